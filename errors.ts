@@ -1,0 +1,34 @@
+/**
+ * What the caller should do about an expected failure:
+ * - `retry`: the same call may succeed later;
+ * - `revert`: our data is no longer on the node's chain, drop it down to the fork point;
+ * - `stop`: a person has to act; trying again cannot help.
+ */
+export type Remedy = 'retry' | 'revert' | 'stop'
+
+/**
+ * An expected failure. Sub-classes live beside the code that throws them, carry their facts as fields and a stable
+ * snake_case `code`. Nobody reads the message to decide anything. Messages never hold secrets (URLs are redacted first).
+ */
+export abstract class MillraceError extends Error {
+  abstract readonly code: string
+  abstract readonly remedy: Remedy
+}
+
+/** A setting has a value the program cannot work with; `setting` names it. */
+export class SettingError extends MillraceError {
+  override readonly name = 'SettingError'
+  readonly code = 'setting_invalid'
+  readonly remedy = 'stop'
+  readonly setting: string
+
+  constructor(setting: string, problem: string, options?: ErrorOptions) {
+    super(`${setting}: ${problem}`, options)
+    this.setting = setting
+  }
+}
+
+/** The text of any thrown value, for logs. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

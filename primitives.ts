@@ -1,0 +1,64 @@
+/**
+ * The words every stage shares: branded values that must not be mixed, and the functions that make them.
+ * A brand is made by exactly one checking function; nothing else casts to it.
+ */
+
+declare const brand: unique symbol
+type Brand<Base, Name extends string> = Base & { readonly [brand]: Name }
+
+/** `0x` + 40 lowercase hex digits. */
+export type Address = Brand<`0x${string}`, 'Address'>
+/** `0x` + 64 lowercase hex digits: a block, transaction or topic hash. */
+export type Hash = Brand<`0x${string}`, 'Hash'>
+/** `0x` + an even number of lowercase hex digits. */
+export type Hex = `0x${string}`
+/** Height of a block; a safe integer. */
+export type BlockNumber = Brand<number, 'BlockNumber'>
+/** EIP-155 chain id; a safe integer. */
+export type ChainId = Brand<number, 'ChainId'>
+
+/** A block's place in its chain. */
+export interface BlockRef {
+  readonly number: number
+  readonly hash: Hash
+  readonly parentHash: Hash
+}
+
+const addressPattern = /^0x[0-9a-f]{40}$/
+const hashPattern = /^0x[0-9a-f]{64}$/
+
+/** Lowercases and brands an address. @throws TypeError when the text is not one. */
+export function address(text: string): Address {
+  const lower = text.toLowerCase()
+  if (!addressPattern.test(lower)) throw new TypeError(`not an address: ${shorten(text)}`)
+  return lower as Address
+}
+
+/** Lowercases and brands a 32-byte hash. @throws TypeError when the text is not one. */
+export function hash(text: string): Hash {
+  const lower = text.toLowerCase()
+  if (!hashPattern.test(lower)) throw new TypeError(`not a 32-byte hash: ${shorten(text)}`)
+  return lower as Hash
+}
+
+/** Brands a height. @throws TypeError when it is not a safe, non-negative integer. */
+export function blockNumber(value: number): BlockNumber {
+  if (!Number.isSafeInteger(value) || value < 0) throw new TypeError(`not a block number: ${value}`)
+  return value as BlockNumber
+}
+
+/** Brands a chain id. @throws TypeError when it is not a safe, positive integer. */
+export function chainId(value: number): ChainId {
+  if (!Number.isSafeInteger(value) || value < 1) throw new TypeError(`not a chain id: ${value}`)
+  return value as ChainId
+}
+
+/** Keeps error messages short whatever a client or node sent. */
+export function shorten(text: string, charactersMax = 80): string {
+  return text.length <= charactersMax ? text : `${text.slice(0, charactersMax)}… (${text.length} characters)`
+}
+
+/** Makes a `switch` over a union a compile-time check. */
+export function assertNever(value: never): never {
+  throw new Error(`unreachable: ${String(value)}`)
+}

@@ -1,0 +1,89 @@
+import { pino } from 'pino'
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+
+/** What every component logs through. Fields first, then a sentence. */
+export interface Logger {
+  debug(fields: object, message: string): void
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
+
+/** JSON lines on stderr; stdout belongs to the terminal view and to command output. */
+export function createLogger(level: string): Logger {
+  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination(2))
+}
+
+/** Discards everything; for tests and one-shot commands. */
+export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} }
+
+/** The one registry behind GET /metrics. */
+export const registry = new Registry()
+
+const registers = [registry]
+
+/** Every metric of the program, declared once with unit and labels. */
+export const metrics = {
+  headBlock: new Gauge({
+    name: 'millrace_head_block',
+    help: 'Newest block the node reports.',
+    labelNames: ['chain'],
+    registers,
+  }),
+  finalizedBlock: new Gauge({
+    name: 'millrace_finalized_block',
+    help: 'Newest block that cannot change.',
+    labelNames: ['chain'],
+    registers,
+  }),
+  tipBlock: new Gauge({
+    name: 'millrace_tip_block',
+    help: 'Newest block held, per store.',
+    labelNames: ['chain', 'store'],
+    registers,
+  }),
+  blocksCommitted: new Counter({
+    name: 'millrace_blocks_committed_total',
+    help: 'Blocks committed, per store and lane.',
+    labelNames: ['chain', 'store', 'lane'],
+    registers,
+  }),
+  rowsCommitted: new Counter({
+    name: 'millrace_rows_committed_total',
+    help: 'Rows committed, per store.',
+    labelNames: ['chain', 'store'],
+    registers,
+  }),
+  reverts: new Counter({
+    name: 'millrace_reverts_total',
+    help: 'Reorganizations handled.',
+    labelNames: ['chain'],
+    registers,
+  }),
+  blocksRefuted: new Counter({
+    name: 'millrace_blocks_refuted_total',
+    help: 'Blocks rejected because their content did not hash into their header.',
+    labelNames: ['chain'],
+    registers,
+  }),
+  rpcRequests: new Counter({
+    name: 'millrace_rpc_requests_total',
+    help: 'HTTP requests to nodes, by outcome.',
+    labelNames: ['chain', 'endpoint', 'outcome'],
+    registers,
+  }),
+  rpcSeconds: new Histogram({
+    name: 'millrace_rpc_request_seconds',
+    help: 'Duration of HTTP requests to nodes.',
+    labelNames: ['chain', 'endpoint'],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15],
+    registers,
+  }),
+  httpSeconds: new Histogram({
+    name: 'millrace_http_request_seconds',
+    help: 'Duration of API requests.',
+    labelNames: ['route', 'status'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 60],
+    registers,
+  }),
+} as const

@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config'
+
+/** Suites that take minutes: crash matrices, soak runs, large seeds. */
+export default defineConfig({
+  test: {
+    include: ['**/*.long.test.ts'],
+    exclude: ['node_modules/**', '.millrace/**'],
+    pool: 'forks',
+    maxWorkers: 1,
+    testTimeout: 1_800_000,
+    hookTimeout: 300_000,
+  },
+})
