@@ -1,0 +1,55 @@
+import type { BlockRef } from '../primitives.ts'
+import type { BlockRange } from './range.ts'
+
+/** What every batch tells about itself, whatever its rows are: enough to check continuity and to account for memory. */
+export interface Batch {
+  readonly range: BlockRange
+  /** One per block, ascending, parent-linked. */
+  readonly refs: readonly BlockRef[]
+  /** Bytes held by the batch; backpressure counts these. */
+  readonly byteLength: number
+}
+
+/** Turns a fetched range into a batch; the worker pool behind it verifies before it returns. */
+export type Decode<B extends Batch, R> = (raw: R, signal?: AbortSignal) => Promise<B>
+
+/**
+ * A store that follows the head and can take blocks back. Appending and reverting are one transaction each; the tip is
+ * stored with the rows, so a crash at any instruction leaves either the old tip or the new one.
+ */
+export interface HeadSink<B extends Batch> {
+  /** Newest block held by the head lane, or null when it holds none. */
+  tip(): Promise<BlockRef | null>
+  /** The block the head lane holds at a height, or null. */
+  refAt(number: number): Promise<BlockRef | null>
+  /** @throws FencedOutError when another writer holds the lane; @throws TipMismatchError when our tip is not its parent. */
+  append(batch: B): Promise<void>
+  /** Drops every block above `to`. `to` is null when nothing of the lane remains. */
+  revert(to: BlockRef | null): Promise<void>
+  /** Raises the finalized height; ignores a lower one (I5). */
+  finalize(number: number): Promise<void>
+  /** Our finalized height, or -1. */
+  finalized(): Promise<number>
+}
+
+/** A piece of history being loaded into detached tables; attaching it is its commit. */
+export interface Chunk {
+  readonly range: BlockRange
+  /** Newest block loaded, or `range.from - 1`. */
+  readonly tip: number
+  /** Hash of the newest block loaded, or null when none is. */
+  readonly tipHash: string | null
+}
+
+/** History filled ascending in chunks, several in flight. */
+export interface HistorySink<B extends Batch> {
+  /**
+   * Chunks still to be loaded so that the store covers `target`, ascending; resumes those begun earlier with their tip.
+   * Pure of side effects except that new chunks are recorded.
+   */
+  openChunks(target: BlockRange): Promise<readonly Chunk[]>
+  /** Appends to a chunk's detached tables, its tip in the same transaction. Batches of one chunk come in order. */
+  appendToChunk(chunk: Chunk, batch: B): Promise<void>
+  /** Builds indexes, checks the links to both neighbours, attaches all tables and extends coverage: one transaction. */
+  attachChunk(chunk: Chunk): Promise<void>
+}

@@ -1,0 +1,41 @@
+import type { BlockRef } from '../primitives.ts'
+import type { BlockRange } from './range.ts'
+
+/** What the chain looked like when asked. `finalized` never exceeds `head`. */
+export interface ChainHead {
+  readonly head: BlockRef
+  /** Newest block that cannot change: the node's `finalized` tag, else head minus the configured depth. */
+  readonly finalized: number
+}
+
+/**
+ * A range as the node answered it: the bytes of one JSON-RPC batch response whose items are, for each block in order,
+ * `eth_getBlockByNumber(n, true)` with id `2k` and `eth_getBlockReceipts(n)` with id `2k + 1`, k = n - from.
+ * Nothing in it has been checked; the bytes go to a worker as they are.
+ */
+export interface RawRange {
+  readonly range: BlockRange
+  readonly bytes: Uint8Array<ArrayBuffer>
+  /** Which endpoint answered; its name carries no secret. A refuted answer counts against it. */
+  readonly endpoint: string
+}
+
+/** One chain seen through one or more RPC endpoints. */
+export interface Source {
+  readonly chainId: number
+  /** Newest head and finality over the healthy endpoints; finality never decreases. */
+  head(signal?: AbortSignal): Promise<ChainHead>
+  /** The node's reference of one height, or null when it has no such block (yet). */
+  blockRef(number: number, signal?: AbortSignal): Promise<BlockRef | null>
+  /**
+   * Fetches a range, or a prefix of it when the answer would exceed the byte target; never an empty range.
+   * `not` names endpoints whose last answer for this range was refuted: they are asked last.
+   * @throws SourceError when no endpoint answered within the retry budget.
+   */
+  fetch(range: BlockRange, options?: { signal?: AbortSignal; not?: ReadonlySet<string> }): Promise<RawRange>
+  /** Resolves when a newer head is known than `after`, or after `timeoutMs`. */
+  waitForHead(after: number, timeoutMs: number, signal?: AbortSignal): Promise<void>
+  /** Tells the source that an endpoint's answer was refuted, so that it can be quarantined. */
+  reportRefuted(endpoint: string): void
+  close(): Promise<void>
+}

@@ -1,0 +1,42 @@
+import type { BlockRange } from '#ingest/range.ts'
+import type { Batch } from '#ingest/sink.ts'
+import type { BlockRef } from '../primitives.ts'
+import type { TableName } from './tables.ts'
+
+/** A range's rows of one table, already in both stores' wire formats. */
+export interface EncodedTable {
+  readonly rowCount: number
+  /** COPY BINARY tuples without the stream's header and trailer, so that pieces concatenate. */
+  readonly postgres: Uint8Array<ArrayBuffer>
+  /**
+   * Native column data, one buffer per stream in the order of `nativeStreams(table)` (a nullable column has two: null map,
+   * then values), without the block header, so that pieces concatenate stream by stream. Empty for Postgres-only tables.
+   */
+  readonly clickhouse: readonly Uint8Array<ArrayBuffer>[]
+  /** Rows of each block of the range, in order. */
+  readonly blockRowCounts: Uint32Array<ArrayBuffer>
+  /** Sum of CRC32 over the canonical bytes of each block's rows, in order (digest.ts). Exact: below 2^53. */
+  readonly blockDigests: Float64Array<ArrayBuffer>
+}
+
+export type EncodedTables = { readonly [Name in TableName]: EncodedTable }
+
+/** What was proved of the blocks of a batch. */
+export interface ProofSummary {
+  readonly provedBlocks: number
+  /** Blocks with at least one root that could not be recomputed. */
+  readonly unprovableBlocks: number
+  readonly unprovableTxs: number
+}
+
+/** A range, verified, decoded and encoded. Built in a worker; its buffers are transferred, never copied. */
+export interface EncodedBatch extends Batch {
+  readonly range: BlockRange
+  readonly refs: readonly BlockRef[]
+  /** Unix seconds of the first and last block. */
+  readonly firstTimestampSeconds: number
+  readonly lastTimestampSeconds: number
+  readonly tables: EncodedTables
+  readonly proofs: ProofSummary
+  readonly byteLength: number
+}
