@@ -1,0 +1,23 @@
+/** What decoding has to know about a chain: which rules its headers, fees and transactions follow. */
+
+/**
+ * `tempo`: type 0x76 transactions, fees paid in tokens by a closing Transfer. `evm`: everything else; fees in native wei.
+ */
+export type ChainKind = 'tempo' | 'evm'
+
+/** How a block's hash is computed: keccak of the Ethereum header, or of Tempo's wrapping of it. */
+export type HeaderRule = 'ethereum' | 'tempo'
+
+/**
+ * `roots`: header hash, transactionsRoot, receiptsRoot and bloom are recomputed. `links`: counts, indexes and parent links
+ * only, for replays whose roots cannot hold.
+ */
+export type Checks = 'roots' | 'links'
+
+/** Fixed for a chain while the program runs; the header rule is found by recomputing the chain's first block. */
+export interface ChainProfile {
+  readonly chainId: number
+  readonly kind: ChainKind
+  readonly headerRule: HeaderRule
+  readonly checks: Checks
+}

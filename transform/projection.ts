@@ -1,0 +1,70 @@
+/**
+ * The contract of a projection: a pure function from one transaction's facts to rows of derived tables. A log alone
+ * cannot give a row (the memo sits in the next log, the fee is the last log, forwards match within a transaction), hence
+ * the transaction is the unit. Projections run in the worker, after the base rows of the transaction are built, in block
+ * order; they see no clock, no store and no other transaction.
+ */
+import type { Address, Hash, Hex } from '../primitives.ts'
+import type { ChainProfile } from './profile.ts'
+import type { ProjectionName, Row, TableName } from './tables.ts'
+
+/** Declares a projection; the registry is `projections/index.ts`. `rows` gives the sinks of the tables named, no others. */
+export function defineProjection<const Name extends TableName>(definition: {
+  /** Whose coverage the rows belong to. */
+  readonly name: DerivedProjectionName
+  readonly tables: readonly Name[]
+  project(tx: TransactionFacts, rows: Pick<RowSinks, Name>): void
+}): Projection {
+  return definition
+}
+
+export type DerivedProjectionName = Exclude<ProjectionName, 'base'>
+
+export interface Projection {
+  readonly name: DerivedProjectionName
+  readonly tables: readonly TableName[]
+  project(tx: TransactionFacts, rows: RowSinks): void
+}
+
+/** Where rows go. Rows are encoded at once and not kept; append them in the order of the table's key. */
+export type RowSinks = { readonly [Name in TableName]: RowSink<Name> }
+
+export interface RowSink<Name extends TableName> {
+  append(row: Row<Name>): void
+}
+
+/** A log of the transaction as emitted, with what decoding found out about it. */
+export interface LogFacts {
+  readonly address: Address
+  /** 0 to 4. */
+  readonly topics: readonly Hash[]
+  readonly data: Hex
+  /** Block-wide, as `logs.log_idx`. */
+  readonly logIndex: number
+  /** Second hop of a transfer to a virtual address (TIP-1022). */
+  readonly isVirtualForward: boolean
+}
+
+/** One transaction with its receipt and logs. Shared with every projection; not to be kept or changed. */
+export interface TransactionFacts {
+  readonly profile: ChainProfile
+  readonly block: { readonly number: number; readonly hash: Hash; readonly timestampSeconds: number }
+  readonly txIndex: number
+  readonly txHash: Hash
+  /** EIP-2718 type; 0x76 on Tempo. */
+  readonly type: number
+  readonly from: Address
+  /** As `txs.to`: for 0x76 the first call's target. */
+  readonly to: Address | null
+  /** From the receipt; nodes may name one for a reverted creation too, so look at `status`. */
+  readonly contractAddress: Address | null
+  /** 1 succeeded, 0 reverted, null before Byzantium. */
+  readonly status: 0 | 1 | null
+  readonly feePayer: Address | null
+  /** Token the fee was really paid in; null for free transactions and on chains with a native coin. */
+  readonly paidFeeToken: Address | null
+  /** `logIndex` of the Transfer that paid the fee (always the transaction's last log), or null. */
+  readonly feeLogIndex: number | null
+  /** Ascending by `logIndex`. */
+  readonly logs: readonly LogFacts[]
+}
