@@ -1,0 +1,56 @@
+import type { EncodedTable, EncodedTables } from '../batch.ts'
+import type { RowSinks } from '../projection.ts'
+import { type TableName, tableNames } from '../tables.ts'
+import { Arena, TableEncoder } from './tableEncoder.ts'
+
+/** What a worker hands over: the tables, and the buffers behind them for the transfer list. */
+export interface EncodedOutput {
+  readonly tables: EncodedTables
+  readonly buffers: readonly ArrayBuffer[]
+  readonly byteLength: number
+}
+
+type Encoders = { readonly [Name in TableName]: TableEncoder<Name> }
+
+/** One encoder per table, kept over the life of a worker. */
+export class BatchEncoder {
+  readonly #encoders: Encoders
+  readonly #all: readonly Encoders[TableName][]
+
+  constructor() {
+    this.#encoders = Object.fromEntries(tableNames.map((name) => [name, new TableEncoder(name)])) as Encoders
+    this.#all = tableNames.map((name) => this.#encoders[name])
+  }
+
+  get rows(): RowSinks {
+    return this.#encoders
+  }
+
+  /** Every table takes part, rows or not: its counts and digests have one entry per block. */
+  endBlock(): void {
+    for (const encoder of this.#all) encoder.endBlock()
+  }
+
+  finish(): EncodedOutput {
+    const postgres = new Arena(sum(this.#all.map((encoder) => encoder.postgresBytes)))
+    const clickhouse = new Arena(sum(this.#all.map((encoder) => encoder.clickhouseBytes)))
+    const entries = this.#all.map((encoder): [string, EncodedTable] => [
+      encoder.table.name,
+      encoder.copyTo(postgres, clickhouse),
+    ])
+    const small = entries.flatMap(([, table]) => [table.blockRowCounts.buffer, table.blockDigests.buffer])
+    const buffers = [postgres.buffer, clickhouse.buffer, ...small]
+    return {
+      tables: Object.fromEntries(entries) as EncodedTables,
+      buffers,
+      byteLength: sum(buffers.map((buffer) => buffer.byteLength)),
+    }
+  }
+
+  /** Drops what was collected, also after an error midway. */
+  clear(): void {
+    for (const encoder of this.#all) encoder.clear()
+  }
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)
