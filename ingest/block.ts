@@ -1,0 +1,368 @@
+/**
+ * What a node answers: blocks with full transactions, receipts and logs, as the JSON they are. The types name the fields
+ * that are read; further fields are allowed and kept. Only `parseBlock` and `parseReceipts` make values of these types,
+ * so a `Quantity` has no leading zero, every hex text is lowercase, and heights, hashes and indexes agree. Whether the
+ * content is true is for ingest/verify/verifyBlock.ts to find out.
+ */
+
+import type { Address, Hash, Hex } from '../primitives.ts'
+import {
+  digits8,
+  digits64,
+  digits256,
+  expectAddress,
+  expectBytes,
+  expectFields,
+  expectHash,
+  expectHex,
+  expectList,
+  expectQuantity,
+  expectSafeQuantity,
+  type Fields,
+  isAbsent,
+  Place,
+  quantityOf,
+} from './verify/shape.ts'
+import { checkTransactionShape } from './verify/transactionShape.ts'
+
+/** What was asked of the node, so that an answer about another block is found out. */
+export interface AskedBlock {
+  readonly number?: number
+  readonly hash?: Hash
+}
+
+/**
+ * Checks the answer of a block with full transactions: shape, quantities, and that every transaction names this block
+ * and its own place in it. Returns the value it was given; where an old node leaves out a transaction's `type`, `0x0`
+ * is filled in.
+ * @throws NodeAnswerError
+ */
+export function parseBlock(value: unknown, asked: AskedBlock = {}): RpcBlock {
+  const place: Place = new Place(asked.number)
+  if (isAbsent(value)) place.fail('block_missing', '')
+  const block = expectFields(value, '', place)
+  const number = expectSafeQuantity(block['number'], 'number', place)
+  if (asked.number !== undefined && asked.number !== number) place.fail('block_mismatch', 'number')
+  place.blockNumber = number
+  checkHeader(block, place)
+  if (asked.hash !== undefined && asked.hash !== block['hash']) place.fail('block_mismatch', 'hash')
+  const transactions = expectList(block['transactions'], 'transactions', place)
+  place.list = 'transactions'
+  for (let index = 0; index < transactions.length; index++) {
+    place.index = index
+    checkTransaction(expectFields(transactions[index], '', place), block, place)
+  }
+  return value as RpcBlock
+}
+
+/**
+ * Checks the answer of a block's receipts against the block: one for each transaction in its order, all of this very
+ * block, and log indexes without gaps over the whole block. Returns the value it was given.
+ * @throws NodeAnswerError
+ */
+export function parseReceipts(value: unknown, block: RpcBlock): readonly RpcReceipt[] {
+  const place: Place = new Place(Number(block.number))
+  if (isAbsent(value)) place.fail('receipts_missing', '')
+  const receipts = expectList(value, '', place)
+  if (receipts.includes(null)) place.fail('receipts_missing', `[${receipts.indexOf(null)}]`)
+  if (receipts.length !== block.transactions.length) place.fail('count_mismatch', '')
+  let logIndex = 0
+  for (let index = 0; index < receipts.length; index++) {
+    place.index = index
+    const receipt = expectFields(receipts[index], '', place)
+    const tx = block.transactions[index]
+    if (tx === undefined) place.fail('count_mismatch', '')
+    checkReceipt(receipt, tx, place)
+    logIndex = checkLogs(receipt, tx, logIndex, place)
+  }
+  return value as readonly RpcReceipt[]
+}
+
+function checkHeader(block: Fields, place: Place): void {
+  expectHash(block['hash'], 'hash', place)
+  expectHash(block['parentHash'], 'parentHash', place)
+  expectSafeQuantity(block['timestamp'], 'timestamp', place)
+  expectAddress(block['miner'], 'miner', place)
+  for (const field of headerHashes) expectHash(block[field], field, place)
+  expectBytes(block['logsBloom'], 256, 'logsBloom', place)
+  expectQuantity(block['gasLimit'], digits64, 'gasLimit', place)
+  expectSafeQuantity(block['gasUsed'], 'gasUsed', place)
+  expectHex(block['extraData'], 'extraData', place)
+  for (const field of laterHashes) if (!isAbsent(block[field])) expectHash(block[field], field, place)
+  for (const field of laterNumbers) {
+    if (!isAbsent(block[field])) expectQuantity(block[field], digits256, field, place)
+  }
+  if (!isAbsent(block['nonce'])) expectBytes(block['nonce'], 8, 'nonce', place)
+  if (!isAbsent(block['consensusContext'])) checkConsensusContext(block, place)
+}
+
+const headerHashes = ['stateRoot', 'transactionsRoot', 'receiptsRoot', 'sha3Uncles']
+/** Header fields that came with a fork, or that some chains do without. */
+const laterHashes = ['mixHash', 'withdrawalsRoot', 'parentBeaconBlockRoot', 'requestsHash']
+const laterNumbers = [
+  'difficulty',
+  'baseFeePerGas',
+  'blobGasUsed',
+  'excessBlobGas',
+  'size',
+  'mainBlockGeneralGasLimit',
+  'sharedGasLimit',
+  'timestampMillisPart',
+  'timestampMillis',
+]
+
+function checkConsensusContext(block: Fields, place: Place): void {
+  const context = expectFields(block['consensusContext'], 'consensusContext', place)
+  for (const field of ['epoch', 'view', 'parentView']) {
+    const number = context[field]
+    if (!Number.isSafeInteger(number) || Number(number) < 0) {
+      place.fail('quantity_invalid', `consensusContext.${field}`)
+    }
+  }
+  expectHash(context['proposer'], 'consensusContext.proposer', place)
+}
+
+function checkTransaction(tx: Fields, block: Fields, place: Place): void {
+  if (isAbsent(tx['type'])) Object.assign(tx, { type: '0x0' })
+  checkTransactionShape(tx, place)
+  if (tx['blockHash'] !== block['hash']) place.fail('block_mismatch', 'blockHash')
+  if (tx['blockNumber'] !== block['number']) place.fail('block_mismatch', 'blockNumber')
+  checkIndex(tx['transactionIndex'], place.index, 'transactionIndex', place)
+}
+
+function checkReceipt(receipt: Fields, tx: RpcTransaction, place: Place): void {
+  checkOwner(receipt, tx, place)
+  if (!isAbsent(receipt['type']) && receipt['type'] !== tx.type) place.fail('transaction_mismatch', 'type')
+  expectAddress(receipt['from'], 'from', place)
+  if (receipt['from'] !== tx.from) place.fail('transaction_mismatch', 'from')
+  for (const field of receiptAddresses)
+    if (!isAbsent(receipt[field])) expectAddress(receipt[field], field, place)
+  expectSafeQuantity(receipt['gasUsed'], 'gasUsed', place)
+  expectSafeQuantity(receipt['cumulativeGasUsed'], 'cumulativeGasUsed', place)
+  if (!isAbsent(receipt['effectiveGasPrice'])) {
+    expectQuantity(receipt['effectiveGasPrice'], digits256, 'effectiveGasPrice', place)
+  }
+  if (!isAbsent(receipt['logsBloom'])) expectBytes(receipt['logsBloom'], 256, 'logsBloom', place)
+  if (isAbsent(receipt['status'])) expectHash(receipt['root'], 'root', place)
+  else expectQuantity(receipt['status'], digits8, 'status', place)
+  if (!isAbsent(receipt['depositNonce']))
+    expectQuantity(receipt['depositNonce'], digits64, 'depositNonce', place)
+  if (!isAbsent(receipt['depositReceiptVersion'])) {
+    expectQuantity(receipt['depositReceiptVersion'], digits64, 'depositReceiptVersion', place)
+  }
+}
+
+const receiptAddresses = ['to', 'contractAddress', 'feePayer', 'feeToken']
+
+/** Checks the logs of a receipt and returns the index that the next log of the block must have. */
+function checkLogs(receipt: Fields, tx: RpcTransaction, firstIndex: number, place: Place): number {
+  const logs = expectList(receipt['logs'], 'logs', place)
+  place.innerList = 'logs'
+  for (let index = 0; index < logs.length; index++) {
+    place.innerIndex = index
+    const log = expectFields(logs[index], '', place)
+    checkOwner(log, tx, place)
+    checkIndex(log['logIndex'], firstIndex + index, 'logIndex', place)
+    expectAddress(log['address'], 'address', place)
+    const topics = expectList(log['topics'], 'topics', place)
+    if (topics.length > 4) place.fail('shape_invalid', 'topics')
+    for (const topic of topics) expectHash(topic, 'topics', place)
+    expectHex(log['data'], 'data', place)
+    if (log['removed'] === true) place.fail('log_removed', 'removed')
+  }
+  place.leaveInner()
+  return firstIndex + logs.length
+}
+
+/** A receipt or log names the transaction it belongs to, and that transaction's block. */
+function checkOwner(item: Fields, tx: RpcTransaction, place: Place): void {
+  if (item['blockHash'] !== tx.blockHash) place.fail('block_mismatch', 'blockHash')
+  if (item['blockNumber'] !== tx.blockNumber) place.fail('block_mismatch', 'blockNumber')
+  if (item['transactionHash'] !== tx.hash) place.fail('transaction_mismatch', 'transactionHash')
+  checkIndex(item['transactionIndex'], place.index, 'transactionIndex', place)
+}
+
+function checkIndex(value: unknown, expected: number, field: string, place: Place): void {
+  if (value === quantityOf(expected)) return
+  expectSafeQuantity(value, field, place)
+  place.fail('index_mismatch', field)
+}
+
+/** A number as `0x` and hex digits without leading zeros. */
+export type Quantity = Hex
+
+/** Nodes leave a field out or send null, by chain, fork and node software. */
+type Maybe<Value> = Value | null | undefined
+
+/** The answer of `eth_getBlockByNumber(n, true)` and its siblings. */
+export interface RpcBlock {
+  readonly number: Quantity
+  readonly hash: Hash
+  readonly parentHash: Hash
+  readonly timestamp: Quantity
+  readonly miner: Address
+  readonly stateRoot: Hash
+  readonly transactionsRoot: Hash
+  readonly receiptsRoot: Hash
+  readonly logsBloom: Hex
+  readonly sha3Uncles: Hash
+  readonly gasLimit: Quantity
+  readonly gasUsed: Quantity
+  readonly extraData: Hex
+  readonly difficulty?: Maybe<Quantity>
+  readonly mixHash?: Maybe<Hash>
+  readonly nonce?: Maybe<Hex>
+  /** Since London (EIP-1559). */
+  readonly baseFeePerGas?: Maybe<Quantity>
+  /** Since Shanghai (EIP-4895). */
+  readonly withdrawalsRoot?: Maybe<Hash>
+  /** Since Cancun (EIP-4844, EIP-4788). */
+  readonly blobGasUsed?: Maybe<Quantity>
+  readonly excessBlobGas?: Maybe<Quantity>
+  readonly parentBeaconBlockRoot?: Maybe<Hash>
+  /** Since Prague (EIP-7685). */
+  readonly requestsHash?: Maybe<Hash>
+  readonly size?: Maybe<Quantity>
+  readonly transactions: readonly RpcTransaction[]
+
+  /** Tempo. */
+  readonly mainBlockGeneralGasLimit?: Maybe<Quantity>
+  readonly sharedGasLimit?: Maybe<Quantity>
+  /** Tempo: milliseconds within the second of `timestamp`. */
+  readonly timestampMillisPart?: Maybe<Quantity>
+  readonly timestampMillis?: Maybe<Quantity>
+  /** Tempo since T4; its numbers are JSON numbers. */
+  readonly consensusContext?: Maybe<ConsensusContext>
+}
+
+/** Which round of Tempo's consensus made a block. */
+export interface ConsensusContext {
+  readonly epoch: number
+  readonly view: number
+  readonly parentView: number
+  /** Ed25519 public key, 32 bytes. */
+  readonly proposer: Hash
+}
+
+/** A transaction of any known envelope, or of an unknown one with the fields all have. */
+export interface RpcTransaction {
+  readonly hash: Hash
+  /** The envelope's number (EIP-2718); `parseBlock` fills in `0x0` where an old node leaves it out. */
+  readonly type: Quantity
+  readonly blockHash: Hash
+  readonly blockNumber: Quantity
+  readonly transactionIndex: Quantity
+  readonly from: Address
+  readonly gas: Quantity
+  /** Absent in deposits (0x7e). */
+  readonly nonce?: Maybe<Quantity>
+  /** Null when a contract is created; absent in Tempo's 0x76, which has `calls`. */
+  readonly to?: Maybe<Address>
+  readonly value?: Maybe<Quantity>
+  readonly input?: Maybe<Hex>
+  readonly chainId?: Maybe<Quantity>
+  readonly gasPrice?: Maybe<Quantity>
+  readonly maxFeePerGas?: Maybe<Quantity>
+  readonly maxPriorityFeePerGas?: Maybe<Quantity>
+  readonly accessList?: Maybe<readonly AccessListEntry[]>
+  /** Some nodes pad `r` and `s` to 32 bytes, others write them as quantities. */
+  readonly r?: Maybe<Hex>
+  readonly s?: Maybe<Hex>
+  readonly v?: Maybe<Quantity>
+  readonly yParity?: Maybe<Quantity>
+
+  /** 0x3, blobs (EIP-4844). */
+  readonly maxFeePerBlobGas?: Maybe<Quantity>
+  readonly blobVersionedHashes?: Maybe<readonly Hash[]>
+  /** 0x4, delegations (EIP-7702). */
+  readonly authorizationList?: Maybe<readonly RpcAuthorization[]>
+
+  /** 0x7e, deposits of the OP stack. */
+  readonly sourceHash?: Maybe<Hash>
+  readonly mint?: Maybe<Quantity>
+  readonly isSystemTx?: Maybe<boolean>
+
+  /** 0x76, Tempo's transaction. The four fields of its signatures are read by their encoder only. */
+  readonly calls?: Maybe<readonly RpcCall[]>
+  readonly feeToken?: Maybe<Address>
+  readonly nonceKey?: Maybe<Quantity>
+  readonly validBefore?: Maybe<Quantity>
+  readonly validAfter?: Maybe<Quantity>
+  readonly feePayerSignature?: unknown
+  readonly keyAuthorization?: unknown
+  readonly aaAuthorizationList?: unknown
+  readonly signature?: unknown
+}
+
+/** One entry of an access list (EIP-2930). */
+export interface AccessListEntry {
+  readonly address: Address
+  readonly storageKeys: readonly Hash[]
+}
+
+/** A signed delegation (EIP-7702). */
+export interface RpcAuthorization {
+  readonly chainId: Quantity
+  readonly address: Address
+  readonly nonce: Quantity
+  readonly r: Hex
+  readonly s: Hex
+  readonly yParity?: Maybe<Quantity>
+  readonly v?: Maybe<Quantity>
+}
+
+/** One call of a 0x76 transaction. Nodes write `input` and a null `data`; clients may write `data` only. */
+export interface RpcCall {
+  /** Null when a contract is created. */
+  readonly to?: Maybe<Address>
+  readonly value?: Maybe<Quantity>
+  readonly input?: Maybe<Hex>
+  readonly data?: Maybe<Hex>
+}
+
+/** One receipt of `eth_getBlockReceipts`. */
+export interface RpcReceipt {
+  readonly transactionHash: Hash
+  readonly transactionIndex: Quantity
+  readonly blockHash: Hash
+  readonly blockNumber: Quantity
+  /** Absent on nodes from before typed transactions; the transaction's type counts. */
+  readonly type?: Maybe<Quantity>
+  readonly from: Address
+  readonly to?: Maybe<Address>
+  readonly contractAddress?: Maybe<Address>
+  readonly gasUsed: Quantity
+  readonly cumulativeGasUsed: Quantity
+  readonly effectiveGasPrice?: Maybe<Quantity>
+  /** `0x1` or `0x0`; before Byzantium there is `root` instead. */
+  readonly status?: Maybe<Quantity>
+  /** State root after the transaction; before Byzantium only. */
+  readonly root?: Maybe<Hash>
+  readonly logsBloom?: Maybe<Hex>
+  readonly logs: readonly RpcLog[]
+  /** Not checked and not read: anvil writes a JSON number where the others write a quantity. */
+  readonly blockTimestamp?: unknown
+
+  /** 0x7e, deposits of the OP stack, since Regolith and Canyon. */
+  readonly depositNonce?: Maybe<Quantity>
+  readonly depositReceiptVersion?: Maybe<Quantity>
+
+  /** Tempo. Derived by the node and covered by no root; anvil always names the sender. */
+  readonly feePayer?: Maybe<Address>
+  /** Tempo: absent when the transaction was free, and from anvil. */
+  readonly feeToken?: Maybe<Address>
+}
+
+export interface RpcLog {
+  readonly address: Address
+  /** At most four. */
+  readonly topics: readonly Hash[]
+  readonly data: Hex
+  readonly blockHash: Hash
+  readonly blockNumber: Quantity
+  readonly transactionHash: Hash
+  readonly transactionIndex: Quantity
+  /** Position among all logs of the block; without gaps. */
+  readonly logIndex: Quantity
+  readonly removed?: Maybe<boolean>
+}

@@ -1,0 +1,125 @@
+/** The shape of one transaction in a block's answer, by the fields it has. */
+
+import {
+  digits8,
+  digits64,
+  digits256,
+  expectAddress,
+  expectFields,
+  expectHash,
+  expectHex,
+  expectList,
+  expectQuantity,
+  expectWord,
+  type Fields,
+  isAbsent,
+  type Place,
+} from './shape.ts'
+
+/**
+ * Checks a transaction's own fields; what ties it to its block is the caller's. An envelope we do not know is held to
+ * the fields it has. Tempo's signature fields are left to their encoder, which takes any shape.
+ * @throws NodeAnswerError
+ */
+export function checkTransactionShape(tx: Fields, place: Place): void {
+  expectHash(tx['hash'], 'hash', place)
+  expectQuantity(tx['type'], digits8, 'type', place)
+  expectAddress(tx['from'], 'from', place)
+  expectQuantity(tx['gas'], digits64, 'gas', place)
+  checkRequired(tx, place)
+  if (!isAbsent(tx['to'])) expectAddress(tx['to'], 'to', place)
+  if (!isAbsent(tx['input'])) expectHex(tx['input'], 'input', place)
+  checkNumbers(tx, place)
+  checkSignature(tx, place)
+  checkLists(tx, place)
+}
+
+/** Fields without which the envelopes of Ethereum and Tempo cannot be read. */
+function checkRequired(tx: Fields, place: Place): void {
+  const type = tx['type']
+  if (type === '0x76') {
+    expectList(tx['calls'], 'calls', place)
+    expectQuantity(tx['nonce'], digits64, 'nonce', place)
+    return
+  }
+  if (typeof type !== 'string' || type.length !== 3 || type > '0x4') return
+  if (isAbsent(tx['nonce'])) place.fail('shape_invalid', 'nonce')
+  if (isAbsent(tx['value'])) place.fail('shape_invalid', 'value')
+  if (isAbsent(tx['input'])) place.fail('shape_invalid', 'input')
+}
+
+function checkNumbers(tx: Fields, place: Place): void {
+  checkNumber(tx['nonce'], digits64, 'nonce', place)
+  checkNumber(tx['value'], digits256, 'value', place)
+  checkNumber(tx['chainId'], digits64, 'chainId', place)
+  checkNumber(tx['gasPrice'], digits256, 'gasPrice', place)
+  checkNumber(tx['maxFeePerGas'], digits256, 'maxFeePerGas', place)
+  checkNumber(tx['maxPriorityFeePerGas'], digits256, 'maxPriorityFeePerGas', place)
+  checkNumber(tx['maxFeePerBlobGas'], digits256, 'maxFeePerBlobGas', place)
+  checkNumber(tx['nonceKey'], digits256, 'nonceKey', place)
+  checkNumber(tx['validBefore'], digits64, 'validBefore', place)
+  checkNumber(tx['validAfter'], digits64, 'validAfter', place)
+  checkNumber(tx['mint'], digits256, 'mint', place)
+}
+
+function checkNumber(value: unknown, digitsMax: number, field: string, place: Place): void {
+  if (!isAbsent(value)) expectQuantity(value, digitsMax, field, place)
+}
+
+function checkSignature(tx: Fields, place: Place): void {
+  if (!isAbsent(tx['r'])) expectWord(tx['r'], 'r', place)
+  if (!isAbsent(tx['s'])) expectWord(tx['s'], 's', place)
+  checkNumber(tx['v'], digits256, 'v', place)
+  checkNumber(tx['yParity'], digits64, 'yParity', place)
+}
+
+function checkLists(tx: Fields, place: Place): void {
+  if (!isAbsent(tx['calls'])) eachOf(tx['calls'], 'calls', place, checkCall)
+  if (!isAbsent(tx['accessList'])) eachOf(tx['accessList'], 'accessList', place, checkAccess)
+  if (!isAbsent(tx['authorizationList']))
+    eachOf(tx['authorizationList'], 'authorizationList', place, checkAuthorization)
+  if (!isAbsent(tx['feeToken'])) expectAddress(tx['feeToken'], 'feeToken', place)
+  if (!isAbsent(tx['sourceHash'])) expectHash(tx['sourceHash'], 'sourceHash', place)
+  if (isAbsent(tx['blobVersionedHashes'])) return
+  for (const blob of expectList(tx['blobVersionedHashes'], 'blobVersionedHashes', place)) {
+    expectHash(blob, 'blobVersionedHashes', place)
+  }
+}
+
+function eachOf(
+  value: unknown,
+  field: string,
+  place: Place,
+  check: (item: Fields, place: Place) => void,
+): void {
+  const items = expectList(value, field, place)
+  place.innerList = field
+  for (let index = 0; index < items.length; index++) {
+    place.innerIndex = index
+    check(expectFields(items[index], '', place), place)
+  }
+  place.leaveInner()
+}
+
+function checkCall(call: Fields, place: Place): void {
+  if (!isAbsent(call['to'])) expectAddress(call['to'], 'to', place)
+  checkNumber(call['value'], digits256, 'value', place)
+  if (!isAbsent(call['input'])) expectHex(call['input'], 'input', place)
+  if (!isAbsent(call['data'])) expectHex(call['data'], 'data', place)
+}
+
+function checkAccess(entry: Fields, place: Place): void {
+  expectAddress(entry['address'], 'address', place)
+  for (const key of expectList(entry['storageKeys'], 'storageKeys', place))
+    expectHash(key, 'storageKeys', place)
+}
+
+function checkAuthorization(authorization: Fields, place: Place): void {
+  expectAddress(authorization['address'], 'address', place)
+  expectQuantity(authorization['chainId'], digits256, 'chainId', place)
+  expectQuantity(authorization['nonce'], digits64, 'nonce', place)
+  expectWord(authorization['r'], 'r', place)
+  expectWord(authorization['s'], 's', place)
+  checkNumber(authorization['yParity'], digits64, 'yParity', place)
+  checkNumber(authorization['v'], digits64, 'v', place)
+}

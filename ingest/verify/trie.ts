@@ -1,0 +1,128 @@
+/**
+ * Roots of the Merkle Patricia tries of a block (Yellow Paper, appendix D): the key of an item is the RLP of its index.
+ * All keys are known at once, so the trie is written depth first and no node is ever stored: a node is written into
+ * the buffer, and when it has 32 bytes or more its hash takes its place.
+ */
+
+import { keccak256 } from './keccak.ts'
+import type { RlpWriter } from './rlp.ts'
+
+/** Writes the bytes of one item in front of what is written, without a prefix. */
+export type WriteValue = (index: number) => void
+
+/** Root of the trie rlp(index) -> value for the indexes 0 to count - 1; 32 bytes. */
+export function orderedTrieRoot(writer: RlpWriter, count: number, writeValue: WriteValue): Uint8Array {
+  const mark = writer.written
+  if (count === 0) writer.writeItem(null)
+  else writeNode({ writer, count, writeValue }, 0, count, 0)
+  const root = keccak256(writer.since(mark))
+  writer.rewind(mark)
+  return root
+}
+
+interface Trie {
+  readonly writer: RlpWriter
+  readonly count: number
+  readonly writeValue: WriteValue
+}
+
+/** Flags of a node's path (hex prefix encoding, Yellow Paper appendix C). */
+const extensionFlag = 0x00
+const leafFlag = 0x20
+
+const hashBytes = 32
+const emptyString = 0x80
+
+/** Writes the node over the keys `from` up to (not including) `to` of the key order, which agree in `depth` nibbles. */
+function writeNode(trie: Trie, from: number, to: number, depth: number): void {
+  const mark = trie.writer.written
+  const first = indexAt(trie.count, from)
+  if (to - from === 1) {
+    writeLeafValue(trie, first)
+    writePath(trie.writer, first, depth, keyNibbles(first), leafFlag)
+  } else {
+    const fork = forkDepth(first, indexAt(trie.count, to - 1), depth)
+    if (fork === depth) writeBranch(trie, from, to, depth)
+    else {
+      writeReference(trie, from, to, fork)
+      writePath(trie.writer, first, depth, fork, extensionFlag)
+    }
+  }
+  trie.writer.closeList(mark)
+}
+
+function writeLeafValue(trie: Trie, index: number): void {
+  const mark = trie.writer.written
+  trie.writeValue(index)
+  trie.writer.closeString(mark)
+}
+
+/** The content of a branch, last slot first. A branch here never has a value: no key is the start of another. */
+function writeBranch(trie: Trie, from: number, to: number, depth: number): void {
+  trie.writer.writeByte(emptyString)
+  let end = to
+  for (let slot = 15; slot >= 0; slot--) {
+    let start = end
+    while (start > from && keyNibble(indexAt(trie.count, start - 1), depth) === slot) start--
+    if (start === end) trie.writer.writeByte(emptyString)
+    else writeReference(trie, start, end, depth + 1)
+    end = start
+  }
+}
+
+/** Writes a node as its parent holds it: as it is when shorter than a hash, else its hash. */
+function writeReference(trie: Trie, from: number, to: number, depth: number): void {
+  const { writer } = trie
+  const mark = writer.written
+  writeNode(trie, from, to, depth)
+  if (writer.written - mark < hashBytes) return
+  const hash = keccak256(writer.since(mark))
+  writer.rewind(mark)
+  writer.writeString(hash)
+}
+
+/** The nibbles `from` to `to` of a key; an odd one stands beside the flag. */
+function writePath(writer: RlpWriter, index: number, from: number, to: number, flag: number): void {
+  const mark = writer.written
+  let end = to
+  for (; end - from >= 2; end -= 2) {
+    writer.writeByte((keyNibble(index, end - 2) << 4) | keyNibble(index, end - 1))
+  }
+  writer.writeByte(end === from ? flag : flag | 0x10 | keyNibble(index, from))
+  writer.closeString(mark)
+}
+
+/** First nibble at or after `depth` in which two keys differ. */
+function forkDepth(first: number, last: number, depth: number): number {
+  let fork = depth
+  while (keyNibble(first, fork) === keyNibble(last, fork)) fork++
+  return fork
+}
+
+/** The index whose key is at a position of the key order: 1 to 127 are a byte of their own, 0 is 0x80, then 0x81.. */
+function indexAt(count: number, position: number): number {
+  const below = Math.min(count, 128) - 1
+  if (position < below) return position + 1
+  return position === below ? 0 : position
+}
+
+function keyNibbles(index: number): number {
+  return index < 128 ? 2 : 2 + 2 * sizeOf(index)
+}
+
+function keyNibble(index: number, nibble: number): number {
+  const byte = keyByte(index, nibble >> 1)
+  return nibble % 2 === 0 ? byte >> 4 : byte & 0x0f
+}
+
+function keyByte(index: number, byte: number): number {
+  if (index === 0) return emptyString
+  if (index < 128) return index
+  const size = sizeOf(index)
+  return byte === 0 ? emptyString + size : (index >>> (8 * (size - byte))) & 0xff
+}
+
+function sizeOf(index: number): number {
+  if (index < 1 << 8) return 1
+  return index < 1 << 16 ? 2 : 3
+}

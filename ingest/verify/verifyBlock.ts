@@ -1,0 +1,198 @@
+/** Proves a node's answer for one block against the block's own header, by recomputing what the header commits to. */
+
+import { MillraceError } from '../../errors.ts'
+import type { RpcBlock, RpcReceipt } from '../block.ts'
+import { BloomBuilder, bloomBytes } from './bloom.ts'
+import { type HeaderRule, hasUnknownHeaderFields, headerHash } from './header.ts'
+import { hasKnownReceipt, writeReceipt } from './receipt.ts'
+import { RlpWriter } from './rlp.ts'
+import { writeTransaction } from './transaction.ts'
+import { orderedTrieRoot } from './trie.ts'
+
+/**
+ * - `proved`: recomputed and equal;
+ * - `unprovable`: could not be recomputed, because something in it has an encoding we do not know;
+ * - `refuted`: recomputed and different, so the answer is wrong;
+ * - `unchecked`: not looked at.
+ */
+export type Verdict = 'proved' | 'unprovable' | 'refuted' | 'unchecked'
+
+/** What is known about one block. Nothing in it says that the block is final, or on the chain others follow. */
+export interface BlockProof {
+  /** The block follows the parent that was given. */
+  readonly parent: Verdict
+  /** The block's hash is that of its header fields. */
+  readonly header: Verdict
+  /** The transactions are those of the header. Not covered: `from`, and `gasPrice` of transactions that state a maximum. */
+  readonly transactionsRoot: Verdict
+  /** Logs, status and gas are those of the header. Not covered: effectiveGasPrice, contractAddress, to, feePayer, feeToken. */
+  readonly receiptsRoot: Verdict
+  /** The header's bloom is that of the logs. */
+  readonly bloom: Verdict
+  /** Transactions whose own hash could not be recomputed. */
+  readonly unprovableTxs: number
+}
+
+export interface VerifyOptions {
+  /** The chain's rule, from `detectHeaderRule`. */
+  readonly headerRule: HeaderRule
+  /** `links` looks at the parent only; for sources whose roots are known not to hold, such as rewritten recordings. */
+  readonly checks: 'roots' | 'links'
+  /** The block before, when it is at hand. */
+  readonly parent?: { readonly number: number; readonly hash: string }
+}
+
+/**
+ * Recomputes header hash, transactions root, receipts root and bloom. Both answers must have been parsed. Stops at the
+ * first part that is refuted; later parts are then `unchecked`.
+ */
+export function verifyBlock(
+  block: RpcBlock,
+  receipts: readonly RpcReceipt[],
+  options: VerifyOptions,
+): BlockProof {
+  const proof = { ...nothingChecked, parent: verifyParent(block, options.parent) }
+  if (proof.parent === 'refuted' || options.checks === 'links') return proof
+  proof.header = verifyHeader(block, options.headerRule)
+  if (proof.header === 'refuted') return proof
+  verifyTransactions(block, proof)
+  if (proof.transactionsRoot === 'refuted') return proof
+  proof.receiptsRoot = verifyReceipts(block, receipts)
+  if (proof.receiptsRoot === 'refuted') return proof
+  proof.bloom = verifyBloom(block, receipts, proof.receiptsRoot)
+  return proof
+}
+
+/** Throws when any part of a proof is refuted. @throws RefutedError */
+export function assertNotRefuted(proof: BlockProof, blockNumber: number): void {
+  for (const part of provedParts) {
+    if (proof[part] === 'refuted') throw new RefutedError(part, blockNumber)
+  }
+}
+
+/** The parts of a proof, in the order they are checked. */
+export const provedParts = ['parent', 'header', 'transactionsRoot', 'receiptsRoot', 'bloom'] as const
+export type ProvedPart = (typeof provedParts)[number]
+
+type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] }
+
+const nothingChecked: Mutable<BlockProof> = {
+  parent: 'unchecked',
+  header: 'unchecked',
+  transactionsRoot: 'unchecked',
+  receiptsRoot: 'unchecked',
+  bloom: 'unchecked',
+  unprovableTxs: 0,
+}
+
+/** Memory kept between blocks; verification never waits, so no two blocks use it at once. */
+const writer = new RlpWriter()
+const bloomBuilder = new BloomBuilder()
+
+function verifyParent(block: RpcBlock, parent: VerifyOptions['parent']): Verdict {
+  if (parent === undefined) return 'unchecked'
+  return block.parentHash === parent.hash && Number(block.number) === parent.number + 1 ? 'proved' : 'refuted'
+}
+
+function verifyHeader(block: RpcBlock, rule: HeaderRule): Verdict {
+  if (rule === 'unknown') return 'unprovable'
+  if (headerHash(block, rule) === block.hash) return 'proved'
+  return hasUnknownHeaderFields(block) ? 'unprovable' : 'refuted'
+}
+
+function verifyTransactions(block: RpcBlock, proof: Mutable<BlockProof>): void {
+  const { transactions } = block
+  let contradicted = false
+  const root = orderedTrieRoot(writer, transactions.length, (index) => {
+    const tx = transactions[index]
+    const verdict = tx === undefined ? 'contradicted' : writeTransaction(writer, tx)
+    if (verdict === 'open') proof.unprovableTxs++
+    if (verdict === 'contradicted') contradicted = true
+  })
+  if (contradicted) proof.transactionsRoot = 'refuted'
+  else if (proof.unprovableTxs > 0) proof.transactionsRoot = 'unprovable'
+  else proof.transactionsRoot = toHex(root) === block.transactionsRoot ? 'proved' : 'refuted'
+}
+
+function verifyReceipts(block: RpcBlock, receipts: readonly RpcReceipt[]): Verdict {
+  let known = true
+  const root = orderedTrieRoot(writer, receipts.length, (index) => {
+    const receipt = receipts[index]
+    const type = block.transactions[index]?.type
+    if (receipt === undefined || type === undefined) return
+    known &&= hasKnownReceipt(type)
+    writeReceipt(writer, receipt, type, receipt.logsBloom ?? bloomOf([receipt]))
+  })
+  if (toHex(root) !== block.receiptsRoot) return known ? 'refuted' : 'unprovable'
+  return gasAddsUp(receipts) ? 'proved' : 'refuted'
+}
+
+/** The root covers cumulative gas only; a receipt's own gas is the difference to the one before. */
+function gasAddsUp(receipts: readonly RpcReceipt[]): boolean {
+  let total = 0
+  for (const { gasUsed, cumulativeGasUsed } of receipts) {
+    total += Number(gasUsed)
+    if (total !== Number(cumulativeGasUsed)) return false
+  }
+  return true
+}
+
+/** Logs with a proved root have proved blooms, and joining those is cheaper than hashing every topic again. */
+function verifyBloom(block: RpcBlock, receipts: readonly RpcReceipt[], receiptsRoot: Verdict): Verdict {
+  const bloom = receiptsRoot === 'proved' ? joinBlooms(receipts) : bloomOf(receipts)
+  return toHex(bloom) === block.logsBloom ? 'proved' : 'refuted'
+}
+
+function bloomOf(receipts: readonly RpcReceipt[]): Uint8Array {
+  const bloom = new Uint8Array(bloomBytes)
+  for (const receipt of receipts) bloomBuilder.add(bloom, receipt.logs)
+  return bloom
+}
+
+function joinBlooms(receipts: readonly RpcReceipt[]): Uint8Array {
+  const joined = new Uint8Array(bloomBytes)
+  for (const receipt of receipts) {
+    if (receipt.logs.length === 0) continue
+    const bloom = receipt.logsBloom ? Buffer.from(receipt.logsBloom.slice(2), 'hex') : bloomOf([receipt])
+    for (let index = 0; index < bloomBytes; index++)
+      joined[index] = (joined[index] ?? 0) | (bloom[index] ?? 0)
+  }
+  return joined
+}
+
+function toHex(bytes: Uint8Array): string {
+  return `0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')}`
+}
+
+/** A block's content is not what its header commits to. Nothing of the answer may be used. */
+export class RefutedError extends MillraceError {
+  override readonly name = 'RefutedError'
+  readonly code: RefutedCode
+  readonly remedy = 'retry'
+  readonly part: ProvedPart
+  readonly blockNumber: number
+
+  constructor(part: ProvedPart, blockNumber: number) {
+    super(`block ${blockNumber}: the node's answer does not match its ${partNames[part]}`)
+    this.code = codes[part]
+    this.part = part
+    this.blockNumber = blockNumber
+  }
+}
+
+const codes = {
+  parent: 'parent_refuted',
+  header: 'header_refuted',
+  transactionsRoot: 'transactions_root_refuted',
+  receiptsRoot: 'receipts_root_refuted',
+  bloom: 'bloom_refuted',
+} as const
+export type RefutedCode = (typeof codes)[ProvedPart]
+
+const partNames: Readonly<Record<ProvedPart, string>> = {
+  parent: 'parent',
+  header: 'block hash',
+  transactionsRoot: 'transactions root',
+  receiptsRoot: 'receipts root',
+  bloom: 'logs bloom',
+}
