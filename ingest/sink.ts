@@ -30,6 +30,11 @@ export interface HeadSink<B extends Batch> {
   finalize(number: number): Promise<void>
   /** Our finalized height, or -1. */
   finalized(): Promise<number>
+  /**
+   * Ends the lane's segment at its tip, which is final, so that the next append starts a new one: `tip()` is null
+   * afterwards and history fills what lies between. A sink without it catches up block by block after a downtime.
+   */
+  seal?(): Promise<void>
 }
 
 /** A piece of history being loaded into detached tables; attaching it is its commit. */

@@ -23,6 +23,8 @@ export interface RawRange {
 /** One chain seen through one or more RPC endpoints. */
 export interface Source {
   readonly chainId: number
+  /** How many blocks answer in about the byte target; changes as the source learns. Plans parallel fetches. */
+  readonly batchBlocks: number
   /** Newest head and finality over the healthy endpoints; finality never decreases. */
   head(signal?: AbortSignal): Promise<ChainHead>
   /** The node's reference of one height, or null when it has no such block (yet). */

@@ -1,0 +1,152 @@
+import { MillraceError } from '../errors.ts'
+import type { BlockRef, Hash } from '../primitives.ts'
+import type { HeadSink } from './sink.ts'
+import type { Source } from './source.ts'
+
+/** Where a chain may be continued. */
+export interface Parent {
+  readonly number: number
+  readonly hash: string
+}
+
+/**
+ * Asserts that `refs` continue `parent` (null: they may start anywhere) and each other.
+ * @throws ReorgError when the first block has another parent than ours.
+ * @throws BrokenRangeError when two neighbours inside the range do not link: the node changed its mind between them.
+ */
+export function assertContinuous(parent: Parent | null, refs: readonly BlockRef[]): void {
+  const [first] = refs
+  if (parent && first) {
+    if (first.number !== parent.number + 1) throw new BrokenRangeError(parent.number + 1, first.number)
+    if (first.parentHash !== parent.hash) throw new ReorgError(parent, first)
+  }
+  for (const [index, ref] of refs.entries()) {
+    const previous = refs[index - 1]
+    if (!previous) continue
+    if (ref.number !== previous.number + 1 || ref.parentHash !== previous.hash)
+      throw new BrokenRangeError(previous.number + 1, ref.number)
+  }
+}
+
+interface ForkSearch {
+  readonly sink: Pick<HeadSink<never>, 'refAt' | 'finalized'>
+  readonly source: Pick<Source, 'blockRef'>
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * The newest block that our lane and the node both hold: `tip` itself when the node still has it, null when nothing of
+ * the lane is left. Two chains that agree at a height agree below it, so the search gallops down in doubling steps and
+ * then halves: a fork 128 deep costs some 14 questions instead of 128. A node that changes meanwhile can only make the
+ * answer lower than necessary, never wrong, because the answer was compared by hash.
+ * @throws FinalityViolationError when the node disagrees with a block we hold as final.
+ * @throws NodeBehindError when the node has no block at our finalized height.
+ */
+export async function findForkPoint(tip: BlockRef, search: ForkSearch): Promise<BlockRef | null> {
+  const floor = Math.min(await search.sink.finalized(), tip.number)
+  await assertFinalizedHolds(floor, search)
+  let agreed = floor
+  let differs = tip.number + 1
+  let common = floor >= 0 ? await search.sink.refAt(floor) : null
+  let galloping = true
+  for (let step = 1; differs > agreed + 1; step *= 2) {
+    const number = galloping
+      ? Math.max(agreed + 1, tip.number + 1 - step)
+      : Math.floor((agreed + differs) / 2)
+    const ours = await search.sink.refAt(number)
+    if (ours && !(await nodeHolds(ours, search))) {
+      differs = number
+    } else {
+      agreed = number
+      common = ours
+      galloping = false
+    }
+  }
+  return common
+}
+
+/** A finalized height below the lane's first block is held by nobody here and cannot disagree. */
+async function assertFinalizedHolds(floor: number, { sink, source, signal }: ForkSearch): Promise<void> {
+  if (floor < 0) return
+  const ours = await sink.refAt(floor)
+  if (!ours) return
+  const theirs = await source.blockRef(floor, signal)
+  if (!theirs) throw new NodeBehindError(floor)
+  if (theirs.hash === ours.hash) return
+  // Stopping a chain is loud; one stray answer of a balanced endpoint must not do it.
+  const again = await source.blockRef(floor, signal)
+  if (!again) throw new NodeBehindError(floor)
+  if (again.hash !== ours.hash) throw new FinalityViolationError(ours, again.hash)
+}
+
+async function nodeHolds(ours: BlockRef, { source, signal }: ForkSearch): Promise<boolean> {
+  const theirs = await source.blockRef(ours.number, signal)
+  return theirs?.hash === ours.hash
+}
+
+/** The node's chain no longer contains the block we hold at `ours.number`. */
+export class ReorgError extends MillraceError {
+  override readonly name = 'ReorgError'
+  readonly code = 'reorg'
+  readonly remedy = 'revert'
+  /** The block of ours that the new chain disagrees with. */
+  readonly ours: Parent
+  /** The node's block at that height, or the one that should have been its child. */
+  readonly theirs: BlockRef
+
+  constructor(ours: Parent, theirs: BlockRef) {
+    super(
+      theirs.number === ours.number
+        ? `the node holds ${theirs.hash} at block ${ours.number}, we hold ${ours.hash}`
+        : `block ${theirs.number} has parent ${theirs.parentHash}, but we hold ${ours.hash}`,
+    )
+    this.ours = ours
+    this.theirs = theirs
+  }
+}
+
+/** Neighbouring blocks of one answer do not link. Asking again gives one branch or the other. */
+export class BrokenRangeError extends MillraceError {
+  override readonly name = 'BrokenRangeError'
+  readonly code = 'broken_range'
+  readonly remedy = 'retry'
+  readonly blockNumber: number
+
+  constructor(expected: number, received: number) {
+    super(
+      expected === received
+        ? `block ${received} does not link to the block before it in the same answer`
+        : `expected block ${expected}, received block ${received}`,
+    )
+    this.blockNumber = expected
+  }
+}
+
+/** The node has no block where it once had a final one: it is syncing, or another node answers now. */
+export class NodeBehindError extends MillraceError {
+  override readonly name = 'NodeBehindError'
+  readonly code = 'node_behind'
+  readonly remedy = 'retry'
+  readonly blockNumber: number
+
+  constructor(blockNumber: number) {
+    super(`the node has no block ${blockNumber}, which was final`)
+    this.blockNumber = blockNumber
+  }
+}
+
+/** The node replaced a block it had called final. Nothing is deleted; a person decides (`repair --accept-reorg`). */
+export class FinalityViolationError extends MillraceError {
+  override readonly name = 'FinalityViolationError'
+  readonly code = 'finality_violated'
+  readonly remedy = 'stop'
+  /** Our finalized block. */
+  readonly ours: BlockRef
+  readonly theirHash: Hash
+
+  constructor(ours: BlockRef, theirHash: Hash) {
+    super(`block ${ours.number} was final as ${ours.hash}, and the node now holds ${theirHash} there`)
+    this.ours = ours
+    this.theirHash = theirHash
+  }
+}
