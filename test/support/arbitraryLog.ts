@@ -1,0 +1,127 @@
+/** Random logs of any event, encoded by viem, and viem's reading of a log in our words. */
+import fc from 'fast-check'
+import { type AbiEvent, type AbiParameter, decodeEventLog, encodeAbiParameters, toEventSelector } from 'viem'
+import { type Hash, type Hex, hash } from '../../primitives.ts'
+import { elementarySource } from '../../transform/eventValue.ts'
+
+export interface ArbitraryLog {
+  readonly topics: readonly Hash[]
+  readonly data: Hex
+}
+
+/** Well-formed logs of an event with arguments of every size. */
+export function arbitraryLog(event: AbiEvent): fc.Arbitrary<ArbitraryLog> {
+  return fc.tuple(...event.inputs.map(arbitraryValue)).map((values) => encodeLog(event, values))
+}
+
+/**
+ * Logs that are nearly ones of the event: a word replaced, data cut off or longer, a topic missing or too many. Some are
+ * still well-formed.
+ */
+export function arbitraryDamagedLog(event: AbiEvent): fc.Arbitrary<ArbitraryLog> {
+  const word = fc.oneof(
+    hexOf(64),
+    fc.nat({ max: 0x200 }).map((size) => size.toString(16).padStart(64, '0')),
+    fc.constantFrom('0'.repeat(64), 'f'.repeat(64), '0'.repeat(52) + 'f'.repeat(12)),
+  )
+  return fc
+    .record({
+      log: arbitraryLog(event),
+      kind: fc.constantFrom('word', 'topic', 'cut', 'extend', 'dropTopic', 'addTopic'),
+      word,
+      position: fc.nat(),
+    })
+    .map(({ log, kind, word, position }) => damage(log, kind, word, position))
+}
+
+function damage({ topics, data }: ArbitraryLog, kind: string, word: string, position: number): ArbitraryLog {
+  const words = Math.floor((data.length - 2) / 64)
+  const at = 2 + (words === 0 ? 0 : position % words) * 64
+  const topicAt = 1 + (topics.length > 1 ? position % (topics.length - 1) : 0)
+  if (kind === 'word') return { topics, data: `0x${data.slice(2, at)}${word}${data.slice(at + 64)}` }
+  if (kind === 'cut') return { topics, data: `0x${data.slice(2, at + (position % 33) * 2)}` }
+  if (kind === 'extend') return { topics, data: `${data}${word.slice(0, 2 + (position % 32) * 2)}` }
+  if (kind === 'dropTopic') return { topics: topics.slice(0, -1), data }
+  if (kind === 'addTopic') return { topics: [...topics, hash(`0x${word}`)], data }
+  return { topics: topics.map((topic, index) => (index === topicAt ? hash(`0x${word}`) : topic)), data }
+}
+
+/** viem's arguments of a log with lowercase addresses, or null when viem refuses it. */
+export function decodeWithViem(event: AbiEvent, log: ArbitraryLog): unknown {
+  const [topic0, ...topics] = log.topics
+  if (topic0 === undefined) return null
+  try {
+    const { args } = decodeEventLog({ abi: [event], topics: [topic0, ...topics], data: log.data })
+    return lowercaseAddresses(args ?? {})
+  } catch {
+    return null
+  }
+}
+
+function encodeLog(event: AbiEvent, values: readonly unknown[]): ArbitraryLog {
+  const pairs = event.inputs.map((input, index) => ({ input, value: values[index] }))
+  const indexed = pairs.filter(({ input }) => input.indexed === true)
+  const inData = pairs.filter(({ input }) => input.indexed !== true)
+  const topics = indexed.map(({ input, value }) =>
+    elementarySource(input.type) === null ? hash(String(value)) : hash(encodeAbiParameters([input], [value])),
+  )
+  const data = encodeAbiParameters(
+    inData.map(({ input }) => input),
+    inData.map(({ value }) => value),
+  )
+  return { topics: [hash(toEventSelector(event)), ...topics], data }
+}
+
+function arbitraryValue(
+  parameter: AbiParameter & { readonly indexed?: boolean | undefined },
+): fc.Arbitrary<unknown> {
+  if (parameter.indexed === true && elementarySource(parameter.type) === null)
+    return hexOf(64).map((digits) => `0x${digits}`)
+  const [, element, length] = /^(.*)\[(\d*)\]$/.exec(parameter.type) ?? []
+  if (element !== undefined) {
+    const value = arbitraryValue({ ...parameter, type: element })
+    const bounds = length === '' ? { maxLength: 4 } : { minLength: Number(length), maxLength: Number(length) }
+    return fc.array(value, bounds)
+  }
+  if (parameter.type === 'tuple') return arbitraryTuple(parameter)
+  return arbitraryElementary(parameter.type)
+}
+
+function arbitraryTuple(parameter: AbiParameter): fc.Arbitrary<unknown> {
+  const components = 'components' in parameter ? parameter.components : []
+  const values = fc.tuple(...components.map(arbitraryValue))
+  if (components.some(({ name }) => !name)) return values
+  return values.map((parts) =>
+    Object.fromEntries(parts.map((part, index) => [components[index]?.name, part])),
+  )
+}
+
+function arbitraryElementary(type: string): fc.Arbitrary<unknown> {
+  const [, kind, size = ''] = /^([a-z]+)(\d*)$/.exec(type) ?? []
+  const bits = Number(size || 256)
+  if (kind === 'address') return hexOf(40).map((digits) => `0x${digits}`)
+  if (kind === 'bool') return fc.boolean()
+  // viem's decoder strips a byte order mark, ours keeps it.
+  if (kind === 'string') return fc.string({ unit: 'binary' }).filter((text) => !text.startsWith('\u{feff}'))
+  if (kind === 'bytes') return (size === '' ? anyHex : hexOf(Number(size) * 2)).map((digits) => `0x${digits}`)
+  const [min, max] = kind === 'uint' ? [0n, 2n ** BigInt(bits) - 1n] : signedRange(bits)
+  return fc.bigInt({ min, max }).map((value) => (bits <= 48 ? Number(value) : value))
+}
+
+function signedRange(bits: number): readonly [bigint, bigint] {
+  return [-(2n ** BigInt(bits - 1)), 2n ** BigInt(bits - 1) - 1n]
+}
+
+const byte = fc.nat({ max: 255 }).map((value) => value.toString(16).padStart(2, '0'))
+const anyHex = fc.array(byte, { maxLength: 70 }).map((bytes) => bytes.join(''))
+
+function hexOf(digits: number): fc.Arbitrary<string> {
+  return fc.array(byte, { minLength: digits / 2, maxLength: digits / 2 }).map((bytes) => bytes.join(''))
+}
+
+function lowercaseAddresses(value: unknown): unknown {
+  if (typeof value === 'string') return /^0x[0-9a-fA-F]{40}$/.test(value) ? value.toLowerCase() : value
+  if (Array.isArray(value)) return value.map(lowercaseAddresses)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, lowercaseAddresses(part)]))
+}

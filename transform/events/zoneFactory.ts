@@ -1,0 +1,15 @@
+/** How zones (private side chains) are made. Native since T10; older factories live at ordinary addresses. */
+import { defineEvent } from '../event.ts'
+
+export const zoneCreated = defineEvent({
+  signature:
+    'event ZoneCreated(uint32 indexed zoneId, address indexed portal, address initialToken, bool accessMode, bool gatewayMode, address admin, address[] sequencers, uint8 threshold, address verifier)',
+  title: 'Zone created',
+})
+
+/** The form before the native factory. */
+export const zoneCreatedWithMessenger = defineEvent({
+  signature:
+    'event ZoneCreated(uint32 indexed zoneId, address indexed portal, address indexed messenger, address initialToken, address admin, address sequencer, address verifier, bytes32 genesisBlockHash, bytes32 genesisTempoBlockHash, uint64 genesisTempoBlockNumber)',
+  title: 'Zone created',
+})
