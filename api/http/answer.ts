@@ -1,0 +1,43 @@
+/** What an endpoint answers with, before it is HTTP. */
+import type { Readable } from 'node:stream'
+import type { CacheClass } from './cache.ts'
+import type * as s from './schema.ts'
+import type { EventStream } from './sse.ts'
+
+/** A JSON answer, serialized by the endpoint's response schema. */
+export interface JsonAnswer {
+  readonly kind: 'json'
+  readonly value: unknown
+  readonly cache: CacheClass
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** What an endpoint sends, for the serializer and the OpenAPI document. */
+export type Produces =
+  | {
+      readonly kind: 'json'
+      readonly status: number
+      readonly schema: s.TSchema
+      readonly description: string
+    }
+  /** Content types and their schemas, where they have one. */
+  | { readonly kind: 'raw'; readonly types: Readonly<Record<string, s.TSchema | null>> }
+
+/** Bytes with their content type, or a live stream of events. */
+export type RawAnswer =
+  | {
+      readonly kind: 'bytes'
+      /** Default 200. */
+      readonly status?: number
+      readonly contentType: string
+      readonly body: string | Uint8Array | Readable
+      /** Default `none`. */
+      readonly cache?: CacheClass
+      readonly headers?: Readonly<Record<string, string>>
+    }
+  | {
+      readonly kind: 'events'
+      /** Writes until it returns, the client goes, or the stream is dropped; `stream.signal` tells. */
+      readonly write: (stream: EventStream) => Promise<void>
+      readonly headers?: Readonly<Record<string, string>>
+    }

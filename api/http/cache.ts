@@ -1,0 +1,74 @@
+/** Cache classes, entity tags and conditional requests (research/chain-data-api.md 7.3: clients observe these values). */
+import { hash } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+
+const classes = {
+  /** Lists and anything that grows with the chain. */
+  feed: 'private, max-age=10, stale-while-revalidate=30',
+  /** What is final: a mined transaction, its receipt, its activities. */
+  mined: 'private, max-age=86400, stale-while-revalidate=604800',
+  /** Token metadata. */
+  metadata: 'max-age=60, stale-while-revalidate=300',
+  /** Holders and balances. */
+  balances: 'max-age=30, stale-while-revalidate=120',
+  /** Curated documents, such as the token list. */
+  curated: 'max-age=300, stale-while-revalidate=3600',
+  /** Images. */
+  asset: 'public, max-age=86400, stale-while-revalidate=604800',
+  /** Pending, private or momentary. */
+  none: 'no-store',
+} as const
+
+export type CacheClass = keyof typeof classes
+
+export const cacheControl = (of: CacheClass): string => classes[of]
+
+/** Tags what may be cached; answers 304 without a body when the client holds it already. */
+export function tagged(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
+  const isRead = request.method === 'GET' || request.method === 'HEAD'
+  const isWhole = typeof payload === 'string' || Buffer.isBuffer(payload)
+  const cached = reply.getHeader('cache-control')
+  if (!isRead || !isWhole || reply.statusCode !== 200 || cached === undefined || cached === 'no-store') {
+    return payload
+  }
+  const tag = entityTag(payload)
+  reply.header('etag', tag)
+  const asked = request.headers['if-none-match']
+  if (asked === undefined || !matchesEntityTag(asked, tag)) return payload
+  reply.code(304).removeHeader('content-type').removeHeader('content-length')
+  // What the client already has costs it nothing (spec "Limits").
+  for (const name of Object.keys(reply.getHeaders())) if (/^ratelimit-/i.test(name)) reply.removeHeader(name)
+  return null
+}
+
+/** Runs after compression: a compressed body is another representation with a tag of its own (RFC 9110, 8.8.3.3). */
+export function tagEncoding(
+  _request: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+  done: (error: null, payload: unknown) => void,
+): void {
+  const tag = reply.getHeader('etag')
+  const encoding = reply.getHeader('content-encoding')
+  if (typeof tag === 'string' && typeof encoding === 'string' && !tag.endsWith(`-${encoding}"`)) {
+    reply.header('etag', entityTagEncoded(tag, encoding))
+  }
+  done(null, payload)
+}
+
+/** Strong tag of a body: the same bytes, the same tag. */
+export function entityTag(body: string | Uint8Array): string {
+  return `"${hash('sha256', body, 'base64url').slice(0, 27)}"`
+}
+
+export const entityTagEncoded = (tag: string, encoding: string): string => `${tag.slice(0, -1)}-${encoding}"`
+
+/** Whether If-None-Match names this body in any of its encodings (weak comparison, RFC 9110, 13.1.2). */
+export function matchesEntityTag(ifNoneMatch: string, tag: string): boolean {
+  if (ifNoneMatch.trim() === '*') return true
+  const opaque = tag.slice(1, -1)
+  return ifNoneMatch.split(',').some((candidate) => {
+    const text = candidate.trim().replace(/^W\//, '')
+    return text.slice(1, -1).replace(/-(?:br|gzip|zstd|deflate)$/, '') === opaque
+  })
+}

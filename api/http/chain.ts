@@ -1,0 +1,65 @@
+/** Which chain a request means: the `chainId` parameter, its aliases and its default (spec "Conventions"). */
+import { type ChainId, chainId } from '#primitives.ts'
+import { ApiError } from './errors.ts'
+import { ParameterError, parameter } from './parameter.ts'
+import * as s from './schema.ts'
+
+const mainnet = chainId(4217)
+const testnet = chainId(42431)
+const aliases: Readonly<Record<string, ChainId>> = { mainnet, testnet }
+
+/** A chain as a path or query names it; whether it is served is checked by `selectChain`. */
+export const chainParameter = parameter<ChainId>({
+  schema: s.union([s.oneOf(['mainnet', 'testnet']), s.integer({ minimum: 1 })]),
+  description:
+    'Chain: `mainnet` (4217), `testnet` (42431) or a numeric id. Default: mainnet, where it is served.',
+  code: 'chain_id_invalid',
+  parse: (text) => {
+    const alias = Object.hasOwn(aliases, text) ? aliases[text] : undefined
+    if (alias !== undefined) return alias
+    const id = /^[0-9]{1,16}$/.test(text) ? Number(text) : Number.NaN
+    if (!Number.isSafeInteger(id) || id < 1)
+      throw new ParameterError('expected mainnet, testnet or a chain id')
+    return chainId(id)
+  },
+})
+
+/** Who asks, as far as the choice of a chain depends on it. */
+export interface ChainCaller {
+  readonly environment: 'production' | 'sandbox'
+}
+
+/**
+ * The chain to answer for. Left out, it is mainnet (testnet for a sandbox key) where that is served, else the only
+ * chain served.
+ * @throws ApiError chain_id_unsupported, or api_key_forbidden for an explicit mainnet with a sandbox key.
+ */
+export function selectChain(
+  asked: ChainId | undefined,
+  served: readonly ChainId[],
+  caller: ChainCaller,
+): ChainId {
+  const sandbox = caller.environment === 'sandbox'
+  if (asked === undefined) return defaultChain(served, sandbox)
+  if (asked === mainnet && sandbox) {
+    throw new ApiError('api_key_forbidden', 'A sandbox key does not reach mainnet.')
+  }
+  if (!served.includes(asked)) throw unsupported(`Chain ${asked} is not served here.`, served)
+  return asked
+}
+
+function defaultChain(served: readonly ChainId[], sandbox: boolean): ChainId {
+  const preferred = sandbox ? testnet : mainnet
+  if (served.includes(preferred)) return preferred
+  const reachable = served.filter((id) => !(sandbox && id === mainnet))
+  const [only, ...others] = reachable
+  if (only !== undefined && others.length === 0) return only
+  throw unsupported('`chainId` is needed here.', reachable)
+}
+
+function unsupported(problem: string, served: readonly ChainId[]): ApiError {
+  const message = `${problem} Served: ${served.join(', ') || 'none'}.`
+  return new ApiError('chain_id_unsupported', message, {
+    details: [{ path: ['query', 'chainId'], message }],
+  })
+}

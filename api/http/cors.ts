@@ -1,0 +1,34 @@
+/** Reads from any web page, without credentials: cookies are never sent along with `*`. */
+
+/** Headers of ours that a page's script may read. */
+const exposedHeaders = [
+  'svc-request-id',
+  'svc-indexed-block',
+  'svc-finalized-block',
+  'svc-lag-blocks',
+  'svc-history',
+  'svc-reorged-from',
+  'svc-source',
+  'RateLimit-Limit',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
+  'RateLimit-Scope',
+  'Retry-After',
+  'ETag',
+  'WWW-Authenticate',
+  'Payment-Receipt',
+]
+
+/** On every response. */
+export const corsHeaders: Readonly<Record<string, string>> = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': exposedHeaders.join(', '),
+}
+
+/** On the answer to OPTIONS. `*` does not cover Authorization (Fetch standard), so it is named. */
+export const preflightHeaders = (methods: readonly string[]): Readonly<Record<string, string>> => ({
+  allow: methods.join(', '),
+  'access-control-allow-methods': methods.join(', '),
+  'access-control-allow-headers': 'Authorization, *',
+  'access-control-max-age': '86400',
+})

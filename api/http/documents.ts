@@ -1,0 +1,46 @@
+/** GET /openapi.json and the interactive reference at /docs, both from the endpoint values; nothing comes from a CDN. */
+import scalar from '@scalar/fastify-api-reference'
+import type { FastifyInstance } from 'fastify'
+import type { ChainId } from '#primitives.ts'
+import { open } from './access.ts'
+import type { Endpoint } from './endpoint.ts'
+import { openapiDocument } from './openapi.ts'
+import { rawEndpoint } from './rawEndpoint.ts'
+import * as s from './schema.ts'
+
+/** The document's own endpoint; it lists itself too. */
+export function documentEndpoint(
+  endpoints: readonly Endpoint<never>[],
+  chains: readonly ChainId[],
+): Endpoint<unknown> {
+  const itself: Endpoint<unknown> = rawEndpoint({
+    path: '/openapi.json',
+    summary: 'This document.',
+    tag: 'System',
+    access: open,
+    produces: { 'application/json': s.foreign('An OpenAPI 3.1 document.') },
+    answer: () => ({
+      kind: 'bytes',
+      contentType: 'application/json; charset=utf-8',
+      body: text,
+      cache: 'curated',
+    }),
+  })
+  const text = JSON.stringify(openapiDocument([...endpoints, itself], chains))
+  return itself
+}
+
+/** Serves the reference. Fonts, telemetry and hosted helpers of the viewer are off: pages of ours call nobody else. */
+export async function addReference(app: FastifyInstance): Promise<void> {
+  await app.register(scalar, {
+    routePrefix: '/docs',
+    configuration: {
+      // Relative, so that it also works behind a proxy's path prefix.
+      url: '../openapi.json',
+      pageTitle: 'Millrace API',
+      withDefaultFonts: false,
+      telemetry: false,
+      hideClientButton: true,
+    },
+  })
+}

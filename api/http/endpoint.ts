@@ -1,0 +1,284 @@
+/**
+ * An endpoint is a value: path, parameters, schemas, and the functions that read and present. `endpoint` answers with
+ * one resource, `command` changes something, `rawEndpoint` (rawEndpoint.ts) sends bytes or a live stream, `listEndpoint`
+ * (listEndpoint.ts) pages. Chain selection, access, quotas, deadline, freshness, caching, errors, ids and the OpenAPI
+ * document come from the toolkit.
+ *
+ * `Services` is what the endpoint needs, inferred from the second parameter of its function; the server must be given
+ * something that has all of it.
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+import type { ChainId } from '#primitives.ts'
+import { type AccessRule, type Caller, dataRead } from './access.ts'
+import type { JsonAnswer, Produces, RawAnswer } from './answer.ts'
+import type { CacheClass } from './cache.ts'
+import { chainParameter } from './chain.ts'
+import { deadlineMsDefault } from './deadline.ts'
+import { ApiError, type ErrorCode, type Problem } from './errors.ts'
+import { minBlockParameter } from './freshness.ts'
+import type { Paging } from './pagination.ts'
+import * as p from './parameter.ts'
+import type * as s from './schema.ts'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** Where the chain is named: `query` (`chainId`, the rule), `path` (a `{chainId}` or `{chain}` segment) or nowhere. */
+export type ChainPlace = 'query' | 'path' | 'none'
+
+/** What every function of an endpoint is called with. */
+export interface Call<
+  Path extends p.Parameters = p.Parameters,
+  Filters extends p.Parameters = p.Parameters,
+  Include extends string = string,
+  Chain extends ChainPlace = ChainPlace,
+> {
+  readonly chainId: Chain extends 'none' ? undefined : ChainId
+  readonly path: p.PathValues<Path>
+  readonly filters: p.Values<Filters>
+  readonly include: ReadonlySet<Include>
+  readonly caller: Caller
+  readonly requestId: string
+  readonly headers: IncomingHttpHeaders
+  /** Aborted at the deadline and when the client is gone; passed on to every read. */
+  readonly signal: AbortSignal
+}
+
+/** What all kinds of endpoint say about themselves. */
+export interface Definition<
+  Path extends p.Parameters,
+  Filters extends p.Parameters,
+  Include extends string,
+  Chain extends ChainPlace,
+> {
+  /** OpenAPI template, `/v1/tokens/{token}/holders`. */
+  readonly path: string
+  /** One sentence. */
+  readonly summary: string
+  readonly description?: string
+  /** Group in the reference. Default: the first path segment after the version. */
+  readonly tag?: string
+  /** The template's parameters, except a chain's. */
+  readonly params?: Path
+  /** Query parameters of its own. */
+  readonly filters?: Filters
+  /** Values of `include`. */
+  readonly include?: readonly Include[]
+  /** Codes it throws beside those that every endpoint of its kind can. */
+  readonly errors?: readonly ErrorCode[]
+  readonly chain?: Chain
+  readonly access?: AccessRule
+  /** Milliseconds; null for none. */
+  readonly deadlineMs?: number | null
+  /** A rule over several parameters; what it returns is answered with 422 `parameter_conflict`. */
+  readonly check?: (filters: p.Values<Filters>) => Problem | string | undefined
+}
+
+/** What the server hands to an endpoint once parameters are read and access is granted. */
+export interface EndpointRequest {
+  readonly chainId: ChainId | undefined
+  readonly path: Readonly<Record<string, unknown>>
+  readonly query: Readonly<Record<string, unknown>>
+  readonly body: unknown
+  readonly caller: Caller
+  readonly requestId: string
+  readonly headers: IncomingHttpHeaders
+  readonly signal: AbortSignal
+  readonly paging: Paging
+}
+
+/** An endpoint as the server sees it. */
+export interface Endpoint<in Services> {
+  readonly method: Method
+  readonly path: string
+  readonly summary: string
+  readonly description: string
+  readonly tag: string
+  readonly pathParameters: p.Parameters
+  readonly queryParameters: p.Parameters
+  readonly body: { readonly schema: s.TSchema; readonly bytesMax: number } | null
+  readonly produces: Produces
+  readonly errors: readonly ErrorCode[]
+  readonly chain: ChainPlace
+  readonly access: AccessRule
+  readonly deadlineMs: number | null
+  /** Members added to the error envelope; /v1/indexer/query adds `ok: false`. */
+  readonly errorFields: Readonly<Record<string, unknown>>
+  /** @throws ApiError parameter_conflict */
+  readonly check: (query: Readonly<Record<string, unknown>>) => void
+  readonly run: (request: EndpointRequest, services: Services) => Promise<JsonAnswer | RawAnswer>
+}
+
+/** No parameters. */
+export type None = Readonly<Record<never, never>>
+
+/** Reads one resource: `read` finds it (or throws a `*_not_found`), `present` writes it as `response` says. */
+export function endpoint<
+  Services,
+  Response extends s.TSchema,
+  Row,
+  Path extends p.Parameters = None,
+  Filters extends p.Parameters = None,
+  Include extends string = never,
+  Chain extends ChainPlace = 'query',
+>(
+  definition: Definition<Path, Filters, Include, Chain> & {
+    readonly response: Response
+    readonly read: (call: Call<Path, Filters, Include, Chain>, services: Services) => Promise<Row> | Row
+    readonly present: (row: Row, call: Call<Path, Filters, Include, Chain>) => s.Static<Response>
+    /** Stands after `read` where it depends on the row. */
+    readonly cache: CacheClass | ((row: Row) => CacheClass)
+  },
+): Endpoint<Services> {
+  const { response, read, present, cache } = definition
+  return {
+    ...describe('GET', definition),
+    body: null,
+    produces: { kind: 'json', status: 200, schema: response, description: definition.summary },
+    run: async (request, services) => {
+      const call = callOf<Path, Filters, Include, Chain>(request)
+      const row = await read(call, services)
+      const cacheClass = typeof cache === 'function' ? cache(row) : cache
+      return { kind: 'json', value: present(row, call), cache: cacheClass, headers: {} }
+    },
+  }
+}
+
+/** Creates, changes or removes something. Its body is JSON and checked against `body`. */
+export function command<
+  Services,
+  Body extends s.TSchema,
+  Response extends s.TSchema,
+  Row,
+  Path extends p.Parameters = None,
+  Filters extends p.Parameters = None,
+  Include extends string = never,
+  Chain extends ChainPlace = 'none',
+>(
+  definition: Definition<Path, Filters, Include, Chain> & {
+    readonly method: Exclude<Method, 'GET'>
+    readonly body?: Body
+    readonly bodyBytesMax?: number
+    /** Default 200. */
+    readonly status?: 200 | 201 | 202
+    readonly response: Response
+    readonly run: (
+      call: Call<Path, Filters, Include, Chain> & { readonly body: s.Static<Body> },
+      services: Services,
+    ) => Promise<Row> | Row
+    readonly present: (row: Row, call: Call<Path, Filters, Include, Chain>) => s.Static<Response>
+  },
+): Endpoint<Services> {
+  const {
+    method,
+    body,
+    response,
+    run,
+    present,
+    status = 200,
+    bodyBytesMax = bodyBytesMaxDefault,
+  } = definition
+  return {
+    ...describe(method, { ...definition, chain: definition.chain ?? 'none' }),
+    body: body ? { schema: body, bytesMax: bodyBytesMax } : null,
+    produces: { kind: 'json', status, schema: response, description: definition.summary },
+    run: async (request, services) => {
+      const call = callOf<Path, Filters, Include, Chain>(request)
+      const row = await run({ ...call, body: request.body as s.Static<Body> }, services)
+      return { kind: 'json', value: present(row, call), cache: 'none', headers: {} }
+    },
+  }
+}
+
+/** Large enough for every body of the contract; the few larger ones say so (research/reliability.md API-07). */
+export const bodyBytesMaxDefault = 64 * 1024
+
+/** A rule that `check` found broken, at a query parameter. */
+export const conflict = (parameter: string, message: string): Problem => ({
+  path: ['query', parameter],
+  message,
+})
+
+/** The part of an endpoint that follows from its definition alone. */
+export function describe<
+  Path extends p.Parameters,
+  Filters extends p.Parameters,
+  Include extends string,
+  Chain extends ChainPlace,
+>(method: Method, definition: Definition<Path, Filters, Include, Chain>) {
+  const { path, params, filters, include = [], chain = 'query' } = definition
+  const pathParameters = { ...params, ...chainInPath(path, chain) }
+  assertTemplate(path, pathParameters)
+  return {
+    method,
+    path,
+    summary: definition.summary,
+    description: definition.description ?? '',
+    tag: definition.tag ?? tagOf(path),
+    pathParameters,
+    queryParameters: {
+      ...filters,
+      ...(include.length > 0 && { include: includeParameter(include) }),
+      ...(chain === 'query' && { chainId: chainParameter }),
+      ...(chain !== 'none' && method === 'GET' && { minBlock: minBlockParameter }),
+    },
+    errors: definition.errors ?? [],
+    chain,
+    access: definition.access ?? dataRead,
+    deadlineMs: definition.deadlineMs === undefined ? deadlineMsDefault : definition.deadlineMs,
+    errorFields: {},
+    check: (query: Readonly<Record<string, unknown>>) => {
+      const found = definition.check?.(query as p.Values<Filters>)
+      if (found !== undefined) throw conflictError(found)
+    },
+  } satisfies Partial<Endpoint<never>>
+}
+
+/** The typed view of a request: its values were read by the parameters the types come from. */
+export function callOf<
+  Path extends p.Parameters,
+  Filters extends p.Parameters,
+  Include extends string,
+  Chain extends ChainPlace,
+>(request: EndpointRequest): Call<Path, Filters, Include, Chain> {
+  const { caller, requestId, headers, signal } = request
+  return {
+    chainId: request.chainId as Call<Path, Filters, Include, Chain>['chainId'],
+    path: request.path as p.PathValues<Path>,
+    filters: request.query as p.Values<Filters>,
+    include: new Set((request.query['include'] ?? []) as readonly Include[]),
+    caller,
+    requestId,
+    headers,
+    signal,
+  }
+}
+
+function includeParameter(values: readonly string[]): p.Parameter {
+  const description = `Opt-in fields: ${values.join(', ')}. Comma separated or repeated.`
+  // Repeating a value is harmless, a long list of repeats is not.
+  return p.described(p.list(p.oneOf(...values), values.length * 2), description)
+}
+
+function chainInPath(path: string, chain: ChainPlace): p.Parameters {
+  if (chain !== 'path') return {}
+  return { [path.includes('{chainId}') ? 'chainId' : 'chain']: chainParameter }
+}
+
+/** A template and its parameters that do not match are a mistake of ours: it shows at start, not at a request. */
+function assertTemplate(path: string, parameters: p.Parameters): void {
+  const inTemplate = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+  const declared = Object.keys(parameters)
+  const odd = [...new Set(inTemplate).symmetricDifference(new Set(declared))]
+  if (odd.length > 0) throw new TypeError(`${path}: template and params differ in ${odd.join(', ')}`)
+}
+
+function tagOf(path: string): string {
+  const [first = '', second = ''] = path.split('/').filter(Boolean)
+  const segment = /^v[0-9]+$/.test(first) ? second : first
+  return segment.charAt(0).toUpperCase() + segment.slice(1)
+}
+
+function conflictError(found: Problem | string): ApiError {
+  const problem = typeof found === 'string' ? { path: ['query'], message: found } : found
+  return new ApiError('parameter_conflict', `${problem.message}.`, { details: [problem] })
+}

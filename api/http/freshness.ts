@@ -1,0 +1,75 @@
+/** How fresh an answer is, and waiting for a block the client has already seen elsewhere (read your writes). */
+import type { BlockNumber, ChainId } from '#primitives.ts'
+import type { Clock } from '#runtime.ts'
+import { ApiError } from './errors.ts'
+import * as p from './parameter.ts'
+
+/** Where a chain's data stands. */
+export interface ChainFreshness {
+  /** Newest block readers may see; null while there is none. */
+  readonly indexedBlock: number | null
+  readonly finalizedBlock: number | null
+  /** Newest block the node reports. */
+  readonly headBlock: number | null
+}
+
+/** Implemented over the commit log; reads are in memory, they cost nothing per request. */
+export interface Freshness {
+  read(chainId: ChainId): ChainFreshness
+  /** Resolves once the block is visible to readers; rejects with the signal's reason. */
+  waitForBlock(chainId: ChainId, block: BlockNumber, signal: AbortSignal): Promise<void>
+}
+
+/** Long enough for several block times, short enough that a wrong height does not hold a connection. */
+const waitMsMax = 5_000
+
+export const minBlockParameter = p.described(
+  p.blockNumber,
+  'Answer only from data that contains this block: waits up to 5 s for it, then 409 `block_not_reached`.',
+)
+
+/** Headers of every answer with chain data. */
+export function freshnessHeaders({
+  indexedBlock,
+  finalizedBlock,
+  headBlock,
+}: ChainFreshness): Record<string, string> {
+  const headers: Record<string, string> = {}
+  if (indexedBlock !== null) headers['svc-indexed-block'] = `${indexedBlock}`
+  if (finalizedBlock !== null) headers['svc-finalized-block'] = `${finalizedBlock}`
+  if (indexedBlock !== null && headBlock !== null) {
+    headers['svc-lag-blocks'] = `${Math.max(0, headBlock - indexedBlock)}`
+  }
+  return headers
+}
+
+/** @throws ApiError block_not_reached when the block does not become visible in time. */
+export async function waitForMinBlock(
+  { freshness, clock, signal }: { freshness: Freshness; clock: Clock; signal: AbortSignal },
+  chainId: ChainId,
+  minBlock: BlockNumber,
+): Promise<void> {
+  const { indexedBlock } = freshness.read(chainId)
+  if (indexedBlock !== null && indexedBlock >= minBlock) return
+  const waiting = new AbortController()
+  const visible = freshness.waitForBlock(chainId, minBlock, AbortSignal.any([signal, waiting.signal]))
+  const tooLate = clock.sleep(waitMsMax, waiting.signal).then(() => {
+    throw notReached(minBlock, freshness.read(chainId))
+  })
+  try {
+    await Promise.race([visible, tooLate])
+  } finally {
+    // The loser of the race rejects with this abort; nobody waits for it any more.
+    visible.catch(() => {})
+    tooLate.catch(() => {})
+    waiting.abort()
+  }
+}
+
+function notReached(minBlock: BlockNumber, { indexedBlock }: ChainFreshness): ApiError {
+  const newest = indexedBlock === null ? 'none is' : `the newest is ${indexedBlock}`
+  return new ApiError('block_not_reached', `Block ${minBlock} is not indexed yet; ${newest}.`, {
+    details: [{ path: ['query', 'minBlock'], message: `not indexed yet; ${newest}` }],
+    headers: { 'retry-after': '1' },
+  })
+}

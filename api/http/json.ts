@@ -1,0 +1,65 @@
+/** JSON from outside: its shape, its depth, and the check of a body against its schema. */
+import type { TSchema } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { shorten } from '#primitives.ts'
+import { ApiError, type Problem } from './errors.ts'
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Deeper bodies are attacks on recursive readers, not requests (research/reliability.md API-07). */
+const depthMax = 64
+
+/** @throws ApiError body_invalid for text nested too deeply. Counts brackets outside strings; parses nothing. */
+export function assertDepth(text: string): void {
+  let depth = 0
+  let inString = false
+  for (let i = 0; i < text.length; i++) {
+    const char = text.charCodeAt(i)
+    if (inString) {
+      if (char === backslash) i++
+      else if (char === quote) inString = false
+    } else if (char === quote) inString = true
+    else if (char === openBrace || char === openBracket) {
+      if (++depth > depthMax)
+        throw new ApiError('body_invalid', `The body is nested deeper than ${depthMax}.`)
+    } else if (char === closeBrace || char === closeBracket) depth--
+  }
+}
+
+const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket] = [
+  0x22, 0x5c, 0x7b, 0x7d, 0x5b, 0x5d,
+]
+
+/** Problems named per response. */
+const problemsMax = 20
+
+/** A check of bodies against a schema. It @throws ApiError body_invalid with the path of each problem. */
+export function bodyCheck(schema: TSchema): (body: unknown) => void {
+  const validator = Compile(schema)
+  return (body) => {
+    if (body === undefined) throw bodyInvalid([{ path: ['body'], message: 'is required' }])
+    if (validator.Check(body)) return
+    const problems = validator.Errors(body).map(({ instancePath, message }) => ({
+      path: ['body', ...instancePath.split('/').slice(1).map(unescapePointer)],
+      message,
+    }))
+    throw bodyInvalid(withoutRepeats(problems))
+  }
+}
+
+function bodyInvalid(problems: readonly Problem[]): ApiError {
+  const [first] = problems
+  const message = first ? `Not valid: ${first.path.join('.')}: ${first.message}.` : undefined
+  return new ApiError('body_invalid', message && shorten(message, 300), {
+    details: problems.slice(0, problemsMax),
+  })
+}
+
+/** One problem for a place is enough: a union reports each of its branches. */
+function withoutRepeats(problems: readonly Problem[]): Problem[] {
+  return [...new Map(problems.map((problem) => [problem.path.join('/'), problem])).values()]
+}
+
+const unescapePointer = (segment: string) => shorten(segment.replaceAll('~1', '/').replaceAll('~0', '~'))

@@ -1,0 +1,199 @@
+/** An endpoint that pages: everything of `endpoint`, and the one pagination contract (pagination.ts). */
+import type { JsonAnswer } from './answer.ts'
+import { findReversedRange } from './bounds.ts'
+import type { CacheClass } from './cache.ts'
+import type { CursorScope } from './cursor.ts'
+import {
+  type Call,
+  type ChainPlace,
+  callOf,
+  type Definition,
+  describe,
+  type Endpoint,
+  type EndpointRequest,
+  type None,
+} from './endpoint.ts'
+import { ApiError } from './errors.ts'
+import {
+  dataPageRules,
+  type ListPage,
+  type ListResult,
+  nextCursor,
+  type Order,
+  type PageQuery,
+  type PageRules,
+  type PageStart,
+  pageParameters,
+  startOf,
+  totalCountOf,
+} from './pagination.ts'
+import type * as p from './parameter.ts'
+import * as s from './schema.ts'
+
+interface ListDefinition<
+  Services,
+  Item extends s.TSchema,
+  Meta extends s.TProperties,
+  Row,
+  Path extends p.Parameters,
+  Filters extends p.Parameters,
+  Include extends string,
+  Chain extends ChainPlace,
+> extends Definition<Path, Filters, Include, Chain> {
+  readonly item: Item
+  /** Members of the envelope's `meta` beside the total: optional properties. */
+  readonly meta?: Meta
+  /** Limits and modes; default: those of chain data lists. */
+  readonly pages?: PageRules
+  /** Default `feed`. */
+  readonly cache?: CacheClass
+  /** A list that belongs to its caller: cursors of one caller do not open for another. */
+  readonly owned?: boolean
+  /** Raised when the sort key changes its meaning, so that older cursors restart. Default 1. */
+  readonly keyVersion?: number
+  readonly list: (
+    call: Call<Path, Filters, Include, Chain> & { readonly page: ListPage },
+    services: Services,
+  ) => Promise<ListResult<Row, s.Static<s.TObject<Meta>>>>
+  readonly present: (
+    row: Row,
+    include: ReadonlySet<Include>,
+    call: Call<Path, Filters, Include, Chain>,
+  ) => s.Static<Item>
+}
+
+/** Reads a page of rows with `list`, writes each with `present`. */
+export function listEndpoint<
+  Services,
+  Item extends s.TSchema,
+  Row,
+  Meta extends s.TProperties = None,
+  Path extends p.Parameters = None,
+  Filters extends p.Parameters = None,
+  Include extends string = never,
+  Chain extends ChainPlace = 'query',
+>(definition: ListDefinition<Services, Item, Meta, Row, Path, Filters, Include, Chain>): Endpoint<Services> {
+  const { item, meta, pages: rules = dataPageRules, list, present, cache = 'feed' } = definition
+  const described = describe('GET', definition)
+  const paging = pageParameters(rules)
+  assertNoClash(definition.path, definition.filters ?? {}, paging)
+  return {
+    ...described,
+    queryParameters: { ...described.queryParameters, ...paging },
+    body: null,
+    produces: {
+      kind: 'json',
+      status: 200,
+      schema: envelope(item, meta ?? {}, definition.include ?? []),
+      description: 'One page, newest first unless `order` says otherwise.',
+    },
+    check: (query) => {
+      described.check(query)
+      const reversed = findReversedRange(query)
+      if (reversed) throw new ApiError('range_invalid', `${reversed.message}.`, { details: [reversed] })
+    },
+    run: async (request, services) => {
+      const call = callOf<Path, Filters, Include, Chain>(request)
+      const order = orderOf(request.query, rules)
+      const scope = scopeOf(definition, request, order)
+      const query = request.query as Readonly<Record<string, unknown>> & PageQuery
+      const start = startOf(query, scope, rules, request.paging)
+      const page = pageOf(query, start, order, call.include, request.signal)
+      const result = await list({ ...call, page }, services)
+      const body = {
+        data: result.rows.map((row) => present(row, call.include, call)),
+        nextCursor: nextCursor(result, start, scope, request.paging),
+        ...metaOf(result, start),
+      }
+      return { kind: 'json', value: body, cache, headers: headersOf(result) } satisfies JsonAnswer
+    },
+  }
+}
+
+function orderOf(query: Readonly<Record<string, unknown>>, rules: PageRules): Order {
+  if (rules.orders !== 'both') return rules.orders
+  return query['order'] === 'asc' ? 'asc' : 'desc'
+}
+
+function pageOf(
+  query: PageQuery,
+  start: PageStart,
+  order: Order,
+  include: ReadonlySet<string>,
+  signal: AbortSignal,
+): ListPage {
+  const { position, passed, offset } = start
+  return {
+    order,
+    limit: query.limit,
+    offset,
+    wantTotal: include.has('totalCount'),
+    signal,
+    ...(position && { position }),
+    ...(passed && { passed }),
+  }
+}
+
+/** A cursor is bound to everything that decides which rows the list has and in which order. */
+function scopeOf(
+  definition: {
+    readonly path: string
+    readonly filters?: p.Parameters
+    readonly owned?: boolean
+    readonly keyVersion?: number
+  },
+  request: EndpointRequest,
+  order: Order,
+): CursorScope {
+  const filters: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(request.path)) filters[`{${name}}`] = value
+  for (const name of Object.keys(definition.filters ?? {})) filters[name] = request.query[name]
+  return {
+    route: definition.path,
+    version: definition.keyVersion ?? 1,
+    chainId: request.chainId ?? null,
+    order,
+    filters,
+    owner: definition.owned ? request.caller.id : null,
+  }
+}
+
+function metaOf<Row, Meta>(result: ListResult<Row, Meta>, start: PageStart): { meta?: object } {
+  const meta = {
+    ...result.meta,
+    ...totalCountOf(result),
+    ...(start.cursorReset && { cursorReset: true }),
+  }
+  return Object.keys(meta).length > 0 ? { meta } : {}
+}
+
+function headersOf(result: ListResult<unknown>): Record<string, string> {
+  return {
+    ...(result.historyFrom !== undefined && { 'svc-history': `from=${result.historyFrom}` }),
+    ...(result.reorgedFrom !== undefined && { 'svc-reorged-from': `${result.reorgedFrom}` }),
+  }
+}
+
+function envelope(item: s.TSchema, meta: s.TProperties, include: readonly string[]): s.TSchema {
+  const total = include.includes('totalCount') && {
+    totalCount: s.optional(
+      s.integer({ minimum: 0, description: 'Rows that match; a lower bound when capped.' }),
+    ),
+    totalCountCapped: s.optional(
+      s.boolean({ description: 'The count reached 10,000 or history is unfinished.' }),
+    ),
+  }
+  const cursorReset = s.optional(
+    s.boolean({ description: 'The cursor could not be used; this page starts at the head.' }),
+  )
+  return s.object({
+    data: s.array(item),
+    nextCursor: s.nullable(s.text({ description: 'Pass back verbatim; null is the end of the list.' })),
+    meta: s.optional(s.object({ ...meta, ...total, cursorReset })),
+  })
+}
+
+function assertNoClash(path: string, filters: p.Parameters, paging: object): void {
+  const taken = Object.keys(filters).filter((name) => Object.hasOwn(paging, name) || name === 'include')
+  if (taken.length > 0) throw new TypeError(`${path}: ${taken.join(', ')} belong to the toolkit`)
+}

@@ -1,0 +1,242 @@
+/** The OpenAPI 3.1 document, generated from the endpoint values that serve it; nothing in it is written twice. */
+import type { ChainId } from '#primitives.ts'
+import type { Endpoint } from './endpoint.ts'
+import { type ErrorCode, errorCatalogue } from './errors.ts'
+import { isRecord } from './json.ts'
+import type { Parameter } from './parameter.ts'
+import * as s from './schema.ts'
+
+/** The published version of the contract (spec "Versioning"). */
+const apiVersion = '1.0.0'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** The document for these endpoints. @throws TypeError when two different schemas carry one name. */
+export function openapiDocument(endpoints: readonly Endpoint<never>[], chains: readonly ChainId[]): Json {
+  const schemas = new Map<string, unknown>()
+  const paths: Record<string, Record<string, Json>> = {}
+  for (const endpoint of endpoints) {
+    const item = paths[endpoint.path] ?? {}
+    item[endpoint.method.toLowerCase()] = operation(endpoint, schemas)
+    paths[endpoint.path] = item
+  }
+  hoist(errorSchema, schemas)
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Millrace',
+      version: apiVersion,
+      description: `Indexed chain data over REST, SQL and live streams. Chains served here: ${chains.join(', ')}.`,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/' }],
+    tags: [...new Set(endpoints.map(({ tag }) => tag))].map((name) => ({ name })),
+    paths,
+    components: { schemas: Object.fromEntries(schemas), headers: headerComponents, securitySchemes },
+  }
+}
+
+function operation(endpoint: Endpoint<never>, schemas: Map<string, unknown>): Json {
+  const { method, path, summary, description, tag, body } = endpoint
+  return {
+    operationId: operationId(method, path),
+    summary,
+    ...(description && { description }),
+    tags: [tag],
+    parameters: [
+      ...Object.entries(endpoint.pathParameters).map(([name, of]) => parameter('path', name, of)),
+      ...Object.entries(endpoint.queryParameters).map(([name, of]) => parameter('query', name, of)),
+    ],
+    ...(body && {
+      requestBody: {
+        required: true,
+        content: { 'application/json': { schema: hoist(body.schema, schemas) } },
+      },
+    }),
+    responses: { ...success(endpoint, schemas), ...failures(endpoint) },
+    security: security(endpoint),
+  }
+}
+
+/** `GET /v1/tokens/{token}/holders` is `getTokensTokenHolders`. */
+function operationId(method: string, path: string): string {
+  const words = path.split(/[^A-Za-z0-9]+/).filter((word) => word !== '' && !/^v[0-9]+$/.test(word))
+  return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
+}
+
+function parameter(place: 'path' | 'query', name: string, of: Parameter): Json {
+  return {
+    name,
+    in: place,
+    description: of.description,
+    required: place === 'path' || of.presence === 'required',
+    // Comma lists and repeats are both read; the document shows the shorter form.
+    ...(of.valuesMax !== undefined && { style: 'form', explode: false }),
+    schema: plain(of.schema),
+  }
+}
+
+function success({ produces, chain }: Endpoint<never>, schemas: Map<string, unknown>): Json {
+  const headers = chain === 'none' ? ownHeaders : { ...ownHeaders, ...dataHeaders }
+  if (produces.kind === 'json') {
+    const content = { 'application/json': { schema: hoist(produces.schema, schemas) } }
+    return { [produces.status]: { description: produces.description, headers, content } }
+  }
+  const content = Object.entries(produces.types).map(([type, schema]) => [
+    type,
+    schema ? { schema: hoist(schema, schemas) } : {},
+  ])
+  return { 200: { description: 'OK', headers, content: Object.fromEntries(content) } }
+}
+
+function failures(endpoint: Endpoint<never>): Json {
+  const byStatus = Map.groupBy(codesOf(endpoint), (code) => errorCatalogue[code].status)
+  const responses = [...byStatus].map(([status, codes]) => [status, failure([...new Set(codes)].sort())])
+  return {
+    ...Object.fromEntries(responses),
+    ...(endpoint.access.payable && { 402: paymentChallenge }),
+  }
+}
+
+/** What an endpoint of this kind can answer, beside the codes it declares. */
+function codesOf(endpoint: Endpoint<never>): ErrorCode[] {
+  const { access, pathParameters, queryParameters, chain, body, deadlineMs, produces } = endpoint
+  const codes: ErrorCode[] = ['internal_error', ...endpoint.errors]
+  codes.push('query_invalid', ...Object.values(pathParameters).map(({ code }) => code))
+  if (access.scope !== null) codes.push(...accessCodes)
+  if (chain !== 'none') codes.push('chain_id_invalid', 'chain_id_unsupported', ...dataCodes)
+  if ('minBlock' in queryParameters) codes.push('block_not_reached')
+  if ('cursor' in queryParameters) codes.push('parameter_conflict', 'range_invalid', 'upstream_error')
+  if (body) codes.push('body_invalid', 'body_too_large', 'media_type_unsupported')
+  if (deadlineMs !== null && (access.scope !== null || produces.kind === 'json'))
+    codes.push('request_timeout')
+  return codes
+}
+
+const accessCodes: readonly ErrorCode[] = [
+  'api_key_malformed',
+  'api_key_missing',
+  'api_key_invalid',
+  'unauthorized',
+  'api_key_forbidden',
+  'rate_limit_exceeded',
+  'payment_required',
+]
+
+const dataCodes: readonly ErrorCode[] = [
+  'upstream_error',
+  'history_incomplete',
+  'projection_incomplete',
+  'store_rebuilding',
+]
+
+function failure(codes: readonly ErrorCode[]): Json {
+  return {
+    description: codes.map((code) => `\`${code}\`: ${errorCatalogue[code].message}`).join('\n\n'),
+    headers: ownHeaders,
+    content: {
+      'application/json': {
+        schema: {
+          allOf: [
+            { $ref: '#/components/schemas/Error' },
+            {
+              type: 'object',
+              properties: {
+                error: { type: 'object', properties: { code: { type: 'string', enum: codes } } },
+              },
+            },
+          ],
+        },
+      },
+    },
+  }
+}
+
+const paymentChallenge: Json = {
+  description:
+    'Payment is needed. Protocol-native: read WWW-Authenticate, pay, repeat with Authorization: Payment.',
+  headers: {
+    ...{ 'svc-request-id': { $ref: '#/components/headers/svc-request-id' } },
+    'WWW-Authenticate': { schema: { type: 'string' }, description: 'The payment challenge.' },
+  },
+}
+
+const codeSchema = s.oneOf(Object.keys(errorCatalogue), { description: 'Stable; branch on it.' })
+
+/** The envelope of every error. */
+export const errorSchema = s.named('Error', {
+  error: s.object({
+    code: codeSchema,
+    message: s.text({ description: 'For people; may change.' }),
+    details: s.optional(
+      s.array(
+        s.object({
+          message: s.text(),
+          path: s.array(s.union([s.text(), s.integer()]), {
+            description: 'For example `["query", "limit"]`.',
+          }),
+        }),
+      ),
+    ),
+  }),
+  requestId: s.text({ description: 'The same as the header svc-request-id.' }),
+})
+
+const headerTexts = {
+  'svc-request-id': 'Names this request; quote it when asking for help.',
+  'svc-indexed-block': 'Newest block that readers can see.',
+  'svc-finalized-block': 'Newest block that cannot change.',
+  'svc-lag-blocks': "Blocks between the node's head and the newest indexed one.",
+  'svc-history': '`from=<block>`: the page ends at unfinished history, which begins there.',
+  'svc-reorged-from': 'A block passed earlier in this walk was replaced, from this one on.',
+}
+
+const headerComponents: Json = Object.fromEntries(
+  Object.entries(headerTexts).map(([name, description]) => [
+    name,
+    { description, schema: { type: 'string' } },
+  ]),
+)
+
+const refs = (names: readonly string[]): Json =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+
+const ownHeaders = refs(['svc-request-id'])
+const dataHeaders = refs(Object.keys(headerTexts).slice(1))
+
+const securitySchemes: Json = {
+  apiKey: { type: 'apiKey', in: 'header', name: 'svc-api-key', description: 'Recommended.' },
+  bearer: { type: 'http', scheme: 'bearer', description: 'An API key or a session token.' },
+  queryKey: { type: 'apiKey', in: 'query', name: 'key', description: 'Discouraged: URLs get logged.' },
+  session: { type: 'apiKey', in: 'cookie', name: 'accounts_auth', description: 'Set by signing in.' },
+}
+
+function security({ access }: Endpoint<never>): readonly Json[] {
+  if (access.scope === null) return [{}]
+  if (access.who === 'session') return [{ session: [] }, { bearer: [] }]
+  const keys = [{ apiKey: [] }, { bearer: [] }, { queryKey: [] }]
+  return access.who === 'anyone' ? [{}, ...keys] : keys
+}
+
+/** The schema with its named parts moved to the components. */
+function hoist(schema: s.TSchema, schemas: Map<string, unknown>): unknown {
+  return hoistNode(plain(schema), schemas)
+}
+
+function hoistNode(node: unknown, schemas: Map<string, unknown>): unknown {
+  if (Array.isArray(node)) return node.map((member) => hoistNode(member, schemas))
+  if (!isRecord(node)) return node
+  const members = Object.fromEntries(
+    Object.entries(node).map(([key, value]) => [key, hoistNode(value, schemas)]),
+  )
+  const { title } = members
+  if (typeof title !== 'string' || members['type'] !== 'object') return members
+  const known = schemas.get(title)
+  if (known !== undefined && JSON.stringify(known) !== JSON.stringify(members)) {
+    throw new TypeError(`two different schemas are named ${title}`)
+  }
+  schemas.set(title, members)
+  return { $ref: `#/components/schemas/${title}` }
+}
+
+const plain = (schema: s.TSchema): unknown => JSON.parse(JSON.stringify(schema))

@@ -1,0 +1,50 @@
+/** An endpoint whose answer is not one JSON value of one schema: text, images, downloads, live streams. */
+import type { RawAnswer } from './answer.ts'
+import {
+  bodyBytesMaxDefault,
+  type Call,
+  type ChainPlace,
+  callOf,
+  type Definition,
+  describe,
+  type Endpoint,
+  type Method,
+  type None,
+} from './endpoint.ts'
+import type * as p from './parameter.ts'
+import type * as s from './schema.ts'
+
+/** Sends what `answer` returns. `produces` lists the content types for the reference. */
+export function rawEndpoint<
+  Services,
+  Body extends s.TSchema = s.TSchema,
+  Path extends p.Parameters = None,
+  Filters extends p.Parameters = None,
+  Include extends string = never,
+  Chain extends ChainPlace = 'none',
+>(
+  definition: Definition<Path, Filters, Include, Chain> & {
+    /** Default GET. */
+    readonly method?: Method
+    readonly body?: Body
+    readonly bodyBytesMax?: number
+    readonly produces: Readonly<Record<string, s.TSchema | null>>
+    readonly errorFields?: Readonly<Record<string, unknown>>
+    readonly answer: (
+      call: Call<Path, Filters, Include, Chain> & { readonly body: s.Static<Body> },
+      services: Services,
+    ) => Promise<RawAnswer> | RawAnswer
+  },
+): Endpoint<Services> {
+  const { method = 'GET', body, bodyBytesMax = bodyBytesMaxDefault, produces, answer } = definition
+  return {
+    ...describe(method, { ...definition, chain: definition.chain ?? 'none' }),
+    body: body ? { schema: body, bytesMax: bodyBytesMax } : null,
+    produces: { kind: 'raw', types: produces },
+    errorFields: definition.errorFields ?? {},
+    run: async (request, services) => {
+      const call = callOf<Path, Filters, Include, Chain>(request)
+      return answer({ ...call, body: request.body as s.Static<Body> }, services)
+    },
+  }
+}

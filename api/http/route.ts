@@ -1,0 +1,192 @@
+/** One endpoint value as a Fastify route: the steps of a request in the order they are taken. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { BlockNumber, ChainId } from '#primitives.ts'
+import type { Clock } from '#runtime.ts'
+import type { Logger } from '#telemetry.ts'
+import type { Access, AccessRequest, Caller } from './access.ts'
+import type { JsonAnswer, RawAnswer } from './answer.ts'
+import { cacheControl } from './cache.ts'
+import { selectChain } from './chain.ts'
+import { ClientGoneError, type Deadline, startDeadline } from './deadline.ts'
+import type { Endpoint, EndpointRequest } from './endpoint.ts'
+import { type Freshness, freshnessHeaders, waitForMinBlock } from './freshness.ts'
+import { bodyCheck } from './json.ts'
+import type { Paging } from './pagination.ts'
+import { parsePath, parseQuery, type RawQuery } from './query.ts'
+import { serializerSchema } from './serialize.ts'
+import { EventStream } from './sse.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The OpenAPI template, by which metrics and logs name the route. */
+    template?: string
+    errorFields?: Readonly<Record<string, unknown>>
+  }
+  interface FastifyRequest {
+    /** Monotonic milliseconds at which the request came in. */
+    startedMs: number
+    /** A live stream lasts as long as its client; its duration says nothing about us. */
+    streams: boolean
+  }
+}
+
+/** What every route works with. */
+export interface RouteContext<Services> {
+  readonly services: Services
+  readonly chains: readonly ChainId[]
+  readonly access: Access
+  /** Null where no chain data is served. */
+  readonly freshness: Freshness | null
+  readonly paging: Paging
+  readonly clock: Clock
+  readonly log: Logger
+  /** Aborted when the program begins to stop. */
+  readonly shutdown: AbortSignal
+}
+
+export function addRoute<Services>(
+  app: FastifyInstance,
+  endpoint: Endpoint<Services>,
+  context: RouteContext<Services>,
+): void {
+  const { path, method, produces, body, errorFields } = endpoint
+  const checkBody = body ? bodyCheck(body.schema) : () => {}
+  app.route({
+    method,
+    url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    config: { template: path, errorFields },
+    ...(body && { bodyLimit: body.bytesMax }),
+    schema:
+      produces.kind === 'json' ? { response: { [produces.status]: serializerSchema(produces.schema) } } : {},
+    handler: async (request, reply) => {
+      const deadline = startDeadline(reply.raw, endpoint.deadlineMs, context.clock)
+      try {
+        checkBody(request.body)
+        const answer = await deadline.bound(answerOf(endpoint, request, reply, context, deadline))
+        return answer === 'challenged' ? reply : send(answer, endpoint, request, reply, context, deadline)
+      } catch (error) {
+        if (error instanceof ClientGoneError) return abandon(reply)
+        throw error
+      }
+    },
+  })
+}
+
+async function answerOf<Services>(
+  endpoint: Endpoint<Services>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  context: RouteContext<Services>,
+  { signal }: Deadline,
+): Promise<JsonAnswer | RawAnswer | 'challenged'> {
+  const { key, ...rawQuery } = request.query as RawQuery
+  const asking = accessRequestOf(request, key)
+  const caller = await context.access.identify(asking, endpoint.access)
+
+  const path = parsePath(request.params as Record<string, string>, endpoint.pathParameters)
+  const query = parseQuery(withLegacyChain(rawQuery), endpoint.queryParameters)
+  endpoint.check(query)
+  const chainId = chainOf(endpoint, path, query, context.chains, caller)
+
+  const admission = await context.access.admit(caller, asking, endpoint.access)
+  reply.headers(admission.headers)
+  if (admission.kind === 'challenged') {
+    reply.code(402).header('cache-control', 'no-store').type(admission.contentType).send(admission.body)
+    return 'challenged'
+  }
+  if (chainId !== undefined && context.freshness) {
+    const { freshness, clock } = context
+    // The parameter's own type: minBlockParameter reads block numbers.
+    const minBlock = query['minBlock'] as BlockNumber | undefined
+    if (minBlock !== undefined) await waitForMinBlock({ freshness, clock, signal }, chainId, minBlock)
+    // Read before the data is, so that the answer is at least as fresh as it says.
+    reply.headers(freshnessHeaders(freshness.read(chainId)))
+  }
+  const { id: requestId, headers, body } = request
+  const { paging, services } = context
+  const call: EndpointRequest = { chainId, path, query, body, caller, requestId, headers, signal, paging }
+  return endpoint.run(call, services)
+}
+
+function send<Services>(
+  answer: JsonAnswer | RawAnswer,
+  endpoint: Endpoint<Services>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  context: RouteContext<Services>,
+  deadline: Deadline,
+): FastifyReply | Promise<FastifyReply> {
+  reply.headers(answer.headers ?? {})
+  switch (answer.kind) {
+    case 'json': {
+      const status = endpoint.produces.kind === 'json' ? endpoint.produces.status : 200
+      return reply.code(status).header('cache-control', cacheControl(answer.cache)).send(answer.value)
+    }
+    case 'bytes': {
+      const { status = 200, cache = 'none', contentType, body } = answer
+      const payload = body instanceof Uint8Array && !Buffer.isBuffer(body) ? Buffer.from(body) : body
+      return reply.code(status).header('cache-control', cacheControl(cache)).type(contentType).send(payload)
+    }
+    case 'events':
+      return stream(answer, request, reply, context, deadline)
+  }
+}
+
+async function stream<Services>(
+  answer: Extract<RawAnswer, { kind: 'events' }>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { clock, shutdown, log }: RouteContext<Services>,
+  deadline: Deadline,
+): Promise<FastifyReply> {
+  deadline.lift()
+  request.streams = true
+  if (request.method === 'HEAD') return reply.type('text/event-stream; charset=utf-8').send()
+  reply.hijack()
+  const events = new EventStream(reply.raw, reply.getHeaders(), { clock, gone: deadline.signal, shutdown })
+  try {
+    await answer.write(events)
+  } catch (error) {
+    // After the first byte there is no status left to send: the client sees the stream end and resumes.
+    if (!events.signal.aborted) log.error({ requestId: request.id, cause: error }, 'a live stream failed')
+  } finally {
+    events.close()
+  }
+  if (events.end === 'bufferFull' || events.end === 'stalled') {
+    log.warn(
+      { requestId: request.id, reason: events.end },
+      'dropped a live stream whose client does not read',
+    )
+  }
+  return reply
+}
+
+/** Nobody reads the answer any more; 499 is what proxies log for it. */
+function abandon(reply: FastifyReply): FastifyReply {
+  reply.raw.statusCode = 499
+  return reply.hijack()
+}
+
+function accessRequestOf(request: FastifyRequest, key: RawQuery[string] | undefined): AccessRequest {
+  const { headers, method, ip, url } = request
+  return { headers, method, url, remoteAddress: ip, queryKey: typeof key === 'string' ? key : undefined }
+}
+
+/** `chain_id` is the older name of `chainId`; clients of both are out there (research/chain-data-api.md 1). */
+function withLegacyChain(query: RawQuery): RawQuery {
+  const { chain_id: legacy, ...others } = query
+  return legacy === undefined || others['chainId'] !== undefined ? query : { ...others, chainId: legacy }
+}
+
+function chainOf<Services>(
+  endpoint: Endpoint<Services>,
+  path: Readonly<Record<string, unknown>>,
+  query: Readonly<Record<string, unknown>>,
+  served: readonly ChainId[],
+  caller: Caller,
+): ChainId | undefined {
+  if (endpoint.chain === 'none') return undefined
+  const asked = endpoint.chain === 'path' ? (path['chainId'] ?? path['chain']) : query['chainId']
+  // The parameter's own type: chainParameter reads chain ids.
+  return selectChain(asked as ChainId | undefined, served, caller)
+}

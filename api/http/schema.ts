@@ -1,0 +1,96 @@
+/**
+ * The vocabulary of response and body schemas, on TypeBox: `import * as s from '#api/http/schema.ts'`. Every type of the
+ * specification's "Conventions" table exists once, here. From a schema come the static type `present` must return, the
+ * serializer, the OpenAPI document and (for bodies) the check.
+ */
+import * as t from 'typebox'
+
+export type { Static, TObject, TProperties, TSchema } from 'typebox'
+
+type Options = t.TSchemaOptions
+
+/** Account or token address: 0x and 40 hex characters, lowercase. */
+export const address = t.String({
+  pattern: '^0x[0-9a-f]{40}$',
+  examples: ['0x20c0000000000000000000000000000000000000'],
+})
+
+/** 32-byte hash of a block, transaction or topic, lowercase. */
+export const hash = t.String({
+  pattern: '^0x[0-9a-f]{64}$',
+  examples: [`0x${'ab'.repeat(32)}`],
+})
+
+/** Bytes as 0x and lowercase hex; `0x` when empty. */
+export const hex = t.String({ pattern: '^0x([0-9a-f]{2})*$', examples: ['0x'] })
+
+/** Raw chain quantity (gas, for example) as a 0x-prefixed hexadecimal integer. */
+export const quantity = t.String({ pattern: '^0x[0-9a-fA-F]+$', examples: ['0x5208'] })
+
+/** Amount in the token's smallest unit, as a decimal string: it does not fit a JSON number. */
+export const amount = t.String({ pattern: '^[0-9]+$', examples: ['1000000'] })
+
+/** Like `amount`, for quantities that can be negative. */
+export const signedAmount = t.String({ pattern: '^-?[0-9]+$', examples: ['-1000000'] })
+
+/** Decimal number as a string, for prices and amounts scaled by decimals. */
+export const decimal = t.String({ pattern: '^-?[0-9]+(\\.[0-9]+)?$', examples: ['1.00000'] })
+
+/** Moment in UTC with whole seconds: YYYY-MM-DDTHH:MM:SSZ. */
+export const timestamp = t.String({ format: 'date-time', examples: ['2026-01-31T12:00:00Z'] })
+
+/** Height, count or index: a non-negative integer that is safe as a JSON number. */
+export const count = t.Integer({ minimum: 0 })
+
+export const integer = (options: t.TNumberOptions = {}) => t.Integer(options)
+export const number = (options: t.TNumberOptions = {}) => t.Number(options)
+export const text = (options: t.TStringOptions = {}) => t.String(options)
+export const boolean = (options: Options = {}) => t.Boolean(options)
+
+/** An object that has exactly these properties; others are neither accepted nor put out. */
+export const object = <Properties extends t.TProperties>(properties: Properties, options: Options = {}) =>
+  t.Object(properties, { ...options, additionalProperties: false })
+
+/** Like `object`, under a name: it appears once in the OpenAPI document and is referred to from everywhere else. */
+export const named = <Properties extends t.TProperties>(
+  name: string,
+  properties: Properties,
+  options: Options = {},
+) => object(properties, { ...options, title: name })
+
+/** Any keys, one kind of value. */
+export const record = <Value extends t.TSchema>(value: Value, options: Options = {}) =>
+  t.Record(t.String(), value, options)
+
+export const array = <Item extends t.TSchema>(item: Item, options: t.TArrayOptions = {}) =>
+  t.Array(item, options)
+
+export const optional = <Schema extends t.TSchema>(schema: Schema) => t.Optional(schema)
+
+export const nullable = <Schema extends t.TSchema>(schema: Schema) => t.Union([schema, t.Null()])
+
+export const literal = <Value extends string | number | boolean>(value: Value, options: Options = {}) =>
+  t.Literal(value, options)
+
+/** One of these strings. */
+export const oneOf = <const Values extends readonly string[]>(values: Values, options: Options = {}) =>
+  t.Unsafe<Values[number]>({ ...options, type: 'string', enum: [...values] })
+
+/** One of these schemas, tried in order. */
+export const union = <Schemas extends t.TSchema[]>(schemas: [...Schemas], options: Options = {}) =>
+  t.Union(schemas, options)
+
+/**
+ * A JSON object passed on as its source gave it, whose properties we do not choose (a node's payload, a client's
+ * metadata). Put out as it is.
+ */
+export const foreign = (description: string) =>
+  t.Unsafe<object>({ type: 'object', additionalProperties: true, description })
+
+/** Any JSON value, where the value really can be anything (a cell of a SQL result). */
+export const json = (description: string) => t.Unsafe<unknown>({ description })
+
+/** Seconds since the epoch as the API writes them. */
+export function isoSeconds(timestampSeconds: number): string {
+  return `${new Date(timestampSeconds * 1000).toISOString().slice(0, 19)}Z`
+}

@@ -1,0 +1,160 @@
+/**
+ * Server-sent events. A frame is encoded once and its buffer shared by all clients that get it: measured, per-client
+ * strings cost 828 MB where shared buffers cost 26 (research/reliability.md, section 4, "SSE"). A client that does not
+ * read is dropped, by bytes or by time; it never slows the others or fills memory.
+ */
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
+import type { Clock } from '#runtime.ts'
+
+export interface Frame {
+  /** Default: the unnamed `message` event. */
+  readonly event?: string
+  /** What a client sends back as Last-Event-ID to go on from here. */
+  readonly id?: string
+  /** A JSON value, or text that already is JSON. */
+  readonly data: unknown
+}
+
+/** Why a stream ended. */
+export type StreamEnd = 'finished' | 'clientGone' | 'shutdown' | 'bufferFull' | 'stalled'
+
+/** Unread bytes a client may leave with us, beyond what its kernel buffers. */
+const unreadBytesMax = 256 * 1024
+/** A client that takes nothing for this long is gone or stuck. */
+const stallMsMax = 15_000
+/** Below the 30 to 60 s after which proxies cut idle connections. */
+const heartbeatMs = 15_000
+/** What a client waits before it reconnects. */
+const retryMs = 2_000
+/** Longer ids are not ours. */
+const lastEventIdCharactersMax = 1024
+
+const heartbeat = Buffer.from(': heartbeat\n\n')
+const preamble = Buffer.from(`retry: ${retryMs}\n\n`)
+const goodbye = encodeFrame({ event: 'closing', data: { ok: true, reason: 'shutdown' } })
+
+/** The bytes of one frame, to be sent to any number of clients. @throws TypeError for a line break in event or id. */
+export function encodeFrame({ event, id, data }: Frame): Buffer {
+  const text = typeof data === 'string' ? data : JSON.stringify(data)
+  const lines = text.split(/\r\n|\r|\n/).map((line) => `data: ${line}\n`)
+  return Buffer.from(`${field('event', event)}${field('id', id)}${lines.join('')}\n`)
+}
+
+/** The id of the last frame the client saw, when it says so. */
+export function readLastEventId(headers: IncomingHttpHeaders): string | undefined {
+  const id = headers['last-event-id']
+  if (typeof id !== 'string' || id.length === 0 || id.length > lastEventIdCharactersMax) return undefined
+  return /\p{Cc}/u.test(id) ? undefined : id
+}
+
+/** One client's stream. */
+export class EventStream {
+  /** Aborted when the stream has ended, for whatever reason. */
+  readonly signal: AbortSignal
+  readonly #ended = new AbortController()
+  readonly #response: ServerResponse
+  readonly #clock: Clock
+  #end: StreamEnd | null = null
+  #bytesWritten = 0
+  #bytesTaken = 0
+  #watching = false
+
+  /**
+   * Takes over the response and sends its head. `gone` is aborted when the client leaves, `shutdown` when the program
+   * begins to stop.
+   */
+  constructor(
+    response: ServerResponse,
+    headers: Readonly<Record<string, number | string | string[] | undefined>>,
+    { clock, gone, shutdown }: { clock: Clock; gone: AbortSignal; shutdown: AbortSignal },
+  ) {
+    this.signal = this.#ended.signal
+    this.#response = response
+    this.#clock = clock
+    // Writes to a socket that is closing fail here; `gone` reports the same.
+    response.on('error', () => this.#finish('clientGone'))
+    for (const [name, value] of Object.entries({ ...headers, ...streamHeaders })) {
+      if (value !== undefined) response.setHeader(name, value)
+    }
+    response.writeHead(200)
+    this.send(preamble)
+    onAbort(gone, this.signal, () => this.#finish('clientGone'))
+    onAbort(shutdown, this.signal, () => {
+      this.send(goodbye)
+      this.#finish('shutdown')
+    })
+    void this.#beat()
+  }
+
+  /** Why the stream ended; null while it runs. */
+  get end(): StreamEnd | null {
+    return this.#end
+  }
+
+  /** Queues a frame. False when the stream has ended, or ends now because the client does not read. */
+  send(frame: Buffer): boolean {
+    if (this.#end !== null) return false
+    this.#bytesWritten += frame.length
+    this.#response.write(frame, () => {
+      this.#bytesTaken += frame.length
+    })
+    if (this.#response.writableLength > unreadBytesMax) this.#finish('bufferFull')
+    else if (!this.#watching) void this.#watch()
+    return this.#end === null
+  }
+
+  /** Ends the stream in good order. */
+  close(): void {
+    this.#finish('finished')
+  }
+
+  #finish(end: StreamEnd): void {
+    if (this.#end !== null) return
+    this.#end = end
+    // A client that does not read would never take a polite end either.
+    if (end === 'bufferFull' || end === 'stalled') this.#response.destroy()
+    else this.#response.end()
+    this.#ended.abort()
+  }
+
+  async #beat(): Promise<void> {
+    while (await this.#sleeps(heartbeatMs)) this.send(heartbeat)
+  }
+
+  /** Runs while there is something unread; ends the stream when nothing of it was taken for too long. */
+  async #watch(): Promise<void> {
+    this.#watching = true
+    let takenBefore = this.#bytesTaken
+    while (this.#bytesTaken < this.#bytesWritten && (await this.#sleeps(stallMsMax))) {
+      if (this.#bytesTaken === takenBefore && this.#bytesTaken < this.#bytesWritten) this.#finish('stalled')
+      takenBefore = this.#bytesTaken
+    }
+    this.#watching = false
+  }
+
+  /** True after `ms`, false as soon as the stream has ended. */
+  #sleeps(ms: number): Promise<boolean> {
+    return this.#clock.sleep(ms, this.signal).then(
+      () => this.#end === null,
+      () => false,
+    )
+  }
+}
+
+/** `no-transform` keeps proxies from compressing, X-Accel-Buffering keeps nginx from collecting. */
+const streamHeaders = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store, no-transform',
+  'x-accel-buffering': 'no',
+} as const
+
+function onAbort(signal: AbortSignal, until: AbortSignal, act: () => void): void {
+  if (signal.aborted) act()
+  else signal.addEventListener('abort', act, { once: true, signal: until })
+}
+
+function field(name: string, value: string | undefined): string {
+  if (value === undefined) return ''
+  if (/[\r\n\0]/.test(value)) throw new TypeError(`a line break in a frame's ${name}`)
+  return `${name}: ${value}\n`
+}

@@ -1,0 +1,224 @@
+/** The HTTP server: endpoint values in, a Fastify instance out; its limits, its hooks in the order they run, its end. */
+import { randomUUID } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import fastifyCompress from '@fastify/compress'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { SettingError } from '#errors.ts'
+import type { ChainId } from '#primitives.ts'
+import type { Clock } from '#runtime.ts'
+import { type Logger, metrics } from '#telemetry.ts'
+import { type Access, openAccess } from './http/access.ts'
+import { tagEncoding, tagged } from './http/cache.ts'
+import { corsHeaders, preflightHeaders } from './http/cors.ts'
+import { CursorKeys } from './http/cursor.ts'
+import { addReference, documentEndpoint } from './http/documents.ts'
+import { bodyBytesMaxDefault, type Endpoint } from './http/endpoint.ts'
+import { sendError, sendParserError } from './http/errorReply.ts'
+import { ApiError } from './http/errors.ts'
+import type { Freshness } from './http/freshness.ts'
+import { assertDepth } from './http/json.ts'
+import { addRoute } from './http/route.ts'
+import { RouteTable } from './http/routeTable.ts'
+
+export interface ServerOptions<Services> {
+  readonly endpoints: readonly Endpoint<Services>[]
+  readonly services: Services
+  /** Ids of the chains served. */
+  readonly chains: readonly ChainId[]
+  /** 32-byte keys; the first seals, all open. */
+  readonly cursorKeys: readonly Uint8Array[]
+  readonly clock: Clock
+  readonly log: Logger
+  /** Aborted when the program begins to stop. */
+  readonly shutdown: AbortSignal
+  /** Default: everybody, uncounted. */
+  readonly access?: Access
+  /** Default: answers do not say how fresh they are. */
+  readonly freshness?: Freshness
+  /** Proxies whose X-Forwarded-For is believed (addresses or CIDR ranges). Default: none. */
+  readonly trustedProxies?: readonly string[]
+}
+
+/** Limits on input (research/reliability.md API-07): slow or endless senders meet a timer or a size, in this order. */
+const headersTimeoutMs = 10_000
+const requestTimeoutMs = 30_000
+const connectionsCheckMs = 2_000
+const headerBytesMax = 16 * 1024
+const urlBytesMax = 8 * 1024
+const connectionsMax = 10_000
+/** Lets a load balancer spread long-lived clients again. */
+const requestsPerSocketMax = 1_000
+/** Above the 60 s for which load balancers keep idle connections, so that they close first. */
+const keepAliveTimeoutMs = 72_000
+
+/** Builds the server; it does not listen yet. */
+export async function createServer<Services>(options: ServerOptions<Services>): Promise<FastifyInstance> {
+  const { clock, log, shutdown, access = openAccess, freshness = null } = options
+  const answering = new WeakMap<Socket, ServerResponse>()
+  const app = fastifyWithLimits(options, answering)
+  const table = new RouteTable()
+  const paging = { keys: new CursorKeys(options.cursorKeys), clock }
+
+  app.decorateRequest('startedMs', 0)
+  app.decorateRequest('streams', false)
+  readOnlyJson(app)
+  app.setErrorHandler((error, request, reply) => sendError(error, request, reply, log))
+  app.setNotFoundHandler((request, reply) => sendError(unrouted(request, table), request, reply, log))
+
+  // The hooks of a request, in the order they run.
+  app.addHook('onRequest', (request, reply, done) => {
+    request.startedMs = clock.monotonic()
+    answering.set(request.raw.socket, reply.raw)
+    reply.headers({ 'svc-request-id': request.id, ...corsHeaders })
+    done(refusal(request))
+  })
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (shutdown.aborted) reply.header('connection', 'close')
+    done(null, tagged(request, reply, payload))
+  })
+  await app.register(fastifyCompress, { globalDecompression: false })
+  app.addHook('onRoute', (route) => {
+    table.add(route)
+    route.config = { template: route.url, ...route.config }
+    route.onSend = [route.onSend ?? [], tagEncoding].flat()
+  })
+  app.addHook('onResponse', (request, reply, done) => {
+    if (!request.streams) observe(request, reply, clock)
+    done()
+  })
+
+  const document = documentEndpoint(options.endpoints, options.chains)
+  for (const endpoint of [...options.endpoints, document]) {
+    addRoute(app, endpoint, { ...options, access, freshness, paging })
+  }
+  await addReference(app)
+  app.options('*', (request, reply) => {
+    const methods = table.methodsOf(request.url)
+    if (methods.length === 0) throw new ApiError('not_found')
+    return reply.code(204).headers(preflightHeaders(methods)).send()
+  })
+  return app
+}
+
+/** Starts to listen. @throws SettingError naming PORT or HOST when the address cannot be used. */
+export async function listen(app: FastifyInstance, host: string, port: number): Promise<string> {
+  try {
+    return await app.listen({ host, port })
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
+    if (code === 'EADDRINUSE') {
+      throw new SettingError('PORT', `${port} is in use by another program on ${host}`, { cause })
+    }
+    if (code === 'EACCES') throw new SettingError('PORT', `${port} needs privileges to listen on`, { cause })
+    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
+      throw new SettingError('HOST', `${host} is not an address of this machine`, { cause })
+    }
+    throw cause
+  }
+}
+
+/** Requests under way may finish for this long once the program stops. */
+const graceMsDefault = 20_000
+
+/**
+ * Ends the server: health turns 503 and streams say goodbye at once (both follow `shutdown`), no new connections, what
+ * is under way finishes or is cut after the grace.
+ */
+export async function closeServer(
+  app: FastifyInstance,
+  shutdown: AbortController,
+  { clock, log, graceMs = graceMsDefault }: { clock: Clock; log: Logger; graceMs?: number },
+): Promise<void> {
+  shutdown.abort()
+  const done = new AbortController()
+  const closed = app.close().finally(() => done.abort())
+  clock.sleep(graceMs, done.signal).then(
+    () => {
+      log.warn({ graceMs }, 'cutting requests that did not finish in time')
+      app.server.closeAllConnections()
+    },
+    () => {},
+  )
+  await closed
+}
+
+function fastifyWithLimits<Services>(
+  { log, trustedProxies }: ServerOptions<Services>,
+  answering: WeakMap<Socket, ServerResponse>,
+): FastifyInstance {
+  const app = Fastify({
+    logger: false,
+    genReqId: requestId,
+    requestIdHeader: false,
+    trustProxy: trustedProxies ? [...trustedProxies] : false,
+    bodyLimit: bodyBytesMaxDefault,
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: keepAliveTimeoutMs,
+    maxRequestsPerSocket: requestsPerSocketMax,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: urlBytesMax },
+    http: {
+      headersTimeout: headersTimeoutMs,
+      connectionsCheckingInterval: connectionsCheckMs,
+      maxHeaderSize: headerBytesMax,
+      // Node would refuse a request without Host with an empty body; `refusal` does it in our words.
+      requireHostHeader: false,
+    },
+    frameworkErrors: (error, request, reply) => {
+      reply.headers(corsHeaders)
+      sendError(error, request, reply, log)
+    },
+    clientErrorHandler: (error, socket) => {
+      const response = answering.get(socket)
+      const begun = response?.headersSent === true && !response.writableFinished
+      sendParserError(error, socket, requestId(), begun)
+    },
+  })
+  app.server.maxConnections = connectionsMax
+  // Node answers an unknown Expect with an empty 417; to us it is a request like any other.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
+  return app
+}
+
+/** Ours alone: an id that a client chose could be made to collide with another request's in our logs. */
+const requestId = () => `req_${randomUUID().replaceAll('-', '')}`
+
+function readOnlyJson(app: FastifyInstance): void {
+  const parseJson = app.getDefaultJsonParser('error', 'error')
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
+    try {
+      assertDepth(body)
+    } catch (error) {
+      return done(error instanceof Error ? error : new ApiError('body_invalid'))
+    }
+    return parseJson(request, body, done)
+  })
+}
+
+/** What is wrong with a request before its route matters. */
+function refusal(request: FastifyRequest): ApiError | undefined {
+  const { headers, raw } = request
+  if ((raw.url?.length ?? 0) > urlBytesMax) return new ApiError('url_too_long')
+  if (headers.host === undefined && raw.httpVersion === '1.1') {
+    return new ApiError('request_invalid', 'The Host header is missing.')
+  }
+  const encoding = headers['content-encoding']
+  return encoding && encoding !== 'identity' ? new ApiError('media_type_unsupported') : undefined
+}
+
+function unrouted(request: FastifyRequest, table: RouteTable): ApiError {
+  const methods = table.methodsOf(request.url)
+  if (methods.length === 0) return new ApiError('not_found', 'There is nothing at this path.')
+  return new ApiError('method_not_allowed', undefined, { headers: { allow: methods.join(', ') } })
+}
+
+function observe(request: FastifyRequest, reply: FastifyReply, clock: Clock): void {
+  const route = request.routeOptions.config.template ?? 'unmatched'
+  metrics.httpSeconds.observe(
+    { route, status: reply.statusCode },
+    (clock.monotonic() - request.startedMs) / 1000,
+  )
+}
