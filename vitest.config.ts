@@ -6,6 +6,7 @@ import { defineConfig } from 'vitest/config'
  */
 export default defineConfig({
   test: {
+    globalSetup: ['test/support/globalSetup.ts'],
     include: ['**/*.test.ts'],
     exclude: ['node_modules/**', '**/*.long.test.ts', '.millrace/**'],
     pool: 'forks',

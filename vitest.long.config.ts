@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config'
 /** Suites that take minutes: crash matrices, soak runs, large seeds. */
 export default defineConfig({
   test: {
+    globalSetup: ['test/support/globalSetup.ts'],
     include: ['**/*.long.test.ts'],
     exclude: ['node_modules/**', '.millrace/**'],
     pool: 'forks',

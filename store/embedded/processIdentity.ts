@@ -1,0 +1,79 @@
+/**
+ * Which process a pid on disk means. After a kill -9 the number may belong to somebody else (in a container nearly
+ * always), so a pid is only trusted together with the moment its process started.
+ */
+
+import { readFileSync } from 'node:fs'
+
+import { errnoOf } from './errors.ts'
+
+/** A process as written to disk. */
+export interface ProcessIdentity {
+  readonly pid: number
+  /** Boot id and clock ticks at process start; undefined where the system does not tell (not Linux). */
+  readonly startedAt: string | undefined
+}
+
+/** This process. */
+export function ownIdentity(): ProcessIdentity {
+  return identityOf(process.pid)
+}
+
+/** The process that has this pid now. */
+export function identityOf(pid: number): ProcessIdentity {
+  return { pid, startedAt: startOf(pid) }
+}
+
+/** Whether the very process that was written down still lives. Falls back to liveness of the pid off Linux. */
+export function isAlive(identity: ProcessIdentity): boolean {
+  if (!pidExists(identity.pid)) return false
+  const now = startOf(identity.pid)
+  return identity.startedAt === undefined || now === undefined || now === identity.startedAt
+}
+
+/** The identity in a value read from disk; undefined when it is not one. */
+export function parseIdentity(value: unknown): ProcessIdentity | undefined {
+  if (typeof value !== 'object' || value === null || !('pid' in value)) return undefined
+  const { pid } = value
+  if (typeof pid !== 'number' || !Number.isInteger(pid) || pid <= 0) return undefined
+  const startedAt = 'startedAt' in value && typeof value.startedAt === 'string' ? value.startedAt : undefined
+  return { pid, startedAt }
+}
+
+function pidExists(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+  } catch (error) {
+    return errnoOf(error) === 'EPERM'
+  }
+  return processState(pid) !== 'Z'
+}
+
+/** Ticks count from boot, so the boot id keeps a number from an earlier boot from matching. */
+function startOf(pid: number): string | undefined {
+  const ticks = statFields(pid)?.[STAT_START_TIME]
+  const bootId = readText('/proc/sys/kernel/random/boot_id')?.trim()
+  return ticks && bootId ? `${bootId}/${ticks}` : undefined
+}
+
+/** A zombie has ended; only its parent has not looked yet. */
+function processState(pid: number): string | undefined {
+  return statFields(pid)?.[STAT_STATE]
+}
+
+// proc(5): fields after the command's closing parenthesis; state is field 3, starttime field 22.
+const STAT_STATE = 0
+const STAT_START_TIME = 19
+
+function statFields(pid: number): string[] | undefined {
+  const stat = readText(`/proc/${pid}/stat`)
+  return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')
+}
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
+}

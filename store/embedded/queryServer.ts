@@ -1,0 +1,230 @@
+/**
+ * The ClickHouse HTTP interface over the engine in this process: as much of it as the ordinary client, curl and our own
+ * code use, so that they need not know whether they talk to a server or to us.
+ */
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+
+import { Answer, ClientGone } from './answer.ts'
+import { ChdbSession } from './chdb.ts'
+import { type LaneLimits, Lanes } from './lanes.ts'
+import { QueryError, queryError } from './queryError.ts'
+import { type Logins, type QueryRequest, readQueryRequest } from './queryRequest.ts'
+import { readStatementBody, Spool } from './requestBody.ts'
+import { quoteString, sessionSetup } from './sessionSetup.ts'
+import {
+  assertReaderMayAsk,
+  type DataInsert,
+  queryIdTag,
+  readStatement,
+  rewriteProcessQueries,
+  tagWithQueryId,
+} from './statement.ts'
+
+export interface QueryServerOptions {
+  readonly dataPath: string
+  readonly configFile: string
+  readonly logins: Logins
+  readonly limits: LaneLimits
+}
+
+/** The server of one data directory. */
+export class QueryServer {
+  readonly #options: QueryServerOptions
+  readonly #server: Server
+  readonly #lanes: Lanes
+  readonly #spool: Spool
+  /** Keeps the engine open, and ends other sessions' queries: never runs anything long. */
+  readonly #control: ChdbSession
+  readonly #running = new Set<string>()
+
+  constructor(options: QueryServerOptions) {
+    this.#options = options
+    this.#control = new ChdbSession(options.dataPath, options.configFile)
+    this.#lanes = new Lanes(options.dataPath, options.configFile, options.limits)
+    this.#spool = new Spool(options.dataPath)
+    this.#server = createServer((request, response) => void this.#serve(request, response))
+    // The client keeps connections for reuse; a batch's insert may take longer than Node's default five minutes.
+    this.#server.requestTimeout = 0
+    this.#server.keepAliveTimeout = KEEP_ALIVE_MS
+  }
+
+  /** Listens on loopback; 0 chooses a free port. Resolves to the port when queries are answered. */
+  async listen(port: number): Promise<number> {
+    await this.#control.run('SELECT 1')
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject)
+      this.#server.listen(port, '127.0.0.1', resolve)
+    })
+    const address = this.#server.address()
+    return typeof address === 'object' && address !== null ? address.port : port
+  }
+
+  /** Refuses new requests, ends running reads, lets writes finish, and closes the engine. */
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
+    await this.#control.run(
+      `KILL QUERY WHERE query_kind = 'Select' AND startsWith(query, '/*query_id:') ASYNC`,
+    )
+    this.#server.closeIdleConnections()
+    await closed
+    this.#control.close()
+    this.#spool.close()
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = request.url?.split('?')[0]
+    if (path === '/ping' || (path === '/' && request.method === 'GET' && !request.url?.includes('query='))) {
+      response.end('Ok.\n')
+      return
+    }
+    let answer = new Answer(response, { queryId: '', contentCoding: undefined })
+    try {
+      if (path !== '/') throw queryError('BAD_ARGUMENTS', `There is no ${path}.`)
+      const query = readQueryRequest(request, this.#options.logins)
+      answer = new Answer(response, query)
+      await this.#answerOnce(query, request, response, answer)
+    } catch (error) {
+      if (error instanceof ClientGone) return
+      // What is left of a refused body is not read: the connection cannot be used again.
+      if (!request.complete) response.setHeader('Connection', 'close')
+      answer.fail(error instanceof QueryError ? error : unexpected(error))
+    }
+  }
+
+  async #answerOnce(
+    query: QueryRequest,
+    request: IncomingMessage,
+    response: ServerResponse,
+    answer: Answer,
+  ): Promise<void> {
+    if (this.#running.has(query.queryId)) {
+      const problem = `Query with id = ${query.queryId} is already running.`
+      throw queryError('QUERY_WITH_SAME_ID_IS_ALREADY_RUNNING', problem)
+    }
+    this.#running.add(query.queryId)
+    try {
+      const { statement, rows } = await this.#readStatement(query, request)
+      if (statement.kind === 'insert') await this.#insert(query, statement, rows, request, answer)
+      else await this.#run(query, statement.sql, statement.format ?? query.format, response, answer)
+    } finally {
+      this.#running.delete(query.queryId)
+    }
+  }
+
+  /** The statement comes from the URL, the body, or both; rows come after it, or are the body. */
+  async #readStatement(query: QueryRequest, request: IncomingMessage) {
+    if (query.sql === undefined) {
+      const body = await readStatementBody(request)
+      const statement = readStatement(body.toString('latin1'))
+      if (statement.kind === 'other')
+        return { statement: { ...statement, sql: body.toString() }, rows: undefined }
+      const head = body.subarray(0, Buffer.byteLength(statement.head, 'latin1')).toString()
+      return { statement: { ...statement, head }, rows: body.subarray(statement.dataStart) }
+    }
+    const statement = readStatement(query.sql)
+    if (statement.kind === 'insert')
+      return { statement, rows: Buffer.from(query.sql.slice(statement.dataStart)) }
+    const rest = await readStatementBody(request)
+    const sql = rest.length > 0 ? `${query.sql}\n${rest.toString()}` : query.sql
+    return { statement: rest.length > 0 ? readStatement(sql) : statement, rows: undefined }
+  }
+
+  /**
+   * Rows always go through a file: given inline, chDB ends them at the first empty line and runs what follows as SQL.
+   */
+  async #insert(
+    query: QueryRequest,
+    statement: DataInsert,
+    firstRows: Buffer | undefined,
+    request: IncomingMessage,
+    answer: Answer,
+  ): Promise<void> {
+    if (query.user === 'reader') throw queryError('READONLY', 'Cannot execute query in readonly mode.')
+    const body = query.sql === undefined ? undefined : request
+    const path = await this.#spool.write(firstRows ?? Buffer.alloc(0), body)
+    if (path === undefined) {
+      answer.end(undefined)
+      return
+    }
+    const source = `file(${quoteString(path)}, ${quoteString(statement.format)})`
+    const sql = tagWithQueryId(`${statement.head} SELECT * FROM ${source}`, query.queryId)
+    const job = { setup: sessionSetup(query), sql, format: 'Null', readOnly: false, stream: false }
+    try {
+      const startedAt = performance.now()
+      for await (const event of this.#lanes.run(job)) {
+        if (event.type === 'end') answer.end({ ...event, elapsedMs: performance.now() - startedAt })
+      }
+    } finally {
+      this.#spool.remove(path)
+    }
+  }
+
+  async #run(
+    query: QueryRequest,
+    statement: string,
+    format: string,
+    response: ServerResponse,
+    answer: Answer,
+  ): Promise<void> {
+    const isReader = query.user === 'reader'
+    if (isReader) assertReaderMayAsk(statement)
+    const job = {
+      setup: sessionSetup(query),
+      sql: tagWithQueryId(isReader ? statement : rewriteProcessQueries(statement), query.queryId),
+      format,
+      readOnly: isReader,
+      stream: streamable.has(format) && !query.waitEndOfQuery,
+    }
+    answer.format = format
+    const startedAt = performance.now()
+    let isReading = false
+    const leave = () => {
+      if (isReading && !response.writableFinished) void this.#kill(query.queryId)
+    }
+    response.once('close', leave)
+    try {
+      for await (const event of this.#lanes.run(job)) {
+        if (event.type === 'start') isReading = event.readOnly
+        if (response.destroyed && isReading) throw new ClientGone()
+        if (event.type === 'chunk') await answer.write(event.bytes)
+        if (event.type === 'end') answer.end({ ...event, elapsedMs: performance.now() - startedAt })
+      }
+    } finally {
+      response.removeListener('close', leave)
+    }
+  }
+
+  /** ASYNC: KILL QUERY .. SYNC deadlocks the session that says it. */
+  async #kill(queryId: string): Promise<void> {
+    const tag = quoteString(queryIdTag(queryId))
+    await this.#control.run(`KILL QUERY WHERE startsWith(query, ${tag}) ASYNC`)
+  }
+}
+
+// Longer than the client's idle timeout of 2.5 s, so that it never writes into a connection we are closing.
+const KEEP_ALIVE_MS = 30_000
+
+/** Formats that are the same whether the result is written at once or block by block. */
+const streamable = new Set([
+  'Native',
+  'RowBinary',
+  'TabSeparated',
+  'TSV',
+  'TabSeparatedRaw',
+  'TSVRaw',
+  'CSV',
+  'JSONEachRow',
+  'JSONLines',
+  'NDJSON',
+  'JSONStringsEachRow',
+  'JSONCompactEachRow',
+  'JSONCompactStringsEachRow',
+  'LineAsString',
+  'TSKV',
+])
+
+function unexpected(error: unknown): QueryError {
+  const problem = error instanceof Error ? error.message : String(error)
+  return new QueryError(1002, `Code: 1002. DB::Exception: ${problem} (UNKNOWN_EXCEPTION)`, { cause: error })
+}

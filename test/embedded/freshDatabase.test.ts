@@ -1,0 +1,28 @@
+import { createClient } from '@clickhouse/client'
+import { Client } from 'pg'
+import { expect, test } from 'vitest'
+
+import { freshDatabase } from '#test/support/engines.ts'
+
+test('a fresh database is empty and its own, in both engines', async () => {
+  const [one, two] = await Promise.all([freshDatabase(), freshDatabase()])
+  expect(one.databaseUrl).not.toBe(two.databaseUrl)
+  expect(one.chainId).not.toBe(two.chainId)
+
+  const postgres = new Client({ connectionString: one.databaseUrl })
+  await postgres.connect()
+  const tables = await postgres.query(`SELECT count(*)::int AS n FROM pg_tables WHERE schemaname = 'public'`)
+  expect(tables.rows).toEqual([{ n: 0 }])
+  await postgres.end()
+  await one.drop()
+  await two.drop()
+
+  const clickhouse = createClient({
+    url: one.clickhouseUrl,
+    username: one.clickhouseUsername,
+    password: one.clickhousePassword,
+  })
+  const answer = await clickhouse.query({ query: 'SELECT version() AS version', format: 'JSONEachRow' })
+  expect(await answer.json()).toEqual([{ version: expect.stringMatching(/^26\./) }])
+  await clickhouse.close()
+})

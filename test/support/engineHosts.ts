@@ -1,0 +1,87 @@
+/** Starts the databases of a test run: embedded, or with TEST_CONTAINERS=1 the real servers in containers. */
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { startClickHouse } from '#store/embedded/clickhouse.ts'
+import { openDataDir } from '#store/embedded/dataDir.ts'
+import { startPostgres } from '#store/embedded/postgres.ts'
+import { silentLogger } from '#telemetry.ts'
+
+/** Where the engines answer. */
+export interface EngineAddresses {
+  /** Postgres superuser, database `postgres`. */
+  readonly databaseAdminUrl: string
+  readonly clickhouseUrl: string
+  readonly clickhouseUsername: string
+  readonly clickhousePassword: string
+  /** May only SELECT from the databases `chain_<id>_sql` of freshDatabase()'s chain ids. Embedded only. */
+  readonly readerUsername: string
+  readonly readerPassword: string
+}
+
+export interface Engines {
+  readonly addresses: EngineAddresses
+  stop(): Promise<void>
+}
+
+/** The first chain id given to tests; far from any real chain's that a fixture may use. */
+export const FIRST_CHAIN_ID = 990_000_000
+/** How many chains one run may ask for: each is a grant written before the engine starts. */
+export const CHAINS_MAX = 500
+
+export function startEngines(): Promise<Engines> {
+  return process.env['TEST_CONTAINERS'] === '1' ? startContainers() : startEmbedded()
+}
+
+async function startEmbedded(): Promise<Engines> {
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-test-'))
+  const { path } = openDataDir(folder)
+  const readerGrants = Array.from(
+    { length: CHAINS_MAX },
+    (_, index) => `chain_${FIRST_CHAIN_ID + index}_sql.*`,
+  )
+  const [postgres, clickhouse] = await Promise.all([
+    startPostgres({ dataDir: path, log: silentLogger }),
+    startClickHouse({ dataDir: path, log: silentLogger, readerGrants }),
+  ])
+  return {
+    addresses: {
+      databaseAdminUrl: postgres.adminUrl,
+      clickhouseUrl: clickhouse.url,
+      clickhouseUsername: clickhouse.username,
+      clickhousePassword: clickhouse.password,
+      readerUsername: clickhouse.readerUsername,
+      readerPassword: clickhouse.readerPassword,
+    },
+    async stop() {
+      await Promise.all([postgres.stop(), clickhouse.stop()])
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function startContainers(): Promise<Engines> {
+  const [{ PostgreSqlContainer }, { ClickHouseContainer }] = await Promise.all([
+    import('@testcontainers/postgresql'),
+    import('@testcontainers/clickhouse'),
+  ])
+  const [postgres, clickhouse] = await Promise.all([
+    new PostgreSqlContainer('postgres:18').withDatabase('postgres').start(),
+    new ClickHouseContainer('clickhouse/clickhouse-server:26.7').start(),
+  ])
+  return {
+    addresses: {
+      databaseAdminUrl: postgres.getConnectionUri(),
+      clickhouseUrl: clickhouse.getHttpUrl(),
+      clickhouseUsername: clickhouse.getUsername(),
+      clickhousePassword: clickhouse.getPassword(),
+      readerUsername: '',
+      readerPassword: '',
+    },
+    async stop() {
+      await Promise.all([postgres.stop(), clickhouse.stop()])
+    },
+  }
+}

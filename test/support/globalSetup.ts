@@ -1,0 +1,53 @@
+/**
+ * Serves the run's one Postgres and one ClickHouse to the test files. They start when the first test asks, so that a
+ * run of pure tests does not wait for them, and end with the run.
+ */
+
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { TestProject } from 'vitest/node'
+
+import { messageOf } from '#errors.ts'
+import { type Engines, startEngines } from './engineHosts.ts'
+
+let engines: Promise<Engines> | undefined
+let databases = 0
+
+const server = createServer((_request, response) => {
+  engines ??= startEngines()
+  databases += 1
+  const number = databases
+  engines.then(
+    ({ addresses }) => response.end(JSON.stringify({ ...addresses, number })),
+    (error: unknown) => response.writeHead(500).end(messageOf(error)),
+  )
+})
+
+/** Called by vitest before the first test file. */
+export async function setup(project: TestProject): Promise<void> {
+  project.provide('enginesUrl', `http://127.0.0.1:${await listen(server)}`)
+}
+
+/** Called by vitest after the last test file. */
+export async function teardown(): Promise<void> {
+  server.close()
+  server.closeAllConnections()
+  const started = await engines?.catch(() => undefined)
+  await started?.stop()
+}
+
+function listen(server: Server): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo
+      resolve(port)
+    })
+  })
+}
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    enginesUrl: string
+  }
+}
