@@ -1,12 +1,10 @@
 /** What decoding has to know about a chain: which rules its headers, fees and transactions follow. */
+import type { HeaderRule } from '#ingest/verify/header.ts'
 
 /**
  * `tempo`: type 0x76 transactions, fees paid in tokens by a closing Transfer. `evm`: everything else; fees in native wei.
  */
 export type ChainKind = 'tempo' | 'evm'
-
-/** How a block's hash is computed: keccak of the Ethereum header, or of Tempo's wrapping of it. */
-export type HeaderRule = 'ethereum' | 'tempo'
 
 /**
  * `roots`: header hash, transactionsRoot, receiptsRoot and bloom are recomputed. `links`: counts, indexes and parent links

@@ -2,6 +2,8 @@ import { MillraceError } from '../../errors.ts'
 
 /**
  * What is wrong with a node's answer, before anything is recomputed:
+ * - `json_invalid`: the bytes are no JSON, for instance because the body was cut short;
+ * - `item_failed`, `item_missing`, `item_duplicate`: an item of the batch is an error, is absent, or is there twice;
  * - `block_missing`, `receipts_missing`: null, or a null among the receipts;
  * - `shape_invalid`: a field is absent or has another JSON type;
  * - `hex_invalid`: a hash, address or byte text is none;
@@ -13,6 +15,10 @@ import { MillraceError } from '../../errors.ts'
  * - `log_removed`: a log of an orphaned block.
  */
 export type NodeAnswerCode =
+  | 'json_invalid'
+  | 'item_failed'
+  | 'item_missing'
+  | 'item_duplicate'
   | 'block_missing'
   | 'receipts_missing'
   | 'shape_invalid'
@@ -34,8 +40,9 @@ export class NodeAnswerError extends MillraceError {
   /** Height of the block, when known. */
   readonly blockNumber: number | undefined
 
-  constructor(code: NodeAnswerCode, field: string, blockNumber?: number) {
-    super(`the node's answer for block ${blockNumber ?? '?'} is not usable: ${code} at ${field || 'the top'}`)
+  constructor(code: NodeAnswerCode, field: string, blockNumber?: number, options?: ErrorOptions) {
+    const place = `${code} at ${field || 'the top'}`
+    super(`the node's answer for block ${blockNumber ?? '?'} is not usable: ${place}`, options)
     this.code = code
     this.field = field
     this.blockNumber = blockNumber

@@ -21,15 +21,15 @@ export type Append<Row> = (
 
 /** @throws EncodeError from the generated function, when a value does not fit its column. */
 export function compileAppend<Row>(table: Table): Append<Row> {
-  const fail = (column: string, value: unknown): never => {
-    throw new values.EncodeError(table.name, column, value)
+  const fail = (column: string, value: unknown, block: unknown): never => {
+    throw new values.EncodeError(table.name, column, value, block)
   }
   const scope = { ...values, crc32, fail }
   const make = new Function('scope', `'use strict'\n${source(table)}`) as (from: typeof scope) => Append<Row>
   return make(scope)
 }
 
-/** Where a column's parts are: its number, its streams' numbers (-1 in Postgres-only tables). */
+/** Where a column's parts are: its number (0 is the block's, in every table), its streams' numbers (-1 in Postgres-only tables). */
 interface Slot {
   readonly column: Column
   readonly n: number
@@ -95,7 +95,7 @@ function measure({ column, n }: Slot): string {
   if (x${n} !== null) {
     const given = x${n}
     n${n} = ${length}
-    if (n${n} < 0) fail(${JSON.stringify(column.name)}, given)
+    if (n${n} < 0) fail(${JSON.stringify(column.name)}, given, x0)
     room += n${n}
   }`
 }
@@ -165,7 +165,7 @@ const writers: Readonly<Record<ColumnType, (slot: Slot) => string>> = {
   uint256: () => '',
 }
 
-const failure = ({ column, n }: Slot): string => `fail(${JSON.stringify(column.name)}, x${n})`
+const failure = ({ column, n }: Slot): string => `fail(${JSON.stringify(column.name)}, x${n}, x0)`
 
 function integer(slot: Slot, wrong: string, width: number, postgres: string, clickhouse: string): string {
   return `let x = x${slot.n}
@@ -176,7 +176,7 @@ function integer(slot: Slot, wrong: string, width: number, postgres: string, cli
 
 /** Hashes and addresses repeat from row to row (a transaction's over its logs): copying is 20 times cheaper than decoding. */
 function hex({ column, n, stream }: Slot, width: number): string {
-  const decode = `if (typeof x${n} !== 'string' || !writeHex(b, p, x${n}, ${width})) fail(${JSON.stringify(column.name)}, x${n})`
+  const decode = `if (typeof x${n} !== 'string' || !writeHex(b, p, x${n}, ${width})) fail(${JSON.stringify(column.name)}, x${n}, x0)`
   if (stream < 0) return `v.setInt32(p, ${width}); p += 4; ${decode}; p += ${width}`
   return `v.setInt32(p, ${width}); p += 4
     const at = r * ${width}

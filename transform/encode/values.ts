@@ -141,10 +141,12 @@ export class EncodeError extends MillraceError {
   readonly remedy = 'stop'
   readonly table: string
   readonly column: string
+  readonly blockNumber: number
 
-  constructor(table: string, column: string, value: unknown) {
-    super(`${table}.${column} cannot hold ${shorten(String(value))}`)
+  constructor(table: string, column: string, value: unknown, blockNumber: unknown) {
+    super(`${table}.${column} cannot hold ${shorten(String(value))} of block ${String(blockNumber)}`)
     this.table = table
     this.column = column
+    this.blockNumber = Number(blockNumber)
   }
 }

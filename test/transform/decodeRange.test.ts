@@ -1,0 +1,136 @@
+import { beforeAll, expect, test } from 'vitest'
+import { NodeAnswerError } from '#ingest/verify/nodeAnswerError.ts'
+import { RefutedError } from '#ingest/verify/verifyBlock.ts'
+import { archiveBlock, archiveToRange, readArchivedBlock, readArchivedTx } from '#transform/archive.ts'
+import type { EncodedBatch } from '#transform/batch.ts'
+import { decodeRange } from '#transform/decodeRange.ts'
+import { BatchEncoder } from '#transform/encode/batchEncoder.ts'
+import { tableNames } from '#transform/tables.ts'
+import { describeWithShared } from '../support/shared.ts'
+import {
+  devProfile,
+  ethereumProfile,
+  rangeOf,
+  readFixtures,
+  recordedRanges,
+  type TestRange,
+} from './ranges.ts'
+
+interface Items {
+  readonly block: { readonly transactions: readonly { readonly hash: string }[] }
+  readonly receipts: readonly { readonly logs: readonly unknown[] }[]
+}
+
+const items = (range: TestRange): readonly Items[] => range.blocks as unknown as readonly Items[]
+
+function expectSameTables(a: EncodedBatch, b: EncodedBatch): void {
+  for (const name of tableNames) {
+    const [one, other] = [a.tables[name], b.tables[name]]
+    expect(Buffer.from(one.postgres).equals(Buffer.from(other.postgres)), name).toBe(true)
+    expect(one.clickhouse.map((bytes) => Buffer.from(bytes).toString('base64'))).toEqual(
+      other.clickhouse.map((bytes) => Buffer.from(bytes).toString('base64')),
+    )
+    expect(one.blockDigests, name).toEqual(other.blockDigests)
+    expect(one.blockRowCounts, name).toEqual(other.blockRowCounts)
+  }
+}
+
+describeWithShared('decoding a recorded chain', () => {
+  const encoder = new BatchEncoder()
+  let ranges: readonly TestRange[] = []
+  beforeAll(() => {
+    ranges = recordedRanges('tempo-dev-2k', 25)
+  })
+
+  test('every block is proved, and no transaction or log is lost or added', () => {
+    for (const given of ranges) {
+      const { batch } = decodeRange(devProfile, given.bytes, given.range, encoder)
+      const txs = items(given).map(({ block }) => block.transactions.length)
+      const logs = items(given).map(({ receipts }) =>
+        receipts.reduce((sum, { logs }) => sum + logs.length, 0),
+      )
+      expect(batch.refs.map((ref) => ref.number)).toEqual(txs.map((_, k) => given.range.from + k))
+      expect([...batch.tables.blocks.blockRowCounts]).toEqual(txs.map(() => 1))
+      expect([...batch.tables.txs.blockRowCounts]).toEqual(txs)
+      expect([...batch.tables.logs.blockRowCounts]).toEqual(logs)
+      expect(batch.proofs).toEqual({ provedBlocks: txs.length, unprovableBlocks: 0, unprovableTxs: 0 })
+    }
+  })
+
+  test('what is archived is the answer: deriving it anew gives the same bytes of every table', () => {
+    for (const given of ranges) {
+      const answers = given.blocks.map((recorded, k) => ({ number: given.range.from + k, ...recorded }))
+      const read = answers.map((answer) => readArchivedBlock(answer.number, archiveBlock(answer)))
+      expect(read.map((answer) => JSON.stringify(answer))).toEqual(
+        answers.map((answer) => JSON.stringify(answer)),
+      )
+      expectSameTables(
+        decodeRange(devProfile, archiveToRange(read), given.range, encoder).batch,
+        decodeRange(devProfile, given.bytes, given.range, encoder).batch,
+      )
+    }
+  })
+
+  test('a transaction and its receipt are read from their part alone', () => {
+    const big = ranges.flatMap((given) => given.blocks).find((_, k) => k === 60)
+    const { block, receipts } = items(rangeOf(big ? [big] : []))[0] as Items
+    const parts = archiveBlock({ number: 60, block, receipts })
+    const index = block.transactions.length - 1
+    const part = parts[1 + Math.floor(index / 16)] as Uint8Array
+    expect(readArchivedTx(part, index)).toEqual({
+      transaction: block.transactions[index],
+      receipt: receipts[index],
+    })
+  })
+
+  test('an encoder stays usable after a range that failed midway', () => {
+    const [first, second] = ranges as [TestRange, TestRange]
+    const tampered = Buffer.from(first.bytes).toString().replace('"status":"0x1"', '"status":"0x0"')
+    expect(() => decodeRange(devProfile, Buffer.from(tampered), first.range, encoder)).toThrow(RefutedError)
+    expectSameTables(
+      decodeRange(devProfile, second.bytes, second.range, encoder).batch,
+      decodeRange(devProfile, second.bytes, second.range).batch,
+    )
+  })
+
+  test('blocks that do not follow each other are refused', () => {
+    const blocks = (ranges[1] as TestRange).blocks
+    const gapped = rangeOf([blocks[3], blocks[5]] as never)
+    expect(() => decodeRange(devProfile, gapped.bytes, gapped.range, encoder)).toThrow(NodeAnswerError)
+  })
+})
+
+describeWithShared('decoding blocks of real chains', () => {
+  const encoder = new BatchEncoder()
+
+  test.each(readFixtures().map((fixture) => [fixture.name, fixture] as const))(
+    '%s decodes and comes back from its archive unchanged',
+    (_, { profile, recorded }) => {
+      const given = rangeOf([recorded])
+      const before = structuredClone(recorded)
+      const { batch } = decodeRange(profile, given.bytes, given.range, encoder)
+      const [only] = items(given) as [Items]
+      expect(batch.tables.txs.rowCount).toBe(only.block.transactions.length)
+      expect(batch.tables.block_proofs.rowCount).toBe(1)
+      const parts = archiveBlock({ number: given.range.from, ...recorded })
+      const read = readArchivedBlock(given.range.from, parts)
+      expect(JSON.stringify(read.block)).toBe(JSON.stringify(before.block))
+      expect(JSON.stringify(read.receipts)).toBe(JSON.stringify(before.receipts))
+    },
+  )
+
+  test('an envelope nobody knows passes, counted as unprovable', () => {
+    const fixture = readFixtures().find(({ name }) => name === 'optimism 154497277')
+    const recorded = structuredClone(fixture?.recorded) as unknown as {
+      block: { transactions: Record<string, unknown>[] }
+      receipts: Record<string, unknown>[]
+    }
+    Object.assign(recorded.block.transactions[1] ?? {}, { type: '0x6a', surprise: { nested: [1, null] } })
+    Object.assign(recorded.receipts[1] ?? {}, { type: '0x6a' })
+    const given = rangeOf([recorded])
+    const { batch } = decodeRange(ethereumProfile, given.bytes, given.range, encoder)
+    expect(batch.tables.txs.rowCount).toBe(recorded.receipts.length)
+    expect(batch.proofs.unprovableBlocks).toBe(1)
+    expect(batch.proofs.unprovableTxs).toBeGreaterThan(0)
+  })
+})

@@ -1,0 +1,68 @@
+/** Recorded and real blocks as the bytes a source fetches. */
+import { existsSync, readdirSync } from 'node:fs'
+import { archiveToRange } from '#transform/archive.ts'
+import type { ChainProfile } from '#transform/profile.ts'
+import { type RecordedBlock, readFixture, readRecording, sharedPath } from '../support/shared.ts'
+
+export interface TestRange {
+  readonly range: { readonly from: number; readonly to: number }
+  readonly bytes: Uint8Array<ArrayBuffer>
+  readonly blocks: readonly RecordedBlock[]
+}
+
+/** The dev chain's node hashes headers as Ethereum does. */
+export const devProfile: ChainProfile = {
+  chainId: 4217,
+  kind: 'tempo',
+  headerRule: 'ethereum',
+  checks: 'roots',
+}
+
+export const tempoProfile: ChainProfile = { ...devProfile, headerRule: 'tempo' }
+export const ethereumProfile: ChainProfile = { ...devProfile, chainId: 1, kind: 'evm' }
+
+export function rangeOf(blocks: readonly RecordedBlock[]): TestRange {
+  const from = heightOf(blocks[0])
+  const answers = blocks.map((recorded, k) => ({ number: from + k, ...recorded }))
+  return { range: { from, to: from + blocks.length - 1 }, bytes: archiveToRange(answers), blocks }
+}
+
+/** A whole recording in ranges of `width` blocks. */
+export function recordedRanges(name: string, width: number): readonly TestRange[] {
+  const blocks = readRecording(name)
+  return Array.from({ length: Math.ceil(blocks.length / width) }, (_, k) =>
+    rangeOf(blocks.slice(k * width, (k + 1) * width)),
+  )
+}
+
+export interface Fixture {
+  readonly name: string
+  readonly profile: ChainProfile
+  readonly recorded: RecordedBlock
+}
+
+/** The real blocks of other chains and of Tempo's networks; none where the shared folder is absent. */
+export function readFixtures(): readonly Fixture[] {
+  if (!existsSync(sharedPath('fixtures'))) return []
+  return [...fixturesOf('evm-rpc', ethereumProfile), ...fixturesOf('tempo-rpc', tempoProfile)]
+}
+
+function fixturesOf(set: string, profile: ChainProfile): readonly Fixture[] {
+  const folders = (...parts: string[]) =>
+    readdirSync(sharedPath('fixtures', ...parts), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map((entry) => entry.name)
+  return folders(set).flatMap((chain) =>
+    folders(set, chain).map((height) => ({
+      name: `${chain} ${height}`,
+      profile,
+      recorded: readFixture(set, chain, height),
+    })),
+  )
+}
+
+function heightOf(recorded: RecordedBlock | undefined): number {
+  const block = recorded?.block
+  if (typeof block !== 'object' || block === null || !('number' in block)) throw new TypeError('no block')
+  return Number(block.number)
+}

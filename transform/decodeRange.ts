@@ -1,0 +1,104 @@
+/** From the bytes a node answered to a batch that both stores can take: parsed, verified, decoded, encoded. */
+import { parseBlock, parseReceipts, type RpcBlock } from '#ingest/block.ts'
+import type { BlockRange } from '#ingest/range.ts'
+import { assertNotRefuted, type BlockProof, verifyBlock } from '#ingest/verify/verifyBlock.ts'
+import type { BlockRef } from '../primitives.ts'
+import { archiveBlock } from './archive.ts'
+import type { EncodedBatch, ProofSummary } from './batch.ts'
+import { type DecodeRules, decodeBlock } from './decodeBlock.ts'
+import { BatchEncoder } from './encode/batchEncoder.ts'
+import { type BlockAnswer, parseRange } from './parseRange.ts'
+import type { ChainProfile } from './profile.ts'
+import { projections } from './projections/index.ts'
+import { proofRow } from './rows/proofRow.ts'
+import { toNumber } from './rows/quantity.ts'
+
+/** A batch and the buffers behind it, which a worker transfers. */
+export interface DecodedRange {
+  readonly batch: EncodedBatch
+  readonly transfer: readonly ArrayBuffer[]
+}
+
+/**
+ * Decodes the whole range or nothing. `encoder` may be handed in to keep its memory from range to range; it is left
+ * empty, whatever happens. `bytes` are in the form of RawRange.
+ * @throws NodeAnswerError when the answer cannot be what was asked for.
+ * @throws RefutedError when a block does not hash into its header, or not into its neighbour.
+ * @throws EncodeError when a value fits no column.
+ */
+export function decodeRange(
+  profile: ChainProfile,
+  bytes: Uint8Array,
+  range: BlockRange,
+  encoder: BatchEncoder = new BatchEncoder(),
+): DecodedRange {
+  encoder.clear()
+  try {
+    const rules: DecodeRules = { profile, projections }
+    const heads: BlockHead[] = []
+    for (const answer of parseRange(bytes, range)) {
+      heads.push(decodeAnswer(rules, answer, heads.at(-1)?.ref, encoder))
+    }
+    const { tables, buffers, byteLength } = encoder.finish()
+    return {
+      batch: {
+        range,
+        refs: heads.map((head) => head.ref),
+        firstTimestampSeconds: heads[0]?.timestampSeconds ?? 0,
+        lastTimestampSeconds: heads.at(-1)?.timestampSeconds ?? 0,
+        tables,
+        proofs: summarize(heads.map((head) => head.proof)),
+        byteLength,
+      },
+      transfer: buffers,
+    }
+  } finally {
+    encoder.clear()
+  }
+}
+
+interface BlockHead {
+  readonly ref: BlockRef
+  readonly timestampSeconds: number
+  readonly proof: BlockProof
+}
+
+function decodeAnswer(
+  rules: DecodeRules,
+  answer: BlockAnswer,
+  parent: BlockRef | undefined,
+  encoder: BatchEncoder,
+): BlockHead {
+  const { number } = answer
+  const parts = archiveBlock(answer)
+  const block = parseBlock(answer.block, { number })
+  const receipts = parseReceipts(answer.receipts, block)
+  const { headerRule, checks } = rules.profile
+  const proof = verifyBlock(block, receipts, { headerRule, checks, ...(parent && { parent }) })
+  assertNotRefuted(proof, number)
+  const { rows } = encoder
+  decodeBlock(rules, block, receipts, rows)
+  parts.forEach((payload, part) => {
+    rows.raw.append({ block_num: number, part, payload })
+  })
+  rows.block_proofs.append(proofRow(number, proof))
+  encoder.endBlock()
+  return { ref: refOf(block), timestampSeconds: toNumber(block.timestamp), proof }
+}
+
+const refOf = (block: RpcBlock): BlockRef => ({
+  number: toNumber(block.number),
+  hash: block.hash,
+  parentHash: block.parentHash,
+})
+
+/** The parts that must all be recomputed for a block to count as proved; `parent` is checked between batches too. */
+const rootParts = ['header', 'transactionsRoot', 'receiptsRoot', 'bloom'] as const
+
+function summarize(proofs: readonly BlockProof[]): ProofSummary {
+  return {
+    provedBlocks: proofs.filter((proof) => rootParts.every((part) => proof[part] === 'proved')).length,
+    unprovableBlocks: proofs.filter((proof) => rootParts.some((part) => proof[part] === 'unprovable')).length,
+    unprovableTxs: proofs.reduce((sum, proof) => sum + proof.unprovableTxs, 0),
+  }
+}

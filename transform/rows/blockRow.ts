@@ -1,0 +1,28 @@
+import type { RpcBlock, RpcReceipt } from '#ingest/block.ts'
+import type { Row } from '../tables.ts'
+import { toNumber, toUint64, toUint64OrNull, toUint256OrNull } from './quantity.ts'
+
+const msPerSecond = 1000
+
+export function blockRow(block: RpcBlock, receipts: readonly RpcReceipt[]): Row<'blocks'> {
+  const timestamp = toNumber(block.timestamp)
+  return {
+    num: toNumber(block.number),
+    hash: block.hash,
+    parent_hash: block.parentHash,
+    timestamp,
+    timestamp_ms: timestamp * msPerSecond + toNumber(block.timestampMillisPart ?? '0x0'),
+    gas_limit: toUint64(block.gasLimit),
+    gas_used: toUint64(block.gasUsed),
+    miner: block.miner,
+    extra_data: block.extraData,
+    state_root: block.stateRoot,
+    transactions_root: block.transactionsRoot,
+    receipts_root: block.receiptsRoot,
+    size: toUint64OrNull(block.size),
+    tx_count: block.transactions.length,
+    log_count: receipts.reduce((sum, receipt) => sum + receipt.logs.length, 0),
+    consensus_proposer: block.consensusContext?.proposer ?? null,
+    base_fee_per_gas: toUint256OrNull(block.baseFeePerGas),
+  }
+}

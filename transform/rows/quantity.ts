@@ -1,0 +1,23 @@
+/** JSON-RPC quantities as the values rows hold. They were checked when the answer was parsed (ingest/verify). */
+import type { Quantity } from '#ingest/block.ts'
+
+type Maybe<Value> = Value | null | undefined
+
+/** A number of at most 53 bits: heights, indexes, seconds. */
+export const toNumber = (quantity: Quantity): number => Number(quantity)
+
+/** `0x` and 13 digits are 52 bits: exact as a number, and four times cheaper than a bigint. */
+const exactLength = 15
+
+/** A `uint64` column's value. */
+export const toUint64 = (quantity: Quantity): number | bigint =>
+  quantity.length <= exactLength ? Number(quantity) : BigInt(quantity)
+
+export const toUint64OrNull = (quantity: Maybe<Quantity>): number | bigint | null =>
+  quantity === null || quantity === undefined ? null : toUint64(quantity)
+
+/** A `uint256` column's value. */
+export const toUint256 = (quantity: Quantity): bigint => (quantity === '0x0' ? 0n : BigInt(quantity))
+
+export const toUint256OrNull = (quantity: Maybe<Quantity>): bigint | null =>
+  quantity === null || quantity === undefined ? null : toUint256(quantity)

@@ -1,0 +1,114 @@
+import type { Quantity, RpcBlock, RpcCall, RpcReceipt, RpcTransaction } from '#ingest/block.ts'
+import type { Address } from '../../primitives.ts'
+import type { Row } from '../tables.ts'
+import type { Fee } from './fee.ts'
+import { toNumber, toUint64, toUint64OrNull, toUint256, toUint256OrNull } from './quantity.ts'
+
+/** Tempo's transaction: batched calls, fee token, sponsor, nonce lanes, validity window, several signature kinds. */
+export const tempoType = '0x76'
+
+/** A transaction with its receipt; they are 1:1 and stored as one row. */
+export function txRow(block: RpcBlock, tx: RpcTransaction, receipt: RpcReceipt, fee: Fee): Row<'txs'> {
+  return {
+    block_num: toNumber(block.number),
+    idx: toNumber(tx.transactionIndex),
+    block_timestamp: toNumber(block.timestamp),
+    hash: tx.hash,
+    type: toNumber(tx.type),
+    from: tx.from,
+    to: recipientOf(tx, receipt),
+    input: tx.type === tempoType ? '0x' : (tx.input ?? '0x'),
+    gas_limit: toUint64(tx.gas),
+    nonce: toUint64OrNull(tx.nonce),
+    ...tempoColumns(tx),
+    signature_type: signatureTypeOf(tx),
+    status: statusOf(receipt),
+    gas_used: toUint64(receipt.gasUsed),
+    cumulative_gas_used: toUint64(receipt.cumulativeGasUsed),
+    contract_address: receipt.contractAddress ?? null,
+    fee_payer: fee.payer,
+    paid_fee_token: fee.token,
+    log_count: receipt.logs.length,
+    value: toUint256(tx.value ?? '0x0'),
+    gas_price: toUint256OrNull(tx.gasPrice),
+    max_fee_per_gas: toUint256OrNull(tx.maxFeePerGas),
+    max_priority_fee_per_gas: toUint256OrNull(tx.maxPriorityFeePerGas),
+    effective_gas_price: toUint256OrNull(receipt.effectiveGasPrice),
+    fee_amount: fee.amount,
+  }
+}
+
+/** A 0x76 transaction has calls instead of a recipient; nodes put the first call's into the receipt. */
+export function recipientOf(tx: RpcTransaction, receipt: RpcReceipt): Address | null {
+  return tx.type === tempoType ? (tx.to ?? receipt.to ?? null) : (tx.to ?? null)
+}
+
+/** 1 succeeded, 0 reverted; null before Byzantium, when receipts had a state root instead. */
+export function statusOf(receipt: RpcReceipt): 0 | 1 | null {
+  if (receipt.status === null || receipt.status === undefined) return null
+  return receipt.status === '0x0' ? 0 : 1
+}
+
+type TempoColumns = Pick<
+  Row<'txs'>,
+  'nonce_key' | 'fee_token' | 'calls' | 'call_count' | 'valid_before' | 'valid_after'
+>
+
+const notTempo: TempoColumns = {
+  nonce_key: null,
+  fee_token: null,
+  calls: null,
+  call_count: 1,
+  valid_before: null,
+  valid_after: null,
+}
+
+function tempoColumns(tx: RpcTransaction): TempoColumns {
+  if (tx.type !== tempoType) return notTempo
+  const calls = tx.calls ?? []
+  return {
+    nonce_key: tx.nonceKey ? `0x${tx.nonceKey.slice(2).padStart(64, '0')}` : null,
+    fee_token: tx.feeToken ?? null,
+    calls: JSON.stringify(calls.map(callFields)),
+    call_count: calls.length,
+    valid_before: boundOrNull(tx.validBefore),
+    valid_after: boundOrNull(tx.validAfter),
+  }
+}
+
+const callFields = (call: RpcCall) => ({
+  to: call.to ?? null,
+  value: call.value ?? '0x0',
+  input: call.input ?? call.data ?? '0x',
+})
+
+const int64Max = 2n ** 63n - 1n
+
+/**
+ * A bound of the validity window, saturated at what Postgres' bigint holds: the field is a free uint64, and a sender who
+ * writes 2^64 - 1 ("never") must not be able to stop the chain. The exact value stays in the raw archive.
+ */
+function boundOrNull(quantity: Quantity | null | undefined): number | bigint | null {
+  const bound = toUint64OrNull(quantity)
+  return typeof bound === 'bigint' && bound > int64Max ? int64Max : bound
+}
+
+const signatureTypes = new Map<unknown, number>([
+  ['secp256k1', 0],
+  ['p256', 1],
+  ['webAuthn', 2],
+])
+const lastPlainType = 4
+
+/** 0 secp256k1, 1 P-256, 2 WebAuthn; null for envelopes without a signature (deposits) or with one unknown to us. */
+function signatureTypeOf(tx: RpcTransaction): number | null {
+  if (tx.type !== tempoType) return toNumber(tx.type) <= lastPlainType ? 0 : null
+  const outer = fieldsOf(tx.signature)
+  // An access key's signature has no type of its own: {userAddress, signature: {type, ..}, version, keyId}.
+  const kind = outer?.['type'] ?? fieldsOf(outer?.['signature'])?.['type']
+  return signatureTypes.get(kind) ?? null
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> | null {
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : null
+}
