@@ -1,5 +1,6 @@
 import type { RpcReceipt, RpcTransaction } from '#ingest/block.ts'
 import type { Address } from '../../primitives.ts'
+import { feeManagerAddress } from '../addresses.ts'
 import type { ChainProfile } from '../profile.ts'
 import { toUint256, toUint256OrNull } from './quantity.ts'
 import { isTransfer, topicAddress } from './transferLog.ts'
@@ -16,7 +17,7 @@ export interface Fee {
 }
 
 /** Topic form of Tempo's fee manager, to which every fee goes. */
-const feeManagerTopic = `0x${'0'.repeat(24)}feec${'0'.repeat(36)}`
+const feeManagerTopic = `0x${feeManagerAddress.slice(2).padStart(64, '0')}`
 /** Gas prices are in 10^-18 USD, fee tokens have 6 decimals. */
 const attodollarsPerUnit = 10n ** 12n
 

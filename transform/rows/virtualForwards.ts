@@ -5,10 +5,9 @@
  * Fails closed: hops are matched per token, virtual address and amount within one transaction, and where they do not
  * match one to one, or go to more than one place, none of them is called a forward.
  */
+import { isTip20 } from '../addresses.ts'
 import { isTransfer, type LogContent, type TransferLog } from './transferLog.ts'
 
-/** Only TIP-20 tokens know virtual addresses; anyone can emit look-alike logs from elsewhere. */
-const tip20Prefix = '0x20c000000000000000000000'
 const virtualMiddle = 'fd'.repeat(10)
 /** Offset of the ten bytes in a topic: `0x`, 12 zero bytes, 4 bytes of master id. */
 const middleFrom = 2 + 24 + 8
@@ -41,8 +40,9 @@ interface Hops {
 const isVirtual = (topic: string | undefined): boolean =>
   topic?.startsWith(virtualMiddle, middleFrom) === true
 
+/** Only TIP-20 tokens know virtual addresses; anyone can emit look-alike logs from elsewhere. */
 const touchesVirtual = (log: LogContent): boolean =>
-  (isVirtual(log.topics[1]) || isVirtual(log.topics[2])) && log.address.startsWith(tip20Prefix)
+  (isVirtual(log.topics[1]) || isVirtual(log.topics[2])) && isTip20(log.address)
 
 function collect(groups: Map<string, Hops>, log: TransferLog, position: number, side: 'from' | 'to'): void {
   const [, from, to] = log.topics
