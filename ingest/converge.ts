@@ -15,7 +15,22 @@ export interface HeadLane<B extends Batch> extends Fetcher<B> {
   readonly batchBlocksMax: number
   /** Further behind finality than this, the lane seals its segment and starts a new one at the head. */
   readonly sealGapBlocks: number
+  /** Told after each change is committed. Must not throw. */
+  readonly observe?: (event: LaneEvent) => void
 }
+
+/** What a step saw or did, for status and metrics; nothing in the lane depends on it. */
+export type LaneEvent =
+  | {
+      readonly type: 'target'
+      readonly head: BlockRef
+      readonly finalized: number
+      readonly tip: BlockRef | null
+    }
+  | { readonly type: 'appended'; readonly range: BlockRange; readonly tip: BlockRef }
+  | { readonly type: 'finalized'; readonly number: number }
+  | { readonly type: 'reverted'; readonly tip: BlockRef; readonly fork: BlockRef | null }
+  | { readonly type: 'sealed'; readonly tip: BlockRef }
 
 /** How the step gets its batches: consecutive, from `range.from` on, any number of them. */
 export type ReadBatches<B extends Batch> = (
@@ -39,6 +54,7 @@ export async function converge<B extends Batch>(
   const tip = await lane.sink.tip()
   lane.failpoint('head.tipRead')
   const target = await lane.source.head(signal)
+  lane.observe?.({ type: 'target', ...target, tip })
   // Who gave the batch being appended; it is to blame if the node itself still agrees with us.
   let endpoint: string | undefined
   try {
@@ -78,6 +94,7 @@ async function append<B extends Batch>(
   lane.failpoint('head.append.before')
   await lane.sink.append(batch)
   lane.failpoint('head.append.after')
+  lane.observe?.({ type: 'appended', range: batch.range, tip: last })
   return last
 }
 
@@ -116,6 +133,7 @@ async function raiseFinalized<B extends Batch>(
   lane.failpoint('head.finalize.before')
   await lane.sink.finalize(number)
   lane.failpoint('head.finalize.after')
+  lane.observe?.({ type: 'finalized', number })
 }
 
 /** After a long downtime fresh data comes first: what lies between is history now. */
@@ -131,6 +149,7 @@ async function seal<B extends Batch>(
   lane.failpoint('head.seal.before')
   await lane.sink.seal?.()
   lane.failpoint('head.seal.after')
+  lane.observe?.({ type: 'sealed', tip })
   return 'sealed'
 }
 
@@ -150,6 +169,7 @@ async function revertToFork<B extends Batch>(
   }
   await lane.sink.revert(fork)
   lane.failpoint('head.revert.after')
+  lane.observe?.({ type: 'reverted', tip, fork })
   return 'reverted'
 }
 

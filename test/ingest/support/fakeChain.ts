@@ -78,6 +78,9 @@ export interface SourceFaults {
   prefixBlocksMax?: number
 }
 
+/** Real time an idle follower waits here, whatever it asked for: tests drive the chain themselves. */
+const IDLE_MS = 2
+
 /** The port `Source` in front of a FakeChain: raw bytes are the JSON of the references. */
 export class FakeSource implements Source {
   readonly chainId = 1
@@ -123,7 +126,7 @@ export class FakeSource implements Source {
   async waitForHead(after: number, timeoutMs: number, signal?: AbortSignal): Promise<void> {
     if (this.chain.head.number > after || signal?.aborted) return
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, timeoutMs)
+      const timer = setTimeout(resolve, Math.min(timeoutMs, IDLE_MS))
       const done = () => {
         clearTimeout(timer)
         stop()

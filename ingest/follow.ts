@@ -1,0 +1,120 @@
+import type { Runtime } from '../runtime.ts'
+import { type Logger, metrics } from '../telemetry.ts'
+import { backoffMs, laneBackoff, type Problem, problemOf, remedyOf } from './backoff.ts'
+import { converge, type HeadLane, type LaneEvent, type ReadBatches } from './converge.ts'
+import { type AheadOptions, fetchAhead } from './fetchAhead.ts'
+import { FinalityViolationError } from './reorg.ts'
+import type { Batch } from './sink.ts'
+
+/**
+ * - `running`: working or waiting for the next block;
+ * - `waiting`: something failed that may pass, `problem` says what;
+ * - `stopped`, `finality_violated`: a person has to act; nothing was deleted and what is held stays readable.
+ */
+export type FollowState = 'running' | 'waiting' | 'stopped' | 'finality_violated'
+
+export type FollowEvent =
+  | LaneEvent
+  | { readonly type: 'state'; readonly state: FollowState; readonly problem: Problem | null }
+
+export interface FollowOptions {
+  readonly runtime: Runtime
+  readonly log: Logger
+  readonly ahead: AheadOptions
+  /** Told of every step and every change of state. Must not throw. */
+  readonly observe?: (event: FollowEvent) => void
+}
+
+/** Why following ended: asked to, or an error whose remedy is `stop`. */
+export type FollowEnd =
+  | { readonly reason: 'aborted' }
+  | { readonly reason: 'stopped'; readonly state: FollowState; readonly error: unknown }
+
+/** Blocks of one pass; tip, head and finality are read again after it. */
+const PASS_BLOCKS_MAX = 2_000
+
+/** How long an idle lane trusts the source to wake it. Also the bound on noticing a head replaced at its own height. */
+const IDLE_TIMEOUT_MS = 1_000
+
+/**
+ * Repeats the step until asked to stop, or until a person has to act. The step is `converge`, unchanged; only its
+ * reader of batches works ahead, in order and bounded by bytes.
+ */
+export async function follow<B extends Batch>(
+  lane: HeadLane<B>,
+  options: FollowOptions,
+  signal: AbortSignal,
+): Promise<FollowEnd> {
+  const { runtime, log } = options
+  const report = stateReporter(options)
+  const watched = { ...lane, observe: (event: LaneEvent) => observeStep(lane, options, event) }
+  const readBatches: ReadBatches<B> = (_lane, range, stop) =>
+    fetchAhead(lane, { from: range.from, to: passEnd(range) }, options.ahead, stop)
+  let failures = 0
+  while (!signal.aborted) {
+    try {
+      const outcome = await converge(watched, signal, readBatches)
+      failures = 0
+      report('running', null)
+      if (outcome === 'idle') {
+        const tip = await lane.sink.tip()
+        await lane.source.waitForHead(tip?.number ?? -1, IDLE_TIMEOUT_MS, signal)
+      }
+    } catch (error) {
+      if (signal.aborted) break
+      if (remedyOf(error) === 'stop') {
+        const state = error instanceof FinalityViolationError ? 'finality_violated' : 'stopped'
+        report(state, problemOf(error))
+        log.error({ chainId: lane.source.chainId, ...problemOf(error) }, 'the head lane stopped')
+        return { reason: 'stopped', state, error }
+      }
+      failures++
+      const waitMs = backoffMs(failures, laneBackoff, runtime.random)
+      report('waiting', problemOf(error))
+      log.warn(
+        { chainId: lane.source.chainId, failures, waitMs, ...problemOf(error) },
+        'the head lane will try again',
+      )
+      await runtime.clock.sleep(waitMs, signal).catch(() => {})
+    }
+  }
+  return { reason: 'aborted' }
+}
+
+const passEnd = (range: { from: number; to: number }) => Math.min(range.to, range.from + PASS_BLOCKS_MAX - 1)
+
+/** Tells of a state only when it or its cause changed. */
+function stateReporter({ observe }: FollowOptions) {
+  let last = ''
+  return (state: FollowState, problem: Problem | null) => {
+    const now = `${state} ${problem?.code ?? ''} ${problem?.message ?? ''}`
+    if (now !== last) observe?.({ type: 'state', state, problem })
+    last = now
+  }
+}
+
+function observeStep<B extends Batch>(lane: HeadLane<B>, { observe, log }: FollowOptions, event: LaneEvent) {
+  const chain = String(lane.source.chainId)
+  switch (event.type) {
+    case 'target':
+      metrics.headBlock.set({ chain }, event.head.number)
+      break
+    case 'finalized':
+      metrics.finalizedBlock.set({ chain }, event.number)
+      break
+    case 'reverted':
+      metrics.reverts.inc({ chain })
+      log.warn(
+        { chain, tip: event.tip.number, fork: event.fork?.number ?? null },
+        'the node replaced blocks; ours were taken back',
+      )
+      break
+    case 'sealed':
+      log.info({ chain, tip: event.tip.number }, 'far behind: the head lane starts anew at the head')
+      break
+    case 'appended':
+      break
+  }
+  lane.observe?.(event)
+  observe?.(event)
+}

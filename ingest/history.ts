@@ -1,0 +1,172 @@
+import type { Runtime } from '../runtime.ts'
+import type { Logger } from '../telemetry.ts'
+import { backoffMs, laneBackoff, type Problem, problemOf, remedyOf } from './backoff.ts'
+import { type AheadOptions, fetchAhead } from './fetchAhead.ts'
+import type { Fetcher } from './fetchVerified.ts'
+import {
+  addSample,
+  type HistoryProgress,
+  historyProgress,
+  type RateSample,
+  remainingBlocks,
+} from './progress.ts'
+import { type BlockRange, blockCount } from './range.ts'
+import { assertContinuous, ReorgError } from './reorg.ts'
+import type { Batch, Chunk, HistorySink } from './sink.ts'
+
+export interface HistoryLane<B extends Batch> extends Fetcher<B> {
+  readonly sink: HistorySink<B>
+}
+
+export interface HistoryOptions {
+  readonly runtime: Runtime
+  readonly log: Logger
+  /** For each chunk in flight; the budget is shared by all of them. */
+  readonly ahead: AheadOptions
+  /** Chunks loaded at the same time. */
+  readonly chunksMax: number
+  /** Told after every batch and attachment. Must not throw. */
+  readonly observe?: (event: HistoryEvent) => void
+}
+
+export type HistoryEvent =
+  | { readonly type: 'progress'; readonly progress: HistoryProgress }
+  | { readonly type: 'attached'; readonly range: BlockRange }
+  | { readonly type: 'waiting'; readonly range: BlockRange; readonly problem: Problem }
+
+/**
+ * Fills `target` in ascending chunks, several in flight: each is fetched and decoded ahead, appended in order, and
+ * attached as soon as it is complete, in any order. Nothing is kept here that the sink does not hold, so that starting
+ * again after a crash goes on from the chunks' tips.
+ * @throws the first error whose remedy is `stop`, when all chunks have come to rest; the signal's reason when aborted.
+ */
+export async function fillHistory<B extends Batch>(
+  lane: HistoryLane<B>,
+  target: BlockRange,
+  options: HistoryOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const chunks = await untilDone(target, options, signal, () => lane.sink.openChunks(target))
+  const progress = new OpenChunks(target, chunks, options)
+  const stop = new AbortController()
+  const run: ChunkRun<B> = { lane, target, options, progress, signal: AbortSignal.any([signal, stop.signal]) }
+  const queue = [...chunks]
+  const work = async () => {
+    for (let chunk = queue.shift(); chunk; chunk = queue.shift()) await completeChunk(run, chunk)
+  }
+  const workers = Array.from({ length: Math.min(options.chunksMax, chunks.length) }, () =>
+    work().catch((error) => {
+      stop.abort(error)
+      throw error
+    }),
+  )
+  await Promise.allSettled(workers)
+  stop.signal.throwIfAborted()
+}
+
+interface ChunkRun<B extends Batch> {
+  readonly lane: HistoryLane<B>
+  readonly target: BlockRange
+  readonly options: HistoryOptions
+  readonly progress: OpenChunks
+  readonly signal: AbortSignal
+}
+
+/** Loads and attaches one chunk. After a failure its tip is read again: a lost answer may have been a commit. */
+async function completeChunk<B extends Batch>(run: ChunkRun<B>, begun: Chunk): Promise<void> {
+  const { lane, target, options, progress, signal } = run
+  let chunk: Chunk | undefined = begun
+  await untilDone(begun.range, options, signal, async () => {
+    chunk ??= (await lane.sink.openChunks(target)).find(({ range }) => range.from === begun.range.from)
+    // Attached by the try before, whose answer was lost.
+    if (!chunk) return
+    const current = chunk
+    chunk = undefined
+    const full = await loadChunk(run, current)
+    lane.failpoint('history.attach.before')
+    await lane.sink.attachChunk(full)
+    lane.failpoint('history.attach.after')
+  })
+  progress.attached(begun)
+}
+
+async function loadChunk<B extends Batch>(
+  { lane, options, progress, signal }: ChunkRun<B>,
+  chunk: Chunk,
+): Promise<Chunk> {
+  let loaded = chunk
+  progress.loaded(loaded)
+  const rest = { from: chunk.tip + 1, to: chunk.range.to }
+  for await (const { batch, endpoint } of fetchAhead(lane, rest, options.ahead, signal)) {
+    const parent = loaded.tipHash === null ? null : { number: loaded.tip, hash: loaded.tipHash }
+    try {
+      assertContinuous(parent, batch.refs)
+    } catch (error) {
+      if (error instanceof ReorgError) lane.source.reportRefuted(endpoint)
+      throw error
+    }
+    lane.failpoint('history.append.before')
+    await lane.sink.appendToChunk(loaded, batch)
+    lane.failpoint('history.append.after')
+    const last = batch.refs.at(-1)
+    loaded = { range: chunk.range, tip: batch.range.to, tipHash: last?.hash ?? null }
+    progress.loaded(loaded)
+  }
+  return loaded
+}
+
+/** Tries `act` again after every failure that may pass. */
+async function untilDone<T>(
+  range: BlockRange,
+  { runtime, log, observe }: HistoryOptions,
+  signal: AbortSignal,
+  act: () => Promise<T>,
+): Promise<T> {
+  for (let failures = 1; ; failures++) {
+    signal.throwIfAborted()
+    try {
+      return await act()
+    } catch (error) {
+      if (signal.aborted || remedyOf(error) === 'stop') throw error
+      const waitMs = backoffMs(failures, laneBackoff, runtime.random)
+      observe?.({ type: 'waiting', range, problem: problemOf(error) })
+      log.warn({ ...range, failures, waitMs, ...problemOf(error) }, 'a chunk of history will be tried again')
+      await runtime.clock.sleep(waitMs, signal)
+    }
+  }
+}
+
+/** The open chunks as far as this process saw them, and the rate at which they shrink. */
+class OpenChunks {
+  readonly #target: BlockRange
+  readonly #options: HistoryOptions
+  readonly #open: Map<number, Chunk>
+  #window: readonly RateSample[] = []
+
+  constructor(target: BlockRange, chunks: readonly Chunk[], options: HistoryOptions) {
+    this.#target = target
+    this.#options = options
+    this.#open = new Map(chunks.map((chunk) => [chunk.range.from, chunk]))
+    this.#tell()
+  }
+
+  loaded(chunk: Chunk): void {
+    this.#open.set(chunk.range.from, chunk)
+    this.#tell()
+  }
+
+  attached(chunk: Chunk): void {
+    this.#open.delete(chunk.range.from)
+    this.#options.observe?.({ type: 'attached', range: chunk.range })
+    this.#tell()
+  }
+
+  #tell(): void {
+    const { runtime, observe } = this.#options
+    const atMs = runtime.clock.monotonic()
+    const open = [...this.#open.values()]
+    const blocksDone = blockCount(this.#target) - remainingBlocks(open)
+    this.#window = addSample(this.#window, { atMs, blocksDone })
+    observe?.({ type: 'progress', progress: historyProgress(this.#target, open, this.#window, atMs) })
+  }
+}

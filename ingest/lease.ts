@@ -1,0 +1,173 @@
+import { MillraceError } from '../errors.ts'
+import type { Runtime } from '../runtime.ts'
+import type { Logger } from '../telemetry.ts'
+import { problemOf } from './backoff.ts'
+import type { VisitFailpoint } from './failpoints.ts'
+
+/**
+ * Where leases live. The store's clock decides when one has expired; every grant has a larger fence than any before it,
+ * and each commit checks the fence in its own transaction, so that a holder who lost the lease commits nothing.
+ */
+export interface LeaseStore {
+  /** Takes the lease when it is free, expired, or already ours (same holder), with a new fence. */
+  acquire(name: string, holder: string, ttlMs: number): Promise<LeaseGrant>
+  /** False when someone else has taken it since. */
+  renew(name: string, fence: bigint, ttlMs: number): Promise<boolean>
+  /** Does nothing when the fence is not the newest. */
+  release(name: string, fence: bigint): Promise<void>
+}
+
+export type LeaseGrant =
+  | { readonly granted: true; readonly fence: bigint }
+  | { readonly granted: false; readonly holder: string; readonly expiresInMs: number }
+
+/** The right to write one lane, renewed until released or lost. */
+export interface Lease {
+  readonly fence: bigint
+  /** Aborted when the lease is lost, with the FencedOutError as its reason. */
+  readonly lost: AbortSignal
+  /** Checked on the monotonic clock right before anything is sent. @throws FencedOutError */
+  assertHeld(): void
+  release(): Promise<void>
+}
+
+export interface LeaseOptions {
+  readonly store: LeaseStore
+  /** What is leased, such as `chain_4217/head`. */
+  readonly name: string
+  /** Who we are, for people: host and process. */
+  readonly holder: string
+  readonly ttlMs: number
+  readonly runtime: Runtime
+  readonly log: Logger
+  readonly failpoint: VisitFailpoint
+}
+
+/** Renewals per lifetime: two may fail before the lease runs out. */
+const RENEWALS_PER_TTL = 3
+
+/**
+ * We count the lifetime from before the request was sent and give up this share earlier, so that clocks that drift apart
+ * and an answer that travelled slowly never make two holders.
+ */
+const SAFETY_SHARE = 0.1
+
+/** Takes the lease once. @throws LeaseHeldError when another process has it. */
+export async function acquireLease(options: LeaseOptions): Promise<Lease> {
+  const { store, name, holder, ttlMs, runtime, failpoint } = options
+  const askedAtMs = runtime.clock.monotonic()
+  const grant = await store.acquire(name, holder, ttlMs)
+  if (!grant.granted) throw new LeaseHeldError(name, grant.holder, grant.expiresInMs)
+  failpoint('lease.acquired')
+  return new RenewedLease(options, grant.fence, askedAtMs)
+}
+
+/** Stands by until the lease is ours. Rejects with the signal's reason when aborted. */
+export async function waitForLease(options: LeaseOptions, signal: AbortSignal): Promise<Lease> {
+  const { runtime, ttlMs, log, name } = options
+  for (let told = false; ; ) {
+    signal.throwIfAborted()
+    try {
+      return await acquireLease(options)
+    } catch (error) {
+      if (!(error instanceof LeaseHeldError)) throw error
+      if (!told) log.info({ name, holder: error.holder }, 'standing by: another process holds the lease')
+      told = true
+      const waitMs = Math.min(ttlMs / RENEWALS_PER_TTL, Math.max(error.expiresInMs, 10))
+      await runtime.clock.sleep(waitMs, signal)
+    }
+  }
+}
+
+class RenewedLease implements Lease {
+  readonly fence: bigint
+  readonly #options: LeaseOptions
+  readonly #lost = new AbortController()
+  readonly #stopped = new AbortController()
+  #heldUntilMs: number
+
+  constructor(options: LeaseOptions, fence: bigint, askedAtMs: number) {
+    this.fence = fence
+    this.#options = options
+    this.#heldUntilMs = askedAtMs + options.ttlMs * (1 - SAFETY_SHARE)
+    void this.#renewUntilStopped()
+  }
+
+  get lost(): AbortSignal {
+    return this.#lost.signal
+  }
+
+  assertHeld(): void {
+    const { runtime, name } = this.#options
+    if (runtime.clock.monotonic() >= this.#heldUntilMs) this.#lose(new FencedOutError(name, this.fence))
+    this.#lost.signal.throwIfAborted()
+  }
+
+  async release(): Promise<void> {
+    const { store, name } = this.#options
+    this.#stopped.abort()
+    if (this.#lost.signal.aborted) return
+    this.#lose(new FencedOutError(name, this.fence))
+    await store.release(name, this.fence)
+  }
+
+  async #renewUntilStopped(): Promise<void> {
+    const { runtime, ttlMs } = this.#options
+    const stopped = AbortSignal.any([this.#stopped.signal, this.#lost.signal])
+    while (!stopped.aborted) {
+      await runtime.clock.sleep(ttlMs / RENEWALS_PER_TTL, stopped).catch(() => {})
+      if (!stopped.aborted) await this.#renew()
+    }
+  }
+
+  async #renew(): Promise<void> {
+    const { store, name, ttlMs, runtime, log, failpoint } = this.#options
+    const askedAtMs = runtime.clock.monotonic()
+    try {
+      if (await store.renew(name, this.fence, ttlMs)) {
+        this.#heldUntilMs = askedAtMs + ttlMs * (1 - SAFETY_SHARE)
+        failpoint('lease.renewed')
+      } else this.#lose(new FencedOutError(name, this.fence))
+    } catch (error) {
+      // Not lost yet: the next renewal may get through before the lifetime ends.
+      log.warn({ name, ...problemOf(error) }, 'a lease could not be renewed')
+      if (runtime.clock.monotonic() >= this.#heldUntilMs) this.#lose(new FencedOutError(name, this.fence))
+    }
+  }
+
+  #lose(error: FencedOutError): void {
+    if (!this.#lost.signal.aborted) this.#lost.abort(error)
+  }
+}
+
+/** Another process holds the lease. */
+export class LeaseHeldError extends MillraceError {
+  override readonly name = 'LeaseHeldError'
+  readonly code = 'lease_held'
+  readonly remedy = 'retry'
+  readonly lease: string
+  readonly holder: string
+  readonly expiresInMs: number
+
+  constructor(lease: string, holder: string, expiresInMs: number) {
+    super(`${lease} is written by ${holder}`)
+    this.lease = lease
+    this.holder = holder
+    this.expiresInMs = expiresInMs
+  }
+}
+
+/** We no longer hold the lease; whatever we still had in hand must not be written. */
+export class FencedOutError extends MillraceError {
+  override readonly name = 'FencedOutError'
+  readonly code = 'fenced_out'
+  readonly remedy = 'stop'
+  readonly lease: string
+  readonly fence: bigint
+
+  constructor(lease: string, fence: bigint) {
+    super(`the lease ${lease} with fence ${fence} is no longer held`)
+    this.lease = lease
+    this.fence = fence
+  }
+}
