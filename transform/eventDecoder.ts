@@ -1,6 +1,6 @@
 /**
  * Writes and compiles the decoder of one event. The source is unrolled from the parsed ABI: every topic and every static
- * word is checked and read at a constant place. Measured on one core: 3.3M logs/s, where viem's decodeEventLog gives 26k.
+ * word is checked and read at a constant place. Measured: 1.5M Transfers per second, where viem's decodeEventLog gives 26k.
  *
  * It accepts exactly what a Solidity compiler can emit for the signature: right number of topics, no dirty padding, no
  * integer out of range, nothing cut off, and for events of fixed size nothing behind the last word. Everything else is

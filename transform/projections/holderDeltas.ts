@@ -1,0 +1,43 @@
+import type { Address } from '../../primitives.ts'
+import { zeroAddress } from '../addresses.ts'
+import { transfer } from '../events/erc20.ts'
+import { defineProjection } from '../projection.ts'
+
+/** `leg` of the side that gave and of the side that got. */
+const sent = -1
+const received = 1
+
+/**
+ * Each transfer as the changes of two balances, so that balances are sums. The zero address, which mints and burns name,
+ * holds nothing and has no leg. Every other side has one, even where it says little about ownership: a transfer to
+ * oneself has both, and what the receive-policy guard holds is the guard's until claimed. Dropping any would make sums
+ * differ from balanceOf.
+ */
+export const holderDeltas = defineProjection({
+  name: 'holder_deltas',
+  tables: ['holder_deltas'],
+
+  project(tx, rows) {
+    for (const log of tx.logs) {
+      const args = transfer.decode(log)
+      if (args === null) continue
+      const append = (leg: number, holder: Address, counterparty: Address) => {
+        if (holder === zeroAddress) return
+        rows.holder_deltas.append({
+          block_num: tx.block.number,
+          log_idx: log.logIndex,
+          leg,
+          block_timestamp: tx.block.timestampSeconds,
+          tx_idx: tx.txIndex,
+          tx_hash: tx.txHash,
+          token: log.address,
+          holder,
+          counterparty,
+          amount: args.amount,
+        })
+      }
+      append(sent, args.from, args.to)
+      append(received, args.to, args.from)
+    }
+  },
+})

@@ -1,0 +1,66 @@
+import type { Hash } from '../../primitives.ts'
+import { transfer } from '../events/erc20.ts'
+import { transferWithMemo } from '../events/tip20.ts'
+import { defineProjection, type LogFacts } from '../projection.ts'
+
+/**
+ * Every well-formed Transfer of any contract: fees and virtual forwards are rows like others, marked. What REST lists and
+ * what counts as a payment is the reader's choice.
+ */
+export const tokenTransfers = defineProjection({
+  name: 'token_transfers',
+  tables: ['token_transfers'],
+
+  project(tx, rows) {
+    const memos = findMemos(tx.logs)
+    for (const log of tx.logs) {
+      const args = transfer.decode(log)
+      if (args === null) continue
+      rows.token_transfers.append({
+        block_num: tx.block.number,
+        log_idx: log.logIndex,
+        block_timestamp: tx.block.timestampSeconds,
+        tx_idx: tx.txIndex,
+        tx_hash: tx.txHash,
+        token: log.address,
+        from: args.from,
+        to: args.to,
+        memo: memos.get(log.logIndex) ?? null,
+        is_fee: log.logIndex === tx.feeLogIndex,
+        is_virtual_forward: log.isVirtualForward,
+        amount: args.amount,
+      })
+    }
+  },
+})
+
+/**
+ * The memo of each transfer that has one, by the transfer's log index. A token emits Transfer and then TransferWithMemo
+ * for one movement, so a memo belongs to the nearest equal Transfer before it that has none yet: of two equal transfers
+ * in one transaction, one with a memo, the right one gets it.
+ */
+export function findMemos(logs: readonly LogFacts[]): ReadonlyMap<number, Hash> {
+  if (!logs.some((log) => log.topics[0] === transferWithMemo.topic0)) return noMemos
+  const memos = new Map<number, Hash>()
+  const withoutMemo = new Map<string, number[]>()
+  for (const log of logs) {
+    if (transfer.decode(log) !== null) {
+      const key = movementKey(log)
+      const waiting = withoutMemo.get(key)
+      if (waiting === undefined) withoutMemo.set(key, [log.logIndex])
+      else waiting.push(log.logIndex)
+      continue
+    }
+    const args = transferWithMemo.decode(log)
+    const logIndex = args === null ? undefined : withoutMemo.get(movementKey(log))?.pop()
+    if (args !== null && logIndex !== undefined) memos.set(logIndex, args.memo)
+  }
+  return memos
+}
+
+const noMemos: ReadonlyMap<number, Hash> = new Map()
+
+/** Token, both sides and amount are at the same places in both events. */
+function movementKey({ address, topics, data }: LogFacts): string {
+  return `${address}${topics[1]}${topics[2]}${data}`
+}
