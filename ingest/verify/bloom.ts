@@ -2,57 +2,63 @@
 
 import { keccak256 } from './keccak.ts'
 
-export const bloomBytes = 256
-
 /** What a bloom covers of a log. */
 export interface BloomLog {
   readonly address: string
   readonly topics: readonly string[]
 }
 
-/**
- * Collects the bits of logs. The bits of an address or topic are kept, as the same few contracts and events come again
- * and again; the memory is dropped when full, which bounds it without the cost of an eviction order.
- */
-export class BloomBuilder {
-  readonly #bitsOf = new Map<string, Bits>()
+const bloomBytes = 256
 
-  /** Sets the bits of the logs in `bloom`. */
-  add(bloom: Uint8Array, logs: readonly BloomLog[]): void {
+/** A bloom being filled. */
+export class Bloom {
+  readonly bytes: Buffer = Buffer.alloc(bloomBytes)
+  readonly #words = new Uint32Array(this.bytes.buffer, this.bytes.byteOffset, bloomBytes / 4)
+
+  /** Sets the bits of logs. */
+  addLogs(logs: readonly BloomLog[]): void {
     for (const log of logs) {
-      this.#set(bloom, log.address)
-      for (const topic of log.topics) this.#set(bloom, topic)
+      this.#addValue(log.address)
+      for (const topic of log.topics) this.#addValue(topic)
     }
   }
 
-  #set(bloom: Uint8Array, text: string): void {
-    let bits = this.#bitsOf.get(text)
-    if (bits === undefined) {
-      bits = bitsOf(text)
-      if (this.#bitsOf.size >= valuesKept) this.#bitsOf.clear()
-      this.#bitsOf.set(text, bits)
+  /** Sets the bits of another bloom, given as checked `0x` text. */
+  addBloom(text: string): void {
+    scratch.write(text.slice(2), 'hex')
+    for (let index = 0; index < scratchWords.length; index++) {
+      this.#words[index] = (this.#words[index] ?? 0) | (scratchWords[index] ?? 0)
     }
-    setBit(bloom, bits[0])
-    setBit(bloom, bits[1])
-    setBit(bloom, bits[2])
+  }
+
+  toHex(): string {
+    return `0x${this.bytes.toString('hex')}`
+  }
+
+  #addValue(text: string): void {
+    for (const bit of bitsOf(text)) {
+      const byte = bloomBytes - 1 - (bit >> 3)
+      this.bytes[byte] = (this.bytes[byte] ?? 0) | (1 << (bit & 7))
+    }
   }
 }
 
-type Bits = readonly [number, number, number]
+const scratch = Buffer.alloc(bloomBytes)
+const scratchWords = new Uint32Array(scratch.buffer, scratch.byteOffset, bloomBytes / 4)
 
-/** About 2 MB of strings and bits. */
-const valuesKept = 10_000
+/**
+ * The bits of addresses and topics seen before: the same few contracts and events come again and again. Dropped as a
+ * whole when full (about 2 MB), which bounds it without the cost of an eviction order.
+ */
+const knownBits = new Map<string, readonly number[]>()
+const knownBitsMax = 10_000
 
-function bitsOf(text: string): Bits {
+function bitsOf(text: string): readonly number[] {
+  const known = knownBits.get(text)
+  if (known !== undefined) return known
   const hash = keccak256(Buffer.from(text.slice(2), 'hex'))
-  return [bitAt(hash, 0), bitAt(hash, 2), bitAt(hash, 4)]
-}
-
-function bitAt(hash: Uint8Array, offset: number): number {
-  return (((hash[offset] ?? 0) << 8) | (hash[offset + 1] ?? 0)) & 0x7ff
-}
-
-function setBit(bloom: Uint8Array, bit: number): void {
-  const byte = bloomBytes - 1 - (bit >> 3)
-  bloom[byte] = (bloom[byte] ?? 0) | (1 << (bit & 7))
+  const bits = [0, 2, 4].map((offset) => (((hash[offset] ?? 0) << 8) | (hash[offset + 1] ?? 0)) & 0x7ff)
+  if (knownBits.size >= knownBitsMax) knownBits.clear()
+  knownBits.set(text, bits)
+  return bits
 }

@@ -19,9 +19,9 @@ export function writeReceipt(
     bloom,
     receipt.logs.map((log) => [log.address, log.topics, log.data]),
   ]
-  if (type === depositType) {
-    if (receipt.depositNonce !== undefined && receipt.depositNonce !== null) fields.push(receipt.depositNonce)
-    if (receipt.depositReceiptVersion !== undefined) fields.push(receipt.depositReceiptVersion)
+  // Between Regolith and Canyon a deposit's nonce is in the answer but not in the trie; the version tells them apart.
+  if (type === depositType && receipt.depositReceiptVersion) {
+    fields.push(receipt.depositNonce, receipt.depositReceiptVersion)
   }
   writer.writeList(fields)
   if (type !== '0x0') writer.writeByte(Number(type))

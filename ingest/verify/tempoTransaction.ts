@@ -30,12 +30,12 @@ export function tempoFields(tx: RpcTransaction, accessList: RlpItem): readonly R
 }
 
 /**
- * Whether a 0x76 transaction has parts whose encoding later forks of Tempo may have changed: a signature of a kind we
- * do not know, an access key being authorized, or delegations.
+ * Whether a 0x76 transaction has parts whose encoding later forks of Tempo may have changed: an access key being
+ * authorized, delegations, a multisig, or a signature of a kind we do not know.
  */
 export function hasOpenEncoding(tx: RpcTransaction): boolean {
   if (isObject(tx.keyAuthorization) || listOf(tx.aaAuthorizationList).length > 0) return true
-  return signatureText(tx.signature) === null
+  return !isObject(tx.signature) || signatureText(tx.signature) === null
 }
 
 type Loose = Readonly<Record<string, unknown>>

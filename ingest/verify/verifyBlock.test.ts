@@ -1,4 +1,7 @@
-import { expect, it } from 'vitest'
+import { keccak256 } from 'viem'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { type BuiltBlock, builtBlock } from '../../test/support/builtBlock.ts'
+import { readAt, withAt, withFlipped } from '../../test/support/json.ts'
 import {
   describeWithShared,
   type RecordedBlock,
@@ -7,9 +10,10 @@ import {
 } from '../../test/support/shared.ts'
 import { parseBlock, parseReceipts } from '../block.ts'
 import { detectHeaderRule, type HeaderRule } from './header.ts'
-import { assertNotRefuted, type BlockProof, verifyBlock } from './verifyBlock.ts'
+import { assertNotRefuted, type BlockProof, provedParts, RefutedError, verifyBlock } from './verifyBlock.ts'
 
-const allProved: Omit<BlockProof, 'parent'> = {
+const allProved: BlockProof = {
+  parent: 'unchecked',
   header: 'proved',
   transactionsRoot: 'proved',
   receiptsRoot: 'proved',
@@ -17,12 +21,160 @@ const allProved: Omit<BlockProof, 'parent'> = {
   unprovableTxs: 0,
 }
 
-function prove(recorded: RecordedBlock): { rule: HeaderRule; proof: BlockProof } {
+function prove(recorded: RecordedBlock, headerRule: HeaderRule): BlockProof {
   const block = parseBlock(recorded.block)
   const receipts = parseReceipts(recorded.receipts, block)
-  const rule = detectHeaderRule(block)
-  return { rule, proof: verifyBlock(block, receipts, { headerRule: rule, checks: 'roots' }) }
+  return verifyBlock(block, receipts, { headerRule, checks: 'roots' })
 }
+
+function refutedParts(proof: BlockProof): readonly string[] {
+  return provedParts.filter((part) => proof[part] === 'refuted')
+}
+
+let built: BuiltBlock
+beforeAll(async () => {
+  built = await builtBlock()
+})
+
+describe('a true block', () => {
+  it('is proved in every part', () => {
+    expect(prove(built, 'ethereum')).toEqual(allProved)
+  })
+
+  it('is proved from receipts that leave out their blooms', () => {
+    const receipts = built.receipts.map((receipt) => ({ ...receipt, logsBloom: null }))
+    expect(prove({ ...built, receipts }, 'ethereum')).toEqual(allProved)
+  })
+
+  it('is proved but for its header on a chain whose header rule is unknown', () => {
+    expect(prove(built, 'unknown')).toEqual({ ...allProved, header: 'unprovable' })
+  })
+
+  it('is only linked to its parent when only links are checked', () => {
+    const block = parseBlock(built.block)
+    const parent = { number: Number(block.number) - 1, hash: block.parentHash }
+    const links = (given: { number: number; hash: string }) =>
+      verifyBlock(block, [], { headerRule: 'ethereum', checks: 'links', parent: given }).parent
+    expect(links(parent)).toBe('proved')
+    expect(links({ ...parent, hash: block.hash })).toBe('refuted')
+    expect(links({ ...parent, number: 7 })).toBe('refuted')
+  })
+})
+
+describe('a block with one byte changed', () => {
+  it.each([
+    ...['sha3Uncles', 'miner', 'stateRoot', 'transactionsRoot', 'receiptsRoot', 'logsBloom', 'gasLimit'],
+    ...['parentHash', 'gasUsed', 'timestamp', 'extraData', 'mixHash', 'nonce', 'baseFeePerGas', 'difficulty'],
+    ...['withdrawalsRoot', 'blobGasUsed', 'excessBlobGas', 'parentBeaconBlockRoot', 'requestsHash'],
+  ])('is refuted by its header: %s', (path) => {
+    expect(refutedParts(prove({ ...built, block: withFlipped(built.block, path) }, 'ethereum'))).toEqual([
+      'header',
+    ])
+  })
+
+  it.each([
+    ...[
+      '[0].nonce',
+      '[0].gasPrice',
+      '[0].gas',
+      '[0].to',
+      '[0].value',
+      '[1].input',
+      '[0].v',
+      '[0].r',
+      '[0].s',
+    ],
+    ...['[2].chainId', '[2].yParity', '[2].accessList[0].address', '[2].accessList[0].storageKeys[1]'],
+    ...['[3].maxFeePerGas', '[3].maxPriorityFeePerGas', '[4].maxFeePerBlobGas', '[4].blobVersionedHashes[0]'],
+    ...[
+      '[5].authorizationList[0].address',
+      '[5].authorizationList[0].nonce',
+      '[5].authorizationList[0].chainId',
+    ],
+    ...['[5].authorizationList[0].r', '[5].authorizationList[0].s', '[5].authorizationList[0].yParity'],
+  ])('is refuted by its transactions root: transactions%s', (path) => {
+    const proof = prove({ ...built, block: withFlipped(built.block, `transactions${path}`) }, 'ethereum')
+    expect(refutedParts(proof)).toEqual(['transactionsRoot'])
+  })
+
+  it.each([
+    ...['[2].status', '[2].cumulativeGasUsed', '[2].gasUsed', '[5].logsBloom', '[3].logs[1].address'],
+    ...['[3].logs[2].topics[0]', '[5].logs[3].topics[2]', '[3].logs[1].data'],
+  ])('is refuted by its receipts root: receipts%s', (path) => {
+    const proof = prove({ ...built, receipts: withFlipped(built.receipts, path) }, 'ethereum')
+    expect(refutedParts(proof)).toEqual(['receiptsRoot'])
+  })
+})
+
+describe('a wrong block that agrees with itself', () => {
+  it('is refuted when a transaction is another one with its true hash', () => {
+    const hash = keccak256('0x01')
+    const block = withAt(withAt(built.block, 'transactions[3].hash', hash), 'transactions[3].to', null)
+    const receipts = withAt(built.receipts, '[3]', withHash(readAt(built.receipts, '[3]'), hash))
+    expect(refutedParts(prove({ block, receipts }, 'ethereum'))).toEqual(['transactionsRoot'])
+  })
+
+  it('is refuted when two transactions have changed places', () => {
+    const [first, second, ...others] = built.block.transactions
+    const swapped = [{ ...second, transactionIndex: '0x0' }, { ...first, transactionIndex: '0x1' }, ...others]
+    const block = parseBlock({ ...built.block, transactions: swapped })
+    const options = { headerRule: 'ethereum', checks: 'roots' } as const
+    expect(refutedParts(verifyBlock(block, [], options))).toEqual(['transactionsRoot'])
+  })
+
+  it('is refuted when its last log, or its last transaction and receipt, are left out', () => {
+    const fewerLogs = withAt(
+      built.receipts,
+      '[5].logs',
+      (readAt(built.receipts, '[5].logs') as unknown[]).slice(0, -1),
+    )
+    expect(refutedParts(prove({ ...built, receipts: fewerLogs }, 'ethereum'))).toEqual(['receiptsRoot'])
+    const block = { ...built.block, transactions: built.block.transactions.slice(0, -1) }
+    const cut = { block, receipts: built.receipts.slice(0, -1) }
+    expect(refutedParts(prove(cut, 'ethereum'))).toEqual(['transactionsRoot'])
+  })
+})
+
+describe('a block with a transaction of an unknown envelope', () => {
+  const unknown = (): RecordedBlock => ({
+    block: withAt(built.block, 'transactions[4].type', '0x6a'),
+    receipts: withAt(built.receipts, '[4].type', undefined),
+  })
+
+  it('is unprovable where that transaction stands in the way, and counted', () => {
+    const proof = prove(unknown(), 'ethereum')
+    const unprovable = { transactionsRoot: 'unprovable', receiptsRoot: 'unprovable', unprovableTxs: 1 }
+    expect(proof).toEqual({ ...allProved, ...unprovable })
+    expect(() => assertNotRefuted(proof, 1000)).not.toThrow()
+  })
+
+  it('is still refuted by its bloom when a log is wrong, whatever the receipt says its bloom is', () => {
+    const { block, receipts } = unknown()
+    const wrong = withFlipped(receipts, '[5].logs[3].topics[2]')
+    expect(refutedParts(prove({ block, receipts: wrong }, 'ethereum'))).toEqual(['bloom'])
+  })
+
+  it('is still refuted by another transaction that contradicts its hash', () => {
+    const { block, receipts } = unknown()
+    const wrong = { block: withFlipped(block, 'transactions[1].value'), receipts }
+    expect(refutedParts(prove(wrong, 'ethereum'))).toEqual(['transactionsRoot'])
+  })
+})
+
+describe('assertNotRefuted', () => {
+  it.each([
+    ['parent', 'parent_refuted'],
+    ['header', 'header_refuted'],
+    ['transactionsRoot', 'transactions_root_refuted'],
+    ['receiptsRoot', 'receipts_root_refuted'],
+    ['bloom', 'bloom_refuted'],
+  ] as const)('names the refuted %s with the code %s', (part, code) => {
+    const facts = { code, part, blockNumber: 12, remedy: 'retry' }
+    const thrown = expect(() => assertNotRefuted({ ...allProved, [part]: 'refuted' }, 12))
+    thrown.toThrow(RefutedError)
+    thrown.toThrow(expect.objectContaining(facts))
+  })
+})
 
 describeWithShared('blocks of real chains', () => {
   it.each([
@@ -33,8 +185,33 @@ describeWithShared('blocks of real chains', () => {
     ['ethereum', 'evm-rpc', 'ethereum', '1000000'],
     ['ethereum', 'evm-rpc', 'ethereum', '18500000'],
     ['ethereum', 'evm-rpc', 'optimism', '154497277'],
-  ])('are proved under the %s header rule: %s/%s/%s', (rule, ...folder) => {
-    expect(prove(readFixture(...folder))).toEqual({ rule, proof: { ...allProved, parent: 'unchecked' } })
+  ] as const)('are proved under the %s header rule: %s/%s/%s', (rule, ...folder) => {
+    const recorded = readFixture(...folder)
+    expect(detectHeaderRule(parseBlock(recorded.block))).toBe(rule)
+    expect(prove(recorded, rule)).toEqual(allProved)
+  })
+
+  it.each([
+    ...[
+      '[0].calls[0].to',
+      '[0].calls[0].value',
+      '[0].calls[0].input',
+      '[0].nonce',
+      '[0].nonceKey',
+      '[0].gas',
+    ],
+    ...['[0].chainId', '[0].maxFeePerGas', '[0].maxPriorityFeePerGas', '[0].signature.r'],
+    ...['[0].signature.s', '[0].signature.yParity'],
+  ])('are refuted when a byte of a Tempo transaction is changed: transactions%s', (path) => {
+    const { block, receipts } = readFixture('tempo-rpc', 'tempo-mainnet', '17708868')
+    const wrong = { block: withFlipped(block, `transactions${path}`), receipts }
+    expect(refutedParts(prove(wrong, 'tempo'))).toEqual(['transactionsRoot'])
+  })
+
+  it('are unprovable when the transaction grants an access key, whose encoding is still growing', () => {
+    const { block, receipts } = readFixture('tempo-rpc', 'tempo-mainnet', '17708868')
+    const wrong = { block: withFlipped(block, 'transactions[1].keyAuthorization.keyId'), receipts }
+    expect(prove(wrong, 'tempo')).toMatchObject({ transactionsRoot: 'unprovable', unprovableTxs: 1 })
   })
 })
 
@@ -47,14 +224,24 @@ describeWithShared('recordings of the dev chain', () => {
       const options = { headerRule: 'ethereum', checks: 'roots', ...(parent && { parent }) } as const
       const proof = verifyBlock(block, receipts, options)
       expect(proof).toEqual({ ...allProved, parent: parent ? 'proved' : 'unchecked' })
-      assertNotRefuted(proof, Number(block.number))
       parent = { number: Number(block.number), hash: block.hash }
     }
   })
 
   it('are proved with every kind of transaction and of signature the dev chain can make', () => {
     for (const recorded of readRecording('tempo-dev-30k', 10)) {
-      expect(prove(recorded)).toEqual({ rule: 'ethereum', proof: { ...allProved, parent: 'unchecked' } })
+      expect(detectHeaderRule(parseBlock(recorded.block))).toBe('ethereum')
+      expect(prove(recorded, 'ethereum')).toEqual(allProved)
     }
   })
 })
+
+/** The receipt with its own and its logs' transaction hash replaced. */
+function withHash(receipt: unknown, hash: string): unknown {
+  const logs = readAt(receipt, 'logs') as readonly object[]
+  return {
+    ...(receipt as object),
+    transactionHash: hash,
+    logs: logs.map((log) => ({ ...log, transactionHash: hash })),
+  }
+}

@@ -2,7 +2,7 @@
 
 import { MillraceError } from '../../errors.ts'
 import type { RpcBlock, RpcReceipt } from '../block.ts'
-import { BloomBuilder, bloomBytes } from './bloom.ts'
+import { Bloom } from './bloom.ts'
 import { type HeaderRule, hasUnknownHeaderFields, headerHash } from './header.ts'
 import { hasKnownReceipt, writeReceipt } from './receipt.ts'
 import { RlpWriter } from './rlp.ts'
@@ -85,9 +85,8 @@ const nothingChecked: Mutable<BlockProof> = {
   unprovableTxs: 0,
 }
 
-/** Memory kept between blocks; verification never waits, so no two blocks use it at once. */
+/** Kept between blocks; verification never waits, so no two blocks use it at once. */
 const writer = new RlpWriter()
-const bloomBuilder = new BloomBuilder()
 
 function verifyParent(block: RpcBlock, parent: VerifyOptions['parent']): Verdict {
   if (parent === undefined) return 'unchecked'
@@ -121,7 +120,7 @@ function verifyReceipts(block: RpcBlock, receipts: readonly RpcReceipt[]): Verdi
     const type = block.transactions[index]?.type
     if (receipt === undefined || type === undefined) return
     known &&= hasKnownReceipt(type)
-    writeReceipt(writer, receipt, type, receipt.logsBloom ?? bloomOf([receipt]))
+    writeReceipt(writer, receipt, type, receipt.logsBloom ?? bloomOf(receipt))
   })
   if (toHex(root) !== block.receiptsRoot) return known ? 'refuted' : 'unprovable'
   return gasAddsUp(receipts) ? 'proved' : 'refuted'
@@ -139,25 +138,18 @@ function gasAddsUp(receipts: readonly RpcReceipt[]): boolean {
 
 /** Logs with a proved root have proved blooms, and joining those is cheaper than hashing every topic again. */
 function verifyBloom(block: RpcBlock, receipts: readonly RpcReceipt[], receiptsRoot: Verdict): Verdict {
-  const bloom = receiptsRoot === 'proved' ? joinBlooms(receipts) : bloomOf(receipts)
-  return toHex(bloom) === block.logsBloom ? 'proved' : 'refuted'
-}
-
-function bloomOf(receipts: readonly RpcReceipt[]): Uint8Array {
-  const bloom = new Uint8Array(bloomBytes)
-  for (const receipt of receipts) bloomBuilder.add(bloom, receipt.logs)
-  return bloom
-}
-
-function joinBlooms(receipts: readonly RpcReceipt[]): Uint8Array {
-  const joined = new Uint8Array(bloomBytes)
-  for (const receipt of receipts) {
-    if (receipt.logs.length === 0) continue
-    const bloom = receipt.logsBloom ? Buffer.from(receipt.logsBloom.slice(2), 'hex') : bloomOf([receipt])
-    for (let index = 0; index < bloomBytes; index++)
-      joined[index] = (joined[index] ?? 0) | (bloom[index] ?? 0)
+  const bloom = new Bloom()
+  for (const { logs, logsBloom } of receipts) {
+    if (receiptsRoot === 'proved' && logsBloom) bloom.addBloom(logsBloom)
+    else bloom.addLogs(logs)
   }
-  return joined
+  return bloom.toHex() === block.logsBloom ? 'proved' : 'refuted'
+}
+
+function bloomOf(receipt: RpcReceipt): Uint8Array {
+  const bloom = new Bloom()
+  bloom.addLogs(receipt.logs)
+  return bloom.bytes
 }
 
 function toHex(bytes: Uint8Array): string {
