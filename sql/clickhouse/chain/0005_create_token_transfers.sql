@@ -1,0 +1,24 @@
+-- One row: one well-formed Transfer of any contract; `memo` comes from the TransferWithMemo that follows it. Finalized blocks only, so no row is ever taken back.
+CREATE TABLE IF NOT EXISTS {database}.token_transfers {on_cluster}
+(
+    block_num            UInt64,
+    log_idx              UInt32,
+    block_timestamp      DateTime('UTC'),
+    tx_idx               UInt32,
+    tx_hash              FixedString(32),
+    token                FixedString(20),
+    `from`               FixedString(20),
+    `to`                 FixedString(20),
+    memo                 Nullable(FixedString(32)),
+    is_fee               Bool,
+    is_virtual_forward   Bool,
+    amount               UInt256,
+    INDEX token_bloom token TYPE bloom_filter(0.01) GRANULARITY 1,
+    INDEX from_bloom `from` TYPE bloom_filter(0.01) GRANULARITY 1,
+    INDEX to_bloom `to` TYPE bloom_filter(0.01) GRANULARITY 1
+)
+ENGINE = {engine:MergeTree}
+-- Partitions seal: their digests and sums are computed once, from the partition alone; an insert never straddles two.
+PARTITION BY intDiv(block_num, 65536)
+ORDER BY (block_num, log_idx)
+SETTINGS {dedup_window};

@@ -1,0 +1,20 @@
+-- One row: one well-formed Approval of any contract. Finalized blocks only, so no row is ever taken back.
+CREATE TABLE IF NOT EXISTS {database}.token_approvals {on_cluster}
+(
+    block_num         UInt64,
+    log_idx           UInt32,
+    block_timestamp   DateTime('UTC'),
+    tx_idx            UInt32,
+    tx_hash           FixedString(32),
+    token             FixedString(20),
+    owner             FixedString(20),
+    spender           FixedString(20),
+    amount            UInt256,
+    INDEX owner_bloom owner TYPE bloom_filter(0.01) GRANULARITY 1,
+    INDEX token_bloom token TYPE bloom_filter(0.01) GRANULARITY 1
+)
+ENGINE = {engine:MergeTree}
+-- Partitions seal: their digests and sums are computed once, from the partition alone; an insert never straddles two.
+PARTITION BY intDiv(block_num, 65536)
+ORDER BY (block_num, log_idx)
+SETTINGS {dedup_window};

@@ -1,0 +1,150 @@
+import { Kysely, PostgresDialect } from 'kysely'
+import pg from 'pg'
+import { MillraceError } from '../errors.ts'
+import type { Logger } from '../telemetry.ts'
+
+/** Connections to Postgres, and the few ways they are used. */
+export interface Postgres {
+  readonly pool: pg.Pool
+  /** Typed reads; table types are given per query, because every chain has its own schema. */
+  readonly kysely: Kysely<Record<string, never>>
+  /** Runs `work` in one transaction on one connection; rolls back when it throws. */
+  transaction<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
+
+export interface PostgresOptions {
+  readonly url: string
+  /** Which role of the program connects; shows in pg_stat_activity. */
+  readonly applicationName: string
+  readonly connectionsMax?: number
+  /** Cap on any one statement of ours. */
+  readonly statementTimeoutMs?: number
+  readonly log: Logger
+}
+
+/** A batch is one transaction; a minute is far beyond the slowest one measured (2 s for 64 MB of rows). */
+const STATEMENT_TIMEOUT_MS = 60_000
+/** Long enough for a restart of the server to be felt as a retry, short enough to be told about it. */
+const CONNECT_TIMEOUT_MS = 5_000
+
+// Heights and counts fit a safe integer; 256-bit values are `numeric` and stay text until a codec makes a bigint.
+pg.types.setTypeParser(pg.types.builtins.INT8, Number)
+
+/** Opens a pool. Connects lazily; `assertReachable` says whether the server is there. */
+export function openPostgres(options: PostgresOptions): Postgres {
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    application_name: options.applicationName,
+    max: options.connectionsMax ?? 8,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    statement_timeout: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
+    keepAlive: true,
+  })
+  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  pool.on('error', (error) => options.log.warn({ code: codeOf(error) }, 'an idle Postgres connection broke'))
+  return {
+    pool,
+    kysely: new Kysely({ dialect: new PostgresDialect({ pool }) }),
+    transaction: (work) => inTransaction(pool, work),
+    close: () => pool.end(),
+  }
+}
+
+/**
+ * A timeout or a lost connection during COMMIT means "unknown": callers re-read the tip before they do anything else.
+ */
+async function inTransaction<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect().catch((cause: unknown) => {
+    throw new PostgresError(cause)
+  })
+  let broken: Error | undefined
+  // A connection that dies between two statements reports it here, not as a rejection.
+  const onError = (error: Error) => {
+    broken = error
+  }
+  client.on('error', onError)
+  try {
+    await client.query('BEGIN')
+    const result = await work(client)
+    await client.query('COMMIT')
+    return result
+  } catch (error) {
+    if (error instanceof MillraceError) await rollback(client)
+    else broken = (await rollback(client)) ? undefined : asError(error)
+    throw error instanceof MillraceError ? error : new PostgresError(error)
+  } finally {
+    client.off('error', onError)
+    client.release(broken)
+  }
+}
+
+/** True when the connection is usable again. */
+async function rollback(client: pg.PoolClient): Promise<boolean> {
+  try {
+    await client.query('ROLLBACK')
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** @throws StoreUnreachableError naming the setting, never the URL. */
+export async function assertReachable(postgres: Postgres): Promise<void> {
+  try {
+    await postgres.pool.query('SELECT 1')
+  } catch (cause) {
+    throw new StoreUnreachableError('DATABASE_URL', codeOf(cause), { cause })
+  }
+}
+
+/** Double-quotes an identifier of ours. Schema names are built from a chain id, so this is a guard, not an escape hatch. */
+export function quoteIdentifier(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}
+
+export const schemaOf = (chainId: number): string => `chain_${chainId}`
+export const viewSchemaOf = (chainId: number): string => `chain_${chainId}_sql`
+
+/** `0x…` to bytes and back; the drivers speak Buffers. */
+export const toBytes = (hex: string): Buffer => Buffer.from(hex.slice(2), 'hex')
+export const toHex = (bytes: Uint8Array): `0x${string}` => `0x${Buffer.from(bytes).toString('hex')}`
+
+function codeOf(error: unknown): string {
+  if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code
+  return error instanceof Error ? error.name : 'unknown'
+}
+
+const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)))
+
+/** SQLSTATE classes that a person has to look at: bad data, constraint, syntax, privileges, disk. */
+const stopClasses = new Set(['22', '23', '42', '28', '3D'])
+
+/** A statement failed or its connection was lost. `sqlState` decides; the server's text stays in `cause`. */
+export class PostgresError extends MillraceError {
+  override readonly name = 'PostgresError'
+  readonly code = 'postgres_failed'
+  readonly remedy: 'retry' | 'stop'
+  readonly sqlState: string
+
+  constructor(cause: unknown) {
+    const sqlState = codeOf(cause)
+    super(`Postgres refused a statement or went away (${sqlState}): ${asError(cause).message}`, { cause })
+    this.sqlState = sqlState
+    this.remedy = stopClasses.has(sqlState.slice(0, 2)) && sqlState.length === 5 ? 'stop' : 'retry'
+  }
+}
+
+/** A store does not answer. `setting` is the one that points to it. */
+export class StoreUnreachableError extends MillraceError {
+  override readonly name = 'StoreUnreachableError'
+  readonly code = 'store_unreachable'
+  readonly remedy = 'retry'
+  readonly setting: string
+
+  constructor(setting: string, reason: string, options?: ErrorOptions) {
+    super(`${setting}: the store does not answer (${reason})`, options)
+    this.setting = setting
+  }
+}
