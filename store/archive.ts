@@ -1,0 +1,126 @@
+/**
+ * The raw archive: the node's own answers, kept compressed beside the rows. Reading it back gives the bytes a node would
+ * have sent, so that re-derivation is ingest without a node.
+ */
+import type { BlockRange } from '#ingest/range.ts'
+import type { RawRange } from '#ingest/source.ts'
+import { archiveToRange, readArchivedBlock, readArchivedTx, txsPerPart } from '#transform/archive.ts'
+import type { BlockAnswer } from '#transform/parseRange.ts'
+import { MillraceError } from '../errors.ts'
+import type { Queryable } from './lane.ts'
+import { partitionName } from './partitions.ts'
+import { quoteIdentifier } from './postgres.ts'
+
+interface RawRow {
+  block_num: number
+  part: number
+  payload: Buffer
+}
+
+/** Where a transaction stands. */
+export interface TxPlace {
+  readonly blockNumber: number
+  readonly txIndex: number
+}
+
+/** What the node said of a transaction. */
+export interface ArchivedTx {
+  readonly transaction: Readonly<Record<string, unknown>>
+  readonly receipt: Readonly<Record<string, unknown>>
+}
+
+/** Reads a range as a node would answer it, from attached tables and from chunks still being loaded. @throws ArchiveGapError */
+export async function readArchive(client: Queryable, schema: string, range: BlockRange): Promise<RawRange> {
+  const rows = await readParts(client, schema, range)
+  return { range, bytes: archiveToRange(answersOf(rows, range)), endpoint: 'archive' }
+}
+
+/** The node's answer for one block without its transactions, or null when it is not held. */
+export async function readArchivedHeader(
+  client: Queryable,
+  schema: string,
+  number: number,
+): Promise<BlockAnswer | null> {
+  const rows = await selectParts(client, `${quoteIdentifier(schema)}.raw`, { from: number, to: number }, 0)
+  return rows[0] ? readArchivedBlock(number, [rows[0].payload]) : null
+}
+
+/** The node's payloads of many transactions, in the order asked; one statement whatever their number. */
+export async function readArchivedTxs(
+  client: Queryable,
+  schema: string,
+  places: readonly TxPlace[],
+): Promise<readonly ArchivedTx[]> {
+  const found = await client.query<RawRow>(
+    `SELECT block_num, part, payload FROM ${quoteIdentifier(schema)}.raw
+     WHERE (block_num, part) IN (SELECT * FROM unnest($1::bigint[], $2::int[]))`,
+    [places.map((place) => place.blockNumber), places.map(({ txIndex }) => partOf(txIndex))],
+  )
+  const payloads = new Map(found.rows.map((row) => [`${row.block_num}/${row.part}`, row.payload]))
+  return places.map((place) => {
+    const payload = payloads.get(`${place.blockNumber}/${partOf(place.txIndex)}`)
+    const read = payload && readArchivedTx(payload, place.txIndex)
+    if (!isFields(read?.transaction) || !isFields(read.receipt))
+      throw new ArchiveGapError({ from: place.blockNumber, to: place.blockNumber }, 0)
+    return { transaction: read.transaction, receipt: read.receipt }
+  })
+}
+
+const partOf = (txIndex: number): number => 1 + Math.floor(txIndex / txsPerPart)
+
+async function readParts(client: Queryable, schema: string, range: BlockRange): Promise<RawRow[]> {
+  const rows = await selectParts(client, `${quoteIdentifier(schema)}.raw`, range)
+  const chunks = await client.query<{ from_block: number }>(
+    `SELECT from_block FROM ${quoteIdentifier(schema)}.chunks WHERE from_block <= $2 AND tip >= $1 AND tip >= from_block`,
+    [range.from, range.to],
+  )
+  for (const { from_block } of chunks.rows) {
+    const relation = `${quoteIdentifier(schema)}.${quoteIdentifier(partitionName('raw', from_block))}`
+    rows.push(...(await selectParts(client, relation, range)))
+  }
+  return rows.sort((a, b) => a.block_num - b.block_num || a.part - b.part)
+}
+
+async function selectParts(
+  client: Queryable,
+  relation: string,
+  range: BlockRange,
+  part: number | null = null,
+): Promise<RawRow[]> {
+  const result = await client.query<RawRow>(
+    `SELECT block_num, part, payload FROM ${relation}
+     WHERE block_num BETWEEN $1 AND $2 AND ($3::int IS NULL OR part = $3) ORDER BY block_num, part`,
+    [range.from, range.to, part],
+  )
+  return result.rows
+}
+
+function answersOf(rows: readonly RawRow[], range: BlockRange): BlockAnswer[] {
+  const parts = Map.groupBy(rows, (row) => row.block_num)
+  const answers: BlockAnswer[] = []
+  for (let number = range.from; number <= range.to; number++) {
+    const ofBlock = parts.get(number) ?? []
+    if (ofBlock.length === 0) throw new ArchiveGapError(range, number - range.from)
+    answers.push(
+      readArchivedBlock(
+        number,
+        ofBlock.map((row) => row.payload),
+      ),
+    )
+  }
+  return answers
+}
+
+const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The archive does not hold what coverage says it holds; `millrace verify` names it. */
+export class ArchiveGapError extends MillraceError {
+  override readonly name = 'ArchiveGapError'
+  readonly code = 'archive_gap'
+  readonly remedy = 'stop'
+
+  constructor(range: BlockRange, found: number) {
+    super(`the raw archive of blocks ${range.from}..${range.to} ends after ${found} blocks`)
+  }
+}

@@ -1,0 +1,55 @@
+/**
+ * Encoded batches between their commit in Postgres and their insert into ClickHouse. Bounded by bytes: what does not fit
+ * is forgotten and made anew from the raw archive, so the cache is speed, never truth.
+ */
+import type { BlockRange } from '#ingest/range.ts'
+import type { EncodedBatch } from '#transform/batch.ts'
+
+export class BatchCache {
+  readonly #bytesMax: number
+  readonly #byFrom = new Map<number, EncodedBatch>()
+  #bytes = 0
+  #waiting: (() => void)[] = []
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax
+  }
+
+  get byteLength(): number {
+    return this.#bytes
+  }
+
+  /** Keeps a batch if there is room; a batch larger than the whole cache is never kept. */
+  add(batch: EncodedBatch): void {
+    if (this.#bytes + batch.byteLength > this.#bytesMax || this.#byFrom.has(batch.range.from)) return
+    this.#byFrom.set(batch.range.from, batch)
+    this.#bytes += batch.byteLength
+  }
+
+  at(fromBlock: number): EncodedBatch | undefined {
+    return this.#byFrom.get(fromBlock)
+  }
+
+  /** Forgets every batch that touches the range: it was written, or taken back. */
+  drop(range: BlockRange): void {
+    for (const [from, batch] of this.#byFrom) {
+      if (batch.range.to < range.from || from > range.to) continue
+      this.#byFrom.delete(from)
+      this.#bytes -= batch.byteLength
+    }
+    if (this.#bytes < this.#bytesMax / 2) this.release()
+  }
+
+  /** Resolves when there is room for more, or on `release`. History waits here; the head never does. */
+  async room(): Promise<void> {
+    if (this.#bytes < this.#bytesMax / 2) return
+    await new Promise<void>((resolve) => this.#waiting.push(resolve))
+  }
+
+  /** Lets everybody go on: ClickHouse is down, and waiting for it would only stop Postgres too. */
+  release(): void {
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const resolve of waiting) resolve()
+  }
+}

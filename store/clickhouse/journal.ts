@@ -1,0 +1,120 @@
+/**
+ * The journal of batches sent to ClickHouse, in Postgres. A batch's bounds and digests are committed here before a byte is
+ * sent; an open one is finished as it stands, by whoever comes next, and never cut anew. A deduplication token alone is not
+ * exactly-once (measured: a retry cut differently gave 17,000 of 10,000 rows).
+ */
+import type { BlockRange } from '#ingest/range.ts'
+import type { TableName } from '#transform/tables.ts'
+import { extendCoverage, type Queryable } from '../lane.ts'
+import { type Postgres, quoteIdentifier } from '../postgres.ts'
+
+/** What a batch must be in one table. `digest` is a sum of CRC32 (digest.ts), exact as text. */
+export interface ExpectedTable {
+  readonly rows: number
+  /** Sum of the block numbers of the rows: with `rows` it tells a missing or doubled block at the price of a count. */
+  readonly blockSum: string
+  readonly digest: string
+}
+
+export type ExpectedTables = Readonly<Partial<Record<TableName, ExpectedTable>>>
+
+export interface JournalEntry {
+  readonly range: BlockRange
+  /** Version of the encoder that made the rows; another one would make other bytes for the same token. */
+  readonly encoder: number
+  /** Grows only after the range was deleted. */
+  readonly attempt: number
+  readonly tables: ExpectedTables
+}
+
+interface JournalRow {
+  from_block: number
+  to_block: number
+  encoder: number
+  attempt: number
+  tables: ExpectedTables
+}
+
+export class ClickHouseJournal {
+  readonly #postgres: Postgres
+  readonly #schema: string
+
+  constructor(postgres: Postgres, schema: string) {
+    this.#postgres = postgres
+    this.#schema = schema
+  }
+
+  /** Batches begun and not known to be complete, ascending. */
+  async open(): Promise<JournalEntry[]> {
+    const result = await this.#postgres.pool.query<JournalRow>(
+      `SELECT from_block, to_block, encoder, attempt, tables FROM ${this.#table} WHERE state = 'open' ORDER BY from_block`,
+    )
+    return result.rows.map(entryOf)
+  }
+
+  /** Records a batch before it is sent. The exclusion constraint refuses a range that overlaps another. */
+  async begin(entry: JournalEntry): Promise<void> {
+    await this.#postgres.transaction(async (client) => {
+      // The journal must survive a crash of Postgres itself, whatever the session's default is.
+      await client.query('SET LOCAL synchronous_commit = on')
+      await client.query(
+        `INSERT INTO ${this.#table} (from_block, to_block, encoder, attempt, state, tables) VALUES ($1, $2, $3, $4, 'open', $5)`,
+        [entry.range.from, entry.range.to, entry.encoder, entry.attempt, JSON.stringify(entry.tables)],
+      )
+    })
+  }
+
+  /** Starts another attempt, after the range was deleted: its token must differ, or the engine would drop the rows. */
+  async retry(entry: JournalEntry): Promise<JournalEntry> {
+    const next = { ...entry, attempt: entry.attempt + 1 }
+    await this.#postgres.pool.query(
+      `UPDATE ${this.#table} SET attempt = $1 WHERE from_block = $2 AND to_block = $3`,
+      [next.attempt, entry.range.from, entry.range.to],
+    )
+    return next
+  }
+
+  /** The batch is in ClickHouse, read back: it counts as covered in the same transaction. */
+  async written(entry: JournalEntry): Promise<void> {
+    await this.#postgres.transaction(async (client) => {
+      await client.query(
+        `UPDATE ${this.#table} SET state = 'written' WHERE from_block = $1 AND to_block = $2`,
+        [entry.range.from, entry.range.to],
+      )
+      await extendCoverage(client, this.#schema, 'clickhouse', entry.range)
+    })
+  }
+
+  /** Forgets everything: ClickHouse was wiped or belongs to another ledger, and is rebuilt from the raw archive. */
+  async forget(client: Queryable): Promise<void> {
+    await client.query(`DELETE FROM ${this.#table}`)
+    await client.query(`DELETE FROM ${quoteIdentifier(this.#schema)}.seals`)
+    await client.query(
+      `UPDATE ${quoteIdentifier(this.#schema)}.coverage SET blocks = '{}' WHERE store = 'clickhouse'`,
+    )
+  }
+
+  /** Sum of the batches of a range, per table: what a sealed partition must hold. */
+  async expected(range: BlockRange): Promise<ReadonlyMap<string, { rows: bigint; digest: bigint }>> {
+    const result = await this.#postgres.pool.query<{ name: string; rows: string; digest: string }>(
+      `SELECT t.key AS name, sum((t.value->>'rows')::numeric)::text AS rows, sum((t.value->>'digest')::numeric)::text AS digest
+       FROM ${this.#table}, jsonb_each(tables) t
+       WHERE from_block >= $1 AND to_block <= $2 AND state = 'written' GROUP BY t.key`,
+      [range.from, range.to],
+    )
+    return new Map(
+      result.rows.map((row) => [row.name, { rows: BigInt(row.rows), digest: BigInt(row.digest) }]),
+    )
+  }
+
+  get #table(): string {
+    return `${quoteIdentifier(this.#schema)}.ch_batches`
+  }
+}
+
+const entryOf = (row: JournalRow): JournalEntry => ({
+  range: { from: row.from_block, to: row.to_block },
+  encoder: row.encoder,
+  attempt: row.attempt,
+  tables: row.tables,
+})

@@ -1,0 +1,174 @@
+/**
+ * The rows that say where a chain's lanes stand and what is covered. Every function runs inside the caller's transaction:
+ * progress is stored with the data, or not at all.
+ */
+import type pg from 'pg'
+import { FencedOutError } from '#ingest/lease.ts'
+import { type BlockRange, formatMultirange, parseMultirange, type RangeSet } from '#ingest/range.ts'
+import { MillraceError } from '../errors.ts'
+import type { BlockRef, Hash } from '../primitives.ts'
+import { quoteIdentifier, toBytes, toHex } from './postgres.ts'
+
+export type StoreName = 'postgres' | 'clickhouse'
+
+/** Anything that can run a statement: the pool, or a transaction's connection. */
+export type Queryable = Pick<pg.PoolClient, 'query'>
+
+export interface LaneState {
+  readonly fromBlock: number
+  readonly tip: number
+  readonly tipHash: Hash | null
+  readonly finalized: number
+  readonly seq: number
+  readonly fence: number
+}
+
+interface LaneRow {
+  from_block: number
+  tip: number
+  tip_hash: Buffer | null
+  finalized: number
+  seq: number
+  fence: number
+}
+
+const HEAD = 'head'
+
+export async function readLane(client: Queryable, schema: string): Promise<LaneState | null> {
+  const result = await client.query<LaneRow>(
+    `SELECT * FROM ${quoteIdentifier(schema)}.lanes WHERE name = $1`,
+    [HEAD],
+  )
+  const row = result.rows[0]
+  return row
+    ? {
+        fromBlock: row.from_block,
+        tip: row.tip,
+        tipHash: row.tip_hash ? hashOf(row.tip_hash) : null,
+        finalized: row.finalized,
+        seq: row.seq,
+        fence: row.fence,
+      }
+    : null
+}
+
+/** Moves the head lane's tip from `parent` to `to` and numbers the commit. @throws FencedOutError, TipMismatchError */
+export async function moveTip(
+  client: Queryable,
+  schema: string,
+  fence: bigint,
+  from: { tip: number; hash: string | null },
+  to: { tip: number; hash: string | null },
+): Promise<number> {
+  const moved = await client.query<{ seq: number }>(
+    `UPDATE ${quoteIdentifier(schema)}.lanes SET tip = $1, tip_hash = $2, seq = seq + 1
+     WHERE name = $3 AND fence = $4 AND tip = $5 AND tip_hash IS NOT DISTINCT FROM $6 RETURNING seq`,
+    [
+      to.tip,
+      to.hash === null ? null : toBytes(to.hash),
+      HEAD,
+      fence,
+      from.tip,
+      from.hash === null ? null : toBytes(from.hash),
+    ],
+  )
+  const row = moved.rows[0]
+  if (row) return row.seq
+  const lane = await readLane(client, schema)
+  if (lane && BigInt(lane.fence) !== fence) throw new FencedOutError(`${schema}.${HEAD}`, fence)
+  throw new TipMismatchError(schema, from.tip, lane?.tip ?? -1)
+}
+
+/** An empty lane may begin anywhere at or above where it stands: its first block is what was not final then. */
+export async function beginSegment(
+  client: Queryable,
+  schema: string,
+  fence: bigint,
+  from: number,
+): Promise<void> {
+  await client.query(
+    `UPDATE ${quoteIdentifier(schema)}.lanes SET from_block = $1::bigint, tip = $1::bigint - 1
+     WHERE name = $2 AND fence = $3 AND tip_hash IS NULL AND from_block <= $1::bigint`,
+    [from, HEAD, fence],
+  )
+}
+
+/** Makes `fence` the only number that may write. A lower one than stored is a writer of the past. */
+export async function claimLane(client: Queryable, schema: string, fence: bigint): Promise<void> {
+  const claimed = await client.query(
+    `UPDATE ${quoteIdentifier(schema)}.lanes SET fence = $1 WHERE name = $2 AND fence <= $1`,
+    [fence, HEAD],
+  )
+  if (claimed.rowCount !== 1) throw new FencedOutError(`${schema}.${HEAD}`, fence)
+}
+
+/** @throws FencedOutError unless `fence` is the lane's; holds the row until the transaction ends. */
+export async function assertFence(client: Queryable, schema: string, fence: bigint): Promise<void> {
+  const held = await client.query(
+    `SELECT 1 FROM ${quoteIdentifier(schema)}.lanes WHERE name = $1 AND fence = $2 FOR SHARE`,
+    [HEAD, fence],
+  )
+  if (held.rowCount !== 1) throw new FencedOutError(`${schema}.${HEAD}`, fence)
+}
+
+export async function extendCoverage(
+  client: Queryable,
+  schema: string,
+  store: StoreName,
+  range: BlockRange,
+): Promise<void> {
+  await client.query(
+    `UPDATE ${quoteIdentifier(schema)}.coverage SET blocks = blocks + $1::int8multirange WHERE store = $2`,
+    [formatMultirange([range]), store],
+  )
+}
+
+export async function reduceCoverage(
+  client: Queryable,
+  schema: string,
+  store: StoreName,
+  range: BlockRange,
+): Promise<void> {
+  await client.query(
+    `UPDATE ${quoteIdentifier(schema)}.coverage SET blocks = blocks - $1::int8multirange WHERE store = $2`,
+    [formatMultirange([range]), store],
+  )
+}
+
+/** What one projection of one store covers; the base tables unless said otherwise. */
+export async function readCoverage(
+  client: Queryable,
+  schema: string,
+  store: StoreName,
+  projection = 'base',
+): Promise<RangeSet> {
+  const result = await client.query<{ blocks: string }>(
+    `SELECT blocks::text AS blocks FROM ${quoteIdentifier(schema)}.coverage
+     WHERE store = $1 AND projection = $2 ORDER BY version DESC LIMIT 1`,
+    [store, projection],
+  )
+  return parseMultirange(result.rows[0]?.blocks ?? '{}')
+}
+
+/** The reference of a stored block, or null. */
+export async function readRef(client: Queryable, schema: string, number: number): Promise<BlockRef | null> {
+  const result = await client.query<{ hash: Buffer; parent_hash: Buffer }>(
+    `SELECT hash, parent_hash FROM ${quoteIdentifier(schema)}.blocks WHERE num = $1`,
+    [number],
+  )
+  const row = result.rows[0]
+  return row ? { number, hash: hashOf(row.hash), parentHash: hashOf(row.parent_hash) } : null
+}
+
+export const hashOf = (bytes: Uint8Array): Hash => toHex(bytes) as Hash
+
+/** The lane's tip is not the batch's parent: somebody moved it, or our view of it is old. Re-read and decide again. */
+export class TipMismatchError extends MillraceError {
+  override readonly name = 'TipMismatchError'
+  readonly code = 'tip_mismatch'
+  readonly remedy = 'retry'
+
+  constructor(schema: string, expected: number, found: number) {
+    super(`${schema}: the head lane stands at ${found}, the batch continues ${expected}`)
+  }
+}

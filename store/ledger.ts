@@ -1,0 +1,160 @@
+/**
+ * Opens a chain's ledger: its schema, its lanes, and the proof that node, Postgres and ClickHouse belong together. Nothing
+ * is written for a chain before this has passed.
+ */
+import type { ClickHouseClient } from '@clickhouse/client'
+import type { BlockRange } from '#ingest/range.ts'
+import type { HeaderRule } from '#ingest/verify/header.ts'
+import { projectionNames } from '#transform/tables.ts'
+import { MillraceError } from '../errors.ts'
+import type { Hash } from '../primitives.ts'
+import { selectRows } from './clickhouse/client.ts'
+import { ClickHouseJournal } from './clickhouse/journal.ts'
+import { databaseOf } from './clickhouse/template.ts'
+import { claimLane, hashOf, type Queryable, readLane } from './lane.ts'
+import { type Postgres, quoteIdentifier, schemaOf, toBytes } from './postgres.ts'
+
+/** Version of every projection's rules; another one is derived anew under a coverage of its own. */
+const PROJECTION_VERSION = 1
+
+export interface ChainIdentity {
+  readonly chainId: number
+  readonly genesisHash: Hash
+  readonly headerRule: HeaderRule
+  /** First block of the history we want. */
+  readonly startBlock: number
+}
+
+/** What Postgres knows of a chain, or null when it was never opened here. */
+export async function readChainIdentity(postgres: Postgres, chainId: number): Promise<ChainIdentity | null> {
+  const result = await postgres.pool.query<{
+    genesis_hash: Buffer
+    header_rule: HeaderRule
+    start_block: number
+  }>(`SELECT genesis_hash, header_rule, start_block FROM ${quoteIdentifier(schemaOf(chainId))}.chain`)
+  const row = result.rows[0]
+  return row
+    ? {
+        chainId,
+        genesisHash: hashOf(row.genesis_hash),
+        headerRule: row.header_rule,
+        startBlock: row.start_block,
+      }
+    : null
+}
+
+/**
+ * Records a new chain, or checks that a known one is the same. The head lane begins at `headFrom` the first time.
+ * @throws WrongChainError when the node's genesis is not the one this data belongs to
+ */
+export async function openChain(
+  postgres: Postgres,
+  identity: ChainIdentity,
+  headFrom: number,
+  fence: bigint,
+): Promise<void> {
+  const schema = schemaOf(identity.chainId)
+  const known = await readChainIdentity(postgres, identity.chainId)
+  if (known && known.genesisHash !== identity.genesisHash) throw new GenesisMismatchError(identity, known)
+  await postgres.transaction(async (client) => {
+    if (!known) await recordChain(client, schema, identity)
+    for (const store of ['postgres', 'clickhouse'])
+      for (const projection of projectionNames)
+        await client.query(
+          `INSERT INTO ${quoteIdentifier(schema)}.coverage (store, projection, version) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
+          [store, projection, PROJECTION_VERSION],
+        )
+    await client.query(
+      `INSERT INTO ${quoteIdentifier(schema)}.lanes (name, from_block, tip, finalized) VALUES ('head', $1::bigint, $1::bigint - 1, $1::bigint - 1)
+       ON CONFLICT DO NOTHING`,
+      [headFrom],
+    )
+    await claimLane(client, schema, fence)
+  })
+}
+
+async function recordChain(client: Queryable, schema: string, identity: ChainIdentity): Promise<void> {
+  await client.query(
+    `INSERT INTO ${quoteIdentifier(schema)}.chain (chain_id, genesis_hash, header_rule, start_block) VALUES ($1, $2, $3, $4)`,
+    [identity.chainId, toBytes(identity.genesisHash), identity.headerRule, identity.startBlock],
+  )
+}
+
+/** History still belongs below the head lane; empty when the lane began at the start block. */
+export async function historyTarget(
+  postgres: Postgres,
+  chainId: number,
+  startBlock: number,
+): Promise<BlockRange> {
+  const lane = await readLane(postgres.pool, schemaOf(chainId))
+  return { from: startBlock, to: (lane?.fromBlock ?? startBlock) - 1 }
+}
+
+/** Who leads: the Postgres database and its history of commits. */
+export interface LedgerIdentity {
+  readonly storeUuid: string
+  readonly ledgerId: string
+}
+
+export async function readLedgerIdentity(postgres: Postgres): Promise<LedgerIdentity> {
+  const result = await postgres.pool.query<{ store_uuid: string; ledger_id: string }>(
+    'SELECT store_uuid, ledger_id FROM app.identity',
+  )
+  const row = result.rows[0]
+  if (!row) throw new Error('app.identity has one row from its migration on')
+  return { storeUuid: row.store_uuid, ledgerId: row.ledger_id }
+}
+
+/**
+ * Checks that ClickHouse belongs to this ledger. One that is empty or wiped is taken: its coverage becomes empty and it is
+ * rebuilt from the raw archive. @throws ForeignStoreError when it belongs to another Postgres
+ */
+export async function adoptClickHouse(
+  postgres: Postgres,
+  clickhouse: ClickHouseClient,
+  chainId: number,
+): Promise<'known' | 'rebuilding'> {
+  const ours = await readLedgerIdentity(postgres)
+  const database = databaseOf(chainId)
+  const rows = await selectRows<{ store_uuid: string; ledger_id: string }>(
+    clickhouse,
+    `SELECT toString(store_uuid) AS store_uuid, toString(ledger_id) AS ledger_id FROM ${database}.store_identity FINAL`,
+  )
+  const theirs = rows[0]
+  if (theirs?.store_uuid === ours.storeUuid && theirs.ledger_id === ours.ledgerId) return 'known'
+  if (theirs) throw new ForeignStoreError(database)
+  await postgres.transaction((client) => new ClickHouseJournal(postgres, schemaOf(chainId)).forget(client))
+  await clickhouse.insert({
+    table: `${database}.store_identity`,
+    columns: ['store_uuid', 'ledger_id'],
+    values: [{ store_uuid: ours.storeUuid, ledger_id: ours.ledgerId }],
+    format: 'JSONEachRow',
+  })
+  return 'rebuilding'
+}
+
+/** The node serves another chain than the data directory holds. */
+export class GenesisMismatchError extends MillraceError {
+  override readonly name = 'GenesisMismatchError'
+  readonly code = 'genesis_mismatch'
+  readonly remedy = 'stop'
+
+  constructor(node: ChainIdentity, ours: ChainIdentity) {
+    super(
+      `RPC_URL: the node's chain ${node.chainId} has genesis ${node.genesisHash}, but the data held here has ${ours.genesisHash}; use another DATA_DIR or DATABASE_URL for it`,
+    )
+  }
+}
+
+/** ClickHouse holds data of another Postgres database. */
+export class ForeignStoreError extends MillraceError {
+  override readonly name = 'ForeignStoreError'
+  readonly code = 'foreign_store'
+  readonly remedy = 'stop'
+
+  constructor(database: string) {
+    super(
+      `CLICKHOUSE_URL: database ${database} belongs to another Postgres than DATABASE_URL; drop it to have it rebuilt here`,
+    )
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * A list of rows as a value, independent of the engine that serves it: which table, in which order, which filters. A hot
+ * window in Postgres with ClickHouse below it is then a matter of configuration, not of new queries.
+ */
+import type { TableName } from '#transform/tables.ts'
+
+export interface List<Name extends TableName = TableName> {
+  readonly table: Name
+  /** Sort key, ascending sense; unique within the table, its first column the block. */
+  readonly key: readonly string[]
+  /** What may be filtered by. Each has an index that begins with the column, then the key. */
+  readonly filters: Readonly<Record<string, Filter>>
+}
+
+/**
+ * `equals`: the column has the value. `either`: one of the columns has it; compiled to one indexed branch per column,
+ * because an OR over two columns is served by no index.
+ */
+export type Filter =
+  | { readonly kind: 'equals'; readonly column: string }
+  | { readonly kind: 'either'; readonly columns: readonly string[] }
+  | { readonly kind: 'is'; readonly column: string; readonly value: number | boolean }
+
+/** A value to filter by, as the API has it: `0x` hex for bytes, numbers, booleans. `true` switches an `is` filter on. */
+export type FilterValue = string | number | boolean
+
+/** A page to read, bounded by what may be seen. */
+export interface ListQuery {
+  readonly order: 'asc' | 'desc'
+  /** Rows wanted; ask for one more than the page to learn whether the list goes on. */
+  readonly limit: number
+  readonly offset: number
+  /** Continue after the row with this sort key. */
+  readonly position?: readonly number[]
+  readonly filters: Readonly<Record<string, FilterValue>>
+  /** Inclusive bounds of the blocks that may be seen. */
+  readonly fromBlock: number
+  readonly toBlock: number
+}
+
+export const blockList = {
+  table: 'blocks',
+  key: ['num'],
+  filters: {},
+} as const satisfies List
+
+export const transactionList = {
+  table: 'txs',
+  key: ['block_num', 'idx'],
+  filters: {
+    address: { kind: 'either', columns: ['from', 'to'] },
+    sender: { kind: 'equals', column: 'from' },
+    recipient: { kind: 'equals', column: 'to' },
+    feePayer: { kind: 'equals', column: 'fee_payer' },
+    feeToken: { kind: 'equals', column: 'paid_fee_token' },
+    reverted: { kind: 'is', column: 'status', value: 0 },
+    succeeded: { kind: 'is', column: 'status', value: 1 },
+  },
+} as const satisfies List
+
+export const transferList = {
+  table: 'token_transfers',
+  key: ['block_num', 'log_idx'],
+  filters: {
+    address: { kind: 'either', columns: ['from', 'to'] },
+    sender: { kind: 'equals', column: 'from' },
+    recipient: { kind: 'equals', column: 'to' },
+    token: { kind: 'equals', column: 'token' },
+  },
+} as const satisfies List

@@ -1,0 +1,40 @@
+/**
+ * The head lane's segments. After a long downtime the lane ends its segment where it stands and begins another one at the
+ * head, so that fresh data comes first; the chunks of history fill what lies between.
+ */
+import { assertFence, type Queryable, readLane } from './lane.ts'
+import { quoteIdentifier } from './postgres.ts'
+
+/** Ends the head segment at its tip, inside the caller's transaction. Does nothing when the lane is empty. */
+export async function sealSegment(client: Queryable, schema: string, fence: bigint): Promise<void> {
+  await assertFence(client, schema, fence)
+  const lane = await readLane(client, schema)
+  if (!lane || lane.tipHash === null) return
+  await shrinkPartitions(client, schema, lane.tip)
+  await client.query(
+    `UPDATE ${quoteIdentifier(schema)}.lanes SET from_block = tip + 1, tip_hash = NULL WHERE name = 'head' AND fence = $1`,
+    [fence],
+  )
+}
+
+/** Partitions reaching above the tip end at it, so that chunks can be attached right above. */
+async function shrinkPartitions(client: Queryable, schema: string, tip: number): Promise<void> {
+  const found = await client.query<{ parent: string; child: string; bound: string }>(
+    `SELECT p.relname AS parent, c.relname AS child, pg_get_expr(c.relpartbound, c.oid) AS bound
+     FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid JOIN pg_class p ON p.oid = i.inhparent
+     WHERE p.relnamespace = $1::regnamespace AND p.relkind = 'p'`,
+    [quoteIdentifier(schema)],
+  )
+  for (const { parent, child, bound } of found.rows) {
+    const [from = 0, end = 0] = (bound.match(/\d+/g) ?? []).map(Number)
+    if (end <= tip + 1) continue
+    const parentName = `${quoteIdentifier(schema)}.${quoteIdentifier(parent)}`
+    const childName = `${quoteIdentifier(schema)}.${quoteIdentifier(child)}`
+    await client.query(`ALTER TABLE ${parentName} DETACH PARTITION ${childName}`)
+    if (from > tip) await client.query(`DROP TABLE ${childName}`)
+    else
+      await client.query(
+        `ALTER TABLE ${parentName} ATTACH PARTITION ${childName} FOR VALUES FROM (${from}) TO (${tip + 1})`,
+      )
+  }
+}

@@ -1,0 +1,149 @@
+/** History in Postgres: chunks fill detached tables in order, and attaching a finished chunk is its commit. */
+import { type BlockRange, blockCount, difference, splitAligned } from '#ingest/range.ts'
+import type { Chunk, HistorySink } from '#ingest/sink.ts'
+import type { EncodedBatch } from '#transform/batch.ts'
+import type { TableName } from '#transform/tables.ts'
+import { MillraceError } from '../../errors.ts'
+import { copyBatch } from '../copy.ts'
+import { assertFence, extendCoverage, hashOf, type Queryable, readCoverage, readRef } from '../lane.ts'
+import { attachDetached, chunkBlocks, createDetached, indexDetached, partitionName } from '../partitions.ts'
+import { quoteIdentifier, toBytes } from '../postgres.ts'
+import type { PostgresSinkOptions } from './postgres.ts'
+
+interface ChunkRow {
+  from_block: number
+  to_block: number
+  tip: number
+  tip_hash: Buffer | null
+  first_parent_hash: Buffer | null
+}
+
+export class PostgresHistorySink implements HistorySink<EncodedBatch> {
+  readonly #options: PostgresSinkOptions
+  readonly #schema: string
+
+  constructor(options: PostgresSinkOptions) {
+    this.#options = options
+    this.#schema = quoteIdentifier(options.schema)
+  }
+
+  async openChunks(target: BlockRange): Promise<readonly Chunk[]> {
+    const { postgres, schema, fence } = this.#options
+    if (blockCount(target) <= 0) return []
+    return postgres.transaction(async (client) => {
+      await assertFence(client, schema, fence)
+      const begun = await this.#readChunks(client)
+      const covered = await readCoverage(client, schema, 'postgres')
+      const missing = difference(
+        [target],
+        [...covered, ...begun.map((chunk) => chunk.range)].sort((a, b) => a.from - b.from),
+      )
+      for (const range of missing.flatMap((gap) => splitAligned(gap, chunkBlocks(target))))
+        await client.query(
+          `INSERT INTO ${this.#schema}.chunks (from_block, to_block, tip) VALUES ($1, $2, $3)`,
+          [range.from, range.to, range.from - 1],
+        )
+      return (await this.#readChunks(client)).filter(
+        (chunk) => chunk.range.from <= target.to && chunk.range.to >= target.from,
+      )
+    })
+  }
+
+  async appendToChunk(chunk: Chunk, batch: EncodedBatch): Promise<void> {
+    const { postgres, schema, fence, listener, failpoint } = this.#options
+    const [first, last] = [batch.refs[0], batch.refs.at(-1)]
+    if (!first || !last) throw new Error('a batch has at least one block')
+    await postgres.transaction(async (client) => {
+      await assertFence(client, schema, fence)
+      if (first.number === chunk.range.from) await createDetached(client, schema, chunk.range)
+      const moved = await client.query(
+        `UPDATE ${this.#schema}.chunks SET tip = $1, tip_hash = $2, first_parent_hash = coalesce(first_parent_hash, $3)
+         WHERE from_block = $4 AND tip = $5 AND (tip_hash IS NULL OR tip_hash = $3)`,
+        [last.number, toBytes(last.hash), toBytes(first.parentHash), chunk.range.from, first.number - 1],
+      )
+      if (moved.rowCount !== 1) throw new ChunkMismatchError(schema, chunk.range, first.number)
+      failpoint('postgres.chunk.rows')
+      await copyBatch(client, batch.tables, (name) => this.#detached(name, chunk.range.from))
+      failpoint('postgres.chunk.commit')
+    })
+    await listener.appended(batch, 'history')
+  }
+
+  async attachChunk(chunk: Chunk): Promise<void> {
+    const { postgres, schema, fence, failpoint } = this.#options
+    await postgres.transaction(async (client) => {
+      // Building indexes takes longer than any statement of a live lane may.
+      await client.query("SET LOCAL statement_timeout = '1h'")
+      await client.query("SET LOCAL maintenance_work_mem = '256MB'")
+      await indexDetached(client, schema, chunk.range.from)
+    })
+    failpoint('postgres.chunk.attach')
+    await postgres.transaction(async (client) => {
+      await assertFence(client, schema, fence)
+      const [row] = await this.#readRows(client, chunk.range.from)
+      if (!row || row.tip !== row.to_block) throw new ChunkMismatchError(schema, chunk.range, row?.tip ?? -1)
+      await this.#assertLinked(client, row)
+      await attachDetached(client, schema, chunk.range)
+      await client.query(`DELETE FROM ${this.#schema}.chunks WHERE from_block = $1`, [chunk.range.from])
+      await extendCoverage(client, schema, 'postgres', chunk.range)
+      failpoint('postgres.chunk.attached')
+    })
+  }
+
+  /** A chunk must continue its lower neighbour and be continued by its upper one, where we hold them. */
+  async #assertLinked(client: Queryable, row: ChunkRow): Promise<void> {
+    const { schema } = this.#options
+    const below = await readRef(client, schema, row.from_block - 1)
+    const above = await readRef(client, schema, row.to_block + 1)
+    const ours = { first: row.first_parent_hash, last: row.tip_hash }
+    if (!ours.first || !ours.last)
+      throw new ChunkMismatchError(schema, { from: row.from_block, to: row.to_block }, row.tip)
+    if ((below && below.hash !== hashOf(ours.first)) || (above && above.parentHash !== hashOf(ours.last)))
+      throw new ChunkUnlinkedError(schema, { from: row.from_block, to: row.to_block })
+  }
+
+  async #readChunks(client: Queryable): Promise<Chunk[]> {
+    const rows = await this.#readRows(client)
+    return rows.map((row) => ({
+      range: { from: row.from_block, to: row.to_block },
+      tip: row.tip,
+      tipHash: row.tip_hash ? hashOf(row.tip_hash) : null,
+    }))
+  }
+
+  async #readRows(client: Queryable, fromBlock?: number): Promise<ChunkRow[]> {
+    const result = await client.query<ChunkRow>(
+      `SELECT * FROM ${this.#schema}.chunks WHERE $1::bigint IS NULL OR from_block = $1 ORDER BY from_block`,
+      [fromBlock ?? null],
+    )
+    return result.rows
+  }
+
+  #detached(name: TableName, fromBlock: number): string {
+    return `${this.#schema}.${quoteIdentifier(partitionName(name, fromBlock))}`
+  }
+}
+
+/** A batch does not continue what its chunk holds. Re-open the chunks and go on from their tips. */
+export class ChunkMismatchError extends MillraceError {
+  override readonly name = 'ChunkMismatchError'
+  readonly code = 'chunk_mismatch'
+  readonly remedy = 'retry'
+
+  constructor(schema: string, range: BlockRange, at: number) {
+    super(`${schema}: block ${at} does not continue the chunk ${range.from}..${range.to}`)
+  }
+}
+
+/** A finished chunk does not link to a neighbour: a node answered with another chain than it did before. */
+export class ChunkUnlinkedError extends MillraceError {
+  override readonly name = 'ChunkUnlinkedError'
+  readonly code = 'chunk_unlinked'
+  readonly remedy = 'stop'
+
+  constructor(schema: string, range: BlockRange) {
+    super(
+      `${schema}: the chunk ${range.from}..${range.to} does not link to its neighbours; RPC_URL may serve two chains`,
+    )
+  }
+}

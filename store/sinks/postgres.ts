@@ -1,0 +1,218 @@
+/**
+ * Postgres, the ledger. A batch is one transaction: rows, derived rows, raw archive, tip, coverage and commit log become
+ * visible together or not at all. The head lane can take blocks back; history arrives in chunks whose attaching is their commit.
+ */
+import type { BlockRange } from '#ingest/range.ts'
+import type { HeadSink } from '#ingest/sink.ts'
+import type { EncodedBatch } from '#transform/batch.ts'
+import { tableNames, tables } from '#transform/tables.ts'
+import { MillraceError } from '../../errors.ts'
+import type { BlockRef } from '../../primitives.ts'
+import type { Failpoint } from '../../runtime.ts'
+import { copyBatch } from '../copy.ts'
+import {
+  beginSegment,
+  extendCoverage,
+  moveTip,
+  type Queryable,
+  readLane,
+  readRef,
+  reduceCoverage,
+} from '../lane.ts'
+import { createHeadPartitions, headPartitionEnd } from '../partitions.ts'
+import { type Postgres, quoteIdentifier, toBytes } from '../postgres.ts'
+import { sealSegment } from '../segments.ts'
+
+/** Told after a commit; readers and the ClickHouse lane wake on it. */
+export interface CommitListener {
+  /** Resolves when the writer may go on: a ClickHouse lane that is behind holds history back, by bytes. */
+  appended(batch: EncodedBatch, lane: 'head' | 'history'): Promise<void>
+  reverted(range: BlockRange): void
+}
+
+export interface PostgresSinkOptions {
+  readonly postgres: Postgres
+  readonly schema: string
+  /** Fencing number of the lease under which this process writes. */
+  readonly fence: bigint
+  readonly listener: CommitListener
+  readonly failpoint: Failpoint
+}
+
+/** The head lane of one chain in Postgres. */
+export class PostgresHeadSink implements HeadSink<EncodedBatch> {
+  readonly #options: PostgresSinkOptions
+  readonly #relation: (name: string) => string
+  /** Last block for which this process knows a partition exists. */
+  #partitionedTo = -1
+
+  constructor(options: PostgresSinkOptions) {
+    this.#options = options
+    this.#relation = (name) => `${quoteIdentifier(options.schema)}.${quoteIdentifier(name)}`
+  }
+
+  async tip(): Promise<BlockRef | null> {
+    const { postgres, schema } = this.#options
+    const lane = await readLane(postgres.pool, schema)
+    return lane?.tipHash ? readRef(postgres.pool, schema, lane.tip) : null
+  }
+
+  async refAt(number: number): Promise<BlockRef | null> {
+    return readRef(this.#options.postgres.pool, this.#options.schema, number)
+  }
+
+  async append(batch: EncodedBatch): Promise<void> {
+    const { postgres, schema, fence, listener, failpoint } = this.#options
+    const { range } = batch
+    await postgres.transaction(async (client) => {
+      const lane = await readLane(client, schema)
+      if (!lane) throw new LaneMissingError(schema)
+      if (lane.tipHash === null) await beginSegment(client, schema, fence, range.from)
+      const parent = { tip: range.from - 1, hash: lane.tipHash === null ? null : firstRef(batch).parentHash }
+      const seq = await moveTip(client, schema, fence, parent, { tip: range.to, hash: lastRef(batch).hash })
+      if (range.to > this.#partitionedTo) await this.#createPartitions(client, range)
+      failpoint('postgres.append.rows')
+      await copyBatch(client, batch.tables, this.#relation)
+      await logCommit(client, schema, seq, 'append', batch.refs)
+      await extendCoverage(client, schema, 'postgres', range)
+      failpoint('postgres.append.commit')
+    })
+    this.#partitionedTo = Math.max(this.#partitionedTo, headPartitionEnd(range.to))
+    failpoint('postgres.append.done')
+    await listener.appended(batch, 'head')
+  }
+
+  async revert(to: BlockRef | null): Promise<void> {
+    const { postgres, schema, fence, listener, failpoint } = this.#options
+    const dropped = await postgres.transaction(async (client) => {
+      const lane = await readLane(client, schema)
+      if (!lane) throw new LaneMissingError(schema)
+      const range = { from: (to?.number ?? lane.fromBlock - 1) + 1, to: lane.tip }
+      if (range.from <= lane.finalized)
+        throw new RevertBelowFinalizedError(schema, range.from, lane.finalized)
+      const orphans = await readRefs(client, schema, range)
+      const target = { tip: range.from - 1, hash: range.from > lane.fromBlock ? (to?.hash ?? null) : null }
+      const seq = await moveTip(client, schema, fence, { tip: lane.tip, hash: lane.tipHash }, target)
+      failpoint('postgres.revert.rows')
+      for (const name of tableNames)
+        await client.query(`DELETE FROM ${this.#relation(name)} WHERE ${tables[name].blockColumn} >= $1`, [
+          range.from,
+        ])
+      await logCommit(client, schema, seq, 'revert', orphans)
+      await reduceCoverage(client, schema, 'postgres', range)
+      failpoint('postgres.revert.commit')
+      return range
+    })
+    listener.reverted(dropped)
+  }
+
+  /** Ends the segment at its tip; the next append begins another one, and history fills what lies between. */
+  async seal(): Promise<void> {
+    const { postgres, schema, fence } = this.#options
+    await postgres.transaction((client) => sealSegment(client, schema, fence))
+    this.#partitionedTo = -1
+  }
+
+  async finalize(number: number): Promise<void> {
+    const { postgres, schema } = this.#options
+    await postgres.pool.query(
+      `UPDATE ${quoteIdentifier(schema)}.lanes SET finalized = $1 WHERE name = 'head' AND finalized < $1`,
+      [number],
+    )
+  }
+
+  async finalized(): Promise<number> {
+    const lane = await readLane(this.#options.postgres.pool, this.#options.schema)
+    return lane?.finalized ?? -1
+  }
+
+  /** Partitions reach beyond the batch, so that this runs once in days; one batch may cross a boundary. */
+  async #createPartitions(
+    client: Parameters<typeof createHeadPartitions>[0],
+    range: BlockRange,
+  ): Promise<void> {
+    const { schema } = this.#options
+    let from = await nextUnpartitioned(client, schema, range.from)
+    while (from <= range.to) {
+      const to = headPartitionEnd(from)
+      await createHeadPartitions(client, schema, { from, to })
+      from = to + 1
+    }
+  }
+}
+
+/** First block at or above `block` that no attached partition of `blocks` holds. Head partitions are contiguous upward. */
+async function nextUnpartitioned(client: Queryable, schema: string, block: number): Promise<number> {
+  const result = await client.query<{ bound: string }>(
+    `SELECT pg_get_expr(c.relpartbound, c.oid) AS bound FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+     WHERE i.inhparent = $1::regclass`,
+    [`${quoteIdentifier(schema)}.blocks`],
+  )
+  let next = block
+  const bounds = result.rows
+    .map(({ bound }) => (bound.match(/\d+/g) ?? []).map(Number))
+    .sort(([a = 0], [b = 0]) => a - b)
+  for (const [from = 0, end = 0] of bounds) if (from <= next && next < end) next = end
+  return next
+}
+
+async function readRefs(
+  client: Queryable,
+  schema: string,
+  range: BlockRange,
+): Promise<{ hash: string; number: number }[]> {
+  const result = await client.query<{ num: number; hash: Buffer }>(
+    `SELECT num, hash FROM ${quoteIdentifier(schema)}.blocks WHERE num BETWEEN $1 AND $2 ORDER BY num`,
+    [range.from, range.to],
+  )
+  return result.rows.map(({ num, hash }) => ({ number: num, hash: `0x${hash.toString('hex')}` }))
+}
+
+async function logCommit(
+  client: Queryable,
+  schema: string,
+  seq: number,
+  kind: 'append' | 'revert',
+  refs: readonly { number: number; hash: string }[],
+): Promise<void> {
+  const hashes = refs.map((ref) => toBytes(ref.hash))
+  await client.query(
+    `INSERT INTO ${quoteIdentifier(schema)}.commits (seq, kind, from_block, to_block, hash, hashes)
+     VALUES ($1, $2, $3, $4, $5, $6)`,
+    [seq, kind, refs[0]?.number, refs.at(-1)?.number, hashes.at(-1), hashes],
+  )
+}
+
+function firstRef(batch: EncodedBatch): BlockRef {
+  const ref = batch.refs[0]
+  if (!ref) throw new Error('a batch has at least one block')
+  return ref
+}
+
+function lastRef(batch: EncodedBatch): BlockRef {
+  const ref = batch.refs.at(-1)
+  if (!ref) throw new Error('a batch has at least one block')
+  return ref
+}
+
+/** The chain's schema has no head lane: it was not opened (openLedger) before it was written to. */
+export class LaneMissingError extends MillraceError {
+  override readonly name = 'LaneMissingError'
+  readonly code = 'lane_missing'
+  readonly remedy = 'stop'
+
+  constructor(schema: string) {
+    super(`${schema} has no head lane`)
+  }
+}
+
+/** A revert would take back a block we reported as final. Nothing was deleted. */
+export class RevertBelowFinalizedError extends MillraceError {
+  override readonly name = 'RevertBelowFinalizedError'
+  readonly code = 'finality_violated'
+  readonly remedy = 'stop'
+
+  constructor(schema: string, from: number, finalized: number) {
+    super(`${schema}: a revert down to block ${from} would pass the finalized block ${finalized}`)
+  }
+}

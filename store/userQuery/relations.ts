@@ -1,0 +1,64 @@
+/**
+ * What a user query may name. Table references in users' SQL are resolved against a catalog of relations and compiled to
+ * sub-selects of exactly the columns listed here; nothing outside the catalog can be reached. Event tables by signature
+ * join the same catalog with a `query` source.
+ */
+
+import type { RangeSet } from '#ingest/range.ts'
+
+/** How a column's values leave the API, on both engines (see result.ts). */
+export type LogicalType = 'int' | 'bigint' | 'numeric' | 'bytes' | 'text' | 'bool' | 'timestamp' | 'json'
+
+export interface RelationColumn {
+  readonly name: string
+  readonly type: LogicalType
+}
+
+export interface Relation {
+  /** Lowercase; what the user writes in FROM, in any case. */
+  readonly name: string
+  /** Height of a row's block; coverage bounds apply to it. */
+  readonly blockColumn: string
+  readonly columns: readonly RelationColumn[]
+}
+
+/** Where the rows come from. The text of a `query` is made by the program and trusted; it is never a user's. */
+export type RelationSource =
+  | { readonly kind: 'view'; readonly schema: string; readonly name: string }
+  | { readonly kind: 'query'; readonly sql: string }
+
+export interface BoundRelation extends Relation {
+  readonly source: RelationSource
+  /** Only rows of these blocks exist for the query; absent means all. An empty set means none. */
+  readonly ranges?: RangeSet
+}
+
+/** Relations by lowercase name. */
+export type Catalog = ReadonlyMap<string, BoundRelation>
+
+/** Builds a catalog. @throws TypeError on a repeated name or one that is not lowercase. */
+export function buildCatalog(relations: Iterable<BoundRelation>): Catalog {
+  const catalog = new Map<string, BoundRelation>()
+  for (const relation of relations) {
+    if (relation.name !== relation.name.toLowerCase())
+      throw new TypeError(`relation ${relation.name} is not lowercase`)
+    if (catalog.has(relation.name)) throw new TypeError(`relation ${relation.name} is declared twice`)
+    catalog.set(relation.name, relation)
+  }
+  return catalog
+}
+
+/** Binds each relation to the view of the same name in `schema`, within the covered `ranges` where given. */
+export function bindViews(
+  relations: Iterable<Relation>,
+  schema: string,
+  ranges?: (relation: Relation) => RangeSet | undefined,
+): Catalog {
+  const bound: BoundRelation[] = []
+  for (const relation of relations) {
+    const covered = ranges?.(relation)
+    const source = { kind: 'view', schema, name: relation.name } as const
+    bound.push(covered ? { ...relation, source, ranges: covered } : { ...relation, source })
+  }
+  return buildCatalog(bound)
+}

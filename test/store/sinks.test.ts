@@ -1,0 +1,127 @@
+// Goal: what was appended is there once, in both stores, equal byte for byte; what was reverted is nowhere.
+// Method: the recorded chain through the real sinks on the real engines; counts and digests per block come from the
+// encoder and are recomputed by each engine in SQL.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readLastSeq } from '#store/commits.ts'
+import { clickhouseDigests, postgresDigests } from '#store/digests.ts'
+import { readCoverage } from '#store/lane.ts'
+import type { EncodedBatch } from '#transform/batch.ts'
+import { analyticsTableNames, type TableName, tableNames } from '#transform/tables.ts'
+import { describeWithShared } from '../support/shared.ts'
+import { type ChainStore, openChainStore, recordedBatches } from './support/chainStore.ts'
+
+const recording = 'tempo-dev-2k'
+
+/** Rows and digest of every block of a table, as the encoder counted them. */
+function expectedDigests(batches: readonly EncodedBatch[], name: TableName) {
+  return batches.flatMap((batch) =>
+    batch.refs.flatMap((ref, index) => {
+      const rows = batch.tables[name].blockRowCounts[index] ?? 0
+      return rows > 0 ? [{ block: ref.number, rows, digest: batch.tables[name].blockDigests[index] }] : []
+    }),
+  )
+}
+
+async function writeAll(store: ChainStore) {
+  while (await store.lane.step());
+}
+
+describeWithShared('sinks', () => {
+  let batches: EncodedBatch[]
+  beforeAll(() => {
+    batches = recordedBatches(recording, 10)
+  })
+
+  test('the head lane holds what was appended, in both stores, block by block', async () => {
+    const store = await openChainStore({ headFrom: 0 })
+    afterAll(() => store.close())
+    for (const batch of batches) await store.head.append(batch)
+    const last = batches.at(-1)?.refs.at(-1)
+    expect(await store.head.tip()).toEqual(last)
+    await store.head.finalize(last?.number ?? 0)
+    await writeAll(store)
+    const range = { from: 0, to: last?.number ?? 0 }
+    for (const name of tableNames)
+      expect(await postgresDigests(store.postgres.pool, store.schema, name, range), name).toEqual(
+        expectedDigests(batches, name),
+      )
+    for (const name of analyticsTableNames)
+      expect(await clickhouseDigests(store.clickhouse, store.database, name, range), name).toEqual(
+        expectedDigests(batches, name),
+      )
+    expect(await readCoverage(store.postgres.pool, store.schema, 'postgres')).toEqual([range])
+    expect(await readCoverage(store.postgres.pool, store.schema, 'clickhouse')).toEqual([range])
+    expect(await readLastSeq(store.postgres.pool, store.schema)).toBe(batches.length)
+  })
+
+  test('a revert leaves nothing of the orphaned blocks, and the same blocks can come again', async () => {
+    const store = await openChainStore({ headFrom: 0 })
+    afterAll(() => store.close())
+    for (const batch of batches) await store.head.append(batch)
+    const fork = await store.head.refAt(59)
+    await store.head.revert(fork)
+    expect(await store.head.tip()).toEqual(fork)
+    const range = { from: 0, to: 1_000 }
+    for (const name of tableNames)
+      expect(await postgresDigests(store.postgres.pool, store.schema, name, range), name).toEqual(
+        expectedDigests(batches.slice(0, 6), name),
+      )
+    for (const batch of batches.slice(6)) await store.head.append(batch)
+    expect(await store.head.tip()).toEqual(batches.at(-1)?.refs.at(-1))
+  })
+
+  test('a revert below the finalized block is refused and deletes nothing', async () => {
+    const store = await openChainStore({ headFrom: 0 })
+    afterAll(() => store.close())
+    for (const batch of batches.slice(0, 3)) await store.head.append(batch)
+    await store.head.finalize(20)
+    await expect(store.head.revert(await store.head.refAt(10))).rejects.toMatchObject({
+      code: 'finality_violated',
+    })
+    expect((await store.head.tip())?.number).toBe(29)
+  })
+
+  test('history below the head lane is attached chunk by chunk and both lanes make one chain', async () => {
+    const store = await openChainStore({ headFrom: 100 })
+    afterAll(() => store.close())
+    for (const batch of batches.slice(10)) await store.head.append(batch)
+    const [chunk] = await store.history.openChunks({ from: 0, to: 99 })
+    expect(chunk?.range).toEqual({ from: 0, to: 99 })
+    let loaded = chunk
+    for (const batch of batches.slice(0, 10)) {
+      if (!loaded) throw new Error('no chunk was opened')
+      await store.history.appendToChunk(loaded, batch)
+      loaded = { ...loaded, tip: batch.range.to, tipHash: batch.refs.at(-1)?.hash ?? null }
+    }
+    expect(await readCoverage(store.postgres.pool, store.schema, 'postgres')).toEqual([
+      { from: 100, to: 122 },
+    ])
+    if (loaded) await store.history.attachChunk(loaded)
+    expect(await readCoverage(store.postgres.pool, store.schema, 'postgres')).toEqual([{ from: 0, to: 122 }])
+    expect(await store.history.openChunks({ from: 0, to: 99 })).toEqual([])
+    await store.head.finalize(122)
+    await writeAll(store)
+    const range = { from: 0, to: 122 }
+    for (const name of analyticsTableNames) {
+      expect(await postgresDigests(store.postgres.pool, store.schema, name, range), name).toEqual(
+        expectedDigests(batches, name),
+      )
+      expect(await clickhouseDigests(store.clickhouse, store.database, name, range), name).toEqual(
+        expectedDigests(batches, name),
+      )
+    }
+  })
+
+  test('ClickHouse made anew from the archive is the same, byte for byte', async () => {
+    const store = await openChainStore({ headFrom: 0, cacheBytes: 0 })
+    afterAll(() => store.close())
+    for (const batch of batches) await store.head.append(batch)
+    await store.head.finalize(122)
+    await writeAll(store)
+    for (const name of analyticsTableNames)
+      expect(
+        await clickhouseDigests(store.clickhouse, store.database, name, { from: 0, to: 122 }),
+        name,
+      ).toEqual(expectedDigests(batches, name))
+  })
+})
