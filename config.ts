@@ -1,0 +1,204 @@
+/**
+ * Every setting: name, default, bounds and one sentence. Read once by main.ts; everything else receives the few values it
+ * needs. Environment variables describe one chain; several come from a JSON file named by CONFIG.
+ */
+import { readFileSync } from 'node:fs'
+import { SettingError } from './errors.ts'
+
+export interface ChainConfig {
+  /** Expected chain id; null takes what the node says. */
+  readonly chainId: number | null
+  /** RPC endpoints; empty means the local dev chain. */
+  readonly rpcUrls: readonly string[]
+  /** First block of the history to index. */
+  readonly startBlock: number
+  /** `roots` recomputes header, transaction and receipt roots; `links` trusts them. */
+  readonly checks: 'roots' | 'links'
+  /** Blocks behind the head that count as final where the node has no `finalized` tag. */
+  readonly finalityDepth: number
+}
+
+export interface Config {
+  readonly port: number
+  readonly host: string
+  readonly dataDir: string
+  /** Postgres; null means the embedded one. */
+  readonly databaseUrl: string | null
+  /** ClickHouse; null means the embedded one. */
+  readonly clickhouseUrl: string | null
+  /** Name of the ClickHouse cluster; null for one server. */
+  readonly clickhouseCluster: string | null
+  readonly chains: readonly ChainConfig[]
+  readonly logLevel: LogLevel
+  /** Worker threads that verify, decode and encode; shared by all chains. */
+  readonly workerThreads: number
+  /** Crash points for tests, `name:nth`. */
+  readonly failpoints: string
+}
+
+const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
+export type LogLevel = (typeof logLevels)[number]
+
+/** One line of the settings reference, printed by `millrace config`. */
+export interface Setting {
+  readonly name: string
+  readonly fallback: string
+  readonly meaning: string
+}
+
+export const settings: readonly Setting[] = [
+  { name: 'PORT', fallback: '8080', meaning: 'Port of the API; 0 takes a free one.' },
+  { name: 'HOST', fallback: '127.0.0.1', meaning: 'Address the API listens on.' },
+  {
+    name: 'RPC_URL',
+    fallback: '',
+    meaning:
+      'JSON-RPC endpoints of one chain, comma separated; unset starts a local dev chain with live traffic.',
+  },
+  {
+    name: 'DATABASE_URL',
+    fallback: '',
+    meaning: 'Postgres 18; unset starts an embedded one under DATA_DIR.',
+  },
+  {
+    name: 'CLICKHOUSE_URL',
+    fallback: '',
+    meaning: 'ClickHouse over HTTP; unset starts an embedded one under DATA_DIR.',
+  },
+  {
+    name: 'CLICKHOUSE_CLUSTER',
+    fallback: '',
+    meaning: 'Cluster name: tables become Replicated; unset for one server.',
+  },
+  { name: 'DATA_DIR', fallback: '.millrace', meaning: 'Where embedded engines keep their data.' },
+  { name: 'START_BLOCK', fallback: '0', meaning: 'First block of the history to index.' },
+  {
+    name: 'FINALITY_DEPTH',
+    fallback: '64',
+    meaning: 'Blocks behind the head that count as final where the node has no `finalized` tag.',
+  },
+  {
+    name: 'VERIFY',
+    fallback: 'roots',
+    meaning: '`roots` recomputes every root and hash; `links` checks links, counts and indexes only.',
+  },
+  { name: 'WORKER_THREADS', fallback: '2', meaning: 'Threads that verify, decode and encode.' },
+  {
+    name: 'LOG_LEVEL',
+    fallback: 'info',
+    meaning: 'debug, info, warn, error or silent; JSON lines on stderr.',
+  },
+  {
+    name: 'CONFIG',
+    fallback: '',
+    meaning: 'A JSON file with several chains; replaces RPC_URL, START_BLOCK, FINALITY_DEPTH and VERIFY.',
+  },
+]
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** @throws SettingError naming the setting */
+export function readConfig(env: Environment): Config {
+  const read = (name: string): string => {
+    const text = env[name]?.trim()
+    return text ? text : (settings.find((setting) => setting.name === name)?.fallback ?? '')
+  }
+  return {
+    port: integer('PORT', read('PORT'), 0, 65_535),
+    host: read('HOST'),
+    dataDir: read('DATA_DIR'),
+    databaseUrl: url('DATABASE_URL', read('DATABASE_URL'), ['postgres:', 'postgresql:']),
+    clickhouseUrl: url('CLICKHOUSE_URL', read('CLICKHOUSE_URL'), ['http:', 'https:']),
+    clickhouseCluster: read('CLICKHOUSE_CLUSTER') || null,
+    chains: read('CONFIG') ? readChains(read('CONFIG')) : [chainFromEnvironment(read)],
+    logLevel: oneOf('LOG_LEVEL', read('LOG_LEVEL'), logLevels),
+    workerThreads: integer('WORKER_THREADS', read('WORKER_THREADS'), 1, 64),
+    failpoints: env['FAILPOINT'] ?? '',
+  }
+}
+
+function chainFromEnvironment(read: (name: string) => string): ChainConfig {
+  return {
+    chainId: null,
+    rpcUrls: rpcUrls(
+      'RPC_URL',
+      read('RPC_URL')
+        .split(',')
+        .map((text) => text.trim())
+        .filter(Boolean),
+    ),
+    startBlock: integer('START_BLOCK', read('START_BLOCK'), 0, Number.MAX_SAFE_INTEGER),
+    checks: oneOf('VERIFY', read('VERIFY'), ['roots', 'links']),
+    finalityDepth: integer('FINALITY_DEPTH', read('FINALITY_DEPTH'), 0, 1_000_000),
+  }
+}
+
+/** `{"chains": [{"chainId": 4217, "rpcUrls": ["http://…"], "startBlock": 0}]}` */
+function readChains(path: string): ChainConfig[] {
+  const parsed = parseFile(path)
+  const chains = isRecord(parsed) ? parsed['chains'] : undefined
+  if (!Array.isArray(chains) || chains.length === 0)
+    throw new SettingError('CONFIG', `${path} has no list \`chains\``)
+  const configs = chains.map((chain, index) => readChain(`CONFIG chains[${index}]`, chain))
+  const ids = configs.map((chain) => chain.chainId)
+  if (new Set(ids).size !== ids.length) throw new SettingError('CONFIG', 'a chainId is named twice')
+  return configs
+}
+
+function readChain(where: string, value: unknown): ChainConfig {
+  if (!isRecord(value)) throw new SettingError(where, 'is not an object')
+  const known = new Set(['chainId', 'rpcUrls', 'startBlock', 'finalityDepth', 'checks'])
+  const unknown = Object.keys(value).find((key) => !known.has(key))
+  if (unknown) throw new SettingError(where, `has an unknown field \`${unknown}\``)
+  const urls = value['rpcUrls'] ?? []
+  if (!Array.isArray(urls)) throw new SettingError(`${where}.rpcUrls`, 'is not a list')
+  const text = (name: string, fallback: string) => String(value[name] ?? fallback)
+  return {
+    chainId: integer(`${where}.chainId`, text('chainId', ''), 1, Number.MAX_SAFE_INTEGER),
+    rpcUrls: rpcUrls(`${where}.rpcUrls`, urls.map(String)),
+    startBlock: integer(`${where}.startBlock`, text('startBlock', '0'), 0, Number.MAX_SAFE_INTEGER),
+    finalityDepth: integer(`${where}.finalityDepth`, text('finalityDepth', '64'), 0, 1_000_000),
+    checks: oneOf(`${where}.checks`, text('checks', 'roots'), ['roots', 'links']),
+  }
+}
+
+function parseFile(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'))
+  } catch (cause) {
+    throw new SettingError('CONFIG', `${path} cannot be read as JSON`, { cause })
+  }
+}
+
+function rpcUrls(setting: string, urls: readonly string[]): string[] {
+  for (const text of urls) url(setting, text, ['http:', 'https:', 'ws:', 'wss:'])
+  return [...urls]
+}
+
+/** Null for an empty text. The value is never in the message: it may hold a password or a key. */
+function url(setting: string, text: string, protocols: readonly string[]): string | null {
+  if (text === '') return null
+  const parsed = URL.canParse(text) ? new URL(text) : null
+  if (!parsed || !protocols.includes(parsed.protocol))
+    throw new SettingError(
+      setting,
+      `is not a URL that begins with ${protocols.map((p) => `${p}//`).join(' or ')}`,
+    )
+  return text
+}
+
+function integer(setting: string, text: string, min: number, max: number): number {
+  const value = Number(text)
+  if (text === '' || !Number.isSafeInteger(value) || value < min || value > max)
+    throw new SettingError(setting, `\`${text}\` is not a whole number from ${min} to ${max}`)
+  return value
+}
+
+function oneOf<T extends string>(setting: string, text: string, allowed: readonly T[]): T {
+  const found = allowed.find((value) => value === text)
+  if (found === undefined) throw new SettingError(setting, `\`${text}\` is not one of ${allowed.join(', ')}`)
+  return found
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
