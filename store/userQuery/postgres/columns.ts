@@ -1,0 +1,124 @@
+/** Column references, constants ('0x…' becomes bytes) and subscripts. */
+
+import { hexConstant, oddHexHint } from '../text.ts'
+import { castTypes, functionRules } from './functions.ts'
+import {
+  errorAt,
+  type Fields,
+  isFields,
+  list,
+  movedTo,
+  type Rebuild,
+  refusal,
+  stringConstant,
+  stringOf,
+  unwrap,
+  type Walk,
+} from './walk.ts'
+
+/** Names Postgres itself gives to unnamed outputs. */
+const impliedNames: ReadonlySet<string> = new Set([
+  '?column?',
+  'array',
+  'case',
+  'coalesce',
+  'exists',
+  'greatest',
+  'grouping',
+  'least',
+  'nullif',
+  'ordinality',
+  'row',
+  'value',
+  'current_date',
+  'current_timestamp',
+  'localtimestamp',
+  ...functionRules.keys(),
+  ...castTypes,
+])
+
+/**
+ * `column`, `table.column`, `*` or `table.*`. The name is checked once the whole query is read: Postgres also takes
+ * `table.function` for a call with the row, so a name must be a column's or the query's own.
+ */
+export function rebuildColumn(fields: Fields, walk: Walk, _rebuild: Rebuild): unknown {
+  const parts = list(fields['fields'])
+  if (parts.length > 2) throw refusal(walk, 'name columns as column or table.column')
+  const names = parts.map((part, index) => {
+    const wrapped = unwrap(part, walk)
+    if (wrapped?.type === 'A_Star' && index === parts.length - 1) return '*'
+    const name = stringOf(part)
+    if (name === undefined) throw refusal(walk, 'this column reference is not supported')
+    return name
+  })
+  const last = names.at(-1) ?? ''
+  if (last !== '*') walk.findings.columnReferences.push({ name: last, at: walk.at })
+  return {
+    ColumnRef: { fields: names.map((name) => (name === '*' ? { A_Star: {} } : { String: { sval: name } })) },
+  }
+}
+
+/** @throws UserQueryError `sql_invalid` at the first reference to a name that no table and no output has. */
+export function assertColumnNames(walk: Walk): void {
+  const known = new Set([...walk.findings.names, ...impliedNames])
+  for (const relation of walk.catalog.values()) for (const { name } of relation.columns) known.add(name)
+  for (const { name, at } of walk.findings.columnReferences) {
+    if (known.has(name) || /^column\d+$/.test(name)) continue
+    throw errorAt({ ...walk, at }, 'sql_invalid', `there is no column "${name}"`, nearest(name, walk))
+  }
+}
+
+function nearest(name: string, walk: Walk): string | undefined {
+  const lower = name.toLowerCase().replaceAll('_', '')
+  for (const relation of walk.catalog.values()) {
+    const column = relation.columns.find((column) => column.name.replaceAll('_', '').startsWith(lower))
+    if (column) return `did you mean ${relation.name}.${column.name}?`
+  }
+  return undefined
+}
+
+export function rebuildConstant(fields: Fields, walk: Walk, rebuild: Rebuild): unknown {
+  const text = stringConstant({ A_Const: fields })
+  const hex = text === undefined ? { kind: 'none' as const } : hexConstant(text)
+  if (hex.kind === 'bytes') return bytesConstant(hex.hex)
+  if (hex.kind === 'odd') throw errorAt(walk, 'sql_invalid', "'0x…' with an odd number of digits", oddHexHint)
+  return { A_Const: rebuild.fields('A_Const', fields, walk) }
+}
+
+/** What a '0x…' beside an operator means: bytes (`'0x'` too) where bytes are compared, else the characters. */
+export function rebuildOperand(
+  operand: unknown,
+  comparedWith: 'bytes' | 'text',
+  walk: Walk,
+  rebuild: Rebuild,
+): unknown {
+  const items = isFields(operand) && isFields(operand['List']) ? operand['List']['items'] : undefined
+  if (items !== undefined) {
+    const rebuilt = list(items).map((item) => rebuildOperand(item, comparedWith, walk, rebuild))
+    return { List: { items: rebuilt } }
+  }
+  const text = stringConstant(operand)
+  if (text === undefined) return rebuild.node(operand, walk)
+  if (comparedWith === 'text') return textConstant(text)
+  const place = isFields(operand) && isFields(operand['A_Const']) ? movedTo(walk, operand['A_Const']) : walk
+  return hexConstant(text).kind === 'empty' ? bytesConstant('') : rebuild.node(operand, place)
+}
+
+export const textConstant = (text: string): Fields => ({
+  A_Const: { sval: text === '' ? {} : { sval: text } },
+})
+
+const bytesConstant = (hex: string): Fields => ({
+  TypeCast: {
+    arg: { A_Const: { sval: { sval: `\\x${hex}` } } },
+    typeName: { names: [{ String: { sval: 'bytea' } }], typemod: -1 },
+  },
+})
+
+/** Subscripts of arrays and JSON; never `(row).field`, which can also be a call. */
+export function rebuildIndirection(fields: Fields, walk: Walk, rebuild: Rebuild): unknown {
+  for (const step of list(fields['indirection'])) {
+    if (unwrap(step, walk)?.type !== 'A_Indices') throw refusal(walk, '(value).field is not allowed')
+  }
+  return { A_Indirection: rebuild.fields('A_Indirection', fields, walk) }
+}

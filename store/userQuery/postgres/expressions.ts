@@ -1,0 +1,200 @@
+/** Calls, operators, casts and sub-queries in expressions: allowed by name, by place and by their constants. */
+
+import { rebuildOperand, textConstant } from './columns.ts'
+import {
+  type ArgumentRule,
+  castTypes,
+  functionRules,
+  operators,
+  patternCharactersMax,
+  patternOperators,
+  textFunctions,
+  textOperators,
+  textTypes,
+} from './functions.ts'
+import {
+  type Fields,
+  integerConstant,
+  isFields,
+  list,
+  type Rebuild,
+  refusal,
+  stringConstant,
+  stringOf,
+  unwrap,
+  type Walk,
+} from './walk.ts'
+
+export function rebuildCall(fields: Fields, walk: Walk, rebuild: Rebuild): unknown {
+  const name = functionName(fields['funcname'], walk)
+  const rule = functionRules.get(name)
+  if (!rule) throw refusal(walk, `the function ${name} is not allowed`)
+  const isOver = fields['over'] !== undefined
+  if (rule.position === 'table') throw refusal(walk, `${name} is allowed in FROM only`)
+  if (rule.position === 'window' && !isOver) throw refusal(walk, `${name} needs OVER`)
+  if (rule.position === 'scalar' && (isOver || hasAggregateClause(fields))) {
+    throw refusal(walk, `${name} is not an aggregate`)
+  }
+  const args = list(fields['args'])
+  if (args.length > (rule.argumentsMax ?? 100)) throw refusal(walk, `${name} has too many arguments`)
+  for (const [index, argumentRule] of Object.entries(rule.arguments ?? {})) {
+    assertArgument(name, args, Number(index), argumentRule, walk)
+  }
+  return { FuncCall: rebuild.fields('FuncCall', fields, walk) }
+}
+
+const hasAggregateClause = (fields: Fields): boolean =>
+  ['agg_order', 'agg_filter', 'agg_within_group', 'agg_star', 'agg_distinct'].some(
+    (key) => fields[key] !== undefined,
+  )
+
+/** The name, with or without the grammar's own `pg_catalog.` prefix. */
+function functionName(names: unknown, walk: Walk): string {
+  const parts = list(names).map(stringOf)
+  const name = parts.at(-1)
+  if (name === undefined || parts.length > 2 || (parts.length === 2 && parts[0] !== 'pg_catalog')) {
+    throw refusal(walk, `the function ${parts.join('.')} is not allowed`)
+  }
+  return name
+}
+
+function assertArgument(
+  name: string,
+  args: readonly unknown[],
+  index: number,
+  rule: ArgumentRule,
+  walk: Walk,
+): void {
+  const argument = args[index]
+  if (argument === undefined) return
+  const problem = argumentProblem(argument, args[index - 1], rule)
+  if (problem) throw refusal(walk, `argument ${index + 1} of ${name} must be ${problem}`)
+}
+
+function argumentProblem(argument: unknown, previous: unknown, rule: ArgumentRule): string | undefined {
+  const text = stringConstant(argument)
+  switch (rule.kind) {
+    case 'length': {
+      const length = integerConstant(argument)
+      const isOk = length !== undefined && length >= 0 && length <= rule.max
+      return isOk ? undefined : `a number up to ${rule.max}, written out`
+    }
+    case 'pattern':
+      return text !== undefined && text.length <= rule.max
+        ? undefined
+        : `a text of at most ${rule.max}, written out`
+    case 'noLongerThanPrevious': {
+      const isOk = text !== undefined && text.length <= (stringConstant(previous)?.length ?? -1)
+      return isOk ? undefined : 'a text no longer than the one it replaces, written out'
+    }
+    case 'notText':
+      return text === undefined ? undefined : 'a number; patterns are not supported here'
+    case 'word':
+      return text !== undefined && rule.words.includes(text.toLowerCase()) ? undefined : 'a known field'
+  }
+}
+
+/** Kinds of A_Expr that compare their two sides, so that a '0x…' on one of them means bytes. */
+const comparisons: ReadonlySet<string> = new Set([
+  'AEXPR_OP',
+  'AEXPR_DISTINCT',
+  'AEXPR_NOT_DISTINCT',
+  'AEXPR_NULLIF',
+  'AEXPR_IN',
+  'AEXPR_BETWEEN',
+  'AEXPR_NOT_BETWEEN',
+])
+const comparisonOperators: ReadonlySet<string> = new Set([
+  '=',
+  '<>',
+  '<',
+  '>',
+  '<=',
+  '>=',
+  'BETWEEN',
+  'NOT BETWEEN',
+])
+
+export function rebuildOperator(fields: Fields, walk: Walk, rebuild: Rebuild): unknown {
+  const names = list(fields['name']).map(stringOf)
+  const operator = names[0] ?? ''
+  const kind = String(fields['kind'])
+  const isWord = kind.includes('BETWEEN')
+  if (names.length !== 1 || (!isWord && !operators.has(operator))) {
+    throw refusal(walk, `the operator ${names.join('.')} is not allowed`)
+  }
+  const { lexpr, rexpr, ...rest } = fields
+  if (patternOperators.has(operator)) assertPattern(rexpr, walk)
+  const checked = rebuild.fields('A_Expr', rest, walk)
+  if (!comparisons.has(kind) || !comparisonOperators.has(operator)) {
+    return { A_Expr: { ...checked, ...rebuild.fields('A_Expr', present({ lexpr, rexpr }), walk) } }
+  }
+  const comparedWith = isText(lexpr) || isText(rexpr) ? 'text' : 'bytes'
+  const sides = Object.entries(present({ lexpr, rexpr })).map(([side, operand]) => [
+    side,
+    rebuildOperand(operand, comparedWith, walk, rebuild),
+  ])
+  return { A_Expr: { ...checked, ...Object.fromEntries(sides) } }
+}
+
+function present(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+}
+
+function assertPattern(pattern: unknown, walk: Walk): void {
+  const text = stringConstant(pattern)
+  if (text === undefined || text.length > patternCharactersMax) {
+    throw refusal(walk, `a pattern must be a text of at most ${patternCharactersMax} characters, written out`)
+  }
+}
+
+/** Whether an expression is text by its form alone, as `calls->0->>'to'` is. */
+function isText(expression: unknown): boolean {
+  if (!isFields(expression)) return false
+  const [[type, fields] = ['', {}]] = Object.entries(expression)
+  if (!isFields(fields)) return false
+  if (type === 'FuncCall') return textFunctions.has(stringOf(list(fields['funcname']).at(-1)) ?? '')
+  if (type === 'A_Expr') return textOperators.has(stringOf(list(fields['name'])[0]) ?? '')
+  return type === 'TypeCast' && isTextType(fields['typeName'])
+}
+
+function isTextType(typeName: unknown): boolean {
+  if (!isFields(typeName) || typeName['arrayBounds'] !== undefined) return false
+  return textTypes.has(stringOf(list(typeName['names']).at(-1)) ?? '')
+}
+
+/** `'0x…'::text` keeps its characters; every other cast takes its argument as it stands. */
+export function rebuildCast(fields: Fields, walk: Walk, rebuild: Rebuild): unknown {
+  const text = stringConstant(fields['arg'])
+  if (text === undefined || !isTextType(fields['typeName']))
+    return { TypeCast: rebuild.fields('TypeCast', fields, walk) }
+  const { arg: _, ...rest } = fields
+  return { TypeCast: { arg: textConstant(text), ...rebuild.fields('TypeCast', rest, walk) } }
+}
+
+/** Modifiers allowed in a type: `numeric(78,0)`, `timestamp(3)`; PostgreSQL's own bounds for numeric apply. */
+const typeModifierMax = 65_536
+
+export function rebuildTypeName(fields: Fields, walk: Walk, rebuild: Rebuild): unknown {
+  const parts = list(fields['names']).map(stringOf)
+  const name = parts.at(-1) ?? ''
+  if (parts.length > 2 || (parts.length === 2 && parts[0] !== 'pg_catalog') || !castTypes.has(name)) {
+    throw refusal(walk, `the type ${parts.join('.')} is not allowed`)
+  }
+  for (const modifier of list(fields['typmods'])) {
+    const value = integerConstant(modifier)
+    if (value === undefined || Math.abs(value) > typeModifierMax)
+      throw refusal(walk, 'this type is not allowed')
+  }
+  return { TypeName: rebuild.fields('TypeName', fields, walk) }
+}
+
+export function rebuildSubLink(fields: Fields, walk: Walk, rebuild: Rebuild): unknown {
+  const names = list(fields['operName']).map(stringOf)
+  if (names.length > 1 || (names.length === 1 && !operators.has(names[0] ?? ''))) {
+    throw refusal(walk, `the operator ${names.join('.')} is not allowed`)
+  }
+  if (unwrap(fields['subselect'], walk)?.type !== 'SelectStmt')
+    throw refusal(walk, 'a sub-query must be a SELECT')
+  return { SubLink: rebuild.fields('SubLink', fields, walk) }
+}

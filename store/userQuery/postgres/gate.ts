@@ -1,0 +1,118 @@
+/**
+ * The gate for analysts' SQL on Postgres. The server's own grammar reads the text, every node is checked against an
+ * allow-list and copied into a tree of ours, and that tree is printed: the user's text itself is never sent. What is
+ * printed is read back and must be the same tree, so a mistake of the printer cannot change what was checked.
+ */
+
+import { isDeepStrictEqual } from 'node:util'
+import { loadModule, parseSync } from 'libpg-query'
+import { deparseSync } from 'pgsql-parser'
+import type { Catalog } from '../relations.ts'
+import { assertText } from '../text.ts'
+import { positionAt, UserQueryError } from '../UserQueryError.ts'
+import { assertColumnNames } from './columns.ts'
+import { lexemeCount, lexemesMax } from './lexemes.ts'
+import { nodeRules } from './nodes.ts'
+import { rebuildStatement } from './rebuild.ts'
+import { type Fields, integerConstant, isFields, list, refusal, type Walk } from './walk.ts'
+
+export interface PostgresStatement {
+  /** One SELECT, safe to send on the extended protocol. */
+  readonly sql: string
+  /** Relations of the catalog it reads, sorted. */
+  readonly relations: readonly string[]
+}
+
+/** Loads the grammar; call once before the first `gatePostgres`. */
+export const loadPostgresGrammar = loadModule
+
+/**
+ * Checks and rewrites a user's query.
+ * @param rowsMax rows the statement may return; the caller asks for one more than it shows, to know of a cut
+ * @throws UserQueryError `sql_invalid` or `sql_refused`, with line, column and hint
+ */
+export function gatePostgres(sql: string, catalog: Catalog, rowsMax: number): PostgresStatement {
+  assertText(sql)
+  if (lexemeCount(sql) > lexemesMax) throw new UserQueryError('sql_refused', 'the query has too many parts')
+  const statement = parseOne(sql)
+  const walk: Walk = {
+    sql,
+    catalog,
+    findings: { relations: new Set(), names: new Set(), columnReferences: [], nodeCount: 0, selectCount: 0 },
+    ctes: new Set(),
+    selectDepth: 0,
+    at: -1,
+  }
+  if (!isFields(statement) || !isFields(statement['SelectStmt']))
+    throw refusal(walk, 'only SELECT is allowed')
+  const rebuilt = withLimit(rebuildStatement(statement, walk), rowsMax)
+  assertColumnNames(walk)
+  return { sql: print(rebuilt), relations: [...walk.findings.relations].sort() }
+}
+
+function parseOne(sql: string): unknown {
+  const statements = parse(sql)
+  const [first] = statements
+  if (statements.length !== 1 || !isFields(first)) {
+    throw new UserQueryError('sql_refused', `exactly one statement is allowed, this is ${statements.length}`)
+  }
+  return first['stmt']
+}
+
+function parse(sql: string): readonly unknown[] {
+  try {
+    const tree: unknown = parseSync(sql)
+    return isFields(tree) ? list(tree['stmts']) : []
+  } catch (error) {
+    throw syntaxError(sql, error)
+  }
+}
+
+function syntaxError(sql: string, error: unknown): UserQueryError {
+  const details = isFields(error) ? error['sqlDetails'] : undefined
+  if (!isFields(details))
+    return new UserQueryError('sql_invalid', 'the query is nested too deeply', { cause: error })
+  const cursor = details['cursorPosition']
+  // libpg-query counts characters from 0 here, and bytes in the tree.
+  const position =
+    typeof cursor === 'number' && cursor >= 0 ? positionAt(sql, characterOffset(sql, cursor)) : undefined
+  return new UserQueryError('sql_invalid', String(details['message']), { position })
+}
+
+const characterOffset = (sql: string, characters: number): number =>
+  [...sql].slice(0, characters).join('').length
+
+/** Caps the outermost LIMIT; a smaller one of the query's own stays. */
+function withLimit(statement: unknown, rowsMax: number): Fields {
+  const select = isFields(statement) && isFields(statement['SelectStmt']) ? statement['SelectStmt'] : {}
+  const own = integerConstant(select['limitCount'])
+  const limit = Math.min(own ?? rowsMax, rowsMax)
+  const limitCount = { A_Const: { ival: limit === 0 ? {} : { ival: limit } } }
+  return { SelectStmt: { ...select, limitCount, limitOption: 'LIMIT_OPTION_COUNT' } }
+}
+
+function print(statement: Fields): string {
+  // The printer's types know every node of the grammar; ours are those of nodes.ts, checked when the tree was built.
+  const sql = deparseSync(statement as Parameters<typeof deparseSync>[0], { pretty: false })
+  const [again] = parse(sql)
+  const tree = isFields(again) ? withoutPlaces(again['stmt']) : undefined
+  if (!isDeepStrictEqual(tree, withoutPlaces(statement))) {
+    throw new UserQueryError('sql_refused', 'this way of writing the query is not supported', {
+      hint: 'write it in a plainer form, for example with explicit parentheses',
+    })
+  }
+  return sql
+}
+
+const placeNames = new Set(
+  [...nodeRules.values()].flatMap((rules) =>
+    Object.keys(rules).filter((name) => rules[name]?.kind === 'place'),
+  ),
+)
+
+function withoutPlaces(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutPlaces)
+  if (!isFields(value)) return value
+  const kept = Object.entries(value).filter(([name]) => !placeNames.has(name))
+  return Object.fromEntries(kept.map(([name, inner]) => [name, withoutPlaces(inner)]))
+}

@@ -1,0 +1,57 @@
+/** The parse tree a relation of the catalog stands for: its listed columns, within its covered blocks. */
+
+import { parseSync } from 'libpg-query'
+import type { BlockRange, RangeSet } from '#ingest/range.ts'
+import type { BoundRelation } from '../relations.ts'
+import { type Fields, isFields, list } from './walk.ts'
+
+/** A wrapped SelectStmt. Columns are listed one by one, so that `*` is what the catalog says it is. */
+export function relationSelect(relation: BoundRelation): Fields {
+  const select = {
+    targetList: relation.columns.map(({ name }) => ({ ResTarget: { val: column(name) } })),
+    fromClause: [source(relation)],
+    limitOption: 'LIMIT_OPTION_DEFAULT',
+    op: 'SETOP_NONE',
+  }
+  if (!relation.ranges) return { SelectStmt: select }
+  return { SelectStmt: { ...select, whereClause: within(relation.blockColumn, relation.ranges) } }
+}
+
+const column = (name: string): Fields => ({ ColumnRef: { fields: [{ String: { sval: name } }] } })
+
+function source({ source, name }: BoundRelation): Fields {
+  if (source.kind === 'query')
+    return { RangeSubselect: { subquery: parsed(source.sql), alias: { aliasname: name } } }
+  return { RangeVar: { schemaname: source.schema, relname: source.name, inh: true, relpersistence: 'p' } }
+}
+
+/** Parses text of the program's own making; it was never a user's. */
+function parsed(sql: string): unknown {
+  const tree: unknown = parseSync(sql)
+  const [statement] = isFields(tree) ? list(tree['stmts']) : []
+  return isFields(statement) ? statement['stmt'] : undefined
+}
+
+function within(blockColumn: string, ranges: RangeSet): Fields {
+  const tests = ranges.map((range) => between(blockColumn, range))
+  const [only] = tests
+  if (!only) return { A_Const: { boolval: {} } }
+  return tests.length === 1 ? only : { BoolExpr: { boolop: 'OR_EXPR', args: tests } }
+}
+
+function between(blockColumn: string, { from, to }: BlockRange): Fields {
+  return {
+    A_Expr: {
+      kind: 'AEXPR_BETWEEN',
+      name: [{ String: { sval: 'BETWEEN' } }],
+      lexpr: column(blockColumn),
+      rexpr: { List: { items: [integer(from), integer(to)] } },
+    },
+  }
+}
+
+/** Heights above 32 bits are written as the grammar writes them, as decimal text. */
+const integer = (value: number): Fields =>
+  value <= 2_147_483_647
+    ? { A_Const: { ival: value === 0 ? {} : { ival: value } } }
+    : { A_Const: { fval: { fval: String(value) } } }

@@ -1,0 +1,141 @@
+/** SELECT, its CTEs and what stands in FROM: scopes, catalog relations, table functions, literal limits. */
+
+import type { BoundRelation } from '../relations.ts'
+import { selectCountMax, selectDepthMax } from '../text.ts'
+import { functionRules, seriesRowsMax } from './functions.ts'
+import { relationSelect } from './relationSelect.ts'
+import {
+  errorAt,
+  type Fields,
+  integerConstant,
+  isFields,
+  list,
+  movedTo,
+  type Rebuild,
+  refusal,
+  stringOf,
+  unwrap,
+  type Walk,
+} from './walk.ts'
+
+/** A SELECT, VALUES or set operation: CTEs become visible one after the other, and to the body. */
+export function rebuildSelect(fields: Fields, outer: Walk, rebuild: Rebuild): unknown {
+  const isOperand = fields['op'] !== undefined && fields['op'] !== 'SETOP_NONE'
+  const walk = isOperand ? outer : enterSelect(outer)
+  assertLimit(fields['limitCount'], 'LIMIT', walk)
+  assertLimit(fields['limitOffset'], 'OFFSET', walk)
+  const withClause = fields['withClause']
+  if (withClause === undefined) return { SelectStmt: rebuild.fields('SelectStmt', fields, walk) }
+  if (!isFields(withClause)) throw refusal(walk, 'this WITH is not supported')
+  const { withClause: _, ...body } = fields
+  const { clause, inner } = rebuildWith(withClause, walk, rebuild)
+  return { SelectStmt: { withClause: clause, ...rebuild.fields('SelectStmt', body, inner) } }
+}
+
+function enterSelect(walk: Walk): Walk {
+  const selectDepth = walk.selectDepth + 1
+  if (selectDepth > selectDepthMax) throw refusal(walk, `more than ${selectDepthMax} levels of SELECT`)
+  if (++walk.findings.selectCount > selectCountMax) throw refusal(walk, `more than ${selectCountMax} SELECTs`)
+  return { ...walk, selectDepth }
+}
+
+function assertLimit(limit: unknown, word: string, walk: Walk): void {
+  if (limit === undefined) return
+  const value = integerConstant(limit)
+  if (value !== undefined && value >= 0) return
+  const place = movedTo(walk, unwrap(limit, walk)?.fields ?? {})
+  throw refusal(place, `${word} must be a whole number, written out`)
+}
+
+function rebuildWith(withClause: Fields, outer: Walk, rebuild: Rebuild): { clause: Fields; inner: Walk } {
+  const { ctes, ...rest } = withClause
+  let walk = outer
+  const rebuilt: unknown[] = []
+  for (const cte of list(ctes)) {
+    rebuilt.push(rebuildCte(cte, walk, rebuild))
+    const inner = unwrap(cte, walk)?.fields ?? {}
+    walk = { ...walk, ctes: new Set([...walk.ctes, String(inner['ctename'])]) }
+  }
+  return { clause: { ...rebuild.fields('WithClause', rest, outer), ctes: rebuilt }, inner: walk }
+}
+
+function rebuildCte(cte: unknown, walk: Walk, rebuild: Rebuild): unknown {
+  const wrapped = unwrap(cte, walk)
+  if (wrapped?.type !== 'CommonTableExpr') throw refusal(walk, 'this WITH is not supported')
+  const query = unwrap(wrapped.fields['ctequery'], walk)
+  if (query?.type !== 'SelectStmt') throw refusal(walk, 'a CTE must be a SELECT')
+  for (const column of list(wrapped.fields['aliascolnames'])) addName(stringOf(column), walk)
+  return { CommonTableExpr: rebuild.fields('CommonTableExpr', wrapped.fields, walk) }
+}
+
+/** A name in FROM: a CTE in scope stays, a relation of the catalog becomes a sub-select of its columns. */
+export function rebuildRelation(fields: Fields, walk: Walk, rebuild: Rebuild): unknown {
+  const checked = rebuild.fields('RangeVar', fields, walk)
+  if (checked['inh'] !== true) throw refusal(walk, 'ONLY is not allowed')
+  const name = String(checked['relname'])
+  if (walk.ctes.has(name)) return { RangeVar: checked }
+  const relation = walk.catalog.get(name.toLowerCase())
+  if (!relation) throw unknownRelation(name, walk)
+  walk.findings.relations.add(relation.name)
+  const alias = checked['alias'] ?? { aliasname: name }
+  return { RangeSubselect: { subquery: relationSelect(relation), alias } }
+}
+
+function unknownRelation(name: string, walk: Walk): Error {
+  const known = [...walk.catalog.values()].map((relation: BoundRelation) => relation.name)
+  return errorAt(walk, 'sql_invalid', `there is no table "${name}"`, `tables: ${known.join(', ')}`)
+}
+
+/** A function in FROM: one of the set-returning functions of the list, alone. */
+export function rebuildTableFunction(fields: Fields, walk: Walk, rebuild: Rebuild): unknown {
+  const { functions, ...rest } = fields
+  const rebuilt = list(functions).map((entry) => rebuildTableCall(entry, walk, rebuild))
+  return { RangeFunction: { ...rebuild.fields('RangeFunction', rest, walk), functions: rebuilt } }
+}
+
+function rebuildTableCall(entry: unknown, outer: Walk, rebuild: Rebuild): unknown {
+  const items = list(unwrap(entry, outer)?.fields['items'])
+  const [call, definitions] = items
+  const wrapped = unwrap(call, outer)
+  const walk = movedTo(outer, wrapped?.fields ?? {})
+  if (items.length !== 2 || !wrapped || wrapped.type !== 'FuncCall' || unwrap(definitions, walk)) {
+    throw refusal(walk, 'only plain table functions may stand in FROM')
+  }
+  const names = list(wrapped.fields['funcname'])
+  const name = stringOf(names[0]) ?? ''
+  if (names.length !== 1 || functionRules.get(name)?.position !== 'table') {
+    throw refusal(walk, `${name} is not allowed in FROM`)
+  }
+  const { funcname, args, funcformat, location: _, ...others } = wrapped.fields
+  if (Object.keys(others).length > 0) throw refusal(walk, 'aggregates and windows are not allowed in FROM')
+  if (name === 'generate_series') assertSeries(list(args), walk)
+  const checked = rebuild.fields('FuncCall', { funcname, args, funcformat }, walk)
+  return { List: { items: [{ FuncCall: checked }, {}] } }
+}
+
+function assertSeries(args: readonly unknown[], walk: Walk): void {
+  const [from, to, step = 1] = args.map(integerConstant)
+  const isBounded =
+    from !== undefined &&
+    to !== undefined &&
+    args.length <= 3 &&
+    step !== 0 &&
+    !args.slice(2).some((argument) => integerConstant(argument) === undefined)
+  if (!isBounded || Math.abs((to - from) / step) > seriesRowsMax) {
+    throw refusal(walk, `generate_series needs whole numbers, written out, and at most ${seriesRowsMax} rows`)
+  }
+}
+
+/** Remembers the names a query gives to its outputs, so that references to them are known. */
+export function recordNames(type: 'ResTarget' | 'Alias') {
+  return (fields: Fields, walk: Walk, rebuild: Rebuild): unknown => {
+    addName(fields['name'], walk)
+    for (const column of list(fields['colnames'])) addName(stringOf(column), walk)
+    if (type === 'Alias') addName(fields['aliasname'], walk)
+    return { [type]: rebuild.fields(type, fields, walk) }
+  }
+}
+
+function addName(name: unknown, walk: Walk): void {
+  if (typeof name === 'string') walk.findings.names.add(name)
+}

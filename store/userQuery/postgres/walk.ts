@@ -1,0 +1,105 @@
+/** What the checks of one Postgres statement share: the walk's state, typed access to parse nodes, and refusals. */
+
+import type { Catalog } from '../relations.ts'
+import { offsetOfByte, positionAt, UserQueryError, type UserQueryErrorCode } from '../UserQueryError.ts'
+
+export type Fields = Readonly<Record<string, unknown>>
+
+/** A parse node as libpg-query prints it: one key, the type. */
+export interface WrappedNode {
+  readonly type: string
+  readonly fields: Fields
+}
+
+/** Counters and findings of one statement; the only mutable state of the gate. */
+export interface Findings {
+  readonly relations: Set<string>
+  /** Names a column reference may end in because the query itself gives them. */
+  readonly names: Set<string>
+  readonly columnReferences: { readonly name: string; readonly at: number }[]
+  nodeCount: number
+  selectCount: number
+}
+
+export interface Walk {
+  readonly sql: string
+  readonly catalog: Catalog
+  readonly findings: Findings
+  /** Names of the CTEs visible here. */
+  readonly ctes: ReadonlySet<string>
+  readonly selectDepth: number
+  /** UTF-8 byte offset of the nearest enclosing node that has one, -1 when none has. */
+  readonly at: number
+}
+
+export const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Splits `{Type: fields}`; null for the empty node `{}`. */
+export function unwrap(value: unknown, walk: Walk): WrappedNode | null {
+  if (!isFields(value)) throw refusal(walk, 'this construct is not supported')
+  const entries = Object.entries(value)
+  const [entry] = entries
+  if (!entry) return null
+  const [type, fields] = entry
+  if (entries.length !== 1 || !isFields(fields)) throw refusal(walk, 'this construct is not supported')
+  return { type, fields }
+}
+
+export function list(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+/** The text of a `String` node, or undefined for any other. */
+export function stringOf(value: unknown): string | undefined {
+  const inner = isFields(value) ? value['String'] : undefined
+  if (!isFields(inner)) return undefined
+  const text = inner['sval'] ?? ''
+  return typeof text === 'string' ? text : undefined
+}
+
+/** The value of a string constant, or undefined for any other node. */
+export function stringConstant(value: unknown): string | undefined {
+  const constant = isFields(value) ? value['A_Const'] : undefined
+  const inner = isFields(constant) ? constant['sval'] : undefined
+  if (!isFields(inner)) return undefined
+  const text = inner['sval'] ?? ''
+  return typeof text === 'string' ? text : undefined
+}
+
+/** The value of an integer constant, or undefined for any other node. libpg-query leaves a zero out. */
+export function integerConstant(value: unknown): number | undefined {
+  const constant = isFields(value) ? value['A_Const'] : undefined
+  const inner = isFields(constant) ? constant['ival'] : undefined
+  if (!isFields(inner)) return undefined
+  const integer = inner['ival'] ?? 0
+  return typeof integer === 'number' ? integer : undefined
+}
+
+/** Moves the walk's place to a node that has one. */
+export function movedTo(walk: Walk, fields: Fields): Walk {
+  const at = fields['location']
+  return typeof at === 'number' && at >= 0 ? { ...walk, at } : walk
+}
+
+export function refusal(walk: Walk, problem: string, hint?: string): UserQueryError {
+  return errorAt(walk, 'sql_refused', problem, hint)
+}
+
+export function errorAt(
+  walk: Walk,
+  code: UserQueryErrorCode,
+  problem: string,
+  hint?: string,
+): UserQueryError {
+  const position = walk.at < 0 ? undefined : positionAt(walk.sql, offsetOfByte(walk.sql, walk.at))
+  return new UserQueryError(code, problem, { position, hint })
+}
+
+/** Checks and copies parse nodes by the rules of nodes.ts; the special cases get it by argument. */
+export interface Rebuild {
+  /** A wrapped node, checked, as a wrapped node. */
+  node(value: unknown, walk: Walk): unknown
+  /** The fields of a node of `type`, checked. */
+  fields(type: string, fields: Fields, walk: Walk): Fields
+}
