@@ -1,0 +1,238 @@
+/**
+ * The local chain used when RPC_URL is not set: anvil in Tempo mode, kept across our own restarts.
+ *
+ * What was measured on anvil 1.7.1 and decides the life cycle:
+ * - on SIGINT and SIGTERM `--dump-state` writes blocks, transactions (0x76 too), receipts and state; loaded again, every
+ *   block and receipt answers byte for byte as before, also with --prune-history (8,000 transactions: 55 MB, 1 s);
+ * - with a dump interval, a SIGKILL brings the chain back some blocks short: a fork with the same genesis.
+ * So there is no interval. A state file exists only after a clean end, is deleted once loaded, and means "all of it".
+ * Our SIGKILL does not touch anvil: the next start attaches to it. If anvil itself was killed, the chain is lost and a
+ * new generation begins, with another block 0.
+ */
+import { randomInt } from 'node:crypto'
+import { mkdir, rm, stat } from 'node:fs/promises'
+import { MillraceError, messageOf } from '#errors.ts'
+import type { Clock } from '#runtime.ts'
+import type { Logger } from '#telemetry.ts'
+import { findAnvil } from './binary.ts'
+import { awaitExit, findFreePort, isRunning, logTail, signalAnvil, spawnAnvil } from './process.ts'
+import { type DevChainFiles, type DevChainRecord, devChainFiles, readRecord, writeRecord } from './record.ts'
+import { DevRpc, quantity, textField } from './rpc.ts'
+
+export interface DevChainOptions {
+  readonly dataDir: string
+  readonly chainId?: number
+  /** 0 or absent: any free port. A chain that still runs keeps the port it has. */
+  readonly port?: number
+  readonly log: Logger
+  readonly clock: Clock
+}
+
+/** A running dev chain. */
+export interface DevChain {
+  readonly rpcUrl: string
+  readonly chainId: number
+  /** Hash of block 0. It changes when the chain was lost: rows of another generation describe another chain. */
+  readonly generation: string
+  /** True when this start began a new generation. */
+  readonly fresh: boolean
+  readonly pid: number
+  /** Ends anvil with its chain on disk. Stop the traffic first. Idempotent. */
+  stop(): Promise<void>
+}
+
+/**
+ * Blocks after which the next start begins a new generation and running traffic slows down (see traffic.ts). A block
+ * with its transactions takes about 12 KB of anvil's memory and 8 KB of its state file, so this is about 600 MB and
+ * 400 MB, and seven hours at two blocks a second.
+ */
+export const blocksMax = 50_000
+
+/** How far `anvil_reorg` can go back. Anvil keeps one state more than this, each a copy of all accounts. */
+export const reorgDepthMax = 23
+
+/** Gas limit of Tempo's blocks. Block 0 has a little more, see `generationFlags`. */
+export const blockGasLimit = 500_000_000
+
+/** Tempo's fixed base fee up to T6: 20 gwei. */
+export const baseFeePerGas = 20_000_000_000
+
+const startTimeoutMs = 60_000 // a state file at the cap loads in about 8 s on two slow cores
+const stopTimeoutMs = 60_000
+const pollMs = 25
+
+/** What every step of a start needs. */
+interface Launch {
+  readonly chainId: number
+  readonly port: number | undefined
+  readonly files: DevChainFiles
+  readonly log: Logger
+  readonly clock: Clock
+}
+
+type Found = DevChainRecord & { readonly genesisHash: string }
+
+/**
+ * Attaches to the dev chain of this data directory, or resumes it from its state file, or begins a new generation.
+ * @throws DevChainUnavailableError when there is no anvil for this machine; DevChainError when it does not start.
+ */
+export async function startDevChain(options: DevChainOptions): Promise<DevChain> {
+  const chainId = options.chainId ?? 4217
+  const files = devChainFiles(options.dataDir, chainId)
+  const start: Launch = { chainId, port: options.port, files, log: options.log, clock: options.clock }
+  await mkdir(files.folder, { recursive: true })
+  const known = await readRecord(files)
+  const kept = known && ((await attach(known, start)) ?? (await resume(known, start)))
+  if (kept && (await isRoomy(kept))) return serve(kept, false, start)
+  if (known) await retire(kept ?? known, kept !== undefined, start)
+  await rm(files.state, { force: true })
+  const begun = await launch(generationFlags(start.clock), null, start)
+  start.log.info({ chainId, generation: begun.genesisHash, pid: begun.pid }, 'new dev chain')
+  return serve(begun, true, start)
+}
+
+/**
+ * The process of the last run, when it is still there and is what was written down. It may be busy: a kill of ours can
+ * leave it loading, or writing the chain we had asked it to save; then it answers or ends soon.
+ */
+async function attach(known: DevChainRecord, start: Launch): Promise<Found | undefined> {
+  const genesisHash = await awaitGenesis(known, start)
+  if (!genesisHash || (known.genesisHash !== null && known.genesisHash !== genesisHash)) return undefined
+  const found = { ...known, genesisHash }
+  await writeRecord(start.files, found)
+  return found
+}
+
+/** The chain of the last run from the file it left when it ended cleanly. */
+async function resume(known: DevChainRecord, start: Launch): Promise<Found | undefined> {
+  const { files, log, chainId } = start
+  const isPresent = await stat(files.state).then(
+    () => true,
+    () => false,
+  )
+  if (!isPresent) return undefined
+  try {
+    const found = await launch(['--load-state', files.state], known.genesisHash, start)
+    if (known.genesisHash === null || found.genesisHash === known.genesisHash) return found
+    await signalAnvil({ pid: found.pid, stateFile: files.state }, 'SIGKILL')
+  } catch (error) {
+    if (!(error instanceof DevChainError)) throw error
+    // A machine that lost power while anvil wrote it leaves a broken file.
+    log.warn({ chainId, problem: messageOf(error) }, 'the dev chain left a state that cannot be loaded')
+  }
+  return undefined
+}
+
+/**
+ * Block 0 holds no state root, so two chains begun within a second would share its hash. The gas limit of block 0
+ * therefore carries 24 random bits; later blocks have the usual one. (`--init` ignores extraData.)
+ */
+function generationFlags(clock: Clock): string[] {
+  const gasLimit = blockGasLimit + randomInt(1, 1 << 24)
+  return ['--timestamp', String(Math.floor(clock.now() / 1000)), '--gas-limit', String(gasLimit)]
+}
+
+/** Starts anvil, waits until it answers and writes the record; ends it again when it does not. */
+async function launch(flags: readonly string[], genesisHash: string | null, start: Launch): Promise<Found> {
+  const { files } = start
+  const port = start.port || (await findFreePort())
+  const all = [...networkFlags(start.chainId), '--port', String(port), '--dump-state', files.state, ...flags]
+  const binary = findAnvil()
+  const pid = await spawnAnvil(binary, all, files.log).catch((cause: unknown) => {
+    throw new DevChainError(`${binary} does not start: ${messageOf(cause)}`, { cause })
+  })
+  const record = { pid, port, genesisHash }
+  // Before the first answer: a kill of ours in between must not leave a process that nobody knows.
+  await writeRecord(files, record)
+  const found = await awaitGenesis(record, start)
+  if (!found) {
+    await signalAnvil({ pid, stateFile: files.state }, 'SIGKILL')
+    throw new DevChainError(`anvil did not come up on port ${port}: ${await logTail(files.log)}`)
+  }
+  await writeRecord(files, { pid, port, genesisHash: found })
+  return { pid, port, genesisHash: found }
+}
+
+function networkFlags(chainId: number): string[] {
+  return [
+    ...['--network', 'tempo', '--chain-id', String(chainId), '--hardfork', 't4', '--host', '127.0.0.1'],
+    // finalized = head - 4: some blocks can be replaced, as on a chain whose votes are late.
+    ...['--slots-in-an-epoch', '2', '--prune-history', String(reorgDepthMax + 1)],
+    ...['--base-fee', String(baseFeePerGas), '--no-mining', '--quiet'],
+    // Fees are paid in tokens; the pool's check for native coin has no meaning here.
+    '--disable-pool-balance-checks',
+  ]
+}
+
+/** Block 0's hash as soon as the process answers; undefined when it is gone, is another chain or stays silent. */
+async function awaitGenesis(known: DevChainRecord, start: Launch): Promise<string | undefined> {
+  const { clock, files, chainId } = start
+  const rpc = new DevRpc(urlOf(known.port))
+  const deadline = clock.monotonic() + startTimeoutMs
+  while (clock.monotonic() < deadline && (await isRunning({ pid: known.pid, stateFile: files.state }))) {
+    try {
+      if ((await rpc.quantity('eth_chainId')) !== chainId) return undefined
+      return textField(await rpc.call('eth_getBlockByNumber', '0x0', false), 'hash')
+    } catch {
+      await clock.sleep(pollMs)
+    }
+  }
+  return undefined
+}
+
+async function isRoomy({ port }: Found): Promise<boolean> {
+  return (await new DevRpc(urlOf(port)).quantity('eth_blockNumber')) < blocksMax
+}
+
+/** Ends the last generation, and says loudly why. */
+async function retire(last: DevChainRecord, isFull: boolean, start: Launch): Promise<void> {
+  const { log, clock, files, chainId } = start
+  const reason = isFull
+    ? `it has the ${blocksMax} blocks it may have`
+    : 'its anvil was killed or its state damaged'
+  log.warn(
+    { chainId, generation: last.genesisHash },
+    `THE DEV CHAIN STARTS ANEW: ${reason}. What was indexed of the last one describes a chain that is gone`,
+  )
+  const anvil = { pid: last.pid, stateFile: files.state }
+  await signalAnvil(anvil, 'SIGKILL')
+  await awaitExit(anvil, stopTimeoutMs, clock)
+}
+
+async function serve(found: Found, fresh: boolean, start: Launch): Promise<DevChain> {
+  const { chainId, files } = start
+  const { pid, port, genesisHash: generation } = found
+  // From here on only a clean end may leave a state behind.
+  await rm(files.state, { force: true })
+  await new DevRpc(urlOf(port)).call('evm_setBlockGasLimit', quantity(blockGasLimit))
+  let stopped: Promise<void> | undefined
+  const stopOnce = () => {
+    stopped ??= stop(pid, start)
+    return stopped
+  }
+  return { rpcUrl: urlOf(port), chainId, generation, fresh, pid, stop: stopOnce }
+}
+
+async function stop(pid: number, { files, clock, log }: Launch): Promise<void> {
+  const anvil = { pid, stateFile: files.state }
+  await signalAnvil(anvil, 'SIGINT')
+  if (await awaitExit(anvil, stopTimeoutMs, clock)) return
+  log.warn({ pid, stopTimeoutMs }, 'anvil did not end in time and is killed; the dev chain is lost')
+  await signalAnvil(anvil, 'SIGKILL')
+  await awaitExit(anvil, stopTimeoutMs, clock)
+}
+
+function urlOf(port: number): string {
+  return `http://127.0.0.1:${port}`
+}
+
+/** Anvil cannot be started. */
+export class DevChainError extends MillraceError {
+  override readonly name = 'DevChainError'
+  readonly code = 'dev_chain_failed'
+  readonly remedy = 'stop'
+
+  constructor(problem: string, options?: ErrorOptions) {
+    super(`the local dev chain: ${problem}. Set RPC_URL to use a Tempo node instead`, options)
+  }
+}

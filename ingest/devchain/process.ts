@@ -1,0 +1,91 @@
+/**
+ * The operating system's side of the dev chain: spawn anvil in a session of its own, recognise it later by its id, end
+ * it. Only processes that are recognised as anvil are ever signalled, since ids are reused.
+ */
+import { execFile, spawn } from 'node:child_process'
+import { open, readFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { promisify } from 'node:util'
+import type { Clock } from '#runtime.ts'
+
+const pollMs = 25
+
+/**
+ * Starts anvil detached: it gets neither our Ctrl-C nor our death. It runs quietly, so its log holds little more than
+ * the reason of an end; each start begins the file anew, which bounds it.
+ */
+export async function spawnAnvil(binary: string, flags: readonly string[], logFile: string): Promise<number> {
+  const log = await open(logFile, 'w')
+  try {
+    const child = spawn(binary, flags, { detached: true, stdio: ['ignore', log.fd, log.fd] })
+    await new Promise<void>((resolve, reject) => {
+      child.once('spawn', resolve)
+      child.once('error', reject)
+    })
+    child.unref()
+    return child.pid ?? 0
+  } finally {
+    await log.close()
+  }
+}
+
+/** One anvil of ours: a process id, and the state file on its command line that no other process has. */
+export interface AnvilProcess {
+  readonly pid: number
+  readonly stateFile: string
+}
+
+/** True while the process is there and is the anvil it should be. A zombie has no command line, so it is not. */
+export async function isRunning({ pid, stateFile }: AnvilProcess): Promise<boolean> {
+  try {
+    const line = await readCommandLine(pid)
+    return /(^|\/)anvil /.test(line) && line.includes(stateFile)
+  } catch {
+    return false
+  }
+}
+
+async function readCommandLine(pid: number): Promise<string> {
+  if (process.platform === 'linux')
+    return (await readFile(`/proc/${pid}/cmdline`, 'utf8')).replaceAll('\0', ' ')
+  const { stdout } = await promisify(execFile)('ps', ['-ww', '-p', String(pid), '-o', 'command='])
+  return stdout
+}
+
+/** Waits for the end of an anvil. True when it ended within the time. */
+export async function awaitExit(anvil: AnvilProcess, timeoutMs: number, clock: Clock): Promise<boolean> {
+  const deadline = clock.monotonic() + timeoutMs
+  while (await isRunning(anvil)) {
+    if (clock.monotonic() >= deadline) return false
+    await clock.sleep(pollMs)
+  }
+  return true
+}
+
+/** Sends a signal to an anvil; does nothing when the id no longer belongs to it. */
+export async function signalAnvil(anvil: AnvilProcess, signal: 'SIGINT' | 'SIGKILL'): Promise<void> {
+  if (!(await isRunning(anvil))) return
+  try {
+    process.kill(anvil.pid, signal)
+  } catch {
+    // It ended between the two lines.
+  }
+}
+
+/** A loopback port that nobody listens on now. */
+export function findFreePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
+    })
+  })
+}
+
+/** The last lines an anvil wrote, for an error message. */
+export async function logTail(logFile: string, charactersMax = 600): Promise<string> {
+  const text = await readFile(logFile, 'utf8').catch(() => '')
+  return text.trim().slice(-charactersMax)
+}
