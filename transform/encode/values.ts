@@ -141,12 +141,16 @@ export class EncodeError extends MillraceError {
   readonly remedy = 'stop'
   readonly table: string
   readonly column: string
+  /** What was to be stored, as text, shortened. */
+  readonly value: string
   readonly blockNumber: number
 
   constructor(table: string, column: string, value: unknown, blockNumber: unknown) {
-    super(`${table}.${column} cannot hold ${shorten(String(value))} of block ${String(blockNumber)}`)
+    const text = shorten(String(value))
+    super(`${table}.${column} cannot hold ${text} of block ${String(blockNumber)}`)
     this.table = table
     this.column = column
+    this.value = text
     this.blockNumber = Number(blockNumber)
   }
 }

@@ -1,0 +1,34 @@
+/** Entry of a worker thread: one range's bytes in, its encoded batch out, both transferred instead of copied. */
+import { move, transferableSymbol, valueSymbol } from 'piscina'
+import type { BlockRange } from '#ingest/range.ts'
+import type { EncodedBatch } from './batch.ts'
+import { type DecodeFailure, describeFailure } from './decodeFailure.ts'
+import { type DecodedRange, decodeRange } from './decodeRange.ts'
+import { BatchEncoder } from './encode/batchEncoder.ts'
+import type { ChainProfile } from './profile.ts'
+
+export interface DecodeTask {
+  readonly profile: ChainProfile
+  readonly range: BlockRange
+  readonly bytes: Uint8Array<ArrayBuffer>
+}
+
+export type DecodeResult =
+  | { readonly ok: true; readonly batch: EncodedBatch }
+  | { readonly ok: false; readonly failure: DecodeFailure }
+
+/** Kept over the worker's life, so that its memory is mapped once. */
+const encoder = new BatchEncoder()
+
+export function decode({ profile, range, bytes }: DecodeTask): unknown {
+  try {
+    return transferring(decodeRange(profile, bytes, range, encoder))
+  } catch (error) {
+    return { ok: false, failure: describeFailure(error) } satisfies DecodeResult
+  }
+}
+
+function transferring({ batch, transfer }: DecodedRange): unknown {
+  const result: DecodeResult = { ok: true, batch }
+  return move({ [valueSymbol]: result, [transferableSymbol]: transfer })
+}

@@ -1,0 +1,107 @@
+import { fileURLToPath } from 'node:url'
+import { move, Piscina, transferableSymbol, valueSymbol } from 'piscina'
+import type { Decode } from '#ingest/sink.ts'
+import type { RawRange } from '#ingest/source.ts'
+import { MillraceError } from '../errors.ts'
+import type { Logger } from '../telemetry.ts'
+import type { EncodedBatch } from './batch.ts'
+import type { DecodeResult, DecodeTask } from './decode.worker.ts'
+import { reviveFailure } from './decodeFailure.ts'
+import type { ChainProfile } from './profile.ts'
+
+export interface DecodePoolOptions {
+  readonly threads: number
+  readonly profile: ChainProfile
+  readonly log: Logger
+  /**
+   * Heap of one worker. Parsed JSON takes some 8 times its text, in the worst case (`{},{},..`) 20 times, and a parser
+   * that hits the limit takes the whole process with it: whoever bounds the bytes of a range stays below a 20th of this.
+   */
+  readonly workerHeapMegabytes?: number
+}
+
+/** Worker threads that turn fetched ranges into encoded batches. How much is in flight is the caller's to bound, in bytes. */
+export interface DecodePool {
+  /**
+   * The range's bytes are transferred, so they are gone for the caller; after a failure the range is fetched again.
+   * @throws NodeAnswerError, RefutedError or EncodeError, as decodeRange does.
+   * @throws DecodeWorkerError when the worker died; a new one takes its place.
+   * @throws the signal's reason when aborted. A range that is already being decoded costs its thread then.
+   */
+  readonly decode: Decode<EncodedBatch, RawRange>
+  /** Rejects what is still under way. */
+  close(): Promise<void>
+}
+
+/** For ranges of up to 200 MB. */
+const workerHeapMegabytesDefault = 4096
+
+/** Far above what callers bound by bytes; only a leak gets here, and it is to be loud. */
+const queuedMax = 1024
+
+export function createDecodePool(options: DecodePoolOptions): DecodePool {
+  const { threads, profile, log } = options
+  const pool = new Piscina<unknown, DecodeResult>({
+    filename: fileURLToPath(new URL('./decode.worker.ts', import.meta.url)),
+    name: 'decode',
+    minThreads: threads,
+    maxThreads: threads,
+    maxQueue: queuedMax,
+    resourceLimits: { maxOldGenerationSizeMb: options.workerHeapMegabytes ?? workerHeapMegabytesDefault },
+  })
+  // A worker that dies while idle has no task to reject; without a listener its error would end the process.
+  pool.on('error', (error: unknown) => log.error({ error }, 'a decode worker died while idle'))
+  return {
+    decode: (raw, signal) => decode(pool, profile, raw, signal),
+    close: () => pool.destroy(),
+  }
+}
+
+async function decode(
+  pool: Piscina<unknown, DecodeResult>,
+  profile: ChainProfile,
+  raw: RawRange,
+  signal: AbortSignal | undefined,
+): Promise<EncodedBatch> {
+  signal?.throwIfAborted()
+  const bytes = ownBuffer(raw.bytes)
+  const task: DecodeTask = { profile, range: raw.range, bytes }
+  const result = await run(pool, task, raw, signal)
+  if (!result.ok) throw reviveFailure(result.failure)
+  return result.batch
+}
+
+async function run(
+  pool: Piscina<unknown, DecodeResult>,
+  task: DecodeTask,
+  raw: RawRange,
+  signal: AbortSignal | undefined,
+): Promise<DecodeResult> {
+  try {
+    const moved = move({ [valueSymbol]: task, [transferableSymbol]: [task.bytes.buffer] })
+    return await pool.run(moved, { signal: signal ?? null })
+  } catch (cause) {
+    signal?.throwIfAborted()
+    throw new DecodeWorkerError(raw.range.from, raw.range.to, { cause })
+  }
+}
+
+/** A view on a part of a larger buffer is copied: transferring would take away what else is in there. */
+function ownBuffer(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  return bytes.byteLength === bytes.buffer.byteLength ? bytes : bytes.slice()
+}
+
+/** A worker thread died while it decoded, or the pool was closed under it. */
+export class DecodeWorkerError extends MillraceError {
+  override readonly name = 'DecodeWorkerError'
+  readonly code = 'decode_worker_lost'
+  readonly remedy = 'retry'
+  readonly fromBlock: number
+  readonly toBlock: number
+
+  constructor(fromBlock: number, toBlock: number, options: ErrorOptions) {
+    super(`the worker decoding blocks ${fromBlock} to ${toBlock} is lost`, options)
+    this.fromBlock = fromBlock
+    this.toBlock = toBlock
+  }
+}
