@@ -45,7 +45,7 @@ function readTopic(input: AbiEventParameter, index: number): string[] {
   if (source === null) return [`  const topic${index} = ${topic}`]
   return [
     `  if (!(${source.condition(topic, '2')})) return null`,
-    `  const topic${index} = ${source.value(topic, '2')}`,
+    `  const topic${index} = ${source.valueOfWord(topic)}`,
   ]
 }
 
@@ -58,13 +58,13 @@ function readData(inputs: readonly AbiEventParameter[]): string[] {
   if (!isFixed) lines.push(`  const budget = { left: (data.length - ${start}) / ${wordDigits} }`)
   let head = start
   for (const [index, input] of inputs.entries()) {
-    lines.push(...readField(input, index, head))
+    lines.push(...readField(input, index, head, isFixed && inputs.length === 1))
     head += headDigits(input)
   }
   return lines
 }
 
-function readField(input: AbiParameter, index: number, head: number): string[] {
+function readField(input: AbiParameter, index: number, head: number, isAlone: boolean): string[] {
   const source = elementarySource(input.type)
   if (source === null)
     return [
@@ -73,7 +73,7 @@ function readField(input: AbiParameter, index: number, head: number): string[] {
     ]
   return [
     `  if (!(${source.condition('data', String(head))})) return null`,
-    `  const field${index} = ${source.value('data', String(head))}`,
+    `  const field${index} = ${isAlone ? source.valueOfWord('data') : source.value('data', String(head))}`,
   ]
 }
 

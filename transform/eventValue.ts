@@ -12,6 +12,8 @@ export const wordDigits = 64
 export interface ElementarySource {
   condition(text: string, at: string): string
   value(text: string, at: string): string
+  /** The value where `text` is `0x` and this word alone; spares making new text of it. */
+  valueOfWord(text: string): string
 }
 
 /**
@@ -30,6 +32,21 @@ export interface Budget {
 
 /** The source for an elementary type, or null when `type` is a string, bytes, array or tuple. */
 export function elementarySource(type: string): ElementarySource | null {
+  const source = wordSource(type)
+  if (source === null) return null
+  const valueOfWord = wholeWordValues[type] ?? ((text: string) => source.value(text, '2'))
+  return { ...source, valueOfWord }
+}
+
+/** Types that fill their word. */
+const wholeWordValues: Readonly<Record<string, (text: string) => string>> = {
+  uint256: (text) => `BigInt(${text})`,
+  bytes32: (text) => text,
+}
+
+type WordSource = Omit<ElementarySource, 'valueOfWord'>
+
+function wordSource(type: string): WordSource | null {
   const [, kind, size] = /^(address|bool|uint|int|bytes)(\d*)$/.exec(type) ?? []
   const width = Number(size)
   if (kind === 'address') return addressSource
@@ -81,40 +98,43 @@ function componentsOf(parameter: AbiParameter): readonly AbiParameter[] {
   return 'components' in parameter ? parameter.components : []
 }
 
-const zeros = (count: number) => JSON.stringify('0'.repeat(count))
+/** Slicing and comparing is a third faster than startsWith at a position (measured on recorded Transfers). */
+const isAt = (text: string, at: string, skip: number, digits: string) =>
+  digits === ''
+    ? 'true'
+    : `${text}.slice(${at} + ${skip}, ${at} + ${skip + digits.length}) === ${JSON.stringify(digits)}`
 
-const addressSource: ElementarySource = {
-  condition: (text, at) => `${text}.startsWith(${zeros(24)}, ${at})`,
+const zeros = (count: number) => '0'.repeat(count)
+
+const addressSource: WordSource = {
+  condition: (text, at) => isAt(text, at, 0, zeros(24)),
   value: (text, at) => `'0x' + ${text}.slice(${at} + 24, ${at} + 64)`,
 }
 
-const boolSource: ElementarySource = {
+const boolSource: WordSource = {
   condition: (text, at) =>
-    `${text}.startsWith(${zeros(63)}, ${at}) && (${text}[${at} + 63] === '0' || ${text}[${at} + 63] === '1')`,
+    `${isAt(text, at, 0, zeros(63))} && (${text}[${at} + 63] === '0' || ${text}[${at} + 63] === '1')`,
   value: (text, at) => `${text}[${at} + 63] === '1'`,
 }
 
 /** viem's mapping: a JavaScript number up to 48 bits, a bigint above. */
 const numberBitsMax = 48
 
-function uintSource(bits: number): ElementarySource {
+function uintSource(bits: number): WordSource {
   const padding = wordDigits - bits / 4
   const parse = bits <= numberBitsMax ? 'Number' : 'BigInt'
   return {
-    condition: (text, at) => (padding === 0 ? 'true' : `${text}.startsWith(${zeros(padding)}, ${at})`),
+    condition: (text, at) => isAt(text, at, 0, zeros(padding)),
     value: (text, at) => `${parse}('0x' + ${text}.slice(${at} + ${padding}, ${at} + 64))`,
   }
 }
 
 /** Two's complement: the padding repeats the sign bit, which is the top bit of the first digit after it. */
-function intSource(bits: number): ElementarySource {
+function intSource(bits: number): WordSource {
   const padding = wordDigits - bits / 4
-  const ones = JSON.stringify('f'.repeat(padding))
   return {
     condition: (text, at) =>
-      padding === 0
-        ? 'true'
-        : `${text}.startsWith(${text}[${at} + ${padding}] < '8' ? ${zeros(padding)} : ${ones}, ${at})`,
+      `(${text}[${at} + ${padding}] < '8' ? ${isAt(text, at, 0, zeros(padding))} : ${isAt(text, at, 0, 'f'.repeat(padding))})`,
     value: (text, at) => {
       const digits = `'0x' + ${text}.slice(${at} + ${padding}, ${at} + 64)`
       if (bits > numberBitsMax) return `BigInt.asIntN(${bits}, BigInt(${digits}))`
@@ -123,11 +143,10 @@ function intSource(bits: number): ElementarySource {
   }
 }
 
-function fixedBytesSource(size: number): ElementarySource {
+function fixedBytesSource(size: number): WordSource {
   const digits = size * 2
   return {
-    condition: (text, at) =>
-      size === 32 ? 'true' : `${text}.startsWith(${zeros(wordDigits - digits)}, ${at} + ${digits})`,
+    condition: (text, at) => isAt(text, at, digits, zeros(wordDigits - digits)),
     value: (text, at) => `'0x' + ${text}.slice(${at}, ${at} + ${digits})`,
   }
 }
