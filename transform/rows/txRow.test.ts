@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'vitest'
+import type { RpcBlock, RpcReceipt, RpcTransaction } from '#ingest/block.ts'
+import { address, hash } from '../../primitives.ts'
+import type { Fee } from './fee.ts'
+import { txRow } from './txRow.ts'
+
+const word = hash(`0x${'00'.repeat(32)}`)
+const sender = address(`0x${'a1'.repeat(20)}`)
+const target = address(`0x${'b2'.repeat(20)}`)
+const free: Fee = { payer: sender, token: null, amount: 0n, logPosition: null }
+
+const block: RpcBlock = {
+  number: '0x10',
+  hash: word,
+  parentHash: word,
+  timestamp: '0x697e9eef',
+  miner: sender,
+  stateRoot: word,
+  transactionsRoot: word,
+  receiptsRoot: word,
+  logsBloom: `0x${'00'.repeat(256)}`,
+  sha3Uncles: word,
+  gasLimit: '0x1dcd6500',
+  gasUsed: '0x0',
+  extraData: '0x',
+  transactions: [],
+}
+
+const plain: RpcTransaction = {
+  hash: word,
+  type: '0x2',
+  blockHash: word,
+  blockNumber: '0x10',
+  transactionIndex: '0x0',
+  from: sender,
+  to: target,
+  gas: '0x5208',
+  nonce: '0x1',
+  input: '0xa9059cbb',
+  value: '0x7',
+}
+
+const batched: RpcTransaction = {
+  hash: word,
+  type: '0x76',
+  blockHash: word,
+  blockNumber: '0x10',
+  transactionIndex: '0x0',
+  from: sender,
+  gas: '0x5208',
+  nonce: '0x0',
+  nonceKey: '0x68',
+  calls: [
+    { to: target, value: '0x0', input: '0xa9059cbb', data: null },
+    { to: null, value: null, input: null, data: '0x6001' },
+  ],
+  signature: { type: 'p256' },
+}
+
+const receipt: RpcReceipt = {
+  transactionHash: word,
+  transactionIndex: '0x0',
+  blockHash: word,
+  blockNumber: '0x10',
+  from: sender,
+  to: target,
+  gasUsed: '0x5208',
+  cumulativeGasUsed: '0x5208',
+  logs: [],
+}
+
+const rowOf = (tx: RpcTransaction, fields: Partial<RpcReceipt> = {}) =>
+  txRow(block, tx, { ...receipt, ...fields }, free)
+
+describe('txRow', () => {
+  test('an ordinary transaction has one call, no lane and a plain signature', () => {
+    expect(rowOf(plain)).toMatchObject({
+      type: 2,
+      to: target,
+      input: '0xa9059cbb',
+      value: 7n,
+      calls: null,
+      call_count: 1,
+      nonce_key: null,
+      signature_type: 0,
+      status: null,
+      effective_gas_price: null,
+    })
+    expect(rowOf({ ...plain, to: null }).to).toBeNull()
+  })
+
+  test("Tempo's transaction keeps its calls as text; input is empty and the recipient is the first call's", () => {
+    const row = rowOf(batched, { status: '0x1' })
+    expect(row).toMatchObject({ type: 0x76, to: target, input: '0x', value: 0n, call_count: 2, status: 1 })
+    expect(row.nonce_key).toBe(`0x${'68'.padStart(64, '0')}`)
+    expect(JSON.parse(String(row.calls))).toEqual([
+      { to: target, value: '0x0', input: '0xa9059cbb' },
+      { to: null, value: '0x0', input: '0x6001' },
+    ])
+  })
+
+  test.each([
+    [{ type: 'secp256k1' }, 0],
+    [{ type: 'p256' }, 1],
+    [{ type: 'webAuthn' }, 2],
+    [{ userAddress: sender, version: 'v2', keyId: target, signature: { type: 'webAuthn' } }, 2],
+    [{ type: 'multisig' }, null],
+    [null, null],
+  ])('signature %o is of type %s', (signature, type) => {
+    expect(rowOf({ ...batched, signature }).signature_type).toBe(type)
+  })
+
+  test('a deposit has no signature', () => {
+    const { nonce: _, ...deposit } = plain
+    expect(rowOf({ ...deposit, type: '0x7e' })).toMatchObject({ signature_type: null, nonce: null })
+  })
+
+  test('a validity bound beyond 64 signed bits is saturated, so that no sender can stop the chain', () => {
+    const row = rowOf({ ...batched, validBefore: '0xffffffffffffffff', validAfter: '0x699c1105' })
+    expect(row.valid_before).toBe(2n ** 63n - 1n)
+    expect(row.valid_after).toBe(0x699c1105)
+  })
+})
