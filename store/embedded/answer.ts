@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import type { Writable } from 'node:stream'
-import { constants, createGzip, createZstdCompress } from 'node:zlib'
+import { constants, createGzip, createZstdCompress, type Gzip, type ZstdCompress } from 'node:zlib'
 
 import { type QueryError, statusOf } from './queryError.ts'
 import type { QueryRequest } from './queryRequest.ts'
@@ -15,6 +15,7 @@ export class Answer {
   readonly #request: Pick<QueryRequest, 'queryId' | 'contentCoding'>
   readonly #exceptionTag = randomBytes(8).toString('hex')
   #body: Writable | undefined
+  #encoder: Gzip | ZstdCompress | undefined
   #format = ''
 
   constructor(response: ServerResponse, request: Pick<QueryRequest, 'queryId' | 'contentCoding'>) {
@@ -83,10 +84,12 @@ export class Answer {
     const tag = this.#exceptionTag
     const length = Buffer.byteLength(text) + 1
     const mark = `\r\n__exception__\r\n${tag}\r\n${text}\n${length} ${tag}\r\n__exception__\r\n`
-    const { socket } = this.#response
-    if (this.#body === undefined || this.#response.destroyed) return
-    this.#body.write(mark, () => socket?.destroySoon())
-    if (this.#body !== this.#response) this.#body.end()
+    const breakConnection = () => this.#response.socket?.destroySoon()
+    this.#body?.write(mark, () => {
+      // An encoder has the bytes now, but has not passed them on.
+      if (this.#encoder === undefined) breakConnection()
+      else this.#encoder.flush(() => setImmediate(breakConnection))
+    })
   }
 
   #open(): Writable {
@@ -100,6 +103,7 @@ export class Answer {
     const encoder = coding === 'gzip' ? createGzip({ level: 1 }) : createZstdCompress({ params: ZSTD_FAST })
     encoder.on('error', () => this.#response.destroy())
     encoder.pipe(this.#response)
+    this.#encoder = encoder
     return encoder
   }
 

@@ -10,7 +10,8 @@
 
 import { createRequire } from 'node:module'
 
-import { QueryError } from './queryError.ts'
+import { messageOf } from '#errors.ts'
+import { QueryError, unexpectedError } from './queryError.ts'
 
 /** How the engine classes a statement text. */
 export interface Classification {
@@ -145,18 +146,14 @@ async function failing<T>(call: Promise<T>): Promise<T> {
   }
 }
 
-/** The engine's errors are texts that begin with their number: `Code: 62. DB::Exception: Syntax error: .. (SYNTAX_ERROR)`. */
+/**
+ * The engine's errors are texts that begin with their number:
+ * `Code: 62. DB::Exception: Syntax error: .. (SYNTAX_ERROR)`.
+ */
 function asQueryError(error: unknown): QueryError {
-  const message = error instanceof Error ? error.message : String(error)
-  const code = /^Code: (\d+)\./.exec(message)?.[1]
-  if (code === undefined)
-    return new QueryError(
-      UNKNOWN_EXCEPTION,
-      `Code: ${UNKNOWN_EXCEPTION}. DB::Exception: ${message} (UNKNOWN_EXCEPTION)`,
-      { cause: error },
-    )
-  return new QueryError(Number(code), message, { cause: error })
+  const message = messageOf(error)
+  const number = /^Code: (\d+)\./.exec(message)?.[1]
+  return number === undefined
+    ? unexpectedError(error)
+    : new QueryError(Number(number), message, { cause: error })
 }
-
-// ClickHouse ErrorCodes.cpp.
-const UNKNOWN_EXCEPTION = 1002

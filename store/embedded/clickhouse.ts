@@ -3,8 +3,9 @@
  * server on loopback. Everything else talks to it through the ordinary client.
  */
 
-import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -13,10 +14,10 @@ import type { Logger } from '#telemetry.ts'
 import { writeConfig } from './clickhouseConfig.ts'
 import { asDataDirectoryError, EngineStartError, errnoOf } from './errors.ts'
 import { LogTail } from './logTail.ts'
-import { waitForExit } from './postmaster.ts'
-import { identityOf, isAlive, type ProcessIdentity, parseIdentity } from './processIdentity.ts'
+import { identityOf, isAlive, type ProcessIdentity, parseIdentity, waitForExit } from './processIdentity.ts'
 import type { QueryServerOptions } from './queryServer.ts'
 import { readOrCreateSecret } from './secretFile.ts'
+import { type EngineProcess, Supervisor } from './supervisor.ts'
 
 export interface ClickHouseOptions {
   /** DATA_DIR; the engine's files go to `clickhouse/` in it. */
@@ -56,9 +57,7 @@ export class EmbeddedClickHouse {
   #port: number
   #password = ''
   #readerPassword = ''
-  #child: ChildProcess | undefined
-  #stopping: Promise<void> | undefined
-  readonly #lost = Promise.withResolvers<EngineStartError>()
+  readonly #supervisor: Supervisor
 
   constructor(options: ClickHouseOptions) {
     this.#options = options
@@ -66,6 +65,14 @@ export class EmbeddedClickHouse {
     this.#folder = join(this.#dataDir, 'clickhouse')
     this.#clock = (options.runtime ?? systemRuntime()).clock
     this.#port = options.port ?? 0
+    this.#supervisor = new Supervisor({
+      engine: 'ClickHouse',
+      dataDir: this.#dataDir,
+      log: options.log,
+      clock: this.#clock,
+      launch: () => this.#launch(),
+      end: (identity) => end(identity, this.#clock),
+    })
   }
 
   /** Without login. */
@@ -84,12 +91,12 @@ export class EmbeddedClickHouse {
 
   /** The child's pid; changes when it had to be started again. */
   get pid(): number {
-    return this.#child?.pid ?? 0
+    return this.#supervisor.pid
   }
 
   /** Settles when the child died and could not be started again. Never rejects. */
   get lost(): Promise<EngineStartError> {
-    return this.#lost.promise
+    return this.#supervisor.lost
   }
 
   async start(): Promise<void> {
@@ -101,21 +108,14 @@ export class EmbeddedClickHouse {
     } catch (error) {
       throw errnoOf(error) === undefined ? error : asDataDirectoryError(this.#dataDir, error)
     }
+    assertSupported(this.#dataDir)
     await this.#endOrphan()
-    await this.#launch()
+    await this.#supervisor.start()
   }
 
   /** Ends running reads, lets writes finish (bounded), closes the engine. Resolves when the process is gone. */
   stop(): Promise<void> {
-    this.#stopping ??= this.#endChild()
-    return this.#stopping
-  }
-
-  async #endChild(): Promise<void> {
-    const { pid } = this
-    if (pid === 0) return
-    await end(identityOf(pid), this.#clock)
-    rmSync(this.#pidFile, { force: true })
+    return this.#supervisor.stop()
   }
 
   get #pidFile(): string {
@@ -141,17 +141,7 @@ export class EmbeddedClickHouse {
     await end(orphan, this.#clock)
   }
 
-  async #launch(): Promise<void> {
-    for (let attempt = 1; ; attempt += 1) {
-      const problem = await this.#launchOnce()
-      if (problem === undefined) return
-      if (attempt === LAUNCH_ATTEMPTS_MAX || this.#stopping !== undefined) throw problem
-      this.#options.log.warn({ attempt }, 'ClickHouse did not start; trying again.')
-      await this.#clock.sleep(LAUNCH_PAUSE_MS * attempt)
-    }
-  }
-
-  async #launchOnce(): Promise<EngineStartError | undefined> {
+  async #launch(): Promise<EngineProcess> {
     const child = this.#spawn()
     const tail = new LogTail(child.stderr, this.#options.log, 'clickhouse')
     const ready = Promise.withResolvers<number>()
@@ -163,18 +153,13 @@ export class EmbeddedClickHouse {
       child.once('error', (error) => resolve(error.message))
       child.once('exit', (code, signal) => resolve(`status ${signal ?? code}`))
     })
+    const identity = identityOf(child.pid ?? 0)
+    writeFileSync(this.#pidFile, JSON.stringify(identity), { mode: 0o600 })
     child.send(this.#serveMessage(), () => {})
     const outcome = await Promise.race([ready.promise, exited])
-    if (typeof outcome === 'string') {
-      return new EngineStartError('ClickHouse', this.#dataDir, `the engine ended with ${outcome}.`, {
-        logTail: tail.lines,
-      })
-    }
+    if (typeof outcome === 'string') throw this.#startError(`the engine ended with ${outcome}.`, tail.lines)
     this.#port = outcome
-    this.#child = child
-    writeFileSync(this.#pidFile, JSON.stringify(identityOf(child.pid ?? 0)), { mode: 0o600 })
-    void exited.then((status) => this.#restart(status))
-    return undefined
+    return { identity, exited }
   }
 
   #spawn() {
@@ -205,20 +190,8 @@ export class EmbeddedClickHouse {
     }
   }
 
-  async #restart(status: string): Promise<void> {
-    if (this.#stopping !== undefined) return
-    this.#options.log.warn({ status }, 'ClickHouse ended by itself; starting it again.')
-    try {
-      await this.#launch()
-      if (this.#stopping !== undefined) await this.#endChild()
-    } catch (error) {
-      const lost = 'the engine was lost.'
-      this.#lost.resolve(
-        error instanceof EngineStartError
-          ? error
-          : new EngineStartError('ClickHouse', this.#dataDir, lost, { cause: error }),
-      )
-    }
+  #startError(problem: string, logTail: readonly string[]): EngineStartError {
+    return new EngineStartError('ClickHouse', this.#dataDir, problem, { logTail })
   }
 }
 
@@ -230,11 +203,39 @@ const LANES_MAX = THREADPOOL_SIZE - 4
 const READER_LANES_MAX = 8
 const WAITING_MAX = 64
 
-const LAUNCH_ATTEMPTS_MAX = 6
-const LAUNCH_PAUSE_MS = 250
 // The child gives running writes 10 s.
 const STOP_MS = 15_000
 const KILL_MS = 10_000
+
+/**
+ * chDB's library exists for glibc Linux and macOS. Checked before a child is started, which could only die.
+ * @throws EngineStartError naming the platform.
+ */
+function assertSupported(dataDir: string): void {
+  const platform = `${process.platform}-${process.arch}`
+  const name = libraries[platform]
+  if (name === undefined) {
+    throw new EngineStartError(
+      'ClickHouse',
+      dataDir,
+      `there is no ClickHouse engine for the platform ${platform}.`,
+    )
+  }
+  try {
+    const require = createRequire(import.meta.url)
+    createRequire(require.resolve('chdb')).resolve(name)
+  } catch (cause) {
+    const problem = `the package ${name} for the platform ${platform} is not installed (run npm install).`
+    throw new EngineStartError('ClickHouse', dataDir, problem, { cause })
+  }
+}
+
+const libraries: Readonly<Record<string, string>> = {
+  'linux-x64': '@chdb/lib-linux-x64-gnu',
+  'linux-arm64': '@chdb/lib-linux-arm64-gnu',
+  'darwin-x64': '@chdb/lib-darwin-x64',
+  'darwin-arm64': '@chdb/lib-darwin-arm64',
+}
 
 async function end(identity: ProcessIdentity, clock: Clock): Promise<void> {
   if (!isAlive(identity)) return

@@ -8,12 +8,14 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { ChdbSession } from './chdb.ts'
 import { QueryError, queryError } from './queryError.ts'
 import { quoteString } from './sessionSetup.ts'
+import { tagWithQueryId } from './statement.ts'
 
 /** One query for a lane. */
 export interface LaneJob {
   /** Our own statements that prepare the session: USE, SET ROLE, SET. */
   readonly setup: string
   readonly sql: string
+  readonly queryId: string
   readonly format: string
   /** Refuse everything but one reading statement. */
   readonly readOnly: boolean
@@ -74,14 +76,14 @@ async function runIn(session: ChdbSession, job: LaneJob): Promise<void> {
 }
 
 async function stream(session: ChdbSession, job: LaneJob): Promise<void> {
-  for await (const bytes of session.stream(job.sql, job.format)) {
+  for await (const bytes of session.stream(tagWithQueryId(job.sql, job.queryId), job.format)) {
     if (!(await offer(bytes))) break
   }
   send({ type: 'end', rowsRead: 0, bytesRead: 0 })
 }
 
 async function buffer(session: ChdbSession, job: LaneJob): Promise<void> {
-  const { bytes, rowsRead, bytesRead } = await session.run(job.sql, job.format)
+  const { bytes, rowsRead, bytesRead } = await session.run(tagWithQueryId(job.sql, job.queryId), job.format)
   if (bytes.length > 0) await offer(bytes)
   send({ type: 'end', rowsRead, bytesRead })
 }

@@ -1,10 +1,9 @@
 /** The worker threads queries run on: started when first needed, at most so many, with a bounded queue before them. */
 
-import { on } from 'node:events'
 import { Worker } from 'node:worker_threads'
 
 import type { LaneEvent, LaneJob, LaneRequest } from './clickhouseLane.ts'
-import { QueryError, queryError } from './queryError.ts'
+import { QueryError, queryError, unexpectedError } from './queryError.ts'
 
 export interface LaneLimits {
   /** Queries that run at the same time. */
@@ -85,17 +84,23 @@ export class Lanes {
   }
 }
 
-/** One worker thread. */
+/** One worker thread, and what it said that was not read yet. */
 class Lane {
   readonly #worker: Worker
+  readonly #unread: LaneEvent[] = []
+  #wake: (() => void) | undefined
   #alive = true
 
   constructor(dataPath: string, configFile: string) {
     this.#worker = new Worker(new URL('./clickhouseLane.ts', import.meta.url), {
       workerData: { dataPath, configFile },
     })
-    this.#worker.once('exit', () => {
+    this.#worker.on('message', (event: LaneEvent) => this.#put(event))
+    // A thread that throws what is no query's error has a defect; its query fails, and another takes its place.
+    this.#worker.on('error', (error) => {
       this.#alive = false
+      const { number, message } = unexpectedError(error)
+      this.#put({ type: 'error', number, message })
     })
   }
 
@@ -104,36 +109,47 @@ class Lane {
   }
 
   async *run(job: LaneJob): AsyncGenerator<LaneEvent, void, undefined> {
-    const events = on(this.#worker, 'message', { close: ['exit'] })
     let finished = false
     this.#send({ type: 'run', job })
     try {
-      for await (const [event] of events) {
-        const laneEvent: LaneEvent = event
-        finished = laneEvent.type === 'end' || laneEvent.type === 'error'
-        if (laneEvent.type === 'error') throw new QueryError(laneEvent.number, laneEvent.message)
-        yield laneEvent
-        if (finished) return
-        if (laneEvent.type === 'chunk') this.#send({ type: 'pull' })
+      while (!finished) {
+        const event = await this.#take()
+        finished = isLast(event)
+        if (event.type === 'error') throw new QueryError(event.number, event.message)
+        yield event
+        if (event.type === 'chunk') this.#send({ type: 'pull' })
       }
-      finished = true
-      throw queryError('QUERY_WAS_CANCELLED', 'The engine stopped.')
     } finally {
-      if (!finished && this.#alive) await this.#drain()
+      if (!finished) await this.#drain()
     }
   }
 
   /** Waits until the engine has let go of a query nobody wants any more. */
   async #drain(): Promise<void> {
-    this.#send({ type: 'cancel' })
-    for await (const [event] of on(this.#worker, 'message', { close: ['exit'] })) {
-      const laneEvent: LaneEvent = event
-      if (laneEvent.type === 'end' || laneEvent.type === 'error') return
-      this.#send({ type: 'cancel' })
+    do this.#send({ type: 'cancel' })
+    while (!isLast(await this.#take()))
+  }
+
+  #put(event: LaneEvent): void {
+    this.#unread.push(event)
+    this.#wake?.()
+  }
+
+  async #take(): Promise<LaneEvent> {
+    for (;;) {
+      const event = this.#unread.shift()
+      if (event !== undefined) return event
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
     }
   }
 
   #send(request: LaneRequest): void {
     this.#worker.postMessage(request)
   }
+}
+
+function isLast(event: LaneEvent): boolean {
+  return event.type === 'end' || event.type === 'error'
 }

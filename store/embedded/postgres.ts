@@ -5,7 +5,17 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { chmodSync, chownSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Client } from 'pg'
 
@@ -19,6 +29,7 @@ import { serverArguments } from './postgresSettings.ts'
 import { findPostmaster, stopPostmaster } from './postmaster.ts'
 import { identityOf, isAlive, type ProcessIdentity } from './processIdentity.ts'
 import { readOrCreateSecret } from './secretFile.ts'
+import { type EngineProcess, Supervisor } from './supervisor.ts'
 
 export interface PostgresOptions {
   /** DATA_DIR; the server's files go to `postgres/` in it. */
@@ -52,9 +63,7 @@ export class EmbeddedPostgres {
   readonly #dataDir: string
   #port: number
   #password = ''
-  #server: ProcessIdentity | undefined
-  #stopping: Promise<void> | undefined
-  readonly #lost = Promise.withResolvers<EngineStartError>()
+  readonly #supervisor: Supervisor
 
   constructor(options: PostgresOptions) {
     this.#dataDir = resolve(options.dataDir)
@@ -63,6 +72,14 @@ export class EmbeddedPostgres {
     this.#log = options.log
     this.#clock = (options.runtime ?? systemRuntime()).clock
     this.#port = options.port ?? 0
+    this.#supervisor = new Supervisor({
+      engine: 'Postgres',
+      dataDir: this.#dataDir,
+      log: this.#log,
+      clock: this.#clock,
+      launch: () => this.#launch(),
+      end: (identity) => stopPostmaster(identity, this.#clock),
+    })
   }
 
   /** Superuser on the database `millrace`. Holds the password. */
@@ -81,25 +98,28 @@ export class EmbeddedPostgres {
 
   /** The postmaster's pid; changes when it had to be started again. */
   get pid(): number {
-    return this.#server?.pid ?? 0
+    return this.#supervisor.pid
   }
 
   /** Settles when the server died and could not be started again. Never rejects. */
   get lost(): Promise<EngineStartError> {
-    return this.#lost.promise
+    return this.#supervisor.lost
   }
 
   async start(): Promise<void> {
     await this.#prepare()
-    if (!(await this.#adopt())) await this.#launch()
-    await this.#createDatabase()
+    await this.#supervisor.start(await this.#adopt())
+    try {
+      await this.#createDatabase()
+    } catch (cause) {
+      await this.stop()
+      throw new EngineStartError('Postgres', this.#dataDir, 'the server does not answer.', { cause })
+    }
   }
 
   /** Fast shutdown: open transactions roll back. Resolves when the process is gone. */
   stop(): Promise<void> {
-    this.#stopping ??=
-      this.#server === undefined ? Promise.resolve() : stopPostmaster(this.#server, this.#clock)
-    return this.#stopping
+    return this.#supervisor.stop()
   }
 
   #urlOf(database: string): string {
@@ -113,7 +133,10 @@ export class EmbeddedPostgres {
       mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
       chmodSync(this.#folder, postgresOwner() === undefined ? 0o700 : 0o711)
       this.#password = readOrCreateSecret(join(this.#folder, 'password'))
-      if (existsSync(join(this.#pgData, 'PG_VERSION'))) return
+      if (existsSync(join(this.#pgData, 'PG_VERSION'))) {
+        giveAwayAll(this.#pgData)
+        return
+      }
       const draft = `${this.#pgData}.new`
       rmSync(draft, { recursive: true, force: true })
       mkdirSync(draft, { mode: 0o700 })
@@ -135,28 +158,27 @@ export class EmbeddedPostgres {
       const child = this.#spawn(program, ['-D', draft, ...locale, ...login], draft)
       const tail = new LogTail(child.stderr, this.#log, 'initdb')
       const code = await exitOf(child)
-      if (code !== 0) throw this.#startError(`initdb ended with ${code}.`, tail.lines)
+      if (code !== '0') throw this.#startError(`initdb ended with status ${code}.`, tail.lines)
     } finally {
       rmSync(passwordFile, { force: true })
     }
   }
 
   /** Goes on with a living server of this data directory, unless it runs with other settings than ours. */
-  async #adopt(): Promise<boolean> {
+  async #adopt(): Promise<EngineProcess | undefined> {
     const found = findPostmaster(this.#pgData)
-    if (found === undefined) return false
+    if (found === undefined) return undefined
     const ownPort = this.#port
     this.#port = found.port
+    const { identity } = found
     if (await this.#isOurs()) {
-      this.#log.info({ pid: found.process.pid }, 'Postgres of an earlier run is still up; going on with it.')
-      this.#server = found.process
-      this.#watchAdopted(found.process)
-      return true
+      this.#log.info({ pid: identity.pid }, 'Postgres of an earlier run is still up; going on with it.')
+      return { identity, exited: exitOfStranger(identity) }
     }
-    this.#log.warn({ pid: found.process.pid }, 'Postgres of an earlier run is in the way; stopping it.')
-    await stopPostmaster(found.process, this.#clock)
+    this.#log.warn({ pid: identity.pid }, 'Postgres of an earlier run is in the way; stopping it.')
+    await stopPostmaster(identity, this.#clock)
     this.#port = ownPort
-    return false
+    return undefined
   }
 
   async #isOurs(): Promise<boolean> {
@@ -175,41 +197,23 @@ export class EmbeddedPostgres {
     return false
   }
 
-  async #launch(): Promise<void> {
-    const fixed = this.#port !== 0
-    for (let attempt = 1; ; attempt += 1) {
-      if (!fixed && attempt > 1) this.#port = 0
-      if (this.#port === 0) this.#port = await findFreePort()
-      const problem = await this.#launchOnce()
-      if (problem === undefined) return
-      if (attempt === LAUNCH_ATTEMPTS_MAX) throw problem
-      this.#log.debug({ attempt }, 'Postgres did not start; trying again.')
-      await this.#clock.sleep(LAUNCH_PAUSE_MS * attempt)
-    }
-  }
-
-  async #launchOnce(): Promise<EngineStartError | undefined> {
+  /** On the same port as before, so that whoever holds the URL connects again; the first time on a free one. */
+  async #launch(): Promise<EngineProcess> {
+    const port = this.#port === 0 ? await findFreePort() : this.#port
     const { postgres } = findPostgresBinaries(this.#dataDir)
     const settings = [...serverArguments, `cluster_name=${fingerprint(this.#pgData)}`]
-    const args = [
-      '-D',
-      this.#pgData,
-      '-p',
-      String(this.#port),
-      ...settings.flatMap((setting) => ['-c', setting]),
-    ]
+    const args = ['-D', this.#pgData, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting])]
     const child = this.#spawn(postgres, args, this.#pgData)
-    const ready = Promise.withResolvers<void>()
+    const ready = Promise.withResolvers<undefined>()
     const tail = new LogTail(child.stderr, this.#log, 'postgres', (line) => {
-      if (line.includes('database system is ready to accept connections')) ready.resolve()
+      if (line.includes('database system is ready to accept connections')) ready.resolve(undefined)
     })
     const exited = exitOf(child)
-    const code = await Promise.race([ready.promise, exited])
-    if (code !== undefined) return this.#startError(`the server ended with ${code}.`, tail.lines)
-    this.#server = identityOf(child.pid ?? 0)
-    void exited.then((status) => this.#restart(`status ${status}`))
+    const status = await Promise.race([ready.promise, exited])
+    if (status !== undefined) throw this.#startError(`the server ended with status ${status}.`, tail.lines)
+    this.#port = port
     child.unref()
-    return undefined
+    return { identity: identityOf(child.pid ?? 0), exited }
   }
 
   #spawn(program: string, args: readonly string[], cwd: string) {
@@ -223,31 +227,6 @@ export class EmbeddedPostgres {
       env: { PATH: process.env['PATH'], LC_ALL: 'C' },
       stdio: ['ignore', 'ignore', 'pipe'],
     })
-  }
-
-  #watchAdopted(server: ProcessIdentity): void {
-    const timer = setInterval(() => {
-      if (isAlive(server)) return
-      clearInterval(timer)
-      void this.#restart('unknown status')
-    }, ADOPTED_POLL_MS)
-    timer.unref()
-    void this.#lost.promise.then(() => clearInterval(timer))
-  }
-
-  async #restart(status: string): Promise<void> {
-    if (this.#stopping !== undefined) return
-    this.#log.warn({ status }, 'Postgres ended by itself; starting it again.')
-    try {
-      await this.#launch()
-      if (this.#stopping !== undefined && this.#server !== undefined) {
-        await stopPostmaster(this.#server, this.#clock)
-      }
-    } catch (error) {
-      this.#lost.resolve(
-        error instanceof EngineStartError ? error : this.#startError('the server was lost.', [], error),
-      )
-    }
   }
 
   async #createDatabase(): Promise<void> {
@@ -269,15 +248,11 @@ export class EmbeddedPostgres {
     }
   }
 
-  #startError(problem: string, logTail: readonly string[], cause?: unknown): EngineStartError {
-    return new EngineStartError('Postgres', this.#dataDir, problem, { logTail, cause })
+  #startError(problem: string, logTail: readonly string[]): EngineStartError {
+    return new EngineStartError('Postgres', this.#dataDir, problem, { logTail })
   }
 }
 
-// The shared memory of killed backends keeps a new server out until the last of them has noticed (measured: 0.1 s,
-// 1.6 s after a kill under write load), and a free port may be taken by another before we use it.
-const LAUNCH_ATTEMPTS_MAX = 8
-const LAUNCH_PAUSE_MS = 250
 const CONNECT_MS = 5_000
 // An orphan may be replaying its log after a crash of its own.
 const ADOPTION_MS = 60_000
@@ -298,14 +273,35 @@ function giveAway(path: string): void {
   if (owner !== undefined) chownSync(path, owner, owner)
 }
 
+/** The same for a whole directory, when the program ran as another user before. */
+function giveAwayAll(directory: string): void {
+  const owner = postgresOwner()
+  if (owner === undefined || statSync(directory).uid === owner) return
+  for (const name of readdirSync(directory, { recursive: true, encoding: 'utf8' }))
+    giveAway(join(directory, name))
+  giveAway(directory)
+}
+
 /** SQLSTATE class 28: the password is not the one of this data directory. */
 function isLoginRefused(error: unknown): boolean {
   return errnoOf(error)?.startsWith('28') === true
 }
 
-function exitOf(child: ChildProcess): Promise<string | number> {
-  return new Promise((resolve, reject) => {
-    child.once('error', reject)
-    child.once('exit', (code, signal) => resolve(signal ?? code ?? 'unknown'))
+function exitOf(child: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve(error.message))
+    child.once('exit', (code, signal) => resolve(String(signal ?? code)))
   })
+}
+
+/** An adopted server is no child of ours, so the system does not tell us when it ends. */
+function exitOfStranger(server: ProcessIdentity): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>()
+  const timer = setInterval(() => {
+    if (isAlive(server)) return
+    clearInterval(timer)
+    resolve('unknown')
+  }, ADOPTED_POLL_MS)
+  timer.unref()
+  return promise
 }

@@ -5,11 +5,11 @@ import { join } from 'node:path'
 
 import type { Clock } from '#runtime.ts'
 import { errnoOf } from './errors.ts'
-import { identityOf, isAlive, type ProcessIdentity } from './processIdentity.ts'
+import { identityOf, isAlive, type ProcessIdentity, waitForExit } from './processIdentity.ts'
 
 /** A living postmaster. */
 export interface Postmaster {
-  readonly process: ProcessIdentity
+  readonly identity: ProcessIdentity
   readonly port: number
 }
 
@@ -30,7 +30,7 @@ export function findPostmaster(pgData: string): Postmaster | undefined {
   const pid = Number(lines[0])
   const port = Number(lines[3])
   const identity = identityOf(pid)
-  if (pid > 0 && isAlive(identity) && isPostmaster(pid, pgData)) return { process: identity, port }
+  if (pid > 0 && isAlive(identity) && isPostmaster(pid, pgData)) return { identity, port }
   rmSync(path, { force: true })
   return undefined
 }
@@ -49,7 +49,6 @@ function isPostmaster(pid: number, pgData: string): boolean {
 const FAST_SHUTDOWN_MS = 60_000
 // Immediate shutdown only ends processes; recovery replays the log at the next start.
 const IMMEDIATE_SHUTDOWN_MS = 10_000
-const EXIT_POLL_MS = 20
 
 /** Fast shutdown (roll back, checkpoint), and harder when that takes too long. Resolves when the process is gone. */
 export async function stopPostmaster(identity: ProcessIdentity, clock: Clock): Promise<void> {
@@ -63,14 +62,4 @@ export async function stopPostmaster(identity: ProcessIdentity, clock: Clock): P
     process.kill(identity.pid, signal)
     if (await waitForExit(identity, waitMs, clock)) return
   }
-}
-
-/** Whether the process ended within the time. It need not be our child, so there is no event to wait for. */
-export async function waitForExit(identity: ProcessIdentity, waitMs: number, clock: Clock): Promise<boolean> {
-  const deadline = clock.monotonic() + waitMs
-  while (isAlive(identity)) {
-    if (clock.monotonic() >= deadline) return false
-    await clock.sleep(EXIT_POLL_MS)
-  }
-  return true
 }

@@ -5,6 +5,7 @@
 
 import { readFileSync } from 'node:fs'
 
+import type { Clock } from '#runtime.ts'
 import { errnoOf } from './errors.ts'
 
 /** A process as written to disk. */
@@ -29,6 +30,18 @@ export function isAlive(identity: ProcessIdentity): boolean {
   if (!pidExists(identity.pid)) return false
   const now = startOf(identity.pid)
   return identity.startedAt === undefined || now === undefined || now === identity.startedAt
+}
+
+const EXIT_POLL_MS = 20
+
+/** Whether the process ended within the time. It need not be our child, so there is no event to wait for. */
+export async function waitForExit(identity: ProcessIdentity, waitMs: number, clock: Clock): Promise<boolean> {
+  const deadline = clock.monotonic() + waitMs
+  while (isAlive(identity)) {
+    if (clock.monotonic() >= deadline) return false
+    await clock.sleep(EXIT_POLL_MS)
+  }
+  return true
 }
 
 /** The identity in a value read from disk; undefined when it is not one. */

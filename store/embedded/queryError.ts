@@ -1,6 +1,6 @@
 /** An error as ClickHouse numbers and words them, on its way to the HTTP client. */
 
-import { MillraceError } from '#errors.ts'
+import { MillraceError, messageOf } from '#errors.ts'
 
 /** ClickHouse's numbers of the errors the server raises itself (ErrorCodes.cpp). */
 export const errorNumbers = {
@@ -39,6 +39,14 @@ export function queryError(name: keyof typeof errorNumbers, problem: string): Qu
     `Code: ${errorNumbers[name]}. DB::Exception: ${problem} (${name})`,
   )
 }
+
+/** Anything else that went wrong, as an error the client can parse. */
+export function unexpectedError(error: unknown): QueryError {
+  if (error instanceof QueryError) return error
+  const message = `Code: ${UNKNOWN_EXCEPTION}. DB::Exception: ${messageOf(error)} (UNKNOWN_EXCEPTION)`
+  return new QueryError(UNKNOWN_EXCEPTION, message, { cause: error })
+}
+const UNKNOWN_EXCEPTION = 1002
 
 // As the real server maps them (HTTPHandler / exceptionCodeToHTTPStatus).
 const statuses = new Map<number, number>([

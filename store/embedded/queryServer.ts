@@ -8,17 +8,17 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { Answer, ClientGone } from './answer.ts'
 import { ChdbSession } from './chdb.ts'
 import { type LaneLimits, Lanes } from './lanes.ts'
-import { QueryError, queryError } from './queryError.ts'
+import { queryError, unexpectedError } from './queryError.ts'
 import { type Logins, type QueryRequest, readQueryRequest } from './queryRequest.ts'
 import { readStatementBody, Spool } from './requestBody.ts'
 import { quoteString, sessionSetup } from './sessionSetup.ts'
 import {
   assertReaderMayAsk,
   type DataInsert,
+  type OtherStatement,
   queryIdTag,
   readStatement,
   rewriteProcessQueries,
-  tagWithQueryId,
 } from './statement.ts'
 
 export interface QueryServerOptions {
@@ -63,11 +63,13 @@ export class QueryServer {
   /** Refuses new requests, ends running reads, lets writes finish, and closes the engine. */
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
+    // A connection turns idle when its answer is out, which Node tells nobody.
+    const idle = setInterval(() => this.#server.closeIdleConnections(), IDLE_POLL_MS)
     await this.#control.run(
       `KILL QUERY WHERE query_kind = 'Select' AND startsWith(query, '/*query_id:') ASYNC`,
     )
-    this.#server.closeIdleConnections()
     await closed
+    clearInterval(idle)
     this.#control.close()
     this.#spool.close()
   }
@@ -87,8 +89,8 @@ export class QueryServer {
     } catch (error) {
       if (error instanceof ClientGone) return
       // What is left of a refused body is not read: the connection cannot be used again.
-      if (!request.complete) response.setHeader('Connection', 'close')
-      answer.fail(error instanceof QueryError ? error : unexpected(error))
+      if (!request.complete && !response.headersSent) response.setHeader('Connection', 'close')
+      answer.fail(unexpectedError(error))
     }
   }
 
@@ -106,7 +108,7 @@ export class QueryServer {
     try {
       const { statement, rows } = await this.#readStatement(query, request)
       if (statement.kind === 'insert') await this.#insert(query, statement, rows, request, answer)
-      else await this.#run(query, statement.sql, statement.format ?? query.format, response, answer)
+      else await this.#run(query, statement, response, answer)
     } finally {
       this.#running.delete(query.queryId)
     }
@@ -148,13 +150,12 @@ export class QueryServer {
       return
     }
     const source = `file(${quoteString(path)}, ${quoteString(statement.format)})`
-    const sql = tagWithQueryId(`${statement.head} SELECT * FROM ${source}`, query.queryId)
-    const job = { setup: sessionSetup(query), sql, format: 'Null', readOnly: false, stream: false }
+    const sql = `${statement.head} SELECT * FROM ${source}`
+    const setup = sessionSetup({ ...query, settings: new Map([...insertSettings, ...query.settings]) })
+    const job = { setup, sql, queryId: query.queryId, format: 'Null', readOnly: false, stream: false }
     try {
-      const startedAt = performance.now()
-      for await (const event of this.#lanes.run(job)) {
-        if (event.type === 'end') answer.end({ ...event, elapsedMs: performance.now() - startedAt })
-      }
+      // Without a summary: the engine does not tell how many rows it wrote.
+      for await (const event of this.#lanes.run(job)) if (event.type === 'end') answer.end(undefined)
     } finally {
       this.#spool.remove(path)
     }
@@ -162,19 +163,20 @@ export class QueryServer {
 
   async #run(
     query: QueryRequest,
-    statement: string,
-    format: string,
+    statement: OtherStatement,
     response: ServerResponse,
     answer: Answer,
   ): Promise<void> {
     const isReader = query.user === 'reader'
-    if (isReader) assertReaderMayAsk(statement)
+    const { sql, isSelect, format = query.format } = statement
+    if (isReader) assertReaderMayAsk(sql)
     const job = {
       setup: sessionSetup(query),
-      sql: tagWithQueryId(isReader ? statement : rewriteProcessQueries(statement), query.queryId),
+      sql: isReader ? sql : rewriteProcessQueries(sql),
+      queryId: query.queryId,
       format,
       readOnly: isReader,
-      stream: streamable.has(format) && !query.waitEndOfQuery,
+      stream: isSelect && streamable.has(format) && !query.waitEndOfQuery,
     }
     answer.format = format
     const startedAt = performance.now()
@@ -198,12 +200,17 @@ export class QueryServer {
   /** ASYNC: KILL QUERY .. SYNC deadlocks the session that says it. */
   async #kill(queryId: string): Promise<void> {
     const tag = quoteString(queryIdTag(queryId))
-    await this.#control.run(`KILL QUERY WHERE startsWith(query, ${tag}) ASYNC`)
+    // Fails only when the engine is closing, which ends the query as well.
+    await this.#control.run(`KILL QUERY WHERE startsWith(query, ${tag}) ASYNC`).catch(() => {})
   }
 }
 
+const IDLE_POLL_MS = 50
 // Longer than the client's idle timeout of 2.5 s, so that it never writes into a connection we are closing.
 const KEEP_ALIVE_MS = 30_000
+
+/** Blocks stay in the file's order, so that a retry with the same deduplication token cuts the same parts. */
+const insertSettings: readonly (readonly [string, string])[] = [['parallelize_output_from_storages', '0']]
 
 /** Formats that are the same whether the result is written at once or block by block. */
 const streamable = new Set([
@@ -223,8 +230,3 @@ const streamable = new Set([
   'LineAsString',
   'TSKV',
 ])
-
-function unexpected(error: unknown): QueryError {
-  const problem = error instanceof Error ? error.message : String(error)
-  return new QueryError(1002, `Code: 1002. DB::Exception: ${problem} (UNKNOWN_EXCEPTION)`, { cause: error })
-}

@@ -18,14 +18,17 @@ export interface OtherStatement {
   readonly kind: 'other'
   readonly sql: string
   readonly format: string | undefined
+  /** A SELECT: what chDB can stream. SHOW, EXPLAIN and the like read too, but come whole. */
+  readonly isSelect: boolean
 }
 
 /** Reads a statement. Offsets count UTF-16 units, so decode bytes as latin1 to get byte offsets. */
 export function readStatement(text: string): DataInsert | OtherStatement {
   const tokens = readTokens(text)
   const first = tokens.next().value ?? undefined
-  if (!isWord(first, 'INSERT')) return { kind: 'other', sql: text, format: trailingFormat(text) }
-  return readInsert(text, tokens)
+  if (isWord(first, 'INSERT')) return readInsert(text, tokens)
+  const isSelect = isWord(first, 'SELECT') || isWord(first, 'WITH') || first?.text === '('
+  return { kind: 'other', sql: text, format: trailingFormat(text), isSelect }
 }
 
 function readInsert(text: string, tokens: Generator<SqlToken, void, undefined>): DataInsert | OtherStatement {
@@ -47,7 +50,7 @@ function readInsert(text: string, tokens: Generator<SqlToken, void, undefined>):
       }
     }
   }
-  return { kind: 'other', sql: text, format: undefined }
+  return { kind: 'other', sql: text, format: undefined, isSelect: false }
 }
 
 /** As the server's parser has it: blanks and one line end after the format's name belong to the statement. */

@@ -1,0 +1,16 @@
+/** A program that holds a data directory and its engines until it is killed. Run by the tests of what a kill leaves. */
+
+import { startClickHouse } from '#store/embedded/clickhouse.ts'
+import { openDataDir } from '#store/embedded/dataDir.ts'
+import { startPostgres } from '#store/embedded/postgres.ts'
+import { silentLogger } from '#telemetry.ts'
+
+const [, , path = '', ...engines] = process.argv
+const { path: dataDir } = openDataDir(path)
+const pids: Record<string, number> = { program: process.pid }
+if (engines.includes('postgres')) pids['postgres'] = (await startPostgres({ dataDir, log: silentLogger })).pid
+if (engines.includes('clickhouse')) {
+  pids['clickhouse'] = (await startClickHouse({ dataDir, log: silentLogger, readerGrants: [] })).pid
+}
+process.stdout.write(`${JSON.stringify(pids)}\n`)
+setInterval(() => {}, 1_000)
