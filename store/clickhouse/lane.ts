@@ -39,6 +39,8 @@ export interface ClickHouseLaneOptions {
   readonly decode: (raw: RawRange) => Promise<EncodedBatch>
   readonly clock: Clock
   readonly log: Logger
+  /** Digests the next whole partition, if there is one; false when what it holds is not what was sent. */
+  readonly seal: () => Promise<boolean>
   /** Told after every write. */
   readonly onWritten: (range: BlockRange, rows: number) => void
 }
@@ -96,6 +98,7 @@ export class ClickHouseLane {
     if (!this.#adopted) await this.#finishOpenBatches()
     const gap = await this.#lowestGap()
     if (!gap) return false
+    if (gap.from % PARTITION_BLOCKS === 0) await this.#seal()
     const batches = this.#cachedBatches(gap)
     if (batches.length === 0) return this.#writeFromArchive(gap)
     if (this.#worthWaiting(gap, batches)) return false
@@ -157,6 +160,15 @@ export class ClickHouseLane {
     const partitionDone = batches.at(-1)?.range.to === partitionEnd(gap.from)
     const waited = this.#options.clock.monotonic() - this.#flushedAt
     return rows < FLUSH_ROWS_MIN && !partitionDone && waited < FLUSH_MS
+  }
+
+  /** A partition below was just completed. One that disagrees stays readable, and is told loudly. */
+  async #seal(): Promise<void> {
+    if (await this.#options.seal()) return
+    this.#options.log.error(
+      {},
+      'a sealed ClickHouse partition does not hold what was sent; run `millrace verify`',
+    )
   }
 
   /** Blocks that are not cached any more are made anew, several pieces to an insert. */

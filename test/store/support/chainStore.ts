@@ -89,6 +89,7 @@ export async function openChainStore(options: ChainStoreOptions): Promise<ChainS
     decode: async (raw) => decode(raw),
     clock,
     log: silentLogger,
+    seal: async () => true,
     onWritten: () => {},
   })
   return {

@@ -1,0 +1,137 @@
+// Goal: the live schemas of both engines are what transform/tables.ts says, and the views what store/views.ts says.
+// Method: migrate empty databases, read the catalogs back, compare names, types and nullability.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openClickHouse, selectRows } from '#store/clickhouse/client.ts'
+import { databaseOf, expandTemplate } from '#store/clickhouse/template.ts'
+import { MigrationNewerError, migrateApp, migrateChain, migrateClickHouse } from '#store/migrate.ts'
+import { openPostgres, type Postgres, schemaOf, viewSchemaOf } from '#store/postgres.ts'
+import { relationsOf, replaceClickHouseViews, replacePostgresViews } from '#store/views.ts'
+import { silentLogger } from '#telemetry.ts'
+import { clickhouseType } from '#transform/encode/native.ts'
+import { analyticsTableNames, type ColumnType, tableNames, tables } from '#transform/tables.ts'
+import { type FreshDatabase, freshDatabase } from '../support/engines.ts'
+
+const postgresTypes: Readonly<Record<ColumnType, string>> = {
+  uint8: 'smallint',
+  int8: 'smallint',
+  uint32: 'integer',
+  uint64: 'bigint',
+  bool: 'boolean',
+  seconds: 'timestamp with time zone',
+  address: 'bytea',
+  hash: 'bytea',
+  bytes: 'bytea',
+  text: 'text',
+  uint256: 'numeric',
+}
+
+describe('the schema', () => {
+  let access: FreshDatabase
+  let postgres: Postgres
+  let clickhouse: ReturnType<typeof openClickHouse>
+
+  beforeAll(async () => {
+    access = await freshDatabase()
+    postgres = openPostgres({ url: access.databaseUrl, applicationName: 'test', log: silentLogger })
+    clickhouse = openClickHouse({
+      url: access.clickhouseUrl,
+      username: access.clickhouseUsername,
+      password: access.clickhousePassword,
+    })
+    await migrateApp(postgres)
+    await migrateChain(postgres, access.chainId)
+    await migrateClickHouse(clickhouse, access.chainId, { cluster: null })
+  })
+  afterAll(async () => {
+    await clickhouse.close()
+    await postgres.close()
+    await access.drop()
+  })
+
+  test('Postgres has the columns of tables.ts, in order', async () => {
+    for (const name of tableNames) {
+      const { rows } = await postgres.pool.query(
+        `SELECT column_name AS name, data_type AS type, is_nullable = 'YES' AS nullable FROM information_schema.columns
+         WHERE table_schema = $1 AND table_name = $2 ORDER BY ordinal_position`,
+        [schemaOf(access.chainId), name],
+      )
+      const declared = tables[name].columns.map((column) => ({ ...column, type: postgresTypes[column.type] }))
+      expect(rows, name).toEqual(declared)
+    }
+  })
+
+  test('ClickHouse has the columns of tables.ts, in order', async () => {
+    for (const name of analyticsTableNames) {
+      const rows = await selectRows<{ name: string; type: string }>(
+        clickhouse,
+        'SELECT name, type FROM system.columns WHERE database = {database: String} AND table = {name: String} ORDER BY position',
+        { database: databaseOf(access.chainId), name },
+      )
+      const declared = tables[name].columns.map((column) => ({
+        name: column.name,
+        type: clickhouseType(column),
+      }))
+      expect(rows, name).toEqual(declared)
+    }
+  })
+
+  test('migrating again changes nothing', async () => {
+    const applied = () =>
+      postgres.pool.query('SELECT * FROM app.migrations ORDER BY scope, number').then((r) => r.rows)
+    const before = await applied()
+    await migrateApp(postgres)
+    await migrateChain(postgres, access.chainId)
+    await migrateClickHouse(clickhouse, access.chainId, { cluster: null })
+    expect(await applied()).toEqual(before)
+  })
+
+  test('every view answers on both engines, and the reader sees its columns', async () => {
+    await replacePostgresViews(postgres, access.chainId)
+    await replacePostgresViews(postgres, access.chainId)
+    await replaceClickHouseViews(clickhouse, access.chainId, 'DEFINER = default SQL SECURITY DEFINER')
+    const reader = openClickHouse({
+      url: access.clickhouseUrl,
+      username: access.readerUsername,
+      password: access.readerPassword,
+    })
+    for (const relation of relationsOf('postgres')) {
+      const { fields } = await postgres.pool.query(
+        `SELECT * FROM ${viewSchemaOf(access.chainId)}.${relation.name}`,
+      )
+      expect(
+        fields.map((field) => field.name),
+        relation.name,
+      ).toEqual(relation.columns.map((column) => column.name))
+    }
+    for (const relation of relationsOf('clickhouse')) {
+      const result = await reader.query({
+        query: `SELECT * FROM chain_${access.chainId}_sql.${relation.name}`,
+        format: 'JSONCompactEachRowWithNames',
+      })
+      const [names] = await result.json()
+      expect(names, relation.name).toEqual(relation.columns.map((column) => column.name))
+    }
+    await reader.close()
+  })
+
+  test('a database migrated by a newer program is refused before anything is changed', async () => {
+    await postgres.pool.query(
+      "INSERT INTO app.migrations (scope, number, name, checksum) VALUES ('app', 900, 'future', 'x')",
+    )
+    await expect(migrateApp(postgres)).rejects.toThrow(MigrationNewerError)
+    await postgres.pool.query('DELETE FROM app.migrations WHERE number = 900')
+  })
+})
+
+test('a cluster gets replicated engines with a path of its own and the long deduplication window', () => {
+  const sql = expandTemplate(
+    'CREATE TABLE {database}.t {on_cluster} ENGINE = {engine:ReplacingMergeTree(v)} SETTINGS {dedup_window}',
+    'chain_1',
+    {
+      cluster: 'main',
+    },
+  )
+  expect(sql).toBe(
+    "CREATE TABLE `chain_1`.t ON CLUSTER `main` ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{uuid}', '{replica}', v) SETTINGS replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 604800",
+  )
+})
