@@ -1,0 +1,356 @@
+/**
+ * One chain at work: source, worker threads, sinks and lanes put together. The way of a block is
+ * `ingest/converge.ts` (fetch, check, append) -> `transform/decodeRange.ts` (verify, decode, encode, in a worker)
+ * -> `store/sinks/postgres.ts` (commit) -> `store/clickhouse/lane.ts` (follow) -> `api/routes` (read).
+ */
+import type { ClickHouseClient } from '@clickhouse/client'
+import { ByteBudget } from '#ingest/byteBudget.ts'
+import { visitListed } from '#ingest/failpoints.ts'
+import { type FollowEvent, type FollowState, follow } from '#ingest/follow.ts'
+import { fillHistory, type HistoryEvent } from '#ingest/history.ts'
+import { type Lease, waitForLease } from '#ingest/lease.ts'
+import type { HistoryProgress } from '#ingest/progress.ts'
+import { type BlockRange, blockCount, covers, splitAligned } from '#ingest/range.ts'
+import type { Source } from '#ingest/source.ts'
+import { ChainState } from '#store/chainState.ts'
+import { BatchCache } from '#store/clickhouse/batchCache.ts'
+import { ClickHouseJournal } from '#store/clickhouse/journal.ts'
+import { ClickHouseLane, PARTITION_BLOCKS } from '#store/clickhouse/lane.ts'
+import { databaseOf } from '#store/clickhouse/template.ts'
+import { CommitBell } from '#store/commits.ts'
+import { readLane } from '#store/lane.ts'
+import { postgresLeases } from '#store/leases.ts'
+import { type ChainIdentity, historyTarget, openChain, readLedgerIdentity } from '#store/ledger.ts'
+import { type Postgres, schemaOf } from '#store/postgres.ts'
+import { sealNextPartition } from '#store/seal.ts'
+import { ClickHouseSink } from '#store/sinks/clickhouse.ts'
+import { PostgresHistorySink } from '#store/sinks/history.ts'
+import { type CommitListener, PostgresHeadSink } from '#store/sinks/postgres.ts'
+import type { EncodedBatch } from '#transform/batch.ts'
+import { createDecodePool, type DecodePool } from '#transform/decodePool.ts'
+import type { ChainProfile, Checks } from '#transform/profile.ts'
+import { messageOf } from './errors.ts'
+import type { Runtime } from './runtime.ts'
+import { type Logger, metrics } from './telemetry.ts'
+
+export interface ChainOptions {
+  readonly identity: ChainIdentity
+  readonly kind: ChainProfile['kind']
+  readonly checks: Checks
+  readonly source: Source
+  readonly postgres: Postgres
+  readonly clickhouse: ClickHouseClient
+  readonly workerThreads: number
+  /** Who holds the writing lease: this installation, so that a restart takes it over at once. */
+  readonly holder: string
+  readonly runtime: Runtime
+  readonly log: Logger
+}
+
+/** Fetched and decoded bytes in flight for one chain, head and history together: memory is flat whatever the length. */
+const IN_FLIGHT_BYTES_MAX = 192 * 1024 * 1024
+/** Encoded batches waiting for ClickHouse; beyond it they are derived anew from the archive. */
+const CACHE_BYTES_MAX = 192 * 1024 * 1024
+const BATCH_BLOCKS_MAX = 200
+const BATCH_BYTES_ESTIMATE = 16 * 1024 * 1024
+const FETCH_WINDOW = 6
+/** Two chunks keep both cores busy: one decodes while the other commits. */
+const CHUNKS_IN_FLIGHT = 2
+/** Ten minutes of a chain with two blocks a second: catching up takes longer than starting anew at the head. */
+const SEAL_GAP_BLOCKS = 1_200
+const LEASE_MS = 10_000
+const HISTORY_IDLE_MS = 1_000
+
+export interface LaneStatus {
+  readonly state: FollowState | 'idle' | 'filling'
+  readonly problem: string | null
+}
+
+/** A chain being indexed by this process. */
+export class Chain {
+  readonly state: ChainState
+  readonly source: Source
+  readonly profile: ChainProfile
+  /** Where head and finality stood when the program started: caught up means past these. */
+  startTarget: { readonly head: number; readonly finalized: number } | null = null
+  historyProgress: HistoryProgress | null = null
+  headStatus: LaneStatus = { state: 'running', problem: null }
+  historyStatus: LaneStatus = { state: 'idle', problem: null }
+  readonly #options: ChainOptions
+  readonly #pool: DecodePool
+  readonly #cache = new BatchCache(CACHE_BYTES_MAX)
+  readonly #budget = new ByteBudget(IN_FLIGHT_BYTES_MAX)
+  readonly #stop = new AbortController()
+  #lease: Lease | null = null
+  #clickhouseLane: ClickHouseLane | null = null
+  #running: Promise<unknown> = Promise.resolve()
+
+  constructor(options: ChainOptions) {
+    const { identity, postgres, workerThreads, log } = options
+    this.#options = options
+    this.source = alignedSource(options.source)
+    this.profile = {
+      chainId: identity.chainId,
+      kind: options.kind,
+      headerRule: identity.headerRule,
+      checks: options.checks,
+    }
+    this.state = new ChainState({
+      chainId: identity.chainId,
+      schema: schemaOf(identity.chainId),
+      startBlock: identity.startBlock,
+      postgres,
+      bell: new CommitBell(),
+    })
+    this.#pool = createDecodePool({ threads: workerThreads, profile: this.profile, log })
+  }
+
+  get clickhouseStatus(): { readonly state: string; readonly problem: string | null } {
+    return this.#clickhouseLane?.status ?? { state: 'running', problem: null }
+  }
+
+  /** Starts every lane as soon as the lease is ours; until then another process writes and this one reads. */
+  async start(): Promise<void> {
+    const { head, finalized } = await this.source.head()
+    this.startTarget = { head: head.number, finalized }
+    this.state.sawHead(head.number)
+    await this.state.refresh()
+    const reading = this.state.follow(this.#options.runtime.clock, this.#stop.signal)
+    const writing = this.#write().catch((error: unknown) => {
+      if (this.#stop.signal.aborted) return
+      this.headStatus = { state: 'stopped', problem: messageOf(error) }
+      this.#options.log.error({ chainId: this.state.chainId, error: messageOf(error) }, 'the chain stopped')
+    })
+    this.#running = Promise.all([reading, writing])
+  }
+
+  async #write(): Promise<void> {
+    const { identity, postgres, runtime, log, holder } = this.#options
+    const lease = await waitForLease(
+      {
+        store: postgresLeases(postgres),
+        name: `index:${identity.chainId}`,
+        holder,
+        ttlMs: LEASE_MS,
+        runtime,
+        log,
+        failpoint: visitListed(runtime.failpoint),
+      },
+      this.#stop.signal,
+    )
+    this.#lease = lease
+    const { finalized } = await this.source.head()
+    await openChain(postgres, identity, Math.max(identity.startBlock, finalized + 1), lease.fence)
+    const { ledgerId } = await readLedgerIdentity(postgres)
+    await this.#runLanes(lease, ledgerId)
+  }
+
+  /** Ends every lane at its next safe point and gives the lease back. */
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    await this.#running
+    await this.#lease?.release().catch(() => {})
+    await this.#pool.close()
+    await this.source.close()
+  }
+
+  /** Caught up: both stores cover what the chain had when the program started (ClickHouse: what was final). */
+  caughtUp(scope: 'all' | 'head'): boolean {
+    const target = this.startTarget
+    if (!target) return false
+    const { startBlock } = this.state
+    const postgres = this.state.coverage('postgres')
+    if (scope === 'head') return this.state.tip >= target.head
+    const needed = { from: startBlock, to: target.head }
+    const final = { from: startBlock, to: target.finalized }
+    return (
+      (needed.to < needed.from || covers(postgres, needed)) &&
+      (final.to < final.from || covers(this.state.coverage('clickhouse'), final))
+    )
+  }
+
+  #runLanes(lease: Lease, ledgerId: string): Promise<unknown> {
+    const { postgres, runtime } = this.#options
+    const schema = schemaOf(this.#options.identity.chainId)
+    const signal = AbortSignal.any([this.#stop.signal, lease.lost])
+    const clickhouseLane = this.#createClickHouseLane(lease, ledgerId)
+    this.#clickhouseLane = clickhouseLane
+    const sinkOptions = {
+      postgres,
+      schema,
+      fence: lease.fence,
+      listener: this.#commitListener(clickhouseLane),
+      failpoint: runtime.failpoint,
+    }
+    return Promise.all([
+      this.#followHead(new PostgresHeadSink(sinkOptions), signal),
+      this.#keepHistory(new PostgresHistorySink(sinkOptions), signal),
+      clickhouseLane.run(signal),
+    ])
+  }
+
+  #createClickHouseLane(lease: Lease, ledgerId: string): ClickHouseLane {
+    const { identity, postgres, clickhouse, runtime, log } = this.#options
+    const schema = schemaOf(identity.chainId)
+    const journal = new ClickHouseJournal(postgres, schema)
+    const sink = new ClickHouseSink({
+      client: clickhouse,
+      database: databaseOf(identity.chainId),
+      ledgerId,
+      journal,
+      assertMayWrite: () => lease.assertHeld(),
+      clock: runtime.clock,
+      failpoint: runtime.failpoint,
+    })
+    const chain = String(identity.chainId)
+    return new ClickHouseLane({
+      postgres,
+      schema,
+      sink,
+      journal,
+      cache: this.#cache,
+      decode: (raw) => this.#pool.decode(raw),
+      clock: runtime.clock,
+      log,
+      seal: async () => {
+        const database = databaseOf(identity.chainId)
+        const options = { postgres, clickhouse, journal, schema, database, partitionBlocks: PARTITION_BLOCKS }
+        return (await sealNextPartition(options))?.agreed ?? true
+      },
+      onWritten: (range, rows) => {
+        metrics.tipBlock.set({ chain, store: 'clickhouse' }, range.to)
+        metrics.blocksCommitted.inc({ chain, store: 'clickhouse', lane: 'all' }, blockCount(range))
+        metrics.rowsCommitted.inc({ chain, store: 'clickhouse' }, rows)
+        this.#wake()
+      },
+    })
+  }
+
+  #commitListener(clickhouseLane: ClickHouseLane): CommitListener {
+    const chain = String(this.#options.identity.chainId)
+    return {
+      appended: async (batch, lane) => {
+        this.#cache.add(batch)
+        metrics.blocksCommitted.inc({ chain, store: 'postgres', lane }, blockCount(batch.range))
+        metrics.rowsCommitted.inc({ chain, store: 'postgres' }, rowCount(batch))
+        if (lane === 'head') metrics.tipBlock.set({ chain, store: 'postgres' }, batch.range.to)
+        this.#wake()
+        if (lane === 'history' && !clickhouseLane.failing) await this.#cache.room()
+      },
+      reverted: (range) => {
+        this.#cache.drop(range)
+        this.#wake()
+      },
+    }
+  }
+
+  /** Readers look again; a read that fails keeps the old picture and the next poll mends it. */
+  #wake(): void {
+    this.state.refresh().then(
+      () => this.state.bell.ring(),
+      () => this.state.bell.ring(),
+    )
+  }
+
+  async #followHead(sink: PostgresHeadSink, signal: AbortSignal): Promise<void> {
+    const { identity, runtime, log } = this.#options
+    const lane = {
+      source: this.source,
+      decode: this.#pool.decode,
+      failpoint: visitListed(runtime.failpoint),
+      lane: 'head' as const,
+      sink,
+      startBlock: identity.startBlock,
+      batchBlocksMax: BATCH_BLOCKS_MAX,
+      sealGapBlocks: SEAL_GAP_BLOCKS,
+    }
+    const observe = (event: FollowEvent) => this.#observeHead(event)
+    const end = await follow(lane, { runtime, log, ahead: this.#ahead(), observe }, signal)
+    if (end.reason === 'stopped') this.headStatus = { state: end.state, problem: messageOf(end.error) }
+  }
+
+  #observeHead(event: FollowEvent): void {
+    if (event.type === 'target') this.state.sawHead(event.head.number)
+    if (event.type === 'finalized') this.#wake()
+    if (event.type === 'state')
+      this.headStatus = { state: event.state, problem: event.problem?.message ?? null }
+  }
+
+  /** History is whatever the head lane's segment leaves below it; a sealed segment leaves more. */
+  async #keepHistory(sink: PostgresHistorySink, signal: AbortSignal): Promise<void> {
+    const { runtime, log } = this.#options
+    while (!signal.aborted) {
+      const target = await this.#missingHistory().catch(() => null)
+      if (!target) {
+        await runtime.clock.sleep(HISTORY_IDLE_MS, signal).catch(() => {})
+        continue
+      }
+      try {
+        this.historyStatus = { state: 'filling', problem: null }
+        await fillHistory(this.#historyLane(sink), target, this.#historyOptions(), signal)
+        this.historyStatus = { state: 'idle', problem: null }
+        this.#wake()
+        await this.state.refresh().catch(() => {})
+      } catch (error) {
+        if (signal.aborted) return
+        this.historyStatus = { state: 'stopped', problem: messageOf(error) }
+        log.error({ chainId: this.#options.identity.chainId, error: messageOf(error) }, 'history stopped')
+        return
+      }
+    }
+  }
+
+  #historyLane(sink: PostgresHistorySink) {
+    const { runtime } = this.#options
+    const failpoint = visitListed(runtime.failpoint)
+    return { source: this.source, decode: this.#pool.decode, failpoint, lane: 'history' as const, sink }
+  }
+
+  #historyOptions() {
+    const { runtime, log } = this.#options
+    const observe = (event: HistoryEvent) => {
+      if (event.type === 'progress') this.historyProgress = event.progress
+      if (event.type === 'waiting') this.historyStatus = { state: 'filling', problem: event.problem.message }
+      if (event.type === 'attached') this.#wake()
+    }
+    return { runtime, log, ahead: this.#ahead(), chunksMax: CHUNKS_IN_FLIGHT, observe }
+  }
+
+  /** Null while there is nothing to fill, or while the head lane has not said where it begins. */
+  async #missingHistory(): Promise<BlockRange | null> {
+    const { postgres, identity } = this.#options
+    const lane = await readLane(postgres.pool, this.state.schema)
+    if (!lane?.tipHash) return null
+    const target = await historyTarget(postgres, identity.chainId, identity.startBlock)
+    return blockCount(target) > 0 && !covers(this.state.coverage('postgres'), target) ? target : null
+  }
+
+  #ahead() {
+    return {
+      windowMax: FETCH_WINDOW,
+      batchBlocksMax: BATCH_BLOCKS_MAX,
+      batchBytesEstimate: BATCH_BYTES_ESTIMATE,
+      budget: this.#budget,
+    }
+  }
+}
+
+/** No batch straddles two ClickHouse partitions: an insert into two is not atomic. */
+function alignedSource(source: Source): Source {
+  return {
+    ...source,
+    chainId: source.chainId,
+    get batchBlocks() {
+      return source.batchBlocks
+    },
+    head: (signal) => source.head(signal),
+    blockRef: (number, signal) => source.blockRef(number, signal),
+    fetch: (range, options) => source.fetch(splitAligned(range, PARTITION_BLOCKS)[0] ?? range, options),
+    waitForHead: (after, timeoutMs, signal) => source.waitForHead(after, timeoutMs, signal),
+    reportRefuted: (endpoint) => source.reportRefuted(endpoint),
+    close: () => source.close(),
+  }
+}
+
+const rowCount = (batch: EncodedBatch): number =>
+  Object.values(batch.tables).reduce((sum, table) => sum + table.rowCount, 0)
