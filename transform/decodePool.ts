@@ -64,6 +64,7 @@ async function decode(
   signal: AbortSignal | undefined,
 ): Promise<EncodedBatch> {
   signal?.throwIfAborted()
+  if (raw.bytes.buffer.detached) throw new TypeError('the bytes of this range were handed over before')
   const bytes = ownBuffer(raw.bytes)
   const task: DecodeTask = { profile, range: raw.range, bytes }
   const result = await run(pool, task, raw, signal)

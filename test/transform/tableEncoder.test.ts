@@ -37,7 +37,7 @@ describe('table encoder', () => {
     )
   })
 
-  test('streams grow far beyond their first size, and the memory of a huge batch is given back', () => {
+  test('streams grow far beyond their first size, and a small batch after a huge one is right', () => {
     const encoder = new TableEncoder('logs')
     const rows = fc.sample(arbitraryRow(tables.logs), { numRuns: 300, seed: 7 })
     const many = Array.from({ length: 40 }, () => rows)

@@ -2,8 +2,9 @@
  * Generates, for one table, the function that writes a row into both stores' formats and returns its digest.
  *
  * Generated, because a loop over the columns reads `row[column.name]` with ever other names and types in one place and
- * branches per column and row: see `test/transform/slowEncoder.ts`, which is that loop and takes some 4 times as long.
- * The text holds nothing but table declarations of this program; no chain data gets into it.
+ * branches per column and row. With the same routines for values it took 1.5 times as long (a transfer 1.9 us against
+ * 1.3, a log 2.5 against 1.6), and encoding is the largest part of decoding after verification. The text is made of the
+ * table declarations of this program; no chain data gets into it.
  */
 import { crc32 } from 'node:zlib'
 import type { Column, ColumnType, Table } from '../tables.ts'

@@ -8,8 +8,11 @@ import { nativeStreams } from './native.ts'
 /** Rows the streams have room for at first; doubled as needed. */
 const rowsInitially = 256
 
-/** What a buffer may keep between batches: a batch of the byte target fits, and 100 streams of it stay affordable. */
-const keptBytesMax = 4 << 20
+/**
+ * What a buffer may keep between batches. 25 blocks of 40 transactions (5 MB of JSON) need 3.5 MB for the largest tables'
+ * tuples and a tenth of that for most streams, so batches of the usual size never allocate.
+ */
+const keptBytesMax = 16 << 20
 
 /** Collects the rows of one table over the blocks of a batch, in both stores' wire formats. */
 export class TableEncoder<Name extends TableName> implements RowSink<Name> {
