@@ -1,0 +1,116 @@
+import { SettingError } from '../../errors.ts'
+import type { Hash } from '../../primitives.ts'
+import type { Clock } from '../../runtime.ts'
+import { RpcClient } from './client.ts'
+import { parseEndpointUrl } from './endpointUrl.ts'
+import { RpcError, type RpcFailure, SourceError, WrongChainError } from './errors.ts'
+import { parseBlockRef, parseQuantity } from './parse.ts'
+
+/** What an endpoint says about itself when it is first met, and again whenever it comes back. */
+export interface Probed {
+  readonly chainId: number
+  /** Null where a node has dropped even the first header. */
+  readonly genesisHash: Hash | null
+  /** False when every call has to be a request of its own. */
+  readonly batches: boolean
+  /** False when it does not know eth_getBlockReceipts. */
+  readonly blockReceipts: boolean
+  /** False when it does not know the `finalized` tag. */
+  readonly finalizedTag: boolean
+}
+
+/**
+ * Asks for identity and abilities: the chain id by a single call, which every node answers, the rest as one batch, which
+ * not every one does. @throws RpcError when it cannot tell its chain id or the line fails.
+ */
+export async function probeEndpoint(client: RpcClient, signal?: AbortSignal): Promise<Probed> {
+  const chainId = parseQuantity(await client.call('eth_chainId', [], signal), client)
+  const { batches, answers } = await askAbilities(client, signal)
+  for (const answer of answers) if (!answer.ok && !ofTheNode.has(answer.error.failure)) throw answer.error
+  const [genesis, receipts, finalized] = answers
+  const first = genesis?.ok ? parseBlockRef(genesis.result, client) : null
+  return {
+    chainId,
+    genesisHash: first?.hash ?? null,
+    batches,
+    blockReceipts: receipts?.ok === true || receipts?.error.failure !== 'method_missing',
+    // A node without the tag answers an error about its parameters, or null for ever.
+    finalizedTag: finalized?.ok === true && finalized.result !== null,
+  }
+}
+
+async function askAbilities(client: RpcClient, signal?: AbortSignal) {
+  const calls = [
+    { method: 'eth_getBlockByNumber', params: ['0x0', false] },
+    { method: 'eth_getBlockReceipts', params: ['0x0'] },
+    { method: 'eth_getBlockByNumber', params: ['finalized', false] },
+  ]
+  try {
+    return { batches: true, answers: await client.callAll(calls, true, signal) }
+  } catch (error) {
+    if (!(error instanceof RpcError) || error.failure !== 'batch_refused') throw error
+    return { batches: false, answers: await client.callAll(calls, false, signal) }
+  }
+}
+
+/** What a node says about a call it does not like. Everything else is of the line, and says nothing about the node. */
+const ofTheNode: ReadonlySet<RpcFailure> = new Set([
+  'method_missing',
+  'node_error',
+  'pruned',
+  'block_missing',
+  'malformed',
+  'too_large',
+])
+
+/** The chain this data belongs to, as far as it is known. */
+export interface ChainIdentity {
+  readonly chainId: number
+  readonly genesisHash: Hash | null
+}
+
+/** @throws WrongChainError */
+export function assertSameChain(endpoint: string, probed: Probed, pinned: ChainIdentity): void {
+  if (probed.chainId !== pinned.chainId)
+    throw new WrongChainError(endpoint, 'chain id', String(pinned.chainId), String(probed.chainId))
+  if (pinned.genesisHash && probed.genesisHash && probed.genesisHash !== pinned.genesisHash)
+    throw new WrongChainError(endpoint, 'genesis block', pinned.genesisHash, probed.genesisHash)
+}
+
+/**
+ * The chain behind RPC_URL, before anything is known about it: asked once at start, of the first endpoint that answers.
+ * @throws SettingError when what answers is no JSON-RPC node or refuses our credentials; SourceError when nothing answers.
+ */
+export async function identifyChain(
+  urls: readonly string[],
+  clock: Clock,
+  signal?: AbortSignal,
+): Promise<ChainIdentity> {
+  let last: unknown
+  for (const url of urls) {
+    const client = new RpcClient(parseEndpointUrl(url), clock, 1)
+    try {
+      const { chainId, genesisHash } = await probeEndpoint(client, signal)
+      return { chainId, genesisHash }
+    } catch (error) {
+      signal?.throwIfAborted()
+      last = error
+    } finally {
+      await client.close()
+    }
+  }
+  throw startError(urls.length, last)
+}
+
+function startError(attempts: number, error: unknown): Error {
+  if (!(error instanceof RpcError)) return new SourceError('the chain id', attempts, error)
+  if (error.failure === 'malformed' || error.failure === 'method_missing')
+    return new SettingError('RPC_URL', `${error.endpoint} answers, but not as an Ethereum JSON-RPC node`, {
+      cause: error,
+    })
+  if (error.failure === 'unauthorized')
+    return new SettingError('RPC_URL', `${error.endpoint} refuses the credentials in the address`, {
+      cause: error,
+    })
+  return new SourceError('the chain id', attempts, error)
+}

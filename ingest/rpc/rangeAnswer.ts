@@ -1,0 +1,93 @@
+import { type BlockRange, blockCount } from '../range.ts'
+import { callText, type RpcClient } from './client.ts'
+import type { RpcError, RpcFailure } from './errors.ts'
+import { quantity } from './parse.ts'
+
+/** The batch that asks for a range: block k with id 2k, its receipts with id 2k + 1 (the shape of RawRange). */
+export function rangeBody(range: BlockRange): string {
+  const calls: string[] = []
+  for (let k = 0; k < blockCount(range); k++) {
+    const number = quantity(range.from + k)
+    calls.push(
+      callText(2 * k, { method: 'eth_getBlockByNumber', params: [number, true] }),
+      callText(2 * k + 1, { method: 'eth_getBlockReceipts', params: [number] }),
+    )
+  }
+  return `[${calls.join(',')}]`
+}
+
+const bracketOpen = 0x5b
+const bracketClose = 0x5d
+
+/** Up to this size an answer with errors in it is parsed to find them; the blocks of a longer one are asked for again. */
+const PARSED_BYTES_MAX = 16 * 1024 * 1024
+
+/**
+ * Looks at the bytes of a batch answer without parsing them: the first and the last byte, and whether any item is an
+ * error or null, which a search of the bytes tells at memory speed. Everything else is checked in a worker. A quote
+ * within a JSON text is escaped, so the searched texts cannot occur inside a value.
+ * @throws RpcError
+ */
+export function assertRangeAnswer(bytes: Uint8Array<ArrayBuffer>, client: RpcClient): void {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  if (text[firstVisible(text)] !== bracketOpen) throw notAList(text, client)
+  if (text[lastVisible(text)] !== bracketClose) throw client.error('malformed', 'the answer is cut off')
+  if (text.includes('"error":')) {
+    const error = itemError(text, client)
+    if (error) throw error
+  }
+  if (text.includes('"result":null') || text.includes('"result": null'))
+    throw client.error('block_missing', 'null in place of a block or its receipts')
+}
+
+function notAList(text: Buffer, client: RpcClient): RpcError {
+  try {
+    return client.batchError(JSON.parse(text.subarray(0, PARSED_BYTES_MAX).toString('utf8')))
+  } catch (error) {
+    return client.error('malformed', 'the answer is not JSON', { cause: error })
+  }
+}
+
+/** What to do first when items failed for different reasons: changing the request, then the endpoint, then waiting. */
+const urgency: readonly RpcFailure[] = [
+  'method_missing',
+  'batch_refused',
+  'too_large',
+  'pruned',
+  'unauthorized',
+  'rate_limited',
+  'overloaded',
+  'block_missing',
+]
+
+/** The error to act on first; undefined when a server writes `"error":null` beside every result. */
+function itemError(text: Buffer, client: RpcClient): RpcError | undefined {
+  if (text.length > PARSED_BYTES_MAX)
+    return client.error('too_large', 'an answer with errors, too long to parse')
+  let items: unknown
+  try {
+    items = JSON.parse(text.toString('utf8'))
+  } catch (error) {
+    return client.error('malformed', 'the answer is not JSON', { cause: error })
+  }
+  const failed = (Array.isArray(items) ? items : []).filter((item) => Object(item).error != null)
+  const errors = failed.map((item) => client.nodeError(Object(item).error))
+  const rank = ({ failure }: RpcError) =>
+    (urgency.indexOf(failure) + urgency.length + 1) % (urgency.length + 1)
+  errors.sort((a, b) => rank(a) - rank(b))
+  return errors[0]
+}
+
+const isSpace = (byte: number | undefined) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
+
+function firstVisible(text: Buffer): number {
+  let at = 0
+  while (isSpace(text[at])) at++
+  return at
+}
+
+function lastVisible(text: Buffer): number {
+  let at = text.length - 1
+  while (isSpace(text[at])) at--
+  return at
+}

@@ -1,0 +1,246 @@
+import type { Runtime } from '../../runtime.ts'
+import type { Logger } from '../../telemetry.ts'
+import { type BackoffLimits, backoffMs } from '../backoff.ts'
+import { type BlockRange, blockCount } from '../range.ts'
+import type { RawRange } from '../source.ts'
+import type { Admission } from './admission.ts'
+import type { Endpoint } from './endpoint.ts'
+import type { EndpointSet, Wish } from './endpointSet.ts'
+import { HistoryPrunedError, RpcError, SourceError } from './errors.ts'
+import type { Heads } from './heads.ts'
+import { earliestHeld, holdsBlock } from './pruned.ts'
+import { requestRange } from './rangeRequest.ts'
+
+export interface RangeFetchOptions {
+  readonly endpoints: EndpointSet
+  readonly admission: Admission
+  readonly heads: Heads
+  readonly runtime: Runtime
+  readonly log: Logger
+  /** Never more blocks in one request, however small they are. */
+  readonly batchBlocksMax: number
+  /** Answers are sized to be about this long. */
+  readonly batchBytesTarget: number
+}
+
+/** Failed requests for one range before its caller has to wait and start anew. */
+const FAILURES_MAX = 6
+const retry: BackoffLimits = { baseMs: 50, maxMs: 2_000 }
+/** However politely endpoints ask us to wait, after this the lane is told, so that /status can say why nothing moves. */
+const FETCH_MS_MAX = 90_000
+/** Blocks asked for before anything is known of their size. */
+const START_BLOCKS = 4
+/** A hedge never fires sooner: on loopback a pause of the collector would set it off. */
+const HEDGE_MS_MIN = 50
+/** Hedges are for stragglers, not a second load: at most one request in this many is doubled. */
+const REQUESTS_PER_HEDGE = 10
+/** Within this distance of the head a missing block is a node catching up; farther down it may be pruned. */
+const PRUNED_DEPTH_MIN = 128
+
+/** A fetch under way: what has been learned about this range. */
+interface Attempt {
+  readonly asked: BlockRange
+  readonly not: ReadonlySet<string>
+  readonly startedAtMs: number
+  /** Endpoints that failed it in this round. */
+  readonly tried: Set<string>
+  readonly prunedAt: Set<string>
+  blocksMax: number
+  failures: number
+}
+
+/** Fetches ranges: sizes them, chooses and changes endpoints, splits, hedges, and gives up within bounds. */
+export class RangeFetch {
+  readonly #options: RangeFetchOptions
+  #bytesPerBlock: number | null = null
+  #requests = 0
+  #hedges = 0
+
+  constructor(options: RangeFetchOptions) {
+    this.#options = options
+  }
+
+  /** Blocks that are expected to answer in about the byte target. */
+  get batchBlocks(): number {
+    const { batchBlocksMax, batchBytesTarget, endpoints } = this.#options
+    const bySize = this.#bytesPerBlock === null ? START_BLOCKS : batchBytesTarget / this.#bytesPerBlock
+    const accepted = Math.max(...endpoints.all.map(({ blocksMax }) => blocksMax))
+    return Math.max(1, Math.floor(Math.min(bySize, accepted, batchBlocksMax)))
+  }
+
+  /** A prefix of the range. @throws SourceError, HistoryPrunedError, WrongChainError */
+  async fetch(asked: BlockRange, not: ReadonlySet<string>, signal?: AbortSignal): Promise<RawRange> {
+    const { clock, random } = this.#options.runtime
+    const attempt: Attempt = {
+      asked,
+      not,
+      startedAtMs: clock.monotonic(),
+      tried: new Set(),
+      prunedAt: new Set(),
+      blocksMax: blockCount(asked),
+      failures: 0,
+    }
+    for (;;) {
+      try {
+        return await this.#tryOnce(attempt, signal)
+      } catch (error) {
+        signal?.throwIfAborted()
+        if (!(error instanceof RpcError)) throw error
+        const reaction = this.#react(attempt, error)
+        const late = clock.monotonic() - attempt.startedAtMs > FETCH_MS_MAX
+        if (reaction === 'at_once' && !late) continue
+        if (attempt.failures >= FAILURES_MAX || late) throw await this.#giveUp(attempt, error, signal)
+        if (this.#untried(attempt)) continue
+        attempt.tried.clear()
+        await clock.sleep(backoffMs(Math.max(attempt.failures, 1), retry, random), signal)
+      }
+    }
+  }
+
+  async #tryOnce(attempt: Attempt, signal?: AbortSignal): Promise<RawRange> {
+    const { endpoints, heads } = this.#options
+    const wish: Wish = {
+      height: attempt.asked.from,
+      not: new Set([...attempt.not, ...attempt.tried]),
+      urgent: attempt.asked.to >= heads.number,
+    }
+    const endpoint = await endpoints.take(wish, signal)
+    const blocks = Math.max(1, Math.floor(Math.min(attempt.blocksMax, endpoint.blocksMax, this.batchBlocks)))
+    const range = {
+      from: attempt.asked.from,
+      to: Math.min(attempt.asked.to, attempt.asked.from + blocks - 1),
+    }
+    return await this.#hedged(endpoint, range, wish, signal)
+  }
+
+  /** After the time in which nineteen of twenty answers came, a second endpoint is asked too; the first answer wins. */
+  async #hedged(endpoint: Endpoint, range: BlockRange, wish: Wish, signal?: AbortSignal): Promise<RawRange> {
+    const { endpoints, runtime } = this.#options
+    const stop = new AbortController()
+    const either = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal
+    const first = this.#request(endpoint, range, either)
+    try {
+      const p95 = endpoint.latencyP95Ms
+      if (p95 === undefined || endpoints.all.length < 2) return await first
+      const waited = runtime.clock.sleep(Math.max(p95, HEDGE_MS_MIN), either).then(() => 'slow' as const)
+      waited.catch(() => {})
+      if ((await Promise.race([first, waited])) !== 'slow') return await first
+      const second = this.#hedgeAt(endpoint, range, wish, either)
+      if (!second) return await first
+      return await Promise.any([first, second])
+    } catch (error) {
+      throw error instanceof AggregateError ? error.errors[0] : error
+    } finally {
+      stop.abort()
+      first.catch(() => {})
+    }
+  }
+
+  #hedgeAt(
+    slow: Endpoint,
+    range: BlockRange,
+    wish: Wish,
+    signal: AbortSignal,
+  ): Promise<RawRange> | undefined {
+    if (this.#hedges * REQUESTS_PER_HEDGE >= this.#requests) return undefined
+    const other = this.#options.endpoints.takeNow({ ...wish, except: slow, urgent: false })
+    if (!other) return undefined
+    this.#hedges++
+    const request = this.#request(other, range, signal)
+    request.catch(() => {})
+    return request
+  }
+
+  /** One request; gives the endpoint's place back. */
+  async #request(endpoint: Endpoint, range: BlockRange, signal: AbortSignal): Promise<RawRange> {
+    const { admission, endpoints, runtime } = this.#options
+    this.#requests++
+    try {
+      const startedAtMs = runtime.clock.monotonic()
+      const bytes = await admission.ask(endpoint, (client) => requestRange(client, range, endpoint, signal))
+      endpoint.succeeded(runtime.clock.monotonic() - startedAtMs)
+      this.#learnSize(bytes.length / blockCount(range))
+      return { range, bytes, endpoint: endpoint.name }
+    } finally {
+      endpoints.release(endpoint)
+    }
+  }
+
+  #learnSize(bytesPerBlock: number): void {
+    const known = this.#bytesPerBlock
+    // Growing blocks count at once, because too long an answer costs more than too short a one.
+    this.#bytesPerBlock =
+      known === null ? bytesPerBlock : Math.max(known * 0.7 + bytesPerBlock * 0.3, bytesPerBlock / 2)
+  }
+
+  /** What a failure teaches. `at_once`: the same range again, asked differently; `elsewhere`: another endpoint first. */
+  #react(attempt: Attempt, error: RpcError): 'at_once' | 'elsewhere' {
+    const endpoint = this.#options.endpoints.all.find(({ name }) => name === error.endpoint)
+    const blocks = Math.min(attempt.blocksMax, endpoint?.blocksMax ?? 1, this.batchBlocks)
+    switch (error.failure) {
+      case 'too_large':
+      case 'batch_refused':
+        if (endpoint && blocks > 1) {
+          endpoint.blocksMax = Math.max(1, Math.floor(blocks / 2))
+          return 'at_once'
+        }
+        if (error.failure === 'batch_refused' && endpoint?.batches) {
+          endpoint.batches = false
+          this.#options.admission.note(
+            `${endpoint.name} takes no JSON-RPC batches: calls are sent one by one`,
+          )
+          return 'at_once'
+        }
+        break
+      case 'method_missing':
+        if (endpoint?.blockReceipts) {
+          endpoint.blockReceipts = false
+          this.#options.admission.note(
+            `${endpoint.name} has no eth_getBlockReceipts: receipts are fetched one by one, which is slower`,
+          )
+          return 'at_once'
+        }
+        break
+      case 'rate_limited':
+        // The endpoint is paused and will not be chosen; waiting for it is not a failure of the range.
+        return 'at_once'
+      case 'pruned':
+        attempt.prunedAt.add(error.endpoint)
+        break
+      case 'block_missing':
+        // Near the head the first blocks of a range may be there while its last is not.
+        attempt.blocksMax = Math.max(1, Math.floor(attempt.blocksMax / 2))
+        break
+      default:
+        break
+    }
+    attempt.tried.add(error.endpoint)
+    attempt.failures++
+    return 'elsewhere'
+  }
+
+  #untried({ tried }: Attempt): boolean {
+    return this.#options.endpoints.all.some(({ name, quarantined }) => !quarantined && !tried.has(name))
+  }
+
+  /** Says that history is pruned only when a search finds where it begins. */
+  async #giveUp(attempt: Attempt, error: RpcError, signal?: AbortSignal): Promise<Error> {
+    const { endpoints, heads, admission } = this.#options
+    const { from, to } = attempt.asked
+    const asked = `blocks ${from}..${to}`
+    if (heads.number < 0) await heads.read(signal).catch(() => {})
+    const deep = from + PRUNED_DEPTH_MIN < heads.number && from <= heads.finalized
+    const suspected = attempt.prunedAt.size > 0 || (error.failure === 'block_missing' && deep)
+    if (suspected) {
+      const holds = (number: number) => holdsBlock(endpoints.all, admission, number, signal)
+      try {
+        if (!(await holds(from)))
+          return new HistoryPrunedError(from, await earliestHeld(from, heads.number, holds))
+      } catch (searchError) {
+        signal?.throwIfAborted()
+        this.#options.log.warn({ from, error: String(searchError) }, 'could not find where history begins')
+      }
+    }
+    return new SourceError(asked, attempt.failures, error)
+  }
+}

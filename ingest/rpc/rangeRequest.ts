@@ -1,0 +1,159 @@
+import { type BlockRange, blockCount } from '../range.ts'
+import { BODY_BYTES_MAX, callText, type RpcClient } from './client.ts'
+import { parseBlockRef, quantity } from './parse.ts'
+import { assertRangeAnswer, rangeBody } from './rangeAnswer.ts'
+
+/** What an endpoint can do, as far as it is known; learned from its refusals. */
+export interface Abilities {
+  /** False where eth_getBlockReceipts is unknown: receipts are asked for one by one. */
+  readonly blockReceipts: boolean
+  /** False where every call has to be a request of its own. */
+  readonly batches: boolean
+}
+
+/** Calls in one request when receipts are asked for one by one; more than a hundred are refused by many gateways. */
+const RECEIPTS_PER_BATCH = 100
+
+/** Requests at a time for one range when an endpoint takes no batches. */
+const SINGLES_AT_ONCE = 4
+
+/**
+ * Fetches the bytes of one range, in the shape of RawRange whatever the endpoint can do. The answer is complete as far
+ * as its outside tells. @throws RpcError
+ */
+export async function requestRange(
+  client: RpcClient,
+  range: BlockRange,
+  { batches, blockReceipts }: Abilities,
+  signal?: AbortSignal,
+): Promise<Uint8Array<ArrayBuffer>> {
+  if (!blockReceipts) return await composeFromReceipts(client, range, batches, signal)
+  if (!batches) return await composeFromSingles(client, range, signal)
+  const bytes = await client.post(rangeBody(range), BODY_BYTES_MAX, signal)
+  assertRangeAnswer(bytes, client)
+  return bytes
+}
+
+/** Answers of single calls, put between brackets: they carry the ids the batch would have had. */
+async function composeFromSingles(client: RpcClient, range: BlockRange, signal?: AbortSignal) {
+  const calls = Array.from({ length: 2 * blockCount(range) }, (_, id) => {
+    const number = quantity(range.from + Math.floor(id / 2))
+    return id % 2 === 0
+      ? callText(id, { method: 'eth_getBlockByNumber', params: [number, true] })
+      : callText(id, { method: 'eth_getBlockReceipts', params: [number] })
+  })
+  const answers = await inParallel(calls, SINGLES_AT_ONCE, (call) =>
+    client.post(call, BODY_BYTES_MAX, signal),
+  )
+  const bytes = joinAnswers(answers)
+  assertRangeAnswer(bytes, client)
+  return bytes
+}
+
+const bracketOpen = 0x5b
+const bracketClose = 0x5d
+const comma = 0x2c
+
+function joinAnswers(answers: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  // Not Buffer.concat: that may take a piece of a shared pool, and this buffer is going to be transferred.
+  const joined = new Uint8Array(answers.reduce((sum, { length }) => sum + length + 1, 1))
+  let at = 0
+  for (const answer of answers) {
+    joined[at] = at === 0 ? bracketOpen : comma
+    joined.set(answer, at + 1)
+    at += answer.length + 1
+  }
+  joined[at] = bracketClose
+  return joined
+}
+
+/**
+ * The slow way around a missing eth_getBlockReceipts: blocks first, then the receipts of their transactions. The node's
+ * objects are written out again unchanged; numbers in them are hex texts, so nothing is lost on the way.
+ */
+async function composeFromReceipts(
+  client: RpcClient,
+  range: BlockRange,
+  batches: boolean,
+  signal?: AbortSignal,
+) {
+  const ask = batches ? askBatched : askSingly
+  const numbers = Array.from({ length: blockCount(range) }, (_, k) => quantity(range.from + k))
+  const blocks = await ask(
+    client,
+    'eth_getBlockByNumber',
+    numbers.map((number) => [number, true]),
+    signal,
+  )
+  const hashes = blocks.map((block) => transactionHashes(block, client))
+  const receipts = await ask(
+    client,
+    'eth_getTransactionReceipt',
+    hashes.flat().map((hash) => [hash]),
+    signal,
+  )
+  if (receipts.includes(null)) throw client.error('block_missing', 'null in place of a receipt')
+  let next = 0
+  const items = blocks.flatMap((block, k) => {
+    const ofBlock = receipts.slice(next, next + (hashes[k]?.length ?? 0))
+    next += ofBlock.length
+    return [
+      { jsonrpc: '2.0', id: 2 * k, result: block },
+      { jsonrpc: '2.0', id: 2 * k + 1, result: ofBlock },
+    ]
+  })
+  return new TextEncoder().encode(JSON.stringify(items))
+}
+
+function transactionHashes(block: unknown, client: RpcClient): readonly string[] {
+  if (!parseBlockRef(block, client)) throw client.error('block_missing', 'null in place of a block')
+  const transactions: unknown = Object(block).transactions
+  if (!Array.isArray(transactions)) throw client.error('malformed', 'a block without a list of transactions')
+  return transactions.map((tx: unknown) => String(Object(tx).hash))
+}
+
+async function askBatched(
+  client: RpcClient,
+  method: string,
+  params: readonly unknown[][],
+  signal?: AbortSignal,
+) {
+  const results: unknown[] = []
+  for (let at = 0; at < params.length; at += RECEIPTS_PER_BATCH) {
+    const calls = params.slice(at, at + RECEIPTS_PER_BATCH).map((one) => ({ method, params: one }))
+    for (const answer of await client.batch(calls, signal)) {
+      if (!answer.ok) throw answer.error
+      results.push(answer.result)
+    }
+  }
+  return results
+}
+
+const askSingly = (client: RpcClient, method: string, params: readonly unknown[][], signal?: AbortSignal) =>
+  inParallel(params, SINGLES_AT_ONCE, (one) => client.call(method, one, signal))
+
+/** Maps in order with at most `width` in flight; the first failure ends the rest. */
+async function inParallel<T, R>(
+  items: readonly T[],
+  width: number,
+  act: (item: T) => Promise<R>,
+): Promise<readonly R[]> {
+  const results: R[] = []
+  let next = 0
+  let failed = false
+  const work = async () => {
+    while (next < items.length && !failed) {
+      const index = next++
+      const item = items[index]
+      if (item !== undefined) results[index] = await act(item)
+    }
+  }
+  const workers = Array.from({ length: Math.min(width, items.length) }, () =>
+    work().catch((error) => {
+      failed = true
+      throw error
+    }),
+  )
+  await Promise.all(workers)
+  return results
+}

@@ -1,0 +1,135 @@
+import { SettingError } from '../../errors.ts'
+import type { BlockRef, Hash } from '../../primitives.ts'
+import type { Runtime } from '../../runtime.ts'
+import type { Logger } from '../../telemetry.ts'
+import type { BlockRange } from '../range.ts'
+import type { ChainHead, RawRange, Source } from '../source.ts'
+import { Admission } from './admission.ts'
+import { RpcClient } from './client.ts'
+import { LIMIT_MAX } from './concurrency.ts'
+import { Endpoint, type EndpointStatus } from './endpoint.ts'
+import { EndpointSet } from './endpointSet.ts'
+import { type EndpointUrl, parseEndpointUrl } from './endpointUrl.ts'
+import { Heads } from './heads.ts'
+import { NewHeads } from './newHeads.ts'
+import { RangeFetch } from './rangeFetch.ts'
+
+export interface RpcSourceOptions {
+  /** Pinned: an endpoint of another chain is a WrongChainError. `identifyChain` tells it for a new data directory. */
+  readonly chainId: number
+  /** Pinned when known, else taken from the first endpoint that answers. */
+  readonly genesisHash?: Hash | null
+  /** http, https, ws or wss; the order is the order of preference among equals. */
+  readonly urls: readonly string[]
+  /** Blocks behind the head that count as final where a node has no `finalized` tag. */
+  readonly finalityDepth: number
+  readonly runtime: Runtime
+  readonly log: Logger
+  /** Blocks in one request at most; 100 by default, which is 200 calls. */
+  readonly batchBlocksMax?: number
+  /** Length an answer is sized to; 6 MB by default. */
+  readonly batchBytesTarget?: number
+}
+
+/** The source with what /status shows of it. */
+export interface RpcSource extends Source {
+  /** What a reader should know: missing methods, configured finality, endpoints left out. A sentence each. */
+  readonly notes: readonly string[]
+  endpoints(): readonly EndpointStatus[]
+}
+
+/** Between 4 and 8 MB a reply a node's overhead vanishes and a lost reply still costs little (measured). */
+const BATCH_BYTES_TARGET = 6_000_000
+const BATCH_BLOCKS_MAX = 100
+
+/**
+ * One chain behind one or more JSON-RPC endpoints. Connects to nothing until asked.
+ * @throws SettingError naming RPC_URL when an address is not one.
+ */
+export function createSource(options: RpcSourceOptions): RpcSource {
+  const urls = options.urls.map(parseEndpointUrl)
+  if (urls.length === 0) throw new SettingError('RPC_URL', 'names no endpoint')
+  // An http and a ws address of the same server are one endpoint.
+  const distinct = urls.filter(
+    (url, index) =>
+      urls.findIndex(({ origin, path }) => origin === url.origin && path === url.path) === index,
+  )
+  return new JsonRpcSource(options, distinct)
+}
+
+class JsonRpcSource implements RpcSource {
+  readonly chainId: number
+  readonly #set: EndpointSet
+  readonly #admission: Admission
+  readonly #heads: Heads
+  readonly #ranges: RangeFetch
+  readonly #sockets: NewHeads[] = []
+  readonly #openSockets: () => void
+
+  constructor(options: RpcSourceOptions, urls: readonly EndpointUrl[]) {
+    const { chainId, runtime, log, genesisHash = null, finalityDepth } = options
+    this.chainId = chainId
+    const clock = runtime.clock
+    const all = urls.map((url) => new Endpoint(new RpcClient(url, clock, LIMIT_MAX), clock, chainId))
+    this.#set = new EndpointSet(all, clock)
+    this.#admission = new Admission({ clock, log, chainId, genesisHash })
+    const announced = () => this.#sockets.some(({ live }) => live)
+    const shared = { endpoints: this.#set, admission: this.#admission }
+    this.#heads = new Heads({ ...shared, clock, finalityDepth, announced })
+    this.#ranges = new RangeFetch({
+      ...shared,
+      heads: this.#heads,
+      runtime,
+      log,
+      batchBlocksMax: options.batchBlocksMax ?? BATCH_BLOCKS_MAX,
+      batchBytesTarget: options.batchBytesTarget ?? BATCH_BYTES_TARGET,
+    })
+    this.#openSockets = () => {
+      const onHead = (number: number) => this.#heads.announce(number)
+      this.#sockets.push(...urls.map((url) => new NewHeads({ url, runtime, log, onHead })))
+    }
+  }
+
+  get notes(): readonly string[] {
+    return this.#admission.notes
+  }
+
+  get batchBlocks(): number {
+    return this.#ranges.batchBlocks
+  }
+
+  endpoints(): readonly EndpointStatus[] {
+    return this.#set.all.map((endpoint) => endpoint.status())
+  }
+
+  head(signal?: AbortSignal): Promise<ChainHead> {
+    return this.#heads.read(signal)
+  }
+
+  blockRef(number: number, signal?: AbortSignal): Promise<BlockRef | null> {
+    return this.#heads.blockRef(number, signal)
+  }
+
+  fetch(
+    range: BlockRange,
+    { signal, not = new Set() }: { signal?: AbortSignal; not?: ReadonlySet<string> } = {},
+  ): Promise<RawRange> {
+    return this.#ranges.fetch(range, not, signal)
+  }
+
+  waitForHead(after: number, timeoutMs: number, signal?: AbortSignal): Promise<void> {
+    // Only who waits for heads needs announcements; a verify or a backfill opens no socket.
+    if (this.#sockets.length === 0) this.#openSockets()
+    return this.#heads.waitForHead(after, timeoutMs, signal)
+  }
+
+  reportRefuted(endpoint: string): void {
+    this.#set.all.find(({ name }) => name === endpoint)?.refuted()
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.#sockets) socket.close()
+    this.#set.close()
+    await Promise.all(this.#set.all.map(({ client }) => client.close()))
+  }
+}

@@ -1,0 +1,272 @@
+// Goal: whatever a node does wrong, every range arrives complete and right, or a clear error says why not.
+// Method: the real HTTP client against a recording served with faults; every block is proved against its header.
+import { afterEach, expect, test } from 'vitest'
+import { ByteBudget } from '../../ingest/byteBudget.ts'
+import { fetchAhead } from '../../ingest/fetchAhead.ts'
+import { createSource, type RpcSource } from '../../ingest/rpc/rpcSource.ts'
+import { systemRuntime } from '../../runtime.ts'
+import { silentLogger } from '../../telemetry.ts'
+import { describeWithShared, readRecording } from '../support/shared.ts'
+import { decodeAnswer } from './support/decodeAnswer.ts'
+import { forward, startNode } from './support/proxyNode.ts'
+import { startReplay } from './support/replay.ts'
+
+const LAST = 122
+const runtime = systemRuntime()
+const closers: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close()
+})
+
+async function replay(...flags: string[]) {
+  const server = await startReplay(...flags)
+  closers.push(() => server.close())
+  return server
+}
+
+async function node(behaviour: Parameters<typeof startNode>[0]) {
+  const server = await startNode(behaviour)
+  closers.push(() => server.close())
+  return server
+}
+
+function source(...urls: string[]): RpcSource {
+  const made = createSource({
+    chainId: 42431,
+    urls,
+    finalityDepth: 8,
+    runtime,
+    log: silentLogger,
+    batchBytesTarget: 300_000,
+  })
+  closers.push(() => made.close())
+  return made
+}
+
+/** Reads all blocks of the recording through a source, again and again until a pass succeeds, as a lane would. */
+async function readAll(from: RpcSource, passes = 20) {
+  const fetcher = { lane: 'history' as const, source: from, decode: decodeAnswer, failpoint: () => {} }
+  const ahead = {
+    windowMax: 4,
+    batchBlocksMax: 50,
+    batchBytesEstimate: 1_000_000,
+    budget: new ByteBudget(50_000_000),
+  }
+  const hashes: string[] = []
+  let receipts = 0
+  for (let pass = 0; hashes.length <= LAST; pass++) {
+    try {
+      for await (const { batch } of fetchAhead(fetcher, { from: hashes.length, to: LAST }, ahead)) {
+        hashes.push(...batch.refs.map(({ hash }) => hash))
+        receipts += batch.receiptCounts.reduce((sum, count) => sum + count, 0)
+      }
+    } catch (error) {
+      if (pass >= passes) throw error
+    }
+  }
+  return { hashes, receipts }
+}
+
+describeWithShared('the RPC source', () => {
+  const recorded = readRecording('tempo-dev-2k')
+  const expected = {
+    hashes: recorded.map(({ block }) => String(Object(block).hash)),
+    receipts: recorded.reduce((sum, { receipts }) => sum + Array.from(Object(receipts)).length, 0),
+  }
+
+  test.each([
+    ['a well-behaved node', []],
+    ['a slow node', ['--latency', '30', '--jitter', '40']],
+    ['a node that answers 429', ['--fail-429', '0.1']],
+    ['a node with few requests a second', ['--rate', '12']],
+    ['a node that answers 503 in HTML', ['--fail-503', '0.3']],
+    ['a node that drops connections', ['--drop', '0.3']],
+    ['a node that cuts answers off', ['--truncate', '0.3']],
+    ['a node that answers single calls with errors', ['--rpc-error', '0.02']],
+    ['a node with limited ranges', ['--max-range', '10', '--max-logs', '100']],
+    ['a node that lacks its newest blocks now and then', ['--missing', '0.3']],
+    ['a node that gives receipts of another fork', ['--stale', '0.3']],
+    ['a node whose head jumps back', ['--behind', '0.5']],
+  ])('%s is read completely and rightly', async (_title, flags) => {
+    const server = await replay(...flags)
+    expect(await readAll(source(server.url))).toEqual(expected)
+  })
+
+  test('a dead endpoint beside a living one is left out', async () => {
+    const dead = await node({ call: () => ({ result: null }) })
+    await dead.close()
+    closers.pop()
+    const server = await replay()
+    const both = source(dead.url, server.url)
+    expect(await readAll(both)).toEqual(expected)
+    expect(both.endpoints().map(({ state }) => state)).toEqual(['quarantined', 'healthy'])
+  })
+
+  test('an endpoint that never finishes an answer is overtaken by another one', async () => {
+    const server = await replay()
+    let stuck = false
+    const straggler = await node({
+      call: (call) => forward(server.url, call),
+      request: (calls) => stuck && Array.isArray(calls) && calls.length > 2 && Math.random() < 0.2,
+    })
+    const both = source(straggler.url, server.url)
+    await readAll(both)
+    stuck = true
+    expect(await readAll(both)).toEqual(expected)
+  })
+
+  test('without eth_getBlockReceipts receipts are fetched one by one, and it is told', async () => {
+    const server = await replay()
+    const poor = await node({
+      call: (call) =>
+        call.method === 'eth_getBlockReceipts'
+          ? { error: { code: -32601, message: 'Method not found' } }
+          : forward(server.url, call),
+    })
+    const only = source(poor.url)
+    expect(await readAll(only)).toEqual(expected)
+    expect(only.notes.join()).toContain('eth_getBlockReceipts')
+    expect(poor.calls.get('eth_getTransactionReceipt')).toBeGreaterThan(1_000)
+  })
+
+  test('without batches calls are sent one by one', async () => {
+    const server = await replay()
+    const plain = await node({
+      call: (call) => forward(server.url, call),
+      request: (calls, response) => {
+        if (!Array.isArray(calls)) return false
+        const error = { code: -32005, message: 'Batched requests are not supported by this server' }
+        response.end(JSON.stringify({ jsonrpc: '2.0', id: null, error }))
+        return true
+      },
+    })
+    const only = source(plain.url)
+    expect((await only.head()).head.number).toBe(LAST)
+    expect(await readAll(only)).toEqual(expected)
+    expect(only.notes.join()).toContain('no JSON-RPC batches')
+  })
+
+  test('batches are made shorter until the endpoint takes them', async () => {
+    const server = await replay()
+    let longest = 0
+    const strict = await node({
+      call: (call) => forward(server.url, call),
+      request: (calls, response) => {
+        const length = Array.isArray(calls) ? calls.length : 1
+        if (length > 6) {
+          const error = { code: -32010, message: 'The batch request was too large' }
+          response.end(JSON.stringify({ jsonrpc: '2.0', id: null, error }))
+          return true
+        }
+        longest = Math.max(longest, length)
+        return false
+      },
+    })
+    expect(await readAll(source(strict.url))).toEqual(expected)
+    expect(longest).toBeGreaterThan(2)
+  })
+
+  test('without a finalized tag the depth counts, with it the node does', async () => {
+    const server = await replay('--finality', '3')
+    const old = await node({
+      call: (call) =>
+        call.params[0] === 'finalized'
+          ? { error: { code: -32602, message: 'invalid argument 0: hex string without 0x prefix' } }
+          : forward(server.url, call),
+    })
+    expect((await source(server.url).head()).finalized).toBe(LAST - 3)
+    const byDepth = source(old.url)
+    expect((await byDepth.head()).finalized).toBe(LAST - 8)
+    expect(byDepth.notes.join()).toContain('finalized')
+  })
+
+  test('finality never goes back, and a block below it comes only from a node that has reached it', async () => {
+    const server = await replay('--finality', '3')
+    const only = source(server.url)
+    await only.head()
+    await server.control('replay_set', { finality: 20 })
+    await runtime.clock.sleep(30)
+    expect((await only.head()).finalized).toBe(LAST - 3)
+    expect(await only.blockRef(LAST - 4)).toBeNull()
+    expect(await only.blockRef(LAST - 20)).toMatchObject({ number: LAST - 20 })
+  })
+
+  test('endpoints that disagree about a final block are reported, not believed', async () => {
+    const server = await replay('--finality', '3')
+    const liar = await node({
+      call: async (call) => {
+        const answer = await forward(server.url, call)
+        if (call.params[0] !== '0x64' || !('result' in answer)) return answer
+        return { result: { ...Object(answer.result), hash: `0x${'ab'.repeat(32)}` } }
+      },
+    })
+    const both = source(server.url, liar.url)
+    await both.head()
+    await expect(both.blockRef(100)).rejects.toMatchObject({ code: 'endpoints_disagree', remedy: 'retry' })
+  })
+
+  test('a wrong chain or genesis stops with the name of the setting', async () => {
+    const server = await replay()
+    const wrong = createSource({
+      chainId: 4217,
+      urls: [server.url],
+      finalityDepth: 8,
+      runtime,
+      log: silentLogger,
+    })
+    closers.push(() => wrong.close())
+    await expect(wrong.head()).rejects.toMatchObject({ code: 'wrong_chain', remedy: 'stop' })
+    await expect(wrong.head()).rejects.toThrow('RPC_URL')
+    const other = createSource({
+      chainId: 42431,
+      genesisHash: `0x${'11'.repeat(32)}` as never,
+      urls: [server.url],
+      finalityDepth: 8,
+      runtime,
+      log: silentLogger,
+    })
+    closers.push(() => other.close())
+    await expect(other.fetch({ from: 1, to: 2 })).rejects.toThrow('genesis block')
+  })
+
+  test('pruned history is told with the first block that is left', async () => {
+    const server = await replay()
+    const pruned = await node({
+      call: (call) => {
+        const number = Number(call.params[0])
+        if (call.method === 'eth_getBlockReceipts' && number > 0 && number < 77)
+          return { error: { code: 4444, message: 'pruned history unavailable' } }
+        return forward(server.url, call)
+      },
+    })
+    const only = source(pruned.url)
+    const failed = only.fetch({ from: 30, to: 40 })
+    await expect(failed).rejects.toMatchObject({ code: 'history_pruned', earliest: 77, remedy: 'stop' })
+    await expect(failed).rejects.toThrow('START_BLOCK')
+    expect((await only.fetch({ from: 77, to: 80 })).range.from).toBe(77)
+  })
+
+  test('a new head ends the wait, and so does a replaced one', async () => {
+    const server = await replay('--head', '100')
+    const only = source(server.url)
+    await only.head()
+    const grown = only.waitForHead(100, 30_000)
+    await server.control('replay_advance', 1)
+    await grown
+    expect((await only.head()).head.number).toBe(101)
+    const before = (await only.head()).head.hash
+    const replaced = only.waitForHead(101, 30_000)
+    await server.control('replay_reorg', 1)
+    await replaced
+    expect((await only.head()).head.hash).not.toBe(before)
+  })
+
+  test('what a range costs is counted', async () => {
+    const server = await replay()
+    const only = source(server.url)
+    await only.fetch({ from: 10, to: 12 })
+    const cost = only.endpoints()[0]?.cost
+    expect(cost?.requests).toBe(3)
+    expect(cost?.receivedBytes).toBeGreaterThan(1_000)
+  })
+})

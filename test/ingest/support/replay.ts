@@ -1,0 +1,38 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { sharedPath } from '../../support/shared.ts'
+
+/** A recording served over JSON-RPC by a process of its own, as a good or a troublesome node. */
+export interface Replay {
+  readonly url: string
+  /** Calls one of the replay's own methods, such as `replay_set`. */
+  control(method: string, ...params: readonly unknown[]): Promise<unknown>
+  close(): Promise<void>
+}
+
+/** Starts the replay server of the shared folder; `flags` as its README lists them. */
+export async function startReplay(...flags: readonly string[]): Promise<Replay> {
+  const recording = sharedPath('chain', 'recordings', 'tempo-dev-2k')
+  const script = sharedPath('chain', 'replay.mjs')
+  const child = spawn(process.execPath, [script, '--recording', recording, '--port', '0', ...flags], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const exited = once(child, 'exit')
+  const first = await Promise.race([once(createInterface(child.stdout), 'line'), exited])
+  if (child.exitCode !== null) throw new Error(`the replay server ended with ${child.exitCode}`)
+  const { listening }: { listening: string } = JSON.parse(String(first[0]))
+  return {
+    url: listening,
+    async control(method, ...params) {
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+      const answer = await fetch(listening, { method: 'POST', body })
+      const { result }: { result: unknown } = JSON.parse(await answer.text())
+      return result
+    },
+    async close() {
+      child.kill()
+      await exited
+    },
+  }
+}
