@@ -25,7 +25,7 @@ export const tokenTransfers = defineProjection({
         token: log.address,
         from: args.from,
         to: args.to,
-        memo: memos.get(log.logIndex) ?? null,
+        memo: memos.get(log.logIndex)?.memo ?? null,
         is_fee: log.logIndex === tx.feeLogIndex,
         is_virtual_forward: log.isVirtualForward,
         amount: args.amount,
@@ -39,9 +39,9 @@ export const tokenTransfers = defineProjection({
  * for one movement, so a memo belongs to the nearest equal Transfer before it that has none yet: of two equal transfers
  * in one transaction, one with a memo, the right one gets it.
  */
-export function findMemos(logs: readonly LogFacts[]): ReadonlyMap<number, Hash> {
+export function findMemos(logs: readonly LogFacts[]): ReadonlyMap<number, Memo> {
   if (!logs.some((log) => log.topics[0] === transferWithMemo.topic0)) return noMemos
-  const memos = new Map<number, Hash>()
+  const memos = new Map<number, Memo>()
   const withoutMemo = new Map<string, number[]>()
   for (const log of logs) {
     // Not decoded here: with the sides and amount of a well-formed memo it is well-formed.
@@ -54,12 +54,19 @@ export function findMemos(logs: readonly LogFacts[]): ReadonlyMap<number, Hash> 
     }
     const args = transferWithMemo.decode(log)
     const logIndex = args === null ? undefined : withoutMemo.get(movementKey(log))?.pop()
-    if (args !== null && logIndex !== undefined) memos.set(logIndex, args.memo)
+    if (args !== null && logIndex !== undefined)
+      memos.set(logIndex, { memo: args.memo, logIndex: log.logIndex })
   }
   return memos
 }
 
-const noMemos: ReadonlyMap<number, Hash> = new Map()
+export interface Memo {
+  readonly memo: Hash
+  /** Of the log that told it. */
+  readonly logIndex: number
+}
+
+const noMemos: ReadonlyMap<number, Memo> = new Map()
 
 /** Token, both sides and amount are at the same places in both events. */
 function movementKey({ address, topics, data }: LogFacts): string {

@@ -1,0 +1,12 @@
+import { defineActivity, fromEvent, tokenAmount } from '../activity.ts'
+import { zoneOutboxAddress } from '../addresses.ts'
+import { approval as approved } from '../events/erc20.ts'
+
+/** What a withdrawal from a zone lets its outbox take is part of the withdrawal. */
+export const approval = defineActivity({
+  type: 'approval',
+  title: 'Allowance approved',
+  find: fromEvent(approved, ({ spender, amount }, { emitter }) =>
+    spender === zoneOutboxAddress ? null : { sourceToken: tokenAmount(emitter, amount), spender },
+  ),
+})

@@ -1,0 +1,255 @@
+import { describe, expect, it } from 'vitest'
+import type { Address } from '../../primitives.ts'
+import { hash } from '../../primitives.ts'
+import { account, logOf, numbered, tip20, transactionFacts } from '../../test/support/transactionFacts.ts'
+import {
+  accountKeychainAddress,
+  feeManagerAddress,
+  nonceManagerAddress,
+  stablecoinDexAddress,
+  zeroAddress,
+} from '../addresses.ts'
+import { approval, transfer } from '../events/erc20.ts'
+import { accessKeySpend, keyAuthorized } from '../events/keychain.ts'
+import { nonceIncremented } from '../events/nonceManager.ts'
+import { orderFilled, orderPlaced } from '../events/stablecoinDex.ts'
+import { burn, burnBlocked, mint, transferWithMemo } from '../events/tip20.ts'
+import type { LogFacts, TransactionFacts } from '../projection.ts'
+import { listActivities } from './listActivities.ts'
+
+const [alice, bob, carol, sponsor] = [account('a'), account('b'), account('c'), account('d')]
+const [token, other] = [tip20('1'), tip20('2')]
+const memo = hash(`0x${'5'.repeat(64)}`)
+
+const moved = (from: Address, to: Address, amount: bigint, of = token) =>
+  logOf(transfer, of, { from, to, amount })
+const memoOf = (from: Address, to: Address, amount: bigint) =>
+  logOf(transferWithMemo, token, { from, to, amount, memo })
+const fee = moved(alice, feeManagerAddress, 77n, other)
+
+/** A transaction of alice's that ends with its fee. */
+function txOf(...logs: readonly LogFacts[]): TransactionFacts {
+  const all = numbered(...logs, fee)
+  return transactionFacts({ logs: all, feeLogIndex: all.at(-1)?.logIndex ?? null })
+}
+
+function typesSeenBy(viewer: Address, ...logs: readonly LogFacts[]): readonly string[] {
+  return listActivities(txOf(...logs), viewer).map(({ type }) => type)
+}
+
+describe('a payment', () => {
+  it('is one transfer, out for who sent it and in for who got it', () => {
+    const tx = txOf(moved(alice, bob, 5n))
+    const common = { sender: alice, recipient: bob, sourceToken: { address: token, amount: '5' } }
+    const [sent, ...more] = listActivities(tx, alice)
+    expect(more).toEqual([])
+    expect(sent).toMatchObject({
+      type: 'transfer',
+      title: 'Token transferred',
+      perspective: 'outgoing',
+      logIndex: 10,
+    })
+    expect(sent?.data).toMatchObject({ ...common, direction: 'out', signer: 'self' })
+    const [received] = listActivities(tx, bob)
+    expect(received).toMatchObject({ type: 'transfer', perspective: 'incoming', logIndex: 10 })
+    expect(received?.data).toMatchObject({ ...common, direction: 'in' })
+    expect(received?.data).not.toHaveProperty('signer')
+  })
+
+  it("with a memo is one activity, told by the memo's log", () => {
+    const tx = txOf(moved(alice, bob, 5n), memoOf(alice, bob, 5n))
+    expect(listActivities(tx, alice)).toMatchObject([{ type: 'transfer', logIndex: 11, memo }])
+    expect(listActivities(tx, bob)).toMatchObject([{ type: 'transfer', logIndex: 11, memo }])
+  })
+
+  it('never is the fee', () => {
+    expect(typesSeenBy(alice)).toEqual(['unknown'])
+    expect(typesSeenBy(alice, moved(alice, feeManagerAddress, 5n))).toEqual(['unknown'])
+  })
+
+  it('is what a nonce lane was used for', () => {
+    const nonce = logOf(nonceIncremented, nonceManagerAddress, { account: alice, nonceKey: 4n, newNonce: 1n })
+    expect(typesSeenBy(alice, nonce, moved(alice, bob, 5n))).toEqual(['transfer'])
+    expect(typesSeenBy(alice, nonce)).toEqual(['nonce-incremented'])
+  })
+
+  it('is outgoing for the sponsor of its fee', () => {
+    const tx = { ...txOf(moved(alice, bob, 5n)), feePayer: sponsor }
+    expect(listActivities(tx, sponsor)).toMatchObject([{ type: 'transfer', perspective: 'outgoing' }])
+  })
+
+  it('is one of several for each who got one', () => {
+    const logs = [moved(alice, bob, 1n), moved(alice, carol, 2n), moved(alice, bob, 3n)]
+    expect(typesSeenBy(alice, ...logs)).toEqual(['transfer'])
+    const amounts = listActivities(txOf(...logs), bob).map(({ data }) => data['sourceToken'])
+    expect(amounts).toEqual([
+      { address: token, amount: '1' },
+      { address: token, amount: '3' },
+    ])
+  })
+
+  it('to a virtual address goes to its master, and keeps the address', () => {
+    const forward = { ...moved(sponsor, bob, 5n), isVirtualForward: true }
+    const tx = txOf(moved(alice, sponsor, 5n), memoOf(alice, sponsor, 5n), forward)
+    const expected = { type: 'transfer', logIndex: 11, memo, virtualRecipient: sponsor }
+    for (const viewer of [alice, bob]) {
+      const [item, ...more] = listActivities(tx, viewer)
+      expect(more).toEqual([])
+      expect(item).toMatchObject({ ...expected, data: { sender: alice, recipient: bob } })
+    }
+  })
+})
+
+describe('keys', () => {
+  const key = account('e')
+  const authorized = logOf(keyAuthorized, accountKeychainAddress, {
+    account: alice,
+    publicKey: key,
+    signatureType: 1,
+    expiry: 2n ** 64n - 1n,
+  })
+
+  it('that signed are named', () => {
+    const spent = logOf(accessKeySpend, accountKeychainAddress, {
+      account: alice,
+      publicKey: key,
+      token,
+      amount: 5n,
+      remainingLimit: 1n,
+    })
+    const [item] = listActivities(txOf(spent, moved(alice, bob, 5n)), alice)
+    expect(item?.data).toMatchObject({ signer: key })
+  })
+
+  it('created beside a transfer are shown too, alone they are the headline', () => {
+    expect(typesSeenBy(alice, authorized, moved(alice, bob, 5n))).toEqual(['transfer', 'access-key-created'])
+    expect(typesSeenBy(alice, authorized)).toEqual(['access-key-created'])
+  })
+})
+
+describe('supply', () => {
+  it.each([
+    ['mint', 'mint', [moved(zeroAddress, bob, 5n), logOf(mint, token, { to: bob, amount: 5n })], bob],
+    ['burn', 'burn', [moved(bob, zeroAddress, 5n), logOf(burn, token, { from: bob, amount: 5n })], bob],
+    [
+      'blocked burn',
+      'burn-blocked',
+      [moved(bob, zeroAddress, 5n), logOf(burnBlocked, token, { from: bob, amount: 5n })],
+      bob,
+    ],
+  ])('%s is named by its own event, for the issuer and the holder', (_, type, logs, holder) => {
+    for (const viewer of [alice, holder])
+      expect(listActivities(txOf(...logs), viewer)).toMatchObject([{ type, logIndex: 11 }])
+  })
+
+  it('tells by the Transfer alone when the token has no event of its own', () => {
+    expect(typesSeenBy(bob, moved(zeroAddress, bob, 5n))).toEqual(['mint'])
+    expect(typesSeenBy(bob, moved(bob, zeroAddress, 5n))).toEqual(['burn'])
+  })
+
+  it('gives each of two equal mints its own event', () => {
+    const minted = logOf(mint, token, { to: bob, amount: 5n })
+    const movement = moved(zeroAddress, bob, 5n)
+    const indexes = listActivities(txOf(movement, movement, minted, minted), bob).map(
+      ({ logIndex }) => logIndex,
+    )
+    expect(indexes).toEqual([13, 12])
+  })
+})
+
+describe('a swap', () => {
+  const filled = logOf(orderFilled, stablecoinDexAddress, {
+    orderId: 1n,
+    maker: carol,
+    taker: alice,
+    amountFilled: 90n,
+    partialFill: false,
+  })
+  const traded = [
+    moved(alice, stablecoinDexAddress, 100n),
+    filled,
+    moved(stablecoinDexAddress, alice, 90n, other),
+  ] as const
+
+  it('beats the approval, the fill and the transfers it consists of', () => {
+    const approved = logOf(approval, token, { owner: alice, spender: stablecoinDexAddress, amount: 100n })
+    const [item, ...more] = listActivities(txOf(approved, ...traded), alice)
+    expect(more).toEqual([])
+    expect(item).toMatchObject({ type: 'swap', logIndex: 11 })
+    expect(item?.data).toEqual({
+      sourceToken: { address: token, amount: '100' },
+      destinationToken: { address: other, amount: '90' },
+      signer: 'self',
+    })
+  })
+
+  it('whose whole outcome went to someone else is a transfer in two tokens', () => {
+    const [sent] = listActivities(txOf(...traded, moved(alice, bob, 90n, other)), alice)
+    expect(sent).toMatchObject({ type: 'transfer', logIndex: 13 })
+    expect(sent?.data).toMatchObject({
+      sender: alice,
+      recipient: bob,
+      sourceToken: { address: token, amount: '100' },
+      destinationToken: { address: other, amount: '90' },
+    })
+    const [received] = listActivities(txOf(...traded, moved(alice, bob, 90n, other)), bob)
+    expect(received?.data).toMatchObject({ direction: 'in', sourceToken: { address: other, amount: '90' } })
+  })
+
+  it('is not an order placed and a balance withdrawn', () => {
+    const placed = logOf(orderPlaced, stablecoinDexAddress, {
+      orderId: 1n,
+      maker: alice,
+      token,
+      amount: 100n,
+      isBid: false,
+      tick: 10,
+      isFlipOrder: false,
+      flipTick: 0,
+    })
+    const [paid, , got] = traded
+    expect(typesSeenBy(alice, paid, placed, got)).toEqual(['order-placed'])
+  })
+})
+
+describe('an order', () => {
+  const bid = {
+    orderId: 1n,
+    maker: alice,
+    token,
+    amount: 1_000_001n,
+    isBid: true,
+    tick: 10,
+    isFlipOrder: false,
+    flipTick: 0,
+  }
+  const placed = logOf(orderPlaced, stablecoinDexAddress, bid)
+  const escrow = { address: other, amount: '1000102' }
+
+  it('that buys holds quote at its price, rounded up', () => {
+    const [item] = listActivities(txOf(moved(alice, stablecoinDexAddress, 1_000_102n, other), placed), alice)
+    expect(item).toMatchObject({ type: 'order-placed', data: { side: 'bid', tick: 10, sourceToken: escrow } })
+  })
+
+  it('paid from the balance inside the exchange is named when the caller knows the quote token', () => {
+    const known = { quoteTokenOf: () => other }
+    expect(listActivities(txOf(placed), alice, known)).toMatchObject([{ data: { sourceToken: escrow } }])
+    expect(typesSeenBy(alice, placed)).toEqual(['unknown'])
+  })
+
+  it('that sells holds its base', () => {
+    const [item] = listActivities(
+      txOf(logOf(orderPlaced, stablecoinDexAddress, { ...bid, isBid: false })),
+      alice,
+    )
+    expect(item?.data).toMatchObject({ side: 'ask', sourceToken: { address: token, amount: '1000001' } })
+  })
+})
+
+describe('a transaction without anything', () => {
+  it('has no activities without logs, and an unknown one with only its fee', () => {
+    expect(listActivities(transactionFacts(), alice)).toEqual([])
+    const [item] = listActivities(txOf(), alice)
+    expect(item).toMatchObject({ type: 'unknown', logIndex: 10, data: { signer: 'self' } })
+  })
+})

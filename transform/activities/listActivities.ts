@@ -1,0 +1,100 @@
+import type { Address } from '../../primitives.ts'
+import {
+  type Activity,
+  type ActivityItem,
+  type ActivityTransaction,
+  type Finding,
+  listOccurrences,
+} from '../activity.ts'
+import { accessKeySpend } from '../events/keychain.ts'
+import type { TransactionFacts } from '../projection.ts'
+import { activities } from './index.ts'
+import { accessKeyCreated, accessKeyRevoked } from './keys.ts'
+import { listMovements } from './movements.ts'
+import { burn, burnBlocked, mint } from './supply.ts'
+import { swap } from './swap.ts'
+import { touches, transfer } from './transfers.ts'
+
+/** What the caller knows beyond the transaction. */
+export interface ActivityKnowledge {
+  /** Quote token of a base token's order book, or null. */
+  quoteTokenOf(base: Address): Address | null
+}
+
+const nothingKnown: ActivityKnowledge = { quoteTokenOf: () => null }
+
+/**
+ * The activities of a transaction in the feed of `viewer`; a transaction's own feed is that of its sender.
+ *
+ * Who sent it or paid its fee sees one headline, and keys created or revoked beside a transfer. Everyone else sees what
+ * happened to them: their swap, else each movement of their tokens, else the headline. Empty when there are no logs.
+ */
+export function listActivities(
+  facts: TransactionFacts,
+  viewer: Address,
+  knowledge: ActivityKnowledge = nothingKnown,
+): readonly ActivityItem[] {
+  const tx = viewFrom(facts, viewer, knowledge)
+  if (tx.perspective === 'incoming') {
+    const own = listOwnMovements(tx)
+    if (own.length > 0) return own
+  }
+  const headline = findFirst(activities, tx)
+  const keyChanges = headline?.type === transfer.type ? [accessKeyCreated, accessKeyRevoked] : []
+  return [headline, ...keyChanges.map((change) => findFirst([change], tx))].filter((item) => item !== null)
+}
+
+function viewFrom(
+  facts: TransactionFacts,
+  viewer: Address,
+  knowledge: ActivityKnowledge,
+): ActivityTransaction {
+  const logs = facts.logs.filter((log) => log.logIndex !== facts.feeLogIndex)
+  return {
+    facts,
+    viewer,
+    perspective: viewer === facts.from || viewer === facts.feePayer ? 'outgoing' : 'incoming',
+    logs,
+    movements: listMovements(logs),
+    quoteTokenOf: knowledge.quoteTokenOf,
+  }
+}
+
+const movementActivities = [mint, burnBlocked, burn, transfer]
+
+function listOwnMovements(tx: ActivityTransaction): readonly ActivityItem[] {
+  const own = tx.movements.filter((movement) => touches(movement, tx))
+  const swapped = findFirst([swap], { ...tx, movements: own })
+  if (swapped !== null) return [swapped]
+  return own
+    .map((movement) => findFirst(movementActivities, { ...tx, movements: [movement] }))
+    .filter((item) => item !== null)
+}
+
+function findFirst(candidates: readonly Activity[], tx: ActivityTransaction): ActivityItem | null {
+  for (const activity of candidates) {
+    const finding = activity.find(tx)
+    if (finding !== null) return itemOf(activity, finding, tx)
+  }
+  return null
+}
+
+function itemOf(activity: Activity, finding: Finding, tx: ActivityTransaction): ActivityItem {
+  const { type, title, signer } = activity
+  const isSigned = signer === 'always' || (signer === 'outgoing' && tx.perspective === 'outgoing')
+  return {
+    type,
+    title,
+    perspective: tx.perspective,
+    logIndex: finding.logIndex,
+    data: isSigned ? { ...finding.data, signer: signerOf(tx) } : finding.data,
+    memo: finding.memo ?? null,
+    virtualRecipient: finding.virtualRecipient ?? null,
+  }
+}
+
+/** The access key that signed, which only its spending tells, or `self`. */
+function signerOf(tx: ActivityTransaction): string {
+  const [spent] = listOccurrences(tx, accessKeySpend)
+  return spent?.args.publicKey ?? 'self'
+}

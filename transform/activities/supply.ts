@@ -1,0 +1,41 @@
+/** Tokens made and unmade. */
+import {
+  type ActivityTransaction,
+  defineActivity,
+  type Finding,
+  type Movement,
+  tokenAmount,
+} from '../activity.ts'
+import { touches } from './transfers.ts'
+
+export const mint = defineActivity({
+  type: 'mint',
+  title: 'Token minted',
+  signer: 'never',
+  find: (tx) => findChange(tx, 'mint', ({ to }) => ({ recipient: to })),
+})
+
+export const burn = defineActivity({
+  type: 'burn',
+  title: 'Token burned',
+  find: (tx) => findChange(tx, 'burn', ({ from }) => ({ sender: from })),
+})
+
+/** An issuer burned the tokens of an account its policy blocks. */
+export const burnBlocked = defineActivity({
+  type: 'burn-blocked',
+  title: 'Burn blocked',
+  find: (tx) => findChange(tx, 'burnBlocked', ({ from }) => ({ sender: from })),
+})
+
+function findChange(
+  tx: ActivityTransaction,
+  kind: Movement['kind'],
+  sides: (movement: Movement) => Finding['data'],
+): Finding | null {
+  const changes = tx.movements.filter((movement) => movement.kind === kind)
+  const change = changes.find((movement) => touches(movement, tx)) ?? changes[0]
+  if (change === undefined) return null
+  const { logIndex, token, amount, virtualRecipient } = change
+  return { logIndex, virtualRecipient, data: { ...sides(change), sourceToken: tokenAmount(token, amount) } }
+}

@@ -1,0 +1,81 @@
+import {
+  type ActivityData,
+  type ActivityTransaction,
+  defineActivity,
+  type Finding,
+  type Movement,
+  tokenAmount,
+} from '../activity.ts'
+import { feeManagerAddress } from '../addresses.ts'
+import { findSwap } from './swap.ts'
+
+const type = 'transfer'
+const title = 'Token transferred'
+
+/** Tokens moved between accounts: the viewer's if any are, else the first. What goes to the fee manager is no payment. */
+export const transfer = defineActivity({
+  type,
+  title,
+  signer: 'outgoing',
+  find(tx) {
+    const payments = tx.movements.filter(({ kind, to }) => kind === 'transfer' && to !== feeManagerAddress)
+    const payment = payments.find((movement) => touches(movement, tx)) ?? payments[0]
+    if (payment === undefined) return null
+    const data = transferData(tx, payment)
+    return { ...place(payment), data: { ...data, sourceToken: tokenAmount(payment.token, payment.amount) } }
+  },
+})
+
+/** One token was paid, another arrived: a swap whose whole outcome went on to someone else. */
+export const crossTokenTransfer = defineActivity({
+  type,
+  title,
+  signer: 'outgoing',
+  find(tx): Finding | null {
+    const swap = findSwap(tx)
+    if (swap === null) return null
+    const { party, source, destination } = swap
+    const payment = tx.movements.find(
+      ({ kind, token, from, amount, logIndex }) =>
+        kind === 'transfer' &&
+        from === party &&
+        token === destination.token &&
+        amount === destination.amount &&
+        logIndex > destination.logIndex,
+    )
+    if (payment === undefined) return null
+    return {
+      ...place(payment),
+      data: {
+        ...transferData(tx, payment),
+        sourceToken: tokenAmount(source.token, source.amount),
+        destinationToken: tokenAmount(destination.token, destination.amount),
+      },
+    }
+  },
+})
+
+/** Whether the viewer is a side of the movement, also as the virtual address it went through. */
+export function touches(movement: Movement, { viewer }: ActivityTransaction): boolean {
+  return movement.from === viewer || movement.to === viewer || movement.virtualRecipient === viewer
+}
+
+function place({ logIndex, memo, virtualRecipient }: Movement) {
+  return { logIndex, memo, virtualRecipient }
+}
+
+function transferData({ facts, viewer }: ActivityTransaction, { from, to }: Movement): ActivityData {
+  return {
+    sender: from,
+    recipient: to,
+    direction: to === viewer && from !== viewer ? 'in' : 'out',
+    blockNumber: facts.block.number,
+    timestamp: timestamp(facts.block.timestampSeconds),
+    transactionHash: facts.txHash,
+  }
+}
+
+/** RFC 3339 in UTC, without the milliseconds a block's time does not have. */
+function timestamp(seconds: number): string {
+  return new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
+}

@@ -1,0 +1,148 @@
+/**
+ * What people call what a transaction did. An activity is declared as a pure function of one transaction's logs, seen by
+ * one account; `activities/index.ts` is the list and its order is the precedence: a transaction's headline is the first
+ * activity that finds something in it. Token names, memo texts and service names are added by who answers.
+ */
+import type { Address, Hash, Hex } from '../primitives.ts'
+import type { ContractEvent } from './event.ts'
+import type { LogFacts, TransactionFacts } from './projection.ts'
+
+/** Declares an activity. */
+export function defineActivity<const Type extends string>(definition: {
+  readonly type: Type
+  /** Past tense, sentence case. */
+  readonly title: string
+  /** Whether the data names the key that signed: `always` unless told. */
+  readonly signer?: SignerRule
+  /** The activity in a transaction, or null when there is none. */
+  find(tx: ActivityTransaction): Finding | null
+}): Activity<Type> {
+  return { signer: 'always', ...definition }
+}
+
+export interface Activity<Type extends string = string> {
+  readonly type: Type
+  readonly title: string
+  readonly signer: SignerRule
+  find(tx: ActivityTransaction): Finding | null
+}
+
+/** `outgoing`: only in the feed of who sent or paid. */
+export type SignerRule = 'always' | 'outgoing' | 'never'
+
+/** One transaction as one account sees it. */
+export interface ActivityTransaction {
+  readonly facts: TransactionFacts
+  readonly viewer: Address
+  readonly perspective: Perspective
+  /** All but the closing fee transfer, which no activity shows. */
+  readonly logs: readonly LogFacts[]
+  /** Tokens moved, one entry per movement however many logs tell of it; no fees. */
+  readonly movements: readonly Movement[]
+  /** What a token's order book is quoted in, where the caller knows. */
+  quoteTokenOf(base: Address): Address | null
+}
+
+/** `outgoing` for who sent the transaction or paid its fee, `incoming` for everyone else. */
+export type Perspective = 'incoming' | 'outgoing'
+
+/** A movement of tokens; mints and burns have the zero address on one side. */
+export interface Movement {
+  readonly kind: 'transfer' | 'mint' | 'burn' | 'burnBlocked'
+  readonly token: Address
+  readonly from: Address
+  /** Who got the tokens in the end: behind a virtual address, its master. */
+  readonly to: Address
+  readonly amount: bigint
+  /** Of the log that tells most about it: TransferWithMemo, Mint and Burn before Transfer. */
+  readonly logIndex: number
+  readonly memo: Hash | null
+  /** The virtual address (TIP-1022) the tokens were sent to, when there was one. */
+  readonly virtualRecipient: Address | null
+}
+
+export interface Finding {
+  /** Of the log the activity is named after. */
+  readonly logIndex: number
+  readonly data: ActivityData
+  /** As in the log; the text, or the service it names, is the reader's to find. */
+  readonly memo?: Hash | null
+  readonly virtualRecipient?: Address | null
+}
+
+/** Without `signer`, and token amounts without what is known of the token. */
+export type ActivityData = Readonly<Record<string, string | number | boolean | TokenAmount>>
+
+export interface TokenAmount {
+  readonly address: Address
+  /** Base units, decimal digits. */
+  readonly amount: string
+}
+
+/** An activity found, ready to be completed and shown. */
+export interface ActivityItem {
+  readonly type: string
+  readonly title: string
+  readonly perspective: Perspective
+  readonly logIndex: number
+  readonly data: ActivityData
+  readonly memo: Hash | null
+  readonly virtualRecipient: Address | null
+}
+
+/**
+ * Finds an activity in an event: of several, one that names the viewer, else the first. `data` may refuse it with null,
+ * when the transaction does not tell all that the activity has to say.
+ */
+export function fromEvent<Args extends object>(
+  event: ContractEvent<string, Args>,
+  data: (
+    args: Args,
+    place: { readonly emitter: Address; readonly tx: ActivityTransaction },
+  ) => ActivityData | null,
+): (tx: ActivityTransaction) => Finding | null {
+  return (tx) => {
+    const occurrences = listOccurrences(tx, event)
+    const ofViewer = occurrences.filter(({ args }) => Object.values(args).includes(tx.viewer))
+    for (const { log, args } of [...ofViewer, ...occurrences]) {
+      const found = data(args, { emitter: log.address, tx })
+      if (found !== null) return { logIndex: log.logIndex, data: found }
+    }
+    return null
+  }
+}
+
+/** Every log of a transaction that is the event. */
+export function listOccurrences<Args>(
+  { logs }: Pick<ActivityTransaction, 'logs'>,
+  event: ContractEvent<string, Args>,
+): readonly { readonly log: LogFacts; readonly args: Args }[] {
+  return logs.flatMap((log) => {
+    const args = event.decode(log)
+    return args === null ? [] : [{ log, args }]
+  })
+}
+
+export const tokenAmount = (token: Address, amount: bigint): TokenAmount => ({
+  address: token,
+  amount: String(amount),
+})
+
+/** A log as activity feeds show it. */
+export interface ActivityEvent {
+  readonly address: Address
+  readonly data: Hex
+  readonly logIndex: number
+  readonly topics: readonly Hash[]
+  readonly eventName?: string
+  readonly args?: Readonly<Record<string, JsonValue>>
+  readonly title?: string
+}
+
+export type JsonValue =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly JsonValue[]
+  | { readonly [key: string]: JsonValue }
