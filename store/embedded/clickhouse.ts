@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url'
 import { type Clock, type Runtime, systemRuntime } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { writeConfig } from './clickhouseConfig.ts'
-import { asDataDirectoryError, EngineStartError, errnoOf } from './errors.ts'
+import { asDataDirectoryError, EngineStartError } from './errors.ts'
 import { LogTail } from './logTail.ts'
 import { identityOf, isAlive, type ProcessIdentity, parseIdentity, waitForExit } from './processIdentity.ts'
 import type { QueryServerOptions } from './queryServer.ts'
@@ -106,7 +106,7 @@ export class EmbeddedClickHouse {
       this.#readerPassword = readOrCreateSecret(join(this.#folder, 'reader-password'))
       writeConfig(this.#folder, this.#options.readerGrants)
     } catch (error) {
-      throw errnoOf(error) === undefined ? error : asDataDirectoryError(this.#dataDir, error)
+      throw asDataDirectoryError(this.#dataDir, error)
     }
     assertSupported(this.#dataDir)
     await this.#endOrphan()

@@ -6,6 +6,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 
 import { ChdbSession } from './chdb.ts'
+import { HeldChunks } from './heldChunks.ts'
 import { QueryError, queryError } from './queryError.ts'
 import { quoteString } from './sessionSetup.ts'
 import { tagWithQueryId } from './statement.ts'
@@ -23,21 +24,21 @@ export interface LaneJob {
   readonly stream: boolean
 }
 
-/** What the server tells a lane. After each chunk the lane waits for `pull`. */
+/** What the server tells a lane. After a message that does not end the job the lane waits for `pull`. */
 export type LaneRequest =
   | { readonly type: 'run'; readonly job: LaneJob }
   | { readonly type: 'pull' }
   | { readonly type: 'cancel' }
 
-/** What a lane tells the server, in this order: start, chunks, and end or error. An error may come at any point. */
+/** What a lane tells the server: chunks, and then `end` or `error`. */
 export type LaneEvent =
-  | { readonly type: 'start'; readonly readOnly: boolean }
-  | { readonly type: 'chunk'; readonly bytes: Uint8Array }
+  | { readonly type: 'chunk'; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly type: 'end'; readonly rowsRead: number; readonly bytesRead: number }
   | { readonly type: 'error'; readonly number: number; readonly message: string }
 
 const { dataPath, configFile } = parseLaneData(workerData)
 const port = parentPort ?? fail('clickhouseLane.ts runs as a worker thread only')
+const held = new HeldChunks()
 let wake: ((request: LaneRequest) => void) | undefined
 
 port.on('message', (request: LaneRequest) => {
@@ -52,7 +53,7 @@ async function run(job: LaneJob): Promise<void> {
     await runIn(session, job)
   } catch (error) {
     if (!(error instanceof QueryError)) throw error
-    send({ type: 'error', number: error.number, message: error.message })
+    send([...held.take(), { type: 'error', number: error.number, message: error.message }])
   } finally {
     session?.close()
   }
@@ -70,37 +71,36 @@ async function runIn(session: ChdbSession, job: LaneJob): Promise<void> {
   }
   if (job.readOnly && !readOnly) throw queryError('READONLY', 'Cannot execute query in readonly mode.')
   if (job.setup !== '') await session.run(job.setup)
-  send({ type: 'start', readOnly })
   if (job.stream && readOnly) await stream(session, job)
   else await buffer(session, job)
 }
 
 async function stream(session: ChdbSession, job: LaneJob): Promise<void> {
   for await (const bytes of session.stream(tagWithQueryId(job.sql, job.queryId), job.format)) {
-    if (!(await offer(bytes))) break
+    held.add(bytes)
+    if (held.isDue && !(await deliver())) break
   }
-  send({ type: 'end', rowsRead: 0, bytesRead: 0 })
+  send([...held.take(), { type: 'end', rowsRead: 0, bytesRead: 0 }])
 }
 
 async function buffer(session: ChdbSession, job: LaneJob): Promise<void> {
   const { bytes, rowsRead, bytesRead } = await session.run(tagWithQueryId(job.sql, job.queryId), job.format)
-  if (bytes.length > 0) await offer(bytes)
-  send({ type: 'end', rowsRead, bytesRead })
+  if (bytes.length > 0) held.add(bytes)
+  send([...held.take(), { type: 'end', rowsRead, bytesRead }])
 }
 
-/** Hands over one chunk and waits until the client has taken it; false when it wants no more. */
-function offer(bytes: Uint8Array): Promise<boolean> {
+/** Hands over what is held and waits until the client has taken it; false when it wants no more. */
+function deliver(): Promise<boolean> {
   const answer = new Promise<boolean>((resolve) => {
     wake = (request) => resolve(request.type === 'pull')
   })
-  // The engine's memory cannot be transferred to another thread; a copy of ours can.
-  const copy = new Uint8Array(bytes)
-  send({ type: 'chunk', bytes: copy }, [copy.buffer])
+  send(held.take())
   return answer
 }
 
-function send(event: LaneEvent, transfer: ArrayBuffer[] = []): void {
-  port.postMessage(event, transfer)
+function send(events: readonly LaneEvent[]): void {
+  const buffers = events.flatMap((event) => (event.type === 'chunk' ? [event.bytes.buffer] : []))
+  port.postMessage(events, buffers)
 }
 
 function parseLaneData(value: unknown): { dataPath: string; configFile: string } {

@@ -23,6 +23,7 @@ async function serve(message: ServeMessage): Promise<void> {
     process.send?.({ type: 'ready', port: await server.listen(message.port) })
   } catch (error) {
     process.stderr.write(`${messageOf(error)}\n`)
+    await server?.close().catch(() => {})
     process.exit(1)
   }
 }

@@ -34,7 +34,7 @@ export function openDataDir(path: string): DataDir {
     if (!statSync(directory).isDirectory()) throw new DataDirectoryError(directory, 'not_a_directory')
     chmodSync(directory, directoryMode())
   } catch (error) {
-    throw error instanceof DataDirectoryError ? error : asDataDirectoryError(directory, error)
+    throw asDataDirectoryError(directory, error)
   }
   return { path: directory, release: takeLock(directory) }
 }

@@ -33,8 +33,9 @@ const problemTexts: Record<DataDirectoryProblem, (pid: number | undefined) => st
   unreadable: () => 'cannot be read. Check the file system, or set DATA_DIR to another directory.',
 }
 
-/** The file system's error code as a data directory problem. */
+/** A file system error as a data directory problem. */
 export function asDataDirectoryError(path: string, error: unknown): DataDirectoryError {
+  if (error instanceof DataDirectoryError) return error
   return new DataDirectoryError(path, problemOf(errnoOf(error)), { cause: error })
 }
 

@@ -95,12 +95,12 @@ class Lane {
     this.#worker = new Worker(new URL('./clickhouseLane.ts', import.meta.url), {
       workerData: { dataPath, configFile },
     })
-    this.#worker.on('message', (event: LaneEvent) => this.#put(event))
+    this.#worker.on('message', (events: readonly LaneEvent[]) => this.#put(events))
     // A thread that throws what is no query's error has a defect; its query fails, and another takes its place.
     this.#worker.on('error', (error) => {
       this.#alive = false
       const { number, message } = unexpectedError(error)
-      this.#put({ type: 'error', number, message })
+      this.#put([{ type: 'error', number, message }])
     })
   }
 
@@ -117,7 +117,7 @@ class Lane {
         finished = isLast(event)
         if (event.type === 'error') throw new QueryError(event.number, event.message)
         yield event
-        if (event.type === 'chunk') this.#send({ type: 'pull' })
+        if (!finished && this.#unread.length === 0) this.#send({ type: 'pull' })
       }
     } finally {
       if (!finished) await this.#drain()
@@ -126,12 +126,14 @@ class Lane {
 
   /** Waits until the engine has let go of a query nobody wants any more. */
   async #drain(): Promise<void> {
-    do this.#send({ type: 'cancel' })
-    while (!isLast(await this.#take()))
+    for (;;) {
+      if (this.#unread.length === 0) this.#send({ type: 'cancel' })
+      if (isLast(await this.#take())) return
+    }
   }
 
-  #put(event: LaneEvent): void {
-    this.#unread.push(event)
+  #put(events: readonly LaneEvent[]): void {
+    this.#unread.push(...events)
     this.#wake?.()
   }
 

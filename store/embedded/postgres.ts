@@ -144,7 +144,7 @@ export class EmbeddedPostgres {
       await this.#initdb(initdb, draft)
       renameSync(draft, this.#pgData)
     } catch (error) {
-      throw errnoOf(error) === undefined ? error : asDataDirectoryError(this.#dataDir, error)
+      throw error instanceof EngineStartError ? error : asDataDirectoryError(this.#dataDir, error)
     }
   }
 

@@ -180,15 +180,14 @@ export class QueryServer {
     }
     answer.format = format
     const startedAt = performance.now()
-    let isReading = false
+    // A write is left to finish: half of one would have to be found and removed.
     const leave = () => {
-      if (isReading && !response.writableFinished) void this.#kill(query.queryId)
+      if (isSelect && !response.writableFinished) void this.#kill(query.queryId)
     }
     response.once('close', leave)
     try {
       for await (const event of this.#lanes.run(job)) {
-        if (event.type === 'start') isReading = event.readOnly
-        if (response.destroyed && isReading) throw new ClientGone()
+        if (response.destroyed && isSelect) throw new ClientGone()
         if (event.type === 'chunk') await answer.write(event.bytes)
         if (event.type === 'end') answer.end({ ...event, elapsedMs: performance.now() - startedAt })
       }
