@@ -2,17 +2,8 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { type Address, address } from '../../primitives.ts'
-import { activities } from '../../transform/activities/index.ts'
-import { listActivities } from '../../transform/activities/listActivities.ts'
-import type { ActivityItem } from '../../transform/activity.ts'
-import * as addresses from '../../transform/addresses.ts'
-import type { ContractEvent } from '../../transform/event.ts'
-import { transfer } from '../../transform/events/erc20.ts'
-import { events } from '../../transform/events/index.ts'
-import type { LogFacts } from '../../transform/projection.ts'
-import { arbitraryLog } from '../support/arbitraryLog.ts'
-import { describeWithShared, readRecording, sharedPath } from '../support/shared.ts'
+import { arbitraryLog } from '#test/support/arbitraryLog.ts'
+import { describeWithShared, readRecording, sharedPath } from '#test/support/shared.ts'
 import {
   account,
   logOf,
@@ -20,7 +11,16 @@ import {
   recordedFacts,
   tip20,
   transactionFacts,
-} from '../support/transactionFacts.ts'
+} from '#test/support/transactionFacts.ts'
+import { activities } from '#transform/activities/index.ts'
+import { listActivities } from '#transform/activities/listActivities.ts'
+import type { ActivityItem } from '#transform/activity.ts'
+import * as addresses from '#transform/addresses.ts'
+import type { ContractEvent } from '#transform/event.ts'
+import { transfer } from '#transform/events/erc20.ts'
+import { events } from '#transform/events/index.ts'
+import type { LogFacts } from '#transform/projection.ts'
+import { type Address, address } from '../../primitives.ts'
 
 interface Fields {
   readonly required: readonly string[]

@@ -1,14 +1,14 @@
 /** What the registries make of recorded chain data, against viem, the raw logs, and what the node itself answered. */
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { decodeLog } from '../../transform/events/index.ts'
-import type { TransactionFacts } from '../../transform/projection.ts'
-import { holderDeltas } from '../../transform/projections/holderDeltas.ts'
-import { tokenTransfers } from '../../transform/projections/tokenTransfers.ts'
-import type { Row } from '../../transform/tables.ts'
-import { decodeWithViem } from '../support/arbitraryLog.ts'
-import { describeWithShared, readFixture, readRecording, sharedPath } from '../support/shared.ts'
-import { project, recordedFacts } from '../support/transactionFacts.ts'
+import { decodeWithViem } from '#test/support/arbitraryLog.ts'
+import { describeWithShared, readFixture, readRecording, sharedPath } from '#test/support/shared.ts'
+import { project, recordedFacts } from '#test/support/transactionFacts.ts'
+import { decodeLog } from '#transform/events/index.ts'
+import type { TransactionFacts } from '#transform/projection.ts'
+import { holderDeltas } from '#transform/projections/holderDeltas.ts'
+import { tokenTransfers } from '#transform/projections/tokenTransfers.ts'
+import type { Row } from '#transform/tables.ts'
 
 const recording = 'tempo-dev-2k'
 /** Genesis gave these four tokens out without a log. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { account, logOf, numbered, tip20, transactionFacts } from '#test/support/transactionFacts.ts'
 import type { Address } from '../../primitives.ts'
 import { hash } from '../../primitives.ts'
-import { account, logOf, numbered, tip20, transactionFacts } from '../../test/support/transactionFacts.ts'
 import {
   accountKeychainAddress,
   feeManagerAddress,

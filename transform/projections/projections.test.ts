@@ -1,12 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import {
-  account,
-  logOf,
-  numbered,
-  project,
-  tip20,
-  transactionFacts,
-} from '../../test/support/transactionFacts.ts'
+import { account, logOf, numbered, project, tip20, transactionFacts } from '#test/support/transactionFacts.ts'
 import { receivePolicyGuardAddress, zeroAddress } from '../addresses.ts'
 import { approval, transfer } from '../events/erc20.ts'
 import { projectionNames, tableNames } from '../tables.ts'
