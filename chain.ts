@@ -18,7 +18,6 @@ import { ClickHouseJournal } from '#store/clickhouse/journal.ts'
 import { ClickHouseLane, PARTITION_BLOCKS } from '#store/clickhouse/lane.ts'
 import { databaseOf } from '#store/clickhouse/template.ts'
 import { CommitBell } from '#store/commits.ts'
-import { readLane } from '#store/lane.ts'
 import { postgresLeases } from '#store/leases.ts'
 import { type ChainIdentity, historyTarget, openChain, readLedgerIdentity } from '#store/ledger.ts'
 import { type Postgres, schemaOf } from '#store/postgres.ts'
@@ -316,11 +315,9 @@ export class Chain {
     return { runtime, log, ahead: this.#ahead(), chunksMax: CHUNKS_IN_FLIGHT, observe }
   }
 
-  /** Null while there is nothing to fill, or while the head lane has not said where it begins. */
+  /** Null while there is nothing to fill. */
   async #missingHistory(): Promise<BlockRange | null> {
     const { postgres, identity } = this.#options
-    const lane = await readLane(postgres.pool, this.state.schema)
-    if (!lane?.tipHash) return null
     const target = await historyTarget(postgres, identity.chainId, identity.startBlock)
     return blockCount(target) > 0 && !covers(this.state.coverage('postgres'), target) ? target : null
   }

@@ -61,7 +61,7 @@ export async function converge<B extends Batch>(
     if (tip && target.head.number <= tip.number) return await settle(lane, tip, target, signal)
     if (tip && lane.sink.seal && target.finalized - tip.number > lane.sealGapBlocks)
       return await seal(lane, tip, target, signal)
-    const from = tip ? tip.number + 1 : Math.max(lane.startBlock, target.finalized + 1)
+    const from = tip ? tip.number + 1 : await firstBlock(lane, target)
     if (from > target.head.number) return 'idle'
     let parent = tip
     for await (const fetched of readBatches(lane, { from, to: target.head.number }, signal)) {
@@ -75,6 +75,16 @@ export async function converge<B extends Batch>(
     if (error instanceof ReorgError) return await revertToFork(lane, error, endpoint, signal)
     throw error
   }
+}
+
+/** Decided once: where finality is instant, "the first block that is not final" would run away from an empty lane. */
+async function firstBlock<B extends Batch>(lane: HeadLane<B>, target: ChainHead): Promise<number> {
+  return (await lane.sink.emptyFrom?.()) ?? Math.max(lane.startBlock, target.finalized + 1)
+}
+
+/** Decided once: where finality is instant, "the first block that is not final" would run away from an empty lane. */
+async function firstBlock<B extends Batch>(lane: HeadLane<B>, target: ChainHead): Promise<number> {
+  return (await lane.sink.emptyFrom?.()) ?? Math.max(lane.startBlock, target.finalized + 1)
 }
 
 async function* readOneBatch<B extends Batch>(lane: HeadLane<B>, range: BlockRange, signal?: AbortSignal) {
@@ -147,7 +157,7 @@ async function seal<B extends Batch>(
   // The node could not confirm our tip yet; sealing an orphan would put it into history for good.
   if ((await lane.sink.finalized()) < tip.number) return 'idle'
   lane.failpoint('head.seal.before')
-  await lane.sink.seal?.()
+  await lane.sink.seal?.(finalized + 1)
   lane.failpoint('head.seal.after')
   lane.observe?.({ type: 'sealed', tip })
   return 'sealed'

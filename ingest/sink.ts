@@ -33,8 +33,11 @@ export interface HeadSink<B extends Batch> {
   /**
    * Ends the lane's segment at its tip, which is final, so that the next append starts a new one: `tip()` is null
    * afterwards and history fills what lies between. A sink without it catches up block by block after a downtime.
+   * @param next where the new segment begins: the first block that is not final now
    */
-  seal?(): Promise<void>
+  seal?(next: number): Promise<void>
+  /** Where an empty lane begins, if that was decided before; absent, it begins with the first block that is not final. */
+  emptyFrom?(): Promise<number>
 }
 
 /** A piece of history being loaded into detached tables; attaching it is its commit. */

@@ -79,20 +79,6 @@ export async function moveTip(
   throw new TipMismatchError(schema, from.tip, lane?.tip ?? -1)
 }
 
-/** An empty lane may begin anywhere at or above where it stands: its first block is what was not final then. */
-export async function beginSegment(
-  client: Queryable,
-  schema: string,
-  fence: bigint,
-  from: number,
-): Promise<void> {
-  await client.query(
-    `UPDATE ${quoteIdentifier(schema)}.lanes SET from_block = $1::bigint, tip = $1::bigint - 1
-     WHERE name = $2 AND fence = $3 AND tip_hash IS NULL AND from_block <= $1::bigint`,
-    [from, HEAD, fence],
-  )
-}
-
 /** Makes `fence` the only number that may write. A lower one than stored is a writer of the past. */
 export async function claimLane(client: Queryable, schema: string, fence: bigint): Promise<void> {
   const claimed = await client.query(

@@ -5,15 +5,24 @@
 import { assertFence, type Queryable, readLane } from './lane.ts'
 import { quoteIdentifier } from './postgres.ts'
 
-/** Ends the head segment at its tip, inside the caller's transaction. Does nothing when the lane is empty. */
-export async function sealSegment(client: Queryable, schema: string, fence: bigint): Promise<void> {
+/**
+ * Ends the head segment at its tip and lets the next begin at `next`, inside the caller's transaction. Does nothing when
+ * the lane is empty.
+ */
+export async function sealSegment(
+  client: Queryable,
+  schema: string,
+  fence: bigint,
+  next: number,
+): Promise<void> {
   await assertFence(client, schema, fence)
   const lane = await readLane(client, schema)
   if (!lane || lane.tipHash === null) return
   await shrinkPartitions(client, schema, lane.tip)
   await client.query(
-    `UPDATE ${quoteIdentifier(schema)}.lanes SET from_block = tip + 1, tip_hash = NULL WHERE name = 'head' AND fence = $1`,
-    [fence],
+    `UPDATE ${quoteIdentifier(schema)}.lanes SET from_block = $2::bigint, tip = $2::bigint - 1, tip_hash = NULL
+     WHERE name = 'head' AND fence = $1`,
+    [fence, Math.max(next, lane.tip + 1)],
   )
 }
 

@@ -10,15 +10,7 @@ import { MillraceError } from '../../errors.ts'
 import type { BlockRef } from '../../primitives.ts'
 import type { Failpoint } from '../../runtime.ts'
 import { copyBatch } from '../copy.ts'
-import {
-  beginSegment,
-  extendCoverage,
-  moveTip,
-  type Queryable,
-  readLane,
-  readRef,
-  reduceCoverage,
-} from '../lane.ts'
+import { extendCoverage, moveTip, type Queryable, readLane, readRef, reduceCoverage } from '../lane.ts'
 import { createHeadPartitions, headPartitionEnd } from '../partitions.ts'
 import { type Postgres, quoteIdentifier, toBytes } from '../postgres.ts'
 import { sealSegment } from '../segments.ts'
@@ -67,7 +59,6 @@ export class PostgresHeadSink implements HeadSink<EncodedBatch> {
     await postgres.transaction(async (client) => {
       const lane = await readLane(client, schema)
       if (!lane) throw new LaneMissingError(schema)
-      if (lane.tipHash === null) await beginSegment(client, schema, fence, range.from)
       const parent = { tip: range.from - 1, hash: lane.tipHash === null ? null : firstRef(batch).parentHash }
       const seq = await moveTip(client, schema, fence, parent, { tip: range.to, hash: lastRef(batch).hash })
       if (range.to > this.#partitionedTo) await this.#createPartitions(client, range)
@@ -106,11 +97,18 @@ export class PostgresHeadSink implements HeadSink<EncodedBatch> {
     listener.reverted(dropped)
   }
 
-  /** Ends the segment at its tip; the next append begins another one, and history fills what lies between. */
-  async seal(): Promise<void> {
+  /** Ends the segment at its tip; the new one begins at `next`, and history fills what lies between. */
+  async seal(next: number): Promise<void> {
     const { postgres, schema, fence } = this.#options
-    await postgres.transaction((client) => sealSegment(client, schema, fence))
+    await postgres.transaction((client) => sealSegment(client, schema, fence, next))
     this.#partitionedTo = -1
+  }
+
+  async emptyFrom(): Promise<number> {
+    const { postgres, schema } = this.#options
+    const lane = await readLane(postgres.pool, schema)
+    if (!lane) throw new LaneMissingError(schema)
+    return lane.fromBlock
   }
 
   async finalize(number: number): Promise<void> {
