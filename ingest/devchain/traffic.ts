@@ -1,0 +1,221 @@
+/**
+ * Life on the local dev chain: a block every half second, whether or not somebody pays somebody in it, and a mix of
+ * everything Tempo can do up to T4. Nothing that goes wrong on the chain stops it: a failed action is a failed action.
+ */
+import { messageOf } from '#errors.ts'
+import type { Clock } from '#runtime.ts'
+import type { Logger } from '#telemetry.ts'
+import { blocksMax as blocksMaxDefault } from './node.ts'
+import { DevRpc, quantity } from './rpc.ts'
+import type { Action, Scene } from './traffic/action.ts'
+import { actions } from './traffic/actions.ts'
+import { exchange, keychain, pathUsd, policyRegistry } from './traffic/calls.ts'
+import { Deck } from './traffic/deck.ts'
+import { Dice } from './traffic/dice.ts'
+import { createWardrobe, dress, type Wardrobe } from './traffic/dress.ts'
+import { createLearned, type Learned, observe, remember } from './traffic/learned.ts'
+import { type MinedTransaction, type Producer, parseLog, produceBlock } from './traffic/produce.ts'
+import { type SetupStep, setupStages } from './traffic/setup.ts'
+import type { Draft } from './traffic/sign.ts'
+import { createWorld, type World } from './traffic/world.ts'
+
+export interface TrafficOptions {
+  readonly rpcUrl: string
+  readonly chainId: number
+  readonly seed: string
+  /** Time between blocks. Tempo has two a second. */
+  readonly blockMs?: number
+  /** On average; some blocks are empty, some hold several times the mean. */
+  readonly transactionsPerSecond?: number
+  /** Height from which the chain hardly grows; see node.ts. */
+  readonly blocksMax?: number
+  readonly log: Logger
+  readonly clock: Clock
+  /** Ends the traffic. */
+  readonly signal: AbortSignal
+}
+
+/** Traffic that runs until its signal. */
+export interface Traffic {
+  /** Resolves when tokens, markets and wallets are there; also when the signal came first. */
+  readonly settled: Promise<void>
+  /** Resolves after the signal, when no block is under way. Never rejects. */
+  readonly done: Promise<void>
+}
+
+const transactionsPerBlockMax = 50
+const setupAttempts = 3
+/** A chain at its cap (see node.ts) goes on so slowly that it hardly grows: 60 blocks an hour. */
+const fullBlockMs = 60_000
+const retryMsMax = 10_000
+/** Blocks read after a restart to learn what is open. */
+const lookBackBlocks = 2_000
+
+/** Starts producing blocks. */
+export function startTraffic(options: TrafficOptions): Traffic {
+  const settled = Promise.withResolvers<void>()
+  const done = run(options, settled.resolve).finally(settled.resolve)
+  return { settled: settled.promise, done }
+}
+
+/** All that one run of the traffic carries along. */
+interface Run {
+  readonly options: TrafficOptions
+  readonly producer: Producer
+  readonly world: World
+  readonly learned: Learned
+  readonly dice: Dice
+  readonly deck: Deck<Action>
+  readonly wardrobe: Wardrobe
+}
+
+async function run(options: TrafficOptions, onSettled: () => void): Promise<void> {
+  const { clock, log, signal } = options
+  let failures = 0
+  while (!signal.aborted) {
+    try {
+      const started = await begin(options)
+      await settle(started)
+      onSettled()
+      failures = 0
+      await goOn(started)
+    } catch (error) {
+      if (signal.aborted) return
+      const waitMs = Math.min(retryMsMax, 500 * 2 ** failures++)
+      if (failures === 3)
+        log.warn({ problem: messageOf(error) }, 'the dev chain does not answer; a restart replaces it')
+      else log.debug({ problem: messageOf(error), waitMs }, 'the dev chain traffic pauses')
+      await clock.sleep(waitMs, signal).catch(() => {})
+    }
+  }
+}
+
+/** Builds what follows from the seed and learns what is open from the newest blocks. */
+async function begin(options: TrafficOptions): Promise<Run> {
+  const { rpcUrl, chainId, clock, log } = options
+  const rpc = new DevRpc(rpcUrl)
+  // What a killed run left in the pool would hold nonces that are not ours to reuse.
+  await rpc.call('anvil_dropAllTransactions')
+  const head = await rpc.quantity('eth_blockNumber')
+  // With the head in the seed a restart does not repeat itself.
+  const dice = new Dice(`${options.seed}/${head}`)
+  const learned = createLearned()
+  const fromBlock = quantity(Math.max(0, head - lookBackBlocks))
+  const address = [exchange, policyRegistry, keychain, pathUsd]
+  const logs = await rpc.call('eth_getLogs', { fromBlock, toBlock: 'latest', address })
+  for (const seen of Array.isArray(logs) ? logs : []) observe(learned, parseLog(seen))
+  return {
+    options,
+    producer: { rpc, chainId, clock, log },
+    world: createWorld(options.seed, chainId),
+    learned,
+    dice,
+    deck: new Deck(
+      actions.map((action) => [action, action.weight] as const),
+      dice,
+    ),
+    wardrobe: createWardrobe(dice),
+  }
+}
+
+/** Takes the steps of the setup that the chain lacks. */
+async function settle(current: Run): Promise<void> {
+  for (const stage of setupStages) {
+    for (let attempt = 1; ; attempt++) {
+      const missing = await findMissing(current, stage)
+      if (missing.length === 0 || current.options.signal.aborted) break
+      const steps = missing.map(({ name }) => name)
+      if (attempt > setupAttempts) {
+        current.options.log.warn({ steps }, 'the dev chain lacks parts of its setup; some actions will fail')
+        break
+      }
+      const scene = sceneOf(current)
+      await mine(
+        current,
+        missing.flatMap((step) => step.drafts(scene)),
+      )
+    }
+  }
+}
+
+async function findMissing({ producer, world }: Run, stage: readonly SetupStep[]): Promise<SetupStep[]> {
+  const missing: SetupStep[] = []
+  for (const step of stage) {
+    const answers = await producer.rpc.batch(step.checks(world))
+    const isThere = answers.every((answer) => 'result' in answer && isNonZero(answer.result))
+    if (!isThere) missing.push(step)
+  }
+  return missing
+}
+
+function isNonZero(result: unknown): boolean {
+  return typeof result === 'string' && /^0x.*[1-9a-f]/.test(result)
+}
+
+/** Blocks at their pace, with what is due. */
+async function goOn(current: Run): Promise<void> {
+  const { options, dice } = current
+  const { clock, signal, blockMs = 500, transactionsPerSecond = 2 } = options
+  let next = clock.monotonic()
+  let due = 0
+  let isFull = false
+  while (!signal.aborted) {
+    isFull ||= await isAtCap(current)
+    const paceMs = isFull ? fullBlockMs : blockMs
+    due += ((transactionsPerSecond * blockMs) / 1000) * -Math.log(1 - dice.fraction())
+    const count = Math.min(Math.floor(due), transactionsPerBlockMax)
+    due -= Math.floor(due)
+    await mine(current, draw(current, count))
+    const now = clock.monotonic()
+    next = Math.max(next + paceMs, now)
+    await clock.sleep(next - now, signal).catch(() => {})
+  }
+}
+
+async function isAtCap({ producer, options: { log, blocksMax = blocksMaxDefault } }: Run): Promise<boolean> {
+  if ((await producer.rpc.quantity('eth_blockNumber')) < blocksMax) return false
+  log.warn(
+    { blocksMax, fullBlockMs },
+    'THE DEV CHAIN IS FULL and slows down; the next start begins a new one',
+  )
+  return true
+}
+
+/** The next actions of the deck, as far as there is something to act on. */
+function draw(current: Run, count: number): Draft[] {
+  const { deck, wardrobe, options } = current
+  const scene = sceneOf(current)
+  const drafts: Draft[] = []
+  // A sender whose 7702 authorisation is pending confuses anvil's pool: one transaction per such sender.
+  const delegating = new Set<string>()
+  for (let left = count * 2; drafts.length < count && left > 0; left--) {
+    const { kind, build } = deck.deal()
+    try {
+      const intent = build(scene)
+      if (!intent || delegating.has(intent.from.address)) continue
+      if (intent.delegate) delegating.add(intent.from.address)
+      drafts.push(dress(intent, scene, wardrobe))
+    } catch (error) {
+      options.log.debug({ kind, problem: messageOf(error) }, 'an action of the dev chain traffic is skipped')
+    }
+  }
+  return drafts
+}
+
+async function mine(current: Run, drafts: readonly Draft[]): Promise<void> {
+  const { producer, world, learned, dice } = current
+  const mined = await produceBlock(producer, drafts, dice.pick(world.validators).address)
+  for (const transaction of mined) learnFrom(learned, transaction, world)
+}
+
+function learnFrom(learned: Learned, transaction: MinedTransaction, { wallets }: World): void {
+  const { logs, contractAddress, from, isReverted } = transaction
+  for (const log of logs) observe(learned, log)
+  if (isReverted || !contractAddress) return
+  if (wallets.some(({ address }) => address === from))
+    remember(learned.coins, { address: contractAddress, owner: from })
+}
+
+function sceneOf({ world, dice, learned, options }: Run): Scene {
+  return { world, dice, learned, timestamp: Math.floor(options.clock.now() / 1000) }
+}

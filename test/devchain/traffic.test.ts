@@ -1,0 +1,209 @@
+import { rm } from 'node:fs/promises'
+import { toEventSelector } from 'viem'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type DevChain, startDevChain } from '#ingest/devchain/node.ts'
+import { DevRpc, field, quantity, textField } from '#ingest/devchain/rpc.ts'
+import { startTraffic, type Traffic } from '#ingest/devchain/traffic.ts'
+import { silentLogger } from '#telemetry.ts'
+import { clock, reorg, temporaryFolder } from '#test/support/devchain.ts'
+
+/** Everything that Tempo up to T4 and our own contracts can log; anvil has no later hardfork. */
+const events = [
+  'Transfer(address,address,uint256)',
+  'Approval(address,address,uint256)',
+  'TransferWithMemo(address,address,uint256,bytes32)',
+  'Mint(address,uint256)',
+  'Burn(address,uint256)',
+  'BurnBlocked(address,uint256)',
+  'TransferPolicyUpdate(address,uint64)',
+  'SupplyCapUpdate(address,uint256)',
+  'PauseStateUpdate(address,bool)',
+  'NextQuoteTokenSet(address,address)',
+  'QuoteTokenUpdate(address,address)',
+  'RewardDistributed(address,uint256)',
+  'RewardRecipientSet(address,address)',
+  'RoleMembershipUpdated(bytes32,address,address,bool)',
+  'RoleAdminUpdated(bytes32,bytes32,address)',
+  'TokenCreated(address,string,string,string,address,address,bytes32)',
+  'PairCreated(bytes32,address,address)',
+  'OrderPlaced(uint128,address,address,uint128,bool,int16,bool,int16)',
+  'OrderFilled(uint128,address,address,uint128,bool)',
+  'OrderCancelled(uint128)',
+  'UserTokenSet(address,address)',
+  'ValidatorTokenSet(address,address)',
+  'FeesDistributed(address,address,uint256)',
+  'Mint(address,address,address,address,uint256,uint256)',
+  'Burn(address,address,address,uint256,uint256,uint256,address)',
+  'RebalanceSwap(address,address,address,uint256,uint256)',
+  'KeyAuthorized(address,address,uint8,uint64)',
+  'KeyRevoked(address,address)',
+  'SpendingLimitUpdated(address,address,address,uint256)',
+  'AccessKeySpend(address,address,address,uint256,uint256)',
+  'NonceIncremented(address,uint256,uint64)',
+  'PolicyCreated(uint64,address,uint8)',
+  'PolicyAdminUpdated(uint64,address,address)',
+  'WhitelistUpdated(uint64,address,address,bool)',
+  'BlacklistUpdated(uint64,address,address,bool)',
+  'CompoundPolicyCreated(uint64,address,uint64,uint64,uint64)',
+  'Deposited(address,address,uint256,uint256)',
+  'VenueSharesDeposited(address,address,uint256,uint256,uint256)',
+  'Redeemed(address,address,uint256,uint256)',
+  'WithdrewExact(address,address,uint256,uint256)',
+  'RedeemRequested(bytes32,address,address,uint256)',
+  'RedeemFinalized(bytes32,address,uint256,address,uint256)',
+  'RedeemCancelled(bytes32,address,uint256)',
+]
+
+/** Envelopes, signatures and features that must occur. */
+const wrappings = [
+  ...['0x0', '0x1', '0x2', '0x4', '0x76', 'secp256k1', 'p256', 'webAuthn', 'accessKey'],
+  ...['sponsored', 'batch', 'lane', 'expiring', 'feeToken', 'creation', 'reverted'],
+]
+
+const pace = { blockMs: 100, transactionsPerSecond: 30 }
+const patienceMs = 90_000
+
+let dataDir: string
+let chain: DevChain
+let traffic: Traffic
+let end: AbortController
+
+beforeAll(async () => {
+  dataDir = await temporaryFolder()
+  await start()
+})
+
+afterAll(async () => {
+  await stop()
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+describe('traffic', () => {
+  test('shows every event, envelope and signature within two decks', {
+    timeout: patienceMs * 2,
+  }, async () => {
+    const seen = await watchFrom(0)
+    expect(missingFrom(seen, [masterRegistered, ...wanted])).toEqual([])
+  })
+
+  test('goes on after a reorg, on the blocks that replaced the old ones', async () => {
+    const rpc = new DevRpc(chain.rpcUrl)
+    const head = await rpc.quantity('eth_blockNumber')
+    const old = await hashAt(rpc, head - 5)
+    await reorg(chain.rpcUrl, 20)
+    expect(await hashAt(rpc, head - 5)).not.toBe(old)
+    const seen = await watchFrom(head + 1, ['0x76'])
+    expect(missingFrom(seen, ['0x76'])).toEqual([])
+    await assertLinked(rpc, head - 25, head + 2)
+  })
+
+  test('after a restart shows everything again on the same chain', { timeout: patienceMs * 2 }, async () => {
+    const { generation } = chain
+    await stop()
+    await start()
+    expect(chain).toMatchObject({ fresh: false, generation })
+    const resumed = await new DevRpc(chain.rpcUrl).quantity('eth_blockNumber')
+    const seen = await watchFrom(resumed + 1)
+    expect(missingFrom(seen, wanted)).toEqual([])
+  })
+
+  test('pins the base fee and lets blocks of one second share their timestamp', async () => {
+    const rpc = new DevRpc(chain.rpcUrl)
+    const head = await rpc.quantity('eth_blockNumber')
+    const blocks = await readBlocks(rpc, 1, Math.min(head, 100))
+    expect(new Set(blocks.map((block) => textField(block, 'baseFeePerGas')))).toEqual(
+      new Set(['0x4a817c800']),
+    )
+    const times = blocks.map((block) => Number(textField(block, 'timestamp')))
+    expect(times).toEqual(times.toSorted((a, b) => a - b))
+    expect(new Set(times).size).toBeLessThan(times.length)
+  })
+})
+
+const masterRegistered = toEventSelector('MasterRegistered(bytes4,address)')
+const wanted = [...events.map((event) => toEventSelector(event)), ...wrappings]
+
+async function start(): Promise<void> {
+  chain = await startDevChain({ dataDir, log: silentLogger, clock })
+  end = new AbortController()
+  const { rpcUrl, chainId } = chain
+  const signal = end.signal
+  traffic = startTraffic({ rpcUrl, chainId, seed: 'test', log: silentLogger, clock, signal, ...pace })
+  await traffic.settled
+}
+
+async function stop(): Promise<void> {
+  end.abort()
+  await traffic.done
+  await chain.stop()
+}
+
+/** Reads blocks as they come until everything wanted was seen, or patience ends. */
+async function watchFrom(first: number, until: readonly string[] = wanted): Promise<Set<string>> {
+  const rpc = new DevRpc(chain.rpcUrl)
+  const seen = new Set<string>()
+  const deadline = clock.monotonic() + patienceMs
+  for (let next = first; missingFrom(seen, until).length > 0 && clock.monotonic() < deadline; ) {
+    const head = await rpc.quantity('eth_blockNumber')
+    for (; next <= head; next++) await look(rpc, next, seen)
+    await clock.sleep(pace.blockMs)
+  }
+  return seen
+}
+
+async function look(rpc: DevRpc, number: number, seen: Set<string>): Promise<void> {
+  const [block] = await readBlocks(rpc, number, number)
+  for (const transaction of listIn(block, 'transactions')) {
+    for (const wrapping of wrappingsOf(transaction)) seen.add(wrapping)
+  }
+  for (const receipt of listOf(await rpc.call('eth_getBlockReceipts', quantity(number)))) {
+    if (field(receipt, 'status') === '0x0') seen.add('reverted')
+    if (field(receipt, 'contractAddress')) seen.add('creation')
+    for (const log of listIn(receipt, 'logs')) seen.add(String(listIn(log, 'topics')[0]))
+  }
+}
+
+function wrappingsOf(transaction: unknown): string[] {
+  const signature = field(transaction, 'signature')
+  const nonceKey = BigInt(String(field(transaction, 'nonceKey') ?? 0))
+  const found: [boolean, string][] = [
+    [true, textField(transaction, 'type')],
+    [signature !== undefined, String(field(signature, 'type') ?? 'accessKey')],
+    [Boolean(field(transaction, 'feePayerSignature')), 'sponsored'],
+    [Boolean(field(transaction, 'feeToken')), 'feeToken'],
+    [listIn(transaction, 'calls').length > 1, 'batch'],
+    [nonceKey > 0n && nonceKey < 100n, 'lane'],
+    [nonceKey === 2n ** 256n - 1n, 'expiring'],
+  ]
+  return found.flatMap(([applies, name]) => (applies ? [name] : []))
+}
+
+async function assertLinked(rpc: DevRpc, from: number, to: number): Promise<void> {
+  const blocks = await readBlocks(rpc, from, to)
+  const hashes = blocks.map((block) => textField(block, 'hash'))
+  expect(blocks.slice(1).map((block) => textField(block, 'parentHash'))).toEqual(hashes.slice(0, -1))
+}
+
+async function hashAt(rpc: DevRpc, number: number): Promise<string> {
+  const [block] = await readBlocks(rpc, number, number)
+  return textField(block, 'hash')
+}
+
+async function readBlocks(rpc: DevRpc, from: number, to: number): Promise<unknown[]> {
+  const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
+  const answers = await rpc.batch(numbers.map((number) => ['eth_getBlockByNumber', quantity(number), true]))
+  return answers.map((answer) => ('result' in answer ? answer.result : answer.error))
+}
+
+function missingFrom(seen: ReadonlySet<string>, all: readonly string[]): string[] {
+  const nameOf = new Map(events.map((event) => [String(toEventSelector(event)), event]))
+  return all.filter((name) => !seen.has(name)).map((name) => nameOf.get(name) ?? name)
+}
+
+function listIn(value: unknown, name: string): unknown[] {
+  return listOf(field(value, name))
+}
+
+function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : []
+}
