@@ -82,11 +82,6 @@ async function firstBlock<B extends Batch>(lane: HeadLane<B>, target: ChainHead)
   return (await lane.sink.emptyFrom?.()) ?? Math.max(lane.startBlock, target.finalized + 1)
 }
 
-/** Decided once: where finality is instant, "the first block that is not final" would run away from an empty lane. */
-async function firstBlock<B extends Batch>(lane: HeadLane<B>, target: ChainHead): Promise<number> {
-  return (await lane.sink.emptyFrom?.()) ?? Math.max(lane.startBlock, target.finalized + 1)
-}
-
 async function* readOneBatch<B extends Batch>(lane: HeadLane<B>, range: BlockRange, signal?: AbortSignal) {
   const to = Math.min(range.to, range.from + lane.batchBlocksMax - 1)
   yield await fetchVerified(lane, { from: range.from, to }, signal)
