@@ -56,9 +56,9 @@ export function tagEncoding(
   done(null, payload)
 }
 
-/** Strong tag of a body: the same bytes, the same tag. */
+/** Strong tag of a body: the same bytes, the same tag. SHA-1 costs a third of SHA-256, and nobody gains by a collision. */
 export function entityTag(body: string | Uint8Array): string {
-  return `"${hash('sha256', body, 'base64url').slice(0, 27)}"`
+  return `"${hash('sha1', body, 'base64url')}"`
 }
 
 export const entityTagEncoded = (tag: string, encoding: string): string => `${tag.slice(0, -1)}-${encoding}"`

@@ -1,6 +1,6 @@
 /** Which chain a request means: the `chainId` parameter, its aliases and its default (spec "Conventions"). */
 import { type ChainId, chainId } from '#primitives.ts'
-import { ApiError } from './errors.ts'
+import { ApiError, type Problem } from './errors.ts'
 import { ParameterError, parameter } from './parameter.ts'
 import * as s from './schema.ts'
 
@@ -31,35 +31,36 @@ export interface ChainCaller {
 
 /**
  * The chain to answer for. Left out, it is mainnet (testnet for a sandbox key) where that is served, else the only
- * chain served.
+ * chain served. `path` is where the request names it.
  * @throws ApiError chain_id_unsupported, or api_key_forbidden for an explicit mainnet with a sandbox key.
  */
 export function selectChain(
   asked: ChainId | undefined,
   served: readonly ChainId[],
   caller: ChainCaller,
+  path: Problem['path'] = ['query', 'chainId'],
 ): ChainId {
   const sandbox = caller.environment === 'sandbox'
-  if (asked === undefined) return defaultChain(served, sandbox)
+  if (asked === undefined) return defaultChain(served, sandbox, path)
   if (asked === mainnet && sandbox) {
     throw new ApiError('api_key_forbidden', 'A sandbox key does not reach mainnet.')
   }
-  if (!served.includes(asked)) throw unsupported(`Chain ${asked} is not served here.`, served)
+  if (!served.includes(asked)) throw unsupported(`Chain ${asked} is not served here.`, served, path)
   return asked
 }
 
-function defaultChain(served: readonly ChainId[], sandbox: boolean): ChainId {
+function defaultChain(served: readonly ChainId[], sandbox: boolean, path: Problem['path']): ChainId {
   const preferred = sandbox ? testnet : mainnet
   if (served.includes(preferred)) return preferred
   const reachable = served.filter((id) => !(sandbox && id === mainnet))
   const [only, ...others] = reachable
   if (only !== undefined && others.length === 0) return only
-  throw unsupported('`chainId` is needed here.', reachable)
+  throw unsupported('`chainId` is needed here.', reachable, path)
 }
 
-function unsupported(problem: string, served: readonly ChainId[]): ApiError {
+function unsupported(problem: string, served: readonly ChainId[], path: Problem['path']): ApiError {
   const message = `${problem} Served: ${served.join(', ') || 'none'}.`
   return new ApiError('chain_id_unsupported', message, {
-    details: [{ path: ['query', 'chainId'], message }],
+    details: [{ path, message }],
   })
 }

@@ -56,6 +56,7 @@ const charactersMax = 1024
 export class CursorKeys {
   readonly #sealing: KeyEntry
   readonly #byId = new Map<string, KeyEntry>()
+  readonly #nonces = new Nonces()
 
   /** @throws TypeError when there is no key or one is not 32 bytes long. */
   constructor(keys: readonly Uint8Array[]) {
@@ -70,7 +71,7 @@ export class CursorKeys {
 
   seal(cursor: Cursor, scope: CursorScope): string {
     const { id, key } = this.#sealing
-    const nonce = randomBytes(nonceBytes)
+    const nonce = this.#nonces.take()
     const head = Buffer.concat([Buffer.of(formatVersion), id, nonce])
     const cipher = createCipheriv('aes-256-gcm', key, nonce)
     cipher.setAAD(Buffer.concat([head, Buffer.from(scopeText(scope))]))
@@ -105,6 +106,21 @@ interface KeyEntry {
   readonly key: Uint8Array
 }
 
+/** Random nonces, drawn many at a time: one system call per cursor would cost a quarter of its sealing. */
+class Nonces {
+  #pool = Buffer.alloc(0)
+  #used = 0
+
+  take(): Buffer {
+    if (this.#used >= this.#pool.length) {
+      this.#pool = randomBytes(nonceBytes * 256)
+      this.#used = 0
+    }
+    this.#used += nonceBytes
+    return this.#pool.subarray(this.#used - nonceBytes, this.#used)
+  }
+}
+
 function keyEntry(key: Uint8Array): KeyEntry {
   if (key.length !== keyBytes) throw new TypeError(`a cursor key has ${keyBytes} bytes, not ${key.length}`)
   const id = createHash('sha256').update('millrace cursor key').update(key).digest().subarray(0, keyIdBytes)
@@ -123,12 +139,17 @@ function decodeText(text: string): Buffer | null {
 function scopeText(scope: CursorScope): string {
   const filters = Object.entries(scope.filters)
     .filter(([, value]) => value !== undefined)
-    .map(([name, value]): [string, unknown] => [name, typeof value === 'bigint' ? { n: `${value}` } : value])
     .sort(([a], [b]) => (a < b ? -1 : 1))
-  return JSON.stringify([scope.route, scope.version, scope.chainId, scope.order, scope.owner, filters])
+  return JSON.stringify(
+    [scope.route, scope.version, scope.chainId, scope.order, scope.owner, filters],
+    storedForm,
+  )
 }
 
 /** Bigints have no JSON form: they travel as `{n: decimal}`. */
+const storedForm = (_name: string, value: unknown): unknown =>
+  typeof value === 'bigint' ? { n: `${value}` } : value
+
 type StoredValue = number | string | { readonly n: string }
 type StoredBody = readonly [
   issuedSeconds: number,
@@ -137,12 +158,7 @@ type StoredBody = readonly [
 ]
 
 function encodeBody({ position, passed, issuedSeconds }: Cursor): string {
-  const stored: StoredBody = [
-    issuedSeconds,
-    position.map((value) => (typeof value === 'bigint' ? { n: `${value}` } : value)),
-    passed && [passed.number, passed.hash],
-  ]
-  return JSON.stringify(stored)
+  return JSON.stringify([issuedSeconds, position, passed && [passed.number, passed.hash]], storedForm)
 }
 
 /** Only text that we sealed gets here, so its shape is known. */

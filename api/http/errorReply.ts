@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { messageOf } from '#errors.ts'
 import type { Logger } from '#telemetry.ts'
 import { corsHeaders } from './cors.ts'
-import { type ApiError, type ErrorCode, errorCatalogue } from './errors.ts'
+import { ApiError, type ErrorCode } from './errors.ts'
 import { apiErrorOf } from './thrown.ts'
 
 /** `{error: {code, message, details?}, requestId}`. */
@@ -43,11 +43,8 @@ export function sendError(
 export function sendParserError(error: Error, socket: Socket, requestId: string, answering: boolean): void {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   if (code === 'ECONNRESET' || !socket.writable || answering) return void socket.destroy()
-  const { status, message } = errorCatalogue[parserCodes[code] ?? 'request_invalid']
-  const body = JSON.stringify({
-    error: { code: parserCodes[code] ?? 'request_invalid', message },
-    requestId,
-  })
+  const refusal = new ApiError(parserCodes.get(code) ?? 'request_invalid')
+  const body = JSON.stringify(errorEnvelope(refusal, requestId))
   const headers = {
     ...corsHeaders,
     'cache-control': 'no-store',
@@ -57,17 +54,17 @@ export function sendParserError(error: Error, socket: Socket, requestId: string,
     connection: 'close',
   }
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${body}`)
+  socket.end(`HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${head.join('')}\r\n${body}`)
 }
 
 const jsonType = 'application/json; charset=utf-8'
 
 /** Node's parser and timer errors (node:http "clientError"). */
-const parserCodes: Readonly<Record<string, ErrorCode>> = {
-  HPE_HEADER_OVERFLOW: 'headers_too_large',
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'body_too_large',
-  ERR_HTTP_REQUEST_TIMEOUT: 'request_incomplete',
-}
+const parserCodes = new Map<string, ErrorCode>([
+  ['HPE_HEADER_OVERFLOW', 'headers_too_large'],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 'body_too_large'],
+  ['ERR_HTTP_REQUEST_TIMEOUT', 'request_incomplete'],
+])
 
 /** The route's pattern, never its URL: a query string can hold a key. */
 function logFailure(error: ApiError, request: FastifyRequest, log: Logger): void {

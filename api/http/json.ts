@@ -62,4 +62,9 @@ function withoutRepeats(problems: readonly Problem[]): Problem[] {
   return [...new Map(problems.map((problem) => [problem.path.join('/'), problem])).values()]
 }
 
-const unescapePointer = (segment: string) => shorten(segment.replaceAll('~1', '/').replaceAll('~0', '~'))
+/** A member's name, or an index as the number it is. */
+function unescapePointer(segment: string): string | number {
+  return /^[0-9]{1,9}$/.test(segment)
+    ? Number(segment)
+    : shorten(segment.replaceAll('~1', '/').replaceAll('~0', '~'))
+}

@@ -30,10 +30,23 @@ export function openapiDocument(endpoints: readonly Endpoint<never>[], chains: r
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
-    tags: [...new Set(endpoints.map(({ tag }) => tag))].map((name) => ({ name })),
+    tags: tagsOf(endpoints),
     paths,
-    components: { schemas: Object.fromEntries(schemas), headers: headerComponents, securitySchemes },
+    components: {
+      schemas: Object.fromEntries(schemas),
+      headers: headerComponents,
+      securitySchemes: schemesOf(endpoints),
+    },
   }
+}
+
+function tagsOf(endpoints: readonly Endpoint<never>[]): readonly Json[] {
+  const prefixes = new Map<string, Set<string>>()
+  for (const { tag, path } of endpoints) {
+    const prefix = /^(\/v[0-9]+)?\/[^/{]+/.exec(path)?.[0] ?? path
+    prefixes.set(tag, (prefixes.get(tag) ?? new Set()).add(`\`${prefix}\``))
+  }
+  return [...prefixes].map(([name, under]) => ({ name, description: `Under ${[...under].join(', ')}.` }))
 }
 
 function operation(endpoint: Endpoint<never>, schemas: Map<string, unknown>): Json {
@@ -209,6 +222,11 @@ const securitySchemes: Json = {
   bearer: { type: 'http', scheme: 'bearer', description: 'An API key or a session token.' },
   queryKey: { type: 'apiKey', in: 'query', name: 'key', description: 'Discouraged: URLs get logged.' },
   session: { type: 'apiKey', in: 'cookie', name: 'accounts_auth', description: 'Set by signing in.' },
+}
+
+function schemesOf(endpoints: readonly Endpoint<never>[]): Json {
+  const used = new Set(endpoints.flatMap((endpoint) => security(endpoint).flatMap(Object.keys)))
+  return Object.fromEntries(Object.entries(securitySchemes).filter(([name]) => used.has(name)))
 }
 
 function security({ access }: Endpoint<never>): readonly Json[] {

@@ -1,4 +1,5 @@
 /** One endpoint value as a Fastify route: the steps of a request in the order they are taken. */
+import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { BlockNumber, ChainId } from '#primitives.ts'
 import type { Clock } from '#runtime.ts'
@@ -7,7 +8,7 @@ import type { Access, AccessRequest, Caller } from './access.ts'
 import type { JsonAnswer, RawAnswer } from './answer.ts'
 import { cacheControl } from './cache.ts'
 import { selectChain } from './chain.ts'
-import { ClientGoneError, type Deadline, startDeadline } from './deadline.ts'
+import { ClientGoneError, type Deadline, type Deadlines } from './deadline.ts'
 import type { Endpoint, EndpointRequest } from './endpoint.ts'
 import { type Freshness, freshnessHeaders, waitForMinBlock } from './freshness.ts'
 import { bodyCheck } from './json.ts'
@@ -38,6 +39,7 @@ export interface RouteContext<Services> {
   /** Null where no chain data is served. */
   readonly freshness: Freshness | null
   readonly paging: Paging
+  readonly deadlines: Deadlines
   readonly clock: Clock
   readonly log: Logger
   /** Aborted when the program begins to stop. */
@@ -59,10 +61,9 @@ export function addRoute<Services>(
     schema:
       produces.kind === 'json' ? { response: { [produces.status]: serializerSchema(produces.schema) } } : {},
     handler: async (request, reply) => {
-      const deadline = startDeadline(reply.raw, endpoint.deadlineMs, context.clock)
+      const deadline = context.deadlines.start(reply.raw, endpoint.deadlineMs)
       try {
-        checkBody(request.body)
-        const answer = await deadline.bound(answerOf(endpoint, request, reply, context, deadline))
+        const answer = await deadline.bound(answerOf(endpoint, checkBody, request, reply, context, deadline))
         return answer === 'challenged' ? reply : send(answer, endpoint, request, reply, context, deadline)
       } catch (error) {
         if (error instanceof ClientGoneError) return abandon(reply)
@@ -74,6 +75,7 @@ export function addRoute<Services>(
 
 async function answerOf<Services>(
   endpoint: Endpoint<Services>,
+  checkBody: (body: unknown) => void,
   request: FastifyRequest,
   reply: FastifyReply,
   context: RouteContext<Services>,
@@ -86,6 +88,7 @@ async function answerOf<Services>(
   const path = parsePath(request.params as Record<string, string>, endpoint.pathParameters)
   const query = parseQuery(withLegacyChain(rawQuery), endpoint.queryParameters)
   endpoint.check(query)
+  checkBody(request.body)
   const chainId = chainOf(endpoint, path, query, context.chains, caller)
 
   const admission = await context.access.admit(caller, asking, endpoint.access)
@@ -124,7 +127,11 @@ function send<Services>(
     }
     case 'bytes': {
       const { status = 200, cache = 'none', contentType, body } = answer
-      const payload = body instanceof Uint8Array && !Buffer.isBuffer(body) ? Buffer.from(body) : body
+      if (body instanceof Readable) {
+        deadline.signal.addEventListener('abort', () => body.destroy(deadline.signal.reason), { once: true })
+      }
+      const payload =
+        body instanceof Uint8Array ? Buffer.from(body.buffer, body.byteOffset, body.byteLength) : body
       return reply.code(status).header('cache-control', cacheControl(cache)).type(contentType).send(payload)
     }
     case 'events':
@@ -186,7 +193,10 @@ function chainOf<Services>(
   caller: Caller,
 ): ChainId | undefined {
   if (endpoint.chain === 'none') return undefined
-  const asked = endpoint.chain === 'path' ? (path['chainId'] ?? path['chain']) : query['chainId']
-  // The parameter's own type: chainParameter reads chain ids.
-  return selectChain(asked as ChainId | undefined, served, caller)
+  if (endpoint.chain === 'query') return selectChain(asChain(query['chainId']), served, caller)
+  const name = 'chainId' in path ? 'chainId' : 'chain'
+  return selectChain(asChain(path[name]), served, caller, ['param', name])
 }
+
+/** The parameter's own type: chainParameter reads chain ids. */
+const asChain = (value: unknown) => value as ChainId | undefined

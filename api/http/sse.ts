@@ -91,6 +91,11 @@ export class EventStream {
     return this.#end
   }
 
+  /** Bytes that wait for the client to read. */
+  get unreadBytes(): number {
+    return this.#response.writableLength
+  }
+
   /** Queues a frame. False when the stream has ended, or ends now because the client does not read. */
   send(frame: Buffer): boolean {
     if (this.#end !== null) return false
@@ -98,7 +103,7 @@ export class EventStream {
     this.#response.write(frame, () => {
       this.#bytesTaken += frame.length
     })
-    if (this.#response.writableLength > unreadBytesMax) this.#finish('bufferFull')
+    if (this.unreadBytes > unreadBytesMax) this.#finish('bufferFull')
     else if (!this.#watching) void this.#watch()
     return this.#end === null
   }

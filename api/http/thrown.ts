@@ -10,7 +10,7 @@ export function apiErrorOf(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown
   if (thrown instanceof MillraceError) return fromMillrace(thrown)
   const code = codeOf(thrown)
-  const framework = frameworkCodes[code]
+  const framework = frameworkCodes.get(code)
   if (framework) return new ApiError(framework, undefined, { cause: thrown })
   if (isUnreachable(code)) return new ApiError('upstream_error', undefined, { cause: thrown })
   return new ApiError(isClientMistake(thrown) ? 'request_invalid' : 'internal_error', undefined, {
@@ -34,16 +34,16 @@ function fromMillrace(error: MillraceError): ApiError {
 }
 
 /** Fastify's own refusals (fastify/lib/errors.js), in our words. */
-const frameworkCodes: Readonly<Record<string, ErrorCode>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: 'body_too_large',
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'media_type_unsupported',
-  FST_ERR_CTP_EMPTY_JSON_BODY: 'body_invalid',
-  FST_ERR_CTP_INVALID_JSON_BODY: 'body_invalid',
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'request_invalid',
-  FST_ERR_BAD_URL: 'request_invalid',
-  FST_ERR_ASYNC_CONSTRAINT: 'request_invalid',
-  FST_ERR_MAX_PARAM_LENGTH: 'url_too_long',
-}
+const frameworkCodes = new Map<string, ErrorCode>([
+  ['FST_ERR_CTP_BODY_TOO_LARGE', 'body_too_large'],
+  ['FST_ERR_CTP_INVALID_MEDIA_TYPE', 'media_type_unsupported'],
+  ['FST_ERR_CTP_EMPTY_JSON_BODY', 'body_invalid'],
+  ['FST_ERR_CTP_INVALID_JSON_BODY', 'body_invalid'],
+  ['FST_ERR_CTP_INVALID_CONTENT_LENGTH', 'request_invalid'],
+  ['FST_ERR_BAD_URL', 'request_invalid'],
+  ['FST_ERR_ASYNC_CONSTRAINT', 'request_invalid'],
+  ['FST_ERR_MAX_PARAM_LENGTH', 'url_too_long'],
+])
 
 /**
  * Connection failures that reach us unwrapped: Node system errors, undici, and the SQLSTATE classes in which Postgres

@@ -1,0 +1,52 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { assertDepth, bodyCheck } from './json.ts'
+import * as s from './schema.ts'
+
+test('a body may be 64 levels deep and no deeper', () => {
+  expect(() => assertDepth('['.repeat(64) + ']'.repeat(64))).not.toThrow()
+  expect(() => assertDepth('{"a":'.repeat(65))).toThrow(/deeper than 64/)
+})
+
+test('brackets inside strings are text', () => {
+  expect(() =>
+    assertDepth(JSON.stringify({ a: '['.repeat(1_000), b: `"\\${'{'.repeat(100)}` })),
+  ).not.toThrow()
+})
+
+test('any JSON of less depth passes', () => {
+  fc.assert(fc.property(fc.json({ maxDepth: 20 }), (text) => assertDepth(text)))
+})
+
+const check = bodyCheck(
+  s.object({
+    eventType: s.text(),
+    destination: s.object({ url: s.text({ maxLength: 10 }) }),
+    tags: s.optional(s.array(s.text())),
+  }),
+)
+const good = { eventType: 'x', destination: { url: 'u' } }
+
+test('a body that fits passes', () => {
+  expect(() => check(good)).not.toThrow()
+})
+
+test.each([
+  ['missing', undefined, ['body']],
+  ['not an object', 5, ['body']],
+  ['without a required member', { destination: good.destination }, ['body']],
+  ['wrong in depth', { ...good, destination: { url: 5 } }, ['body', 'destination', 'url']],
+  ['too long in depth', { ...good, destination: { url: 'x'.repeat(11) } }, ['body', 'destination', 'url']],
+  ['wrong in a list', { ...good, tags: ['a', 1] }, ['body', 'tags', 1]],
+  ['with an unknown member', { ...good, extra: 1 }, ['body', 'extra']],
+])('a body that is %s is refused, with the place', (_title, body, path) => {
+  try {
+    check(body)
+    expect.unreachable()
+  } catch (error) {
+    expect(error).toMatchObject({
+      code: 'body_invalid',
+      details: expect.arrayContaining([expect.objectContaining({ path })]),
+    })
+  }
+})

@@ -1,0 +1,113 @@
+// Goal: whatever arrives at the socket, the answer is the envelope or a closed connection. Method: raw bytes.
+import { createServer as createTcpServer } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createServer, listen } from '#api/server.ts'
+import { SettingError } from '#errors.ts'
+import { endlessRows, examples } from './toolkitExamples.ts'
+import { exchange, type RunningServer, startServer } from './toolkitServer.ts'
+
+let server: RunningServer
+beforeAll(async () => {
+  server = await startServer(examples, endlessRows)
+})
+afterAll(() => server.app.close())
+
+const close = 'connection: close\r\n\r\n'
+const long = 'x'.repeat(70_000)
+
+test.each([
+  ['bytes that are no HTTP', 'hello\r\n\r\n', 400, 'request_invalid'],
+  ['an unknown method', `FOO / HTTP/1.1\r\nhost: x\r\n${close}`, 400, 'request_invalid'],
+  ['a header without colon', `GET / HTTP/1.1\r\nhost x\r\n${close}`, 400, 'request_invalid'],
+  ['a missing Host', `GET /v1/rows HTTP/1.1\r\n${close}`, 400, 'request_invalid'],
+  [
+    'two lengths',
+    `POST /v1/things HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n${close}0\r\n\r\n`,
+    400,
+    'request_invalid',
+  ],
+  [
+    'a negative length',
+    `POST /v1/things HTTP/1.1\r\nhost: x\r\ncontent-length: -1\r\n${close}`,
+    400,
+    'request_invalid',
+  ],
+  [
+    'headers of 20 KiB',
+    `GET / HTTP/1.1\r\nhost: x\r\nx: ${'a'.repeat(20_000)}\r\n${close}`,
+    431,
+    'headers_too_large',
+  ],
+  [
+    '2,000 headers',
+    `GET / HTTP/1.1\r\nhost: x\r\n${'a: bcdefghij\r\n'.repeat(2_000)}${close}`,
+    431,
+    'headers_too_large',
+  ],
+  ['a URL of 9 KiB', `GET /${'a'.repeat(9_000)} HTTP/1.1\r\nhost: x\r\n${close}`, 414, 'url_too_long'],
+  ['a bad percent escape', `GET /%f HTTP/1.1\r\nhost: x\r\n${close}`, 400, 'request_invalid'],
+  ['an absolute target', `GET http://x/v1/none HTTP/1.1\r\nhost: x\r\n${close}`, 404, 'not_found'],
+  ['OPTIONS of everything', `OPTIONS * HTTP/1.1\r\nhost: x\r\n${close}`, 404, 'not_found'],
+  [
+    'an upgrade',
+    `GET /nothing HTTP/1.1\r\nhost: x\r\nupgrade: h2c\r\nconnection: upgrade, close\r\n\r\n`,
+    404,
+    'not_found',
+  ],
+  [
+    'an unknown expectation',
+    `GET /nothing HTTP/1.1\r\nhost: x\r\nexpect: pancakes\r\n${close}`,
+    404,
+    'not_found',
+  ],
+  [
+    'a body over its limit, announced',
+    `POST /v1/things HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 70000\r\n${close}${long}`,
+    413,
+    'body_too_large',
+  ],
+  [
+    'a body over its limit, in chunks',
+    `POST /v1/things HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n${close}11170\r\n${long}\r\n0\r\n\r\n`,
+    413,
+    'body_too_large',
+  ],
+  [
+    'chunk extensions without end',
+    `POST /v1/things HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n${close}1;${long}\r\n`,
+    413,
+    'body_too_large',
+  ],
+])('%s', async (_title, bytes, status, code) => {
+  const response = await exchange(server.port, bytes)
+  expect(response.status).toBe(status)
+  const body = JSON.parse(response.body) as { error: { code: string }; requestId: string }
+  expect(body.error.code).toBe(code)
+  expect(response.headers.get('svc-request-id')).toBe(body.requestId)
+  expect(response.headers.get('cache-control')).toBe('no-store')
+})
+
+test('HTTP/1.0 without Host is served', async () => {
+  expect((await exchange(server.port, 'GET /v1/rows/5 HTTP/1.0\r\n\r\n')).status).toBe(200)
+})
+
+test('a client that never ends its headers is cut with 408', { timeout: 30_000 }, async () => {
+  const response = await exchange(server.port, 'GET /v1/rows HTTP/1.1\r\nhost: x\r\n')
+  expect(response.status).toBe(408)
+  expect(JSON.parse(response.body)).toMatchObject({ error: { code: 'request_incomplete' } })
+})
+
+test('a port in use is a setting that cannot work', async () => {
+  const other = createTcpServer()
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+  const address = other.address()
+  const port = address !== null && typeof address === 'object' ? address.port : 0
+  const options = { endpoints: examples, services: endlessRows }
+  const second = await startServer(options.endpoints, options.services)
+  await second.app.close()
+  const app = await createServer({ ...second.options, ...options })
+  await expect(listen(app, '127.0.0.1', port)).rejects.toThrow(SettingError)
+  await expect(listen(app, '127.0.0.1', port)).rejects.toMatchObject({ setting: 'PORT' })
+  await app.close()
+  other.close()
+})
