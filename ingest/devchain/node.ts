@@ -24,6 +24,8 @@ export interface DevChainOptions {
   readonly chainId?: number
   /** 0 or absent: any free port. A chain that still runs keeps the port it has. */
   readonly port?: number
+  /** Height from which a start begins a new generation. */
+  readonly blocksMax?: number
   readonly log: Logger
   readonly clock: Clock
 }
@@ -65,6 +67,7 @@ const pollMs = 25
 interface Launch {
   readonly chainId: number
   readonly port: number | undefined
+  readonly cap: number
   readonly files: DevChainFiles
   readonly log: Logger
   readonly clock: Clock
@@ -79,15 +82,16 @@ type Found = DevChainRecord & { readonly genesisHash: string }
 export async function startDevChain(options: DevChainOptions): Promise<DevChain> {
   const chainId = options.chainId ?? 4217
   const files = devChainFiles(options.dataDir, chainId)
-  const start: Launch = { chainId, port: options.port, files, log: options.log, clock: options.clock }
+  const { port, blocksMax: cap = blocksMax, log, clock } = options
+  const start: Launch = { chainId, port, cap, files, log, clock }
   await mkdir(files.folder, { recursive: true })
   const known = await readRecord(files)
   const kept = known && ((await attach(known, start)) ?? (await resume(known, start)))
-  if (kept && (await isRoomy(kept))) return serve(kept, false, start)
+  if (kept && (await isRoomy(kept, cap))) return serve(kept, false, start)
   if (known) await retire(kept ?? known, kept !== undefined, start)
   await rm(files.state, { force: true })
-  const begun = await launch(generationFlags(start.clock), null, start)
-  start.log.info({ chainId, generation: begun.genesisHash, pid: begun.pid }, 'new dev chain')
+  const begun = await launch(generationFlags(clock), null, start)
+  log.info({ chainId, generation: begun.genesisHash, pid: begun.pid }, 'new dev chain')
   return serve(begun, true, start)
 }
 
@@ -180,16 +184,14 @@ async function awaitGenesis(known: DevChainRecord, start: Launch): Promise<strin
   return undefined
 }
 
-async function isRoomy({ port }: Found): Promise<boolean> {
-  return (await new DevRpc(urlOf(port)).quantity('eth_blockNumber')) < blocksMax
+async function isRoomy({ port }: Found, cap: number): Promise<boolean> {
+  return (await new DevRpc(urlOf(port)).quantity('eth_blockNumber')) < cap
 }
 
 /** Ends the last generation, and says loudly why. */
 async function retire(last: DevChainRecord, isFull: boolean, start: Launch): Promise<void> {
-  const { log, clock, files, chainId } = start
-  const reason = isFull
-    ? `it has the ${blocksMax} blocks it may have`
-    : 'its anvil was killed or its state damaged'
+  const { log, clock, files, chainId, cap } = start
+  const reason = isFull ? `it has the ${cap} blocks it may have` : 'its anvil was killed or its state damaged'
   log.warn(
     { chainId, generation: last.genesisHash },
     `THE DEV CHAIN STARTS ANEW: ${reason}. What was indexed of the last one describes a chain that is gone`,
