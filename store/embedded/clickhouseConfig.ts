@@ -53,6 +53,7 @@ function configXml(usersFile: string): string {
   return `<clickhouse>
   <users_config>${escapeXml(usersFile)}</users_config>
   ${tags(server)}
+  <merge_tree>${tags(mergeTree)}</merge_tree>
   <max_server_memory_usage>${memoryBytesMax()}</max_server_memory_usage>
 </clickhouse>
 `
@@ -68,6 +69,12 @@ const server = {
   background_move_pool_size: '1',
   background_common_pool_size: '2',
 }
+
+/**
+ * An acknowledged insert is on disk, as a Postgres commit is: the ledger says `written` from then on, and a hole made by
+ * a power cut would stay unseen. Costs a quarter more wall time for inserts of 100,000 rows.
+ */
+const mergeTree = { fsync_after_insert: '1', fsync_part_directory: '1' }
 
 /** Half of the machine, for the other half is Postgres's and the indexer's. */
 function memoryBytesMax(): number {

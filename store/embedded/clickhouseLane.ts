@@ -7,34 +7,10 @@ import { parentPort, workerData } from 'node:worker_threads'
 
 import { ChdbSession } from './chdb.ts'
 import { HeldChunks } from './heldChunks.ts'
+import type { LaneEvent, LaneJob, LaneRequest } from './laneMessages.ts'
 import { QueryError, queryError } from './queryError.ts'
 import { quoteString } from './sessionSetup.ts'
 import { tagWithQueryId } from './statement.ts'
-
-/** One query for a lane. */
-export interface LaneJob {
-  /** Our own statements that prepare the session: USE, SET ROLE, SET. */
-  readonly setup: string
-  readonly sql: string
-  readonly queryId: string
-  readonly format: string
-  /** Refuse everything but one reading statement. */
-  readonly readOnly: boolean
-  /** The answer may be sent block by block. */
-  readonly stream: boolean
-}
-
-/** What the server tells a lane. After a message that does not end the job the lane waits for `pull`. */
-export type LaneRequest =
-  | { readonly type: 'run'; readonly job: LaneJob }
-  | { readonly type: 'pull' }
-  | { readonly type: 'cancel' }
-
-/** What a lane tells the server: chunks, and then `end` or `error`. */
-export type LaneEvent =
-  | { readonly type: 'chunk'; readonly bytes: Uint8Array<ArrayBuffer> }
-  | { readonly type: 'end'; readonly rowsRead: number; readonly bytesRead: number }
-  | { readonly type: 'error'; readonly number: number; readonly message: string }
 
 const { dataPath, configFile } = parseLaneData(workerData)
 const port = parentPort ?? fail('clickhouseLane.ts runs as a worker thread only')

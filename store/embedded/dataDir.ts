@@ -7,6 +7,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statfsSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
@@ -33,11 +34,17 @@ export function openDataDir(path: string): DataDir {
     mkdirSync(directory, { recursive: true, mode: 0o700 })
     if (!statSync(directory).isDirectory()) throw new DataDirectoryError(directory, 'not_a_directory')
     chmodSync(directory, directoryMode())
+    const { bavail, bsize } = statfsSync(directory)
+    if (bavail * bsize < FREE_BYTES_MIN) throw new DataDirectoryError(directory, 'full')
   } catch (error) {
     throw asDataDirectoryError(directory, error)
   }
   return { path: directory, release: takeLock(directory) }
 }
+
+// A new Postgres cluster takes 40 MB and its log 256 MB; an engine that runs out of space while it starts says so less
+// clearly than we can.
+const FREE_BYTES_MIN = 512 * 1024 * 1024
 
 /**
  * As root the Postgres server runs as `nobody` (it refuses root), so others may pass through, but not list, the

@@ -2,7 +2,7 @@
 
 import { Worker } from 'node:worker_threads'
 
-import type { LaneEvent, LaneJob, LaneRequest } from './clickhouseLane.ts'
+import type { LaneEvent, LaneJob, LaneRequest } from './laneMessages.ts'
 import { QueryError, queryError, unexpectedError } from './queryError.ts'
 
 export interface LaneLimits {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 import type { Clock } from '#runtime.ts'
 import { errnoOf } from './errors.ts'
-import { identityOf, isAlive, type ProcessIdentity, waitForExit } from './processIdentity.ts'
+import { identityOf, isAlive, type ProcessIdentity, psField, waitForExit } from './processIdentity.ts'
 
 /** A living postmaster. */
 export interface Postmaster {
@@ -35,9 +35,9 @@ export function findPostmaster(pgData: string): Postmaster | undefined {
   return undefined
 }
 
-/** A postmaster works inside its data directory. Where /proc does not tell (macOS), the login check must do. */
+/** A postmaster works inside its data directory, and has it in its command line. */
 function isPostmaster(pid: number, pgData: string): boolean {
-  if (process.platform !== 'linux') return true
+  if (process.platform !== 'linux') return psField(pid, 'command')?.includes(`-D ${pgData}`) === true
   try {
     return readlinkSync(`/proc/${pid}/cwd`) === realpathSync(pgData)
   } catch {

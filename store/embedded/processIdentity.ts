@@ -3,6 +3,7 @@
  * always), so a pid is only trusted together with the moment its process started.
  */
 
+import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
 import type { Clock } from '#runtime.ts'
@@ -11,7 +12,7 @@ import { errnoOf } from './errors.ts'
 /** A process as written to disk. */
 export interface ProcessIdentity {
   readonly pid: number
-  /** Boot id and clock ticks at process start; undefined where the system does not tell (not Linux). */
+  /** The process's start as the system tells it; undefined where it does not. */
   readonly startedAt: string | undefined
 }
 
@@ -25,7 +26,7 @@ export function identityOf(pid: number): ProcessIdentity {
   return { pid, startedAt: startOf(pid) }
 }
 
-/** Whether the very process that was written down still lives. Falls back to liveness of the pid off Linux. */
+/** Whether the very process that was written down still lives. Falls back to liveness of the pid where the system tells no start. */
 export function isAlive(identity: ProcessIdentity): boolean {
   if (!pidExists(identity.pid)) return false
   const now = startOf(identity.pid)
@@ -64,9 +65,20 @@ function pidExists(pid: number): boolean {
 
 /** Ticks count from boot, so the boot id keeps a number from an earlier boot from matching. */
 function startOf(pid: number): string | undefined {
+  if (process.platform !== 'linux') return psField(pid, 'lstart')
   const ticks = statFields(pid)?.[STAT_START_TIME]
   const bootId = readText('/proc/sys/kernel/random/boot_id')?.trim()
   return ticks && bootId ? `${bootId}/${ticks}` : undefined
+}
+
+/** What ps tells about a process, where there is no /proc (macOS); undefined when it is gone. */
+export function psField(pid: number, field: 'lstart' | 'command'): string | undefined {
+  try {
+    const env = { PATH: process.env['PATH'], LC_ALL: 'C' }
+    return execFileSync('ps', ['-o', `${field}=`, '-p', String(pid)], { encoding: 'utf8', env }).trim()
+  } catch {
+    return undefined
+  }
 }
 
 /** A zombie has ended; only its parent has not looked yet. */

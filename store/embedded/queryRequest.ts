@@ -38,6 +38,9 @@ export function readQueryRequest(request: IncomingMessage, logins: Logins): Quer
   if (query.get('decompress') === '1' || query.get('compress') === '1') {
     throw queryError('NOT_IMPLEMENTED', 'Native block compression is not supported; use Content-Encoding.')
   }
+  if (headerOf(request, 'content-type')?.startsWith('multipart/') === true) {
+    throw queryError('NOT_IMPLEMENTED', 'Multipart bodies are not supported; send parameters in the URL.')
+  }
   const queryId = query.get('query_id') || randomUUID()
   if (queryId.length > QUERY_ID_LENGTH_MAX) throw queryError('BAD_ARGUMENTS', 'The query_id is too long.')
   return {

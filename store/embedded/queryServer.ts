@@ -43,10 +43,13 @@ export class QueryServer {
     this.#control = new ChdbSession(options.dataPath, options.configFile)
     this.#lanes = new Lanes(options.dataPath, options.configFile, options.limits)
     this.#spool = new Spool(options.dataPath)
-    this.#server = createServer((request, response) => void this.#serve(request, response))
+    this.#server = createServer({ maxHeaderSize: URL_BYTES_MAX }, (request, response) => {
+      void this.#serve(request, response)
+    })
     // The client keeps connections for reuse; a batch's insert may take longer than Node's default five minutes.
     this.#server.requestTimeout = 0
     this.#server.keepAliveTimeout = KEEP_ALIVE_MS
+    this.#server.maxConnections = CONNECTIONS_MAX
   }
 
   /** Listens on loopback; 0 chooses a free port. Resolves to the port when queries are answered. */
@@ -204,6 +207,10 @@ export class QueryServer {
   }
 }
 
+// The real server's default; parameters of a query travel in the URL.
+const URL_BYTES_MAX = 1024 * 1024
+// Far more than lanes and queue can serve; each connection may hold a body of its own.
+const CONNECTIONS_MAX = 256
 const IDLE_POLL_MS = 50
 // Longer than the client's idle timeout of 2.5 s, so that it never writes into a connection we are closing.
 const KEEP_ALIVE_MS = 30_000

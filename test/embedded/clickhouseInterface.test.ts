@@ -48,6 +48,22 @@ describe('queries', () => {
     expect(await answer.json()).toEqual([{ text, list: ['1', '2'].map(Number), none: null }])
   })
 
+  test('parameters may fill a long URL', async () => {
+    const text = 'x'.repeat(200_000)
+    const answer = await clickhouse.admin.query({
+      query: 'SELECT length({text:String}) AS length',
+      query_params: { text },
+      format: 'JSONEachRow',
+    })
+    expect(await answer.json()).toEqual([{ length: 200_000 }])
+  })
+
+  test('an acknowledged insert is on disk', async () => {
+    const sql = `SELECT name FROM system.merge_tree_settings WHERE name LIKE 'fsync_%' AND value = '1' ORDER BY name`
+    const rows = await rowsOf(clickhouse.admin, sql)
+    expect(rows).toEqual([{ name: 'fsync_after_insert' }, { name: 'fsync_part_directory' }])
+  })
+
   test('a GET reads and cannot write', async () => {
     const read = await request(`query=${encodeURIComponent('SELECT 1 FORMAT CSV')}`)
     expect([read.status, await read.text()]).toEqual([200, '1\n'])

@@ -1,5 +1,6 @@
 /** Starts the databases of a test run: embedded, or with TEST_CONTAINERS=1 the real servers in containers. */
 
+import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -46,6 +47,7 @@ async function startEmbedded(): Promise<Engines> {
     startPostgres({ dataDir: path, log: silentLogger }),
     startClickHouse({ dataDir: path, log: silentLogger, readerGrants }),
   ])
+  const watch = endWhenKilled(postgres.pid, folder)
   return {
     addresses: {
       databaseAdminUrl: postgres.adminUrl,
@@ -57,9 +59,21 @@ async function startEmbedded(): Promise<Engines> {
     },
     async stop() {
       await Promise.all([postgres.stop(), clickhouse.stop()])
+      watch.kill()
       rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** Postgres outlives a killed program by design. A killed test run must leave nothing: this shell sees our pipe close. */
+function endWhenKilled(pid: number, folder: string): ChildProcess {
+  const script = 'read -r line; kill -INT "$1"; sleep 3; rm -rf "$2"'
+  const watch = spawn('sh', ['-c', script, 'sh', String(pid), folder], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  watch.unref()
+  return watch
 }
 
 async function startContainers(): Promise<Engines> {
