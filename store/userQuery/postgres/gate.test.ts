@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { catalogOf } from '../../../test/userQuery/catalogs.ts'
 import { readCorpus } from '../../../test/userQuery/corpus.ts'
-import { exampleCatalog } from '../../../test/userQuery/exampleRelations.ts'
 import { UserQueryError } from '../UserQueryError.ts'
 import { gatePostgres, loadPostgresGrammar } from './gate.ts'
 
-const catalog = exampleCatalog('chain_1_sql')
+const catalog = catalogOf('postgres', 'chain_1_sql')
 const printed = (sql: string) => gatePostgres(sql, catalog, 11).sql
 const refused = (sql: string): UserQueryError => {
   try {
@@ -25,9 +25,12 @@ describe('the attack corpus', () => {
 })
 
 describe('the honest corpus', () => {
-  it.each(readCorpus('honest.postgres.txt'))('prints $sql', ({ sql }) => {
-    expect(printed(sql)).toMatch(/\S/)
-  })
+  it.each([...readCorpus('honest.both.txt'), ...readCorpus('honest.postgres.txt')])(
+    'prints $sql',
+    ({ sql }) => {
+      expect(printed(sql)).toMatch(/\S/)
+    },
+  )
 })
 
 /** The printed text without the column lists of the relations. */
@@ -54,7 +57,7 @@ describe('rewrites', () => {
   })
 
   it('puts a relation in place of its name, within the blocks that are covered', () => {
-    const bounded = exampleCatalog('chain_1_sql', [
+    const bounded = catalogOf('postgres', 'chain_1_sql', [
       { from: 0, to: 3 },
       { from: 7, to: 5_000_000_000 },
     ])
@@ -67,7 +70,9 @@ describe('rewrites', () => {
   })
 
   it('shows nothing of a relation that is covered nowhere', () => {
-    expect(gatePostgres('SELECT 1 FROM logs', exampleCatalog('s', []), 11).sql).toContain('WHERE false')
+    expect(gatePostgres('SELECT 1 FROM logs', catalogOf('postgres', 's', []), 11).sql).toContain(
+      'WHERE false',
+    )
   })
 
   it('keeps a LIMIT that is smaller than the cap and lowers one that is larger', () => {
@@ -91,7 +96,7 @@ describe('refusals', () => {
       line: 2,
       column: 6,
       message: 'there is no table "lgs"',
-      hint: 'tables: blocks, txs, logs, receipts',
+      hint: 'tables: blocks, txs, receipts, logs',
     })
   })
 

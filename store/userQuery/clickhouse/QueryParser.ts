@@ -1,0 +1,10 @@
+/** The parsers of expressions and of queries need each other; they meet here. */
+
+import type { Expression, Query } from './ast.ts'
+import type { TokenReader } from './TokenReader.ts'
+
+export interface QueryParser {
+  readonly reader: TokenReader
+  parseExpression(): Expression
+  parseQuery(): Query
+}

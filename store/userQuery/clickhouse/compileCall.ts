@@ -1,0 +1,170 @@
+/** Calls: functions by name and kind, constant arguments, lambdas, aggregate clauses, windows. */
+
+import type { CallExpression, Expression, Name, Window } from './ast.ts'
+import { type Compiled, type Compiler, invalid, quoteName, refused, type Scope } from './Compiler.ts'
+import { compileOperands } from './compileComparison.ts'
+import { type ConstantRule, type FunctionRule, findFunction, type ResultRule } from './functions.ts'
+import { arrayOf, commonType, elementOf, scalar, sumType, type ValueType } from './valueType.ts'
+
+const argumentsMax = 100
+
+export function compileCall(compiler: Compiler, call: CallExpression, scope: Scope): Compiled {
+  const found = findFunction(call.name)
+  if (!found) throw refused(compiler, `the function ${call.name} is not allowed`, call.at)
+  const { rule, isConditional } = found
+  assertClauses(compiler, call, rule)
+  assertConstants(compiler, call, rule)
+  const args = compileArguments(compiler, call, rule, scope)
+  const type = resultType(rule.result, argumentTypes(call, rule, args))
+  if (rule.name === 'toString' && args[0]?.type.scalar === 'bytes') {
+    return { sql: `concat('0x', lower(hex(${args[0].sql})))`, type }
+  }
+  const printed = printCall(call, rule, isConditional, args)
+  return { sql: `${printed}${printFilter(compiler, call, scope)}${printOver(compiler, call, scope)}`, type }
+}
+
+function assertClauses(compiler: Compiler, call: CallExpression, rule: FunctionRule): void {
+  const { kind, name } = rule
+  const problem =
+    call.over && kind !== 'aggregate' && kind !== 'window'
+      ? `${name} takes no OVER`
+      : !call.over && kind === 'window'
+        ? `${name} needs OVER`
+        : (call.filter || call.isDistinct) && kind !== 'aggregate'
+          ? `${name} is not an aggregate`
+          : call.isStar && name !== 'count'
+            ? `only count takes *`
+            : (call.parameters?.length ?? 0) > (rule.parametersMax ?? 0)
+              ? `${name} takes no such parameters`
+              : call.args.length > (rule.argumentsMax ?? argumentsMax)
+                ? `${name} has too many arguments`
+                : undefined
+  if (problem) throw refused(compiler, problem, call.at)
+}
+
+function assertConstants(compiler: Compiler, call: CallExpression, rule: FunctionRule): void {
+  for (const [index, constant] of Object.entries(rule.constants ?? {})) {
+    const argument = call.args[Number(index)]
+    const problem = argument && constantProblem(argument, constant)
+    if (problem)
+      throw refused(compiler, `argument ${Number(index) + 1} of ${rule.name} must be ${problem}`, argument.at)
+  }
+  for (const parameter of call.parameters ?? []) {
+    if (parameter.kind !== 'number')
+      throw refused(compiler, 'parameters must be numbers, written out', parameter.at)
+  }
+}
+
+function constantProblem(argument: Expression, rule: ConstantRule): string | undefined {
+  if (rule.kind === 'number') {
+    const isOk =
+      argument.kind === 'number' && /^\d+$/.test(argument.text) && Number(argument.text) <= rule.max
+    return isOk ? undefined : `a number up to ${rule.max}, written out`
+  }
+  if (argument.kind !== 'string') return 'a text, written out'
+  if (rule.kind === 'text')
+    return argument.value.length <= rule.max ? undefined : `at most ${rule.max} characters`
+  return rule.words.includes(argument.value.toLowerCase()) ? undefined : `one of ${rule.words.join(', ')}`
+}
+
+function compileArguments(
+  compiler: Compiler,
+  call: CallExpression,
+  rule: FunctionRule,
+  scope: Scope,
+): Compiled[] {
+  if (rule.kind === 'higherOrder') return compileHigherOrder(compiler, call, rule, scope)
+  // Alternatives of one value share its type, as the sides of a comparison do.
+  if (['coalesce', 'ifNull', 'nullIf', 'greatest', 'least', 'equals', 'notEquals'].includes(rule.name)) {
+    return compileOperands(compiler, call.args, scope)
+  }
+  return call.args.map((argument) => compiler.expression(argument, scope))
+}
+
+/** The arrays come first, since the lambda's parameters are their elements. */
+function compileHigherOrder(
+  compiler: Compiler,
+  call: CallExpression,
+  rule: FunctionRule,
+  scope: Scope,
+): Compiled[] {
+  const [first, ...rest] = call.args
+  if (first?.kind !== 'lambda') {
+    if (rule.lambda) throw invalid(compiler, `${call.name} begins with a lambda: x -> …`, call.at)
+    return call.args.map((argument) => compiler.expression(argument, scope))
+  }
+  const arrays = rest.map((argument) => compiler.expression(argument, scope))
+  const parameters = new Map(scope.parameters)
+  const names = first.parameters.map(({ text }, index) => {
+    const sql = quoteName(`p${compiler.nextNumber()}`)
+    parameters.set(text, { sql, type: elementOf(arrays[index]?.type ?? scalar('unknown')) })
+    return sql
+  })
+  const body = compiler.expression(first.body, { ...scope, parameters })
+  return [{ sql: `((${names.join(', ')}) -> ${body.sql})`, type: body.type }, ...arrays]
+}
+
+/** Types of the arguments; an array function without its lambda acts as with `x -> x`. */
+function argumentTypes(call: CallExpression, rule: FunctionRule, args: readonly Compiled[]): ValueType[] {
+  const types = args.map((argument) => argument.type)
+  const [first] = types
+  const hasNoLambda = rule.kind === 'higherOrder' && call.args[0]?.kind !== 'lambda'
+  return hasNoLambda && first ? [elementOf(first), ...types] : types
+}
+
+function resultType(rule: ResultRule, types: readonly ValueType[]): ValueType {
+  const first = types[0] ?? scalar('unknown')
+  switch (rule) {
+    case 'first':
+      return first
+    case 'second':
+      return types[1] ?? scalar('unknown')
+    case 'all':
+      return commonType(types)
+    case 'rest':
+      return commonType(types.slice(1))
+    case 'branches':
+      return commonType(types.filter((_, index) => index % 2 === 1 || index === types.length - 1))
+    case 'arrayOfFirst':
+    case 'lambda':
+      return arrayOf(first)
+    case 'elementOfFirst':
+      return elementOf(first)
+    case 'sum':
+      return sumType(elementOf(first))
+    case 'textArray':
+      return arrayOf(scalar('text'))
+    default:
+      return scalar(rule)
+  }
+}
+
+function printCall(
+  call: CallExpression,
+  rule: FunctionRule,
+  isConditional: boolean,
+  args: readonly Compiled[],
+): string {
+  const printed = args.map((argument) => argument.sql)
+  if (rule.print) return rule.print(printed)
+  const parameters = call.parameters
+    ? `(${call.parameters.map((parameter) => numberText(parameter)).join(', ')})`
+    : ''
+  const distinct = call.isDistinct ? 'DISTINCT ' : ''
+  return `${rule.name}${isConditional ? 'If' : ''}${parameters}(${distinct}${printed.join(', ')})`
+}
+
+const numberText = (expression: Expression): string => (expression.kind === 'number' ? expression.text : '')
+
+function printFilter(compiler: Compiler, { filter }: CallExpression, scope: Scope): string {
+  return filter ? ` FILTER (WHERE ${compiler.expression(filter, scope).sql})` : ''
+}
+
+function printOver(compiler: Compiler, { over }: CallExpression, scope: Scope): string {
+  if (!over) return ''
+  if (!isName(over)) return ` OVER ${compiler.window(over, scope)}`
+  if (!scope.windows.has(over.text)) throw invalid(compiler, `there is no window "${over.text}"`, over.at)
+  return ` OVER ${quoteName(over.text)}`
+}
+
+const isName = (over: Window | Name): over is Name => 'text' in over

@@ -1,0 +1,91 @@
+/** A whole query: CTEs, set operations, ORDER BY and LIMIT over all of it. */
+
+import type { Cte, Query, SetExpression } from './ast.ts'
+import type { Column, CompiledQuery, Compiler, Scope } from './Compiler.ts'
+import { invalid } from './Compiler.ts'
+import { compileSelect, orderSql } from './compileSelect.ts'
+import { commonType } from './valueType.ts'
+
+/** `rowsMax` caps the LIMIT of the outermost query; a smaller one of its own stays. */
+export function compileQuery(outer: Compiler, query: Query, rowsMax?: number): CompiledQuery {
+  const { compiler, clause } = compileCtes(outer, query.ctes)
+  const body = compileBody(compiler, query, rowsMax !== undefined)
+  return { sql: `${clause}${body.sql}${limitSql(query, rowsMax)}`, columns: body.columns }
+}
+
+function compileCtes(outer: Compiler, ctes: readonly Cte[]): { compiler: Compiler; clause: string } {
+  if (ctes.length === 0) return { compiler: outer, clause: '' }
+  let compiler = outer
+  const printed: string[] = []
+  for (const cte of ctes) {
+    const { sql, columns } = compiler.query(cte.query)
+    const name = `c${compiler.nextNumber()}`
+    printed.push(`${name} AS (${sql})`)
+    const entry = { sql: name, columns: renamed(compiler, cte, columns) }
+    compiler = compiler.withCtes(new Map([...compiler.ctes, [cte.name.text.toLowerCase(), entry]]))
+  }
+  return { compiler, clause: `WITH ${printed.join(', ')} ` }
+}
+
+function renamed(
+  compiler: Compiler,
+  { name, columns: names }: Cte,
+  columns: readonly Column[],
+): readonly Column[] {
+  if (!names) return columns
+  if (names.length > columns.length) {
+    throw invalid(compiler, `"${name.text}" names ${names.length} columns of ${columns.length}`, name.at)
+  }
+  return columns.map((column, index) => ({ ...column, name: names[index]?.text ?? column.name }))
+}
+
+function compileBody(compiler: Compiler, query: Query, hasLimit: boolean): CompiledQuery {
+  const { body, orderBy, limitBy } = query
+  if (body.kind === 'select') return compileSelect(compiler, body, { orderBy, limitBy })
+  if (limitBy) throw invalid(compiler, 'LIMIT BY needs a SELECT of its own', query.at)
+  const set = compileSet(compiler, body)
+  const isBare = orderBy.length === 0 && query.limit === undefined && query.offset === undefined && !hasLimit
+  if (isBare) return set
+  // The engine gives ORDER BY and LIMIT after a set operation to its last SELECT; here they mean all of it.
+  const alias = `t${compiler.nextNumber()}`
+  const columns = set.columns.map((column) => ({ ...column, sql: `${alias}.${column.sql}` }))
+  const scope: Scope = {
+    sources: [{ name: undefined, columns }],
+    merged: [],
+    parameters: new Map(),
+    findAlias: () => undefined,
+    windows: new Set(),
+  }
+  const items = set.columns.map((column) => `${alias}.${column.sql} AS ${column.sql}`).join(', ')
+  const order = orderSql(compiler, orderBy, scope, undefined)
+  return { sql: `SELECT ${items} FROM (${set.sql}) AS ${alias}${order}`, columns: set.columns }
+}
+
+function compileSet(compiler: Compiler, expression: SetExpression): CompiledQuery {
+  if (expression.kind === 'select') {
+    return compileSelect(compiler, expression, { orderBy: [], limitBy: undefined })
+  }
+  if (expression.kind === 'nested') return compiler.query(expression.query)
+  const left = compileSet(compiler, expression.left)
+  const right = compileSet(compiler, expression.right)
+  if (left.columns.length !== right.columns.length) {
+    throw invalid(
+      compiler,
+      `both sides of ${expression.operator} need the same number of columns`,
+      expression.at,
+    )
+  }
+  const words = `${expression.operator} ${expression.isAll ? 'ALL' : 'DISTINCT'}`
+  return {
+    sql: `(${left.sql}) ${words} (${right.sql})`,
+    columns: left.columns.map((column, index) => {
+      const other = right.columns[index] ?? column
+      return { ...column, type: commonType([column.type, other.type]) }
+    }),
+  }
+}
+
+function limitSql({ limit, offset }: Query, rowsMax: number | undefined): string {
+  const count = rowsMax === undefined ? limit : Math.min(limit ?? rowsMax, rowsMax)
+  return `${count === undefined ? '' : ` LIMIT ${count}`}${offset === undefined ? '' : ` OFFSET ${offset}`}`
+}

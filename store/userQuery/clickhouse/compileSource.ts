@@ -1,0 +1,177 @@
+/** FROM: relations of the catalog become sub-selects of their views, CTEs and sub-selects get unique names, joins. */
+
+import type { BlockRange } from '#ingest/range.ts'
+import type { BoundRelation } from '../relations.ts'
+import type { Join, Name, Select, Source } from './ast.ts'
+import {
+  type Column,
+  type Compiler,
+  invalid,
+  quoteName,
+  refused,
+  type Scope,
+  type ScopeSource,
+} from './Compiler.ts'
+import { elementOf, scalar } from './valueType.ts'
+
+/** FROM as it is sent, and the names it brings. */
+export interface CompiledFrom {
+  readonly sql: string
+  readonly sources: readonly ScopeSource[]
+  readonly merged: readonly Column[]
+}
+
+/** `scopeOf` makes the scope in which ON and ARRAY JOIN are read. */
+export function compileFrom(
+  compiler: Compiler,
+  select: Select,
+  scopeOf: (from: Omit<CompiledFrom, 'sql'>) => Scope,
+): CompiledFrom {
+  if (!select.from) return { sql: '', sources: [], merged: [] }
+  const first = compileSource(compiler, select.from)
+  let sql = ` FROM ${first.sql}`
+  let sources: ScopeSource[] = [first.source]
+  let merged: Column[] = []
+  for (const join of select.joins) {
+    if (join.kind === 'arrayJoin') {
+      const arrays = compileArrayJoin(compiler, join, scopeOf({ sources, merged }))
+      sql += arrays.sql
+      sources = [...sources, arrays.source]
+      continue
+    }
+    const right = compileSource(compiler, join.source)
+    assertNewName(compiler, sources, right.source, join.source)
+    const pairs = (join.using ?? []).map((name) =>
+      usingPair(compiler, name, sources, right.source, join.side),
+    )
+    merged = [...merged, ...pairs.map((pair) => pair.column)]
+    sources = [...sources, right.source]
+    sql += ` ${joinWords(compiler, join)} ${right.sql}`
+    if (join.on) sql += ` ON ${compiler.expression(join.on, scopeOf({ sources, merged })).sql}`
+    if (join.using) sql += ` ON ${pairs.map((pair) => pair.condition).join(' AND ')}`
+  }
+  return { sql, sources, merged }
+}
+
+interface CompiledSource {
+  readonly sql: string
+  readonly source: ScopeSource
+}
+
+function compileSource(compiler: Compiler, source: Source): CompiledSource {
+  const alias = `t${compiler.nextNumber()}`
+  if (source.kind === 'query') {
+    const { sql, columns } = compiler.query(source.query)
+    return named(`(${sql})`, alias, source.alias?.text, columns)
+  }
+  const name = source.alias?.text ?? source.name.text
+  const cte = compiler.ctes.get(source.name.text.toLowerCase())
+  if (cte) return named(cte.sql, alias, name, cte.columns)
+  const relation = compiler.catalog.get(source.name.text.toLowerCase())
+  if (!relation) throw unknownRelation(compiler, source.name)
+  compiler.relations.add(relation.name)
+  const columns = relation.columns.map((column) => ({
+    name: column.name,
+    sql: quoteName(column.name),
+    type: scalar(column.type === 'json' ? 'text' : column.type),
+  }))
+  return named(`(${relationSelect(relation)})`, alias, name, columns)
+}
+
+/** Columns are always sent with the source's own unique name, so that no name of the select list can shadow them. */
+function named(
+  sql: string,
+  alias: string,
+  name: string | undefined,
+  columns: readonly Column[],
+): CompiledSource {
+  const qualified = columns.map((column) => ({ ...column, sql: `${alias}.${column.sql}` }))
+  return { sql: `${sql} AS ${alias}`, source: { name, columns: qualified } }
+}
+
+/** What a relation stands for: its listed columns, within its covered blocks. */
+function relationSelect({ name, source, columns, blockColumn, ranges }: BoundRelation): string {
+  const from =
+    source.kind === 'view'
+      ? `${quoteName(source.schema)}.${quoteName(source.name)}`
+      : `(${source.sql}) AS ${quoteName(name)}`
+  const where = ranges ? ` WHERE ${within(quoteName(blockColumn), ranges)}` : ''
+  return `SELECT ${columns.map((column) => quoteName(column.name)).join(', ')} FROM ${from}${where}`
+}
+
+function within(column: string, ranges: readonly BlockRange[]): string {
+  if (ranges.length === 0) return 'false'
+  return ranges.map(({ from, to }) => `(${column} BETWEEN ${from} AND ${to})`).join(' OR ')
+}
+
+function unknownRelation(compiler: Compiler, name: Name): Error {
+  const hint = `tables: ${[...compiler.catalog.keys()].join(', ')}`
+  return invalid(compiler, `there is no table "${name.text}"`, name.at, hint)
+}
+
+function assertNewName(
+  compiler: Compiler,
+  sources: readonly ScopeSource[],
+  { name }: ScopeSource,
+  { at }: Source,
+): void {
+  if (name === undefined) return
+  const isTaken = sources.some((source) => source.name?.toLowerCase() === name.toLowerCase())
+  if (isTaken)
+    throw invalid(compiler, `the table name "${name}" is used twice`, at, 'give one of them an alias')
+}
+
+type TableJoin = Extract<Join, { kind: 'join' }>
+
+function joinWords(compiler: Compiler, { side, strictness, source, using }: TableJoin): string {
+  if (side === 'CROSS') return 'CROSS JOIN'
+  if (strictness === 'ASOF' && using) throw refused(compiler, 'ASOF JOIN needs ON', source.at)
+  if (strictness === 'ASOF' && side !== 'INNER' && side !== 'LEFT') {
+    throw refused(compiler, `ASOF ${side} JOIN is not allowed`, source.at)
+  }
+  return `${side} ${strictness ? `${strictness} ` : ''}JOIN`
+}
+
+/** A column of USING as a condition; its values are the left side's, the right's where only that exists. */
+function usingPair(
+  compiler: Compiler,
+  name: Name,
+  left: readonly ScopeSource[],
+  right: ScopeSource,
+  side: TableJoin['side'],
+): { readonly column: Column; readonly condition: string } {
+  const find = (sources: readonly ScopeSource[]) =>
+    sources.flatMap(({ columns }) =>
+      columns.filter((column) => column.name.toLowerCase() === name.text.toLowerCase()),
+    )
+  const [leftColumn] = find(left)
+  const [rightColumn] = find([right])
+  if (!leftColumn || !rightColumn) throw invalid(compiler, `both sides need a column "${name.text}"`, name.at)
+  const values: Readonly<Record<TableJoin['side'], string>> = {
+    INNER: leftColumn.sql,
+    CROSS: leftColumn.sql,
+    LEFT: leftColumn.sql,
+    RIGHT: rightColumn.sql,
+    FULL: `coalesce(${leftColumn.sql}, ${rightColumn.sql})`,
+  }
+  const column = { name: leftColumn.name, sql: values[side], type: leftColumn.type }
+  return { column, condition: `${leftColumn.sql} = ${rightColumn.sql}` }
+}
+
+function compileArrayJoin(
+  compiler: Compiler,
+  { items, isLeft }: Extract<Join, { kind: 'arrayJoin' }>,
+  scope: Scope,
+): CompiledSource {
+  const columns: Column[] = []
+  const printed = items.map(({ expression, alias }) => {
+    const { sql, type } = compiler.expression(expression, scope)
+    const name = quoteName(`a${compiler.nextNumber()}`)
+    columns.push({ name: alias.text, sql: name, type: elementOf(type) })
+    return `${sql} AS ${name}`
+  })
+  return {
+    sql: ` ${isLeft ? 'LEFT ' : ''}ARRAY JOIN ${printed.join(', ')}`,
+    source: { name: undefined, columns },
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * The gate for analysts' SQL on ClickHouse. A strict parser reads a SELECT subset; every name is resolved against the
+ * catalog and every function against a list; what is sent is printed from that, never the user's text. The engine's own
+ * parser is not asked, since it reads far more than analysts need (SETTINGS, FORMAT, table functions, `IN table`).
+ */
+
+import type { Catalog } from '../relations.ts'
+import { assertText } from '../text.ts'
+import { UserQueryError } from '../UserQueryError.ts'
+import type { Compiled, Compiler } from './Compiler.ts'
+import { compileExpression } from './compileExpression.ts'
+import { compileQuery } from './compileQuery.ts'
+import { windowSql } from './compileSelect.ts'
+import { parse } from './parse.ts'
+import type { ValueType } from './valueType.ts'
+
+export interface ClickHouseStatement {
+  /** One SELECT without FORMAT or SETTINGS. */
+  readonly sql: string
+  readonly relations: readonly string[]
+  /** Name and inferred type of each output column, in order; the engine's own type decides where this says `unknown`. */
+  readonly columns: readonly { readonly name: string; readonly type: ValueType }[]
+}
+
+/** What is printed may be longer than what was asked, since names of the select list are written out where used. */
+const printedCharactersMax = 250_000
+
+/**
+ * Checks and rewrites a user's query.
+ * @param rowsMax rows the statement may return; the caller asks for one more than it shows, to know of a cut
+ * @throws UserQueryError `sql_invalid` or `sql_refused`, with line, column and hint
+ */
+export function gateClickHouse(sql: string, catalog: Catalog, rowsMax: number): ClickHouseStatement {
+  assertText(sql)
+  const query = parse(sql)
+  const relations = new Set<string>()
+  const compiled = compileQuery(compilerOf(sql, catalog, relations), query, rowsMax)
+  if (compiled.sql.length > printedCharactersMax)
+    throw new UserQueryError('sql_refused', 'the query has too many parts')
+  return {
+    sql: compiled.sql,
+    relations: [...relations].sort(),
+    columns: compiled.columns.map(({ name, type }) => ({ name, type })),
+  }
+}
+
+function compilerOf(sql: string, catalog: Catalog, relations: Set<string>): Compiler {
+  let number = 0
+  const within = (ctes: Compiler['ctes']): Compiler => {
+    const compiler: Compiler = {
+      sql,
+      catalog,
+      relations,
+      ctes,
+      withCtes: within,
+      nextNumber: () => ++number,
+      expression: (expression, scope) => bounded(compileExpression(compiler, expression, scope)),
+      window: (window, scope) => windowSql(compiler, window, scope),
+      query: (query) => compileQuery(compiler, query),
+    }
+    return compiler
+  }
+  return within(new Map())
+}
+
+/** Each name of a select list that is used doubles what it stands for, so the bound holds at every step. */
+function bounded(compiled: Compiled): Compiled {
+  if (compiled.sql.length > printedCharactersMax)
+    throw new UserQueryError('sql_refused', 'the query has too many parts')
+  return compiled
+}
