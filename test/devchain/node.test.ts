@@ -86,6 +86,16 @@ describe('the dev chain', () => {
     expect(second.warnings).toHaveLength(2)
   })
 
+  test('begins a new generation at the cap, and says so', async () => {
+    const folder = await newFolder()
+    const first = await start(folder)
+    await mineBlocks(first.chain.rpcUrl, 20)
+    await first.chain.stop()
+    const second = await start(folder, 4217, 20)
+    expect(second.chain.fresh).toBe(true)
+    expect(second.warnings).toEqual([expect.stringContaining('20 blocks')])
+  })
+
   test('replaces blocks at the same heights, twenty deep', async () => {
     const folder = await newFolder()
     const first = await start(folder)
@@ -121,10 +131,10 @@ async function newFolder(): Promise<string> {
   return folder
 }
 
-async function start(dataDir: string, chainId = 4217) {
+async function start(dataDir: string, chainId = 4217, blocksMax = 1000) {
   const warnings: string[] = []
   const log: Logger = { debug() {}, info() {}, error() {}, warn: (_, text) => warnings.push(text) }
-  const chain = await startDevChain({ dataDir, chainId, log, clock })
+  const chain = await startDevChain({ dataDir, chainId, blocksMax, log, clock })
   started.push(chain)
   return { chain, warnings, rpc: new DevRpc(chain.rpcUrl) }
 }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type DevChain, startDevChain } from '#ingest/devchain/node.ts'
 import { DevRpc, field, quantity, textField } from '#ingest/devchain/rpc.ts'
 import { startTraffic, type Traffic } from '#ingest/devchain/traffic.ts'
-import { silentLogger } from '#telemetry.ts'
+import { type Logger, silentLogger } from '#telemetry.ts'
 import { clock, reorg, temporaryFolder } from '#test/support/devchain.ts'
 
 /** Everything that Tempo up to T4 and our own contracts can log; anvil has no later hardfork. */
@@ -67,6 +67,8 @@ let dataDir: string
 let chain: DevChain
 let traffic: Traffic
 let end: AbortController
+const warnings: string[] = []
+const log: Logger = { ...silentLogger, warn: (_, text) => warnings.push(text) }
 
 beforeAll(async () => {
   dataDir = await temporaryFolder()
@@ -120,15 +122,37 @@ describe('traffic', () => {
   })
 })
 
+describe('traffic that is in trouble', () => {
+  test('begins again on the chain that takes the place of one that was killed', async () => {
+    const { port } = new URL(chain.rpcUrl)
+    process.kill(chain.pid, 'SIGKILL')
+    chain = await startDevChain({ dataDir, port: Number(port), log, clock })
+    expect(chain.fresh).toBe(true)
+    const seen = await watchFrom(0, [masterRegistered, '0x2'])
+    expect(missingFrom(seen, [masterRegistered, '0x2'])).toEqual([])
+  })
+
+  test('stops filling a chain that is at its cap', async () => {
+    await stop()
+    warnings.length = 0
+    await start(1)
+    await expect.poll(() => warnings).toEqual([expect.stringContaining('FULL')])
+    const rpc = new DevRpc(chain.rpcUrl)
+    const head = await rpc.quantity('eth_blockNumber')
+    await clock.sleep(pace.blockMs * 5)
+    expect(await rpc.quantity('eth_blockNumber')).toBeLessThanOrEqual(head + 1)
+  })
+})
+
 const masterRegistered = toEventSelector('MasterRegistered(bytes4,address)')
 const wanted = [...events.map((event) => toEventSelector(event)), ...wrappings]
 
-async function start(): Promise<void> {
-  chain = await startDevChain({ dataDir, log: silentLogger, clock })
+async function start(blocksMax = 100_000): Promise<void> {
+  chain = await startDevChain({ dataDir, log, clock })
   end = new AbortController()
   const { rpcUrl, chainId } = chain
-  const signal = end.signal
-  traffic = startTraffic({ rpcUrl, chainId, seed: 'test', log: silentLogger, clock, signal, ...pace })
+  const { signal } = end
+  traffic = startTraffic({ rpcUrl, chainId, seed: 'test', log, clock, signal, blocksMax, ...pace })
   await traffic.settled
 }
 

@@ -5,7 +5,7 @@
 import { getContractAddress, keccak256, stringToHex } from 'viem'
 import type { Hex } from '#primitives.ts'
 import { alphaUsd, betaUsd, pathUsd, tokenAddress } from './calls.ts'
-import { createWallets, devParty, lower, type Party } from './parties.ts'
+import { createDevParties, createWallets, lower, type Party } from './parties.ts'
 
 /** A TIP-20 the setup creates. */
 export interface Launch {
@@ -70,7 +70,7 @@ export interface Contracts {
 const holderCount = 60
 
 export function createWorld(seed: string, chainId: number): World {
-  const [issuer, ...others] = Array.from({ length: 10 }, (_, index) => devParty(index))
+  const [issuer, ...others] = createDevParties(10)
   const deployer = others[8]
   if (!issuer || !deployer) throw new RangeError('anvil has ten accounts')
   const launches = createLaunches(seed, issuer)
