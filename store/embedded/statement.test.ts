@@ -68,12 +68,14 @@ test.each([
   `SELECT FILE ('/etc/passwd')`,
   "SELECT `file`('/etc/passwd')",
   'SELECT "file" /* */ (x)',
+  `SELECT * APPLY file FROM (SELECT '/etc/passwd')`,
+  `SELECT arrayMap(file, ['/etc/passwd'])`,
   'SELECT * FROM system.tables',
   'SELECT * FROM "SYSTEM" . tables',
   'SELECT * FROM INFORMATION_SCHEMA.TABLES',
 ])('the reader may not ask %j', (sql) => expect(() => assertReaderMayAsk(sql)).toThrow(/ACCESS_DENIED/))
 
-test.each([`SELECT 'file(x)'`, 'SELECT file FROM t', 'SELECT system FROM t'])(
+test.each([`SELECT 'file(x)'`, 'SELECT file_name FROM t', 'SELECT system FROM t'])(
   'the reader may ask %j',
   (sql) => expect(() => assertReaderMayAsk(sql)).not.toThrow(),
 )

@@ -121,18 +121,18 @@ function isProcessesTable(tokens: readonly SqlToken[], at: number): boolean {
 
 /**
  * What roles do not stop in chDB, refused by name for the restricted reader: the scalar function file(), which returns
- * any file of this user, and the system databases. The gate in front of the engine is stricter; this is the wall
- * behind it.
+ * any file of this user, and the system databases. `file` is refused wherever it stands, for a function need not be
+ * followed by a parenthesis: `SELECT * APPLY file` and `arrayMap(file, ..)` returned /etc/passwd too. The gate in front
+ * of the engine is stricter; this is the wall behind it.
  * @throws QueryError
  */
 export function assertReaderMayAsk(sql: string): void {
   const tokens = [...readTokens(sql)]
   tokens.forEach((token, at) => {
     const name = nameOf(token)?.toLowerCase()
-    const next = tokens[at + 1]?.text
-    const isRefused =
-      (next === '(' && name === 'file') ||
-      (next === '.' && (name === 'system' || name === 'information_schema'))
-    if (isRefused) throw queryError('ACCESS_DENIED', `The reader may not use ${name}.`)
+    const isSystem = name === 'system' || name === 'information_schema'
+    if (name === 'file' || (isSystem && tokens[at + 1]?.text === '.')) {
+      throw queryError('ACCESS_DENIED', `The reader may not use ${name}.`)
+    }
   })
 }

@@ -37,6 +37,8 @@ test.each([
   [`SELECT * FROM remote('127.0.0.1', {tables}.t)`, undefined],
   [`SELECT * FROM file('/etc/passwd', 'LineAsString')`, '497'],
   [`SELECT file('/etc/passwd')`, '497'],
+  [`SELECT * APPLY file FROM (SELECT '/etc/passwd')`, '497'],
+  [`SELECT arrayMap(file, ['/etc/passwd'])`, '497'],
   [`SELECT * FROM url('http://127.0.0.1:1/', 'LineAsString')`, undefined],
   [`SELECT 1 INTO OUTFILE '/tmp/millrace-outfile'`, '164'],
   ['SELECT * FROM system.processes', '497'],
