@@ -10,7 +10,6 @@ import type { Clock } from '#runtime.ts'
 import { type Logger, metrics } from '#telemetry.ts'
 import { type Access, openAccess } from './http/access.ts'
 import { tagEncoding, tagged } from './http/cache.ts'
-import { corsHeaders, preflightHeaders } from './http/cors.ts'
 import { CursorKeys } from './http/cursor.ts'
 import { Deadlines } from './http/deadline.ts'
 import { addReference, documentEndpoint } from './http/documents.ts'
@@ -18,6 +17,7 @@ import { bodyBytesMaxDefault, type Endpoint } from './http/endpoint.ts'
 import { sendError, sendParserError } from './http/errorReply.ts'
 import { ApiError } from './http/errors.ts'
 import type { Freshness } from './http/freshness.ts'
+import { fixedHeaders, preflightHeaders } from './http/headers.ts'
 import { assertDepth } from './http/json.ts'
 import { addRoute } from './http/route.ts'
 import { RouteTable } from './http/routeTable.ts'
@@ -71,7 +71,7 @@ export async function createServer<Services>(options: ServerOptions<Services>): 
   app.addHook('onRequest', (request, reply, done) => {
     request.startedMs = clock.monotonic()
     answering.set(request.raw.socket, reply.raw)
-    reply.headers({ 'svc-request-id': request.id, ...corsHeaders })
+    reply.headers({ 'svc-request-id': request.id, ...fixedHeaders })
     done(refusal(request))
   })
   app.addHook('onSend', (request, reply, payload, done) => {
@@ -167,7 +167,7 @@ function fastifyWithLimits<Services>(
       requireHostHeader: false,
     },
     frameworkErrors: (error, request, reply) => {
-      reply.headers(corsHeaders)
+      reply.headers(fixedHeaders)
       sendError(error, request, reply, log)
     },
     clientErrorHandler: (error, socket) => {

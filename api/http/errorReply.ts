@@ -4,8 +4,8 @@ import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { messageOf } from '#errors.ts'
 import type { Logger } from '#telemetry.ts'
-import { corsHeaders } from './cors.ts'
 import { ApiError, type ErrorCode } from './errors.ts'
+import { fixedHeaders } from './headers.ts'
 import { apiErrorOf } from './thrown.ts'
 
 /** `{error: {code, message, details?}, requestId}`. */
@@ -21,6 +21,7 @@ export function sendError(
   reply: FastifyReply,
   log: Logger,
 ): FastifyReply {
+  if (request.raw.destroyed && !request.raw.complete) return abandon(reply)
   const error = apiErrorOf(thrown)
   if (error.status >= 500) logFailure(error, request, log)
   const extra = request.routeOptions.config.errorFields ?? {}
@@ -36,6 +37,12 @@ export function sendError(
     .send(JSON.stringify({ ...extra, ...errorEnvelope(error, request.id) }))
 }
 
+/** Nobody reads the answer any more: none is sent. 499 is what proxies log for it. */
+export function abandon(reply: FastifyReply): FastifyReply {
+  reply.raw.statusCode = 499
+  return reply.hijack()
+}
+
 /**
  * Answers a request that the HTTP parser refused, on its bare socket. Nothing is written into a response that has
  * begun; such a connection is cut.
@@ -46,7 +53,7 @@ export function sendParserError(error: Error, socket: Socket, requestId: string,
   const refusal = new ApiError(parserCodes.get(code) ?? 'request_invalid')
   const body = JSON.stringify(errorEnvelope(refusal, requestId))
   const headers = {
-    ...corsHeaders,
+    ...fixedHeaders,
     'cache-control': 'no-store',
     'content-type': jsonType,
     'content-length': `${Buffer.byteLength(body)}`,

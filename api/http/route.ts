@@ -10,6 +10,7 @@ import { cacheControl } from './cache.ts'
 import { selectChain } from './chain.ts'
 import { ClientGoneError, type Deadline, type Deadlines } from './deadline.ts'
 import type { Endpoint, EndpointRequest } from './endpoint.ts'
+import { abandon } from './errorReply.ts'
 import { type Freshness, freshnessHeaders, waitForMinBlock } from './freshness.ts'
 import { bodyCheck } from './json.ts'
 import type { Paging } from './pagination.ts'
@@ -166,12 +167,6 @@ async function stream<Services>(
     )
   }
   return reply
-}
-
-/** Nobody reads the answer any more; 499 is what proxies log for it. */
-function abandon(reply: FastifyReply): FastifyReply {
-  reply.raw.statusCode = 499
-  return reply.hijack()
 }
 
 function accessRequestOf(request: FastifyRequest, key: RawQuery[string] | undefined): AccessRequest {

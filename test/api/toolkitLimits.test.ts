@@ -1,14 +1,18 @@
 // Goal: whatever arrives at the socket, the answer is the envelope or a closed connection. Method: raw bytes.
-import { createServer as createTcpServer } from 'node:net'
+import { connect, createServer as createTcpServer } from 'node:net'
+import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createServer, listen } from '#api/server.ts'
 import { SettingError } from '#errors.ts'
+import { silentLogger } from '#telemetry.ts'
 import { endlessRows, examples } from './toolkitExamples.ts'
 import { exchange, type RunningServer, startServer } from './toolkitServer.ts'
 
 let server: RunningServer
+const warnings: string[] = []
 beforeAll(async () => {
-  server = await startServer(examples, endlessRows)
+  const warn = (_facts: object, message: string) => void warnings.push(message)
+  server = await startServer(examples, endlessRows, { log: { ...silentLogger, warn, error: warn } })
 })
 afterAll(() => server.app.close())
 
@@ -95,6 +99,60 @@ test('a client that never ends its headers is cut with 408', { timeout: 30_000 }
   const response = await exchange(server.port, 'GET /v1/rows HTTP/1.1\r\nhost: x\r\n')
   expect(response.status).toBe(408)
   expect(JSON.parse(response.body)).toMatchObject({ error: { code: 'request_incomplete' } })
+})
+
+test('a client that leaves in the middle of its body is no failure of ours', async () => {
+  const before = warnings.length
+  const left = new Promise((resolve) =>
+    server.app.server.once('connection', (accepted) => accepted.once('close', resolve)),
+  )
+  const begun = new Promise((resolve) => server.app.server.once('request', resolve))
+  const socket = connect(server.port, '127.0.0.1')
+  socket.write('POST /v1/things HTTP/1.1\r\nhost: x\r\n')
+  socket.write('content-type: application/json\r\ncontent-length: 100\r\n\r\n{')
+  await begun
+  socket.destroy()
+  await left
+  // A request after it is answered after whatever became of the first.
+  await exchange(server.port, `GET /v1/rows/5 HTTP/1.1\r\nhost: x\r\n${close}`)
+  expect(warnings.slice(before)).toEqual([])
+})
+
+test('no request, however odd, meets a defect or leaves the envelope', { timeout: 120_000 }, async () => {
+  const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))
+  const name = fc.oneof(
+    fc.constantFrom('limit', 'cursor', 'page', 'order', 'include', 'address', 'chainId'),
+    fc.string(),
+  )
+  const value = fc.oneof(
+    fc.constantFrom('5', 'desc', 'memo', '0x', '-1', '1e9'),
+    fc.string({ unit: 'binary' }),
+  )
+  const query = fc.array(fc.tuple(name, value), { maxLength: 6 })
+  const path = fc.oneof(
+    fc.constantFrom('/v1/rows', '/v1/own/rows', '/v1/things', '/rpc/testnet', '/text'),
+    fc.string({ unit: 'binary' }).map((text) => `/v1/rows/${encodeURIComponent(text)}`),
+    fc.webPath(),
+  )
+  const method = fc.constantFrom('GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS', 'PUT')
+  const body = fc.oneof(fc.json(), fc.string(), fc.constant(undefined))
+  await fc.assert(
+    fc.asyncProperty(path, query, method, body, async (url, pairs, verb, payload) => {
+      const response = await server.app.inject({
+        method: verb,
+        url: `${url.startsWith('/') ? '' : '/'}${url}`,
+        query: Object.fromEntries(pairs),
+        ...(payload !== undefined &&
+          verb !== 'GET' && { payload, headers: { 'content-type': 'application/json' } }),
+      })
+      expect(response.statusCode).toBeLessThan(500)
+      expect(response.headers['svc-request-id']).toMatch(/^req_/)
+      if (response.statusCode >= 400 && verb !== 'HEAD') {
+        expect(response.json()).toMatchObject({ error: {}, requestId: response.headers['svc-request-id'] })
+      }
+    }),
+    { numRuns: 1_000, seed },
+  )
 })
 
 test('a port in use is a setting that cannot work', async () => {

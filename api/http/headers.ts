@@ -1,4 +1,4 @@
-/** Reads from any web page, without credentials: cookies are never sent along with `*`. */
+/** The headers that do not depend on the route: CORS for reads from any web page, and what browsers must not do. */
 
 /** Headers of ours that a page's script may read. */
 const exposedHeaders = [
@@ -19,10 +19,12 @@ const exposedHeaders = [
   'Payment-Receipt',
 ]
 
-/** On every response. */
-export const corsHeaders: Readonly<Record<string, string>> = {
+/** On every response. `*` excludes credentials; a URL can hold a key, so it is no referrer. */
+export const fixedHeaders: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': exposedHeaders.join(', '),
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
 }
 
 /** On the answer to OPTIONS. `*` does not cover Authorization (Fetch standard), so it is named. */
