@@ -14,10 +14,16 @@ import { mkdir, rm, stat } from 'node:fs/promises'
 import { MillraceError, messageOf } from '#errors.ts'
 import type { Clock } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
-import { findAnvil } from './binary.ts'
-import { awaitExit, findFreePort, isRunning, logTail, signalAnvil, spawnAnvil } from './process.ts'
-import { type DevChainFiles, type DevChainRecord, devChainFiles, readRecord, writeRecord } from './record.ts'
-import { DevRpc, quantity, textField } from './rpc.ts'
+import { awaitExit, findFreePort, isRunning, logTail, signalAnvil, spawnAnvil } from './anvilProcess.ts'
+import {
+  type DevChainFiles,
+  type DevChainRecord,
+  devChainFiles,
+  readRecord,
+  writeRecord,
+} from './devChainRecord.ts'
+import { DevRpc, quantity, textField } from './devRpc.ts'
+import { findAnvil } from './findAnvil.ts'
 
 export interface DevChainOptions {
   readonly dataDir: string
@@ -34,9 +40,12 @@ export interface DevChainOptions {
 export interface DevChain {
   readonly rpcUrl: string
   readonly chainId: number
-  /** Hash of block 0. It changes when the chain was lost: rows of another generation describe another chain. */
+  /**
+   * Hash of block 0. It changes when the chain was lost: rows of another generation describe another chain. Compare it
+   * with what the ledger holds; `fresh` alone misses a program that was killed between the two.
+   */
   readonly generation: string
-  /** True when this start began a new generation. */
+  /** True when this start began the generation. */
   readonly fresh: boolean
   readonly pid: number
   /** Ends anvil with its chain on disk. Stop the traffic first. Idempotent. */

@@ -4,7 +4,7 @@ import type { Call } from './calls.ts'
 import type { Dice } from './dice.ts'
 import type { Learned } from './learned.ts'
 import type { Party } from './parties.ts'
-import type { Envelope } from './sign.ts'
+import type { Envelope } from './signDraft.ts'
 import type { World } from './world.ts'
 
 /** What an action may look at. */

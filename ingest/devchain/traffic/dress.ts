@@ -6,7 +6,7 @@ import type { Intent, Scene } from './action.ts'
 import { type Call, pathUsd } from './calls.ts'
 import { Deck } from './deck.ts'
 import type { Dice } from './dice.ts'
-import { type Draft, type Envelope, expiringLane } from './sign.ts'
+import { type Draft, type Envelope, expiringLane } from './signDraft.ts'
 
 type Feature = 'none' | 'feeToken' | 'sponsor' | 'lane' | 'sponsoredLane' | 'expiring' | 'window'
 

@@ -4,8 +4,8 @@
  */
 import { encodeFunctionData } from 'viem'
 import { Abis } from 'viem/tempo'
+import type { Call as RpcCall } from '#ingest/devchain/devRpc.ts'
 import type { Hex } from '#primitives.ts'
-import type { Call as RpcCall } from '../rpc.ts'
 import { type Scene, units } from './action.ts'
 import { place } from './actions/exchange.ts'
 import {
@@ -30,7 +30,7 @@ import {
   unlimited,
 } from './calls.ts'
 import type { Party } from './parties.ts'
-import type { Draft } from './sign.ts'
+import type { Draft } from './signDraft.ts'
 import { everydayTokens, type Launch, type World } from './world.ts'
 
 /** One thing that must be there. */

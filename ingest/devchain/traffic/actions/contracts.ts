@@ -1,5 +1,11 @@
 /** What happens in contracts that are not Tempo's own: coins, collectibles, a vault, deployments, odd logs. */
-import { type Action, type Intent, type Scene, someRecipient, someWallet } from '../action.ts'
+import {
+  type Action,
+  type Intent,
+  type Scene,
+  someRecipient,
+  someWallet,
+} from '#ingest/devchain/traffic/action.ts'
 import {
   type Call,
   callOf,
@@ -11,7 +17,7 @@ import {
   pathUsd,
   plainTokenAbi,
   workshopAbi,
-} from '../calls.ts'
+} from '#ingest/devchain/traffic/calls.ts'
 
 export const contractCalls: readonly Action[] = [
   { kind: 'coinTransfer', weight: 4, build: coinTransfer },

@@ -1,7 +1,8 @@
 /** The stablecoin exchange: orders, flip orders, swaps that fill them, cancellations. */
+
+import { type Action, type Intent, type Scene, someWallet } from '#ingest/devchain/traffic/action.ts'
+import { exchange, onExchange, onToken } from '#ingest/devchain/traffic/calls.ts'
 import type { Hex } from '#primitives.ts'
-import { type Action, type Intent, type Scene, someWallet } from '../action.ts'
-import { exchange, onExchange, onToken } from '../calls.ts'
 
 export const trading: readonly Action[] = [
   { kind: 'placeOrder', weight: 8, build: (scene) => place(scene, false) },

@@ -1,6 +1,13 @@
 /** Transactions that revert, in the ways they do on every chain. */
-import { type Action, type Intent, type Scene, someRecipient, someWallet, units } from '../action.ts'
-import { callOf, faultyAbi, onExchange, onToken, pathUsd } from '../calls.ts'
+import {
+  type Action,
+  type Intent,
+  type Scene,
+  someRecipient,
+  someWallet,
+  units,
+} from '#ingest/devchain/traffic/action.ts'
+import { callOf, faultyAbi, onExchange, onToken, pathUsd } from '#ingest/devchain/traffic/calls.ts'
 
 export const failures: readonly Action[] = [
   { kind: 'overdraw', weight: 2, build: overdraw },

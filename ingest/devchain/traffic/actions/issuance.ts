@@ -1,7 +1,14 @@
 /** Creating, minting and burning tokens, and what their issuer may change about them. */
 
 import { Abis } from 'viem/tempo'
-import { type Action, type Intent, type Scene, someRecipient, someWallet, units } from '../action.ts'
+import {
+  type Action,
+  type Intent,
+  type Scene,
+  someRecipient,
+  someWallet,
+  units,
+} from '#ingest/devchain/traffic/action.ts'
 import {
   alphaUsd,
   type Call,
@@ -12,8 +19,8 @@ import {
   roleOf,
   tokenAddress,
   tokenFactory,
-} from '../calls.ts'
-import { writeMemo } from '../memo.ts'
+} from '#ingest/devchain/traffic/calls.ts'
+import { writeMemo } from '#ingest/devchain/traffic/memo.ts'
 
 export const issuance: readonly Action[] = [
   { kind: 'mint', weight: 4, build: mint },

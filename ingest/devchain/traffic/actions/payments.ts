@@ -1,9 +1,17 @@
 /** Paying: transfers, memos, payouts in one batch, allowances, virtual addresses. */
+
+import {
+  type Action,
+  type Intent,
+  type Scene,
+  someRecipient,
+  someWallet,
+  units,
+} from '#ingest/devchain/traffic/action.ts'
+import { type Call, onToken, pathUsd, unlimited } from '#ingest/devchain/traffic/calls.ts'
+import { attribution, writeMemo } from '#ingest/devchain/traffic/memo.ts'
+import { everydayTokens } from '#ingest/devchain/traffic/world.ts'
 import type { Hex } from '#primitives.ts'
-import { type Action, type Intent, type Scene, someRecipient, someWallet, units } from '../action.ts'
-import { type Call, onToken, pathUsd, unlimited } from '../calls.ts'
-import { attribution, writeMemo } from '../memo.ts'
-import { everydayTokens } from '../world.ts'
 
 export const payments: readonly Action[] = [
   { kind: 'transfer', weight: 22, build: transfer },

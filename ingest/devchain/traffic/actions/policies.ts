@@ -1,7 +1,13 @@
 /** TIP-403 policies, what they forbid, and access keys. */
 import { Abis } from 'viem/tempo'
-import { type Action, type Intent, type Scene, someRecipient, units } from '../action.ts'
-import { callOf, keychain, onToken, pathUsd, policyRegistry } from '../calls.ts'
+import {
+  type Action,
+  type Intent,
+  type Scene,
+  someRecipient,
+  units,
+} from '#ingest/devchain/traffic/action.ts'
+import { callOf, keychain, onToken, pathUsd, policyRegistry } from '#ingest/devchain/traffic/calls.ts'
 
 export const policies: readonly Action[] = [
   { kind: 'createPolicy', weight: 1, build: createPolicy },

@@ -5,14 +5,14 @@
 import { encodeFunctionData } from 'viem'
 import { Abis } from 'viem/tempo'
 import { messageOf } from '#errors.ts'
+import { type Answer, type Call, type DevRpc, field, quantity, textField } from '#ingest/devchain/devRpc.ts'
+import { baseFeePerGas } from '#ingest/devchain/node.ts'
 import type { Hex } from '#primitives.ts'
 import type { Clock } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
-import { baseFeePerGas } from '../node.ts'
-import { type Answer, type Call, type DevRpc, field, quantity, textField } from '../rpc.ts'
 import { nonceManager } from './calls.ts'
 import type { SeenLog } from './learned.ts'
-import { type Draft, expiringLane, signDraft } from './sign.ts'
+import { type Draft, expiringLane, signDraft } from './signDraft.ts'
 
 export interface Producer {
   readonly rpc: DevRpc

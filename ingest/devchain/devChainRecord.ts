@@ -4,7 +4,7 @@
  */
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { field } from './rpc.ts'
+import { field } from './devRpc.ts'
 
 /** Files of one dev chain, all in one folder of the data directory. */
 export interface DevChainFiles {
