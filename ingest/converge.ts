@@ -77,9 +77,14 @@ export async function converge<B extends Batch>(
   }
 }
 
-/** Decided once: where finality is instant, "the first block that is not final" would run away from an empty lane. */
+/**
+ * Decided once: where finality is instant, "the first block that is not final" would run away from an empty lane. And
+ * an endpoint that is behind must not make us write blocks again that we hold as final.
+ */
 async function firstBlock<B extends Batch>(lane: HeadLane<B>, target: ChainHead): Promise<number> {
-  return (await lane.sink.emptyFrom?.()) ?? Math.max(lane.startBlock, target.finalized + 1)
+  const decided = await lane.sink.emptyFrom?.()
+  if (decided !== undefined) return decided
+  return Math.max(lane.startBlock, target.finalized + 1, (await lane.sink.finalized()) + 1)
 }
 
 async function* readOneBatch<B extends Batch>(lane: HeadLane<B>, range: BlockRange, signal?: AbortSignal) {

@@ -129,9 +129,9 @@ export class Heads {
   }
 
   async #agreed(number: number, ask: (endpoint: Endpoint) => Promise<BlockRef | null>, signal?: AbortSignal) {
-    const qualified = this.#ranked().filter(
-      ({ finalized, quarantined }) => finalized >= number && !quarantined,
-    )
+    const reached = this.#ranked().filter(({ finalized }) => finalized >= number)
+    const trusted = reached.filter(({ quarantined }) => !quarantined)
+    const qualified = trusted.length > 0 ? trusted : reached
     const answers = await Promise.allSettled(qualified.map(ask))
     signal?.throwIfAborted()
     const refs = answers.flatMap(({ status, ...rest }) =>

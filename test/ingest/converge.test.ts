@@ -55,6 +55,14 @@ test('an empty lane never begins below the start block', async () => {
   expect(b.sink.blocks.map((block) => block.number)).toEqual([8, 9])
 })
 
+test('an empty lane does not begin below what was final, whatever a lagging node says', async () => {
+  const b = bench(20)
+  b.chain.finalized = 4
+  b.sink.finalizedNumber = 12
+  await settleDown(b)
+  expect(b.sink.blocks[0]?.number).toBe(13)
+})
+
 test('a head replaced at the same height is noticed without a new block', async () => {
   const b = bench(10)
   await settleDown(b)

@@ -6,7 +6,7 @@ import { sharedPath } from '../../support/shared.ts'
 /** A recording served over JSON-RPC by a process of its own, as a good or a troublesome node. */
 export interface Replay {
   readonly url: string
-  /** Calls one of the replay's own methods, such as `replay_set`. */
+  /** Calls one of the replay's own methods, such as `replay_set`; undefined when its answer was lost to a fault. */
   control(method: string, ...params: readonly unknown[]): Promise<unknown>
   close(): Promise<void>
 }
@@ -26,9 +26,14 @@ export async function startReplay(...flags: readonly string[]): Promise<Replay> 
     url: listening,
     async control(method, ...params) {
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
-      const answer = await fetch(listening, { method: 'POST', body })
-      const { result }: { result: unknown } = JSON.parse(await answer.text())
-      return result
+      try {
+        const answer = await fetch(listening, { method: 'POST', body })
+        const { result }: { result: unknown } = JSON.parse(await answer.text())
+        return result
+      } catch {
+        // A replay told to cut answers off cuts these off too, after it has done what they ask for.
+        return undefined
+      }
     },
     async close() {
       child.kill()

@@ -1,0 +1,68 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import { parseEndpointUrl } from '../../ingest/rpc/endpointUrl.ts'
+import { NewHeads } from '../../ingest/rpc/newHeads.ts'
+import { systemRuntime } from '../../runtime.ts'
+import { silentLogger } from '../../telemetry.ts'
+import { type Announcer, startAnnouncer } from './support/announcer.ts'
+import { startNode } from './support/proxyNode.ts'
+
+const closers: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close()
+})
+
+function listen(url: string) {
+  const heard: number[] = []
+  const heads = new NewHeads({
+    url: parseEndpointUrl(url),
+    runtime: systemRuntime(),
+    log: silentLogger,
+    onHead: (number) => heard.push(number),
+  })
+  closers.push(() => heads.close())
+  return { heads, heard }
+}
+
+async function announcer(): Promise<Announcer> {
+  const server = await startAnnouncer()
+  closers.push(() => server.close())
+  return server
+}
+
+test('announced heads are heard, and the subscription counts as live', async () => {
+  const server = await announcer()
+  const { heads, heard } = listen(server.url)
+  await vi.waitFor(() => expect(heads.live).toBe(true))
+  server.announce(41)
+  server.announce(42)
+  await vi.waitFor(() => expect(heard).toEqual([41, 42]))
+})
+
+test('a cut connection stops counting as live and comes back', async () => {
+  const server = await announcer()
+  const { heads, heard } = listen(server.url)
+  await vi.waitFor(() => expect(heads.live).toBe(true))
+  server.cut()
+  await vi.waitFor(() => expect(heads.live).toBe(false))
+  await vi.waitFor(() => expect(heads.live).toBe(true), 5_000)
+  server.announce(43)
+  await vi.waitFor(() => expect(heard).toEqual([43]))
+})
+
+test('an endpoint without WebSocket is left alone after two tries', async () => {
+  const node = await startNode({ call: () => ({ result: '0x1' }) })
+  closers.push(() => node.close())
+  const { heads } = listen(node.url)
+  await runtimeSleep(1_500)
+  expect(heads.live).toBe(false)
+})
+
+const runtimeSleep = (ms: number) => systemRuntime().clock.sleep(ms)
+
+test('closing ends the connection', async () => {
+  const server = await announcer()
+  const { heads } = listen(server.url)
+  await vi.waitFor(() => expect(server.subscribers).toBe(1))
+  heads.close()
+  await vi.waitFor(() => expect(server.subscribers).toBe(0))
+})
