@@ -6,8 +6,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
+  accessSync,
   chmodSync,
   chownSync,
+  constants,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -133,6 +135,8 @@ export class EmbeddedPostgres {
       mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
       chmodSync(this.#folder, postgresOwner() === undefined ? 0o700 : 0o711)
       this.#password = readOrCreateSecret(join(this.#folder, 'password'))
+      // Made by another user, say root, it looks empty to us: say so before a second one is made beside it.
+      if (existsSync(this.#pgData)) accessSync(this.#pgData, constants.R_OK | constants.X_OK)
       if (existsSync(join(this.#pgData, 'PG_VERSION'))) {
         giveAwayAll(this.#pgData)
         return
