@@ -2,6 +2,7 @@
 // ids, the rules of pages. Method: example endpoints behind a real socket, one table row per kind of request.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { bounds } from '#api/http/bounds.ts'
+import { registry } from '#telemetry.ts'
 import { endlessRows, examples } from './toolkitExamples.ts'
 import { type RunningServer, startServer } from './toolkitServer.ts'
 
@@ -167,6 +168,16 @@ test('a request id is ours, whatever the client sends, and never repeats', async
   const ids = responses.map((response) => response.headers.get('svc-request-id'))
   expect(new Set(ids).size).toBe(50)
   expect(ids).not.toContain('mine')
+})
+
+test('durations are counted by route and status, never by URL', async () => {
+  for (const path of ['/v1/rows/5', '/v1/rows/500', '/unheard/of'])
+    await (await fetch(server.origin + path)).text()
+  const text = await registry.getSingleMetricAsString('millrace_http_request_seconds')
+  expect(text).toContain('_count{route="/v1/rows/{number}",status="200"}')
+  expect(text).toContain('_count{route="/v1/rows/{number}",status="404"}')
+  expect(text).toContain('_count{route="unmatched",status="404"}')
+  expect(text).not.toMatch(/rows\/5|unheard/)
 })
 
 test('405 and OPTIONS name the methods of the path', async () => {
