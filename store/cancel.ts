@@ -1,37 +1,79 @@
 /** Statements that end when nobody waits for them any more. */
-import type { Postgres } from './postgres.ts'
-import { PostgresError } from './postgres.ts'
+import pg from 'pg'
+import { MillraceError } from '../errors.ts'
+import { type Postgres, PostgresError } from './postgres.ts'
 
-/**
- * Runs one statement; when the signal fires, the server is told to stop it over a second connection, because closing the
- * socket alone leaves it running (measured).
- */
-export async function runCancellable(
+/** Runs one statement; it is stopped when the signal fires. @throws PostgresError, or the signal's reason */
+export function runCancellable(
   postgres: Postgres,
   text: string,
   values: readonly unknown[],
   signal: AbortSignal,
 ): Promise<Record<string, unknown>[]> {
+  return withCancel(postgres, signal, async (client) => {
+    const result = await client.query<Record<string, unknown>>({ text, values: [...values] })
+    return result.rows
+  })
+}
+
+/**
+ * Runs reads that all see the same moment: a block that is reverted between two of them is there for both or for none.
+ * @throws PostgresError, the signal's reason, or what `read` throws
+ */
+export function readSnapshot<Result>(
+  postgres: Postgres,
+  signal: AbortSignal,
+  read: (client: pg.PoolClient) => Promise<Result>,
+): Promise<Result> {
+  return withCancel(postgres, signal, async (client) => {
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+    try {
+      return await read(client)
+    } finally {
+      // Nothing was written, so how the transaction ends makes no difference; a lost connection is reported by the read.
+      await client.query('ROLLBACK').catch(() => {})
+    }
+  })
+}
+
+/**
+ * Lends a connection; when the signal fires, the server is told to stop what runs on it over a connection made for that:
+ * closing the socket alone leaves the statement running (measured), and the pool may be full of statements to be stopped.
+ */
+async function withCancel<Result>(
+  postgres: Postgres,
+  signal: AbortSignal,
+  work: (client: pg.PoolClient) => Promise<Result>,
+): Promise<Result> {
   signal.throwIfAborted()
   const client = await postgres.pool.connect().catch((cause: unknown) => {
     throw new PostgresError(cause)
   })
   let cancelled: Promise<unknown> = Promise.resolve()
   const cancel = () => {
-    cancelled = postgres.pool.query('SELECT pg_cancel_backend($1)', [processId(client)]).catch(() => {})
+    cancelled = cancelBackend(postgres, processId(client)).catch(() => {})
   }
   signal.addEventListener('abort', cancel, { once: true })
   try {
-    const result = await client.query<Record<string, unknown>>({ text, values: [...values] })
-    return result.rows
+    return await work(client)
   } catch (cause) {
     signal.throwIfAborted()
-    throw new PostgresError(cause)
+    throw cause instanceof MillraceError ? cause : new PostgresError(cause)
   } finally {
     signal.removeEventListener('abort', cancel)
     // A cancel still under way would hit whatever this connection runs next.
     await cancelled
     client.release()
+  }
+}
+
+async function cancelBackend(postgres: Postgres, backend: number): Promise<void> {
+  const canceller = new pg.Client(postgres.pool.options)
+  try {
+    await canceller.connect()
+    await canceller.query('SELECT pg_cancel_backend($1)', [backend])
+  } finally {
+    await canceller.end()
   }
 }
 

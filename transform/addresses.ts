@@ -24,9 +24,10 @@ export const zoneFactoryAddress = address('0x5af20000000000000000000000000000000
 /** Lives inside zones, not on the public chain. */
 export const zoneOutboxAddress = address('0x1c00000000000000000000000000000000000002')
 
-const tip20Prefix = '0x20c000000000000000000000'
+/** Standard tokens: the first 12 bytes of their addresses are these, the other 8 are each token's own. */
+export const tip20 = { prefix: '0x20c000000000000000000000' } as const
 
-/** Whether a standard token (TIP-20) lives, or may come to live, at the address: 12 fixed bytes, then 8 of its own. */
+/** Whether a standard token (TIP-20) lives, or may come to live, at the address. */
 export function isTip20(token: Address): boolean {
-  return token.startsWith(tip20Prefix)
+  return token.startsWith(tip20.prefix)
 }

@@ -44,14 +44,11 @@ export function archiveBlock({ block, receipts }: BlockAnswer): Uint8Array[] {
 
 /** The answer that `archiveBlock` took apart. @throws when a part is damaged or missing its end. */
 export function readArchivedBlock(number: number, parts: readonly Uint8Array[]): BlockAnswer {
-  const [head, ...pieces] = parts.map(readPart)
-  const read = pieces.map((piece) => ({
-    transactions: listOf(piece['transactions']),
-    receipts: listOf(piece['receipts']),
-  }))
+  const [head, ...pieces] = parts
+  const read = pieces.map(readArchivedPart)
   return {
     number,
-    block: { ...head, transactions: read.flatMap((piece) => piece.transactions) },
+    block: { ...(head && readPart(head)), transactions: read.flatMap((piece) => piece.transactions) },
     receipts: read.flatMap((piece) => piece.receipts),
   }
 }
@@ -65,17 +62,15 @@ export function archiveToRange(answers: readonly BlockAnswer[]): Uint8Array<Arra
   return new TextEncoder().encode(JSON.stringify(items))
 }
 
-/** One transaction with its receipt from its part, which is part `1 + floor(index / 16)`. */
-export function readArchivedTx(
-  part: Uint8Array,
-  txIndex: number,
-): { readonly transaction: unknown; readonly receipt: unknown } {
+export interface ArchivedPart {
+  readonly transactions: readonly unknown[]
+  readonly receipts: readonly unknown[]
+}
+
+/** The transactions and receipts of one part; transaction `index` of a block is at `index % txsPerPart` of its part. */
+export function readArchivedPart(part: Uint8Array): ArchivedPart {
   const piece = readPart(part)
-  const at = txIndex % txsPerPart
-  return {
-    transaction: listOf(piece['transactions'])[at] ?? null,
-    receipt: listOf(piece['receipts'])[at] ?? null,
-  }
+  return { transactions: listOf(piece['transactions']), receipts: listOf(piece['receipts']) }
 }
 
 type Fields = Readonly<Record<string, unknown>>

@@ -29,7 +29,8 @@ test('an `either` filter is one branch per column, and a row belongs to one of t
   expect(text).toContain('"to" = $3 AND ("from" = $2) IS NOT TRUE AND "status" = 0')
   expect(text.match(/LIMIT 26\)/g)).toHaveLength(2)
   expect(text.endsWith('LIMIT 6 OFFSET 20')).toBe(true)
-  expect(values).toHaveLength(3 + 2 * 2)
+  // The address three times, and the block bounds once for both branches.
+  expect(values).toHaveLength(3 + 2)
 })
 
 test('ClickHouse gets typed parameters and gives bytes as hex', () => {
@@ -42,6 +43,17 @@ test('ClickHouse gets typed parameters and gives bytes as hex', () => {
   expect(text).toContain('lower(hex(`token`)) AS `token`')
   expect(text).toContain('WHERE `from` = unhex({p1: String}) AND `block_num` >= {p2: UInt64}')
   expect(parameters).toEqual({ p1: account.slice(2), p2: 0, p3: 900 })
+})
+
+test('a prefix is a range of constants, its complement what lies outside', () => {
+  const inside = compilePage(transferList, { ...page, filters: { tip20: true } }, 'postgres', 's')
+  expect(inside.text).toContain(
+    `WHERE "token" >= '\\x20c000000000000000000000'::bytea AND "token" < '\\x20c000000000000000000001'::bytea AND`,
+  )
+  const outside = compilePage(transferList, { ...page, filters: { tip20: false } }, 'clickhouse', 'c')
+  expect(outside.text).toContain(
+    "(`token` < unhex('20c000000000000000000000') OR `token` >= unhex('20c000000000000000000001'))",
+  )
 })
 
 test('a count reads no more rows than its cap', () => {

@@ -67,6 +67,8 @@ function conditionsOf(list: List, filter: Filter, value: FilterValue, writer: Wr
   switch (filter.kind) {
     case 'is':
       return [`${writer.name(filter.column)} = ${Number(filter.value)}`]
+    case 'prefix':
+      return [prefixCondition(filter, value === true, writer)]
     case 'equals':
       return [`${writer.name(filter.column)} = ${writer.value(value, typeOf(list, filter.column))}`]
     case 'either':
@@ -76,6 +78,23 @@ function conditionsOf(list: List, filter: Filter, value: FilterValue, writer: Wr
         return [equals(column), ...before].join(' AND ')
       })
   }
+}
+
+/** Bytes that begin with a prefix lie between it and its successor; the indexes of the migration say the same. */
+function prefixCondition(
+  { column, prefix }: Extract<Filter, { kind: 'prefix' }>,
+  inside: boolean,
+  writer: Writer,
+): string {
+  const name = writer.name(column)
+  const from = writer.bytes(prefix)
+  const end = writer.bytes(successorOf(prefix))
+  return inside ? `${name} >= ${from} AND ${name} < ${end}` : `(${name} < ${from} OR ${name} >= ${end})`
+}
+
+function successorOf(prefix: string): string {
+  const digits = prefix.slice(2)
+  return `0x${(BigInt(prefix) + 1n).toString(16).padStart(digits.length, '0')}`
 }
 
 /** Block bounds, and the keyset: a row comparison plus the bound on its first column that an index can use alone. */
@@ -148,6 +167,14 @@ class Writer {
     const name = `p${Object.keys(this.#parameters).length + 1}`
     this.#parameters[name] = isBytes(type) ? String(value).slice(2) : value
     return isBytes(type) ? `unhex({${name}: String})` : `{${name}: ${clickhouseTypes[type] ?? 'String'}}`
+  }
+
+  /** A constant of ours as a literal; never a client's value. */
+  bytes(hex: string): string {
+    const digits = BigInt(hex)
+      .toString(16)
+      .padStart(hex.length - 2, '0')
+    return this.#dialect === 'postgres' ? `'\\x${digits}'::bytea` : `unhex('${digits}')`
   }
 
   statement(text: string): Statement {

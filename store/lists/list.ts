@@ -2,6 +2,7 @@
  * A list of rows as a value, independent of the engine that serves it: which table, in which order, which filters. A hot
  * window in Postgres with ClickHouse below it is then a matter of configuration, not of new queries.
  */
+import { tip20 } from '#transform/addresses.ts'
 import type { TableName } from '#transform/tables.ts'
 
 export interface List<Name extends TableName = TableName> {
@@ -14,14 +15,20 @@ export interface List<Name extends TableName = TableName> {
 
 /**
  * `equals`: the column has the value. `either`: one of the columns has it; compiled to one indexed branch per column,
- * because an OR over two columns is served by no index.
+ * because an OR over two columns is served by no index. `is`: the column has the one value named here. `prefix`: the
+ * column's bytes begin with these, or (for `false`) do not; written as constants, because a planner takes a partial index
+ * only for a condition it can compare with the index's own.
  */
 export type Filter =
   | { readonly kind: 'equals'; readonly column: string }
   | { readonly kind: 'either'; readonly columns: readonly string[] }
   | { readonly kind: 'is'; readonly column: string; readonly value: number | boolean }
+  | { readonly kind: 'prefix'; readonly column: string; readonly prefix: `0x${string}` }
 
-/** A value to filter by, as the API has it: `0x` hex for bytes, numbers, booleans. `true` switches an `is` filter on. */
+/**
+ * A value to filter by, as the API has it: `0x` hex for bytes, numbers, booleans. `true` switches an `is` filter on; of a
+ * `prefix` filter `true` and `false` are the two halves.
+ */
 export type FilterValue = string | number | boolean
 
 /** A page to read, bounded by what may be seen. */
@@ -66,5 +73,6 @@ export const transferList = {
     sender: { kind: 'equals', column: 'from' },
     recipient: { kind: 'equals', column: 'to' },
     token: { kind: 'equals', column: 'token' },
+    tip20: { kind: 'prefix', column: 'token', prefix: tip20.prefix },
   },
 } as const satisfies List

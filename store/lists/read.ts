@@ -2,10 +2,10 @@
 import type { BlockRange } from '#ingest/range.ts'
 import type { TableName } from '#transform/tables.ts'
 import { MillraceError } from '../../errors.ts'
-import { runCancellable } from '../cancel.ts'
-import { type Postgres, quoteIdentifier, toBytes } from '../postgres.ts'
+import type { Queryable } from '../lane.ts'
+import { quoteIdentifier, toBytes, toHex } from '../postgres.ts'
 import { compileCount, compilePage } from './compile.ts'
-import type { FilterValue, List } from './list.ts'
+import type { FilterValue, List, ListQuery } from './list.ts'
 import { decodePostgresRow, type StoredRow } from './row.ts'
 
 /** What a reader asks for; the shape the HTTP toolkit hands over. */
@@ -48,80 +48,79 @@ export interface Page<Name extends TableName> {
 /** Rows are counted up to here (spec "Limits"). */
 const TOTAL_COUNT_MAX = 10_000
 
-/** Reads one page. @throws HistoryIncompleteError for `asc` while history below is missing */
+/** Where a page is read: one connection, at one moment. */
+interface Source {
+  readonly client: Queryable
+  readonly schema: string
+  readonly visible: Visible
+}
+
+/**
+ * Reads one page. `client` is a snapshot's, so that rows, marks and counts are of one moment.
+ * @throws HistoryIncompleteError for `asc` while history below is missing
+ */
 export async function readPage<Name extends TableName>(
-  postgres: Postgres,
-  schema: string,
+  source: Source,
   list: List<Name>,
   filters: ListFilters,
-  page: PageRequest,
-  visible: Visible,
+  page: Omit<PageRequest, 'signal'>,
 ): Promise<Page<Name>> {
-  const incomplete = visible.segment.from > visible.startBlock
-  const bounds = await blockBounds(postgres, schema, filters, visible, page.signal)
-  if (
-    page.order === 'asc' &&
-    incomplete &&
-    (filters.blockNumberFrom ?? visible.startBlock) < visible.segment.from
-  )
-    throw new HistoryIncompleteError(visible.segment.from)
+  const { client, visible } = source
+  const { from: fromBlock, to: toBlock } = await blockBounds(source, filters)
+  // The rows asked for go on below what is indexed so far.
+  const cut =
+    visible.segment.from > visible.startBlock &&
+    fromBlock === visible.segment.from &&
+    (filters.blockNumberFrom ?? 0) < fromBlock
+  const begun = page.position !== undefined && Number(page.position[0]) >= fromBlock
+  if (cut && page.order === 'asc' && !begun) throw new HistoryIncompleteError(fromBlock)
   const query = {
     order: page.order,
     limit: page.limit + 1,
     offset: page.offset,
     ...(page.position && { position: page.position.map(Number) }),
     filters: definedOf(filters.values),
-    fromBlock: bounds.from,
-    toBlock: bounds.to,
+    fromBlock,
+    toBlock,
   }
-  const source = `${quoteIdentifier(schema)}.${quoteIdentifier(list.table)}`
-  const statement = compilePage(list, query, 'postgres', source)
-  const found = await runCancellable(postgres, statement.text, statement.values, page.signal)
-  const rows = found.slice(0, page.limit).map((row) => decodePostgresRow(list.table, row))
-  const cut = incomplete && (filters.blockNumberFrom ?? 0) < visible.segment.from
+  const statement = compilePage(list, query, 'postgres', relation(source, list.table))
+  const found = await client.query<Record<string, unknown>>(statement.text, [...statement.values])
+  const rows = found.rows.slice(0, page.limit).map((row) => decodePostgresRow(list.table, row))
   return {
     rows,
-    ...nextOf(list, rows, found.length > page.limit, page, cut ? visible.segment.from : null),
-    ...(await passedOf(postgres, schema, list, rows, visible)),
-    ...(await reorgOf(postgres, schema, page)),
-    ...(page.wantTotal && (await totalOf(postgres, list, query, source, page.signal, cut))),
+    ...nextOf(list, rows, found.rows.length > page.limit, page, cut ? fromBlock : null),
+    ...(await passedOf(source, list, rows)),
+    ...(await reorgOf(source, page)),
+    ...(page.wantTotal && (await totalOf(source, list, query, cut))),
   }
 }
 
+const relation = ({ schema }: Source, table: string): string =>
+  `${quoteIdentifier(schema)}.${quoteIdentifier(table)}`
+
 /** Times become block bounds first: several blocks share a second, so a time is never a sort key. */
-async function blockBounds(
-  postgres: Postgres,
-  schema: string,
-  filters: ListFilters,
-  visible: Visible,
-  signal: AbortSignal,
-): Promise<BlockRange> {
-  let { from, to } = visible.segment
-  from = Math.max(from, filters.blockNumberFrom ?? 0)
-  to = Math.min(to, filters.blockNumberTo ?? Number.MAX_SAFE_INTEGER)
-  const blocks = `${quoteIdentifier(schema)}.blocks`
+async function blockBounds(source: Source, filters: ListFilters): Promise<BlockRange> {
+  const { segment } = source.visible
+  const blocks = relation(source, 'blocks')
+  let from = Math.max(segment.from, filters.blockNumberFrom ?? 0)
+  let to = Math.min(segment.to, filters.blockNumberTo ?? Number.MAX_SAFE_INTEGER)
   const edge = async (sql: string, seconds: number) => {
-    const [row] = await runCancellable(
-      postgres,
-      sql,
-      [seconds, visible.segment.from, visible.segment.to],
-      signal,
-    )
-    return row?.['num']
+    const found = await source.client.query<{ num: number }>(sql, [seconds, segment.from, segment.to])
+    return found.rows[0]?.num
   }
   if (filters.timestampSecondsFrom !== undefined) {
     const first = await edge(
       `SELECT num FROM ${blocks} WHERE timestamp >= to_timestamp($1) AND num BETWEEN $2 AND $3 ORDER BY timestamp, num LIMIT 1`,
       filters.timestampSecondsFrom,
     )
-    from = typeof first === 'number' ? Math.max(from, first) : to + 1
+    from = first === undefined ? to + 1 : Math.max(from, first)
   }
   if (filters.timestampSecondsTo !== undefined) {
     const last = await edge(
       `SELECT num FROM ${blocks} WHERE timestamp <= to_timestamp($1) AND num BETWEEN $2 AND $3 ORDER BY timestamp DESC, num DESC LIMIT 1`,
       filters.timestampSecondsTo,
     )
-    to = typeof last === 'number' ? Math.min(to, last) : from - 1
+    to = last === undefined ? from - 1 : Math.min(to, last)
   }
   return { from, to }
 }
@@ -130,7 +129,7 @@ function nextOf<Name extends TableName>(
   list: List<Name>,
   rows: readonly StoredRow<Name>[],
   more: boolean,
-  page: PageRequest,
+  page: Pick<PageRequest, 'order' | 'position'>,
   historyFrom: number | null,
 ): Pick<Page<Name>, 'next' | 'historyFrom'> {
   const last: Readonly<Record<string, unknown>> | undefined = rows.at(-1)
@@ -143,51 +142,46 @@ function nextOf<Name extends TableName>(
 
 /** The newest row's block if it can still change: the walk's cursor remembers it. */
 async function passedOf<Name extends TableName>(
-  postgres: Postgres,
-  schema: string,
+  source: Source,
   list: List<Name>,
   rows: readonly StoredRow<Name>[],
-  visible: Visible,
 ): Promise<Pick<Page<Name>, 'passed'>> {
   const [blockColumn = ''] = list.key
   const numbers = rows.map((row: Readonly<Record<string, unknown>>) => Number(row[blockColumn]))
   const newest = Math.max(...numbers, -1)
-  if (newest <= visible.finalized) return {}
-  const found = await postgres.pool.query<{ hash: Buffer }>(
-    `SELECT hash FROM ${quoteIdentifier(schema)}.blocks WHERE num = $1`,
+  if (newest <= source.visible.finalized) return {}
+  const found = await source.client.query<{ hash: Buffer }>(
+    `SELECT hash FROM ${relation(source, 'blocks')} WHERE num = $1`,
     [newest],
   )
   const hash = found.rows[0]?.hash
-  return hash ? { passed: { number: newest, hash: `0x${hash.toString('hex')}` } } : {}
+  return hash ? { passed: { number: newest, hash: toHex(hash) } } : {}
 }
 
 /** Where the chain changed under a walk, from the commit log. */
 async function reorgOf(
-  postgres: Postgres,
-  schema: string,
-  page: PageRequest,
+  source: Source,
+  { passed }: Pick<PageRequest, 'passed'>,
 ): Promise<{ reorgedFrom?: number }> {
-  if (!page.passed) return {}
-  const found = await postgres.pool.query<{ from_block: number }>(
-    `SELECT min(from_block) AS from_block FROM ${quoteIdentifier(schema)}.commits
+  if (!passed) return {}
+  const found = await source.client.query<{ from_block: number | null }>(
+    `SELECT min(from_block) AS from_block FROM ${relation(source, 'commits')}
      WHERE kind = 'revert' AND from_block <= $1 AND to_block >= $1 AND $2 = ANY (hashes)`,
-    [page.passed.number, toBytes(page.passed.hash)],
+    [passed.number, toBytes(passed.hash)],
   )
   const from = found.rows[0]?.from_block
   return typeof from === 'number' ? { reorgedFrom: from } : {}
 }
 
 async function totalOf(
-  postgres: Postgres,
+  source: Source,
   list: List,
-  query: Parameters<typeof compileCount>[1],
-  source: string,
-  signal: AbortSignal,
+  query: ListQuery,
   cut: boolean,
 ): Promise<{ totalCount: number; totalCountCapped?: boolean }> {
-  const statement = compileCount(list, query, TOTAL_COUNT_MAX, 'postgres', source)
-  const [row] = await runCancellable(postgres, statement.text, statement.values, signal)
-  const totalCount = Number(row?.['n'] ?? 0)
+  const statement = compileCount(list, query, TOTAL_COUNT_MAX, 'postgres', relation(source, list.table))
+  const found = await source.client.query<{ n: number }>(statement.text, [...statement.values])
+  const totalCount = Number(found.rows[0]?.n ?? 0)
   return cut ? { totalCount, totalCountCapped: true } : { totalCount }
 }
 

@@ -1,13 +1,20 @@
 /** Reads of blocks. */
-
+import { covers } from '#ingest/range.ts'
 import { readArchivedHeader } from '../archive.ts'
-import { runCancellable } from '../cancel.ts'
+import { readSnapshot } from '../cancel.ts'
 import type { ChainState } from '../chainState.ts'
+import type { Queryable } from '../lane.ts'
 import { blockList } from '../lists/list.ts'
-import { type ListFilters, type Page, type PageRequest, readPage } from '../lists/read.ts'
+import {
+  HistoryIncompleteError,
+  type ListFilters,
+  type Page,
+  type PageRequest,
+  type Visible,
+} from '../lists/read.ts'
 import { decodePostgresRow, type StoredRow } from '../lists/row.ts'
-import { type Postgres, quoteIdentifier, toBytes } from '../postgres.ts'
-import { emptyPage } from './emptyPage.ts'
+import { type Postgres, quoteIdentifier, toBytes, toHex } from '../postgres.ts'
+import { readList } from './list.ts'
 
 /** How a block is named: by height, by hash, by tag, or by a moment (the newest block at or before it). */
 export type BlockSelector =
@@ -23,17 +30,19 @@ export interface BlockDetail {
   readonly final: boolean
 }
 
-export async function listBlocks(
+export function listBlocks(
   postgres: Postgres,
   state: ChainState,
   filters: ListFilters,
   page: PageRequest,
 ): Promise<Page<'blocks'>> {
-  const visible = state.visible()
-  return visible ? readPage(postgres, state.schema, blockList, filters, page, visible) : emptyPage
+  return readList(postgres, state, blockList, filters, page, async (_client, rows) => rows)
 }
 
-/** The block, or null when it is not held. */
+/**
+ * The block, or null when the chain has none such.
+ * @throws HistoryIncompleteError when it lies, or may lie, in history that is not indexed yet
+ */
 export async function findBlock(
   postgres: Postgres,
   state: ChainState,
@@ -42,22 +51,49 @@ export async function findBlock(
 ): Promise<BlockDetail | null> {
   const visible = state.visible()
   if (!visible) return null
-  const schema = quoteIdentifier(state.schema)
   const { where, values } = conditionOf(selector, visible.segment.to, visible.finalized)
-  const [found] = await runCancellable(postgres, `SELECT * FROM ${schema}.blocks ${where}`, values, signal)
-  if (!found) return null
-  const row = decodePostgresRow('blocks', found)
-  const number = Number(row.num)
-  const header = await readArchivedHeader(postgres.pool, state.schema, number)
-  const hashes = await runCancellable(
-    postgres,
-    `SELECT hash FROM ${schema}.txs WHERE block_num = $1 ORDER BY idx`,
+  return readSnapshot(postgres, signal, async (client) => {
+    const found = await client.query<Record<string, unknown>>(
+      `SELECT * FROM ${quoteIdentifier(state.schema)}.blocks ${where}`,
+      values,
+    )
+    const [first] = found.rows
+    const row = first && decodePostgresRow('blocks', first)
+    assertIndexed(selector, row && Number(row.num), state, visible)
+    if (!row) return null
+    const number = Number(row.num)
+    const transactions = await transactionHashes(client, state.schema, number)
+    const header = await readArchivedHeader(client, state.schema, number)
+    const block = typeof header?.block === 'object' && header.block !== null ? header.block : {}
+    return { row, rpc: { ...block, transactions }, final: number <= visible.finalized }
+  })
+}
+
+/** "Not held" means "does not exist" only where history is complete. A hash may be of any block, so it is never sure. */
+function assertIndexed(
+  selector: BlockSelector,
+  found: number | undefined,
+  state: ChainState,
+  { segment, startBlock }: Visible,
+): void {
+  if (selector.by === 'number' && found === undefined) {
+    if (selector.number >= startBlock && selector.number < segment.from)
+      throw new HistoryIncompleteError(segment.from)
+  }
+  if (selector.by === 'timestamp' && (found ?? -1) < segment.to) {
+    // The block above is the first one later than the moment; where it is not held, others may lie between.
+    const above = found === undefined ? startBlock : found + 1
+    if (!covers(state.coverage('postgres'), { from: above, to: above }))
+      throw new HistoryIncompleteError(segment.from)
+  }
+}
+
+async function transactionHashes(client: Queryable, schema: string, number: number): Promise<string[]> {
+  const found = await client.query<{ hash: Buffer }>(
+    `SELECT hash FROM ${quoteIdentifier(schema)}.txs WHERE block_num = $1 ORDER BY idx`,
     [number],
-    signal,
   )
-  const transactions = hashes.map(({ hash }) => (Buffer.isBuffer(hash) ? `0x${hash.toString('hex')}` : null))
-  const block = typeof header?.block === 'object' && header.block !== null ? header.block : {}
-  return { row, rpc: { ...block, transactions }, final: number <= visible.finalized }
+  return found.rows.map(({ hash }) => toHex(hash))
 }
 
 function conditionOf(

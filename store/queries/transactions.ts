@@ -1,12 +1,13 @@
 /** Reads of transactions with their receipts, and with the node's own payload of both. */
 import { type ArchivedTx, readArchivedTxs } from '../archive.ts'
-import { runCancellable } from '../cancel.ts'
+import { readSnapshot } from '../cancel.ts'
 import type { ChainState } from '../chainState.ts'
+import type { Queryable } from '../lane.ts'
 import { transactionList } from '../lists/list.ts'
-import { type ListFilters, type Page, type PageRequest, readPage } from '../lists/read.ts'
+import type { ListFilters, PageRequest } from '../lists/read.ts'
 import { decodePostgresRow, type StoredRow } from '../lists/row.ts'
-import { type Postgres, quoteIdentifier, toBytes } from '../postgres.ts'
-import { emptyPage } from './emptyPage.ts'
+import { type Postgres, quoteIdentifier, toBytes, toHex } from '../postgres.ts'
+import { type ListPage, readList } from './list.ts'
 
 export interface TransactionDetail {
   readonly row: StoredRow<'txs'>
@@ -16,44 +17,45 @@ export interface TransactionDetail {
   readonly final: boolean
 }
 
-export type TransactionPage = Omit<Page<'txs'>, 'rows'> & { readonly rows: readonly TransactionDetail[] }
-
-export async function listTransactions(
+export function listTransactions(
   postgres: Postgres,
   state: ChainState,
   filters: ListFilters,
   page: PageRequest,
-): Promise<TransactionPage> {
-  const visible = state.visible()
-  if (!visible) return emptyPage
-  const found = await readPage(postgres, state.schema, transactionList, filters, page, visible)
-  return { ...found, rows: await withPayloads(postgres, state, found.rows) }
+): Promise<ListPage<'txs', TransactionDetail>> {
+  return readList(postgres, state, transactionList, filters, page, (client, rows) =>
+    withPayloads(client, state, rows),
+  )
 }
 
 /** The transaction, or null when it is not in a block we hold. */
-export async function findTransaction(
+export function findTransaction(
   postgres: Postgres,
   state: ChainState,
   hash: string,
   signal: AbortSignal,
 ): Promise<TransactionDetail | null> {
-  const sql = `SELECT * FROM ${quoteIdentifier(state.schema)}.txs WHERE hash = $1`
-  const [found] = await runCancellable(postgres, sql, [toBytes(hash)], signal)
-  if (!found) return null
-  const [detail] = await withPayloads(postgres, state, [decodePostgresRow('txs', found)])
-  return detail ?? null
+  return readSnapshot(postgres, signal, async (client) => {
+    const found = await client.query<Record<string, unknown>>(
+      `SELECT * FROM ${quoteIdentifier(state.schema)}.txs WHERE hash = $1`,
+      [toBytes(hash)],
+    )
+    const rows = found.rows.map((row) => decodePostgresRow('txs', row))
+    const [detail] = await withPayloads(client, state, rows)
+    return detail ?? null
+  })
 }
 
 /** One statement for the payloads of a page and one for its block hashes, whatever its length. */
 async function withPayloads(
-  postgres: Postgres,
+  client: Queryable,
   state: ChainState,
   rows: readonly StoredRow<'txs'>[],
 ): Promise<TransactionDetail[]> {
   if (rows.length === 0) return []
   const places = rows.map((row) => ({ blockNumber: Number(row.block_num), txIndex: row.idx }))
-  const archived = await readArchivedTxs(postgres.pool, state.schema, places)
-  const hashes = await blockHashes(postgres, state.schema, new Set(places.map((place) => place.blockNumber)))
+  const archived = await readArchivedTxs(client, state.schema, places)
+  const hashes = await blockHashes(client, state.schema, new Set(places.map((place) => place.blockNumber)))
   return rows.map((row, index) => {
     const payload = archived[index]
     const number = Number(row.block_num)
@@ -63,13 +65,13 @@ async function withPayloads(
 }
 
 async function blockHashes(
-  postgres: Postgres,
+  client: Queryable,
   schema: string,
   numbers: ReadonlySet<number>,
 ): Promise<Map<number, string>> {
-  const found = await postgres.pool.query<{ num: number; hash: Buffer }>(
+  const found = await client.query<{ num: number; hash: Buffer }>(
     `SELECT num, hash FROM ${quoteIdentifier(schema)}.blocks WHERE num = ANY ($1)`,
     [[...numbers]],
   )
-  return new Map(found.rows.map((row) => [row.num, `0x${row.hash.toString('hex')}`]))
+  return new Map(found.rows.map((row) => [row.num, toHex(row.hash)]))
 }

@@ -1,16 +1,15 @@
 /** Reads of token transfers. */
 import type { ChainState } from '../chainState.ts'
 import { transferList } from '../lists/list.ts'
-import { type ListFilters, type Page, type PageRequest, readPage } from '../lists/read.ts'
+import type { ListFilters, Page, PageRequest } from '../lists/read.ts'
 import type { Postgres } from '../postgres.ts'
-import { emptyPage } from './emptyPage.ts'
+import { readList } from './list.ts'
 
-export async function listTransfers(
+export function listTransfers(
   postgres: Postgres,
   state: ChainState,
   filters: ListFilters,
   page: PageRequest,
 ): Promise<Page<'token_transfers'>> {
-  const visible = state.visible()
-  return visible ? readPage(postgres, state.schema, transferList, filters, page, visible) : emptyPage
+  return readList(postgres, state, transferList, filters, page, async (_client, rows) => rows)
 }

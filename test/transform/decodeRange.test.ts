@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import { NodeAnswerError } from '#ingest/verify/nodeAnswerError.ts'
 import { RefutedError } from '#ingest/verify/verifyBlock.ts'
-import { archiveBlock, archiveToRange, readArchivedBlock, readArchivedTx } from '#transform/archive.ts'
+import { archiveBlock, archiveToRange, readArchivedBlock, readArchivedPart } from '#transform/archive.ts'
 import { decodeRange } from '#transform/decodeRange.ts'
 import { BatchEncoder } from '#transform/encode/batchEncoder.ts'
 import { describeWithShared } from '../support/shared.ts'
@@ -64,10 +64,8 @@ describeWithShared('decoding a recorded chain', () => {
     const parts = archiveBlock({ number: 60, block, receipts })
     const index = block.transactions.length - 1
     const part = parts[1 + Math.floor(index / 16)] as Uint8Array
-    expect(readArchivedTx(part, index)).toEqual({
-      transaction: block.transactions[index],
-      receipt: receipts[index],
-    })
+    const { transactions: read, receipts: readReceipts } = readArchivedPart(part)
+    expect([read[index % 16], readReceipts[index % 16]]).toEqual([block.transactions[index], receipts[index]])
   })
 
   test('an encoder stays usable after a range that failed midway', () => {

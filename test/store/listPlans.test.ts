@@ -1,0 +1,177 @@
+// Goal: no list scans a table: every filter, alone and with the bounds every list has, is served by the index made for it.
+// Method: the recorded chain copied upwards until scanning would cost something, analyzed, and the server's own plans.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { compileCount, compilePage } from '#store/lists/compile.ts'
+import { blockList, type FilterValue, type List, transactionList, transferList } from '#store/lists/list.ts'
+import { quoteIdentifier } from '#store/postgres.ts'
+import { tables } from '#transform/tables.ts'
+import { describeWithShared } from '../support/shared.ts'
+import { type ChainStore, openChainStore, recordedBatches } from './support/chainStore.ts'
+
+const recordedBlocks = 123
+const copies = 40
+
+interface PlanNode {
+  readonly 'Node Type': string
+  readonly 'Index Name'?: string
+  readonly 'Index Cond'?: string
+  readonly Filter?: string
+  readonly Plans?: readonly PlanNode[]
+}
+
+/** Filters, and for each of the plan's scans the columns its index begins with. */
+type Case = [List, Readonly<Record<string, FilterValue | 'some'>>, readonly string[]]
+const cases: Case[] = [
+  [blockList, {}, ['num']],
+  [transactionList, {}, ['block_num']],
+  [transactionList, { sender: 'some' }, ['from']],
+  [transactionList, { recipient: 'some' }, ['to']],
+  [transactionList, { address: 'some' }, ['from', 'to']],
+  [transactionList, { feePayer: 'some' }, ['fee_payer']],
+  [transactionList, { feeToken: 'some' }, ['paid_fee_token']],
+  [transactionList, { reverted: true }, ['block_num']],
+  [transactionList, { succeeded: true }, ['block_num']],
+  [transactionList, { sender: 'some', succeeded: true }, ['from']],
+  [transferList, { tip20: true }, ['block_num']],
+  [transferList, { tip20: true, sender: 'some' }, ['from']],
+  [transferList, { tip20: true, recipient: 'some' }, ['to']],
+  [transferList, { tip20: true, address: 'some' }, ['from', 'to']],
+  [transferList, { tip20: true, token: 'some' }, ['token']],
+  [transferList, { tip20: false }, ['block_num']],
+  [transferList, { tip20: false, sender: 'some' }, ['from']],
+  [transferList, { tip20: false, address: 'some' }, ['from', 'to']],
+]
+
+describeWithShared('plans of lists', () => {
+  let store: ChainStore
+  beforeAll(async () => {
+    store = await openChainStore({ headFrom: 0 })
+    for (const batch of recordedBatches('tempo-dev-2k', 40)) await store.head.append(batch)
+    for (const name of ['blocks', 'txs', 'token_transfers'] as const) await copyUpwards(name)
+  })
+  afterAll(() => store.close())
+
+  async function copyUpwards(name: 'blocks' | 'txs' | 'token_transfers'): Promise<void> {
+    const { blockColumn, columns } = tables[name]
+    const quoted = columns.map((column) => quoteIdentifier(column.name))
+    const shifted = columns.map((column) =>
+      column.name === blockColumn
+        ? `${blockColumn} + ${recordedBlocks} * copy`
+        : column.name === 'timestamp'
+          ? `timestamp + interval '1 day' * copy`
+          : quoteIdentifier(column.name),
+    )
+    const table = `${store.schema}.${name}`
+    await store.postgres.pool.query(
+      `INSERT INTO ${table} (${quoted}) SELECT ${shifted} FROM ${table}, generate_series(1, ${copies}) AS copy`,
+    )
+    await store.postgres.pool.query(`ANALYZE ${table}`)
+  }
+
+  /** A value that few rows have: of one that many have, the newest rows are found soonest by walking the blocks down. */
+  async function someValue(list: List, name: string): Promise<FilterValue> {
+    const filter = list.filters[name]
+    const column =
+      filter?.kind === 'either'
+        ? (filter.columns[0] ?? '')
+        : filter && 'column' in filter
+          ? filter.column
+          : ''
+    const quoted = quoteIdentifier(column)
+    const found = await store.postgres.pool.query<{ value: Buffer }>(
+      `SELECT ${quoted} AS value FROM ${store.schema}.${list.table} WHERE ${quoted} IS NOT NULL
+       ${list === transferList ? 'AND get_byte(token, 0) = 32' : ''} GROUP BY 1 HAVING count(*) > 100 ORDER BY count(*), 1 LIMIT 1`,
+    )
+    return `0x${found.rows[0]?.value.toString('hex')}`
+  }
+
+  async function planOf(text: string, values: readonly unknown[]): Promise<PlanNode[]> {
+    const explained = await store.postgres.pool.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+      `EXPLAIN (FORMAT JSON) ${text}`,
+      [...values],
+    )
+    const nodes: PlanNode[] = []
+    const visit = (node: PlanNode) => {
+      nodes.push(node)
+      node.Plans?.forEach(visit)
+    }
+    const plan = explained.rows[0]?.['QUERY PLAN'][0].Plan
+    if (plan) visit(plan)
+    return nodes
+  }
+
+  test.each(cases)('%o filtered by %o', async (list, filters, expected) => {
+    const values: Record<string, FilterValue> = {}
+    for (const [name, value] of Object.entries(filters))
+      values[name] = value === 'some' ? await someValue(list, name) : value
+    const query = {
+      order: 'desc',
+      limit: 11,
+      offset: 0,
+      filters: values,
+      fromBlock: 0,
+      toBlock: 4_000,
+    } as const
+    const source = `${quoteIdentifier(store.schema)}.${list.table}`
+    const position = list.key.map((_, index) => (index === 0 ? 2_000 : 3))
+    const statements = [
+      compilePage(list, query, 'postgres', source),
+      compilePage(list, { ...query, position }, 'postgres', source),
+      compilePage(list, { ...query, position, order: 'asc' }, 'postgres', source),
+    ]
+    for (const { text, values: bound } of statements) {
+      const nodes = await planOf(text, bound)
+      expect(nodes.map((node) => node['Node Type'])).not.toContain('Seq Scan')
+      const scans = nodes.filter((node) => node['Index Name'] !== undefined)
+      const definitions = await Promise.all(scans.map((node) => indexDefinition(node['Index Name'] ?? '')))
+      expect(definitions.map((definition) => /\("?(\w+)"?/.exec(definition)?.[1])).toEqual(expected)
+    }
+    const count = compileCount(list, query, 10_000, 'postgres', source)
+    const counted = await planOf(count.text, count.values)
+    const limited = counted.filter((node) => node['Node Type'] === 'Limit')
+    expect(limited.length).toBeGreaterThan(0)
+  })
+
+  test('a transfer list of TIP-20 tokens walks an index that holds no others', async () => {
+    for (const name of ['sender', 'recipient']) {
+      const value = await someValue(transferList, name)
+      const { text, values } = compilePage(
+        transferList,
+        {
+          order: 'desc',
+          limit: 11,
+          offset: 0,
+          filters: { tip20: true, [name]: value },
+          fromBlock: 0,
+          toBlock: 4_000,
+        },
+        'postgres',
+        `${store.schema}.token_transfers`,
+      )
+      const nodes = await planOf(text, values)
+      const scan = nodes.find((node) => node['Index Name'] !== undefined)
+      expect(await indexDefinition(scan?.['Index Name'] ?? '')).toContain('20c000000000000000000000')
+      expect(nodes.map((node) => node.Filter).filter((filter) => filter !== undefined)).toEqual([])
+    }
+  })
+
+  test.each([
+    ['timestamp >= to_timestamp($1) AND num BETWEEN $2 AND $3 ORDER BY timestamp, num LIMIT 1'],
+    ['timestamp <= to_timestamp($1) AND num BETWEEN $2 AND $3 ORDER BY timestamp DESC, num DESC LIMIT 1'],
+  ])('a time becomes a block by the index: %s', async (condition) => {
+    const nodes = await planOf(
+      `SELECT num FROM ${store.schema}.blocks WHERE ${condition}`,
+      [1_770_500_000, 0, 4_900],
+    )
+    expect(nodes.map((node) => node['Node Type'])).not.toContain('Seq Scan')
+    expect(nodes.map((node) => node['Node Type'])).not.toContain('Sort')
+  })
+
+  async function indexDefinition(name: string): Promise<string> {
+    const found = await store.postgres.pool.query<{ indexdef: string }>(
+      'SELECT indexdef FROM pg_indexes WHERE schemaname = $1 AND indexname = $2',
+      [store.schema, name],
+    )
+    return found.rows[0]?.indexdef ?? ''
+  }
+})
