@@ -1,0 +1,22 @@
+/** Every endpoint of the chain data service: the one list behind the server and the OpenAPI document. */
+import type { Endpoint } from '../http/endpoint.ts'
+import { listBlocksEndpoint, readBlockEndpoint } from './blocks.ts'
+import { readStatusEndpoint } from './status.ts'
+import { readHealthEndpoint, readMetricsEndpoint, readReadyEndpoint, type SystemServices } from './system.ts'
+import { listTransactionsEndpoint, readTransactionEndpoint } from './transactions.ts'
+import { listTransfersEndpoint, type TransferServices } from './transfers.ts'
+
+/** What main.ts gives the routes. */
+export interface RouteServices extends SystemServices, TransferServices {}
+
+export const endpoints: readonly Endpoint<RouteServices>[] = [
+  listBlocksEndpoint,
+  readBlockEndpoint,
+  listTransactionsEndpoint,
+  readTransactionEndpoint,
+  listTransfersEndpoint,
+  readHealthEndpoint,
+  readReadyEndpoint,
+  readStatusEndpoint,
+  readMetricsEndpoint,
+]

@@ -1,0 +1,49 @@
+/** A block as the API shows it, in a list and alone. */
+import type { StoredRow } from '#store/lists/row.ts'
+import type { BlockDetail } from '#store/queries/blocks.ts'
+import * as s from '../../http/schema.ts'
+import { rpcBlock } from './rpc.ts'
+
+const summaryFields = {
+  id: s.hash,
+  hash: s.hash,
+  number: s.count,
+  timestamp: s.timestamp,
+  transactionCount: s.count,
+} as const
+
+export const blockSummarySchema = s.named('BlockSummary', summaryFields)
+
+export const blockSchema = s.named('Block', {
+  ...summaryFields,
+  parentHash: s.hash,
+  miner: s.address,
+  size: s.nullable(s.count),
+  gasLimit: s.count,
+  gasUsed: s.count,
+  baseFeePerGas: s.nullable(s.amount),
+  meta: s.object({ rpc: rpcBlock }),
+})
+
+export function presentBlockSummary(row: StoredRow<'blocks'>): s.Static<typeof blockSummarySchema> {
+  return {
+    id: row.hash,
+    hash: row.hash,
+    number: Number(row.num),
+    timestamp: s.isoSeconds(row.timestamp),
+    transactionCount: row.tx_count,
+  }
+}
+
+export function presentBlock({ row, rpc }: BlockDetail): s.Static<typeof blockSchema> {
+  return {
+    ...presentBlockSummary(row),
+    parentHash: row.parent_hash,
+    miner: row.miner,
+    size: row.size === null ? null : Number(row.size),
+    gasLimit: Number(row.gas_limit),
+    gasUsed: Number(row.gas_used),
+    baseFeePerGas: row.base_fee_per_gas === null ? null : `${row.base_fee_per_gas}`,
+    meta: { rpc },
+  }
+}

@@ -1,0 +1,152 @@
+/** A transaction as the API shows it (spec "Transaction"): from our row, or while it is pending from the node's payload. */
+
+import type { ChainId } from '#primitives.ts'
+import type { TransactionDetail } from '#store/queries/transactions.ts'
+import * as s from '../../http/schema.ts'
+import { momentOrNull } from './moment.ts'
+import { presentReceipt, receiptSchema } from './receipt.ts'
+import { needed, type RpcFields, readHex, readQuantity, rpcTransaction } from './rpc.ts'
+import { transactionType, transactionTypeOf } from './transactionType.ts'
+
+export const transactionSchema = s.named('Transaction', {
+  id: s.hash,
+  hash: s.hash,
+  blockHash: s.nullable(s.hash),
+  blockNumber: s.nullable(s.count),
+  transactionIndex: s.nullable(s.count),
+  timestamp: s.nullable(s.timestamp),
+  chainId: s.optional(s.count),
+  sender: s.address,
+  recipient: s.nullable(s.address),
+  type: transactionType,
+  nonce: s.count,
+  nonceKey: s.optional(s.hex),
+  gas: s.count,
+  gasPrice: s.optional(s.amount),
+  maxFeePerGas: s.optional(s.amount),
+  maxPriorityFeePerGas: s.optional(s.amount),
+  feeToken: s.optional(s.address),
+  value: s.amount,
+  input: s.optional(s.hex),
+  calls: s.optional(s.array(s.object({ to: s.nullable(s.address), data: s.optional(s.hex) }))),
+  validAfter: s.optional(s.nullable(s.timestamp)),
+  validBefore: s.optional(s.nullable(s.timestamp)),
+  meta: s.object({ rpc: rpcTransaction, receipt: s.optional(receiptSchema) }),
+})
+
+type Transaction = s.Static<typeof transactionSchema>
+
+/** Tempo's own type, whose data is in its calls. */
+const tempoType = 118
+
+export function presentTransaction(
+  detail: TransactionDetail,
+  include: ReadonlySet<'receipt' | 'totalCount'>,
+  chainId: ChainId,
+): Transaction {
+  const { row, blockHash, archived } = detail
+  const feeToken = row.paid_fee_token ?? row.fee_token
+  return {
+    id: row.hash,
+    hash: row.hash,
+    blockHash,
+    blockNumber: Number(row.block_num),
+    transactionIndex: row.idx,
+    timestamp: s.isoSeconds(row.block_timestamp),
+    chainId,
+    sender: row.from,
+    recipient: row.to,
+    type: transactionTypeOf(row.type),
+    nonce: Number(row.nonce ?? 0),
+    gas: Number(row.gas_limit),
+    ...amounts({
+      gasPrice: row.gas_price,
+      maxFeePerGas: row.max_fee_per_gas,
+      maxPriorityFeePerGas: row.max_priority_fee_per_gas,
+    }),
+    ...(feeToken !== null && { feeToken }),
+    value: `${row.value}`,
+    ...(row.type === tempoType
+      ? tempoFields(callsOf(row.calls), row.nonce_key, row.valid_after, row.valid_before)
+      : { input: row.input }),
+    meta: {
+      rpc: archived.transaction,
+      ...(include.has('receipt') && { receipt: presentReceipt(detail) }),
+    },
+  }
+}
+
+/** @throws NodeAnswerError for what is no transaction */
+export function presentNodeTransaction(rpc: RpcFields, chainId: ChainId): Transaction {
+  const type = Number(readQuantity(rpc, 'type') ?? 0n)
+  const hash = needed(readHex(rpc, 'hash'), 'hash')
+  const timestamp = readQuantity(rpc, 'blockTimestamp')
+  const calls = Array.isArray(rpc['calls']) ? rpc['calls'] : []
+  const nonceKey = readHex(rpc, 'nonceKey')
+  const feeToken = readHex(rpc, 'feeToken')
+  return {
+    id: hash,
+    hash,
+    blockHash: readHex(rpc, 'blockHash'),
+    blockNumber: numberOrNull(readQuantity(rpc, 'blockNumber')),
+    transactionIndex: numberOrNull(readQuantity(rpc, 'transactionIndex')),
+    timestamp: timestamp === null ? null : momentOrNull(timestamp),
+    chainId,
+    sender: needed(readHex(rpc, 'from'), 'from'),
+    recipient: readHex(rpc, 'to') ?? readHex(isFields(calls[0]) ? calls[0] : {}, 'to'),
+    type: transactionTypeOf(type),
+    nonce: Number(needed(readQuantity(rpc, 'nonce'), 'nonce')),
+    gas: Number(needed(readQuantity(rpc, 'gas'), 'gas')),
+    ...amounts({
+      gasPrice: readQuantity(rpc, 'gasPrice'),
+      maxFeePerGas: readQuantity(rpc, 'maxFeePerGas'),
+      maxPriorityFeePerGas: readQuantity(rpc, 'maxPriorityFeePerGas'),
+    }),
+    ...(feeToken !== null && { feeToken }),
+    value: `${readQuantity(rpc, 'value') ?? 0n}`,
+    ...(type === tempoType
+      ? tempoFields(
+          calls,
+          nonceKey && `0x${nonceKey.slice(2).padStart(64, '0')}`,
+          readQuantity(rpc, 'validAfter'),
+          readQuantity(rpc, 'validBefore'),
+        )
+      : { input: readHex(rpc, 'input') ?? '0x' }),
+    meta: { rpc },
+  }
+}
+
+/** What only a 0x76 transaction has. */
+function tempoFields(
+  calls: readonly unknown[],
+  nonceKey: string | null,
+  validAfter: number | bigint | null,
+  validBefore: number | bigint | null,
+): Pick<Transaction, 'calls' | 'nonceKey' | 'validAfter' | 'validBefore'> {
+  return {
+    calls: calls.filter(isFields).map((call) => ({
+      to: readHex(call, 'to'),
+      data: readHex(call, 'input') ?? readHex(call, 'data') ?? '0x',
+    })),
+    ...(nonceKey !== null && { nonceKey }),
+    ...(validAfter !== null && { validAfter: momentOrNull(validAfter) }),
+    ...(validBefore !== null && { validBefore: momentOrNull(validBefore) }),
+  }
+}
+
+/** Our own JSON of the calls: [{to, value, input}]. */
+function callsOf(text: string | null): readonly unknown[] {
+  const calls: unknown = JSON.parse(text ?? '[]')
+  return Array.isArray(calls) ? calls : []
+}
+
+/** Those that are there, as decimal text. */
+function amounts<Name extends string>(of: Readonly<Record<Name, bigint | null>>): { [Key in Name]?: string } {
+  const texts: { [Key in Name]?: string } = {}
+  for (const name in of) if (of[name] !== null) texts[name] = `${of[name]}`
+  return texts
+}
+
+const numberOrNull = (value: bigint | null): number | null => (value === null ? null : Number(value))
+
+const isFields = (value: unknown): value is RpcFields => typeof value === 'object' && value !== null

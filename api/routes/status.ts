@@ -1,0 +1,84 @@
+/** GET /status: where every chain stands, in both stores. The shape is here; main.ts gives what fills it. */
+import type { ChainId } from '#primitives.ts'
+import { open } from '../http/access.ts'
+import { endpoint } from '../http/endpoint.ts'
+import * as s from '../http/schema.ts'
+
+const ranges = s.array(s.object({ from: s.count, to: s.count }), {
+  description: 'Block ranges, inclusive, ascending.',
+})
+
+const problem = s.nullable(s.text({ description: 'What stands in the way, in words.' }))
+
+const store = s.named('StoreStatus', {
+  tip: s.nullable(s.count),
+  state: s.text({ description: '`running`, `retrying`, `stopped`, `rebuilding` or `down`.' }),
+  problem,
+  coverage: ranges,
+})
+
+const history = s.named('HistoryProgress', {
+  target: s.object({ from: s.count, to: s.count }),
+  blocksTotal: s.count,
+  blocksDone: s.count,
+  blocksPerSecond: s.nullable(s.number()),
+  etaSeconds: s.nullable(s.number()),
+  chunks: s.array(s.object({ from: s.count, to: s.count, tip: s.nullable(s.count) }), {
+    description: 'Pieces not committed yet; `tip` is the newest block loaded.',
+  }),
+})
+
+const chain = s.named('ChainStatus', {
+  chainId: s.count,
+  kind: s.oneOf(['tempo', 'evm']),
+  startBlock: s.count,
+  head: s.nullable(s.count),
+  finalized: s.nullable(s.count),
+  lagBlocks: s.nullable(s.count),
+  coverage: ranges,
+  stores: s.object({ postgres: store, clickhouse: store }),
+  lanes: s.array(s.object({ name: s.oneOf(['head', 'history']), state: s.text(), problem })),
+  history: s.nullable(history),
+  verification: s.object({
+    checks: s.oneOf(['roots', 'links']),
+    headerRule: s.text(),
+    provedBlocks: s.count,
+    unprovableBlocks: s.count,
+    unprovableTxs: s.count,
+  }),
+})
+
+const statusSchema = s.named('Status', {
+  version: s.text(),
+  ready: s.boolean(),
+  startedAt: s.timestamp,
+  chains: s.array(chain),
+  notes: s.array(s.text(), { description: 'What an operator should know, such as open access.' }),
+})
+
+export type StatusReport = s.Static<typeof statusSchema>
+export type ChainStatus = s.Static<typeof chain>
+
+/** `all`: both stores hold what the chain had at start. `head`: the newest blocks are there, history may still load. */
+export type ReadyScope = 'all' | 'head'
+
+/** What the program knows of itself. */
+export interface StatusSource {
+  /** `reason` says in words what is missing. */
+  ready(scope: ReadyScope): Promise<{ readonly ready: boolean; readonly reason?: string }>
+  /** Resolves once readers see the block, on every chain where none is named; rejects with the signal's reason. */
+  waitForBlock(block: number, chainId: ChainId | undefined, signal: AbortSignal): Promise<void>
+  status(): Promise<StatusReport> | StatusReport
+}
+
+export const readStatusEndpoint = endpoint({
+  path: '/status',
+  summary: 'Where every chain stands: head, stores, coverage, verification, history.',
+  tag: 'System',
+  chain: 'none',
+  access: open,
+  response: statusSchema,
+  read: (_call, { status }: { readonly status: StatusSource }) => status.status(),
+  present: (report) => report,
+  cache: 'none',
+})

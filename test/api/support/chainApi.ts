@@ -1,0 +1,174 @@
+/** The API over a real chain store: what a test asks over HTTP and, beside it, the store it may change. */
+
+import { endpoints, type RouteServices } from '#api/routes/index.ts'
+import { attributionNames } from '#api/routes/present/memo.ts'
+import type { NodeReader } from '#api/routes/services.ts'
+import type { StatusReport } from '#api/routes/status.ts'
+import type { ServerOptions } from '#api/server.ts'
+import { type ChainId, chainId } from '#primitives.ts'
+import { systemRuntime } from '#runtime.ts'
+import { ChainState } from '#store/chainState.ts'
+import { CommitBell } from '#store/commits.ts'
+import type { EncodedBatch } from '#transform/batch.ts'
+import { type ChainStore, openChainStore } from '../../store/support/chainStore.ts'
+import { type RunningServer, startServer } from '../toolkitServer.ts'
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads any answer, and says in its expectations what it holds
+  readonly body: any
+}
+
+export interface ChainApi {
+  readonly chainId: ChainId
+  readonly store: ChainStore
+  readonly state: ChainState
+  readonly server: RunningServer
+  readonly shutdown: AbortController
+  /** Answers of the node the API may ask; a test fills it. */
+  readonly nodeAnswers: Map<string, Readonly<Record<string, unknown>>>
+  get(path: string): Promise<Answer>
+  append(batches: readonly EncodedBatch[]): Promise<void>
+  revertTo(number: number): Promise<void>
+  finalize(number: number): Promise<void>
+  close(): Promise<void>
+}
+
+export interface ChainApiOptions {
+  readonly headFrom?: number
+  readonly kind?: 'tempo' | 'evm'
+  readonly services?: Partial<RouteServices>
+  readonly server?: Partial<ServerOptions<RouteServices>>
+}
+
+export async function openChainApi(options: ChainApiOptions = {}): Promise<ChainApi> {
+  const store = await openChainStore({ headFrom: options.headFrom ?? 0 })
+  const { postgres, schema } = store
+  const state = new ChainState({
+    chainId: store.chainId,
+    schema,
+    startBlock: 0,
+    postgres,
+    bell: new CommitBell(),
+  })
+  const id = chainId(store.chainId)
+  const nodeAnswers = new Map<string, Readonly<Record<string, unknown>>>()
+  const node: NodeReader = { transaction: async (hash) => nodeAnswers.get(hash) ?? null }
+  const shutdown = new AbortController()
+  const { clock } = systemRuntime()
+  const services: RouteServices = {
+    chains: new Map([[id, { chainId: id, kind: options.kind ?? 'tempo', postgres, state, node }]]),
+    attributionNames: attributionNames([{ realm: 'api.example.com', name: 'Example' }]),
+    status: statusOf(state),
+    clock,
+    shutdown: shutdown.signal,
+    ...options.services,
+  }
+  const server = await startServer(endpoints, services, { chains: [id], ...options.server })
+  const changed = async () => {
+    await state.refresh()
+    state.bell.ring()
+  }
+  return {
+    chainId: id,
+    store,
+    state,
+    server,
+    shutdown,
+    nodeAnswers,
+    get: (path) => ask(server.origin + path),
+    append: async (batches) => {
+      for (const batch of batches) await store.head.append(batch)
+      await changed()
+    },
+    revertTo: async (number) => {
+      await store.head.revert(await store.head.refAt(number))
+      await changed()
+    },
+    finalize: async (number) => {
+      await store.head.finalize(number)
+      await changed()
+    },
+    close: async () => {
+      shutdown.abort()
+      await server.app.close()
+      await store.close()
+    },
+  }
+}
+
+export async function ask(url: string, init?: RequestInit): Promise<Answer> {
+  const response = await fetch(url, init)
+  const text = await response.text()
+  const isJson = response.headers.get('content-type')?.includes('json') === true
+  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text }
+}
+
+/** Every row of a list, page after page until the cursor ends; `between` runs after each page. */
+export async function walk(
+  api: ChainApi,
+  path: string,
+  between: (page: Answer) => Promise<void> = async () => {},
+  // biome-ignore lint/suspicious/noExplicitAny: rows of any list
+): Promise<any[]> {
+  const rows: unknown[] = []
+  const url = new URL(path, api.server.origin)
+  for (let pages = 0; pages < 2_000; pages++) {
+    const page = await api.get(url.pathname + url.search)
+    if (page.status !== 200) throw new Error(`${page.status}: ${JSON.stringify(page.body)}`)
+    rows.push(...page.body.data)
+    await between(page)
+    if (page.body.nextCursor === null) return rows
+    url.searchParams.set('cursor', page.body.nextCursor)
+  }
+  throw new Error(`${path} does not end`)
+}
+
+function statusOf(state: ChainState): RouteServices['status'] {
+  const { clock } = systemRuntime()
+  return {
+    ready: async (scope) =>
+      state.tip >= 0 ? { ready: true } : { ready: false, reason: `nothing is held (${scope})` },
+    waitForBlock: (block, _chain, signal) => state.waitForBlock(block, clock, signal),
+    status: () => reportOf(state),
+  }
+}
+
+function reportOf(state: ChainState): StatusReport {
+  const ranges = (store: 'postgres' | 'clickhouse') =>
+    state.coverage(store).map(({ from, to }) => ({ from, to }))
+  const store = (name: 'postgres' | 'clickhouse') => ({
+    tip: ranges(name).at(-1)?.to ?? null,
+    state: 'running',
+    problem: null,
+    coverage: ranges(name),
+  })
+  return {
+    version: '0.0.0',
+    ready: state.tip >= 0,
+    startedAt: '2026-01-01T00:00:00Z',
+    notes: [],
+    chains: [
+      {
+        chainId: state.chainId,
+        kind: 'tempo',
+        startBlock: state.startBlock,
+        head: state.tip,
+        finalized: state.finalized < 0 ? null : state.finalized,
+        lagBlocks: 0,
+        coverage: ranges('postgres'),
+        stores: { postgres: store('postgres'), clickhouse: store('clickhouse') },
+        lanes: [{ name: 'head', state: 'running', problem: null }],
+        history: null,
+        verification: {
+          checks: 'roots',
+          headerRule: 'ethereum',
+          provedBlocks: 0,
+          unprovableBlocks: 0,
+          unprovableTxs: 0,
+        },
+      },
+    ],
+  }
+}
