@@ -1,36 +1,15 @@
 /** The unmodified client and plain HTTP against the embedded engine. */
 
-import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { Readable } from 'node:stream'
-import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from 'vitest'
 
-import { bytesOf, openTestClickHouse, rowsOf, type TestClickHouse } from './clients.ts'
+import { bytesOf, createTable, openTestClickHouse, request, rowsOf, type TestClickHouse } from './clients.ts'
 import { until } from './programs.ts'
 
 let clickhouse: TestClickHouse
 beforeAll(async () => {
   clickhouse = await openTestClickHouse()
 })
-
-/** A table of our own with one String column, empty. */
-async function freshTable(name: string, columns = 'n UInt64, bytes String', settings = ''): Promise<string> {
-  const table = `${clickhouse.tables}.${name}`
-  await clickhouse.admin.command({
-    query: `CREATE TABLE ${table} (${columns}) ENGINE = MergeTree ORDER BY n ${settings}`,
-  })
-  return table
-}
-
-/** A request without the client. */
-function request(query: string, init: RequestInit = {}): Promise<Response> {
-  const { clickhouseUrl, clickhouseUsername, clickhousePassword } = clickhouse.engine
-  const headers = new Headers(init.headers)
-  headers.set('X-ClickHouse-User', clickhouseUsername)
-  headers.set('X-ClickHouse-Key', clickhousePassword)
-  return fetch(`${clickhouseUrl}/?${query}`, { ...init, headers })
-}
 
 describe('queries', () => {
   test('ping answers, with and without a query', async () => {
@@ -65,17 +44,20 @@ describe('queries', () => {
   })
 
   test('a GET reads and cannot write', async () => {
-    const read = await request(`query=${encodeURIComponent('SELECT 1 FORMAT CSV')}`)
+    const read = await request(clickhouse, `query=${encodeURIComponent('SELECT 1 FORMAT CSV')}`)
     expect([read.status, await read.text()]).toEqual([200, '1\n'])
     expect(read.headers.get('x-clickhouse-format')).toBe('CSV')
     expect(read.headers.get('x-clickhouse-query-id')).toMatch(/^[0-9a-f-]{36}$/)
-    const write = await request(`query=${encodeURIComponent(`CREATE DATABASE ${clickhouse.tables}_get`)}`)
+    const write = await request(
+      clickhouse,
+      `query=${encodeURIComponent(`CREATE DATABASE ${clickhouse.tables}_get`)}`,
+    )
     expect([write.status, write.headers.get('x-clickhouse-exception-code')]).toEqual([403, '164'])
   })
 
   test('the database of the request is the one tables are looked up in', async () => {
-    await freshTable('looked_up')
-    const found = await request(`database=${clickhouse.tables}`, {
+    await createTable(clickhouse, 'looked_up')
+    const found = await request(clickhouse, `database=${clickhouse.tables}`, {
       method: 'POST',
       body: 'SELECT count() FROM looked_up',
     })
@@ -96,11 +78,11 @@ describe('queries', () => {
     const next = await Promise.all(Array.from({ length: 8 }, () => clickhouse.admin.query(options)))
     for (const answer of next)
       expect(await answer.json()).toEqual([{ n: expect.not.closeTo(1), roles: ['admin', 'api_role'] }])
-    await freshTable('after_readonly')
+    await createTable(clickhouse, 'after_readonly')
   })
 
   test.each(['gzip', 'zstd'])('an answer can be compressed with %s', async (coding) => {
-    const answer = await request('enable_http_compression=1', {
+    const answer = await request(clickhouse, 'enable_http_compression=1', {
       method: 'POST',
       headers: { 'Accept-Encoding': coding },
       body: 'SELECT number FROM numbers(100000) FORMAT TSV',
@@ -149,7 +131,7 @@ describe('errors', () => {
   })
 
   test('a stacked statement does not run, not even in front of a broken one', async () => {
-    const table = await freshTable('still_there')
+    const table = await createTable(clickhouse, 'still_there')
     for (const query of [
       `SELECT 1; DROP TABLE ${table}`,
       `DROP TABLE ${table}; garbage`,
@@ -171,7 +153,7 @@ describe('errors', () => {
     await expect(
       bytesOf(clickhouse.admin, 'SELECT throwIf(number = 2000000) FROM numbers(4000000) FORMAT Native'),
     ).rejects.toThrow()
-    const compressed = await request('enable_http_compression=1', {
+    const compressed = await request(clickhouse, 'enable_http_compression=1', {
       method: 'POST',
       headers: { 'Accept-Encoding': 'gzip' },
       body: 'SELECT number, throwIf(number = 2000000) FROM numbers(4000000) FORMAT TSV',
@@ -185,121 +167,9 @@ describe('errors', () => {
       headers: { 'X-ClickHouse-User': 'millrace' },
     })
     expect([stranger.status, stranger.headers.get('x-clickhouse-exception-code')]).toEqual([401, '516'])
-    expect((await request('query=SELECT%201&session_id=a')).status).toBe(501)
-    const large = await request('', { method: 'POST', body: Buffer.alloc(17 * 1024 * 1024, ' ') })
+    expect((await request(clickhouse, 'query=SELECT%201&session_id=a')).status).toBe(501)
+    const large = await request(clickhouse, '', { method: 'POST', body: Buffer.alloc(17 * 1024 * 1024, ' ') })
     expect([large.status, large.headers.get('x-clickhouse-exception-code')]).toEqual([413, '290'])
-  })
-})
-
-describe('inserts', () => {
-  test('rows with empty lines, quotes and statements in them arrive unchanged', async () => {
-    const table = await freshTable('texts')
-    const texts = ['\n\n', `"hello\n\ndrop table ${table};\n"`, `'); DROP TABLE ${table}; --`, '\\N', '\0']
-    for (const format of ['JSONEachRow', 'JSONCompactEachRow'] as const) {
-      const values = texts.map((bytes, n) => (format === 'JSONEachRow' ? { n, bytes } : [n, bytes]))
-      await clickhouse.admin.insert({ table, values, format })
-    }
-    const csv = texts.map((text, n) => `${n},"${text.replaceAll('"', '""')}"\n`).join('')
-    await clickhouse.admin.insert({
-      table,
-      values: Readable.from([csv], { objectMode: false }),
-      format: 'CSV',
-    })
-    const rows = await rowsOf<{ bytes: string; copies: string }>(
-      clickhouse.admin,
-      `SELECT n, bytes, count() AS copies FROM ${table} GROUP BY n, bytes ORDER BY n`,
-    )
-    expect(rows.map((row) => row.bytes)).toEqual(texts)
-    expect(rows.map((row) => Number(row.copies))).toEqual(texts.map(() => 3))
-  })
-
-  test.each(['Native', 'RowBinary'])('random bytes in %s arrive unchanged', async (format) => {
-    const table = await freshTable(`bytes_${format.toLowerCase()}`)
-    const copy = await freshTable(`copy_${format.toLowerCase()}`)
-    await clickhouse.admin.command({
-      query: `INSERT INTO ${table} SELECT number, concat(unhex('0a0a'), randomString(50), unhex('0a0a3b')) FROM numbers(20000)`,
-    })
-    const bytes = await bytesOf(clickhouse.admin, `SELECT * FROM ${table} ORDER BY n FORMAT ${format}`)
-    expect(bytes.includes('\n\n')).toBe(true)
-    await clickhouse.admin.exec({
-      query: `INSERT INTO ${copy} (n, bytes) FORMAT ${format}`,
-      values: Readable.from([bytes]),
-    })
-    const digest = (name: string) =>
-      rowsOf(clickhouse.admin, `SELECT count() AS rows, sum(cityHash64(*)) AS hash FROM ${name}`)
-    expect(await digest(copy)).toEqual(await digest(table))
-  })
-
-  test('inline VALUES may hold expressions and empty lines', async () => {
-    const table = await freshTable('inline')
-    await clickhouse.admin.command({
-      query: `INSERT INTO ${table} VALUES (1, 'a\n\nb'), (1 + 1, upper('c'))`,
-    })
-    expect(await rowsOf(clickhouse.admin, `SELECT bytes FROM ${table} ORDER BY n`)).toEqual([
-      { bytes: 'a\n\nb' },
-      { bytes: 'C' },
-    ])
-  })
-
-  test('columns left out get their defaults', async () => {
-    const table = await freshTable('defaults', `n UInt64, bytes String DEFAULT 'none'`)
-    await clickhouse.admin.insert({ table, values: [{ n: 1 }], format: 'JSONEachRow' })
-    await clickhouse.admin.insert({ table, values: [{ n: 2 }], format: 'JSONEachRow', columns: ['n'] })
-    const rows = await rowsOf(clickhouse.admin, `SELECT bytes FROM ${table}`)
-    expect(rows).toEqual([{ bytes: 'none' }, { bytes: 'none' }])
-  })
-
-  test.each([
-    ['gzip', gzipSync],
-    ['zstd', zstdCompressSync],
-  ])('a %s body is unpacked', async (coding, compress) => {
-    const table = await freshTable(`packed_${coding}`)
-    const rows = randomBytes(3_000).toString('hex').replace(/(..)/g, '1\t$1\n')
-    const query = encodeURIComponent(`INSERT INTO ${table} FORMAT TSV`)
-    const headers = { 'Content-Encoding': coding }
-    const answer = await request(`query=${query}`, { method: 'POST', headers, body: compress(rows) })
-    expect([answer.status, await answer.text()]).toEqual([200, ''])
-    expect(await rowsOf(clickhouse.admin, `SELECT count() AS rows FROM ${table}`)).toEqual([{ rows: 3_000 }])
-    const broken = await request(`query=${query}`, { method: 'POST', headers, body: 'not packed at all' })
-    expect([broken.status, broken.headers.get('x-clickhouse-exception-code')]).toEqual([400, '271'])
-  })
-
-  test('a batch that comes again with its token is written once, in as many blocks as it takes', async () => {
-    const settings = 'SETTINGS non_replicated_deduplication_window = 1000'
-    const table = await freshTable('tokens', 'n UInt64, bytes String', settings)
-    const query = `SELECT number AS n, toString(number) AS bytes FROM numbers(300000) FORMAT Native`
-    const bytes = await bytesOf(clickhouse.admin, query)
-    const write = (token: string) =>
-      clickhouse.admin.exec({
-        query: `INSERT INTO ${table} FORMAT Native`,
-        values: Readable.from([bytes]),
-        clickhouse_settings: { insert_deduplication_token: token, min_insert_block_size_rows: '10000' },
-      })
-    const count = () => rowsOf(clickhouse.admin, `SELECT count() AS rows FROM ${table}`)
-    await write('one')
-    await write('one')
-    expect(await count()).toEqual([{ rows: 300_000 }])
-    await write('two')
-    expect(await count()).toEqual([{ rows: 600_000 }])
-  })
-
-  test('an insert without rows, into nothing, or cut off writes nothing', async () => {
-    const table = await freshTable('nothing')
-    await clickhouse.admin.insert({ table, values: [], format: 'JSONEachRow' })
-    await expect(
-      clickhouse.admin.insert({ table: `${table}_not`, values: [{ n: 1 }], format: 'JSONEachRow' }),
-    ).rejects.toMatchObject({ code: '60' })
-    const cut = new AbortController()
-    const body = new ReadableStream({
-      start(stream) {
-        stream.enqueue(Buffer.from('1\ta\n'))
-        setImmediate(() => cut.abort())
-      },
-    })
-    const query = encodeURIComponent(`INSERT INTO ${table} FORMAT TSV`)
-    const sent = request(`query=${query}`, { method: 'POST', body, signal: cut.signal, duplex: 'half' })
-    await expect(sent).rejects.toThrow()
-    expect(await rowsOf(clickhouse.admin, `SELECT count() AS rows FROM ${table}`)).toEqual([{ rows: 0 }])
   })
 })
 

@@ -49,3 +49,29 @@ export async function bytesOf(client: ClickHouseClient, query: string): Promise<
   for await (const chunk of stream) chunks.push(Buffer.from(chunk))
   return Buffer.concat(chunks)
 }
+
+/** A new empty table of the test's chain; returns its full name. */
+export async function createTable(
+  { admin, tables }: TestClickHouse,
+  name: string,
+  columns = 'n UInt64, bytes String',
+  settings = '',
+): Promise<string> {
+  const table = `${tables}.${name}`
+  await admin.command({
+    query: `CREATE TABLE ${table} (${columns}) ENGINE = MergeTree ORDER BY n ${settings}`,
+  })
+  return table
+}
+
+/** A request without the client. */
+export function request(
+  { engine }: TestClickHouse,
+  query: string,
+  init: RequestInit = {},
+): Promise<Response> {
+  const headers = new Headers(init.headers)
+  headers.set('X-ClickHouse-User', engine.clickhouseUsername)
+  headers.set('X-ClickHouse-Key', engine.clickhousePassword)
+  return fetch(`${engine.clickhouseUrl}/?${query}`, { ...init, headers })
+}
