@@ -8,9 +8,10 @@ import { ByteBudget } from '#ingest/byteBudget.ts'
 import { visitListed } from '#ingest/failpoints.ts'
 import { type FollowEvent, type FollowState, follow } from '#ingest/follow.ts'
 import { fillHistory, type HistoryEvent } from '#ingest/history.ts'
-import { type Lease, waitForLease } from '#ingest/lease.ts'
+import { acquireLease, type Lease, type LeaseOptions, waitForLease } from '#ingest/lease.ts'
 import type { HistoryProgress } from '#ingest/progress.ts'
 import { type BlockRange, blockCount, covers, splitAligned } from '#ingest/range.ts'
+import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 import type { Source } from '#ingest/source.ts'
 import { ChainState } from '#store/chainState.ts'
 import { BatchCache } from '#store/clickhouse/batchCache.ts'
@@ -28,7 +29,7 @@ import { type CommitListener, PostgresHeadSink } from '#store/sinks/postgres.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { createDecodePool, type DecodePool } from '#transform/decodePool.ts'
 import type { ChainProfile, Checks } from '#transform/profile.ts'
-import { messageOf } from './errors.ts'
+import { MillraceError, messageOf } from './errors.ts'
 import type { Runtime } from './runtime.ts'
 import { type Logger, metrics } from './telemetry.ts'
 
@@ -36,7 +37,7 @@ export interface ChainOptions {
   readonly identity: ChainIdentity
   readonly kind: ChainProfile['kind']
   readonly checks: Checks
-  readonly source: Source
+  readonly source: RpcSource
   readonly postgres: Postgres
   readonly clickhouse: ClickHouseClient
   readonly workerThreads: number
@@ -63,6 +64,13 @@ const HISTORY_IDLE_MS = 1_000
 export interface LaneStatus {
   readonly state: FollowState | 'idle' | 'filling'
   readonly problem: string | null
+}
+
+/** Where this process writes. */
+interface Sinks {
+  readonly head: PostgresHeadSink
+  readonly history: PostgresHistorySink
+  readonly clickhouseLane: ClickHouseLane
 }
 
 /** A chain being indexed by this process. */
@@ -108,6 +116,21 @@ export class Chain {
     return this.#clickhouseLane?.status ?? { state: 'running', problem: null }
   }
 
+  /** The chain's nodes, for the few reads the stores cannot answer. */
+  get nodes(): RpcSource {
+    return this.#options.source
+  }
+
+  /** What an operator should know of the chain's endpoints. */
+  get notes(): readonly string[] {
+    return this.#options.source.notes
+  }
+
+  /** Why Postgres cannot be read now, or null. */
+  get storeProblem(): string | null {
+    return this.state.problem
+  }
+
   /** Starts every lane as soon as the lease is ours; until then another process writes and this one reads. */
   async start(): Promise<void> {
     const { head, finalized } = await this.source.head()
@@ -123,25 +146,78 @@ export class Chain {
     this.#running = Promise.all([reading, writing])
   }
 
+  /**
+   * Brings both stores to cover `range` and returns; nothing is followed. @throws LeaseHeldError when another process
+   * writes this chain
+   */
+  async fill(range: BlockRange): Promise<void> {
+    const { runtime } = this.#options
+    const lease = await acquireLease(this.#leaseOptions())
+    const sinks = await this.#openSinks(lease)
+    const done = new AbortController()
+    const signal = AbortSignal.any([this.#stop.signal, lease.lost, done.signal])
+    const lanes = Promise.all([
+      sinks.clickhouseLane.run(signal),
+      this.state.follow(runtime.clock, signal),
+      this.#followHead(sinks.head, signal),
+    ])
+    try {
+      const target = await historyTarget(this.#options.postgres, this.state.chainId, range.from)
+      const history = { from: range.from, to: Math.min(range.to, target.to) }
+      if (blockCount(history) > 0)
+        await fillHistory(this.#historyLane(sinks.history), history, this.#historyOptions(), signal)
+      while (!this.#holds(range)) await this.state.bell.wait(runtime.clock, HISTORY_IDLE_MS, signal)
+    } finally {
+      done.abort()
+      await lanes
+    }
+  }
+
+  /** True when both stores hold the range; throws what stopped a lane, so that nobody waits for it. */
+  #holds(range: BlockRange): boolean {
+    this.#stop.signal.throwIfAborted()
+    for (const lane of [this.headStatus, this.clickhouseStatus])
+      if (lane.state === 'stopped' || lane.state === 'finality_violated')
+        throw new ChainStoppedError(lane.problem ?? '')
+    return covers(this.state.coverage('postgres'), range) && covers(this.state.coverage('clickhouse'), range)
+  }
+
   async #write(): Promise<void> {
+    const lease = await waitForLease(this.#leaseOptions(), this.#stop.signal)
+    await this.#runLanes(lease, await this.#openSinks(lease))
+  }
+
+  #leaseOptions(): LeaseOptions {
     const { identity, postgres, runtime, log, holder } = this.#options
-    const lease = await waitForLease(
-      {
-        store: postgresLeases(postgres),
-        name: `index:${identity.chainId}`,
-        holder,
-        ttlMs: LEASE_MS,
-        runtime,
-        log,
-        failpoint: visitListed(runtime.failpoint),
-      },
-      this.#stop.signal,
-    )
+    return {
+      store: postgresLeases(postgres),
+      name: `index:${identity.chainId}`,
+      holder,
+      ttlMs: LEASE_MS,
+      runtime,
+      log,
+      failpoint: visitListed(runtime.failpoint),
+    }
+  }
+
+  /** Opens the ledger under the lease: from here on this process is the writer. */
+  async #openSinks(lease: Lease): Promise<Sinks> {
+    const { identity, postgres, runtime } = this.#options
     this.#lease = lease
     const { finalized } = await this.source.head()
     await openChain(postgres, identity, Math.max(identity.startBlock, finalized + 1), lease.fence)
+    await this.state.refresh()
     const { ledgerId } = await readLedgerIdentity(postgres)
-    await this.#runLanes(lease, ledgerId)
+    const clickhouseLane = this.#createClickHouseLane(lease, ledgerId)
+    this.#clickhouseLane = clickhouseLane
+    const options = {
+      postgres,
+      schema: this.state.schema,
+      fence: lease.fence,
+      listener: this.#commitListener(clickhouseLane),
+      failpoint: runtime.failpoint,
+    }
+    return { head: new PostgresHeadSink(options), history: new PostgresHistorySink(options), clickhouseLane }
   }
 
   /** Ends every lane at its next safe point and gives the lease back. */
@@ -168,23 +244,12 @@ export class Chain {
     )
   }
 
-  #runLanes(lease: Lease, ledgerId: string): Promise<unknown> {
-    const { postgres, runtime } = this.#options
-    const schema = schemaOf(this.#options.identity.chainId)
+  #runLanes(lease: Lease, sinks: Sinks): Promise<unknown> {
     const signal = AbortSignal.any([this.#stop.signal, lease.lost])
-    const clickhouseLane = this.#createClickHouseLane(lease, ledgerId)
-    this.#clickhouseLane = clickhouseLane
-    const sinkOptions = {
-      postgres,
-      schema,
-      fence: lease.fence,
-      listener: this.#commitListener(clickhouseLane),
-      failpoint: runtime.failpoint,
-    }
     return Promise.all([
-      this.#followHead(new PostgresHeadSink(sinkOptions), signal),
-      this.#keepHistory(new PostgresHistorySink(sinkOptions), signal),
-      clickhouseLane.run(signal),
+      this.#followHead(sinks.head, signal),
+      this.#keepHistory(sinks.history, signal),
+      sinks.clickhouseLane.run(signal),
     ])
   }
 
@@ -351,3 +416,10 @@ function alignedSource(source: Source): Source {
 
 const rowCount = (batch: EncodedBatch): number =>
   Object.values(batch.tables).reduce((sum, table) => sum + table.rowCount, 0)
+
+/** A lane of the chain came to rest before its work was done; the message says why. */
+export class ChainStoppedError extends MillraceError {
+  override readonly name = 'ChainStoppedError'
+  readonly code = 'chain_stopped'
+  readonly remedy = 'stop'
+}

@@ -3,6 +3,7 @@
  * polling where another process writes. Reading it costs a request nothing.
  */
 import { type BlockRange, newestSegment, type RangeSet } from '#ingest/range.ts'
+import { messageOf } from '../errors.ts'
 import type { Clock } from '../runtime.ts'
 import type { CommitBell } from './commits.ts'
 import { readCoverage, readLane } from './lane.ts'
@@ -24,6 +25,7 @@ export class ChainState {
   #tip = -1
   #head = -1
   #seq = 0
+  #problem: string | null = null
 
   constructor(options: {
     chainId: number
@@ -53,6 +55,10 @@ export class ChainState {
   /** Number of the last commit seen. */
   get seq(): number {
     return this.#seq
+  }
+  /** Why the ledger could not be read at the last try, or null. */
+  get problem(): string | null {
+    return this.#problem
   }
   coverage(store: 'postgres' | 'clickhouse'): RangeSet {
     return store === 'postgres' ? this.#postgresCoverage : this.#clickhouseCoverage
@@ -91,7 +97,14 @@ export class ChainState {
   /** Keeps the picture fresh until aborted. */
   async follow(clock: Clock, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await this.refresh().catch(() => {})
+      await this.refresh().then(
+        () => {
+          this.#problem = null
+        },
+        (error: unknown) => {
+          this.#problem = messageOf(error)
+        },
+      )
       await this.bell.wait(clock, REFRESH_MS, signal)
     }
   }

@@ -10,9 +10,9 @@ import { MillraceError } from '../errors.ts'
 import type { Hash } from '../primitives.ts'
 import { selectRows } from './clickhouse/client.ts'
 import { ClickHouseJournal } from './clickhouse/journal.ts'
-import { databaseOf } from './clickhouse/template.ts'
+import { databaseOf, viewDatabaseOf } from './clickhouse/template.ts'
 import { claimLane, hashOf, type Queryable, readLane } from './lane.ts'
-import { type Postgres, quoteIdentifier, schemaOf, toBytes } from './postgres.ts'
+import { type Postgres, quoteIdentifier, schemaOf, toBytes, viewSchemaOf } from './postgres.ts'
 
 /** Version of every projection's rules; another one is derived anew under a coverage of its own. */
 const PROJECTION_VERSION = 1
@@ -131,6 +131,21 @@ export async function adoptClickHouse(
     format: 'JSONEachRow',
   })
   return 'rebuilding'
+}
+
+/** Forgets a chain in both stores, as if it had never been opened. Only for dev chains whose node was lost. */
+export async function dropChain(
+  postgres: Postgres,
+  clickhouse: ClickHouseClient,
+  chainId: number,
+): Promise<void> {
+  for (const database of [viewDatabaseOf(chainId), databaseOf(chainId)])
+    await clickhouse.command({ query: `DROP DATABASE IF EXISTS ${database} SYNC` })
+  await postgres.transaction(async (client) => {
+    for (const schema of [viewSchemaOf(chainId), schemaOf(chainId)])
+      await client.query(`DROP SCHEMA IF EXISTS ${quoteIdentifier(schema)} CASCADE`)
+    await client.query('DELETE FROM app.migrations WHERE scope = $1', [schemaOf(chainId)])
+  })
 }
 
 /** The node serves another chain than the data directory holds. */

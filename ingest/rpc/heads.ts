@@ -128,6 +128,13 @@ export class Heads {
     return await this.#agreed(number, ask, signal)
   }
 
+  /** One call of the node's, answered by the best endpoint that answers. @throws SourceError when none does */
+  async call(method: string, params: readonly unknown[], signal?: AbortSignal): Promise<unknown> {
+    const ask = (endpoint: Endpoint) =>
+      this.#options.admission.ask(endpoint, (client) => client.call(method, params, signal))
+    return await this.#firstAnswer(method, ask, signal)
+  }
+
   async #agreed(number: number, ask: (endpoint: Endpoint) => Promise<BlockRef | null>, signal?: AbortSignal) {
     const reached = this.#ranked().filter(({ finalized }) => finalized >= number)
     const trusted = reached.filter(({ quarantined }) => !quarantined)

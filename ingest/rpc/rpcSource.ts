@@ -36,6 +36,8 @@ export interface RpcSource extends Source {
   /** What a reader should know: missing methods, configured finality, endpoints left out. A sentence each. */
   readonly notes: readonly string[]
   endpoints(): readonly EndpointStatus[]
+  /** A single read that is not part of ingest, such as a pending transaction. @throws SourceError */
+  call(method: string, params: readonly unknown[], signal?: AbortSignal): Promise<unknown>
 }
 
 /** Between 4 and 8 MB a reply a node's overhead vanishes and a lost reply still costs little (measured). */
@@ -100,6 +102,10 @@ class JsonRpcSource implements RpcSource {
 
   endpoints(): readonly EndpointStatus[] {
     return this.#set.all.map((endpoint) => endpoint.status())
+  }
+
+  call(method: string, params: readonly unknown[], signal?: AbortSignal): Promise<unknown> {
+    return this.#heads.call(method, params, signal)
   }
 
   head(signal?: AbortSignal): Promise<ChainHead> {

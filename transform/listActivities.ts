@@ -1,19 +1,19 @@
-import type { Address } from '../../primitives.ts'
+import type { Address } from '../primitives.ts'
+import { activities } from './activities/index.ts'
+import { accessKeyCreated, accessKeyRevoked } from './activities/keys.ts'
+import { burn, burnBlocked, mint } from './activities/supply.ts'
+import { swap } from './activities/swap.ts'
+import { touches, transfer } from './activities/transfers.ts'
 import {
   type Activity,
   type ActivityItem,
   type ActivityTransaction,
   type Finding,
   listOccurrences,
-} from '../activity.ts'
-import { accessKeySpend } from '../events/keychain.ts'
-import type { TransactionFacts } from '../projection.ts'
-import { activities } from './index.ts'
-import { accessKeyCreated, accessKeyRevoked } from './keys.ts'
+} from './activity.ts'
+import { accessKeySpend } from './events/keychain.ts'
 import { listMovements } from './movements.ts'
-import { burn, burnBlocked, mint } from './supply.ts'
-import { swap } from './swap.ts'
-import { touches, transfer } from './transfers.ts'
+import type { TransactionFacts } from './projection.ts'
 
 /** What the caller knows beyond the transaction. */
 export interface ActivityKnowledge {

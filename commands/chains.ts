@@ -1,0 +1,127 @@
+/** Finds out which chains the settings mean, opens their sources, and starts the local dev chain where none is named. */
+
+import { parseBlock } from '#ingest/block.ts'
+import { type DevChain, startDevChain } from '#ingest/devchain/node.ts'
+import { startTraffic, type Traffic } from '#ingest/devchain/traffic.ts'
+import { identifyChain as probeChain } from '#ingest/rpc/probe.ts'
+import { createSource, type RpcSource } from '#ingest/rpc/rpcSource.ts'
+import { detectHeaderRule } from '#ingest/verify/header.ts'
+import { type ChainIdentity, readChainIdentity } from '#store/ledger.ts'
+import type { Postgres } from '#store/postgres.ts'
+import { parseRange } from '#transform/parseRange.ts'
+import type { ChainConfig, Config } from '../config.ts'
+import { SettingError } from '../errors.ts'
+import type { Hash } from '../primitives.ts'
+import type { Runtime } from '../runtime.ts'
+import type { Logger } from '../telemetry.ts'
+
+/** A chain the settings name, reachable. */
+export interface ReachableChain {
+  readonly config: ChainConfig
+  readonly chainId: number
+  readonly source: RpcSource
+  readonly genesisHash: Hash | null
+  /** The local chain behind it, when it is ours. */
+  readonly devChain: DevChain | null
+}
+
+/** Tempo's networks; everything else is an ordinary EVM chain. */
+const tempoChainIds = new Set([4217, 42431])
+
+export const kindOf = (chainId: number): 'tempo' | 'evm' => (tempoChainIds.has(chainId) ? 'tempo' : 'evm')
+
+/** @throws SettingError, SourceError, DevChainUnavailableError */
+export async function reachChains(
+  config: Config,
+  dataDir: string,
+  runtime: Runtime,
+  log: Logger,
+): Promise<ReachableChain[]> {
+  const chains: ReachableChain[] = []
+  for (const chain of config.chains) chains.push(await reachChain(chain, dataDir, runtime, log))
+  return chains
+}
+
+async function reachChain(
+  config: ChainConfig,
+  dataDir: string,
+  runtime: Runtime,
+  log: Logger,
+): Promise<ReachableChain> {
+  const devChain = config.rpcUrls.length === 0 ? await openDevChain(config, dataDir, runtime, log) : null
+  const urls = devChain ? [devChain.rpcUrl] : config.rpcUrls
+  const { chainId, genesisHash } = await probeChain(urls, runtime.clock)
+  if (config.chainId !== null && config.chainId !== chainId)
+    throw new SettingError('CONFIG', `the node given for chain ${config.chainId} serves chain ${chainId}`)
+  const source = createSource({
+    chainId,
+    genesisHash,
+    urls,
+    finalityDepth: config.finalityDepth,
+    runtime,
+    log,
+  })
+  return { config, chainId, genesisHash, source, devChain }
+}
+
+async function openDevChain(
+  config: ChainConfig,
+  dataDir: string,
+  runtime: Runtime,
+  log: Logger,
+): Promise<DevChain> {
+  return startDevChain({
+    dataDir,
+    ...(config.chainId !== null && { chainId: config.chainId }),
+    log,
+    clock: runtime.clock,
+  })
+}
+
+/** What makes the chain this chain and no other: its genesis, and how its headers hash. */
+export async function identifyChain(chain: ReachableChain, postgres: Postgres): Promise<ChainIdentity> {
+  const { source, chainId, config, genesisHash } = chain
+  const known = await readChainIdentity(postgres, chainId)
+  if (!genesisHash) {
+    if (known) return known
+    throw new SettingError(
+      'RPC_URL',
+      `the node of chain ${chainId} does not hold block 0, by which chains are told apart`,
+    )
+  }
+  const headerRule = known?.headerRule ?? (await learnHeaderRule(source))
+  return { chainId, genesisHash, headerRule, startBlock: known?.startBlock ?? config.startBlock }
+}
+
+/** The newest final block decides: genesis blocks are sometimes made by other rules. */
+async function learnHeaderRule(source: RpcSource): Promise<ChainIdentity['headerRule']> {
+  const { finalized } = await source.head()
+  const number = Math.max(0, finalized)
+  const raw = await source.fetch({ from: number, to: number })
+  for (const answer of parseRange(raw.bytes, raw.range))
+    return detectHeaderRule(parseBlock(answer.block, { number }))
+  return 'unknown'
+}
+
+/** Traffic on the dev chains, so that there is something to see; ends with the signal. */
+export function startTrafficOn(
+  chains: readonly ReachableChain[],
+  runtime: Runtime,
+  log: Logger,
+  signal: AbortSignal,
+): Traffic[] {
+  return chains.flatMap(({ devChain }) =>
+    devChain
+      ? [
+          startTraffic({
+            rpcUrl: devChain.rpcUrl,
+            chainId: devChain.chainId,
+            seed: devChain.generation,
+            log,
+            clock: runtime.clock,
+            signal,
+          }),
+        ]
+      : [],
+  )
+}

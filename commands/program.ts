@@ -1,0 +1,102 @@
+/** The parts of a running program, opened in order and closed in reverse: directory, nodes, engines, chains. */
+import { randomUUID } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { openDataDir } from '#store/embedded/dataDir.ts'
+import { adoptClickHouse, type ChainIdentity, dropChain, readChainIdentity } from '#store/ledger.ts'
+import { migrateApp, migrateChain, migrateClickHouse } from '#store/migrate.ts'
+import { replaceClickHouseViews, replacePostgresViews } from '#store/views.ts'
+import { Chain } from '../chain.ts'
+import type { Config } from '../config.ts'
+import type { Runtime } from '../runtime.ts'
+import type { Logger } from '../telemetry.ts'
+import { identifyChain, kindOf, type ReachableChain, reachChains } from './chains.ts'
+import { type Engines, startEngines } from './engines.ts'
+
+export interface Program {
+  readonly engines: Engines
+  readonly reachable: readonly ReachableChain[]
+  readonly chains: readonly Chain[]
+  /** Closes what was opened, newest first. Chains are stopped before by whoever started them. */
+  close(): Promise<void>
+}
+
+/** Opens everything a writer of chains needs; nothing is indexed yet. */
+export async function openProgram(config: Config, runtime: Runtime, log: Logger): Promise<Program> {
+  const opened: (() => Promise<void> | void)[] = []
+  const close = async () => {
+    for (const end of opened.splice(0).toReversed()) await end()
+  }
+  try {
+    const dataDir = openDataDir(config.dataDir)
+    opened.push(() => dataDir.release())
+    const reachable = await reachChains(config, dataDir.path, runtime, log)
+    for (const { devChain } of reachable) if (devChain) opened.push(() => devChain.stop())
+    const chainIds = reachable.map(({ chainId }) => chainId)
+    const engines = await startEngines(config, dataDir, chainIds, runtime, log)
+    opened.push(() => engines.close())
+    await migrateApp(engines.postgres)
+    const holder = installationId(dataDir.path)
+    const chains: Chain[] = []
+    for (const one of reachable) chains.push(await openChain(config, one, engines, holder, runtime, log))
+    return { engines, reachable, chains, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+async function openChain(
+  config: Config,
+  reachable: ReachableChain,
+  engines: Engines,
+  holder: string,
+  runtime: Runtime,
+  log: Logger,
+): Promise<Chain> {
+  const { postgres, clickhouse, viewSecurity } = engines
+  const { chainId, source } = reachable
+  await migrateChain(postgres, chainId)
+  if (reachable.devChain) await dropLostGeneration(reachable, engines, log)
+  const identity = await identifyChain(reachable, postgres)
+  await migrateClickHouse(clickhouse, chainId, { cluster: config.clickhouseCluster })
+  await replacePostgresViews(postgres, chainId)
+  await replaceClickHouseViews(clickhouse, chainId, viewSecurity)
+  if ((await adoptClickHouse(postgres, clickhouse, chainId)) === 'rebuilding')
+    log.info({ chainId }, 'ClickHouse is empty; it is filled from what Postgres holds')
+  return new Chain({
+    identity,
+    kind: kindOf(chainId),
+    checks: reachable.config.checks,
+    source,
+    postgres,
+    clickhouse,
+    workerThreads: config.workerThreads,
+    holder,
+    runtime,
+    log,
+  })
+}
+
+/**
+ * A dev chain that was lost begins anew with another genesis; what is held of the old one describes nothing any more. Never
+ * done for a chain given by RPC_URL: there another genesis is an error.
+ */
+async function dropLostGeneration(reachable: ReachableChain, engines: Engines, log: Logger): Promise<void> {
+  const { chainId, genesisHash } = reachable
+  const known: ChainIdentity | null = await readChainIdentity(engines.postgres, chainId)
+  if (!known || known.genesisHash === genesisHash) return
+  log.warn(
+    { chainId, held: known.genesisHash, now: genesisHash },
+    'the dev chain began anew: dropping the old one’s data',
+  )
+  await dropChain(engines.postgres, engines.clickhouse, chainId)
+  await migrateChain(engines.postgres, chainId)
+}
+
+/** Who we are to other programs on the same databases: fixed per data directory, so that a restart is the same holder. */
+function installationId(dataDir: string): string {
+  const path = join(dataDir, 'installation')
+  if (!existsSync(path)) writeFileSync(path, randomUUID(), { mode: 0o600 })
+  return readFileSync(path, 'utf8').trim()
+}

@@ -1,0 +1,96 @@
+/** `millrace verify`: re-reads the node and both stores and names every table and block that differs. */
+import { newestSegment } from '#ingest/range.ts'
+import { databaseOf } from '#store/clickhouse/template.ts'
+import { readCoverage } from '#store/lane.ts'
+import { readChainIdentity } from '#store/ledger.ts'
+import { schemaOf } from '#store/postgres.ts'
+import { type VerifyReport, verifyRange } from '#store/verify.ts'
+import { createDecodePool } from '#transform/decodePool.ts'
+import type { Config } from '../config.ts'
+import { SettingError } from '../errors.ts'
+import type { Runtime } from '../runtime.ts'
+import type { Logger } from '../telemetry.ts'
+import { openBeside } from './beside.ts'
+import { kindOf, type ReachableChain } from './chains.ts'
+import type { Engines } from './engines.ts'
+
+export interface VerifyArguments {
+  /** Inclusive; without bounds all that Postgres holds. */
+  readonly from: number | null
+  readonly to: number | null
+  readonly json: boolean
+}
+
+/** True when both stores hold what the node says. */
+export async function verify(
+  config: Config,
+  bounds: VerifyArguments,
+  runtime: Runtime,
+  log: Logger,
+): Promise<boolean> {
+  const { engines, reachable, close } = await openBeside(config, runtime, log)
+  try {
+    let agreed = true
+    for (const chain of reachable) {
+      const report = await verifyChain(config, chain, engines, bounds, log)
+      print(chain.chainId, report, bounds.json)
+      agreed &&= report.differences.length === 0
+    }
+    return agreed
+  } finally {
+    await close()
+  }
+}
+
+async function verifyChain(
+  config: Config,
+  chain: ReachableChain,
+  engines: Engines,
+  bounds: VerifyArguments,
+  log: Logger,
+): Promise<VerifyReport> {
+  const { chainId, source } = chain
+  const identity = await readChainIdentity(engines.postgres, chainId)
+  if (!identity) throw new SettingError('DATABASE_URL', `holds nothing of chain ${chainId}`)
+  const held = newestSegment(await readCoverage(engines.postgres.pool, schemaOf(chainId), 'postgres'))
+  const range = { from: bounds.from ?? held?.from ?? identity.startBlock, to: bounds.to ?? held?.to ?? -1 }
+  const pool = createDecodePool({
+    threads: config.workerThreads,
+    profile: {
+      chainId,
+      kind: kindOf(chainId),
+      headerRule: identity.headerRule,
+      checks: chain.config.checks,
+    },
+    log,
+  })
+  try {
+    return await verifyRange(
+      {
+        source,
+        decode: (raw) => pool.decode(raw),
+        postgres: engines.postgres,
+        clickhouse: engines.clickhouse,
+        schema: schemaOf(chainId),
+        database: databaseOf(chainId),
+      },
+      range,
+    )
+  } finally {
+    await pool.close()
+  }
+}
+
+function print(chainId: number, report: VerifyReport, json: boolean): void {
+  if (json) return void process.stdout.write(`${JSON.stringify({ chainId, ...report })}\n`)
+  const { range, comparedBlocks, differences, provedBlocks } = report
+  const lines = differences.map(
+    ({ store, table, block, kind, expectedRows, foundRows }) =>
+      `${store} ${table} block ${block}: ${kind === 'count' ? `${foundRows} rows instead of ${expectedRows}` : 'other content than the node says'}`,
+  )
+  const compared = `Postgres ${comparedBlocks.postgres}, ClickHouse ${comparedBlocks.clickhouse} blocks compared, ${provedBlocks} proved`
+  lines.push(
+    `chain ${chainId} blocks ${range.from} to ${range.to}: ${differences.length === 0 ? 'agreed' : `${differences.length} differences`} (${compared})`,
+  )
+  process.stdout.write(`${lines.join('\n')}\n`)
+}

@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+import { type Report, type ReportedChain, renderReport, summarize } from './terminal.ts'
+
+const chain: ReportedChain = {
+  chainId: 4217,
+  head: 12_345,
+  finalized: 12_341,
+  lagBlocks: 1,
+  stores: {
+    postgres: { tip: 12_344, state: 'running', problem: null },
+    clickhouse: { tip: 12_300, state: 'retrying', problem: 'it does not answer' },
+  },
+  lanes: [{ name: 'head', state: 'running', problem: null }],
+  history: {
+    blocksTotal: 10_000,
+    blocksDone: 9_999,
+    blocksPerSecond: 250,
+    etaSeconds: 0.004,
+    chunks: [{ from: 0, to: 4_095, tip: 2_047 }],
+  },
+  verification: { checks: 'roots', provedBlocks: 12_000, unprovableBlocks: 3 },
+}
+const report: Report = { ready: false, chains: [chain], notes: ['access is open'] }
+
+test('the view shows heights, rates between two samples, bars, trouble and notes', () => {
+  const earlier: Report = {
+    ...report,
+    chains: [{ ...chain, stores: { ...chain.stores, postgres: { ...chain.stores.postgres, tip: 12_324 } } }],
+  }
+  const text = renderReport({ report, atMs: 10_000 }, { report: earlier, atMs: 0 }).join('\n')
+  expect(text).toMatchInlineSnapshot(`
+    "catching up
+
+    chain 4217
+      head        12,345   finalized 12,341   lag 1 blocks
+      Postgres    12,344   2.0 blocks/s
+      ClickHouse  12,300   0.0 blocks/s   retrying: it does not answer
+      verified    12,000 blocks (roots, 3 not provable)
+      history     [#######################.] 99.9 %   250 blocks/s   1 s left
+        [############............] 0 to 4,095
+
+    note  access is open"
+  `)
+})
+
+test('what is not finished is never shown as 100 %', () => {
+  expect(summarize(report)).toBe(
+    'chain=4217 head=12,345 postgres=12,344 clickhouse=12,300 lag=1 history=99.9 %',
+  )
+})

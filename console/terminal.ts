@@ -1,0 +1,134 @@
+/**
+ * The state of the program as lines of text, for a terminal that is watched. Pure: the same report gives the same lines.
+ * Rates come from two reports, so that they say what happened and not what was hoped for.
+ */
+
+/** The part of GET /status that is shown. */
+export interface Report {
+  readonly ready: boolean
+  readonly chains: readonly ReportedChain[]
+  readonly notes: readonly string[]
+}
+
+interface Store {
+  readonly tip: number | null
+  readonly state: string
+  readonly problem: string | null
+}
+
+export interface ReportedChain {
+  readonly chainId: number
+  readonly head: number | null
+  readonly finalized: number | null
+  readonly lagBlocks: number | null
+  readonly stores: { readonly postgres: Store; readonly clickhouse: Store }
+  readonly lanes: readonly {
+    readonly name: string
+    readonly state: string
+    readonly problem: string | null
+  }[]
+  readonly history: HistoryReport | null
+  readonly verification: {
+    readonly checks: string
+    readonly provedBlocks: number
+    readonly unprovableBlocks: number
+  }
+}
+
+interface HistoryReport {
+  readonly blocksTotal: number
+  readonly blocksDone: number
+  readonly blocksPerSecond: number | null
+  readonly etaSeconds: number | null
+  readonly chunks: readonly { readonly from: number; readonly to: number; readonly tip: number | null }[]
+}
+
+/** A report and when it was taken. */
+export interface Sample {
+  readonly report: Report
+  readonly atMs: number
+}
+
+const BAR_CELLS = 24
+/** More bars than this would push the rest off the screen. */
+const CHUNK_BARS_MAX = 4
+
+/** The whole view. `before` is an older sample of the same program; without it no rates are shown. */
+export function renderReport(now: Sample, before: Sample | null): string[] {
+  const lines = [now.report.ready ? 'ready' : 'catching up']
+  for (const chain of now.report.chains) {
+    const earlier = before?.report.chains.find((candidate) => candidate.chainId === chain.chainId)
+    const seconds = before ? (now.atMs - before.atMs) / 1000 : 0
+    lines.push('', ...renderChain(chain, earlier ?? null, seconds))
+  }
+  if (now.report.notes.length > 0) lines.push('', ...now.report.notes.map((note) => `note  ${note}`))
+  return lines
+}
+
+/** One line for a log that nobody watches live. */
+export function summarize(report: Report): string {
+  return report.chains
+    .map(({ chainId, head, stores, lagBlocks, history }) => {
+      const filled = history && history.blocksDone < history.blocksTotal ? ` history=${percent(history)}` : ''
+      const tips = `postgres=${height(stores.postgres.tip)} clickhouse=${height(stores.clickhouse.tip)}`
+      return `chain=${chainId} head=${height(head)} ${tips} lag=${height(lagBlocks)}${filled}`
+    })
+    .join('; ')
+}
+
+function renderChain(chain: ReportedChain, before: ReportedChain | null, seconds: number): string[] {
+  const { postgres, clickhouse } = chain.stores
+  const { checks, provedBlocks, unprovableBlocks } = chain.verification
+  const unprovable = unprovableBlocks > 0 ? `, ${count(unprovableBlocks)} not provable` : ''
+  return [
+    `chain ${chain.chainId}`,
+    `  head        ${height(chain.head)}   finalized ${height(chain.finalized)}   lag ${height(chain.lagBlocks)} blocks`,
+    storeLine('Postgres', postgres, before?.stores.postgres ?? null, seconds),
+    storeLine('ClickHouse', clickhouse, before?.stores.clickhouse ?? null, seconds),
+    `  verified    ${count(provedBlocks)} blocks (${checks}${unprovable})`,
+    ...(chain.history ? historyLines(chain.history) : []),
+    ...chain.lanes
+      .filter((lane) => lane.problem !== null)
+      .map((lane) => `  ${lane.name}: ${lane.state}: ${lane.problem}`),
+  ]
+}
+
+function storeLine(name: string, store: Store, before: Store | null, seconds: number): string {
+  const moved = (store.tip ?? 0) - (before?.tip ?? store.tip ?? 0)
+  const rate = seconds > 0 && before ? `   ${(Math.max(0, moved) / seconds).toFixed(1)} blocks/s` : ''
+  const trouble = store.problem === null ? '' : `   ${store.state}: ${store.problem}`
+  return `  ${name.padEnd(11)} ${height(store.tip)}${rate}${trouble}`
+}
+
+function historyLines(history: HistoryReport): string[] {
+  if (history.blocksDone >= history.blocksTotal) return []
+  const rate =
+    history.blocksPerSecond === null ? '' : `   ${count(Math.round(history.blocksPerSecond))} blocks/s`
+  const eta = history.etaSeconds === null ? '' : `   ${duration(history.etaSeconds)} left`
+  const begun = history.chunks.filter((chunk) => chunk.tip !== null)
+  return [
+    `  history     ${bar(history.blocksDone, history.blocksTotal)} ${percent(history)}${rate}${eta}`,
+    ...begun.slice(0, CHUNK_BARS_MAX).map(({ from, to, tip }) => {
+      const done = (tip ?? from - 1) - from + 1
+      return `    ${bar(done, to - from + 1)} ${count(from)} to ${count(to)}`
+    }),
+  ]
+}
+
+function bar(done: number, total: number): string {
+  const cells = total > 0 ? Math.floor((done / total) * BAR_CELLS) : 0
+  return `[${'#'.repeat(cells)}${'.'.repeat(BAR_CELLS - cells)}]`
+}
+
+/** Rounded down: 100 % means all of it. */
+const percent = ({ blocksDone, blocksTotal }: HistoryReport): string =>
+  `${blocksTotal > 0 ? Math.floor((blocksDone / blocksTotal) * 1000) / 10 : 0} %`
+
+const count = (value: number): string => value.toLocaleString('en-US')
+const height = (value: number | null): string => (value === null ? '-' : count(value))
+
+function duration(seconds: number): string {
+  if (seconds < 90) return `${Math.ceil(seconds)} s`
+  if (seconds < 5_400) return `${Math.ceil(seconds / 60)} min`
+  return `${(seconds / 3_600).toFixed(1)} h`
+}
