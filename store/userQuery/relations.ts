@@ -4,7 +4,7 @@
  * join the same catalog with a `query` source.
  */
 
-import type { RangeSet } from '#ingest/range.ts'
+import { intersection, type RangeSet } from '#ingest/range.ts'
 
 /** How a column's values leave the API, on both engines (see result.ts). */
 export type LogicalType = 'int' | 'bigint' | 'numeric' | 'bytes' | 'text' | 'bool' | 'timestamp' | 'json'
@@ -61,4 +61,14 @@ export function bindViews(
     bound.push(covered ? { ...relation, source, ranges: covered } : { ...relation, source })
   }
   return buildCatalog(bound)
+}
+
+/** The same relations with rows of these blocks only; a live query reads one block at a time this way. */
+export function restrictCatalog(catalog: Catalog, blocks: RangeSet | undefined): Catalog {
+  if (!blocks) return catalog
+  const restricted = [...catalog.values()].map((relation) => ({
+    ...relation,
+    ranges: relation.ranges ? intersection(relation.ranges, blocks) : blocks,
+  }))
+  return buildCatalog(restricted)
 }

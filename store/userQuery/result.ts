@@ -5,6 +5,7 @@
  * infinities strings); booleans, NULL, text and JSON are themselves; arrays are arrays of these.
  */
 
+import type { RangeSet } from '#ingest/range.ts'
 import type { LogicalType } from './relations.ts'
 
 export type Engine = 'postgres' | 'clickhouse'
@@ -43,6 +44,8 @@ export interface QueryRequest {
   readonly limit: number
   /** 100..30,000. */
   readonly timeoutMs: number
+  /** Only rows of these blocks exist for the query; absent: of all that the catalog has. */
+  readonly blocks?: RangeSet
   readonly signal?: AbortSignal
 }
 
