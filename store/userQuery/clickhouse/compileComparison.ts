@@ -70,12 +70,16 @@ function compileArithmetic(compiler: Compiler, expression: BinaryExpression, sco
   }
   const start = compiler.expression(first, scope)
   let type = start.type
-  const parts = run.map(({ operator, operand }) => {
-    const compiled = compiler.expression(operand, scope)
-    type = resultType(operator, type, compiled.type)
-    return ` ${operator} ${compiled.sql}`
+  const operands = run.map(({ operator, operand }) => ({ operator, ...compiler.expression(operand, scope) }))
+  const parts = operands.map(({ operator, sql, type: other }) => {
+    type = resultType(operator, type, other)
+    return ` ${operator} ${sql}`
   })
-  return { sql: `(${start.sql}${parts.join('')})`, type }
+  // DateTime ends in 2106 and wraps around; times an interval is added to are widened first.
+  const isMoved =
+    start.type.scalar === 'timestamp' && operands.some((operand) => operand.type.scalar === 'interval')
+  const startSql = isMoved ? `toDateTime64(${start.sql}, 6, 'UTC')` : start.sql
+  return { sql: `(${startSql}${parts.join('')})`, type }
 }
 
 function resultType(operator: string, left: ValueType, right: ValueType): ValueType {

@@ -126,7 +126,6 @@ const lists: readonly (readonly [FunctionKind, ResultRule, string])[] = [
     'text',
     'JSONExtractString JSONExtractRaw JSONType formatReadableQuantity formatReadableSize toTypeName',
   ],
-  ['scalar', 'textArray', 'splitByChar splitByString JSONExtractArrayRaw JSONExtractKeys'],
   [
     'scalar',
     'timestamp',
@@ -213,7 +212,7 @@ const special: readonly FunctionRule[] = [
   rule('higherOrder', 'arrayFilter', 'second', { lambda: 'required' }),
   rule('scalar', 'match', 'bool', { constants: { 1: pattern } }),
   rule('scalar', 'toString', 'text'),
-  rule('scalar', 'now', 'timestamp', { argumentsMax: 0, print: () => `now('UTC')` }),
+  rule('scalar', 'now', 'timestamp', { argumentsMax: 0, print: () => `now64(6, 'UTC')` }),
   rule('scalar', 'formatDateTime', 'text', { constants: { 1: { kind: 'text', max: 64 } } }),
   rule('scalar', 'leftPad', 'first', { constants: { 1: padding } }),
   rule('scalar', 'rightPad', 'first', { constants: { 1: padding } }),
@@ -229,6 +228,15 @@ const special: readonly FunctionRule[] = [
   }),
   rule('scalar', 'toDecimal128', 'numeric', { constants: { 1: { kind: 'number', max: 38 } } }),
   rule('scalar', 'toDecimal256', 'numeric', { constants: { 1: { kind: 'number', max: 76 } } }),
+  // No array is NULL in the engine; of an absent text these are empty.
+  rule('scalar', 'splitByChar', 'textArray', {
+    print: ([by = '', x]) => call('splitByChar', [by, `ifNull(${x}, '')`]),
+  }),
+  rule('scalar', 'splitByString', 'textArray', {
+    print: ([by = '', x]) => call('splitByString', [by, `ifNull(${x}, '')`]),
+  }),
+  rule('scalar', 'JSONExtractArrayRaw', 'textArray', { print: jsonArray('JSONExtractArrayRaw') }),
+  rule('scalar', 'JSONExtractKeys', 'textArray', { print: jsonArray('JSONExtractKeys') }),
   rule('aggregate', 'topK', 'arrayOfFirst', { parametersMax: 1 }),
 ]
 
@@ -279,6 +287,10 @@ const portable: readonly [string, FunctionRule][] = [
   named('lag', rule('window', 'lag', 'first', { print: nullableFirst('lag'), argumentsMax: 3 })),
   named('lead', rule('window', 'lead', 'first', { print: nullableFirst('lead'), argumentsMax: 3 })),
 ]
+
+function jsonArray(name: string) {
+  return ([x, ...path]: readonly string[]) => call(name, [`ifNull(${x}, '')`, ...path])
+}
 
 function nullableFirst(name: string) {
   return ([first = '', ...rest]: readonly string[]) => call(name, [`toNullable(${first})`, ...rest])

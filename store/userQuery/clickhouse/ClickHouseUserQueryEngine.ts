@@ -1,0 +1,42 @@
+/** Analysts' SQL on ClickHouse: the gate, a slot, then the restricted reader. */
+
+import type { Clock } from '#runtime.ts'
+import type { Catalog } from '../relations.ts'
+import type { QueryRequest, QueryResult, UserQueryEngine } from '../result.ts'
+import { clickhouseSlots, type SlotLimits, Slots } from '../slots.ts'
+import { ClickHouseReader } from './ClickHouseReader.ts'
+import { gateClickHouse } from './gate.ts'
+
+export interface ClickHouseUserQueryOptions {
+  readonly url: string
+  /** The restricted reader. */
+  readonly username: string
+  readonly password: string
+  /** What a chain's queries may name now. @throws UserQueryError for a chain that is not served */
+  readonly catalogOf: (chainId: number) => Catalog | Promise<Catalog>
+  readonly clock: Clock
+  readonly slots?: SlotLimits
+}
+
+export class ClickHouseUserQueryEngine implements UserQueryEngine {
+  readonly engine = 'clickhouse'
+  readonly #catalogOf: ClickHouseUserQueryOptions['catalogOf']
+  readonly #reader: ClickHouseReader
+  readonly #slots: Slots
+
+  constructor({ catalogOf, slots = clickhouseSlots, ...access }: ClickHouseUserQueryOptions) {
+    this.#catalogOf = catalogOf
+    this.#slots = new Slots(slots, access.clock)
+    this.#reader = new ClickHouseReader({ ...access, connectionsMax: slots.running })
+  }
+
+  async run(request: QueryRequest): Promise<QueryResult> {
+    const catalog = await this.#catalogOf(request.chainId)
+    const statement = gateClickHouse(request.sql, catalog, request.limit + 1)
+    return await this.#slots.run(() => this.#reader.execute(statement, request), request.signal)
+  }
+
+  async close(): Promise<void> {
+    await this.#reader.close()
+  }
+}

@@ -1,0 +1,51 @@
+/** What ClickHouse said about a user query, in our codes. Its texts name hosts and paths, so only known kinds are quoted. */
+
+import { ClickHouseError } from '@clickhouse/client'
+import { UserQueryError } from '../UserQueryError.ts'
+
+/** Numbers of ErrorCodes.cpp. */
+const timeouts = new Set(['159', '160', '209'])
+const cancellations = new Set(['394'])
+const overloads = new Set(['202', '290'])
+const limits = new Set(['158', '241', '307', '396', '191', '243'])
+const refusals = new Set(['164', '291', '497', '512', '516', '452'])
+/** The query itself: types, names, syntax, aggregation. Their text repeats the query and nothing else. */
+const faults = new Set(
+  '6 10 27 32 34 35 36 38 41 42 43 44 46 47 48 49 50 53 56 62 69 70 72 80 117 125 130 131 134 135 153 179 184 190 207 215 258 349 386 403 407 433 465 501 636 653'.split(
+    ' ',
+  ),
+)
+
+export function asUserQueryError(error: unknown): UserQueryError {
+  if (error instanceof UserQueryError) return error
+  if (!(error instanceof ClickHouseError)) {
+    return new UserQueryError('sql_unavailable', 'ClickHouse cannot be reached', { cause: error })
+  }
+  const { code } = error
+  const detail = { cause: error }
+  if (timeouts.has(code))
+    return new UserQueryError('sql_timeout', 'the query ran longer than its limit', detail)
+  if (cancellations.has(code)) return new UserQueryError('sql_cancelled', 'the query was stopped', detail)
+  if (overloads.has(code)) return new UserQueryError('sql_busy', 'ClickHouse runs too many queries', detail)
+  if (refusals.has(code)) {
+    return new UserQueryError('sql_refused', 'the query asks for what is not allowed', detail)
+  }
+  if (limits.has(code)) {
+    return new UserQueryError('sql_failed', 'the query reads or holds more than it may', {
+      cause: error,
+      hint: 'read fewer blocks, or group by fewer values',
+    })
+  }
+  if (faults.has(code)) return new UserQueryError('sql_invalid', spoken(error.message), detail)
+  return new UserQueryError('sql_failed', 'the query failed', detail)
+}
+
+/** The sentence of the message: not the place in the engine's own rewriting, and not our names for the user's sources. */
+function spoken(message: string): string {
+  const [sentence = message] = message.split(
+    /(?:\. In scope|: In scope|: while |: While |\. Stack trace|: \(at )/,
+  )
+  return sentence.replace(/^Code: \d+\. DB::Exception: /, '').slice(0, messageCharactersMax)
+}
+
+const messageCharactersMax = 300

@@ -1,0 +1,43 @@
+/** Analysts' SQL on Postgres: the gate, a slot, then the restricted reader. */
+
+import type { Clock } from '#runtime.ts'
+import type { Logger } from '#telemetry.ts'
+import type { Catalog } from '../relations.ts'
+import type { QueryRequest, QueryResult, UserQueryEngine } from '../result.ts'
+import { postgresSlots, type SlotLimits, Slots } from '../slots.ts'
+import { gatePostgres, loadPostgresGrammar } from './gate.ts'
+import { PostgresReader } from './PostgresReader.ts'
+
+export interface PostgresUserQueryOptions {
+  /** Logs in as the restricted reader (roles.ts). */
+  readonly url: string
+  /** What a chain's queries may name now. @throws UserQueryError for a chain that is not served */
+  readonly catalogOf: (chainId: number) => Catalog | Promise<Catalog>
+  readonly clock: Clock
+  readonly log: Logger
+  readonly slots?: SlotLimits
+}
+
+export class PostgresUserQueryEngine implements UserQueryEngine {
+  readonly engine = 'postgres'
+  readonly #catalogOf: PostgresUserQueryOptions['catalogOf']
+  readonly #reader: PostgresReader
+  readonly #slots: Slots
+
+  constructor({ url, catalogOf, clock, log, slots = postgresSlots }: PostgresUserQueryOptions) {
+    this.#catalogOf = catalogOf
+    this.#slots = new Slots(slots, clock)
+    this.#reader = new PostgresReader({ url, connectionsMax: slots.running, clock, log })
+  }
+
+  async run(request: QueryRequest): Promise<QueryResult> {
+    await loadPostgresGrammar()
+    const catalog = await this.#catalogOf(request.chainId)
+    const statement = gatePostgres(request.sql, catalog, request.limit + 1)
+    return await this.#slots.run(() => this.#reader.execute(statement, request), request.signal)
+  }
+
+  async close(): Promise<void> {
+    await this.#reader.close()
+  }
+}

@@ -1,0 +1,131 @@
+/** Turns Postgres' text form of a value into the value table of result.ts. Types outside the table are refused. */
+
+import type { ResultType, SqlValue } from '../result.ts'
+import { UserQueryError } from '../UserQueryError.ts'
+
+/** Reads one column's values. */
+export interface ColumnReader {
+  readonly type: ResultType
+  read(text: string): SqlValue
+}
+
+type Scalar = Exclude<ResultType, `${string}[]` | 'record'>
+type Reader = readonly [type: Scalar, read: (text: string) => SqlValue]
+
+const integer: Reader = ['int', Number]
+const wide: Reader = ['bigint', String]
+const numeric: Reader = ['numeric', String]
+const text: Reader = ['text', String]
+const bytes: Reader = ['bytes', readBytes]
+const bool: Reader = ['bool', (value) => value === 't']
+const float: Reader = ['float', readFloat]
+const timestamp: Reader = ['timestamp', readTimestamp]
+const date: Reader = ['date', String]
+const json: Reader = ['json', readJson]
+
+/** By type OID (pg_type.dat), scalar and array. */
+const readers: ReadonlyMap<number, readonly [Reader, isArray: boolean]> = new Map(
+  (
+    [
+      [bool, 16, 1000],
+      [bytes, 17, 1001],
+      [wide, 20, 1016],
+      [integer, 21, 1005],
+      [integer, 23, 1007],
+      [text, 25, 1009],
+      [json, 114, 199],
+      [float, 700, 1021],
+      [float, 701, 1022],
+      [text, 705, 0],
+      [text, 1043, 1015],
+      [date, 1082, 1182],
+      [timestamp, 1114, 1115],
+      [timestamp, 1184, 1185],
+      [['interval', String], 1186, 1187],
+      [numeric, 1700, 1231],
+      [['uuid', String], 2950, 2951],
+      [json, 3802, 3807],
+    ] as const
+  ).flatMap(([reader, oid, arrayOid]): [number, readonly [Reader, boolean]][] => [
+    [oid, [reader, false]],
+    [arrayOid, [reader, true]],
+  ]),
+)
+
+/** @throws UserQueryError `sql_invalid` for a type that has no place in the value table */
+export function columnReader(name: string, oid: number): ColumnReader {
+  const found = readers.get(oid)
+  if (!found) {
+    const hint = 'cast it, for example to text'
+    throw new UserQueryError('sql_invalid', `column "${name}" has a type that cannot be shown`, { hint })
+  }
+  const [[type, read], isArray] = found
+  return isArray ? { type: `${type}[]`, read: (value) => readArray(value, read) } : { type, read }
+}
+
+function readBytes(value: string): string {
+  return `0x${value.slice(2)}`
+}
+
+function readFloat(value: string): SqlValue {
+  const number = Number(value)
+  return Number.isFinite(number) ? number : value
+}
+
+/** `2026-11-21 12:00:00.123456+00` with the session in UTC. Fractions are cut: the value table has none. */
+function readTimestamp(value: string): string {
+  const [, day, time] = /^(\d{4,}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.\d+)?(?:\+00)?$/.exec(value) ?? []
+  return day && time ? `${day}T${time}Z` : value
+}
+
+/** JSON with the numbers a double cannot hold as text. */
+function readJson(value: string): SqlValue {
+  return JSON.parse(value, (_key: string, parsed: SqlValue, context?: { source?: string }) => {
+    const isInexact = typeof parsed === 'number' && Number.isInteger(parsed) && !Number.isSafeInteger(parsed)
+    return isInexact ? (context?.source ?? String(parsed)) : parsed
+  })
+}
+
+/** `{1,NULL,"a\"b",{2}}`, the array_out form. */
+export function readArray(value: string, read: (text: string) => SqlValue): SqlValue[] {
+  // Bounds other than 1 are written in front: `[0:1]={…}`.
+  const start = value.indexOf('{')
+  const cursor = { at: start + 1 }
+  return readItems(value, cursor, read)
+}
+
+function readItems(value: string, cursor: { at: number }, read: (text: string) => SqlValue): SqlValue[] {
+  const items: SqlValue[] = []
+  while (cursor.at < value.length) {
+    const character = value[cursor.at]
+    if (character === '}') {
+      cursor.at++
+      return items
+    }
+    if (character === ',') cursor.at++
+    else if (character === '{') {
+      cursor.at++
+      items.push(readItems(value, cursor, read))
+    } else if (character === '"') items.push(read(readQuoted(value, cursor)))
+    else items.push(readPlain(value, cursor, read))
+  }
+  return items
+}
+
+function readQuoted(value: string, cursor: { at: number }): string {
+  let item = ''
+  for (cursor.at++; value[cursor.at] !== '"' && cursor.at < value.length; cursor.at++) {
+    if (value[cursor.at] === '\\') cursor.at++
+    item += value[cursor.at] ?? ''
+  }
+  cursor.at++
+  return item
+}
+
+function readPlain(value: string, cursor: { at: number }, read: (text: string) => SqlValue): SqlValue {
+  const end = /[,}]/g
+  end.lastIndex = cursor.at
+  const item = value.slice(cursor.at, end.exec(value)?.index ?? value.length)
+  cursor.at += item.length
+  return item === 'NULL' ? null : read(item)
+}
