@@ -107,6 +107,7 @@ describe('traffic', () => {
     const resumed = await new DevRpc(chain.rpcUrl).quantity('eth_blockNumber')
     const seen = await watchFrom(resumed + 1)
     expect(missingFrom(seen, wanted)).toEqual([])
+    expect(warnings).toEqual([])
   })
 
   test('pins the base fee and lets blocks of one second share their timestamp', async () => {

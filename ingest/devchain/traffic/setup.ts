@@ -275,8 +275,9 @@ function coinDrafts({ world: { deployer, wallets, contracts } }: Scene): Draft[]
   })
 }
 
-function orderChecks(): RpcCall[] {
-  return [view(exchange, { abi: Abis.stablecoinDex, functionName: 'getOrder', args: [1n] })]
+/** Open orders hold their stake in the exchange. */
+function orderChecks({ pairs }: World): RpcCall[] {
+  return pairs.map(([base]) => balanceOf(base, exchange))
 }
 
 function orderDrafts(scene: Scene): Draft[] {
