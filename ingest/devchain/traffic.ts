@@ -45,8 +45,8 @@ export interface Traffic {
 
 const transactionsPerBlockMax = 50
 const setupAttempts = 3
-/** A chain at its cap (see node.ts) goes on so slowly that it hardly grows: 60 blocks an hour. */
-const fullBlockMs = 60_000
+/** A chain at its cap (see node.ts) goes on so slowly that it hardly grows: 60 MB of anvil's memory a day. */
+const fullBlockMs = 30_000
 const retryMsMax = 10_000
 /** Blocks read after a restart to learn what is open. */
 const lookBackBlocks = 2_000

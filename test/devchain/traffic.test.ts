@@ -1,9 +1,12 @@
 import { rm } from 'node:fs/promises'
 import { toEventSelector } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parseBlock, parseReceipts } from '#ingest/block.ts'
 import { DevRpc, field, quantity, textField } from '#ingest/devchain/devRpc.ts'
 import { type DevChain, startDevChain } from '#ingest/devchain/node.ts'
 import { startTraffic, type Traffic } from '#ingest/devchain/traffic.ts'
+import { detectHeaderRule } from '#ingest/verify/header.ts'
+import { verifyBlock } from '#ingest/verify/verifyBlock.ts'
 import { type Logger, silentLogger } from '#telemetry.ts'
 import { clock, reorg, temporaryFolder } from '#test/support/devchain.ts'
 
@@ -86,6 +89,14 @@ describe('traffic', () => {
   }, async () => {
     const seen = await watchFrom(0)
     expect(missingFrom(seen, [masterRegistered, ...wanted])).toEqual([])
+  })
+
+  test('is proved block by block by our own rules', async () => {
+    const rpc = new DevRpc(chain.rpcUrl)
+    const head = await rpc.quantity('eth_blockNumber')
+    const proofs = new Set<string>()
+    for (let number = 0; number <= head; number++) proofs.add(JSON.stringify(await prove(rpc, number)))
+    expect([...proofs]).toEqual([JSON.stringify(proved)])
   })
 
   test('goes on after a reorg, on the blocks that replaced the old ones', async () => {
@@ -201,6 +212,19 @@ function wrappingsOf(transaction: unknown): string[] {
     [nonceKey === 2n ** 256n - 1n, 'expiring'],
   ]
   return found.flatMap(([applies, name]) => (applies ? [name] : []))
+}
+
+const proved = { header: 'proved', transactionsRoot: 'proved', receiptsRoot: 'proved', bloom: 'proved' }
+
+async function prove(rpc: DevRpc, number: number): Promise<object> {
+  const [answer] = await readBlocks(rpc, number, number)
+  const block = parseBlock(answer)
+  const receipts = parseReceipts(await rpc.call('eth_getBlockReceipts', quantity(number)), block)
+  const { header, transactionsRoot, receiptsRoot, bloom, unprovableTxs } = verifyBlock(block, receipts, {
+    headerRule: detectHeaderRule(block),
+    checks: 'roots',
+  })
+  return { header, transactionsRoot, receiptsRoot, bloom, ...(unprovableTxs > 0 && { unprovableTxs }) }
 }
 
 async function assertLinked(rpc: DevRpc, from: number, to: number): Promise<void> {
