@@ -14,7 +14,7 @@ export interface ReaderRole {
   readonly name: string
   readonly password: string
   readonly chainIds: readonly number[]
-  /** Connections it may hold; a few more than the engine's slots, since a cut one lingers for a second. */
+  /** Connections it may hold; several times the engine's slots, since one that was cut lingers for half a second. */
   readonly connectionsMax: number
   /**
    * True on a cluster of our own: takes from everybody but superusers what PostgreSQL gives PUBLIC, namely the catalogs

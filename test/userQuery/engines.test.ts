@@ -1,36 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { systemRuntime } from '#runtime.ts'
-import { ClickHouseUserQueryEngine } from '#store/userQuery/clickhouse/ClickHouseUserQueryEngine.ts'
-import { PostgresUserQueryEngine } from '#store/userQuery/postgres/PostgresUserQueryEngine.ts'
 import type { QueryResult, UserQueryEngine } from '#store/userQuery/result.ts'
-import { silentLogger } from '#telemetry.ts'
-import { catalogOf } from './catalogs.ts'
 import { readCorpus } from './corpus.ts'
+import { openEngine } from './engine.ts'
 import { createExampleChain, type ExampleChain } from './exampleChain.ts'
 
-const { clock } = systemRuntime()
 let chain: ExampleChain
 let postgres: UserQueryEngine
 let clickhouse: UserQueryEngine
 
 beforeAll(async () => {
   chain = await createExampleChain()
-  const { chainId, readerUrl, database } = chain
-  const schema = `chain_${chainId}_sql`
-  const ranges = [{ from: 0, to: 100 }]
-  postgres = new PostgresUserQueryEngine({
-    url: readerUrl,
-    catalogOf: () => catalogOf('postgres', schema, ranges),
-    clock,
-    log: silentLogger,
-  })
-  clickhouse = new ClickHouseUserQueryEngine({
-    url: database.clickhouseUrl,
-    username: database.readerUsername,
-    password: database.readerPassword,
-    catalogOf: () => catalogOf('clickhouse', schema, ranges),
-    clock,
-  })
+  postgres = openEngine(chain, 'postgres', [{ from: 0, to: 100 }])
+  clickhouse = openEngine(chain, 'clickhouse', [{ from: 0, to: 100 }])
 })
 
 afterAll(async () => {

@@ -64,7 +64,7 @@ async function createReader(postgres: Postgres, { databaseUrl, chainId }: FreshD
     name: `reader_${chainId}`,
     password: "pa'ss",
     chainIds: [chainId],
-    connectionsMax: 10,
+    connectionsMax: 50,
     ownsCluster: true,
   }
   await prepareReaderRole(postgres.pool, role)

@@ -65,7 +65,7 @@ export class PostgresReader {
     try {
       return await this.#pool.connect()
     } catch (cause) {
-      throw new UserQueryError('sql_unavailable', 'Postgres cannot be reached', { cause })
+      throw asUserQueryError(cause)
     }
   }
 

@@ -7,6 +7,7 @@ const queryCanceled = '57014'
 const transactionTimeout = '25P04'
 const insufficientPrivilege = '42501'
 const readOnlyTransaction = '25006'
+const tooManyConnections = '53300'
 
 export function asUserQueryError(error: unknown): UserQueryError {
   if (error instanceof UserQueryError) return error
@@ -17,6 +18,9 @@ export function asUserQueryError(error: unknown): UserQueryError {
   }
   if (state === insufficientPrivilege || state === readOnlyTransaction) {
     return new UserQueryError('sql_refused', 'the query asks for what is not allowed', { cause: error })
+  }
+  if (state === tooManyConnections) {
+    return new UserQueryError('sql_busy', 'Postgres has no connection left for queries', { cause: error })
   }
   const detail = { cause: error, hint: hintOf(error) }
   switch (state?.slice(0, 2)) {

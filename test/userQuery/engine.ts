@@ -1,0 +1,28 @@
+/** Opens an engine for users' queries on the example chain. */
+
+import type { RangeSet } from '#ingest/range.ts'
+import { systemRuntime } from '#runtime.ts'
+import { ClickHouseUserQueryEngine } from '#store/userQuery/clickhouse/ClickHouseUserQueryEngine.ts'
+import { PostgresUserQueryEngine } from '#store/userQuery/postgres/PostgresUserQueryEngine.ts'
+import type { Engine, UserQueryEngine } from '#store/userQuery/result.ts'
+import { silentLogger } from '#telemetry.ts'
+import { catalogOf } from './catalogs.ts'
+import type { ExampleChain } from './exampleChain.ts'
+
+export function openEngine(
+  chain: ExampleChain,
+  engine: Engine,
+  ranges?: RangeSet,
+  elsewhere?: string,
+): UserQueryEngine {
+  const { clock } = systemRuntime()
+  const catalog = catalogOf(engine, `chain_${chain.chainId}_sql`, ranges)
+  const shared = { catalogOf: () => catalog, clock }
+  if (engine === 'postgres') {
+    const url = elsewhere?.replace('http:', 'postgres:') ?? chain.readerUrl
+    return new PostgresUserQueryEngine({ ...shared, url, log: silentLogger })
+  }
+  const { clickhouseUrl, readerUsername, readerPassword } = chain.database
+  const access = { url: elsewhere ?? clickhouseUrl, username: readerUsername, password: readerPassword }
+  return new ClickHouseUserQueryEngine({ ...shared, ...access })
+}
