@@ -71,7 +71,9 @@ export class NewHeads {
     return new Promise((resolve) => {
       let subscribed = false
       const end = () => {
-        if (subscribed) log.info({ endpoint: url.name }, 'announcements of new heads ended; polling')
+        if (ended.signal.aborted) return
+        if (subscribed && !this.#closed.signal.aborted)
+          log.info({ endpoint: url.name }, 'announcements of new heads ended; polling')
         this.#subscribed = false
         ended.abort()
         resolve(subscribed)
