@@ -169,14 +169,16 @@ test('our finalized height ignores a node that takes finality back', async () =>
 })
 
 test('an orphan of ours is not made final by a finality read from the other branch', async () => {
-  const b = bench(10)
-  await settleDown(b)
+  const b = bench(14)
   const ours = b.chain.snapshot()
-  b.chain.reorg(4, 8)
+  b.chain.restore(ours.slice(0, 10))
+  await settleDown(b)
+  b.chain.reorg(4, 10)
   b.chain.finalized = 8
   b.source.faults.answer = (_refs, range) => ours.slice(range.from, range.to + 1)
-  await converge(b.lane).catch(() => {})
+  expect(await converge(b.lane)).toBe('reverted')
   expect(b.sink.finalizedNumber).toBeLessThanOrEqual(5)
+  expect(b.sink.reverts).toEqual([5])
   delete b.source.faults.answer
   await settleDown(b)
   expect(b.sink.blocks).toEqual(b.chain.blocks.slice(1))
