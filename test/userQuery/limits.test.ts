@@ -87,6 +87,13 @@ describe.each(['postgres', 'clickhouse'] as const)('limits on %s', (name) => {
     expect((await engineOf(name, []).run(request(sql))).rows).toEqual([['0', null, null]])
   })
 
+  it('reads only the blocks a request names, of those that are covered', async () => {
+    const engine = engineOf(name, [{ from: 1, to: 3 }])
+    const sql = 'SELECT num FROM blocks ORDER BY num'
+    const { rows } = await engine.run(request(sql, { blocks: [{ from: 3, to: 5 }] }))
+    expect(rows).toEqual([['3']])
+  })
+
   it('tells the columns of an empty result', async () => {
     const result = await engineOf(name).run(request('SELECT num, hash FROM blocks WHERE num > 1000'))
     expect(result).toMatchObject({ columns: ['num', 'hash'], columnTypes: ['bigint', 'bytes'], rows: [] })

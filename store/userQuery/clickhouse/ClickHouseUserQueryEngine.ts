@@ -1,7 +1,7 @@
 /** Analysts' SQL on ClickHouse: the gate, a slot, then the restricted reader. */
 
 import type { Clock } from '#runtime.ts'
-import type { Catalog } from '../relations.ts'
+import { type Catalog, restrictCatalog } from '../relations.ts'
 import type { QueryRequest, QueryResult, UserQueryEngine } from '../result.ts'
 import { clickhouseSlots, type SlotLimits, Slots } from '../slots.ts'
 import { ClickHouseReader } from './ClickHouseReader.ts'
@@ -31,7 +31,7 @@ export class ClickHouseUserQueryEngine implements UserQueryEngine {
   }
 
   async run(request: QueryRequest): Promise<QueryResult> {
-    const catalog = await this.#catalogOf(request.chainId)
+    const catalog = restrictCatalog(await this.#catalogOf(request.chainId), request.blocks)
     const statement = gateClickHouse(request.sql, catalog, request.limit + 1)
     return await this.#slots.run(() => this.#reader.execute(statement, request), request.signal)
   }

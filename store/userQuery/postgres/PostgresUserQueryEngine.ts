@@ -2,7 +2,7 @@
 
 import type { Clock } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
-import type { Catalog } from '../relations.ts'
+import { type Catalog, restrictCatalog } from '../relations.ts'
 import type { QueryRequest, QueryResult, UserQueryEngine } from '../result.ts'
 import { postgresSlots, type SlotLimits, Slots } from '../slots.ts'
 import { gatePostgres, loadPostgresGrammar } from './gate.ts'
@@ -32,7 +32,7 @@ export class PostgresUserQueryEngine implements UserQueryEngine {
 
   async run(request: QueryRequest): Promise<QueryResult> {
     await loadPostgresGrammar()
-    const catalog = await this.#catalogOf(request.chainId)
+    const catalog = restrictCatalog(await this.#catalogOf(request.chainId), request.blocks)
     const statement = gatePostgres(request.sql, catalog, request.limit + 1)
     return await this.#slots.run(() => this.#reader.execute(statement, request), request.signal)
   }

@@ -5,16 +5,14 @@
  */
 
 import { isDeepStrictEqual } from 'node:util'
-import { loadModule, parseSync } from 'libpg-query'
 import { deparseSync } from 'pgsql-parser'
 import type { Catalog } from '../relations.ts'
-import { assertText } from '../text.ts'
-import { positionAt, UserQueryError } from '../UserQueryError.ts'
+import { UserQueryError } from '../UserQueryError.ts'
 import { assertColumnNames } from './columns.ts'
-import { lexemeCount, lexemesMax } from './lexemes.ts'
 import { nodeRules } from './nodes.ts'
+import { loadPostgresGrammar, parsePostgres, parseStatements } from './parse.ts'
 import { rebuildStatement } from './rebuild.ts'
-import { type Fields, integerConstant, isFields, list, refusal, type Walk } from './walk.ts'
+import { type Fields, integerConstant, isFields, refusal, type Walk } from './walk.ts'
 
 export interface PostgresStatement {
   /** One SELECT, safe to send on the extended protocol. */
@@ -23,8 +21,7 @@ export interface PostgresStatement {
   readonly relations: readonly string[]
 }
 
-/** Loads the grammar; call once before the first `gatePostgres`. */
-export const loadPostgresGrammar = loadModule
+export { loadPostgresGrammar }
 
 /**
  * Checks and rewrites a user's query.
@@ -32,9 +29,7 @@ export const loadPostgresGrammar = loadModule
  * @throws UserQueryError `sql_invalid` or `sql_refused`, with line, column and hint
  */
 export function gatePostgres(sql: string, catalog: Catalog, rowsMax: number): PostgresStatement {
-  assertText(sql)
-  if (lexemeCount(sql) > lexemesMax) throw new UserQueryError('sql_refused', 'the query has too many parts')
-  const statement = parseOne(sql)
+  const statement = parsePostgres(sql)
   const walk: Walk = {
     sql,
     catalog,
@@ -50,38 +45,6 @@ export function gatePostgres(sql: string, catalog: Catalog, rowsMax: number): Po
   return { sql: print(rebuilt), relations: [...walk.findings.relations].sort() }
 }
 
-function parseOne(sql: string): unknown {
-  const statements = parse(sql)
-  const [first] = statements
-  if (statements.length !== 1 || !isFields(first)) {
-    throw new UserQueryError('sql_refused', `exactly one statement is allowed, this is ${statements.length}`)
-  }
-  return first['stmt']
-}
-
-function parse(sql: string): readonly unknown[] {
-  try {
-    const tree: unknown = parseSync(sql)
-    return isFields(tree) ? list(tree['stmts']) : []
-  } catch (error) {
-    throw syntaxError(sql, error)
-  }
-}
-
-function syntaxError(sql: string, error: unknown): UserQueryError {
-  const details = isFields(error) ? error['sqlDetails'] : undefined
-  if (!isFields(details))
-    return new UserQueryError('sql_invalid', 'the query is nested too deeply', { cause: error })
-  const cursor = details['cursorPosition']
-  // libpg-query counts characters from 0 here, and bytes in the tree.
-  const position =
-    typeof cursor === 'number' && cursor >= 0 ? positionAt(sql, characterOffset(sql, cursor)) : undefined
-  return new UserQueryError('sql_invalid', String(details['message']), { position })
-}
-
-const characterOffset = (sql: string, characters: number): number =>
-  [...sql].slice(0, characters).join('').length
-
 /** Caps the outermost LIMIT; a smaller one of the query's own stays. */
 function withLimit(statement: unknown, rowsMax: number): Fields {
   const select = isFields(statement) && isFields(statement['SelectStmt']) ? statement['SelectStmt'] : {}
@@ -94,7 +57,7 @@ function withLimit(statement: unknown, rowsMax: number): Fields {
 function print(statement: Fields): string {
   // The printer's types know every node of the grammar; ours are those of nodes.ts, checked when the tree was built.
   const sql = deparseSync(statement as Parameters<typeof deparseSync>[0], { pretty: false })
-  const [again] = parse(sql)
+  const [again] = parseStatements(sql)
   const tree = isFields(again) ? withoutPlaces(again['stmt']) : undefined
   if (!isDeepStrictEqual(tree, withoutPlaces(statement))) {
     throw new UserQueryError('sql_refused', 'this way of writing the query is not supported', {
