@@ -3,11 +3,13 @@ import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 
 /** What only a node knows, asked of the chain's own endpoints. */
 export function nodeReader(source: RpcSource): NodeReader {
+  const read = async (method: string, hash: string, signal: AbortSignal) => {
+    const answer = await source.call(method, [hash], signal)
+    return isFields(answer) ? answer : null
+  }
   return {
-    transaction: async (hash, signal) => {
-      const answer = await source.call('eth_getTransactionByHash', [hash], signal)
-      return isFields(answer) ? answer : null
-    },
+    transaction: (hash, signal) => read('eth_getTransactionByHash', hash, signal),
+    receipt: (hash, signal) => read('eth_getTransactionReceipt', hash, signal),
   }
 }
 

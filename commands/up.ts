@@ -1,7 +1,7 @@
 /** `millrace up`: index, serve and show, in one process, until asked to stop. */
 import { endpoints, type RouteServices } from '#api/routes/index.ts'
 import { attributionNames } from '#api/routes/present/memo.ts'
-import type { ChainReads } from '#api/routes/services.ts'
+import { type ChainReads, unnamedTokens } from '#api/routes/services.ts'
 import { closeServer, createServer, listen } from '#api/server.ts'
 import { readSecret } from '#store/secrets.ts'
 import type { Chain } from '../chain.ts'
@@ -53,6 +53,7 @@ async function serve(
     clock: runtime.clock,
     shutdown: shutdown.signal,
     attributionNames: attributionNames([]),
+    tokenNames: unnamedTokens,
   }
   const app = await createServer({
     endpoints,

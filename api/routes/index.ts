@@ -1,6 +1,12 @@
 /** Every endpoint of the chain data service: the one list behind the server and the OpenAPI document. */
 import type { Endpoint } from '../http/endpoint.ts'
 import { listBlocksEndpoint, readBlockEndpoint } from './blocks.ts'
+import {
+  listReceiptsEndpoint,
+  listTransactionReceiptsEndpoint,
+  readReceiptEndpoint,
+  readTransactionReceiptEndpoint,
+} from './receipts.ts'
 import { readStatusEndpoint } from './status.ts'
 import { readHealthEndpoint, readMetricsEndpoint, readReadyEndpoint, type SystemServices } from './system.ts'
 import { listTransactionsEndpoint, readTransactionEndpoint } from './transactions.ts'
@@ -14,6 +20,10 @@ export const endpoints: readonly Endpoint<RouteServices>[] = [
   readBlockEndpoint,
   listTransactionsEndpoint,
   readTransactionEndpoint,
+  listTransactionReceiptsEndpoint,
+  readTransactionReceiptEndpoint,
+  listReceiptsEndpoint,
+  readReceiptEndpoint,
   listTransfersEndpoint,
   readHealthEndpoint,
   readReadyEndpoint,

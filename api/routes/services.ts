@@ -20,11 +20,42 @@ export interface NodeReader {
    * @throws a MillraceError with remedy `retry` when no node answers
    */
   transaction(hash: Hash, signal: AbortSignal): Promise<Readonly<Record<string, unknown>> | null>
+  /**
+   * The node's own payload of a receipt; null while the transaction is pending or unknown.
+   * @throws a MillraceError with remedy `retry` when no node answers
+   */
+  receipt(hash: Hash, signal: AbortSignal): Promise<Readonly<Record<string, unknown>> | null>
 }
+
+/** What people call a token, and what its amounts mean. */
+export interface TokenName {
+  readonly name: string
+  readonly symbol: string
+  /** What the token stands for, such as USD. */
+  readonly currency: string
+  readonly decimals: number
+  readonly logoUri: string | null
+  /** Whether it is on the operator's list. */
+  readonly verified: boolean
+}
+
+/** Names of tokens, for many answers at once. */
+export interface TokenNames {
+  /** The names known, by lowercase address; a token without one is not in the map. */
+  read(
+    chainId: ChainId,
+    tokens: readonly string[],
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, TokenName>>
+}
+
+/** Where no names are kept: amounts are then shown with their token's address alone. */
+export const unnamedTokens: TokenNames = { read: async () => new Map() }
 
 /** Services of everything that reads chain data. */
 export interface ReadServices {
   readonly chains: ReadonlyMap<ChainId, ChainReads>
+  readonly tokenNames: TokenNames
 }
 
 /** The chain of a request; the toolkit has checked that it is served. */

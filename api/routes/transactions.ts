@@ -1,16 +1,24 @@
 /** GET /v1/transactions and /v1/transactions/{transactionHash}. */
+import type { ListFilters } from '#store/lists/read.ts'
 import { findTransaction, listTransactions, type TransactionDetail } from '#store/queries/transactions.ts'
 import { bounds, readBounds } from '../http/bounds.ts'
 import { conflict, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import { listEndpoint } from '../http/listEndpoint.ts'
 import * as p from '../http/parameter.ts'
-import type { RpcFields } from './present/rpc.ts'
-import { presentNodeTransaction, presentTransaction, transactionSchema } from './present/transaction.ts'
+import { readFeeTokens, withFeeTokens } from './feeTokens.ts'
+import { type RpcFields, readHex } from './present/rpc.ts'
+import type { TokenSummary } from './present/token.ts'
+import {
+  feeTokenOf,
+  presentNodeTransaction,
+  presentTransaction,
+  transactionSchema,
+} from './present/transaction.ts'
 import { type ReadServices, readsOf } from './services.ts'
 
 /** Filters of transactions and of their receipts. */
-const filters = {
+export const transactionFilters = {
   address: p.described(p.address, 'Sender or recipient. Not together with `sender` or `recipient`.'),
   sender: p.described(p.address, 'Exact sender.'),
   recipient: p.described(p.address, 'Exact recipient.'),
@@ -20,25 +28,38 @@ const filters = {
   ...bounds,
 } as const
 
+export const checkTransactionFilters = ({
+  address,
+  sender,
+  recipient,
+}: Pick<p.Values<typeof transactionFilters>, 'address' | 'sender' | 'recipient'>) =>
+  address && (sender || recipient)
+    ? conflict('address', '`address` excludes `sender` and `recipient`')
+    : undefined
+
+export function readTransactionFilters(filters: p.Values<typeof transactionFilters>): ListFilters {
+  const { address, sender, recipient, feePayer, feeToken, status } = filters
+  const outcome = status === undefined ? {} : status === 'reverted' ? { reverted: true } : { succeeded: true }
+  return {
+    values: { address, sender, recipient, feePayer, feeToken, ...outcome },
+    ...readBounds(filters),
+  }
+}
+
 export const listTransactionsEndpoint = listEndpoint({
   path: '/v1/transactions',
   summary: 'Transactions.',
-  filters,
-  include: ['receipt', 'totalCount'],
+  filters: transactionFilters,
+  include: ['feeToken', 'receipt', 'totalCount'],
   item: transactionSchema,
-  check: ({ address, sender, recipient }) =>
-    address && (sender || recipient)
-      ? conflict('address', '`address` excludes `sender` and `recipient`')
-      : undefined,
-  list: ({ chainId, filters, page }, services: ReadServices) => {
-    const { address, sender, recipient, feePayer, feeToken, status } = filters
-    const { postgres, state } = readsOf(services, chainId)
-    const outcome =
-      status === undefined ? {} : status === 'reverted' ? { reverted: true } : { succeeded: true }
-    const values = { address, sender, recipient, feePayer, feeToken, ...outcome }
-    return listTransactions(postgres, state, { values, ...readBounds(filters) }, page)
+  check: checkTransactionFilters,
+  list: async (call, services: ReadServices) => {
+    const { postgres, state } = readsOf(services, call.chainId)
+    const found = await listTransactions(postgres, state, readTransactionFilters(call.filters), call.page)
+    return { ...found, rows: await withFeeTokens(services, call, found.rows, feeTokenOf) }
   },
-  present: (detail, include, { chainId }) => presentTransaction(detail, include, chainId),
+  present: ({ row, feeToken }, include, { chainId }) =>
+    presentTransaction(row, { receipt: include.has('receipt'), feeToken }, chainId),
 })
 
 export const readTransactionEndpoint = endpoint({
@@ -47,24 +68,29 @@ export const readTransactionEndpoint = endpoint({
   description:
     'Pending transactions, and mined ones of blocks that are not indexed, come from the node as it gives them.',
   params: { transactionHash: p.transactionHash },
-  include: ['receipt'],
+  include: ['feeToken', 'receipt'],
   response: transactionSchema,
   errors: ['transaction_not_found'],
-  read: async ({ chainId, path, signal }, services: ReadServices): Promise<Found> => {
-    const { postgres, state, node } = readsOf(services, chainId)
-    const indexed = await findTransaction(postgres, state, path.transactionHash, signal)
-    if (indexed) return { from: 'index', detail: indexed }
-    const rpc = await node.transaction(path.transactionHash, signal)
-    if (!rpc) throw new ApiError('transaction_not_found')
-    return { from: 'node', rpc }
+  read: async (call, services: ReadServices): Promise<Found> => {
+    const { postgres, state, node } = readsOf(services, call.chainId)
+    const { transactionHash } = call.path
+    const detail = await findTransaction(postgres, state, transactionHash, call.signal)
+    const rpc = detail === null ? await node.transaction(transactionHash, call.signal) : null
+    if (detail === null && rpc === null) throw new ApiError('transaction_not_found')
+    const token = detail ? feeTokenOf(detail) : readHex(rpc ?? {}, 'feeToken')
+    const feeTokens = await readFeeTokens(services, call, [token])
+    return { detail, rpc: rpc ?? {}, feeToken: feeTokens(token) }
   },
-  present: (found, { chainId, include }) =>
-    found.from === 'index'
-      ? presentTransaction(found.detail, include, chainId)
-      : presentNodeTransaction(found.rpc, chainId),
-  cache: (found) => (found.from === 'index' && found.detail.final ? 'mined' : 'none'),
+  present: ({ detail, rpc, feeToken }, { chainId, include }) =>
+    detail
+      ? presentTransaction(detail, { receipt: include.has('receipt'), feeToken }, chainId)
+      : presentNodeTransaction(rpc, feeToken, chainId),
+  cache: ({ detail }) => (detail?.final ? 'mined' : 'none'),
 })
 
-type Found =
-  | { readonly from: 'index'; readonly detail: TransactionDetail }
-  | { readonly from: 'node'; readonly rpc: RpcFields }
+/** A transaction of ours, or while it is in no block of ours the node's payload. */
+interface Found {
+  readonly detail: TransactionDetail | null
+  readonly rpc: RpcFields
+  readonly feeToken: TokenSummary | undefined
+}

@@ -8,10 +8,8 @@ import { listEndpoint } from '../http/listEndpoint.ts'
 import * as p from '../http/parameter.ts'
 import * as s from '../http/schema.ts'
 import { type AttributionNames, type MemoText, readMemo } from './present/memo.ts'
-import { type ReadServices, readsOf } from './services.ts'
-
-/** An amount of a token. */
-const tokenAmount = s.named('TokenAmount', { address: s.address, amount: s.amount })
+import { presentTokenAmount, tokenAmountSchema } from './present/token.ts'
+import { type ReadServices, readsOf, type TokenName } from './services.ts'
 
 const transferSchema = s.named('Transfer', {
   id: s.text({ description: 'Transaction hash, a dash, log index.' }),
@@ -21,7 +19,7 @@ const transferSchema = s.named('Transfer', {
   transactionHash: s.hash,
   sender: s.address,
   recipient: s.address,
-  sourceToken: tokenAmount,
+  sourceToken: tokenAmountSchema,
   memo: s.optional(s.text({ description: 'The memo as text; with `include=memo`.' })),
   attribution: s.optional(
     s.text({
@@ -44,7 +42,7 @@ export const listTransfersEndpoint = listEndpoint({
     token: p.described(p.token, 'Token contract.'),
     ...bounds,
   },
-  include: ['memo', 'totalCount'],
+  include: ['memo', 'token', 'totalCount'],
   item: transferSchema,
   check: ({ address, sender, recipient }) =>
     address && (sender || recipient)
@@ -57,7 +55,12 @@ export const listTransfersEndpoint = listEndpoint({
     const found = await listTransfers(postgres, state, { values, ...readBounds(filters) }, page)
     const memoOf = (memo: string | null) =>
       include.has('memo') ? readMemo(memo, services.attributionNames) : {}
-    return { ...found, rows: found.rows.map((row) => ({ row, memo: memoOf(row.memo) })) }
+    const tokens = include.has('token') ? [...new Set(found.rows.map((row) => row.token))] : []
+    const names = await services.tokenNames.read(chainId, tokens, page.signal)
+    return {
+      ...found,
+      rows: found.rows.map((row) => ({ row, memo: memoOf(row.memo), name: names.get(row.token) })),
+    }
   },
   present: presentTransfer,
 })
@@ -65,9 +68,10 @@ export const listTransfersEndpoint = listEndpoint({
 interface Transfer {
   readonly row: StoredRow<'token_transfers'>
   readonly memo: MemoText
+  readonly name: TokenName | undefined
 }
 
-function presentTransfer({ row, memo }: Transfer): s.Static<typeof transferSchema> {
+function presentTransfer({ row, memo, name }: Transfer): s.Static<typeof transferSchema> {
   return {
     id: `${row.tx_hash}-${row.log_idx}`,
     blockNumber: Number(row.block_num),
@@ -76,7 +80,7 @@ function presentTransfer({ row, memo }: Transfer): s.Static<typeof transferSchem
     transactionHash: row.tx_hash,
     sender: row.from,
     recipient: row.to,
-    sourceToken: { address: row.token, amount: `${row.amount}` },
+    sourceToken: presentTokenAmount(row.token, `${row.amount}`, name),
     ...memo,
   }
 }

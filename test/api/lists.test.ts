@@ -5,23 +5,19 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { describeWithShared } from '../support/shared.ts'
-import { type ChainApi, openChainApi, walk } from './support/chainApi.ts'
-import { type Oracle, type OracleTransaction, type OracleTransfer, readOracle } from './support/oracle.ts'
+import { type ChainApi, namedToken, openChainApi, walk } from './support/chainApi.ts'
+import {
+  commonest,
+  type Oracle,
+  type OracleTransaction,
+  type OracleTransfer,
+  readOracle,
+} from './support/oracle.ts'
 
 const recording = 'tempo-dev-2k'
 const lastBlock = 122
 /** First 10 bytes of keccak256("api.example.com"), a realm the server of these tests knows. */
 const exampleFingerprint = keccak256(toBytes('api.example.com')).slice(2, 22)
-
-/** The most frequent value, so that a filter has work to do. */
-function commonest(values: readonly (string | null)[]): string {
-  const counts = Map.groupBy(
-    values.filter((value) => value !== null),
-    (value) => value,
-  )
-  const [first] = [...counts].sort(([, a], [, b]) => b.length - a.length)
-  return first?.[0] ?? ''
-}
 
 const iso = (seconds: number) => `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`
 
@@ -176,6 +172,27 @@ describeWithShared('lists', () => {
     expect(services).toEqual(new Set([undefined, 'Example', 'MPP Service']))
     const without = await walk(api, '/v1/transfers?limit=200')
     expect(without.filter((row) => 'memo' in row || 'attribution' in row)).toEqual([])
+  })
+
+  test('tokens have their names where asked for and known, and only there', async () => {
+    const transfers = await api.get('/v1/transfers?limit=200&include=token')
+    for (const { sourceToken } of transfers.body.data)
+      expect(sourceToken.symbol).toBe(sourceToken.address === namedToken ? 'pathUSD' : undefined)
+    const transactions = await api.get('/v1/transactions?limit=200&include=feeToken')
+    for (const { feeToken, meta } of transactions.body.data)
+      expect(meta.feeToken?.decimals).toBe(feeToken === namedToken ? 6 : undefined)
+    const named = transactions.body.data.filter((tx: { meta: object }) => 'feeToken' in tx.meta)
+    expect(named.length).toBeGreaterThan(10)
+    const pending = { ...oracle.transactions[0]?.rpc, hash: `0x${'ab'.repeat(32)}`, feeToken: namedToken }
+    api.nodeAnswers.set(pending.hash, {
+      ...pending,
+      blockHash: null,
+      blockNumber: null,
+      transactionIndex: null,
+    })
+    const alone = await api.get(`/v1/transactions/${pending.hash}?include=feeToken`)
+    expect(alone.body).toMatchObject({ blockNumber: null, meta: { feeToken: { address: namedToken } } })
+    expect((await api.get(`/v1/transactions/${pending.hash}`)).body.meta.feeToken).toBeUndefined()
   })
 
   test('pages by number give the same rows as a walk', async () => {

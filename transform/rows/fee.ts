@@ -1,9 +1,9 @@
-import type { RpcReceipt, RpcTransaction } from '#ingest/block.ts'
+import type { Quantity } from '#ingest/block.ts'
 import type { Address } from '../../primitives.ts'
 import { feeManagerAddress } from '../addresses.ts'
 import type { ChainProfile } from '../profile.ts'
 import { toUint256, toUint256OrNull } from './quantity.ts'
-import { isTransfer, topicAddress } from './transferLog.ts'
+import { isTransfer, type LogContent, topicAddress } from './transferLog.ts'
 
 /** What a transaction cost and who paid it. */
 export interface Fee {
@@ -16,18 +16,33 @@ export interface Fee {
   readonly logPosition: number | null
 }
 
+/** The fields of a receipt that tell of its fee. */
+export interface FeeFacts {
+  readonly from: Address
+  readonly gasUsed: Quantity
+  readonly effectiveGasPrice?: Quantity | null | undefined
+  readonly feePayer?: Address | null | undefined
+  readonly feeToken?: Address | null | undefined
+  readonly logs: readonly LogContent[]
+}
+
 /** Topic form of Tempo's fee manager, to which every fee goes. */
 const feeManagerTopic = `0x${feeManagerAddress.slice(2).padStart(64, '0')}`
 /** Gas prices are in 10^-18 USD, fee tokens have 6 decimals. */
 const attodollarsPerUnit = 10n ** 12n
 
-export function feeOf(profile: ChainProfile, tx: RpcTransaction, receipt: RpcReceipt): Fee {
+/** `tx` tells the price where an old node's receipt does not. */
+export function feeOf(
+  { kind }: Pick<ChainProfile, 'kind'>,
+  tx: { readonly gasPrice?: Quantity | null | undefined },
+  receipt: FeeFacts,
+): Fee {
   const price = toUint256OrNull(receipt.effectiveGasPrice ?? tx.gasPrice)
   const cost = price === null ? null : toUint256(receipt.gasUsed) * price
-  return profile.kind === 'tempo' ? tempoFee(receipt, cost) : nativeFee(receipt, cost)
+  return kind === 'tempo' ? tempoFee(receipt, cost) : nativeFee(receipt, cost)
 }
 
-const nativeFee = (receipt: RpcReceipt, cost: bigint | null): Fee => ({
+const nativeFee = (receipt: FeeFacts, cost: bigint | null): Fee => ({
   payer: receipt.from,
   token: null,
   amount: cost,
@@ -39,7 +54,7 @@ const nativeFee = (receipt: RpcReceipt, cost: bigint | null): Fee => ({
  * too. That log is proved by the receipts root, while `feePayer` and `feeToken` are the node's own words: anvil names the
  * sender also of sponsored transactions. Deposits into the fee AMM go to the manager too, so only the last log counts.
  */
-function tempoFee(receipt: RpcReceipt, cost: bigint | null): Fee {
+function tempoFee(receipt: FeeFacts, cost: bigint | null): Fee {
   const logPosition = receipt.logs.length - 1
   const last = receipt.logs[logPosition]
   if (cost !== 0n && last && isTransfer(last) && last.topics[2] === feeManagerTopic) {

@@ -1,7 +1,13 @@
-/** A receipt as the API shows it (spec "Receipt"). */
+/** A receipt as the API shows it (spec "Receipt"): from our row, or from a node's payload while its block is not indexed. */
+import * as primitives from '#primitives.ts'
 import type { TransactionDetail } from '#store/queries/transactions.ts'
+import type { ChainKind } from '#transform/profile.ts'
+import { feeOf } from '#transform/rows/fee.ts'
 import * as s from '../../http/schema.ts'
-import { rpcLog, rpcReceipt } from './rpc.ts'
+import { momentOrNull } from './moment.ts'
+import { isFields, needed, type RpcFields, readHex, readQuantity, rpcReceipt } from './rpc.ts'
+import { presentLog, readLogContent, rpcLogSchema } from './rpcLog.ts'
+import { type TokenSummary, tokenSummarySchema } from './token.ts'
 import { transactionType, transactionTypeOf } from './transactionType.ts'
 
 export const receiptSchema = s.named('Receipt', {
@@ -26,15 +32,16 @@ export const receiptSchema = s.named('Receipt', {
   feeAmount: s.amount,
   feePayer: s.optional(s.address),
   feeToken: s.optional(s.address),
-  logs: s.array(rpcLog),
-  meta: s.object({ rpc: rpcReceipt }),
+  logs: s.array(rpcLogSchema),
+  meta: s.object({ rpc: rpcReceipt, feeToken: s.optional(tokenSummarySchema) }),
 })
 
-export function presentReceipt({
-  row,
-  blockHash,
-  archived,
-}: TransactionDetail): s.Static<typeof receiptSchema> {
+type Receipt = s.Static<typeof receiptSchema>
+
+export function presentReceipt(
+  { row, blockHash, archived }: TransactionDetail,
+  feeToken?: TokenSummary | undefined,
+): Receipt {
   const { receipt } = archived
   return {
     id: row.hash,
@@ -54,10 +61,67 @@ export function presentReceipt({
     feeAmount: `${row.fee_amount ?? 0n}`,
     ...(row.fee_payer !== null && { feePayer: row.fee_payer }),
     ...(row.paid_fee_token !== null && { feeToken: row.paid_fee_token }),
-    logs: Array.isArray(receipt['logs']) ? receipt['logs'] : [],
-    meta: { rpc: receipt },
+    logs: logsOf(receipt).map(presentLog),
+    meta: { rpc: receipt, ...(feeToken && { feeToken }) },
   }
 }
+
+/** @throws NodeAnswerError for what is no receipt */
+export function presentNodeReceipt(rpc: RpcFields, kind: ChainKind): Receipt {
+  const hash = needed(readHex(rpc, 'transactionHash'), 'transactionHash')
+  const numberOf = (name: string) => Number(needed(readQuantity(rpc, name), name))
+  const timestamp = readQuantity(rpc, 'blockTimestamp')
+  const status = readQuantity(rpc, 'status')
+  const fee = nodeFee(rpc, kind)
+  return {
+    id: hash,
+    transactionHash: hash,
+    transactionIndex: numberOf('transactionIndex'),
+    blockNumber: numberOf('blockNumber'),
+    blockHash: readHex(rpc, 'blockHash'),
+    timestamp: timestamp === null ? null : momentOrNull(timestamp),
+    sender: needed(readHex(rpc, 'from'), 'from'),
+    recipient: readHex(rpc, 'to'),
+    contractAddress: readHex(rpc, 'contractAddress'),
+    status: statusOf(status === null ? null : Number(status)),
+    type: transactionTypeOf(Number(readQuantity(rpc, 'type') ?? 0n)),
+    gasUsed: numberOf('gasUsed'),
+    cumulativeGasUsed: numberOf('cumulativeGasUsed'),
+    effectiveGasPrice: `${readQuantity(rpc, 'effectiveGasPrice') ?? 0n}`,
+    feeAmount: `${fee.amount ?? 0n}`,
+    ...(fee.payer !== null && { feePayer: fee.payer }),
+    ...(fee.token !== null && { feeToken: fee.token }),
+    logs: logsOf(rpc).map(presentLog),
+    meta: { rpc },
+  }
+}
+
+/** By the rule of indexed receipts: what the closing transfer says stands before the node's own words. */
+function nodeFee(rpc: RpcFields, kind: ChainKind) {
+  const addressOf = (name: string) => {
+    const text = readHex(rpc, name)
+    return text === null ? null : primitives.address(text)
+  }
+  const quantityOf = (name: string): primitives.Hex | null => {
+    const value = readQuantity(rpc, name)
+    return value === null ? null : `0x${value.toString(16)}`
+  }
+  return feeOf(
+    { kind },
+    {},
+    {
+      from: needed(addressOf('from'), 'from'),
+      gasUsed: needed(quantityOf('gasUsed'), 'gasUsed'),
+      effectiveGasPrice: quantityOf('effectiveGasPrice'),
+      feePayer: addressOf('feePayer'),
+      feeToken: addressOf('feeToken'),
+      logs: logsOf(rpc).map(readLogContent),
+    },
+  )
+}
+
+const logsOf = (receipt: RpcFields): readonly RpcFields[] =>
+  Array.isArray(receipt['logs']) ? receipt['logs'].filter(isFields) : []
 
 function statusOf(status: number | null): 'succeeded' | 'reverted' | null {
   if (status === null) return null

@@ -6,16 +6,14 @@ export type RpcFields = Readonly<Record<string, unknown>>
 
 export const rpcTransaction = s.foreign('The transaction as the node gave it, every field of it.')
 export const rpcReceipt = s.foreign('The receipt as the node gave it, every field of it.')
-export const rpcLog = s.foreign(
-  'A log as the node gave it: address, topics, data, blockHash, blockNumber, transactionHash, transactionIndex, logIndex, removed.',
-)
 export const rpcBlock = s.foreign(
   "The block as the node gave it, every header field of it, with its transactions' hashes.",
 )
 
-/** A quantity, or null where the field is absent, null or not one. */
+/** A quantity, or null where the field is absent, null or not one. Some nodes write times as numbers. */
 export function readQuantity(fields: RpcFields, name: string): bigint | null {
   const value = fields[name]
+  if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? BigInt(value) : null
   return typeof value === 'string' && /^0x[0-9a-f]+$/i.test(value) ? BigInt(value) : null
 }
 
@@ -25,19 +23,21 @@ export function readHex(fields: RpcFields, name: string): string | null {
   return typeof value === 'string' && /^0x[0-9a-f]*$/i.test(value) ? value.toLowerCase() : null
 }
 
+export const isFields = (value: unknown): value is RpcFields => typeof value === 'object' && value !== null
+
 /** @throws NodeAnswerError when the field is missing */
 export function needed<Value>(value: Value | null, name: string): Value {
   if (value === null) throw new NodeAnswerError(name)
   return value
 }
 
-/** A node's answer lacks what every transaction has. */
+/** A node's answer lacks what every transaction and receipt has. */
 export class NodeAnswerError extends MillraceError {
   override readonly name = 'NodeAnswerError'
   readonly code = 'node_answer_invalid'
   readonly remedy = 'retry'
 
   constructor(field: string) {
-    super(`the node's transaction has no valid ${field}`)
+    super(`the node's answer has no valid ${field}`)
   }
 }

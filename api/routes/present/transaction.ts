@@ -5,7 +5,8 @@ import type { TransactionDetail } from '#store/queries/transactions.ts'
 import * as s from '../../http/schema.ts'
 import { momentOrNull } from './moment.ts'
 import { presentReceipt, receiptSchema } from './receipt.ts'
-import { needed, type RpcFields, readHex, readQuantity, rpcTransaction } from './rpc.ts'
+import { isFields, needed, type RpcFields, readHex, readQuantity, rpcTransaction } from './rpc.ts'
+import { type TokenSummary, tokenSummarySchema } from './token.ts'
 import { transactionType, transactionTypeOf } from './transactionType.ts'
 
 export const transactionSchema = s.named('Transaction', {
@@ -31,7 +32,11 @@ export const transactionSchema = s.named('Transaction', {
   calls: s.optional(s.array(s.object({ to: s.nullable(s.address), data: s.optional(s.hex) }))),
   validAfter: s.optional(s.nullable(s.timestamp)),
   validBefore: s.optional(s.nullable(s.timestamp)),
-  meta: s.object({ rpc: rpcTransaction, receipt: s.optional(receiptSchema) }),
+  meta: s.object({
+    rpc: rpcTransaction,
+    receipt: s.optional(receiptSchema),
+    feeToken: s.optional(tokenSummarySchema),
+  }),
 })
 
 type Transaction = s.Static<typeof transactionSchema>
@@ -39,13 +44,22 @@ type Transaction = s.Static<typeof transactionSchema>
 /** Tempo's own type, whose data is in its calls. */
 const tempoType = 118
 
+/** What a request asked for beside the transaction. */
+export interface TransactionExtras {
+  readonly receipt: boolean
+  readonly feeToken: TokenSummary | undefined
+}
+
+/** The token a transaction paid its fee in, else the one it wanted to pay in. */
+export const feeTokenOf = ({ row }: TransactionDetail): string | null => row.paid_fee_token ?? row.fee_token
+
 export function presentTransaction(
   detail: TransactionDetail,
-  include: ReadonlySet<'receipt' | 'totalCount'>,
+  extras: TransactionExtras,
   chainId: ChainId,
 ): Transaction {
   const { row, blockHash, archived } = detail
-  const feeToken = row.paid_fee_token ?? row.fee_token
+  const feeToken = feeTokenOf(detail)
   return {
     id: row.hash,
     hash: row.hash,
@@ -71,13 +85,18 @@ export function presentTransaction(
       : { input: row.input }),
     meta: {
       rpc: archived.transaction,
-      ...(include.has('receipt') && { receipt: presentReceipt(detail) }),
+      ...(extras.receipt && { receipt: presentReceipt(detail) }),
+      ...(extras.feeToken && { feeToken: extras.feeToken }),
     },
   }
 }
 
 /** @throws NodeAnswerError for what is no transaction */
-export function presentNodeTransaction(rpc: RpcFields, chainId: ChainId): Transaction {
+export function presentNodeTransaction(
+  rpc: RpcFields,
+  feeTokenSummary: TokenSummary | undefined,
+  chainId: ChainId,
+): Transaction {
   const type = Number(readQuantity(rpc, 'type') ?? 0n)
   const hash = needed(readHex(rpc, 'hash'), 'hash')
   const timestamp = readQuantity(rpc, 'blockTimestamp')
@@ -112,7 +131,7 @@ export function presentNodeTransaction(rpc: RpcFields, chainId: ChainId): Transa
           readQuantity(rpc, 'validBefore'),
         )
       : { input: readHex(rpc, 'input') ?? '0x' }),
-    meta: { rpc },
+    meta: { rpc, ...(feeTokenSummary && { feeToken: feeTokenSummary }) },
   }
 }
 
@@ -148,5 +167,3 @@ function amounts<Name extends string>(of: Readonly<Record<Name, bigint | null>>)
 }
 
 const numberOrNull = (value: bigint | null): number | null => (value === null ? null : Number(value))
-
-const isFields = (value: unknown): value is RpcFields => typeof value === 'object' && value !== null

@@ -2,7 +2,7 @@
 
 import { endpoints, type RouteServices } from '#api/routes/index.ts'
 import { attributionNames } from '#api/routes/present/memo.ts'
-import type { NodeReader } from '#api/routes/services.ts'
+import type { NodeReader, TokenNames } from '#api/routes/services.ts'
 import type { StatusReport } from '#api/routes/status.ts'
 import type { ServerOptions } from '#api/server.ts'
 import { type ChainId, chainId } from '#primitives.ts'
@@ -26,8 +26,9 @@ export interface ChainApi {
   readonly state: ChainState
   readonly server: RunningServer
   readonly shutdown: AbortController
-  /** Answers of the node the API may ask; a test fills it. */
+  /** Answers of the node the API may ask, by hash; a test fills them. */
   readonly nodeAnswers: Map<string, Readonly<Record<string, unknown>>>
+  readonly nodeReceipts: Map<string, Readonly<Record<string, unknown>>>
   get(path: string): Promise<Answer>
   append(batches: readonly EncodedBatch[]): Promise<void>
   revertTo(number: number): Promise<void>
@@ -54,12 +55,17 @@ export async function openChainApi(options: ChainApiOptions = {}): Promise<Chain
   })
   const id = chainId(store.chainId)
   const nodeAnswers = new Map<string, Readonly<Record<string, unknown>>>()
-  const node: NodeReader = { transaction: async (hash) => nodeAnswers.get(hash) ?? null }
+  const nodeReceipts = new Map<string, Readonly<Record<string, unknown>>>()
+  const node: NodeReader = {
+    transaction: async (hash) => nodeAnswers.get(hash) ?? null,
+    receipt: async (hash) => nodeReceipts.get(hash) ?? null,
+  }
   const shutdown = new AbortController()
   const { clock } = systemRuntime()
   const services: RouteServices = {
     chains: new Map([[id, { chainId: id, kind: options.kind ?? 'tempo', postgres, state, node }]]),
     attributionNames: attributionNames([{ realm: 'api.example.com', name: 'Example' }]),
+    tokenNames: exampleNames,
     status: statusOf(state),
     clock,
     shutdown: shutdown.signal,
@@ -77,6 +83,7 @@ export async function openChainApi(options: ChainApiOptions = {}): Promise<Chain
     server,
     shutdown,
     nodeAnswers,
+    nodeReceipts,
     get: (path) => ask(server.origin + path),
     append: async (batches) => {
       for (const batch of batches) await store.head.append(batch)
@@ -96,6 +103,21 @@ export async function openChainApi(options: ChainApiOptions = {}): Promise<Chain
       await store.close()
     },
   }
+}
+
+/** Names one token, so that an answer shows both: a token with a name and tokens without. */
+export const namedToken = '0x20c0000000000000000000000000000000000000'
+const exampleName = {
+  name: 'pathUSD',
+  symbol: 'pathUSD',
+  currency: 'USD',
+  decimals: 6,
+  logoUri: 'https://example.com/logo.svg',
+  verified: true,
+}
+const exampleNames: TokenNames = {
+  read: async (_chainId, tokens) =>
+    new Map(tokens.filter((token) => token === namedToken).map((token) => [token, exampleName])),
 }
 
 export async function ask(url: string, init?: RequestInit): Promise<Answer> {

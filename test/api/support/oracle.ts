@@ -116,3 +116,13 @@ function memoOf(transfer: RpcObject, logs: readonly RpcObject[]): string | null 
 }
 
 const addressOf = (topic: string): string => `0x${topic.slice(26)}`
+
+/** The most frequent value, so that a filter has work to do. */
+export function commonest(values: readonly (string | null)[]): string {
+  const counts = Map.groupBy(
+    values.filter((value) => value !== null),
+    (value) => value,
+  )
+  const [first] = [...counts].sort(([, a], [, b]) => b.length - a.length)
+  return first?.[0] ?? ''
+}

@@ -1,0 +1,49 @@
+/** A token as answers about something else show it: beside an amount, and as the token a fee was paid in. */
+import * as s from '../../http/schema.ts'
+import type { TokenName } from '../services.ts'
+
+const currency = s.text({ description: 'What the token stands for, such as USD.', examples: ['USD'] })
+const decimals = s.integer({ minimum: 0, description: 'Digits of an amount behind the point.' })
+const verified = s.boolean({ description: "Whether the token is on the operator's list." })
+
+/** A token's name, and what its amounts mean. */
+export const tokenSummarySchema = s.named('TokenSummary', {
+  id: s.address,
+  address: s.address,
+  name: s.text(),
+  symbol: s.text(),
+  currency,
+  decimals,
+  verified,
+  logoUri: s.optional(s.text()),
+})
+
+export type TokenSummary = s.Static<typeof tokenSummarySchema>
+
+/** An amount of a token; what is known of the token is beside it. */
+export const tokenAmountSchema = s.named('TokenAmount', {
+  address: s.address,
+  amount: s.amount,
+  name: s.optional(s.text()),
+  symbol: s.optional(s.text()),
+  currency: s.optional(currency),
+  decimals: s.optional(decimals),
+  verified: s.optional(verified),
+  logoUri: s.optional(s.text()),
+})
+
+export function presentTokenSummary(address: string, token: TokenName): TokenSummary {
+  return { id: address, address, ...fieldsOf(token) }
+}
+
+export function presentTokenAmount(
+  address: string,
+  amount: string,
+  token: TokenName | undefined,
+): s.Static<typeof tokenAmountSchema> {
+  return { address, amount, ...(token && fieldsOf(token)) }
+}
+
+function fieldsOf({ logoUri, ...fields }: TokenName) {
+  return { ...fields, ...(logoUri !== null && { logoUri }) }
+}

@@ -1,0 +1,84 @@
+/** Receipts: the list under both of its paths, one receipt under both of its. */
+import type { Hash } from '#primitives.ts'
+import { findTransaction, listTransactions, type TransactionDetail } from '#store/queries/transactions.ts'
+import { type Call, endpoint, type None } from '../http/endpoint.ts'
+import { ApiError } from '../http/errors.ts'
+import { listEndpoint } from '../http/listEndpoint.ts'
+import * as p from '../http/parameter.ts'
+import type * as s from '../http/schema.ts'
+import { readFeeTokens, withFeeTokens } from './feeTokens.ts'
+import { presentNodeReceipt, presentReceipt, receiptSchema } from './present/receipt.ts'
+import type { TokenSummary } from './present/token.ts'
+import { type ReadServices, readsOf } from './services.ts'
+import { checkTransactionFilters, readTransactionFilters, transactionFilters } from './transactions.ts'
+
+export const listTransactionReceiptsEndpoint = receiptList('/v1/transactions/receipts')
+export const listReceiptsEndpoint = receiptList('/v1/receipts')
+
+function receiptList(path: string) {
+  return listEndpoint({
+    path,
+    summary: 'Receipts of transactions.',
+    filters: transactionFilters,
+    include: ['feeToken', 'totalCount'],
+    item: receiptSchema,
+    check: checkTransactionFilters,
+    list: async (call, services: ReadServices) => {
+      const { postgres, state } = readsOf(services, call.chainId)
+      const found = await listTransactions(postgres, state, readTransactionFilters(call.filters), call.page)
+      return { ...found, rows: await withFeeTokens(services, call, found.rows, paidIn) }
+    },
+    present: ({ row, feeToken }) => presentReceipt(row, feeToken),
+  })
+}
+
+const paidIn = ({ row }: TransactionDetail): string | null => row.paid_fee_token
+
+const one = {
+  summary: 'The receipt of one transaction.',
+  description: 'Receipts of blocks that are not indexed come from the node.',
+  include: ['feeToken'],
+  response: receiptSchema,
+  errors: ['receipt_not_found'],
+  present: ({ receipt, feeToken }: Found) => ({
+    ...receipt,
+    meta: { ...receipt.meta, ...(feeToken && { feeToken }) },
+  }),
+  cache: ({ final }: Found) => (final ? 'mined' : 'none'),
+} as const
+
+export const readTransactionReceiptEndpoint = endpoint({
+  ...one,
+  path: '/v1/transactions/{transactionHash}/receipt',
+  params: { transactionHash: p.transactionHash },
+  read: (call, services: ReadServices) => findReceipt(call, call.path.transactionHash, services),
+})
+
+export const readReceiptEndpoint = endpoint({
+  ...one,
+  path: '/v1/receipts/{transaction}',
+  params: { transaction: p.transactionHash },
+  read: (call, services: ReadServices) => findReceipt(call, call.path.transaction, services),
+})
+
+interface Found {
+  readonly receipt: s.Static<typeof receiptSchema>
+  readonly feeToken: TokenSummary | undefined
+  readonly final: boolean
+}
+
+/** @throws ApiError receipt_not_found, also while the transaction is pending */
+async function findReceipt(
+  call: Pick<Call<None, None, string, 'query'>, 'chainId' | 'include' | 'signal'>,
+  transaction: Hash,
+  services: ReadServices,
+): Promise<Found> {
+  const { postgres, state, node, kind } = readsOf(services, call.chainId)
+  const detail = await findTransaction(postgres, state, transaction, call.signal)
+  const rpc = detail === null ? await node.receipt(transaction, call.signal) : null
+  if (detail === null && rpc === null) throw new ApiError('receipt_not_found')
+  const receipt = detail ? presentReceipt(detail) : presentNodeReceipt(rpc ?? {}, kind)
+  const token = receipt.feeToken ?? null
+  const feeTokens = await readFeeTokens(services, call, [token])
+  return { receipt, feeToken: feeTokens(token), final: detail?.final ?? false }
+}
