@@ -3,6 +3,7 @@
  * else. Idempotent; run at every start, after the views were made (a view that is made anew has no grants).
  */
 
+import { MillraceError } from '#errors.ts'
 import { quoteIdentifier, viewSchemaOf } from '../postgres.ts'
 
 /** Anything that runs SQL as the owner of the database. */
@@ -25,24 +26,31 @@ export interface ReaderRole {
 
 export const readerRoleName = 'millrace_reader'
 
+/** @throws ReaderRoleError when a role of that name exists and may do more than a reader */
 export async function prepareReaderRole(administrator: Administrator, role: ReaderRole): Promise<void> {
   const name = quoteIdentifier(role.name)
   await administrator.query(createRoleSql(role.name))
+  await assertPlainRole(administrator, role.name)
   await administrator.query(
-    `ALTER ROLE ${name} LOGIN NOINHERIT NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS
-       CONNECTION LIMIT ${role.connectionsMax} PASSWORD ${quoteLiteral(role.password)}`,
+    `ALTER ROLE ${name} LOGIN NOINHERIT CONNECTION LIMIT ${role.connectionsMax} PASSWORD ${quoteLiteral(role.password)}`,
   )
-  for (const [setting, value] of Object.entries(roleSettings)) {
+  const settings = role.ownsCluster ? { ...roleSettings, ...superuserSettings } : roleSettings
+  for (const [setting, value] of Object.entries(settings)) {
     await administrator.query(`ALTER ROLE ${name} SET ${setting} = ${quoteLiteral(value)}`)
-  }
-  if (role.ownsCluster) {
-    for (const [setting, value] of Object.entries(superuserSettings)) {
-      await administrator.query(`ALTER ROLE ${name} SET ${setting} = ${quoteLiteral(value)}`)
-    }
   }
   await administrator.query(revokeDatabaseSql(role.name))
   for (const chainId of role.chainIds) await grantViews(administrator, role.name, chainId)
   if (role.ownsCluster) await administrator.query(revokeCatalogsSql)
+}
+
+/** Only a superuser may take attributes away, so a role that has some is refused instead of used. */
+async function assertPlainRole(administrator: Administrator, roleName: string): Promise<void> {
+  const { rows } = await administrator.query(
+    `SELECT rolsuper OR rolcreaterole OR rolcreatedb OR rolreplication OR rolbypassrls
+       OR EXISTS (SELECT FROM pg_auth_members m WHERE m.member = r.oid) AS privileged
+     FROM pg_roles r WHERE rolname = ${quoteLiteral(roleName)}`,
+  )
+  if (rows[0]?.['privileged'] !== false) throw new ReaderRoleError(roleName)
 }
 
 /** Lets the role read a chain's views; call again after they were replaced. */
@@ -133,4 +141,17 @@ END $revoke$`
 
 function quoteLiteral(text: string): string {
   return `'${text.replaceAll("'", "''")}'`
+}
+
+/** The role analysts' SQL would run under may do more than read; a person has to look at it. */
+export class ReaderRoleError extends MillraceError {
+  override readonly name = 'ReaderRoleError'
+  readonly code = 'reader_role_privileged'
+  readonly remedy = 'stop'
+  readonly roleName: string
+
+  constructor(roleName: string) {
+    super(`the Postgres role ${roleName} exists and has more rights than a reader; drop it or take them away`)
+    this.roleName = roleName
+  }
 }
