@@ -1,0 +1,22 @@
+/** `npm run bench [subject]`: runs the benches and prints one table. */
+import { benchDecode } from './decode.bench.ts'
+import { type Line, machine } from './harness.ts'
+import { benchIngest } from './ingest.bench.ts'
+
+const subjects: Readonly<Record<string, () => Promise<Line[]>>> = { decode: benchDecode, ingest: benchIngest }
+
+const asked = process.argv.slice(2)
+const unknown = asked.find((name) => !Object.hasOwn(subjects, name))
+if (unknown !== undefined) {
+  process.stderr.write(`no bench is called ${unknown}; there are ${Object.keys(subjects).join(', ')}\n`)
+  process.exit(1)
+}
+
+const lines: Line[] = []
+for (const [name, bench] of Object.entries(subjects))
+  if (asked.length === 0 || asked.includes(name)) lines.push(...(await bench()))
+
+process.stdout.write(`\n${machine()}\n\n| subject | measured | against |\n| --- | --- | --- |\n`)
+for (const { subject, value, against } of lines)
+  process.stdout.write(`| ${subject} | ${value} | ${against} |\n`)
+process.exit(0)
