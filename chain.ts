@@ -256,7 +256,7 @@ export class Chain {
   #createClickHouseLane(lease: Lease, ledgerId: string): ClickHouseLane {
     const { identity, postgres, clickhouse, runtime, log } = this.#options
     const schema = schemaOf(identity.chainId)
-    const journal = new ClickHouseJournal(postgres, schema)
+    const journal = new ClickHouseJournal(postgres, schema, lease.fence)
     const sink = new ClickHouseSink({
       client: clickhouse,
       database: databaseOf(identity.chainId),

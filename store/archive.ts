@@ -73,16 +73,21 @@ export async function readArchivedTxs(
 const partOf = (txIndex: number): number => 1 + Math.floor(txIndex / txsPerPart)
 
 async function readParts(client: Queryable, schema: string, range: BlockRange): Promise<RawRow[]> {
-  const rows = await selectParts(client, `${quoteIdentifier(schema)}.raw`, range)
+  const rows = new Map<string, RawRow>()
+  const keep = (found: readonly RawRow[]) => {
+    for (const row of found) rows.set(`${row.block_num}/${row.part}`, row)
+  }
+  // A chunk may be attached between two statements: read in this order it is then found twice, never missed.
   const chunks = await client.query<{ from_block: number }>(
     `SELECT from_block FROM ${quoteIdentifier(schema)}.chunks WHERE from_block <= $2 AND tip >= $1 AND tip >= from_block`,
     [range.from, range.to],
   )
   for (const { from_block } of chunks.rows) {
     const relation = `${quoteIdentifier(schema)}.${quoteIdentifier(partitionName('raw', from_block))}`
-    rows.push(...(await selectParts(client, relation, range)))
+    keep(await selectParts(client, relation, range))
   }
-  return rows.sort((a, b) => a.block_num - b.block_num || a.part - b.part)
+  keep(await selectParts(client, `${quoteIdentifier(schema)}.raw`, range))
+  return [...rows.values()].sort((a, b) => a.block_num - b.block_num || a.part - b.part)
 }
 
 async function selectParts(

@@ -79,8 +79,13 @@ export async function moveTip(
   throw new TipMismatchError(schema, from.tip, lane?.tip ?? -1)
 }
 
-/** Makes `fence` the only number that may write. A lower one than stored is a writer of the past. */
+/**
+ * Makes `fence` the only number that may write, after every transaction of an earlier writer has ended. A lower one than
+ * stored is a writer of the past.
+ */
 export async function claimLane(client: Queryable, schema: string, fence: bigint): Promise<void> {
+  // The update alone would not wait for transactions that passed assertFence and have not committed.
+  await client.query(`SELECT 1 FROM ${quoteIdentifier(schema)}.lanes WHERE name = $1 FOR UPDATE`, [HEAD])
   const claimed = await client.query(
     `UPDATE ${quoteIdentifier(schema)}.lanes SET fence = $1 WHERE name = $2 AND fence <= $1`,
     [fence, HEAD],
@@ -88,10 +93,14 @@ export async function claimLane(client: Queryable, schema: string, fence: bigint
   if (claimed.rowCount !== 1) throw new FencedOutError(`${schema}.${HEAD}`, fence)
 }
 
-/** @throws FencedOutError unless `fence` is the lane's; holds the row until the transaction ends. */
+/**
+ * Holds the lane against a new claim until the transaction ends, but not against the head lane's own commits: chunks of
+ * history load at the same time, and a stronger lock would make the head wait for every one of them.
+ * @throws FencedOutError unless `fence` is the lane's
+ */
 export async function assertFence(client: Queryable, schema: string, fence: bigint): Promise<void> {
   const held = await client.query(
-    `SELECT 1 FROM ${quoteIdentifier(schema)}.lanes WHERE name = $1 AND fence = $2 FOR SHARE`,
+    `SELECT 1 FROM ${quoteIdentifier(schema)}.lanes WHERE name = $1 AND fence = $2 FOR KEY SHARE`,
     [HEAD, fence],
   )
   if (held.rowCount !== 1) throw new FencedOutError(`${schema}.${HEAD}`, fence)

@@ -9,7 +9,7 @@ import { projectionNames } from '#transform/tables.ts'
 import { MillraceError } from '../errors.ts'
 import type { Hash } from '../primitives.ts'
 import { selectRows } from './clickhouse/client.ts'
-import { ClickHouseJournal } from './clickhouse/journal.ts'
+import { forgetClickHouse } from './clickhouse/journal.ts'
 import { databaseOf, viewDatabaseOf } from './clickhouse/template.ts'
 import { claimLane, hashOf, type Queryable, readLane } from './lane.ts'
 import { type Postgres, quoteIdentifier, schemaOf, toBytes, viewSchemaOf } from './postgres.ts'
@@ -123,7 +123,7 @@ export async function adoptClickHouse(
   const theirs = rows[0]
   if (theirs?.store_uuid === ours.storeUuid && theirs.ledger_id === ours.ledgerId) return 'known'
   if (theirs) throw new ForeignStoreError(database)
-  await postgres.transaction((client) => new ClickHouseJournal(postgres, schemaOf(chainId)).forget(client))
+  await postgres.transaction((client) => forgetClickHouse(client, schemaOf(chainId)))
   await clickhouse.insert({
     table: `${database}.store_identity`,
     columns: ['store_uuid', 'ledger_id'],

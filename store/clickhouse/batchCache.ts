@@ -19,9 +19,10 @@ export class BatchCache {
     return this.#bytes
   }
 
-  /** Keeps a batch if there is room; a batch larger than the whole cache is never kept. */
+  /** Keeps a batch if there is room, and nothing older of its blocks; a batch larger than the whole cache is never kept. */
   add(batch: EncodedBatch): void {
-    if (this.#bytes + batch.byteLength > this.#bytesMax || this.#byFrom.has(batch.range.from)) return
+    this.drop(batch.range)
+    if (this.#bytes + batch.byteLength > this.#bytesMax) return
     this.#byFrom.set(batch.range.from, batch)
     this.#bytes += batch.byteLength
   }

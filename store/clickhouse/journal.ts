@@ -5,7 +5,8 @@
  */
 import type { BlockRange } from '#ingest/range.ts'
 import type { TableName } from '#transform/tables.ts'
-import { extendCoverage, type Queryable } from '../lane.ts'
+import { MillraceError } from '../../errors.ts'
+import { assertFence, extendCoverage, type Queryable } from '../lane.ts'
 import { type Postgres, quoteIdentifier } from '../postgres.ts'
 
 /** What a batch must be in one table. `digest` is a sum of CRC32 (digest.ts), exact as text. */
@@ -38,10 +39,13 @@ interface JournalRow {
 export class ClickHouseJournal {
   readonly #postgres: Postgres
   readonly #schema: string
+  readonly #fence: bigint
 
-  constructor(postgres: Postgres, schema: string) {
+  /** `fence` is the writing lease's: a process that lost it changes nothing here. */
+  constructor(postgres: Postgres, schema: string, fence: bigint) {
     this.#postgres = postgres
     this.#schema = schema
+    this.#fence = fence
   }
 
   /** Batches begun and not known to be complete, ascending. */
@@ -54,9 +58,7 @@ export class ClickHouseJournal {
 
   /** Records a batch before it is sent. The exclusion constraint refuses a range that overlaps another. */
   async begin(entry: JournalEntry): Promise<void> {
-    await this.#postgres.transaction(async (client) => {
-      // The journal must survive a crash of Postgres itself, whatever the session's default is.
-      await client.query('SET LOCAL synchronous_commit = on')
+    await this.#change(async (client) => {
       await client.query(
         `INSERT INTO ${this.#table} (from_block, to_block, encoder, attempt, state, tables) VALUES ($1, $2, $3, $4, 'open', $5)`,
         [entry.range.from, entry.range.to, entry.encoder, entry.attempt, JSON.stringify(entry.tables)],
@@ -67,31 +69,26 @@ export class ClickHouseJournal {
   /** Starts another attempt, after the range was deleted: its token must differ, or the engine would drop the rows. */
   async retry(entry: JournalEntry): Promise<JournalEntry> {
     const next = { ...entry, attempt: entry.attempt + 1 }
-    await this.#postgres.pool.query(
-      `UPDATE ${this.#table} SET attempt = $1 WHERE from_block = $2 AND to_block = $3`,
-      [next.attempt, entry.range.from, entry.range.to],
-    )
+    await this.#change(async (client) => {
+      const updated = await client.query(
+        `UPDATE ${this.#table} SET attempt = $1 WHERE from_block = $2 AND to_block = $3 AND state = 'open'`,
+        [next.attempt, entry.range.from, entry.range.to],
+      )
+      if (updated.rowCount !== 1) throw new JournalEntryGoneError(entry.range)
+    })
     return next
   }
 
   /** The batch is in ClickHouse, read back: it counts as covered in the same transaction. */
   async written(entry: JournalEntry): Promise<void> {
-    await this.#postgres.transaction(async (client) => {
-      await client.query(
-        `UPDATE ${this.#table} SET state = 'written' WHERE from_block = $1 AND to_block = $2`,
+    await this.#change(async (client) => {
+      const updated = await client.query(
+        `UPDATE ${this.#table} SET state = 'written' WHERE from_block = $1 AND to_block = $2 AND state = 'open'`,
         [entry.range.from, entry.range.to],
       )
+      if (updated.rowCount !== 1) throw new JournalEntryGoneError(entry.range)
       await extendCoverage(client, this.#schema, 'clickhouse', entry.range)
     })
-  }
-
-  /** Forgets everything: ClickHouse was wiped or belongs to another ledger, and is rebuilt from the raw archive. */
-  async forget(client: Queryable): Promise<void> {
-    await client.query(`DELETE FROM ${this.#table}`)
-    await client.query(`DELETE FROM ${quoteIdentifier(this.#schema)}.seals`)
-    await client.query(
-      `UPDATE ${quoteIdentifier(this.#schema)}.coverage SET blocks = '{}' WHERE store = 'clickhouse'`,
-    )
   }
 
   /** Sum of the batches of a range, per table: what a sealed partition must hold. */
@@ -107,9 +104,26 @@ export class ClickHouseJournal {
     )
   }
 
+  #change(work: (client: Queryable) => Promise<void>): Promise<void> {
+    return this.#postgres.transaction(async (client) => {
+      // What is sent next must find its entry after a crash of Postgres itself, whatever the session's default is.
+      await client.query('SET LOCAL synchronous_commit = on')
+      await assertFence(client, this.#schema, this.#fence)
+      await work(client)
+    })
+  }
+
   get #table(): string {
     return `${quoteIdentifier(this.#schema)}.ch_batches`
   }
+}
+
+/** Forgets all that ClickHouse held: it was wiped, and is rebuilt from the raw archive. */
+export async function forgetClickHouse(client: Queryable, schema: string): Promise<void> {
+  const quoted = quoteIdentifier(schema)
+  await client.query(`DELETE FROM ${quoted}.ch_batches`)
+  await client.query(`DELETE FROM ${quoted}.seals`)
+  await client.query(`UPDATE ${quoted}.coverage SET blocks = '{}' WHERE store = 'clickhouse'`)
 }
 
 const entryOf = (row: JournalRow): JournalEntry => ({
@@ -118,3 +132,14 @@ const entryOf = (row: JournalRow): JournalEntry => ({
   attempt: row.attempt,
   tables: row.tables,
 })
+
+/** The journal was changed under the writer's hands: ClickHouse was taken for wiped meanwhile. Begin again from the journal. */
+export class JournalEntryGoneError extends MillraceError {
+  override readonly name = 'JournalEntryGoneError'
+  readonly code = 'journal_entry_gone'
+  readonly remedy = 'retry'
+
+  constructor(range: BlockRange) {
+    super(`the journal no longer holds the batch ${range.from}..${range.to} as open`)
+  }
+}

@@ -71,6 +71,8 @@ export class PostgresHistorySink implements HistorySink<EncodedBatch> {
 
   async attachChunk(chunk: Chunk): Promise<void> {
     const { postgres, schema, fence, failpoint } = this.#options
+    // Not held while indexes are built, which takes long: the next writer would wait for it to take over.
+    await postgres.transaction((client) => assertFence(client, schema, fence))
     await postgres.transaction(async (client) => {
       // Building indexes takes longer than any statement of a live lane may.
       await client.query("SET LOCAL statement_timeout = '1h'")

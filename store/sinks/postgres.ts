@@ -10,7 +10,15 @@ import { MillraceError } from '../../errors.ts'
 import type { BlockRef } from '../../primitives.ts'
 import type { Failpoint } from '../../runtime.ts'
 import { copyBatch } from '../copy.ts'
-import { extendCoverage, moveTip, type Queryable, readLane, readRef, reduceCoverage } from '../lane.ts'
+import {
+  assertFence,
+  extendCoverage,
+  moveTip,
+  type Queryable,
+  readLane,
+  readRef,
+  reduceCoverage,
+} from '../lane.ts'
 import { createHeadPartitions, headPartitionEnd } from '../partitions.ts'
 import { type Postgres, quoteIdentifier, toBytes } from '../postgres.ts'
 import { sealSegment } from '../segments.ts'
@@ -56,26 +64,28 @@ export class PostgresHeadSink implements HeadSink<EncodedBatch> {
   async append(batch: EncodedBatch): Promise<void> {
     const { postgres, schema, fence, listener, failpoint } = this.#options
     const { range } = batch
+    let partitionedTo = this.#partitionedTo
     await postgres.transaction(async (client) => {
       const lane = await readLane(client, schema)
       if (!lane) throw new LaneMissingError(schema)
+      if (lane.tipHash === null) await assertContinuesHistory(client, schema, firstRef(batch))
       const parent = { tip: range.from - 1, hash: lane.tipHash === null ? null : firstRef(batch).parentHash }
       const seq = await moveTip(client, schema, fence, parent, { tip: range.to, hash: lastRef(batch).hash })
-      if (range.to > this.#partitionedTo) await this.#createPartitions(client, range)
+      if (range.to > partitionedTo) partitionedTo = await this.#createPartitions(client, range)
       failpoint('postgres.append.rows')
       await copyBatch(client, batch.tables, this.#relation)
       await logCommit(client, schema, seq, 'append', batch.refs)
       await extendCoverage(client, schema, 'postgres', range)
       failpoint('postgres.append.commit')
     })
-    this.#partitionedTo = Math.max(this.#partitionedTo, headPartitionEnd(range.to))
+    this.#partitionedTo = partitionedTo
     failpoint('postgres.append.done')
     await listener.appended(batch, 'head')
   }
 
   async revert(to: BlockRef | null): Promise<void> {
     const { postgres, schema, fence, listener, failpoint } = this.#options
-    const dropped = await postgres.transaction(async (client) => {
+    const transaction = postgres.transaction(async (client) => {
       const lane = await readLane(client, schema)
       if (!lane) throw new LaneMissingError(schema)
       const range = { from: (to?.number ?? lane.fromBlock - 1) + 1, to: lane.tip }
@@ -92,9 +102,11 @@ export class PostgresHeadSink implements HeadSink<EncodedBatch> {
       await logCommit(client, schema, seq, 'revert', orphans)
       await reduceCoverage(client, schema, 'postgres', range)
       failpoint('postgres.revert.commit')
-      return range
     })
-    listener.reverted(dropped)
+    // Told even when it failed: the answer of a commit may be lost, and what was taken back must not be written elsewhere.
+    await transaction.finally(() =>
+      listener.reverted({ from: (to?.number ?? -1) + 1, to: Number.MAX_SAFE_INTEGER }),
+    )
   }
 
   /** Ends the segment at its tip; the new one begins at `next`, and history fills what lies between. */
@@ -112,11 +124,14 @@ export class PostgresHeadSink implements HeadSink<EncodedBatch> {
   }
 
   async finalize(number: number): Promise<void> {
-    const { postgres, schema } = this.#options
-    await postgres.pool.query(
-      `UPDATE ${quoteIdentifier(schema)}.lanes SET finalized = $1 WHERE name = 'head' AND finalized < $1`,
-      [number],
-    )
+    const { postgres, schema, fence } = this.#options
+    await postgres.transaction(async (client) => {
+      await assertFence(client, schema, fence)
+      await client.query(
+        `UPDATE ${quoteIdentifier(schema)}.lanes SET finalized = $1 WHERE name = 'head' AND finalized < $1`,
+        [number],
+      )
+    })
   }
 
   async finalized(): Promise<number> {
@@ -124,11 +139,11 @@ export class PostgresHeadSink implements HeadSink<EncodedBatch> {
     return lane?.finalized ?? -1
   }
 
-  /** Partitions reach beyond the batch, so that this runs once in days; one batch may cross a boundary. */
+  /** Partitions reach beyond the batch, so that this runs once in days; one batch may cross a boundary. Answers where they end. */
   async #createPartitions(
     client: Parameters<typeof createHeadPartitions>[0],
     range: BlockRange,
-  ): Promise<void> {
+  ): Promise<number> {
     const { schema } = this.#options
     let from = await nextUnpartitioned(client, schema, range.from)
     while (from <= range.to) {
@@ -136,7 +151,14 @@ export class PostgresHeadSink implements HeadSink<EncodedBatch> {
       await createHeadPartitions(client, schema, { from, to })
       from = to + 1
     }
+    return from - 1
   }
+}
+
+/** The lane's first block joins the history below it, where that is held already: the joint is checked from either side. */
+async function assertContinuesHistory(client: Queryable, schema: string, first: BlockRef): Promise<void> {
+  const below = await readRef(client, schema, first.number - 1)
+  if (below && below.hash !== first.parentHash) throw new LaneUnlinkedError(schema, first.number)
 }
 
 /** First block at or above `block` that no attached partition of `blocks` holds. Head partitions are contiguous upward. */
@@ -201,6 +223,19 @@ export class LaneMissingError extends MillraceError {
 
   constructor(schema: string) {
     super(`${schema} has no head lane`)
+  }
+}
+
+/** The head lane's first block is no child of the final block below it: a node answered with another chain than before. */
+export class LaneUnlinkedError extends MillraceError {
+  override readonly name = 'LaneUnlinkedError'
+  readonly code = 'lane_unlinked'
+  readonly remedy = 'stop'
+
+  constructor(schema: string, number: number) {
+    super(
+      `${schema}: block ${number} does not continue the history held below it; RPC_URL may serve two chains`,
+    )
   }
 }
 

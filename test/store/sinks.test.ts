@@ -3,28 +3,13 @@
 // encoder and are recomputed by each engine in SQL.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readLastSeq } from '#store/commits.ts'
-import { clickhouseDigests, postgresDigests } from '#store/digests.ts'
 import { readCoverage } from '#store/lane.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
-import { analyticsTableNames, type TableName, tableNames } from '#transform/tables.ts'
 import { describeWithShared } from '../support/shared.ts'
-import { type ChainStore, openChainStore, recordedBatches } from './support/chainStore.ts'
+import { openChainStore, recordedBatches, writeAll } from './support/chainStore.ts'
+import { expectInClickHouse, expectInPostgres } from './support/expectHeld.ts'
 
 const recording = 'tempo-dev-2k'
-
-/** Rows and digest of every block of a table, as the encoder counted them. */
-function expectedDigests(batches: readonly EncodedBatch[], name: TableName) {
-  return batches.flatMap((batch) =>
-    batch.refs.flatMap((ref, index) => {
-      const rows = batch.tables[name].blockRowCounts[index] ?? 0
-      return rows > 0 ? [{ block: ref.number, rows, digest: batch.tables[name].blockDigests[index] }] : []
-    }),
-  )
-}
-
-async function writeAll(store: ChainStore) {
-  while (await store.lane.step());
-}
 
 describeWithShared('sinks', () => {
   let batches: EncodedBatch[]
@@ -41,14 +26,8 @@ describeWithShared('sinks', () => {
     await store.head.finalize(last?.number ?? 0)
     await writeAll(store)
     const range = { from: 0, to: last?.number ?? 0 }
-    for (const name of tableNames)
-      expect(await postgresDigests(store.postgres.pool, store.schema, name, range), name).toEqual(
-        expectedDigests(batches, name),
-      )
-    for (const name of analyticsTableNames)
-      expect(await clickhouseDigests(store.clickhouse, store.database, name, range), name).toEqual(
-        expectedDigests(batches, name),
-      )
+    await expectInPostgres(store, batches)
+    await expectInClickHouse(store, batches)
     expect(await readCoverage(store.postgres.pool, store.schema, 'postgres')).toEqual([range])
     expect(await readCoverage(store.postgres.pool, store.schema, 'clickhouse')).toEqual([range])
     expect(await readLastSeq(store.postgres.pool, store.schema)).toBe(batches.length)
@@ -61,11 +40,7 @@ describeWithShared('sinks', () => {
     const fork = await store.head.refAt(59)
     await store.head.revert(fork)
     expect(await store.head.tip()).toEqual(fork)
-    const range = { from: 0, to: 1_000 }
-    for (const name of tableNames)
-      expect(await postgresDigests(store.postgres.pool, store.schema, name, range), name).toEqual(
-        expectedDigests(batches.slice(0, 6), name),
-      )
+    await expectInPostgres(store, batches.slice(0, 6))
     for (const batch of batches.slice(6)) await store.head.append(batch)
     expect(await store.head.tip()).toEqual(batches.at(-1)?.refs.at(-1))
   })
@@ -101,15 +76,8 @@ describeWithShared('sinks', () => {
     expect(await store.history.openChunks({ from: 0, to: 99 })).toEqual([])
     await store.head.finalize(122)
     await writeAll(store)
-    const range = { from: 0, to: 122 }
-    for (const name of analyticsTableNames) {
-      expect(await postgresDigests(store.postgres.pool, store.schema, name, range), name).toEqual(
-        expectedDigests(batches, name),
-      )
-      expect(await clickhouseDigests(store.clickhouse, store.database, name, range), name).toEqual(
-        expectedDigests(batches, name),
-      )
-    }
+    await expectInPostgres(store, batches)
+    await expectInClickHouse(store, batches)
   })
 
   test('ClickHouse made anew from the archive is the same, byte for byte', async () => {
@@ -118,10 +86,6 @@ describeWithShared('sinks', () => {
     for (const batch of batches) await store.head.append(batch)
     await store.head.finalize(122)
     await writeAll(store)
-    for (const name of analyticsTableNames)
-      expect(
-        await clickhouseDigests(store.clickhouse, store.database, name, { from: 0, to: 122 }),
-        name,
-      ).toEqual(expectedDigests(batches, name))
+    await expectInClickHouse(store, batches)
   })
 })

@@ -7,7 +7,7 @@ import { type VerifyReport, verifyRange } from '#store/verify.ts'
 import { type TableName, tables } from '#transform/tables.ts'
 import { loadRecordedChain, recordedSource } from '../support/recordedChain.ts'
 import { describeWithShared } from '../support/shared.ts'
-import { type ChainStore, decode, openChainStore, recordedBatches } from './support/chainStore.ts'
+import { type ChainStore, decode, openChainStore, recordedBatches, writeAll } from './support/chainStore.ts'
 import { ClickHouseDamage, type Damage, PostgresDamage } from './support/damage.ts'
 
 const recording = 'tempo-dev-2k'
@@ -33,7 +33,7 @@ describeWithShared('verify', () => {
     const batches = recordedBatches(recording, 10)
     for (const batch of batches) await store.head.append(batch)
     await store.head.finalize(uncoveredFrom - 1)
-    while (await store.lane.step());
+    await writeAll(store)
     const source = recordedSource(await loadRecordedChain(recording, head, 0), store.chainId, 20)
     verify = (range) => verifyRange({ ...store, source, decode: async (raw) => decode(raw) }, range)
     blockOf = (name) => {

@@ -10,6 +10,8 @@ import { sharedPath } from './shared.ts'
 interface Recording {
   readonly chainId: number
   readonly loopFrom: number
+  /** Timestamps that replace the recorded ones. */
+  readonly stamps: Map<number, number>
   lastHeight(times: number): number
   hashAt(height: number): string
   json(height: number, part: 'full' | 'receipts'): Buffer
@@ -67,6 +69,11 @@ export class RecordedChain {
       hash: hash(this.#recording.hashAt(number)),
       parentHash: number === 0 ? hash(`0x${'00'.repeat(32)}`) : hash(this.#recording.hashAt(number - 1)),
     }
+  }
+
+  /** Gives a block another time, for heights at which the repeated recording has left what a timestamp can hold. */
+  stamp(number: number, seconds: number): void {
+    this.#recording.stamps.set(number, seconds)
   }
 
   /** As a node answers it now. */

@@ -2,7 +2,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { RawRange } from '#ingest/source.ts'
 import { hash } from '#primitives.ts'
-import { type Failpoint, systemRuntime } from '#runtime.ts'
+import { type Clock, type Failpoint, systemRuntime } from '#runtime.ts'
 import { BatchCache } from '#store/clickhouse/batchCache.ts'
 import { openClickHouse } from '#store/clickhouse/client.ts'
 import { ClickHouseJournal } from '#store/clickhouse/journal.ts'
@@ -17,17 +17,22 @@ import { PostgresHeadSink } from '#store/sinks/postgres.ts'
 import { silentLogger } from '#telemetry.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { decodeRange } from '#transform/decodeRange.ts'
-import { freshDatabase } from '../../support/engines.ts'
+import type { Checks } from '#transform/profile.ts'
+import { type FreshDatabase, freshDatabase } from '../../support/engines.ts'
 import { devProfile, recordedRanges } from '../../transform/ranges.ts'
 
 export interface ChainStore {
+  readonly access: FreshDatabase
   readonly chainId: number
   readonly schema: string
   readonly database: string
+  readonly ledgerId: string
+  readonly fence: bigint
   readonly postgres: Postgres
   readonly clickhouse: ClickHouseClient
   readonly head: PostgresHeadSink
   readonly history: PostgresHistorySink
+  readonly sink: ClickHouseSink
   readonly lane: ClickHouseLane
   readonly journal: ClickHouseJournal
   readonly cache: BatchCache
@@ -40,75 +45,100 @@ export interface ChainStoreOptions {
   readonly failpoint?: Failpoint
   /** Bytes of the batch cache; 0 makes ClickHouse read everything from the archive. */
   readonly cacheBytes?: number
+  /** Opens the databases of another store: the next process of the same chain. */
+  readonly beside?: ChainStore
+  /** Fencing number of the writer; 1 unless said otherwise. */
+  readonly fence?: bigint
+  readonly assertMayWrite?: () => void
+  readonly checks?: Checks
+  /** What the sinks get to see of the engines, for engines that misbehave. */
+  readonly wrapPostgres?: (postgres: Postgres) => Postgres
+  readonly wrapClickHouse?: (clickhouse: ClickHouseClient) => ClickHouseClient
 }
 
-const fence = 1n
+const genesisHash = hash(`0x${'00'.repeat(32)}`)
 
-/** Opens a new chain in a new database. */
+/** Opens a new chain in a new database, or one more writer of a chain that is open. */
 export async function openChainStore(options: ChainStoreOptions): Promise<ChainStore> {
-  const { headFrom, failpoint = () => {}, cacheBytes = 1 << 28 } = options
-  const access = await freshDatabase()
+  const { headFrom, beside, fence = 1n } = options
+  const access = beside?.access ?? (await freshDatabase())
+  const { chainId } = access
   const postgres = openPostgres({ url: access.databaseUrl, applicationName: 'test', log: silentLogger })
   const clickhouse = openClickHouse({
     url: access.clickhouseUrl,
     username: access.clickhouseUsername,
     password: access.clickhousePassword,
   })
-  const { chainId } = access
-  const schema = schemaOf(chainId)
   await migrateApp(postgres)
   await migrateChain(postgres, chainId)
   await migrateClickHouse(clickhouse, chainId, { cluster: null })
-  const genesisHash = hash(`0x${'00'.repeat(32)}`)
   await openChain(postgres, { chainId, genesisHash, headerRule: 'ethereum', startBlock: 0 }, headFrom, fence)
   await adoptClickHouse(postgres, clickhouse, chainId)
   const { ledgerId } = await readLedgerIdentity(postgres)
+  return {
+    access,
+    chainId,
+    schema: schemaOf(chainId),
+    database: databaseOf(chainId),
+    ledgerId,
+    fence,
+    postgres,
+    clickhouse,
+    ...openSinks(options, chainId, ledgerId, postgres, clickhouse),
+    close: async () => {
+      await clickhouse.close()
+      await postgres.close()
+      if (!beside) await access.drop()
+    },
+  }
+}
+
+function openSinks(
+  options: ChainStoreOptions,
+  chainId: number,
+  ledgerId: string,
+  realPostgres: Postgres,
+  clickhouse: ClickHouseClient,
+) {
+  const { failpoint = () => {}, cacheBytes = 1 << 28, fence = 1n, assertMayWrite = () => {} } = options
+  const postgres = options.wrapPostgres?.(realPostgres) ?? realPostgres
+  const schema = schemaOf(chainId)
   const cache = new BatchCache(cacheBytes)
   const listener = {
     appended: async (batch: EncodedBatch) => cache.add(batch),
     reverted: (range: { from: number; to: number }) => cache.drop(range),
   }
   const sinkOptions = { postgres, schema, fence, listener, failpoint }
-  const journal = new ClickHouseJournal(postgres, schema)
-  const { clock } = systemRuntime()
-  const sink = new ClickHouseSink({
-    client: clickhouse,
-    database: databaseOf(chainId),
-    ledgerId,
-    journal,
-    assertMayWrite: () => {},
-    clock,
-    failpoint,
-  })
+  const journal = new ClickHouseJournal(postgres, schema, fence)
+  const clock = hurryingClock()
+  const client = options.wrapClickHouse?.(clickhouse) ?? clickhouse
+  const database = databaseOf(chainId)
+  const sink = new ClickHouseSink({ client, database, ledgerId, journal, assertMayWrite, clock, failpoint })
   const lane = new ClickHouseLane({
     postgres,
     schema,
     sink,
     journal,
     cache,
-    decode: async (raw) => decode(raw),
+    decode: async (raw) => decode(raw, options.checks),
     clock,
     log: silentLogger,
     seal: async () => true,
     onWritten: () => {},
   })
-  return {
-    chainId,
-    schema,
-    database: databaseOf(chainId),
-    postgres,
-    clickhouse,
-    head: new PostgresHeadSink(sinkOptions),
-    history: new PostgresHistorySink(sinkOptions),
-    lane,
-    journal,
-    cache,
-    close: async () => {
-      await clickhouse.close()
-      await postgres.close()
-      await access.drop()
-    },
-  }
+  const [head, history] = [new PostgresHeadSink(sinkOptions), new PostgresHistorySink(sinkOptions)]
+  return { head, history, sink, lane, journal, cache }
+}
+
+/** Time in which a small batch has always waited long enough for company. */
+function hurryingClock(): Clock {
+  let nowMs = 0
+  return { ...systemRuntime().clock, monotonic: () => (nowMs += 60_000) }
+}
+
+/** Writes everything ClickHouse lacks. */
+export async function writeAll(store: ChainStore): Promise<void> {
+  while (await store.lane.step());
 }
 
 /** The recorded chain as batches of `width` blocks. */
@@ -119,6 +149,6 @@ export function recordedBatches(name: string, width: number): EncodedBatch[] {
 }
 
 /** A batch of its own buffers: the test runs the worker's code without its thread. */
-export function decode(raw: RawRange): EncodedBatch {
-  return structuredClone(decodeRange(devProfile, raw.bytes, raw.range).batch)
+export function decode(raw: RawRange, checks: Checks = 'roots'): EncodedBatch {
+  return structuredClone(decodeRange({ ...devProfile, checks }, raw.bytes, raw.range).batch)
 }
