@@ -41,7 +41,7 @@ export interface ServerOptions<Services> {
   readonly trustedProxies?: readonly string[]
 }
 
-/** Limits on input (research/reliability.md API-07): slow or endless senders meet a timer or a size, in this order. */
+/** Limits on input: slow or endless senders meet a timer or a size, in this order. */
 const headersTimeoutMs = 10_000
 const requestTimeoutMs = 30_000
 const connectionsCheckMs = 2_000

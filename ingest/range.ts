@@ -53,7 +53,7 @@ export function intersection(a: RangeSet, b: RangeSet): BlockRange[] {
 export const covers = (set: RangeSet, range: BlockRange): boolean =>
   set.some((r) => r.from <= range.from && r.to >= range.to)
 
-/** The newest contiguous segment: what lists read (design: coverage). */
+/** The newest contiguous segment: what lists read. */
 export const newestSegment = (set: RangeSet): BlockRange | undefined => set.at(-1)
 
 /** Cuts a range so that no piece straddles a multiple of `width`. */

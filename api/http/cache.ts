@@ -1,4 +1,4 @@
-/** Cache classes, entity tags and conditional requests (research/chain-data-api.md 7.3: clients observe these values). */
+/** Cache classes, entity tags and conditional requests: clients of the reference service observe these values. */
 import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 

@@ -51,7 +51,7 @@ const charactersMax = 1024
 
 /**
  * Seals with the first key, opens with any, so that keys can be exchanged without breaking walks under way: keep an old
- * key as long as clients may still hold its cursors (a week, research/reliability.md API-05).
+ * key as long as clients may still hold its cursors (a week).
  */
 export class CursorKeys {
   readonly #sealing: KeyEntry

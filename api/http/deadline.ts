@@ -23,7 +23,7 @@ export interface Deadline {
   lift(): void
 }
 
-/** How far past its limit a request may be noticed; 60.5 s is promised (research/reliability.md API-06). */
+/** How far past its limit a request may be noticed; 60.5 s is promised. */
 const sweepMs = 250
 
 /**

@@ -189,7 +189,7 @@ export function command<
   }
 }
 
-/** Large enough for every body of the contract; the few larger ones say so (research/reliability.md API-07). */
+/** Large enough for every body of the contract; the few larger ones say so. */
 export const bodyBytesMaxDefault = 64 * 1024
 
 /** A rule that `check` found broken, at a query parameter. */

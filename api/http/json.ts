@@ -8,7 +8,7 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Deeper bodies are attacks on recursive readers, not requests (research/reliability.md API-07). */
+/** Deeper bodies are attacks on recursive readers, not requests. */
 const depthMax = 64
 
 /** @throws ApiError body_invalid for text nested too deeply. Counts brackets outside strings; parses nothing. */

@@ -174,7 +174,7 @@ function accessRequestOf(request: FastifyRequest, key: RawQuery[string] | undefi
   return { headers, method, url, remoteAddress: ip, queryKey: typeof key === 'string' ? key : undefined }
 }
 
-/** `chain_id` is the older name of `chainId`; clients of both are out there (research/chain-data-api.md 1). */
+/** `chain_id` is the older name of `chainId`; clients of both are out there. */
 function withLegacyChain(query: RawQuery): RawQuery {
   const { chain_id: legacy, ...others } = query
   return legacy === undefined || others['chainId'] !== undefined ? query : { ...others, chainId: legacy }

@@ -1,6 +1,6 @@
 /**
  * Server-sent events. A frame is encoded once and its buffer shared by all clients that get it: measured, per-client
- * strings cost 828 MB where shared buffers cost 26 (research/reliability.md, section 4, "SSE"). A client that does not
+ * strings cost 828 MB where shared buffers cost 26. A client that does not
  * read is dropped, by bytes or by time; it never slows the others or fills memory.
  */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'

@@ -28,7 +28,7 @@ import { findAnvil } from './findAnvil.ts'
 export interface DevChainOptions {
   readonly dataDir: string
   readonly chainId?: number
-  /** 0 or absent: any free port. A chain that still runs keeps the port it has. */
+  /** 0 or absent picks a free port. A chain that still runs keeps the port it has. */
   readonly port?: number
   /** Height from which a start begins a new generation. */
   readonly blocksMax?: number

@@ -8,7 +8,7 @@ import { assertSameChain, type Probed, probeEndpoint } from './probe.ts'
 
 /**
  * Lets an endpoint be asked only after it has shown that it serves our chain, when first met and whenever it returns:
- * behind one address another node may answer by now (reliability 1.4, L15).
+ * behind one address another node may answer by now.
  */
 export class Admission {
   readonly #clock: Clock

@@ -115,7 +115,7 @@ export class Heads {
 
   /**
    * The reference of one height. Below finality it must come from an endpoint that has reached it as final: one that
-   * is behind looks like a violated finality (L10), and several that are not must agree.
+   * is behind looks like a violated finality, and several that are not must agree.
    * @returns null when there is no such block, or no endpoint that could know.
    */
   async blockRef(number: number, signal?: AbortSignal): Promise<BlockRef | null> {

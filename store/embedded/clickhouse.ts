@@ -22,7 +22,7 @@ import { type EngineProcess, Supervisor } from './supervisor.ts'
 export interface ClickHouseOptions {
   /** DATA_DIR; the engine's files go to `clickhouse/` in it. */
   readonly dataDir: string
-  /** 0 or absent: any free port. */
+  /** 0 or absent picks a free port. */
   readonly port?: number
   /** What the restricted reader may SELECT from: `chain_1_sql.*`, `chain_1.logs`. Fixed until the next start. */
   readonly readerGrants: readonly string[]

@@ -36,7 +36,7 @@ import { type EngineProcess, Supervisor } from './supervisor.ts'
 export interface PostgresOptions {
   /** DATA_DIR; the server's files go to `postgres/` in it. */
   readonly dataDir: string
-  /** 0 or absent: any free port. An adopted server keeps its own. */
+  /** 0 or absent picks a free port. An adopted server keeps its own. */
   readonly port?: number
   readonly log: Logger
   readonly runtime?: Runtime

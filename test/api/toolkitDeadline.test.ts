@@ -14,7 +14,7 @@ interface Probe {
 }
 
 const work = endpoint({
-  path: '/v1/work/{kind}',
+  path: '/v1/chores/{kind}',
   summary: 'Work without end.',
   params: { kind: p.oneOf('stubborn', 'obedient', 'quick') },
   response: s.object({}),
@@ -55,7 +55,7 @@ test.each(['stubborn', 'obedient'])(
   '%s work is cut after 60 s with 504 and its signal aborted',
   async (kind) => {
     probe.started = Promise.withResolvers()
-    const response = fetch(`${server.origin}/v1/work/${kind}`)
+    const response = fetch(`${server.origin}/v1/chores/${kind}`)
     const signal = await probe.started.promise
     await clock.advance(59_000)
     expect(signal.aborted).toBe(false)
@@ -69,7 +69,7 @@ test.each(['stubborn', 'obedient'])(
 test('a client that goes away aborts its work at once', async () => {
   probe.started = Promise.withResolvers()
   const socket = connect(server.port, '127.0.0.1')
-  socket.write('GET /v1/work/obedient HTTP/1.1\r\nhost: x\r\n\r\n')
+  socket.write('GET /v1/chores/obedient HTTP/1.1\r\nhost: x\r\n\r\n')
   const signal = await probe.started.promise
   const aborted = new Promise((resolve) => signal.addEventListener('abort', resolve))
   socket.destroy()
@@ -79,7 +79,7 @@ test('a client that goes away aborts its work at once', async () => {
 
 test('the signal of a request that was answered stays quiet', async () => {
   probe.started = Promise.withResolvers()
-  expect((await fetch(`${server.origin}/v1/work/quick`)).status).toBe(200)
+  expect((await fetch(`${server.origin}/v1/chores/quick`)).status).toBe(200)
   const signal = await probe.started.promise
   await clock.advance(61_000)
   expect(signal.aborted).toBe(false)

@@ -1,4 +1,4 @@
-/** What a transfer's 32-byte memo says to people (research/chain-data-api.md 1.11). */
+/** What a transfer's 32-byte memo says to people. */
 import { hash as digest } from 'node:crypto'
 
 export interface MemoText {
