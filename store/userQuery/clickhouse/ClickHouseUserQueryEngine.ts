@@ -4,6 +4,7 @@ import type { Clock } from '#runtime.ts'
 import { type Catalog, restrictCatalog } from '../relations.ts'
 import type { QueryRequest, QueryResult, UserQueryEngine } from '../result.ts'
 import { clickhouseSlots, type SlotLimits, Slots } from '../slots.ts'
+import { assertNoneOpen, clickhouseProbes, findOpenWalls } from '../walls.ts'
 import { ClickHouseReader } from './ClickHouseReader.ts'
 import { gateClickHouse } from './gate.ts'
 
@@ -23,6 +24,8 @@ export class ClickHouseUserQueryEngine implements UserQueryEngine {
   readonly #catalogOf: ClickHouseUserQueryOptions['catalogOf']
   readonly #reader: ClickHouseReader
   readonly #slots: Slots
+  /** Probes of the last check that were let through; none may be for a query to run. */
+  #openWalls: readonly string[] = []
 
   constructor({ catalogOf, slots = clickhouseSlots, ...access }: ClickHouseUserQueryOptions) {
     this.#catalogOf = catalogOf
@@ -30,7 +33,19 @@ export class ClickHouseUserQueryEngine implements UserQueryEngine {
     this.#reader = new ClickHouseReader({ ...access, connectionsMax: slots.running })
   }
 
+  /**
+   * Sends the probes of walls.ts as the reader; while some are let through, no query runs.
+   * @returns their names
+   */
+  async checkWalls(chainId: number): Promise<readonly string[]> {
+    this.#openWalls = await findOpenWalls(clickhouseProbes(chainId), chainId, (sql, request) =>
+      this.#reader.execute({ sql, relations: [], columns: [] }, request),
+    )
+    return this.#openWalls
+  }
+
   async run(request: QueryRequest): Promise<QueryResult> {
+    assertNoneOpen(this.#openWalls)
     const catalog = restrictCatalog(await this.#catalogOf(request.chainId), request.blocks)
     const statement = gateClickHouse(request.sql, catalog, request.limit + 1)
     return await this.#slots.run(() => this.#reader.execute(statement, request), request.signal)

@@ -5,6 +5,7 @@ import type { Logger } from '#telemetry.ts'
 import { type Catalog, restrictCatalog } from '../relations.ts'
 import type { QueryRequest, QueryResult, UserQueryEngine } from '../result.ts'
 import { postgresSlots, type SlotLimits, Slots } from '../slots.ts'
+import { assertNoneOpen, findOpenWalls, postgresProbes } from '../walls.ts'
 import { gatePostgres, loadPostgresGrammar } from './gate.ts'
 import { PostgresReader } from './PostgresReader.ts'
 
@@ -23,6 +24,8 @@ export class PostgresUserQueryEngine implements UserQueryEngine {
   readonly #catalogOf: PostgresUserQueryOptions['catalogOf']
   readonly #reader: PostgresReader
   readonly #slots: Slots
+  /** Probes of the last check that were let through; none may be for a query to run. */
+  #openWalls: readonly string[] = []
 
   constructor({ url, catalogOf, clock, log, slots = postgresSlots }: PostgresUserQueryOptions) {
     this.#catalogOf = catalogOf
@@ -30,7 +33,19 @@ export class PostgresUserQueryEngine implements UserQueryEngine {
     this.#reader = new PostgresReader({ url, connectionsMax: slots.running, clock, log })
   }
 
+  /**
+   * Sends the probes of walls.ts as the reader; while some are let through, no query runs.
+   * @returns their names
+   */
+  async checkWalls(chainId: number): Promise<readonly string[]> {
+    this.#openWalls = await findOpenWalls(postgresProbes(chainId), chainId, (sql, request) =>
+      this.#reader.execute({ sql, relations: [] }, request),
+    )
+    return this.#openWalls
+  }
+
   async run(request: QueryRequest): Promise<QueryResult> {
+    assertNoneOpen(this.#openWalls)
     await loadPostgresGrammar()
     const catalog = restrictCatalog(await this.#catalogOf(request.chainId), request.blocks)
     const statement = gatePostgres(request.sql, catalog, request.limit + 1)

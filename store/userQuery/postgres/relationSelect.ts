@@ -1,9 +1,9 @@
 /** The parse tree a relation of the catalog stands for: its listed columns, within its covered blocks. */
 
-import { parseSync } from 'libpg-query'
 import type { BlockRange, RangeSet } from '#ingest/range.ts'
 import type { BoundRelation } from '../relations.ts'
-import { type Fields, isFields, list } from './walk.ts'
+import { parseStatements } from './parse.ts'
+import { type Fields, isFields } from './walk.ts'
 
 /** A wrapped SelectStmt. Columns are listed one by one, so that `*` is what the catalog says it is. */
 export function relationSelect(relation: BoundRelation): Fields {
@@ -27,8 +27,7 @@ function source({ source, name }: BoundRelation): Fields {
 
 /** Parses text of the program's own making; it was never a user's. */
 function parsed(sql: string): unknown {
-  const tree: unknown = parseSync(sql)
-  const [statement] = isFields(tree) ? list(tree['stmts']) : []
+  const [statement] = parseStatements(sql)
   return isFields(statement) ? statement['stmt'] : undefined
 }
 
