@@ -1,4 +1,5 @@
 /** `millrace up`: index, serve and show, in one process, until asked to stop. */
+import { LiveHub } from '#api/live/hub.ts'
 import { endpoints, type RouteServices } from '#api/routes/index.ts'
 import { attributionNames } from '#api/routes/present/memo.ts'
 import { type ChainReads, unnamedTokens } from '#api/routes/services.ts'
@@ -12,6 +13,7 @@ import type { Logger } from '../telemetry.ts'
 import { startTrafficOn } from './chains.ts'
 import { nodeReader } from './nodeReader.ts'
 import { openProgram, type Program } from './program.ts'
+import { openQueryEngines } from './queryEngines.ts'
 import { createStatusSource } from './status.ts'
 import { startView } from './view.ts'
 
@@ -45,12 +47,17 @@ async function serve(
   stop: AbortSignal,
 ): Promise<void> {
   const { postgres, lost } = program.engines
+  const { clock } = runtime
   const shutdown = new AbortController()
+  const sql = await openQueryEngines(program.engines, program.chains, runtime, log)
+  const chains = readsOf(program)
   const status = createStatusSource({ chains: program.chains, postgres, runtime, notes: notesOf(config) })
   const services: RouteServices = {
-    chains: readsOf(program),
+    chains,
+    sql,
+    live: new LiveHub({ chains, engines: sql, clock, log }),
     status,
-    clock: runtime.clock,
+    clock,
     shutdown: shutdown.signal,
     attributionNames: attributionNames([]),
     tokenNames: unnamedTokens,
@@ -60,7 +67,7 @@ async function serve(
     services,
     chains: program.chains.map((chain) => chainId(chain.state.chainId)),
     cursorKeys: [await readSecret(postgres, 'cursor')],
-    clock: runtime.clock,
+    clock,
     log,
     shutdown: shutdown.signal,
     freshness: freshnessOf(program.chains, runtime),
@@ -69,14 +76,15 @@ async function serve(
   const view = startView({
     status,
     address,
-    clock: runtime.clock,
+    clock,
     stream: process.stdout,
     signal: shutdown.signal,
   })
   try {
     await Promise.race([lost, aborted(stop)])
   } finally {
-    await closeServer(app, shutdown, { clock: runtime.clock, log })
+    await closeServer(app, shutdown, { clock, log })
+    await Promise.all([sql.postgres.close(), sql.clickhouse.close()])
     await view
   }
 }

@@ -55,6 +55,20 @@ export async function readLastSeq(client: Queryable, schema: string): Promise<nu
   return result.rows[0]?.seq ?? 0
 }
 
+/** Whether a block of commit `seq` was taken back by a later one. */
+export async function isTakenBack(
+  client: Queryable,
+  schema: string,
+  seq: number,
+  block: number,
+): Promise<boolean> {
+  const result = await client.query(
+    `SELECT 1 FROM ${quoteIdentifier(schema)}.commits WHERE seq > $1 AND kind = 'revert' AND from_block <= $2 LIMIT 1`,
+    [seq, block],
+  )
+  return result.rows.length > 0
+}
+
 /** Wakes followers in this process. */
 export class CommitBell {
   #waiting = new Set<() => void>()

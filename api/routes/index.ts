@@ -1,6 +1,7 @@
 /** Every endpoint of the chain data service: the one list behind the server and the OpenAPI document. */
 import type { Endpoint } from '../http/endpoint.ts'
 import { listBlocksEndpoint, readBlockEndpoint } from './blocks.ts'
+import { type IndexerServices, postIndexerQueryEndpoint, queryIndexerEndpoint } from './indexer.ts'
 import {
   listReceiptsEndpoint,
   listTransactionReceiptsEndpoint,
@@ -13,7 +14,7 @@ import { listTransactionsEndpoint, readTransactionEndpoint } from './transaction
 import { listTransfersEndpoint, type TransferServices } from './transfers.ts'
 
 /** What main.ts gives the routes. */
-export interface RouteServices extends SystemServices, TransferServices {}
+export interface RouteServices extends SystemServices, TransferServices, IndexerServices {}
 
 export const endpoints: readonly Endpoint<RouteServices>[] = [
   listBlocksEndpoint,
@@ -25,6 +26,8 @@ export const endpoints: readonly Endpoint<RouteServices>[] = [
   listReceiptsEndpoint,
   readReceiptEndpoint,
   listTransfersEndpoint,
+  queryIndexerEndpoint,
+  postIndexerQueryEndpoint,
   readHealthEndpoint,
   readReadyEndpoint,
   readStatusEndpoint,

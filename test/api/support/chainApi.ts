@@ -1,5 +1,6 @@
 /** The API over a real chain store: what a test asks over HTTP and, beside it, the store it may change. */
 
+import { LiveHub } from '#api/live/hub.ts'
 import { endpoints, type RouteServices } from '#api/routes/index.ts'
 import { attributionNames } from '#api/routes/present/memo.ts'
 import type { NodeReader, TokenNames } from '#api/routes/services.ts'
@@ -9,9 +10,12 @@ import { type ChainId, chainId } from '#primitives.ts'
 import { systemRuntime } from '#runtime.ts'
 import { ChainState } from '#store/chainState.ts'
 import { CommitBell } from '#store/commits.ts'
+import type { UserQueryEngine } from '#store/userQuery/result.ts'
+import { silentLogger } from '#telemetry.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
-import { type ChainStore, openChainStore } from '../../store/support/chainStore.ts'
+import { type ChainStore, openChainStore, writeAll } from '../../store/support/chainStore.ts'
 import { type RunningServer, startServer } from '../toolkitServer.ts'
+import { openSqlEngines } from './sqlEngines.ts'
 
 export interface Answer {
   readonly status: number
@@ -24,6 +28,7 @@ export interface ChainApi {
   readonly chainId: ChainId
   readonly store: ChainStore
   readonly state: ChainState
+  readonly live: LiveHub
   readonly server: RunningServer
   readonly shutdown: AbortController
   /** Answers of the node the API may ask, by hash; a test fills them. */
@@ -33,12 +38,16 @@ export interface ChainApi {
   append(batches: readonly EncodedBatch[]): Promise<void>
   revertTo(number: number): Promise<void>
   finalize(number: number): Promise<void>
+  /** Writes to ClickHouse what is final. */
+  fillClickHouse(): Promise<void>
   close(): Promise<void>
 }
 
 export interface ChainApiOptions {
   readonly headFrom?: number
   readonly kind?: 'tempo' | 'evm'
+  /** Stands between the API and the engines of SQL. */
+  readonly wrapEngine?: (engine: UserQueryEngine) => UserQueryEngine
   readonly services?: Partial<RouteServices>
   readonly server?: Partial<ServerOptions<RouteServices>>
 }
@@ -62,22 +71,34 @@ export async function openChainApi(options: ChainApiOptions = {}): Promise<Chain
   }
   const shutdown = new AbortController()
   const { clock } = systemRuntime()
+  const engines = await openSqlEngines(store)
+  const { wrapEngine = (engine) => engine } = options
+  const sql = { postgres: wrapEngine(engines.postgres), clickhouse: wrapEngine(engines.clickhouse) }
+  const chains = new Map([[id, { chainId: id, kind: options.kind ?? 'tempo', postgres, state, node }]])
+  const live = new LiveHub({ chains, engines: sql, clock, log: silentLogger })
   const services: RouteServices = {
-    chains: new Map([[id, { chainId: id, kind: options.kind ?? 'tempo', postgres, state, node }]]),
+    chains,
     attributionNames: attributionNames([{ realm: 'api.example.com', name: 'Example' }]),
     tokenNames: exampleNames,
+    sql,
+    live,
     status: statusOf(state),
     clock,
     shutdown: shutdown.signal,
     ...options.services,
   }
-  const server = await startServer(endpoints, services, { chains: [id], ...options.server })
+  const server = await startServer(endpoints, services, {
+    chains: [id],
+    shutdown: shutdown.signal,
+    ...options.server,
+  })
   const changed = async () => {
     await state.refresh()
     state.bell.ring()
   }
   return {
     chainId: id,
+    live,
     store,
     state,
     server,
@@ -97,9 +118,15 @@ export async function openChainApi(options: ChainApiOptions = {}): Promise<Chain
       await store.head.finalize(number)
       await changed()
     },
+    fillClickHouse: async () => {
+      await writeAll(store)
+      await changed()
+    },
     close: async () => {
       shutdown.abort()
       await server.app.close()
+      await sql.postgres.close()
+      await sql.clickhouse.close()
       await store.close()
     },
   }

@@ -1,0 +1,41 @@
+/** Live queries on ClickHouse follow what is final and there: a result for every block, and never a retraction. */
+import { covers } from '#ingest/range.ts'
+import { readRef } from '#store/lane.ts'
+import type { ChainReads } from '../routes/services.ts'
+import { type Feed, frameOfBlock, type Lost, type RunBlock, type Step } from './feed.ts'
+import { formatBlockPosition, parseBlockPosition } from './position.ts'
+
+export class ClickHouseFeed implements Feed<number> {
+  readonly #chain: ChainReads
+
+  constructor(chain: ChainReads) {
+    this.#chain = chain
+  }
+
+  /** Above what is final: history that is still being filled is not news. */
+  present(): number {
+    return Math.max(this.tip(), this.#chain.state.finalized)
+  }
+
+  tip(): number {
+    return this.#chain.state.clickhouseRanges().at(-1)?.to ?? -1
+  }
+
+  blockOf = (position: number): number => position
+  format = formatBlockPosition
+  parse = parseBlockPosition
+
+  async next(at: number, run: RunBlock): Promise<Step<number> | Lost | null> {
+    const number = at + 1
+    const { postgres, state } = this.#chain
+    // A place beyond what is final is of another process that saw more than we did, or of another database.
+    if (at > this.present()) await state.refresh()
+    if (at > this.present()) return 'lost'
+    if (number > state.finalized || !covers(state.clickhouseRanges(), { from: number, to: number }))
+      return null
+    const ref = await readRef(postgres.pool, state.schema, number)
+    if (!ref) return null
+    const bytes = await frameOfBlock(formatBlockPosition(number), { num: number, hash: ref.hash }, run)
+    return { position: number, bytes }
+  }
+}

@@ -1,0 +1,86 @@
+/** Live queries on Postgres follow the commit log: a result for every block of an append, a retraction for a revert. */
+import { type Commit, isTakenBack, readCommits } from '#store/commits.ts'
+import type { ChainReads } from '../routes/services.ts'
+import { type Feed, frameOfBlock, type Lost, type RunBlock, type Step } from './feed.ts'
+import { retractFrame } from './frames.ts'
+import { type CommitPosition, formatCommitPosition, parseCommitPosition } from './position.ts'
+
+/** All queries of a chain read the same newest commits; a few hundred of them are a few hundred hashes. */
+const commitsCached = 256
+
+export class PostgresFeed implements Feed<CommitPosition> {
+  readonly #chain: ChainReads
+  readonly #commits = new Map<number, Commit>()
+
+  constructor(chain: ChainReads) {
+    this.#chain = chain
+  }
+
+  present(): CommitPosition {
+    const { seq, tip } = this.#chain.state
+    return { seq, block: tip, complete: false }
+  }
+
+  tip(): number {
+    return this.#chain.state.tip
+  }
+
+  blockOf = (position: CommitPosition): number => position.block
+  format = formatCommitPosition
+  parse = parseCommitPosition
+
+  async next(at: CommitPosition, run: RunBlock): Promise<Step<CommitPosition> | Lost | null> {
+    if (!at.complete) {
+      const begun = await this.#commit(at.seq)
+      if (begun?.kind === 'append' && at.block < begun.range.to) return this.#block(begun, at.block + 1, run)
+    }
+    const { state } = this.#chain
+    // A place beyond the log is of another process that saw more than we did, or of another database.
+    if (at.seq > state.seq) await state.refresh()
+    if (at.seq >= state.seq) return at.seq > state.seq ? 'lost' : null
+    const commit = await this.#commit(at.seq + 1)
+    if (!commit) return 'lost'
+    return commit.kind === 'append' ? this.#block(commit, commit.range.from, run) : retraction(commit)
+  }
+
+  /**
+   * The result of one block. A block that was taken back meanwhile is passed over: nothing was said of it, and its
+   * retraction, which comes next in the log, does no harm. Asked after the query, so that the rows were the block's.
+   */
+  async #block(commit: Commit, number: number, run: RunBlock): Promise<Step<CommitPosition>> {
+    const { postgres, state } = this.#chain
+    const position = { seq: commit.seq, block: number, complete: number === commit.range.to }
+    const block = commit.blocks.find(({ num }) => num === number)
+    if (!block) throw new Error(`commit ${commit.seq} has no block ${number}`)
+    const bytes = await frameOfBlock(formatCommitPosition(position), block, run)
+    const gone = await isTakenBack(postgres.pool, state.schema, commit.seq, number)
+    return gone ? { position: endOf(commit), bytes: null } : { position, bytes }
+  }
+
+  /** A commit by its number; null when the log does not hold it. */
+  async #commit(seq: number): Promise<Commit | null> {
+    const cached = this.#commits.get(seq)
+    if (cached) return cached
+    const { postgres, state } = this.#chain
+    for (const commit of await readCommits(postgres.pool, state.schema, seq - 1)) this.#remember(commit)
+    return this.#commits.get(seq) ?? null
+  }
+
+  #remember(commit: Commit): void {
+    this.#commits.set(commit.seq, commit)
+    const [oldest] = this.#commits.keys()
+    if (this.#commits.size > commitsCached && oldest !== undefined) this.#commits.delete(oldest)
+  }
+}
+
+const endOf = (commit: Commit): CommitPosition => ({
+  seq: commit.seq,
+  block: commit.range.to,
+  complete: true,
+})
+
+function retraction(commit: Commit): Step<CommitPosition> {
+  // The stream stands below what was taken back.
+  const position = { seq: commit.seq, block: commit.range.from - 1, complete: true }
+  return { position, bytes: retractFrame(formatCommitPosition(position), commit.blocks) }
+}

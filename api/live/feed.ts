@@ -1,0 +1,48 @@
+/** A chain as one engine's live queries see it: a sequence of steps, each from one place to the next. */
+import type { QueryResult } from '#store/userQuery/result.ts'
+import { UserQueryError, type UserQueryErrorCode } from '#store/userQuery/UserQueryError.ts'
+import { type FrameBlock, failedFrame, resultFrame } from './frames.ts'
+
+/** From a place to the next; without bytes where there is nothing to say on the way. */
+export interface Step<Position> {
+  readonly position: Position
+  readonly bytes: Buffer | null
+}
+
+/** Runs the query over one block. @throws UserQueryError */
+export type RunBlock = (block: number) => Promise<QueryResult>
+
+/** Why a stream cannot go on from where it is. */
+export type Lost = 'lost'
+
+export interface Feed<Position> {
+  /** Where the chain stands now: a new stream begins here. */
+  present(): Position
+  /** Newest block that readers of this engine see. */
+  tip(): number
+  blockOf(position: Position): number
+  format(position: Position): string
+  /** A place from a client's Last-Event-ID; null when it is not one of this feed. */
+  parse(id: string): Position | null
+  /** The step after a place; null while there is none. */
+  next(position: Position, run: RunBlock): Promise<Step<Position> | Lost | null>
+}
+
+/** These would fail again on the same block; all else is tried again. */
+const finalFailures: ReadonlySet<UserQueryErrorCode> = new Set([
+  'sql_invalid',
+  'sql_refused',
+  'sql_failed',
+  'sql_timeout',
+])
+
+/** The frame of one block: its result, or why it has none. @throws what may pass on another try */
+export async function frameOfBlock(id: string, block: FrameBlock, run: RunBlock): Promise<Buffer> {
+  try {
+    return resultFrame(id, await run(block.num), [block])
+  } catch (error) {
+    if (error instanceof UserQueryError && finalFailures.has(error.code))
+      return failedFrame(id, error, [block])
+    throw error
+  }
+}

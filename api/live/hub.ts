@@ -1,0 +1,162 @@
+/** All live queries of the program: who asks the same thing shares one execution, and their number is bounded. */
+import { messageOf } from '#errors.ts'
+import type { BlockRange } from '#ingest/range.ts'
+import type { ChainId } from '#primitives.ts'
+import type { Clock } from '#runtime.ts'
+import { assertPerBlock } from '#store/userQuery/perBlock.ts'
+import type { Engine, QueryRequest, QueryResult, UserQueryEngine } from '#store/userQuery/result.ts'
+import { Slots } from '#store/userQuery/slots.ts'
+import { UserQueryError } from '#store/userQuery/UserQueryError.ts'
+import type { Logger } from '#telemetry.ts'
+import { ApiError } from '../http/errors.ts'
+import type { EventStream } from '../http/sse.ts'
+import type { ChainReads } from '../routes/services.ts'
+import { ClickHouseFeed } from './ClickHouseFeed.ts'
+import type { RunBlock } from './feed.ts'
+import { LiveQuery } from './LiveQuery.ts'
+import { PostgresFeed } from './PostgresFeed.ts'
+
+/** What a client asks to be kept told of. */
+export interface LiveRequest {
+  readonly chainId: ChainId
+  readonly engine: Engine
+  readonly sql: string
+  readonly limit: number
+  readonly timeoutMs: number
+}
+
+export interface LiveHubOptions {
+  readonly chains: ReadonlyMap<ChainId, ChainReads>
+  readonly engines: Readonly<Record<Engine, UserQueryEngine>>
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** Each distinct query runs with every block; this many take both cores some 300 ms a block. */
+const queriesMax = 64
+/** Clients share frames, so that one costs a socket and what it leaves unread. */
+const clientsMax = 5_000
+/** Half of an engine's slots: queries asked once are not starved by those that repeat. */
+const slotLimits = { postgres: 2, clickhouse: 1 } as const
+/** A live execution waits for its turn as long as others have theirs; it has no other time to be asked. */
+const turnMsMax = 60_000
+
+interface Shared {
+  readonly query: Pick<LiveQuery<unknown>, 'serve' | 'subscribers'>
+  readonly stop: AbortController
+  clients: number
+}
+
+export class LiveHub {
+  readonly #options: LiveHubOptions
+  readonly #shared = new Map<string, Shared>()
+  readonly #slots: Readonly<Record<Engine, Slots>>
+  readonly #feeds = new Map<
+    ChainId,
+    { readonly postgres: PostgresFeed; readonly clickhouse: ClickHouseFeed }
+  >()
+  #clients = 0
+
+  constructor(options: LiveHubOptions) {
+    this.#options = options
+    const slots = (running: number) =>
+      new Slots({ running, waiting: queriesMax + clientsMax, waitMs: turnMsMax }, options.clock)
+    this.#slots = { postgres: slots(slotLimits.postgres), clickhouse: slots(slotLimits.clickhouse) }
+    for (const [id, chain] of options.chains)
+      this.#feeds.set(id, { postgres: new PostgresFeed(chain), clickhouse: new ClickHouseFeed(chain) })
+  }
+
+  /** Distinct queries, and clients of all of them; for /metrics and tests. */
+  get size(): { readonly queries: number; readonly clients: number } {
+    return { queries: this.#shared.size, clients: this.#clients }
+  }
+
+  /**
+   * Checks a request before the first byte is sent. It takes no place: a refused one leaves nothing behind.
+   * @throws UserQueryError, or ApiError `overloaded`
+   */
+  async check(request: LiveRequest, signal: AbortSignal): Promise<void> {
+    if (this.#clients >= clientsMax) throw overloaded('too many clients of live queries')
+    if (this.#shared.has(keyOf(request))) return
+    if (this.#shared.size >= queriesMax) throw overloaded('too many different live queries')
+    await assertPerBlock(request.engine, request.sql)
+    const tip = this.#feedOf(request).tip()
+    const { relations } = await this.#run(request, { from: tip, to: tip }, signal)
+    if (relations.length > 0) return
+    throw new UserQueryError('sql_refused', 'the query reads no table, so no block changes its result', {
+      hint: 'name a table in FROM, or ask without live',
+    })
+  }
+
+  /** Serves a checked request until the client goes. */
+  async serve(request: LiveRequest, stream: EventStream, lastEventId: string | undefined): Promise<void> {
+    const key = keyOf(request)
+    const shared = this.#shared.get(key) ?? this.#start(key, request)
+    shared.clients += 1
+    this.#clients += 1
+    try {
+      await shared.query.serve(stream, lastEventId)
+    } finally {
+      shared.clients -= 1
+      this.#clients -= 1
+      if (shared.clients === 0) this.#end(key, shared)
+    }
+  }
+
+  #start(key: string, request: LiveRequest): Shared {
+    const stop = new AbortController()
+    const run: RunBlock = (block) => this.#run(request, { from: block, to: block }, stop.signal)
+    const query = this.#queryOf(request, run)
+    const shared: Shared = { query, stop, clients: 0 }
+    this.#shared.set(key, shared)
+    query.run(stop.signal).catch((error: unknown) => {
+      this.#options.log.error({ error: messageOf(error) }, 'a live query ended through a defect of ours')
+      this.#end(key, shared)
+    })
+    return shared
+  }
+
+  #queryOf(request: LiveRequest, run: RunBlock) {
+    const { clock, log } = this.#options
+    const { state } = this.#chainOf(request.chainId)
+    const common = { run, bell: state.bell, finalized: () => state.finalized, clock, log }
+    const { postgres, clickhouse } = this.#feedsOf(request.chainId)
+    return request.engine === 'postgres'
+      ? new LiveQuery({ ...common, feed: postgres })
+      : new LiveQuery({ ...common, feed: clickhouse })
+  }
+
+  #end(key: string, shared: Shared): void {
+    shared.stop.abort()
+    if (this.#shared.get(key) === shared) this.#shared.delete(key)
+  }
+
+  #run(request: LiveRequest, blocks: BlockRange, signal: AbortSignal): Promise<QueryResult> {
+    const { engine, chainId, sql, limit, timeoutMs } = request
+    const asked: QueryRequest = { chainId, sql, limit, timeoutMs, blocks: [blocks], signal }
+    return this.#slots[engine].run(() => this.#options.engines[engine].run(asked), signal)
+  }
+
+  #feedOf({ engine, chainId }: LiveRequest): { tip(): number } {
+    return this.#feedsOf(chainId)[engine]
+  }
+
+  #feedsOf(chainId: ChainId) {
+    const feeds = this.#feeds.get(chainId)
+    if (!feeds) throw new Error(`chain ${chainId} is served but has no live feeds`)
+    return feeds
+  }
+
+  #chainOf(chainId: ChainId): ChainReads {
+    const chain = this.#options.chains.get(chainId)
+    if (!chain) throw new Error(`chain ${chainId} is served but has no services`)
+    return chain
+  }
+}
+
+/** The same question gets the same frames. */
+const keyOf = ({ engine, chainId, limit, timeoutMs, sql }: LiveRequest): string =>
+  JSON.stringify([engine, chainId, limit, timeoutMs, sql.trim()])
+
+const overloaded = (message: string): ApiError =>
+  new ApiError('overloaded', `${message}; retry shortly.`, { headers: { 'retry-after': '5' } })

@@ -1,0 +1,251 @@
+/** GET and POST /v1/indexer/query: analysts' SQL on either engine, once or live. */
+import type { BlockRange, RangeSet } from '#ingest/range.ts'
+import { newestSegment } from '#ingest/range.ts'
+import type { ChainId } from '#primitives.ts'
+import type { Engine, QueryResult, UserQueryEngine } from '#store/userQuery/result.ts'
+import { sqlBytesMax } from '#store/userQuery/text.ts'
+import { UserQueryError } from '#store/userQuery/UserQueryError.ts'
+import type { AccessRule, Caller } from '../http/access.ts'
+import type { RawAnswer } from '../http/answer.ts'
+import { chainParameter, selectChain } from '../http/chain.ts'
+import { ApiError } from '../http/errors.ts'
+import * as p from '../http/parameter.ts'
+import { rawEndpoint } from '../http/rawEndpoint.ts'
+import * as s from '../http/schema.ts'
+import { readLastEventId } from '../http/sse.ts'
+import type { LiveHub } from '../live/hub.ts'
+import { presentResult } from '../live/result.ts'
+import { type ReadServices, readsOf } from './services.ts'
+
+export interface IndexerServices extends ReadServices {
+  readonly sql: Readonly<Record<Engine, UserQueryEngine>>
+  readonly live: LiveHub
+}
+
+const indexerQuery: AccessRule = { who: 'anyone', scope: 'indexer:query', payable: true }
+
+const queryResult = s.named('QueryResult', {
+  ok: s.literal(true),
+  columns: s.array(s.text()),
+  columnTypes: s.array(
+    s.text({
+      description:
+        'int, bigint, numeric, bytes, text, bool, timestamp, json, float, date… or an array of one.',
+    }),
+  ),
+  rows: s.array(
+    s.array(
+      s.json(
+        'Integers up to 32 bits are numbers, wider ones and exact numerics decimal strings; bytes are lowercase 0x hex; timestamps ISO 8601 in UTC.',
+      ),
+    ),
+  ),
+  row_count: s.count,
+  truncated: s.boolean({ description: 'More rows exist than `limit`.' }),
+  engine: s.oneOf(['postgres', 'clickhouse']),
+  query_time_ms: s.number({ minimum: 0 }),
+  horizon: s.object(
+    { from: s.count, to: s.count },
+    { description: 'Newest run of blocks the query saw whole. Newer ones, and older gaps, it did not see.' },
+  ),
+})
+
+const description =
+  'Read-only SELECT over the base tables `blocks`, `txs`, `receipts`, `logs`; ClickHouse has the analytics tables too. ' +
+  'With `live=true` the answer is a stream of server-sent events: `result` for every new block, read over that block ' +
+  'alone; `retract` when blocks were orphaned (Postgres only: ClickHouse follows finalized blocks); `finalized`, ' +
+  '`progress`, `lagged`, `error`. Go on from a place with Last-Event-ID.'
+
+const limitDefault = 10_000
+const timeoutMsDefault = 5_000
+
+const produces = {
+  'application/json': queryResult,
+  'text/event-stream': s.text({ description: 'Events whose data is JSON with `ok`.' }),
+}
+
+const shared = {
+  path: '/v1/indexer/query',
+  description,
+  access: indexerQuery,
+  errorFields: { ok: false },
+  errors: ['sql_invalid', 'overloaded', 'request_timeout', 'upstream_error', 'store_rebuilding'],
+  produces,
+} as const
+
+/** Line ends and tabs are part of SQL; the gate looks at the rest. */
+const sqlText = p.parameter({
+  schema: s.text({
+    minLength: 1,
+    maxLength: sqlBytesMax,
+    examples: ['SELECT num, hash FROM blocks LIMIT 10'],
+  }),
+  description: "One SELECT, up to 65,536 bytes. `'0x…'` constants are bytes.",
+  code: 'param_invalid',
+  parse: (text) => {
+    if (Buffer.byteLength(text) > sqlBytesMax)
+      throw new p.ParameterError(`expected at most ${sqlBytesMax} bytes`)
+    return text
+  },
+})
+
+export const queryIndexerEndpoint = rawEndpoint({
+  ...shared,
+  summary: 'Runs one SQL query, once or live.',
+  chain: 'query',
+  filters: {
+    sql: p.required(sqlText),
+    engine: p.withDefault(
+      p.described(
+        p.oneOf('postgres', 'clickhouse'),
+        '`postgres` follows the head, `clickhouse` what is final.',
+      ),
+      'postgres',
+    ),
+    live: p.withDefault(p.described(p.boolean, 'Stream a result for every new block.'), false),
+    limit: p.withDefault(p.described(p.integer(1, 10_000), 'Rows at most.'), limitDefault),
+    timeout_ms: p.withDefault(
+      p.described(p.integer(100, 30_000), 'Milliseconds the query may run.'),
+      timeoutMsDefault,
+    ),
+  },
+  answer: ({ chainId, filters, signal, headers }, services: IndexerServices) => {
+    const { sql, engine, live, limit, timeout_ms: timeoutMs } = filters
+    const query = { chainId, sql, engine, limit, timeoutMs }
+    return live
+      ? streamAnswer(query, readLastEventId(headers), signal, services)
+      : jsonAnswer(query, signal, services, 'feed')
+  },
+})
+
+export const postIndexerQueryEndpoint = rawEndpoint({
+  ...shared,
+  method: 'POST',
+  summary: 'The same as GET, for queries too long for a URL.',
+  body: s.object({
+    sql: s.text({ minLength: 1, maxLength: sqlBytesMax }),
+    chainId: s.optional(s.union([s.text(), s.integer({ minimum: 1 })])),
+    engine: s.optional(s.oneOf(['postgres', 'clickhouse'])),
+    live: s.optional(s.boolean()),
+    limit: s.optional(s.integer({ minimum: 1, maximum: 10_000 })),
+    timeout_ms: s.optional(s.integer({ minimum: 100, maximum: 30_000 })),
+  }),
+  // Room for the escapes of a query of the full length.
+  bodyBytesMax: 3 * sqlBytesMax,
+  answer: ({ body, signal, headers, caller }, services: IndexerServices) => {
+    const query = {
+      chainId: bodyChain(body.chainId, services, caller),
+      sql: body.sql,
+      engine: body.engine ?? 'postgres',
+      limit: body.limit ?? limitDefault,
+      timeoutMs: body.timeout_ms ?? timeoutMsDefault,
+    }
+    return body.live
+      ? streamAnswer(query, readLastEventId(headers), signal, services)
+      : jsonAnswer(query, signal, services, 'none')
+  },
+})
+
+interface Query {
+  readonly chainId: ChainId
+  readonly sql: string
+  readonly engine: Engine
+  readonly limit: number
+  readonly timeoutMs: number
+}
+
+function bodyChain(asked: string | number | undefined, services: ReadServices, caller: Caller): ChainId {
+  try {
+    const id = asked === undefined ? undefined : chainParameter.parse(`${asked}`)
+    return selectChain(id, [...services.chains.keys()], caller)
+  } catch (error) {
+    if (!(error instanceof p.ParameterError)) throw error
+    throw new ApiError('chain_id_invalid', undefined, {
+      details: [{ path: ['body', 'chainId'], message: error.message }],
+    })
+  }
+}
+
+async function jsonAnswer(
+  query: Query,
+  signal: AbortSignal,
+  services: IndexerServices,
+  cache: 'feed' | 'none',
+): Promise<RawAnswer> {
+  const { blocks, horizon } = visibleBlocks(query, services)
+  const { chainId, sql, limit, timeoutMs } = query
+  const result = await publicly(() =>
+    services.sql[query.engine].run({ chainId, sql, limit, timeoutMs, blocks, signal }),
+  )
+  return {
+    kind: 'bytes',
+    contentType: 'application/json; charset=utf-8',
+    body: JSON.stringify(bodyOf(result, horizon)),
+    cache,
+  }
+}
+
+async function streamAnswer(
+  query: Query,
+  lastEventId: string | undefined,
+  signal: AbortSignal,
+  { live }: IndexerServices,
+): Promise<RawAnswer> {
+  await publicly(() => live.check(query, signal))
+  return { kind: 'events', write: (stream) => live.serve(query, stream, lastEventId) }
+}
+
+const bodyOf = (result: QueryResult, horizon: BlockRange): s.Static<typeof queryResult> => ({
+  ...presentResult(result),
+  columns: [...result.columns],
+  columnTypes: [...result.columnTypes],
+  rows: result.rows.map((row) => [...row]),
+  horizon: { from: horizon.from, to: horizon.to },
+})
+
+/** What the engine may show now; taken once, so that the answer says exactly what the query saw. */
+function visibleBlocks(
+  { engine, chainId }: Query,
+  services: ReadServices,
+): { readonly blocks: RangeSet; readonly horizon: BlockRange } {
+  const { state } = readsOf(services, chainId)
+  const blocks = engine === 'postgres' ? state.coverage('postgres') : state.clickhouseRanges()
+  const horizon = newestSegment(blocks)
+  if (horizon) return { blocks, horizon }
+  throw engine === 'postgres'
+    ? new ApiError('history_incomplete', 'Nothing of this chain is indexed yet.')
+    : new ApiError('store_rebuilding', 'ClickHouse holds nothing of this chain yet.')
+}
+
+/** A query's failure as the API tells it. */
+async function publicly<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    throw error instanceof UserQueryError ? apiErrorOf(error) : error
+  }
+}
+
+function apiErrorOf(error: UserQueryError): ApiError {
+  const cause = { cause: error }
+  switch (error.code) {
+    case 'sql_invalid':
+    case 'sql_refused':
+    case 'sql_failed': {
+      const { line, column, hint } = error
+      const place = line === undefined ? '' : ` (line ${line}, column ${column})`
+      const message = `${error.message}${place}${hint === undefined ? '' : `; ${hint}`}`
+      return new ApiError('sql_invalid', message, {
+        ...cause,
+        details: [{ path: ['query', 'sql'], message }],
+      })
+    }
+    case 'sql_timeout':
+      return new ApiError('request_timeout', `${error.message}; raise \`timeout_ms\` or ask for less.`, cause)
+    case 'sql_busy':
+      return new ApiError('overloaded', `${error.message}.`, { ...cause, headers: { 'retry-after': '2' } })
+    case 'sql_cancelled':
+    case 'sql_unavailable':
+      return new ApiError('upstream_error', `${error.message}.`, cause)
+  }
+}

@@ -1,0 +1,40 @@
+/**
+ * Whether a query can be answered block by block. Filters, joins within a block and aggregates can (an aggregate is then
+ * one of each block); a LIMIT or OFFSET chooses among the rows of all blocks, which no single block can know.
+ */
+import { parse as parseClickHouse } from './clickhouse/parse.ts'
+import { loadPostgresGrammar, parsePostgres } from './postgres/parse.ts'
+import type { Engine } from './result.ts'
+import { UserQueryError } from './UserQueryError.ts'
+
+/** @throws UserQueryError `sql_refused` naming the clause, or `sql_invalid` for what cannot be read */
+export async function assertPerBlock(engine: Engine, sql: string): Promise<void> {
+  const clause = engine === 'postgres' ? await clauseOfPostgres(sql) : clauseOfClickHouse(sql)
+  if (clause === undefined) return
+  throw new UserQueryError('sql_refused', `${clause} chooses among the rows of all blocks`, {
+    hint: 'a live query is answered block by block: leave it out, or ask with live=snapshot',
+  })
+}
+
+async function clauseOfPostgres(sql: string): Promise<string | undefined> {
+  await loadPostgresGrammar()
+  const tree = parsePostgres(sql)
+  if (someNode(tree, (node) => node['limitOffset'] !== undefined)) return 'OFFSET'
+  return someNode(tree, (node) => node['limitCount'] !== undefined) ? 'LIMIT' : undefined
+}
+
+function clauseOfClickHouse(sql: string): string | undefined {
+  const query: unknown = parseClickHouse(sql)
+  const isQuery = (node: Node) => 'orderBy' in node && 'limit' in node
+  if (someNode(query, (node) => isQuery(node) && node['offset'] !== undefined)) return 'OFFSET'
+  return someNode(query, (node) => isQuery(node) && node['limit'] !== undefined) ? 'LIMIT' : undefined
+}
+
+type Node = Readonly<Record<string, unknown>>
+
+function someNode(value: unknown, matches: (node: Node) => boolean): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (Array.isArray(value)) return value.some((item) => someNode(item, matches))
+  const node: Node = Object.fromEntries(Object.entries(value))
+  return matches(node) || Object.values(node).some((inner) => someNode(inner, matches))
+}

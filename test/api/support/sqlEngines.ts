@@ -1,0 +1,55 @@
+/** Both engines of analysts' SQL over a test's chain, each as the restricted reader of its views. */
+import { systemRuntime } from '#runtime.ts'
+import { viewSchemaOf } from '#store/postgres.ts'
+import { ClickHouseUserQueryEngine } from '#store/userQuery/clickhouse/ClickHouseUserQueryEngine.ts'
+import { PostgresUserQueryEngine } from '#store/userQuery/postgres/PostgresUserQueryEngine.ts'
+import { bindViews } from '#store/userQuery/relations.ts'
+import type { UserQueryEngine } from '#store/userQuery/result.ts'
+import { prepareReaderRole } from '#store/userQuery/roles.ts'
+import { relationsOf, replaceClickHouseViews, replacePostgresViews } from '#store/views.ts'
+import { silentLogger } from '#telemetry.ts'
+import type { ChainStore } from '../../store/support/chainStore.ts'
+
+export interface SqlEngines {
+  readonly postgres: UserQueryEngine
+  readonly clickhouse: UserQueryEngine
+}
+
+export async function openSqlEngines(store: ChainStore): Promise<SqlEngines> {
+  const { access, chainId, postgres, clickhouse } = store
+  const { clock } = systemRuntime()
+  const schema = viewSchemaOf(chainId)
+  await replacePostgresViews(postgres, chainId)
+  await replaceClickHouseViews(clickhouse, chainId, 'DEFINER = default SQL SECURITY DEFINER')
+  return {
+    postgres: new PostgresUserQueryEngine({
+      url: await readerUrl(store),
+      catalogOf: () => bindViews(relationsOf('postgres'), schema),
+      clock,
+      log: silentLogger,
+    }),
+    clickhouse: new ClickHouseUserQueryEngine({
+      url: access.clickhouseUrl,
+      username: access.readerUsername,
+      password: access.readerPassword,
+      catalogOf: () => bindViews(relationsOf('clickhouse'), schema),
+      clock,
+    }),
+  }
+}
+
+/** Roles belong to the cluster, so each chain has one of its own. */
+async function readerUrl({ access, chainId, postgres }: ChainStore): Promise<string> {
+  const name = `reader_${chainId}`
+  await prepareReaderRole(postgres.pool, {
+    name,
+    password: 'reader',
+    chainIds: [chainId],
+    connectionsMax: 10,
+    ownsCluster: false,
+  })
+  const url = new URL(access.databaseUrl)
+  url.username = name
+  url.password = 'reader'
+  return url.href
+}
