@@ -21,6 +21,9 @@ export interface DevChainRecord {
   readonly port: number
   /** Hash of block 0: no two generations share it. Null until the node has answered for the first time. */
   readonly genesisHash: string | null
+  /** What block 0 was made of, in seconds and gas. */
+  readonly genesisTimestamp: number
+  readonly genesisGasLimit: number
 }
 
 /** Names the files of a chain below a data directory. */
@@ -52,7 +55,18 @@ export async function writeRecord(files: DevChainFiles, record: DevChainRecord):
 
 function parseRecord(value: unknown): DevChainRecord | undefined {
   const [pid, port] = [field(value, 'pid'), field(value, 'port')]
-  const genesisHash = field(value, 'genesisHash')
+  const [genesisTimestamp, genesisGasLimit] = [
+    field(value, 'genesisTimestamp'),
+    field(value, 'genesisGasLimit'),
+  ]
   if (typeof pid !== 'number' || typeof port !== 'number') return undefined
-  return { pid, port, genesisHash: typeof genesisHash === 'string' ? genesisHash : null }
+  if (typeof genesisTimestamp !== 'number' || typeof genesisGasLimit !== 'number') return undefined
+  const genesisHash = field(value, 'genesisHash')
+  return {
+    pid,
+    port,
+    genesisHash: typeof genesisHash === 'string' ? genesisHash : null,
+    genesisTimestamp,
+    genesisGasLimit,
+  }
 }

@@ -83,6 +83,7 @@ interface Launch {
 }
 
 type Found = DevChainRecord & { readonly genesisHash: string }
+type Generation = Pick<DevChainRecord, 'genesisHash' | 'genesisTimestamp' | 'genesisGasLimit'>
 
 /**
  * Attaches to the dev chain of this data directory, or resumes it from its state file, or begins a new generation.
@@ -99,7 +100,7 @@ export async function startDevChain(options: DevChainOptions): Promise<DevChain>
   if (kept && (await isRoomy(kept, cap))) return serve(kept, false, start)
   if (known) await retire(kept ?? known, kept !== undefined, start)
   await rm(files.state, { force: true })
-  const begun = await launch(generationFlags(clock), null, start)
+  const begun = await launch([], newGeneration(clock), start)
   log.info({ chainId, generation: begun.genesisHash, pid: begun.pid }, 'new dev chain')
   return serve(begun, true, start)
 }
@@ -125,7 +126,7 @@ async function resume(known: DevChainRecord, start: Launch): Promise<Found | und
   )
   if (!isPresent) return undefined
   try {
-    const found = await launch(['--load-state', files.state], known.genesisHash, start)
+    const found = await launch(['--load-state', files.state], known, start)
     if (known.genesisHash === null || found.genesisHash === known.genesisHash) return found
     await signalAnvil({ pid: found.pid, stateFile: files.state }, 'SIGKILL')
   } catch (error) {
@@ -140,21 +141,37 @@ async function resume(known: DevChainRecord, start: Launch): Promise<Found | und
  * Block 0 holds no state root, so two chains begun within a second would share its hash. The gas limit of block 0
  * therefore carries 24 random bits; later blocks have the usual one. (`--init` ignores extraData.)
  */
-function generationFlags(clock: Clock): string[] {
-  const gasLimit = blockGasLimit + randomInt(1, 1 << 24)
-  return ['--timestamp', String(Math.floor(clock.now() / 1000)), '--gas-limit', String(gasLimit)]
+function newGeneration(clock: Clock): Generation {
+  return {
+    genesisHash: null,
+    genesisTimestamp: Math.floor(clock.now() / 1000),
+    genesisGasLimit: blockGasLimit + randomInt(1, 1 << 24),
+  }
+}
+
+/**
+ * Anvil makes a block 0 before it loads a state, and writes both down when it ends: which one comes back the next time is
+ * chance. So it is always told to make the same one.
+ */
+function genesisFlags({ genesisTimestamp, genesisGasLimit }: Generation): string[] {
+  return ['--timestamp', String(genesisTimestamp), '--gas-limit', String(genesisGasLimit)]
 }
 
 /** Starts anvil, waits until it answers and writes the record; ends it again when it does not. */
-async function launch(flags: readonly string[], genesisHash: string | null, start: Launch): Promise<Found> {
+async function launch(flags: readonly string[], generation: Generation, start: Launch): Promise<Found> {
   const { files } = start
   const port = start.port || (await findFreePort())
-  const all = [...networkFlags(start.chainId), '--port', String(port), '--dump-state', files.state, ...flags]
+  const all = [
+    ...networkFlags(start.chainId),
+    ...['--port', String(port), '--dump-state', files.state],
+    ...genesisFlags(generation),
+    ...flags,
+  ]
   const binary = findAnvil()
   const pid = await spawnAnvil(binary, all, files.log).catch((cause: unknown) => {
     throw new DevChainError(`${binary} does not start: ${messageOf(cause)}`, { cause })
   })
-  const record = { pid, port, genesisHash }
+  const record = { ...generation, pid, port }
   // Before the first answer: a kill of ours in between must not leave a process that nobody knows.
   await writeRecord(files, record)
   const found = await awaitGenesis(record, start)
@@ -162,8 +179,8 @@ async function launch(flags: readonly string[], genesisHash: string | null, star
     await signalAnvil({ pid, stateFile: files.state }, 'SIGKILL')
     throw new DevChainError(`anvil did not come up on port ${port}: ${await logTail(files.log)}`)
   }
-  await writeRecord(files, { pid, port, genesisHash: found })
-  return { pid, port, genesisHash: found }
+  await writeRecord(files, { ...record, genesisHash: found })
+  return { ...record, genesisHash: found }
 }
 
 function networkFlags(chainId: number): string[] {

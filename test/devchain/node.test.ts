@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { access, rm, writeFile } from 'node:fs/promises'
+import { access, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -38,6 +38,13 @@ describe('the dev chain', () => {
     expect(await readBlocks(second.rpc, 30)).toEqual(before)
     await mineBlocks(second.chain.rpcUrl, 1)
     expect(await second.rpc.quantity('eth_blockNumber')).toBe(31)
+  })
+
+  test('holds one block of each height after any number of starts', async () => {
+    const folder = await newFolder()
+    for (const _ of [1, 2, 3]) await (await start(folder)).chain.stop()
+    const state: unknown = JSON.parse(await readFile(join(folder, 'devchain', '4217', 'state.json'), 'utf8'))
+    expect(field(state, 'blocks')).toHaveLength(1)
   })
 
   test('outlives a SIGKILL of the program and is found again', async () => {
