@@ -4,11 +4,12 @@
  * -> `store/sinks/postgres.ts` (commit) -> `store/clickhouse/lane.ts` (follow) -> `api/routes` (read).
  */
 import type { ClickHouseClient } from '@clickhouse/client'
+import { backoffMs, laneBackoff, problemOf, remedyOf } from '#ingest/backoff.ts'
 import { ByteBudget } from '#ingest/byteBudget.ts'
 import { visitListed } from '#ingest/failpoints.ts'
 import { type FollowEvent, type FollowState, follow } from '#ingest/follow.ts'
 import { fillHistory, type HistoryEvent } from '#ingest/history.ts'
-import { acquireLease, type Lease, type LeaseOptions, waitForLease } from '#ingest/lease.ts'
+import { acquireLease, FencedOutError, type Lease, type LeaseOptions, waitForLease } from '#ingest/lease.ts'
 import type { HistoryProgress } from '#ingest/progress.ts'
 import { type BlockRange, blockCount, covers, splitAligned } from '#ingest/range.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
@@ -133,29 +134,21 @@ export class Chain {
 
   /** Starts every lane as soon as the lease is ours; until then another process writes and this one reads. */
   async start(): Promise<void> {
-    const { head, finalized } = await this.source.head()
-    this.startTarget = { head: head.number, finalized }
-    this.state.sawHead(head.number)
     await this.state.refresh()
     const reading = this.state.follow(this.#options.runtime.clock, this.#stop.signal)
-    const writing = this.#write().catch((error: unknown) => {
-      if (this.#stop.signal.aborted) return
-      this.headStatus = { state: 'stopped', problem: messageOf(error) }
-      this.#options.log.error({ chainId: this.state.chainId, error: messageOf(error) }, 'the chain stopped')
-    })
-    this.#running = Promise.all([reading, writing])
+    this.#running = Promise.all([reading, this.#write()])
   }
 
   /**
    * Brings both stores to cover `range` and returns; nothing is followed. @throws LeaseHeldError when another process
    * writes this chain
    */
-  async fill(range: BlockRange): Promise<void> {
+  async fill(range: BlockRange, stop: AbortSignal): Promise<void> {
     const { runtime } = this.#options
     const lease = await acquireLease(this.#leaseOptions())
     const sinks = await this.#openSinks(lease)
     const done = new AbortController()
-    const signal = AbortSignal.any([this.#stop.signal, lease.lost, done.signal])
+    const signal = AbortSignal.any([this.#stop.signal, stop, lease.lost, done.signal])
     const lanes = Promise.all([
       sinks.clickhouseLane.run(signal),
       this.state.follow(runtime.clock, signal),
@@ -166,7 +159,10 @@ export class Chain {
       const history = { from: range.from, to: Math.min(range.to, target.to) }
       if (blockCount(history) > 0)
         await fillHistory(this.#historyLane(sinks.history), history, this.#historyOptions(), signal)
-      while (!this.#holds(range)) await this.state.bell.wait(runtime.clock, HISTORY_IDLE_MS, signal)
+      while (!this.#holds(range)) {
+        await this.state.bell.wait(runtime.clock, HISTORY_IDLE_MS, signal)
+        signal.throwIfAborted()
+      }
     } finally {
       done.abort()
       await lanes
@@ -175,16 +171,41 @@ export class Chain {
 
   /** True when both stores hold the range; throws what stopped a lane, so that nobody waits for it. */
   #holds(range: BlockRange): boolean {
-    this.#stop.signal.throwIfAborted()
     for (const lane of [this.headStatus, this.clickhouseStatus])
       if (lane.state === 'stopped' || lane.state === 'finality_violated')
         throw new ChainStoppedError(lane.problem ?? '')
     return covers(this.state.coverage('postgres'), range) && covers(this.state.coverage('clickhouse'), range)
   }
 
+  /** Writes whenever the lease is ours. A store that is away for long costs the lease; then it is asked for again. */
   async #write(): Promise<void> {
-    const lease = await waitForLease(this.#leaseOptions(), this.#stop.signal)
-    await this.#runLanes(lease, await this.#openSinks(lease))
+    const { runtime, log } = this.#options
+    for (let failures = 0; !this.#stop.signal.aborted; ) {
+      try {
+        this.startTarget ??= await this.#readStartTarget()
+        const lease = await waitForLease(this.#leaseOptions(), this.#stop.signal)
+        const sinks = await this.#openSinks(lease)
+        failures = 0
+        await this.#runLanes(lease, sinks)
+        if (!lease.lost.aborted) return
+      } catch (error) {
+        if (this.#stop.signal.aborted) return
+        const { chainId } = this.state
+        const mayPass = error instanceof FencedOutError || remedyOf(error) !== 'stop'
+        this.headStatus = { state: mayPass ? 'waiting' : 'stopped', problem: messageOf(error) }
+        if (!mayPass) return log.error({ chainId, ...problemOf(error) }, 'the chain stopped')
+        const waitMs = backoffMs(++failures, laneBackoff, runtime.random)
+        log.warn({ chainId, failures, waitMs, ...problemOf(error) }, 'the chain will try again')
+        await this.#lease?.release().catch(() => {})
+        await runtime.clock.sleep(waitMs, this.#stop.signal).catch(() => {})
+      }
+    }
+  }
+
+  async #readStartTarget() {
+    const { head, finalized } = await this.source.head(this.#stop.signal)
+    this.state.sawHead(head.number)
+    return { head: head.number, finalized }
   }
 
   #leaseOptions(): LeaseOptions {

@@ -3,7 +3,7 @@
  * needs. Environment variables describe one chain; several come from a JSON file named by CONFIG.
  */
 import { readFileSync } from 'node:fs'
-import { SettingError } from './errors.ts'
+import { messageOf, SettingError } from './errors.ts'
 
 export interface ChainConfig {
   /** Expected chain id; null takes what the node says. */
@@ -137,6 +137,8 @@ function chainFromEnvironment(read: (name: string) => string): ChainConfig {
 function readChains(path: string): ChainConfig[] {
   const parsed = parseFile(path)
   const chains = isRecord(parsed) ? parsed['chains'] : undefined
+  const unknown = isRecord(parsed) ? Object.keys(parsed).find((key) => key !== 'chains') : undefined
+  if (unknown) throw new SettingError('CONFIG', `${path} has an unknown field \`${unknown}\``)
   if (!Array.isArray(chains) || chains.length === 0)
     throw new SettingError('CONFIG', `${path} has no list \`chains\``)
   const configs = chains.map((chain, index) => readChain(`CONFIG chains[${index}]`, chain))
@@ -166,7 +168,9 @@ function parseFile(path: string): unknown {
   try {
     return JSON.parse(readFileSync(path, 'utf8'))
   } catch (cause) {
-    throw new SettingError('CONFIG', `${path} cannot be read as JSON`, { cause })
+    // A parser's message quotes the text, which may hold an endpoint's key.
+    const problem = cause instanceof SyntaxError ? 'is not JSON' : `cannot be read (${messageOf(cause)})`
+    throw new SettingError('CONFIG', `${path} ${problem}`, { cause })
   }
 }
 

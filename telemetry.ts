@@ -9,9 +9,12 @@ export interface Logger {
   error(fields: object, message: string): void
 }
 
-/** JSON lines on stderr; stdout belongs to the terminal view and to command output. */
-export function createLogger(level: string): Logger {
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination(2))
+/** JSON lines on stderr unless told otherwise; stdout belongs to the terminal view and to command output. */
+export function createLogger(
+  level: string,
+  destination: { write(line: string): void } = pino.destination(2),
+): Logger {
+  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination)
 }
 
 /** Discards everything; for tests and one-shot commands. */

@@ -1,7 +1,8 @@
 /** The HTTP server: endpoint values in, a Fastify instance out; its limits, its hooks in the order they run, its end. */
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import { createServer as createProbe, type Socket } from 'node:net'
 import fastifyCompress from '@fastify/compress'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { SettingError } from '#errors.ts'
@@ -107,16 +108,32 @@ export async function listen(app: FastifyInstance, host: string, port: number): 
   try {
     return await app.listen({ host, port })
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
-    if (code === 'EADDRINUSE') {
-      throw new SettingError('PORT', `${port} is in use by another program on ${host}`, { cause })
-    }
-    if (code === 'EACCES') throw new SettingError('PORT', `${port} needs privileges to listen on`, { cause })
-    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
-      throw new SettingError('HOST', `${host} is not an address of this machine`, { cause })
-    }
-    throw cause
+    throw addressError(cause, host, port)
   }
+}
+
+/**
+ * Listens for a moment and stops: a start takes seconds, and a busy port should be told in the first of them. It can still
+ * be taken before `listen`. @throws SettingError naming PORT or HOST
+ */
+export async function assertAddressFree(host: string, port: number): Promise<void> {
+  const probe = createProbe()
+  try {
+    await once(probe.listen({ host, port }), 'listening')
+  } catch (cause) {
+    throw addressError(cause, host, port)
+  }
+  await new Promise((resolve) => probe.close(resolve))
+}
+
+function addressError(cause: unknown, host: string, port: number): unknown {
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
+  if (code === 'EADDRINUSE')
+    return new SettingError('PORT', `${port} is in use by another program on ${host}`, { cause })
+  if (code === 'EACCES') return new SettingError('PORT', `${port} needs privileges to listen on`, { cause })
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+    return new SettingError('HOST', `${host} is not an address of this machine`, { cause })
+  return cause
 }
 
 /** Requests under way may finish for this long once the program stops. */

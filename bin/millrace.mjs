@@ -1,14 +1,27 @@
 #!/usr/bin/env node
-// Runs main.ts under the Node that comes with the project: the machine's own may be too old to run TypeScript.
+// Runs main.ts under a Node that can: this one when it is new enough, else the one that came with `npm install`.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-const bundled = fileURLToPath(new URL('../node_modules/.bin/node', import.meta.url))
-const node = existsSync(bundled) ? bundled : process.execPath
-const main = fileURLToPath(new URL('../main.ts', import.meta.url))
-const child = spawn(node, [main, ...process.argv.slice(2)], { stdio: 'inherit' })
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal))
-child.on('exit', (code, signal) => {
-  process.exitCode = code ?? (signal ? 1 : 0)
-})
+/** The oldest Node the program is tested with. */
+const MAJOR_MIN = 26
+const pathOf = (name) => fileURLToPath(new URL(`../${name}`, import.meta.url))
+const bundled = pathOf('node_modules/.bin/node')
+
+if (Number.parseInt(process.versions.node, 10) >= MAJOR_MIN) await import('../main.ts')
+else if (existsSync(bundled)) runBundled()
+else {
+  process.stderr.write(
+    `millrace: needs Node ${MAJOR_MIN} or newer, and this is ${process.version}. \`npm install\` brings one along on Linux and macOS, unless optional dependencies are left out.\n`,
+  )
+  process.exitCode = 1
+}
+
+function runBundled() {
+  const child = spawn(bundled, [pathOf('main.ts'), ...process.argv.slice(2)], { stdio: 'inherit' })
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  child.on('exit', (code, signal) => {
+    process.exitCode = code ?? (signal ? 1 : 0)
+  })
+}

@@ -2,7 +2,8 @@
 
 import { parseBlock } from '#ingest/block.ts'
 import { type DevChain, startDevChain } from '#ingest/devchain/node.ts'
-import { startTraffic, type Traffic } from '#ingest/devchain/traffic.ts'
+import type { Traffic, TrafficOptions } from '#ingest/devchain/traffic.ts'
+import { SourceError } from '#ingest/rpc/errors.ts'
 import { identifyChain as probeChain } from '#ingest/rpc/probe.ts'
 import { createSource, type RpcSource } from '#ingest/rpc/rpcSource.ts'
 import { detectHeaderRule } from '#ingest/verify/header.ts'
@@ -10,7 +11,7 @@ import { type ChainIdentity, readChainIdentity } from '#store/ledger.ts'
 import type { Postgres } from '#store/postgres.ts'
 import { parseRange } from '#transform/parseRange.ts'
 import type { ChainConfig, Config } from '../config.ts'
-import { SettingError } from '../errors.ts'
+import { messageOf, SettingError } from '../errors.ts'
 import type { Hash } from '../primitives.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Logger } from '../telemetry.ts'
@@ -50,7 +51,10 @@ async function reachChain(
 ): Promise<ReachableChain> {
   const devChain = config.rpcUrls.length === 0 ? await openDevChain(config, dataDir, runtime, log) : null
   const urls = devChain ? [devChain.rpcUrl] : config.rpcUrls
-  const { chainId, genesisHash } = await probeChain(urls, runtime.clock)
+  const { chainId, genesisHash } = await probeChain(urls, runtime.clock).catch((cause: unknown) => {
+    if (!(cause instanceof SourceError)) throw cause
+    throw new SettingError(settingOf(config), messageOf(cause.cause), { cause })
+  })
   if (config.chainId !== null && config.chainId !== chainId)
     throw new SettingError('CONFIG', `the node given for chain ${config.chainId} serves chain ${chainId}`)
   const source = createSource({
@@ -63,6 +67,10 @@ async function reachChain(
   })
   return { config, chainId, genesisHash, source, devChain }
 }
+
+/** Where a person finds the endpoints of a chain. */
+const settingOf = ({ chainId }: ChainConfig): string =>
+  chainId === null ? 'RPC_URL' : `CONFIG, rpcUrls of chain ${chainId}`
 
 async function openDevChain(
   config: ChainConfig,
@@ -103,25 +111,26 @@ async function learnHeaderRule(source: RpcSource): Promise<ChainIdentity['header
   return 'unknown'
 }
 
+/**
+ * What makes traffic, when a chain of the settings is a local one. It takes a second to load, most of it an Ethereum
+ * library that nothing else needs: nobody else waits for it, and this is best called where others are waited for.
+ */
+export async function loadTraffic({ chains }: Config) {
+  return chains.some(({ rpcUrls }) => rpcUrls.length === 0)
+    ? await import('#ingest/devchain/traffic.ts')
+    : null
+}
+
 /** Traffic on the dev chains, so that there is something to see; ends with the signal. */
 export function startTrafficOn(
   chains: readonly ReachableChain[],
+  startTraffic: (options: TrafficOptions) => Traffic,
   runtime: Runtime,
   log: Logger,
   signal: AbortSignal,
 ): Traffic[] {
-  return chains.flatMap(({ devChain }) =>
-    devChain
-      ? [
-          startTraffic({
-            rpcUrl: devChain.rpcUrl,
-            chainId: devChain.chainId,
-            seed: devChain.generation,
-            log,
-            clock: runtime.clock,
-            signal,
-          }),
-        ]
-      : [],
+  const devChains = chains.flatMap(({ devChain }) => devChain ?? [])
+  return devChains.map(({ rpcUrl, chainId, generation: seed }) =>
+    startTraffic({ rpcUrl, chainId, seed, log, clock: runtime.clock, signal }),
   )
 }

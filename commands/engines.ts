@@ -63,10 +63,11 @@ export async function startEngines(
 ): Promise<Engines> {
   const parts: Part[] = []
   try {
-    const postgres = await startPostgresPart(config, dataDir, runtime, log)
-    parts.push(postgres)
-    const clickhouse = await startClickHousePart(config, dataDir, chainIds, runtime, log)
-    parts.push(clickhouse)
+    const [postgres, clickhouse] = await startBoth(
+      startPostgresPart(config, dataDir, runtime, log),
+      startClickHousePart(config, dataDir, chainIds, runtime, log),
+    )
+    parts.push(postgres, clickhouse)
     writeConnection(dataDir.path, {
       databaseUrl: postgres.url,
       clickhouseUrl: clickhouse.admin.url,
@@ -77,6 +78,20 @@ export async function startEngines(
     return await connect(config, postgres, clickhouse, parts, log)
   } catch (error) {
     await closeAll(parts)
+    throw error
+  }
+}
+
+/** Side by side, because each takes seconds. When one does not start, the other is ended again. */
+async function startBoth<A extends Part, B extends Part>(
+  first: Promise<A>,
+  second: Promise<B>,
+): Promise<[A, B]> {
+  try {
+    return await Promise.all([first, second])
+  } catch (error) {
+    for (const started of await Promise.allSettled([first, second]))
+      if (started.status === 'fulfilled') await started.value.close()
     throw error
   }
 }

@@ -12,6 +12,7 @@ import type { Runtime } from '../runtime.ts'
 import type { Logger } from '../telemetry.ts'
 import { identifyChain, kindOf, type ReachableChain, reachChains } from './chains.ts'
 import { type Engines, startEngines } from './engines.ts'
+import { assertNotInterrupted } from './stopSignal.ts'
 
 export interface Program {
   readonly engines: Engines
@@ -21,8 +22,13 @@ export interface Program {
   close(): Promise<void>
 }
 
-/** Opens everything a writer of chains needs; nothing is indexed yet. */
-export async function openProgram(config: Config, runtime: Runtime, log: Logger): Promise<Program> {
+/** Opens everything a writer of chains needs; nothing is indexed yet. @throws InterruptedError when `stop` aborts */
+export async function openProgram(
+  config: Config,
+  runtime: Runtime,
+  log: Logger,
+  stop: AbortSignal = new AbortController().signal,
+): Promise<Program> {
   const opened: (() => Promise<void> | void)[] = []
   const close = async () => {
     for (const end of opened.splice(0).toReversed()) await end()
@@ -32,9 +38,11 @@ export async function openProgram(config: Config, runtime: Runtime, log: Logger)
     opened.push(() => dataDir.release())
     const reachable = await reachChains(config, dataDir.path, runtime, log)
     for (const { devChain } of reachable) if (devChain) opened.push(() => devChain.stop())
+    assertNotInterrupted(stop)
     const chainIds = reachable.map(({ chainId }) => chainId)
     const engines = await startEngines(config, dataDir, chainIds, runtime, log)
     opened.push(() => engines.close())
+    assertNotInterrupted(stop)
     await migrateApp(engines.postgres)
     const holder = installationId(dataDir.path)
     const chains: Chain[] = []

@@ -13,7 +13,12 @@ const WATCH_MS = 1_000
 const TIMEOUT_MS = 10_000
 
 /** Prints one report, or one a second until interrupted. @throws SettingError when nothing answers at HOST:PORT */
-export async function printStatus(config: Config, options: StatusOptions, clock: Clock): Promise<void> {
+export async function printStatus(
+  config: Config,
+  options: StatusOptions,
+  clock: Clock,
+  stop: AbortSignal,
+): Promise<void> {
   let before: Sample | null = null
   do {
     const report = await fetchReport(config)
@@ -21,8 +26,8 @@ export async function printStatus(config: Config, options: StatusOptions, clock:
     const text = options.json ? JSON.stringify(report) : renderReport(sample, before).join('\n')
     process.stdout.write(`${text}\n`)
     before = sample
-    if (options.watch) await clock.sleep(WATCH_MS)
-  } while (options.watch)
+    if (options.watch) await clock.sleep(WATCH_MS, stop).catch(() => {})
+  } while (options.watch && !stop.aborted)
 }
 
 async function fetchReport({ host, port }: Config): Promise<Report> {
@@ -32,6 +37,8 @@ async function fetchReport({ host, port }: Config): Promise<Report> {
     if (!answer.ok) throw new Error(`HTTP ${answer.status}`)
     return (await answer.json()) as Report
   } catch (cause) {
-    throw new SettingError('PORT', `no Millrace answers at ${url.host} (${messageOf(cause)})`, { cause })
+    // fetch says no more than that it failed; what happened is in its cause.
+    const reason = messageOf(cause instanceof Error && cause.cause ? cause.cause : cause)
+    throw new SettingError('PORT', `no Millrace answers at ${url.host} (${reason})`, { cause })
   }
 }

@@ -3,23 +3,41 @@ import { LiveHub } from '#api/live/hub.ts'
 import { endpoints, type RouteServices } from '#api/routes/index.ts'
 import { attributionNames } from '#api/routes/present/memo.ts'
 import { type ChainReads, unnamedTokens } from '#api/routes/services.ts'
-import { closeServer, createServer, listen } from '#api/server.ts'
+import { assertAddressFree, closeServer, createServer, listen } from '#api/server.ts'
+import type { Screen } from '#console/screen.ts'
 import { readSecret } from '#store/secrets.ts'
 import type { Chain } from '../chain.ts'
 import type { Config } from '../config.ts'
 import { type ChainId, chainId } from '../primitives.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Logger } from '../telemetry.ts'
-import { startTrafficOn } from './chains.ts'
+import { loadTraffic, startTrafficOn } from './chains.ts'
 import { nodeReader } from './nodeReader.ts'
 import { openProgram, type Program } from './program.ts'
 import { openQueryEngines } from './queryEngines.ts'
 import { createStatusSource } from './status.ts'
+import { aborted, InterruptedError } from './stopSignal.ts'
 import { startView } from './view.ts'
 
+export interface UpOptions {
+  readonly runtime: Runtime
+  readonly log: Logger
+  /** Ends the program. */
+  readonly stop: AbortSignal
+  readonly screen: Screen
+}
+
 /** Runs until `stop` aborts. @throws what prevents the start, each error naming its setting */
-export async function up(config: Config, runtime: Runtime, log: Logger, stop: AbortSignal): Promise<void> {
-  const program = await openProgram(config, runtime, log)
+export async function up(config: Config, options: UpOptions): Promise<void> {
+  const { runtime, log, stop } = options
+  await assertAddressFree(config.host, config.port)
+  const loading = loadTraffic(config)
+  const program = await openProgram(config, runtime, log, stop).catch((error: unknown) => {
+    // Asked to end while it started: that is no failure.
+    if (error instanceof InterruptedError) return null
+    throw error
+  })
+  if (!program) return
   const ending = new AbortController()
   const started: Chain[] = []
   try {
@@ -27,8 +45,11 @@ export async function up(config: Config, runtime: Runtime, log: Logger, stop: Ab
       await chain.start()
       started.push(chain)
     }
-    const traffic = startTrafficOn(program.reachable, runtime, log, ending.signal)
-    await serve(config, program, runtime, log, stop)
+    const module = await loading
+    const traffic = module
+      ? startTrafficOn(program.reachable, module.startTraffic, runtime, log, ending.signal)
+      : []
+    await serve(config, program, options)
     ending.abort()
     await Promise.all(traffic.map(({ done }) => done))
   } finally {
@@ -39,13 +60,8 @@ export async function up(config: Config, runtime: Runtime, log: Logger, stop: Ab
 }
 
 /** Answers requests until `stop` aborts or an engine is lost for good. */
-async function serve(
-  config: Config,
-  program: Program,
-  runtime: Runtime,
-  log: Logger,
-  stop: AbortSignal,
-): Promise<void> {
+async function serve(config: Config, program: Program, options: UpOptions): Promise<void> {
+  const { runtime, log, stop, screen } = options
   const { postgres, lost } = program.engines
   const { clock } = runtime
   const shutdown = new AbortController()
@@ -73,15 +89,10 @@ async function serve(
     freshness: freshnessOf(program.chains, runtime),
   })
   const address = await listen(app, config.host, config.port)
-  const view = startView({
-    status,
-    address,
-    clock,
-    stream: process.stdout,
-    signal: shutdown.signal,
-  })
+  const view = startView({ status, address, clock, screen, signal: shutdown.signal })
   try {
     await Promise.race([lost, aborted(stop)])
+    screen.print('Ending: what is under way is finished first. The next start goes on from here.')
   } finally {
     await closeServer(app, shutdown, { clock, log })
     await Promise.all([sql.postgres.close(), sql.clickhouse.close()])
@@ -130,9 +141,3 @@ function notesOf(config: Config): string[] {
       : 'access is open on a public address: quotas, keys and payment are not configured',
   ]
 }
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })

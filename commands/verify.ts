@@ -13,6 +13,7 @@ import type { Logger } from '../telemetry.ts'
 import { openBeside } from './beside.ts'
 import { kindOf, type ReachableChain } from './chains.ts'
 import type { Engines } from './engines.ts'
+import { unlessInterrupted } from './stopSignal.ts'
 
 export interface VerifyArguments {
   /** Inclusive; without bounds all that Postgres holds. */
@@ -27,12 +28,13 @@ export async function verify(
   bounds: VerifyArguments,
   runtime: Runtime,
   log: Logger,
+  stop: AbortSignal,
 ): Promise<boolean> {
   const { engines, reachable, close } = await openBeside(config, runtime, log)
   try {
     let agreed = true
     for (const chain of reachable) {
-      const report = await verifyChain(config, chain, engines, bounds, log)
+      const report = await unlessInterrupted(stop, verifyChain(config, chain, engines, bounds, log))
       print(chain.chainId, report, bounds.json)
       agreed &&= report.differences.length === 0
     }
@@ -89,6 +91,9 @@ function print(chainId: number, report: VerifyReport, json: boolean): void {
       `${store} ${table} block ${block}: ${kind === 'count' ? `${foundRows} rows instead of ${expectedRows}` : 'other content than the node says'}`,
   )
   const compared = `Postgres ${comparedBlocks.postgres}, ClickHouse ${comparedBlocks.clickhouse} blocks compared, ${provedBlocks} proved`
+  for (const store of ['postgres', 'clickhouse'] as const)
+    for (const { from, to } of report.uncovered[store])
+      lines.push(`${store} does not hold blocks ${from} to ${to}; they were not compared`)
   lines.push(
     `chain ${chainId} blocks ${range.from} to ${range.to}: ${differences.length === 0 ? 'agreed' : `${differences.length} differences`} (${compared})`,
   )

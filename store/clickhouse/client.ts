@@ -44,7 +44,8 @@ export function accessFromUrl(text: string): ClickHouseAccess {
 
 /** @throws StoreUnreachableError naming the setting, never the URL */
 export async function assertClickHouseReachable(client: ClickHouseClient): Promise<void> {
-  const answer = await client.ping()
+  // A ping alone asks for no password.
+  const answer = await client.ping({ select: true })
   if (!answer.success)
     throw new StoreUnreachableError('CLICKHOUSE_URL', messageOf(answer.error), { cause: answer.error })
 }
