@@ -32,6 +32,8 @@ export interface Scope {
   /** The select list's own names, where no column has the name. */
   readonly findAlias: (name: string) => Compiled | undefined
   readonly windows: ReadonlySet<string>
+  /** Of the query around an EXISTS; its columns are seen where this one has none of the name. */
+  readonly outer: Scope | undefined
 }
 
 export interface CteColumns {
@@ -52,6 +54,9 @@ export interface Compiler {
   /** CTEs visible here, by lowercase name. */
   readonly ctes: ReadonlyMap<string, CteColumns>
   readonly withCtes: (ctes: ReadonlyMap<string, CteColumns>) => Compiler
+  /** Scope of the expression this query stands in, where it may use that scope's columns. */
+  readonly outer: Scope | undefined
+  readonly withOuter: (outer: Scope | undefined) => Compiler
 }
 
 export interface CompiledQuery {
@@ -112,6 +117,7 @@ export function resolveColumn(compiler: Compiler, path: readonly Name[], scope: 
   const [column, other] = found
   if (other) throw invalid(compiler, `column "${first.text}" is ambiguous`, first.at, 'write table.column')
   const resolved = column ?? scope.findAlias(first.text)
+  if (!resolved && scope.outer) return resolveColumn(compiler, path, scope.outer)
   if (!resolved)
     throw invalid(compiler, `there is no column "${first.text}"`, first.at, nearest(first.text, scope))
   return resolved
@@ -120,6 +126,7 @@ export function resolveColumn(compiler: Compiler, path: readonly Name[], scope: 
 function columnOf(compiler: Compiler, table: Name, column: Name, scope: Scope): Compiled {
   const sources = scope.sources.filter((source) => source.name?.toLowerCase() === table.text.toLowerCase())
   const [source] = sources
+  if (!source && scope.outer) return columnOf(compiler, table, column, scope.outer)
   if (!source) throw invalid(compiler, `there is no table "${table.text}" in FROM`, table.at)
   const [found, other] = matching(source.columns, column.text)
   if (other) throw invalid(compiler, `column "${column.text}" is ambiguous`, column.at)

@@ -45,7 +45,7 @@ function assertClauses(compiler: Compiler, call: CallExpression, rule: FunctionR
 function assertConstants(compiler: Compiler, call: CallExpression, rule: FunctionRule): void {
   for (const [index, constant] of Object.entries(rule.constants ?? {})) {
     const argument = call.args[Number(index)]
-    const problem = argument && constantProblem(argument, constant)
+    const problem = argument && constantProblem(argument, call.args[Number(index) - 1], constant)
     if (problem)
       throw refused(compiler, `argument ${Number(index) + 1} of ${rule.name} must be ${problem}`, argument.at)
   }
@@ -55,13 +55,21 @@ function assertConstants(compiler: Compiler, call: CallExpression, rule: Functio
   }
 }
 
-function constantProblem(argument: Expression, rule: ConstantRule): string | undefined {
+function constantProblem(
+  argument: Expression,
+  previous: Expression | undefined,
+  rule: ConstantRule,
+): string | undefined {
   if (rule.kind === 'number') {
     const isOk =
       argument.kind === 'number' && /^\d+$/.test(argument.text) && Number(argument.text) <= rule.max
     return isOk ? undefined : `a number up to ${rule.max}, written out`
   }
   if (argument.kind !== 'string') return 'a text, written out'
+  if (rule.kind === 'noLongerThanPrevious') {
+    const lengthMax = previous?.kind === 'string' ? previous.value.length : 0
+    return argument.value.length <= lengthMax ? undefined : 'no longer than the text it replaces'
+  }
   if (rule.kind === 'text')
     return argument.value.length <= rule.max ? undefined : `at most ${rule.max} characters`
   return rule.words.includes(argument.value.toLowerCase()) ? undefined : `one of ${rule.words.join(', ')}`

@@ -104,7 +104,7 @@ export function compileInList(compiler: Compiler, expression: InListExpression, 
 }
 
 export function compileInQuery(compiler: Compiler, expression: InQueryExpression, scope: Scope): Compiled {
-  const { sql } = compiler.query(expression.query)
+  const { sql } = compiler.withOuter(undefined).query(expression.query)
   const operand = compiler.expression(expression.operand, scope)
   return { sql: `(${operand.sql} ${expression.isNot ? 'NOT IN' : 'IN'} (${sql}))`, type: scalar('bool') }
 }

@@ -47,7 +47,7 @@ export function compileExpression(compiler: Compiler, expression: Expression, sc
       return { sql: `(${sql} IS ${expression.isNot ? 'NOT ' : ''}NULL)`, type: scalar('bool') }
     }
     case 'query':
-      return compileSubquery(compiler, expression)
+      return compileSubquery(compiler, expression, scope)
     case 'case':
       return compileCase(compiler, expression, scope)
     case 'cast':
@@ -100,8 +100,14 @@ function compileBetween(compiler: Compiler, expression: BetweenExpression, scope
   return { sql: `(${operand} ${word} ${low} AND ${high})`, type: scalar('bool') }
 }
 
-function compileSubquery(compiler: Compiler, expression: Extract<Expression, { kind: 'query' }>): Compiled {
-  const { sql, columns } = compiler.query(expression.query)
+function compileSubquery(
+  compiler: Compiler,
+  expression: Extract<Expression, { kind: 'query' }>,
+  scope: Scope,
+): Compiled {
+  // The engine answers a scalar sub-select that counts nothing with NULL when it depends on the row: only EXISTS may.
+  const outer = expression.isExists ? scope : undefined
+  const { sql, columns } = compiler.withOuter(outer).query(expression.query)
   if (expression.isExists) return { sql: `exists(${sql})`, type: scalar('bool') }
   const [column] = columns
   return { sql: `(${sql})`, type: columns.length === 1 && column ? column.type : scalar('record') }

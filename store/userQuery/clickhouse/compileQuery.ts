@@ -55,6 +55,7 @@ function compileBody(compiler: Compiler, query: Query, hasLimit: boolean): Compi
     parameters: new Map(),
     findAlias: () => undefined,
     windows: new Set(),
+    outer: compiler.outer,
   }
   const items = set.columns.map((column) => `${alias}.${column.sql} AS ${column.sql}`).join(', ')
   const order = orderSql(compiler, orderBy, scope, undefined)

@@ -21,7 +21,7 @@ export interface SelectTail {
 
 export function compileSelect(compiler: Compiler, select: Select, tail: SelectTail): CompiledQuery {
   const windows = new Set(select.windows.map(({ name }) => name.text))
-  const plain = { parameters: new Map(), windows }
+  const plain = { parameters: new Map(), windows, outer: compiler.outer }
   const from = compileFrom(compiler, select, (names) => ({ ...names, ...plain, findAlias: () => undefined }))
   const list = new SelectList(compiler, select.items)
   const scope: Scope = { ...from, ...plain, findAlias: (name) => list.findAlias(name) }

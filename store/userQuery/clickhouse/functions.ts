@@ -56,6 +56,8 @@ export type ConstantRule =
   | { readonly kind: 'number'; readonly max: number }
   | { readonly kind: 'text'; readonly max: number }
   | { readonly kind: 'word'; readonly words: readonly string[] }
+  /** A text no longer than the one before it: replacing never makes a value grow. */
+  | { readonly kind: 'noLongerThanPrevious' }
 
 const lists: readonly (readonly [FunctionKind, ResultRule, string])[] = [
   [
@@ -176,7 +178,8 @@ const lists: readonly (readonly [FunctionKind, ResultRule, string])[] = [
     'min max any anyLast argMin argMax quantileExact quantileExactLow groupBitAnd groupBitOr groupBitXor',
   ],
   ['aggregate', 'float', 'quantile quantileTDigest quantileTiming'],
-  ['window', 'bigint', 'row_number rank dense_rank ntile'],
+  ['window', 'bigint', 'row_number rank dense_rank'],
+  ['window', 'int', 'ntile'],
   ['window', 'float', 'percent_rank cume_dist'],
   ['window', 'first', 'first_value last_value nth_value'],
 ]
@@ -214,6 +217,7 @@ const special: readonly FunctionRule[] = [
   rule('scalar', 'toString', 'text'),
   rule('scalar', 'now', 'timestamp', { argumentsMax: 0, print: () => `now64(6, 'UTC')` }),
   rule('scalar', 'formatDateTime', 'text', { constants: { 1: { kind: 'text', max: 64 } } }),
+  rule('scalar', 'replaceAll', 'first', { constants: { 1: pattern, 2: { kind: 'noLongerThanPrevious' } } }),
   rule('scalar', 'leftPad', 'first', { constants: { 1: padding } }),
   rule('scalar', 'rightPad', 'first', { constants: { 1: padding } }),
   rule('scalar', 'toFixedString', 'bytes', { constants: { 1: padding } }),
@@ -259,6 +263,10 @@ const portable: readonly [string, FunctionRule][] = [
     rule('scalar', 'toDateTime', 'timestamp', { argumentsMax: 1, print: ([x]) => `toDateTime(${x}, 'UTC')` }),
   ),
   named('sha256', rule('scalar', 'SHA256', 'bytes')),
+  named(
+    'replace',
+    rule('scalar', 'replaceAll', 'first', { constants: { 1: pattern, 2: { kind: 'noLongerThanPrevious' } } }),
+  ),
   named('lpad', rule('scalar', 'leftPad', 'first', { constants: { 1: padding } })),
   named('rpad', rule('scalar', 'rightPad', 'first', { constants: { 1: padding } })),
   named('any_value', rule('aggregate', 'any', 'first')),

@@ -46,13 +46,15 @@ export function gateClickHouse(sql: string, catalog: Catalog, rowsMax: number): 
 
 function compilerOf(sql: string, catalog: Catalog, relations: Set<string>): Compiler {
   let number = 0
-  const within = (ctes: Compiler['ctes']): Compiler => {
+  const within = (ctes: Compiler['ctes'], outer: Compiler['outer']): Compiler => {
     const compiler: Compiler = {
       sql,
       catalog,
       relations,
       ctes,
-      withCtes: within,
+      outer,
+      withCtes: (visible) => within(visible, outer),
+      withOuter: (scope) => within(ctes, scope),
       nextNumber: () => ++number,
       expression: (expression, scope) => bounded(compileExpression(compiler, expression, scope)),
       window: (window, scope) => windowSql(compiler, window, scope),
@@ -60,7 +62,7 @@ function compilerOf(sql: string, catalog: Catalog, relations: Set<string>): Comp
     }
     return compiler
   }
-  return within(new Map())
+  return within(new Map(), undefined)
 }
 
 /** Each name of a select list that is used doubles what it stands for, so the bound holds at every step. */
