@@ -1,0 +1,132 @@
+// Goal: with one store down the other keeps serving, and every route says what is true.
+// Method: the whole program on databases of the run, reached over wires that the test cuts; a recorded chain that grows.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { StatusReport } from '#api/routes/status.ts'
+import { type Replay, startReplay } from '../ingest/support/replay.ts'
+import { freshDatabase } from '../support/engines.ts'
+import { describeWithShared } from '../support/shared.ts'
+import { type CuttableProxy, openProxy } from './support/cuttableProxy.ts'
+
+const POLLS_MAX = 150
+const POLL_MS = 200
+
+describeWithShared('a store that is down', () => {
+  const closing: (() => Promise<unknown> | unknown)[] = []
+  let postgres: CuttableProxy
+  let clickhouse: CuttableProxy
+  let origin: string
+
+  beforeAll(async () => {
+    const access = await freshDatabase()
+    postgres = await openProxy(Number(new URL(access.databaseUrl).port))
+    clickhouse = await openProxy(Number(new URL(access.clickhouseUrl).port))
+    const replay: Replay = await startReplay(
+      '--shape',
+      'tempo',
+      '--head',
+      '60',
+      '--block-time',
+      '400',
+      '--finality',
+      '2',
+      '--repeat',
+      '50',
+    )
+    const dataDir = mkdtempSync(join(tmpdir(), 'millrace-down-'))
+    const databaseUrl = new URL(access.databaseUrl)
+    databaseUrl.port = String(postgres.port)
+    const clickhouseUrl = new URL(access.clickhouseUrl)
+    clickhouseUrl.port = String(clickhouse.port)
+    clickhouseUrl.username = access.clickhouseUsername
+    clickhouseUrl.password = access.clickhousePassword
+    const program = spawn(process.execPath, ['main.ts', 'up'], {
+      env: {
+        ...process.env,
+        PORT: '0',
+        RPC_URL: replay.url,
+        DATABASE_URL: databaseUrl.href,
+        CLICKHOUSE_URL: clickhouseUrl.href,
+        DATA_DIR: dataDir,
+        VERIFY: 'links',
+        LOG_LEVEL: 'error',
+      },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    const exited = once(program, 'exit')
+    closing.push(async () => {
+      program.kill('SIGTERM')
+      await exited
+      await replay.close()
+      await postgres.close()
+      await clickhouse.close()
+      rmSync(dataDir, { recursive: true, force: true })
+    })
+    const [line] = await once(createInterface(program.stdout), 'line')
+    origin = String(line).match(/http:\/\/[\w.:]+/)?.[0] ?? ''
+    await until(async () => (await get('/ready')).status === 200)
+  })
+  afterAll(async () => {
+    for (const close of closing) await close()
+  })
+
+  const get = async (path: string) => {
+    const response = await fetch(origin + path)
+    return { status: response.status, body: await response.json() }
+  }
+  const query = (engine: string) =>
+    get(`/v1/indexer/query?engine=${engine}&sql=${encodeURIComponent('SELECT num FROM blocks LIMIT 1')}`)
+  const storeOf = async (name: 'postgres' | 'clickhouse') => {
+    const report: StatusReport = JSON.parse(await (await fetch(`${origin}/status`)).text())
+    const store = report.chains[0]?.stores[name]
+    if (!store) throw new Error('no chain is reported')
+    return { ...store, tip: store.tip ?? -1 }
+  }
+
+  test('without ClickHouse, Postgres goes on indexing and answering, and ClickHouse catches up later', async () => {
+    clickhouse.cut()
+    await until(async () => (await storeOf('clickhouse')).state === 'retrying')
+    const tip = (await storeOf('postgres')).tip
+    expect((await get('/health')).status).toBe(200)
+    expect((await get(`/ready?minBlock=${tip + 4}`)).status).toBe(200)
+    expect((await get('/v1/blocks')).status).toBe(200)
+    expect((await query('postgres')).body).toMatchObject({ ok: true, row_count: 1 })
+    expect(await query('clickhouse')).toMatchObject({
+      status: 502,
+      body: { ok: false, error: { code: 'upstream_error' } },
+    })
+    clickhouse.mend()
+    await until(async () => (await storeOf('clickhouse')).tip > tip)
+    expect((await query('clickhouse')).body).toMatchObject({ ok: true, row_count: 1 })
+  })
+
+  test('without Postgres, ClickHouse goes on answering, and indexing goes on where it stood', async () => {
+    const tip = (await storeOf('postgres')).tip
+    postgres.cut()
+    await until(async () => (await storeOf('postgres')).state === 'down')
+    expect((await get('/health')).status).toBe(200)
+    for (const path of ['/v1/blocks', '/v1/transactions', '/v1/transfers', '/v1/blocks/1'])
+      expect(await get(path), path).toMatchObject({
+        status: 502,
+        body: { error: { code: 'upstream_error' } },
+      })
+    expect(await query('postgres')).toMatchObject({ status: 502, body: { ok: false } })
+    expect((await query('clickhouse')).body).toMatchObject({ ok: true, row_count: 1 })
+    postgres.mend()
+    await until(async () => (await storeOf('postgres')).tip > tip + 2)
+    expect((await get('/v1/blocks')).status).toBe(200)
+  })
+})
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  for (let poll = 0; poll < POLLS_MAX; poll++) {
+    if (await condition()) return
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+  }
+  throw new Error('it did not come to that')
+}
