@@ -32,9 +32,14 @@ function clauseOfClickHouse(sql: string): string | undefined {
 
 type Node = Readonly<Record<string, unknown>>
 
-function someNode(value: unknown, matches: (node: Node) => boolean): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  if (Array.isArray(value)) return value.some((item) => someNode(item, matches))
-  const node: Node = Object.fromEntries(Object.entries(value))
-  return matches(node) || Object.values(node).some((inner) => someNode(inner, matches))
+/** Walks with a list of its own: a tree as deep as the grammar takes would overflow the stack. */
+function someNode(tree: unknown, matches: (node: Node) => boolean): boolean {
+  const waiting: unknown[] = [tree]
+  for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
+    if (typeof value !== 'object' || value === null) continue
+    const node: Node = Object.fromEntries(Object.entries(value))
+    if (!Array.isArray(value) && matches(node)) return true
+    waiting.push(...Object.values(node).filter((inner) => inner !== undefined))
+  }
+  return false
 }
