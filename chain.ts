@@ -4,6 +4,7 @@
  * -> `store/sinks/postgres.ts` (commit) -> `store/clickhouse/lane.ts` (follow) -> `api/routes` (read).
  */
 import type { ClickHouseClient } from '@clickhouse/client'
+import { alignedSource } from '#ingest/alignedSource.ts'
 import { backoffMs, laneBackoff, problemOf, remedyOf } from '#ingest/backoff.ts'
 import { ByteBudget } from '#ingest/byteBudget.ts'
 import { visitListed } from '#ingest/failpoints.ts'
@@ -11,20 +12,17 @@ import { type FollowEvent, type FollowState, follow } from '#ingest/follow.ts'
 import { fillHistory, type HistoryEvent } from '#ingest/history.ts'
 import { acquireLease, FencedOutError, type Lease, type LeaseOptions, waitForLease } from '#ingest/lease.ts'
 import type { HistoryProgress } from '#ingest/progress.ts'
-import { type BlockRange, blockCount, covers, splitAligned } from '#ingest/range.ts'
+import { type BlockRange, blockCount, covers } from '#ingest/range.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 import type { Source } from '#ingest/source.ts'
 import { ChainState } from '#store/chainState.ts'
 import { BatchCache } from '#store/clickhouse/batchCache.ts'
-import { ClickHouseJournal } from '#store/clickhouse/journal.ts'
-import { ClickHouseLane, PARTITION_BLOCKS } from '#store/clickhouse/lane.ts'
-import { databaseOf } from '#store/clickhouse/template.ts'
+import { type ClickHouseLane, PARTITION_BLOCKS } from '#store/clickhouse/lane.ts'
+import { openClickHouseLane } from '#store/clickhouse/openLane.ts'
 import { CommitBell } from '#store/commits.ts'
 import { postgresLeases } from '#store/leases.ts'
-import { type ChainIdentity, historyTarget, openChain, readLedgerIdentity } from '#store/ledger.ts'
+import { type ChainIdentity, historyTarget, openChain } from '#store/ledger.ts'
 import { type Postgres, schemaOf } from '#store/postgres.ts'
-import { sealNextPartition } from '#store/seal.ts'
-import { ClickHouseSink } from '#store/sinks/clickhouse.ts'
 import { PostgresHistorySink } from '#store/sinks/history.ts'
 import { type CommitListener, PostgresHeadSink } from '#store/sinks/postgres.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
@@ -44,22 +42,35 @@ export interface ChainOptions {
   readonly workerThreads: number
   /** Who holds the writing lease: this installation, so that a restart takes it over at once. */
   readonly holder: string
+  /** Other bounds than usual, such as a test's that has a hundred blocks and wants many batches of them. */
+  readonly limits?: Partial<ChainLimits>
   readonly runtime: Runtime
   readonly log: Logger
 }
 
-/** Fetched and decoded bytes in flight for one chain, head and history together: memory is flat whatever the length. */
-const IN_FLIGHT_BYTES_MAX = 192 * 1024 * 1024
-/** Encoded batches waiting for ClickHouse; beyond it they are derived anew from the archive. */
-const CACHE_BYTES_MAX = 192 * 1024 * 1024
-const BATCH_BLOCKS_MAX = 200
+/** Bounds of one chain's work. */
+export interface ChainLimits {
+  /** Fetched and decoded bytes in flight, head and history together: memory is flat whatever the length. */
+  readonly inFlightBytesMax: number
+  /** Encoded batches waiting for ClickHouse; beyond it they are derived anew from the archive. */
+  readonly cacheBytesMax: number
+  readonly batchBlocksMax: number
+  /** Ten minutes of a chain with two blocks a second: catching up takes longer than starting anew at the head. */
+  readonly sealGapBlocks: number
+  readonly leaseMs: number
+}
+
+const usualLimits: ChainLimits = {
+  inFlightBytesMax: 192 * 1024 * 1024,
+  cacheBytesMax: 192 * 1024 * 1024,
+  batchBlocksMax: 200,
+  sealGapBlocks: 1_200,
+  leaseMs: 10_000,
+}
 const BATCH_BYTES_ESTIMATE = 16 * 1024 * 1024
 const FETCH_WINDOW = 6
 /** Two chunks keep both cores busy: one decodes while the other commits. */
 const CHUNKS_IN_FLIGHT = 2
-/** Ten minutes of a chain with two blocks a second: catching up takes longer than starting anew at the head. */
-const SEAL_GAP_BLOCKS = 1_200
-const LEASE_MS = 10_000
 const HISTORY_IDLE_MS = 1_000
 
 export interface LaneStatus {
@@ -85,9 +96,10 @@ export class Chain {
   headStatus: LaneStatus = { state: 'running', problem: null }
   historyStatus: LaneStatus = { state: 'idle', problem: null }
   readonly #options: ChainOptions
+  readonly #limits: ChainLimits
   readonly #pool: DecodePool
-  readonly #cache = new BatchCache(CACHE_BYTES_MAX)
-  readonly #budget = new ByteBudget(IN_FLIGHT_BYTES_MAX)
+  readonly #cache: BatchCache
+  readonly #budget: ByteBudget
   readonly #stop = new AbortController()
   #lease: Lease | null = null
   #clickhouseLane: ClickHouseLane | null = null
@@ -96,7 +108,10 @@ export class Chain {
   constructor(options: ChainOptions) {
     const { identity, postgres, workerThreads, log } = options
     this.#options = options
-    this.source = alignedSource(options.source)
+    this.#limits = { ...usualLimits, ...options.limits }
+    this.#cache = new BatchCache(this.#limits.cacheBytesMax)
+    this.#budget = new ByteBudget(this.#limits.inFlightBytesMax)
+    this.source = alignedSource(options.source, PARTITION_BLOCKS)
     this.profile = {
       chainId: identity.chainId,
       kind: options.kind,
@@ -214,7 +229,7 @@ export class Chain {
       store: postgresLeases(postgres),
       name: `index:${identity.chainId}`,
       holder,
-      ttlMs: LEASE_MS,
+      ttlMs: this.#limits.leaseMs,
       runtime,
       log,
       failpoint: visitListed(runtime.failpoint),
@@ -228,8 +243,9 @@ export class Chain {
     const { finalized } = await this.source.head()
     await openChain(postgres, identity, Math.max(identity.startBlock, finalized + 1), lease.fence)
     await this.state.refresh()
-    const { ledgerId } = await readLedgerIdentity(postgres)
-    const clickhouseLane = this.#createClickHouseLane(lease, ledgerId)
+    // What another writer did meanwhile is not in it.
+    this.#cache.drop({ from: 0, to: Number.MAX_SAFE_INTEGER })
+    const clickhouseLane = this.#openClickHouseLane(lease)
     this.#clickhouseLane = clickhouseLane
     const options = {
       postgres,
@@ -274,34 +290,18 @@ export class Chain {
     ])
   }
 
-  #createClickHouseLane(lease: Lease, ledgerId: string): ClickHouseLane {
+  #openClickHouseLane(lease: Lease): ClickHouseLane {
     const { identity, postgres, clickhouse, runtime, log } = this.#options
-    const schema = schemaOf(identity.chainId)
-    const journal = new ClickHouseJournal(postgres, schema, lease.fence)
-    const sink = new ClickHouseSink({
-      client: clickhouse,
-      database: databaseOf(identity.chainId),
-      ledgerId,
-      journal,
-      assertMayWrite: () => lease.assertHeld(),
-      clock: runtime.clock,
-      failpoint: runtime.failpoint,
-    })
     const chain = String(identity.chainId)
-    return new ClickHouseLane({
+    return openClickHouseLane({
       postgres,
-      schema,
-      sink,
-      journal,
+      clickhouse,
+      chainId: identity.chainId,
+      lease,
+      runtime,
+      log,
       cache: this.#cache,
       decode: (raw) => this.#pool.decode(raw),
-      clock: runtime.clock,
-      log,
-      seal: async () => {
-        const database = databaseOf(identity.chainId)
-        const options = { postgres, clickhouse, journal, schema, database, partitionBlocks: PARTITION_BLOCKS }
-        return (await sealNextPartition(options))?.agreed ?? true
-      },
       onWritten: (range, rows) => {
         metrics.tipBlock.set({ chain, store: 'clickhouse' }, range.to)
         metrics.blocksCommitted.inc({ chain, store: 'clickhouse', lane: 'all' }, blockCount(range))
@@ -346,8 +346,8 @@ export class Chain {
       lane: 'head' as const,
       sink,
       startBlock: identity.startBlock,
-      batchBlocksMax: BATCH_BLOCKS_MAX,
-      sealGapBlocks: SEAL_GAP_BLOCKS,
+      batchBlocksMax: this.#limits.batchBlocksMax,
+      sealGapBlocks: this.#limits.sealGapBlocks,
     }
     const observe = (event: FollowEvent) => this.#observeHead(event)
     const end = await follow(lane, { runtime, log, ahead: this.#ahead(), observe }, signal)
@@ -364,6 +364,7 @@ export class Chain {
   /** History is whatever the head lane's segment leaves below it; a sealed segment leaves more. */
   async #keepHistory(sink: PostgresHistorySink, signal: AbortSignal): Promise<void> {
     const { runtime, log } = this.#options
+    this.historyStatus = { state: 'idle', problem: null }
     while (!signal.aborted) {
       const target = await this.#missingHistory().catch(() => null)
       if (!target) {
@@ -411,27 +412,10 @@ export class Chain {
   #ahead() {
     return {
       windowMax: FETCH_WINDOW,
-      batchBlocksMax: BATCH_BLOCKS_MAX,
+      batchBlocksMax: this.#limits.batchBlocksMax,
       batchBytesEstimate: BATCH_BYTES_ESTIMATE,
       budget: this.#budget,
     }
-  }
-}
-
-/** No batch straddles two ClickHouse partitions: an insert into two is not atomic. */
-function alignedSource(source: Source): Source {
-  return {
-    ...source,
-    chainId: source.chainId,
-    get batchBlocks() {
-      return source.batchBlocks
-    },
-    head: (signal) => source.head(signal),
-    blockRef: (number, signal) => source.blockRef(number, signal),
-    fetch: (range, options) => source.fetch(splitAligned(range, PARTITION_BLOCKS)[0] ?? range, options),
-    waitForHead: (after, timeoutMs, signal) => source.waitForHead(after, timeoutMs, signal),
-    reportRefuted: (endpoint) => source.reportRefuted(endpoint),
-    close: () => source.close(),
   }
 }
 

@@ -105,8 +105,38 @@ export async function readLedgerIdentity(postgres: Postgres): Promise<LedgerIden
   return { storeUuid: row.store_uuid, ledgerId: row.ledger_id }
 }
 
+/** Begins another history of commits: the one ClickHouse followed so far is not ours. */
+export async function renewLedger(postgres: Postgres): Promise<void> {
+  await postgres.pool.query('UPDATE app.identity SET ledger_id = gen_random_uuid()')
+}
+
+/** Which ledger a ClickHouse database says it follows, or null when it is new or was wiped. */
+export async function readStoreIdentity(
+  clickhouse: ClickHouseClient,
+  database: string,
+): Promise<LedgerIdentity | null> {
+  const [row] = await selectRows<{ store: string; ledger: string }>(
+    clickhouse,
+    `SELECT toString(store_uuid) AS store, toString(ledger_id) AS ledger FROM ${database}.store_identity FINAL`,
+  )
+  return row ? { storeUuid: row.store, ledgerId: row.ledger } : null
+}
+
+export async function recordStoreIdentity(
+  clickhouse: ClickHouseClient,
+  database: string,
+  { storeUuid, ledgerId }: LedgerIdentity,
+): Promise<void> {
+  await clickhouse.insert({
+    table: `${database}.store_identity`,
+    columns: ['store_uuid', 'ledger_id'],
+    values: [{ store_uuid: storeUuid, ledger_id: ledgerId }],
+    format: 'JSONEachRow',
+  })
+}
+
 /**
- * Checks that ClickHouse belongs to this ledger. One that is empty or wiped is taken: its coverage becomes empty and it is
+ * Checks that ClickHouse belongs to this Postgres. One that is empty or wiped is taken: its coverage becomes empty and it is
  * rebuilt from the raw archive. @throws ForeignStoreError when it belongs to another Postgres
  */
 export async function adoptClickHouse(
@@ -116,20 +146,12 @@ export async function adoptClickHouse(
 ): Promise<'known' | 'rebuilding'> {
   const ours = await readLedgerIdentity(postgres)
   const database = databaseOf(chainId)
-  const rows = await selectRows<{ store_uuid: string; ledger_id: string }>(
-    clickhouse,
-    `SELECT toString(store_uuid) AS store_uuid, toString(ledger_id) AS ledger_id FROM ${database}.store_identity FINAL`,
-  )
-  const theirs = rows[0]
-  if (theirs?.store_uuid === ours.storeUuid && theirs.ledger_id === ours.ledgerId) return 'known'
+  const theirs = await readStoreIdentity(clickhouse, database)
+  // Another ledger of the same store is settled under the lease (clickhouse/reconcile.ts).
+  if (theirs?.storeUuid === ours.storeUuid) return 'known'
   if (theirs) throw new ForeignStoreError(database)
   await postgres.transaction((client) => forgetClickHouse(client, schemaOf(chainId)))
-  await clickhouse.insert({
-    table: `${database}.store_identity`,
-    columns: ['store_uuid', 'ledger_id'],
-    values: [{ store_uuid: ours.storeUuid, ledger_id: ours.ledgerId }],
-    format: 'JSONEachRow',
-  })
+  await recordStoreIdentity(clickhouse, database, ours)
   return 'rebuilding'
 }
 

@@ -39,6 +39,8 @@ export interface ClickHouseLaneOptions {
   readonly decode: (raw: RawRange) => Promise<EncodedBatch>
   readonly clock: Clock
   readonly log: Logger
+  /** Compares the engine with the journal, before the first write and after every failure. */
+  readonly prepare: () => Promise<void>
   /** Digests the next whole partition, if there is one; false when what it holds is not what was sent. */
   readonly seal: () => Promise<boolean>
   /** Told after every write. */
@@ -49,7 +51,9 @@ export class ClickHouseLane {
   readonly #options: ClickHouseLaneOptions
   #state: ClickHouseLaneState = 'running'
   #problem: string | null = null
+  #prepared = false
   #adopted = false
+  #ended = false
   #flushedAt = Number.NEGATIVE_INFINITY
 
   constructor(options: ClickHouseLaneOptions) {
@@ -65,6 +69,8 @@ export class ClickHouseLane {
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log, cache } = this.#options
     let retryMs = RETRY_MS_MIN
+    if (signal.aborted) this.#end()
+    signal.addEventListener('abort', () => this.#end(), { once: true })
     while (!signal.aborted) {
       try {
         const advanced = await this.step()
@@ -74,6 +80,7 @@ export class ClickHouseLane {
         if (!advanced) await clock.sleep(IDLE_MS, signal).catch(() => {})
       } catch (error) {
         this.#problem = messageOf(error)
+        this.#prepared = false
         cache.release()
         if (error instanceof MillraceError && error.remedy === 'stop') {
           this.#state = 'stopped'
@@ -88,13 +95,23 @@ export class ClickHouseLane {
     }
   }
 
-  /** True when the engine is not keeping up because it fails, so that history need not wait for it. */
+  /** True when the engine is not keeping up because it fails or nobody writes to it, so that history need not wait. */
   get failing(): boolean {
-    return this.#state !== 'running'
+    return this.#ended || this.#state !== 'running'
+  }
+
+  /** Nobody will make room in the cache any more. */
+  #end(): void {
+    this.#ended = true
+    this.#options.cache.release()
   }
 
   /** One batch closer; false when there is nothing to write yet. */
   async step(): Promise<boolean> {
+    if (!this.#prepared) {
+      await this.#options.prepare()
+      this.#prepared = true
+    }
     if (!this.#adopted) await this.#finishOpenBatches()
     const gap = await this.#lowestGap()
     if (!gap) return false

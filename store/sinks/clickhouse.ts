@@ -22,7 +22,8 @@ const ATTEMPTS_MAX = 5
 export interface ClickHouseSinkOptions {
   readonly client: ClickHouseClient
   readonly database: string
-  readonly ledgerId: string
+  /** Part of every token; another one after Postgres was restored from an older copy. */
+  readonly ledgerId: () => string
   readonly journal: ClickHouseJournal
   /** Throws when this process may no longer write (lease lost). */
   readonly assertMayWrite: () => void
@@ -117,7 +118,7 @@ export class ClickHouseSink {
 
   async #insert(entry: JournalEntry, name: TableName, batches: readonly EncodedBatch[]): Promise<void> {
     const { client, database, assertMayWrite } = this.#options
-    const token = tokenOf(entry, name, this.#options.ledgerId)
+    const token = tokenOf(entry, name, this.#options.ledgerId())
     const rowCount = entry.tables[name]?.rows ?? 0
     assertMayWrite()
     try {
@@ -162,7 +163,7 @@ export class ClickHouseSink {
   /** An insert of ours that is still running could land after the delete. */
   async #endRunningInserts(entry: JournalEntry): Promise<void> {
     const { client, clock } = this.#options
-    const prefixes = expectedNames(entry.tables).map((name) => tokenOf(entry, name, this.#options.ledgerId))
+    const prefixes = expectedNames(entry.tables).map((name) => tokenOf(entry, name, this.#options.ledgerId()))
     const running = `arrayExists(p -> startsWith(query_id, p), {prefixes: Array(String)})`
     for (let poll = 0; poll < KILL_POLLS_MAX; poll++) {
       const parameters = { prefixes }

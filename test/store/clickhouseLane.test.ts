@@ -2,7 +2,6 @@
 // Method: the recorded chain through the real lane on the real engines; the client between them is made to misbehave, or
 // the engine's rows are changed by SQL; at the end every block's digest must be the encoder's.
 import { Readable } from 'node:stream'
-import type { ClickHouseClient } from '@clickhouse/client'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { readArchive } from '#store/archive.ts'
 import { type Queryable, readCoverage } from '#store/lane.ts'
@@ -19,20 +18,7 @@ import {
   writeAll,
 } from './support/chainStore.ts'
 import { expectInClickHouse } from './support/expectHeld.ts'
-
-type Exec = ClickHouseClient['exec']
-
-/** The client with another way to insert. */
-function withExec(client: ClickHouseClient, exec: (insert: Exec) => unknown): ClickHouseClient {
-  const insert = exec(client.exec.bind(client))
-  return new Proxy(client, {
-    get(target, property) {
-      if (property === 'exec') return insert
-      const value: unknown = Reflect.get(target, property)
-      return typeof value === 'function' ? value.bind(target) : value
-    },
-  })
-}
+import { withExec } from './support/withExec.ts'
 
 /** What is inserted, read once so that it can be sent again. */
 async function bytesOf(values: unknown): Promise<Buffer> {
@@ -72,7 +58,7 @@ describeWithShared('the ClickHouse lane', () => {
     let other: ChainStore | undefined
     const store = await openWritten({
       wrapClickHouse: (client) =>
-        withExec(client, (insert) => async (parameters: Parameters<Exec>[0]) => {
+        withExec(client, (insert) => async (parameters) => {
           const committed = await other?.postgres.pool.query(
             `SELECT from_block, to_block, state FROM ${other.schema}.ch_batches`,
           )
@@ -112,7 +98,7 @@ describeWithShared('the ClickHouse lane', () => {
     let lost = 0
     const store = await openWritten({
       wrapClickHouse: (client) =>
-        withExec(client, (insert) => async (parameters: Parameters<Exec>[0]) => {
+        withExec(client, (insert) => async (parameters) => {
           const answer = await insert(parameters)
           if (lost++ % 3 > 0) return answer
           answer.stream.resume()
@@ -132,7 +118,7 @@ describeWithShared('the ClickHouse lane', () => {
     let doubled = 0
     const store = await openWritten({
       wrapClickHouse: (client) =>
-        withExec(client, (insert) => async (parameters: Parameters<Exec>[0]) => {
+        withExec(client, (insert) => async (parameters) => {
           if (!('values' in parameters) || doubled++ > 0) return insert(parameters)
           const bytes = await bytesOf(parameters.values)
           const { insert_deduplication_token: _, ...settings } = parameters.clickhouse_settings ?? {}
@@ -201,7 +187,7 @@ describeWithShared('the ClickHouse lane', () => {
   test('a batch that never reads back stops the lane after some attempts, and says which', async () => {
     const store = await openWritten({
       wrapClickHouse: (client) =>
-        withExec(client, (insert) => async (parameters: Parameters<Exec>[0]) => {
+        withExec(client, (insert) => async (parameters) => {
           const answer = await insert(parameters)
           await client.command({
             query: `ALTER TABLE ${tableIn(parameters.query)} DELETE WHERE rand() % 2 = 0`,

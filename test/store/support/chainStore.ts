@@ -6,7 +6,8 @@ import { type Clock, type Failpoint, systemRuntime } from '#runtime.ts'
 import { BatchCache } from '#store/clickhouse/batchCache.ts'
 import { openClickHouse } from '#store/clickhouse/client.ts'
 import { ClickHouseJournal } from '#store/clickhouse/journal.ts'
-import { ClickHouseLane } from '#store/clickhouse/lane.ts'
+import type { ClickHouseLane } from '#store/clickhouse/lane.ts'
+import { openClickHouseLane } from '#store/clickhouse/openLane.ts'
 import { databaseOf } from '#store/clickhouse/template.ts'
 import { adoptClickHouse, openChain, readLedgerIdentity } from '#store/ledger.ts'
 import { migrateApp, migrateChain, migrateClickHouse } from '#store/migrate.ts'
@@ -112,18 +113,24 @@ function openSinks(
   const journal = new ClickHouseJournal(postgres, schema, fence)
   const clock = hurryingClock()
   const client = options.wrapClickHouse?.(clickhouse) ?? clickhouse
-  const database = databaseOf(chainId)
-  const sink = new ClickHouseSink({ client, database, ledgerId, journal, assertMayWrite, clock, failpoint })
-  const lane = new ClickHouseLane({
-    postgres,
-    schema,
-    sink,
+  const sink = new ClickHouseSink({
+    client,
+    database: databaseOf(chainId),
+    ledgerId: () => ledgerId,
     journal,
+    assertMayWrite,
+    clock,
+    failpoint,
+  })
+  const lane = openClickHouseLane({
+    postgres,
+    clickhouse: client,
+    chainId,
+    lease: { fence, assertHeld: assertMayWrite },
+    runtime: { ...systemRuntime(), clock, failpoint },
     cache,
     decode: async (raw) => decode(raw, options.checks),
-    clock,
     log: silentLogger,
-    seal: async () => true,
     onWritten: () => {},
   })
   const [head, history] = [new PostgresHeadSink(sinkOptions), new PostgresHistorySink(sinkOptions)]

@@ -1,0 +1,19 @@
+import { splitAligned } from './range.ts'
+import type { Source } from './source.ts'
+
+/** The same source, which never answers a range across a multiple of `width`: no batch straddles two store partitions. */
+export function alignedSource(source: Source, width: number): Source {
+  return {
+    ...source,
+    chainId: source.chainId,
+    get batchBlocks() {
+      return source.batchBlocks
+    },
+    head: (signal) => source.head(signal),
+    blockRef: (number, signal) => source.blockRef(number, signal),
+    fetch: (range, options) => source.fetch(splitAligned(range, width)[0] ?? range, options),
+    waitForHead: (after, timeoutMs, signal) => source.waitForHead(after, timeoutMs, signal),
+    reportRefuted: (endpoint) => source.reportRefuted(endpoint),
+    close: () => source.close(),
+  }
+}

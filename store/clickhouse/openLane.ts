@@ -1,0 +1,76 @@
+/** The ClickHouse lane of one chain with everything it needs: journal, sink, sealing, and the checks before it writes. */
+import type { ClickHouseClient } from '@clickhouse/client'
+import type { Lease } from '#ingest/lease.ts'
+import type { Runtime } from '../../runtime.ts'
+import { adoptClickHouse, readLedgerIdentity } from '../ledger.ts'
+import { type Postgres, schemaOf } from '../postgres.ts'
+import { sealNextPartition } from '../seal.ts'
+import { ClickHouseSink } from '../sinks/clickhouse.ts'
+import { ClickHouseJournal } from './journal.ts'
+import { ClickHouseLane, type ClickHouseLaneOptions, PARTITION_BLOCKS } from './lane.ts'
+import { reconcileClickHouse } from './reconcile.ts'
+import { databaseOf } from './template.ts'
+
+export interface OpenLaneOptions
+  extends Pick<ClickHouseLaneOptions, 'postgres' | 'cache' | 'decode' | 'log' | 'onWritten'> {
+  readonly postgres: Postgres
+  readonly clickhouse: ClickHouseClient
+  readonly chainId: number
+  readonly lease: Pick<Lease, 'fence' | 'assertHeld'>
+  readonly runtime: Runtime
+}
+
+/** Asks nothing of ClickHouse yet, so that an engine that is down holds up this lane and nothing else. */
+export function openClickHouseLane(options: OpenLaneOptions): ClickHouseLane {
+  const { postgres, clickhouse, chainId, lease, runtime, cache, decode, log, onWritten } = options
+  const { clock, failpoint } = runtime
+  const [schema, database] = [schemaOf(chainId), databaseOf(chainId)]
+  const journal = new ClickHouseJournal(postgres, schema, lease.fence)
+  const assertMayWrite = () => lease.assertHeld()
+  const partitionBlocks = PARTITION_BLOCKS
+  let ledgerId = ''
+  const prepare = async () => {
+    await adoptClickHouse(postgres, clickhouse, chainId)
+    const { fence } = lease
+    const stores = { postgres, clickhouse, schema, database }
+    await reconcileClickHouse({ ...stores, fence, assertMayWrite, partitionBlocks, log })
+    ledgerId = (await readLedgerIdentity(postgres)).ledgerId
+  }
+  const seal = async () => {
+    let agreed = true
+    for (;;) {
+      const sealed = await sealNextPartition({
+        postgres,
+        clickhouse,
+        journal,
+        schema,
+        database,
+        partitionBlocks,
+      })
+      if (!sealed) return agreed
+      agreed &&= sealed.agreed
+    }
+  }
+  const sink = new ClickHouseSink({
+    client: clickhouse,
+    database,
+    ledgerId: () => ledgerId,
+    journal,
+    assertMayWrite,
+    clock,
+    failpoint,
+  })
+  return new ClickHouseLane({
+    postgres,
+    schema,
+    sink,
+    journal,
+    cache,
+    decode,
+    clock,
+    log,
+    prepare,
+    seal,
+    onWritten,
+  })
+}

@@ -1,0 +1,106 @@
+// Goal: a chain goes on by itself after whatever passes: another writer, a lost lease, databases that cut every connection.
+// Method: whole chains of the recording in this process on the engines of the run; what disturbs them is done by SQL.
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { expectInClickHouse, expectInPostgres } from '../store/support/expectHeld.ts'
+import { freshDatabase } from '../support/engines.ts'
+import { loadRecordedChain, type RecordedChain } from '../support/recordedChain.ts'
+import { describeWithShared } from '../support/shared.ts'
+import {
+  encoded,
+  type IndexedChain,
+  type IndexedChainOptions,
+  openIndexedChain,
+} from './support/indexedChain.ts'
+
+const recording = 'tempo-dev-2k'
+/** Whole chains on a machine that may be busy; nothing here measures time. */
+vi.setConfig({ testTimeout: 180_000 })
+
+async function start(options: IndexedChainOptions): Promise<IndexedChain> {
+  const indexed = await openIndexedChain(options)
+  onTestFinished(() => indexed.close())
+  await indexed.chain.start()
+  return indexed
+}
+
+async function openAccess() {
+  const { drop, ...access } = await freshDatabase()
+  onTestFinished(drop)
+  return access
+}
+
+/** Both stores hold the chain up to `head`, and ClickHouse what is final of it. */
+async function held({ chain }: IndexedChain, recorded: RecordedChain): Promise<void> {
+  const wait = { timeout: 120_000, interval: 50 }
+  await expect.poll(() => chain.state.coverage('postgres'), wait).toEqual([{ from: 0, to: recorded.head }])
+  await expect
+    .poll(() => chain.state.coverage('clickhouse'), wait)
+    .toEqual([{ from: 0, to: recorded.finalized }])
+}
+
+async function expectWhole(indexed: IndexedChain, recorded: RecordedChain): Promise<void> {
+  await held(indexed, recorded)
+  await expectInPostgres(indexed, [encoded(recorded, { from: 0, to: recorded.head })])
+  await expectInClickHouse(indexed, [encoded(recorded, { from: 0, to: recorded.finalized })])
+}
+
+describeWithShared('a chain', () => {
+  test('is indexed from both ends: the head first, history below it', async () => {
+    const recorded = await loadRecordedChain(recording, 100, 10)
+    const indexed = await start({ access: await openAccess(), recorded })
+    await expectWhole(indexed, recorded)
+    recorded.advanceTo(122)
+    await expectWhole(indexed, recorded)
+    expect(indexed.chain.caughtUp('all')).toBe(true)
+  })
+
+  test('goes on after its lease was taken and given back', async () => {
+    const recorded = await loadRecordedChain(recording, 60, 10)
+    const indexed = await start({ access: await openAccess(), recorded, limits: { leaseMs: 600 } })
+    await held(indexed, recorded)
+    await indexed.postgres.pool.query(
+      "UPDATE app.leases SET holder = 'other', fence = fence + 1, expires_at = clock_timestamp() + interval '2 s'",
+    )
+    recorded.advanceTo(90)
+    await expectWhole(indexed, recorded)
+    const { rows } = await indexed.postgres.pool.query('SELECT holder, fence FROM app.leases')
+    expect(rows).toEqual([{ holder: 'test', fence: 3 }])
+    expect(indexed.chain.headStatus).toEqual({ state: 'running', problem: null })
+  })
+
+  test('is written by one process at a time: the second stands by, reads, and takes over at the end of the lease', async () => {
+    const access = await openAccess()
+    const recorded = await loadRecordedChain(recording, 60, 10)
+    const first = await openIndexedChain({ access, recorded, holder: 'first', limits: { leaseMs: 600 } })
+    await first.chain.start()
+    await held(first, recorded)
+    const second = await start({ access, recorded, holder: 'second', limits: { leaseMs: 600 } })
+    await held(second, recorded)
+    const holder = async () => (await second.postgres.pool.query('SELECT holder FROM app.leases')).rows
+    expect(await holder()).toEqual([{ holder: 'first' }])
+    recorded.advanceTo(80)
+    await held(second, recorded)
+    expect(await holder()).toEqual([{ holder: 'first' }])
+    await first.close()
+    recorded.advanceTo(100)
+    await expectWhole(second, recorded)
+    expect(await holder()).toEqual([{ holder: 'second' }])
+  })
+
+  test('goes on after every connection was cut, again and again, and leaks none', async () => {
+    const recorded = await loadRecordedChain(recording, 70, 10)
+    const indexed = await start({ access: await openAccess(), recorded, batchBlocks: 2 })
+    const { pool } = indexed.postgres
+    const cut = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE application_name = 'indexer' AND datname = current_database() AND pid <> pg_backend_pid()`
+    for (let head = 72; head <= 100; head += 2) {
+      recorded.advanceTo(head)
+      await new Promise((resolve) => setTimeout(resolve, 60))
+      await pool.query(cut).catch(() => {})
+    }
+    await expectWhole(indexed, recorded)
+    expect(pool.totalCount).toBeLessThanOrEqual(8)
+    await expect.poll(() => pool.waitingCount).toBe(0)
+    await expect.poll(() => pool.idleCount === pool.totalCount).toBe(true)
+  })
+})

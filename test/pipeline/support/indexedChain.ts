@@ -1,0 +1,108 @@
+/** A recorded chain put together as the program does it, on databases given by address. */
+import type { ClickHouseClient } from '@clickhouse/client'
+import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
+import { type Runtime, systemRuntime } from '#runtime.ts'
+import { openClickHouse } from '#store/clickhouse/client.ts'
+import { databaseOf } from '#store/clickhouse/template.ts'
+import { adoptClickHouse } from '#store/ledger.ts'
+import { migrateApp, migrateChain, migrateClickHouse } from '#store/migrate.ts'
+import { openPostgres, type Postgres, schemaOf } from '#store/postgres.ts'
+import { type Logger, silentLogger } from '#telemetry.ts'
+import type { EncodedBatch } from '#transform/batch.ts'
+import { decodeRange } from '#transform/decodeRange.ts'
+import type { Checks } from '#transform/profile.ts'
+import { Chain, type ChainLimits } from '../../../chain.ts'
+import type { FreshDatabase } from '../../support/engines.ts'
+import { type RecordedChain, recordedSource } from '../../support/recordedChain.ts'
+
+/** Where the databases are; plain data, so that it can be handed to another process. */
+export type Access = Omit<FreshDatabase, 'drop'>
+
+export interface IndexedChainOptions {
+  readonly access: Access
+  readonly recorded: RecordedChain
+  readonly checks?: Checks
+  readonly startBlock?: number
+  readonly batchBlocks?: number
+  readonly holder?: string
+  readonly limits?: Partial<ChainLimits>
+  readonly runtime?: Runtime
+  readonly log?: Logger
+}
+
+export interface IndexedChain {
+  readonly chain: Chain
+  readonly postgres: Postgres
+  readonly clickhouse: ClickHouseClient
+  readonly schema: string
+  readonly database: string
+  close(): Promise<void>
+}
+
+/** Opens the databases and the chain; `chain.start()` begins to index. */
+export async function openIndexedChain(options: IndexedChainOptions): Promise<IndexedChain> {
+  const { access, recorded, checks = 'roots', runtime = systemRuntime(), log = silentLogger } = options
+  const { chainId } = access
+  const { postgres, clickhouse } = await openDatabases(access, log)
+  const source: RpcSource = {
+    ...recordedSource(recorded, chainId, options.batchBlocks ?? 5),
+    notes: [],
+    endpoints: () => [],
+    call: async () => null,
+  }
+  const chain = new Chain({
+    identity: {
+      chainId,
+      genesisHash: recorded.refAt(0).hash,
+      headerRule: 'ethereum',
+      startBlock: options.startBlock ?? 0,
+    },
+    kind: 'tempo',
+    checks,
+    source,
+    postgres,
+    clickhouse,
+    workerThreads: 1,
+    holder: options.holder ?? 'test',
+    ...(options.limits && { limits: options.limits }),
+    runtime,
+    log,
+  })
+  return {
+    chain,
+    postgres,
+    clickhouse,
+    schema: schemaOf(chainId),
+    database: databaseOf(chainId),
+    close: async () => {
+      await chain.stop()
+      await clickhouse.close()
+      await postgres.close()
+    },
+  }
+}
+
+async function openDatabases(access: Access, log: Logger) {
+  const { chainId } = access
+  const postgres = openPostgres({ url: access.databaseUrl, applicationName: 'indexer', log })
+  const clickhouse = openClickHouse({
+    url: access.clickhouseUrl,
+    username: access.clickhouseUsername,
+    password: access.clickhousePassword,
+  })
+  await migrateApp(postgres)
+  await migrateChain(postgres, chainId)
+  await migrateClickHouse(clickhouse, chainId, { cluster: null })
+  await adoptClickHouse(postgres, clickhouse, chainId)
+  return { postgres, clickhouse }
+}
+
+/** What the chain's node holds now, encoded: what both stores must hold of these blocks. */
+export function encoded(
+  recorded: RecordedChain,
+  range: { readonly from: number; readonly to: number },
+  checks: Checks = 'roots',
+): EncodedBatch {
+  const profile = { chainId: 0, kind: 'tempo', headerRule: 'ethereum', checks } as const
+  return structuredClone(decodeRange(profile, recorded.range(range).bytes, range).batch)
+}
