@@ -3,9 +3,11 @@
  * list's identity as additional data, refuses a cursor that was changed or belongs to another list; the caller then
  * starts at the head, as the specification asks.
  *
- * Text: base64url of `version (1) | key id (4) | nonce (12) | ciphertext | tag (16)`.
+ * Text: base64url of `version (1) | key id (4) | nonce (12) | ciphertext | tag (16)`. The nonce is a keyed digest of what is
+ * sealed, so that the same page always carries the same cursor: with random ones no list would ever match its ETag. Equal
+ * cursors tell only that they are equal, and different content never shares a nonce (beyond a chance of 2^-96 per pair).
  */
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHash, createHmac } from 'node:crypto'
 
 /** One value of a sort key. */
 export type KeyValue = number | string | bigint
@@ -23,6 +25,7 @@ export interface Cursor {
   readonly position: Position
   /** Newest block passed so far that was not final then; lets the store notice that a page it gave was reorganized. */
   readonly passed: BlockMark | null
+  /** When it was given out; 0 where the list does not ask, so that the same page keeps its cursor. */
   readonly issuedSeconds: number
 }
 
@@ -56,7 +59,6 @@ const charactersMax = 1024
 export class CursorKeys {
   readonly #sealing: KeyEntry
   readonly #byId = new Map<string, KeyEntry>()
-  readonly #nonces = new Nonces()
 
   /** @throws TypeError when there is no key or one is not 32 bytes long. */
   constructor(keys: readonly Uint8Array[]) {
@@ -70,12 +72,13 @@ export class CursorKeys {
   }
 
   seal(cursor: Cursor, scope: CursorScope): string {
-    const { id, key } = this.#sealing
-    const nonce = this.#nonces.take()
+    const { id, key, nonceKey } = this.#sealing
+    const [text, list] = [encodeBody(cursor), scopeText(scope)]
+    const nonce = createHmac('sha256', nonceKey).update(`${list}\0${text}`).digest().subarray(0, nonceBytes)
     const head = Buffer.concat([Buffer.of(formatVersion), id, nonce])
     const cipher = createCipheriv('aes-256-gcm', key, nonce)
-    cipher.setAAD(Buffer.concat([head, Buffer.from(scopeText(scope))]))
-    const body = Buffer.concat([cipher.update(encodeBody(cursor)), cipher.final()])
+    cipher.setAAD(Buffer.concat([head, Buffer.from(list)]))
+    const body = Buffer.concat([cipher.update(text), cipher.final()])
     return Buffer.concat([head, body, cipher.getAuthTag()]).toString('base64url')
   }
 
@@ -104,27 +107,15 @@ export class CursorKeys {
 interface KeyEntry {
   readonly id: Buffer
   readonly key: Uint8Array
-}
-
-/** Random nonces, drawn many at a time: one system call per cursor would cost a quarter of its sealing. */
-class Nonces {
-  #pool = Buffer.alloc(0)
-  #used = 0
-
-  take(): Buffer {
-    if (this.#used >= this.#pool.length) {
-      this.#pool = randomBytes(nonceBytes * 256)
-      this.#used = 0
-    }
-    this.#used += nonceBytes
-    return this.#pool.subarray(this.#used - nonceBytes, this.#used)
-  }
+  /** A key of its own for nonces, so that one never tells of the other. */
+  readonly nonceKey: Buffer
 }
 
 function keyEntry(key: Uint8Array): KeyEntry {
   if (key.length !== keyBytes) throw new TypeError(`a cursor key has ${keyBytes} bytes, not ${key.length}`)
-  const id = createHash('sha256').update('millrace cursor key').update(key).digest().subarray(0, keyIdBytes)
-  return { id, key }
+  const derived = (purpose: string) => createHash('sha256').update(purpose).update(key).digest()
+  const id = derived('millrace cursor key').subarray(0, keyIdBytes)
+  return { id, key, nonceKey: derived('millrace cursor nonce') }
 }
 
 function decodeText(text: string): Buffer | null {

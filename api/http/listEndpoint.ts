@@ -102,7 +102,7 @@ export function listEndpoint<
       const result = await list({ ...call, page }, services)
       const body = {
         data: result.rows.map((row) => present(row, call.include, call)),
-        nextCursor: nextCursor(result, start, scope, request.paging),
+        nextCursor: nextCursor(result, start, scope, rules, request.paging),
         ...metaOf(result, start),
       }
       return { kind: 'json', value: body, cache, headers: headersOf(result) } satisfies JsonAnswer

@@ -166,6 +166,7 @@ export function nextCursor(
   result: Pick<ListResult<unknown>, 'next' | 'passed' | 'reorgedFrom'>,
   start: PageStart,
   scope: CursorScope,
+  rules: PageRules,
   paging: Paging,
 ): string | null {
   if (result.next === null) return null
@@ -174,7 +175,7 @@ export function nextCursor(
     {
       position: result.next,
       passed: newerOf(before, result.passed),
-      issuedSeconds: Math.floor(paging.clock.now() / 1000),
+      issuedSeconds: rules.cursorAgeSecondsMax === undefined ? 0 : Math.floor(paging.clock.now() / 1000),
     },
     scope,
   )

@@ -96,16 +96,22 @@ export class EventStream {
     return this.#response.writableLength
   }
 
-  /** Queues a frame. False when the stream has ended, or ends now because the client does not read. */
+  /**
+   * Queues a frame. False when the stream has ended, or ends now because the client does not read. What was unread before
+   * decides: a frame that is larger than the bound alone says nothing of its reader.
+   */
   send(frame: Buffer): boolean {
     if (this.#end !== null) return false
+    if (this.unreadBytes > unreadBytesMax) {
+      this.#finish('bufferFull')
+      return false
+    }
     this.#bytesWritten += frame.length
     this.#response.write(frame, () => {
       this.#bytesTaken += frame.length
     })
-    if (this.unreadBytes > unreadBytesMax) this.#finish('bufferFull')
-    else if (!this.#watching) void this.#watch()
-    return this.#end === null
+    if (!this.#watching) void this.#watch()
+    return true
   }
 
   /** Ends the stream in good order. */

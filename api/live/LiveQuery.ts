@@ -11,9 +11,12 @@ import type { EventStream } from '../http/sse.ts'
 import type { Feed, RunBlock } from './feed.ts'
 import { finalizedFrame, laggedFrame, progressFrame, retryingFrame } from './frames.ts'
 
-/** Frames kept for those who reconnect within seconds. */
+/** Frames kept for those who reconnect within seconds; few enough bytes to be sent at once to who does read. */
 const recentFramesMax = 64
-const recentBytesMax = 1024 * 1024
+const recentBytesMax = 128 * 1024
+/** Who catches up is given more when it has taken most of what it was given before. */
+const unreadBytesMax = 64 * 1024
+const unreadPollMs = 25
 /** Who is further behind begins anew and is told what it missed: a query over the range answers that better. */
 const catchUpBlocksMax = 1_000
 /** A wake-up lost to another process costs this much. */
@@ -94,7 +97,7 @@ export class LiveQuery<Position> {
     let at = lastEventId === undefined ? null : feed.parse(lastEventId)
     if (lastEventId !== undefined && at === null)
       stream.send(laggedFrame({ from: 0, to: -1 }, 'the place is not one of this stream'))
-    while (at !== null && !stream.signal.aborted && !this.#join(stream, at)) {
+    while (at !== null && (await this.#hasRead(stream)) && !this.#join(stream, at)) {
       const missing = { from: feed.blockOf(at) + 1, to: feed.tip() }
       if (missing.to - missing.from >= catchUpBlocksMax) {
         stream.send(laggedFrame(missing, `more than ${catchUpBlocksMax} blocks behind`))
@@ -113,6 +116,13 @@ export class LiveQuery<Position> {
       }
     }
     if (!stream.signal.aborted && !this.#subscribers.has(stream)) this.#joinHere(stream)
+  }
+
+  /** False when the stream ended instead; one that does not read is ended by its own watch. */
+  async #hasRead(stream: EventStream): Promise<boolean> {
+    while (!stream.signal.aborted && stream.unreadBytes > unreadBytesMax)
+      await this.#options.clock.sleep(unreadPollMs, stream.signal).catch(() => {})
+    return !stream.signal.aborted
   }
 
   #joinHere(stream: EventStream): void {

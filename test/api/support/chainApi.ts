@@ -29,6 +29,7 @@ export interface ChainApi {
   readonly store: ChainStore
   readonly state: ChainState
   readonly live: LiveHub
+  readonly services: RouteServices
   readonly server: RunningServer
   readonly shutdown: AbortController
   /** Answers of the node the API may ask, by hash; a test fills them. */
@@ -99,6 +100,7 @@ export async function openChainApi(options: ChainApiOptions = {}): Promise<Chain
   return {
     chainId: id,
     live,
+    services,
     store,
     state,
     server,
