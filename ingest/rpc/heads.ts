@@ -3,7 +3,7 @@ import type { Clock } from '../../runtime.ts'
 import type { ChainHead } from '../source.ts'
 import type { Admission } from './admission.ts'
 import { afterHead, type BlockTime, pollIntervalMs } from './blockTime.ts'
-import type { RpcClient } from './client.ts'
+import type { RpcCall, RpcClient } from './client.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { EndpointSet } from './endpointSet.ts'
 import { EndpointsDisagreeError, RpcError, SourceError } from './errors.ts'
@@ -133,6 +133,23 @@ export class Heads {
     const ask = (endpoint: Endpoint) =>
       this.#options.admission.ask(endpoint, (client) => client.call(method, params, signal))
     return await this.#firstAnswer(method, ask, signal)
+  }
+
+  /**
+   * Several calls, answered by one endpoint. An item is null where the node refused the call itself, as it does when a
+   * contract reverts. @throws SourceError when no endpoint answers all of them, for example because none has the block
+   */
+  async callAll(calls: readonly RpcCall[], signal?: AbortSignal): Promise<readonly unknown[]> {
+    const ask = (endpoint: Endpoint) =>
+      this.#options.admission.ask(endpoint, async (client) => {
+        const answers = await client.callAll(calls, endpoint.batches, signal)
+        return answers.map((answer) => {
+          if (answer.ok) return answer.result
+          if (answer.error.failure !== 'node_error') throw answer.error
+          return null
+        })
+      })
+    return await this.#firstAnswer(`${calls.length} calls`, ask, signal)
   }
 
   async #agreed(number: number, ask: (endpoint: Endpoint) => Promise<BlockRef | null>, signal?: AbortSignal) {

@@ -20,6 +20,7 @@ export function classifyNodeError({ code, message }: NodeError): RpcFailure {
 
 const certainCodes: ReadonlyMap<number, RpcFailure> = new Map([
   [-32601, 'method_missing'], // JSON-RPC 2.0
+  [3, 'node_error'], // geth, reth, anvil: execution reverted; its message is the contract's own words
   [-32004, 'method_missing'], // EIP-1474 "method not supported"
   [4444, 'pruned'], // execution-apis, EIP-4444: pruned history unavailable
   [429, 'rate_limited'], // gateways that repeat the HTTP status

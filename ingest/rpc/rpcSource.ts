@@ -5,7 +5,7 @@ import type { Logger } from '../../telemetry.ts'
 import type { BlockRange } from '../range.ts'
 import type { ChainHead, RawRange, Source } from '../source.ts'
 import { Admission } from './admission.ts'
-import { RpcClient } from './client.ts'
+import { type RpcCall, RpcClient } from './client.ts'
 import { LIMIT_MAX } from './concurrency.ts'
 import { Endpoint, type EndpointStatus } from './endpoint.ts'
 import { EndpointSet } from './endpointSet.ts'
@@ -38,6 +38,8 @@ export interface RpcSource extends Source {
   endpoints(): readonly EndpointStatus[]
   /** A single read that is not part of ingest, such as a pending transaction. @throws SourceError */
   call(method: string, params: readonly unknown[], signal?: AbortSignal): Promise<unknown>
+  /** Several such reads in one request; null for one that the node refused, such as a reverting eth_call. @throws SourceError */
+  callAll(calls: readonly RpcCall[], signal?: AbortSignal): Promise<readonly unknown[]>
 }
 
 /** Between 4 and 8 MB a reply a node's overhead vanishes and a lost reply still costs little (measured). */
@@ -106,6 +108,10 @@ class JsonRpcSource implements RpcSource {
 
   call(method: string, params: readonly unknown[], signal?: AbortSignal): Promise<unknown> {
     return this.#heads.call(method, params, signal)
+  }
+
+  callAll(calls: readonly RpcCall[], signal?: AbortSignal): Promise<readonly unknown[]> {
+    return this.#heads.callAll(calls, signal)
   }
 
   head(signal?: AbortSignal): Promise<ChainHead> {
