@@ -5,6 +5,7 @@
 import type pg from 'pg'
 import { FencedOutError } from '#ingest/lease.ts'
 import { type BlockRange, formatMultirange, parseMultirange, type RangeSet } from '#ingest/range.ts'
+import { projectionNames } from '#transform/tables.ts'
 import { MillraceError } from '../errors.ts'
 import type { BlockRef, Hash } from '../primitives.ts'
 import { quoteIdentifier, toBytes, toHex } from './postgres.ts'
@@ -106,6 +107,7 @@ export async function assertFence(client: Queryable, schema: string, fence: bigi
   if (held.rowCount !== 1) throw new FencedOutError(`${schema}.${HEAD}`, fence)
 }
 
+/** What a batch brings: the base tables and all that is derived with them. Folds have a coverage of their own. */
 export async function extendCoverage(
   client: Queryable,
   schema: string,
@@ -113,8 +115,9 @@ export async function extendCoverage(
   range: BlockRange,
 ): Promise<void> {
   await client.query(
-    `UPDATE ${quoteIdentifier(schema)}.coverage SET blocks = blocks + $1::int8multirange WHERE store = $2`,
-    [formatMultirange([range]), store],
+    `UPDATE ${quoteIdentifier(schema)}.coverage SET blocks = blocks + $1::int8multirange
+     WHERE store = $2 AND projection = ANY ($3)`,
+    [formatMultirange([range]), store, projectionNames],
   )
 }
 
@@ -125,8 +128,9 @@ export async function reduceCoverage(
   range: BlockRange,
 ): Promise<void> {
   await client.query(
-    `UPDATE ${quoteIdentifier(schema)}.coverage SET blocks = blocks - $1::int8multirange WHERE store = $2`,
-    [formatMultirange([range]), store],
+    `UPDATE ${quoteIdentifier(schema)}.coverage SET blocks = blocks - $1::int8multirange
+     WHERE store = $2 AND projection = ANY ($3)`,
+    [formatMultirange([range]), store, projectionNames],
   )
 }
 

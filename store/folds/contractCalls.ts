@@ -1,0 +1,61 @@
+/** Reading contracts through a node: the port main.ts fills, and calls whose answers may be anything. */
+import type { AbiFunction } from 'viem'
+import { decodeFunctionResult, encodeFunctionData } from 'viem/utils'
+import type { Address, Hash, Hex } from '../../primitives.ts'
+
+export interface ContractCall {
+  readonly to: Address
+  readonly data: Hex
+}
+
+/** The state to read: of the block with this hash, or the newest. */
+export type CallsAt = Hash | 'latest'
+
+/**
+ * Many `eth_call`s in one request, answered in order; null where the contract refused or there is none.
+ * @throws a MillraceError with remedy `retry` when no node answers, or none has the block
+ */
+export type CallContracts = (
+  calls: readonly ContractCall[],
+  at: CallsAt,
+  signal: AbortSignal,
+) => Promise<readonly (Hex | null)[]>
+
+/** Calls sent in one request; more are refused by many gateways. */
+const CALLS_MAX = 100
+
+/** One question to one contract. */
+export interface ContractQuestion {
+  readonly to: Address
+  readonly ask: AbiFunction
+  readonly args?: readonly unknown[]
+}
+
+/** Answers in order; null where a contract gave none that fits the function. */
+export async function askContracts(
+  call: CallContracts,
+  questions: readonly ContractQuestion[],
+  at: CallsAt,
+  signal: AbortSignal,
+): Promise<readonly unknown[]> {
+  const answers: (Hex | null)[] = []
+  for (let start = 0; start < questions.length; start += CALLS_MAX) {
+    const piece = questions.slice(start, start + CALLS_MAX)
+    const calls = piece.map(({ to, ask, args = [] }) => ({
+      to,
+      data: encodeFunctionData({ abi: [ask], functionName: ask.name, args: [...args] }),
+    }))
+    answers.push(...(await call(calls, at, signal)))
+  }
+  return questions.map(({ ask }, index) => decodeAnswer(ask, answers[index] ?? null))
+}
+
+/** A contract may answer anything, or nothing, to a function it does not have. */
+function decodeAnswer(ask: AbiFunction, data: Hex | null): unknown {
+  if (data === null || data === '0x') return null
+  try {
+    return decodeFunctionResult({ abi: [ask], functionName: ask.name, data })
+  } catch {
+    return null
+  }
+}
