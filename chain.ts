@@ -20,6 +20,9 @@ import { BatchCache } from '#store/clickhouse/batchCache.ts'
 import { type ClickHouseLane, PARTITION_BLOCKS } from '#store/clickhouse/lane.ts'
 import { openClickHouseLane } from '#store/clickhouse/openLane.ts'
 import { CommitBell } from '#store/commits.ts'
+import type { CallContracts } from '#store/folds/contractCalls.ts'
+import type { FollowerDriver, FollowerStatus } from '#store/folds/driver.ts'
+import { openFollowers } from '#store/folds/index.ts'
 import { postgresLeases } from '#store/leases.ts'
 import { type ChainIdentity, historyTarget, openChain } from '#store/ledger.ts'
 import { type Postgres, schemaOf } from '#store/postgres.ts'
@@ -39,6 +42,8 @@ export interface ChainOptions {
   readonly source: RpcSource
   readonly postgres: Postgres
   readonly clickhouse: ClickHouseClient
+  /** For what no event carries, such as tokens of genesis. */
+  readonly callContracts: CallContracts
   readonly workerThreads: number
   /** Who holds the writing lease: this installation, so that a restart takes it over at once. */
   readonly holder: string
@@ -103,6 +108,7 @@ export class Chain {
   readonly #stop = new AbortController()
   #lease: Lease | null = null
   #clickhouseLane: ClickHouseLane | null = null
+  #followers: FollowerDriver | null = null
   #running: Promise<unknown> = Promise.resolve()
 
   constructor(options: ChainOptions) {
@@ -130,6 +136,11 @@ export class Chain {
 
   get clickhouseStatus(): { readonly state: string; readonly problem: string | null } {
     return this.#clickhouseLane?.status ?? { state: 'running', problem: null }
+  }
+
+  /** Folds and balances; none while another process writes. */
+  get followers(): readonly FollowerStatus[] {
+    return this.#followers?.status ?? []
   }
 
   /** The chain's nodes, for the few reads the stores cannot answer. */
@@ -283,10 +294,13 @@ export class Chain {
 
   #runLanes(lease: Lease, sinks: Sinks): Promise<unknown> {
     const signal = AbortSignal.any([this.#stop.signal, lease.lost])
+    const { state } = this
+    this.#followers = openFollowers({ ...this.#options, state, fence: lease.fence })
     return Promise.all([
       this.#followHead(sinks.head, signal),
       this.#keepHistory(sinks.history, signal),
       sinks.clickhouseLane.run(signal),
+      this.#followers.run(signal),
     ])
   }
 

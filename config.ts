@@ -29,6 +29,8 @@ export interface Config {
   /** Name of the ClickHouse cluster; null for one server. */
   readonly clickhouseCluster: string | null
   readonly chains: readonly ChainConfig[]
+  /** File with the operator's list of tokens; null for the one that comes with the program. */
+  readonly tokenlist: string | null
   readonly logLevel: LogLevel
   /** Worker threads that verify, decode and encode; shared by all chains. */
   readonly workerThreads: number
@@ -84,6 +86,11 @@ export const settings: readonly Setting[] = [
   },
   { name: 'WORKER_THREADS', fallback: '2', meaning: 'Threads that verify, decode and encode.' },
   {
+    name: 'TOKENLIST',
+    fallback: '',
+    meaning: 'A JSON file with the verified tokens; unset for the genesis tokens of Tempo.',
+  },
+  {
     name: 'LOG_LEVEL',
     fallback: 'info',
     meaning: 'debug, info, warn, error or silent; JSON lines on stderr.',
@@ -111,6 +118,7 @@ export function readConfig(env: Environment): Config {
     clickhouseUrl: url('CLICKHOUSE_URL', read('CLICKHOUSE_URL'), ['http:', 'https:']),
     clickhouseCluster: read('CLICKHOUSE_CLUSTER') || null,
     chains: read('CONFIG') ? readChains(read('CONFIG')) : [chainFromEnvironment(read)],
+    tokenlist: read('TOKENLIST') || null,
     logLevel: oneOf('LOG_LEVEL', read('LOG_LEVEL'), logLevels),
     workerThreads: integer('WORKER_THREADS', read('WORKER_THREADS'), 1, 64),
     failpoints: env['FAILPOINT'] ?? '',

@@ -11,6 +11,7 @@ import type { Config } from '../config.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Logger } from '../telemetry.ts'
 import { identifyChain, kindOf, type ReachableChain, reachChains } from './chains.ts'
+import { contractCalls } from './contractCalls.ts'
 import { type Engines, startEngines } from './engines.ts'
 import { assertNotInterrupted } from './stopSignal.ts'
 
@@ -79,6 +80,7 @@ async function openChain(
     source,
     postgres,
     clickhouse,
+    callContracts: contractCalls(source),
     workerThreads: config.workerThreads,
     holder,
     runtime,

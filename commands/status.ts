@@ -65,6 +65,7 @@ function statusOf(chain: Chain, proofs: ProofCounts): ChainStatus {
       { name: 'head', ...chain.headStatus },
       { name: 'history', ...chain.historyStatus },
     ],
+    projections: chain.followers.map(({ tip, ...follower }) => ({ ...follower, tip: known(tip) })),
     history: history && {
       target: history.target,
       blocksTotal: history.blocksTotal,

@@ -2,9 +2,11 @@
 import { LiveHub } from '#api/live/hub.ts'
 import { endpoints, type RouteServices } from '#api/routes/index.ts'
 import { attributionNames } from '#api/routes/present/memo.ts'
-import { type ChainReads, unnamedTokens } from '#api/routes/services.ts'
+import type { ChainReads } from '#api/routes/services.ts'
+import { tokenNamesOf } from '#api/routes/tokens.ts'
 import { assertAddressFree, closeServer, createServer, listen } from '#api/server.ts'
 import type { Screen } from '#console/screen.ts'
+import { curatedTokensDefault, readCuratedTokens } from '#store/curated/curatedTokens.ts'
 import { readSecret } from '#store/secrets.ts'
 import type { Chain } from '../chain.ts'
 import type { Config } from '../config.ts'
@@ -68,6 +70,7 @@ async function serve(config: Config, program: Program, options: UpOptions): Prom
   const sql = await openQueryEngines(program.engines, program.chains, runtime, log)
   const chains = readsOf(program)
   const status = createStatusSource({ chains: program.chains, postgres, runtime, notes: notesOf(config) })
+  const curatedTokens = readCuratedTokens('TOKENLIST', config.tokenlist ?? curatedTokensDefault)
   const services: RouteServices = {
     chains,
     sql,
@@ -76,7 +79,8 @@ async function serve(config: Config, program: Program, options: UpOptions): Prom
     clock,
     shutdown: shutdown.signal,
     attributionNames: attributionNames([]),
-    tokenNames: unnamedTokens,
+    tokenNames: tokenNamesOf(chains, curatedTokens),
+    curatedTokens,
   }
   const app = await createServer({
     endpoints,

@@ -10,11 +10,12 @@ import {
 } from './receipts.ts'
 import { readStatusEndpoint } from './status.ts'
 import { readHealthEndpoint, readMetricsEndpoint, readReadyEndpoint, type SystemServices } from './system.ts'
+import { listTokensEndpoint, readTokenEndpoint, type TokenServices } from './tokens.ts'
 import { listTransactionsEndpoint, readTransactionEndpoint } from './transactions.ts'
 import { listTransfersEndpoint, type TransferServices } from './transfers.ts'
 
 /** What main.ts gives the routes. */
-export interface RouteServices extends SystemServices, TransferServices, IndexerServices {}
+export interface RouteServices extends SystemServices, TransferServices, IndexerServices, TokenServices {}
 
 export const endpoints: readonly Endpoint<RouteServices>[] = [
   listBlocksEndpoint,
@@ -28,6 +29,8 @@ export const endpoints: readonly Endpoint<RouteServices>[] = [
   listTransfersEndpoint,
   queryIndexerEndpoint,
   postIndexerQueryEndpoint,
+  listTokensEndpoint,
+  readTokenEndpoint,
   readHealthEndpoint,
   readReadyEndpoint,
   readStatusEndpoint,

@@ -59,7 +59,7 @@ export interface ReadServices {
 }
 
 /** The chain of a request; the toolkit has checked that it is served. */
-export function readsOf({ chains }: ReadServices, chainId: ChainId): ChainReads {
+export function readsOf({ chains }: Pick<ReadServices, 'chains'>, chainId: ChainId): ChainReads {
   const reads = chains.get(chainId)
   if (!reads) throw new Error(`chain ${chainId} is served but has no services`)
   return reads

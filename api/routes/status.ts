@@ -38,6 +38,18 @@ const chain = s.named('ChainStatus', {
   coverage: ranges,
   stores: s.object({ postgres: store, clickhouse: store }),
   lanes: s.array(s.object({ name: s.oneOf(['head', 'history']), state: s.text(), problem })),
+  projections: s.array(
+    s.object({
+      name: s.text(),
+      state: s.oneOf(['unavailable', 'waiting', 'filling', 'following', 'stopped']),
+      problem,
+      tip: s.nullable(s.count),
+    }),
+    {
+      description:
+        'What is computed from blocks in order: token attributes, balances. Empty where another process writes.',
+    },
+  ),
   history: s.nullable(history),
   verification: s.object({
     checks: s.oneOf(['roots', 'links']),

@@ -1,6 +1,11 @@
 /** Everything that follows a chain's blocks with rows of its own, in the order in which it is moved. */
 import type { ChainKind } from '#transform/profile.ts'
+import type { Runtime } from '../../runtime.ts'
+import type { Logger } from '../../telemetry.ts'
+import type { ChainState } from '../chainState.ts'
+import type { Postgres } from '../postgres.ts'
 import type { CallContracts } from './contractCalls.ts'
+import { FollowerDriver } from './driver.ts'
 import { foldFollower } from './foldFollower.ts'
 import type { BlockFollower } from './follower.ts'
 import { readGenesisTokens } from './genesisTokens.ts'
@@ -17,4 +22,22 @@ export function createFollowers({ kind, callContracts }: FollowersOptions): Bloc
       kind === 'tempo' ? readGenesisTokens(callContracts, context) : [],
     ),
   ]
+}
+
+export interface OpenFollowersOptions extends FollowersOptions {
+  readonly state: ChainState
+  readonly postgres: Postgres
+  /** Under which this process writes. */
+  readonly fence: bigint
+  readonly runtime: Runtime
+  readonly log: Logger
+}
+
+/** The driver of a chain's followers; `run` moves them. */
+export function openFollowers(options: OpenFollowersOptions): FollowerDriver {
+  const { state, postgres, fence, runtime, log } = options
+  const { schema, startBlock, bell } = state
+  const { clock, failpoint } = runtime
+  const followers = createFollowers(options)
+  return new FollowerDriver({ postgres, schema, startBlock, fence, followers, bell, clock, failpoint, log })
 }

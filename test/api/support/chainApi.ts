@@ -83,6 +83,7 @@ export async function openChainApi(options: ChainApiOptions = {}): Promise<Chain
     tokenNames: exampleNames,
     sql,
     live,
+    curatedTokens: { changedAtSeconds: 0, of: () => [], find: () => undefined },
     status: statusOf(state),
     clock,
     shutdown: shutdown.signal,
@@ -211,6 +212,7 @@ function reportOf(state: ChainState): StatusReport {
         coverage: ranges('postgres'),
         stores: { postgres: store('postgres'), clickhouse: store('clickhouse') },
         lanes: [{ name: 'head', state: 'running', problem: null }],
+        projections: [],
         history: null,
         verification: {
           checks: 'roots',

@@ -49,6 +49,7 @@ export async function openIndexedChain(options: IndexedChainOptions): Promise<In
     notes: [],
     endpoints: () => [],
     call: async () => null,
+    callAll: async (calls) => calls.map(() => null),
   }
   const chain = new Chain({
     identity: {
@@ -62,6 +63,7 @@ export async function openIndexedChain(options: IndexedChainOptions): Promise<In
     source,
     postgres,
     clickhouse,
+    callContracts: async (calls) => calls.map(() => null),
     workerThreads: 1,
     holder: options.holder ?? 'test',
     ...(options.limits && { limits: options.limits }),

@@ -1,0 +1,190 @@
+/** GET /v1/tokens and /v1/tokens/{token}, which takes an address or a symbol. */
+import type { Address } from '#primitives.ts'
+import type { Clock } from '#runtime.ts'
+import type { CuratedTokens } from '#store/curated/curatedTokens.ts'
+import {
+  findTokens,
+  findTokensBySymbol,
+  listTokens,
+  readTokens,
+  type TokenChain,
+  type TokenRow,
+} from '#store/queries/tokens.ts'
+import { endpoint } from '../http/endpoint.ts'
+import { ApiError } from '../http/errors.ts'
+import { listEndpoint } from '../http/listEndpoint.ts'
+import type { ListPage, ListResult } from '../http/pagination.ts'
+import * as p from '../http/parameter.ts'
+import * as s from '../http/schema.ts'
+import { nameOf, presentToken, type Token, tokenIncludes, tokenSchema } from './present/tokenDetail.ts'
+import { type ReadServices, readsOf } from './services.ts'
+
+export interface TokenServices extends ReadServices {
+  readonly clock: Clock
+  readonly curatedTokens: CuratedTokens
+}
+
+/** Where tokens of a chain are read. */
+export const tokenChainOf = (
+  services: TokenServices,
+  chainId: Parameters<typeof readsOf>[1],
+): TokenChain => ({
+  ...readsOf(services, chainId),
+  clock: services.clock,
+})
+
+/** Names of the tokens the fold knows. They never change, so nothing is waited for; an unnamed token is shown without. */
+export function tokenNamesOf(
+  chains: ReadServices['chains'],
+  curatedTokens: CuratedTokens,
+): ReadServices['tokenNames'] {
+  return {
+    read: async (chainId, tokens) => {
+      const { postgres, state } = readsOf({ chains }, chainId)
+      const found = await readTokens(postgres.pool, { state }, tokens)
+      const named = [...found.values()].map((row) => tokenOf(row, curatedTokens, chainId))
+      return new Map(named.map((token) => [token.row.token, nameOf(token)]))
+    },
+  }
+}
+
+/** Addresses one request may name (research/chain-data-api.md 1.3). */
+const addressesMax = 50
+
+export const listTokensEndpoint = listEndpoint({
+  path: '/v1/tokens',
+  summary: 'Tokens, by creation.',
+  description:
+    "`verified=true` and `currency` list the operator's tokens, in the operator's order. With `addresses` the answer is one page in that order; tokens that do not exist are left out.",
+  filters: {
+    addresses: p.list(p.token, addressesMax),
+    currency: p.described(
+      p.text(64),
+      'What the token stands for, such as USD, in any case. Verified tokens only.',
+    ),
+    verified: p.described(p.boolean, "Whether the token is on the operator's list."),
+  },
+  include: tokenIncludes,
+  item: tokenSchema,
+  cache: 'metadata',
+  list: async ({ chainId, filters, page }, services: TokenServices) => {
+    const { curatedTokens } = services
+    const found = await readPage(tokenChainOf(services, chainId), filters, page, curatedTokens)
+    const rows = found.rows.map((row) => tokenOf(row, curatedTokens, chainId))
+    return { ...found, rows }
+  },
+  present: presentToken,
+})
+
+interface TokenFilters {
+  readonly addresses?: readonly Address[] | undefined
+  readonly currency?: string | undefined
+  readonly verified?: boolean | undefined
+}
+
+async function readPage(
+  chain: TokenChain,
+  { addresses, currency, verified }: TokenFilters,
+  page: ListPage,
+  curatedTokens: CuratedTokens,
+): Promise<ListResult<TokenRow>> {
+  const curated = curatedTokens.of(chain.state.chainId).map((token) => token.address)
+  const onlyVerified = verified === true || currency !== undefined
+  if (onlyVerified && verified === false) return { rows: [], next: null }
+  const matches = (row: TokenRow) => currency === undefined || sameWord(row.currency, currency)
+  if (addresses !== undefined) {
+    const list = new Set(curated)
+    const wanted = [...new Set(addresses)].filter(
+      (address) => (!onlyVerified || list.has(address)) && (verified !== false || !list.has(address)),
+    )
+    return { rows: (await findInOrder(chain, wanted, page.signal)).filter(matches), next: null }
+  }
+  if (!onlyVerified) return listTokens(chain, { without: verified === false ? curated : [] }, page)
+  const rows = (await findInOrder(chain, curated, page.signal)).filter(matches)
+  const start = page.position ? Number(page.position[0]) + 1 : page.offset
+  const end = start + page.limit
+  return { rows: rows.slice(start, end), next: end < rows.length ? [end - 1] : null }
+}
+
+async function findInOrder(
+  chain: TokenChain,
+  tokens: readonly Address[],
+  signal: AbortSignal,
+): Promise<TokenRow[]> {
+  const found = await findTokens(chain, tokens, signal)
+  return tokens.flatMap((token) => found.get(token) ?? [])
+}
+
+const sameWord = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
+
+/** What the chain says of a token, with what the operator says. */
+export function tokenOf(row: TokenRow, curatedTokens: CuratedTokens, chainId: number): Token {
+  const curated = curatedTokens.find(chainId, row.token)
+  const logo = curated?.logo
+  const logoUri = logo && 'uri' in logo ? logo.uri : row.logoUri
+  return { row: { ...row, logoUri }, verified: curated !== undefined }
+}
+
+type TokenSelector = { readonly address: Address } | { readonly symbol: string }
+
+const symbolPattern = /^[A-Za-z][A-Za-z0-9._]{0,63}$/
+
+/** An address begins with 0x, a symbol with a letter. */
+const tokenSelector = p.parameter<TokenSelector>({
+  schema: s.text({ examples: ['0x20c0000000000000000000000000000000000000', 'pathUSD'] }),
+  description: 'Token contract: 0x and 40 hex characters, in any case. Or a symbol, in any case.',
+  code: 'token_invalid',
+  parse: (text) => {
+    if (text.startsWith('0x')) return { address: p.token.parse(text) }
+    if (symbolPattern.test(text)) return { symbol: text }
+    throw new ApiError(
+      'symbol_invalid',
+      'Not a symbol: a letter, then up to 63 letters, digits, `.` or `_`.',
+      {
+        details: [{ path: ['param', 'token'], message: 'neither an address nor a symbol' }],
+      },
+    )
+  },
+})
+
+export const readTokenEndpoint = endpoint({
+  path: '/v1/tokens/{token}',
+  summary: 'One token, by address or symbol.',
+  description:
+    'A symbol names the verified token that has it, else the only token that has it. Where several do, 404 `token_not_found` lists them in `details`.',
+  params: { token: tokenSelector },
+  include: tokenIncludes,
+  response: tokenSchema,
+  errors: ['symbol_invalid', 'token_not_found', 'projection_incomplete', 'coverage_incomplete'],
+  read: async ({ chainId, path, signal }, services: TokenServices): Promise<Token> => {
+    const chain = tokenChainOf(services, chainId)
+    const { curatedTokens } = services
+    const row =
+      'address' in path.token
+        ? (await findTokens(chain, [path.token.address], signal)).get(path.token.address)
+        : await resolveSymbol(chain, path.token.symbol, curatedTokens, signal)
+    if (!row) throw new ApiError('token_not_found')
+    return tokenOf(row, curatedTokens, chainId)
+  },
+  present: (token, { include }) => presentToken(token, include),
+  cache: 'metadata',
+})
+
+/** @throws ApiError token_not_found naming the candidates when several tokens have the symbol */
+async function resolveSymbol(
+  chain: TokenChain,
+  symbol: string,
+  curatedTokens: CuratedTokens,
+  signal: AbortSignal,
+): Promise<TokenRow | undefined> {
+  const curated = curatedTokens.of(chain.state.chainId).map(({ address }) => address)
+  const { verified, others } = await findTokensBySymbol(chain, symbol, curated, signal)
+  const candidates = verified.length > 0 ? verified : others
+  if (candidates.length <= 1) return candidates[0]
+  throw new ApiError('token_not_found', 'Several tokens have this symbol; name one by its address.', {
+    details: candidates.map(({ token, name }) => ({
+      path: ['param', 'token'],
+      message: `${token} (${name})`,
+    })),
+  })
+}

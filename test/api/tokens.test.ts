@@ -1,0 +1,197 @@
+// Goal: tokens are found by every name they have, listed in every order, and never shown from a fold that is behind.
+// Method: the recorded chain behind a real server; expectations by viem over the raw recording.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { address } from '#primitives.ts'
+import type { CuratedTokens } from '#store/curated/curatedTokens.ts'
+import { recordedBatches } from '../store/support/chainStore.ts'
+import { followersOf, genesisTokens, recordedCalls } from '../store/support/followers.ts'
+import { type OracleToken, tokensAt } from '../store/support/tokenOracle.ts'
+import { describeWithShared } from '../support/shared.ts'
+import { type ChainApi, openChainApi, walk } from './support/chainApi.ts'
+import { type ResponseCheck, responseCheck } from './support/openapi.ts'
+
+const recording = 'tempo-dev-2k'
+const lastBlock = 122
+const [pathUsd = '', alphaUsd = '', betaUsd = ''] = genesisTokens
+const iso = (seconds: number) => `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`
+
+/** In an order of its own; an entry of a token that the chain does not have. */
+const curated = [betaUsd, `0x${'77'.repeat(20)}`, pathUsd].map((token) => ({
+  address: address(token),
+  logo: token === pathUsd ? { uri: 'https://example.com/path.svg' } : null,
+}))
+const curatedTokens: CuratedTokens = {
+  changedAtSeconds: 1_780_000_000,
+  of: () => curated,
+  find: (_chainId, token) => curated.find((entry) => entry.address === token),
+}
+
+describeWithShared('tokens', () => {
+  let api: ChainApi
+  let check: ResponseCheck
+  let tokens: ReadonlyMap<string, OracleToken>
+  /** Creations newest first; tokens of genesis are the oldest. */
+  let order: string[]
+
+  beforeAll(async () => {
+    tokens = tokensAt(recording, lastBlock)
+    order = [...[...tokens.keys()].toReversed(), ...genesisTokens.toReversed()]
+    api = await openChainApi({ services: { curatedTokens } })
+    await api.append(recordedBatches(recording, 10))
+    await followersOf(api.store, { callContracts: recordedCalls(recording) }).settle()
+    check = await responseCheck(api)
+  })
+  afterAll(() => api.close())
+
+  const addressesOf = (rows: readonly { address: string }[]) => rows.map((row) => row.address)
+  const get = async (path: string, template = '/v1/tokens') => {
+    const answer = await api.get(path)
+    expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+    expect(check(template, answer)).toEqual([])
+    return answer.body
+  }
+
+  test('they come by creation, newest or oldest first, page after page', async () => {
+    expect(addressesOf(await walk(api, '/v1/tokens?limit=5'))).toEqual(order)
+    expect(addressesOf(await walk(api, '/v1/tokens?limit=5&order=asc'))).toEqual(order.toReversed())
+    expect(addressesOf((await get('/v1/tokens?limit=5&page=2')).data)).toEqual(order.slice(5, 10))
+    expect((await get('/v1/tokens?limit=200')).nextCursor).toBeNull()
+  })
+
+  test('a token shows what its events say, and the rest on request', async () => {
+    for (const [token, expected] of tokens) {
+      const { admin, createdAtSeconds, quoteToken, name, symbol, currency } = expected
+      const plain = { id: token, address: token, name, symbol, currency, decimals: 6, verified: false }
+      expect(await get(`/v1/tokens/${token}`, '/v1/tokens/{token}')).toEqual(plain)
+      expect(
+        await get(`/v1/tokens/${token}?include=admin,createdAt&include=quoteToken`, '/v1/tokens/{token}'),
+      ).toEqual({ ...plain, admin, createdAt: iso(createdAtSeconds), quoteToken })
+    }
+    expect(
+      await get(`/v1/tokens/${pathUsd}?include=admin,createdAt,quoteToken`, '/v1/tokens/{token}'),
+    ).toEqual({
+      ...{ id: pathUsd, address: pathUsd, name: 'PathUSD', symbol: 'PathUSD', currency: 'USD', decimals: 6 },
+      verified: true,
+      logoUri: 'https://example.com/path.svg',
+    })
+  })
+
+  test('`addresses` gives one page in the order asked, without those that do not exist', async () => {
+    const [newest = '', second = ''] = order
+    const asked = [second, `0x${'12'.repeat(20)}`, pathUsd, newest, second]
+    const body = await get(`/v1/tokens?addresses=${asked.join(',').toUpperCase().replaceAll('0X', '0x')}`)
+    expect(addressesOf(body.data)).toEqual([second, pathUsd, newest])
+    expect(body.nextCursor).toBeNull()
+    const verified = await get(`/v1/tokens?addresses=${asked.join(',')}&verified=true`)
+    expect(addressesOf(verified.data)).toEqual([pathUsd])
+    const others = await get(`/v1/tokens?addresses=${asked.join(',')}&verified=false`)
+    expect(addressesOf(others.data)).toEqual([second, newest])
+  })
+
+  test('`verified` lists the operator’s tokens in their order, or all others', async () => {
+    expect(addressesOf((await get('/v1/tokens?verified=true')).data)).toEqual([betaUsd, pathUsd])
+    expect(addressesOf(await walk(api, '/v1/tokens?verified=false&limit=5'))).toEqual(
+      order.filter((token) => token !== pathUsd && token !== betaUsd),
+    )
+  })
+
+  test('`currency` lists verified tokens of that currency, in any case', async () => {
+    expect(addressesOf((await get('/v1/tokens?currency=usd')).data)).toEqual([betaUsd, pathUsd])
+    expect((await get('/v1/tokens?currency=XYZ')).data).toEqual([])
+    expect((await get('/v1/tokens?currency=USD&verified=false')).data).toEqual([])
+  })
+
+  test('a symbol names the verified token, else the only one, else nobody', async () => {
+    const bySymbol = Map.groupBy([...tokens], ([, token]) => token.symbol.toLowerCase())
+    expect((await get('/v1/tokens/PATHusd', '/v1/tokens/{token}')).address).toBe(pathUsd)
+    expect((await get('/v1/tokens/AlphaUSD', '/v1/tokens/{token}')).address).toBe(alphaUsd)
+    for (const [symbol, group] of bySymbol) {
+      if (!/^[a-z][a-z0-9._]{0,63}$/.test(symbol)) continue
+      const answer = await api.get(`/v1/tokens/${symbol}`)
+      if (group.length === 1) expect(answer.body.address).toBe(group[0]?.[0])
+      else {
+        expect(answer.status).toBe(404)
+        expect(answer.body.error.code).toBe('token_not_found')
+        const messages: string[] = answer.body.error.details.map(
+          (detail: { message: string }) => detail.message,
+        )
+        expect(messages.map((message) => message.slice(0, 42)).sort()).toEqual(
+          group.map(([token]) => token).sort(),
+        )
+      }
+    }
+  })
+
+  const bad: [string, number, string, string | undefined][] = [
+    ['/v1/tokens?limit=4', 400, 'query_invalid', 'limit'],
+    ['/v1/tokens?limit=201', 400, 'query_invalid', 'limit'],
+    ['/v1/tokens?limit=ten', 400, 'query_invalid', 'limit'],
+    ['/v1/tokens?verified=yes', 400, 'query_invalid', 'verified'],
+    ['/v1/tokens?verified=true&verified=true', 400, 'query_invalid', 'verified'],
+    ['/v1/tokens?addresses=0x12', 400, 'query_invalid', 'addresses'],
+    [`/v1/tokens?addresses=${'0x00,'.repeat(50)}0x00`, 400, 'query_invalid', 'addresses'],
+    ['/v1/tokens?currency=', 400, 'query_invalid', 'currency'],
+    ['/v1/tokens?include=everything', 400, 'query_invalid', 'include'],
+    ['/v1/tokens?symbol=USD', 400, 'query_invalid', 'symbol'],
+    ['/v1/tokens?page=0', 400, 'query_invalid', 'page'],
+    ['/v1/tokens?page=2000&limit=10', 400, 'query_invalid', 'page'],
+    ['/v1/tokens?page=1&cursor=x', 422, 'parameter_conflict', 'page'],
+    ['/v1/tokens/0x12', 400, 'token_invalid', 'token'],
+    ['/v1/tokens/1abc', 400, 'symbol_invalid', 'token'],
+    [`/v1/tokens/${'a'.repeat(65)}`, 400, 'symbol_invalid', 'token'],
+    [`/v1/tokens/0x${'12'.repeat(20)}`, 404, 'token_not_found', undefined],
+    ['/v1/tokens/NoSuchSymbol', 404, 'token_not_found', undefined],
+  ]
+  test.each(bad)('%s is refused with %i %s', async (path, status, code, parameter) => {
+    const { status: found, body } = await api.get(path)
+    expect({ status: found, code: body.error.code }).toEqual({ status, code })
+    expect(body.requestId).toBeTruthy()
+    if (parameter !== undefined) expect(body.error.details[0].path.at(-1)).toBe(parameter)
+  })
+
+  test('a cursor of another order or forged starts at the head and says so', async () => {
+    const { nextCursor } = await get('/v1/tokens?limit=5')
+    for (const cursor of [nextCursor, 'forged']) {
+      const answer = await get(`/v1/tokens?limit=5&order=asc&cursor=${cursor}`)
+      expect(answer.meta).toEqual({ cursorReset: true })
+      expect(addressesOf(answer.data)).toEqual(order.toReversed().slice(0, 5))
+    }
+  })
+})
+
+describeWithShared('tokens that are not ready', () => {
+  test('are 503 with where the fold stands, and never a part of the truth', async () => {
+    const api = await openChainApi({ services: { curatedTokens } })
+    afterAll(() => api.close())
+    const batches = recordedBatches(recording, 10)
+    await api.append(batches.slice(0, 3))
+    const { settle } = followersOf(api.store, { callContracts: recordedCalls(recording) })
+    const before = await api.get('/v1/tokens')
+    expect([before.status, before.body.error.code]).toEqual([503, 'projection_incomplete'])
+    await settle()
+    expect((await api.get('/v1/tokens')).status).toBe(200)
+    await api.append(batches.slice(3, 6))
+    const behind = await api.get('/v1/tokens')
+    expect(behind.status).toBe(503)
+    expect(behind.body.error.message).toContain('29 of 59')
+    // A read that waits is answered as soon as the fold has caught up.
+    const waiting = api.get('/v1/tokens')
+    await settle()
+    expect((await waiting).status).toBe(200)
+  })
+
+  test('a reverted token is gone at once, not when the fold has noticed', async () => {
+    const api = await openChainApi({ services: { curatedTokens } })
+    afterAll(() => api.close())
+    await api.append(recordedBatches(recording, 1))
+    const { settle } = followersOf(api.store, { callContracts: recordedCalls(recording) })
+    await settle()
+    const [newest = ''] = [...tokensAt(recording, lastBlock)].toReversed()[0] ?? []
+    const { createdBlock = 0 } = tokensAt(recording, lastBlock).get(newest) ?? {}
+    await api.revertTo(createdBlock - 1)
+    const stale = await api.get(`/v1/tokens/${newest}`)
+    expect(stale.status).toBe(503)
+    await settle()
+    expect((await api.get(`/v1/tokens/${newest}`)).status).toBe(404)
+  })
+})
