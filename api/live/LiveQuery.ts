@@ -5,11 +5,10 @@
 import { messageOf } from '#errors.ts'
 import type { Clock } from '#runtime.ts'
 import type { CommitBell } from '#store/commits.ts'
-import { UserQueryError } from '#store/userQuery/UserQueryError.ts'
 import type { Logger } from '#telemetry.ts'
 import type { EventStream } from '../http/sse.ts'
 import type { Feed, RunBlock } from './feed.ts'
-import { finalizedFrame, laggedFrame, progressFrame, retryingFrame } from './frames.ts'
+import { finalizedFrame, laggedFrame, progressFrame, publicError, retryingFrame } from './frames.ts'
 
 /** Frames kept for those who reconnect within seconds; few enough bytes to be sent at once to who does read. */
 const recentFramesMax = 64
@@ -203,11 +202,4 @@ export class LiveQuery<Position> {
   #idle(signal: AbortSignal): Promise<void> {
     return this.#options.bell.wait(this.#options.clock, pollMs, signal)
   }
-}
-
-/** What a client may read of a failure: the words of a query's own errors, of others only that the store is away. */
-function publicError(error: unknown): UserQueryError {
-  return error instanceof UserQueryError
-    ? error
-    : new UserQueryError('sql_unavailable', 'the store does not answer now', { cause: error })
 }

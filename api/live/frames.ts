@@ -4,6 +4,7 @@
  * | event       | payload                                         | meaning                                              |
  * | ----------- | ----------------------------------------------- | ---------------------------------------------------- |
  * | `result`    | the JSON answer with `blocks: [{num, hash}]`    | the query over these blocks alone                    |
+ * |             | the same with `reset: true` (live=snapshot)     | the whole result; it replaces the one before         |
  * | `retract`   | `blocks: [{num, hash}]`                         | forget what came for these blocks; they are orphaned |
  * | `progress`  | `block, finalized`                              | the stream begins after this block                   |
  * | `finalized` | `finalized`                                     | nothing up to this block will be retracted           |
@@ -11,7 +12,7 @@
  * | `error`     | `error: {code, message}, blocks?, retrying?`    | no answer for these blocks, or none yet              |
  */
 import type { QueryResult } from '#store/userQuery/result.ts'
-import type { UserQueryError } from '#store/userQuery/UserQueryError.ts'
+import { UserQueryError } from '#store/userQuery/UserQueryError.ts'
 import { encodeFrame } from '../http/sse.ts'
 import { presentResult } from './result.ts'
 
@@ -52,3 +53,10 @@ export const retryingFrame = (error: UserQueryError): Buffer =>
   encodeFrame({ event: 'error', data: { ok: false, error: errorFields(error), retrying: true } })
 
 const errorFields = ({ code, message }: UserQueryError) => ({ code, message })
+
+/** What a client may read of a failure: the words of a query's own errors, of others only that the store is away. */
+export function publicError(error: unknown): UserQueryError {
+  return error instanceof UserQueryError
+    ? error
+    : new UserQueryError('sql_unavailable', 'the store does not answer now', { cause: error })
+}

@@ -1,6 +1,6 @@
 /** All live queries of the program: who asks the same thing shares one execution, and their number is bounded. */
 import { messageOf } from '#errors.ts'
-import type { BlockRange } from '#ingest/range.ts'
+import type { RangeSet } from '#ingest/range.ts'
 import type { ChainId } from '#primitives.ts'
 import type { Clock } from '#runtime.ts'
 import { assertPerBlock } from '#store/userQuery/perBlock.ts'
@@ -15,9 +15,12 @@ import { ClickHouseFeed } from './ClickHouseFeed.ts'
 import type { RunBlock } from './feed.ts'
 import { LiveQuery } from './LiveQuery.ts'
 import { PostgresFeed } from './PostgresFeed.ts'
+import { SnapshotQuery } from './SnapshotQuery.ts'
 
 /** What a client asks to be kept told of. */
 export interface LiveRequest {
+  /** `blocks`: a result of every block. `snapshot`: the whole result whenever it changed. */
+  readonly mode: 'blocks' | 'snapshot'
   readonly chainId: ChainId
   readonly engine: Engine
   readonly sql: string
@@ -41,8 +44,13 @@ const slotLimits = { postgres: 2, clickhouse: 1 } as const
 /** A live execution waits for its turn as long as others have theirs; it has no other time to be asked. */
 const turnMsMax = 60_000
 
+interface Served {
+  run(signal: AbortSignal): Promise<void>
+  serve(stream: EventStream, lastEventId: string | undefined): Promise<void>
+}
+
 interface Shared {
-  readonly query: Pick<LiveQuery<unknown>, 'serve' | 'subscribers'>
+  readonly query: Served
   readonly stop: AbortController
   clients: number
 }
@@ -79,9 +87,8 @@ export class LiveHub {
     if (this.#clients >= clientsMax) throw overloaded('too many clients of live queries')
     if (this.#shared.has(keyOf(request))) return
     if (this.#shared.size >= queriesMax) throw overloaded('too many different live queries')
-    await assertPerBlock(request.engine, request.sql)
-    const tip = this.#feedOf(request).tip()
-    const { relations } = await this.#run(request, { from: tip, to: tip }, signal)
+    if (request.mode === 'blocks') await assertPerBlock(request.engine, request.sql)
+    const { relations } = await this.#run(request, this.#newest(request), signal)
     if (relations.length > 0) return
     throw new UserQueryError('sql_refused', 'the query reads no table, so no block changes its result', {
       hint: 'name a table in FROM, or ask without live',
@@ -105,8 +112,8 @@ export class LiveHub {
 
   #start(key: string, request: LiveRequest): Shared {
     const stop = new AbortController()
-    const run: RunBlock = (block) => this.#run(request, { from: block, to: block }, stop.signal)
-    const query = this.#queryOf(request, run)
+    const query =
+      request.mode === 'blocks' ? this.#perBlock(request, stop.signal) : this.#snapshot(request, stop.signal)
     const shared: Shared = { query, stop, clients: 0 }
     this.#shared.set(key, shared)
     query.run(stop.signal).catch((error: unknown) => {
@@ -116,9 +123,10 @@ export class LiveHub {
     return shared
   }
 
-  #queryOf(request: LiveRequest, run: RunBlock) {
+  #perBlock(request: LiveRequest, signal: AbortSignal): Served {
     const { clock, log } = this.#options
     const { state } = this.#chainOf(request.chainId)
+    const run: RunBlock = (block) => this.#run(request, [{ from: block, to: block }], signal)
     const common = { run, bell: state.bell, finalized: () => state.finalized, clock, log }
     const { postgres, clickhouse } = this.#feedsOf(request.chainId)
     return request.engine === 'postgres'
@@ -126,19 +134,35 @@ export class LiveHub {
       : new LiveQuery({ ...common, feed: clickhouse })
   }
 
+  #snapshot(request: LiveRequest, signal: AbortSignal): Served {
+    const { clock, log } = this.#options
+    const { state } = this.#chainOf(request.chainId)
+    return new SnapshotQuery({
+      run: () => this.#run(request, state.coverage(request.engine), signal),
+      // A revert and its replacement may leave the same heights, so on Postgres the number of the commit counts too.
+      version: () =>
+        JSON.stringify([request.engine === 'postgres' && state.seq, state.coverage(request.engine)]),
+      bell: state.bell,
+      clock,
+      log,
+    })
+  }
+
   #end(key: string, shared: Shared): void {
     shared.stop.abort()
     if (this.#shared.get(key) === shared) this.#shared.delete(key)
   }
 
-  #run(request: LiveRequest, blocks: BlockRange, signal: AbortSignal): Promise<QueryResult> {
+  #run(request: LiveRequest, blocks: RangeSet, signal: AbortSignal): Promise<QueryResult> {
     const { engine, chainId, sql, limit, timeoutMs } = request
-    const asked: QueryRequest = { chainId, sql, limit, timeoutMs, blocks: [blocks], signal }
+    const asked: QueryRequest = { chainId, sql, limit, timeoutMs, blocks, signal }
     return this.#slots[engine].run(() => this.#options.engines[engine].run(asked), signal)
   }
 
-  #feedOf({ engine, chainId }: LiveRequest): { tip(): number } {
-    return this.#feedsOf(chainId)[engine]
+  /** The newest block alone: enough to learn whether a query runs, and cheap. */
+  #newest({ engine, chainId }: LiveRequest): RangeSet {
+    const tip = this.#feedsOf(chainId)[engine].tip()
+    return [{ from: tip, to: tip }]
   }
 
   #feedsOf(chainId: ChainId) {
@@ -155,8 +179,8 @@ export class LiveHub {
 }
 
 /** The same question gets the same frames. */
-const keyOf = ({ engine, chainId, limit, timeoutMs, sql }: LiveRequest): string =>
-  JSON.stringify([engine, chainId, limit, timeoutMs, sql.trim()])
+const keyOf = ({ mode, engine, chainId, limit, timeoutMs, sql }: LiveRequest): string =>
+  JSON.stringify([mode, engine, chainId, limit, timeoutMs, sql.trim()])
 
 const overloaded = (message: string): ApiError =>
   new ApiError('overloaded', `${message}; retry shortly.`, { headers: { 'retry-after': '5' } })

@@ -3,7 +3,7 @@ import type { BlockRange, RangeSet } from '#ingest/range.ts'
 import { newestSegment } from '#ingest/range.ts'
 import type { ChainId } from '#primitives.ts'
 import type { Engine, QueryResult, UserQueryEngine } from '#store/userQuery/result.ts'
-import { sqlBytesMax } from '#store/userQuery/text.ts'
+import { sqlBytesMax, sqlExample } from '#store/userQuery/text.ts'
 import { UserQueryError } from '#store/userQuery/UserQueryError.ts'
 import type { AccessRule, Caller } from '../http/access.ts'
 import type { RawAnswer } from '../http/answer.ts'
@@ -13,7 +13,7 @@ import * as p from '../http/parameter.ts'
 import { rawEndpoint } from '../http/rawEndpoint.ts'
 import * as s from '../http/schema.ts'
 import { readLastEventId } from '../http/sse.ts'
-import type { LiveHub } from '../live/hub.ts'
+import type { LiveHub, LiveRequest } from '../live/hub.ts'
 import { presentResult } from '../live/result.ts'
 import { type ReadServices, readsOf } from './services.ts'
 
@@ -54,7 +54,8 @@ const description =
   'Read-only SELECT over the base tables `blocks`, `txs`, `receipts`, `logs`; ClickHouse has the analytics tables too. ' +
   'With `live=true` the answer is a stream of server-sent events: `result` for every new block, read over that block ' +
   'alone; `retract` when blocks were orphaned (Postgres only: ClickHouse follows finalized blocks); `finalized`, ' +
-  '`progress`, `lagged`, `error`. Go on from a place with Last-Event-ID.'
+  '`progress`, `lagged`, `error`. Go on from a place with Last-Event-ID. `live=snapshot` sends the whole result whenever ' +
+  'it changed, for queries that no single block can answer.'
 
 const limitDefault = 10_000
 const timeoutMsDefault = 5_000
@@ -78,7 +79,7 @@ const sqlText = p.parameter({
   schema: s.text({
     minLength: 1,
     maxLength: sqlBytesMax,
-    examples: ['SELECT num, hash FROM blocks LIMIT 10'],
+    examples: [sqlExample],
   }),
   description: "One SELECT, up to 65,536 bytes. `'0x…'` constants are bytes.",
   code: 'param_invalid',
@@ -102,7 +103,13 @@ export const queryIndexerEndpoint = rawEndpoint({
       ),
       'postgres',
     ),
-    live: p.withDefault(p.described(p.boolean, 'Stream a result for every new block.'), false),
+    live: p.withDefault(
+      p.described(
+        p.oneOf('false', 'true', 'snapshot'),
+        '`true`: a stream with a result for every new block. `snapshot`: the whole result whenever it changed.',
+      ),
+      'false',
+    ),
     limit: p.withDefault(p.described(p.integer(1, 10_000), 'Rows at most.'), limitDefault),
     timeout_ms: p.withDefault(
       p.described(p.integer(100, 30_000), 'Milliseconds the query may run.'),
@@ -112,9 +119,9 @@ export const queryIndexerEndpoint = rawEndpoint({
   answer: ({ chainId, filters, signal, headers }, services: IndexerServices) => {
     const { sql, engine, live, limit, timeout_ms: timeoutMs } = filters
     const query = { chainId, sql, engine, limit, timeoutMs }
-    return live
-      ? streamAnswer(query, readLastEventId(headers), signal, services)
-      : jsonAnswer(query, signal, services, 'feed')
+    return live === 'false'
+      ? jsonAnswer(query, signal, services, 'feed')
+      : streamAnswer(query, modes[live], readLastEventId(headers), signal, services)
   },
 })
 
@@ -126,7 +133,7 @@ export const postIndexerQueryEndpoint = rawEndpoint({
     sql: s.text({ minLength: 1, maxLength: sqlBytesMax }),
     chainId: s.optional(s.union([s.text(), s.integer({ minimum: 1 })])),
     engine: s.optional(s.oneOf(['postgres', 'clickhouse'])),
-    live: s.optional(s.boolean()),
+    live: s.optional(s.union([s.boolean(), s.literal('snapshot')])),
     limit: s.optional(s.integer({ minimum: 1, maximum: 10_000 })),
     timeout_ms: s.optional(s.integer({ minimum: 100, maximum: 30_000 })),
   }),
@@ -140,11 +147,14 @@ export const postIndexerQueryEndpoint = rawEndpoint({
       limit: body.limit ?? limitDefault,
       timeoutMs: body.timeout_ms ?? timeoutMsDefault,
     }
-    return body.live
-      ? streamAnswer(query, readLastEventId(headers), signal, services)
-      : jsonAnswer(query, signal, services, 'none')
+    const { live = false } = body
+    return live === false
+      ? jsonAnswer(query, signal, services, 'none')
+      : streamAnswer(query, modes[`${live}`], readLastEventId(headers), signal, services)
   },
 })
+
+const modes = { true: 'blocks', snapshot: 'snapshot' } as const
 
 interface Query {
   readonly chainId: ChainId
@@ -187,12 +197,14 @@ async function jsonAnswer(
 
 async function streamAnswer(
   query: Query,
+  mode: LiveRequest['mode'],
   lastEventId: string | undefined,
   signal: AbortSignal,
   { live }: IndexerServices,
 ): Promise<RawAnswer> {
-  await publicly(() => live.check(query, signal))
-  return { kind: 'events', write: (stream) => live.serve(query, stream, lastEventId) }
+  const request = { ...query, mode }
+  await publicly(() => live.check(request, signal))
+  return { kind: 'events', write: (stream) => live.serve(request, stream, lastEventId) }
 }
 
 const bodyOf = (result: QueryResult, horizon: BlockRange): s.Static<typeof queryResult> => ({

@@ -5,6 +5,9 @@ import { positionAt, UserQueryError } from './UserQueryError.ts'
 /** The contract's limit (chain-data contract, `sql`). */
 export const sqlBytesMax = 65_536
 
+/** For the reference of the API. */
+export const sqlExample = 'SELECT num, hash, tx_count FROM blocks ORDER BY num DESC LIMIT 10'
+
 /** The words the parsers and printers need; more is a flood. */
 export const sqlNodesMax = 20_000
 

@@ -223,6 +223,28 @@ describeWithShared('live SQL', () => {
     )
   })
 
+  test('live=snapshot sends the whole result whenever it changed, and nothing to who has it', async () => {
+    const sql = 'SELECT num FROM blocks ORDER BY num DESC LIMIT 2'
+    const url = urlOf(sql).replace('live=true', 'live=snapshot')
+    const client = await openStream(url)
+    clients.push(client)
+    await client.until(results(1))
+    await api.append(batches.slice(31, 32))
+    await client.until(results(2))
+    await api.revertTo(30)
+    const events = await client.until(results(3))
+    expect(events.map(({ data }) => data.rows)).toEqual([
+      [['30'], ['29']],
+      [['31'], ['30']],
+      [['30'], ['29']],
+    ])
+    expect(events.every(({ data }) => data.ok && data.reset)).toBe(true)
+    const again = await openStream(url, events.at(-1)?.id)
+    clients.push(again)
+    await api.append(batches.slice(31, 32))
+    expect((await again.until(results(1))).map(({ data }) => data.rows)).toEqual([[['31'], ['30']]])
+  })
+
   test('1,000 requests that are refused leave nothing behind', async () => {
     const sql = ['SELECT 1', 'SELECT x FROM blocks', 'SELECT num FROM blocks LIMIT 1', 'nonsense']
     for (let round = 0; round < 50; round++)

@@ -1,0 +1,95 @@
+/**
+ * A live query that no single block can answer (a LIMIT, a ranking): the whole result again whenever it changed. Every
+ * frame replaces the one before, so there is nothing to resume; changes that come faster than the query runs are merged.
+ */
+import { hash } from 'node:crypto'
+import { messageOf } from '#errors.ts'
+import type { Clock } from '#runtime.ts'
+import type { CommitBell } from '#store/commits.ts'
+import type { QueryResult } from '#store/userQuery/result.ts'
+import type { Logger } from '#telemetry.ts'
+import type { EventStream } from '../http/sse.ts'
+import { encodeFrame } from '../http/sse.ts'
+import { publicError, retryingFrame } from './frames.ts'
+import { presentResult } from './result.ts'
+
+export interface SnapshotQueryOptions {
+  /** The query over all that is visible. @throws UserQueryError */
+  readonly run: () => Promise<QueryResult>
+  /** Another value whenever what is visible has changed. */
+  readonly version: () => string
+  readonly bell: CommitBell
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** A query may run a tenth of the time: what takes a second is asked every ten. */
+const restPerRun = 9
+const pollMs = 1_000
+
+export class SnapshotQuery {
+  readonly #options: SnapshotQueryOptions
+  readonly #subscribers = new Set<EventStream>()
+  #latest: { readonly id: string; readonly bytes: Buffer } | null = null
+
+  constructor(options: SnapshotQueryOptions) {
+    this.#options = options
+  }
+
+  /** Asks again with every change until aborted; whatever ends it ends its streams. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { version, bell, clock } = this.#options
+    let seen: string | null = null
+    try {
+      while (!signal.aborted) {
+        const present = version()
+        if (present === seen) {
+          await bell.wait(clock, pollMs, signal)
+          continue
+        }
+        const startedMs = clock.monotonic()
+        if (await this.#ask()) seen = present
+        const restMs = Math.max(restPerRun * (clock.monotonic() - startedMs), 1)
+        await clock.sleep(seen === present ? restMs : Math.max(restMs, pollMs), signal).catch(() => {})
+      }
+    } finally {
+      for (const stream of this.#subscribers) stream.close()
+    }
+  }
+
+  /** Serves one client until it goes; one that has the present result hears of the next. */
+  async serve(stream: EventStream, lastEventId: string | undefined): Promise<void> {
+    const { signal } = stream
+    if (this.#latest && this.#latest.id !== lastEventId) stream.send(this.#latest.bytes)
+    this.#subscribers.add(stream)
+    try {
+      if (!signal.aborted)
+        await new Promise<void>((resolve) =>
+          signal.addEventListener('abort', () => resolve(), { once: true }),
+        )
+    } finally {
+      this.#subscribers.delete(stream)
+    }
+  }
+
+  /** False when the store did not answer. */
+  async #ask(): Promise<boolean> {
+    try {
+      const result = await this.#options.run()
+      const id = `s.${hash('sha256', JSON.stringify([result.columns, result.rows]), 'base64url').slice(0, 22)}`
+      if (id === this.#latest?.id) return true
+      const bytes = encodeFrame({ event: 'result', id, data: { ...presentResult(result), reset: true } })
+      this.#latest = { id, bytes }
+      this.#broadcast(bytes)
+      return true
+    } catch (error) {
+      this.#options.log.warn({ error: messageOf(error) }, 'a live query waits for its store')
+      this.#broadcast(retryingFrame(publicError(error)))
+      return false
+    }
+  }
+
+  #broadcast(bytes: Buffer): void {
+    for (const stream of this.#subscribers) if (!stream.send(bytes)) this.#subscribers.delete(stream)
+  }
+}
