@@ -26,6 +26,8 @@ export interface Config {
   readonly databaseUrl: string | null
   /** ClickHouse; null means the embedded one. */
   readonly clickhouseUrl: string | null
+  /** ClickHouse as the restricted user of analysts' SQL; null where CLICKHOUSE_URL's user makes one. */
+  readonly clickhouseReaderUrl: string | null
   /** Name of the ClickHouse cluster; null for one server. */
   readonly clickhouseCluster: string | null
   readonly chains: readonly ChainConfig[]
@@ -66,6 +68,12 @@ export const settings: readonly Setting[] = [
     name: 'CLICKHOUSE_URL',
     fallback: '',
     meaning: 'ClickHouse over HTTP; unset starts an embedded one under DATA_DIR.',
+  },
+  {
+    name: 'CLICKHOUSE_READER_URL',
+    fallback: '',
+    meaning:
+      'ClickHouse as the restricted user that runs analysts’ SQL; unset has the user of CLICKHOUSE_URL make one.',
   },
   {
     name: 'CLICKHOUSE_CLUSTER',
@@ -116,6 +124,7 @@ export function readConfig(env: Environment): Config {
     dataDir: read('DATA_DIR'),
     databaseUrl: url('DATABASE_URL', read('DATABASE_URL'), ['postgres:', 'postgresql:']),
     clickhouseUrl: url('CLICKHOUSE_URL', read('CLICKHOUSE_URL'), ['http:', 'https:']),
+    clickhouseReaderUrl: url('CLICKHOUSE_READER_URL', read('CLICKHOUSE_READER_URL'), ['http:', 'https:']),
     clickhouseCluster: read('CLICKHOUSE_CLUSTER') || null,
     chains: read('CONFIG') ? readChains(read('CONFIG')) : [chainFromEnvironment(read)],
     tokenlist: read('TOKENLIST') || null,

@@ -23,8 +23,10 @@ export interface Engines {
   readonly postgres: Postgres
   readonly databaseUrl: string
   readonly clickhouse: ClickHouseClient
-  /** Who reads for analysts: restricted by the embedded engine's own roles, or as CLICKHOUSE_URL says. */
-  readonly clickhouseReader: ClickHouseAccess
+  /** Without login. */
+  readonly clickhouseUrl: string
+  /** Who reads for analysts: the embedded engine's reader, or CLICKHOUSE_READER_URL; null where one is to be made. */
+  readonly clickhouseReader: ClickHouseAccess | null
   /** How a view is readable without rights on what is behind it. */
   readonly viewSecurity: string
   readonly embedded: { readonly postgres: boolean; readonly clickhouse: boolean }
@@ -44,7 +46,7 @@ interface PostgresPart extends Part {
 
 interface ClickHousePart extends Part {
   readonly admin: ClickHouseAccess
-  readonly reader: ClickHouseAccess
+  readonly reader: ClickHouseAccess | null
   readonly lost: Promise<never>
 }
 
@@ -109,7 +111,7 @@ export async function findEngines(config: Config, log: Logger): Promise<Engines 
   return connect(
     config,
     { url: beside.databaseUrl, lost: never, close },
-    { admin, reader: admin, lost: never, close },
+    { admin, reader: null, lost: never, close },
     [],
     log,
   )
@@ -146,6 +148,7 @@ async function connect(
     postgres,
     databaseUrl: postgresPart.url,
     clickhouse,
+    clickhouseUrl: clickhousePart.admin.url,
     clickhouseReader: clickhousePart.reader,
     viewSecurity: `DEFINER = ${config.clickhouseUrl === null ? 'default' : 'CURRENT_USER'} SQL SECURITY DEFINER`,
     embedded: { postgres: config.databaseUrl === null, clickhouse: config.clickhouseUrl === null },
@@ -174,7 +177,8 @@ async function startClickHousePart(
 ): Promise<ClickHousePart> {
   if (config.clickhouseUrl !== null) {
     const admin = accessFromUrl(config.clickhouseUrl)
-    return { admin, reader: admin, lost: never, close: async () => {} }
+    const reader = config.clickhouseReaderUrl === null ? null : accessFromUrl(config.clickhouseReaderUrl)
+    return { admin, reader, lost: never, close: async () => {} }
   }
   const readerGrants = chainIds.map((chainId) => `${viewDatabaseOf(chainId)}.*`)
   const engine = await startClickHouse({ dataDir: dataDir.path, readerGrants, log, runtime })

@@ -1,26 +1,31 @@
 /** The two engines that run analysts' SQL, each as a restricted reader of the served chains' views. */
 import { createHash } from 'node:crypto'
+import type { ClickHouseAccess } from '#store/clickhouse/client.ts'
+import { viewDatabaseOf } from '#store/clickhouse/template.ts'
 import { readLedgerIdentity } from '#store/ledger.ts'
 import { viewSchemaOf } from '#store/postgres.ts'
 import { readSecret } from '#store/secrets.ts'
 import { ClickHouseUserQueryEngine } from '#store/userQuery/clickhouse/ClickHouseUserQueryEngine.ts'
+import { prepareReaderUser } from '#store/userQuery/clickhouse/readerUser.ts'
 import { PostgresUserQueryEngine } from '#store/userQuery/postgres/PostgresUserQueryEngine.ts'
 import { bindViews, type Catalog } from '#store/userQuery/relations.ts'
-import type { UserQueryEngine } from '#store/userQuery/result.ts'
 import { prepareReaderRole, readerRoleName } from '#store/userQuery/roles.ts'
 import { relationsOf } from '#store/views.ts'
 import type { Chain } from '../chain.ts'
+import { messageOf } from '../errors.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Logger } from '../telemetry.ts'
 import type { Engines } from './engines.ts'
 
 export interface QueryEngines {
-  readonly postgres: UserQueryEngine
-  readonly clickhouse: UserQueryEngine
+  readonly postgres: PostgresUserQueryEngine
+  readonly clickhouse: ClickHouseUserQueryEngine
 }
 
-/** Slots of the Postgres engine, and room for connections that were cut and linger for a second. */
-const READER_CONNECTIONS_MAX = 12
+/** Slots of the Postgres engine, and room for connections that were cut: they linger for up to half a second. */
+const READER_CONNECTIONS_MAX = 32
+/** Somebody may grant the reader more than it should have at any time. */
+const WALLS_CHECK_MS = 3_600_000
 
 export async function openQueryEngines(
   engines: Engines,
@@ -28,8 +33,8 @@ export async function openQueryEngines(
   { clock }: Runtime,
   log: Logger,
 ): Promise<QueryEngines> {
-  const url = await prepareReader(engines, chains)
-  const { clickhouseReader } = engines
+  const url = await preparePostgresReader(engines, chains)
+  const clickhouseReader = await prepareClickHouseReader(engines, chains)
   return {
     postgres: new PostgresUserQueryEngine({
       url,
@@ -42,6 +47,50 @@ export async function openQueryEngines(
       catalogOf: (id) => clickhouseCatalog(chainOf(chains, id)),
       clock,
     }),
+  }
+}
+
+/** Proves that the readers cannot do more than they should; an engine with an open wall serves nobody. */
+export async function checkAllWalls(
+  { postgres, clickhouse }: QueryEngines,
+  chains: readonly Chain[],
+  log: Logger,
+): Promise<void> {
+  for (const engine of [postgres, clickhouse])
+    for (const { state } of chains) await checkWalls(engine, state.chainId, log)
+}
+
+/** Proves it again every hour, until aborted. */
+export async function keepWallsChecked(
+  engines: QueryEngines,
+  chains: readonly Chain[],
+  { clock }: Runtime,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    await clock.sleep(WALLS_CHECK_MS, signal).catch(() => {})
+    if (!signal.aborted) await checkAllWalls(engines, chains, log)
+  }
+}
+
+async function checkWalls(
+  engine: PostgresUserQueryEngine | ClickHouseUserQueryEngine,
+  chainId: number,
+  log: Logger,
+): Promise<void> {
+  try {
+    const open = await engine.checkWalls(chainId)
+    if (open.length > 0)
+      log.error(
+        { engine: engine.engine, chainId, open },
+        'the SQL reader may do what it must not; its engine serves nobody',
+      )
+  } catch (error) {
+    log.warn(
+      { engine: engine.engine, chainId, error: messageOf(error) },
+      'the walls around SQL could not be checked',
+    )
   }
 }
 
@@ -60,7 +109,7 @@ function chainOf(chains: readonly Chain[], chainId: number): Chain {
 }
 
 /** The URL of the restricted role. Roles belong to a cluster, so one that is shared gets a role per database of ours. */
-async function prepareReader(engines: Engines, chains: readonly Chain[]): Promise<string> {
+async function preparePostgresReader(engines: Engines, chains: readonly Chain[]): Promise<string> {
   const { postgres, databaseUrl, embedded } = engines
   const { storeUuid } = await readLedgerIdentity(postgres)
   const name = embedded.postgres ? readerRoleName : `${readerRoleName}_${storeUuid.slice(0, 8)}`
@@ -77,4 +126,21 @@ async function prepareReader(engines: Engines, chains: readonly Chain[]): Promis
   url.username = name
   url.password = password
   return url.href
+}
+
+/** On the embedded engine the reader is there; on a server it is made, unless CLICKHOUSE_READER_URL names one. */
+async function prepareClickHouseReader(
+  engines: Engines,
+  chains: readonly Chain[],
+): Promise<ClickHouseAccess> {
+  const { postgres, clickhouse, clickhouseReader, clickhouseUrl } = engines
+  if (clickhouseReader) return clickhouseReader
+  const { storeUuid } = await readLedgerIdentity(postgres)
+  const username = `${readerRoleName}_${storeUuid.slice(0, 8)}`
+  const password = createHash('sha256')
+    .update(await readSecret(postgres, 'clickhouse-reader'))
+    .digest('hex')
+  const databases = chains.map(({ state }) => viewDatabaseOf(state.chainId))
+  await prepareReaderUser(clickhouse, { name: username, password, databases })
+  return { url: clickhouseUrl, username, password }
 }

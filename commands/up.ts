@@ -16,7 +16,7 @@ import type { Logger } from '../telemetry.ts'
 import { loadTraffic, startTrafficOn } from './chains.ts'
 import { nodeReader } from './nodeReader.ts'
 import { openProgram, type Program } from './program.ts'
-import { openQueryEngines } from './queryEngines.ts'
+import { checkAllWalls, keepWallsChecked, openQueryEngines } from './queryEngines.ts'
 import { createStatusSource } from './status.ts'
 import { aborted, InterruptedError } from './stopSignal.ts'
 import { startView } from './view.ts'
@@ -68,6 +68,8 @@ async function serve(config: Config, program: Program, options: UpOptions): Prom
   const { clock } = runtime
   const shutdown = new AbortController()
   const sql = await openQueryEngines(program.engines, program.chains, runtime, log)
+  await checkAllWalls(sql, program.chains, log)
+  const walls = keepWallsChecked(sql, program.chains, runtime, log, shutdown.signal)
   const chains = readsOf(program)
   const status = createStatusSource({ chains: program.chains, postgres, runtime, notes: notesOf(config) })
   const curatedTokens = readCuratedTokens('TOKENLIST', config.tokenlist ?? curatedTokensDefault)
@@ -99,6 +101,7 @@ async function serve(config: Config, program: Program, options: UpOptions): Prom
     screen.print('Ending: what is under way is finished first. The next start goes on from here.')
   } finally {
     await closeServer(app, shutdown, { clock, log })
+    await walls
     await Promise.all([sql.postgres.close(), sql.clickhouse.close()])
     await view
   }

@@ -45,6 +45,9 @@ describeWithShared('a store that is down', () => {
     clickhouseUrl.port = String(clickhouse.port)
     clickhouseUrl.username = access.clickhouseUsername
     clickhouseUrl.password = access.clickhousePassword
+    const readerUrl = new URL(clickhouseUrl)
+    readerUrl.username = access.readerUsername
+    readerUrl.password = access.readerPassword
     const program = spawn(process.execPath, ['main.ts', 'up'], {
       env: {
         ...process.env,
@@ -52,6 +55,7 @@ describeWithShared('a store that is down', () => {
         RPC_URL: replay.url,
         DATABASE_URL: databaseUrl.href,
         CLICKHOUSE_URL: clickhouseUrl.href,
+        CLICKHOUSE_READER_URL: readerUrl.href,
         DATA_DIR: dataDir,
         VERIFY: 'links',
         LOG_LEVEL: 'error',

@@ -31,6 +31,8 @@ export interface Engines {
 export const FIRST_CHAIN_ID = 990_000_000
 /** How many chains one run may ask for: each is a grant written before the engine starts. */
 export const CHAINS_MAX = 500
+/** Of the recording that whole programs index in tests. */
+const RECORDED_CHAIN_ID = 42_431
 
 export function startEngines(): Promise<Engines> {
   return process.env['TEST_CONTAINERS'] === '1' ? startContainers() : startEmbedded()
@@ -39,10 +41,8 @@ export function startEngines(): Promise<Engines> {
 async function startEmbedded(): Promise<Engines> {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-test-'))
   const { path } = openDataDir(folder)
-  const readerGrants = Array.from(
-    { length: CHAINS_MAX },
-    (_, index) => `chain_${FIRST_CHAIN_ID + index}_sql.*`,
-  )
+  const chainIds = Array.from({ length: CHAINS_MAX }, (_, index) => FIRST_CHAIN_ID + index)
+  const readerGrants = [...chainIds, RECORDED_CHAIN_ID].map((chainId) => `chain_${chainId}_sql.*`)
   const [postgres, clickhouse] = await Promise.all([
     startPostgres({ dataDir: path, log: silentLogger }),
     startClickHouse({ dataDir: path, log: silentLogger, readerGrants }),
