@@ -1,17 +1,12 @@
 /** Recorded and real chain data that lives beside the project instead of in it, because of its size and its licence. */
 
 import { existsSync, readFileSync } from 'node:fs'
-import { join, relative, resolve } from 'node:path'
+import { relative } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { describe } from 'vitest'
+import { projectRoot, sharedPath, sharedRoot } from './sharedPath.ts'
 
-const projectRoot = resolve(import.meta.dirname, '../..')
-const sharedRoot = resolve(projectRoot, '../shared')
-
-/** A file of the shared folder, such as `sharedPath('fixtures', 'tempo-rpc')`. */
-export function sharedPath(...parts: readonly string[]): string {
-  return join(sharedRoot, ...parts)
-}
+export { sharedPath } from './sharedPath.ts'
 
 /**
  * A `describe` whose tests need the shared folder. Without the folder they are skipped with a warning, and in CI they
