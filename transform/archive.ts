@@ -7,6 +7,8 @@
  * 2^53 would not be; nodes write such quantities as hex text.
  */
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import type { Slice } from '#ingest/scan/jsonCursor.ts'
+import type { TransactionSlices } from '#ingest/scan/sliceTransactions.ts'
 import type { BlockAnswer } from './parseRange.ts'
 
 /** Transactions in a part. More compress no better (430 to 480 bytes each) and cost more to read one. */
@@ -40,6 +42,44 @@ export function archiveBlock({ block, receipts }: BlockAnswer): Uint8Array[] {
     )
   }
   return texts.map((text) => zstdCompressSync(text, compression))
+}
+
+/** An answer whose parts were found in its bytes, as they came from the node. */
+export interface SlicedAnswer {
+  readonly block: Buffer
+  readonly transactions: TransactionSlices
+  readonly receipts: Buffer
+  readonly receiptSlices: readonly Slice[]
+}
+
+/** The parts of an answer as `archiveBlock` makes them, cut out of the bytes: what JSON.stringify would have cost. */
+export function archiveSlices({ block, transactions, receipts, receiptSlices }: SlicedAnswer): Uint8Array[] {
+  const { list, items } = transactions
+  const head = Buffer.concat([block.subarray(0, list.from), emptyList, block.subarray(list.to)])
+  const texts = [head]
+  for (let from = 0; from < items.length; from += txsPerPart) {
+    texts.push(
+      Buffer.concat([
+        beforeTransactions,
+        cut(block, items, from),
+        beforeReceipts,
+        cut(receipts, receiptSlices, from),
+        afterReceipts,
+      ]),
+    )
+  }
+  return texts.map((text) => zstdCompressSync(text, compression))
+}
+
+const emptyList = Buffer.from('[]')
+const beforeTransactions = Buffer.from('{"transactions":[')
+const beforeReceipts = Buffer.from('],"receipts":[')
+const afterReceipts = Buffer.from(']}')
+
+/** The items of one part, which stand next to each other, with their commas. */
+function cut(source: Buffer, items: readonly Slice[], index: number): Buffer {
+  const last = Math.min(index + txsPerPart, items.length) - 1
+  return source.subarray(items[index]?.from, items[last]?.to)
 }
 
 /** The answer that `archiveBlock` took apart. @throws when a part is damaged or missing its end. */

@@ -1,8 +1,9 @@
-import type { RpcBlock, RpcReceipt, RpcTransaction } from '#ingest/block.ts'
+import type { RpcBlock, RpcTransaction } from '#ingest/block.ts'
+import type { ScannedReceipt } from '#ingest/scan/scannedReceipt.ts'
 import type { ChainProfile } from './profile.ts'
-import type { LogFacts, Projection, RowSinks, TransactionFacts } from './projection.ts'
+import type { ProjectedTransaction, Projection, RowSinks } from './projection.ts'
 import { blockRow } from './rows/blockRow.ts'
-import { type Fee, feeOf } from './rows/fee.ts'
+import { type StoredFee, scannedFee } from './rows/fee.ts'
 import { logRow } from './rows/logRow.ts'
 import { toNumber } from './rows/quantity.ts'
 import { recipientOf, statusOf, txRow } from './rows/txRow.ts'
@@ -21,7 +22,7 @@ export interface DecodeRules {
 export function decodeBlock(
   rules: DecodeRules,
   block: RpcBlock,
-  receipts: readonly RpcReceipt[],
+  receipts: readonly ScannedReceipt[],
   rows: RowSinks,
 ): void {
   const place: BlockPlace = {
@@ -33,65 +34,55 @@ export function decodeBlock(
   block.transactions.forEach((tx, index) => {
     const receipt = receipts[index]
     if (receipt === undefined) throw new Error(`block ${place.number}: transaction ${index} has no receipt`)
-    const fee = feeOf(rules.profile, tx, receipt)
+    const fee = scannedFee(rules.profile, tx, receipt)
     rows.txs.append(txRow(block, tx, receipt, fee))
-    const logs = appendLogs(rules.profile, place, index, receipt, rows)
-    const facts = factsOf(rules.profile, place, index, { tx, receipt, fee, logs })
+    appendLogs(rules.profile, place, index, receipt, rows)
+    const facts = factsOf(place, index, tx, receipt, fee)
     for (const projection of rules.projections) projection.project(facts, rows)
   })
 }
 
-type BlockPlace = TransactionFacts['block']
+type BlockPlace = ProjectedTransaction['block']
 
+/** Logs are given to projections as they were scanned, with what was found out about them. */
 function appendLogs(
   profile: ChainProfile,
   block: BlockPlace,
   txIndex: number,
-  receipt: RpcReceipt,
+  receipt: ScannedReceipt,
   rows: RowSinks,
-): readonly LogFacts[] {
-  const forwards = profile.kind === 'tempo' ? findVirtualForwards(receipt.logs) : noForwards
+): void {
+  if (profile.kind === 'tempo') {
+    for (const position of findVirtualForwards(receipt.logs)) {
+      const log = receipt.logs[position]
+      if (log) log.isVirtualForward = true
+    }
+  }
   const place = {
     blockNumber: block.number,
     timestampSeconds: block.timestampSeconds,
     txIndex,
     txHash: receipt.transactionHash,
   }
-  return receipt.logs.map((log, position): LogFacts => {
-    const isVirtualForward = forwards.has(position)
-    const row = logRow(log, place, isVirtualForward)
-    rows.logs.append(row)
-    const { address, topics, data } = log
-    return { address, topics, data, logIndex: row.log_idx, isVirtualForward }
-  })
+  for (const log of receipt.logs) rows.logs.append(logRow(log, place))
 }
 
-const noForwards: ReadonlySet<number> = new Set()
-
 function factsOf(
-  profile: ChainProfile,
   block: BlockPlace,
   txIndex: number,
-  parts: {
-    readonly tx: RpcTransaction
-    readonly receipt: RpcReceipt
-    readonly fee: Fee
-    readonly logs: readonly LogFacts[]
-  },
-): TransactionFacts {
-  const { tx, receipt, fee, logs } = parts
+  tx: RpcTransaction,
+  receipt: ScannedReceipt,
+  fee: StoredFee,
+): ProjectedTransaction {
+  const { logs } = receipt
   return {
-    profile,
     block,
     txIndex,
-    txHash: tx.hash,
-    type: toNumber(tx.type),
-    from: tx.from,
+    txHash: receipt.transactionHash,
+    from: receipt.from,
     to: recipientOf(tx, receipt),
-    contractAddress: receipt.contractAddress ?? null,
+    contractAddress: receipt.contractAddress,
     status: statusOf(receipt),
-    feePayer: fee.payer,
-    paidFeeToken: fee.token,
     feeLogIndex: fee.logPosition === null ? null : (logs[fee.logPosition]?.logIndex ?? null),
     logs,
   }

@@ -1,17 +1,20 @@
 /** From the bytes a node answered to a batch that both stores can take: parsed, verified, decoded, encoded. */
-import { parseBlock, parseReceipts, type RpcBlock } from '#ingest/block.ts'
+import type { RpcBlock } from '#ingest/block.ts'
 import type { BlockRange } from '#ingest/range.ts'
+import type { ByteBuffer } from '#ingest/scan/byteBuffer.ts'
 import { assertNotRefuted, type BlockProof, verifyBlock } from '#ingest/verify/verifyBlock.ts'
+import { MillraceError } from '../errors.ts'
 import type { BlockRef } from '../primitives.ts'
-import { archiveBlock } from './archive.ts'
 import type { EncodedBatch, ProofSummary } from './batch.ts'
 import { type DecodeRules, decodeBlock } from './decodeBlock.ts'
 import { BatchEncoder } from './encode/batchEncoder.ts'
-import { type BlockAnswer, parseRange } from './parseRange.ts'
+import { parseRange } from './parseRange.ts'
 import type { ChainProfile } from './profile.ts'
 import { projections } from './projections/index.ts'
+import { type ReadAnswer, readParsed, readSliced } from './readAnswer.ts'
 import { proofRow } from './rows/proofRow.ts'
 import { toNumber } from './rows/quantity.ts'
+import { sliceRange } from './sliceRange.ts'
 
 /** A batch and the buffers behind it, which a worker transfers. */
 export interface DecodedRange {
@@ -32,28 +35,66 @@ export function decodeRange(
   range: BlockRange,
   encoder: BatchEncoder = new BatchEncoder(),
 ): DecodedRange {
-  encoder.clear()
   try {
-    const rules: DecodeRules = { profile, projections }
-    const heads: BlockHead[] = []
-    for (const answer of parseRange(bytes, range)) {
-      heads.push(decodeAnswer(rules, answer, heads.at(-1)?.ref, encoder))
-    }
-    const { tables, buffers, byteLength } = encoder.finish()
-    return {
-      batch: {
-        range,
-        refs: heads.map((head) => head.ref),
-        firstTimestampSeconds: heads[0]?.timestampSeconds ?? 0,
-        lastTimestampSeconds: heads.at(-1)?.timestampSeconds ?? 0,
-        tables,
-        proofs: summarize(heads.map((head) => head.proof)),
-        byteLength,
-      },
-      transfer: buffers,
-    }
+    return decodeScanned(profile, bytes, range, encoder) ?? decodeParsed(profile, bytes, range, encoder)
   } finally {
     encoder.clear()
+  }
+}
+
+/** The fast way: bytes are scanned. Null for what it cannot read, and for what is wrong, which parsing finds words for. */
+export function decodeScanned(
+  profile: ChainProfile,
+  bytes: Uint8Array,
+  range: BlockRange,
+  encoder: BatchEncoder,
+): DecodedRange | null {
+  const answers = sliceRange(bytes, range)
+  if (answers === null) return null
+  try {
+    return decodeAnswers(profile, range, answers, readSliced, encoder)
+  } catch (error) {
+    if (error instanceof MillraceError || error instanceof SyntaxError) return null
+    throw error
+  }
+}
+
+/** The way over JSON.parse, for any JSON a node may write. */
+export function decodeParsed(
+  profile: ChainProfile,
+  bytes: Uint8Array,
+  range: BlockRange,
+  encoder: BatchEncoder,
+): DecodedRange {
+  return decodeAnswers(profile, range, parseRange(bytes, range), readParsed, encoder)
+}
+
+function decodeAnswers<Answer extends { readonly number: number }>(
+  profile: ChainProfile,
+  range: BlockRange,
+  answers: readonly Answer[],
+  read: (answer: Answer, bytes: ByteBuffer) => ReadAnswer,
+  encoder: BatchEncoder,
+): DecodedRange {
+  encoder.clear()
+  const rules: DecodeRules = { profile, projections }
+  const heads: BlockHead[] = []
+  for (const answer of answers) {
+    const content = read(answer, encoder.bytes)
+    heads.push(decodeAnswer(rules, answer.number, content, heads.at(-1)?.ref, encoder))
+  }
+  const { tables, buffers, byteLength } = encoder.finish()
+  return {
+    batch: {
+      range,
+      refs: heads.map((head) => head.ref),
+      firstTimestampSeconds: heads[0]?.timestampSeconds ?? 0,
+      lastTimestampSeconds: heads.at(-1)?.timestampSeconds ?? 0,
+      tables,
+      proofs: summarize(heads.map((head) => head.proof)),
+      byteLength,
+    },
+    transfer: buffers,
   }
 }
 
@@ -65,19 +106,16 @@ interface BlockHead {
 
 function decodeAnswer(
   rules: DecodeRules,
-  answer: BlockAnswer,
+  number: number,
+  { block, receipts, parts }: ReadAnswer,
   parent: BlockRef | undefined,
   encoder: BatchEncoder,
 ): BlockHead {
-  const { number } = answer
-  const parts = archiveBlock(answer)
-  const block = parseBlock(answer.block, { number })
-  const receipts = parseReceipts(answer.receipts, block)
   const { headerRule, checks } = rules.profile
   const proof = verifyBlock(block, receipts, { headerRule, checks, ...(parent && { parent }) })
   assertNotRefuted(proof, number)
   const { rows } = encoder
-  decodeBlock(rules, block, receipts, rows)
+  decodeBlock(rules, block, receipts.list, rows)
   parts.forEach((payload, part) => {
     rows.raw.append({ block_num: number, part, payload })
   })

@@ -4,16 +4,17 @@
  * the transaction is the unit. Projections run in the worker, after the base rows of the transaction are built, in block
  * order; they see no clock, no store and no other transaction.
  */
+import type { BytesAt } from '#ingest/scan/byteBuffer.ts'
 import type { Address, Hash, Hex } from '../primitives.ts'
 import type { ChainProfile } from './profile.ts'
-import type { ProjectionName, Row, TableName } from './tables.ts'
+import type { ProjectionName, StoredRow, TableName } from './tables.ts'
 
 /** Declares a projection; the registry is `projections/index.ts`. `rows` gives the sinks of the tables named, no others. */
 export function defineProjection<const Name extends TableName>(definition: {
   /** Whose coverage the rows belong to. */
   readonly name: DerivedProjectionName
   readonly tables: readonly Name[]
-  project(tx: TransactionFacts, rows: Pick<RowSinks, Name>): void
+  project(tx: ProjectedTransaction, rows: Pick<RowSinks, Name>): void
 }): Projection {
   return definition
 }
@@ -23,14 +24,14 @@ export type DerivedProjectionName = Exclude<ProjectionName, 'base'>
 export interface Projection {
   readonly name: DerivedProjectionName
   readonly tables: readonly TableName[]
-  project(tx: TransactionFacts, rows: RowSinks): void
+  project(tx: ProjectedTransaction, rows: RowSinks): void
 }
 
 /** Where rows go. Rows are encoded at once and not kept; append them in the order of the table's key. */
 export type RowSinks = { readonly [Name in TableName]: RowSink<Name> }
 
 export interface RowSink<Name extends TableName> {
-  append(row: Row<Name>): void
+  append(row: StoredRow<Name>): void
 }
 
 /** A log of the transaction as emitted, with what decoding found out about it. */
@@ -45,7 +46,26 @@ export interface LogFacts {
   readonly isVirtualForward: boolean
 }
 
-/** One transaction with its receipt and logs. Shared with every projection; not to be kept or changed. */
+/** A value as rows take it: by itself, or by its place among the values of the block. */
+export type Stored<Value> = Value | BytesAt
+
+/**
+ * What projections see of a transaction. In a worker its hash and accounts are places among the block's values, so that
+ * no text is made to be decoded again; where a projection has to look at one, it asks through `scannedTransfer.ts`.
+ */
+export interface ProjectedTransaction {
+  readonly block: TransactionFacts['block']
+  readonly txIndex: number
+  readonly txHash: Stored<Hash>
+  readonly from: Stored<Address>
+  readonly to: Stored<Address> | null
+  readonly contractAddress: Stored<Address> | null
+  readonly status: 0 | 1 | null
+  readonly feeLogIndex: number | null
+  readonly logs: readonly LogFacts[]
+}
+
+/** One transaction with its receipt and logs. Not to be kept or changed. */
 export interface TransactionFacts {
   readonly profile: ChainProfile
   readonly block: { readonly number: number; readonly hash: Hash; readonly timestampSeconds: number }

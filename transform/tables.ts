@@ -9,6 +9,8 @@
  * because the canonical bytes of a row are its Postgres wire fields followed by its 256-bit values as text (digest.ts).
  */
 
+import type { BytesAt } from '#ingest/scan/byteBuffer.ts'
+
 /**
  * Column types and what they are in each engine:
  *
@@ -245,10 +247,17 @@ type ValueOf<D> = D extends `${infer T extends ColumnType}?`
     ? Value<D>
     : never
 
-/** A row of a table as its builder makes it. Lives inside one worker; never crosses threads. */
+/** A row of a table with its values as they are. Lives inside one worker; never crosses threads. */
 export type Row<Name extends TableName> = {
   readonly [Column in keyof (typeof definitions)[Name]]: ValueOf<(typeof definitions)[Name][Column]>
 }
+
+/** A row as encoders take it: bytes and 256-bit values may be given by their place among the values of the block. */
+export type StoredRow<Name extends TableName> = {
+  readonly [Column in keyof Row<Name>]: Row<Name>[Column] | PlaceOf<(typeof definitions)[Name][Column]>
+}
+
+type PlaceOf<D> = D extends `${'address' | 'hash' | 'bytes' | 'uint256'}${'' | '?'}` ? BytesAt : never
 
 /** All tables, in the order they are written. */
 export const tables: { readonly [Name in TableName]: Table } = build()

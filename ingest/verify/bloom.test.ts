@@ -21,7 +21,7 @@ describe('Bloom', () => {
         for (const single of logs) {
           const part = new Bloom()
           part.addLogs([single])
-          joined.addBloom(part.toHex())
+          joined.addBloom(new DataView(part.bytes.buffer), part.bytes.byteOffset)
         }
         return whole.toHex() === expected && joined.toHex() === expected
       }),

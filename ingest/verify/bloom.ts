@@ -13,7 +13,7 @@ const bloomBytes = 256
 /** A bloom being filled. */
 export class Bloom {
   readonly bytes: Buffer = Buffer.alloc(bloomBytes)
-  readonly #words = new Uint32Array(this.bytes.buffer, this.bytes.byteOffset, bloomBytes / 4)
+  readonly #view = new DataView(this.bytes.buffer, this.bytes.byteOffset, bloomBytes)
 
   /** Sets the bits of logs. */
   addLogs(logs: readonly BloomLog[]): void {
@@ -23,11 +23,10 @@ export class Bloom {
     }
   }
 
-  /** Sets the bits of another bloom, given as checked `0x` text. */
-  addBloom(text: string): void {
-    scratch.write(text.slice(2), 'hex')
-    for (let index = 0; index < scratchWords.length; index++) {
-      this.#words[index] = (this.#words[index] ?? 0) | (scratchWords[index] ?? 0)
+  /** Sets the bits of another bloom, whose bytes start at a place. */
+  addBloom(view: DataView, at: number): void {
+    for (let offset = 0; offset < bloomBytes; offset += 4) {
+      this.#view.setUint32(offset, this.#view.getUint32(offset) | view.getUint32(at + offset))
     }
   }
 
@@ -42,9 +41,6 @@ export class Bloom {
     }
   }
 }
-
-const scratch = Buffer.alloc(bloomBytes)
-const scratchWords = new Uint32Array(scratch.buffer, scratch.byteOffset, bloomBytes / 4)
 
 /**
  * The bits of addresses and topics seen before: the same few contracts and events come again and again. Dropped as a

@@ -1,7 +1,15 @@
 /** The bytes of a receipt as they stand in the receipts trie (Yellow Paper 4.3.1, EIP-658, EIP-2718). */
 
-import type { RpcReceipt } from '../block.ts'
-import type { RlpItem, RlpWriter } from './rlp.ts'
+import type { ByteBuffer, BytesAt } from '../scan/byteBuffer.ts'
+import {
+  addressBytes,
+  bloomBytes,
+  hashBytes,
+  type ScannedLog,
+  type ScannedReceipt,
+} from '../scan/scannedReceipt.ts'
+import { Bloom } from './bloom.ts'
+import type { RlpWriter } from './rlp.ts'
 
 /**
  * Puts the bytes of a receipt in front of what is written. `type` is that of its transaction. Ethereum, Tempo and the
@@ -9,21 +17,23 @@ import type { RlpItem, RlpWriter } from './rlp.ts'
  */
 export function writeReceipt(
   writer: RlpWriter,
-  receipt: RpcReceipt,
+  { bytes }: ByteBuffer,
+  receipt: ScannedReceipt,
   type: string,
-  bloom: string | Uint8Array,
 ): void {
-  const fields: RlpItem[] = [
-    receipt.status ?? receipt.root,
-    receipt.cumulativeGasUsed,
-    bloom,
-    receipt.logs.map((log) => [log.address, log.topics, log.data]),
-  ]
+  const mark = writer.written
   // Between Regolith and Canyon a deposit's nonce is in the answer but not in the trie; the version tells them apart.
   if (type === depositType && receipt.depositReceiptVersion) {
-    fields.push(receipt.depositNonce, receipt.depositReceiptVersion)
+    writer.writeItem(receipt.depositReceiptVersion)
+    writer.writeItem(receipt.depositNonce)
   }
-  writer.writeList(fields)
+  writeLogs(writer, bytes, receipt.logs)
+  if (receipt.logsBloom === null) writer.writeString(bloomOf(receipt.logs))
+  else writer.writeSlice(bytes, receipt.logsBloom, bloomBytes)
+  writer.writeNumber(receipt.cumulativeGasUsed)
+  if (receipt.status !== null) writer.writeItem(receipt.status)
+  else writer.writeSlice(bytes, receipt.root ?? noRoot, hashBytes)
+  writer.closeList(mark)
   if (type !== '0x0') writer.writeByte(Number(type))
 }
 
@@ -31,6 +41,33 @@ export function writeReceipt(
 export function hasKnownReceipt(type: string): boolean {
   return knownTypes.has(type)
 }
+
+function bloomOf(logs: readonly ScannedLog[]): Uint8Array {
+  const bloom = new Bloom()
+  bloom.addLogs(logs)
+  return bloom.bytes
+}
+
+function writeLogs(writer: RlpWriter, bytes: Uint8Array, logs: readonly ScannedLog[]): void {
+  const all = writer.written
+  for (let index = logs.length - 1; index >= 0; index--) {
+    const log = logs[index]
+    if (log === undefined) continue
+    const mark = writer.written
+    writer.writeSlice(bytes, log.dataAt, log.dataBytes)
+    const topics = writer.written
+    for (let topic = log.topicCount - 1; topic >= 0; topic--) {
+      writer.writeSlice(bytes, log.topicsAt + topic * hashBytes, hashBytes)
+    }
+    writer.closeList(topics)
+    writer.writeSlice(bytes, log.emitter, addressBytes)
+    writer.closeList(mark)
+  }
+  writer.closeList(all)
+}
+
+/** Receipts have a status or a root; `parseReceipts` and the scan see to it. */
+const noRoot = 0 as BytesAt
 
 const depositType = '0x7e'
 const knownTypes: ReadonlySet<string> = new Set(['0x0', '0x1', '0x2', '0x3', '0x4', '0x76', depositType])

@@ -69,6 +69,23 @@ export class RlpWriter {
     this.#bytes.set(bytes, start)
   }
 
+  /** Puts a byte string that is part of a buffer in front of what is written. */
+  writeSlice(source: Uint8Array, from: number, length: number): void {
+    const mark = this.written
+    const start = this.#take(length)
+    const bytes = this.#bytes
+    if (length > copiedMax) bytes.set(source.subarray(from, from + length), start)
+    else for (let index = 0; index < length; index++) bytes[start + index] = source[from + index] ?? 0
+    this.closeString(mark)
+  }
+
+  /** Puts a number that is written without leading zeros in front of what is written. */
+  writeNumber(value: number): void {
+    const mark = this.written
+    for (let rest = value; rest > 0; rest = Math.floor(rest / 256)) this.writeByte(rest % 256)
+    this.closeString(mark)
+  }
+
   /** Puts one byte in front of what is written, without a prefix. */
   writeByte(byte: number): void {
     const start = this.#take(1)
@@ -132,6 +149,9 @@ const emptyList = 0xc0
 
 /** Up to this many bytes a loop is faster than a call into Node's hex decoder (measured: even at 20 bytes). */
 const nativeAbove = 20
+
+/** Up to this many bytes a loop is faster than making the view that `set` takes. */
+const copiedMax = 64
 
 const digits = new Uint8Array(128)
 for (let digit = 0; digit < 16; digit++) digits[digit.toString(16).charCodeAt(0)] = digit

@@ -2,6 +2,7 @@ import { keccak256 } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type BuiltBlock, builtBlock } from '../../test/support/builtBlock.ts'
 import { readAt, withAt, withFlipped } from '../../test/support/json.ts'
+import { scanned } from '../../test/support/scanned.ts'
 import {
   describeWithShared,
   type RecordedBlock,
@@ -24,7 +25,7 @@ const allProved: BlockProof = {
 function prove(recorded: RecordedBlock, headerRule: HeaderRule): BlockProof {
   const block = parseBlock(recorded.block)
   const receipts = parseReceipts(recorded.receipts, block)
-  return verifyBlock(block, receipts, { headerRule, checks: 'roots' })
+  return verifyBlock(block, scanned(receipts), { headerRule, checks: 'roots' })
 }
 
 function refutedParts(proof: BlockProof): readonly string[] {
@@ -54,7 +55,7 @@ describe('a true block', () => {
     const block = parseBlock(built.block)
     const parent = { number: Number(block.number) - 1, hash: block.parentHash }
     const links = (given: { number: number; hash: string }) =>
-      verifyBlock(block, [], { headerRule: 'ethereum', checks: 'links', parent: given }).parent
+      verifyBlock(block, scanned([]), { headerRule: 'ethereum', checks: 'links', parent: given }).parent
     expect(links(parent)).toBe('proved')
     expect(links({ ...parent, hash: block.hash })).toBe('refuted')
     expect(links({ ...parent, number: 7 })).toBe('refuted')
@@ -119,7 +120,7 @@ describe('a wrong block that agrees with itself', () => {
     const swapped = [{ ...second, transactionIndex: '0x0' }, { ...first, transactionIndex: '0x1' }, ...others]
     const block = parseBlock({ ...built.block, transactions: swapped })
     const options = { headerRule: 'ethereum', checks: 'roots' } as const
-    expect(refutedParts(verifyBlock(block, [], options))).toEqual(['transactionsRoot'])
+    expect(refutedParts(verifyBlock(block, scanned([]), options))).toEqual(['transactionsRoot'])
   })
 
   it('is refuted when its last log, or its last transaction and receipt, are left out', () => {
@@ -222,7 +223,7 @@ describeWithShared('recordings of the dev chain', () => {
       const block = parseBlock(recorded.block)
       const receipts = parseReceipts(recorded.receipts, block)
       const options = { headerRule: 'ethereum', checks: 'roots', ...(parent && { parent }) } as const
-      const proof = verifyBlock(block, receipts, options)
+      const proof = verifyBlock(block, scanned(receipts), options)
       expect(proof).toEqual({ ...allProved, parent: parent ? 'proved' : 'unchecked' })
       parent = { number: Number(block.number), hash: block.hash }
     }

@@ -1,7 +1,8 @@
 /** Proves a node's answer for one block against the block's own header, by recomputing what the header commits to. */
 
 import { MillraceError } from '../../errors.ts'
-import type { RpcBlock, RpcReceipt } from '../block.ts'
+import type { RpcBlock } from '../block.ts'
+import type { ScannedReceipt, ScannedReceipts } from '../scan/scannedReceipt.ts'
 import { Bloom } from './bloom.ts'
 import { type HeaderRule, hasUnknownHeaderFields, headerHash } from './header.ts'
 import { hasKnownReceipt, writeReceipt } from './receipt.ts'
@@ -46,11 +47,7 @@ export interface VerifyOptions {
  * Recomputes header hash, transactions root, receipts root and bloom. Both answers must have been parsed. Stops at the
  * first part that is refuted; later parts are then `unchecked`.
  */
-export function verifyBlock(
-  block: RpcBlock,
-  receipts: readonly RpcReceipt[],
-  options: VerifyOptions,
-): BlockProof {
+export function verifyBlock(block: RpcBlock, receipts: ScannedReceipts, options: VerifyOptions): BlockProof {
   const proof = { ...nothingChecked, parent: verifyParent(block, options.parent) }
   if (proof.parent === 'refuted' || options.checks === 'links') return proof
   proof.header = verifyHeader(block, options.headerRule)
@@ -113,43 +110,37 @@ function verifyTransactions(block: RpcBlock, proof: Mutable<BlockProof>): void {
   else proof.transactionsRoot = toHex(root) === block.transactionsRoot ? 'proved' : 'refuted'
 }
 
-function verifyReceipts(block: RpcBlock, receipts: readonly RpcReceipt[]): Verdict {
+function verifyReceipts(block: RpcBlock, { bytes, list }: ScannedReceipts): Verdict {
   let known = true
-  const root = orderedTrieRoot(writer, receipts.length, (index) => {
-    const receipt = receipts[index]
+  const root = orderedTrieRoot(writer, list.length, (index) => {
+    const receipt = list[index]
     const type = block.transactions[index]?.type
     if (receipt === undefined || type === undefined) return
     known &&= hasKnownReceipt(type)
-    writeReceipt(writer, receipt, type, receipt.logsBloom ?? bloomOf(receipt))
+    writeReceipt(writer, bytes, receipt, type)
   })
   if (toHex(root) !== block.receiptsRoot) return known ? 'refuted' : 'unprovable'
-  return gasAddsUp(receipts) ? 'proved' : 'refuted'
+  return gasAddsUp(list) ? 'proved' : 'refuted'
 }
 
 /** The root covers cumulative gas only; a receipt's own gas is the difference to the one before. */
-function gasAddsUp(receipts: readonly RpcReceipt[]): boolean {
+function gasAddsUp(receipts: readonly ScannedReceipt[]): boolean {
   let total = 0
   for (const { gasUsed, cumulativeGasUsed } of receipts) {
-    total += Number(gasUsed)
-    if (total !== Number(cumulativeGasUsed)) return false
+    total += gasUsed
+    if (total !== cumulativeGasUsed) return false
   }
   return true
 }
 
 /** Logs with a proved root have proved blooms, and joining those is cheaper than hashing every topic again. */
-function verifyBloom(block: RpcBlock, receipts: readonly RpcReceipt[], receiptsRoot: Verdict): Verdict {
+function verifyBloom(block: RpcBlock, { bytes, list }: ScannedReceipts, receiptsRoot: Verdict): Verdict {
   const bloom = new Bloom()
-  for (const { logs, logsBloom } of receipts) {
-    if (receiptsRoot === 'proved' && logsBloom) bloom.addBloom(logsBloom)
+  for (const { logs, logsBloom } of list) {
+    if (receiptsRoot === 'proved' && logsBloom !== null) bloom.addBloom(bytes.view, logsBloom)
     else bloom.addLogs(logs)
   }
   return bloom.toHex() === block.logsBloom ? 'proved' : 'refuted'
-}
-
-function bloomOf(receipt: RpcReceipt): Uint8Array {
-  const bloom = new Bloom()
-  bloom.addLogs(receipt.logs)
-  return bloom.bytes
 }
 
 function toHex(bytes: Uint8Array): string {

@@ -9,6 +9,7 @@ import { detectHeaderRule } from '#ingest/verify/header.ts'
 import { verifyBlock } from '#ingest/verify/verifyBlock.ts'
 import { type Logger, silentLogger } from '#telemetry.ts'
 import { clock, reorg, temporaryFolder } from '#test/support/devchain.ts'
+import { scanned } from '../support/scanned.ts'
 
 /** Everything that Tempo up to T4 and our own contracts can log; anvil has no later hardfork. */
 const events = [
@@ -220,10 +221,14 @@ async function prove(rpc: DevRpc, number: number): Promise<object> {
   const [answer] = await readBlocks(rpc, number, number)
   const block = parseBlock(answer)
   const receipts = parseReceipts(await rpc.call('eth_getBlockReceipts', quantity(number)), block)
-  const { header, transactionsRoot, receiptsRoot, bloom, unprovableTxs } = verifyBlock(block, receipts, {
-    headerRule: detectHeaderRule(block),
-    checks: 'roots',
-  })
+  const { header, transactionsRoot, receiptsRoot, bloom, unprovableTxs } = verifyBlock(
+    block,
+    scanned(receipts),
+    {
+      headerRule: detectHeaderRule(block),
+      checks: 'roots',
+    },
+  )
   return { header, transactionsRoot, receiptsRoot, bloom, ...(unprovableTxs > 0 && { unprovableTxs }) }
 }
 

@@ -4,7 +4,8 @@ import { parseBlock, parseReceipts, type RpcBlock, type RpcReceipt } from '#inge
 import { decodeBlock } from '#transform/decodeBlock.ts'
 import type { ChainProfile } from '#transform/profile.ts'
 import type { RowSinks } from '#transform/projection.ts'
-import { type Row, type TableName, tableNames } from '#transform/tables.ts'
+import { type Row, type StoredRow, type TableName, tableNames } from '#transform/tables.ts'
+import { resolveRow, scanned } from '../support/scanned.ts'
 import { describeWithShared, type RecordedBlock, readRecording } from '../support/shared.ts'
 import { devProfile, readFixtures } from './ranges.ts'
 
@@ -17,11 +18,15 @@ interface Decoded {
 function decode(profile: ChainProfile, recorded: RecordedBlock): Decoded {
   const block = parseBlock(recorded.block)
   const receipts = parseReceipts(recorded.receipts, block)
+  const { bytes, list } = scanned(receipts)
   const rows = new Map<TableName, unknown[]>(tableNames.map((name) => [name, []]))
   const sinks = Object.fromEntries(
-    tableNames.map((name) => [name, { append: (row: unknown) => rows.get(name)?.push(row) }]),
+    tableNames.map((name) => [
+      name,
+      { append: (row: StoredRow<typeof name>) => rows.get(name)?.push(resolveRow(name, row, bytes)) },
+    ]),
   )
-  decodeBlock({ profile, projections: [] }, block, receipts, sinks as unknown as RowSinks)
+  decodeBlock({ profile, projections: [] }, block, list, sinks as unknown as RowSinks)
   return { block, receipts, rowsOf: (name) => rows.get(name) as never }
 }
 

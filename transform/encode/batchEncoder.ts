@@ -1,3 +1,4 @@
+import { ByteBuffer } from '#ingest/scan/byteBuffer.ts'
 import type { EncodedTable, EncodedTables } from '../batch.ts'
 import type { RowSinks } from '../projection.ts'
 import { type TableName, tableNames } from '../tables.ts'
@@ -12,13 +13,20 @@ export interface EncodedOutput {
 
 type Encoders = { readonly [Name in TableName]: TableEncoder<Name> }
 
+/** Values of a block of 1,000 transactions; what a huge block needed goes back. */
+const keptBytesMax = 1 << 20
+
 /** One encoder per table, kept over the life of a worker. */
 export class BatchEncoder {
+  /** Where rows may find the values of the current block, by their places. */
+  readonly bytes = new ByteBuffer(64 << 10)
   readonly #encoders: Encoders
   readonly #all: readonly Encoders[TableName][]
 
   constructor() {
-    this.#encoders = Object.fromEntries(tableNames.map((name) => [name, new TableEncoder(name)])) as Encoders
+    this.#encoders = Object.fromEntries(
+      tableNames.map((name) => [name, new TableEncoder(name, this.bytes)]),
+    ) as Encoders
     this.#all = tableNames.map((name) => this.#encoders[name])
   }
 
@@ -29,6 +37,7 @@ export class BatchEncoder {
   /** Every table takes part, rows or not: its counts and digests have one entry per block. */
   endBlock(): void {
     for (const encoder of this.#all) encoder.endBlock()
+    this.bytes.clear(keptBytesMax)
   }
 
   finish(): EncodedOutput {
@@ -50,6 +59,7 @@ export class BatchEncoder {
   /** Drops what was collected, also after an error midway. */
   clear(): void {
     for (const encoder of this.#all) encoder.clear()
+    this.bytes.clear(keptBytesMax)
   }
 }
 

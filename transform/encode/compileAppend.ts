@@ -6,18 +6,23 @@
  * 1.3, a log 2.5 against 1.6), and encoding is the largest part of decoding after verification. The text is made of the
  * table declarations of this program; no chain data gets into it.
  */
-import { crc32 } from 'node:zlib'
+import type { ByteBuffer } from '#ingest/scan/byteBuffer.ts'
 import type { Column, ColumnType, Table } from '../tables.ts'
-import type { ByteBuffer } from './byteBuffer.ts'
+import { crcOf } from './crc.ts'
+import * as decimal from './decimal.ts'
 import { nativeStreams } from './native.ts'
 import * as values from './values.ts'
 
-/** Writes row `index`, the room for whose fixed-width values is there. Returns the CRC32 of its canonical bytes. */
+/**
+ * Writes row `index`, the room for whose fixed-width values is there; values given by their place are in `source`.
+ * Returns the CRC32 of the row's canonical bytes.
+ */
 export type Append<Row> = (
   postgres: ByteBuffer,
   streams: readonly ByteBuffer[],
   index: number,
   row: Row,
+  source: ByteBuffer,
 ) => number
 
 /** @throws EncodeError from the generated function, when a value does not fit its column. */
@@ -25,7 +30,7 @@ export function compileAppend<Row>(table: Table): Append<Row> {
   const fail = (column: string, value: unknown, block: unknown): never => {
     throw new values.EncodeError(table.name, column, value, block)
   }
-  const scope = { ...values, crc32, fail }
+  const scope = { ...values, ...decimal, crcOf, fail }
   const make = new Function('scope', `'use strict'\n${source(table)}`) as (from: typeof scope) => Append<Row>
   return make(scope)
 }
@@ -45,26 +50,27 @@ function source(table: Table): string {
   if (slots.slice(0, fixed.length).some(({ column }) => column.type === 'uint256')) {
     throw new Error(`${table.name}: 256-bit columns must come last`)
   }
-  const fixedBytes = 2 + fixed.length * 36 + wide.length * (values.decimalBytesMax + 64)
+  const fixedBytes = 2 + fixed.length * 36 + wide.length * (decimal.decimalBytesMax + 64)
   return `
-const { ${Object.keys(values).join(', ')}, crc32, fail } = scope
+const { ${[...Object.keys(values), ...Object.keys(decimal)].join(', ')}, crcOf, fail } = scope
 const encoder = new TextEncoder()
+${wide.map(({ n }) => `const g${n} = new Uint16Array(groupsMax)`).join('\n')}
 ${slots
   .filter(isHex)
   .map(({ n }) => `let last${n} = null`)
   .join('\n')}
-return function append_${table.name}(postgres, streams, r, row) {
+return function append_${table.name}(postgres, streams, r, row, source) {
   ${slots.map(({ column, n }) => `let x${n} = row[${JSON.stringify(column.name)}]`).join('\n  ')}
   let room = ${fixedBytes}
   ${fixed.filter(isVariable).map(measure).join('\n  ')}
   postgres.reserve(room)
-  const b = postgres.bytes, v = postgres.view, start = postgres.length
+  const b = postgres.bytes, v = postgres.view, start = postgres.length, s = source.view
   let p = start
   v.setInt16(p, ${slots.length}); p += 2
   ${fixed.map(fixedColumn).join('\n  ')}
   let q = p
   ${wide.map(canonicalColumn).join('\n  ')}
-  const digest = crc32(b.subarray(start + 2, q))
+  const digest = crcOf(b, v, start + 2, q)
   ${wide.map(wideColumn).join('\n  ')}
   postgres.length = p
   return digest
@@ -91,7 +97,7 @@ function measure({ column, n }: Slot): string {
   const text = column.type === 'text'
   const length = text
     ? `(x${n} = toUtf8(encoder, x${n})) === null ? -1 : x${n}.length`
-    : `byteLengthOf(x${n})`
+    : `byteLengthOf(x${n}, source)`
   return `let n${n} = 0
   if (x${n} !== null) {
     const given = x${n}
@@ -161,7 +167,7 @@ const writers: Readonly<Record<ColumnType, (slot: Slot) => string>> = {
     ),
   address: (s) => hex(s, 20),
   hash: (s) => hex(s, 32),
-  bytes: (s) => variable(s, `if (!writeBytes(b, p, x${s.n}, n${s.n})) ${failure(s)}`),
+  bytes: (s) => variable(s, `if (!writeBytes(b, p, x${s.n}, n${s.n}, source)) ${failure(s)}`),
   text: (s) => variable(s, `b.set(x${s.n}, p)`),
   uint256: () => '',
 }
@@ -175,13 +181,19 @@ function integer(slot: Slot, wrong: string, width: number, postgres: string, cli
     ${slot.stream < 0 ? '' : clickhouse}`
 }
 
-/** Hashes and addresses repeat from row to row (a transaction's over its logs): copying is 20 times cheaper than decoding. */
+/** Texts repeat from row to row (a transaction's over its logs): copying is 20 times cheaper than decoding. */
 function hex({ column, n, stream }: Slot, width: number): string {
+  const place = `if (x${n} + ${width} > source.length) fail(${JSON.stringify(column.name)}, x${n}, x0)
+      copyFixed(s, x${n}, v, p, ${width})`
   const decode = `if (typeof x${n} !== 'string' || !writeHex(b, p, x${n}, ${width})) fail(${JSON.stringify(column.name)}, x${n}, x0)`
-  if (stream < 0) return `v.setInt32(p, ${width}); p += 4; ${decode}; p += ${width}`
+  if (stream < 0)
+    return `v.setInt32(p, ${width}); p += 4
+    if (typeof x${n} === 'number') { ${place} } else { ${decode} }
+    p += ${width}`
   return `v.setInt32(p, ${width}); p += 4
     const at = r * ${width}
-    if (r > 0 && x${n} === last${n}) copyFixed(w, at - ${width}, v, p, ${width})
+    if (typeof x${n} === 'number') { ${place}; last${n} = null }
+    else if (r > 0 && x${n} === last${n}) copyFixed(w, at - ${width}, v, p, ${width})
     else { ${decode}; last${n} = x${n} }
     copyFixed(v, p, w, at, ${width}); p += ${width}`
 }
@@ -194,7 +206,7 @@ function variable({ n, stream }: Slot, write: string): string {
         ? ''
         : `c.reserve(n${n} + ${prefixBytesMax})
     c.length = writeVarint(c.view, c.length, n${n})
-    c.bytes.set(b.subarray(p, p + n${n}), c.length); c.length += n${n}`
+    copyBytes(b, p, c.bytes, c.length, n${n}); c.length += n${n}`
     }
     p += n${n}`
 }
@@ -202,14 +214,14 @@ function variable({ n, stream }: Slot, write: string): string {
 /** The canonical texts stand for a moment where the numerics will be: one CRC over contiguous bytes. */
 function canonicalColumn(slot: Slot): string {
   const { column, n } = slot
-  const write = `t${n} = decimalOf(x${n}); if (t${n} === '') ${failure(slot)}; q = writeDecimal(b, q, t${n})`
-  return `let t${n} = '-'
-  ${column.nullable ? `if (x${n} === null) q = writeDecimal(b, q, '-'); else { ${write} }` : write}`
+  const write = `n${n} = readGroups(x${n}, source, g${n}); if (n${n} < 0) ${failure(slot)}; q = writeDecimal(b, q, g${n}, n${n})`
+  return `let n${n} = 0
+  ${column.nullable ? `if (x${n} === null) q = writeNoDecimal(b, q); else { ${write} }` : write}`
 }
 
 function wideColumn(slot: Slot): string {
   const { column, n, nulls, stream } = slot
-  const put = `p = writeNumeric(v, p, t${n}); ${stream < 0 ? '' : `writeUint256(streams[${stream}].view, r * 32, x${n})`}`
+  const put = `p = writeNumeric(v, p, g${n}, n${n}); ${stream < 0 ? '' : `writeUint256(streams[${stream}].view, r * 32, x${n}, source)`}`
   if (!column.nullable) return put
   return `if (x${n} === null) {
     v.setInt32(p, -1); p += 4

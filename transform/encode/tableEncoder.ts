@@ -1,7 +1,7 @@
+import { ByteBuffer } from '#ingest/scan/byteBuffer.ts'
 import type { EncodedTable } from '../batch.ts'
 import type { RowSink } from '../projection.ts'
-import { type Row, type Table, type TableName, tables } from '../tables.ts'
-import { ByteBuffer } from './byteBuffer.ts'
+import { type StoredRow, type Table, type TableName, tables } from '../tables.ts'
 import { type Append, compileAppend } from './compileAppend.ts'
 import { nativeStreams } from './native.ts'
 
@@ -17,7 +17,8 @@ const keptBytesMax = 16 << 20
 /** Collects the rows of one table over the blocks of a batch, in both stores' wire formats. */
 export class TableEncoder<Name extends TableName> implements RowSink<Name> {
   readonly table: Table
-  readonly #append: Append<Row<Name>>
+  readonly #append: Append<StoredRow<Name>>
+  readonly #source: ByteBuffer
   readonly #postgres = new ByteBuffer(64 << 10)
   readonly #streams: readonly ByteBuffer[]
   readonly #widths: readonly (number | null)[]
@@ -28,17 +29,19 @@ export class TableEncoder<Name extends TableName> implements RowSink<Name> {
   readonly #rowCounts: number[] = []
   readonly #digests: number[] = []
 
-  constructor(name: Name) {
+  /** `source` holds the values that rows give by their place. */
+  constructor(name: Name, source: ByteBuffer = new ByteBuffer(0)) {
+    this.#source = source
     this.table = tables[name]
-    this.#append = compileAppend<Row<Name>>(this.table)
+    this.#append = compileAppend<StoredRow<Name>>(this.table)
     this.#widths = nativeStreams(this.table).map(({ width }) => width)
     this.#streams = this.#widths.map((width) => new ByteBuffer(rowsInitially * (width ?? 64)))
   }
 
   /** @throws EncodeError when a value does not fit; the batch cannot be used then, `clear` makes the encoder usable. */
-  append(row: Row<Name>): void {
+  append(row: StoredRow<Name>): void {
     if (this.#rowCount === this.#rowCapacity) this.#growRows()
-    this.#blockDigest += this.#append(this.#postgres, this.#streams, this.#rowCount, row)
+    this.#blockDigest += this.#append(this.#postgres, this.#streams, this.#rowCount, row, this.#source)
     this.#rowCount++
     this.#blockRows++
   }

@@ -1,7 +1,6 @@
 import type { Address } from '../../primitives.ts'
-import { zeroAddress } from '../addresses.ts'
-import { transfer } from '../events/erc20.ts'
-import { defineProjection } from '../projection.ts'
+import { defineProjection, type Stored } from '../projection.ts'
+import { readTransfer } from '../scannedTransfer.ts'
 
 /** `leg` of the side that gave and of the side that got. */
 const sent = -1
@@ -19,10 +18,9 @@ export const holderDeltas = defineProjection({
 
   project(tx, rows) {
     for (const log of tx.logs) {
-      const args = transfer.decode(log)
-      if (args === null) continue
-      const append = (leg: number, holder: Address, counterparty: Address) => {
-        if (holder === zeroAddress) return
+      const movement = readTransfer(log)
+      if (movement === null) continue
+      const append = (leg: number, holder: Stored<Address>, counterparty: Stored<Address>) =>
         rows.holder_deltas.append({
           block_num: tx.block.number,
           log_idx: log.logIndex,
@@ -30,14 +28,13 @@ export const holderDeltas = defineProjection({
           block_timestamp: tx.block.timestampSeconds,
           tx_idx: tx.txIndex,
           tx_hash: tx.txHash,
-          token: log.address,
+          token: movement.token,
           holder,
           counterparty,
-          amount: args.amount,
+          amount: movement.amount,
         })
-      }
-      append(sent, args.from, args.to)
-      append(received, args.to, args.from)
+      if (!movement.fromNobody) append(sent, movement.from, movement.to)
+      if (!movement.toNobody) append(received, movement.to, movement.from)
     }
   },
 })

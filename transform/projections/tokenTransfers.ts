@@ -2,6 +2,7 @@ import type { Hash } from '../../primitives.ts'
 import { transfer } from '../events/erc20.ts'
 import { transferWithMemo } from '../events/tip20.ts'
 import { defineProjection, type LogFacts } from '../projection.ts'
+import { hasTopic0, readTransfer, topicOf } from '../scannedTransfer.ts'
 
 /**
  * Every well-formed Transfer of any contract: fees and virtual forwards are rows like others, marked. What REST lists and
@@ -14,21 +15,21 @@ export const tokenTransfers = defineProjection({
   project(tx, rows) {
     const memos = findMemos(tx.logs)
     for (const log of tx.logs) {
-      const args = transfer.decode(log)
-      if (args === null) continue
+      const movement = readTransfer(log)
+      if (movement === null) continue
       rows.token_transfers.append({
         block_num: tx.block.number,
         log_idx: log.logIndex,
         block_timestamp: tx.block.timestampSeconds,
         tx_idx: tx.txIndex,
         tx_hash: tx.txHash,
-        token: log.address,
-        from: args.from,
-        to: args.to,
+        token: movement.token,
+        from: movement.from,
+        to: movement.to,
         memo: memos.get(log.logIndex)?.memo ?? null,
         is_fee: log.logIndex === tx.feeLogIndex,
         is_virtual_forward: log.isVirtualForward,
-        amount: args.amount,
+        amount: movement.amount,
       })
     }
   },
@@ -40,7 +41,7 @@ export const tokenTransfers = defineProjection({
  * in one transaction, one with a memo, the right one gets it.
  */
 export function findMemos(logs: readonly LogFacts[]): ReadonlyMap<number, Memo> {
-  if (!logs.some((log) => log.topics[0] === transferWithMemo.topic0)) return noMemos
+  if (!logs.some((log) => hasTopic0(log, memoTopic))) return noMemos
   const memos = new Map<number, Memo>()
   const withoutMemo = new Map<string, number[]>()
   for (const log of logs) {
@@ -65,6 +66,8 @@ export interface Memo {
   /** Of the log that told it. */
   readonly logIndex: number
 }
+
+const memoTopic = topicOf(transferWithMemo)
 
 const noMemos: ReadonlyMap<number, Memo> = new Map()
 

@@ -1,10 +1,11 @@
-import type { RpcBlock, RpcReceipt } from '#ingest/block.ts'
+import type { RpcBlock } from '#ingest/block.ts'
+import type { ScannedReceipt } from '#ingest/scan/scannedReceipt.ts'
 import type { Row } from '../tables.ts'
 import { toNumber, toUint64, toUint64OrNull, toUint256OrNull } from './quantity.ts'
 
 const msPerSecond = 1000
 
-export function blockRow(block: RpcBlock, receipts: readonly RpcReceipt[]): Row<'blocks'> {
+export function blockRow(block: RpcBlock, receipts: readonly ScannedReceipt[]): Row<'blocks'> {
   const timestamp = toNumber(block.timestamp)
   return {
     num: toNumber(block.number),

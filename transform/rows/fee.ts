@@ -1,74 +1,100 @@
 import type { Quantity } from '#ingest/block.ts'
+import type { BytesAt } from '#ingest/scan/byteBuffer.ts'
+import { addressBytes, type ScannedReceipt } from '#ingest/scan/scannedReceipt.ts'
 import type { Address } from '../../primitives.ts'
 import { feeManagerAddress } from '../addresses.ts'
 import type { ChainProfile } from '../profile.ts'
+import type { Stored } from '../projection.ts'
+import { readScannedTransfer } from '../scannedTransfer.ts'
 import { toUint256, toUint256OrNull } from './quantity.ts'
 import { isTransfer, type LogContent, topicAddress } from './transferLog.ts'
 
-/** What a transaction cost and who paid it. */
-export interface Fee {
-  readonly payer: Address | null
+/** What a transaction cost and who paid it; accounts are texts, or places where a worker has them as bytes. */
+export interface Fee<Account = Address, Amount = bigint> {
+  readonly payer: Account | null
   /** Token the fee was paid in; null when nothing was paid, and on chains with a native coin. */
-  readonly token: Address | null
+  readonly token: Account | null
   /** Units of the fee token (6 decimals) on Tempo, wei elsewhere; null when the node does not tell the gas price. */
-  readonly amount: bigint | null
+  readonly amount: Amount | null
   /** Position among the transaction's logs of the Transfer that paid it, or null. */
   readonly logPosition: number | null
 }
 
+export type StoredFee = Fee<BytesAt, Stored<bigint>>
+
 /** The fields of a receipt that tell of its fee. */
-export interface FeeFacts {
-  readonly from: Address
+export interface FeeFacts extends Payers<Address> {
   readonly gasUsed: Quantity
   readonly effectiveGasPrice?: Quantity | null | undefined
-  readonly feePayer?: Address | null | undefined
-  readonly feeToken?: Address | null | undefined
   readonly logs: readonly LogContent[]
 }
 
-/** Topic form of Tempo's fee manager, to which every fee goes. */
-const feeManagerTopic = `0x${feeManagerAddress.slice(2).padStart(64, '0')}`
-/** Gas prices are in 10^-18 USD, fee tokens have 6 decimals. */
-const attodollarsPerUnit = 10n ** 12n
-
-/** `tx` tells the price where an old node's receipt does not. */
-export function feeOf(
-  { kind }: Pick<ChainProfile, 'kind'>,
-  tx: { readonly gasPrice?: Quantity | null | undefined },
-  receipt: FeeFacts,
-): Fee {
-  const price = toUint256OrNull(receipt.effectiveGasPrice ?? tx.gasPrice)
-  const cost = price === null ? null : toUint256(receipt.gasUsed) * price
-  return kind === 'tempo' ? tempoFee(receipt, cost) : nativeFee(receipt, cost)
+/** The node's own words. */
+interface Payers<Account> {
+  readonly from: Account
+  readonly feePayer?: Account | null | undefined
+  readonly feeToken?: Account | null | undefined
 }
 
-const nativeFee = (receipt: FeeFacts, cost: bigint | null): Fee => ({
-  payer: receipt.from,
-  token: null,
-  amount: cost,
-  logPosition: null,
-})
+type Rules = Pick<ChainProfile, 'kind'>
+/** Tells the price where an old node's receipt does not. */
+type PricedTransaction = { readonly gasPrice?: Quantity | null | undefined }
+
+export function feeOf(rules: Rules, tx: PricedTransaction, receipt: FeeFacts): Fee {
+  const price = toUint256OrNull(receipt.effectiveGasPrice ?? tx.gasPrice)
+  const cost = price === null ? null : toUint256(receipt.gasUsed) * price
+  return chooseFee(rules, receipt, cost, () => readPayment(receipt.logs))
+}
+
+/** As `feeOf`, of a receipt whose values are bytes. */
+export function scannedFee(rules: Rules, tx: PricedTransaction, receipt: ScannedReceipt): StoredFee {
+  const price = toUint256OrNull(receipt.effectiveGasPrice ?? tx.gasPrice)
+  const cost = price === null ? null : BigInt(receipt.gasUsed) * price
+  return chooseFee<BytesAt, Stored<bigint>>(rules, receipt, cost, () => readScannedPayment(receipt))
+}
+
+/** Gas prices are in 10^-18 USD, fee tokens have 6 decimals. */
+const attodollarsPerUnit = 10n ** 12n
 
 /**
  * Every transaction on Tempo that is not free ends with Transfer(payer, fee manager, fee) by the fee token, reverted ones
  * too. That log is proved by the receipts root, while `feePayer` and `feeToken` are the node's own words: anvil names the
  * sender also of sponsored transactions. Deposits into the fee AMM go to the manager too, so only the last log counts.
  */
-function tempoFee(receipt: FeeFacts, cost: bigint | null): Fee {
-  const logPosition = receipt.logs.length - 1
-  const last = receipt.logs[logPosition]
-  if (cost !== 0n && last && isTransfer(last) && last.topics[2] === feeManagerTopic) {
-    return {
-      payer: topicAddress(last.topics[1]),
-      token: last.address,
-      amount: BigInt(last.data),
-      logPosition,
-    }
-  }
+function chooseFee<Account, Amount>(
+  { kind }: Rules,
+  words: Payers<Account>,
+  cost: bigint | null,
+  payment: () => Fee<Account, Amount> | null,
+): Fee<Account, Amount | bigint> {
+  if (kind !== 'tempo') return { payer: words.from, token: null, amount: cost, logPosition: null }
+  const paid = cost === 0n ? null : payment()
+  if (paid !== null) return paid
   return {
-    payer: receipt.feePayer ?? receipt.from,
-    token: cost === 0n ? null : (receipt.feeToken ?? null),
+    payer: words.feePayer ?? words.from,
+    token: cost === 0n ? null : (words.feeToken ?? null),
     amount: cost === null ? null : (cost + attodollarsPerUnit - 1n) / attodollarsPerUnit,
     logPosition: null,
   }
+}
+
+/** Topic form of Tempo's fee manager, to which every fee goes. */
+const feeManagerTopic = `0x${feeManagerAddress.slice(2).padStart(64, '0')}`
+const feeManagerBytes = Buffer.from(feeManagerAddress.slice(2), 'hex')
+
+function readPayment(logs: readonly LogContent[]): Fee | null {
+  const logPosition = logs.length - 1
+  const last = logs[logPosition]
+  if (!last || !isTransfer(last) || last.topics[2] !== feeManagerTopic) return null
+  return { payer: topicAddress(last.topics[1]), token: last.address, amount: BigInt(last.data), logPosition }
+}
+
+function readScannedPayment({ logs }: ScannedReceipt): Fee<BytesAt, BytesAt> | null {
+  const logPosition = logs.length - 1
+  const last = logs[logPosition]
+  const movement = last ? readScannedTransfer(last) : null
+  if (!last || movement === null) return null
+  const { to } = movement
+  if (feeManagerBytes.compare(last.bytes.bytes, to, to + addressBytes) !== 0) return null
+  return { payer: movement.from, token: movement.token, amount: movement.amount, logPosition }
 }

@@ -1,29 +1,28 @@
-import type { RpcLog } from '#ingest/block.ts'
-import type { Row } from '../tables.ts'
-import { toNumber } from './quantity.ts'
+import type { BytesAt } from '#ingest/scan/byteBuffer.ts'
+import type { ScannedLog } from '#ingest/scan/scannedReceipt.ts'
+import type { StoredRow } from '../tables.ts'
 
 /** The transaction a log belongs to, as its rows name it. */
 export interface LogPlace {
   readonly blockNumber: number
   readonly timestampSeconds: number
   readonly txIndex: number
-  readonly txHash: string
+  readonly txHash: BytesAt
 }
 
-export function logRow(log: RpcLog, place: LogPlace, isVirtualForward: boolean): Row<'logs'> {
-  const { topics } = log
+export function logRow(log: ScannedLog, place: LogPlace): StoredRow<'logs'> {
   return {
     block_num: place.blockNumber,
-    log_idx: toNumber(log.logIndex),
+    log_idx: log.logIndex,
     block_timestamp: place.timestampSeconds,
     tx_idx: place.txIndex,
     tx_hash: place.txHash,
-    address: log.address,
-    topic0: topics[0] ?? null,
-    topic1: topics[1] ?? null,
-    topic2: topics[2] ?? null,
-    topic3: topics[3] ?? null,
-    data: log.data,
-    is_virtual_forward: isVirtualForward,
+    address: log.emitter,
+    topic0: log.topicAt(0),
+    topic1: log.topicAt(1),
+    topic2: log.topicAt(2),
+    topic3: log.topicAt(3),
+    data: log.dataAt,
+    is_virtual_forward: log.isVirtualForward,
   }
 }

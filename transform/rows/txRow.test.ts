@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import type { RpcBlock, RpcReceipt, RpcTransaction } from '#ingest/block.ts'
+import { resolveRow, scanned } from '#test/support/scanned.ts'
 import { address, hash } from '../../primitives.ts'
-import type { Fee } from './fee.ts'
+import type { StoredFee } from './fee.ts'
 import { txRow } from './txRow.ts'
 
 const word = hash(`0x${'00'.repeat(32)}`)
 const sender = address(`0x${'a1'.repeat(20)}`)
 const target = address(`0x${'b2'.repeat(20)}`)
-const free: Fee = { payer: sender, token: null, amount: 0n, logPosition: null }
+const free: StoredFee = { payer: null, token: null, amount: 0n, logPosition: null }
 
 const block: RpcBlock = {
   number: '0x10',
@@ -69,8 +70,12 @@ const receipt: RpcReceipt = {
   logs: [],
 }
 
-const rowOf = (tx: RpcTransaction, fields: Partial<RpcReceipt> = {}) =>
-  txRow(block, tx, { ...receipt, ...fields }, free)
+const rowOf = (tx: RpcTransaction, fields: Partial<RpcReceipt> = {}) => {
+  const { bytes, list } = scanned([{ ...receipt, ...fields }])
+  const [only] = list
+  if (!only) throw new Error('one receipt was made')
+  return resolveRow('txs', txRow(block, tx, only, free), bytes)
+}
 
 describe('txRow', () => {
   test('an ordinary transaction has one call, no lane and a plain signature', () => {

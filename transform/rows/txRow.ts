@@ -1,21 +1,28 @@
-import type { Quantity, RpcBlock, RpcCall, RpcReceipt, RpcTransaction } from '#ingest/block.ts'
+import type { Quantity, RpcBlock, RpcCall, RpcTransaction } from '#ingest/block.ts'
+import type { ScannedReceipt } from '#ingest/scan/scannedReceipt.ts'
 import type { Address } from '../../primitives.ts'
-import type { Row } from '../tables.ts'
-import type { Fee } from './fee.ts'
+import type { Stored } from '../projection.ts'
+import type { StoredRow } from '../tables.ts'
+import type { StoredFee } from './fee.ts'
 import { toNumber, toUint64, toUint64OrNull, toUint256, toUint256OrNull } from './quantity.ts'
 
 /** Tempo's transaction: batched calls, fee token, sponsor, nonce lanes, validity window, several signature kinds. */
 export const tempoType = '0x76'
 
 /** A transaction with its receipt; they are 1:1 and stored as one row. */
-export function txRow(block: RpcBlock, tx: RpcTransaction, receipt: RpcReceipt, fee: Fee): Row<'txs'> {
+export function txRow(
+  block: RpcBlock,
+  tx: RpcTransaction,
+  receipt: ScannedReceipt,
+  fee: StoredFee,
+): StoredRow<'txs'> {
   return {
     block_num: toNumber(block.number),
     idx: toNumber(tx.transactionIndex),
     block_timestamp: toNumber(block.timestamp),
-    hash: tx.hash,
+    hash: receipt.transactionHash,
     type: toNumber(tx.type),
-    from: tx.from,
+    from: receipt.from,
     to: recipientOf(tx, receipt),
     input: tx.type === tempoType ? '0x' : (tx.input ?? '0x'),
     gas_limit: toUint64(tx.gas),
@@ -23,9 +30,9 @@ export function txRow(block: RpcBlock, tx: RpcTransaction, receipt: RpcReceipt, 
     ...tempoColumns(tx),
     signature_type: signatureTypeOf(tx),
     status: statusOf(receipt),
-    gas_used: toUint64(receipt.gasUsed),
-    cumulative_gas_used: toUint64(receipt.cumulativeGasUsed),
-    contract_address: receipt.contractAddress ?? null,
+    gas_used: receipt.gasUsed,
+    cumulative_gas_used: receipt.cumulativeGasUsed,
+    contract_address: receipt.contractAddress,
     fee_payer: fee.payer,
     paid_fee_token: fee.token,
     log_count: receipt.logs.length,
@@ -39,18 +46,18 @@ export function txRow(block: RpcBlock, tx: RpcTransaction, receipt: RpcReceipt, 
 }
 
 /** A 0x76 transaction has calls instead of a recipient; nodes put the first call's into the receipt. */
-export function recipientOf(tx: RpcTransaction, receipt: RpcReceipt): Address | null {
-  return tx.type === tempoType ? (tx.to ?? receipt.to ?? null) : (tx.to ?? null)
+export function recipientOf(tx: RpcTransaction, receipt: ScannedReceipt): Stored<Address> | null {
+  return tx.type === tempoType ? (tx.to ?? receipt.to) : (tx.to ?? null)
 }
 
 /** 1 succeeded, 0 reverted; null before Byzantium, when receipts had a state root instead. */
-export function statusOf(receipt: RpcReceipt): 0 | 1 | null {
-  if (receipt.status === null || receipt.status === undefined) return null
+export function statusOf(receipt: ScannedReceipt): 0 | 1 | null {
+  if (receipt.status === null) return null
   return receipt.status === '0x0' ? 0 : 1
 }
 
 type TempoColumns = Pick<
-  Row<'txs'>,
+  StoredRow<'txs'>,
   'nonce_key' | 'fee_token' | 'calls' | 'call_count' | 'valid_before' | 'valid_after'
 >
 

@@ -5,6 +5,7 @@
  * Fails closed: hops are matched per token, virtual address and amount within one transaction, and where they do not
  * match one to one, or go to more than one place, none of them is called a forward.
  */
+import { hashBytes, ScannedLog } from '#ingest/scan/scannedReceipt.ts'
 import { isTip20 } from '../addresses.ts'
 import { isTransfer, type LogContent, type TransferLog } from './transferLog.ts'
 
@@ -14,7 +15,7 @@ const middleFrom = 2 + 24 + 8
 
 /** Positions of the forwards among a transaction's logs, in log order. */
 export function findVirtualForwards(logs: readonly LogContent[]): ReadonlySet<number> {
-  if (!logs.some(touchesVirtual)) return none
+  if (!logs.some(mayTouchVirtual)) return none
   const groups = new Map<string, Hops>()
   logs.forEach((log, position) => {
     if (!touchesVirtual(log) || !isTransfer(log)) return
@@ -43,6 +44,19 @@ const isVirtual = (topic: string | undefined): boolean =>
 /** Only TIP-20 tokens know virtual addresses; anyone can emit look-alike logs from elsewhere. */
 const touchesVirtual = (log: LogContent): boolean =>
   (isVirtual(log.topics[1]) || isVirtual(log.topics[2])) && isTip20(log.address)
+
+const virtualMiddleWord = 0xfdfdfdfd
+
+/** Of a log that was scanned, four of the ten bytes are looked at first, instead of making its texts. */
+function mayTouchVirtual(log: LogContent): boolean {
+  if (!(log instanceof ScannedLog)) return touchesVirtual(log)
+  const { view } = log.bytes
+  const middleBytes = (middleFrom - 2) / 2
+  for (let topic = 1; topic < Math.min(log.topicCount, 3); topic++) {
+    if (view.getUint32(log.topicsAt + topic * hashBytes + middleBytes) === virtualMiddleWord) return true
+  }
+  return false
+}
 
 function collect(groups: Map<string, Hops>, log: TransferLog, position: number, side: 'from' | 'to'): void {
   const [, from, to] = log.topics

@@ -4,6 +4,7 @@ import type { Batch } from '../../../ingest/sink.ts'
 import type { RawRange } from '../../../ingest/source.ts'
 import { assertNotRefuted, verifyBlock } from '../../../ingest/verify/verifyBlock.ts'
 import type { BlockRef } from '../../../primitives.ts'
+import { scanned } from '../../support/scanned.ts'
 
 /** A range as the node answered it, proved: what the worker pool does, without rows. */
 export interface ProvedBatch extends Batch {
@@ -20,7 +21,7 @@ export async function decodeAnswer({ range, bytes }: RawRange): Promise<ProvedBa
     const block = parseBlock(byId.get(2 * k), { number: range.from + k })
     const receipts = parseReceipts(byId.get(2 * k + 1), block)
     assertNotRefuted(
-      verifyBlock(block, receipts, { headerRule: 'ethereum', checks: 'roots' }),
+      verifyBlock(block, scanned(receipts), { headerRule: 'ethereum', checks: 'roots' }),
       range.from + k,
     )
     refs.push({ number: range.from + k, hash: block.hash, parentHash: block.parentHash })

@@ -1,3 +1,10 @@
+/** Where bytes start in a buffer. How many they are follows from what they are, or stands in front of them (`sizeAt`). */
+export type BytesAt = number & { readonly [placeBrand]: true }
+declare const placeBrand: unique symbol
+
+/** As Postgres has them in front of a field. */
+const sizeBytes = 4
+
 /** Bytes that grow at the end. Kept by a worker from batch to batch, so that its pages stay mapped. */
 export class ByteBuffer {
   bytes: Buffer<ArrayBuffer>
@@ -14,6 +21,29 @@ export class ByteBuffer {
   reserve(count: number): void {
     const needed = this.length + count
     if (needed > this.bytes.byteLength) this.#resize(Math.max(needed, this.bytes.byteLength * 2))
+  }
+
+  /** Appends the size of what the caller writes next, of which there is room then; returns where that starts. */
+  putSize(size: number): BytesAt {
+    this.reserve(sizeBytes + size)
+    this.view.setUint32(this.length, size)
+    this.length += sizeBytes
+    return this.end
+  }
+
+  /** Where the next bytes will be. */
+  get end(): BytesAt {
+    return this.length as BytesAt
+  }
+
+  /** Size of what `putSize` announced. */
+  sizeAt(place: BytesAt): number {
+    return this.view.getUint32(place - sizeBytes)
+  }
+
+  /** Bytes as `0x` and lowercase hex digits. */
+  hexAt(place: number, width: number): `0x${string}` {
+    return `0x${this.bytes.toString('hex', place, place + width)}`
   }
 
   /** Forgets the content. Memory beyond `capacityMax` goes back, so that one huge batch is not paid for ever. */

@@ -1,0 +1,238 @@
+/**
+ * Reads a node's JSON byte by byte, without making values of what it passes. It understands the compact JSON that nodes
+ * write; whatever else it meets (blanks, escapes, an unexpected kind of value) it declines, and the caller takes the way
+ * over JSON.parse, which also finds the words for what is wrong.
+ */
+import type { ByteBuffer, BytesAt } from './byteBuffer.ts'
+import { decodeHex, digitValue } from './hexBytes.ts'
+
+/** Thrown, and caught by whoever started a scan: these bytes are for JSON.parse. One object, since no stack is wanted. */
+export const declined = new Error('not the JSON that can be scanned')
+
+export const ascii = {
+  quote: 0x22,
+  comma: 0x2c,
+  zero: 0x30,
+  colon: 0x3a,
+  openList: 0x5b,
+  backslash: 0x5c,
+  closeList: 0x5d,
+  letterN: 0x6e,
+  letterX: 0x78,
+  openObject: 0x7b,
+  closeObject: 0x7d,
+} as const
+
+/** Values beside texts, lists and objects; a fraction or exponent behind an integer is declined by what reads on. */
+const scalarPattern = /^(?:null|true|false|0|[1-9]\d{0,14})/
+const scalarMax = 16
+
+/** 13 digits are 52 bits: exact as a number. */
+const exactDigits = 13
+const blank = 0x20
+
+/** Where a value stands in the source. */
+export interface Slice {
+  readonly from: number
+  readonly to: number
+}
+
+export class JsonCursor {
+  readonly source: Buffer
+  at: number
+
+  constructor(source: Buffer, at = 0) {
+    this.source = source
+    this.at = at
+  }
+
+  peek(): number {
+    return this.source[this.at] ?? 0
+  }
+
+  expect(character: number): void {
+    if (this.source[this.at] !== character) throw declined
+    this.at++
+  }
+
+  /** After an item: true when another follows, false when the list or object ended here. */
+  hasNext(close: number): boolean {
+    const character = this.source[this.at++]
+    if (character === ascii.comma) return true
+    if (character !== close) throw declined
+    return false
+  }
+
+  startsWith(text: Uint8Array): boolean {
+    const { source, at } = this
+    for (let index = text.length - 1; index >= 0; index--) {
+      if (source[at + index] !== text[index]) return false
+    }
+    return true
+  }
+
+  /** Passes exactly this text in quotes. */
+  expectQuoted(text: string): void {
+    const { source } = this
+    this.expect(ascii.quote)
+    const { at } = this
+    for (let index = 0; index < text.length; index++) {
+      if (source[at + index] !== text.charCodeAt(index)) throw declined
+    }
+    this.at = at + text.length
+    this.expect(ascii.quote)
+  }
+
+  /** Passes `null` and says so; otherwise stays. */
+  skipNull(): boolean {
+    if (this.peek() !== ascii.letterN) return false
+    this.expectWord(words.null)
+    return true
+  }
+
+  expectWord(word: Uint8Array): void {
+    if (!this.startsWith(word)) throw declined
+    this.at += word.length
+  }
+
+  /** Passes a key in quotes. */
+  readKey(): string {
+    this.expect(ascii.quote)
+    const start = this.at
+    const end = this.#quoteAfter(start)
+    this.at = end + 1
+    return this.source.toString('latin1', start, end)
+  }
+
+  /** Appends the `width` bytes of a hex text to `target` and returns where they are. */
+  readBytes(width: number, target: ByteBuffer): BytesAt {
+    this.#expectPrefix()
+    target.reserve(width)
+    const place = target.end
+    if (!decodeHex(this.source, this.at, target.bytes, place, width)) throw declined
+    target.length += width
+    this.at += 2 * width
+    this.expect(ascii.quote)
+    return place
+  }
+
+  readBytesOrNull(width: number, target: ByteBuffer): BytesAt | null {
+    return this.skipNull() ? null : this.readBytes(width, target)
+  }
+
+  /** Bytes of any number; their count stands in front of them, as `ByteBuffer.sizeAt` reads it. */
+  readSizedBytes(target: ByteBuffer): BytesAt {
+    this.#expectPrefix()
+    const digits = this.#quoteAfter(this.at) - this.at
+    if (digits % 2 !== 0) throw declined
+    const place = target.putSize(digits / 2)
+    if (!decodeHex(this.source, this.at, target.bytes, place, digits / 2)) throw declined
+    target.length += digits / 2
+    this.at += digits + 1
+    return place
+  }
+
+  /** A quantity that a JavaScript number holds exactly. */
+  readNumber(): number {
+    const digits = this.#quantityDigits()
+    if (digits > exactDigits) throw declined
+    let number = 0
+    for (const end = this.at + digits; this.at < end; this.at++) {
+      number = number * 16 + digitValue(this.peek())
+    }
+    this.at++
+    return number
+  }
+
+  /** A quantity of at most `digitsMax` digits as its text, `0x` included. */
+  readQuantity(digitsMax: number): `0x${string}` {
+    const digits = this.#quantityDigits()
+    if (digits > digitsMax) throw declined
+    const start = this.at
+    this.at += digits + 1
+    return `0x${this.source.toString('latin1', start, start + digits)}`
+  }
+
+  readQuantityOrNull(digitsMax: number): `0x${string}` | null {
+    return this.skipNull() ? null : this.readQuantity(digitsMax)
+  }
+
+  /** Passes any value. The inside of lists and objects is not looked at: whoever needs it valid parses it. */
+  skipValue(): void {
+    const character = this.peek()
+    if (character === ascii.quote) this.at = this.#quoteAfter(this.at + 1) + 1
+    else if (character === ascii.openList) this.skipList(ascii.closeList)
+    else if (character === ascii.openObject) this.skipList(ascii.closeObject)
+    else this.#skipScalar()
+  }
+
+  /** Passes any value that is valid JSON. */
+  skipValidValue(): void {
+    const start = this.at
+    this.skipValue()
+    if (this.source[start] !== ascii.openList && this.source[start] !== ascii.openObject) return
+    try {
+      JSON.parse(this.source.toString('utf8', start, this.at))
+    } catch {
+      throw declined
+    }
+  }
+
+  /** Passes a list or an object, whatever is in it; whoever needs it valid parses it. */
+  skipList(close: number): void {
+    let depth = 0
+    for (const end = this.source.length; this.at < end; ) {
+      const character = this.source[this.at++]
+      if (character === ascii.quote) this.at = this.#quoteAfter(this.at) + 1
+      else if (character === ascii.openList || character === ascii.openObject) depth++
+      else if (character === ascii.closeList || character === ascii.closeObject) {
+        if (--depth > 0) continue
+        if (character === close) return
+        break
+      }
+    }
+    throw declined
+  }
+
+  /** Passes `0x` and says how many digits of a quantity stand before the quote. */
+  #quantityDigits(): number {
+    this.#expectPrefix()
+    const { source, at } = this
+    let end = at
+    while (digitValue(source[end] ?? 0) >= 0) end++
+    if (end === at || source[end] !== ascii.quote) throw declined
+    if (end - at > 1 && source[at] === ascii.zero) throw declined
+    return end - at
+  }
+
+  #expectPrefix(): void {
+    const { source, at } = this
+    if (source[at] !== ascii.quote || source[at + 1] !== ascii.zero || source[at + 2] !== ascii.letterX)
+      throw declined
+    this.at = at + 3
+  }
+
+  /** Where a text that starts at `from` ends. */
+  #quoteAfter(from: number): number {
+    const { source } = this
+    for (let at = from; at < source.length; at++) {
+      const character = source[at] ?? 0
+      if (character === ascii.quote) return at
+      if (character === ascii.backslash || character < blank) break
+    }
+    throw declined
+  }
+
+  #skipScalar(): void {
+    const text = this.source.toString('latin1', this.at, this.at + scalarMax)
+    const [scalar] = scalarPattern.exec(text) ?? []
+    if (scalar === undefined) throw declined
+    this.at += scalar.length
+  }
+}
+
+export const words = {
+  null: Buffer.from('null'),
+  false: Buffer.from('false'),
+  true: Buffer.from('true'),
+} as const

@@ -1,0 +1,271 @@
+/** From the bytes of a block's receipts to their values, without JSON.parse: checks and hex decoding in one pass. */
+import type { RpcBlock, RpcTransaction } from '../block.ts'
+import { digits8, digits64, digits256, quantityOf } from '../verify/shape.ts'
+import type { ByteBuffer, BytesAt } from './byteBuffer.ts'
+import { ascii, declined, JsonCursor, type Slice, words } from './jsonCursor.ts'
+import { ObjectKeys, withKey } from './objectKeys.ts'
+import { addressBytes, bloomBytes, hashBytes, ScannedLog, type ScannedReceipt } from './scannedReceipt.ts'
+
+export interface ReceiptScan {
+  readonly receipts: readonly ScannedReceipt[]
+  /** One per receipt. */
+  readonly slices: readonly Slice[]
+}
+
+/**
+ * Reads the receipts into `bytes`, if every check of `parseReceipts` holds for them; null if one does not, or if
+ * it takes JSON.parse to tell.
+ */
+export function scanReceipts(source: Buffer, block: RpcBlock, bytes: ByteBuffer): ReceiptScan | null {
+  try {
+    return new ReceiptScanner(new JsonCursor(source), block, bytes).scan()
+  } catch (error) {
+    if (error === declined) return null
+    throw error
+  }
+}
+
+type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] }
+
+/** What fields of a receipt are compared with, and where their bytes go. */
+interface Surroundings {
+  readonly cursor: JsonCursor
+  readonly bytes: ByteBuffer
+  readonly tx: RpcTransaction
+  /** Of the transaction, as text. */
+  readonly txIndex: string
+}
+
+type ReadField = (from: Surroundings, receipt: Mutable<ScannedReceipt>) => void
+
+/** Fields that every receipt has come first. */
+const required: Readonly<Record<string, ReadField>> = {
+  transactionHash: (from, receipt) => {
+    receipt.transactionHash = readKnown(from, from.tx.hash, hashBytes)
+  },
+  transactionIndex: ({ cursor, txIndex }) => cursor.expectQuoted(txIndex),
+  blockHash: ({ cursor, tx }) => cursor.expectQuoted(tx.blockHash),
+  blockNumber: ({ cursor, tx }) => cursor.expectQuoted(tx.blockNumber),
+  from: (from, receipt) => {
+    receipt.from = readKnown(from, from.tx.from, addressBytes)
+  },
+  gasUsed: ({ cursor }, receipt) => {
+    receipt.gasUsed = cursor.readNumber()
+  },
+  cumulativeGasUsed: ({ cursor }, receipt) => {
+    receipt.cumulativeGasUsed = cursor.readNumber()
+  },
+}
+
+const optional: Readonly<Record<string, ReadField>> = {
+  type: ({ cursor, tx }) => {
+    if (!cursor.skipNull()) cursor.expectQuoted(tx.type)
+  },
+  to: ({ cursor, bytes }, receipt) => {
+    receipt.to = cursor.readBytesOrNull(addressBytes, bytes)
+  },
+  contractAddress: ({ cursor, bytes }, receipt) => {
+    receipt.contractAddress = cursor.readBytesOrNull(addressBytes, bytes)
+  },
+  effectiveGasPrice: ({ cursor }, receipt) => {
+    receipt.effectiveGasPrice = cursor.readQuantityOrNull(digits256)
+  },
+  status: ({ cursor }, receipt) => {
+    receipt.status = cursor.readQuantityOrNull(digits8)
+  },
+  root: ({ cursor, bytes }, receipt) => {
+    receipt.root = cursor.readBytesOrNull(hashBytes, bytes)
+  },
+  logsBloom: ({ cursor, bytes }, receipt) => {
+    receipt.logsBloom = cursor.readBytesOrNull(bloomBytes, bytes)
+  },
+  depositNonce: ({ cursor }, receipt) => {
+    receipt.depositNonce = cursor.readQuantityOrNull(digits64)
+  },
+  depositReceiptVersion: ({ cursor }, receipt) => {
+    receipt.depositReceiptVersion = cursor.readQuantityOrNull(digits64)
+  },
+  feePayer: ({ cursor, bytes }, receipt) => {
+    receipt.feePayer = cursor.readBytesOrNull(addressBytes, bytes)
+  },
+  feeToken: ({ cursor, bytes }, receipt) => {
+    receipt.feeToken = cursor.readBytesOrNull(addressBytes, bytes)
+  },
+  blockTimestamp: ({ cursor }) => cursor.skipValidValue(),
+}
+
+const fields = { ...required, ...optional }
+const readers = Object.values(fields)
+/** The logs are read by the scanner itself, which counts them over the whole block. */
+const receiptKeys = new ObjectKeys([...Object.keys(fields), 'logs'])
+const logsKey = readers.length
+const receiptRequired = ((1 << Object.keys(required).length) - 1) | (1 << logsKey)
+
+/** Bytes whose text the transaction has told. */
+function readKnown({ cursor, bytes }: Surroundings, text: string, width: number): BytesAt {
+  const start = cursor.at
+  cursor.expectQuoted(text)
+  cursor.at = start
+  return cursor.readBytes(width, bytes)
+}
+
+const logKeys = new ObjectKeys([
+  'address',
+  'topics',
+  'data',
+  'blockHash',
+  'blockNumber',
+  'transactionHash',
+  'transactionIndex',
+  'logIndex',
+  'removed',
+  'blockTimestamp',
+])
+const logRequired = (1 << 8) - 1
+const topicsMax = 4
+
+class ReceiptScanner {
+  readonly #cursor: JsonCursor
+  readonly #block: RpcBlock
+  readonly #bytes: ByteBuffer
+  #logIndex = 0
+
+  constructor(cursor: JsonCursor, block: RpcBlock, bytes: ByteBuffer) {
+    this.#cursor = cursor
+    this.#block = block
+    this.#bytes = bytes
+  }
+
+  scan(): ReceiptScan {
+    const cursor = this.#cursor
+    const { transactions } = this.#block
+    const receipts: ScannedReceipt[] = []
+    const slices: Slice[] = []
+    cursor.expect(ascii.openList)
+    if (transactions.length === 0) cursor.expect(ascii.closeList)
+    for (const [index, tx] of transactions.entries()) {
+      const from = cursor.at
+      receipts.push(this.#receipt(tx, quantityOf(index)))
+      slices.push({ from, to: cursor.at })
+      if (cursor.hasNext(ascii.closeList) !== index + 1 < transactions.length) throw declined
+    }
+    if (cursor.at !== cursor.source.length) throw declined
+    return { receipts, slices }
+  }
+
+  #receipt(tx: RpcTransaction, txIndex: string): ScannedReceipt {
+    const cursor = this.#cursor
+    const from: Surroundings = { cursor, bytes: this.#bytes, tx, txIndex }
+    const receipt = emptyReceipt()
+    let seen = 0
+    let key = receiptKeys.none
+    cursor.expect(ascii.openObject)
+    do {
+      key = receiptKeys.read(cursor, key)
+      if (key === receiptKeys.unknown) {
+        cursor.skipValidValue()
+        continue
+      }
+      seen = withKey(seen, key)
+      if (key === logsKey) receipt.logs = this.#logs(tx, txIndex)
+      else readers[key]?.(from, receipt)
+    } while (cursor.hasNext(ascii.closeObject))
+    if ((seen & receiptRequired) !== receiptRequired) throw declined
+    if (receipt.status === null && receipt.root === null) throw declined
+    return receipt
+  }
+
+  #logs(tx: RpcTransaction, txIndex: string): readonly ScannedLog[] {
+    const cursor = this.#cursor
+    const logs: ScannedLog[] = []
+    cursor.expect(ascii.openList)
+    if (cursor.peek() === ascii.closeList) {
+      cursor.at++
+      return logs
+    }
+    do logs.push(this.#log(tx, txIndex))
+    while (cursor.hasNext(ascii.closeList))
+    return logs
+  }
+
+  #log(tx: RpcTransaction, txIndex: string): ScannedLog {
+    const cursor = this.#cursor
+    const bytes = this.#bytes
+    const logIndex = this.#logIndex++
+    let address = bytes.end
+    let topicsAt = bytes.end
+    let topicCount = 0
+    let data = bytes.end
+    let seen = 0
+    let key = logKeys.none
+    cursor.expect(ascii.openObject)
+    do {
+      key = logKeys.read(cursor, key)
+      if (key === logKeys.unknown) {
+        cursor.skipValidValue()
+        continue
+      }
+      seen = withKey(seen, key)
+      if (key === 0) address = cursor.readBytes(addressBytes, bytes)
+      else if (key === 1) {
+        topicsAt = bytes.end
+        topicCount = this.#topics()
+      } else if (key === 2) data = cursor.readSizedBytes(bytes)
+      else this.#logPlace(key, tx, txIndex, logIndex)
+    } while (cursor.hasNext(ascii.closeObject))
+    if ((seen & logRequired) !== logRequired) throw declined
+    return new ScannedLog(bytes, address, topicCount, topicsAt, data, logIndex)
+  }
+
+  /** Numbers are those of `logKeys`, behind the log's content. */
+  #logPlace(key: number, tx: RpcTransaction, txIndex: string, logIndex: number): void {
+    const cursor = this.#cursor
+    if (key === 3) cursor.expectQuoted(tx.blockHash)
+    else if (key === 4) cursor.expectQuoted(tx.blockNumber)
+    else if (key === 5) cursor.expectQuoted(tx.hash)
+    else if (key === 6) cursor.expectQuoted(txIndex)
+    else if (key === 7) cursor.expectQuoted(quantityOf(logIndex))
+    else if (key === 8) {
+      if (!cursor.skipNull()) cursor.expectWord(words.false)
+    } else cursor.skipValidValue()
+  }
+
+  /** Topics in a row. @returns how many. */
+  #topics(): number {
+    const cursor = this.#cursor
+    cursor.expect(ascii.openList)
+    if (cursor.peek() === ascii.closeList) {
+      cursor.at++
+      return 0
+    }
+    let count = 0
+    do {
+      cursor.readBytes(hashBytes, this.#bytes)
+      count++
+    } while (cursor.hasNext(ascii.closeList))
+    if (count > topicsMax) throw declined
+    return count
+  }
+}
+
+const nowhere = 0 as BytesAt
+
+function emptyReceipt(): Mutable<ScannedReceipt> {
+  return {
+    transactionHash: nowhere,
+    from: nowhere,
+    to: null,
+    contractAddress: null,
+    feePayer: null,
+    feeToken: null,
+    gasUsed: 0,
+    cumulativeGasUsed: 0,
+    effectiveGasPrice: null,
+    status: null,
+    root: null,
+    logsBloom: null,
+    depositNonce: null,
+    depositReceiptVersion: null,
+    logs: [],
+  }
+}

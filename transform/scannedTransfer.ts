@@ -1,0 +1,96 @@
+/**
+ * Events of the shape (address indexed, address indexed, uint256), Transfer and Approval, read from a log's bytes: what
+ * rows are made of most, by far. As strict as the decoders of `events/`, with which a test holds it equal.
+ */
+import type { ByteBuffer, BytesAt } from '#ingest/scan/byteBuffer.ts'
+import { hashBytes, ScannedLog } from '#ingest/scan/scannedReceipt.ts'
+import type { Address, Hash } from '../primitives.ts'
+import { zeroAddress } from './addresses.ts'
+import { approval, transfer } from './events/erc20.ts'
+import type { LogFacts, Stored } from './projection.ts'
+
+/** Two accounts, an amount of a token, and whether an account is the zero address, which holds nothing. */
+export interface Movement<Account, Amount> {
+  readonly token: Account
+  readonly from: Account
+  readonly to: Account
+  readonly amount: Amount
+  readonly fromNobody: boolean
+  readonly toNobody: boolean
+}
+
+type StoredMovement = Movement<Stored<Address>, Stored<bigint>>
+
+/** As `readTransfer`, for those who only know logs as bytes. */
+export const readScannedTransfer = (log: ScannedLog): Movement<BytesAt, BytesAt> | null =>
+  readScanned(log, transferTopic)
+
+/** Null when the log is no well-formed Transfer. */
+export function readTransfer(log: LogFacts): StoredMovement | null {
+  if (log instanceof ScannedLog) return readScanned(log, transferTopic)
+  const args = transfer.decode(log)
+  return args && movement(log.address, args.from, args.to, args.amount)
+}
+
+/** Null when the log is no well-formed Approval; `from` is the owner and `to` the spender. */
+export function readApproval(log: LogFacts): StoredMovement | null {
+  if (log instanceof ScannedLog) return readScanned(log, approvalTopic)
+  const args = approval.decode(log)
+  return args && movement(log.address, args.owner, args.spender, args.amount)
+}
+
+function movement(token: Address, from: Address, to: Address, amount: bigint): StoredMovement {
+  return { token, from, to, amount, fromNobody: from === zeroAddress, toNobody: to === zeroAddress }
+}
+
+/** The topic that logs of an event begin with, as text and as bytes. */
+export interface EventTopic {
+  readonly text: Hash
+  readonly view: DataView
+}
+
+export function topicOf({ topic0 }: { readonly topic0: Hash }): EventTopic {
+  const { buffer, byteOffset, byteLength } = Buffer.from(topic0.slice(2), 'hex')
+  return { text: topic0, view: new DataView(buffer, byteOffset, byteLength) }
+}
+
+/** Whether a log begins with a topic; of scanned logs no text is made for that. */
+export function hasTopic0(log: LogFacts, topic: EventTopic): boolean {
+  if (!(log instanceof ScannedLog)) return log.topics[0] === topic.text
+  return log.topicCount > 0 && isTopic(log.bytes, log.topicsAt, topic.view)
+}
+
+const transferTopic = topicOf(transfer)
+const approvalTopic = topicOf(approval)
+const addressSkip = 12
+
+function readScanned(log: ScannedLog, topic0: EventTopic): Movement<BytesAt, BytesAt> | null {
+  const { bytes, topicsAt } = log
+  if (log.topicCount !== 3 || !isTopic(bytes, topicsAt, topic0.view) || log.dataBytes !== hashBytes)
+    return null
+  const fromWord = topicsAt + hashBytes
+  const toWord = fromWord + hashBytes
+  if (!isZero(bytes, fromWord, addressSkip) || !isZero(bytes, toWord, addressSkip)) return null
+  const from = (fromWord + addressSkip) as BytesAt
+  const to = (toWord + addressSkip) as BytesAt
+  return {
+    token: log.emitter,
+    from,
+    to,
+    amount: log.dataAt,
+    fromNobody: isZero(bytes, from, hashBytes - addressSkip),
+    toNobody: isZero(bytes, to, hashBytes - addressSkip),
+  }
+}
+
+function isTopic({ view }: ByteBuffer, at: number, topic: DataView): boolean {
+  for (let offset = 0; offset < hashBytes; offset += 4) {
+    if (view.getUint32(at + offset) !== topic.getUint32(offset)) return false
+  }
+  return true
+}
+
+function isZero({ view }: ByteBuffer, at: number, width: number): boolean {
+  for (let offset = 0; offset < width; offset += 4) if (view.getUint32(at + offset) !== 0) return false
+  return true
+}
