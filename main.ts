@@ -24,6 +24,16 @@ const from = { type: 'string', description: 'First block.' } as const
 const to = { type: 'string', description: 'Last block, inclusive.' } as const
 const json = { type: 'boolean', description: 'The report as JSON.' } as const
 
+const queryOptions = {
+  sql: { type: 'positional', required: false, description: 'One SELECT; left out or `-`, standard input.' },
+  engine: { type: 'string', description: 'postgres (follows the head) or clickhouse (final blocks).' },
+  chain: { type: 'string', description: 'Chain id, where several are served.' },
+  format: { type: 'string', description: 'table, json (an object a line) or csv.' },
+  limit: { type: 'string', description: 'Rows at most, up to 10000.' },
+  live: { type: 'boolean', description: 'The rows of every new block, until interrupted.' },
+  snapshot: { type: 'boolean', description: 'The whole result whenever it changed, until interrupted.' },
+} as const
+
 /** A command's code is loaded when it is asked for, so that a wrong setting is told at once. */
 const subCommands = {
   up: defineCommand({
@@ -39,6 +49,18 @@ const subCommands = {
     run: command(async ({ config, runtime, stop }, { watch, json }) => {
       const { printStatus } = await import('./commands/statusCommand.ts')
       await printStatus(config, { watch: watch === true, json: json === true }, runtime.clock, stop)
+    }),
+  }),
+  query: defineCommand({
+    meta: { name: 'query', description: 'Run SQL on a running program; rows go to standard output.' },
+    args: queryOptions,
+    run: command(async ({ config, runtime, stop }, args) => {
+      const { printQuery } = await import('./commands/query.ts')
+      const unread = new AbortController()
+      // A stream nobody reads any more, as behind `| head`, is over.
+      process.stdout.once('error', () => unread.abort())
+      const streams = { rows: process.stdout, notes: process.stderr }
+      await printQuery(config, args, streams, runtime.clock, AbortSignal.any([stop, unread.signal]))
     }),
   }),
   backfill: defineCommand({

@@ -15,6 +15,10 @@ const classes = {
   curated: 'max-age=300, stale-while-revalidate=3600',
   /** Images. */
   asset: 'public, max-age=86400, stale-while-revalidate=604800',
+  /** What changes with the program: kept, but asked about every time. */
+  page: 'no-cache',
+  /** What has its version in its address, and so never changes. */
+  versioned: 'public, max-age=31536000, immutable',
   /** Pending, private or momentary. */
   none: 'no-store',
 } as const

@@ -114,6 +114,11 @@ export type ErrorCode = keyof typeof errorCatalogue
 export interface Problem {
   readonly path: readonly (string | number)[]
   readonly message: string
+  /** Where in a text of several lines, SQL for example; both count from 1, columns in UTF-16 units. */
+  readonly line?: number
+  readonly column?: number
+  /** What would help. */
+  readonly hint?: string
 }
 
 /** A failure the client is told about. Its message is public: it never quotes a database, a secret or a stack. */

@@ -188,6 +188,11 @@ export const errorSchema = s.named('Error', {
           path: s.array(s.union([s.text(), s.integer()]), {
             description: 'For example `["query", "limit"]`.',
           }),
+          line: s.optional(
+            s.integer({ minimum: 1, description: 'Line in a text of several, SQL for example.' }),
+          ),
+          column: s.optional(s.integer({ minimum: 1, description: 'Column in that line.' })),
+          hint: s.optional(s.text({ description: 'What would help.' })),
         }),
       ),
     ),

@@ -1,7 +1,9 @@
 /** Every endpoint of the chain data service: the one list behind the server and the OpenAPI document. */
 import type { Endpoint } from '../http/endpoint.ts'
 import { listBlocksEndpoint, readBlockEndpoint } from './blocks.ts'
+import { readConsoleAssetEndpoint, readConsoleEndpoint } from './console.ts'
 import { type IndexerServices, postIndexerQueryEndpoint, queryIndexerEndpoint } from './indexer.ts'
+import { readIndexerSchemaEndpoint } from './indexerSchema.ts'
 import {
   listReceiptsEndpoint,
   listTransactionReceiptsEndpoint,
@@ -31,6 +33,9 @@ export const endpoints: readonly Endpoint<RouteServices>[] = [
   postIndexerQueryEndpoint,
   listTokensEndpoint,
   readTokenEndpoint,
+  readIndexerSchemaEndpoint,
+  readConsoleEndpoint,
+  readConsoleAssetEndpoint,
   readHealthEndpoint,
   readReadyEndpoint,
   readStatusEndpoint,

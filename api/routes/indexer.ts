@@ -249,7 +249,15 @@ function apiErrorOf(error: UserQueryError): ApiError {
       const message = `${error.message}${place}${hint === undefined ? '' : `; ${hint}`}`
       return new ApiError('sql_invalid', message, {
         ...cause,
-        details: [{ path: ['query', 'sql'], message }],
+        details: [
+          {
+            path: ['query', 'sql'],
+            message,
+            ...(line !== undefined && { line }),
+            ...(column !== undefined && { column }),
+            ...(hint !== undefined && { hint }),
+          },
+        ],
       })
     }
     case 'sql_timeout':

@@ -1,0 +1,57 @@
+/** GET / and the files it loads: the console in which analysts write SQL and operators see how the program does. */
+import { type Assets, readAssets } from '../console/assets.ts'
+import { type Page, readPage } from '../console/page.ts'
+import { open } from '../http/access.ts'
+import { ApiError } from '../http/errors.ts'
+import * as p from '../http/parameter.ts'
+import { rawEndpoint } from '../http/rawEndpoint.ts'
+
+interface Console {
+  readonly assets: Assets
+  readonly page: Page
+}
+
+let loaded: Console | undefined
+
+/** Read at the first request, so that a program nobody looks at does not pay for it. */
+function readConsole(): Console {
+  if (loaded) return loaded
+  const assets = readAssets()
+  loaded = { assets, page: readPage(assets) }
+  return loaded
+}
+
+export const readConsoleEndpoint = rawEndpoint({
+  path: '/',
+  summary: 'The console: SQL in the browser, and the state of the program.',
+  tag: 'Console',
+  access: open,
+  produces: { 'text/html': null },
+  answer: (_call, _services: unknown) => {
+    const { html, headers } = readConsole().page
+    return { kind: 'bytes', contentType: 'text/html; charset=utf-8', body: html, cache: 'page', headers }
+  },
+})
+
+const name = p.text(64, /^[A-Za-z0-9.-]+$/)
+
+export const readConsoleAssetEndpoint = rawEndpoint({
+  path: '/console/{version}/{folder}/{file}',
+  summary: 'A file of the console.',
+  description: 'The page names them; a version that is no longer served is not found.',
+  tag: 'Console',
+  access: open,
+  errors: ['not_found'],
+  params: {
+    version: p.described(name, 'Version of the console.'),
+    folder: p.described(name, 'Part of the console, or a package it uses.'),
+    file: p.described(name, 'Name of the file.'),
+  },
+  produces: { 'text/javascript': null, 'text/css': null, 'image/svg+xml': null },
+  answer: ({ path }, _services: unknown) => {
+    const { assets } = readConsole()
+    const asset = assets.files.get(`${path.folder}/${path.file}`)
+    if (path.version !== assets.version || !asset) throw new ApiError('not_found')
+    return { kind: 'bytes', contentType: asset.contentType, body: asset.body, cache: 'versioned' }
+  },
+})

@@ -1,0 +1,69 @@
+/** GET /v1/indexer/schema: what SQL may name on an engine, with a comment on every relation and column. */
+import { exampleQueries, sampleQuery } from '#store/userQuery/exampleQueries.ts'
+import { functionNamesOf } from '#store/userQuery/functionNames.ts'
+import type { Engine } from '#store/userQuery/result.ts'
+import { relationsOf, viewsOf } from '#store/views.ts'
+import { open } from '../http/access.ts'
+import { endpoint } from '../http/endpoint.ts'
+import * as p from '../http/parameter.ts'
+import * as s from '../http/schema.ts'
+
+const column = s.object({
+  name: s.text(),
+  type: s.oneOf(['int', 'bigint', 'numeric', 'bytes', 'text', 'bool', 'timestamp', 'json'], {
+    description: 'As in `columnTypes` of a result.',
+  }),
+  comment: s.text(),
+})
+
+const relation = s.named('IndexerRelation', {
+  name: s.text({ description: 'What stands in FROM, in any case.' }),
+  comment: s.text({ description: 'What one row is.' }),
+  sample: s.text({ description: 'SQL of its newest rows.' }),
+  columns: s.array(column),
+})
+
+const indexerSchema = s.named('IndexerSchema', {
+  engine: s.oneOf(['postgres', 'clickhouse']),
+  relations: s.array(relation),
+  functions: s.array(s.text(), { description: 'Functions that SQL may call.' }),
+  examples: s.array(s.object({ title: s.text(), sql: s.text() }), {
+    description: 'Queries that run on this engine.',
+  }),
+})
+
+export const readIndexerSchemaEndpoint = endpoint({
+  path: '/v1/indexer/schema',
+  summary: 'The relations and columns that SQL may name, with comments.',
+  chain: 'none',
+  access: open,
+  filters: {
+    engine: p.withDefault(
+      p.described(p.oneOf('postgres', 'clickhouse'), 'Engine the query would run on.'),
+      'postgres',
+    ),
+  },
+  response: indexerSchema,
+  read: ({ filters }, _services: unknown) => filters.engine,
+  present: schemaOf,
+  cache: 'metadata',
+})
+
+function schemaOf(engine: Engine): s.Static<typeof indexerSchema> {
+  const views = new Map(viewsOf(engine).map((view) => [view.name, view]))
+  return {
+    engine,
+    relations: relationsOf(engine).map((of) => {
+      const view = views.get(of.name)
+      const comments = new Map(view?.columns.map(({ name, comment }) => [name, comment]))
+      return {
+        name: of.name,
+        comment: view?.comment ?? '',
+        sample: sampleQuery(of),
+        columns: of.columns.map(({ name, type }) => ({ name, type, comment: comments.get(name) ?? '' })),
+      }
+    }),
+    functions: functionNamesOf(engine),
+    examples: exampleQueries[engine].map(({ title, sql }) => ({ title, sql })),
+  }
+}

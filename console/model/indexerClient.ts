@@ -1,0 +1,76 @@
+/** Asks the SQL endpoint of a running program, once. */
+import {
+  isObject,
+  parseFailure,
+  parseQueryAnswer,
+  type QueryAnswer,
+  type QueryRequest,
+  RequestFailure,
+} from './queryAnswer.ts'
+
+/** The longest the server lets a query run; a shorter wait is a press of Stop. */
+const timeoutMs = 30_000
+
+/** `origin` is the address the API's paths are relative to, with a slash at its end. @throws RequestFailure */
+export async function runQuery(
+  origin: string,
+  request: QueryRequest,
+  signal: AbortSignal,
+): Promise<QueryAnswer> {
+  const response = await postQuery(origin, request, { signal })
+  return parseQueryAnswer(await response.json())
+}
+
+/** Sends the query; the answer is a success. @throws RequestFailure, or the signal's reason */
+export async function postQuery(
+  origin: string,
+  { sql, engine, chainId, limit }: QueryRequest,
+  options: {
+    readonly signal: AbortSignal
+    readonly live?: boolean | 'snapshot'
+    readonly lastEventId?: string | null
+  },
+): Promise<Response> {
+  const { signal, live = false, lastEventId = null } = options
+  const response = await answered(signal, () =>
+    fetch(new URL('v1/indexer/query', origin), {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        ...(lastEventId !== null && { 'last-event-id': lastEventId }),
+      },
+      body: JSON.stringify({
+        sql,
+        engine,
+        limit,
+        live,
+        timeout_ms: timeoutMs,
+        ...(chainId !== null && { chainId }),
+      }),
+      signal,
+    }),
+  )
+  if (response.ok) return response
+  throw parseFailure(await response.json().catch(() => null), response.status)
+}
+
+/** Any other resource of the program. @throws RequestFailure, or the signal's reason */
+export async function readResource(
+  origin: string,
+  path: string,
+  signal: AbortSignal,
+): Promise<Readonly<Record<string, unknown>>> {
+  const response = await answered(signal, () => fetch(new URL(path, origin), { signal, cache: 'no-cache' }))
+  const body: unknown = await response.json().catch(() => null)
+  if (response.ok && isObject(body)) return body
+  throw parseFailure(body, response.status)
+}
+
+async function answered(signal: AbortSignal, send: () => Promise<Response>): Promise<Response> {
+  try {
+    return await send()
+  } catch (cause) {
+    if (signal.aborted) throw signal.reason
+    throw new RequestFailure('no_answer', 'The program does not answer.', 0, null, { cause })
+  }
+}

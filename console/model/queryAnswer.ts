@@ -1,0 +1,118 @@
+/** Answers of the SQL endpoint and of /status and the schema, as the console and the command line read them. */
+
+export type Engine = 'postgres' | 'clickhouse'
+
+export type Cell = string | number | boolean | null | readonly Cell[] | { readonly [key: string]: Cell }
+
+export type Row = readonly Cell[]
+
+/** A result; wide integers and exact numerics are decimal strings, bytes 0x hex, times ISO 8601. */
+export interface QueryAnswer {
+  readonly engine: Engine
+  readonly columns: readonly string[]
+  readonly columnTypes: readonly string[]
+  readonly rows: readonly Row[]
+  /** More rows exist than were asked for. */
+  readonly truncated: boolean
+  readonly elapsedMs: number
+  /** Newest run of blocks the query saw whole; null where the answer speaks of single blocks. */
+  readonly horizon: { readonly from: number; readonly to: number } | null
+}
+
+export interface QueryRequest {
+  readonly sql: string
+  readonly engine: Engine
+  /** Null takes the server's default. */
+  readonly chainId: number | null
+  /** Rows at most. */
+  readonly limit: number
+}
+
+/** A place in the text of the query; both count from 1. */
+export interface Place {
+  readonly line: number
+  readonly column: number
+}
+
+/** A refusal in the API's words. */
+export class RequestFailure extends Error {
+  override readonly name = 'RequestFailure'
+  readonly code: string
+  /** HTTP status; 0 where no answer came. */
+  readonly status: number
+  readonly place: Place | null
+
+  constructor(
+    code: string,
+    message: string,
+    status: number,
+    place: Place | null = null,
+    options?: ErrorOptions,
+  ) {
+    super(message, options)
+    this.code = code
+    this.status = status
+    this.place = place
+  }
+
+  /** The same request may succeed later. */
+  get passes(): boolean {
+    return this.status === 0 || this.status === 429 || this.status >= 500
+  }
+}
+
+/** @throws RequestFailure when the body is not a result */
+export function parseQueryAnswer(body: unknown): QueryAnswer {
+  if (
+    !isObject(body) ||
+    body['ok'] !== true ||
+    !Array.isArray(body['columns']) ||
+    !Array.isArray(body['rows'])
+  )
+    throw new RequestFailure('answer_invalid', 'The answer is not a result.', 0)
+  // The server's own schema (QueryResult) holds for the rest; what is read here decides which schema it is.
+  const answer = body as unknown as ServedResult
+  return {
+    engine: answer.engine,
+    columns: answer.columns,
+    columnTypes: answer.columnTypes,
+    rows: answer.rows,
+    truncated: answer.truncated,
+    elapsedMs: answer.query_time_ms,
+    horizon: answer.horizon ?? null,
+  }
+}
+
+interface ServedResult {
+  readonly engine: Engine
+  readonly columns: readonly string[]
+  readonly columnTypes: readonly string[]
+  readonly rows: readonly Row[]
+  readonly truncated: boolean
+  readonly query_time_ms: number
+  readonly horizon?: { readonly from: number; readonly to: number }
+}
+
+/** The failure that an error body describes, whatever sent it. */
+export function parseFailure(body: unknown, status: number): RequestFailure {
+  const error = isObject(body) && isObject(body['error']) ? body['error'] : {}
+  const { code, message, details } = error
+  return new RequestFailure(
+    typeof code === 'string' ? code : 'answer_invalid',
+    typeof message === 'string' ? message : `The server answered with HTTP ${status}.`,
+    status,
+    Array.isArray(details) ? placeIn(details) : null,
+  )
+}
+
+function placeIn(details: readonly unknown[]): Place | null {
+  for (const detail of details) {
+    if (!isObject(detail)) continue
+    const { line, column } = detail
+    if (typeof line === 'number' && typeof column === 'number') return { line, column }
+  }
+  return null
+}
+
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

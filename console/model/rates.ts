@@ -1,0 +1,34 @@
+/** Rates of a chain from reports over time: what happened, not what was hoped for. */
+
+/** A height at a moment. */
+export interface Sighting {
+  readonly height: number | null
+  readonly atMs: number
+}
+
+/** Long enough to be steady, short enough to show a change. */
+const windowMs = 30_000
+
+/** The sightings of the last half minute, with the newest. */
+export function remember(sightings: readonly Sighting[], newest: Sighting): Sighting[] {
+  return [...sightings, newest].filter(({ atMs }) => newest.atMs - atMs <= windowMs)
+}
+
+/** Blocks per second over the sightings; null while they say nothing. */
+export function blocksPerSecond(sightings: readonly Sighting[]): number | null {
+  const known = sightings.filter(({ height }) => height !== null)
+  const [first, last] = [known[0], known.at(-1)]
+  if (!first || !last || last.atMs - first.atMs < 1_000) return null
+  return Math.max(0, (last.height ?? 0) - (first.height ?? 0)) / ((last.atMs - first.atMs) / 1_000)
+}
+
+/** `12 s`, `3 min`, `1.5 h`. */
+export function durationLabel(seconds: number): string {
+  if (seconds < 90) return `${Math.ceil(seconds)} s`
+  if (seconds < 5_400) return `${Math.ceil(seconds / 60)} min`
+  return `${(seconds / 3_600).toFixed(1)} h`
+}
+
+/** Rounded down: 100 means all of it. */
+export const percentDone = (done: number, total: number): number =>
+  total > 0 ? Math.min(100, Math.floor((done / total) * 1_000) / 10) : 0

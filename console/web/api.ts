@@ -1,0 +1,92 @@
+/** The program's resources as the console reads them; page and server are of one version. */
+import { readResource } from '../model/indexerClient.ts'
+import type { Engine } from '../model/queryAnswer.ts'
+
+/** What the API's paths are relative to: the page's own folder, so that a proxy may put the program under a prefix. */
+export const origin = document.baseURI
+
+export interface RelationColumn {
+  readonly name: string
+  readonly type: string
+  readonly comment: string
+}
+
+export interface Relation {
+  readonly name: string
+  readonly comment: string
+  readonly sample: string
+  readonly columns: readonly RelationColumn[]
+}
+
+export interface Example {
+  readonly title: string
+  readonly sql: string
+}
+
+/** GET /v1/indexer/schema. */
+export interface IndexerSchema {
+  readonly engine: Engine
+  readonly relations: readonly Relation[]
+  readonly functions: readonly string[]
+  readonly examples: readonly Example[]
+}
+
+export interface Range {
+  readonly from: number
+  readonly to: number
+}
+
+export interface StoreStatus {
+  readonly tip: number | null
+  readonly state: string
+  readonly problem: string | null
+  readonly coverage: readonly Range[]
+}
+
+export interface HistoryStatus {
+  readonly blocksTotal: number
+  readonly blocksDone: number
+  readonly blocksPerSecond: number | null
+  readonly etaSeconds: number | null
+  readonly chunks: readonly { readonly from: number; readonly to: number; readonly tip: number | null }[]
+}
+
+export interface ChainStatus {
+  readonly chainId: number
+  readonly kind: string
+  readonly startBlock: number
+  readonly head: number | null
+  readonly finalized: number | null
+  readonly lagBlocks: number | null
+  readonly stores: { readonly postgres: StoreStatus; readonly clickhouse: StoreStatus }
+  readonly lanes: readonly {
+    readonly name: string
+    readonly state: string
+    readonly problem: string | null
+  }[]
+  readonly history: HistoryStatus | null
+  readonly verification: {
+    readonly checks: string
+    readonly headerRule: string
+    readonly provedBlocks: number
+    readonly unprovableBlocks: number
+    readonly unprovableTxs: number
+  }
+}
+
+/** GET /status. */
+export interface StatusReport {
+  readonly version: string
+  readonly ready: boolean
+  readonly startedAt: string
+  readonly chains: readonly ChainStatus[]
+  readonly notes: readonly string[]
+}
+
+/** @throws RequestFailure */
+export const readSchema = async (engine: Engine, signal: AbortSignal): Promise<IndexerSchema> =>
+  (await readResource(origin, `v1/indexer/schema?engine=${engine}`, signal)) as unknown as IndexerSchema
+
+/** @throws RequestFailure */
+export const readStatus = async (signal: AbortSignal): Promise<StatusReport> =>
+  (await readResource(origin, 'status', signal)) as unknown as StatusReport

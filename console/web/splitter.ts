@@ -1,0 +1,32 @@
+/** The bar between editor and result: dragged with a pointer, moved with arrow keys. */
+
+const stepPx = 24
+const heightPxMin = 72
+
+export function wireSplitter(bar: HTMLElement, above: HTMLElement): void {
+  const set = (height: number) => {
+    const most = Math.max(heightPxMin, window.innerHeight - 260)
+    const px = Math.round(Math.max(heightPxMin, Math.min(most, height)))
+    above.style.height = `${px}px`
+    bar.setAttribute('aria-valuenow', `${px}`)
+    bar.setAttribute('aria-valuemin', `${heightPxMin}`)
+    bar.setAttribute('aria-valuemax', `${most}`)
+  }
+  bar.addEventListener('pointerdown', (down) => {
+    down.preventDefault()
+    bar.setPointerCapture(down.pointerId)
+    const begun = { height: above.offsetHeight, y: down.clientY }
+    const move = (event: PointerEvent) => set(begun.height + event.clientY - begun.y)
+    bar.addEventListener('pointermove', move)
+    bar.addEventListener('lostpointercapture', () => bar.removeEventListener('pointermove', move), {
+      once: true,
+    })
+  })
+  bar.addEventListener('keydown', (event) => {
+    const step = { ArrowUp: -stepPx, ArrowDown: stepPx }[event.key]
+    if (step === undefined) return
+    event.preventDefault()
+    set(above.offsetHeight + step)
+  })
+  set(above.offsetHeight)
+}

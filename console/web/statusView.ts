@@ -1,0 +1,185 @@
+/** The status view: where every chain stands in both stores, what was proved, and how fast it moves. */
+import { blocksPerSecond, durationLabel, percentDone, remember, type Sighting } from '../model/rates.ts'
+import type { ChainStatus, HistoryStatus, Range, StatusReport, StoreStatus } from './api.ts'
+import { element, find, svg } from './element.ts'
+import type { StatusSample } from './statusFeed.ts'
+
+const storeNames = { postgres: 'Postgres', clickhouse: 'ClickHouse' } as const
+type StoreName = keyof typeof storeNames
+
+export class StatusView {
+  readonly #panel = find('panel-status', HTMLElement)
+  /** Tips over time, by chain and store. */
+  readonly #sightings = new Map<string, Sighting[]>()
+
+  show({ report, atMs }: StatusSample): void {
+    if (report) this.#remember(report, atMs)
+    if (this.#panel.hidden || this.#isBeingRead()) return
+    this.#panel.replaceChildren(
+      ...(report ? this.#report(report) : [element('p', { class: 'empty' }, 'The program does not answer.')]),
+    )
+  }
+
+  #remember({ chains }: StatusReport, atMs: number): void {
+    for (const { chainId, stores } of chains)
+      for (const name of ['postgres', 'clickhouse'] as const) {
+        const key = `${chainId} ${name}`
+        this.#sightings.set(key, remember(this.#sightings.get(key) ?? [], { height: stores[name].tip, atMs }))
+      }
+  }
+
+  /** Text that is being selected is not pulled away. */
+  #isBeingRead(): boolean {
+    const selection = document.getSelection()
+    return selection !== null && !selection.isCollapsed && this.#panel.contains(selection.anchorNode)
+  }
+
+  #report({ ready, version, startedAt, chains, notes }: StatusReport): HTMLElement[] {
+    return [
+      element(
+        'p',
+        { class: 'headline' },
+        badge(ready ? 'ready' : 'catching up', ready ? 'good' : 'busy'),
+        `version ${version}, running since ${startedAt.replace('T', ' ').replace('Z', ' UTC')}`,
+      ),
+      ...chains.map((chain) => this.#chain(chain)),
+      ...(notes.length > 0
+        ? [element('ul', { class: 'notes' }, ...notes.map((note) => element('li', {}, note)))]
+        : []),
+    ]
+  }
+
+  #chain(chain: ChainStatus): HTMLElement {
+    const { chainId, kind, head, finalized, lagBlocks, verification, history, lanes } = chain
+    const { checks, headerRule, provedBlocks, unprovableBlocks, unprovableTxs } = verification
+    return element(
+      'section',
+      { class: 'card', 'aria-label': `Chain ${chainId}` },
+      element('h2', {}, `Chain ${chainId}`, element('span', { class: 'kind' }, kind)),
+      element(
+        'dl',
+        { class: 'facts' },
+        fact('Head', height(head), 'newest block of the node'),
+        fact('Final', height(finalized), 'cannot change any more'),
+        fact('Lag', height(lagBlocks), lagBlocks === 1 ? 'block behind the head' : 'blocks behind the head'),
+        fact('Proved', height(provedBlocks), `${checks}, header rule ${headerRule}`),
+        fact('Not provable', height(unprovableBlocks), `${height(unprovableTxs)} transactions`),
+      ),
+      element('h3', {}, 'Stores'),
+      this.#stores(chain),
+      ...(history ? [element('h3', {}, 'History'), historyOf(history)] : []),
+      element('h3', {}, 'Lanes'),
+      table(
+        ['Lane', 'State', 'In the way'],
+        lanes.map(({ name, state, problem }) => [name, badge(state, toneOf(state, problem)), problem ?? '']),
+      ),
+    )
+  }
+
+  #stores(chain: ChainStatus): HTMLElement {
+    const row = (name: StoreName) => {
+      const store: StoreStatus = chain.stores[name]
+      const rate = blocksPerSecond(this.#sightings.get(`${chain.chainId} ${name}`) ?? [])
+      return [
+        storeNames[name],
+        badge(store.state, toneOf(store.state, store.problem)),
+        number(height(store.tip)),
+        number(rate === null ? '' : `${rate.toFixed(1)}/s`),
+        coverageBar(store.coverage, {
+          from: chain.startBlock,
+          to: Math.max(chain.head ?? 0, store.tip ?? 0),
+        }),
+        store.problem ?? '',
+      ]
+    }
+    return table(
+      ['Store', 'State', 'Tip', 'Blocks', 'Holds', 'In the way'],
+      [row('postgres'), row('clickhouse')],
+    )
+  }
+}
+
+const height = (value: number | null): string => (value === null ? 'none' : value.toLocaleString('en-US'))
+const number = (text: string): HTMLElement => element('span', { class: 'figure' }, text)
+
+const fact = (name: string, value: string, meaning: string): HTMLElement =>
+  element(
+    'div',
+    {},
+    element('dt', {}, name),
+    element('dd', {}, value),
+    element('dd', { class: 'meaning' }, meaning),
+  )
+
+type Tone = 'good' | 'busy' | 'bad'
+const badge = (text: string, tone: Tone): HTMLElement => element('span', { class: `badge ${tone}` }, text)
+
+const goodStates: ReadonlySet<string> = new Set(['running', 'done', 'following', 'idle', 'complete'])
+const badStates: ReadonlySet<string> = new Set(['down', 'finality_violated', 'stopped', 'failed'])
+
+function toneOf(state: string, problem: string | null): Tone {
+  if (badStates.has(state)) return 'bad'
+  return problem === null && goodStates.has(state) ? 'good' : 'busy'
+}
+
+/** The last column, of problems, is there when there are any. */
+function table(titles: readonly string[], rows: readonly (readonly (string | Node)[])[]): HTMLElement {
+  const columns = titles.length - (rows.some((cells) => cells.at(-1) !== '') ? 0 : 1)
+  const heads = titles.slice(0, columns).map((title) => element('th', { scope: 'col' }, title))
+  const lines = rows.map((cells) =>
+    element('tr', {}, ...cells.slice(0, columns).map((cell) => element('td', {}, cell))),
+  )
+  const body = [element('thead', {}, element('tr', {}, ...heads)), element('tbody', {}, ...lines)]
+  return element('div', { class: 'table-frame' }, element('table', {}, ...body))
+}
+
+function historyOf(history: HistoryStatus): HTMLElement {
+  const { blocksDone, blocksTotal, blocksPerSecond: rate, etaSeconds, chunks } = history
+  const done = percentDone(blocksDone, blocksTotal)
+  const parts = [
+    `${blocksDone.toLocaleString('en-US')} of ${blocksTotal.toLocaleString('en-US')} blocks, ${done} %`,
+    ...(rate === null ? [] : [`${Math.round(rate).toLocaleString('en-US')} blocks/s`]),
+    ...(etaSeconds === null || done === 100 ? [] : [`${durationLabel(etaSeconds)} left`]),
+  ]
+  const begun = chunks.filter(({ tip }) => tip !== null)
+  return element(
+    'div',
+    { class: 'history' },
+    element('progress', { max: blocksTotal, value: blocksDone, 'aria-label': 'History' }),
+    element('p', {}, parts.join(', ')),
+    ...begun.map(({ from, to, tip }) =>
+      element(
+        'p',
+        { class: 'chunk' },
+        element('progress', {
+          max: to - from + 1,
+          value: (tip ?? from - 1) - from + 1,
+          'aria-label': `Blocks ${from} to ${to}`,
+        }),
+        `${from.toLocaleString('en-US')} to ${to.toLocaleString('en-US')}`,
+      ),
+    ),
+  )
+}
+
+/** Which blocks of the whole are held, as a picture and in words. */
+function coverageBar(coverage: readonly Range[], whole: Range): HTMLElement {
+  const blocks = Math.max(1, whole.to - whole.from + 1)
+  const words = coverage.map(
+    ({ from, to }) => `${from.toLocaleString('en-US')} to ${to.toLocaleString('en-US')}`,
+  )
+  const held = coverage.map(({ from, to }) =>
+    svg('rect', {
+      x: ((from - whole.from) / blocks) * 100,
+      width: ((to - from + 1) / blocks) * 100,
+      y: 0,
+      height: 8,
+    }),
+  )
+  const bar = svg(
+    'svg',
+    { class: 'coverage', viewBox: '0 0 100 8', preserveAspectRatio: 'none', 'aria-hidden': 'true' },
+    ...held,
+  )
+  return element('span', { class: 'holds' }, bar, element('span', {}, words.join(', ') || 'nothing yet'))
+}
