@@ -7,7 +7,7 @@ import { SourceError } from '#ingest/rpc/errors.ts'
 import { identifyChain as probeChain } from '#ingest/rpc/probe.ts'
 import { createSource, type RpcSource } from '#ingest/rpc/rpcSource.ts'
 import { detectHeaderRule } from '#ingest/verify/header.ts'
-import { type ChainIdentity, readChainIdentity } from '#store/ledger.ts'
+import { assertSameGenesis, type ChainIdentity, readChainIdentity } from '#store/ledger.ts'
 import type { Postgres } from '#store/postgres.ts'
 import { parseRange } from '#transform/parseRange.ts'
 import type { ChainConfig, Config } from '../config.ts'
@@ -98,7 +98,10 @@ export async function identifyChain(chain: ReachableChain, postgres: Postgres): 
     )
   }
   const headerRule = known?.headerRule ?? (await learnHeaderRule(source))
-  return { chainId, genesisHash, headerRule, startBlock: known?.startBlock ?? config.startBlock }
+  const identity = { chainId, genesisHash, headerRule, startBlock: known?.startBlock ?? config.startBlock }
+  // Told before anything is served: a program that shows one chain and follows another would look healthy.
+  assertSameGenesis(identity, known)
+  return identity
 }
 
 /** The newest final block decides: genesis blocks are sometimes made by other rules. */

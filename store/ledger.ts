@@ -55,7 +55,7 @@ export async function openChain(
 ): Promise<void> {
   const schema = schemaOf(identity.chainId)
   const known = await readChainIdentity(postgres, identity.chainId)
-  if (known && known.genesisHash !== identity.genesisHash) throw new GenesisMismatchError(identity, known)
+  assertSameGenesis(identity, known)
   await postgres.transaction(async (client) => {
     if (!known) await recordChain(client, schema, identity)
     for (const store of ['postgres', 'clickhouse'])
@@ -78,6 +78,11 @@ async function recordChain(client: Queryable, schema: string, identity: ChainIde
     `INSERT INTO ${quoteIdentifier(schema)}.chain (chain_id, genesis_hash, header_rule, start_block) VALUES ($1, $2, $3, $4)`,
     [identity.chainId, toBytes(identity.genesisHash), identity.headerRule, identity.startBlock],
   )
+}
+
+/** @throws GenesisMismatchError when the node's genesis is not the one the data held here belongs to */
+export function assertSameGenesis(node: ChainIdentity, held: ChainIdentity | null): void {
+  if (held && held.genesisHash !== node.genesisHash) throw new GenesisMismatchError(node, held)
 }
 
 /** History still belongs below the head lane; empty when the lane began at the start block. */
