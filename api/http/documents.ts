@@ -41,6 +41,10 @@ export async function addReference(app: FastifyInstance): Promise<void> {
       withDefaultFonts: false,
       telemetry: false,
       hideClientButton: true,
+      // What these lead to is somebody else's service; a self-hosted page stays at home.
+      showDeveloperTools: 'never',
+      agent: { disabled: true },
+      mcp: { disabled: true },
     },
   })
 }
