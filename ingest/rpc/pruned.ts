@@ -1,3 +1,4 @@
+import type { BlockRange } from '../range.ts'
 import type { Admission } from './admission.ts'
 import type { Endpoint } from './endpoint.ts'
 import { quantity } from './parse.ts'
@@ -37,6 +38,15 @@ async function holdsAt(endpoint: Endpoint, admission: Admission, number: number,
     throw answer.error
   }
   return true
+}
+
+/** Where a range is not held: at its start or, as on nodes that prune everything but block 0, right behind it. */
+export async function firstMissing(
+  { from, to }: BlockRange,
+  holds: (number: number) => Promise<boolean>,
+): Promise<number | null> {
+  if (!(await holds(from))) return from
+  return to > from && !(await holds(from + 1)) ? from + 1 : null
 }
 
 /** Lowest height above `missing` that is held, or null when `head` is not: pruning removes from below. */

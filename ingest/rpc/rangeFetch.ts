@@ -8,7 +8,7 @@ import type { Endpoint } from './endpoint.ts'
 import type { EndpointSet, Wish } from './endpointSet.ts'
 import { HistoryPrunedError, RpcError, SourceError } from './errors.ts'
 import type { Heads } from './heads.ts'
-import { earliestHeld, holdsBlock } from './pruned.ts'
+import { earliestHeld, firstMissing, holdsBlock } from './pruned.ts'
 import { requestRange } from './rangeRequest.ts'
 
 export interface RangeFetchOptions {
@@ -234,8 +234,9 @@ export class RangeFetch {
     if (suspected) {
       const holds = (number: number) => holdsBlock(endpoints.all, admission, number, signal)
       try {
-        if (!(await holds(from)))
-          return new HistoryPrunedError(from, await earliestHeld(from, heads.number, holds))
+        const missing = await firstMissing(attempt.asked, holds)
+        if (missing !== null)
+          return new HistoryPrunedError(missing, await earliestHeld(missing, heads.number, holds))
       } catch (searchError) {
         signal?.throwIfAborted()
         this.#options.log.warn({ from, error: String(searchError) }, 'could not find where history begins')

@@ -247,6 +247,9 @@ describeWithShared('the RPC source', () => {
     await expect(failed).rejects.toMatchObject({ code: 'history_pruned', earliest: 77, remedy: 'stop' })
     await expect(failed).rejects.toThrow('START_BLOCK')
     expect((await only.fetch({ from: 77, to: 80 })).range.from).toBe(77)
+    // Block 0 is often all that is kept below.
+    const fromGenesis = only.fetch({ from: 0, to: 40 })
+    await expect(fromGenesis).rejects.toMatchObject({ code: 'history_pruned', earliest: 77, remedy: 'stop' })
   })
 
   test('a new head ends the wait, and so does a replaced one', async () => {
