@@ -9,7 +9,7 @@ import type { BlockAnswer } from '#transform/parseRange.ts'
 import { MillraceError } from '../errors.ts'
 import type { Queryable } from './lane.ts'
 import { partitionName } from './partitions.ts'
-import { quoteIdentifier } from './postgres.ts'
+import { quoteIdentifier, relationOf } from './postgres.ts'
 
 interface RawRow {
   block_num: number
@@ -83,7 +83,7 @@ async function readParts(client: Queryable, schema: string, range: BlockRange): 
     [range.from, range.to],
   )
   for (const { from_block } of chunks.rows) {
-    const relation = `${quoteIdentifier(schema)}.${quoteIdentifier(partitionName('raw', from_block))}`
+    const relation = relationOf(schema, partitionName('raw', from_block))
     keep(await selectParts(client, relation, range))
   }
   keep(await selectParts(client, `${quoteIdentifier(schema)}.raw`, range))

@@ -3,19 +3,6 @@ import pg from 'pg'
 import { MillraceError } from '../errors.ts'
 import { type Postgres, PostgresError } from './postgres.ts'
 
-/** Runs one statement; it is stopped when the signal fires. @throws PostgresError, or the signal's reason */
-export function runCancellable(
-  postgres: Postgres,
-  text: string,
-  values: readonly unknown[],
-  signal: AbortSignal,
-): Promise<Record<string, unknown>[]> {
-  return withCancel(postgres, signal, async (client) => {
-    const result = await client.query<Record<string, unknown>>({ text, values: [...values] })
-    return result.rows
-  })
-}
-
 /**
  * Runs reads that all see the same moment: a block that is reverted between two of them is there for both or for none.
  * @throws PostgresError, the signal's reason, or what `read` throws

@@ -2,7 +2,7 @@
  * What readers may see of one chain, in memory: refreshed from the ledger after every commit of this process, and by
  * polling where another process writes. Reading it costs a request nothing.
  */
-import { type BlockRange, newestSegment, type RangeSet } from '#ingest/range.ts'
+import { newestSegment, type RangeSet } from '#ingest/range.ts'
 import { messageOf } from '../errors.ts'
 import type { Clock } from '../runtime.ts'
 import type { CommitBell } from './commits.ts'
@@ -72,11 +72,6 @@ export class ChainState {
   visible(): Visible | undefined {
     const segment = newestSegment(this.#postgresCoverage)
     return segment && { segment, startBlock: this.startBlock, finalized: this.#finalized }
-  }
-
-  /** Blocks ClickHouse may show: what it holds and is final. */
-  clickhouseRanges(): readonly BlockRange[] {
-    return this.#clickhouseCoverage
   }
 
   /** Reads the ledger. Keeps the old picture when Postgres does not answer: ClickHouse goes on serving what it had. */

@@ -5,7 +5,7 @@
 import type pg from 'pg'
 import type { BlockRange } from '#ingest/range.ts'
 import { type TableName, tableNames, tables } from '#transform/tables.ts'
-import { quoteIdentifier } from './postgres.ts'
+import { quoteIdentifier, relationOf } from './postgres.ts'
 
 /** A head partition spans this many blocks at first: some six days of a chain with two blocks a second. */
 const HEAD_PARTITION_BLOCKS_MIN = 1 << 20
@@ -38,8 +38,8 @@ export async function createHeadPartitions(
   range: BlockRange,
 ): Promise<void> {
   for (const name of tableNames) {
-    const parent = `${quoteIdentifier(schema)}.${quoteIdentifier(name)}`
-    const child = `${quoteIdentifier(schema)}.${quoteIdentifier(partitionName(name, range.from))}`
+    const parent = relationOf(schema, name)
+    const child = relationOf(schema, partitionName(name, range.from))
     await client.query(
       `CREATE TABLE IF NOT EXISTS ${child} PARTITION OF ${parent} FOR VALUES FROM (${range.from}) TO (${range.to + 1})`,
     )
@@ -57,8 +57,8 @@ export async function createDetached(
 ): Promise<void> {
   for (const name of tableNames) {
     const { blockColumn, key } = tables[name]
-    const parent = `${quoteIdentifier(schema)}.${quoteIdentifier(name)}`
-    const child = `${quoteIdentifier(schema)}.${quoteIdentifier(partitionName(name, range.from))}`
+    const parent = relationOf(schema, name)
+    const child = relationOf(schema, partitionName(name, range.from))
     await client.query(`
       CREATE TABLE IF NOT EXISTS ${child} (
         LIKE ${parent} INCLUDING DEFAULTS INCLUDING STORAGE,
@@ -70,9 +70,9 @@ export async function createDetached(
 /** Builds on a chunk's tables every index their parents have; ATTACH then adopts them instead of building its own. */
 export async function indexDetached(client: pg.PoolClient, schema: string, fromBlock: number): Promise<void> {
   for (const name of tableNames) {
-    const child = `${quoteIdentifier(schema)}.${quoteIdentifier(partitionName(name, fromBlock))}`
+    const child = relationOf(schema, partitionName(name, fromBlock))
     const missing = await client.query<{ shape: string }>(missingIndexesSql, [
-      `${quoteIdentifier(schema)}.${quoteIdentifier(name)}`,
+      relationOf(schema, name),
       child,
     ])
     for (const { shape } of missing.rows) await client.query(`CREATE INDEX ON ${child} ${shape}`)
@@ -87,8 +87,8 @@ export async function attachDetached(
   range: BlockRange,
 ): Promise<void> {
   for (const name of tableNames) {
-    const parent = `${quoteIdentifier(schema)}.${quoteIdentifier(name)}`
-    const child = `${quoteIdentifier(schema)}.${quoteIdentifier(partitionName(name, range.from))}`
+    const parent = relationOf(schema, name)
+    const child = relationOf(schema, partitionName(name, range.from))
     await client.query(
       `ALTER TABLE ${parent} ATTACH PARTITION ${child} FOR VALUES FROM (${range.from}) TO (${range.to + 1})`,
     )

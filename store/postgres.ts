@@ -104,6 +104,10 @@ export function quoteIdentifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 
+/** A relation as SQL names it: schema and name, both quoted. */
+export const relationOf = (schema: string, name: string): string =>
+  `${quoteIdentifier(schema)}.${quoteIdentifier(name)}`
+
 export const schemaOf = (chainId: number): string => `chain_${chainId}`
 export const viewSchemaOf = (chainId: number): string => `chain_${chainId}_sql`
 

@@ -3,7 +3,7 @@
  * head, so that fresh data comes first; the chunks of history fill what lies between.
  */
 import { assertFence, type Queryable, readLane } from './lane.ts'
-import { quoteIdentifier } from './postgres.ts'
+import { quoteIdentifier, relationOf } from './postgres.ts'
 
 /**
  * Ends the head segment at its tip and lets the next begin at `next`, inside the caller's transaction. Does nothing when
@@ -37,8 +37,8 @@ async function shrinkPartitions(client: Queryable, schema: string, tip: number):
   for (const { parent, child, bound } of found.rows) {
     const [from = 0, end = 0] = (bound.match(/\d+/g) ?? []).map(Number)
     if (end <= tip + 1) continue
-    const parentName = `${quoteIdentifier(schema)}.${quoteIdentifier(parent)}`
-    const childName = `${quoteIdentifier(schema)}.${quoteIdentifier(child)}`
+    const parentName = relationOf(schema, parent)
+    const childName = relationOf(schema, child)
     await client.query(`ALTER TABLE ${parentName} DETACH PARTITION ${childName}`)
     if (from > tip) await client.query(`DROP TABLE ${childName}`)
     else

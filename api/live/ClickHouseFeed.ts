@@ -18,7 +18,7 @@ export class ClickHouseFeed implements Feed<number> {
   }
 
   tip(): number {
-    return this.#chain.state.clickhouseRanges().at(-1)?.to ?? -1
+    return this.#chain.state.coverage('clickhouse').at(-1)?.to ?? -1
   }
 
   blockOf = (position: number): number => position
@@ -31,7 +31,7 @@ export class ClickHouseFeed implements Feed<number> {
     // A place beyond what is final is of another process that saw more than we did, or of another database.
     if (at > this.present()) await state.refresh()
     if (at > this.present()) return 'lost'
-    if (number > state.finalized || !covers(state.clickhouseRanges(), { from: number, to: number }))
+    if (number > state.finalized || !covers(state.coverage('clickhouse'), { from: number, to: number }))
       return null
     const ref = await readRef(postgres.pool, state.schema, number)
     if (!ref) return null

@@ -221,7 +221,7 @@ function visibleBlocks(
   services: ReadServices,
 ): { readonly blocks: RangeSet; readonly horizon: BlockRange } {
   const { state } = readsOf(services, chainId)
-  const blocks = engine === 'postgres' ? state.coverage('postgres') : state.clickhouseRanges()
+  const blocks = state.coverage(engine)
   const horizon = newestSegment(blocks)
   if (horizon) return { blocks, horizon }
   throw engine === 'postgres'

@@ -49,9 +49,6 @@ export interface TokenNames {
   ): Promise<ReadonlyMap<string, TokenName>>
 }
 
-/** Where no names are kept: amounts are then shown with their token's address alone. */
-export const unnamedTokens: TokenNames = { read: async () => new Map() }
-
 /** Services of everything that reads chain data. */
 export interface ReadServices {
   readonly chains: ReadonlyMap<ChainId, ChainReads>

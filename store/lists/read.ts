@@ -3,7 +3,7 @@ import type { BlockRange } from '#ingest/range.ts'
 import type { TableName } from '#transform/tables.ts'
 import { MillraceError } from '../../errors.ts'
 import type { Queryable } from '../lane.ts'
-import { quoteIdentifier, toBytes, toHex } from '../postgres.ts'
+import { relationOf, toBytes, toHex } from '../postgres.ts'
 import { compileCount, compilePage } from './compile.ts'
 import type { FilterValue, List, ListQuery } from './list.ts'
 import { decodePostgresRow, type StoredRow } from './row.ts'
@@ -95,8 +95,7 @@ export async function readPage<Name extends TableName>(
   }
 }
 
-const relation = ({ schema }: Source, table: string): string =>
-  `${quoteIdentifier(schema)}.${quoteIdentifier(table)}`
+const relation = ({ schema }: Source, table: string): string => relationOf(schema, table)
 
 /** Times become block bounds first: several blocks share a second, so a time is never a sort key. */
 async function blockBounds(source: Source, filters: ListFilters): Promise<BlockRange> {

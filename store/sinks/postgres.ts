@@ -20,7 +20,7 @@ import {
   reduceCoverage,
 } from '../lane.ts'
 import { createHeadPartitions, headPartitionEnd } from '../partitions.ts'
-import { type Postgres, quoteIdentifier, toBytes } from '../postgres.ts'
+import { type Postgres, quoteIdentifier, relationOf, toBytes } from '../postgres.ts'
 import { sealSegment } from '../segments.ts'
 
 /** Told after a commit; readers and the ClickHouse lane wake on it. */
@@ -48,7 +48,7 @@ export class PostgresHeadSink implements HeadSink<EncodedBatch> {
 
   constructor(options: PostgresSinkOptions) {
     this.#options = options
-    this.#relation = (name) => `${quoteIdentifier(options.schema)}.${quoteIdentifier(name)}`
+    this.#relation = (name) => relationOf(options.schema, name)
   }
 
   async tip(): Promise<BlockRef | null> {
