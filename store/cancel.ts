@@ -13,7 +13,7 @@ export function readSnapshot<Result>(
   read: (client: pg.PoolClient) => Promise<Result>,
 ): Promise<Result> {
   return withCancel(postgres, signal, async (client) => {
-    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+    await client.query(beginSnapshot)
     try {
       return await read(client)
     } finally {
@@ -22,6 +22,13 @@ export function readSnapshot<Result>(
     }
   })
 }
+
+/**
+ * Pages are served by indexes whose blocks are in memory, or on disks that seek for nothing. With the server's default, made
+ * for turning disks, a planner rather walks all rows down from the newest once a value is not rare (measured: 1,540 rows
+ * for a page of 11, against 15).
+ */
+const beginSnapshot = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL random_page_cost = 1.1'
 
 /**
  * Lends a connection; when the signal fires, the server is told to stop what runs on it over a connection made for that:

@@ -1,4 +1,7 @@
-/** Reads pages of lists from Postgres, within what is covered and never beyond it. */
+/**
+ * Reads pages from Postgres, within what is covered and never beyond it: of a declared list by one statement (readPage),
+ * of anything else that is ordered by block through a walk of its own (readWalk).
+ */
 import type { BlockRange } from '#ingest/range.ts'
 import type { TableName } from '#transform/tables.ts'
 import { MillraceError } from '../../errors.ts'
@@ -35,8 +38,9 @@ export interface Visible {
   readonly finalized: number
 }
 
-export interface Page<Name extends TableName> {
-  readonly rows: readonly StoredRow<Name>[]
+/** A page, whatever its rows are. */
+export interface WalkPage<Row> {
+  readonly rows: readonly Row[]
   readonly next: readonly number[] | null
   readonly passed?: { readonly number: number; readonly hash: string }
   readonly historyFrom?: number
@@ -45,60 +49,111 @@ export interface Page<Name extends TableName> {
   readonly totalCountCapped?: boolean
 }
 
+export type Page<Name extends TableName> = WalkPage<StoredRow<Name>>
+
+/** What a walk is asked for: a query without filters, which the walk has itself. */
+export type WalkQuery = Omit<ListQuery, 'filters'>
+
+/** How rows are read in order, whatever gives them. */
+export interface Walk<Row> {
+  /** Sort key of a row; its first value is the row's block. */
+  positionOf(row: Row): readonly number[]
+  /** At most `query.limit` rows from `query.position` on. */
+  rows(query: WalkQuery): Promise<WalkRows<Row>>
+  /** How many rows there are, counted up to `max`. */
+  count?(query: WalkQuery, max: number): Promise<number>
+}
+
+export interface WalkRows<Row> {
+  readonly rows: readonly Row[]
+  /** Whether the walk goes on. */
+  readonly more: boolean
+  /** Where it goes on, if not after the last row: places may have been passed that gave none. */
+  readonly position?: readonly number[]
+}
+
 /** Rows are counted up to here (spec "Limits"). */
 const TOTAL_COUNT_MAX = 10_000
 
-/** Where a page is read: one connection, at one moment. */
-interface Source {
+/** Where a page is read: one connection, at one moment. `client` is a snapshot's, so that rows, marks and counts agree. */
+export interface Source {
   readonly client: Queryable
   readonly schema: string
   readonly visible: Visible
 }
 
-/**
- * Reads one page. `client` is a snapshot's, so that rows, marks and counts are of one moment.
- * @throws HistoryIncompleteError for `asc` while history below is missing
- */
-export async function readPage<Name extends TableName>(
+/** Reads one page of a list. @throws HistoryIncompleteError for `asc` while history below is missing */
+export function readPage<Name extends TableName>(
   source: Source,
   list: List<Name>,
   filters: ListFilters,
   page: Omit<PageRequest, 'signal'>,
 ): Promise<Page<Name>> {
-  const { client, visible } = source
-  const { from: fromBlock, to: toBlock } = await blockBounds(source, filters)
+  return readWalk(source, listWalk(source, list, definedOf(filters.values)), filters, page)
+}
+
+/** Reads one page of a walk. @throws HistoryIncompleteError for `asc` while history below is missing */
+export async function readWalk<Row>(
+  source: Source,
+  walk: Walk<Row>,
+  bounds: Omit<ListFilters, 'values'>,
+  page: Omit<PageRequest, 'signal'>,
+): Promise<WalkPage<Row>> {
+  const { visible } = source
+  const { from: fromBlock, to: toBlock } = await blockBounds(source, bounds)
   // The rows asked for go on below what is indexed so far.
   const cut =
     visible.segment.from > visible.startBlock &&
     fromBlock === visible.segment.from &&
-    (filters.blockNumberFrom ?? 0) < fromBlock
+    (bounds.blockNumberFrom ?? 0) < fromBlock
   const begun = page.position !== undefined && Number(page.position[0]) >= fromBlock
   if (cut && page.order === 'asc' && !begun) throw new HistoryIncompleteError(fromBlock)
-  const query = {
-    order: page.order,
-    limit: page.limit + 1,
-    offset: page.offset,
-    ...(page.position && { position: page.position.map(Number) }),
-    filters: definedOf(filters.values),
-    fromBlock,
-    toBlock,
-  }
-  const statement = compilePage(list, query, 'postgres', relation(source, list.table))
-  const found = await client.query<Record<string, unknown>>(statement.text, [...statement.values])
-  const rows = found.rows.slice(0, page.limit).map((row) => decodePostgresRow(list.table, row))
+  const { order, limit, offset } = page
+  const position = page.position?.map(Number)
+  const query = { order, limit, offset, ...(position && { position }), fromBlock, toBlock }
+  const found = await walk.rows(query)
+  const last = found.rows.at(-1)
+  const end = found.position ?? (last === undefined ? position : walk.positionOf(last))
   return {
-    rows,
-    ...nextOf(list, rows, found.rows.length > page.limit, page, cut ? fromBlock : null),
-    ...(await passedOf(source, list, rows)),
+    rows: found.rows,
+    ...nextOf(found.more, end, order, cut ? fromBlock : null),
+    ...(await passedOf(
+      source,
+      found.rows.map((row) => walk.positionOf(row)[0] ?? 0),
+    )),
     ...(await reorgOf(source, page)),
-    ...(page.wantTotal && (await totalOf(source, list, query, cut))),
+    ...(page.wantTotal && walk.count && (await totalOf(walk.count(query, TOTAL_COUNT_MAX), cut))),
+  }
+}
+
+/** A declared list as a walk: one statement for a page, one for a count. */
+function listWalk<Name extends TableName>(
+  source: Source,
+  list: List<Name>,
+  filters: Readonly<Record<string, FilterValue>>,
+): Walk<StoredRow<Name>> {
+  const table = relation(source, list.table)
+  return {
+    positionOf: (row: Readonly<Record<string, unknown>>) => list.key.map((column) => Number(row[column])),
+    rows: async (query) => {
+      const asked = { ...query, filters, limit: query.limit + 1 }
+      const { text, values } = compilePage(list, asked, 'postgres', table)
+      const found = await source.client.query<Record<string, unknown>>(text, [...values])
+      const rows = found.rows.slice(0, query.limit).map((row) => decodePostgresRow(list.table, row))
+      return { rows, more: found.rows.length > query.limit }
+    },
+    count: async (query, max) => {
+      const { text, values } = compileCount(list, { ...query, filters }, max, 'postgres', table)
+      const found = await source.client.query<{ n: number }>(text, [...values])
+      return Number(found.rows[0]?.n ?? 0)
+    },
   }
 }
 
 const relation = ({ schema }: Source, table: string): string => relationOf(schema, table)
 
 /** Times become block bounds first: several blocks share a second, so a time is never a sort key. */
-async function blockBounds(source: Source, filters: ListFilters): Promise<BlockRange> {
+async function blockBounds(source: Source, filters: Omit<ListFilters, 'values'>): Promise<BlockRange> {
   const { segment } = source.visible
   const blocks = relation(source, 'blocks')
   let from = Math.max(segment.from, filters.blockNumberFrom ?? 0)
@@ -124,30 +179,24 @@ async function blockBounds(source: Source, filters: ListFilters): Promise<BlockR
   return { from, to }
 }
 
-function nextOf<Name extends TableName>(
-  list: List<Name>,
-  rows: readonly StoredRow<Name>[],
+function nextOf(
   more: boolean,
-  page: Pick<PageRequest, 'order' | 'position'>,
+  end: readonly number[] | undefined,
+  order: 'asc' | 'desc',
   historyFrom: number | null,
-): Pick<Page<Name>, 'next' | 'historyFrom'> {
-  const last: Readonly<Record<string, unknown>> | undefined = rows.at(-1)
-  const position = last ? list.key.map((column) => Number(last[column])) : page.position?.map(Number)
-  if (more) return { next: position ?? null }
-  if (historyFrom === null || page.order === 'asc') return { next: null }
+): { next: readonly number[] | null; historyFrom?: number } {
+  if (more) return { next: end ?? null }
+  if (historyFrom === null || order === 'asc') return { next: null }
   // The list goes on below what is indexed so far; the client comes back with this place.
-  return { next: position ?? list.key.map((_, index) => (index === 0 ? historyFrom : 0)), historyFrom }
+  return { next: end ?? [historyFrom, 0, 0], historyFrom }
 }
 
 /** The newest row's block if it can still change: the walk's cursor remembers it. */
-async function passedOf<Name extends TableName>(
+async function passedOf(
   source: Source,
-  list: List<Name>,
-  rows: readonly StoredRow<Name>[],
-): Promise<Pick<Page<Name>, 'passed'>> {
-  const [blockColumn = ''] = list.key
-  const numbers = rows.map((row: Readonly<Record<string, unknown>>) => Number(row[blockColumn]))
-  const newest = Math.max(...numbers, -1)
+  blocks: readonly number[],
+): Promise<{ passed?: { number: number; hash: string } }> {
+  const newest = Math.max(...blocks, -1)
   if (newest <= source.visible.finalized) return {}
   const found = await source.client.query<{ hash: Buffer }>(
     `SELECT hash FROM ${relation(source, 'blocks')} WHERE num = $1`,
@@ -173,14 +222,10 @@ async function reorgOf(
 }
 
 async function totalOf(
-  source: Source,
-  list: List,
-  query: ListQuery,
+  count: Promise<number>,
   cut: boolean,
 ): Promise<{ totalCount: number; totalCountCapped?: boolean }> {
-  const statement = compileCount(list, query, TOTAL_COUNT_MAX, 'postgres', relation(source, list.table))
-  const found = await source.client.query<{ n: number }>(statement.text, [...statement.values])
-  const totalCount = Number(found.rows[0]?.n ?? 0)
+  const totalCount = await count
   return cut ? { totalCount, totalCountCapped: true } : { totalCount }
 }
 

@@ -22,7 +22,7 @@ export function listTransactions(
   state: ChainState,
   filters: ListFilters,
   page: PageRequest,
-): Promise<ListPage<'txs', TransactionDetail>> {
+): Promise<ListPage<TransactionDetail>> {
   return readList(postgres, state, transactionList, filters, page, (client, rows) =>
     withPayloads(client, state, rows),
   )
@@ -47,7 +47,7 @@ export function findTransaction(
 }
 
 /** One statement for the payloads of a page and one for its block hashes, whatever its length. */
-async function withPayloads(
+export async function withPayloads(
   client: Queryable,
   state: ChainState,
   rows: readonly StoredRow<'txs'>[],

@@ -4,20 +4,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { compileCount, compilePage } from '#store/lists/compile.ts'
 import { blockList, type FilterValue, type List, transactionList, transferList } from '#store/lists/list.ts'
 import { quoteIdentifier } from '#store/postgres.ts'
-import { tables } from '#transform/tables.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { type ChainStore, openChainStore, recordedBatches } from './support/chainStore.ts'
+import { copyUpwards, indexDefinition, planOf } from './support/plans.ts'
 
 const recordedBlocks = 123
 const copies = 40
-
-interface PlanNode {
-  readonly 'Node Type': string
-  readonly 'Index Name'?: string
-  readonly 'Index Cond'?: string
-  readonly Filter?: string
-  readonly Plans?: readonly PlanNode[]
-}
 
 /** Filters, and for each of the plan's scans the columns its index begins with. */
 type Case = [List, Readonly<Record<string, FilterValue | 'some'>>, readonly string[]]
@@ -47,26 +39,9 @@ describeWithShared('plans of lists', () => {
   beforeAll(async () => {
     store = await openChainStore({ headFrom: 0 })
     for (const batch of recordedBatches('tempo-dev-2k', 40)) await store.head.append(batch)
-    for (const name of ['blocks', 'txs', 'token_transfers'] as const) await copyUpwards(name)
+    await copyUpwards(store, ['blocks', 'txs', 'token_transfers'], recordedBlocks, copies)
   })
   afterAll(() => store.close())
-
-  async function copyUpwards(name: 'blocks' | 'txs' | 'token_transfers'): Promise<void> {
-    const { blockColumn, columns } = tables[name]
-    const quoted = columns.map((column) => quoteIdentifier(column.name))
-    const shifted = columns.map((column) =>
-      column.name === blockColumn
-        ? `${blockColumn} + ${recordedBlocks} * copy`
-        : column.name === 'timestamp'
-          ? `timestamp + interval '1 day' * copy`
-          : quoteIdentifier(column.name),
-    )
-    const table = `${store.schema}.${name}`
-    await store.postgres.pool.query(
-      `INSERT INTO ${table} (${quoted}) SELECT ${shifted} FROM ${table}, generate_series(1, ${copies}) AS copy`,
-    )
-    await store.postgres.pool.query(`ANALYZE ${table}`)
-  }
 
   /** A value that few rows have: of one that many have, the newest rows are found soonest by walking the blocks down. */
   async function someValue(list: List, name: string): Promise<FilterValue> {
@@ -83,21 +58,6 @@ describeWithShared('plans of lists', () => {
        ${list === transferList ? 'AND get_byte(token, 0) = 32' : ''} GROUP BY 1 HAVING count(*) > 100 ORDER BY count(*), 1 LIMIT 1`,
     )
     return `0x${found.rows[0]?.value.toString('hex')}`
-  }
-
-  async function planOf(text: string, values: readonly unknown[]): Promise<PlanNode[]> {
-    const explained = await store.postgres.pool.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
-      `EXPLAIN (FORMAT JSON) ${text}`,
-      [...values],
-    )
-    const nodes: PlanNode[] = []
-    const visit = (node: PlanNode) => {
-      nodes.push(node)
-      node.Plans?.forEach(visit)
-    }
-    const plan = explained.rows[0]?.['QUERY PLAN'][0].Plan
-    if (plan) visit(plan)
-    return nodes
   }
 
   test.each(cases)('%o filtered by %o', async (list, filters, expected) => {
@@ -120,14 +80,16 @@ describeWithShared('plans of lists', () => {
       compilePage(list, { ...query, position, order: 'asc' }, 'postgres', source),
     ]
     for (const { text, values: bound } of statements) {
-      const nodes = await planOf(text, bound)
+      const nodes = await planOf(store, text, bound)
       expect(nodes.map((node) => node['Node Type'])).not.toContain('Seq Scan')
       const scans = nodes.filter((node) => node['Index Name'] !== undefined)
-      const definitions = await Promise.all(scans.map((node) => indexDefinition(node['Index Name'] ?? '')))
+      const definitions = await Promise.all(
+        scans.map((node) => indexDefinition(store, node['Index Name'] ?? '')),
+      )
       expect(definitions.map((definition) => /\("?(\w+)"?/.exec(definition)?.[1])).toEqual(expected)
     }
     const count = compileCount(list, query, 10_000, 'postgres', source)
-    const counted = await planOf(count.text, count.values)
+    const counted = await planOf(store, count.text, count.values)
     const limited = counted.filter((node) => node['Node Type'] === 'Limit')
     expect(limited.length).toBeGreaterThan(0)
   })
@@ -148,9 +110,9 @@ describeWithShared('plans of lists', () => {
         'postgres',
         `${store.schema}.token_transfers`,
       )
-      const nodes = await planOf(text, values)
+      const nodes = await planOf(store, text, values)
       const scan = nodes.find((node) => node['Index Name'] !== undefined)
-      expect(await indexDefinition(scan?.['Index Name'] ?? '')).toContain('20c000000000000000000000')
+      expect(await indexDefinition(store, scan?.['Index Name'] ?? '')).toContain('20c000000000000000000000')
       expect(nodes.map((node) => node.Filter).filter((filter) => filter !== undefined)).toEqual([])
     }
   })
@@ -160,18 +122,11 @@ describeWithShared('plans of lists', () => {
     ['timestamp <= to_timestamp($1) AND num BETWEEN $2 AND $3 ORDER BY timestamp DESC, num DESC LIMIT 1'],
   ])('a time becomes a block by the index: %s', async (condition) => {
     const nodes = await planOf(
+      store,
       `SELECT num FROM ${store.schema}.blocks WHERE ${condition}`,
       [1_770_500_000, 0, 4_900],
     )
     expect(nodes.map((node) => node['Node Type'])).not.toContain('Seq Scan')
     expect(nodes.map((node) => node['Node Type'])).not.toContain('Sort')
   })
-
-  async function indexDefinition(name: string): Promise<string> {
-    const found = await store.postgres.pool.query<{ indexdef: string }>(
-      'SELECT indexdef FROM pg_indexes WHERE schemaname = $1 AND indexname = $2',
-      [store.schema, name],
-    )
-    return found.rows[0]?.indexdef ?? ''
-  }
 })

@@ -1,0 +1,84 @@
+/** The server's own plans, over tables large enough that scanning one would cost something. */
+import { readSnapshot } from '#store/cancel.ts'
+import { quoteIdentifier } from '#store/postgres.ts'
+import { type TableName, tables } from '#transform/tables.ts'
+import type { ChainStore } from './chainStore.ts'
+
+export interface PlanNode {
+  readonly 'Node Type': string
+  readonly 'Index Name'?: string
+  readonly 'Index Cond'?: string
+  readonly Filter?: string
+  readonly 'Actual Rows'?: number
+  readonly 'Actual Loops'?: number
+  readonly 'Rows Removed by Filter'?: number
+  readonly 'Relation Name'?: string
+  readonly Plans?: readonly PlanNode[]
+}
+
+/** Copies the rows of the first `blocks` blocks upwards, `copies` times, and lets the server count them. */
+export async function copyUpwards(
+  store: ChainStore,
+  names: readonly TableName[],
+  blocks: number,
+  copies: number,
+): Promise<void> {
+  for (const name of names) {
+    const { blockColumn, columns } = tables[name]
+    const quoted = columns.map((column) => quoteIdentifier(column.name))
+    const shifted = columns.map((column) =>
+      column.name === blockColumn
+        ? `${blockColumn} + ${blocks} * copy`
+        : column.name === 'timestamp'
+          ? `timestamp + interval '1 day' * copy`
+          : quoteIdentifier(column.name),
+    )
+    const table = `${store.schema}.${name}`
+    await store.postgres.pool.query(
+      `INSERT INTO ${table} (${quoted}) SELECT ${shifted} FROM ${table}, generate_series(1, ${copies}) AS copy`,
+    )
+    await store.postgres.pool.query(`ANALYZE ${table}`)
+  }
+}
+
+/** Every node of a statement's plan as the server reads pages, parents first. With `run` the statement is executed and the nodes say what they read. */
+export async function planOf(
+  store: ChainStore,
+  text: string,
+  values: readonly unknown[],
+  run = false,
+): Promise<readonly PlanNode[]> {
+  const { signal } = new AbortController()
+  const explained = await readSnapshot(store.postgres, signal, (client) =>
+    client.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+      `EXPLAIN (${run ? 'ANALYZE, ' : ''}FORMAT JSON) ${text}`,
+      [...values],
+    ),
+  )
+  const nodes: PlanNode[] = []
+  const visit = (node: PlanNode) => {
+    nodes.push(node)
+    node.Plans?.forEach(visit)
+  }
+  const plan = explained.rows[0]?.['QUERY PLAN'][0].Plan
+  if (plan) visit(plan)
+  return nodes
+}
+
+/** Rows that the plan's scans touched, whether they passed or not. */
+export function rowsExamined(nodes: readonly PlanNode[]): number {
+  return nodes
+    .filter((node) => node['Relation Name'] !== undefined)
+    .reduce((sum, node) => {
+      const perLoop = (node['Actual Rows'] ?? 0) + (node['Rows Removed by Filter'] ?? 0)
+      return sum + perLoop * (node['Actual Loops'] ?? 1)
+    }, 0)
+}
+
+export async function indexDefinition(store: ChainStore, name: string): Promise<string> {
+  const found = await store.postgres.pool.query<{ indexdef: string }>(
+    'SELECT indexdef FROM pg_indexes WHERE schemaname = $1 AND indexname = $2',
+    [store.schema, name],
+  )
+  return found.rows[0]?.indexdef ?? ''
+}
