@@ -5,7 +5,7 @@
  */
 import type { Address, Hash, Hex } from '../primitives.ts'
 import type { ContractEvent } from './event.ts'
-import type { LogFacts, TransactionFacts } from './projection.ts'
+import type { LogFacts } from './projection.ts'
 
 /** Declares an activity. */
 export function defineActivity<const Type extends string>(definition: {
@@ -30,9 +30,21 @@ export interface Activity<Type extends string = string> {
 /** `outgoing`: only in the feed of who sent or paid. */
 export type SignerRule = 'always' | 'outgoing' | 'never'
 
+/** What activities are found in: what a projection sees of a transaction has it all. */
+export interface ActivityFacts {
+  readonly block: { readonly number: number; readonly timestampSeconds: number }
+  readonly txHash: Hash
+  readonly from: Address
+  readonly feePayer: Address | null
+  /** `logIndex` of the Transfer that paid the fee, or null. */
+  readonly feeLogIndex: number | null
+  /** Ascending by `logIndex`. */
+  readonly logs: readonly LogFacts[]
+}
+
 /** One transaction as one account sees it. */
 export interface ActivityTransaction {
-  readonly facts: TransactionFacts
+  readonly facts: ActivityFacts
   readonly viewer: Address
   readonly perspective: Perspective
   /** All but the closing fee transfer, which no activity shows. */

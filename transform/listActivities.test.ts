@@ -97,6 +97,8 @@ describe('a payment', () => {
       expect(more).toEqual([])
       expect(item).toMatchObject({ ...expected, data: { sender: alice, recipient: bob } })
     }
+    const [virtual] = listActivities(tx, sponsor)
+    expect(virtual).toMatchObject({ ...expected, perspective: 'incoming', data: { direction: 'in' } })
   })
 })
 

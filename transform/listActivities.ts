@@ -6,6 +6,7 @@ import { swap } from './activities/swap.ts'
 import { touches, transfer } from './activities/transfers.ts'
 import {
   type Activity,
+  type ActivityFacts,
   type ActivityItem,
   type ActivityTransaction,
   type Finding,
@@ -13,7 +14,6 @@ import {
 } from './activity.ts'
 import { accessKeySpend } from './events/keychain.ts'
 import { listMovements } from './movements.ts'
-import type { TransactionFacts } from './projection.ts'
 
 /** What the caller knows beyond the transaction. */
 export interface ActivityKnowledge {
@@ -30,7 +30,7 @@ const nothingKnown: ActivityKnowledge = { quoteTokenOf: () => null }
  * happened to them: their swap, else each movement of their tokens, else the headline. Empty when there are no logs.
  */
 export function listActivities(
-  facts: TransactionFacts,
+  facts: ActivityFacts,
   viewer: Address,
   knowledge: ActivityKnowledge = nothingKnown,
 ): readonly ActivityItem[] {
@@ -44,11 +44,7 @@ export function listActivities(
   return [headline, ...keyChanges.map((change) => findFirst([change], tx))].filter((item) => item !== null)
 }
 
-function viewFrom(
-  facts: TransactionFacts,
-  viewer: Address,
-  knowledge: ActivityKnowledge,
-): ActivityTransaction {
+function viewFrom(facts: ActivityFacts, viewer: Address, knowledge: ActivityKnowledge): ActivityTransaction {
   const logs = facts.logs.filter((log) => log.logIndex !== facts.feeLogIndex)
   return {
     facts,

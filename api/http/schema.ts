@@ -81,6 +81,12 @@ export const union = <Schemas extends t.TSchema[]>(schemas: [...Schemas], option
   t.Union(schemas, options)
 
 /**
+ * The same schema under a narrower static type, for unions of so many shapes that the compiler would be no help in
+ * choosing one.
+ */
+export const shown = <Type>(schema: t.TSchema) => t.Unsafe<Type>(schema)
+
+/**
  * A JSON object passed on as its source gave it, whose properties we do not choose (a node's payload, a client's
  * metadata). Put out as it is.
  */

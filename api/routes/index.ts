@@ -1,5 +1,6 @@
 /** Every endpoint of the chain data service: the one list behind the server and the OpenAPI document. */
 import type { Endpoint } from '../http/endpoint.ts'
+import { listAddressActivitiesEndpoint, listTransactionActivitiesEndpoint } from './activities.ts'
 import { listBlocksEndpoint, readBlockEndpoint } from './blocks.ts'
 import { readConsoleAssetEndpoint, readConsoleEndpoint } from './console.ts'
 import { type IndexerServices, postIndexerQueryEndpoint, queryIndexerEndpoint } from './indexer.ts'
@@ -13,6 +14,7 @@ import {
 import { readStatusEndpoint } from './status.ts'
 import { readHealthEndpoint, readMetricsEndpoint, readReadyEndpoint, type SystemServices } from './system.ts'
 import { listTokensEndpoint, readTokenEndpoint, type TokenServices } from './tokens.ts'
+import { listTokenTransactionsEndpoint } from './tokenTransactions.ts'
 import { listTransactionsEndpoint, readTransactionEndpoint } from './transactions.ts'
 import { listTransfersEndpoint, type TransferServices } from './transfers.ts'
 
@@ -36,6 +38,9 @@ export const endpoints: readonly Endpoint<RouteServices>[] = [
   readIndexerSchemaEndpoint,
   readConsoleEndpoint,
   readConsoleAssetEndpoint,
+  listTokenTransactionsEndpoint,
+  listAddressActivitiesEndpoint,
+  listTransactionActivitiesEndpoint,
   readHealthEndpoint,
   readReadyEndpoint,
   readStatusEndpoint,

@@ -64,11 +64,13 @@ function place({ logIndex, memo, virtualRecipient }: Movement) {
   return { logIndex, memo, virtualRecipient }
 }
 
-function transferData({ facts, viewer }: ActivityTransaction, { from, to }: Movement): ActivityData {
+function transferData(tx: ActivityTransaction, movement: Movement): ActivityData {
+  const { facts, viewer } = tx
+  const { from, to } = movement
   return {
     sender: from,
     recipient: to,
-    direction: to === viewer && from !== viewer ? 'in' : 'out',
+    direction: from !== viewer && touches(movement, tx) ? 'in' : 'out',
     blockNumber: facts.block.number,
     timestamp: timestamp(facts.block.timestampSeconds),
     transactionHash: facts.txHash,

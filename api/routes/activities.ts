@@ -1,0 +1,103 @@
+/** What an account, or a transaction, did. */
+
+import type { ChainId } from '#primitives.ts'
+import {
+  type ActivityEntry,
+  findTransactionActivities,
+  listAddressActivities,
+  type TransactionActivities,
+} from '#store/queries/activities.ts'
+import type { ActivityItem } from '#transform/activity.ts'
+import { endpoint } from '../http/endpoint.ts'
+import { ApiError } from '../http/errors.ts'
+import { listEndpoint } from '../http/listEndpoint.ts'
+import { dataPageRules } from '../http/pagination.ts'
+import * as p from '../http/parameter.ts'
+import * as s from '../http/schema.ts'
+import {
+  type ActivityView,
+  activityOrGroupSchema,
+  activitySchema,
+  presentActivity,
+  presentEntry,
+  tokensOf,
+} from './present/activity.ts'
+import { readsOf } from './services.ts'
+import type { TransferServices } from './transfers.ts'
+
+const logs = p.withDefault(
+  p.described(p.boolean, "Adds each item's `events`: all logs of its transaction, decoded where possible."),
+  false,
+)
+
+const zones =
+  '`include=zones` adds `chainId` to every item. Zones, the private chains beside this one, are not indexed here: all items are of the chain asked for.'
+
+export const listAddressActivitiesEndpoint = listEndpoint({
+  path: '/v1/addresses/{address}/activities',
+  summary: 'What an account did and what happened to it.',
+  description: `Of transactions the account sent or paid for: the one thing that names each. Of others: what moved its tokens. Fees are never shown. ${zones}`,
+  params: { address: p.address },
+  filters: {
+    group: p.withDefault(
+      p.described(
+        p.boolean,
+        'Folds what one access key did in a row on one day (UTC) into a `group` of up to 50 items, which counts as one row.',
+      ),
+      false,
+    ),
+    logs,
+  },
+  include: ['zones'],
+  pages: { ...dataPageRules, modes: 'cursorOnly', orders: 'desc' },
+  item: activityOrGroupSchema,
+  list: async ({ chainId, path, filters, include, page }, services: TransferServices) => {
+    const { postgres, state } = readsOf(services, chainId)
+    const found = await listAddressActivities(postgres, state, path.address, filters.group, page)
+    const items = found.rows.flatMap((entry) => entry.map(({ item }) => item))
+    const view = await viewOf({ chainId, filters, include, signal: page.signal }, items, services)
+    return { ...found, rows: found.rows.map((entry) => ({ entry, view })) }
+  },
+  present: ({ entry, view }: { entry: ActivityEntry; view: ActivityView }) => presentEntry(entry, view),
+})
+
+export const listTransactionActivitiesEndpoint = endpoint({
+  path: '/v1/transactions/{transactionHash}/activities',
+  summary: 'What a transaction did, as its sender sees it.',
+  description: `Empty for a transaction without logs. ${zones}`,
+  params: { transactionHash: p.transactionHash },
+  filters: { logs },
+  include: ['zones'],
+  response: s.object({ data: s.array(activitySchema) }),
+  errors: ['transaction_not_found'],
+  read: async (call, services: TransferServices): Promise<Found> => {
+    const { postgres, state } = readsOf(services, call.chainId)
+    const found = await findTransactionActivities(postgres, state, call.path.transactionHash, call.signal)
+    if (!found) throw new ApiError('transaction_not_found')
+    return { ...found, view: await viewOf(call, found.items, services) }
+  },
+  present: ({ facts, items, view }) => ({ data: items.map((item) => presentActivity(facts, item, view)) }),
+  cache: ({ final }) => (final ? 'mined' : 'none'),
+})
+
+interface Found extends TransactionActivities {
+  readonly view: ActivityView
+}
+
+async function viewOf(
+  call: {
+    readonly chainId: ChainId
+    readonly filters: { readonly logs: boolean }
+    readonly include: ReadonlySet<'zones'>
+    readonly signal: AbortSignal
+  },
+  items: readonly ActivityItem[],
+  { tokenNames, attributionNames }: TransferServices,
+): Promise<ActivityView> {
+  return {
+    withEvents: call.filters.logs,
+    chainId: call.include.has('zones') ? call.chainId : null,
+    tokens: await tokenNames.read(call.chainId, tokensOf(items), call.signal),
+    attributionNames,
+  }
+}

@@ -1,0 +1,157 @@
+/** An activity as both feeds show it (spec "Activity item"). Types, titles and signer rules are those of the registry. */
+import type { ChainId } from '#primitives.ts'
+import type { ActivityEntry, FoundActivity } from '#store/queries/activities.ts'
+import { activities } from '#transform/activities/index.ts'
+import type {
+  Activity,
+  ActivityData,
+  ActivityEvent,
+  ActivityFacts,
+  ActivityItem,
+  TokenAmount,
+} from '#transform/activity.ts'
+import { activityEvent } from '#transform/activityEvent.ts'
+import * as s from '../../http/schema.ts'
+import type { TokenName } from '../services.ts'
+import { activityData } from './activityData.ts'
+import { type AttributionNames, readMemo } from './memo.ts'
+import { presentTokenAmount } from './token.ts'
+
+const eventSchema = s.named('ActivityEvent', {
+  address: s.address,
+  data: s.hex,
+  logIndex: s.count,
+  topics: s.array(s.hash),
+  eventName: s.optional(s.text()),
+  args: s.optional(s.foreign('Arguments by name; integers as decimal strings, bytes as lowercase hex.')),
+  title: s.optional(s.text()),
+})
+
+const signer = s.text({
+  pattern: '^(self|0x[0-9a-f]{40})$',
+  description: '`self`, or the access key that signed.',
+  examples: ['self'],
+})
+
+const common = {
+  id: s.text({ description: 'Transaction hash, a dash, log index.' }),
+  perspective: s.oneOf(['incoming', 'outgoing'], {
+    description: '`outgoing`: the account sent or paid for the transaction. `incoming`: it happened to it.',
+  }),
+  timestamp: s.timestamp,
+  transactionHash: s.hash,
+  logIndex: s.count,
+  chainId: s.optional(s.count),
+} as const
+
+const events = s.array(eventSchema, {
+  description: 'All logs of the transaction; with `logs=true`, and always of `unknown`.',
+})
+
+function schemaOf({ type, title, signer: rule }: Activity): s.TSchema {
+  const data = activityData[type]
+  if (!data) throw new TypeError(`activity ${type} has no data in activityData.ts`)
+  const signed = rule === 'never' ? {} : rule === 'outgoing' ? { signer: s.optional(signer) } : { signer }
+  return s.named(`${nameOf(type)}Activity`, {
+    type: s.oneOf([type]),
+    title: s.oneOf([title]),
+    ...common,
+    data: s.object({ ...data, ...signed }),
+    events: type === 'unknown' ? events : s.optional(events),
+  })
+}
+
+/** `order-placed` is `OrderPlaced`. */
+const nameOf = (type: string): string =>
+  type
+    .split('-')
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('')
+
+/** Several activities of the registry may share a type: they differ in how it is found, not in what it tells. */
+const single = [...new Map(activities.map((activity) => [activity.type, schemaOf(activity)])).values()]
+
+const group = s.named('GroupActivity', {
+  type: s.oneOf(['group']),
+  title: s.oneOf(['Group']),
+  ...common,
+  id: s.text({ description: 'First id, two dots, last id, a colon, number of items.' }),
+  data: s.object({ items: s.array(s.union(single)), signer }),
+})
+
+/** What all types have in common; the schema knows each of them. */
+export interface ShownActivity {
+  readonly type: string
+  readonly title: string
+  readonly id: string
+  readonly perspective: ActivityItem['perspective']
+  readonly timestamp: string
+  readonly transactionHash: string
+  readonly logIndex: number
+  readonly chainId?: number
+  readonly data: object
+  readonly events?: readonly ActivityEvent[]
+}
+
+export const activitySchema = s.shown<ShownActivity>(s.union(single))
+export const activityOrGroupSchema = s.shown<ShownActivity>(s.union([...single, group]))
+
+/** How a request wants activities shown. */
+export interface ActivityView {
+  readonly withEvents: boolean
+  /** Named on every item, or on none. */
+  readonly chainId: ChainId | null
+  readonly tokens: ReadonlyMap<string, TokenName>
+  readonly attributionNames: AttributionNames
+}
+
+/** An activity alone, or several as a group. */
+export function presentEntry(entry: ActivityEntry, view: ActivityView): ShownActivity {
+  const items = entry.map(({ facts, item }: FoundActivity) => presentActivity(facts, item, view))
+  const [first] = items
+  const last = items.at(-1)
+  if (!first || !last) throw new TypeError('an entry has at least one activity')
+  if (items.length === 1) return first
+  const { events: _, ...shared } = first
+  return {
+    ...shared,
+    type: 'group',
+    title: 'Group',
+    id: `${first.id}..${last.id}:${items.length}`,
+    data: { items, signer: entry[0]?.item.data['signer'] },
+  }
+}
+
+export function presentActivity(facts: ActivityFacts, item: ActivityItem, view: ActivityView): ShownActivity {
+  const { type, title, perspective, logIndex } = item
+  return {
+    type,
+    title,
+    id: `${facts.txHash}-${logIndex}`,
+    perspective,
+    timestamp: s.isoSeconds(facts.block.timestampSeconds),
+    transactionHash: facts.txHash,
+    logIndex,
+    ...(view.chainId !== null && { chainId: view.chainId }),
+    data: presentData(item, view),
+    ...((view.withEvents || type === 'unknown') && { events: facts.logs.map(activityEvent) }),
+  }
+}
+
+function presentData({ type, data, memo }: ActivityItem, { tokens, attributionNames }: ActivityView) {
+  const shown: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(data))
+    shown[name] = isAmount(value)
+      ? presentTokenAmount(value.address, value.amount, tokens.get(value.address))
+      : value
+  return type === 'transfer' ? { ...shown, ...readMemo(memo, attributionNames) } : shown
+}
+
+/** Every token that an amount of these items is in. */
+export function tokensOf(items: readonly ActivityItem[]): readonly string[] {
+  return [
+    ...new Set(items.flatMap(({ data }) => Object.values(data).filter(isAmount)).map((of) => of.address)),
+  ]
+}
+
+const isAmount = (value: ActivityData[string]): value is TokenAmount => typeof value === 'object'

@@ -1,0 +1,398 @@
+// Goal: both feeds show what accounts did, each thing once, whatever the length of the pages it is read in.
+// Method: the recorded chain in a real store behind a real server; who takes part in what is found in the raw recording by
+// rules of their own, what a transaction did by the registry, whose own tests say that it is right.
+import { decodeEventLog, parseAbi } from 'viem'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Address, address } from '#primitives.ts'
+import { activities } from '#transform/activities/index.ts'
+import type { ActivityItem } from '#transform/activity.ts'
+import { listActivities } from '#transform/listActivities.ts'
+import type { TransactionFacts } from '#transform/projection.ts'
+import { recordedBatches } from '../store/support/chainStore.ts'
+import { describeWithShared, readRecording } from '../support/shared.ts'
+import { recordedFacts } from '../support/transactionFacts.ts'
+import { type ChainApi, namedToken, openChainApi, walk } from './support/chainApi.ts'
+import { type ResponseCheck, responseCheck } from './support/openapi.ts'
+import { commonest } from './support/oracle.ts'
+
+const recording = 'tempo-dev-2k'
+const feed = '/v1/addresses/{address}/activities'
+const feeManager = address('0xfeec000000000000000000000000000000000000')
+const exchange = address('0xdec0000000000000000000000000000000000000')
+const zero = address(`0x${'0'.repeat(40)}`)
+const transferTopic: string = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
+
+const pairCreated = parseAbi([
+  'event PairCreated(bytes32 indexed key, address indexed base, address indexed quote)',
+])
+
+interface Expected {
+  readonly facts: TransactionFacts
+  readonly item: ActivityItem
+}
+
+/** What the feeds must hold. */
+class ActivityOracle {
+  readonly transactions: readonly TransactionFacts[]
+  readonly #quotes = new Map<string, Address>()
+
+  constructor(blocks = Number.POSITIVE_INFINITY) {
+    this.transactions = readRecording(recording).slice(0, blocks).flatMap(recordedFacts)
+    for (const log of this.transactions.flatMap(({ logs }) => logs)) {
+      if (log.address !== exchange || log.topics.length !== 4) continue
+      try {
+        const [signature, ...rest] = log.topics
+        const { args } = decodeEventLog({
+          abi: pairCreated,
+          topics: [signature ?? '0x', ...rest],
+          data: log.data,
+        })
+        this.#quotes.set(args.base.toLowerCase(), address(args.quote))
+      } catch {
+        // Another event of the exchange.
+      }
+    }
+  }
+
+  /** Newest first; a transaction's own in their order. */
+  of(account: Address): readonly Expected[] {
+    return this.transactions
+      .filter((facts) => takesPart(account, facts))
+      .toReversed()
+      .flatMap((facts) => this.items(facts, account))
+  }
+
+  items(facts: TransactionFacts, viewer: Address): readonly Expected[] {
+    const quoteTokenOf = (base: Address) => this.#quotes.get(base) ?? null
+    return listActivities(facts, viewer, { quoteTokenOf }).map((item) => ({ facts, item }))
+  }
+}
+
+function takesPart(account: Address, { from, feePayer, logs, feeLogIndex }: TransactionFacts): boolean {
+  const inTopic = (topic: string | undefined) => topic === `0x${'0'.repeat(24)}${account.slice(2)}`
+  return (
+    from === account ||
+    feePayer === account ||
+    logs.some(
+      ({ topics, data, logIndex }) =>
+        logIndex !== feeLogIndex &&
+        topics[0] === transferTopic &&
+        topics.length === 3 &&
+        data.length === 66 &&
+        (inTopic(topics[1]) || inTopic(topics[2])),
+    )
+  )
+}
+
+const idOf = ({ facts, item }: Expected) => `${facts.txHash}-${item.logIndex}`
+
+describeWithShared('activities', () => {
+  let api: ChainApi
+  let oracle: ActivityOracle
+  let check: ResponseCheck
+  let accounts: Readonly<Record<string, Address>>
+
+  beforeAll(async () => {
+    oracle = new ActivityOracle()
+    const { transactions } = oracle
+    const recipients = transactions.flatMap(({ from, logs }) =>
+      logs
+        .filter(({ topics }) => topics[0] === transferTopic)
+        .map(({ topics }) => `0x${topics[2]?.slice(26)}`)
+        .filter((to) => to !== from && to !== feeManager),
+    )
+    accounts = {
+      sender: address(commonest(transactions.map(({ from }) => from))),
+      sponsor: address(
+        commonest(transactions.map(({ from, feePayer }) => (feePayer === from ? null : feePayer))),
+      ),
+      recipient: address(commonest(recipients)),
+      exchange,
+      feeManager,
+      zero,
+      nobody: address(`0x${'12'.repeat(20)}`),
+    }
+    api = await openChainApi()
+    await api.append(recordedBatches(recording, 10))
+    await api.finalize(100)
+    check = await responseCheck(api)
+  })
+  afterAll(() => api.close())
+
+  const of = (name: string): Address => {
+    const account = accounts[name]
+    if (!account) throw new Error(`no account ${name}`)
+    return account
+  }
+  const pathOf = (name: string, query = '') => `${feed.replace('{address}', of(name))}?${query}`
+
+  test.each([
+    ['sender', 7],
+    ['sender', 200],
+    ['sponsor', 11],
+    ['recipient', 5],
+    ['exchange', 50],
+    ['feeManager', 5],
+    ['zero', 13],
+    ['nobody', 5],
+  ])('the feed of the %s in pages of %i is all it took part in, page by page full', async (name, limit) => {
+    const expected = oracle.of(of(name))
+    expect(expected.length > 0).toBe(name !== 'nobody')
+    const lengths: number[] = []
+    const rows = await walk(api, pathOf(name, `limit=${limit}`), async (page) => {
+      expect(check(feed, page)).toEqual([])
+      lengths.push(page.body.data.length)
+    })
+    expect(rows.map(({ id, type, perspective }) => [id, type, perspective])).toEqual(
+      expected.map((one) => [idOf(one), one.item.type, one.item.perspective]),
+    )
+    expect(lengths.slice(0, -1).every((length) => length === limit)).toBe(true)
+  })
+
+  test('a page can end between two activities of one transaction, and the next goes on there', async () => {
+    const split = (expected: readonly Expected[], limit: number) =>
+      expected.some(({ facts }, index) => index % limit === limit - 1 && facts === expected[index + 1]?.facts)
+    const recipients = new Set(
+      oracle.transactions.flatMap(({ logs }) =>
+        logs
+          .filter(({ topics }) => topics[0] === transferTopic && topics.length === 3)
+          .map(({ topics }) => address(`0x${topics[2]?.slice(26)}`)),
+      ),
+    )
+    const found = [...recipients]
+      .map((account) => ({ account, expected: oracle.of(account) }))
+      .flatMap((one) => [5, 6, 7, 8, 9].map((limit) => ({ ...one, limit })))
+      .find(({ expected, limit }) => split(expected, limit))
+    if (!found) throw new Error('no account of the recording has such a feed')
+    const path = `${feed.replace('{address}', found.account)}?limit=${found.limit}`
+    expect((await walk(api, path)).map(({ id }) => id)).toEqual(found.expected.map(idOf))
+  })
+
+  test("a transaction's feed is its sender's view, for every transaction", async () => {
+    const types = new Set<string>()
+    for (const facts of oracle.transactions) {
+      const answer = await api.get(`/v1/transactions/${facts.txHash}/activities`)
+      expect(check('/v1/transactions/{transactionHash}/activities', answer)).toEqual([])
+      const expected = oracle.items(facts, facts.from)
+      expect(answer.body.data.map((item: { id: string; type: string }) => [item.id, item.type])).toEqual(
+        expected.map((one) => [idOf(one), one.item.type]),
+      )
+      for (const { item } of expected) types.add(item.type)
+    }
+    expect(types.size).toBeGreaterThan(25)
+    const [first, last] = [oracle.transactions[0], oracle.transactions.at(-1)]
+    const cacheOf = async (facts: TransactionFacts | undefined) =>
+      (await api.get(`/v1/transactions/${facts?.txHash}/activities`)).headers.get('cache-control')
+    expect(await cacheOf(first)).toContain('max-age=86400')
+    expect(await cacheOf(last)).toBe('no-store')
+  })
+
+  test('bids paid from a balance inside the exchange are named by their book, not unknown', async () => {
+    const bids = oracle.transactions.flatMap((facts) => {
+      const known = oracle.items(facts, facts.from)
+      return known[0]?.item.type === 'order-placed' &&
+        listActivities(facts, facts.from)[0]?.type === 'unknown'
+        ? known
+        : []
+    })
+    expect(bids.length).toBeGreaterThan(5)
+    for (const { facts, item } of bids) {
+      const { body } = await api.get(`/v1/transactions/${facts.txHash}/activities`)
+      expect(body.data[0].type).toBe('order-placed')
+      expect(body.data[0].data.sourceToken).toMatchObject(item.data['sourceToken'] as object)
+    }
+  })
+
+  test('amounts carry the names of their tokens, memos their text, attributions a service', async () => {
+    const rows = await walk(api, pathOf('sender', 'limit=200'))
+    const transfers = rows.filter(({ type }) => type === 'transfer')
+    for (const { data } of transfers)
+      expect(data.sourceToken.symbol).toBe(data.sourceToken.address === namedToken ? 'pathUSD' : undefined)
+    const all = await Promise.all(
+      ['sender', 'sponsor', 'exchange', 'recipient'].map((name) => walk(api, pathOf(name, 'limit=200'))),
+    )
+    const shown = all.flat().filter(({ type }) => type === 'transfer')
+    expect(shown.filter(({ data }) => data.sourceToken.symbol === 'pathUSD').length).toBeGreaterThan(0)
+    expect(shown.filter(({ data }) => typeof data.memo === 'string').length).toBeGreaterThan(0)
+    const services = new Set(shown.map(({ data }) => data.attribution).filter(Boolean))
+    expect(['Example', 'MPP Service']).toEqual(expect.arrayContaining([...services]))
+  })
+
+  test('events come with `logs=true`, and always with what is unknown', async () => {
+    const [plain, full] = [
+      await walk(api, pathOf('sender', 'limit=200')),
+      await walk(api, pathOf('sender', 'limit=200&logs=true')),
+    ]
+    expect(plain.filter(({ events }) => events).every(({ type }) => type === 'unknown')).toBe(true)
+    expect(plain.filter(({ type }) => type === 'unknown').every(({ events }) => events.length > 0)).toBe(true)
+    const byHash = new Map(oracle.transactions.map((facts) => [facts.txHash as string, facts]))
+    for (const { transactionHash, events } of full) {
+      const logs = byHash.get(transactionHash)?.logs ?? []
+      const raw = events.map(({ address: of, topics, data, logIndex }: Record<string, unknown>) => ({
+        address: of,
+        topics,
+        data,
+        logIndex,
+      }))
+      expect(raw).toEqual(
+        logs.map(({ address: of, topics, data, logIndex }) => ({ address: of, topics, data, logIndex })),
+      )
+    }
+    const transfers = full
+      .flatMap(({ events }) => events)
+      .filter(({ eventName, topics }) => eventName === 'Transfer' && topics[0] === transferTopic)
+    expect(transfers.length).toBeGreaterThan(10)
+    for (const { args, topics, data } of transfers)
+      expect(args).toEqual({
+        from: `0x${topics[1].slice(26)}`,
+        to: `0x${topics[2].slice(26)}`,
+        amount: `${BigInt(data)}`,
+      })
+  })
+
+  test('`include=zones` names the chain of every item, and nothing else does', async () => {
+    const { body } = await api.get(pathOf('sender', 'include=zones'))
+    expect(body.data.map((item: { chainId: number }) => item.chainId)).toEqual(Array(10).fill(api.chainId))
+    expect((await api.get(pathOf('sender'))).body.data[0].chainId).toBeUndefined()
+    const hash = oracle.transactions[0]?.txHash
+    const one = await api.get(`/v1/transactions/${hash}/activities?include=zones`)
+    expect(one.body.data[0].chainId).toBe(api.chainId)
+  })
+
+  test('what one access key did in a row on one day is a group, and unfolds to the feed', async () => {
+    const keyUser = commonest(
+      oracle.transactions.map((facts) => {
+        const [first] = oracle.items(facts, facts.from)
+        const signer = first?.item.data['signer']
+        return signer === undefined || signer === 'self' ? null : facts.from
+      }),
+    )
+    accounts = { ...accounts, keyUser: address(keyUser) }
+    const expected = oracle.of(of('keyUser'))
+    for (const limit of [5, 200]) {
+      const lengths: number[] = []
+      const rows = await walk(api, pathOf('keyUser', `group=true&limit=${limit}`), async (page) => {
+        expect(check(feed, page)).toEqual([])
+        lengths.push(page.body.data.length)
+      })
+      expect(lengths.slice(0, -1).every((length) => length === limit)).toBe(true)
+      const groups = rows.filter(({ type }) => type === 'group')
+      expect(groups.length).toBeGreaterThan(0)
+      for (const { id, data, title } of groups) {
+        const signers = new Set(data.items.map((item: { data: { signer: string } }) => item.data.signer))
+        expect([...signers]).toEqual([data.signer])
+        expect(data.signer).toMatch(/^0x/)
+        expect(data.items.length).toBeGreaterThan(1)
+        expect(data.items.length).toBeLessThanOrEqual(50)
+        expect(title).toBe('Group')
+        expect(id).toBe(`${data.items[0].id}..${data.items.at(-1).id}:${data.items.length}`)
+      }
+      const unfolded = rows.flatMap((row) => (row.type === 'group' ? row.data.items : [row]))
+      expect(unfolded.map(({ id }) => id)).toEqual(expected.map(idOf))
+    }
+  })
+
+  test.each([
+    ['page=1', 'page'],
+    ['order=asc', 'order'],
+    ['limit=4', 'limit'],
+    ['limit=201', 'limit'],
+    ['limit=ten', 'limit'],
+    ['group=1', 'group'],
+    ['logs=yes', 'logs'],
+    ['logs=true&logs=true', 'logs'],
+    ['include=chain', 'include'],
+    ['sender=0x', 'sender'],
+  ])('the feed refuses ?%s and says where', async (query, name) => {
+    const { status, body } = await api.get(pathOf('sender', query))
+    expect([status, body.error.code, body.error.details[0].path]).toEqual([
+      400,
+      'query_invalid',
+      ['query', name],
+    ])
+  })
+
+  test('bad and unknown names are told apart', async () => {
+    expect((await api.get('/v1/addresses/0x12/activities')).body.error.code).toBe('address_invalid')
+    expect((await api.get('/v1/transactions/0x12/activities')).body.error.code).toBe('transaction_invalid')
+    const unknown = await api.get(`/v1/transactions/0x${'12'.repeat(32)}/activities`)
+    expect([unknown.status, unknown.body.error.code]).toEqual([404, 'transaction_not_found'])
+  })
+
+  test('transactions without activities end a page early, never the feed', async () => {
+    const account = address(`0x${'77'.repeat(20)}`)
+    const { schema, postgres } = api.store
+    const columns =
+      '"from", type, input, gas_limit, call_count, gas_used, cumulative_gas_used, log_count, value, block_timestamp'
+    await postgres.pool.query(
+      `INSERT INTO ${schema}.txs (block_num, idx, hash, ${columns})
+       SELECT 122, 10000 + n, sha256(n::text::bytea), $1, 0, '', 0, 1, 0, 0, 0, 0, now() FROM generate_series(1, 2500) AS n`,
+      [Buffer.from(account.slice(2), 'hex')],
+    )
+    const path = `/v1/addresses/${account}/activities?limit=5`
+    const first = await api.get(path)
+    expect(first.body.data).toEqual([])
+    expect(first.body.nextCursor).not.toBeNull()
+    expect(await walk(api, path)).toEqual([])
+    await postgres.pool.query(`DELETE FROM ${schema}.txs WHERE idx > 10000`)
+  })
+})
+
+describeWithShared('activities of a moving chain', () => {
+  test('a walk gives what was final once while blocks come and go, and hears of those that went', async () => {
+    const batches = recordedBatches(recording, 1)
+    const oracle = new ActivityOracle(81)
+    const account = address(commonest(oracle.transactions.map(({ from }) => from)))
+    const api = await openChainApi()
+    afterAll(() => api.close())
+    await api.append(batches.slice(0, 100))
+    await api.finalize(80)
+    let pages = 0
+    const reorged: string[] = []
+    const rows = await walk(api, `/v1/addresses/${account}/activities?limit=5`, async (page) => {
+      const from = page.headers.get('svc-reorged-from')
+      if (from) reorged.push(from)
+      pages += 1
+      if (pages === 1) await api.revertTo(90)
+      if (pages === 2) await api.append(batches.slice(91, 105))
+      if (pages > 2 && pages < 12) await api.append(batches.slice(102 + pages, 103 + pages))
+    })
+    const expected = oracle.of(account).map(idOf)
+    const ids: string[] = rows.map(({ id }) => id)
+    expect(ids.filter((id) => expected.includes(id))).toEqual(expected)
+    expect(reorged).toEqual(['91'])
+  })
+
+  test('at the edge of unfinished history the feed waits with a cursor', async () => {
+    const batches = recordedBatches(recording, 1)
+    const oracle = new ActivityOracle(100)
+    const account = address(commonest(oracle.transactions.map(({ from }) => from)))
+    const api = await openChainApi({ headFrom: 60 })
+    afterAll(() => api.close())
+    await api.append(batches.slice(60, 100))
+    const held = oracle.of(account).filter(({ facts }) => facts.block.number >= 60)
+    const page = await api.get(`/v1/addresses/${account}/activities?limit=200`)
+    expect(page.body.data.map((item: { id: string }) => item.id)).toEqual(held.map(idOf))
+    expect(page.headers.get('svc-history')).toBe('from=60')
+    const next = await api.get(`/v1/addresses/${account}/activities?limit=200&cursor=${page.body.nextCursor}`)
+    expect(next.body.data).toEqual([])
+    expect(next.body.nextCursor).not.toBeNull()
+  })
+})
+
+describe('the document', () => {
+  test('has every type of the registry, and every title', async () => {
+    const api = await openChainApi()
+    afterAll(() => api.close())
+    const { body } = await api.get('/openapi.json')
+    const shapes: { properties: Record<string, { enum?: string[] }> }[] = Object.values(
+      body.components.schemas,
+    )
+    const documented = shapes.map(({ properties }) => [
+      properties?.['type']?.enum?.[0],
+      properties?.['title']?.enum?.[0],
+    ])
+    for (const { type, title } of activities) expect(documented).toContainEqual([type, title])
+    expect(documented).toContainEqual(['group', 'Group'])
+  })
+})
