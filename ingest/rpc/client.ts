@@ -1,4 +1,4 @@
-import { errors, Pool } from 'undici'
+import { type Dispatcher, errors, Pool } from 'undici'
 import type { Clock } from '../../runtime.ts'
 import { BodyCollector, BodyTooLargeError, type HttpAnswer } from './body.ts'
 import { type EndpointUrl, redact } from './endpointUrl.ts'
@@ -14,6 +14,12 @@ export interface RpcCall {
 export type CallAnswer =
   | { readonly ok: true; readonly result: unknown }
   | { readonly ok: false; readonly error: RpcError }
+
+/** What carries requests to one server. */
+export type Transport = Pick<Dispatcher, 'dispatch' | 'destroy'>
+
+/** Opens a transport to an origin with at most so many connections. */
+export type OpenTransport = (origin: string, connectionsMax: number) => Transport
 
 /** What an endpoint has cost so far. */
 export interface RpcCost {
@@ -40,21 +46,14 @@ export class RpcClient {
   readonly cost: RpcCost = { requests: 0, sentBytes: 0, receivedBytes: 0 }
   readonly #url: EndpointUrl
   readonly #clock: Clock
-  readonly #pool: Pool
+  readonly #transport: Transport
   #nextId = 1
 
-  constructor(url: EndpointUrl, clock: Clock, connectionsMax: number) {
+  constructor(url: EndpointUrl, clock: Clock, connectionsMax: number, open: OpenTransport = openPool) {
     this.name = url.name
     this.#url = url
     this.#clock = clock
-    this.#pool = new Pool(url.origin, {
-      connections: connectionsMax,
-      pipelining: 1,
-      allowH2: false,
-      connect: { timeout: 5_000 },
-      headersTimeout: DEADLINE_MS,
-      bodyTimeout: DEADLINE_MS,
-    })
+    this.#transport = open(url.origin, connectionsMax)
   }
 
   /** Sends a JSON-RPC body and returns the bytes of a 200 answer. @throws RpcError */
@@ -128,7 +127,7 @@ export class RpcClient {
   }
 
   close(): Promise<void> {
-    return this.#pool.destroy()
+    return this.#transport.destroy()
   }
 
   async #send(body: string, bytesMax: number, signal?: AbortSignal): Promise<HttpAnswer> {
@@ -150,7 +149,7 @@ export class RpcClient {
       ...(this.#url.authorization && { authorization: this.#url.authorization }),
     }
     try {
-      this.#pool.dispatch({ method: 'POST', path: this.#url.path, headers, body }, collector)
+      this.#transport.dispatch({ method: 'POST', path: this.#url.path, headers, body }, collector)
       return await collector.answer
     } catch (error) {
       signal?.throwIfAborted()
@@ -204,6 +203,16 @@ export class RpcClient {
     return { ok: true, result: fields['result'] }
   }
 }
+
+const openPool: OpenTransport = (origin, connections) =>
+  new Pool(origin, {
+    connections,
+    pipelining: 1,
+    allowH2: false,
+    connect: { timeout: 5_000 },
+    headersTimeout: DEADLINE_MS,
+    bodyTimeout: DEADLINE_MS,
+  })
 
 export function callText(id: number, { method, params }: RpcCall): string {
   return `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${JSON.stringify(params)}}`

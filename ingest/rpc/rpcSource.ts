@@ -5,7 +5,7 @@ import type { Logger } from '../../telemetry.ts'
 import type { BlockRange } from '../range.ts'
 import type { ChainHead, RawRange, Source } from '../source.ts'
 import { Admission } from './admission.ts'
-import { type RpcCall, RpcClient } from './client.ts'
+import { type OpenTransport, type RpcCall, RpcClient } from './client.ts'
 import { LIMIT_MAX } from './concurrency.ts'
 import { Endpoint, type EndpointStatus } from './endpoint.ts'
 import { EndpointSet } from './endpointSet.ts'
@@ -29,6 +29,8 @@ export interface RpcSourceOptions {
   readonly batchBlocksMax?: number
   /** Length an answer is sized to; 6 MB by default. */
   readonly batchBytesTarget?: number
+  /** HTTP over sockets by default. */
+  readonly openTransport?: OpenTransport
 }
 
 /** The source with what /status shows of it. */
@@ -74,7 +76,9 @@ class JsonRpcSource implements RpcSource {
     const { chainId, runtime, log, genesisHash = null, finalityDepth } = options
     this.chainId = chainId
     const clock = runtime.clock
-    const all = urls.map((url) => new Endpoint(new RpcClient(url, clock, LIMIT_MAX), clock, chainId))
+    const all = urls.map(
+      (url) => new Endpoint(new RpcClient(url, clock, LIMIT_MAX, options.openTransport), clock, chainId),
+    )
     this.#set = new EndpointSet(all, clock)
     this.#admission = new Admission({ clock, log, chainId, genesisHash })
     const announced = () => this.#sockets.some(({ live }) => live)

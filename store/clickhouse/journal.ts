@@ -36,7 +36,19 @@ interface JournalRow {
   tables: ExpectedTables
 }
 
-export class ClickHouseJournal {
+/** What was begun and what is done, as the sink and the lane use it. */
+export interface Journal {
+  /** Batches begun and not known to be complete, ascending. */
+  open(): Promise<JournalEntry[]>
+  /** Records a batch before it is sent; refuses a range that overlaps another. */
+  begin(entry: JournalEntry): Promise<void>
+  /** Starts another attempt, after the range was deleted: its token must differ, or the engine would drop the rows. */
+  retry(entry: JournalEntry): Promise<JournalEntry>
+  /** The batch is in ClickHouse, read back: it counts as covered in the same transaction. */
+  written(entry: JournalEntry): Promise<void>
+}
+
+export class ClickHouseJournal implements Journal {
   readonly #postgres: Postgres
   readonly #schema: string
   readonly #fence: bigint
@@ -48,7 +60,6 @@ export class ClickHouseJournal {
     this.#fence = fence
   }
 
-  /** Batches begun and not known to be complete, ascending. */
   async open(): Promise<JournalEntry[]> {
     const result = await this.#postgres.pool.query<JournalRow>(
       `SELECT from_block, to_block, encoder, attempt, tables FROM ${this.#table} WHERE state = 'open' ORDER BY from_block`,
@@ -56,7 +67,7 @@ export class ClickHouseJournal {
     return result.rows.map(entryOf)
   }
 
-  /** Records a batch before it is sent. The exclusion constraint refuses a range that overlaps another. */
+  /** The table's exclusion constraint refuses an overlap. */
   async begin(entry: JournalEntry): Promise<void> {
     await this.#change(async (client) => {
       await client.query(
@@ -66,7 +77,6 @@ export class ClickHouseJournal {
     })
   }
 
-  /** Starts another attempt, after the range was deleted: its token must differ, or the engine would drop the rows. */
   async retry(entry: JournalEntry): Promise<JournalEntry> {
     const next = { ...entry, attempt: entry.attempt + 1 }
     await this.#change(async (client) => {
@@ -79,7 +89,6 @@ export class ClickHouseJournal {
     return next
   }
 
-  /** The batch is in ClickHouse, read back: it counts as covered in the same transaction. */
   async written(entry: JournalEntry): Promise<void> {
     await this.#change(async (client) => {
       const updated = await client.query(

@@ -2,18 +2,16 @@
  * The ClickHouse lane of one chain: writes what Postgres holds, is final, and ClickHouse lacks, lowest block first. One rule
  * serves the head, history, a slow engine, a crash and a rebuild after a wipe.
  */
-import { type BlockRange, difference, intersection, type RangeSet, union } from '#ingest/range.ts'
+import type { BlockRange } from '#ingest/range.ts'
 import type { RawRange } from '#ingest/source.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { MillraceError, messageOf } from '../../errors.ts'
 import type { Clock } from '../../runtime.ts'
 import type { Logger } from '../../telemetry.ts'
-import { readArchive } from '../archive.ts'
-import { readCoverage, readLane } from '../lane.ts'
-import { type Postgres, quoteIdentifier } from '../postgres.ts'
 import type { ClickHouseSink } from '../sinks/clickhouse.ts'
 import type { BatchCache } from './batchCache.ts'
-import type { ClickHouseJournal } from './journal.ts'
+import type { Journal } from './journal.ts'
+import type { LaneLedger } from './laneLedger.ts'
 
 /** Width of a ClickHouse partition; an insert that straddles two is not atomic (measured with kill -9). */
 export const PARTITION_BLOCKS = 65_536
@@ -31,10 +29,11 @@ const RETRY_MS_MAX = 15_000
 export type ClickHouseLaneState = 'running' | 'retrying' | 'stopped'
 
 export interface ClickHouseLaneOptions {
-  readonly postgres: Postgres
-  readonly schema: string
+  readonly ledger: LaneLedger
   readonly sink: ClickHouseSink
-  readonly journal: ClickHouseJournal
+  readonly journal: Journal
+  /** Width of a partition, PARTITION_BLOCKS; no insert crosses its edge. */
+  readonly partitionBlocks: number
   readonly cache: BatchCache
   readonly decode: (raw: RawRange) => Promise<EncodedBatch>
   readonly clock: Clock
@@ -115,7 +114,7 @@ export class ClickHouseLane {
     if (!this.#adopted) await this.#finishOpenBatches()
     const gap = await this.#lowestGap()
     if (!gap) return false
-    if (gap.from % PARTITION_BLOCKS === 0) await this.#seal()
+    if (gap.from % this.#options.partitionBlocks === 0) await this.#seal()
     const batches = this.#cachedBatches(gap)
     if (batches.length === 0) return this.#writeFromArchive(gap)
     if (this.#worthWaiting(gap, batches)) return false
@@ -140,21 +139,8 @@ export class ClickHouseLane {
 
   /** The lowest run of blocks that Postgres holds, are final, and ClickHouse lacks; within one partition. */
   async #lowestGap(): Promise<BlockRange | undefined> {
-    const { postgres, schema } = this.#options
-    const lane = await readLane(postgres.pool, schema)
-    const held = union(await readCoverage(postgres.pool, schema, 'postgres'), await this.#loadedChunks())
-    const final = intersection(held, [{ from: 0, to: lane?.finalized ?? -1 }])
-    const [gap] = difference(final, await readCoverage(postgres.pool, schema, 'clickhouse'))
-    return gap && { from: gap.from, to: Math.min(gap.to, partitionEnd(gap.from)) }
-  }
-
-  /** What chunks have loaded so far: committed in Postgres, though not yet attached. */
-  async #loadedChunks(): Promise<RangeSet> {
-    const { postgres, schema } = this.#options
-    const result = await postgres.pool.query<{ from_block: number; tip: number }>(
-      `SELECT from_block, tip FROM ${quoteIdentifier(schema)}.chunks WHERE tip >= from_block`,
-    )
-    return result.rows.map((row) => ({ from: row.from_block, to: row.tip }))
+    const [gap] = await this.#options.ledger.missing()
+    return gap && { from: gap.from, to: Math.min(gap.to, this.#partitionEnd(gap.from)) }
   }
 
   /** Whole cached batches from the gap's first block on, up to the size of one insert. */
@@ -174,7 +160,7 @@ export class ClickHouseLane {
 
   #worthWaiting(gap: BlockRange, batches: readonly EncodedBatch[]): boolean {
     const rows = batches.reduce((sum, batch) => sum + rowCount(batch), 0)
-    const partitionDone = batches.at(-1)?.range.to === partitionEnd(gap.from)
+    const partitionDone = batches.at(-1)?.range.to === this.#partitionEnd(gap.from)
     const waited = this.#options.clock.monotonic() - this.#flushedAt
     return rows < FLUSH_ROWS_MIN && !partitionDone && waited < FLUSH_MS
   }
@@ -208,8 +194,14 @@ export class ClickHouseLane {
   }
 
   async #decodeArchive(range: BlockRange): Promise<EncodedBatch> {
-    const { postgres, schema, decode } = this.#options
-    return decode(await readArchive(postgres.pool, schema, range))
+    const { ledger, decode } = this.#options
+    return decode(await ledger.archive(range))
+  }
+
+  /** Last block of the partition that holds a block. */
+  #partitionEnd(block: number): number {
+    const { partitionBlocks } = this.#options
+    return (Math.floor(block / partitionBlocks) + 1) * partitionBlocks - 1
   }
 
   async #append(batches: readonly EncodedBatch[]): Promise<void> {
@@ -229,9 +221,6 @@ export class ClickHouseLane {
     )
   }
 }
-
-const partitionEnd = (block: number): number =>
-  (Math.floor(block / PARTITION_BLOCKS) + 1) * PARTITION_BLOCKS - 1
 
 function rowCount(batch: EncodedBatch): number {
   return Object.values(batch.tables).reduce((sum, table) => sum + table.rowCount, 0)

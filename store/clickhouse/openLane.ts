@@ -6,13 +6,15 @@ import { adoptClickHouse, readLedgerIdentity } from '../ledger.ts'
 import { type Postgres, schemaOf } from '../postgres.ts'
 import { sealNextPartition } from '../seal.ts'
 import { ClickHouseSink } from '../sinks/clickhouse.ts'
+import { ClickHouseTables } from './analyticsTables.ts'
 import { ClickHouseJournal } from './journal.ts'
 import { ClickHouseLane, type ClickHouseLaneOptions, PARTITION_BLOCKS } from './lane.ts'
+import { postgresLaneLedger } from './laneLedger.ts'
 import { reconcileClickHouse } from './reconcile.ts'
 import { databaseOf } from './template.ts'
 
 export interface OpenLaneOptions
-  extends Pick<ClickHouseLaneOptions, 'postgres' | 'cache' | 'decode' | 'log' | 'onWritten'> {
+  extends Pick<ClickHouseLaneOptions, 'cache' | 'decode' | 'log' | 'onWritten'> {
   readonly postgres: Postgres
   readonly clickhouse: ClickHouseClient
   readonly chainId: number
@@ -52,19 +54,17 @@ export function openClickHouseLane(options: OpenLaneOptions): ClickHouseLane {
     }
   }
   const sink = new ClickHouseSink({
-    client: clickhouse,
-    database,
+    tables: new ClickHouseTables(clickhouse, database, clock),
     ledgerId: () => ledgerId,
     journal,
     assertMayWrite,
-    clock,
     failpoint,
   })
   return new ClickHouseLane({
-    postgres,
-    schema,
+    ledger: postgresLaneLedger(postgres, schema),
     sink,
     journal,
+    partitionBlocks,
     cache,
     decode,
     clock,

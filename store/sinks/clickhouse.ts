@@ -2,16 +2,13 @@
  * ClickHouse, the analytics store. It follows what Postgres holds and what is final, so it never takes a row back. A batch
  * is: journal entry, probe, one insert per table with a token of its content, read-back, `written`.
  */
-import { Readable } from 'node:stream'
-import type { ClickHouseClient } from '@clickhouse/client'
 import type { BlockRange } from '#ingest/range.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
-import { nativeBlock } from '#transform/encode/native.ts'
-import { analyticsTableNames, type TableName, tables } from '#transform/tables.ts'
+import { analyticsTableNames, type TableName } from '#transform/tables.ts'
 import { MillraceError } from '../../errors.ts'
-import type { Clock, Failpoint } from '../../runtime.ts'
-import { ClickHouseFailure, selectRows } from '../clickhouse/client.ts'
-import type { ClickHouseJournal, ExpectedTable, ExpectedTables, JournalEntry } from '../clickhouse/journal.ts'
+import type { Failpoint } from '../../runtime.ts'
+import type { AnalyticsTables } from '../clickhouse/analyticsTables.ts'
+import type { ExpectedTable, ExpectedTables, Journal, JournalEntry } from '../clickhouse/journal.ts'
 
 /** Raised whenever the same block would be encoded to other bytes. */
 export const ENCODER_VERSION = 1
@@ -20,14 +17,12 @@ export const ENCODER_VERSION = 1
 const ATTEMPTS_MAX = 5
 
 export interface ClickHouseSinkOptions {
-  readonly client: ClickHouseClient
-  readonly database: string
+  readonly tables: AnalyticsTables
   /** Part of every token; another one after Postgres was restored from an older copy. */
   readonly ledgerId: () => string
-  readonly journal: ClickHouseJournal
+  readonly journal: Journal
   /** Throws when this process may no longer write (lease lost). */
   readonly assertMayWrite: () => void
-  readonly clock: Clock
   readonly failpoint: Failpoint
 }
 
@@ -94,95 +89,33 @@ export class ClickHouseSink {
 
   /** Tables that hold nothing of the range yet; 'wrong' when one holds something else than all of it. */
   async #missingTables(entry: JournalEntry): Promise<TableName[] | 'wrong'> {
-    const { client, database } = this.#options
-    // Tables that shall have no row are asked too: something else may have left one there.
-    const sql = analyticsTableNames.map(
-      (
-        name,
-      ) => `SELECT '${name}' AS name, toString(count()) AS rows, toString(sum(toUInt256(${tables[name].blockColumn}))) AS block_sum
-        FROM ${database}.${name} WHERE ${tables[name].blockColumn} BETWEEN ${entry.range.from} AND ${entry.range.to}`,
-    )
-    const found = await selectRows<{ name: TableName; rows: string; block_sum: string }>(
-      client,
-      sql.join(' UNION ALL '),
-    )
     const missing: TableName[] = []
-    for (const { name, rows, block_sum } of found) {
+    // Tables that shall have no row are asked too: something else may have left one there.
+    for (const [name, { rows, blockSum }] of await this.#options.tables.count(entry.range)) {
       const expected = entry.tables[name]
       if (rows === '0' && expected) missing.push(name)
-      else if (rows !== String(expected?.rows ?? 0) || block_sum !== (expected?.blockSum ?? '0'))
+      else if (rows !== String(expected?.rows ?? 0) || blockSum !== (expected?.blockSum ?? '0'))
         return 'wrong'
     }
     return missing
   }
 
   async #insert(entry: JournalEntry, name: TableName, batches: readonly EncodedBatch[]): Promise<void> {
-    const { client, database, assertMayWrite } = this.#options
-    const token = tokenOf(entry, name, this.#options.ledgerId())
-    const rowCount = entry.tables[name]?.rows ?? 0
+    const { tables, assertMayWrite, ledgerId } = this.#options
     assertMayWrite()
-    try {
-      const { stream } = await client.exec({
-        query: `INSERT INTO ${database}.${name} FORMAT Native`,
-        values: Readable.from(
-          nativeBlock(
-            tables[name],
-            batches.map((batch) => batch.tables[name]),
-          ),
-          { objectMode: false },
-        ),
-        query_id: `${token}#${crypto.randomUUID()}`,
-        clickhouse_settings: {
-          insert_deduplication_token: token,
-          async_insert: 0,
-          // One block per insert, in one partition: that is what makes the insert atomic.
-          max_partitions_per_insert_block: '1',
-          max_insert_block_size: String(Math.max(rowCount, 1)),
-          min_insert_block_size_rows: String(Math.max(rowCount, 1)),
-          min_insert_block_size_bytes: '0',
-        },
-      })
-      stream.resume()
-      await new Promise((resolve, reject) => stream.on('end', resolve).on('error', reject))
-    } catch (cause) {
-      throw new ClickHouseFailure(cause)
-    }
+    await tables.insert(name, batches, tokenOf(entry, name, ledgerId()))
   }
 
   async #deleteRange(entry: JournalEntry): Promise<void> {
-    const { client, database, assertMayWrite } = this.#options
+    const { tables, assertMayWrite, ledgerId } = this.#options
     assertMayWrite()
-    await this.#endRunningInserts(entry)
-    for (const name of analyticsTableNames)
-      await client.command({
-        query: `ALTER TABLE ${database}.${name} DELETE WHERE ${tables[name].blockColumn} BETWEEN ${entry.range.from} AND ${entry.range.to}`,
-        clickhouse_settings: { mutations_sync: '2' },
-      })
-  }
-
-  /** An insert of ours that is still running could land after the delete. */
-  async #endRunningInserts(entry: JournalEntry): Promise<void> {
-    const { client, clock } = this.#options
-    const prefixes = expectedNames(entry.tables).map((name) => tokenOf(entry, name, this.#options.ledgerId()))
-    const running = `arrayExists(p -> startsWith(query_id, p), {prefixes: Array(String)})`
-    for (let poll = 0; poll < KILL_POLLS_MAX; poll++) {
-      const parameters = { prefixes }
-      const [found] = await selectRows<{ n: string }>(
-        client,
-        `SELECT count() AS n FROM system.processes WHERE ${running}`,
-        parameters,
-      )
-      if (found?.n === '0') return
-      await client.command({ query: `KILL QUERY WHERE ${running} ASYNC`, query_params: parameters })
-      await clock.sleep(KILL_POLL_MS)
-    }
-    throw new BatchUnwritableError(entry.range, 'an earlier insert of it does not end')
+    // An insert of ours that is still running could land after the delete.
+    const tokens = expectedNames(entry.tables).map((name) => tokenOf(entry, name, ledgerId()))
+    if (!(await tables.endInserts(tokens)))
+      throw new BatchUnwritableError(entry.range, 'an earlier insert of it does not end')
+    await tables.delete(entry.range)
   }
 }
-
-/** KILL … SYNC is never used: it deadlocks its session in the embedded engine (measured, twice). */
-const KILL_POLL_MS = 100
-const KILL_POLLS_MAX = 100
 
 /** No lane and no writer in it: whoever sends the same rows sends the same token. */
 function tokenOf(entry: JournalEntry, name: TableName, ledgerId: string): string {

@@ -3,6 +3,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import type { RawRange } from '#ingest/source.ts'
 import { hash } from '#primitives.ts'
 import { type Clock, type Failpoint, systemRuntime } from '#runtime.ts'
+import { ClickHouseTables } from '#store/clickhouse/analyticsTables.ts'
 import { BatchCache } from '#store/clickhouse/batchCache.ts'
 import { openClickHouse } from '#store/clickhouse/client.ts'
 import { ClickHouseJournal } from '#store/clickhouse/journal.ts'
@@ -114,12 +115,10 @@ function openSinks(
   const clock = hurryingClock()
   const client = options.wrapClickHouse?.(clickhouse) ?? clickhouse
   const sink = new ClickHouseSink({
-    client,
-    database: databaseOf(chainId),
+    tables: new ClickHouseTables(client, databaseOf(chainId), clock),
     ledgerId: () => ledgerId,
     journal,
     assertMayWrite,
-    clock,
     failpoint,
   })
   const lane = openClickHouseLane({

@@ -1,0 +1,108 @@
+/**
+ * One chain's tables in ClickHouse, as much of the engine as the sink needs. A port of its own, so that what may go wrong
+ * around an insert (lost answers, half-done deletes, dropped repeats) can be simulated without an engine.
+ */
+import { Readable } from 'node:stream'
+import type { ClickHouseClient } from '@clickhouse/client'
+import type { BlockRange } from '#ingest/range.ts'
+import type { EncodedBatch } from '#transform/batch.ts'
+import { nativeBlock } from '#transform/encode/native.ts'
+import { analyticsTableNames, type TableName, tables } from '#transform/tables.ts'
+import type { Clock } from '../../runtime.ts'
+import { ClickHouseFailure, selectRows } from './client.ts'
+
+/** What a table holds of a range: rows, and the sum of their block numbers, exact as text. */
+export interface TableCount {
+  readonly rows: string
+  readonly blockSum: string
+}
+
+export interface AnalyticsTables {
+  /** Of every table, also those that hold nothing of the range. */
+  count(range: BlockRange): Promise<ReadonlyMap<TableName, TableCount>>
+  /** All rows of the batches or none. A token the engine has seen before is dropped and acknowledged. */
+  insert(name: TableName, batches: readonly EncodedBatch[], token: string): Promise<void>
+  /** Ends inserts that are still running under such a token. False when they do not end. */
+  endInserts(tokens: readonly string[]): Promise<boolean>
+  /** Deletes the range from every table; done when it returns. */
+  delete(range: BlockRange): Promise<void>
+}
+
+/** KILL … SYNC is never used: it deadlocks its session in the embedded engine (measured, twice). */
+const KILL_POLL_MS = 100
+const KILL_POLLS_MAX = 100
+
+/** @throws ClickHouseFailure from each of its calls */
+export class ClickHouseTables implements AnalyticsTables {
+  readonly #client: ClickHouseClient
+  readonly #database: string
+  readonly #clock: Clock
+
+  constructor(client: ClickHouseClient, database: string, clock: Clock) {
+    this.#client = client
+    this.#database = database
+    this.#clock = clock
+  }
+
+  async count({ from, to }: BlockRange): Promise<ReadonlyMap<TableName, TableCount>> {
+    const sql = analyticsTableNames.map((name) => {
+      const column = tables[name].blockColumn
+      return `SELECT '${name}' AS name, toString(count()) AS rows, toString(sum(toUInt256(${column}))) AS block_sum
+        FROM ${this.#database}.${name} WHERE ${column} BETWEEN ${from} AND ${to}`
+    })
+    const found = await selectRows<{ name: TableName; rows: string; block_sum: string }>(
+      this.#client,
+      sql.join(' UNION ALL '),
+    )
+    return new Map(found.map(({ name, rows, block_sum }) => [name, { rows, blockSum: block_sum }]))
+  }
+
+  async insert(name: TableName, batches: readonly EncodedBatch[], token: string): Promise<void> {
+    const pieces = batches.map((batch) => batch.tables[name])
+    const rowCount = pieces.reduce((sum, piece) => sum + piece.rowCount, 0)
+    try {
+      const { stream } = await this.#client.exec({
+        query: `INSERT INTO ${this.#database}.${name} FORMAT Native`,
+        values: Readable.from(nativeBlock(tables[name], pieces), { objectMode: false }),
+        query_id: `${token}#${crypto.randomUUID()}`,
+        clickhouse_settings: {
+          insert_deduplication_token: token,
+          async_insert: 0,
+          // One block per insert, in one partition: that is what makes the insert atomic.
+          max_partitions_per_insert_block: '1',
+          max_insert_block_size: String(Math.max(rowCount, 1)),
+          min_insert_block_size_rows: String(Math.max(rowCount, 1)),
+          min_insert_block_size_bytes: '0',
+        },
+      })
+      stream.resume()
+      await new Promise((resolve, reject) => stream.on('end', resolve).on('error', reject))
+    } catch (cause) {
+      throw new ClickHouseFailure(cause)
+    }
+  }
+
+  async endInserts(tokens: readonly string[]): Promise<boolean> {
+    const running = `arrayExists(p -> startsWith(query_id, p), {prefixes: Array(String)})`
+    const parameters = { prefixes: tokens }
+    for (let poll = 0; poll < KILL_POLLS_MAX; poll++) {
+      const [found] = await selectRows<{ n: string }>(
+        this.#client,
+        `SELECT count() AS n FROM system.processes WHERE ${running}`,
+        parameters,
+      )
+      if (found?.n === '0') return true
+      await this.#client.command({ query: `KILL QUERY WHERE ${running} ASYNC`, query_params: parameters })
+      await this.#clock.sleep(KILL_POLL_MS)
+    }
+    return false
+  }
+
+  async delete({ from, to }: BlockRange): Promise<void> {
+    for (const name of analyticsTableNames)
+      await this.#client.command({
+        query: `ALTER TABLE ${this.#database}.${name} DELETE WHERE ${tables[name].blockColumn} BETWEEN ${from} AND ${to}`,
+        clickhouse_settings: { mutations_sync: '2' },
+      })
+  }
+}
