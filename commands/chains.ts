@@ -2,7 +2,7 @@
 
 import { parseBlock } from '#ingest/block.ts'
 import { type DevChain, startDevChain } from '#ingest/devchain/node.ts'
-import type { Traffic, TrafficOptions } from '#ingest/devchain/traffic.ts'
+import { runTraffic } from '#ingest/devchain/trafficThread.ts'
 import { SourceError } from '#ingest/rpc/errors.ts'
 import { identifyChain as probeChain } from '#ingest/rpc/probe.ts'
 import { createSource, type RpcSource } from '#ingest/rpc/rpcSource.ts'
@@ -114,26 +114,17 @@ async function learnHeaderRule(source: RpcSource): Promise<ChainIdentity['header
   return 'unknown'
 }
 
-/**
- * What makes traffic, when a chain of the settings is a local one. It takes a second to load, most of it an Ethereum
- * library that nothing else needs: nobody else waits for it, and this is best called where others are waited for.
- */
-export async function loadTraffic({ chains }: Config) {
-  return chains.some(({ rpcUrls }) => rpcUrls.length === 0)
-    ? await import('#ingest/devchain/traffic.ts')
-    : null
-}
-
-/** Traffic on the dev chains, so that there is something to see; ends with the signal. */
-export function startTrafficOn(
+/** Traffic on the dev chains, so that there is something to see. Resolves when it has ended, after the signal. */
+export async function runTrafficOn(
   chains: readonly ReachableChain[],
-  startTraffic: (options: TrafficOptions) => Traffic,
-  runtime: Runtime,
+  { clock }: Runtime,
   log: Logger,
   signal: AbortSignal,
-): Traffic[] {
+): Promise<void> {
   const devChains = chains.flatMap(({ devChain }) => devChain ?? [])
-  return devChains.map(({ rpcUrl, chainId, generation: seed }) =>
-    startTraffic({ rpcUrl, chainId, seed, log, clock: runtime.clock, signal }),
+  await Promise.all(
+    devChains.map(({ rpcUrl, chainId, generation: seed }) =>
+      runTraffic({ rpcUrl, chainId, seed }, log, clock, signal),
+    ),
   )
 }

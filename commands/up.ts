@@ -13,12 +13,12 @@ import type { Config } from '../config.ts'
 import { type ChainId, chainId } from '../primitives.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Logger } from '../telemetry.ts'
-import { loadTraffic, startTrafficOn } from './chains.ts'
+import { runTrafficOn } from './chains.ts'
 import { nodeReader } from './nodeReader.ts'
 import { openProgram, type Program } from './program.ts'
 import { checkAllWalls, keepWallsChecked, openQueryEngines } from './queryEngines.ts'
 import { createStatusSource } from './status.ts'
-import { aborted, InterruptedError } from './stopSignal.ts'
+import { aborted, assertNotInterrupted, InterruptedError } from './stopSignal.ts'
 import { startView } from './view.ts'
 
 export interface UpOptions {
@@ -31,31 +31,30 @@ export interface UpOptions {
 
 /** Runs until `stop` aborts. @throws what prevents the start, each error naming its setting */
 export async function up(config: Config, options: UpOptions): Promise<void> {
-  const { runtime, log, stop } = options
-  await assertAddressFree(config.host, config.port)
-  const loading = loadTraffic(config)
-  const program = await openProgram(config, runtime, log, stop).catch((error: unknown) => {
+  try {
+    await assertAddressFree(config.host, config.port)
+    await index(config, options)
+  } catch (error) {
     // Asked to end while it started: that is no failure.
-    if (error instanceof InterruptedError) return null
-    throw error
-  })
-  if (!program) return
+    if (!(error instanceof InterruptedError)) throw error
+  }
+}
+
+async function index(config: Config, options: UpOptions): Promise<void> {
+  const { runtime, log, stop } = options
+  const program = await openProgram(config, runtime, log, stop)
   const ending = new AbortController()
   const started: Chain[] = []
+  const traffic = runTrafficOn(program.reachable, runtime, log, ending.signal)
   try {
     for (const chain of program.chains) {
       await chain.start()
       started.push(chain)
     }
-    const module = await loading
-    const traffic = module
-      ? startTrafficOn(program.reachable, module.startTraffic, runtime, log, ending.signal)
-      : []
     await serve(config, program, options)
-    ending.abort()
-    await Promise.all(traffic.map(({ done }) => done))
   } finally {
     ending.abort()
+    await traffic
     for (const chain of started.toReversed()) await chain.stop()
     await program.close()
   }
@@ -68,6 +67,7 @@ async function serve(config: Config, program: Program, options: UpOptions): Prom
   const { clock } = runtime
   const shutdown = new AbortController()
   const sql = await openQueryEngines(program.engines, program.chains, runtime, log)
+  assertNotInterrupted(stop)
   await checkAllWalls(sql, program.chains, log)
   const walls = keepWallsChecked(sql, program.chains, runtime, log, shutdown.signal)
   const chains = readsOf(program)

@@ -25,8 +25,11 @@ export interface PostgresOptions {
 
 /** A batch is one transaction; a minute is far beyond the slowest one measured (2 s for 64 MB of rows). */
 const STATEMENT_TIMEOUT_MS = 60_000
-/** Long enough for a restart of the server to be felt as a retry, short enough to be told about it. */
-const CONNECT_TIMEOUT_MS = 5_000
+/**
+ * Long enough for a restart of the server to be felt as a retry, short enough to be told about it. On a machine with too
+ * much to do, five seconds were not enough for a connection over loopback.
+ */
+const CONNECT_TIMEOUT_MS = 15_000
 
 // Heights and counts fit a safe integer; 256-bit values are `numeric` and stay text until a codec makes a bigint.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)

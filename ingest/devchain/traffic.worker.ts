@@ -1,0 +1,21 @@
+/** The thread that trafficThread.ts starts. */
+import { parentPort, workerData } from 'node:worker_threads'
+import { systemRuntime } from '#runtime.ts'
+import type { Logger } from '#telemetry.ts'
+import { startTraffic } from './traffic.ts'
+import type { TrafficLogLine, TrafficTask } from './trafficThread.ts'
+
+if (!parentPort) throw new Error('traffic.worker.ts runs as a thread')
+const port = parentPort
+const { rpcUrl, chainId, seed }: TrafficTask = workerData
+const end = new AbortController()
+port.once('message', () => end.abort())
+
+const send = (level: TrafficLogLine['level']) => (fields: object, message: string) =>
+  port.postMessage({ level, fields, message } satisfies TrafficLogLine)
+const log: Logger = { debug: send('debug'), info: send('info'), warn: send('warn'), error: send('error') }
+
+const { clock } = systemRuntime()
+await startTraffic({ rpcUrl, chainId, seed, log, clock, signal: end.signal }).done
+// Ends the thread alone. Sockets kept for the next call would hold it for some seconds more.
+process.exit()
