@@ -1,0 +1,170 @@
+// Goal: with nothing set, one command shows a live chain, and no way of ending it loses or doubles anything.
+// Method: the program in a process of its own, started three times on one data directory: fresh, after a clean end, after
+// kill -9. Waits are requests that the program itself answers when the block is there.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, expect, test, vi } from 'vitest'
+import { showOnTerminal } from '../support/virtualTerminal.ts'
+import {
+  blockIndexed,
+  chainOf,
+  enginePids,
+  freshDataDir,
+  get,
+  isRunning,
+  type RunningMillrace,
+  runMillrace,
+  startMillrace,
+  startOnTerminal,
+  until,
+} from './support/millrace.ts'
+
+// A start takes some 6 s on an idle machine, and several times that beside other tests.
+vi.setConfig({ testTimeout: 180_000 })
+
+const dataDir = freshDataDir()
+const env = { DATA_DIR: dataDir.path }
+const CHAIN = 4217
+let program: RunningMillrace
+let genesis = ''
+let tipBefore = -1
+const onLinux = process.platform === 'linux'
+/** Processes that must be gone in the end. */
+const left: number[] = []
+
+afterAll(async () => {
+  await program?.stop()
+  dataDir.remove()
+})
+
+/** Empty while history is not there yet. */
+const hashOf = async (number: number): Promise<string> =>
+  Object((await get(`${program.origin}/v1/blocks/${number}`)).body).hash ?? ''
+const query = async (engine: string, sql: string) =>
+  (await get(`${program.origin}/v1/indexer/query?engine=${engine}&sql=${encodeURIComponent(sql)}`)).body
+const verify = () => runMillrace(['verify'], env)
+
+test('a first start shows live blocks of a local chain', async () => {
+  const startedMs = performance.now()
+  program = await startMillrace(env)
+  await blockIndexed(program, 1)
+  const seconds = ((performance.now() - startedMs) / 1000).toFixed(1)
+  process.stderr.write(`first live block ${seconds} s after the start of an empty directory\n`)
+  await until(async () => (await hashOf(0)) !== '')
+  genesis = await hashOf(0)
+})
+
+test('every way to look at it answers', async () => {
+  expect(await get(`${program.origin}/health`)).toEqual({ status: 200, body: { ok: true } })
+  await until(async () => (await get(`${program.origin}/ready`)).status === 200)
+  expect(await chainOf(program, CHAIN)).toMatchObject({
+    kind: 'tempo',
+    startBlock: 0,
+    stores: { postgres: { state: 'running' }, clickhouse: { state: 'running' } },
+  })
+  expect((await get(`${program.origin}/metrics`)).body).toContain(`millrace_tip_block{chain="${CHAIN}"`)
+  expect((await get(`${program.origin}/openapi.json`)).body).toMatchObject({ openapi: '3.1.0' })
+  expect((await get(`${program.origin}/docs`)).body).toMatch(/^<!doctype html>/i)
+})
+
+test('Tempo transactions and transfers keep coming, in both stores', async () => {
+  await until(async () => {
+    const { rows } = Object(await query('clickhouse', 'SELECT DISTINCT type FROM txs'))
+    return JSON.stringify(rows).includes('118')
+  })
+  expect(await query('postgres', 'SELECT count(*) FROM txs WHERE type = 118')).toMatchObject({ ok: true })
+  const { data } = Object((await get(`${program.origin}/v1/transfers`)).body)
+  expect(data.length).toBeGreaterThan(0)
+  const { tip } = (await chainOf(program, CHAIN)).stores.postgres
+  await blockIndexed(program, (tip ?? 0) + 3)
+})
+
+test('commands work beside it', async () => {
+  const [status, json, verified] = await Promise.all([
+    runMillrace(['status'], { PORT: program.port }),
+    runMillrace(['status', '--json'], { PORT: program.port }),
+    verify(),
+  ])
+  expect(status).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/chain 4217[\s\S]*Postgres[\s\S]*ClickHouse/),
+  })
+  expect(JSON.parse(json.stdout)).toMatchObject({ chains: [{ chainId: CHAIN }] })
+  expect(verified).toMatchObject({ code: 0, stdout: expect.stringContaining('agreed') })
+})
+
+test('a second program on its directory or its port is told so at once', async () => {
+  const other = freshDataDir()
+  const [sameDirectory, samePort] = await Promise.all([
+    runMillrace(['up'], { ...env, PORT: '0' }),
+    runMillrace(['up'], { DATA_DIR: other.path, PORT: program.port }),
+  ])
+  other.remove()
+  expect(sameDirectory).toMatchObject({ code: 1, stdout: '' })
+  expect(sameDirectory.stderr).toMatch(
+    new RegExp(`^millrace: DATA_DIR .* Millrace process ${program.pid}\\..*\n$`),
+  )
+  expect(samePort).toMatchObject({ code: 1, stdout: '' })
+  expect(samePort.stderr).toMatch(new RegExp(`^millrace: PORT: ${program.port} is in use .*\n$`))
+})
+
+test('it prints plain lines, and logs JSON lines', () => {
+  const lines = program.stdout().trimEnd().split('\n')
+  expect(lines[0]).toContain(`Millrace answers at ${program.origin}`)
+  for (const line of lines.slice(1)) expect(line).toMatch(/^chain=4217 head=/)
+  for (const line of program.stderr().trimEnd().split('\n'))
+    expect(JSON.parse(line)).toMatchObject({ level: expect.any(Number), msg: expect.any(String) })
+})
+
+test('SIGTERM ends it cleanly and leaves nothing running', async () => {
+  const engines = enginePids(dataDir.path)
+  expect(engines).toHaveLength(3)
+  tipBefore = (await chainOf(program, CHAIN)).stores.postgres.tip ?? -1
+  const { code, stderr } = await program.stop()
+  expect(code).toBe(0)
+  expect(engines.filter(isRunning)).toEqual([])
+  expect(existsSync(join(dataDir.path, 'lock'))).toBe(false)
+  expect(existsSync(join(dataDir.path, 'connection.json'))).toBe(false)
+  expect(stderr).not.toMatch(/"level":50/)
+  expect(stderr).not.toContain('announcements of new heads ended')
+})
+
+test('the next start goes on with the same chain', async () => {
+  program = await startMillrace(env)
+  await blockIndexed(program, tipBefore + 3)
+  expect(await hashOf(0)).toBe(genesis)
+  const { coverage } = await chainOf(program, CHAIN)
+  expect(coverage).toEqual([{ from: 0, to: expect.any(Number) }])
+  tipBefore = coverage[0]?.to ?? -1
+})
+
+test('after kill -9 the next start takes over what was left, and both stores agree with the chain', async () => {
+  const engines = enginePids(dataDir.path)
+  await program.kill()
+  program = await (onLinux ? startOnTerminal(env) : startMillrace(env))
+  await blockIndexed(program, tipBefore + 3)
+  expect(await hashOf(0)).toBe(genesis)
+  expect(await verify()).toMatchObject({ code: 0, stdout: expect.stringContaining('agreed') })
+  left.push(...engines, ...enginePids(dataDir.path))
+})
+
+test.runIf(onLinux)('on a terminal it redraws one view, with logs as text above it', async () => {
+  const shown = () => showOnTerminal(program.stdout())
+  const heads = () => shown().filter((line) => line.startsWith('  head '))
+  const [first] = heads()
+  await until(async () => heads()[0] !== first)
+  const view = shown()
+  expect(heads()).toHaveLength(1)
+  expect(view.filter((line) => line === `chain ${CHAIN}`)).toHaveLength(1)
+  expect(view.filter((line) => line.startsWith('{'))).toEqual([])
+  expect(view.findIndex((line) => / new heads are announced/.test(line))).toBeLessThan(
+    view.indexOf(`chain ${CHAIN}`),
+  )
+})
+
+test('Ctrl-C ends it cleanly and leaves nothing running', async () => {
+  const { code, stdout } = await program.stop()
+  expect(code).toBe(0)
+  expect(stdout).toContain('Ending:')
+  expect(left.filter(isRunning)).toEqual([])
+})
