@@ -46,10 +46,10 @@ const bareEnvironment = Object.fromEntries(
 )
 
 /** A new data directory; `remove` ends what a killed program left running in it and deletes it. */
-export function freshDataDir(): { readonly path: string; remove(): void } {
+export function freshDataDir(chainId = 4217): { readonly path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), 'millrace-test-'))
   const remove = () => {
-    for (const pid of enginePids(path)) endProcess(pid)
+    for (const pid of enginePids(path, chainId)) endProcess(pid)
     rmSync(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
   }
   return { path, remove }
