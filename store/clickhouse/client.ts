@@ -20,7 +20,8 @@ export function openClickHouse(access: ClickHouseAccess): ClickHouseClient {
     request_timeout: REQUEST_TIMEOUT_MS,
     max_open_connections: CONNECTIONS_MAX,
     keep_alive: { enabled: true },
-    log: { level: ClickHouseLogLevel.ERROR },
+    // Every failure is raised to us; the client would print it a second time, past our log and its format.
+    log: { level: ClickHouseLogLevel.OFF },
     clickhouse_settings: {
       // 64-bit integers do not fit a JSON number; quoted they survive.
       output_format_json_quote_64bit_integers: 1,
