@@ -135,19 +135,11 @@ describeWithShared('an outage', () => {
     expect(indexed.postgres.pool.waitingCount).toBe(0)
   })
 
-  test('of Postgres for longer than the lease ends in taking it again', async () => {
+  // Nobody else wants the lease here, so that it is renewed late or taken again, whichever is asked first.
+  test('of Postgres for longer than the lease is got over', async () => {
     const recorded = await loadRecordedChain('tempo-dev-2k', 50, 5)
     const indexed = await start(recorded)
     await expect.poll(() => covered(indexed, 'clickhouse'), wait).toBe(45)
-    const { chainId } = indexed.chain.state
-    const fence = async () => {
-      const { rows } = await indexed.postgres.pool.query<{ fence: number }>(
-        'SELECT fence FROM app.leases WHERE name = $1',
-        [`index:${chainId}`],
-      )
-      return rows[0]?.fence
-    }
-    const before = await fence()
     const backends = await indexed.postgres.pool.query<{ pid: number }>(
       "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'",
     )
@@ -157,6 +149,6 @@ describeWithShared('an outage', () => {
     await new Promise((resolve) => setTimeout(resolve, 2_500))
     for (const pid of pids) process.kill(pid, 'SIGCONT')
     await expectWhole(indexed, recorded)
-    expect(await fence()).toBeGreaterThan(before ?? 0)
+    await expect.poll(() => indexed.chain.headStatus, wait).toEqual({ state: 'running', problem: null })
   })
 })
