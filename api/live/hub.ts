@@ -162,7 +162,7 @@ export class LiveHub {
   /** The newest block alone: enough to learn whether a query runs, and cheap. */
   #newest({ engine, chainId }: LiveRequest): RangeSet {
     const tip = this.#feedsOf(chainId)[engine].tip()
-    return [{ from: tip, to: tip }]
+    return tip < 0 ? [] : [{ from: tip, to: tip }]
   }
 
   #feedsOf(chainId: ChainId) {

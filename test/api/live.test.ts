@@ -273,6 +273,17 @@ describeWithShared('live SQL', () => {
     ])
   })
 
+  test('a stream that begins before the chain does hears its first block', async () => {
+    const empty = await openChainApi()
+    const url = new URL(urlOf('SELECT num FROM blocks'))
+    const client = await openStream(empty.server.origin + url.pathname + url.search)
+    await client.until((events) => of(events, 'progress').length > 0)
+    await empty.append(batches.slice(0, 2))
+    expect(blocksOf(await client.until(results(2)))).toEqual([0, 1])
+    client.close()
+    await empty.close()
+  })
+
   // The two below move what the tests above share.
   test('ClickHouse streams what became final and is there, and never retracts', async () => {
     const client = await connect('SELECT hash FROM txs ORDER BY idx', undefined, '&engine=clickhouse')
