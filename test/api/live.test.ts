@@ -277,7 +277,6 @@ describeWithShared('live SQL', () => {
     const empty = await openChainApi()
     const url = new URL(urlOf('SELECT num FROM blocks'))
     const client = await openStream(empty.server.origin + url.pathname + url.search)
-    await client.until((events) => of(events, 'progress').length > 0)
     await empty.append(batches.slice(0, 2))
     expect(blocksOf(await client.until(results(2)))).toEqual([0, 1])
     client.close()
