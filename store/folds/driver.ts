@@ -13,6 +13,7 @@ import { assertFence, type LaneState, type Queryable, readCoverage, readLane } f
 import type { Postgres } from '../postgres.ts'
 import {
   type BlockFollower,
+  completeFollower,
   type FollowerState,
   insertFollower,
   moveFollower,
@@ -112,10 +113,13 @@ export class FollowerDriver {
     if (!held) return false
     const state = await readFollower(postgres.pool, schema, follower)
     if (!state)
-      return follower.begins === 'whole' && held.to < lane.tip ? false : this.#begin(follower, signal)
+      return follower.begins === 'whole' && held.to < Math.min(lane.tip, lane.finalized)
+        ? false
+        : this.#begin(follower, signal)
     const tip = tipOf(state.coverage)
     this.#report(follower.name, { state: 'following', problem: null, tip })
-    if (state.seq === lane.seq && held.to <= tip) return false
+    if (state.seq === lane.seq && held.to <= tip)
+      return !state.completed && tip >= 0 ? this.#complete(follower, signal) : false
     const reverted = await readRevertedFrom(postgres.pool, schema, state.seq)
     const final = Math.min(held.to, lane.finalized)
     // Blocks of ours that were taken back while we were away are undone first, whatever has become final since.
@@ -136,6 +140,21 @@ export class FollowerDriver {
       await store(transaction)
     })
     return true
+  }
+
+  /** Stores what no block tells, unless the block it was asked about was taken back meanwhile. */
+  async #complete(follower: BlockFollower, signal: AbortSignal): Promise<boolean> {
+    const { postgres, schema, fence } = this.#options
+    const store = await follower.complete?.({ postgres, schema, signal })
+    return postgres.transaction(async (client) => {
+      await assertFence(client, schema, fence)
+      const lane = await readLane(client, schema)
+      const state = await readFollower(client, schema, follower)
+      if (!lane || !state || (await readRevertedFrom(client, schema, state.seq)) !== null) return false
+      await store?.({ client, schema, finalized: lane.finalized })
+      await completeFollower(client, schema, follower)
+      return true
+    })
   }
 
   /** Final blocks: nothing below `final` can change, so the lane's row is held only for the commit. */

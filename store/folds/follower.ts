@@ -5,7 +5,6 @@
  */
 import type pg from 'pg'
 import { type BlockRange, formatMultirange, parseMultirange, type RangeSet } from '#ingest/range.ts'
-import type { ProjectionName } from '#transform/tables.ts'
 import type { Queryable } from '../lane.ts'
 import { type Postgres, quoteIdentifier } from '../postgres.ts'
 
@@ -29,8 +28,8 @@ export interface BlockFollower {
   readonly name: string
   /** Raised when its rules change; the rows of another version are dropped and made anew. */
   readonly version: number
-  /** Tables it reads; it takes in a block that all of them cover from the start of the chain on. */
-  readonly needs: readonly ProjectionName[]
+  /** Projections it reads, other followers among them; it takes in a block that all of them cover from the start on. */
+  readonly needs: readonly string[]
   /** `whole`: it begins once all history is held, with one piece up to the finalized block. */
   readonly begins: 'early' | 'whole'
   /**
@@ -38,6 +37,12 @@ export interface BlockFollower {
    * @throws a MillraceError with remedy `retry` when no node answers
    */
   prepare(context: FollowerContext): Promise<(transaction: FollowerTransaction) => Promise<void>>
+  /**
+   * Asked once it has caught up, from a node: what no block tells. It stands still meanwhile. Returns how to store that;
+   * readers wait for it.
+   * @throws a MillraceError with remedy `retry` when no node answers
+   */
+  complete?(context: FollowerContext): Promise<(transaction: FollowerTransaction) => Promise<void>>
   /** Deletes every row of its tables. */
   clear(transaction: FollowerTransaction): Promise<void>
   /** Takes in the blocks of `range`, which continue what it holds. Returns the last block taken, at least the first. */
@@ -50,6 +55,8 @@ export interface BlockFollower {
 export interface FollowerState {
   readonly seq: number
   readonly coverage: RangeSet
+  /** What `complete` reads has been stored. */
+  readonly completed: boolean
 }
 
 type Identity = Pick<BlockFollower, 'name' | 'version'>
@@ -60,14 +67,14 @@ export async function readFollower(
   schema: string,
   { name, version }: Identity,
 ): Promise<FollowerState | null> {
-  const found = await client.query<{ seq: number; blocks: string }>(
-    `SELECT f.seq, c.blocks::text AS blocks FROM ${quoteIdentifier(schema)}.followers f
+  const found = await client.query<{ seq: number; completed: boolean; blocks: string }>(
+    `SELECT f.seq, f.completed, c.blocks::text AS blocks FROM ${quoteIdentifier(schema)}.followers f
      JOIN ${quoteIdentifier(schema)}.coverage c ON c.store = 'postgres' AND c.projection = f.name AND c.version = f.version
      WHERE f.name = $1 AND f.version = $2`,
     [name, version],
   )
   const row = found.rows[0]
-  return row ? { seq: row.seq, coverage: parseMultirange(row.blocks) } : null
+  return row ? { seq: row.seq, completed: row.completed, coverage: parseMultirange(row.blocks) } : null
 }
 
 /** Registers a follower that has taken in nothing yet, and forgets its other versions. */
@@ -96,7 +103,7 @@ export async function moveFollower(
   client: Queryable,
   schema: string,
   { name, version }: Identity,
-  to: FollowerState,
+  to: Omit<FollowerState, 'completed'>,
 ): Promise<void> {
   const table = (of: string) => `${quoteIdentifier(schema)}.${of}`
   await client.query(`UPDATE ${table('followers')} SET seq = $3 WHERE name = $1 AND version = $2`, [
@@ -108,6 +115,18 @@ export async function moveFollower(
     `UPDATE ${table('coverage')} SET blocks = $3::int8multirange
      WHERE store = 'postgres' AND projection = $1 AND version = $2`,
     [name, version, formatMultirange(to.coverage)],
+  )
+}
+
+/** Remembers that what no block tells has been stored. */
+export async function completeFollower(
+  client: Queryable,
+  schema: string,
+  { name, version }: Identity,
+): Promise<void> {
+  await client.query(
+    `UPDATE ${quoteIdentifier(schema)}.followers SET completed = true WHERE name = $1 AND version = $2`,
+    [name, version],
   )
 }
 

@@ -2,6 +2,7 @@
 import type { ChainKind } from '#transform/profile.ts'
 import type { Runtime } from '../../runtime.ts'
 import type { Logger } from '../../telemetry.ts'
+import { balancesFollower } from '../balances/balances.ts'
 import type { ChainState } from '../chainState.ts'
 import type { Postgres } from '../postgres.ts'
 import type { CallContracts } from './contractCalls.ts'
@@ -21,6 +22,7 @@ export function createFollowers({ kind, callContracts }: FollowersOptions): Bloc
     foldFollower(tokensFold, async (context) =>
       kind === 'tempo' ? readGenesisTokens(callContracts, context) : [],
     ),
+    balancesFollower({ kind, callContracts }),
   ]
 }
 

@@ -18,6 +18,11 @@ export interface FollowedChain {
   readonly clock: Clock
 }
 
+/** What is read: a follower's rows. `completes`: only with what no block tells. */
+export interface Followed extends Pick<BlockFollower, 'name' | 'version'> {
+  readonly completes?: boolean
+}
+
 /** Far longer than a follower needs for a block, short enough for a client that waits. */
 const BEHIND_MS_MAX = 2_000
 const LOOK_AGAIN_MS = 25
@@ -28,7 +33,7 @@ const LOOK_AGAIN_MS = 25
  */
 export async function readFollowed<Result>(
   { postgres, state, clock }: FollowedChain,
-  follower: Pick<BlockFollower, 'name' | 'version'>,
+  follower: Followed,
   signal: AbortSignal,
   read: (client: pg.PoolClient, tip: number) => Promise<Result>,
 ): Promise<Result> {
@@ -40,7 +45,8 @@ export async function readFollowed<Result>(
     const outcome = await readSnapshot(postgres, signal, async (client) => {
       const found = await readFollower(client, state.schema, follower)
       if (found) tip = newestSegment(found.coverage)?.to ?? -1
-      if (!found || tip < 0 || !(await isCurrent(client, state.schema, found, tip, target))) return null
+      if (!found || tip < 0 || (follower.completes && !found.completed)) return null
+      if (!(await isCurrent(client, state.schema, found, tip, target))) return null
       return { result: await read(client, tip) }
     })
     if (outcome) return outcome.result

@@ -3,8 +3,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { address } from '#primitives.ts'
 import type { CuratedTokens } from '#store/curated/curatedTokens.ts'
+import { genesisTokens, readBalances } from '../store/support/balanceOracle.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
-import { followersOf, genesisTokens, recordedCalls } from '../store/support/followers.ts'
+import { followersOf, recordedCalls } from '../store/support/followers.ts'
 import { type OracleToken, tokensAt } from '../store/support/tokenOracle.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { type ChainApi, openChainApi, walk } from './support/chainApi.ts'
@@ -38,7 +39,9 @@ describeWithShared('tokens', () => {
     order = [...[...tokens.keys()].toReversed(), ...genesisTokens.toReversed()]
     api = await openChainApi({ services: { curatedTokens } })
     await api.append(recordedBatches(recording, 10))
-    await followersOf(api.store, { callContracts: recordedCalls(recording) }).settle()
+    await followersOf(api.store, {
+      callContracts: recordedCalls(recording, readBalances(recording)),
+    }).settle()
     check = await responseCheck(api)
   })
   afterAll(() => api.close())
@@ -165,7 +168,9 @@ describeWithShared('tokens that are not ready', () => {
     afterAll(() => api.close())
     const batches = recordedBatches(recording, 10)
     await api.append(batches.slice(0, 3))
-    const { settle } = followersOf(api.store, { callContracts: recordedCalls(recording) })
+    const { settle } = followersOf(api.store, {
+      callContracts: recordedCalls(recording, readBalances(recording)),
+    })
     const before = await api.get('/v1/tokens')
     expect([before.status, before.body.error.code]).toEqual([503, 'projection_incomplete'])
     await settle()
@@ -184,7 +189,9 @@ describeWithShared('tokens that are not ready', () => {
     const api = await openChainApi({ services: { curatedTokens } })
     afterAll(() => api.close())
     await api.append(recordedBatches(recording, 1))
-    const { settle } = followersOf(api.store, { callContracts: recordedCalls(recording) })
+    const { settle } = followersOf(api.store, {
+      callContracts: recordedCalls(recording, readBalances(recording)),
+    })
     await settle()
     const [newest = ''] = [...tokensAt(recording, lastBlock)].toReversed()[0] ?? []
     const { createdBlock = 0 } = tokensAt(recording, lastBlock).get(newest) ?? {}

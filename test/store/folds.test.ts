@@ -10,8 +10,9 @@ import { readCoverage } from '#store/lane.ts'
 import { toHex } from '#store/postgres.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { describeWithShared } from '../support/shared.ts'
+import { genesisTokens, readBalances } from './support/balanceOracle.ts'
 import { type ChainStore, openChainStore, recordedBatches } from './support/chainStore.ts'
-import { followersOf, genesisTokens, recordedAnswers, recordedCalls } from './support/followers.ts'
+import { followersOf, recordedAnswers, recordedCalls } from './support/followers.ts'
 import { type OracleToken, tokensAt } from './support/tokenOracle.ts'
 
 const recording = 'tempo-dev-2k'
@@ -61,7 +62,7 @@ async function historyOf(store: ChainStore) {
 
 describeWithShared('folds', () => {
   let batches: EncodedBatch[]
-  const callContracts = recordedCalls(recording)
+  const callContracts = recordedCalls(recording, readBalances(recording))
   beforeAll(() => {
     batches = recordedBatches(recording, 1)
   })

@@ -1,0 +1,204 @@
+// Goal: what everybody has is genesis and all transfers, whatever was reverted, killed or loaded at once on the way.
+// Method: the recorded chain in a real store; expectations summed from the raw recording, and the recorded node's supplies.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { balancesProjection } from '#store/balances/balances.ts'
+import { GenesisUnreadableError } from '#store/balances/genesis.ts'
+import type { CallContracts } from '#store/folds/contractCalls.ts'
+import { readFollower } from '#store/folds/follower.ts'
+import { toHex } from '#store/postgres.ts'
+import type { EncodedBatch } from '#transform/batch.ts'
+import { describeWithShared } from '../support/shared.ts'
+import { type BalanceOracle, readBalances, type TokenFacts } from './support/balanceOracle.ts'
+import { type ChainStore, openChainStore, recordedBatches } from './support/chainStore.ts'
+import { balanceOf, followersOf, recordedAnswers, recordedCalls, totalSupply } from './support/followers.ts'
+
+const recording = 'tempo-dev-2k'
+const lastBlock = 122
+
+/** The tables as the oracle tells them. */
+async function storedFacts({ postgres, schema }: ChainStore): Promise<Map<string, TokenFacts>> {
+  const balances = await postgres.pool.query(
+    `SELECT token, holder, balance FROM ${schema}.balances WHERE balance <> 0`,
+  )
+  const totals = await postgres.pool.query(`SELECT * FROM ${schema}.token_totals`)
+  const byToken = Map.groupBy(balances.rows, (row) => toHex(row.token))
+  return new Map(
+    totals.rows.map((row) => {
+      const token = toHex(row.token)
+      const holders = new Map<string, bigint>(
+        (byToken.get(token) ?? []).map(({ holder, balance }) => [toHex(holder), BigInt(balance)]),
+      )
+      expect(row.holder_count, token).toBe([...holders.values()].filter((balance) => balance > 0n).length)
+      expect(row.genesis_missing, token).toBe('0')
+      const facts = {
+        holders,
+        supply: BigInt(row.total_supply),
+        transferCount: row.transfer_count,
+        firstAtSeconds: row.first_transfer_at && row.first_transfer_at.getTime() / 1000,
+        lastAtSeconds: row.last_transfer_at && row.last_transfer_at.getTime() / 1000,
+      }
+      return [token, facts]
+    }),
+  )
+}
+
+describeWithShared('balances', () => {
+  let batches: EncodedBatch[]
+  let oracle: BalanceOracle
+  beforeAll(() => {
+    batches = recordedBatches(recording, 1)
+    oracle = readBalances(recording)
+  })
+
+  async function openStore() {
+    const store = await openChainStore({ headFrom: 0 })
+    afterAll(() => store.close())
+    return store
+  }
+  async function append(store: ChainStore, from: number, to: number) {
+    for (const batch of batches.slice(from, to + 1)) await store.head.append(batch)
+  }
+  const follow = (store: ChainStore, options = {}) =>
+    followersOf(store, { callContracts: recordedCalls(recording, oracle), ...options })
+
+  test('are genesis and all transfers, and their sums are the supplies the node answers', async () => {
+    const store = await openStore()
+    await append(store, 0, lastBlock)
+    await follow(store).settle()
+    const stored = await storedFacts(store)
+    expect(stored).toEqual(oracle.at(lastBlock))
+    const answers = recordedAnswers(recording)
+    let compared = 0
+    for (const [token, { supply }] of stored) {
+      const answer = answers[`${token}:${totalSupply}`]
+      if (typeof answer !== 'string' || answer === '0x') continue
+      expect(supply, token).toBe(BigInt(answer))
+      compared++
+    }
+    expect(compared).toBeGreaterThan(30)
+  })
+
+  test('are the same loaded at once, or block by block from the first on', async () => {
+    const [atOnce, stepwise] = [await openStore(), await openStore()]
+    await append(atOnce, 0, lastBlock)
+    await atOnce.head.finalize(lastBlock - 3)
+    await follow(atOnce).settle()
+    const { settle } = follow(stepwise)
+    for (let block = 0; block <= lastBlock; block += 7) {
+      const to = Math.min(lastBlock, block + 6)
+      await append(stepwise, block, to)
+      await stepwise.head.finalize(Math.max(0, to - 10))
+      await settle()
+      expect(await storedFacts(stepwise), `${to}`).toEqual(oracle.at(to))
+    }
+    expect(await storedFacts(atOnce)).toEqual(oracle.at(lastBlock))
+  })
+
+  test('follow reverts of every depth from 1 to 20', async () => {
+    const store = await openStore()
+    await append(store, 0, lastBlock)
+    await store.head.finalize(lastBlock - 21)
+    const { settle } = follow(store)
+    await settle()
+    for (let depth = 1; depth <= 20; depth++) {
+      const tip = lastBlock - depth
+      await store.head.revert(await store.head.refAt(tip))
+      // Every other time the chain has grown again before the balances look.
+      if (depth % 2 === 1) {
+        await settle()
+        expect(await storedFacts(store), `${depth}`).toEqual(oracle.at(tip))
+      }
+      await append(store, tip + 1, lastBlock)
+      await settle()
+      expect(await storedFacts(store), `${depth}`).toEqual(oracle.at(lastBlock))
+    }
+  })
+
+  test('a revert down to the first blocks leaves what genesis gave', async () => {
+    const store = await openStore()
+    await append(store, 0, 40)
+    const { settle } = follow(store)
+    await settle()
+    await store.head.revert(await store.head.refAt(0))
+    await settle()
+    expect(await storedFacts(store)).toEqual(oracle.at(0))
+  })
+
+  test('a writer that dies before its commit loses nothing and doubles nothing', async () => {
+    const store = await openStore()
+    await append(store, 0, lastBlock)
+    await store.head.finalize(90)
+    for (const place of ['postgres.follower.rows', 'postgres.follower.commit'])
+      for (const nth of [1, 2, 3, 4]) {
+        let visits = 0
+        const failpoint = (name: string) => {
+          if (name === place && ++visits === nth) throw new Error('killed')
+        }
+        await follow(store, { failpoint })
+          .settle()
+          .catch(() => {})
+      }
+    await follow(store).settle()
+    expect(await storedFacts(store)).toEqual(oracle.at(lastBlock))
+  })
+
+  test('keep the changes of blocks that may be reverted, and of no more than the newest final ones', async () => {
+    const store = await openStore()
+    await append(store, 0, lastBlock)
+    await store.head.finalize(100)
+    await follow(store).settle()
+    const { rows } = await store.postgres.pool.query(
+      `SELECT block_num, token, holder, delta FROM ${store.schema}.balance_changes WHERE block_num = $1`,
+      [lastBlock],
+    )
+    const before = oracle.at(lastBlock - 1)
+    for (const { token, holder, delta } of rows) {
+      const of = (facts: typeof before) => facts.get(toHex(token))?.holders.get(toHex(holder)) ?? 0n
+      expect(BigInt(delta)).toBe(of(oracle.at(lastBlock)) - of(before))
+    }
+    expect(rows.length).toBeGreaterThan(0)
+  })
+
+  test('wait for a node that tells what genesis gave, and take no silence for nothing', async () => {
+    const store = await openStore()
+    await append(store, 0, 30)
+    const honest = recordedCalls(recording, oracle)
+    for (const silent of [totalSupply, balanceOf]) {
+      const refusing: CallContracts = async (calls, at, signal) =>
+        (await honest(calls, at, signal)).map((answer, index) =>
+          calls[index]?.data.startsWith(silent) ? null : answer,
+        )
+      await expect(follow(store, { callContracts: refusing }).settle()).rejects.toThrow(
+        GenesisUnreadableError,
+      )
+      expect(await readFollower(store.postgres.pool, store.schema, balancesProjection)).toMatchObject({
+        completed: false,
+      })
+    }
+    await follow(store).settle()
+    expect(await storedFacts(store)).toEqual(oracle.at(30))
+  })
+
+  test('a genesis holder nobody knows of is told, not guessed', async () => {
+    const store = await openStore()
+    await append(store, 0, 30)
+    const honest = recordedCalls(recording, oracle)
+    const [token = ''] = oracle.at(0).keys()
+    await follow(store, {
+      callContracts: async (...[calls, at, signal]: Parameters<typeof honest>) => {
+        const told = await honest(calls, at, signal)
+        // A thousand more than anybody who can be asked has.
+        return told.map((answer, index) =>
+          calls[index]?.to === token && calls[index]?.data === totalSupply && answer
+            ? `0x${(BigInt(answer) + 1_000n).toString(16).padStart(64, '0')}`
+            : answer,
+        )
+      },
+    }).settle()
+    const { rows } = await store.postgres.pool.query(
+      `SELECT token, genesis_missing, total_supply FROM ${store.schema}.token_totals WHERE genesis_missing <> 0`,
+    )
+    expect(rows.map((row) => [toHex(row.token), row.genesis_missing])).toEqual([[token, '1000']])
+    expect(BigInt(rows[0].total_supply)).toBe((oracle.at(30).get(token)?.supply ?? 0n) + 1_000n)
+  })
+})
