@@ -4,6 +4,9 @@
  */
 import type { ClickHouseClient } from '@clickhouse/client'
 import { type ColumnType, type TableName, tables } from '#transform/tables.ts'
+import { balanceRelations } from './analytics/balances.ts'
+import type { DescribedColumn } from './analytics/derivedRelation.ts'
+import { exchangeRelations } from './analytics/exchange.ts'
 import { databaseOf, viewDatabaseOf } from './clickhouse/template.ts'
 import { type Postgres, quoteIdentifier, schemaOf, viewSchemaOf } from './postgres.ts'
 import type { LogicalType, Relation } from './userQuery/relations.ts'
@@ -223,13 +226,28 @@ const postgresNames = new Set(['blocks', 'txs', 'receipts', 'logs'])
 export const viewsOf = (engine: Engine): readonly View[] =>
   engine === 'clickhouse' ? views : views.filter((view) => postgresNames.has(view.name))
 
+/** A relation with what its rows and columns are, in words. */
+export interface DescribedRelation extends Relation {
+  readonly comment: string
+  readonly columns: readonly DescribedColumn[]
+}
+
 /** What user SQL may name on an engine. */
-export const relationsOf = (engine: Engine): Relation[] =>
-  viewsOf(engine).map((view) => ({
-    name: view.name,
-    blockColumn: tables[view.table].blockColumn,
-    columns: view.columns.map((column) => ({ name: column.name, type: logicalType(view, column) })),
-  }))
+export const relationsOf = (engine: Engine): DescribedRelation[] => [
+  ...viewsOf(engine).map(relationOfView),
+  ...(engine === 'clickhouse' ? [...balanceRelations, ...exchangeRelations] : []),
+]
+
+const relationOfView = (view: View): DescribedRelation => ({
+  name: view.name,
+  comment: view.comment,
+  blockColumn: tables[view.table].blockColumn,
+  columns: view.columns.map((column) => ({
+    name: column.name,
+    type: logicalType(view, column),
+    comment: column.comment,
+  })),
+})
 
 const logicalTypes: Readonly<Record<ColumnType, LogicalType>> = {
   uint8: 'int',

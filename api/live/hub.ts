@@ -3,10 +3,11 @@ import { messageOf } from '#errors.ts'
 import type { RangeSet } from '#ingest/range.ts'
 import type { ChainId } from '#primitives.ts'
 import type { Clock } from '#runtime.ts'
-import { assertPerBlock } from '#store/userQuery/perBlock.ts'
+import { assertPerBlock, assertRelationsPerBlock } from '#store/userQuery/perBlock.ts'
 import type { Engine, QueryRequest, QueryResult, UserQueryEngine } from '#store/userQuery/result.ts'
 import { Slots } from '#store/userQuery/slots.ts'
 import { UserQueryError } from '#store/userQuery/UserQueryError.ts'
+import { relationsOf } from '#store/views.ts'
 import type { Logger } from '#telemetry.ts'
 import { ApiError } from '../http/errors.ts'
 import type { EventStream } from '../http/sse.ts'
@@ -89,6 +90,7 @@ export class LiveHub {
     if (this.#shared.size >= queriesMax) throw overloaded('too many different live queries')
     if (request.mode === 'blocks') await assertPerBlock(request.engine, request.sql)
     const { relations } = await this.#run(request, this.#newest(request), signal)
+    if (request.mode === 'blocks') assertRelationsPerBlock(relationsOf(request.engine), relations)
     if (relations.length > 0) return
     throw new UserQueryError('sql_refused', 'the query reads no table, so no block changes its result', {
       hint: 'name a table in FROM, or ask without live',

@@ -2,7 +2,7 @@
 import { exampleQueries, sampleQuery } from '#store/userQuery/exampleQueries.ts'
 import { functionNamesOf } from '#store/userQuery/functionNames.ts'
 import type { Engine } from '#store/userQuery/result.ts'
-import { relationsOf, viewsOf } from '#store/views.ts'
+import { relationsOf } from '#store/views.ts'
 import { open } from '../http/access.ts'
 import { endpoint } from '../http/endpoint.ts'
 import * as p from '../http/parameter.ts'
@@ -10,7 +10,7 @@ import * as s from '../http/schema.ts'
 
 const column = s.object({
   name: s.text(),
-  type: s.oneOf(['int', 'bigint', 'numeric', 'bytes', 'text', 'bool', 'timestamp', 'json'], {
+  type: s.oneOf(['int', 'bigint', 'numeric', 'bytes', 'text', 'bool', 'timestamp', 'json', 'float', 'date'], {
     description: 'As in `columnTypes` of a result.',
   }),
   comment: s.text(),
@@ -50,19 +50,14 @@ export const readIndexerSchemaEndpoint = endpoint({
 })
 
 function schemaOf(engine: Engine): s.Static<typeof indexerSchema> {
-  const views = new Map(viewsOf(engine).map((view) => [view.name, view]))
   return {
     engine,
-    relations: relationsOf(engine).map((of) => {
-      const view = views.get(of.name)
-      const comments = new Map(view?.columns.map(({ name, comment }) => [name, comment]))
-      return {
-        name: of.name,
-        comment: view?.comment ?? '',
-        sample: sampleQuery(of),
-        columns: of.columns.map(({ name, type }) => ({ name, type, comment: comments.get(name) ?? '' })),
-      }
-    }),
+    relations: relationsOf(engine).map((relation) => ({
+      name: relation.name,
+      comment: relation.comment,
+      sample: sampleQuery(relation),
+      columns: relation.columns.map(({ name, type, comment }) => ({ name, type, comment })),
+    })),
     functions: functionNamesOf(engine),
     examples: exampleQueries[engine].map(({ title, sql }) => ({ title, sql })),
   }

@@ -112,12 +112,24 @@ ORDER BY transactions DESC`,
   ],
 }
 
-/** The newest rows of a relation. */
+/** The newest rows of a relation; some rows where none is newer than another. */
 export function sampleQuery({ name, blockColumn, columns }: Relation): string {
   const listed = columns.map((column) => plainOrQuoted(column.name)).join(', ')
-  return `SELECT ${listed}\nFROM ${name}\nORDER BY ${blockColumn} DESC\nLIMIT 100`
+  const newestFirst = blockColumn === null ? '' : `ORDER BY ${blockColumn} DESC\n`
+  return `SELECT ${listed}\nFROM ${name}\n${newestFirst}LIMIT 100`
 }
 
 /** Words of SQL that columns are named after; every other name of ours stands without quotes. */
-const reserved: ReadonlySet<string> = new Set(['from', 'to', 'timestamp', 'type', 'value', 'owner'])
+const reserved: ReadonlySet<string> = new Set([
+  'from',
+  'to',
+  'timestamp',
+  'type',
+  'value',
+  'owner',
+  'key',
+  'day',
+  'open',
+  'close',
+])
 const plainOrQuoted = (name: string): string => (reserved.has(name) ? quoteIdentifier(name) : name)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { assertPerBlock } from './perBlock.ts'
+import { assertPerBlock, assertRelationsPerBlock } from './perBlock.ts'
 
 describe.each(['postgres', 'clickhouse'] as const)('assertPerBlock on %s', (engine) => {
   it.each([
@@ -22,5 +22,22 @@ describe.each(['postgres', 'clickhouse'] as const)('assertPerBlock on %s', (engi
   it('survives a chain as deep as is allowed', async () => {
     const outcome = assertPerBlock(engine, `SELECT 1${'+1'.repeat(3_900)}`).catch((error: unknown) => error)
     expect(await outcome).not.toBeInstanceOf(RangeError)
+  })
+})
+
+describe('assertRelationsPerBlock', () => {
+  const known = [
+    { name: 'logs', blockColumn: 'block_num', columns: [] },
+    { name: 'token_balances', blockColumn: null, columns: [] },
+  ]
+
+  it('takes rows of single blocks', () => {
+    expect(() => assertRelationsPerBlock(known, ['logs'])).not.toThrow()
+  })
+
+  it('refuses rows made of many blocks', () => {
+    expect(() => assertRelationsPerBlock(known, ['logs', 'token_balances'])).toThrow(
+      'a row of token_balances is made of many blocks',
+    )
   })
 })

@@ -4,6 +4,7 @@
  */
 import { parse as parseClickHouse } from './clickhouse/parse.ts'
 import { loadPostgresGrammar, parsePostgres } from './postgres/parse.ts'
+import type { Relation } from './relations.ts'
 import type { Engine } from './result.ts'
 import { UserQueryError } from './UserQueryError.ts'
 
@@ -13,6 +14,18 @@ export async function assertPerBlock(engine: Engine, sql: string): Promise<void>
   if (clause === undefined) return
   throw new UserQueryError('sql_refused', `${clause} chooses among the rows of all blocks`, {
     hint: 'a live query is answered block by block: leave it out, or ask with live=snapshot',
+  })
+}
+
+/**
+ * A balance or a candle is made of many blocks: of one block alone it would be something else.
+ * @throws UserQueryError `sql_refused` naming the relation
+ */
+export function assertRelationsPerBlock(known: readonly Relation[], read: readonly string[]): void {
+  const across = known.find(({ name, blockColumn }) => blockColumn === null && read.includes(name))
+  if (!across) return
+  throw new UserQueryError('sql_refused', `a row of ${across.name} is made of many blocks`, {
+    hint: 'a live query is answered block by block: ask with live=snapshot',
   })
 }
 

@@ -7,7 +7,17 @@
 import { intersection, type RangeSet } from '#ingest/range.ts'
 
 /** How a column's values leave the API, on both engines (see result.ts). */
-export type LogicalType = 'int' | 'bigint' | 'numeric' | 'bytes' | 'text' | 'bool' | 'timestamp' | 'json'
+export type LogicalType =
+  | 'int'
+  | 'bigint'
+  | 'numeric'
+  | 'bytes'
+  | 'text'
+  | 'bool'
+  | 'timestamp'
+  | 'json'
+  | 'float'
+  | 'date'
 
 export interface RelationColumn {
   readonly name: string
@@ -17,15 +27,22 @@ export interface RelationColumn {
 export interface Relation {
   /** Lowercase; what the user writes in FROM, in any case. */
   readonly name: string
-  /** Height of a row's block; coverage bounds apply to it. */
-  readonly blockColumn: string
+  /** Height of a row's block; coverage bounds apply to it. Null where a row is made of many blocks. */
+  readonly blockColumn: string | null
   readonly columns: readonly RelationColumn[]
+  /** Computed from other relations instead of read from a view. */
+  readonly derive?: DerivedSql
 }
+
+/** A SELECT over other relations; `rowsOf` gives a relation's visible rows as a sub-select. Trusted, like `query`. */
+export type DerivedSql = (rowsOf: (relation: string) => string) => string
 
 /** Where the rows come from. The text of a `query` is made by the program and trusted; it is never a user's. */
 export type RelationSource =
   | { readonly kind: 'view'; readonly schema: string; readonly name: string }
   | { readonly kind: 'query'; readonly sql: string }
+  /** The bounds apply to the relations it is made of. ClickHouse only. */
+  | { readonly kind: 'derived'; readonly sql: DerivedSql }
 
 export interface BoundRelation extends Relation {
   readonly source: RelationSource
@@ -57,7 +74,9 @@ export function bindViews(
   const bound: BoundRelation[] = []
   for (const relation of relations) {
     const covered = ranges?.(relation)
-    const source = { kind: 'view', schema, name: relation.name } as const
+    const source: RelationSource = relation.derive
+      ? { kind: 'derived', sql: relation.derive }
+      : { kind: 'view', schema, name: relation.name }
     bound.push(covered ? { ...relation, source, ranges: covered } : { ...relation, source })
   }
   return buildCatalog(bound)

@@ -10,7 +10,7 @@ import type { LogicalType } from './relations.ts'
 
 export type Engine = 'postgres' | 'clickhouse'
 
-type ScalarColumnType = LogicalType | 'float' | 'date' | 'interval' | 'uuid'
+type ScalarColumnType = LogicalType | 'interval' | 'uuid'
 
 /** Type of a result column; `[]` marks an array of it, `record` a tuple. */
 export type ResultType = ScalarColumnType | `${ScalarColumnType}[]` | 'record'

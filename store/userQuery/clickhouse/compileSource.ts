@@ -1,7 +1,7 @@
 /** FROM: relations of the catalog become sub-selects of their views, CTEs and sub-selects get unique names, joins. */
 
 import type { BlockRange } from '#ingest/range.ts'
-import type { BoundRelation } from '../relations.ts'
+import type { BoundRelation, Catalog } from '../relations.ts'
 import type { Join, Name, Select, Source } from './ast.ts'
 import {
   type Column,
@@ -75,7 +75,7 @@ function compileSource(compiler: Compiler, source: Source): CompiledSource {
     sql: quoteName(column.name),
     type: scalar(column.type === 'json' ? 'text' : column.type),
   }))
-  return named(`(${relationSelect(relation)})`, alias, name, columns)
+  return named(`(${relationSelect(relation, compiler.catalog)})`, alias, name, columns)
 }
 
 /** Columns are always sent with the source's own unique name, so that no name of the select list can shadow them. */
@@ -90,13 +90,29 @@ function named(
 }
 
 /** What a relation stands for: its listed columns, within its covered blocks. */
-function relationSelect({ name, source, columns, blockColumn, ranges }: BoundRelation): string {
-  const from =
-    source.kind === 'view'
-      ? `${quoteName(source.schema)}.${quoteName(source.name)}`
-      : `(${source.sql}) AS ${quoteName(name)}`
-  const where = ranges ? ` WHERE ${within(quoteName(blockColumn), ranges)}` : ''
-  return `SELECT ${columns.map((column) => quoteName(column.name)).join(', ')} FROM ${from}${where}`
+function relationSelect(relation: BoundRelation, catalog: Catalog): string {
+  const { columns, source, blockColumn, ranges } = relation
+  const listed = columns.map((column) => quoteName(column.name)).join(', ')
+  const isBounded = source.kind !== 'derived' && blockColumn !== null && ranges !== undefined
+  const where = isBounded ? ` WHERE ${within(quoteName(blockColumn), ranges)}` : ''
+  return `SELECT ${listed} FROM ${rowsSql(relation, catalog)}${where}`
+}
+
+function rowsSql({ name, source }: BoundRelation, catalog: Catalog): string {
+  switch (source.kind) {
+    case 'view':
+      return `${quoteName(source.schema)}.${quoteName(source.name)}`
+    case 'query':
+      return `(${source.sql}) AS ${quoteName(name)}`
+    case 'derived':
+      return `(${source.sql((of) => `(${relationSelect(relationOf(catalog, of), catalog)})`)}) AS ${quoteName(name)}`
+  }
+}
+
+function relationOf(catalog: Catalog, name: string): BoundRelation {
+  const relation = catalog.get(name)
+  if (!relation) throw new TypeError(`a relation is derived from ${name}, which the catalog does not have`)
+  return relation
 }
 
 function within(column: string, ranges: readonly BlockRange[]): string {

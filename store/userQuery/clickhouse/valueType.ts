@@ -5,7 +5,7 @@
 
 import type { LogicalType } from '../relations.ts'
 
-export type Scalar = LogicalType | 'float' | 'date' | 'interval' | 'uuid' | 'record' | 'null' | 'unknown'
+export type Scalar = LogicalType | 'interval' | 'uuid' | 'record' | 'null' | 'unknown'
 
 export interface ValueType {
   readonly scalar: Scalar

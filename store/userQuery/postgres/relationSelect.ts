@@ -13,7 +13,7 @@ export function relationSelect(relation: BoundRelation): Fields {
     limitOption: 'LIMIT_OPTION_DEFAULT',
     op: 'SETOP_NONE',
   }
-  if (!relation.ranges) return { SelectStmt: select }
+  if (!relation.ranges || relation.blockColumn === null) return { SelectStmt: select }
   return { SelectStmt: { ...select, whereClause: within(relation.blockColumn, relation.ranges) } }
 }
 
@@ -22,6 +22,7 @@ const column = (name: string): Fields => ({ ColumnRef: { fields: [{ String: { sv
 function source({ source, name }: BoundRelation): Fields {
   if (source.kind === 'query')
     return { RangeSubselect: { subquery: parsed(source.sql), alias: { aliasname: name } } }
+  if (source.kind === 'derived') throw new TypeError(`${name} is derived, which Postgres has no relations of`)
   return { RangeVar: { schemaname: source.schema, relname: source.name, inh: true, relpersistence: 'p' } }
 }
 
