@@ -104,6 +104,8 @@ describe('the schema', () => {
       ).toEqual(relation.columns.map((column) => column.name))
     }
     for (const relation of relationsOf('clickhouse')) {
+      // Computed by the gate from the views, and not there to be read directly.
+      if (relation.derive) continue
       const result = await reader.query({
         query: `SELECT * FROM chain_${access.chainId}_sql.${relation.name}`,
         format: 'JSONCompactEachRowWithNames',
