@@ -1,0 +1,55 @@
+/** What carries batches from Postgres's commits on to ClickHouse. */
+import type { Lease } from '#ingest/lease.ts'
+import { blockCount } from '#ingest/range.ts'
+import type { ClickHouseLane } from '#store/clickhouse/lane.ts'
+import { openClickHouseLane } from '#store/clickhouse/openLane.ts'
+import type { CommitListener } from '#store/sinks/postgres.ts'
+import type { EncodedBatch } from '#transform/batch.ts'
+import { metrics } from '../telemetry.ts'
+import { type Writing, wake } from './writing.ts'
+
+/** The lane of this chain, under the lease; `run` moves it. */
+export function clickhouseLaneOf(writing: Writing, lease: Lease): ClickHouseLane {
+  const { options, pool, cache } = writing
+  const { identity, postgres, clickhouse, runtime, log } = options
+  const chain = String(identity.chainId)
+  return openClickHouseLane({
+    postgres,
+    clickhouse,
+    chainId: identity.chainId,
+    lease,
+    runtime,
+    log,
+    cache,
+    decode: (raw) => pool.decode(raw),
+    onWritten: (range, rows) => {
+      metrics.tipBlock.set({ chain, store: 'clickhouse' }, range.to)
+      metrics.blocksCommitted.inc({ chain, store: 'clickhouse', lane: 'all' }, blockCount(range))
+      metrics.rowsCommitted.inc({ chain, store: 'clickhouse' }, rows)
+      wake(writing)
+    },
+  })
+}
+
+/** Keeps what Postgres committed for ClickHouse, and lets history wait while ClickHouse is behind. */
+export function commitListener(writing: Writing, clickhouseLane: ClickHouseLane): CommitListener {
+  const { options, cache } = writing
+  const chain = String(options.identity.chainId)
+  return {
+    appended: async (batch, lane) => {
+      cache.add(batch)
+      metrics.blocksCommitted.inc({ chain, store: 'postgres', lane }, blockCount(batch.range))
+      metrics.rowsCommitted.inc({ chain, store: 'postgres' }, rowCount(batch))
+      if (lane === 'head') metrics.tipBlock.set({ chain, store: 'postgres' }, batch.range.to)
+      wake(writing)
+      if (lane === 'history' && !clickhouseLane.failing) await cache.room()
+    },
+    reverted: (range) => {
+      cache.drop(range)
+      wake(writing)
+    },
+  }
+}
+
+const rowCount = (batch: EncodedBatch): number =>
+  Object.values(batch.tables).reduce((sum, table) => sum + table.rowCount, 0)

@@ -1,0 +1,41 @@
+/** What the lanes of one chain share while this process writes it. */
+import type { ByteBudget } from '#ingest/byteBudget.ts'
+import type { AheadOptions } from '#ingest/fetchAhead.ts'
+import type { Source } from '#ingest/source.ts'
+import type { ChainState } from '#store/chainState.ts'
+import type { BatchCache } from '#store/clickhouse/batchCache.ts'
+import type { DecodePool } from '#transform/decodePool.ts'
+import type { ChainActivity } from './activity.ts'
+import type { ChainLimits, ChainOptions } from './options.ts'
+
+export interface Writing {
+  readonly options: ChainOptions
+  readonly limits: ChainLimits
+  /** Never answers a range across two ClickHouse partitions. */
+  readonly source: Source
+  readonly pool: DecodePool
+  /** Batches between Postgres and ClickHouse. */
+  readonly cache: BatchCache
+  readonly budget: ByteBudget
+  readonly state: ChainState
+  readonly activity: ChainActivity
+}
+
+const BATCH_BYTES_ESTIMATE = 16 * 1024 * 1024
+const FETCH_WINDOW = 6
+
+/** How far head and history work ahead of their commits; both are charged to the same budget. */
+export const aheadOf = ({ limits, budget }: Writing): AheadOptions => ({
+  windowMax: FETCH_WINDOW,
+  batchBlocksMax: limits.batchBlocksMax,
+  batchBytesEstimate: BATCH_BYTES_ESTIMATE,
+  budget,
+})
+
+/** Readers look again; a read that fails keeps the old picture and the next poll mends it. */
+export function wake({ state }: Writing): void {
+  state.refresh().then(
+    () => state.bell.ring(),
+    () => state.bell.ring(),
+  )
+}
