@@ -36,6 +36,7 @@ test('nothing set is one local chain on embedded engines, on loopback', () => {
     clickhouseCluster: null,
     chains: [{ chainId: null, rpcUrls: [], startBlock: 0, checks: 'roots', finalityDepth: 64 }],
     tokenlist: null,
+    attributions: null,
     logLevel: 'info',
     workerThreads: 2,
     failpoints: '',

@@ -33,6 +33,8 @@ export interface Config {
   readonly chains: readonly ChainConfig[]
   /** File with the operator's list of tokens; null for the one that comes with the program. */
   readonly tokenlist: string | null
+  /** File with the paid services that memos name; null names none. */
+  readonly attributions: string | null
   readonly logLevel: LogLevel
   /** Worker threads that verify, decode and encode; shared by all chains. */
   readonly workerThreads: number
@@ -99,6 +101,11 @@ export const settings: readonly Setting[] = [
     meaning: 'A JSON file with the verified tokens; unset for the genesis tokens of Tempo.',
   },
   {
+    name: 'ATTRIBUTIONS',
+    fallback: '',
+    meaning: 'A JSON file with the names of paid services, which transfers show as `attribution`.',
+  },
+  {
     name: 'LOG_LEVEL',
     fallback: 'info',
     meaning: 'debug, info, warn, error or silent; JSON lines on stderr.',
@@ -128,6 +135,7 @@ export function readConfig(env: Environment): Config {
     clickhouseCluster: read('CLICKHOUSE_CLUSTER') || null,
     chains: read('CONFIG') ? readChains(read('CONFIG')) : [chainFromEnvironment(read)],
     tokenlist: read('TOKENLIST') || null,
+    attributions: read('ATTRIBUTIONS') || null,
     logLevel: oneOf('LOG_LEVEL', read('LOG_LEVEL'), logLevels),
     workerThreads: integer('WORKER_THREADS', read('WORKER_THREADS'), 1, 64),
     failpoints: env['FAILPOINT'] ?? '',

@@ -13,6 +13,7 @@ import type { Config } from '../config.ts'
 import { type ChainId, chainId } from '../primitives.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Logger } from '../telemetry.ts'
+import { readAttributions } from './attributions.ts'
 import { runTrafficOn } from './chains.ts'
 import { nodeReader } from './nodeReader.ts'
 import { openProgram, type Program } from './program.ts'
@@ -73,6 +74,7 @@ async function serve(config: Config, program: Program, options: UpOptions): Prom
   const chains = readsOf(program)
   const status = createStatusSource({ chains: program.chains, postgres, runtime, notes: notesOf(config) })
   const curatedTokens = readCuratedTokens('TOKENLIST', config.tokenlist ?? curatedTokensDefault)
+  const attributions = config.attributions ? readAttributions('ATTRIBUTIONS', config.attributions) : []
   const services: RouteServices = {
     chains,
     sql,
@@ -80,7 +82,7 @@ async function serve(config: Config, program: Program, options: UpOptions): Prom
     status,
     clock,
     shutdown: shutdown.signal,
-    attributionNames: attributionNames([]),
+    attributionNames: attributionNames(attributions),
     tokenNames: tokenNamesOf(chains, curatedTokens),
     curatedTokens,
   }

@@ -68,6 +68,8 @@ export interface Movement {
   readonly amount: bigint
   /** Of the log that tells most about it: TransferWithMemo, Mint and Burn before Transfer. */
   readonly logIndex: number
+  /** Of its Transfer: what a list of transfers knows it by. */
+  readonly transferLogIndex: number
   readonly memo: Hash | null
   /** The virtual address (TIP-1022) the tokens were sent to, when there was one. */
   readonly virtualRecipient: Address | null

@@ -44,7 +44,12 @@ export function listActivities(
   return [headline, ...keyChanges.map((change) => findFirst([change], tx))].filter((item) => item !== null)
 }
 
-function viewFrom(facts: ActivityFacts, viewer: Address, knowledge: ActivityKnowledge): ActivityTransaction {
+/** A transaction as `viewer` sees it. */
+export function viewFrom(
+  facts: ActivityFacts,
+  viewer: Address,
+  knowledge: ActivityKnowledge = nothingKnown,
+): ActivityTransaction {
   const logs = facts.logs.filter((log) => log.logIndex !== facts.feeLogIndex)
   return {
     facts,

@@ -25,6 +25,7 @@ export function listMovements(logs: readonly LogFacts[]): readonly Movement[] {
         token: log.address,
         ...args,
         logIndex: memo?.logIndex ?? log.logIndex,
+        transferLogIndex: log.logIndex,
         memo: memo?.memo ?? null,
         virtualRecipient: null,
       })

@@ -1,6 +1,7 @@
 /** GET /v1/transfers: token transfers; on Tempo those of TIP-20 tokens, elsewhere those of every ERC-20. */
 
-import type { StoredRow } from '#store/lists/row.ts'
+import { type FoldedTransfer, listFoldedTransfers } from '#store/queries/foldedTransfers.ts'
+import type { ListPage } from '#store/queries/list.ts'
 import { listTransfers } from '#store/queries/transfers.ts'
 import { bounds, readBounds } from '../http/bounds.ts'
 import { conflict } from '../http/endpoint.ts'
@@ -20,6 +21,7 @@ const transferSchema = s.named('Transfer', {
   sender: s.address,
   recipient: s.address,
   sourceToken: tokenAmountSchema,
+  destinationToken: s.optional(tokenAmountSchema),
   memo: s.optional(s.text({ description: 'The memo as text; with `include=memo`.' })),
   attribution: s.optional(
     s.text({
@@ -35,6 +37,8 @@ export interface TransferServices extends ReadServices {
 export const listTransfersEndpoint = listEndpoint({
   path: '/v1/transfers',
   summary: 'Token transfers.',
+  description:
+    '`include=crossToken` folds a payment in another token (paid into the exchange, taken out of it, passed on) into one row: the passing on, with `sourceToken` as paid and `destinationToken` as arrived. Filters look at the passing on.',
   filters: {
     address: p.described(p.address, 'Sender or recipient. Not together with `sender` or `recipient`.'),
     sender: p.described(p.address, 'Exact sender.'),
@@ -42,7 +46,7 @@ export const listTransfersEndpoint = listEndpoint({
     token: p.described(p.token, 'Token contract.'),
     ...bounds,
   },
-  include: ['memo', 'token', 'totalCount'],
+  include: ['crossToken', 'memo', 'token', 'totalCount'],
   item: transferSchema,
   check: ({ address, sender, recipient }) =>
     address && (sender || recipient)
@@ -52,26 +56,43 @@ export const listTransfersEndpoint = listEndpoint({
     const { address, sender, recipient, token } = filters
     const { postgres, state, kind } = readsOf(services, chainId)
     const values = { address, sender, recipient, token, tip20: kind === 'tempo' }
-    const found = await listTransfers(postgres, state, { values, ...readBounds(filters) }, page)
-    const memoOf = (memo: string | null) =>
-      include.has('memo') ? readMemo(memo, services.attributionNames) : {}
-    const tokens = include.has('token') ? [...new Set(found.rows.map((row) => row.token))] : []
-    const names = await services.tokenNames.read(chainId, tokens, page.signal)
+    const asked = { values, ...readBounds(filters) }
+    const found = include.has('crossToken')
+      ? await listFoldedTransfers(postgres, state, asked, page)
+      : unfolded(await listTransfers(postgres, state, asked, page))
+    const names = await services.tokenNames.read(
+      chainId,
+      include.has('token') ? [...new Set(found.rows.flatMap(tokensOf))] : [],
+      page.signal,
+    )
     return {
       ...found,
-      rows: found.rows.map((row) => ({ row, memo: memoOf(row.memo), name: names.get(row.token) })),
+      rows: found.rows.map((transfer) => ({
+        ...transfer,
+        memo: include.has('memo') ? readMemo(transfer.row.memo, services.attributionNames) : {},
+        nameOf: (token: string) => names.get(token),
+      })),
     }
   },
   present: presentTransfer,
 })
 
-interface Transfer {
-  readonly row: StoredRow<'token_transfers'>
+interface Transfer extends FoldedTransfer {
   readonly memo: MemoText
-  readonly name: TokenName | undefined
+  nameOf(token: string): TokenName | undefined
 }
 
-function presentTransfer({ row, memo, name }: Transfer): s.Static<typeof transferSchema> {
+const unfolded = (page: ListPage<FoldedTransfer['row']>): ListPage<FoldedTransfer> => ({
+  ...page,
+  rows: page.rows.map((row) => ({ row, crossToken: null })),
+})
+
+const tokensOf = ({ row, crossToken }: FoldedTransfer): readonly string[] =>
+  crossToken ? [crossToken.source.token, crossToken.destination.token] : [row.token]
+
+function presentTransfer({ row, crossToken, memo, nameOf }: Transfer): s.Static<typeof transferSchema> {
+  const amountOf = ({ token, amount }: { readonly token: string; readonly amount: bigint }) =>
+    presentTokenAmount(token, `${amount}`, nameOf(token))
   return {
     id: `${row.tx_hash}-${row.log_idx}`,
     blockNumber: Number(row.block_num),
@@ -80,7 +101,8 @@ function presentTransfer({ row, memo, name }: Transfer): s.Static<typeof transfe
     transactionHash: row.tx_hash,
     sender: row.from,
     recipient: row.to,
-    sourceToken: presentTokenAmount(row.token, `${row.amount}`, name),
+    sourceToken: amountOf(crossToken?.source ?? row),
+    ...(crossToken && { destinationToken: amountOf(crossToken.destination) }),
     ...memo,
   }
 }

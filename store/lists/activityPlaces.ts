@@ -2,10 +2,10 @@
  * Transactions that an account takes part in: it sent them, paid their fee, or tokens moved from or to it. Newest first.
  * The closing fee is no part: its payer is named by the transaction, and the fee manager takes part in what else it got.
  */
-import { feeManagerAddress, tip20 } from '#transform/addresses.ts'
+import { feeManagerAddress } from '#transform/addresses.ts'
 import { quoteIdentifier } from '../postgres.ts'
 import type { WalkQuery } from './read.ts'
-import { isAnyDeposit, literalBytes, Parameters, placeCondition } from './statement.ts'
+import { isAnyDeposit, ofOthers, ofTip20, Parameters, placeCondition } from './statement.ts'
 
 export interface PlacesStatement {
   readonly text: string
@@ -45,10 +45,5 @@ export function compileActivityPlaces(
   }
 }
 
-const afterTip20 = `0x${(BigInt(tip20.prefix) + 1n).toString(16)}`
-
-/** TIP-20 tokens and all others: each half has indexes of its own (migration 5). */
-const halves = [
-  `token >= ${literalBytes(tip20.prefix)} AND token < ${literalBytes(afterTip20)}`,
-  `(token < ${literalBytes(tip20.prefix)} OR token >= ${literalBytes(afterTip20)})`,
-]
+/** Each half of the tokens has indexes of its own (migration 5). */
+const halves = [ofTip20, ofOthers]

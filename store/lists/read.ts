@@ -89,7 +89,7 @@ export function readPage<Name extends TableName>(
   filters: ListFilters,
   page: Omit<PageRequest, 'signal'>,
 ): Promise<Page<Name>> {
-  return readWalk(source, listWalk(source, list, definedOf(filters.values)), filters, page)
+  return readWalk(source, listWalk(source, list, filters.values), filters, page)
 }
 
 /** Reads one page of a walk. @throws HistoryIncompleteError for `asc` while history below is missing */
@@ -127,11 +127,12 @@ export async function readWalk<Row>(
 }
 
 /** A declared list as a walk: one statement for a page, one for a count. */
-function listWalk<Name extends TableName>(
+export function listWalk<Name extends TableName>(
   source: Source,
   list: List<Name>,
-  filters: Readonly<Record<string, FilterValue>>,
+  values: ListFilters['values'],
 ): Walk<StoredRow<Name>> {
+  const filters = definedOf(values)
   const table = relation(source, list.table)
   return {
     positionOf: (row: Readonly<Record<string, unknown>>) => list.key.map((column) => Number(row[column])),

@@ -1,5 +1,5 @@
 /** Statements of ours that no declared list compiles to: what they are made of. */
-import { feeManagerAddress } from '#transform/addresses.ts'
+import { feeManagerAddress, tip20 } from '#transform/addresses.ts'
 import { transfer } from '#transform/events/erc20.ts'
 import { toBytes } from '../postgres.ts'
 import type { WalkQuery } from './read.ts'
@@ -51,3 +51,9 @@ export const isDeposit = `"to" = ${literalBytes(feeManagerAddress)} AND NOT is_f
 
 /** The same, of all tokens together. The last condition is always true; only the index of this question has it. */
 export const isAnyDeposit = `${isDeposit} AND log_idx >= 0`
+
+const afterTip20 = `0x${(BigInt(tip20.prefix) + 1n).toString(16)}`
+
+/** True of transfers of TIP-20 tokens, and of all others, in the words of their indexes (migration 5). */
+export const ofTip20 = `token >= ${literalBytes(tip20.prefix)} AND token < ${literalBytes(afterTip20)}`
+export const ofOthers = `(token < ${literalBytes(tip20.prefix)} OR token >= ${literalBytes(afterTip20)})`

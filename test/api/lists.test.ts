@@ -1,23 +1,14 @@
 // Goal: the lists hold exactly what the recorded chain holds, under every filter, and a walk gives every row once.
 // Method: the recorded chain in a real store behind a real server; expectations from the recording by rules of their own.
-import { keccak256, toBytes } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { type ChainApi, namedToken, openChainApi, walk } from './support/chainApi.ts'
-import {
-  commonest,
-  type Oracle,
-  type OracleTransaction,
-  type OracleTransfer,
-  readOracle,
-} from './support/oracle.ts'
+import { commonest, type Oracle, type OracleTransaction, readOracle } from './support/oracle.ts'
 
 const recording = 'tempo-dev-2k'
 const lastBlock = 122
-/** First 10 bytes of keccak256("api.example.com"), a realm the server of these tests knows. */
-const exampleFingerprint = keccak256(toBytes('api.example.com')).slice(2, 22)
 
 const iso = (seconds: number) => `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`
 
@@ -104,74 +95,6 @@ describeWithShared('lists', () => {
     expect(asc.map((tx) => tx.hash)).toEqual(expected)
     const { body } = await api.get(`${path}&include=totalCount`)
     expect(body.meta).toEqual({ totalCount: expected.length, totalCountCapped: false })
-  })
-
-  type TransferCase = [string, (transfer: OracleTransfer, of: TransferFacts) => boolean]
-  interface TransferFacts {
-    readonly sender: string
-    readonly recipient: string
-    readonly token: string
-  }
-  const transferCases: TransferCase[] = [
-    ['', () => true],
-    ['sender={sender}', (row, of) => row.sender === of.sender],
-    ['recipient={recipient}', (row, of) => row.recipient === of.recipient],
-    ['address={sender}', (row, of) => row.sender === of.sender || row.recipient === of.sender],
-    ['token={token}', (row, of) => row.token === of.token],
-    ['token={token}&sender={sender}', (row, of) => row.token === of.token && row.sender === of.sender],
-    [
-      'token={token}&address={recipient}',
-      (row, of) => row.token === of.token && (row.sender === of.recipient || row.recipient === of.recipient),
-    ],
-    ['blockNumber.from=30&blockNumber.to=90', (row) => row.blockNumber >= 30 && row.blockNumber <= 90],
-  ]
-
-  test.each(transferCases)('transfers filtered by "%s"', async (query, matches) => {
-    const facts = {
-      sender: commonest(oracle.transfers.map((row) => row.sender)),
-      recipient: commonest(oracle.transfers.map((row) => row.recipient)),
-      token: commonest(oracle.transfers.map((row) => row.token)),
-    }
-    const expected = oracle.transfers.filter((row) => matches(row, facts))
-    expect(expected.length).toBeGreaterThan(0)
-    const text = query.replaceAll(/\{(\w+)\}/g, (_, name: keyof TransferFacts) => facts[name])
-    const path = `/v1/transfers?limit=200&${text}`
-    const rows = await walk(api, path)
-    expect(rows.map(({ id, sourceToken }) => [id, sourceToken.address, sourceToken.amount])).toEqual(
-      expected.toReversed().map((row) => [row.id, row.token, row.amount]),
-    )
-    const asc = await walk(api, `${path}&order=asc`)
-    expect(asc.map((row) => row.id)).toEqual(expected.map((row) => row.id))
-  })
-
-  test('a transfer of another standard is not listed on Tempo, and nothing but those elsewhere', async () => {
-    const other = await api.store.postgres.pool.query<{ token: Buffer }>(
-      `SELECT token FROM ${api.store.schema}.token_transfers WHERE get_byte(token, 0) <> 32 LIMIT 1`,
-    )
-    const token = `0x${other.rows[0]?.token.toString('hex')}`
-    expect((await api.get(`/v1/transfers?token=${token}`)).body.data).toEqual([])
-  })
-
-  test('memos are text, attributions a name, and neither comes without being asked for', async () => {
-    const rows = await walk(api, '/v1/transfers?limit=200&include=memo')
-    const expected = new Map(oracle.transfers.map((row) => [row.id, row.memo]))
-    for (const row of rows) {
-      const memo = expected.get(row.id)
-      const bytes = memo ? Buffer.from(memo.slice(2), 'hex') : Buffer.alloc(0)
-      const isAttribution = memo?.startsWith('0xef1ed712') === true
-      const text = bytes.toString('utf8').replaceAll('\0', '')
-      const isText = text !== '' && !text.includes('\ufffd') && !isAttribution
-      expect([row.id, row.memo, row.attribution]).toEqual([
-        row.id,
-        isText ? text : undefined,
-        isAttribution ? (memo?.includes(exampleFingerprint) ? 'Example' : 'MPP Service') : undefined,
-      ])
-    }
-    expect(rows.filter((row) => row.memo !== undefined).length).toBeGreaterThan(5)
-    const services = new Set(rows.map((row) => row.attribution))
-    expect(services).toEqual(new Set([undefined, 'Example', 'MPP Service']))
-    const without = await walk(api, '/v1/transfers?limit=200')
-    expect(without.filter((row) => 'memo' in row || 'attribution' in row)).toEqual([])
   })
 
   test('tokens have their names where asked for and known, and only there', async () => {

@@ -70,7 +70,7 @@ describeWithShared('reads', () => {
     [`/v1/transactions/${absent}?include=totalCount`, 400, 'query_invalid', 'include'],
     ['/v1/transfers?token=pathUSD', 400, 'query_invalid', 'token'],
     [`/v1/transfers?address=${account}&sender=${account}`, 422, 'parameter_conflict', 'address'],
-    ['/v1/transfers?include=crossToken', 400, 'query_invalid', 'include'],
+    ['/v1/transfers?include=logs', 400, 'query_invalid', 'include'],
     ['/ready?scope=everything', 400, 'query_invalid', 'scope'],
   ]
 
@@ -99,6 +99,7 @@ describeWithShared('reads', () => {
     ['/v1/transactions', '/v1/transactions?limit=200&include=receipt,totalCount'],
     ['/v1/transactions', '/v1/transactions?limit=200&order=asc&include=receipt'],
     ['/v1/transfers', '/v1/transfers?limit=200&include=memo,totalCount'],
+    ['/v1/transfers', '/v1/transfers?limit=200&include=crossToken,token,totalCount'],
     ['/v1/indexer/query', '/v1/indexer/query?sql=SELECT+num,hash,timestamp+FROM+blocks'],
     ['/status', '/status'],
     ['/health', '/health'],

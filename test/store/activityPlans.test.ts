@@ -11,6 +11,7 @@ import {
 } from '#store/lists/tokenTransactions.ts'
 import { toBytes } from '#store/postgres.ts'
 import { quoteChangesStatement } from '#store/queries/activityFacts.ts'
+import { swappingStatement } from '#store/queries/foldedTransfers.ts'
 import { feeManagerAddress, stablecoinDexAddress } from '#transform/addresses.ts'
 import { address } from '../../primitives.ts'
 import { describeWithShared } from '../support/shared.ts'
@@ -116,6 +117,19 @@ describeWithShared('plans of feeds and of a token’s transactions', () => {
     const counted = compileTokenTransactionCount(store.schema, of, query, 100)
     const nodes = await planOf(store, counted.text, counted.values)
     expect(nodes.map((node) => node['Node Type'])).not.toContain('Seq Scan')
+  })
+
+  test('which transactions of a page swapped is read from what the exchange got in their blocks', async () => {
+    const found = await store.postgres.pool.query<{ block_num: number; tx_idx: number; paid: number }>(
+      `SELECT block_num, tx_idx, (SELECT count(*) FROM ${store.schema}.token_transfers AS paid
+         WHERE paid.block_num = page.block_num AND paid."to" = $1) AS paid
+       FROM (SELECT * FROM ${store.schema}.token_transfers ORDER BY block_num DESC, log_idx DESC LIMIT 200) AS page`,
+      [toBytes(stablecoinDexAddress)],
+    )
+    const values = [found.rows.map((row) => row.block_num), found.rows.map((row) => row.tx_idx)]
+    // The server rounds its rows per look-up, of which there is one for each place.
+    const rowsMax = found.rows.reduce((sum, row) => sum + row.paid, found.rows.length)
+    await assertServed({ text: swappingStatement(store.schema), values }, rowsMax)
   })
 
   test('the books of a base token are found by it', async () => {

@@ -37,6 +37,8 @@ export interface SwapSide {
   readonly token: Address
   readonly amount: bigint
   readonly logIndex: number
+  /** What it is the sum of. */
+  readonly movements: readonly Movement[]
 }
 
 /** A swap of the viewer, else of who sent the transaction. */
@@ -61,5 +63,5 @@ function sumOf(movements: readonly Movement[], token: Address | undefined): Swap
   const [first] = same
   if (first === undefined) return null
   const amount = same.reduce((sum, movement) => sum + movement.amount, 0n)
-  return { token: first.token, amount, logIndex: first.logIndex }
+  return { token: first.token, amount, logIndex: first.logIndex, movements: same }
 }

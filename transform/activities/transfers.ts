@@ -7,7 +7,7 @@ import {
   tokenAmount,
 } from '../activity.ts'
 import { feeManagerAddress } from '../addresses.ts'
-import { findSwap } from './swap.ts'
+import { findSwap, type Swap } from './swap.ts'
 
 const type = 'transfer'
 const title = 'Token transferred'
@@ -32,18 +32,9 @@ export const crossTokenTransfer = defineActivity({
   title,
   signer: 'outgoing',
   find(tx): Finding | null {
-    const swap = findSwap(tx)
-    if (swap === null) return null
-    const { party, source, destination } = swap
-    const payment = tx.movements.find(
-      ({ kind, token, from, amount, logIndex }) =>
-        kind === 'transfer' &&
-        from === party &&
-        token === destination.token &&
-        amount === destination.amount &&
-        logIndex > destination.logIndex,
-    )
-    if (payment === undefined) return null
+    const found = findSwappedPayment(tx)
+    if (found === null) return null
+    const { payment, source, destination } = found
     return {
       ...place(payment),
       data: {
@@ -54,6 +45,26 @@ export const crossTokenTransfer = defineActivity({
     }
   },
 })
+
+/** A swap with the movement that passed its outcome on. */
+export interface SwappedPayment extends Swap {
+  readonly payment: Movement
+}
+
+export function findSwappedPayment(tx: ActivityTransaction): SwappedPayment | null {
+  const swap = findSwap(tx)
+  if (swap === null) return null
+  const { party, destination } = swap
+  const payment = tx.movements.find(
+    ({ kind, token, from, amount, logIndex }) =>
+      kind === 'transfer' &&
+      from === party &&
+      token === destination.token &&
+      amount === destination.amount &&
+      logIndex > destination.logIndex,
+  )
+  return payment === undefined ? null : { ...swap, payment }
+}
 
 /** Whether the viewer is a side of the movement, also as the virtual address it went through. */
 export function touches(movement: Movement, { viewer }: ActivityTransaction): boolean {

@@ -17,17 +17,23 @@ const fingerprintCharacters = 20
 /** Paid under the protocol, by a service whose realm nobody told us. */
 const unknownService = 'MPP Service'
 
-/** The table behind `attribution`. Realms are domain names, compared as they are. */
-export function attributionNames(
-  services: Iterable<{ readonly realm: string; readonly name: string }>,
-): AttributionNames {
+/** A service to name: by its realm, a domain name compared as it is, or by that realm's fingerprint, 0x and 20 hex. */
+export type AttributedService = { readonly name: string } & (
+  | { readonly realm: string }
+  | { readonly fingerprint: string }
+)
+
+/** The table behind `attribution`. */
+export function attributionNames(services: Iterable<AttributedService>): AttributionNames {
   const names = new Map<string, string>()
-  for (const { realm, name } of services) names.set(fingerprintOf(realm), name)
+  for (const service of services) names.set(fingerprintOf(service), service.name)
   return names
 }
 
-const fingerprintOf = (realm: string): string =>
-  digest('keccak-256', realm, 'hex').slice(0, fingerprintCharacters)
+const fingerprintOf = (service: AttributedService): string =>
+  'realm' in service
+    ? digest('keccak-256', service.realm, 'hex').slice(0, fingerprintCharacters)
+    : service.fingerprint.slice(2)
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
