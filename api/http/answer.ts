@@ -20,8 +20,12 @@ export type Produces =
       readonly schema: s.TSchema
       readonly description: string
     }
-  /** Content types and their schemas, where they have one. */
-  | { readonly kind: 'raw'; readonly types: Readonly<Record<string, s.TSchema | null>> }
+  /** Content types and their schemas, where they have one; the same under each status. */
+  | {
+      readonly kind: 'raw'
+      readonly statuses: readonly number[]
+      readonly types: Readonly<Record<string, s.TSchema | null>>
+    }
 
 /** Bytes with their content type, or a live stream of events. */
 export type RawAnswer =

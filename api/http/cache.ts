@@ -40,9 +40,13 @@ export function tagged(request: FastifyRequest, reply: FastifyReply, payload: un
   const asked = request.headers['if-none-match']
   if (asked === undefined || !matchesEntityTag(asked, tag)) return payload
   reply.code(304).removeHeader('content-type').removeHeader('content-length')
-  // What the client already has costs it nothing (spec "Limits").
-  for (const name of Object.keys(reply.getHeaders())) if (/^ratelimit-/i.test(name)) reply.removeHeader(name)
+  withoutQuota(reply)
   return null
+}
+
+/** What the client already has costs it nothing, and neither does being asked to pay (spec "Limits"). */
+export function withoutQuota(reply: FastifyReply): void {
+  for (const name of Object.keys(reply.getHeaders())) if (/^ratelimit-/i.test(name)) reply.removeHeader(name)
 }
 
 /** Runs after compression: a compressed body is another representation with a tag of its own (RFC 9110, 8.8.3.3). */

@@ -34,7 +34,7 @@ test('a body that fits passes', () => {
 test.each([
   ['missing', undefined, ['body']],
   ['not an object', 5, ['body']],
-  ['without a required member', { destination: good.destination }, ['body']],
+  ['without a required member', { destination: good.destination }, ['body', 'eventType']],
   ['wrong in depth', { ...good, destination: { url: 5 } }, ['body', 'destination', 'url']],
   ['too long in depth', { ...good, destination: { url: 'x'.repeat(11) } }, ['body', 'destination', 'url']],
   ['wrong in a list', { ...good, tags: ['a', 1] }, ['body', 'tags', 1]],

@@ -41,11 +41,29 @@ export function bodyCheck(schema: TSchema): (body: unknown) => void {
   return (body) => {
     if (body === undefined) throw bodyInvalid([{ path: ['body'], message: 'is required' }])
     if (validator.Check(body)) return
-    const problems = validator.Errors(body).map(({ instancePath, message }) => ({
-      path: ['body', ...instancePath.split('/').slice(1).map(unescapePointer)],
-      message,
-    }))
-    throw bodyInvalid(withoutRepeats(problems))
+    throw bodyInvalid(withoutRepeats(validator.Errors(body).flatMap(problemsOf)))
+  }
+}
+
+/** The problems one finding of the validator stands for, each at the member it is about. */
+function problemsOf(finding: ReturnType<ReturnType<typeof Compile>['Errors']>[number]): Problem[] {
+  const path = ['body', ...finding.instancePath.split('/').slice(1).map(unescapePointer)]
+  switch (finding.keyword) {
+    case 'required':
+      return finding.params.requiredProperties.map((name) => ({
+        path: [...path, name],
+        message: 'is required',
+      }))
+    case 'additionalProperties':
+      return finding.params.additionalProperties.map((name) => ({
+        path: [...path, shorten(name)],
+        message: 'unknown member',
+      }))
+    // What `additionalProperties: false` says of the member itself.
+    case 'boolean':
+      return []
+    default:
+      return [{ path, message: finding.message }]
   }
 }
 

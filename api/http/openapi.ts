@@ -1,4 +1,5 @@
 /** The OpenAPI 3.1 document, generated from the endpoint values that serve it; nothing in it is written twice. */
+import { STATUS_CODES } from 'node:http'
 import type { ChainId } from '#primitives.ts'
 import type { Endpoint } from './endpoint.ts'
 import { type ErrorCode, errorCatalogue } from './errors.ts'
@@ -20,7 +21,7 @@ export function openapiDocument(endpoints: readonly Endpoint<never>[], chains: r
     item[endpoint.method.toLowerCase()] = operation(endpoint, schemas)
     paths[endpoint.path] = item
   }
-  hoist(errorSchema, schemas)
+  hoist(errorSchema.properties.error, schemas)
   return {
     openapi: '3.1.0',
     info: {
@@ -97,14 +98,21 @@ function success({ produces, chain }: Endpoint<never>, schemas: Map<string, unkn
   }
   const content = Object.entries(produces.types).map(([type, schema]) => [
     type,
-    schema ? { schema: hoist(schema, schemas) } : {},
+    { schema: schema ? hoist(schema, schemas) : { type: 'string', contentMediaType: type } },
   ])
-  return { 200: { description: 'OK', headers, content: Object.fromEntries(content) } }
+  const answers = produces.statuses.map((status) => [
+    status,
+    { description: STATUS_CODES[status], headers, content: Object.fromEntries(content) },
+  ])
+  return Object.fromEntries(answers)
 }
 
 function failures(endpoint: Endpoint<never>): Json {
   const byStatus = Map.groupBy(codesOf(endpoint), (code) => errorCatalogue[code].status)
-  const responses = [...byStatus].map(([status, codes]) => [status, failure([...new Set(codes)].sort())])
+  const responses = [...byStatus].map(([status, codes]) => [
+    status,
+    failure([...new Set(codes)].sort(), endpoint.errorFields),
+  ])
   return {
     ...Object.fromEntries(responses),
     ...(endpoint.access.payable && { 402: paymentChallenge }),
@@ -143,22 +151,28 @@ const dataCodes: readonly ErrorCode[] = [
   'store_rebuilding',
 ]
 
-function failure(codes: readonly ErrorCode[]): Json {
+/** The envelope with the codes of this status, and the members that the endpoint adds to its errors. */
+function failure(codes: readonly ErrorCode[], errorFields: Json): Json {
+  const added = Object.entries(errorFields).map(([name, value]) => [name, { const: value }])
   return {
     description: codes.map((code) => `\`${code}\`: ${errorCatalogue[code].message}`).join('\n\n'),
     headers: ownHeaders,
     content: {
       'application/json': {
         schema: {
-          allOf: [
-            { $ref: '#/components/schemas/Error' },
-            {
-              type: 'object',
-              properties: {
-                error: { type: 'object', properties: { code: { type: 'string', enum: codes } } },
-              },
+          type: 'object',
+          additionalProperties: false,
+          required: [...Object.keys(errorFields), 'error', 'requestId'],
+          properties: {
+            ...Object.fromEntries(added),
+            error: {
+              allOf: [
+                { $ref: '#/components/schemas/Error' },
+                { type: 'object', properties: { code: { type: 'string', enum: codes } } },
+              ],
             },
-          ],
+            requestId: plain(requestIdSchema),
+          },
         },
       },
     },
@@ -174,11 +188,20 @@ const paymentChallenge: Json = {
   },
 }
 
-const codeSchema = s.oneOf(Object.keys(errorCatalogue), { description: 'Stable; branch on it.' })
+const codeSchema = s.oneOf(Object.keys(errorCatalogue), {
+  description: [
+    'Stable; branch on it. All codes there are, with their statuses:',
+    ...Object.entries(errorCatalogue).map(
+      ([code, { status, message }]) => `- \`${code}\` ${status}: ${message}`,
+    ),
+  ].join('\n'),
+})
+
+const requestIdSchema = s.text({ description: 'The same as the header svc-request-id.' })
 
 /** The envelope of every error. */
-export const errorSchema = s.named('Error', {
-  error: s.object({
+export const errorSchema = s.object({
+  error: s.named('Error', {
     code: codeSchema,
     message: s.text({ description: 'For people; may change.' }),
     details: s.optional(
@@ -197,7 +220,7 @@ export const errorSchema = s.named('Error', {
       ),
     ),
   }),
-  requestId: s.text({ description: 'The same as the header svc-request-id.' }),
+  requestId: requestIdSchema,
 })
 
 const headerTexts = {

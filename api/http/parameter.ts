@@ -139,11 +139,18 @@ export const oneOf = <const Words extends readonly string[]>(...words: Words) =>
 /** Free text of a bounded length without control characters (Postgres text cannot hold NUL). */
 export const text = (charactersMax: number, pattern?: RegExp) =>
   parameter({
-    schema: s.text({ minLength: 1, maxLength: charactersMax, ...(pattern && { pattern: pattern.source }) }),
+    schema: s.text({
+      minLength: 1,
+      maxLength: charactersMax,
+      pattern: pattern ? pattern.source : withoutControls,
+    }),
     description: 'Text.',
     code: 'param_invalid',
     parse: (value) => parseText(value, charactersMax, pattern),
   })
+
+/** Unicode category Cc, in words that every reader of JSON schemas knows. */
+const withoutControls = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
 
 /** Several values of one kind: comma separated, repeated, or both. */
 export const list = <Value>(item: Optional<Value>, valuesMax: number): Optional<readonly Value[]> => ({

@@ -29,6 +29,8 @@ export function rawEndpoint<
     readonly body?: Body
     readonly bodyBytesMax?: number
     readonly produces: Readonly<Record<string, s.TSchema | null>>
+    /** Statuses under which it sends what it produces. Default: 200. */
+    readonly statuses?: readonly number[]
     readonly errorFields?: Readonly<Record<string, unknown>>
     readonly answer: (
       call: Call<Path, Filters, Include, Chain> & { readonly body: s.Static<Body> },
@@ -40,7 +42,7 @@ export function rawEndpoint<
   return {
     ...describe(method, { ...definition, chain: definition.chain ?? 'none' }),
     body: body ? { schema: body, bytesMax: bodyBytesMax } : null,
-    produces: { kind: 'raw', types: produces },
+    produces: { kind: 'raw', statuses: definition.statuses ?? [200], types: produces },
     errorFields: definition.errorFields ?? {},
     run: async (request, services) => {
       const call = callOf<Path, Filters, Include, Chain>(request)

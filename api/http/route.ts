@@ -6,7 +6,7 @@ import type { Clock } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import type { Access, AccessRequest, Caller } from './access.ts'
 import type { JsonAnswer, RawAnswer } from './answer.ts'
-import { cacheControl } from './cache.ts'
+import { cacheControl, withoutQuota } from './cache.ts'
 import { selectChain } from './chain.ts'
 import { ClientGoneError, type Deadline, type Deadlines } from './deadline.ts'
 import type { Endpoint, EndpointRequest } from './endpoint.ts'
@@ -95,6 +95,7 @@ async function answerOf<Services>(
   const admission = await context.access.admit(caller, asking, endpoint.access)
   reply.headers(admission.headers)
   if (admission.kind === 'challenged') {
+    withoutQuota(reply)
     reply.code(402).header('cache-control', 'no-store').type(admission.contentType).send(admission.body)
     return 'challenged'
   }

@@ -21,7 +21,10 @@ export const listBlocksEndpoint = listEndpoint({
 
 /** Reads every way in which a block can be named. */
 const blockSelector = p.parameter<BlockSelector>({
-  schema: s.text({ examples: ['latest', '12345', '0x3039', '2026-01-31T12:00:00Z'] }),
+  schema: s.union(
+    [s.oneOf(['latest', 'finalized']), s.text({ pattern: '^(0x[0-9a-f]+|[0-9]+)$' }), s.timestamp],
+    { examples: ['latest', '12345', '0x3039', '2026-01-31T12:00:00Z'] },
+  ),
   description:
     '`latest`, `finalized`, a number (decimal or 0x), a 32-byte hash, or a moment: the newest block at or before it.',
   code: 'block_invalid',

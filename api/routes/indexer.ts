@@ -84,6 +84,7 @@ const sqlText = p.parameter({
   description: "One SELECT, up to 65,536 bytes. `'0x…'` constants are bytes.",
   code: 'param_invalid',
   parse: (text) => {
+    if (text === '') throw new p.ParameterError('expected one SELECT')
     if (Buffer.byteLength(text) > sqlBytesMax)
       throw new p.ParameterError(`expected at most ${sqlBytesMax} bytes`)
     return text

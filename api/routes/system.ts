@@ -23,6 +23,7 @@ export const readHealthEndpoint = rawEndpoint({
   tag: 'System',
   access: open,
   produces: { 'application/json': s.object({ ok: s.boolean(), reason: s.optional(s.text()) }) },
+  statuses: [200, 503],
   answer: (_call, { shutdown }: SystemServices) =>
     shutdown.aborted ? json(503, { ok: false, reason: 'the program is stopping' }) : json(200, { ok: true }),
 })
@@ -46,6 +47,7 @@ export const readReadyEndpoint = rawEndpoint({
     chainId: p.described(chainParameter, 'Chain of `minBlock`. Default: every chain.'),
   },
   produces: { 'application/json': s.object({ ready: s.boolean(), reason: s.optional(s.text()) }) },
+  statuses: [200, 503],
   answer: async ({ filters, signal }, { status, clock, shutdown }: SystemServices) => {
     const { minBlock, scope, chainId } = filters
     if (shutdown.aborted) return json(503, { ready: false, reason: 'the program is stopping' })

@@ -131,7 +131,9 @@ const symbolPattern = /^[A-Za-z][A-Za-z0-9._]{0,63}$/
 
 /** An address begins with 0x, a symbol with a letter. */
 const tokenSelector = p.parameter<TokenSelector>({
-  schema: s.text({ examples: ['0x20c0000000000000000000000000000000000000', 'pathUSD'] }),
+  schema: s.union([s.address, s.text({ pattern: symbolPattern.source })], {
+    examples: ['0x20c0000000000000000000000000000000000000', 'pathUSD'],
+  }),
   description: 'Token contract: 0x and 40 hex characters, in any case. Or a symbol, in any case.',
   code: 'token_invalid',
   parse: (text) => {

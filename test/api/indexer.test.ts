@@ -127,9 +127,9 @@ describeWithShared('SQL', () => {
     'SELECT * FROM nothing',
     'SELECT 1/0 FROM blocks',
     'SELECT pg_sleep(9)',
-    '',
+    ' ',
   ]
-  test.each(refused)('%s is 422, or 400 for no text at all', async (sql) => {
+  test.each(refused)('%s is 422', async (sql) => {
     for (const engine of ['postgres', 'clickhouse']) {
       if (engine === 'clickhouse' && sql.includes('/0')) continue
       const { status, body } = await query(sql, `&engine=${engine}`)

@@ -191,6 +191,17 @@ test('405 and OPTIONS name the methods of the path', async () => {
   expect(preflight.headers.get('access-control-allow-credentials')).toBeNull()
 })
 
+test('a page of another origin may read every header of ours, on answers and on refusals', async () => {
+  const names = ['svc-request-id', 'svc-indexed-block', 'svc-lag-blocks', 'svc-reorged-from', 'Retry-After']
+  const counted = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset', 'RateLimit-Scope', 'ETag']
+  for (const path of ['/v1/rows/5', '/v1/rows/500', '/nothing']) {
+    const { headers } = await fetch(server.origin + path, { headers: { origin: 'https://example.com' } })
+    expect(headers.get('access-control-allow-origin')).toBe('*')
+    const exposed = headers.get('access-control-expose-headers')?.split(', ')
+    expect(exposed).toEqual(expect.arrayContaining([...names, ...counted]))
+  }
+})
+
 test('headers an error asks for are sent', async () => {
   const response = await fetch(`${server.origin}/v1/fails/limited`)
   expect(response.headers.get('retry-after')).toBe('7')

@@ -8,7 +8,7 @@ import { startServer } from './toolkitServer.ts'
 const sandbox: Caller = { id: 'key_1', kind: 'key', environment: 'sandbox', scopes: new Set(['data:read']) }
 const challenge: Admission = {
   kind: 'challenged',
-  headers: { 'www-authenticate': ['Payment a', 'Payment b'] },
+  headers: { 'www-authenticate': ['Payment a', 'Payment b'], 'RateLimit-Limit': '10' },
   contentType: 'application/problem+json',
   body: '{"challenge":true}',
 }
@@ -71,6 +71,7 @@ test('a payment challenge is passed on as it is, not as the envelope', async () 
   expect(await response.json()).toEqual({ challenge: true })
   expect(response.headers.get('www-authenticate')).toBe('Payment a, Payment b')
   expect(response.headers.get('cache-control')).toBe('no-store')
+  expect(response.headers.get('ratelimit-limit')).toBeNull()
   expect(response.headers.get('svc-request-id')).toMatch(/^req_/)
 })
 
