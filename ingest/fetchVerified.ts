@@ -4,6 +4,8 @@ import type { BlockRange } from './range.ts'
 import { assertContinuous } from './reorg.ts'
 import type { Batch, Decode } from './sink.ts'
 import type { RawRange, Source } from './source.ts'
+import { NodeAnswerError } from './verify/nodeAnswerError.ts'
+import { RefutedError } from './verify/verifyBlock.ts'
 
 /** What turns a range into a checked batch, for both lanes. */
 export interface Fetcher<B extends Batch> {
@@ -20,13 +22,14 @@ export interface Fetched<B extends Batch> {
   readonly endpoint: string
 }
 
-/** Answers refuted in a row before the caller has to wait: near the head a node often lacks receipts for some ms. */
-const REFUTED_MAX = 3
+/** Failures in a row before the caller has to wait: near the head a node often lacks receipts for some ms. */
+const FAILURES_MAX = 3
 
 /**
  * Fetches and decodes `range` or a prefix of it. An answer that fails verification is reported against its endpoint and
- * asked for again elsewhere. Decoding touches nothing but the answer's bytes, so every expected error of it is about them.
- * @throws the verification's error after REFUTED_MAX refuted answers; SourceError when no endpoint answers.
+ * asked for again elsewhere. A worker that is lost says nothing about the endpoint, but may have died of the answer, so
+ * another one is asked first then too.
+ * @throws the last error after FAILURES_MAX failures; SourceError when no endpoint answers.
  */
 export async function fetchVerified<B extends Batch>(
   fetcher: Fetcher<B>,
@@ -34,9 +37,9 @@ export async function fetchVerified<B extends Batch>(
   signal?: AbortSignal,
 ): Promise<Fetched<B>> {
   const { source, decode, failpoint, lane } = fetcher
-  const refuted = new Set<string>()
+  const asked = new Set<string>()
   for (let attempt = 1; ; attempt++) {
-    const raw = await source.fetch(range, { ...(signal && { signal }), not: refuted })
+    const raw = await source.fetch(range, { ...(signal && { signal }), not: asked })
     failpoint(`${lane}.fetched`)
     try {
       const batch = await decode(raw, signal)
@@ -45,9 +48,12 @@ export async function fetchVerified<B extends Batch>(
       return { batch, endpoint: raw.endpoint }
     } catch (error) {
       if (!(error instanceof MillraceError) || error.remedy !== 'retry') throw error
-      source.reportRefuted(raw.endpoint)
-      refuted.add(raw.endpoint)
-      if (attempt >= REFUTED_MAX) throw error
+      if (isAboutAnswer(error)) source.reportRefuted(raw.endpoint)
+      asked.add(raw.endpoint)
+      if (attempt >= FAILURES_MAX) throw error
     }
   }
 }
+
+const isAboutAnswer = (error: MillraceError): boolean =>
+  error instanceof NodeAnswerError || error instanceof RefutedError

@@ -47,7 +47,12 @@ export async function follow<B extends Batch>(
 ): Promise<FollowEnd> {
   const { runtime, log } = options
   const report = stateReporter(options)
-  const watched = { ...lane, observe: (event: LaneEvent) => observeStep(lane, options, event) }
+  let headSeen = -1
+  const observe = (event: LaneEvent) => {
+    if (event.type === 'target') headSeen = event.head.number
+    observeStep(lane, options, event)
+  }
+  const watched = { ...lane, observe }
   const readBatches: ReadBatches<B> = (_lane, range, stop) =>
     fetchAhead(lane, { from: range.from, to: passEnd(range) }, options.ahead, stop)
   let failures = 0
@@ -58,7 +63,8 @@ export async function follow<B extends Batch>(
       report('running', null)
       if (outcome === 'idle') {
         const tip = await lane.sink.tip()
-        await lane.source.waitForHead(tip?.number ?? -1, IDLE_TIMEOUT_MS, signal)
+        // Where finality is instant an empty lane has no tip, and nothing to do with the head it has seen.
+        await lane.source.waitForHead(Math.max(tip?.number ?? -1, headSeen), IDLE_TIMEOUT_MS, signal)
       }
     } catch (error) {
       if (signal.aborted) break

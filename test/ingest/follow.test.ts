@@ -111,6 +111,18 @@ test('a reorg below finality ends in finality_violated and keeps every block', a
   expect(b.sink.blocks).toEqual(held)
 })
 
+test('a lane that is empty because all is final waits for a newer head instead of asking again', async () => {
+  const b = bench(50)
+  b.chain.finalized = b.chain.head.number
+  const waits: number[] = []
+  b.lane.source.waitForHead = async (after) => {
+    waits.push(after)
+    b.stop.abort()
+  }
+  await follow(b.lane, b.options, b.stop.signal)
+  expect(waits).toEqual([b.chain.head.number])
+})
+
 // Goal: reading ahead changes nothing about correctness.
 // Method: the same random chain as the step's test, moved while the follower runs; faults at every await.
 const first = seedOf(1)
