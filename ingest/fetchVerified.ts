@@ -1,11 +1,10 @@
 import { MillraceError } from '../errors.ts'
+import { DecodeWorkerError } from './decodeWorkerError.ts'
 import type { VisitFailpoint } from './failpoints.ts'
 import type { BlockRange } from './range.ts'
 import { assertContinuous } from './reorg.ts'
 import type { Batch, Decode } from './sink.ts'
 import type { RawRange, Source } from './source.ts'
-import { NodeAnswerError } from './verify/nodeAnswerError.ts'
-import { RefutedError } from './verify/verifyBlock.ts'
 
 /** What turns a range into a checked batch, for both lanes. */
 export interface Fetcher<B extends Batch> {
@@ -48,12 +47,9 @@ export async function fetchVerified<B extends Batch>(
       return { batch, endpoint: raw.endpoint }
     } catch (error) {
       if (!(error instanceof MillraceError) || error.remedy !== 'retry') throw error
-      if (isAboutAnswer(error)) source.reportRefuted(raw.endpoint)
+      if (!(error instanceof DecodeWorkerError)) source.reportRefuted(raw.endpoint)
       asked.add(raw.endpoint)
       if (attempt >= FAILURES_MAX) throw error
     }
   }
 }
-
-const isAboutAnswer = (error: MillraceError): boolean =>
-  error instanceof NodeAnswerError || error instanceof RefutedError

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url'
 import { move, Piscina, transferableSymbol, valueSymbol } from 'piscina'
+import { DecodeWorkerError } from '#ingest/decodeWorkerError.ts'
 import type { Decode } from '#ingest/sink.ts'
 import type { RawRange } from '#ingest/source.ts'
-import { MillraceError } from '../errors.ts'
 import type { Logger } from '../telemetry.ts'
 import type { EncodedBatch } from './batch.ts'
 import type { DecodeResult, DecodeTask } from './decode.worker.ts'
@@ -90,19 +90,4 @@ async function run(
 /** A view on a part of a larger buffer is copied: transferring would take away what else is in there. */
 function ownBuffer(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   return bytes.byteLength === bytes.buffer.byteLength ? bytes : bytes.slice()
-}
-
-/** A worker thread died while it decoded, or the pool was closed under it. */
-export class DecodeWorkerError extends MillraceError {
-  override readonly name = 'DecodeWorkerError'
-  readonly code = 'decode_worker_lost'
-  readonly remedy = 'retry'
-  readonly fromBlock: number
-  readonly toBlock: number
-
-  constructor(fromBlock: number, toBlock: number, options: ErrorOptions) {
-    super(`the worker decoding blocks ${fromBlock} to ${toBlock} is lost`, options)
-    this.fromBlock = fromBlock
-    this.toBlock = toBlock
-  }
 }
