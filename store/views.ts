@@ -277,6 +277,7 @@ export async function replacePostgresViews(postgres: Postgres, chainId: number):
   await postgres.transaction(async (client) => {
     await client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
     await client.query(`CREATE SCHEMA ${schema}`)
+    await client.query(transactionReadsSql(schema, schemaOf(chainId)))
     for (const view of viewsOf('postgres')) {
       const name = `${schema}.${quoteIdentifier(view.name)}`
       await client.query(postgresViewSql(view, name, schemaOf(chainId)))
@@ -288,6 +289,20 @@ export async function replacePostgresViews(postgres: Postgres, chainId: number):
     }
   })
 }
+
+/**
+ * What the transaction has read of the chain's tables so far: rows of sequential scans and entries of indexes, and the
+ * pages of both. It runs as its owner, since readers may not look at the statistics themselves.
+ */
+const transactionReadsSql = (views: string, schema: string): string =>
+  `CREATE FUNCTION ${views}.transaction_reads() RETURNS TABLE (rows numeric, bytes numeric)
+   LANGUAGE sql STABLE SECURITY DEFINER SET search_path = '' AS $reads$
+     SELECT coalesce(sum(pg_catalog.pg_stat_get_xact_tuples_returned(oid)), 0),
+       coalesce(sum(pg_catalog.pg_stat_get_xact_blocks_fetched(oid)), 0)
+         * pg_catalog.current_setting('block_size')::numeric
+     FROM pg_catalog.pg_class
+     WHERE relnamespace = '${schema}'::pg_catalog.regnamespace AND relkind IN ('r', 'i')
+   $reads$`
 
 /** Replaces a chain's views in ClickHouse; `security` makes them readable without a right on what is behind them. */
 export async function replaceClickHouseViews(

@@ -27,6 +27,11 @@ export type Produces =
       readonly types: Readonly<Record<string, s.TSchema | null>>
     }
 
+export interface Trailers {
+  readonly names: readonly string[]
+  readonly values: () => Readonly<Record<string, string>>
+}
+
 /** Bytes with their content type, or a live stream of events. */
 export type RawAnswer =
   | {
@@ -38,6 +43,8 @@ export type RawAnswer =
       /** Default `none`. */
       readonly cache?: CacheClass
       readonly headers?: Readonly<Record<string, string>>
+      /** Headers whose values are known when the body has ended; they follow it (RFC 9110, 6.5). */
+      readonly trailers?: Trailers
     }
   | {
       readonly kind: 'events'

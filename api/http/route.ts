@@ -128,7 +128,9 @@ function send<Services>(
       return reply.code(status).header('cache-control', cacheControl(answer.cache)).send(answer.value)
     }
     case 'bytes': {
-      const { status = 200, cache = 'none', contentType, body } = answer
+      const { status = 200, cache = 'none', contentType, body, trailers } = answer
+      for (const name of trailers?.names ?? [])
+        reply.trailer(name, async () => trailers?.values()[name] ?? '')
       if (body instanceof Readable) {
         deadline.signal.addEventListener('abort', () => body.destroy(deadline.signal.reason), { once: true })
       }

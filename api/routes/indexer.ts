@@ -2,19 +2,23 @@
 import type { BlockRange, RangeSet } from '#ingest/range.ts'
 import { newestSegment } from '#ingest/range.ts'
 import type { ChainId } from '#primitives.ts'
-import type { Engine, QueryResult, UserQueryEngine } from '#store/userQuery/result.ts'
+import type { Engine, UserQueryEngine } from '#store/userQuery/result.ts'
 import { sqlBytesMax, sqlExample } from '#store/userQuery/text.ts'
 import { UserQueryError } from '#store/userQuery/UserQueryError.ts'
 import type { AccessRule, Caller } from '../http/access.ts'
 import type { RawAnswer } from '../http/answer.ts'
+import type { CacheClass } from '../http/cache.ts'
 import { chainParameter, selectChain } from '../http/chain.ts'
+import { conflict } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import * as p from '../http/parameter.ts'
 import { rawEndpoint } from '../http/rawEndpoint.ts'
 import * as s from '../http/schema.ts'
 import { readLastEventId } from '../http/sse.ts'
 import type { LiveHub, LiveRequest } from '../live/hub.ts'
-import { presentResult } from '../live/result.ts'
+import { type FormatName, formatNames } from '../results/format.ts'
+import { acceptedFormat } from '../results/formats.ts'
+import { answerResult } from '../results/resultAnswer.ts'
 import { type ReadServices, readsOf } from './services.ts'
 
 export interface IndexerServices extends ReadServices {
@@ -44,6 +48,14 @@ const queryResult = s.named('QueryResult', {
   truncated: s.boolean({ description: 'More rows exist than `limit`.' }),
   engine: s.oneOf(['postgres', 'clickhouse']),
   query_time_ms: s.number({ minimum: 0 }),
+  rows_read: s.integer({ minimum: 0, description: 'Rows the engine read.' }),
+  bytes_read: s.integer({
+    minimum: 0,
+    description: 'Bytes it read of them: uncompressed columns on ClickHouse, pages on Postgres.',
+  }),
+  digest: s.text({
+    description: '`sha256:…` over names, types and rows; the same for the same result on both engines.',
+  }),
   horizon: s.object(
     { from: s.count, to: s.count },
     { description: 'Newest run of blocks the query saw whole. Newer ones, and older gaps, it did not see.' },
@@ -62,6 +74,10 @@ const timeoutMsDefault = 5_000
 
 const produces = {
   'application/json': queryResult,
+  'application/x-ndjson': s.text({ description: 'An object per row.' }),
+  'text/csv': s.text({ description: 'RFC 4180 with a header line; NULL is an empty field.' }),
+  'application/vnd.apache.arrow.stream': null,
+  'application/vnd.apache.parquet': null,
   'text/event-stream': s.text({ description: 'Events whose data is JSON with `ok`.' }),
 }
 
@@ -70,7 +86,14 @@ const shared = {
   description,
   access: indexerQuery,
   errorFields: { ok: false },
-  errors: ['sql_invalid', 'overloaded', 'request_timeout', 'upstream_error', 'store_rebuilding'],
+  errors: [
+    'sql_invalid',
+    'parameter_conflict',
+    'overloaded',
+    'request_timeout',
+    'upstream_error',
+    'store_rebuilding',
+  ],
   produces,
 } as const
 
@@ -116,12 +139,21 @@ export const queryIndexerEndpoint = rawEndpoint({
       p.described(p.integer(100, 30_000), 'Milliseconds the query may run.'),
       timeoutMsDefault,
     ),
+    format: p.described(
+      p.oneOf(...formatNames),
+      'Format of the answer. Default: what `Accept` asks for, else JSON.',
+    ),
   },
+  check: ({ live, format }) =>
+    live === 'false' || format === undefined
+      ? undefined
+      : conflict('format', 'a live query is a stream of events'),
   answer: ({ chainId, filters, signal, headers }, services: IndexerServices) => {
     const { sql, engine, live, limit, timeout_ms: timeoutMs } = filters
+    const format = filters.format ?? acceptedFormat(headers.accept)
     const query = { chainId, sql, engine, limit, timeoutMs }
     return live === 'false'
-      ? jsonAnswer(query, signal, services, 'feed')
+      ? wholeAnswer(query, format, signal, services, 'feed')
       : streamAnswer(query, modes[live], readLastEventId(headers), signal, services)
   },
 })
@@ -137,6 +169,7 @@ export const postIndexerQueryEndpoint = rawEndpoint({
     live: s.optional(s.union([s.boolean(), s.literal('snapshot')])),
     limit: s.optional(s.integer({ minimum: 1, maximum: 10_000 })),
     timeout_ms: s.optional(s.integer({ minimum: 100, maximum: 30_000 })),
+    format: s.optional(s.oneOf(formatNames)),
   }),
   // Room for the escapes of a query of the full length.
   bodyBytesMax: 3 * sqlBytesMax,
@@ -148,9 +181,11 @@ export const postIndexerQueryEndpoint = rawEndpoint({
       limit: body.limit ?? limitDefault,
       timeoutMs: body.timeout_ms ?? timeoutMsDefault,
     }
-    const { live = false } = body
+    const { live = false, format = acceptedFormat(headers.accept) } = body
+    if (live !== false && body.format)
+      throw new ApiError('parameter_conflict', 'A live query is a stream of events.')
     return live === false
-      ? jsonAnswer(query, signal, services, 'none')
+      ? wholeAnswer(query, format, signal, services, 'none')
       : streamAnswer(query, modes[`${live}`], readLastEventId(headers), signal, services)
   },
 })
@@ -177,23 +212,18 @@ function bodyChain(asked: string | number | undefined, services: ReadServices, c
   }
 }
 
-async function jsonAnswer(
+async function wholeAnswer(
   query: Query,
+  format: FormatName,
   signal: AbortSignal,
   services: IndexerServices,
-  cache: 'feed' | 'none',
+  cache: CacheClass,
 ): Promise<RawAnswer> {
   const { blocks, horizon } = visibleBlocks(query, services)
   const { chainId, sql, limit, timeoutMs } = query
-  const result = await publicly(() =>
-    services.sql[query.engine].run({ chainId, sql, limit, timeoutMs, blocks, signal }),
-  )
-  return {
-    kind: 'bytes',
-    contentType: 'application/json; charset=utf-8',
-    body: JSON.stringify(bodyOf(result, horizon)),
-    cache,
-  }
+  const request = { chainId, sql, limit, timeoutMs, blocks, signal }
+  const engine = services.sql[query.engine]
+  return publicly(() => answerResult({ engine, request, horizon, format, cache }))
 }
 
 async function streamAnswer(
@@ -207,14 +237,6 @@ async function streamAnswer(
   await publicly(() => live.check(request, signal))
   return { kind: 'events', write: (stream) => live.serve(request, stream, lastEventId) }
 }
-
-const bodyOf = (result: QueryResult, horizon: BlockRange): s.Static<typeof queryResult> => ({
-  ...presentResult(result),
-  columns: [...result.columns],
-  columnTypes: [...result.columnTypes],
-  rows: result.rows.map((row) => [...row]),
-  horizon: { from: horizon.from, to: horizon.to },
-})
 
 /** What the engine may show now; taken once, so that the answer says exactly what the query saw. */
 function visibleBlocks(

@@ -45,16 +45,17 @@ export class Answer {
     }
   }
 
-  /** Ends a good answer. The summary can only be told when nothing was sent before. */
-  end(summary: { rowsRead: number; bytesRead: number; elapsedMs: number } | undefined): void {
-    if (this.#body === undefined && summary !== undefined) {
-      const { rowsRead, bytesRead, elapsedMs } = summary
-      const elapsedNs = Math.round(elapsedMs * 1e6)
-      this.#response.setHeader(
-        'X-ClickHouse-Summary',
-        JSON.stringify({ read_rows: `${rowsRead}`, read_bytes: `${bytesRead}`, elapsed_ns: `${elapsedNs}` }),
-      )
-    }
+  /** Tells in the headers what the query read. Before the first byte. */
+  summarize({ rowsRead, bytesRead }: { rowsRead: number; bytesRead: number }, elapsedMs: number): void {
+    const elapsedNs = Math.round(elapsedMs * 1e6)
+    this.#response.setHeader(
+      'X-ClickHouse-Summary',
+      JSON.stringify({ read_rows: `${rowsRead}`, read_bytes: `${bytesRead}`, elapsed_ns: `${elapsedNs}` }),
+    )
+  }
+
+  /** Ends a good answer. */
+  end(): void {
     this.#body ??= this.#open()
     this.#body.end()
   }

@@ -56,13 +56,13 @@ async function stream(session: ChdbSession, job: LaneJob): Promise<void> {
     held.add(bytes)
     if (held.isDue && !(await deliver())) break
   }
-  send([...held.take(), { type: 'end', rowsRead: 0, bytesRead: 0 }])
+  send([...held.take(), { type: 'end' }])
 }
 
 async function buffer(session: ChdbSession, job: LaneJob): Promise<void> {
   const { bytes, rowsRead, bytesRead } = await session.run(tagWithQueryId(job.sql, job.queryId), job.format)
   if (bytes.length > 0) held.add(bytes)
-  send([...held.take(), { type: 'end', rowsRead, bytesRead }])
+  send([{ type: 'summary', rowsRead, bytesRead }, ...held.take(), { type: 'end' }])
 }
 
 /** Hands over what is held and waits until the client has taken it; false when it wants no more. */

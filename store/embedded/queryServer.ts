@@ -149,7 +149,7 @@ export class QueryServer {
     const body = query.sql === undefined ? undefined : request
     const path = await this.#spool.write(firstRows ?? Buffer.alloc(0), body)
     if (path === undefined) {
-      answer.end(undefined)
+      answer.end()
       return
     }
     const source = `file(${quoteString(path)}, ${quoteString(statement.format)})`
@@ -158,7 +158,7 @@ export class QueryServer {
     const job = { setup, sql, queryId: query.queryId, format: 'Null', readOnly: false, stream: false }
     try {
       // Without a summary: the engine does not tell how many rows it wrote.
-      for await (const event of this.#lanes.run(job)) if (event.type === 'end') answer.end(undefined)
+      for await (const event of this.#lanes.run(job)) if (event.type === 'end') answer.end()
     } finally {
       this.#spool.remove(path)
     }
@@ -192,7 +192,8 @@ export class QueryServer {
       for await (const event of this.#lanes.run(job)) {
         if (response.destroyed && isSelect) throw new ClientGone()
         if (event.type === 'chunk') await answer.write(event.bytes)
-        if (event.type === 'end') answer.end({ ...event, elapsedMs: performance.now() - startedAt })
+        if (event.type === 'summary') answer.summarize(event, performance.now() - startedAt)
+        if (event.type === 'end') answer.end()
       }
     } finally {
       response.removeListener('close', leave)

@@ -23,19 +23,40 @@ export type SqlValue =
   | readonly SqlValue[]
   | { readonly [key: string]: SqlValue }
 
-export interface QueryResult {
+export type ResultRow = readonly SqlValue[]
+
+/** Known before the first row. */
+export interface ResultHead {
   readonly engine: Engine
   readonly columns: readonly string[]
   readonly columnTypes: readonly ResultType[]
-  readonly rows: readonly (readonly SqlValue[])[]
+  /** Relations of the catalog the query read, sorted. */
+  readonly relations: readonly string[]
+}
+
+/** Known after the last row. */
+export interface ResultEnd {
   readonly rowCount: number
   /** More rows existed than were asked for. Never set for a LIMIT of the query's own. */
   readonly truncated: boolean
-  /** Relations of the catalog the query read, sorted. */
-  readonly relations: readonly string[]
   /** Time in the engine and on the wire, without waiting for a slot. */
   readonly elapsedMs: number
+  /** Rows the engine read from its tables and indexes. */
+  readonly rowsRead: number
+  /** Bytes it read of them: uncompressed columns on ClickHouse, pages on Postgres. */
+  readonly bytesRead: number
 }
+
+/** A whole result. */
+export interface QueryResult extends ResultHead, ResultEnd {
+  readonly rows: readonly ResultRow[]
+}
+
+/** A result piece by piece: one head, rows in batches, one end. */
+export type ResultEvent =
+  | { readonly kind: 'head'; readonly head: ResultHead }
+  | { readonly kind: 'rows'; readonly rows: readonly ResultRow[] }
+  | { readonly kind: 'end'; readonly end: ResultEnd }
 
 export interface QueryRequest {
   readonly chainId: number
@@ -49,9 +70,25 @@ export interface QueryRequest {
   readonly signal?: AbortSignal
 }
 
-/** One engine that runs users' SQL. `run` throws UserQueryError and nothing else it can name. */
+/** One engine that runs users' SQL. It throws UserQueryError and nothing else it can name. */
 export interface UserQueryEngine {
   readonly engine: Engine
   run(request: QueryRequest): Promise<QueryResult>
+  /** The same piece by piece. The query begins with the first pull, and ends with the loop, however it is left. */
+  stream(request: QueryRequest): AsyncIterable<ResultEvent>
   close(): Promise<void>
+}
+
+/** A streamed result in one piece. */
+export async function collectResult(events: AsyncIterable<ResultEvent>): Promise<QueryResult> {
+  const rows: ResultRow[] = []
+  let head: ResultHead | undefined
+  let end: ResultEnd | undefined
+  for await (const event of events) {
+    if (event.kind === 'rows') rows.push(...event.rows)
+    else if (event.kind === 'head') head = event.head
+    else end = event.end
+  }
+  if (!head || !end) throw new TypeError('a result without head or end')
+  return { ...head, ...end, rows }
 }

@@ -45,6 +45,16 @@ export class Slots {
     }
   }
 
+  /** The same for work that gives its result piece by piece: the slot is held until the loop over it ends. */
+  async *hold<T>(work: () => AsyncIterable<T>, signal?: AbortSignal): AsyncGenerator<T, void, undefined> {
+    await this.#enter(signal)
+    try {
+      yield* work()
+    } finally {
+      this.#leave()
+    }
+  }
+
   async #enter(signal: AbortSignal | undefined): Promise<void> {
     if (signal?.aborted) throw cancelled(signal)
     if (this.#running < this.#limits.running) {

@@ -52,6 +52,9 @@ describeWithShared('SQL', () => {
       engine: 'postgres',
       query_time_ms: expect.any(Number),
       horizon: { from: 0, to: lastBlock },
+      rows_read: 2,
+      bytes_read: expect.any(Number),
+      digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
     })
     expect(headers.get('cache-control')).toContain('max-age=10')
   })
@@ -101,7 +104,7 @@ describeWithShared('SQL', () => {
     ['live=yes', 'query_invalid'],
     ['chainId=1', 'chain_id_unsupported'],
     ['chainId=x', 'query_invalid'],
-    ['format=csv', 'query_invalid'],
+    ['format=xml', 'query_invalid'],
   ] as const
 
   test.each(badParameters)('%s is 400 %s, with ok: false in the envelope', async (text, code) => {
@@ -159,6 +162,10 @@ describeWithShared('SQL', () => {
       wrapEngine: (engine) => ({
         engine: engine.engine,
         run: () => Promise.reject(error),
+        // biome-ignore lint/correctness/useYield: it fails before the first piece
+        stream: async function* () {
+          throw error
+        },
         close: () => engine.close(),
       }),
     })

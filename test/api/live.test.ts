@@ -34,6 +34,7 @@ describeWithShared('live SQL', () => {
       wrapEngine: (engine) => ({
         engine: engine.engine,
         run: (request) => run(engine, request),
+        stream: (request) => engine.stream(request),
         close: () => engine.close(),
       }),
     })

@@ -7,6 +7,7 @@ import { UserQueryError } from '../UserQueryError.ts'
 export class ByteCursor {
   readonly #bytes: Buffer
   #at = 0
+  #committed = 0
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes
@@ -16,12 +17,20 @@ export class ByteCursor {
     return this.#at >= this.#bytes.length
   }
 
+  /** What was read so far is whole. */
+  commit(): void {
+    this.#committed = this.#at
+  }
+
+  /** The bytes behind the last commit. */
+  rest(): Buffer {
+    return this.#bytes.subarray(this.#committed)
+  }
+
   /** The next `length` bytes, not copied. */
   take(length: number): Buffer {
     const end = this.#at + length
-    if (end > this.#bytes.length) {
-      throw new UserQueryError('sql_unavailable', 'ClickHouse broke off its answer')
-    }
+    if (end > this.#bytes.length) throw new AnswerEndedError()
     const taken = this.#bytes.subarray(this.#at, end)
     this.#at = end
     return taken
@@ -35,7 +44,7 @@ export class ByteCursor {
       value += (byte & 0x7f) * 2 ** shift
       if (byte < 0x80) return value
     }
-    throw new UserQueryError('sql_unavailable', 'ClickHouse broke off its answer')
+    throw new AnswerEndedError()
   }
 
   /** Bytes with their length in front. */
@@ -56,5 +65,12 @@ export class ByteCursor {
     const hex = Buffer.from(this.take(width)).reverse().toString('hex')
     const value = BigInt(`0x${hex}`)
     return isSigned ? BigInt.asIntN(width * 8, value) : value
+  }
+}
+
+/** The bytes ended where a value goes on: more may come, or the engine broke off. */
+export class AnswerEndedError extends UserQueryError {
+  constructor() {
+    super('sql_unavailable', 'ClickHouse broke off its answer')
   }
 }

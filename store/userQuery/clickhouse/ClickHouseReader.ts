@@ -1,7 +1,7 @@
 /**
- * Runs one checked statement as the restricted reader of ClickHouse: settings of the request, the answer held back until
- * the query has ended (so that an error is an error and never a short result), caps on rows, bytes and time. Aborting
- * closes the connection, which ends the query.
+ * Runs one checked statement as the restricted reader of ClickHouse: settings of the request, the answer held back by
+ * the engine until the query has ended (so that an error is an error and never a short result), caps on rows, bytes and
+ * time; here rows are decoded as they come. Aborting closes the connection, which ends the query.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -14,11 +14,18 @@ import {
 } from '@clickhouse/client'
 import type { Clock } from '#runtime.ts'
 import { answerBytesMax, graceMs } from '../limits.ts'
-import type { QueryRequest, QueryResult } from '../result.ts'
+import {
+  collectResult,
+  type QueryRequest,
+  type QueryResult,
+  type ResultEvent,
+  type ResultHead,
+  type ResultType,
+} from '../result.ts'
 import { UserQueryError } from '../UserQueryError.ts'
 import { asUserQueryError } from './errors.ts'
 import type { ClickHouseStatement } from './gate.ts'
-import { decodeRows } from './rowBinary.ts'
+import { RowBinaryDecoder } from './rowBinary.ts'
 
 export interface ClickHouseReaderOptions {
   readonly url: string
@@ -48,7 +55,15 @@ export class ClickHouseReader {
   }
 
   /** @throws UserQueryError */
-  async execute(statement: ClickHouseStatement, request: QueryRequest): Promise<QueryResult> {
+  execute(statement: ClickHouseStatement, request: QueryRequest): Promise<QueryResult> {
+    return collectResult(this.stream(statement, request))
+  }
+
+  /** @throws UserQueryError */
+  async *stream(
+    statement: ClickHouseStatement,
+    request: QueryRequest,
+  ): AsyncGenerator<ResultEvent, void, undefined> {
     const startedAt = this.#clock.monotonic()
     const { timeoutMs, signal, limit } = request
     const late = new AbortController()
@@ -58,26 +73,11 @@ export class ClickHouseReader {
       () => {},
     )
     try {
-      const bytes = await this.#read(
-        statement.sql,
-        request,
-        AbortSignal.any([late.signal, ...(signal ? [signal] : [])]),
-      )
-      const { columnTypes, rows } = decodeRows(
-        bytes,
-        statement.columns.map(({ type }) => type),
-      )
-      const shown = rows.slice(0, limit)
-      return {
-        engine: 'clickhouse',
-        columns: statement.columns.map(({ name }) => name),
-        columnTypes,
-        rows: shown,
-        rowCount: shown.length,
-        truncated: rows.length > limit,
-        relations: statement.relations,
-        elapsedMs: this.#clock.monotonic() - startedAt,
-      }
+      const either = AbortSignal.any([late.signal, ...(signal ? [signal] : [])])
+      const { stream, summary } = await this.#send(statement.sql, request, either)
+      const rowCount = yield* rowsOf(stream, statement, limit)
+      const elapsedMs = this.#clock.monotonic() - startedAt
+      yield { kind: 'end', end: { ...endOf(rowCount, limit, summary), elapsedMs } }
     } catch (error) {
       if (late.signal.aborted)
         throw new UserQueryError('sql_timeout', `the query ran longer than ${timeoutMs} ms`)
@@ -89,14 +89,13 @@ export class ClickHouseReader {
     }
   }
 
-  async #read(sql: string, { timeoutMs, limit }: QueryRequest, signal: AbortSignal): Promise<Buffer> {
-    const { stream } = await this.#client.exec({
+  #send(sql: string, { timeoutMs, limit }: QueryRequest, signal: AbortSignal) {
+    return this.#client.exec({
       query: `${sql}\nFORMAT RowBinaryWithNamesAndTypes`,
       query_id: `user_query_${randomUUID()}`,
       abort_signal: signal,
       clickhouse_settings: settingsOf(timeoutMs, limit),
     })
-    return await readAll(stream)
   }
 
   async close(): Promise<void> {
@@ -139,18 +138,58 @@ function settingsOf(timeoutMs: number, limit: number): ClickHouseSettings {
   }
 }
 
-async function readAll(stream: Readable): Promise<Buffer> {
-  const chunks: Buffer[] = []
+/** The head, then the rows up to the limit; returns how many the query had, one more than the limit at most. */
+async function* rowsOf(
+  stream: Readable,
+  statement: ClickHouseStatement,
+  limit: number,
+): AsyncGenerator<ResultEvent, number, undefined> {
+  const decoder = new RowBinaryDecoder(statement.columns.map(({ type }) => type))
   let length = 0
+  let count = 0
+  let isTold = false
   for await (const chunk of stream) {
     const bytes = Buffer.from(chunk)
     length += bytes.length
-    if (length > answerBytesMax) {
-      throw new UserQueryError('sql_failed', `the answer is larger than ${answerBytesMax} bytes`, {
-        hint: 'ask for fewer rows or columns',
-      })
-    }
-    chunks.push(bytes)
+    if (length > answerBytesMax) throw tooLarge()
+    const rows = decoder.push(bytes)
+    const { columnTypes } = decoder
+    if (!columnTypes) continue
+    if (!isTold) yield { kind: 'head', head: headOf(statement, columnTypes) }
+    isTold = true
+    const shown = rows.slice(0, Math.max(0, limit - count))
+    count += rows.length
+    if (shown.length > 0) yield { kind: 'rows', rows: shown }
   }
-  return Buffer.concat(chunks)
+  decoder.assertEnd()
+  return count
+}
+
+const headOf = (
+  { columns, relations }: ClickHouseStatement,
+  columnTypes: readonly ResultType[],
+): ResultHead => ({
+  engine: 'clickhouse',
+  columns: columns.map(({ name }) => name),
+  columnTypes,
+  relations,
+})
+
+/** The engine's X-ClickHouse-Summary header; complete, because the answer was held back. */
+interface Summary {
+  readonly read_rows: string
+  readonly read_bytes: string
+}
+
+const endOf = (rowCount: number, limit: number, summary: Summary | undefined) => ({
+  rowCount: Math.min(rowCount, limit),
+  truncated: rowCount > limit,
+  rowsRead: Number(summary?.read_rows ?? 0),
+  bytesRead: Number(summary?.read_bytes ?? 0),
+})
+
+function tooLarge(): UserQueryError {
+  return new UserQueryError('sql_failed', `the answer is larger than ${answerBytesMax} bytes`, {
+    hint: 'ask for fewer rows or columns',
+  })
 }

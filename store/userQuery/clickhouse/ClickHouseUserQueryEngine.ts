@@ -2,7 +2,13 @@
 
 import type { Clock } from '#runtime.ts'
 import { type Catalog, restrictCatalog } from '../relations.ts'
-import type { QueryRequest, QueryResult, UserQueryEngine } from '../result.ts'
+import {
+  collectResult,
+  type QueryRequest,
+  type QueryResult,
+  type ResultEvent,
+  type UserQueryEngine,
+} from '../result.ts'
 import { clickhouseSlots, type SlotLimits, Slots } from '../slots.ts'
 import { assertNoneOpen, clickhouseProbes, findOpenWalls } from '../walls.ts'
 import { ClickHouseReader } from './ClickHouseReader.ts'
@@ -44,11 +50,15 @@ export class ClickHouseUserQueryEngine implements UserQueryEngine {
     return this.#openWalls
   }
 
-  async run(request: QueryRequest): Promise<QueryResult> {
+  run(request: QueryRequest): Promise<QueryResult> {
+    return collectResult(this.stream(request))
+  }
+
+  async *stream(request: QueryRequest): AsyncGenerator<ResultEvent, void, undefined> {
     assertNoneOpen(this.#openWalls)
     const catalog = restrictCatalog(await this.#catalogOf(request.chainId), request.blocks)
     const statement = gateClickHouse(request.sql, catalog, request.limit + 1)
-    return await this.#slots.run(() => this.#reader.execute(statement, request), request.signal)
+    yield* this.#slots.hold(() => this.#reader.stream(statement, request), request.signal)
   }
 
   async close(): Promise<void> {

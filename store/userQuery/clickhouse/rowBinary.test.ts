@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { UserQueryError } from '../UserQueryError.ts'
 import { splitType } from './columnReader.ts'
-import { decodeRows } from './rowBinary.ts'
+import { RowBinaryDecoder } from './rowBinary.ts'
 import { arrayOf, type Scalar, scalar, type ValueType } from './valueType.ts'
 
 const text = (value: string | Buffer): Buffer => {
@@ -12,8 +12,10 @@ const hex = (digits: string): Buffer => Buffer.from(digits, 'hex')
 const answer = (type: string, ...values: Buffer[]): Buffer =>
   Buffer.concat([Buffer.from([1]), text('x'), text(type), ...values])
 const values = (type: string, inferred: ValueType, ...bytes: Buffer[]) => {
-  const { rows, columnTypes } = decodeRows(answer(type, ...bytes), [inferred])
-  return [columnTypes[0], ...rows.map(([value]) => value)]
+  const decoder = new RowBinaryDecoder([inferred])
+  const rows = decoder.push(answer(type, ...bytes))
+  decoder.assertEnd()
+  return [decoder.columnTypes?.[0], ...rows.map(([value]) => value)]
 }
 const known = (type: Scalar) => scalar(type)
 const unknown = scalar('unknown')
@@ -60,6 +62,26 @@ describe('the value table on ClickHouse', () => {
     expect(() => values('AggregateFunction(sum, UInt8)', unknown)).toThrow(UserQueryError)
     expect(() => values('UInt64', unknown, hex('01'))).toThrow('ClickHouse broke off its answer')
     expect(() => values('String', unknown, hex('ffffff7f'))).toThrow('a value is larger than')
+  })
+
+  it('reads an answer that comes byte by byte', () => {
+    const decoder = new RowBinaryDecoder([known('text'), unknown])
+    const row = (value: string) => Buffer.concat([text(value), hex('01000000')])
+    const bytes = Buffer.concat([
+      Buffer.from([2]),
+      ...['x', 'y', 'String', 'UInt32'].map(text),
+      ...['', 'ab', 'c'].map(row),
+    ])
+    const rows = [...bytes].flatMap((byte) => decoder.push(Buffer.from([byte])))
+    expect(decoder.columnTypes).toEqual(['text', 'int'])
+    expect(rows).toEqual([
+      ['', 1],
+      ['ab', 1],
+      ['c', 1],
+    ])
+    expect(() => decoder.assertEnd()).not.toThrow()
+    decoder.push(hex('05'))
+    expect(() => decoder.assertEnd()).toThrow('ClickHouse broke off its answer')
   })
 
   it('reads nested type names', () => {

@@ -1,15 +1,24 @@
 /**
  * Runs one checked statement as the restricted reader: a read-only transaction on a pool of its own, on the extended
- * protocol, with caps on rows, bytes and time. A connection goes back to the pool only when the request ended well and
+ * protocol, with caps on rows, bytes and time; rows are fetched as they are taken. A connection goes back to the pool only when the request ended well and
  * DISCARD ALL made it as new; otherwise its socket is cut, and the server ends what still runs
  * (client_connection_check_interval).
  */
 
 import pg from 'pg'
+import Cursor from 'pg-cursor'
 import type { Clock } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
+import { quoteIdentifier, viewSchemaOf } from '../../postgres.ts'
 import { graceMs, valueBytesMax } from '../limits.ts'
-import type { QueryRequest, QueryResult, SqlValue } from '../result.ts'
+import {
+  collectResult,
+  type QueryRequest,
+  type QueryResult,
+  type ResultEvent,
+  type ResultHead,
+  type SqlValue,
+} from '../result.ts'
 import { UserQueryError } from '../UserQueryError.ts'
 import { asUserQueryError } from './errors.ts'
 import { GuardedConnection } from './GuardedConnection.ts'
@@ -41,18 +50,28 @@ export class PostgresReader {
   }
 
   /** @throws UserQueryError */
-  async execute(statement: PostgresStatement, request: QueryRequest): Promise<QueryResult> {
+  execute(statement: PostgresStatement, request: QueryRequest): Promise<QueryResult> {
+    return collectResult(this.stream(statement, request))
+  }
+
+  /** @throws UserQueryError */
+  async *stream(
+    statement: PostgresStatement,
+    request: QueryRequest,
+  ): AsyncGenerator<ResultEvent, void, undefined> {
     const startedAt = this.#clock.monotonic()
     const client = await this.#connect()
     const connection = new GuardedConnection(client, request, this.#clock)
     let isClean = false
     try {
       await client.query(beginSql(request.timeoutMs))
-      const answer = await client.query<SqlText[]>(extendedQuery(statement.sql))
+      const rowCount = yield* rowsOf(client, statement, request.limit)
+      const reads = await client.query<Reads>(readsSql(request.chainId))
       await client.query('ROLLBACK')
       await client.query('DISCARD ALL')
       isClean = connection.reason === undefined
-      return resultOf(answer, statement, request.limit, this.#clock.monotonic() - startedAt)
+      const elapsedMs = this.#clock.monotonic() - startedAt
+      yield { kind: 'end', end: { ...endOf(rowCount, request.limit, reads.rows[0]), elapsedMs } }
     } catch (error) {
       throw connection.reason ?? asUserQueryError(error)
     } finally {
@@ -104,38 +123,76 @@ function beginSql(timeoutMs: number): string {
   return `BEGIN READ ONLY; ${settings.map((setting) => `SET LOCAL ${setting}`).join('; ')}`
 }
 
-/** On the extended protocol one message holds one statement; values stay as the server wrote them. */
-function extendedQuery(sql: string): pg.QueryArrayConfig {
-  const config = {
-    text: sql,
-    rowMode: 'array' as const,
-    queryMode: 'extended',
-    types: { getTypeParser: () => String },
+/** Rows fetched at once: enough to keep round trips rare, few enough to be nothing beside the answer's bound. */
+const rowsFetched = 1_000
+
+/** The head, then the rows up to the limit; returns how many the query had, one more than the limit at most. */
+async function* rowsOf(
+  client: pg.PoolClient,
+  { sql, relations }: PostgresStatement,
+  limit: number,
+): AsyncGenerator<ResultEvent, number, undefined> {
+  // On the extended protocol one message holds one statement; values stay as the server wrote them.
+  const cursor = client.query(
+    new Cursor<SqlText[]>(sql, [], { rowMode: 'array', types: { getTypeParser: () => String } }),
+  )
+  let readers: readonly ColumnReader[] | undefined
+  for (let count = 0; ; ) {
+    const { rows, fields } = await fetchRows(cursor)
+    if (!readers) {
+      readers = fields.map(({ name, dataTypeID }) => columnReader(name, dataTypeID))
+      yield { kind: 'head', head: headOf(fields, readers, relations) }
+    }
+    const known = readers
+    const shown = rows.slice(0, Math.max(0, limit - count))
+    count += rows.length
+    if (shown.length > 0)
+      yield { kind: 'rows', rows: shown.map((row) => row.map((text, n) => readValue(text, known[n]))) }
+    if (rows.length < rowsFetched) return count
   }
-  return config
 }
 
-function resultOf(
-  answer: pg.QueryArrayResult<SqlText[]>,
-  { relations }: PostgresStatement,
-  limit: number,
-  elapsedMs: number,
-): QueryResult {
-  const readers = answer.fields.map(({ name, dataTypeID }) => columnReader(name, dataTypeID))
-  const rows = answer.rows
-    .slice(0, limit)
-    .map((row) => row.map((text, index) => readValue(text, readers[index])))
-  return {
-    engine: 'postgres',
-    columns: answer.fields.map(({ name }) => name),
-    columnTypes: readers.map(({ type }) => type),
-    rows,
-    rowCount: rows.length,
-    truncated: answer.rows.length > limit,
-    relations,
-    elapsedMs,
-  }
+interface Fetched {
+  readonly rows: readonly SqlText[][]
+  readonly fields: readonly pg.FieldDef[]
 }
+
+/** Only the callback of the driver tells the fields. */
+function fetchRows(cursor: Cursor<SqlText[]>): Promise<Fetched> {
+  return new Promise((resolve, reject) => {
+    cursor.read(rowsFetched, (error, rows, result) => {
+      if (error) reject(error)
+      else resolve({ rows, fields: result.fields })
+    })
+  })
+}
+
+const headOf = (
+  fields: readonly pg.FieldDef[],
+  readers: readonly ColumnReader[],
+  relations: readonly string[],
+): ResultHead => ({
+  engine: 'postgres',
+  columns: fields.map(({ name }) => name),
+  columnTypes: readers.map(({ type }) => type),
+  relations,
+})
+
+interface Reads {
+  readonly rows: string
+  readonly bytes: string
+}
+
+/** What this transaction has read (views.ts makes the function). */
+const readsSql = (chainId: number): string =>
+  `SELECT rows, bytes FROM ${quoteIdentifier(viewSchemaOf(chainId))}.transaction_reads()`
+
+const endOf = (rowCount: number, limit: number, reads: Reads | undefined) => ({
+  rowCount: Math.min(rowCount, limit),
+  truncated: rowCount > limit,
+  rowsRead: Number(reads?.rows ?? 0),
+  bytesRead: Number(reads?.bytes ?? 0),
+})
 
 function readValue(text: SqlText, reader: ColumnReader | undefined): SqlValue {
   if (text === null || !reader) return null

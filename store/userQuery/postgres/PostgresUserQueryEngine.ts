@@ -3,7 +3,13 @@
 import type { Clock } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { type Catalog, restrictCatalog } from '../relations.ts'
-import type { QueryRequest, QueryResult, UserQueryEngine } from '../result.ts'
+import {
+  collectResult,
+  type QueryRequest,
+  type QueryResult,
+  type ResultEvent,
+  type UserQueryEngine,
+} from '../result.ts'
 import { postgresSlots, type SlotLimits, Slots } from '../slots.ts'
 import { assertNoneOpen, findOpenWalls, postgresProbes } from '../walls.ts'
 import { gatePostgres, loadPostgresGrammar } from './gate.ts'
@@ -44,12 +50,16 @@ export class PostgresUserQueryEngine implements UserQueryEngine {
     return this.#openWalls
   }
 
-  async run(request: QueryRequest): Promise<QueryResult> {
+  run(request: QueryRequest): Promise<QueryResult> {
+    return collectResult(this.stream(request))
+  }
+
+  async *stream(request: QueryRequest): AsyncGenerator<ResultEvent, void, undefined> {
     assertNoneOpen(this.#openWalls)
     await loadPostgresGrammar()
     const catalog = restrictCatalog(await this.#catalogOf(request.chainId), request.blocks)
     const statement = gatePostgres(request.sql, catalog, request.limit + 1)
-    return await this.#slots.run(() => this.#reader.execute(statement, request), request.signal)
+    yield* this.#slots.hold(() => this.#reader.stream(statement, request), request.signal)
   }
 
   async close(): Promise<void> {

@@ -1,0 +1,32 @@
+/** What a result can be written as: one encoder per result, fed with the head, the rows as they come, and the end. */
+import type { ResultEnd, ResultHead, ResultRow } from '#store/userQuery/result.ts'
+
+/** What an encoder is told beside the rows. */
+export interface WrittenHead extends ResultHead {
+  /** Newest run of blocks the query saw whole. */
+  readonly horizon: { readonly from: number; readonly to: number }
+}
+
+export interface WrittenEnd extends ResultEnd {
+  /** `sha256:` and 64 hex digits over names, types and rows: equal results have equal digests, on both engines. */
+  readonly digest: string
+}
+
+export interface ResultEncoder {
+  head(): Uint8Array
+  /** `lines` are the rows as JSON arrays, made once for the digest. */
+  rows(rows: readonly ResultRow[], lines: readonly string[]): Uint8Array
+  end(end: WrittenEnd): Uint8Array
+}
+
+export interface ResultFormat {
+  readonly name: FormatName
+  readonly contentType: string
+  /** Media types of an Accept header that mean it. */
+  readonly mediaTypes: readonly string[]
+  /** The writers of columnar files are heavy, so a format is loaded when it is first asked for. */
+  readonly load: () => Promise<(head: WrittenHead) => ResultEncoder>
+}
+
+export const formatNames = ['json', 'ndjson', 'csv', 'arrow', 'parquet'] as const
+export type FormatName = (typeof formatNames)[number]

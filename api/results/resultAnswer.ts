@@ -1,0 +1,117 @@
+/**
+ * A result as an HTTP answer, written while the engine gives it. The first bytes are held back: a result that ends within
+ * them has a length, an entity tag, its facts in the headers, and an error of it has a status. Of a longer one the facts
+ * follow as trailers, and an error cuts the connection, so that nobody takes a part for the whole.
+ */
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import type { QueryRequest, ResultHead, UserQueryEngine } from '#store/userQuery/result.ts'
+import type { RawAnswer } from '../http/answer.ts'
+import type { CacheClass } from '../http/cache.ts'
+import type { FormatName, ResultEncoder, WrittenEnd, WrittenHead } from './format.ts'
+import { formats } from './formats.ts'
+
+/** Most results end within this, and give their slot in the engine back before a slow client has read them. */
+const heldBytesMax = 1024 * 1024
+
+export interface ResultQuestion {
+  readonly engine: UserQueryEngine
+  readonly request: QueryRequest
+  readonly horizon: WrittenHead['horizon']
+  readonly format: FormatName
+  readonly cache: CacheClass
+}
+
+/** @throws UserQueryError for what fails before the answer begins */
+export async function answerResult(question: ResultQuestion): Promise<RawAnswer> {
+  const { contentType } = formats[question.format]
+  const facts: Facts = {}
+  const pieces = writeResult(question, facts)
+  const held: Uint8Array[] = []
+  let heldBytes = 0
+  while (heldBytes <= heldBytesMax) {
+    const { value, done } = await pieces.next()
+    if (done) {
+      const { cache } = question
+      const headers = { ...headersOf(question, facts), ...endHeaders(facts) }
+      return { kind: 'bytes', contentType, body: Buffer.concat(held), cache, headers }
+    }
+    held.push(value)
+    heldBytes += value.length
+  }
+  return {
+    kind: 'bytes',
+    contentType,
+    body: Readable.from(continued(held, pieces), { objectMode: false, highWaterMark: heldBytesMax }),
+    headers: headersOf(question, facts),
+    trailers: { names: endHeaderNames, values: () => endHeaders(facts) },
+  }
+}
+
+/** What becomes known of a result while it is written. */
+interface Facts {
+  head?: ResultHead
+  end?: WrittenEnd
+}
+
+async function* writeResult(
+  { engine, request, horizon, format }: ResultQuestion,
+  facts: Facts,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const open = await formats[format].load()
+  const digest = createHash('sha256')
+  let encoder: ResultEncoder | undefined
+  for await (const event of engine.stream(request)) {
+    if (event.kind === 'head') {
+      facts.head = event.head
+      digest.update(`${JSON.stringify([event.head.columns, event.head.columnTypes])}\n`)
+      encoder = open({ ...event.head, horizon })
+      yield encoder.head()
+    } else if (event.kind === 'rows' && encoder) {
+      const lines = event.rows.map((row) => JSON.stringify(row))
+      digest.update(`${lines.join('\n')}\n`)
+      yield encoder.rows(event.rows, lines)
+    } else if (event.kind === 'end' && encoder) {
+      facts.end = { ...event.end, digest: `sha256:${digest.digest('hex')}` }
+      yield encoder.end(facts.end)
+    }
+  }
+}
+
+async function* continued(
+  held: readonly Uint8Array[],
+  pieces: AsyncGenerator<Uint8Array, void, undefined>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    yield* held
+    yield* pieces
+  } finally {
+    // Also when the client leaves while it still reads what was held.
+    await pieces.return()
+  }
+}
+
+const endHeaderNames = [
+  'svc-row-count',
+  'svc-truncated',
+  'svc-query-time-ms',
+  'svc-rows-read',
+  'svc-bytes-read',
+  'svc-result-digest',
+] as const
+
+function headersOf({ horizon, request }: ResultQuestion, { head }: Facts): Record<string, string> {
+  return {
+    vary: 'accept',
+    'svc-column-types': head?.columnTypes.join(',') ?? '',
+    'svc-horizon': `${horizon.from}-${horizon.to}`,
+    'svc-row-limit': `${request.limit}`,
+  }
+}
+
+function endHeaders({ end }: Facts): Readonly<Record<string, string>> {
+  const values = end
+    ? [end.rowCount, end.truncated, Math.round(end.elapsedMs), end.rowsRead, end.bytesRead, end.digest]
+    : []
+  return Object.fromEntries(values.map((value, index) => [endHeaderNames[index], `${value}`]))
+}
