@@ -1,0 +1,143 @@
+/** Transactions of raw receipts with the events activities are named after, decoded by viem and its own ABIs. */
+import {
+  type Abi,
+  type AbiEvent,
+  encodeAbiParameters,
+  encodeEventTopics,
+  getAbiItem,
+  type Hex,
+  parseAbi,
+  parseEventLogs,
+} from 'viem'
+import { Abis } from 'viem/tempo'
+import type { RecordedBlock } from '../../support/shared.ts'
+import type { RpcObject } from './oracle.ts'
+
+export interface OracleLog {
+  readonly address: string
+  readonly topics: readonly Hex[]
+  readonly data: Hex
+  readonly logIndex: number
+}
+
+export interface ActivityTx {
+  readonly hash: string
+  readonly from: string
+  readonly feePayer: string
+  readonly blockNumber: number
+  readonly timestamp: string
+  /** All of them. */
+  readonly logs: readonly OracleLog[]
+  /** The closing fee transfer's, or null. */
+  readonly feeLogIndex: number | null
+  readonly events: readonly Decoded[]
+}
+
+/** A log that is an event we name activities after; the fee is none. */
+export interface Decoded {
+  readonly name: string
+  readonly log: OracleLog
+  readonly args: Args
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: arguments of any event
+export type Args = Readonly<Record<string, any>>
+
+export const dex = '0xdec0000000000000000000000000000000000000'
+export const feeManager = '0xfeec000000000000000000000000000000000000'
+export const reserve = '0x4d50500000000000000000000000000000000000'
+
+/** Contract -> who emits its events, and how viem decodes them. */
+export const contracts: Readonly<Record<string, { abi: Abi; from: (emitter: string) => boolean }>> = {
+  erc20: {
+    abi: parseAbi([
+      'event Transfer(address indexed from, address indexed to, uint256 amount)',
+      'event Approval(address indexed owner, address indexed spender, uint256 amount)',
+    ]),
+    from: () => true,
+  },
+  tip20: { abi: Abis.tip20, from: (emitter) => emitter.startsWith('0x20c000000000000000000000') },
+  factory: { abi: Abis.tip20Factory, from: is('0x20fc000000000000000000000000000000000000') },
+  feeManager: { abi: Abis.feeManager, from: is(feeManager) },
+  feeAmm: { abi: Abis.feeAmm, from: is(feeManager) },
+  dex: { abi: Abis.stablecoinDex, from: is(dex) },
+  keychain: { abi: Abis.accountKeychain, from: is('0xaaaaaaaa00000000000000000000000000000000') },
+  nonce: { abi: Abis.nonce, from: is('0x4e4f4e4345000000000000000000000000000000') },
+  registry: { abi: Abis.addressRegistry, from: is('0xfdc0000000000000000000000000000000000000') },
+  policies: { abi: Abis.tip403Registry, from: is('0x403c000000000000000000000000000000000000') },
+  reserve: { abi: Abis.tip20ChannelReserve, from: is(reserve) },
+  validators: { abi: Abis.validatorConfigV2, from: is('0xcccccccc00000000000000000000000000000001') },
+  vault: { abi: Abis.earnVault, from: () => true },
+  router: { abi: Abis.earnRouter, from: () => true },
+}
+
+function is(address: string): (emitter: string) => boolean {
+  return (emitter) => emitter === address
+}
+
+/** Every transaction of the blocks, ascending. */
+export function readActivityTxs(blocks: readonly RecordedBlock[]): readonly ActivityTx[] {
+  return blocks.flatMap(({ block, receipts }) => {
+    const { number, timestamp } = block as RpcObject
+    return (receipts as RpcObject[]).map((receipt) => {
+      const logs: OracleLog[] = receipt['logs'].map((log: RpcObject) => ({
+        address: log['address'],
+        topics: log['topics'],
+        data: log['data'],
+        logIndex: Number(log['logIndex']),
+      }))
+      const last = logs.at(-1)
+      const fee =
+        last &&
+        decode([last]).find(({ name, args }) => name === 'erc20.Transfer' && args['to'] === feeManager)
+      const own = fee ? logs.slice(0, -1) : logs
+      return {
+        hash: receipt['transactionHash'],
+        from: receipt['from'],
+        feePayer: fee ? fee.args['from'] : receipt['from'],
+        blockNumber: Number(number),
+        timestamp: `${new Date(Number(timestamp) * 1000).toISOString().slice(0, 19)}Z`,
+        logs,
+        feeLogIndex: fee ? fee.log.logIndex : null,
+        events: decode(own),
+      }
+    })
+  })
+}
+
+function decode(logs: readonly OracleLog[]): Decoded[] {
+  const decoded = Object.entries(contracts).flatMap(([contract, { abi, from }]) =>
+    parseEventLogs({
+      abi,
+      logs: logs.filter(({ address }) => from(address)) as never[],
+      strict: true,
+    }).flatMap(({ eventName, args: found, logIndex }: ParsedLog) => {
+      const log = logs.find((one) => one.logIndex === logIndex)
+      if (!log || !eventName || !isCanonical(abi, eventName, found, log)) return []
+      const args = Object.entries(found).map(([name, value]) => [name, lower(value)])
+      return [{ name: `${contract}.${eventName}`, log, args: Object.fromEntries(args) }]
+    }),
+  )
+  return decoded.sort((a, b) => a.log.logIndex - b.log.logIndex)
+}
+
+interface ParsedLog {
+  readonly eventName?: string
+  readonly args: Args
+  readonly logIndex: number
+}
+
+/** viem reads addresses out of any 32 bytes and overlooks what follows the data; a contract that emits such means another event. */
+function isCanonical(abi: Abi, eventName: string, args: Args, { topics, data }: OracleLog): boolean {
+  const { inputs } = getAbiItem({ abi, name: eventName }) as AbiEvent
+  const values = inputs.filter(({ indexed }) => !indexed).map(({ name }) => args[name ?? ''])
+  const encoded = encodeAbiParameters(
+    inputs.filter(({ indexed }) => !indexed),
+    values,
+  )
+  return encoded === data && `${encodeEventTopics({ abi, eventName, args })}` === `${topics}`
+}
+
+/** Addresses come with a checksum. */
+const lower = (value: unknown): unknown =>
+  typeof value === 'string' && /^0x[0-9a-fA-F]{40}$/.test(value) ? value.toLowerCase() : value

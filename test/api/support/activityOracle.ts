@@ -1,0 +1,99 @@
+/**
+ * What activity feeds must show, computed from raw receipts by rules written anew here: viem decodes, one table says which
+ * event is which activity, a small reducer finds movements and swaps.
+ */
+import type { RecordedBlock } from '../../support/shared.ts'
+import { type ActivityTx, type Args, readActivityTxs } from './activityEvents.ts'
+import { movementsOf, touches } from './activityMovements.ts'
+import { type Rule, rules, type View } from './activityRules.ts'
+
+/** A row of a feed; `data` is complete, `events` apart. */
+export interface ExpectedActivity {
+  readonly type: string
+  readonly title: string
+  readonly id: string
+  readonly perspective: 'incoming' | 'outgoing'
+  readonly timestamp: string
+  readonly transactionHash: string
+  readonly logIndex: number
+  readonly data: Args
+}
+
+/** What the feeds of a chain must hold. */
+export class ActivityOracle {
+  /** Ascending. */
+  readonly transactions: readonly ActivityTx[]
+  readonly #quotes: ReadonlyMap<string, string>
+
+  constructor(blocks: readonly RecordedBlock[]) {
+    this.transactions = readActivityTxs(blocks)
+    const pairs = this.transactions
+      .flatMap(({ events }) => events)
+      .filter(({ name }) => name === 'dex.PairCreated')
+    this.#quotes = new Map(pairs.map(({ args }) => [args['base'], args['quote']]))
+  }
+
+  /** Of everything the account sent, paid for or has a side in, newest first; a transaction's own in their order. */
+  feedOf(account: string): readonly ExpectedActivity[] {
+    return this.transactions
+      .filter((tx) => takesPart(account, tx))
+      .toReversed()
+      .flatMap((tx) => this.activitiesOf(tx, account))
+  }
+
+  /** A transaction as `viewer` sees it. */
+  activitiesOf(tx: ActivityTx, viewer: string): readonly ExpectedActivity[] {
+    const isOutgoing = viewer === tx.from || viewer === tx.feePayer
+    const quoteOf = (base: string) => this.#quotes.get(base) ?? null
+    const view: View = { tx, viewer, isOutgoing, movements: movementsOf(tx), quoteOf }
+    const own = isOutgoing ? [] : ownOf(view)
+    return own.length > 0 ? own : outcomeOf(view)
+  }
+}
+
+/** Whether it sent the transaction, paid its fee, or has a side in a movement of tokens. */
+function takesPart(account: string, tx: ActivityTx): boolean {
+  return (
+    tx.from === account || tx.feePayer === account || movementsOf(tx).some((one) => touches(one, account))
+  )
+}
+
+const rulesOf = (...types: readonly string[]) =>
+  rules.filter(({ type, key }) => types.includes(type) && key !== 'cross-token')
+
+/** What happened to who neither sent nor paid: a swap, else each movement. */
+function ownOf(view: View): readonly ExpectedActivity[] {
+  const movements = view.movements.filter((one) => touches(one, view.viewer))
+  const swap = first(rulesOf('swap'), { ...view, movements })
+  if (swap) return [swap]
+  const kinds = rulesOf('mint', 'burn-blocked', 'burn', 'transfer')
+  return movements.flatMap((one) => first(kinds, { ...view, movements: [one] }) ?? [])
+}
+
+/** The headline, and keys beside a transfer. */
+function outcomeOf(view: View): readonly ExpectedActivity[] {
+  const headline = first(rules, view)
+  const keys = headline?.type === 'transfer' ? ['access-key-created', 'access-key-revoked'] : []
+  return [headline, ...keys.map((key) => first(rulesOf(key), view))].filter((item) => item !== null)
+}
+
+function first(candidates: readonly Rule[], view: View): ExpectedActivity | null {
+  for (const { type, title, signer, find } of candidates) {
+    const found = find(view)
+    if (!found) continue
+    const spent = view.tx.events.find(({ name }) => name === 'keychain.AccessKeySpend')
+    const isSigned = signer === 'always' || (signer === 'outgoing' && view.isOutgoing)
+    const { hash, timestamp } = view.tx
+    return {
+      type,
+      title,
+      id: `${hash}-${found.log.logIndex}`,
+      perspective: view.isOutgoing ? 'outgoing' : 'incoming',
+      timestamp,
+      transactionHash: hash,
+      logIndex: found.log.logIndex,
+      data: { ...found.data, ...(isSigned && { signer: spent?.args['publicKey'] ?? 'self' }) },
+    }
+  }
+  return null
+}
