@@ -47,32 +47,46 @@ export const dex = '0xdec0000000000000000000000000000000000000'
 export const feeManager = '0xfeec000000000000000000000000000000000000'
 export const reserve = '0x4d50500000000000000000000000000000000000'
 
-/** Contract -> who emits its events, and how viem decodes them. */
-export const contracts: Readonly<Record<string, { abi: Abi; from: (emitter: string) => boolean }>> = {
-  erc20: {
-    abi: parseAbi([
+interface Contract {
+  readonly abi: Abi
+  /** Where it lives; of those that live anywhere, an example. */
+  readonly emitter: Hex
+  from(emitter: string): boolean
+}
+
+/** How viem decodes the events of each contract. */
+export const contracts: Readonly<Record<string, Contract>> = {
+  erc20: anywhere(
+    parseAbi([
       'event Transfer(address indexed from, address indexed to, uint256 amount)',
       'event Approval(address indexed owner, address indexed spender, uint256 amount)',
     ]),
-    from: () => true,
+  ),
+  tip20: {
+    abi: Abis.tip20,
+    emitter: `0x20c000000000000000000000${'3'.repeat(16)}`,
+    from: (emitter) => emitter.startsWith('0x20c000000000000000000000'),
   },
-  tip20: { abi: Abis.tip20, from: (emitter) => emitter.startsWith('0x20c000000000000000000000') },
-  factory: { abi: Abis.tip20Factory, from: is('0x20fc000000000000000000000000000000000000') },
-  feeManager: { abi: Abis.feeManager, from: is(feeManager) },
-  feeAmm: { abi: Abis.feeAmm, from: is(feeManager) },
-  dex: { abi: Abis.stablecoinDex, from: is(dex) },
-  keychain: { abi: Abis.accountKeychain, from: is('0xaaaaaaaa00000000000000000000000000000000') },
-  nonce: { abi: Abis.nonce, from: is('0x4e4f4e4345000000000000000000000000000000') },
-  registry: { abi: Abis.addressRegistry, from: is('0xfdc0000000000000000000000000000000000000') },
-  policies: { abi: Abis.tip403Registry, from: is('0x403c000000000000000000000000000000000000') },
-  reserve: { abi: Abis.tip20ChannelReserve, from: is(reserve) },
-  validators: { abi: Abis.validatorConfigV2, from: is('0xcccccccc00000000000000000000000000000001') },
-  vault: { abi: Abis.earnVault, from: () => true },
-  router: { abi: Abis.earnRouter, from: () => true },
+  factory: at('0x20fc000000000000000000000000000000000000', Abis.tip20Factory),
+  feeManager: at(feeManager, Abis.feeManager),
+  feeAmm: at(feeManager, Abis.feeAmm),
+  dex: at(dex, Abis.stablecoinDex),
+  keychain: at('0xaaaaaaaa00000000000000000000000000000000', Abis.accountKeychain),
+  nonce: at('0x4e4f4e4345000000000000000000000000000000', Abis.nonce),
+  registry: at('0xfdc0000000000000000000000000000000000000', Abis.addressRegistry),
+  policies: at('0x403c000000000000000000000000000000000000', Abis.tip403Registry),
+  reserve: at(reserve, Abis.tip20ChannelReserve),
+  validators: at('0xcccccccc00000000000000000000000000000001', Abis.validatorConfigV2),
+  vault: anywhere(Abis.earnVault),
+  router: anywhere(Abis.earnRouter),
 }
 
-function is(address: string): (emitter: string) => boolean {
-  return (emitter) => emitter === address
+function at(address: Hex, abi: Abi): Contract {
+  return { abi, emitter: address, from: (emitter) => emitter === address }
+}
+
+function anywhere(abi: Abi): Contract {
+  return { abi, emitter: `0x${'e'.repeat(40)}`, from: () => true }
 }
 
 /** Every transaction of the blocks, ascending. */
