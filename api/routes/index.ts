@@ -1,6 +1,7 @@
 /** Every endpoint of the chain data service: the one list behind the server and the OpenAPI document. */
 import type { Endpoint } from '../http/endpoint.ts'
 import { listAddressActivitiesEndpoint, listTransactionActivitiesEndpoint } from './activities.ts'
+import { listBalancesEndpoint, listHoldersEndpoint } from './balances.ts'
 import { listBlocksEndpoint, readBlockEndpoint } from './blocks.ts'
 import { readConsoleAssetEndpoint, readConsoleEndpoint } from './console.ts'
 import { type IndexerServices, postIndexerQueryEndpoint, queryIndexerEndpoint } from './indexer.ts'
@@ -35,6 +36,8 @@ export const endpoints: readonly Endpoint<RouteServices>[] = [
   postIndexerQueryEndpoint,
   listTokensEndpoint,
   readTokenEndpoint,
+  listHoldersEndpoint,
+  listBalancesEndpoint,
   readIndexerSchemaEndpoint,
   readConsoleEndpoint,
   readConsoleAssetEndpoint,

@@ -3,12 +3,14 @@ import type { Address } from '#primitives.ts'
 import type { Clock } from '#runtime.ts'
 import type { CuratedTokens } from '#store/curated/curatedTokens.ts'
 import {
+  findTokenAt,
   findTokens,
   findTokensBySymbol,
   listTokens,
   readTokens,
   type TokenChain,
   type TokenRow,
+  type TokenWants,
 } from '#store/queries/tokens.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
@@ -16,7 +18,14 @@ import { listEndpoint } from '../http/listEndpoint.ts'
 import type { ListPage, ListResult } from '../http/pagination.ts'
 import * as p from '../http/parameter.ts'
 import * as s from '../http/schema.ts'
-import { nameOf, presentToken, type Token, tokenIncludes, tokenSchema } from './present/tokenDetail.ts'
+import {
+  nameOf,
+  presentToken,
+  type Token,
+  tokenIncludes,
+  tokenSchema,
+  wantsOf,
+} from './present/tokenDetail.ts'
 import { type ReadServices, readsOf } from './services.ts'
 
 export interface TokenServices extends ReadServices {
@@ -33,6 +42,12 @@ export const tokenChainOf = (
   clock: services.clock,
 })
 
+/** Reads of a moment ago: the state after a block, instead of the newest. */
+export const atBlock = p.described(
+  p.blockNumber,
+  'Answers as of this block, exactly. 409 `block_not_reached` for one that is not indexed yet.',
+)
+
 /** Names of the tokens the fold knows. They never change, so nothing is waited for; an unnamed token is shown without. */
 export function tokenNamesOf(
   chains: ReadServices['chains'],
@@ -40,8 +55,8 @@ export function tokenNamesOf(
 ): ReadServices['tokenNames'] {
   return {
     read: async (chainId, tokens) => {
-      const { postgres, state } = readsOf({ chains }, chainId)
-      const found = await readTokens(postgres.pool, { state }, tokens)
+      const { postgres, state, kind } = readsOf({ chains }, chainId)
+      const found = await readTokens(postgres.pool, { state, kind }, tokens)
       const named = [...found.values()].map((row) => tokenOf(row, curatedTokens, chainId))
       return new Map(named.map((token) => [token.row.token, nameOf(token)]))
     },
@@ -67,9 +82,11 @@ export const listTokensEndpoint = listEndpoint({
   include: tokenIncludes,
   item: tokenSchema,
   cache: 'metadata',
-  list: async ({ chainId, filters, page }, services: TokenServices) => {
+  errors: ['projection_incomplete', 'coverage_incomplete'],
+  list: async ({ chainId, filters, include, page }, services: TokenServices) => {
     const { curatedTokens } = services
-    const found = await readPage(tokenChainOf(services, chainId), filters, page, curatedTokens)
+    const wants = wantsOf(include)
+    const found = await readPage(tokenChainOf(services, chainId), filters, wants, page, curatedTokens)
     const rows = found.rows.map((row) => tokenOf(row, curatedTokens, chainId))
     return { ...found, rows }
   },
@@ -85,6 +102,7 @@ interface TokenFilters {
 async function readPage(
   chain: TokenChain,
   { addresses, currency, verified }: TokenFilters,
+  wants: TokenWants,
   page: ListPage,
   curatedTokens: CuratedTokens,
 ): Promise<ListResult<TokenRow>> {
@@ -97,10 +115,10 @@ async function readPage(
     const wanted = [...new Set(addresses)].filter(
       (address) => (!onlyVerified || list.has(address)) && (verified !== false || !list.has(address)),
     )
-    return { rows: (await findInOrder(chain, wanted, page.signal)).filter(matches), next: null }
+    return { rows: (await findInOrder(chain, wanted, wants, page.signal)).filter(matches), next: null }
   }
-  if (!onlyVerified) return listTokens(chain, { without: verified === false ? curated : [] }, page)
-  const rows = (await findInOrder(chain, curated, page.signal)).filter(matches)
+  if (!onlyVerified) return listTokens(chain, { without: verified === false ? curated : [] }, wants, page)
+  const rows = (await findInOrder(chain, curated, wants, page.signal)).filter(matches)
   const start = page.position ? Number(page.position[0]) + 1 : page.offset
   const end = start + page.limit
   return { rows: rows.slice(start, end), next: end < rows.length ? [end - 1] : null }
@@ -109,13 +127,14 @@ async function readPage(
 async function findInOrder(
   chain: TokenChain,
   tokens: readonly Address[],
+  wants: TokenWants,
   signal: AbortSignal,
 ): Promise<TokenRow[]> {
-  const found = await findTokens(chain, tokens, signal)
+  const found = await findTokens(chain, tokens, wants, signal)
   return tokens.flatMap((token) => found.get(token) ?? [])
 }
 
-const sameWord = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
+export const sameWord = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
 
 /** What the chain says of a token, with what the operator says. */
 export function tokenOf(row: TokenRow, curatedTokens: CuratedTokens, chainId: number): Token {
@@ -155,16 +174,29 @@ export const readTokenEndpoint = endpoint({
   description:
     'A symbol names the verified token that has it, else the only token that has it. Where several do, 404 `token_not_found` lists them in `details`.',
   params: { token: tokenSelector },
+  filters: { atBlock },
   include: tokenIncludes,
   response: tokenSchema,
-  errors: ['symbol_invalid', 'token_not_found', 'projection_incomplete', 'coverage_incomplete'],
-  read: async ({ chainId, path, signal }, services: TokenServices): Promise<Token> => {
+  errors: [
+    'symbol_invalid',
+    'token_not_found',
+    'projection_incomplete',
+    'coverage_incomplete',
+    'block_not_reached',
+  ],
+  read: async (call, services: TokenServices): Promise<Token> => {
+    const { chainId, path, filters, include, signal } = call
     const chain = tokenChainOf(services, chainId)
     const { curatedTokens } = services
-    const row =
+    const wants = wantsOf(include)
+    const newest =
       'address' in path.token
-        ? (await findTokens(chain, [path.token.address], signal)).get(path.token.address)
-        : await resolveSymbol(chain, path.token.symbol, curatedTokens, signal)
+        ? (await findTokens(chain, [path.token.address], wants, signal)).get(path.token.address)
+        : await resolveSymbol(chain, path.token.symbol, curatedTokens, wants, signal)
+    const row =
+      newest && filters.atBlock !== undefined
+        ? await findTokenAt(chain, newest.token, filters.atBlock, wants, signal)
+        : newest
     if (!row) throw new ApiError('token_not_found')
     return tokenOf(row, curatedTokens, chainId)
   },
@@ -177,10 +209,11 @@ async function resolveSymbol(
   chain: TokenChain,
   symbol: string,
   curatedTokens: CuratedTokens,
+  wants: TokenWants,
   signal: AbortSignal,
 ): Promise<TokenRow | undefined> {
   const curated = curatedTokens.of(chain.state.chainId).map(({ address }) => address)
-  const { verified, others } = await findTokensBySymbol(chain, symbol, curated, signal)
+  const { verified, others } = await findTokensBySymbol(chain, symbol, curated, wants, signal)
   const candidates = verified.length > 0 ? verified : others
   if (candidates.length <= 1) return candidates[0]
   throw new ApiError('token_not_found', 'Several tokens have this symbol; name one by its address.', {

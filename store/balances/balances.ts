@@ -12,7 +12,13 @@ export const balancesProjection = { name: 'balances', version: 1, completes: tru
 /** Changes kept of blocks that are final already: half an hour of two blocks a second, for walks that are under way. */
 const HOT_BLOCKS = 4_096
 
-export function balancesFollower(options: GenesisOptions): BlockFollower {
+export interface BalancesOptions extends GenesisOptions {
+  /** Final blocks whose changes are kept; tests have fewer blocks than usual. */
+  readonly hotBlocks?: number | undefined
+}
+
+export function balancesFollower(options: BalancesOptions): BlockFollower {
+  const { hotBlocks = HOT_BLOCKS } = options
   return {
     ...balancesProjection,
     needs: ['holder_deltas', 'token_transfers', 'tokens'],
@@ -20,7 +26,7 @@ export function balancesFollower(options: GenesisOptions): BlockFollower {
     prepare: async () => async () => {},
     complete: (context) => readGenesisBalances(options, context),
     clear,
-    apply,
+    apply: (transaction, range) => apply(transaction, range, hotBlocks),
     revert,
   }
 }
@@ -32,7 +38,11 @@ async function clear({ client, schema }: FollowerTransaction): Promise<void> {
   )
 }
 
-async function apply(transaction: FollowerTransaction, { from, to }: BlockRange): Promise<number> {
+async function apply(
+  transaction: FollowerTransaction,
+  { from, to }: BlockRange,
+  hotBlocks: number,
+): Promise<number> {
   const { client, schema, finalized } = transaction
   const s = quoteIdentifier(schema)
   await client.query(
@@ -62,7 +72,7 @@ async function apply(transaction: FollowerTransaction, { from, to }: BlockRange)
        last_transfer_at = excluded.last_transfer_at`,
     [from, to],
   )
-  await keepChanges(transaction, { from, to }, Math.min(finalized, to - HOT_BLOCKS))
+  await keepChanges(transaction, { from, to }, Math.min(finalized, to - hotBlocks))
   return to
 }
 

@@ -8,7 +8,7 @@ import type { ChainKind } from '#transform/profile.ts'
 import { MillraceError } from '../../errors.ts'
 import type { Address, Hash } from '../../primitives.ts'
 import { askContracts, type CallContracts } from '../folds/contractCalls.ts'
-import type { FollowerContext, FollowerTransaction } from '../folds/follower.ts'
+import type { Completion, FollowerContext, FollowerTransaction } from '../folds/follower.ts'
 import { readGenesisTokens } from '../folds/genesisTokens.ts'
 import { hashOf, type Queryable } from '../lane.ts'
 import { type Postgres, quoteIdentifier, toBytes, toHex } from '../postgres.ts'
@@ -36,13 +36,12 @@ const [totalSupply, balanceOf] = parseAbi([
   'function balanceOf(address) view returns (uint256)',
 ])
 
-/** Returns how to store them. */
 export async function readGenesisBalances(
   { kind, callContracts }: GenesisOptions,
   context: FollowerContext,
-): Promise<(transaction: FollowerTransaction) => Promise<void>> {
+): Promise<Completion> {
   // Elsewhere every token is a contract that began with nothing.
-  if (kind !== 'tempo') return async () => {}
+  if (kind !== 'tempo') return { store: async () => {}, last: true }
   const { postgres, schema, signal } = context
   const at = await readTipHash(postgres.pool, schema)
   const tokens = (await readGenesisTokens(callContracts, context)).map(({ entity }) => entity as Address)
@@ -58,7 +57,7 @@ export async function readGenesisBalances(
     if (typeof supply !== 'bigint') throw new GenesisUnreadableError(token, at)
     found.push(await readToken({ postgres, schema, callContracts, at, signal }, token, supply))
   }
-  return (transaction) => store(transaction, found)
+  return { store: (transaction) => storeGenesis(transaction, found), last: true }
 }
 
 /** The newest block the balances contain. They stand still while they are completed. */
@@ -155,7 +154,7 @@ async function readSums(
   return new Map(found.rows.map(({ holder, balance }) => [toHex(holder), BigInt(balance)]))
 }
 
-async function store(
+async function storeGenesis(
   { client, schema }: FollowerTransaction,
   found: readonly GenesisOfToken[],
 ): Promise<void> {

@@ -145,14 +145,15 @@ export class FollowerDriver {
   /** Stores what no block tells, unless the block it was asked about was taken back meanwhile. */
   async #complete(follower: BlockFollower, signal: AbortSignal): Promise<boolean> {
     const { postgres, schema, fence } = this.#options
-    const store = await follower.complete?.({ postgres, schema, signal })
+    const completion = await follower.complete?.({ postgres, schema, signal })
+    if (completion === null) return false
     return postgres.transaction(async (client) => {
       await assertFence(client, schema, fence)
       const lane = await readLane(client, schema)
       const state = await readFollower(client, schema, follower)
       if (!lane || !state || (await readRevertedFrom(client, schema, state.seq)) !== null) return false
-      await store?.({ client, schema, finalized: lane.finalized })
-      await completeFollower(client, schema, follower)
+      await completion?.store({ client, schema, finalized: lane.finalized })
+      if (completion?.last ?? true) await completeFollower(client, schema, follower)
       return true
     })
   }

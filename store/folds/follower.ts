@@ -23,6 +23,13 @@ export interface FollowerTransaction {
   readonly finalized: number
 }
 
+/** What a node told of what no block tells. */
+export interface Completion {
+  store(transaction: FollowerTransaction): Promise<void>
+  /** Whether there will never be more. */
+  readonly last: boolean
+}
+
 export interface BlockFollower {
   /** Name of its coverage; also the prefix of its tables. */
   readonly name: string
@@ -38,11 +45,11 @@ export interface BlockFollower {
    */
   prepare(context: FollowerContext): Promise<(transaction: FollowerTransaction) => Promise<void>>
   /**
-   * Asked once it has caught up, from a node: what no block tells. It stands still meanwhile. Returns how to store that;
-   * readers wait for it.
+   * What no block tells, read from a node whenever it has caught up, until that was all of it. It stands still meanwhile.
+   * Null when nothing is to be read now.
    * @throws a MillraceError with remedy `retry` when no node answers
    */
-  complete?(context: FollowerContext): Promise<(transaction: FollowerTransaction) => Promise<void>>
+  complete?(context: FollowerContext): Promise<Completion | null>
   /** Deletes every row of its tables. */
   clear(transaction: FollowerTransaction): Promise<void>
   /** Takes in the blocks of `range`, which continue what it holds. Returns the last block taken, at least the first. */
@@ -55,7 +62,7 @@ export interface BlockFollower {
 export interface FollowerState {
   readonly seq: number
   readonly coverage: RangeSet
-  /** What `complete` reads has been stored. */
+  /** All that `complete` reads has been stored. */
   readonly completed: boolean
 }
 

@@ -7,6 +7,8 @@ import type { ChainState } from '../chainState.ts'
 import type { Postgres } from '../postgres.ts'
 import type { CallContracts } from './contractCalls.ts'
 import { FollowerDriver } from './driver.ts'
+import { erc20MetadataFollower } from './erc20Metadata.ts'
+import { feePoolsFold, readGenesisPools } from './feePools.ts'
 import { foldFollower } from './foldFollower.ts'
 import type { BlockFollower } from './follower.ts'
 import { readGenesisTokens } from './genesisTokens.ts'
@@ -15,14 +17,20 @@ import { tokensFold } from './tokens.ts'
 export interface FollowersOptions {
   readonly kind: ChainKind
   readonly callContracts: CallContracts
+  /** Final blocks whose changes of balances are kept. */
+  readonly hotBlocks?: number
 }
 
-export function createFollowers({ kind, callContracts }: FollowersOptions): BlockFollower[] {
+export function createFollowers({ kind, callContracts, hotBlocks }: FollowersOptions): BlockFollower[] {
   return [
     foldFollower(tokensFold, async (context) =>
       kind === 'tempo' ? readGenesisTokens(callContracts, context) : [],
     ),
-    balancesFollower({ kind, callContracts }),
+    foldFollower(feePoolsFold, async (context) =>
+      kind === 'tempo' ? readGenesisPools(callContracts, context) : [],
+    ),
+    balancesFollower({ kind, callContracts, hotBlocks }),
+    ...(kind === 'tempo' ? [] : [erc20MetadataFollower(callContracts)]),
   ]
 }
 

@@ -28,32 +28,57 @@ const BEHIND_MS_MAX = 2_000
 const LOOK_AGAIN_MS = 25
 
 /**
- * `read` gets a snapshot and the block the follower stands at in it.
+ * `read` gets a snapshot of all of them, and the block the last of them stands at in it.
  * @throws CoverageIncompleteError when the follower cannot work on this chain, ProjectionIncompleteError while it is behind
  */
 export async function readFollowed<Result>(
   { postgres, state, clock }: FollowedChain,
-  follower: Followed,
+  followed: readonly Followed[],
   signal: AbortSignal,
   read: (client: pg.PoolClient, tip: number) => Promise<Result>,
 ): Promise<Result> {
-  if (state.startBlock > 0) throw new CoverageIncompleteError(follower.name, state.startBlock)
+  const [first] = followed
+  if (state.startBlock > 0 && first) throw new CoverageIncompleteError(first.name, state.startBlock)
   const target = state.tip
   const untilMs = clock.monotonic() + BEHIND_MS_MAX
   for (;;) {
-    let tip = -1
+    let behind: Place = { name: '', tip: -1 }
     const outcome = await readSnapshot(postgres, signal, async (client) => {
-      const found = await readFollower(client, state.schema, follower)
-      if (found) tip = newestSegment(found.coverage)?.to ?? -1
-      if (!found || tip < 0 || (follower.completes && !found.completed)) return null
-      if (!(await isCurrent(client, state.schema, found, tip, target))) return null
+      let tip = -1
+      for (const follower of followed) {
+        const place = await placeOf(client, state.schema, follower, target)
+        if (!place.current) {
+          behind = place
+          return null
+        }
+        tip = place.tip
+      }
       return { result: await read(client, tip) }
     })
     if (outcome) return outcome.result
-    if (clock.monotonic() >= untilMs) throw new ProjectionIncompleteError(follower.name, tip, target)
+    if (clock.monotonic() >= untilMs) throw new ProjectionIncompleteError(behind.name, behind.tip, target)
     await state.bell.wait(clock, LOOK_AGAIN_MS, signal)
     signal.throwIfAborted()
   }
+}
+
+interface Place {
+  readonly name: string
+  /** -1 before its first block. */
+  readonly tip: number
+}
+
+async function placeOf(
+  client: Queryable,
+  schema: string,
+  follower: Followed,
+  target: number,
+): Promise<Place & { readonly current: boolean }> {
+  const { name } = follower
+  const found = await readFollower(client, schema, follower)
+  const tip = (found && newestSegment(found.coverage)?.to) ?? -1
+  if (!found || tip < 0 || (follower.completes && !found.completed)) return { name, tip, current: false }
+  return { name, tip, current: await isCurrent(client, schema, found, tip, target) }
 }
 
 /** Nothing in it was taken back, and it holds what readers could see when they asked, unless that was taken back since. */

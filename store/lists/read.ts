@@ -118,8 +118,8 @@ export async function readWalk<Row>(
     rows: found.rows,
     ...nextOf(found.more, end, order, cut ? fromBlock : null),
     ...(await passedOf(
-      source,
-      found.rows.map((row) => walk.positionOf(row)[0] ?? 0),
+      { ...source, finalized: visible.finalized },
+      Math.max(...found.rows.map((row) => walk.positionOf(row)[0] ?? 0), -1),
     )),
     ...(await reorgOf(source, page)),
     ...(page.wantTotal && walk.count && (await totalOf(walk.count(query, TOTAL_COUNT_MAX), cut))),
@@ -151,7 +151,7 @@ export function listWalk<Name extends TableName>(
   }
 }
 
-const relation = ({ schema }: Source, table: string): string => relationOf(schema, table)
+const relation = ({ schema }: Pick<Source, 'schema'>, table: string): string => relationOf(schema, table)
 
 /** Times become block bounds first: several blocks share a second, so a time is never a sort key. */
 async function blockBounds(source: Source, filters: Omit<ListFilters, 'values'>): Promise<BlockRange> {
@@ -192,13 +192,12 @@ function nextOf(
   return { next: end ?? [historyFrom, 0, 0], historyFrom }
 }
 
-/** The newest row's block if it can still change: the walk's cursor remembers it. */
-async function passedOf(
-  source: Source,
-  blocks: readonly number[],
+/** The newest block of a page if it can still change: the walk's cursor remembers it. */
+export async function passedOf(
+  source: Pick<Source, 'client' | 'schema'> & { readonly finalized: number },
+  newest: number,
 ): Promise<{ passed?: { number: number; hash: string } }> {
-  const newest = Math.max(...blocks, -1)
-  if (newest <= source.visible.finalized) return {}
+  if (newest <= source.finalized) return {}
   const found = await source.client.query<{ hash: Buffer }>(
     `SELECT hash FROM ${relation(source, 'blocks')} WHERE num = $1`,
     [newest],
@@ -208,8 +207,8 @@ async function passedOf(
 }
 
 /** Where the chain changed under a walk, from the commit log. */
-async function reorgOf(
-  source: Source,
+export async function reorgOf(
+  source: Pick<Source, 'client' | 'schema'>,
   { passed }: Pick<PageRequest, 'passed'>,
 ): Promise<{ reorgedFrom?: number }> {
   if (!passed) return {}

@@ -204,7 +204,8 @@ async function quoteTokens(
   const bases = [...new Set(bids)]
   const changes = await readQuoteChanges(source, bases)
   const ofGenesis = bases.filter((base) => !changes.some((change) => change.base === base))
-  const tokens = await readTokens(source.client, source, ofGenesis)
+  // Order books are of Tempo alone.
+  const tokens = await readTokens(source.client, { ...source, kind: 'tempo' }, ofGenesis)
   return (base, blockNumber) => {
     const quote = changes.find((change) => change.base === base && change.fromBlock <= blockNumber)?.quote
     const named = tokens.get(base)?.quoteToken ?? null

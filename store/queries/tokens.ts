@@ -1,9 +1,16 @@
-/** Reads of tokens: their attributes as the tokens fold has them. */
+/**
+ * Reads of tokens. On Tempo those the factory made, with the attributes their events tell; elsewhere every contract that
+ * moved something and has a name.
+ */
 import type { ChainKind } from '#transform/profile.ts'
-import { type FollowedChain, readFollowed } from '../folds/readFollowed.ts'
+import type { ChainId } from '../../primitives.ts'
+import { balancesProjection } from '../balances/balances.ts'
+import { findMoment } from '../balances/moment.ts'
+import { noTotals, readTotals, readTotalsAt, type TokenTotals } from '../balances/totals.ts'
+import { type Followed, type FollowedChain, readFollowed } from '../folds/readFollowed.ts'
 import { tokensFold } from '../folds/tokens.ts'
 import type { Queryable } from '../lane.ts'
-import { quoteIdentifier, toBytes, toHex } from '../postgres.ts'
+import { relationOf, toBytes, toHex } from '../postgres.ts'
 
 /** A token, with everything its events tell. */
 export interface TokenRow {
@@ -19,11 +26,19 @@ export interface TokenRow {
   readonly admin: string | null
   /** Null for tokens of genesis. */
   readonly createdAtSeconds: number | null
-  /** Block and log index of the creation: where it stands in the list. */
+  /** Block and log index of the creation (elsewhere than on Tempo: of the first transfer): where it stands in the list. */
   readonly place: readonly [block: number, logIndex: number]
+  /** Null where they were not asked for. */
+  readonly totals: TokenTotals | null
+}
+
+/** What is read of a token beside its attributes. */
+export interface TokenWants {
+  readonly totals: boolean
 }
 
 export interface TokenChain extends FollowedChain {
+  readonly chainId: ChainId
   readonly kind: ChainKind
 }
 
@@ -45,9 +60,10 @@ export interface TokenPageResult {
 export function listTokens(
   chain: TokenChain,
   { without }: { readonly without: readonly string[] },
+  wants: TokenWants,
   page: TokenPage,
 ): Promise<TokenPageResult> {
-  return readFollowed(chain, tokensFold, page.signal, async (client) => {
+  return readFollowed(chain, followedOf(chain, wants), page.signal, async (client) => {
     const [block, logIndex, token] = page.position ?? []
     const direction = page.order === 'asc' ? { sql: 'ASC', beyond: '>' } : { sql: 'DESC', beyond: '<' }
     const keyset = token === undefined ? '' : `AND ${sortKey} ${direction.beyond} ($4, $5, $6)`
@@ -62,7 +78,7 @@ export function listTokens(
         ...(token === undefined ? [] : [block, logIndex, toBytes(String(token))]),
       ],
     )
-    const rows = found.rows.slice(0, page.limit).map(tokenRow)
+    const rows = await withTotals(client, chain, wants, found.rows.slice(0, page.limit).map(tokenRow))
     const last = rows.at(-1)
     const more = found.rows.length > page.limit && last
     return { rows, next: more ? [...last.place, last.token] : null }
@@ -73,15 +89,45 @@ export function listTokens(
 export function findTokens(
   chain: TokenChain,
   tokens: readonly string[],
+  wants: TokenWants,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, TokenRow>> {
-  return readFollowed(chain, tokensFold, signal, (client) => readTokens(client, chain, tokens))
+  return readFollowed(chain, followedOf(chain, wants), signal, async (client) => {
+    const found = await readTokens(client, chain, tokens)
+    const rows = await withTotals(client, chain, wants, [...found.values()])
+    return new Map(rows.map((row) => [row.token, row]))
+  })
+}
+
+/** A token with its attributes and totals as of a block; null when there was none. @throws BlockNotReachedError */
+export function findTokenAt(
+  chain: TokenChain,
+  token: string,
+  atBlock: number,
+  wants: TokenWants,
+  signal: AbortSignal,
+): Promise<TokenRow | null> {
+  const { schema } = chain.state
+  const followed = followedOf(chain, { totals: true })
+  return readFollowed(chain, followed, signal, async (client, tip) => {
+    const moment = await findMoment(client, schema, atBlock, tip)
+    const [table, block] =
+      chain.kind === 'tempo' ? ['tokens_history', 'block_num'] : ['erc20_current', 'created_block']
+    const found = await client.query<Record<string, unknown>>(
+      `SELECT * FROM ${relationOf(schema, table)} WHERE ${named} AND token = $1 AND ${block} <= $2
+       ORDER BY ${chain.kind === 'tempo' ? 'block_num DESC, log_idx DESC' : block} LIMIT 1`,
+      [toBytes(token), atBlock],
+    )
+    const [row] = found.rows.map(tokenRow)
+    if (!row) return null
+    return wants.totals ? { ...row, totals: await readTotalsAt(client, schema, token, moment) } : row
+  })
 }
 
 /** The same within a snapshot of another read; what the fold does not have (yet) is not in the map. */
 export async function readTokens(
   client: Queryable,
-  chain: Pick<TokenChain, 'state'>,
+  chain: Pick<TokenChain, 'state' | 'kind'>,
   tokens: readonly string[],
 ): Promise<ReadonlyMap<string, TokenRow>> {
   if (tokens.length === 0) return new Map()
@@ -100,16 +146,17 @@ export function findTokensBySymbol(
   chain: TokenChain,
   symbol: string,
   verified: readonly string[],
+  wants: TokenWants,
   signal: AbortSignal,
 ): Promise<{ readonly verified: readonly TokenRow[]; readonly others: readonly TokenRow[] }> {
-  return readFollowed(chain, tokensFold, signal, async (client) => {
+  return readFollowed(chain, followedOf(chain, wants), signal, async (client) => {
     const read = async (operator: '= ANY' | '<> ALL', limit: number) => {
       const found = await client.query<Record<string, unknown>>(
         `SELECT * FROM ${current(chain)} WHERE ${named} AND lower(symbol) = lower($1) AND token ${operator} ($2)
          ORDER BY created_block, created_log_idx LIMIT $3`,
         [symbol, verified.map(toBytes), limit],
       )
-      return found.rows.map(tokenRow)
+      return withTotals(client, chain, wants, found.rows.map(tokenRow))
     }
     return { verified: await read('= ANY', verified.length), others: await read('<> ALL', CANDIDATES_MAX) }
   })
@@ -119,26 +166,49 @@ export function findTokensBySymbol(
 const named = 'name IS NOT NULL AND symbol IS NOT NULL'
 const sortKey = '(created_block, created_log_idx, token)'
 
-const current = ({ state }: Pick<TokenChain, 'state'>): string =>
-  `${quoteIdentifier(state.schema)}.${tokensFold.name}_current`
+/** The projections whose rows are read. */
+function followedOf({ kind }: Pick<TokenChain, 'kind'>, { totals }: TokenWants): readonly Followed[] {
+  if (kind !== 'tempo') return [balancesProjection]
+  return totals ? [tokensFold, balancesProjection] : [tokensFold]
+}
+
+async function withTotals(
+  client: Queryable,
+  { state }: Pick<TokenChain, 'state'>,
+  { totals }: TokenWants,
+  rows: readonly TokenRow[],
+): Promise<readonly TokenRow[]> {
+  if (!totals || rows.length === 0) return rows
+  const found = await readTotals(
+    client,
+    state.schema,
+    rows.map(({ token }) => token),
+  )
+  return rows.map((row) => ({ ...row, totals: found.get(row.token) ?? noTotals }))
+}
+
+const current = ({ state, kind }: Pick<TokenChain, 'state' | 'kind'>): string =>
+  relationOf(state.schema, kind === 'tempo' ? 'tokens_current' : 'erc20_current')
 
 /** Of every TIP-20. */
 const TIP20_DECIMALS = 6
 
 function tokenRow(row: Readonly<Record<string, unknown>>): TokenRow {
-  const { created_at: createdAt, admins } = row
+  const { created_at: createdAt, admins, decimals } = row
   const [admin] = Array.isArray(admins) ? admins : []
   return {
     token: hexOf(row['token']) ?? '',
     name: String(row['name']),
     symbol: String(row['symbol']),
     currency: String(row['currency'] ?? ''),
-    decimals: TIP20_DECIMALS,
+    // An ERC-20 that does not say counts whole units.
+    decimals: decimals === undefined ? TIP20_DECIMALS : Number(decimals ?? 0),
     logoUri: typeof row['logo_uri'] === 'string' ? row['logo_uri'] : null,
     quoteToken: hexOf(row['quote_token']),
     admin: hexOf(admin),
     createdAtSeconds: createdAt instanceof Date ? createdAt.getTime() / 1000 : null,
     place: [Number(row['created_block']), Number(row['created_log_idx'])],
+    totals: null,
   }
 }
 

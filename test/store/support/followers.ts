@@ -24,14 +24,15 @@ export interface TestFollowersOptions {
   readonly callContracts: CallContracts
   readonly kind?: 'tempo' | 'evm'
   readonly followers?: readonly BlockFollower[]
+  readonly hotBlocks?: number
   readonly failpoint?: Failpoint
   readonly fence?: bigint
   readonly startBlock?: number
 }
 
 export function followersOf(store: ChainStore, options: TestFollowersOptions): TestFollowers {
-  const { kind = 'tempo', callContracts, failpoint = () => {} } = options
-  const followers = options.followers ?? createFollowers({ kind, callContracts })
+  const { kind = 'tempo', callContracts, failpoint = () => {}, hotBlocks = 4_096 } = options
+  const followers = options.followers ?? createFollowers({ kind, callContracts, hotBlocks })
   const driver = new FollowerDriver({
     postgres: store.postgres,
     schema: store.schema,
@@ -51,6 +52,7 @@ export function followersOf(store: ChainStore, options: TestFollowersOptions): T
 }
 
 export const balanceOf = toFunctionSelector('balanceOf(address)')
+const getPool = toFunctionSelector('getPool(address,address)')
 export const totalSupply = toFunctionSelector('totalSupply()')
 
 export type RecordedAnswers = Readonly<Record<string, unknown>>
@@ -71,6 +73,8 @@ export function recordedCalls(recording: string, oracle: BalanceOracle): CallCon
       const block = at === 'latest' ? oracle.lastBlock : oracle.numberOf(at)
       if (block === undefined) return null
       const word = (value: bigint): Hex => `0x${value.toString(16).padStart(64, '0')}`
+      // Genesis has a pool between every two of its tokens, though the recording does not say with how much.
+      if (data.startsWith(getPool)) return `${word(1n)}${word(1n).slice(2)}`
       const token = oracle.at(block).get(to)
       if (data.startsWith(balanceOf)) return word(token?.holders.get(`0x${data.slice(-40)}`) ?? 0n)
       if (data.startsWith(totalSupply) && at !== 'latest') return word(token?.supply ?? 0n)

@@ -1,0 +1,145 @@
+/** GET /v1/addresses/{address}/balances and /v1/tokens/{token}/holders. */
+import type { TokenChoice } from '#store/balances/compileBalances.ts'
+import { ProjectionIncompleteError } from '#store/folds/readFollowed.ts'
+import { type BalanceRow, listBalances, listHolders } from '#store/queries/balances.ts'
+import { findPoolTokens } from '#store/queries/feePools.ts'
+import type { TokenChain } from '#store/queries/tokens.ts'
+import { pathUsdAddress } from '#transform/addresses.ts'
+import type { ErrorCode } from '../http/errors.ts'
+import { listEndpoint } from '../http/listEndpoint.ts'
+import { dataPageRules, type PageRules } from '../http/pagination.ts'
+import * as p from '../http/parameter.ts'
+import * as s from '../http/schema.ts'
+import { type Balance, balanceSchema, presentBalance } from './present/balance.ts'
+import { presentTokenSummary, tokenSummarySchema } from './present/token.ts'
+import type { TokenName } from './services.ts'
+import { atBlock, sameWord, type TokenServices, tokenChainOf } from './tokens.ts'
+
+/** A walk shows the state of its first page's block; what changed since is kept for longer than this. */
+const pinnedPageRules: PageRules = { ...dataPageRules, orders: 'desc', cursorAgeSecondsMax: 600 }
+
+const errors: readonly ErrorCode[] = ['projection_incomplete', 'coverage_incomplete', 'block_not_reached']
+
+const pinned =
+  'All pages of a walk show one block: that of the first page, or `atBlock`. A cursor is good for 10 minutes.'
+
+export const listBalancesEndpoint = listEndpoint({
+  path: '/v1/addresses/{address}/balances',
+  summary: 'What an address has of each token, most first.',
+  description: `On Tempo of TIP-20 tokens, elsewhere of every ERC-20. ${pinned}`,
+  params: { address: p.address },
+  filters: {
+    atBlock,
+    currency: p.described(
+      p.text(64),
+      'What the token stands for, such as USD, in any case. Verified tokens only.',
+    ),
+    feeEligible: p.described(p.boolean, 'Whether fees can be paid in the token.'),
+    verified: p.described(p.boolean, "Whether the token is on the operator's list."),
+  },
+  include: ['totalCount'],
+  pages: pinnedPageRules,
+  item: balanceSchema,
+  cache: 'balances',
+  errors,
+  list: async ({ chainId, path, filters, page }, services: TokenServices) => {
+    const chain = tokenChainOf(services, chainId)
+    const eligible = await findFeeTokens(services, chain, filters, page.signal)
+    const tokens = await chooseTokens(services, chain, filters, eligible, page.signal)
+    const asked = { holder: path.address, tokens }
+    const found = await listBalances(chain, asked, filters.atBlock, page)
+    const addresses = found.rows.map(({ address }) => address)
+    const names = await services.tokenNames.read(chainId, addresses, page.signal)
+    const rows = found.rows.map((row): Balance => balanceOf(row, names, eligible))
+    return { ...found, rows }
+  },
+  present: presentBalance,
+})
+
+const balanceOf = (
+  { address, balance }: BalanceRow,
+  names: ReadonlyMap<string, TokenName>,
+  eligible: ReadonlySet<string> | null,
+): Balance => ({
+  token: address,
+  balance,
+  name: names.get(address),
+  feeEligible: eligible?.has(address),
+})
+
+interface BalanceFilters {
+  readonly atBlock?: number | undefined
+  readonly currency?: string | undefined
+  readonly feeEligible?: boolean | undefined
+  readonly verified?: boolean | undefined
+}
+
+/**
+ * Verified tokens with a fee pool, and the default fee token. Null where fees are not paid in tokens, or while pools are not
+ * known and nobody filters by them.
+ */
+async function findFeeTokens(
+  { curatedTokens }: TokenServices,
+  chain: TokenChain,
+  filters: BalanceFilters,
+  signal: AbortSignal,
+): Promise<ReadonlySet<string> | null> {
+  if (chain.kind !== 'tempo') return null
+  const verified = curatedTokens.of(chain.state.chainId).map(({ address }) => address)
+  try {
+    const pools = await findPoolTokens(chain, verified, filters.atBlock, signal)
+    return new Set([...pools, pathUsdAddress])
+  } catch (error) {
+    if (error instanceof ProjectionIncompleteError && filters.feeEligible === undefined) return null
+    throw error
+  }
+}
+
+async function chooseTokens(
+  { curatedTokens, tokenNames }: TokenServices,
+  chain: TokenChain,
+  { currency, feeEligible, verified }: BalanceFilters,
+  eligible: ReadonlySet<string> | null,
+  signal: AbortSignal,
+): Promise<TokenChoice> {
+  const { chainId } = chain.state
+  const curated: readonly string[] = curatedTokens.of(chainId).map(({ address }) => address)
+  const without = verified === false ? [...curated] : []
+  let only = verified === true || currency !== undefined ? curated : undefined
+  if (currency !== undefined) {
+    const names = await tokenNames.read(chain.chainId, curated, signal)
+    only = curated.filter((token) => sameWord(names.get(token)?.currency ?? '', currency))
+  }
+  const feeTokens = [...(eligible ?? [])]
+  if (feeEligible === true) only = only?.filter((token) => feeTokens.includes(token)) ?? feeTokens
+  if (feeEligible === false) without.push(...feeTokens)
+  return { tip20: chain.kind === 'tempo', only, without: without.length > 0 ? without : undefined }
+}
+
+const holderSchema = s.named('Holder', {
+  id: s.text({ description: 'The address.' }),
+  address: s.address,
+  balance: s.amount,
+})
+
+export const listHoldersEndpoint = listEndpoint({
+  path: '/v1/tokens/{token}/holders',
+  summary: 'Who has a token, most first.',
+  description: `Accounts with more than zero. The total is exact, of whatever size. ${pinned}`,
+  params: { token: p.token },
+  filters: { atBlock },
+  include: ['token', 'totalCount'],
+  pages: pinnedPageRules,
+  item: holderSchema,
+  meta: { token: s.optional(tokenSummarySchema) },
+  cache: 'balances',
+  errors,
+  list: async ({ chainId, path, filters, include, page }, services: TokenServices) => {
+    const { token } = path
+    const found = await listHolders(tokenChainOf(services, chainId), token, filters.atBlock, page)
+    const asked = include.has('token') ? [token] : []
+    const name = (await services.tokenNames.read(chainId, asked, page.signal)).get(token)
+    return { ...found, meta: name ? { token: presentTokenSummary(token, name) } : {} }
+  },
+  present: ({ address, balance }: BalanceRow) => ({ id: address, address, balance: `${balance}` }),
+})

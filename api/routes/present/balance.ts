@@ -1,0 +1,47 @@
+/** What an address has of one token. */
+import { formatUnits } from 'viem/utils'
+import * as s from '../../http/schema.ts'
+import type { TokenName } from '../services.ts'
+import { presentTokenSummary, tokenSummarySchema } from './token.ts'
+
+export const balanceSchema = s.named('Balance', {
+  id: s.text({ description: 'The token.' }),
+  amount: s.amount,
+  formatted: s.decimal,
+  feeEligible: s.optional(
+    s.boolean({ description: 'Whether fees can be paid in the token; absent while that is not known.' }),
+  ),
+  token: tokenSummarySchema,
+})
+
+export interface Balance {
+  readonly token: string
+  readonly balance: bigint
+  readonly name: TokenName | undefined
+  readonly feeEligible: boolean | undefined
+}
+
+/** Of a contract that moves amounts and does not say what it is called. */
+const unnamed: TokenName = {
+  name: '',
+  symbol: '',
+  currency: '',
+  decimals: 0,
+  logoUri: null,
+  verified: false,
+}
+
+export function presentBalance({
+  token,
+  balance,
+  name = unnamed,
+  feeEligible,
+}: Balance): s.Static<typeof balanceSchema> {
+  return {
+    id: token,
+    amount: `${balance}`,
+    formatted: formatUnits(balance, name.decimals),
+    ...(feeEligible !== undefined && { feeEligible }),
+    token: presentTokenSummary(token, name),
+  }
+}

@@ -1,0 +1,136 @@
+/**
+ * Statements over balances as of a block, largest first: of one holder or of one token. The stored state is walked by its
+ * index without those that changed since; what these had then is computed and merged in.
+ */
+import { tip20 } from '#transform/addresses.ts'
+import { literalBytes, Parameters } from '../lists/statement.ts'
+import { relationOf, toBytes } from '../postgres.ts'
+import type { Moment } from './moment.ts'
+
+/** Whose balances: a holder's in the tokens that `tokens` chooses, or a token's of all its holders. */
+export type BalancesOf =
+  | { readonly holder: string; readonly tokens: TokenChoice }
+  | { readonly token: string }
+
+export interface TokenChoice {
+  /** TIP-20 tokens, or all others. */
+  readonly tip20: boolean
+  /** Of them only these. */
+  readonly only?: readonly string[] | undefined
+  readonly without?: readonly string[] | undefined
+}
+
+export interface BalancesQuery {
+  readonly limit: number
+  readonly offset: number
+  /** Continue after this row. */
+  readonly position?: BalancePosition | undefined
+}
+
+interface BalancePosition {
+  /** Decimal digits. */
+  readonly balance: string
+  readonly address: string
+}
+
+export interface BalancesStatement {
+  readonly text: string
+  readonly values: readonly unknown[]
+}
+
+/** Rows `address` (the token, or the holder) and `balance`, those with more than zero. */
+export function compileBalances(
+  schema: string,
+  of: BalancesOf,
+  moment: Moment,
+  { limit, offset, position }: BalancesQuery,
+): BalancesStatement {
+  const parameters = new Parameters()
+  const end = `ORDER BY -balance, address LIMIT ${offset + limit}`
+  const found = compileFound(schema, of, moment, position, end, parameters)
+  const text = `${found.changes} SELECT address, balance FROM (${found.branches}) AS found
+    ORDER BY -balance, address LIMIT ${limit} OFFSET ${offset}`
+  return { text, values: parameters.values }
+}
+
+/** One row `n`: how many there are, counted up to `max`. */
+export function compileBalanceCount(
+  schema: string,
+  of: BalancesOf,
+  moment: Moment,
+  max: number,
+): BalancesStatement {
+  const parameters = new Parameters()
+  const found = compileFound(schema, of, moment, undefined, `LIMIT ${max}`, parameters)
+  const text = `${found.changes} SELECT count(*) AS n FROM (SELECT * FROM (${found.branches}) AS found LIMIT ${max}) AS counted`
+  return { text, values: parameters.values }
+}
+
+/** `changes` defines what changed; each branch is limited by `end`, for a page needs at most that many rows of each. */
+function compileFound(
+  schema: string,
+  of: BalancesOf,
+  { base, changes }: Moment,
+  position: BalancePosition | undefined,
+  end: string,
+  parameters: Parameters,
+): { readonly changes: string; readonly branches: string } {
+  const [own, other] = 'holder' in of ? ['holder', 'token'] : ['token', 'holder']
+  const address = parameters.bytes('holder' in of ? of.holder : of.token)
+  const state = relationOf(schema, base)
+  const keyset = position && {
+    balance: parameters.add(position.balance),
+    address: parameters.bytes(position.address),
+  }
+  const chosen = 'holder' in of ? choose(of.tokens, parameters) : () => []
+  const conditions = (column: string) =>
+    [
+      'balance > 0',
+      ...chosen(column),
+      ...(keyset ? [`(-balance, ${column}) > (-${keyset.balance}::numeric, ${keyset.address})`] : []),
+    ].join(' AND ')
+  const unchanged = `SELECT ${other} AS address, balance FROM ${state} AS state WHERE ${own} = ${address} AND ${conditions(other)}`
+  if (!changes) return { changes: '', branches: `${unchanged} ${end}` }
+  const moved = `SELECT address, balance FROM (
+      SELECT changed.address, coalesce(state.balance, 0) ${changes.sign} changed.delta AS balance
+      FROM changed LEFT JOIN ${state} AS state ON state.${own} = ${address} AND state.${other} = changed.address
+    ) AS moved WHERE ${conditions('address')}`
+  return {
+    changes: `WITH changed AS MATERIALIZED (${changedSql(schema, changes, { own, other, address }, parameters)})`,
+    branches: `(${unchanged} AND NOT EXISTS (SELECT FROM changed WHERE changed.address = state.${other}) ${end})
+      UNION ALL (${moved} ${end})`,
+  }
+}
+
+/** By how much each balance changed in the blocks of a moment's changes; rows `address` and `delta`. */
+export function changedSql(
+  schema: string,
+  { blocks, stored }: NonNullable<Moment['changes']>,
+  { own, other, address }: { readonly own: string; readonly other: string; readonly address: string },
+  parameters: Parameters,
+): string {
+  const table = relationOf(schema, stored ? 'balance_changes' : 'holder_deltas')
+  return `SELECT ${other} AS address, sum(${stored ? 'delta' : 'leg * amount'}) AS delta FROM ${table}
+    WHERE ${own} = ${address} AND block_num BETWEEN ${parameters.add(blocks.from)} AND ${parameters.add(blocks.to)}
+    GROUP BY ${other}`
+}
+
+const [tip20From, tip20End] = [BigInt(tip20.prefix), BigInt(tip20.prefix) + 1n].map((prefix) =>
+  literalBytes(`0x${prefix.toString(16)}`),
+)
+
+/** Conditions on the column of the token. The first is that of the index (migration 15), in its words. */
+function choose(
+  { tip20: inside, only, without }: TokenChoice,
+  parameters: Parameters,
+): (column: string) => readonly string[] {
+  const list = (tokens: readonly string[] | undefined) => tokens && parameters.add(tokens.map(toBytes))
+  const [onlyList, withoutList] = [list(only), list(without)]
+  return (column) => [
+    inside
+      ? `${column} >= ${tip20From} AND ${column} < ${tip20End}`
+      : `(${column} < ${tip20From} OR ${column} >= ${tip20End})`,
+    ...(onlyList ? [`${column} = ANY (${onlyList})`] : []),
+    ...(withoutList ? [`${column} <> ALL (${withoutList})`] : []),
+  ]
+}

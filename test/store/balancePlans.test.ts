@@ -1,0 +1,130 @@
+// Goal: no read of balances scans a table, whatever the filter and however deep the page.
+// Method: balances of 200 tokens and 1,000 holders, with the changes of the newest blocks, analyzed; the server's own plans.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  type BalancesOf,
+  type BalancesStatement,
+  compileBalanceCount,
+  compileBalances,
+} from '#store/balances/compileBalances.ts'
+import type { Moment } from '#store/balances/moment.ts'
+import { assertGenesisKnown, readTotals, readTotalsAt } from '#store/balances/totals.ts'
+import type { Queryable } from '#store/lane.ts'
+import { createHeadPartitions } from '#store/partitions.ts'
+import { type ChainStore, openChainStore } from './support/chainStore.ts'
+import { planOf, rowsExamined } from './support/plans.ts'
+
+const tokens = 200
+const holders = 1_000
+const blocks = 1_000
+const limit = 11
+const tip20 = (n: number) => `0x20c000000000000000000000${n.toString(16).padStart(16, '0')}`
+const holder = `0x${'0'.repeat(39)}7`
+const token = tip20(7)
+
+const now: Moment = { block: blocks, base: 'balances', changes: null }
+const recent: Moment = {
+  block: blocks - 5,
+  base: 'balances',
+  changes: { sign: '-', blocks: { from: blocks - 4, to: blocks }, stored: true },
+}
+const old: Moment = {
+  block: 700,
+  base: 'balances',
+  changes: { sign: '-', blocks: { from: 701, to: blocks }, stored: false },
+}
+const early: Moment = {
+  block: 5,
+  base: 'genesis_balances',
+  changes: { sign: '+', blocks: { from: 0, to: 5 }, stored: false },
+}
+
+const lists: [string, BalancesOf][] = [
+  ['balances of an account', { holder, tokens: { tip20: true } }],
+  ['balances in other tokens', { holder, tokens: { tip20: false } }],
+  ['balances in some tokens', { holder, tokens: { tip20: true, only: [1, 2, 3].map(tip20) } }],
+  ['balances in all but some tokens', { holder, tokens: { tip20: true, without: [1, 2, 3].map(tip20) } }],
+  ['holders of a token', { token }],
+]
+
+describe('plans of balances', () => {
+  let store: ChainStore
+
+  beforeAll(async () => {
+    store = await openChainStore({ headFrom: 0 })
+    const s = store.schema
+    const bytes = (prefix: string, n: string, digits: number) =>
+      `decode('${prefix}' || lpad(to_hex(${n}), ${digits}, '0'), 'hex')`
+    // Every second token is no TIP-20; one in a hundred balances is zero.
+    const tokenSql = `CASE WHEN t % 2 = 1 THEN ${bytes('20c000000000000000000000', 't', 16)} ELSE ${bytes('', 't', 40)} END`
+    const { pool } = store.postgres
+    await store.postgres.transaction((client) => createHeadPartitions(client, s, { from: 0, to: blocks }))
+    await pool.query(
+      `INSERT INTO ${s}.balances (holder, token, balance)
+       SELECT ${bytes('', 'h', 40)}, ${tokenSql}, (h * 7919 + t * 104729) % 1000003 * (h % 100)::numeric
+       FROM generate_series(1, ${holders}) AS h, generate_series(1, ${tokens}) AS t`,
+    )
+    await pool.query(`INSERT INTO ${s}.genesis_balances (holder, token, balance)
+      SELECT holder, token, balance FROM ${s}.balances WHERE get_byte(holder, 19) % 16 = 7`)
+    await pool.query(
+      `INSERT INTO ${s}.balance_changes (block_num, token, holder, delta)
+       SELECT b, ${tokenSql}, ${bytes('', 'h', 40)}, 1
+       FROM generate_series(1, ${blocks}) AS b, generate_series(1, ${tokens}, 7) AS t, generate_series(1, 5) AS h`,
+    )
+    await pool.query(`INSERT INTO ${s}.token_totals (token, holder_count, total_supply, transfer_count, first_block, first_log_idx)
+      SELECT DISTINCT token, ${holders}, 1, 1, 1, 1 FROM ${s}.balances`)
+    await pool.query(
+      `INSERT INTO ${s}.holder_deltas
+       SELECT b, t * 100 + h, 1, to_timestamp(b), 0, '\\x00', ${tokenSql}, ${bytes('', 'h', 40)}, '\\x00', 1
+       FROM generate_series(1, ${blocks}) AS b, generate_series(1, ${tokens}, 7) AS t, generate_series(1, 5) AS h`,
+    )
+    for (const table of ['balances', 'balance_changes', 'token_totals', 'holder_deltas', 'genesis_balances'])
+      await pool.query(`ANALYZE ${s}.${table}`)
+  })
+  afterAll(() => store.close())
+
+  const expectIndexed = async ({ text, values }: BalancesStatement) => {
+    const nodes = await planOf(store, text, values, true)
+    const scanned = nodes.filter((node) => node['Node Type'] === 'Seq Scan')
+    expect(scanned.map((node) => node['Relation Name'])).toEqual([])
+    return rowsExamined(nodes)
+  }
+
+  test.each(lists)('%s: now, no page examines more than it gives', async (_, of) => {
+    for (const position of [undefined, { balance: '1000', address: token }]) {
+      const asked = compileBalances(store.schema, of, now, { limit, offset: 0, position })
+      expect(await expectIndexed(asked)).toBeLessThanOrEqual(limit * 10)
+    }
+    await expectIndexed(compileBalanceCount(store.schema, of, now, 10_000))
+  })
+
+  test.each(lists)('%s: as of a block, what changed is found by its index', async (_, of) => {
+    for (const moment of [recent, old, early]) {
+      await expectIndexed(compileBalances(store.schema, of, moment, { limit, offset: 0 }))
+      await expectIndexed(
+        compileBalances(store.schema, of, moment, {
+          limit,
+          offset: 0,
+          position: { balance: '1000', address: token },
+        }),
+      )
+      await expectIndexed(compileBalanceCount(store.schema, of, moment, 10_000))
+    }
+  })
+
+  test('totals, now and as of a block, and what genesis leaves unknown', async () => {
+    const statements: BalancesStatement[] = []
+    const recorder = {
+      query: async (text: string, values: readonly unknown[]) => {
+        statements.push({ text, values })
+        return { rows: [] }
+      },
+    } as unknown as Queryable
+    await readTotals(recorder, store.schema, [token])
+    for (const moment of [recent, old, early]) await readTotalsAt(recorder, store.schema, token, moment)
+    await assertGenesisKnown(recorder, store.schema, { token })
+    await assertGenesisKnown(recorder, store.schema, { holder })
+    expect(statements).toHaveLength(6)
+    for (const statement of statements) await expectIndexed(statement)
+  })
+})
