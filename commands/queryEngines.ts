@@ -7,6 +7,9 @@ import { viewSchemaOf } from '#store/postgres.ts'
 import { readSecret } from '#store/secrets.ts'
 import { ClickHouseUserQueryEngine } from '#store/userQuery/clickhouse/ClickHouseUserQueryEngine.ts'
 import { prepareReaderUser } from '#store/userQuery/clickhouse/readerUser.ts'
+import { bindDecoded } from '#store/userQuery/decoded/bindDecoded.ts'
+import { readSignatures } from '#store/userQuery/decoded/decodedTable.ts'
+import { findIndexedCountIn } from '#store/userQuery/decoded/findIndexedCount.ts'
 import { PostgresUserQueryEngine } from '#store/userQuery/postgres/PostgresUserQueryEngine.ts'
 import { bindViews, type Catalog } from '#store/userQuery/relations.ts'
 import { prepareReaderRole, readerRoleName } from '#store/userQuery/roles.ts'
@@ -38,13 +41,15 @@ export async function openQueryEngines(
   return {
     postgres: new PostgresUserQueryEngine({
       url,
-      catalogOf: (id) => postgresCatalog(chainOf(chains, id)),
+      catalogOf: (id, signatures) =>
+        withSignatures(engines, chainOf(chains, id), postgresCatalog, signatures),
       clock,
       log,
     }),
     clickhouse: new ClickHouseUserQueryEngine({
       ...clickhouseReader,
-      catalogOf: (id) => clickhouseCatalog(chainOf(chains, id)),
+      catalogOf: (id, signatures) =>
+        withSignatures(engines, chainOf(chains, id), clickhouseCatalog, signatures),
       clock,
     }),
   }
@@ -101,6 +106,17 @@ const postgresCatalog = ({ state }: Chain): Catalog =>
 /** ClickHouse may hold rows of a batch that is not known to be whole yet; they are not shown. */
 const clickhouseCatalog = ({ state }: Chain): Catalog =>
   bindViews(relationsOf('clickhouse'), viewSchemaOf(state.chainId), () => state.coverage('clickhouse'))
+
+/** The catalog with a query's signatures as tables. */
+async function withSignatures(
+  { postgres }: Engines,
+  chain: Chain,
+  catalogOf: (chain: Chain) => Catalog,
+  signatures: readonly string[],
+): Promise<Catalog> {
+  const tables = await readSignatures(signatures, findIndexedCountIn(postgres, chain.state.schema))
+  return bindDecoded(catalogOf(chain), tables)
+}
 
 function chainOf(chains: readonly Chain[], chainId: number): Chain {
   const chain = chains.find((candidate) => candidate.state.chainId === chainId)

@@ -9,7 +9,9 @@ import type { DescribedColumn } from './analytics/derivedRelation.ts'
 import { exchangeRelations } from './analytics/exchange.ts'
 import { databaseOf, viewDatabaseOf } from './clickhouse/template.ts'
 import { type Postgres, quoteIdentifier, schemaOf, viewSchemaOf } from './postgres.ts'
-import type { LogicalType, Relation } from './userQuery/relations.ts'
+import type { LogicalType } from './userQuery/logicalType.ts'
+import { abiFunctionStatements } from './userQuery/postgres/abiFunctions.ts'
+import type { Relation } from './userQuery/relations.ts'
 
 export type Engine = 'postgres' | 'clickhouse'
 
@@ -278,6 +280,7 @@ export async function replacePostgresViews(postgres: Postgres, chainId: number):
     await client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
     await client.query(`CREATE SCHEMA ${schema}`)
     await client.query(transactionReadsSql(schema, schemaOf(chainId)))
+    for (const statement of abiFunctionStatements(schema)) await client.query(statement)
     for (const view of viewsOf('postgres')) {
       const name = `${schema}.${quoteIdentifier(view.name)}`
       await client.query(postgresViewSql(view, name, schemaOf(chainId)))

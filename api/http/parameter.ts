@@ -23,6 +23,8 @@ export interface Parameter<Value = unknown, Present extends Presence = Presence>
   readonly fallback?: Value
   /** Largest number of values of a list parameter (comma lists and repeats); absent for a scalar. */
   readonly valuesMax?: number
+  /** Values of a list hold commas themselves: it is given by repeats alone. */
+  readonly repeatsOnly?: true
   /** Reads one text. @throws ParameterError saying what is expected. */
   readonly parse: (text: string) => Value
   /** Turns the values of a list parameter into one. */
@@ -161,6 +163,13 @@ export const list = <Value>(item: Optional<Value>, valuesMax: number): Optional<
   valuesMax,
   parse: (value) => [item.parse(value)],
   collect: (values) => values.flatMap((value) => (Array.isArray(value) ? value : [])),
+})
+
+/** Several values of one kind that may hold commas: the parameter is repeated. */
+export const repeated = <Value>(item: Optional<Value>, valuesMax: number): Optional<readonly Value[]> => ({
+  ...list(item, valuesMax),
+  description: `${item.description} Up to ${valuesMax}, repeated.`,
+  repeatsOnly: true,
 })
 
 /** The first kind that accepts the text, for paths like `/v1/tokens/{token}` that take an address or a symbol. */

@@ -60,7 +60,8 @@ function readParameter(raw: string | readonly string[] | undefined, parameter: P
 }
 
 function readList(raw: string | readonly string[], parameter: Parameter, valuesMax: number): unknown {
-  const texts = (typeof raw === 'string' ? [raw] : raw).flatMap((text) => text.split(','))
+  const given = typeof raw === 'string' ? [raw] : raw
+  const texts = parameter.repeatsOnly ? given : given.flatMap((text) => text.split(','))
   if (texts.length > valuesMax) throw new ParameterError(`expected at most ${valuesMax} values`)
   const values = texts.map((text) => parameter.parse(text))
   return parameter.collect ? parameter.collect(values) : values

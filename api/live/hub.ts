@@ -25,6 +25,7 @@ export interface LiveRequest {
   readonly chainId: ChainId
   readonly engine: Engine
   readonly sql: string
+  readonly signatures: readonly string[]
   readonly limit: number
   readonly timeoutMs: number
 }
@@ -156,8 +157,8 @@ export class LiveHub {
   }
 
   #run(request: LiveRequest, blocks: RangeSet, signal: AbortSignal): Promise<QueryResult> {
-    const { engine, chainId, sql, limit, timeoutMs } = request
-    const asked: QueryRequest = { chainId, sql, limit, timeoutMs, blocks, signal }
+    const { engine, chainId, sql, signatures, limit, timeoutMs } = request
+    const asked: QueryRequest = { chainId, sql, signatures, limit, timeoutMs, blocks, signal }
     return this.#slots[engine].run(() => this.#options.engines[engine].run(asked), signal)
   }
 
@@ -181,8 +182,8 @@ export class LiveHub {
 }
 
 /** The same question gets the same frames. */
-const keyOf = ({ mode, engine, chainId, limit, timeoutMs, sql }: LiveRequest): string =>
-  JSON.stringify([mode, engine, chainId, limit, timeoutMs, sql.trim()])
+const keyOf = ({ mode, engine, chainId, limit, timeoutMs, sql, signatures }: LiveRequest): string =>
+  JSON.stringify([mode, engine, chainId, limit, timeoutMs, sql.trim(), signatures])
 
 const overloaded = (message: string): ApiError =>
   new ApiError('overloaded', `${message}; retry shortly.`, { headers: { 'retry-after': '5' } })

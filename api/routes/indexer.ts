@@ -2,6 +2,11 @@
 import type { BlockRange, RangeSet } from '#ingest/range.ts'
 import { newestSegment } from '#ingest/range.ts'
 import type { ChainId } from '#primitives.ts'
+import {
+  signatureCharactersMax,
+  signatureExample,
+  signaturesMax,
+} from '#store/userQuery/decoded/signature.ts'
 import type { Engine, UserQueryEngine } from '#store/userQuery/result.ts'
 import { sqlBytesMax, sqlExample } from '#store/userQuery/text.ts'
 import { UserQueryError } from '#store/userQuery/UserQueryError.ts'
@@ -114,12 +119,27 @@ const sqlText = p.parameter({
   },
 })
 
+const signatureText = p.parameter({
+  schema: s.text({ minLength: 1, maxLength: signatureCharactersMax, examples: [signatureExample] }),
+  description:
+    'Signature of an event, or of a function after the word `function`: a table of its logs or calls, with a column per parameter.',
+  code: 'param_invalid',
+  parse: (text) => {
+    if (text.length === 0 || text.length > signatureCharactersMax)
+      throw new p.ParameterError(`expected 1 to ${signatureCharactersMax} characters`)
+    return text
+  },
+})
+
+export const signatureParameter = p.withDefault(p.repeated(signatureText, signaturesMax), [])
+
 export const queryIndexerEndpoint = rawEndpoint({
   ...shared,
   summary: 'Runs one SQL query, once or live.',
   chain: 'query',
   filters: {
     sql: p.required(sqlText),
+    signature: signatureParameter,
     engine: p.withDefault(
       p.described(
         p.oneOf('postgres', 'clickhouse'),
@@ -149,9 +169,9 @@ export const queryIndexerEndpoint = rawEndpoint({
       ? undefined
       : conflict('format', 'a live query is a stream of events'),
   answer: ({ chainId, filters, signal, headers }, services: IndexerServices) => {
-    const { sql, engine, live, limit, timeout_ms: timeoutMs } = filters
+    const { sql, signature: signatures, engine, live, limit, timeout_ms: timeoutMs } = filters
     const format = filters.format ?? acceptedFormat(headers.accept)
-    const query = { chainId, sql, engine, limit, timeoutMs }
+    const query = { chainId, sql, signatures, engine, limit, timeoutMs }
     return live === 'false'
       ? wholeAnswer(query, format, signal, services, 'feed')
       : streamAnswer(query, modes[live], readLastEventId(headers), signal, services)
@@ -164,6 +184,9 @@ export const postIndexerQueryEndpoint = rawEndpoint({
   summary: 'The same as GET, for queries too long for a URL.',
   body: s.object({
     sql: s.text({ minLength: 1, maxLength: sqlBytesMax }),
+    signature: s.optional(
+      s.array(s.text({ minLength: 1, maxLength: signatureCharactersMax }), { maxItems: signaturesMax }),
+    ),
     chainId: s.optional(s.union([s.text(), s.integer({ minimum: 1 })])),
     engine: s.optional(s.oneOf(['postgres', 'clickhouse'])),
     live: s.optional(s.union([s.boolean(), s.literal('snapshot')])),
@@ -177,6 +200,7 @@ export const postIndexerQueryEndpoint = rawEndpoint({
     const query = {
       chainId: bodyChain(body.chainId, services, caller),
       sql: body.sql,
+      signatures: body.signature ?? [],
       engine: body.engine ?? 'postgres',
       limit: body.limit ?? limitDefault,
       timeoutMs: body.timeout_ms ?? timeoutMsDefault,
@@ -195,6 +219,7 @@ const modes = { true: 'blocks', snapshot: 'snapshot' } as const
 interface Query {
   readonly chainId: ChainId
   readonly sql: string
+  readonly signatures: readonly string[]
   readonly engine: Engine
   readonly limit: number
   readonly timeoutMs: number
@@ -220,8 +245,8 @@ async function wholeAnswer(
   cache: CacheClass,
 ): Promise<RawAnswer> {
   const { blocks, horizon } = visibleBlocks(query, services)
-  const { chainId, sql, limit, timeoutMs } = query
-  const request = { chainId, sql, limit, timeoutMs, blocks, signal }
+  const { chainId, sql, signatures, limit, timeoutMs } = query
+  const request = { chainId, sql, signatures, limit, timeoutMs, blocks, signal }
   const engine = services.sql[query.engine]
   return publicly(() => answerResult({ engine, request, horizon, format, cache }))
 }
@@ -253,7 +278,7 @@ function visibleBlocks(
 }
 
 /** A query's failure as the API tells it. */
-async function publicly<Result>(work: () => Promise<Result>): Promise<Result> {
+export async function publicly<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()
   } catch (error) {
@@ -264,6 +289,7 @@ async function publicly<Result>(work: () => Promise<Result>): Promise<Result> {
 function apiErrorOf(error: UserQueryError): ApiError {
   const cause = { cause: error }
   switch (error.code) {
+    case 'signature_invalid':
     case 'sql_invalid':
     case 'sql_refused':
     case 'sql_failed': {
@@ -274,7 +300,7 @@ function apiErrorOf(error: UserQueryError): ApiError {
         ...cause,
         details: [
           {
-            path: ['query', 'sql'],
+            path: ['query', error.code === 'signature_invalid' ? 'signature' : 'sql'],
             message,
             ...(line !== undefined && { line }),
             ...(column !== undefined && { column }),

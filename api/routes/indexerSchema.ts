@@ -1,4 +1,6 @@
 /** GET /v1/indexer/schema: what SQL may name on an engine, with a comment on every relation and column. */
+
+import { type DecodedTable, describeDecoded, readSignatures } from '#store/userQuery/decoded/decodedTable.ts'
 import { exampleQueries, sampleQuery } from '#store/userQuery/exampleQueries.ts'
 import { functionNamesOf } from '#store/userQuery/functionNames.ts'
 import type { Engine } from '#store/userQuery/result.ts'
@@ -7,6 +9,7 @@ import { open } from '../http/access.ts'
 import { endpoint } from '../http/endpoint.ts'
 import * as p from '../http/parameter.ts'
 import * as s from '../http/schema.ts'
+import { publicly, signatureParameter } from './indexer.ts'
 
 const column = s.object({
   name: s.text(),
@@ -42,17 +45,27 @@ export const readIndexerSchemaEndpoint = endpoint({
       p.described(p.oneOf('postgres', 'clickhouse'), 'Engine the query would run on.'),
       'postgres',
     ),
+    signature: signatureParameter,
   },
   response: indexerSchema,
-  read: ({ filters }, _services: unknown) => filters.engine,
+  // Without a chain no log can tell what a signature leaves open; its columns have the same names either way.
+  read: async ({ filters }, _services: unknown) => ({
+    engine: filters.engine,
+    tables: await publicly(() => readSignatures(filters.signature, async () => undefined)),
+  }),
   present: schemaOf,
   cache: 'metadata',
 })
 
-function schemaOf(engine: Engine): s.Static<typeof indexerSchema> {
+interface Asked {
+  readonly engine: Engine
+  readonly tables: readonly DecodedTable[]
+}
+
+function schemaOf({ engine, tables }: Asked): s.Static<typeof indexerSchema> {
   return {
     engine,
-    relations: relationsOf(engine).map((relation) => ({
+    relations: [...relationsOf(engine), ...tables.map(describeDecoded)].map((relation) => ({
       name: relation.name,
       comment: relation.comment,
       sample: sampleQuery(relation),

@@ -1,5 +1,6 @@
 /** Relations that are computed from other relations when they are read: as exact and as fresh as what they are made of. */
-import type { DerivedSql, LogicalType, Relation } from '../userQuery/relations.ts'
+import type { LogicalType } from '../userQuery/logicalType.ts'
+import type { DerivedSql, Relation } from '../userQuery/relations.ts'
 
 export interface DerivedRelation extends Relation {
   readonly comment: string

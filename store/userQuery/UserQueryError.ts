@@ -3,6 +3,7 @@
 import { MillraceError } from '#errors.ts'
 
 /**
+ * - `signature_invalid`: a signature that names no event or function;
  * - `sql_invalid`: not SQL we understand, or it names what does not exist;
  * - `sql_refused`: understood, but not allowed here;
  * - `sql_failed`: the engine could not run it (division by zero, out of memory, too many rows read);
@@ -12,6 +13,7 @@ import { MillraceError } from '#errors.ts'
  * - `sql_unavailable`: the engine cannot be reached.
  */
 export type UserQueryErrorCode =
+  | 'signature_invalid'
   | 'sql_invalid'
   | 'sql_refused'
   | 'sql_failed'
@@ -21,6 +23,7 @@ export type UserQueryErrorCode =
   | 'sql_unavailable'
 
 const statuses: Record<UserQueryErrorCode, number> = {
+  signature_invalid: 422,
   sql_invalid: 422,
   sql_refused: 422,
   sql_failed: 422,

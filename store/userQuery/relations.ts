@@ -1,28 +1,12 @@
 /**
  * What a user query may name. Table references in users' SQL are resolved against a catalog of relations and compiled to
- * sub-selects of exactly the columns listed here; nothing outside the catalog can be reached. Event tables by signature
- * join the same catalog with a `query` source.
+ * sub-selects of exactly the columns listed here; nothing outside the catalog can be reached. Tables decoded by signature
+ * join the same catalog.
  */
 
 import { intersection, type RangeSet } from '#ingest/range.ts'
-
-/** How a column's values leave the API, on both engines (see result.ts). */
-export type LogicalType =
-  | 'int'
-  | 'bigint'
-  | 'numeric'
-  | 'bytes'
-  | 'text'
-  | 'bool'
-  | 'timestamp'
-  | 'json'
-  | 'float'
-  | 'date'
-
-export interface RelationColumn {
-  readonly name: string
-  readonly type: LogicalType
-}
+import type { DecodedTable } from './decoded/decodedTable.ts'
+import type { RelationColumn } from './logicalType.ts'
 
 export interface Relation {
   /** Lowercase; what the user writes in FROM, in any case. */
@@ -34,13 +18,13 @@ export interface Relation {
   readonly derive?: DerivedSql
 }
 
-/** A SELECT over other relations; `rowsOf` gives a relation's visible rows as a sub-select. Trusted, like `query`. */
+/** A SELECT over other relations, trusted; `rowsOf` gives a relation's visible rows as a sub-select. */
 export type DerivedSql = (rowsOf: (relation: string) => string) => string
 
-/** Where the rows come from. The text of a `query` is made by the program and trusted; it is never a user's. */
+/** Where the rows come from: a view, the view that a decoded table reads, or a SELECT of the program's own. */
 export type RelationSource =
   | { readonly kind: 'view'; readonly schema: string; readonly name: string }
-  | { readonly kind: 'query'; readonly sql: string }
+  | { readonly kind: 'decoded'; readonly schema: string; readonly table: DecodedTable }
   /** The bounds apply to the relations it is made of. ClickHouse only. */
   | { readonly kind: 'derived'; readonly sql: DerivedSql }
 
@@ -52,6 +36,9 @@ export interface BoundRelation extends Relation {
 
 /** Relations by lowercase name. */
 export type Catalog = ReadonlyMap<string, BoundRelation>
+
+/** The catalog of a chain, with the tables of a query's signatures. */
+export type CatalogOf = (chainId: number, signatures: readonly string[]) => Catalog | Promise<Catalog>
 
 /** Builds a catalog. @throws TypeError on a repeated name or one that is not lowercase. */
 export function buildCatalog(relations: Iterable<BoundRelation>): Catalog {

@@ -6,7 +6,7 @@
  */
 
 import type { RangeSet } from '#ingest/range.ts'
-import type { LogicalType } from './relations.ts'
+import type { LogicalType } from './logicalType.ts'
 
 export type Engine = 'postgres' | 'clickhouse'
 
@@ -61,6 +61,8 @@ export type ResultEvent =
 export interface QueryRequest {
   readonly chainId: number
   readonly sql: string
+  /** Of events and functions; each is a table of the query. */
+  readonly signatures?: readonly string[]
   /** Rows at most; 1..10,000. */
   readonly limit: number
   /** 100..30,000. */

@@ -3,6 +3,9 @@
 import type { RangeSet } from '#ingest/range.ts'
 import { systemRuntime } from '#runtime.ts'
 import { ClickHouseUserQueryEngine } from '#store/userQuery/clickhouse/ClickHouseUserQueryEngine.ts'
+import { bindDecoded } from '#store/userQuery/decoded/bindDecoded.ts'
+import { readSignatures } from '#store/userQuery/decoded/decodedTable.ts'
+import { findIndexedCountIn } from '#store/userQuery/decoded/findIndexedCount.ts'
 import { PostgresUserQueryEngine } from '#store/userQuery/postgres/PostgresUserQueryEngine.ts'
 import type { Engine, UserQueryEngine } from '#store/userQuery/result.ts'
 import { silentLogger } from '#telemetry.ts'
@@ -17,7 +20,12 @@ export function openEngine(
 ): UserQueryEngine {
   const { clock } = systemRuntime()
   const catalog = catalogOf(engine, `chain_${chain.chainId}_sql`, ranges)
-  const shared = { catalogOf: () => catalog, clock }
+  const findIndexedCount = findIndexedCountIn(chain.postgres, `chain_${chain.chainId}`)
+  const shared = {
+    catalogOf: async (_chainId: number, signatures: readonly string[]) =>
+      bindDecoded(catalog, await readSignatures(signatures, findIndexedCount)),
+    clock,
+  }
   if (engine === 'postgres') {
     const url = elsewhere?.replace('http:', 'postgres:') ?? chain.readerUrl
     return new PostgresUserQueryEngine({ ...shared, url, log: silentLogger })

@@ -30,7 +30,9 @@ const names: readonly TableName[] = [
   'contract_creations',
 ]
 
-export async function createExampleChain(): Promise<ExampleChain> {
+export type ExampleRows = Partial<Record<TableName, readonly ExampleRow[]>>
+
+export async function createExampleChain(rows: ExampleRows = exampleRows): Promise<ExampleChain> {
   const database = await freshDatabase()
   const { chainId } = database
   const postgres = openPostgres({ url: database.databaseUrl, applicationName: 'test', log: silentLogger })
@@ -41,7 +43,7 @@ export async function createExampleChain(): Promise<ExampleChain> {
   })
   await postgres.pool.query(`CREATE SCHEMA ${schemaOf(chainId)}`)
   await clickhouse.command({ query: `CREATE DATABASE ${schemaOf(chainId)} ENGINE = Atomic` })
-  for (const name of names) await createTable(postgres, clickhouse, chainId, name)
+  for (const name of names) await createTable(postgres, clickhouse, chainId, name, rows[name] ?? [])
   await replacePostgresViews(postgres, chainId)
   await replaceClickHouseViews(clickhouse, chainId, 'DEFINER = default SQL SECURITY DEFINER')
   return {
@@ -80,15 +82,10 @@ async function createTable(
   clickhouse: ClickHouseClient,
   chainId: number,
   name: TableName,
+  rows: readonly ExampleRow[],
 ): Promise<void> {
   const { columns, key } = tables[name]
-  const rows = exampleRows[name] ?? []
   const table = `${schemaOf(chainId)}.${name}`
-  const list = (quote: string) => columns.map((column) => `${quote}${column.name}${quote}`).join(', ')
-  const values = (literal: (column: Column, value: ExampleRow[string]) => string) =>
-    rows
-      .map((row) => `(${columns.map((column) => literal(column, row[column.name] ?? null)).join(', ')})`)
-      .join(', ')
   await postgres.pool.query(
     `CREATE TABLE ${table} (${columns.map((column) => `"${column.name}" ${types[column.type][0]}`).join(', ')})`,
   )
@@ -96,13 +93,27 @@ async function createTable(
     query: `CREATE TABLE ${table} (${columns.map((column) => `\`${column.name}\` ${clickhouseType(column)}`).join(', ')})
       ENGINE = MergeTree ORDER BY (${key.join(', ')})`,
   })
-  if (rows.length === 0) return
-  await postgres.pool.query(`INSERT INTO ${table} (${list('"')}) VALUES ${values(postgresLiteral)}`)
+  for (let at = 0; at < rows.length; at += rowsPerInsert)
+    await insertRows(postgres, clickhouse, table, columns, rows.slice(at, at + rowsPerInsert))
+}
+
+/** ClickHouse bounds the parts of a statement. */
+const rowsPerInsert = 40
+
+async function insertRows(
+  postgres: Postgres,
+  clickhouse: ClickHouseClient,
+  table: string,
+  columns: readonly Column[],
+  rows: readonly ExampleRow[],
+): Promise<void> {
+  const list = (quote: string) => columns.map((column) => `${quote}${column.name}${quote}`).join(', ')
+  const literals = (literal: (column: Column, value: ExampleRow[string]) => string) =>
+    rows.map((row) => columns.map((column) => literal(column, row[column.name] ?? null)).join(', '))
+  const values = literals(postgresLiteral).map((row) => `(${row})`)
+  await postgres.pool.query(`INSERT INTO ${table} (${list('"')}) VALUES ${values.join(', ')}`)
   // Not VALUES, whose rows the embedded engine takes through a file; expressions like unhex need the SQL parser.
-  const selects = rows.map((row) => {
-    const items = columns.map((column) => clickhouseLiteral(column, row[column.name] ?? null))
-    return `SELECT ${items.join(', ')}`
-  })
+  const selects = literals(clickhouseLiteral).map((row) => `SELECT ${row}`)
   await clickhouse.command({ query: `INSERT INTO ${table} (${list('`')}) ${selects.join(' UNION ALL ')}` })
 }
 

@@ -1,7 +1,7 @@
 /** Analysts' SQL on ClickHouse: the gate, a slot, then the restricted reader. */
 
 import type { Clock } from '#runtime.ts'
-import { type Catalog, restrictCatalog } from '../relations.ts'
+import { type CatalogOf, restrictCatalog } from '../relations.ts'
 import {
   collectResult,
   type QueryRequest,
@@ -19,8 +19,8 @@ export interface ClickHouseUserQueryOptions {
   /** The restricted reader. */
   readonly username: string
   readonly password: string
-  /** What a chain's queries may name now. @throws UserQueryError for a chain that is not served */
-  readonly catalogOf: (chainId: number) => Catalog | Promise<Catalog>
+  /** What a query may name now. @throws UserQueryError for a chain that is not served, or a bad signature */
+  readonly catalogOf: CatalogOf
   readonly clock: Clock
   readonly slots?: SlotLimits
 }
@@ -56,7 +56,10 @@ export class ClickHouseUserQueryEngine implements UserQueryEngine {
 
   async *stream(request: QueryRequest): AsyncGenerator<ResultEvent, void, undefined> {
     assertNoneOpen(this.#openWalls)
-    const catalog = restrictCatalog(await this.#catalogOf(request.chainId), request.blocks)
+    const catalog = restrictCatalog(
+      await this.#catalogOf(request.chainId, request.signatures ?? []),
+      request.blocks,
+    )
     const statement = gateClickHouse(request.sql, catalog, request.limit + 1)
     yield* this.#slots.hold(() => this.#reader.stream(statement, request), request.signal)
   }

@@ -46,6 +46,8 @@ export interface Compiler {
   readonly sql: string
   readonly catalog: Catalog
   readonly relations: Set<string>
+  /** Whether the query could mean a column of this name. */
+  readonly isMentioned: (column: string) => boolean
   /** Numbers the sources and CTEs, so that every name sent is unique. */
   readonly nextNumber: () => number
   readonly expression: (expression: Expression, scope: Scope) => Compiled

@@ -54,6 +54,7 @@ function typeReader(engineType: string, inferred: Scalar): TypeReader | undefine
     case 'Tuple':
       return tuple(args.map((argument) => typeReader(fieldType(argument), 'unknown')))
     case 'String':
+      if (inferred === 'json') return one('json', (cursor) => JSON.parse(cursor.text()))
       return inferred === 'bytes' ? one('bytes', (cursor) => hex(cursor.block())) : one('text', readText)
     case 'FixedString':
       return one('bytes', (cursor) => hex(cursor.take(Number(inner))))

@@ -31,7 +31,8 @@ export function compileStringBeside(
   }
   if (other.scalar === 'date') return { sql: `toDate32(${quoteText(value)})`, type: other }
   if (other.scalar === 'numeric' && /^-?\d{1,78}$/.test(value))
-    return { sql: `toInt256('${value}')`, type: other }
+    // A number past 255 bits would wrap around as a signed one.
+    return { sql: `${value.startsWith('-') ? 'toInt256' : 'toUInt256'}('${value}')`, type: other }
   if (other.scalar === 'bytes' && value === '0x') return { sql: quoteBytes(''), type: other }
   return compileString(compiler, expression)
 }

@@ -1,6 +1,7 @@
 /** FROM: relations of the catalog become sub-selects of their views, CTEs and sub-selects get unique names, joins. */
 
 import type { BlockRange } from '#ingest/range.ts'
+import type { KeyTerm } from '../decoded/keyTerms.ts'
 import type { BoundRelation, Catalog } from '../relations.ts'
 import type { Join, Name, Select, Source } from './ast.ts'
 import {
@@ -12,6 +13,8 @@ import {
   type Scope,
   type ScopeSource,
 } from './Compiler.ts'
+import { decodedSelect } from './decodedSelect.ts'
+import { findKeyTerms, type KeyTerms } from './keyTerms.ts'
 import { elementOf, scalar } from './valueType.ts'
 
 /** FROM as it is sent, and the names it brings. */
@@ -28,7 +31,8 @@ export function compileFrom(
   scopeOf: (from: Omit<CompiledFrom, 'sql'>) => Scope,
 ): CompiledFrom {
   if (!select.from) return { sql: '', sources: [], merged: [] }
-  const first = compileSource(compiler, select.from)
+  const terms = findKeyTerms(compiler, select)
+  const first = compileSource(compiler, select.from, terms)
   let sql = ` FROM ${first.sql}`
   let sources: ScopeSource[] = [first.source]
   let merged: Column[] = []
@@ -39,7 +43,7 @@ export function compileFrom(
       sources = [...sources, arrays.source]
       continue
     }
-    const right = compileSource(compiler, join.source)
+    const right = compileSource(compiler, join.source, terms)
     assertNewName(compiler, sources, right.source, join.source)
     const pairs = (join.using ?? []).map((name) =>
       usingPair(compiler, name, sources, right.source, join.side),
@@ -58,7 +62,7 @@ interface CompiledSource {
   readonly source: ScopeSource
 }
 
-function compileSource(compiler: Compiler, source: Source): CompiledSource {
+function compileSource(compiler: Compiler, source: Source, terms: KeyTerms): CompiledSource {
   const alias = `t${compiler.nextNumber()}`
   if (source.kind === 'query') {
     const { sql, columns } = compiler.query(source.query)
@@ -73,9 +77,9 @@ function compileSource(compiler: Compiler, source: Source): CompiledSource {
   const columns = relation.columns.map((column) => ({
     name: column.name,
     sql: quoteName(column.name),
-    type: scalar(column.type === 'json' ? 'text' : column.type),
+    type: scalar(column.type),
   }))
-  return named(`(${relationSelect(relation, compiler.catalog)})`, alias, name, columns)
+  return named(`(${relationSelect(compiler, relation, terms.get(source) ?? [])})`, alias, name, columns)
 }
 
 /** Columns are always sent with the source's own unique name, so that no name of the select list can shadow them. */
@@ -90,22 +94,24 @@ function named(
 }
 
 /** What a relation stands for: its listed columns, within its covered blocks. */
-function relationSelect(relation: BoundRelation, catalog: Catalog): string {
+function relationSelect(compiler: Compiler, relation: BoundRelation, terms: readonly KeyTerm[]): string {
   const { columns, source, blockColumn, ranges } = relation
-  const listed = columns.map((column) => quoteName(column.name)).join(', ')
   const isBounded = source.kind !== 'derived' && blockColumn !== null && ranges !== undefined
   const where = isBounded ? ` WHERE ${within(quoteName(blockColumn), ranges)}` : ''
-  return `SELECT ${listed} FROM ${rowsSql(relation, catalog)}${where}`
+  // Of a decoded table the columns the query uses.
+  const listed = source.kind === 'decoded' ? '*' : columns.map((column) => quoteName(column.name)).join(', ')
+  return `SELECT ${listed} FROM ${rowsSql(compiler, relation, terms)}${where}`
 }
 
-function rowsSql({ name, source }: BoundRelation, catalog: Catalog): string {
+function rowsSql(compiler: Compiler, { name, source }: BoundRelation, terms: readonly KeyTerm[]): string {
+  const { catalog, isMentioned } = compiler
   switch (source.kind) {
     case 'view':
       return `${quoteName(source.schema)}.${quoteName(source.name)}`
-    case 'query':
-      return `(${source.sql}) AS ${quoteName(name)}`
+    case 'decoded':
+      return `(${decodedSelect(source.schema, source.table, terms, isMentioned)}) AS ${quoteName(name)}`
     case 'derived':
-      return `(${source.sql((of) => `(${relationSelect(relationOf(catalog, of), catalog)})`)}) AS ${quoteName(name)}`
+      return `(${source.sql((of) => `(${relationSelect(compiler, relationOf(catalog, of), [])})`)}) AS ${quoteName(name)}`
   }
 }
 

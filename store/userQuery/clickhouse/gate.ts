@@ -11,6 +11,7 @@ import type { Compiled, Compiler } from './Compiler.ts'
 import { compileExpression } from './compileExpression.ts'
 import { compileQuery } from './compileQuery.ts'
 import { windowSql } from './compileSelect.ts'
+import { tokenize } from './lexer.ts'
 import { parse } from './parse.ts'
 import type { ValueType } from './valueType.ts'
 
@@ -46,11 +47,13 @@ export function gateClickHouse(sql: string, catalog: Catalog, rowsMax: number): 
 
 function compilerOf(sql: string, catalog: Catalog, relations: Set<string>): Compiler {
   let number = 0
+  const isMentioned = mentionedNames(sql)
   const within = (ctes: Compiler['ctes'], outer: Compiler['outer']): Compiler => {
     const compiler: Compiler = {
       sql,
       catalog,
       relations,
+      isMentioned,
       ctes,
       outer,
       withCtes: (visible) => within(visible, outer),
@@ -63,6 +66,14 @@ function compilerOf(sql: string, catalog: Catalog, relations: Set<string>): Comp
     return compiler
   }
   return within(new Map(), undefined)
+}
+
+/** Whether a name stands in the text, or a `*` that may mean it. */
+function mentionedNames(sql: string): (name: string) => boolean {
+  const tokens = tokenize(sql)
+  const names = new Set(tokens.flatMap(({ kind, text }) => (kind === 'symbol' ? [] : [text.toLowerCase()])))
+  const hasStar = tokens.some(({ text }, index) => text === '*' && tokens[index - 1]?.text !== '(')
+  return (name) => hasStar || names.has(name.toLowerCase())
 }
 
 /** Each name of a select list that is used doubles what it stands for, so the bound holds at every step. */

@@ -3,7 +3,7 @@
  * String) nor a truth value from a small number (both are UInt8), so both are inferred from the columns used.
  */
 
-import type { LogicalType } from '../relations.ts'
+import type { LogicalType } from '../logicalType.ts'
 
 export type Scalar = LogicalType | 'interval' | 'uuid' | 'record' | 'null' | 'unknown'
 

@@ -2,7 +2,7 @@
 
 import type { Clock } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
-import { type Catalog, restrictCatalog } from '../relations.ts'
+import { type CatalogOf, restrictCatalog } from '../relations.ts'
 import {
   collectResult,
   type QueryRequest,
@@ -18,8 +18,8 @@ import { PostgresReader } from './PostgresReader.ts'
 export interface PostgresUserQueryOptions {
   /** Logs in as the restricted reader (roles.ts). */
   readonly url: string
-  /** What a chain's queries may name now. @throws UserQueryError for a chain that is not served */
-  readonly catalogOf: (chainId: number) => Catalog | Promise<Catalog>
+  /** What a query may name now. @throws UserQueryError for a chain that is not served, or a bad signature */
+  readonly catalogOf: CatalogOf
   readonly clock: Clock
   readonly log: Logger
   readonly slots?: SlotLimits
@@ -57,7 +57,10 @@ export class PostgresUserQueryEngine implements UserQueryEngine {
   async *stream(request: QueryRequest): AsyncGenerator<ResultEvent, void, undefined> {
     assertNoneOpen(this.#openWalls)
     await loadPostgresGrammar()
-    const catalog = restrictCatalog(await this.#catalogOf(request.chainId), request.blocks)
+    const catalog = restrictCatalog(
+      await this.#catalogOf(request.chainId, request.signatures ?? []),
+      request.blocks,
+    )
     const statement = gatePostgres(request.sql, catalog, request.limit + 1)
     yield* this.#slots.hold(() => this.#reader.stream(statement, request), request.signal)
   }

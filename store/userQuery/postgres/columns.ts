@@ -2,6 +2,7 @@
 
 import { hexConstant, oddHexHint } from '../text.ts'
 import { castTypes, functionRules } from './functions.ts'
+import { spelledColumn, spelledSource } from './spelling.ts'
 import {
   errorAt,
   type Fields,
@@ -51,10 +52,11 @@ export function rebuildColumn(fields: Fields, walk: Walk, _rebuild: Rebuild): un
     if (name === undefined) throw refusal(walk, 'this column reference is not supported')
     return name
   })
-  const last = names.at(-1) ?? ''
+  const last = spelledColumn(names.at(-1) ?? '', walk)
   if (last !== '*') walk.findings.columnReferences.push({ name: last, at: walk.at })
+  const path = [...names.slice(0, -1).map((name) => spelledSource(name, walk)), last]
   return {
-    ColumnRef: { fields: names.map((name) => (name === '*' ? { A_Star: {} } : { String: { sval: name } })) },
+    ColumnRef: { fields: path.map((name) => (name === '*' ? { A_Star: {} } : { String: { sval: name } })) },
   }
 }
 

@@ -12,6 +12,7 @@ import { assertColumnNames } from './columns.ts'
 import { nodeRules } from './nodes.ts'
 import { loadPostgresGrammar, parsePostgres, parseStatements } from './parse.ts'
 import { rebuildStatement } from './rebuild.ts'
+import { spellingsOf } from './spelling.ts'
 import { type Fields, integerConstant, isFields, refusal, type Walk } from './walk.ts'
 
 export interface PostgresStatement {
@@ -35,6 +36,8 @@ export function gatePostgres(sql: string, catalog: Catalog, rowsMax: number): Po
     catalog,
     findings: { relations: new Set(), names: new Set(), columnReferences: [], nodeCount: 0, selectCount: 0 },
     ctes: new Set(),
+    keyTerms: new Map(),
+    spellings: spellingsOf(catalog),
     selectDepth: 0,
     at: -1,
   }

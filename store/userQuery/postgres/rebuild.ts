@@ -7,7 +7,14 @@ import { sqlNodesMax } from '../text.ts'
 import { rebuildColumn, rebuildConstant, rebuildIndirection } from './columns.ts'
 import { rebuildCall, rebuildCast, rebuildOperator, rebuildSubLink, rebuildTypeName } from './expressions.ts'
 import { type FieldRule, nodeRules } from './nodes.ts'
-import { rebuildRelation, rebuildSelect, rebuildTableFunction, recordNames } from './select.ts'
+import {
+  rebuildAlias,
+  rebuildJoin,
+  rebuildRelation,
+  rebuildSelect,
+  rebuildTableFunction,
+  rebuildTarget,
+} from './select.ts'
 import { type Fields, isFields, list, movedTo, type Rebuild, refusal, unwrap, type Walk } from './walk.ts'
 
 /** Nesting of nodes; honest queries stay under 60, and the printer recurses as deep. */
@@ -20,8 +27,9 @@ const specials: Readonly<Record<string, Special>> = {
   SelectStmt: rebuildSelect,
   RangeVar: rebuildRelation,
   RangeFunction: rebuildTableFunction,
-  ResTarget: recordNames('ResTarget'),
-  Alias: recordNames('Alias'),
+  JoinExpr: rebuildJoin,
+  ResTarget: rebuildTarget,
+  Alias: rebuildAlias,
   ColumnRef: rebuildColumn,
   A_Const: rebuildConstant,
   A_Indirection: rebuildIndirection,

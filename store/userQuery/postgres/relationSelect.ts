@@ -1,15 +1,17 @@
 /** The parse tree a relation of the catalog stands for: its listed columns, within its covered blocks. */
 
 import type { BlockRange, RangeSet } from '#ingest/range.ts'
+import type { KeyTerm } from '../decoded/keyTerms.ts'
 import type { BoundRelation } from '../relations.ts'
+import { decodedSelect } from './decodedSelect.ts'
 import { parseStatements } from './parse.ts'
 import { type Fields, isFields } from './walk.ts'
 
 /** A wrapped SelectStmt. Columns are listed one by one, so that `*` is what the catalog says it is. */
-export function relationSelect(relation: BoundRelation): Fields {
+export function relationSelect(relation: BoundRelation, terms: readonly KeyTerm[] = []): Fields {
   const select = {
     targetList: relation.columns.map(({ name }) => ({ ResTarget: { val: column(name) } })),
-    fromClause: [source(relation)],
+    fromClause: [source(relation, terms)],
     limitOption: 'LIMIT_OPTION_DEFAULT',
     op: 'SETOP_NONE',
   }
@@ -19,9 +21,11 @@ export function relationSelect(relation: BoundRelation): Fields {
 
 const column = (name: string): Fields => ({ ColumnRef: { fields: [{ String: { sval: name } }] } })
 
-function source({ source, name }: BoundRelation): Fields {
-  if (source.kind === 'query')
-    return { RangeSubselect: { subquery: parsed(source.sql), alias: { aliasname: name } } }
+function source({ source, name }: BoundRelation, terms: readonly KeyTerm[]): Fields {
+  if (source.kind === 'decoded') {
+    const subquery = parsed(decodedSelect(source.schema, source.table, terms))
+    return { RangeSubselect: { subquery, alias: { aliasname: name } } }
+  }
   if (source.kind === 'derived') throw new TypeError(`${name} is derived, which Postgres has no relations of`)
   return { RangeVar: { schemaname: source.schema, relname: source.name, inh: true, relpersistence: 'p' } }
 }

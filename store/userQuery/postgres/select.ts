@@ -3,7 +3,9 @@
 import type { BoundRelation } from '../relations.ts'
 import { selectCountMax, selectDepthMax } from '../text.ts'
 import { functionRules, seriesRowsMax } from './functions.ts'
+import { findKeyTerms } from './keyTerms.ts'
 import { relationSelect } from './relationSelect.ts'
+import { spelledColumn, spelledSource } from './spelling.ts'
 import {
   errorAt,
   type Fields,
@@ -22,14 +24,15 @@ import {
 export function rebuildSelect(fields: Fields, outer: Walk, rebuild: Rebuild): unknown {
   const isOperand = fields['op'] !== undefined && fields['op'] !== 'SETOP_NONE'
   const walk = isOperand ? outer : enterSelect(outer)
+  const withTerms = (inner: Walk): Walk => ({ ...inner, keyTerms: findKeyTerms(fields, inner) })
   assertLimit(fields['limitCount'], 'LIMIT', walk)
   assertLimit(fields['limitOffset'], 'OFFSET', walk)
   const withClause = fields['withClause']
-  if (withClause === undefined) return { SelectStmt: rebuild.fields('SelectStmt', fields, walk) }
+  if (withClause === undefined) return { SelectStmt: rebuild.fields('SelectStmt', fields, withTerms(walk)) }
   if (!isFields(withClause)) throw refusal(walk, 'this WITH is not supported')
   const { withClause: _, ...body } = fields
   const { clause, inner } = rebuildWith(withClause, walk, rebuild)
-  return { SelectStmt: { withClause: clause, ...rebuild.fields('SelectStmt', body, inner) } }
+  return { SelectStmt: { withClause: clause, ...rebuild.fields('SelectStmt', body, withTerms(inner)) } }
 }
 
 function enterSelect(walk: Walk): Walk {
@@ -64,8 +67,10 @@ function rebuildCte(cte: unknown, walk: Walk, rebuild: Rebuild): unknown {
   if (wrapped?.type !== 'CommonTableExpr') throw refusal(walk, 'this WITH is not supported')
   const query = unwrap(wrapped.fields['ctequery'], walk)
   if (query?.type !== 'SelectStmt') throw refusal(walk, 'a CTE must be a SELECT')
-  for (const column of list(wrapped.fields['aliascolnames'])) addName(stringOf(column), walk)
-  return { CommonTableExpr: rebuild.fields('CommonTableExpr', wrapped.fields, walk) }
+  const { aliascolnames, ...rest } = wrapped.fields
+  const checked = rebuild.fields('CommonTableExpr', rest, walk)
+  const columns = aliascolnames === undefined ? {} : { aliascolnames: spelledNames(aliascolnames, walk) }
+  return { CommonTableExpr: { ...checked, ...columns } }
 }
 
 /** A name in FROM: a CTE in scope stays, a relation of the catalog becomes a sub-select of its columns. */
@@ -77,8 +82,9 @@ export function rebuildRelation(fields: Fields, walk: Walk, rebuild: Rebuild): u
   const relation = walk.catalog.get(name.toLowerCase())
   if (!relation) throw unknownRelation(name, walk)
   walk.findings.relations.add(relation.name)
-  const alias = checked['alias'] ?? { aliasname: name }
-  return { RangeSubselect: { subquery: relationSelect(relation), alias } }
+  const alias = checked['alias'] ?? { aliasname: spelledSource(name, walk) }
+  const terms = walk.keyTerms.get(fields) ?? []
+  return { RangeSubselect: { subquery: relationSelect(relation, terms), alias } }
 }
 
 function unknownRelation(name: string, walk: Walk): Error {
@@ -126,16 +132,44 @@ function assertSeries(args: readonly unknown[], walk: Walk): void {
   }
 }
 
-/** Remembers the names a query gives to its outputs, so that references to them are known. */
-export function recordNames(type: 'ResTarget' | 'Alias') {
-  return (fields: Fields, walk: Walk, rebuild: Rebuild): unknown => {
-    addName(fields['name'], walk)
-    for (const column of list(fields['colnames'])) addName(stringOf(column), walk)
-    if (type === 'Alias') addName(fields['aliasname'], walk)
-    return { [type]: rebuild.fields(type, fields, walk) }
+/** `name` of the list. */
+export function rebuildTarget(fields: Fields, walk: Walk, rebuild: Rebuild): unknown {
+  const { name, ...rest } = fields
+  const checked = rebuild.fields('ResTarget', rest, walk)
+  return { ResTarget: typeof name === 'string' ? { name: namedColumn(name, walk), ...checked } : checked }
+}
+
+/** `AS name (columns)` in FROM. */
+export function rebuildAlias(fields: Fields, walk: Walk, rebuild: Rebuild): unknown {
+  const { aliasname, colnames, ...rest } = fields
+  const checked = rebuild.fields('Alias', rest, walk)
+  const name = spelledSource(String(aliasname), walk)
+  walk.findings.names.add(name)
+  const columns = colnames === undefined ? {} : { colnames: spelledNames(colnames, walk) }
+  return { Alias: { aliasname: name, ...columns, ...checked } }
+}
+
+/** `USING (columns)`. */
+export function rebuildJoin(fields: Fields, walk: Walk, rebuild: Rebuild): unknown {
+  const { usingClause, ...rest } = fields
+  const checked = rebuild.fields('JoinExpr', rest, walk)
+  return {
+    JoinExpr:
+      usingClause === undefined ? checked : { ...checked, usingClause: spelledNames(usingClause, walk) },
   }
 }
 
-function addName(name: unknown, walk: Walk): void {
-  if (typeof name === 'string') walk.findings.names.add(name)
+function spelledNames(names: unknown, walk: Walk): unknown[] {
+  return list(names).map((entry) => {
+    const name = stringOf(entry)
+    if (name === undefined) throw refusal(walk, 'this name is not supported')
+    return { String: { sval: namedColumn(name, walk) } }
+  })
+}
+
+/** Remembers the names a query gives to its outputs, so that references to them are known. */
+function namedColumn(name: string, walk: Walk): string {
+  const spelled = spelledColumn(name, walk)
+  walk.findings.names.add(spelled)
+  return spelled
 }

@@ -1,5 +1,6 @@
 /** What the checks of one Postgres statement share: the walk's state, typed access to parse nodes, and refusals. */
 
+import type { KeyTerm } from '../decoded/keyTerms.ts'
 import type { Catalog } from '../relations.ts'
 import { offsetOfByte, positionAt, UserQueryError, type UserQueryErrorCode } from '../UserQueryError.ts'
 
@@ -21,12 +22,19 @@ export interface Findings {
   selectCount: number
 }
 
+/** By the node of the table in FROM. */
+export type KeyTerms = ReadonlyMap<Fields, readonly KeyTerm[]>
+
 export interface Walk {
   readonly sql: string
   readonly catalog: Catalog
   readonly findings: Findings
   /** Names of the CTEs visible here. */
   readonly ctes: ReadonlySet<string>
+  /** What narrows the decoded tables in FROM of the SELECT around. */
+  readonly keyTerms: KeyTerms
+  /** Columns whose names have capitals, by their lowercase names. */
+  readonly spellings: ReadonlyMap<string, string>
   readonly selectDepth: number
   /** UTF-8 byte offset of the nearest enclosing node that has one, -1 when none has. */
   readonly at: number

@@ -2,9 +2,12 @@
 import { systemRuntime } from '#runtime.ts'
 import { viewSchemaOf } from '#store/postgres.ts'
 import { ClickHouseUserQueryEngine } from '#store/userQuery/clickhouse/ClickHouseUserQueryEngine.ts'
+import { bindDecoded } from '#store/userQuery/decoded/bindDecoded.ts'
+import { readSignatures } from '#store/userQuery/decoded/decodedTable.ts'
+import { findIndexedCountIn } from '#store/userQuery/decoded/findIndexedCount.ts'
 import { PostgresUserQueryEngine } from '#store/userQuery/postgres/PostgresUserQueryEngine.ts'
-import { bindViews } from '#store/userQuery/relations.ts'
-import type { UserQueryEngine } from '#store/userQuery/result.ts'
+import { bindViews, type CatalogOf } from '#store/userQuery/relations.ts'
+import type { Engine, UserQueryEngine } from '#store/userQuery/result.ts'
 import { prepareReaderRole } from '#store/userQuery/roles.ts'
 import { relationsOf, replaceClickHouseViews, replacePostgresViews } from '#store/views.ts'
 import { silentLogger } from '#telemetry.ts'
@@ -21,10 +24,17 @@ export async function openSqlEngines(store: ChainStore): Promise<SqlEngines> {
   const schema = viewSchemaOf(chainId)
   await replacePostgresViews(postgres, chainId)
   await replaceClickHouseViews(clickhouse, chainId, 'DEFINER = default SQL SECURITY DEFINER')
+  const catalogOf =
+    (engine: Engine): CatalogOf =>
+    async (_chainId, signatures) =>
+      bindDecoded(
+        bindViews(relationsOf(engine), schema),
+        await readSignatures(signatures, findIndexedCountIn(postgres, store.schema)),
+      )
   return {
     postgres: new PostgresUserQueryEngine({
       url: await readerUrl(store),
-      catalogOf: () => bindViews(relationsOf('postgres'), schema),
+      catalogOf: catalogOf('postgres'),
       clock,
       log: silentLogger,
     }),
@@ -32,7 +42,7 @@ export async function openSqlEngines(store: ChainStore): Promise<SqlEngines> {
       url: access.clickhouseUrl,
       username: access.readerUsername,
       password: access.readerPassword,
-      catalogOf: () => bindViews(relationsOf('clickhouse'), schema),
+      catalogOf: catalogOf('clickhouse'),
       clock,
     }),
   }

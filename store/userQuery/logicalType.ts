@@ -1,0 +1,17 @@
+/** How a column's values leave the API, on both engines (see result.ts). */
+export type LogicalType =
+  | 'int'
+  | 'bigint'
+  | 'numeric'
+  | 'bytes'
+  | 'text'
+  | 'bool'
+  | 'timestamp'
+  | 'json'
+  | 'float'
+  | 'date'
+
+export interface RelationColumn {
+  readonly name: string
+  readonly type: LogicalType
+}
