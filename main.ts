@@ -19,9 +19,12 @@ interface Context {
 }
 
 type Arguments = Readonly<Record<string, unknown>>
+/** What a command takes, as it declares it. */
+type Declared = Readonly<Record<string, { readonly type?: string }>>
 
 const from = { type: 'string', description: 'First block.' } as const
 const to = { type: 'string', description: 'Last block, inclusive.' } as const
+const chain = { type: 'string', description: 'Chain id, where several are held.' } as const
 const json = { type: 'boolean', description: 'The report as JSON.' } as const
 
 const queryOptions = {
@@ -84,6 +87,60 @@ const subCommands = {
       if (!(await verify(config, bounds, runtime, log, stop))) process.exitCode = 1
     }),
   }),
+  rederive: defineCommand({
+    meta: { name: 'rederive', description: 'Make derived rows anew from the raw archive, in both stores.' },
+    args: { chain, all: { type: 'boolean', description: 'Also what this version of the program made.' } },
+    run: command(async ({ config, runtime, log, stop }, args) => {
+      const { rederive } = await import('./commands/rederive.ts')
+      const chainId = chainNumber('--chain', args['chain'])
+      await rederive(config, { chainId, all: args['all'] === true }, runtime, log, stop)
+    }),
+  }),
+  rewind: defineCommand({
+    meta: {
+      name: 'rewind',
+      description: 'Take both stores back to a block; the next start goes on from it.',
+    },
+    args: {
+      to: { type: 'string', description: 'Newest block that stays.' },
+      chain,
+      'below-finalized': { type: 'boolean', description: 'Take back final blocks too.' },
+    },
+    run: command(async ({ config, runtime, log, stop }, args) => {
+      const to = height('--to', args['to'])
+      if (to === null) throw new SettingError('--to', 'is needed: the newest block that stays')
+      const { rewind } = await import('./commands/rewind.ts')
+      const chainId = chainNumber('--chain', args['chain'])
+      const belowFinalized = args['below-finalized'] === true
+      await rewind(config, { to, chainId, belowFinalized }, runtime, log, stop)
+    }),
+  }),
+  chains: defineCommand({
+    meta: { name: 'chains', description: 'The chains held; one is added in the settings and removed here.' },
+    subCommands: {
+      list: defineCommand({
+        meta: { name: 'list', description: 'What both stores hold, by chain.' },
+        args: { json },
+        run: command(async ({ config, runtime, log }, args) => {
+          const { printHeldChains } = await import('./commands/heldChains.ts')
+          await printHeldChains(config, args['json'] === true, runtime, log)
+        }),
+      }),
+      remove: defineCommand({
+        meta: { name: 'remove', description: 'Drop everything held of a chain.' },
+        args: {
+          id: { type: 'positional', description: 'Chain id.' },
+          yes: { type: 'boolean', description: 'Really.' },
+        },
+        run: command(async ({ config, runtime, log }, args) => {
+          const chainId = chainNumber('id', args['id'])
+          if (chainId === null) throw new SettingError('id', 'is needed: the chain to drop')
+          const { removeChain } = await import('./commands/heldChains.ts')
+          await removeChain(config, chainId, args['yes'] === true, runtime, log)
+        }),
+      }),
+    },
+  }),
   config: defineCommand({
     meta: { name: 'config', description: 'Every setting, its default and its meaning.' },
     run: printSettings,
@@ -94,7 +151,7 @@ const subCommands = {
 function command(run: (context: Context, args: Arguments) => Promise<void>) {
   return async ({ args, cmd }: { readonly args: Arguments; readonly cmd: { readonly args?: unknown } }) => {
     try {
-      assertKnown(args, Object.keys(Object(cmd.args)))
+      assertKnown(args, Object(cmd.args))
       await run(createContext(), args)
     } catch (error) {
       fail(error)
@@ -114,14 +171,17 @@ function createContext(): Context {
 }
 
 /** An option that is not known was meant to do something. @throws SettingError */
-function assertKnown(args: Arguments, known: readonly string[]): void {
-  const unknown = Object.keys(args).find((name) => name !== '_' && !known.includes(name))
+function assertKnown(args: Arguments, declared: Declared): void {
+  const plain = (name: string) => name.replaceAll('-', '').toLowerCase()
+  const known = Object.keys(declared).map(plain)
+  const unknown = Object.keys(args).find((name) => name !== '_' && !known.includes(plain(name)))
   if (unknown)
     throw new SettingError(
       `--${unknown}`,
       'is not an option of this command; settings are environment variables, see `millrace config`',
     )
-  const [surplus] = Array.isArray(args['_']) ? args['_'] : []
+  const positions = Object.values(declared).filter(({ type }) => type === 'positional').length
+  const surplus = Array.isArray(args['_']) ? args['_'][positions] : undefined
   if (surplus !== undefined) throw new SettingError(String(surplus), 'is not expected here')
 }
 
@@ -132,11 +192,14 @@ function boundsOf(args: Arguments): { readonly from: number | null; readonly to:
   return bounds
 }
 
-function height(name: string, text: unknown): number | null {
+const height = (name: string, text: unknown) => wholeNumber(name, text, 'block number')
+const chainNumber = (name: string, text: unknown) => wholeNumber(name, text, 'chain id')
+
+function wholeNumber(name: string, text: unknown, what: string): number | null {
   if (text === undefined) return null
   const value = Number(text)
   if (String(text).trim() === '' || !Number.isSafeInteger(value) || value < 0)
-    throw new SettingError(name, `\`${text}\` is not a block number`)
+    throw new SettingError(name, `\`${text}\` is not a ${what}`)
   return value
 }
 

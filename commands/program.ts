@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { openDataDir } from '#store/embedded/dataDir.ts'
 import { adoptClickHouse, type ChainIdentity, dropChain, readChainIdentity } from '#store/ledger.ts'
 import { migrateApp, migrateChain, migrateClickHouse } from '#store/migrate.ts'
+import { schemaOf } from '#store/postgres.ts'
+import { assertProjectionsCurrent } from '#store/projectionVersions.ts'
 import { replaceClickHouseViews, replacePostgresViews } from '#store/views.ts'
 import { Chain } from '../chain.ts'
 import type { Config } from '../config.ts'
@@ -67,6 +69,7 @@ async function openChain(
   const { chainId, source } = reachable
   await migrateChain(postgres, chainId)
   if (reachable.devChain) await dropLostGeneration(reachable, engines, log)
+  await assertProjectionsCurrent(postgres.pool, schemaOf(chainId))
   const identity = await identifyChain(reachable, postgres)
   await migrateClickHouse(clickhouse, chainId, { cluster: config.clickhouseCluster })
   await replacePostgresViews(postgres, chainId)
@@ -105,7 +108,7 @@ async function dropLostGeneration(reachable: ReachableChain, engines: Engines, l
 }
 
 /** Who we are to other programs on the same databases: fixed per data directory, so that a restart is the same holder. */
-function installationId(dataDir: string): string {
+export function installationId(dataDir: string): string {
   const path = join(dataDir, 'installation')
   if (!existsSync(path)) writeFileSync(path, randomUUID(), { mode: 0o600 })
   return readFileSync(path, 'utf8').trim()

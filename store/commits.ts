@@ -1,11 +1,11 @@
 /**
- * The commit log of a chain's head lane, read by everything that follows it: live queries, webhooks, folds, feeds. Each
+ * The commit log of a chain's head lane: written by the sink in the transaction of the commit itself, read by everything that follows it: live queries, webhooks, folds, feeds. Each
  * follower keeps its own position and reads in its own time; a wake-up only saves it from waiting for the next poll.
  */
 import type { BlockRange } from '#ingest/range.ts'
 import type { Clock } from '../runtime.ts'
 import { hashOf, type Queryable } from './lane.ts'
-import { type Postgres, quoteIdentifier } from './postgres.ts'
+import { type Postgres, quoteIdentifier, toBytes } from './postgres.ts'
 
 export interface Commit {
   /** Numbered without gaps. */
@@ -30,6 +30,49 @@ interface CommitRow {
 const COMMITS_MAX = 100
 /** How long a follower waits without a wake-up: it bounds the delay in another process. */
 const POLL_MS = 500
+
+/**
+ * Commits the log keeps: some three days of a chain with two blocks a second, 150 MB. Who was away for longer begins anew:
+ * a stream is told that its place is lost, a follower makes its rows again.
+ */
+export const COMMITS_KEPT = 500_000
+/** Commits between two prunings, so that nearly every commit pays nothing for it. */
+const PRUNE_EVERY = 256
+
+/** Appends commit `seq` to the log, inside its transaction. `refs` are its blocks, ascending, at least one. */
+export async function logCommit(
+  client: Queryable,
+  schema: string,
+  seq: number,
+  kind: Commit['kind'],
+  refs: readonly { readonly number: number; readonly hash: string }[],
+): Promise<void> {
+  const hashes = refs.map((ref) => toBytes(ref.hash))
+  await client.query(
+    `INSERT INTO ${quoteIdentifier(schema)}.commits (seq, kind, from_block, to_block, hash, hashes)
+     VALUES ($1, $2, $3, $4, $5, $6)`,
+    [seq, kind, refs[0]?.number, refs.at(-1)?.number, hashes.at(-1), hashes],
+  )
+}
+
+/** Now and then deletes what lies more than `kept` commits behind `seq`. */
+export async function pruneCommits(
+  client: Queryable,
+  schema: string,
+  seq: number,
+  kept: number,
+): Promise<void> {
+  if (seq <= kept || seq % Math.min(PRUNE_EVERY, kept) !== 0) return
+  await client.query(`DELETE FROM ${quoteIdentifier(schema)}.commits WHERE seq <= $1`, [seq - kept])
+}
+
+/** True when the log still holds every commit after `seq`. */
+export async function holdsCommitsAfter(client: Queryable, schema: string, seq: number): Promise<boolean> {
+  const oldest = await client.query<{ seq: number | null }>(
+    `SELECT min(seq) AS seq FROM ${quoteIdentifier(schema)}.commits`,
+  )
+  return (oldest.rows[0]?.seq ?? 0) <= seq + 1
+}
 
 /** Commits after `seq`, oldest first, at most COMMITS_MAX. */
 export async function readCommits(client: Queryable, schema: string, seq: number): Promise<Commit[]> {

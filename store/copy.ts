@@ -10,12 +10,22 @@ import { quoteIdentifier } from './postgres.ts'
  * Writes a batch's rows by binary COPY, table after table on one connection: all of it is one transaction. `tableOf` names
  * the relation, so that the same code fills the partitioned tables and a chunk's detached ones.
  */
-export async function copyBatch(
+export function copyBatch(
   client: pg.PoolClient,
   batch: EncodedTables,
   tableOf: (name: TableName) => string,
 ): Promise<void> {
-  for (const name of tableNames) {
+  return copyTables(client, batch, tableNames, tableOf)
+}
+
+/** The same of some tables of a batch. */
+export async function copyTables(
+  client: pg.PoolClient,
+  batch: EncodedTables,
+  names: readonly TableName[],
+  tableOf: (name: TableName) => string,
+): Promise<void> {
+  for (const name of names) {
     if (batch[name].rowCount > 0) await copyTable(client, name, tableOf(name), batch[name])
   }
 }

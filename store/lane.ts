@@ -149,6 +149,23 @@ export async function readCoverage(
   return parseMultirange(result.rows[0]?.blocks ?? '{}')
 }
 
+/** What every projection of a store covers, followers included, by the version of its rules. */
+export async function readCoverages(
+  client: Queryable,
+  schema: string,
+  store: StoreName,
+): Promise<{ readonly projection: string; readonly version: number; readonly blocks: RangeSet }[]> {
+  const result = await client.query<{ projection: string; version: number; blocks: string }>(
+    `SELECT projection, version, blocks::text AS blocks FROM ${quoteIdentifier(schema)}.coverage WHERE store = $1`,
+    [store],
+  )
+  return result.rows.map(({ projection, version, blocks }) => ({
+    projection,
+    version,
+    blocks: parseMultirange(blocks),
+  }))
+}
+
 /** The reference of a stored block, or null. */
 export async function readRef(client: Queryable, schema: string, number: number): Promise<BlockRef | null> {
   const result = await client.query<{ hash: Buffer; parent_hash: Buffer }>(
@@ -157,6 +174,19 @@ export async function readRef(client: Queryable, schema: string, number: number)
   )
   const row = result.rows[0]
   return row ? { number, hash: hashOf(row.hash), parentHash: hashOf(row.parent_hash) } : null
+}
+
+/** Number and hash of the stored blocks of a range, ascending. */
+export async function readRefs(
+  client: Queryable,
+  schema: string,
+  range: BlockRange,
+): Promise<{ readonly number: number; readonly hash: Hash }[]> {
+  const result = await client.query<{ num: number; hash: Buffer }>(
+    `SELECT num, hash FROM ${quoteIdentifier(schema)}.blocks WHERE num BETWEEN $1 AND $2 ORDER BY num`,
+    [range.from, range.to],
+  )
+  return result.rows.map(({ num, hash }) => ({ number: num, hash: hashOf(hash) }))
 }
 
 export const hashOf = (bytes: Uint8Array): Hash => toHex(bytes) as Hash

@@ -5,7 +5,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { BlockRange } from '#ingest/range.ts'
 import type { HeaderRule } from '#ingest/verify/header.ts'
-import { projectionNames } from '#transform/tables.ts'
 import { MillraceError } from '../errors.ts'
 import type { Hash } from '../primitives.ts'
 import { selectRows } from './clickhouse/client.ts'
@@ -13,9 +12,7 @@ import { forgetClickHouse } from './clickhouse/journal.ts'
 import { databaseOf, viewDatabaseOf } from './clickhouse/template.ts'
 import { claimLane, hashOf, type Queryable, readLane } from './lane.ts'
 import { type Postgres, quoteIdentifier, schemaOf, toBytes, viewSchemaOf } from './postgres.ts'
-
-/** Version of every projection's rules; another one is derived anew under a coverage of its own. */
-const PROJECTION_VERSION = 1
+import { assertProjectionsCurrent, insertCoverages } from './projectionVersions.ts'
 
 export interface ChainIdentity {
   readonly chainId: number
@@ -45,7 +42,7 @@ export async function readChainIdentity(postgres: Postgres, chainId: number): Pr
 
 /**
  * Records a new chain, or checks that a known one is the same. The head lane begins at `headFrom` the first time.
- * @throws WrongChainError when the node's genesis is not the one this data belongs to
+ * @throws GenesisMismatchError when the node's genesis is not the one this data belongs to, ProjectionOutdatedError
  */
 export async function openChain(
   postgres: Postgres,
@@ -58,12 +55,8 @@ export async function openChain(
   assertSameGenesis(identity, known)
   await postgres.transaction(async (client) => {
     if (!known) await recordChain(client, schema, identity)
-    for (const store of ['postgres', 'clickhouse'])
-      for (const projection of projectionNames)
-        await client.query(
-          `INSERT INTO ${quoteIdentifier(schema)}.coverage (store, projection, version) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
-          [store, projection, PROJECTION_VERSION],
-        )
+    await assertProjectionsCurrent(client, schema)
+    await insertCoverages(client, schema)
     await client.query(
       `INSERT INTO ${quoteIdentifier(schema)}.lanes (name, from_block, tip, finalized) VALUES ('head', $1::bigint, $1::bigint - 1, $1::bigint - 1)
        ON CONFLICT DO NOTHING`,
@@ -160,7 +153,7 @@ export async function adoptClickHouse(
   return 'rebuilding'
 }
 
-/** Forgets a chain in both stores, as if it had never been opened. Only for dev chains whose node was lost. */
+/** Forgets a chain in both stores, as if it had never been opened. The caller holds its lease, or is the only program on these stores. */
 export async function dropChain(
   postgres: Postgres,
   clickhouse: ClickHouseClient,

@@ -5,6 +5,7 @@
 import type pg from 'pg'
 import type { BlockRange } from '#ingest/range.ts'
 import { type TableName, tableNames, tables } from '#transform/tables.ts'
+import type { Queryable } from './lane.ts'
 import { quoteIdentifier, relationOf } from './postgres.ts'
 
 /** A head partition spans this many blocks at first: some six days of a chain with two blocks a second. */
@@ -37,13 +38,20 @@ export async function createHeadPartitions(
   schema: string,
   range: BlockRange,
 ): Promise<void> {
-  for (const name of tableNames) {
-    const parent = relationOf(schema, name)
-    const child = relationOf(schema, partitionName(name, range.from))
-    await client.query(
-      `CREATE TABLE IF NOT EXISTS ${child} PARTITION OF ${parent} FOR VALUES FROM (${range.from}) TO (${range.to + 1})`,
-    )
-  }
+  for (const name of tableNames) await createPartition(client, schema, name, range)
+}
+
+async function createPartition(
+  client: pg.PoolClient,
+  schema: string,
+  name: TableName,
+  range: BlockRange,
+): Promise<void> {
+  const parent = relationOf(schema, name)
+  const child = relationOf(schema, partitionName(name, range.from))
+  await client.query(
+    `CREATE TABLE IF NOT EXISTS ${child} PARTITION OF ${parent} FOR VALUES FROM (${range.from}) TO (${range.to + 1})`,
+  )
 }
 
 /**
@@ -94,6 +102,42 @@ export async function attachDetached(
     )
     await client.query(`ALTER TABLE ${child} DROP CONSTRAINT block_bounds`)
   }
+}
+
+/** Gives every table the partitions that `blocks` has: a table that came with an update has none of history. */
+export async function createMissingPartitions(client: pg.PoolClient, schema: string): Promise<void> {
+  const attached = await listPartitions(client, schema)
+  for (const { range } of attached.filter(({ parent }) => parent === 'blocks'))
+    for (const name of tableNames)
+      if (!attached.some((one) => one.parent === name && one.range.from === range.from))
+        await createPartition(client, schema, name, range)
+}
+
+/** Removes a chunk's detached tables, inside the caller's transaction. */
+export async function dropDetached(client: Queryable, schema: string, fromBlock: number): Promise<void> {
+  for (const name of tableNames)
+    await client.query(`DROP TABLE IF EXISTS ${relationOf(schema, partitionName(name, fromBlock))}`)
+}
+
+/** A table attached to a partitioned one. */
+export interface Partition {
+  readonly parent: string
+  readonly child: string
+  readonly range: BlockRange
+}
+
+/** Every attached table of the chain. */
+export async function listPartitions(client: Queryable, schema: string): Promise<Partition[]> {
+  const found = await client.query<{ parent: string; child: string; bound: string }>(
+    `SELECT p.relname AS parent, c.relname AS child, pg_get_expr(c.relpartbound, c.oid) AS bound
+     FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid JOIN pg_class p ON p.oid = i.inhparent
+     WHERE p.relnamespace = $1::regnamespace AND p.relkind = 'p'`,
+    [quoteIdentifier(schema)],
+  )
+  return found.rows.map(({ parent, child, bound }) => {
+    const [from = 0, end = 0] = (bound.match(/\d+/g) ?? []).map(Number)
+    return { parent, child, range: { from, to: end - 1 } }
+  })
 }
 
 /** An index's shape is its definition from USING on: what it indexes, without names. */

@@ -25,7 +25,7 @@ export interface Seal {
   readonly agreed: boolean
 }
 
-/** Seals the lowest whole partition that is not sealed yet; null when there is none. */
+/** Seals the lowest whole partition that is not sealed yet; null when there is none. Its batches become one in the journal. */
 export async function sealNextPartition(options: SealOptions): Promise<Seal | null> {
   const { postgres, schema, partitionBlocks } = options
   const coverage = await readCoverage(postgres.pool, schema, 'clickhouse')
@@ -65,6 +65,7 @@ async function seal(options: SealOptions, partition: number): Promise<Seal> {
       [partition, name, found.rows, found.digest, same],
     )
   }
+  if (agreed) await journal.merge(range)
   return { partition, agreed }
 }
 

@@ -3,6 +3,7 @@
  * head, so that fresh data comes first; the chunks of history fill what lies between.
  */
 import { assertFence, type Queryable, readLane } from './lane.ts'
+import { listPartitions } from './partitions.ts'
 import { quoteIdentifier, relationOf } from './postgres.ts'
 
 /**
@@ -28,22 +29,15 @@ export async function sealSegment(
 
 /** Partitions reaching above the tip end at it, so that chunks can be attached right above. */
 async function shrinkPartitions(client: Queryable, schema: string, tip: number): Promise<void> {
-  const found = await client.query<{ parent: string; child: string; bound: string }>(
-    `SELECT p.relname AS parent, c.relname AS child, pg_get_expr(c.relpartbound, c.oid) AS bound
-     FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid JOIN pg_class p ON p.oid = i.inhparent
-     WHERE p.relnamespace = $1::regnamespace AND p.relkind = 'p'`,
-    [quoteIdentifier(schema)],
-  )
-  for (const { parent, child, bound } of found.rows) {
-    const [from = 0, end = 0] = (bound.match(/\d+/g) ?? []).map(Number)
-    if (end <= tip + 1) continue
+  for (const { parent, child, range } of await listPartitions(client, schema)) {
+    if (range.to <= tip) continue
     const parentName = relationOf(schema, parent)
     const childName = relationOf(schema, child)
     await client.query(`ALTER TABLE ${parentName} DETACH PARTITION ${childName}`)
-    if (from > tip) await client.query(`DROP TABLE ${childName}`)
+    if (range.from > tip) await client.query(`DROP TABLE ${childName}`)
     else
       await client.query(
-        `ALTER TABLE ${parentName} ATTACH PARTITION ${childName} FOR VALUES FROM (${from}) TO (${tip + 1})`,
+        `ALTER TABLE ${parentName} ATTACH PARTITION ${childName} FOR VALUES FROM (${range.from}) TO (${tip + 1})`,
       )
   }
 }

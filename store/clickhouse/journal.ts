@@ -3,10 +3,10 @@
  * sent; an open one is finished as it stands, by whoever comes next, and never cut anew. A deduplication token alone is not
  * exactly-once (measured: a retry cut differently gave 17,000 of 10,000 rows).
  */
-import type { BlockRange } from '#ingest/range.ts'
+import { type BlockRange, formatMultirange, normalize, type RangeSet } from '#ingest/range.ts'
 import type { TableName } from '#transform/tables.ts'
 import { MillraceError } from '../../errors.ts'
-import { assertFence, extendCoverage, type Queryable } from '../lane.ts'
+import { assertFence, extendCoverage, type Queryable, reduceCoverage } from '../lane.ts'
 import { type Postgres, quoteIdentifier } from '../postgres.ts'
 
 /** What a batch must be in one table. `digest` is a sum of CRC32 (digest.ts), exact as text. */
@@ -46,6 +46,8 @@ export interface Journal {
   retry(entry: JournalEntry): Promise<JournalEntry>
   /** The batch is in ClickHouse, read back: it counts as covered in the same transaction. */
   written(entry: JournalEntry): Promise<void>
+  /** Gives up a batch whose rows were deleted: its blocks are cut anew. */
+  abandon(entry: JournalEntry): Promise<void>
 }
 
 export class ClickHouseJournal implements Journal {
@@ -100,6 +102,23 @@ export class ClickHouseJournal implements Journal {
     })
   }
 
+  async abandon({ range }: JournalEntry): Promise<void> {
+    await this.#change(async (client) => {
+      await client.query(
+        `DELETE FROM ${this.#table} WHERE from_block = $1 AND to_block = $2 AND state = 'open'`,
+        [range.from, range.to],
+      )
+    })
+  }
+
+  /**
+   * Makes one entry of all batches of a sealed partition, with their sums, so that the journal is as long as the chain has
+   * partitions and not as it had batches. Does nothing while one of them is open.
+   */
+  async merge(range: BlockRange): Promise<void> {
+    await this.#change((client) => mergeEntries(client, this.#table, range))
+  }
+
   /** Sum of the batches of a range, per table: what a sealed partition must hold. */
   async expected(range: BlockRange): Promise<ReadonlyMap<string, { rows: bigint; digest: bigint }>> {
     const result = await this.#postgres.pool.query<{ name: string; rows: string; digest: string }>(
@@ -125,6 +144,58 @@ export class ClickHouseJournal implements Journal {
   get #table(): string {
     return `${quoteIdentifier(this.#schema)}.ch_batches`
   }
+}
+
+async function mergeEntries(client: Queryable, table: string, { from, to }: BlockRange): Promise<void> {
+  const inside = 'from_block >= $1 AND to_block <= $2'
+  const merged = await client.query(
+    `WITH sums AS (
+       SELECT t.key, sum((t.value->>'rows')::bigint) AS rows, sum((t.value->>'blockSum')::numeric) AS block_sum,
+              sum((t.value->>'digest')::numeric) AS digest
+       FROM ${table}, jsonb_each(tables) t WHERE ${inside} GROUP BY t.key),
+     gone AS (
+       DELETE FROM ${table} WHERE ${inside}
+         AND NOT EXISTS (SELECT 1 FROM ${table} WHERE ${inside} AND state = 'open')
+       RETURNING from_block, to_block, encoder, attempt)
+     SELECT min(from_block) AS from_block, max(to_block) AS to_block, min(encoder) AS encoder, max(attempt) AS attempt,
+            (SELECT jsonb_object_agg(key, jsonb_build_object('rows', rows, 'blockSum', block_sum::text, 'digest', digest::text)) FROM sums) AS tables
+     FROM gone HAVING count(*) > 0`,
+    [from, to],
+  )
+  const row = merged.rows[0]
+  if (!row) return
+  await client.query(
+    `INSERT INTO ${table} (from_block, to_block, encoder, attempt, state, tables) VALUES ($1, $2, $3, $4, 'written', $5)`,
+    [row.from_block, row.to_block, row.encoder, row.attempt, JSON.stringify(row.tables ?? {})],
+  )
+}
+
+/**
+ * Forgets the batches that hold a block of `ranges`, whole, with the seals of their partitions: their rows are deleted when
+ * the engine is next compared with the journal, and made anew from the archive.
+ */
+export async function forgetBatches(
+  client: Queryable,
+  schema: string,
+  ranges: RangeSet,
+  partitionBlocks: number,
+): Promise<void> {
+  const quoted = quoteIdentifier(schema)
+  const forgotten = await client.query<{ from_block: number; to_block: number }>(
+    `DELETE FROM ${quoted}.ch_batches WHERE int8range(from_block, to_block, '[]') && $1::int8multirange
+     RETURNING from_block, to_block`,
+    [formatMultirange(ranges)],
+  )
+  const blocks = normalize([
+    ...ranges,
+    ...forgotten.rows.map(({ from_block, to_block }) => ({ from: from_block, to: to_block })),
+  ])
+  await client.query(
+    `DELETE FROM ${quoted}.seals
+     WHERE int8range(partition * $2::bigint, (partition + 1) * $2::bigint) && $1::int8multirange`,
+    [formatMultirange(blocks), partitionBlocks],
+  )
+  for (const range of blocks) await reduceCoverage(client, schema, 'clickhouse', range)
 }
 
 /** Forgets all that ClickHouse held: it was wiped, and is rebuilt from the raw archive. */

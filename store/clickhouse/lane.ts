@@ -10,6 +10,7 @@ import type { Clock } from '../../runtime.ts'
 import type { Logger } from '../../telemetry.ts'
 import type { ClickHouseSink } from '../sinks/clickhouse.ts'
 import type { BatchCache } from './batchCache.ts'
+import { ENCODER_VERSION } from './encoderVersion.ts'
 import type { Journal } from './journal.ts'
 import type { LaneLedger } from './laneLedger.ts'
 
@@ -122,10 +123,14 @@ export class ClickHouseLane {
     return true
   }
 
-  /** Batches begun before a crash are finished as they were cut. */
+  /** Batches begun before a crash are finished as they were cut, if this program still makes the same rows. */
   async #finishOpenBatches(): Promise<void> {
     const { journal, sink } = this.#options
     for (const entry of await journal.open()) {
+      if (entry.encoder !== ENCODER_VERSION) {
+        await sink.abandon(entry)
+        continue
+      }
       const batches: EncodedBatch[] = []
       for (let from = entry.range.from; from <= entry.range.to; from += ARCHIVE_BLOCKS_MAX)
         batches.push(

@@ -8,10 +8,12 @@ import { type BlockRange, parseMultirange, type RangeSet } from '#ingest/range.t
 import { clickhouseDigestSql } from '#transform/digest.ts'
 import { analyticsTableNames, type TableName, tables } from '#transform/tables.ts'
 import type { Logger } from '../../telemetry.ts'
-import { assertFence, reduceCoverage } from '../lane.ts'
+import { assertFence } from '../lane.ts'
 import { readLedgerIdentity, readStoreIdentity, recordStoreIdentity, renewLedger } from '../ledger.ts'
 import { type Postgres, quoteIdentifier } from '../postgres.ts'
 import { selectRows } from './client.ts'
+import { ENCODER_VERSION } from './encoderVersion.ts'
+import { forgetBatches } from './journal.ts'
 
 export interface ReconcileOptions {
   readonly postgres: Postgres
@@ -47,9 +49,10 @@ interface Content {
 export async function reconcileClickHouse(options: ReconcileOptions): Promise<Reconciliation | null> {
   const { postgres, clickhouse, database, log } = options
   const [ours, theirs] = [await readLedgerIdentity(postgres), await readStoreIdentity(clickhouse, database)]
-  if (ours.ledgerId === theirs?.ledgerId && (await countsAgree(options))) return null
+  const outdated = await outdatedPartitions(options)
+  if (outdated.length === 0 && ours.ledgerId === theirs?.ledgerId && (await countsAgree(options))) return null
   const deletedBeyond = await deleteBeyond(options)
-  const forgotten = await forgetDisagreeing(options)
+  const forgotten = await forgetPartitions(options, [...outdated, ...(await disagreeingPartitions(options))])
   // Postgres has another past than the one ClickHouse followed: tokens of that past must not meet ours.
   if (deletedBeyond) await renewLedger(postgres)
   await recordStoreIdentity(clickhouse, database, await readLedgerIdentity(postgres))
@@ -119,21 +122,33 @@ async function deleteBeyond(options: ReconcileOptions): Promise<boolean> {
   return any
 }
 
-/** Forgets every partition whose written batches are not there as they were sent. The journal goes first: what it no longer claims is deleted at the next start, if not now. */
-async function forgetDisagreeing(options: ReconcileOptions): Promise<BlockRange[]> {
+/** Partitions of which another version of the encoder sent something: it is made anew by this one. */
+async function outdatedPartitions({
+  postgres,
+  schema,
+  partitionBlocks,
+}: ReconcileOptions): Promise<number[]> {
+  const result = await postgres.pool.query<{ partition: number }>(
+    `SELECT DISTINCT from_block / $1::bigint AS partition FROM ${quoteIdentifier(schema)}.ch_batches
+     WHERE encoder <> $2 AND state = 'written'`,
+    [partitionBlocks, ENCODER_VERSION],
+  )
+  return result.rows.map((row) => row.partition)
+}
+
+/** Forgets partitions whole. The journal goes first: what it no longer claims is deleted at the next start, if not now. */
+async function forgetPartitions(
+  options: ReconcileOptions,
+  partitions: readonly number[],
+): Promise<BlockRange[]> {
   const { postgres, schema, fence, partitionBlocks } = options
   const forgotten: BlockRange[] = []
-  for (const partition of await disagreeingPartitions(options)) {
+  for (const partition of new Set(partitions)) {
     const range = { from: partition * partitionBlocks, to: (partition + 1) * partitionBlocks - 1 }
     await postgres.transaction(async (client) => {
       await client.query('SET LOCAL synchronous_commit = on')
       await assertFence(client, schema, fence)
-      await client.query(
-        `DELETE FROM ${quoteIdentifier(schema)}.ch_batches WHERE from_block BETWEEN $1 AND $2`,
-        [range.from, range.to],
-      )
-      await client.query(`DELETE FROM ${quoteIdentifier(schema)}.seals WHERE partition = $1`, [partition])
-      await reduceCoverage(client, schema, 'clickhouse', range)
+      await forgetBatches(client, schema, [range], partitionBlocks)
     })
     for (const name of analyticsTableNames) await deleteRows(options, name, within(name, [range]))
     forgotten.push(range)

@@ -8,7 +8,7 @@ import { type BlockRange, intersection, type RangeSet } from '#ingest/range.ts'
 import { MillraceError, messageOf } from '../../errors.ts'
 import type { Clock, Failpoint } from '../../runtime.ts'
 import type { Logger } from '../../telemetry.ts'
-import type { CommitBell } from '../commits.ts'
+import { type CommitBell, holdsCommitsAfter } from '../commits.ts'
 import { assertFence, type LaneState, type Queryable, readCoverage, readLane } from '../lane.ts'
 import type { Postgres } from '../postgres.ts'
 import {
@@ -112,7 +112,7 @@ export class FollowerDriver {
     const held = lane && (await this.#heldFromStart(postgres.pool, follower))
     if (!held) return false
     const state = await readFollower(postgres.pool, schema, follower)
-    if (!state)
+    if (!state || (await this.#hasLostItsPlace(state, lane)))
       return follower.begins === 'whole' && held.to < Math.min(lane.tip, lane.finalized)
         ? false
         : this.#begin(follower, signal)
@@ -126,6 +126,12 @@ export class FollowerDriver {
     if (tip >= final || (reverted !== null && reverted <= tip)) return this.#followHead(follower)
     await this.#fill(follower, state, lane, final)
     return true
+  }
+
+  /** Away for longer than the log keeps commits: what was taken back meanwhile cannot be known any more. */
+  async #hasLostItsPlace({ seq }: FollowerState, lane: LaneState): Promise<boolean> {
+    const { postgres, schema } = this.#options
+    return seq < lane.seq && !(await holdsCommitsAfter(postgres.pool, schema, seq))
   }
 
   async #begin(follower: BlockFollower, signal: AbortSignal): Promise<boolean> {

@@ -84,6 +84,15 @@ export async function readFollower(
   return row ? { seq: row.seq, completed: row.completed, coverage: parseMultirange(row.blocks) } : null
 }
 
+/** Forgets where every follower stands: each begins anew, from what is held here. */
+export async function forgetFollowers(client: Queryable, schema: string): Promise<void> {
+  const table = (of: string) => `${quoteIdentifier(schema)}.${of}`
+  await client.query(
+    `DELETE FROM ${table('coverage')} c USING ${table('followers')} f WHERE c.store = 'postgres' AND c.projection = f.name`,
+  )
+  await client.query(`DELETE FROM ${table('followers')}`)
+}
+
 /** Registers a follower that has taken in nothing yet, and forgets its other versions. */
 export async function insertFollower(
   client: Queryable,

@@ -213,7 +213,9 @@ export async function reorgOf(
 ): Promise<{ reorgedFrom?: number }> {
   if (!passed) return {}
   const found = await source.client.query<{ from_block: number | null }>(
-    `SELECT min(from_block) AS from_block FROM ${relation(source, 'commits')}
+    // The log keeps days of commits; behind it, another block at the height tells as much.
+    `SELECT coalesce(min(from_block), (SELECT num FROM ${relation(source, 'blocks')} WHERE num = $1 AND hash <> $2)) AS from_block
+     FROM ${relation(source, 'commits')}
      WHERE kind = 'revert' AND from_block <= $1 AND to_block >= $1 AND $2 = ANY (hashes)`,
     [passed.number, toBytes(passed.hash)],
   )

@@ -8,10 +8,8 @@ import { analyticsTableNames, type TableName } from '#transform/tables.ts'
 import { MillraceError } from '../../errors.ts'
 import type { Failpoint } from '../../runtime.ts'
 import type { AnalyticsTables } from '../clickhouse/analyticsTables.ts'
+import { ENCODER_VERSION } from '../clickhouse/encoderVersion.ts'
 import type { ExpectedTable, ExpectedTables, Journal, JournalEntry } from '../clickhouse/journal.ts'
-
-/** Raised whenever the same block would be encoded to other bytes. */
-export const ENCODER_VERSION = 1
 
 /** After this many whole attempts the batch is not unlucky but wrong: a person has to look. */
 const ATTEMPTS_MAX = 5
@@ -51,6 +49,13 @@ export class ClickHouseSink {
     if (JSON.stringify(expectedOf(batches)) !== JSON.stringify(sorted(entry.tables)))
       throw new BatchUnwritableError(entry.range, 'the archive gives other rows than the journal recorded')
     await this.#write(entry, batches)
+  }
+
+  /** Gives up a batch that another version of the encoder began: what it left is deleted, its blocks are cut anew. */
+  async abandon(entry: JournalEntry): Promise<void> {
+    await this.#deleteRange(entry)
+    this.#options.failpoint('clickhouse.deleted')
+    await this.#options.journal.abandon(entry)
   }
 
   async #write(begun: JournalEntry, batches: readonly EncodedBatch[]): Promise<void> {

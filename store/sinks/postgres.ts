@@ -9,6 +9,7 @@ import { tableNames, tables } from '#transform/tables.ts'
 import { MillraceError } from '../../errors.ts'
 import type { BlockRef } from '../../primitives.ts'
 import type { Failpoint } from '../../runtime.ts'
+import { COMMITS_KEPT, logCommit, pruneCommits } from '../commits.ts'
 import { copyBatch } from '../copy.ts'
 import {
   assertFence,
@@ -17,10 +18,11 @@ import {
   type Queryable,
   readLane,
   readRef,
+  readRefs,
   reduceCoverage,
 } from '../lane.ts'
-import { createHeadPartitions, headPartitionEnd } from '../partitions.ts'
-import { type Postgres, quoteIdentifier, relationOf, toBytes } from '../postgres.ts'
+import { createHeadPartitions, headPartitionEnd, listPartitions } from '../partitions.ts'
+import { type Postgres, quoteIdentifier, relationOf } from '../postgres.ts'
 import { sealSegment } from '../segments.ts'
 
 /** Told after a commit; readers and the ClickHouse lane wake on it. */
@@ -37,6 +39,8 @@ export interface PostgresSinkOptions {
   readonly fence: bigint
   readonly listener: CommitListener
   readonly failpoint: Failpoint
+  /** Commits the log keeps; COMMITS_KEPT unless said otherwise. */
+  readonly commitsKept?: number
 }
 
 /** The head lane of one chain in Postgres. */
@@ -75,6 +79,7 @@ export class PostgresHeadSink implements HeadSink<EncodedBatch> {
       failpoint('postgres.append.rows')
       await copyBatch(client, batch.tables, this.#relation)
       await logCommit(client, schema, seq, 'append', batch.refs)
+      await pruneCommits(client, schema, seq, this.#options.commitsKept ?? COMMITS_KEPT)
       await extendCoverage(client, schema, 'postgres', range)
       failpoint('postgres.append.commit')
     })
@@ -163,44 +168,11 @@ async function assertContinuesHistory(client: Queryable, schema: string, first: 
 
 /** First block at or above `block` that no attached partition of `blocks` holds. Head partitions are contiguous upward. */
 async function nextUnpartitioned(client: Queryable, schema: string, block: number): Promise<number> {
-  const result = await client.query<{ bound: string }>(
-    `SELECT pg_get_expr(c.relpartbound, c.oid) AS bound FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-     WHERE i.inhparent = $1::regclass`,
-    [`${quoteIdentifier(schema)}.blocks`],
-  )
+  const partitions = (await listPartitions(client, schema)).filter(({ parent }) => parent === 'blocks')
   let next = block
-  const bounds = result.rows
-    .map(({ bound }) => (bound.match(/\d+/g) ?? []).map(Number))
-    .sort(([a = 0], [b = 0]) => a - b)
-  for (const [from = 0, end = 0] of bounds) if (from <= next && next < end) next = end
+  for (const { range } of partitions.sort((a, b) => a.range.from - b.range.from))
+    if (range.from <= next && next <= range.to) next = range.to + 1
   return next
-}
-
-async function readRefs(
-  client: Queryable,
-  schema: string,
-  range: BlockRange,
-): Promise<{ hash: string; number: number }[]> {
-  const result = await client.query<{ num: number; hash: Buffer }>(
-    `SELECT num, hash FROM ${quoteIdentifier(schema)}.blocks WHERE num BETWEEN $1 AND $2 ORDER BY num`,
-    [range.from, range.to],
-  )
-  return result.rows.map(({ num, hash }) => ({ number: num, hash: `0x${hash.toString('hex')}` }))
-}
-
-async function logCommit(
-  client: Queryable,
-  schema: string,
-  seq: number,
-  kind: 'append' | 'revert',
-  refs: readonly { number: number; hash: string }[],
-): Promise<void> {
-  const hashes = refs.map((ref) => toBytes(ref.hash))
-  await client.query(
-    `INSERT INTO ${quoteIdentifier(schema)}.commits (seq, kind, from_block, to_block, hash, hashes)
-     VALUES ($1, $2, $3, $4, $5, $6)`,
-    [seq, kind, refs[0]?.number, refs.at(-1)?.number, hashes.at(-1), hashes],
-  )
 }
 
 function firstRef(batch: EncodedBatch): BlockRef {

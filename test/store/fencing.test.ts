@@ -3,8 +3,11 @@
 // Method: two writers on one database, each with the fence it was granted; the older one tries every change there is.
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { FencedOutError } from '#ingest/lease.ts'
+import { PARTITION_BLOCKS } from '#store/clickhouse/lane.ts'
 import { assertFence, claimLane } from '#store/lane.ts'
 import { openChain } from '#store/ledger.ts'
+import { outdateAll } from '#store/rederive.ts'
+import { rewindLedger } from '#store/rewind.ts'
 import { sealSegment } from '#store/segments.ts'
 import { expectedOf } from '#store/sinks/clickhouse.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
@@ -56,6 +59,17 @@ describeWithShared('a writer that was fenced out', () => {
       attachChunk: () => old.history.attachChunk(chunk),
       begin: () => old.journal.begin(entry),
       retry: () => old.journal.retry({ ...entry, range: { from: 40, to: 49 } }),
+      abandon: () => old.journal.abandon({ ...entry, range: { from: 40, to: 49 } }),
+      merge: () => old.journal.merge({ from: 40, to: 59 }),
+      rewind: () =>
+        rewindLedger({
+          ...old,
+          startBlock: 0,
+          partitionBlocks: PARTITION_BLOCKS,
+          to: 44,
+          belowFinalized: true,
+        }),
+      outdateAll: () => outdateAll(old),
       written: () => old.journal.written({ ...entry, range: { from: 40, to: 49 } }),
       claim: () => postgres.transaction((client) => claimLane(client, schema, 1n)),
     }

@@ -137,6 +137,44 @@ describeWithShared('a store that is not as the other left it', () => {
     )
   })
 
+  test('what another version of the encoder sent is made anew, also the batch it had begun', async () => {
+    const store = await openWritten(3)
+    const [, , , begun] = batches
+    if (!begun) throw new Error('the recording is too short')
+    await store.head.append(begun)
+    await store.head.finalize(79)
+    // As an older program left it: digests of its own kind, one batch begun and half sent.
+    await store.journal.begin({
+      range: begun.range,
+      encoder: 0,
+      attempt: 0,
+      tables: { logs: { rows: 1, blockSum: '70', digest: '7' } },
+    })
+    await store.postgres.pool.query(`UPDATE ${store.schema}.ch_batches SET encoder = 0`)
+    const next = await reopen(store)
+    await writeAll(next)
+    await expectInClickHouse(next, batches)
+    expect((await journalOf(next)).map((row) => row.encoder)).not.toContain(0)
+  })
+
+  test('a batch begun by another version of the encoder alone does not stop the lane', async () => {
+    const store = await openWritten(3)
+    const [, , , begun] = batches
+    if (!begun) throw new Error('the recording is too short')
+    await store.head.append(begun)
+    await store.head.finalize(79)
+    await store.journal.begin({
+      range: begun.range,
+      encoder: 0,
+      attempt: 0,
+      tables: { logs: { rows: 1, blockSum: '70', digest: '7' } },
+    })
+    const next = await reopen(store)
+    await writeAll(next)
+    await expectInClickHouse(next, batches)
+    expect(next.lane.status).toEqual({ state: 'running', problem: null })
+  })
+
   test('the ClickHouse of another Postgres is refused by name, and nothing of it is changed', async () => {
     const store = await openWritten()
     const stranger = await freshDatabase()
