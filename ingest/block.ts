@@ -139,9 +139,8 @@ function checkReceipt(receipt: Fields, tx: RpcTransaction, place: Place): void {
     if (!isAbsent(receipt[field])) expectAddress(receipt[field], field, place)
   expectSafeQuantity(receipt['gasUsed'], 'gasUsed', place)
   expectSafeQuantity(receipt['cumulativeGasUsed'], 'cumulativeGasUsed', place)
-  if (!isAbsent(receipt['effectiveGasPrice'])) {
-    expectQuantity(receipt['effectiveGasPrice'], digits256, 'effectiveGasPrice', place)
-  }
+  for (const field of receiptPrices)
+    if (!isAbsent(receipt[field])) expectQuantity(receipt[field], digits256, field, place)
   if (!isAbsent(receipt['logsBloom'])) expectBytes(receipt['logsBloom'], 256, 'logsBloom', place)
   if (isAbsent(receipt['status'])) expectHash(receipt['root'], 'root', place)
   else expectQuantity(receipt['status'], digits8, 'status', place)
@@ -152,6 +151,7 @@ function checkReceipt(receipt: Fields, tx: RpcTransaction, place: Place): void {
   }
 }
 
+const receiptPrices = ['effectiveGasPrice', 'l1Fee', 'blobGasUsed', 'blobGasPrice']
 const receiptAddresses = ['to', 'contractAddress', 'feePayer', 'feeToken']
 
 /** Checks the logs of a receipt and returns the index that the next log of the block must have. */
@@ -346,6 +346,12 @@ export interface RpcReceipt {
   /** 0x7e, deposits of the OP stack, since Regolith and Canyon. */
   readonly depositNonce?: Maybe<Quantity>
   readonly depositReceiptVersion?: Maybe<Quantity>
+
+  /** Wei charged for the data on the chain below; rollups of the OP stack. */
+  readonly l1Fee?: Maybe<Quantity>
+  /** What blobs cost (EIP-4844) with 0x3; the OP stack counts something else here, and names no price. */
+  readonly blobGasUsed?: Maybe<Quantity>
+  readonly blobGasPrice?: Maybe<Quantity>
 
   /** Tempo. Derived by the node and covered by no root; anvil always names the sender. */
   readonly feePayer?: Maybe<Address>

@@ -21,6 +21,9 @@ export function receiptBytes(receipts: readonly RpcReceipt[], bytes: ByteBuffer)
     logsBloom: putOrNull(receipt.logsBloom, bloomBytes, bytes),
     depositNonce: receipt.depositNonce ?? null,
     depositReceiptVersion: receipt.depositReceiptVersion ?? null,
+    l1Fee: receipt.l1Fee ?? null,
+    blobGasUsed: receipt.blobGasUsed ?? null,
+    blobGasPrice: receipt.blobGasPrice ?? null,
     logs: receipt.logs.map((log) => logBytes(log, bytes)),
   }))
 }

@@ -85,6 +85,15 @@ const optional: Readonly<Record<string, ReadField>> = {
   depositReceiptVersion: ({ cursor }, receipt) => {
     receipt.depositReceiptVersion = cursor.readQuantityOrNull(digits64)
   },
+  l1Fee: ({ cursor }, receipt) => {
+    receipt.l1Fee = cursor.readQuantityOrNull(digits256)
+  },
+  blobGasUsed: ({ cursor }, receipt) => {
+    receipt.blobGasUsed = cursor.readQuantityOrNull(digits256)
+  },
+  blobGasPrice: ({ cursor }, receipt) => {
+    receipt.blobGasPrice = cursor.readQuantityOrNull(digits256)
+  },
   feePayer: ({ cursor, bytes }, receipt) => {
     receipt.feePayer = cursor.readBytesOrNull(addressBytes, bytes)
   },
@@ -266,6 +275,9 @@ function emptyReceipt(): Mutable<ScannedReceipt> {
     logsBloom: null,
     depositNonce: null,
     depositReceiptVersion: null,
+    l1Fee: null,
+    blobGasUsed: null,
+    blobGasPrice: null,
     logs: [],
   }
 }

@@ -28,6 +28,9 @@ export interface ScannedReceipt {
   readonly logsBloom: BytesAt | null
   readonly depositNonce: Quantity | null
   readonly depositReceiptVersion: Quantity | null
+  readonly l1Fee: Quantity | null
+  readonly blobGasUsed: Quantity | null
+  readonly blobGasPrice: Quantity | null
   readonly logs: readonly ScannedLog[]
 }
 

@@ -101,4 +101,29 @@ describe('feeOf', () => {
     expect(feeOf(evm, { ...tx, gasPrice: '0x3' }, old).amount).toBe(6n)
     expect(feeOf(evm, tx, old).amount).toBeNull()
   })
+
+  test.each([
+    ['gas alone', '0x2', {}, 2_100n],
+    [
+      'blobs of a blob transaction',
+      '0x3',
+      { blobGasUsed: '0x20000', blobGasPrice: '0x2' },
+      2_100n + 262_144n,
+    ],
+    [
+      'no blobs of others, whatever the node adds',
+      '0x2',
+      { blobGasUsed: '0x20000', blobGasPrice: '0x2' },
+      2_100n,
+    ],
+    ['the data of a rollup', '0x2', { l1Fee: '0x3e8', blobGasUsed: '0x20000' }, 3_100n],
+  ] as const)('a native coin pays for %s', (_, type, fields, amount) => {
+    const paid = receipt({ gasUsed: '0x15', effectiveGasPrice: '0x64', ...fields })
+    expect(feeOf(evm, { ...tx, type }, paid)).toMatchObject({ token: null, amount })
+  })
+
+  test('on Tempo a fee has nothing but gas in it', () => {
+    const paid = receipt({ l1Fee: '0xffffffffffffffff' })
+    expect(feeOf(tempo, tx, paid).amount).toBe(feeOf(tempo, tx, receipt({})).amount)
+  })
 })

@@ -23,10 +23,16 @@ export interface Fee<Account = Address, Amount = bigint> {
 export type StoredFee = Fee<BytesAt, Stored<bigint>>
 
 /** The fields of a receipt that tell of its fee. */
-export interface FeeFacts extends Payers<Address> {
+export interface FeeFacts extends Payers<Address>, Prices {
   readonly gasUsed: Quantity
-  readonly effectiveGasPrice?: Quantity | null | undefined
   readonly logs: readonly LogContent[]
+}
+
+interface Prices {
+  readonly effectiveGasPrice?: Quantity | null | undefined
+  readonly l1Fee?: Quantity | null | undefined
+  readonly blobGasUsed?: Quantity | null | undefined
+  readonly blobGasPrice?: Quantity | null | undefined
 }
 
 /** The node's own words. */
@@ -37,20 +43,38 @@ interface Payers<Account> {
 }
 
 type Rules = Pick<ChainProfile, 'kind'>
-/** Tells the price where an old node's receipt does not. */
-type PricedTransaction = { readonly gasPrice?: Quantity | null | undefined }
+interface PricedTransaction {
+  readonly type?: Quantity | null | undefined
+  /** Tells the price where an old node's receipt does not. */
+  readonly gasPrice?: Quantity | null | undefined
+}
 
 export function feeOf(rules: Rules, tx: PricedTransaction, receipt: FeeFacts): Fee {
-  const price = toUint256OrNull(receipt.effectiveGasPrice ?? tx.gasPrice)
-  const cost = price === null ? null : toUint256(receipt.gasUsed) * price
+  const cost = costOf(rules, tx, receipt, toUint256(receipt.gasUsed))
   return chooseFee(rules, receipt, cost, () => readPayment(receipt.logs))
 }
 
 /** As `feeOf`, of a receipt whose values are bytes. */
 export function scannedFee(rules: Rules, tx: PricedTransaction, receipt: ScannedReceipt): StoredFee {
-  const price = toUint256OrNull(receipt.effectiveGasPrice ?? tx.gasPrice)
-  const cost = price === null ? null : BigInt(receipt.gasUsed) * price
+  const cost = costOf(rules, tx, receipt, BigInt(receipt.gasUsed))
   return chooseFee<BytesAt, Stored<bigint>>(rules, receipt, cost, () => readScannedPayment(receipt))
+}
+
+/** EIP-4844 */
+const blobType = '0x3'
+
+/** Gas at its price. Chains with a native coin also charge for blobs, and rollups for what their data costs on the chain below. */
+function costOf({ kind }: Rules, tx: PricedTransaction, receipt: Prices, gasUsed: bigint): bigint | null {
+  const price = toUint256OrNull(receipt.effectiveGasPrice ?? tx.gasPrice)
+  if (price === null) return null
+  const cost = gasUsed * price
+  if (kind === 'tempo') return cost
+  const { blobGasUsed, blobGasPrice, l1Fee } = receipt
+  const blobs =
+    tx.type === blobType && blobGasUsed && blobGasPrice
+      ? toUint256(blobGasUsed) * toUint256(blobGasPrice)
+      : 0n
+  return cost + blobs + (toUint256OrNull(l1Fee) ?? 0n)
 }
 
 /** Gas prices are in 10^-18 USD, fee tokens have 6 decimals. */

@@ -29,7 +29,12 @@ export const receiptSchema = s.named('Receipt', {
   gasUsed: s.count,
   cumulativeGasUsed: s.count,
   effectiveGasPrice: s.amount,
-  feeAmount: s.amount,
+  feeAmount: s.text({
+    pattern: '^[0-9]+$',
+    description:
+      'What the chain charged: base units of `feeToken` (6 decimals), or where fees are paid in the native coin its smallest unit (18 decimals), with what blobs and the data of a rollup cost.',
+    examples: ['6052'],
+  }),
   feePayer: s.optional(s.address),
   feeToken: s.optional(s.address),
   logs: s.array(rpcLogSchema),
@@ -108,11 +113,14 @@ function nodeFee(rpc: RpcFields, kind: ChainKind) {
   }
   return feeOf(
     { kind },
-    {},
+    { type: quantityOf('type') },
     {
       from: needed(addressOf('from'), 'from'),
       gasUsed: needed(quantityOf('gasUsed'), 'gasUsed'),
       effectiveGasPrice: quantityOf('effectiveGasPrice'),
+      l1Fee: quantityOf('l1Fee'),
+      blobGasUsed: quantityOf('blobGasUsed'),
+      blobGasPrice: quantityOf('blobGasPrice'),
       feePayer: addressOf('feePayer'),
       feeToken: addressOf('feeToken'),
       logs: logsOf(rpc).map(readLogContent),

@@ -46,6 +46,7 @@ export interface ChainApi {
 
 export interface ChainApiOptions {
   readonly headFrom?: number
+  readonly startBlock?: number
   readonly kind?: 'tempo' | 'evm'
   /** Stands between the API and the engines of SQL. */
   readonly wrapEngine?: (engine: UserQueryEngine) => UserQueryEngine
@@ -54,12 +55,13 @@ export interface ChainApiOptions {
 }
 
 export async function openChainApi(options: ChainApiOptions = {}): Promise<ChainApi> {
-  const store = await openChainStore({ headFrom: options.headFrom ?? 0 })
+  const { headFrom = 0, startBlock = 0 } = options
+  const store = await openChainStore({ headFrom, startBlock })
   const { postgres, schema } = store
   const state = new ChainState({
     chainId: store.chainId,
     schema,
-    startBlock: 0,
+    startBlock,
     postgres,
     bell: new CommitBell(),
   })

@@ -44,6 +44,8 @@ export interface ChainStore {
 export interface ChainStoreOptions {
   /** First block of the head lane. */
   readonly headFrom: number
+  /** Where the chain's history begins; 0 unless said otherwise. */
+  readonly startBlock?: number
   readonly failpoint?: Failpoint
   /** Bytes of the batch cache; 0 makes ClickHouse read everything from the archive. */
   readonly cacheBytes?: number
@@ -62,7 +64,7 @@ const genesisHash = hash(`0x${'00'.repeat(32)}`)
 
 /** Opens a new chain in a new database, or one more writer of a chain that is open. */
 export async function openChainStore(options: ChainStoreOptions): Promise<ChainStore> {
-  const { headFrom, beside, fence = 1n } = options
+  const { headFrom, startBlock = 0, beside, fence = 1n } = options
   const access = beside?.access ?? (await freshDatabase())
   const { chainId } = access
   const postgres = openPostgres({ url: access.databaseUrl, applicationName: 'test', log: silentLogger })
@@ -74,7 +76,7 @@ export async function openChainStore(options: ChainStoreOptions): Promise<ChainS
   await migrateApp(postgres)
   await migrateChain(postgres, chainId)
   await migrateClickHouse(clickhouse, chainId, { cluster: null })
-  await openChain(postgres, { chainId, genesisHash, headerRule: 'ethereum', startBlock: 0 }, headFrom, fence)
+  await openChain(postgres, { chainId, genesisHash, headerRule: 'ethereum', startBlock }, headFrom, fence)
   await adoptClickHouse(postgres, clickhouse, chainId)
   const { ledgerId } = await readLedgerIdentity(postgres)
   return {
@@ -155,6 +157,6 @@ export function recordedBatches(name: string, width: number): EncodedBatch[] {
 }
 
 /** A batch of its own buffers: the test runs the worker's code without its thread. */
-export function decode(raw: RawRange, checks: Checks = 'roots'): EncodedBatch {
-  return structuredClone(decodeRange({ ...devProfile, checks }, raw.bytes, raw.range).batch)
+export function decode(raw: RawRange, checks: Checks = 'roots', profile = devProfile): EncodedBatch {
+  return structuredClone(decodeRange({ ...profile, checks }, raw.bytes, raw.range).batch)
 }
