@@ -47,6 +47,8 @@ export interface ChainApi {
 export interface ChainApiOptions {
   readonly headFrom?: number
   readonly startBlock?: number
+  /** The node behind the API, instead of one whose answers the test fills in. */
+  readonly node?: NodeReader
   readonly kind?: 'tempo' | 'evm'
   /** Stands between the API and the engines of SQL. */
   readonly wrapEngine?: (engine: UserQueryEngine) => UserQueryEngine
@@ -68,9 +70,9 @@ export async function openChainApi(options: ChainApiOptions = {}): Promise<Chain
   const id = chainId(store.chainId)
   const nodeAnswers = new Map<string, Readonly<Record<string, unknown>>>()
   const nodeReceipts = new Map<string, Readonly<Record<string, unknown>>>()
-  const node: NodeReader = {
-    transaction: async (hash) => nodeAnswers.get(hash) ?? null,
-    receipt: async (hash) => nodeReceipts.get(hash) ?? null,
+  const node = options.node ?? {
+    transaction: async (hash: string) => nodeAnswers.get(hash) ?? null,
+    receipt: async (hash: string) => nodeReceipts.get(hash) ?? null,
   }
   const shutdown = new AbortController()
   const { clock } = systemRuntime()

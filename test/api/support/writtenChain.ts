@@ -24,13 +24,14 @@ export interface WrittenTransaction {
 export function writtenChain(
   recording: string,
   blocks: readonly (readonly WrittenTransaction[])[],
+  blockSeconds = 1,
 ): readonly RecordedBlock[] {
   const [genesis, ...others] = readRecording(recording)
   const template = others.find(({ block }) => typeOf(block as RpcObject) === '0x76')
   if (!genesis || !template) throw new Error(`${recording} has no block to write others after`)
   const written = [genesis]
   for (const transactions of blocks)
-    written.push(blockAfter(written.at(-1) ?? genesis, template, transactions))
+    written.push(blockAfter(written.at(-1) ?? genesis, template, transactions, blockSeconds))
   return written
 }
 
@@ -43,11 +44,12 @@ function blockAfter(
   parent: RecordedBlock,
   template: RecordedBlock,
   transactions: readonly WrittenTransaction[],
+  blockSeconds: number,
 ): RecordedBlock {
   const before = parent.block as RpcObject
   const number = numberToHex(Number(before['number']) + 1)
   const hash = keccak256(toBytes(`block ${number} ${transactions.length}`))
-  const timestamp = numberToHex(Number(before['timestamp']) + 1)
+  const timestamp = numberToHex(Number(before['timestamp']) + blockSeconds)
   const place = { blockHash: hash, blockNumber: number, blockTimestamp: timestamp }
   let logIndex = 0
   const written = transactions.map(({ from, logs }, index) => {

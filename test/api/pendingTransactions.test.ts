@@ -1,0 +1,95 @@
+// Goal: a transaction is served from the moment the node has it, through its block, and a lost node is told from a lost
+// transaction. Method: a real dev chain that mines when told to, behind the API's own reader of nodes.
+import { encodeFunctionData } from 'viem'
+import { Abis } from 'viem/tempo'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { DevRpc } from '#ingest/devchain/devRpc.ts'
+import { createSource, type RpcSource } from '#ingest/rpc/rpcSource.ts'
+import { systemRuntime } from '#runtime.ts'
+import { silentLogger } from '#telemetry.ts'
+import { nodeReader } from '../../commands/nodeReader.ts'
+import { mineBlocks, startTestDevChain } from '../support/devchain.ts'
+import { type ChainApi, openChainApi } from './support/chainApi.ts'
+import { type ResponseCheck, responseCheck } from './support/openapi.ts'
+
+const token = '0x20c0000000000000000000000000000000000000'
+const template = '/v1/transactions/{transactionHash}'
+
+describe('a transaction that is in no block of ours', () => {
+  let devChain: Awaited<ReturnType<typeof startTestDevChain>>
+  let source: RpcSource
+  let rpc: DevRpc
+  let api: ChainApi
+  let check: ResponseCheck
+  beforeAll(async () => {
+    devChain = await startTestDevChain()
+    rpc = new DevRpc(devChain.rpcUrl)
+    source = createSource({
+      chainId: devChain.chainId,
+      urls: [devChain.rpcUrl],
+      finalityDepth: 4,
+      runtime: systemRuntime(),
+      log: silentLogger,
+    })
+    api = await openChainApi({ node: nodeReader(source) })
+    check = await responseCheck(api)
+  })
+  afterAll(async () => {
+    await api.close()
+    await source.close()
+    await devChain.remove()
+  })
+
+  async function send(): Promise<string> {
+    const [from, to] = (await rpc.call('eth_accounts')) as [`0x${string}`, `0x${string}`]
+    const data = encodeFunctionData({ abi: Abis.tip20, functionName: 'transfer', args: [to, 7n] })
+    return String(await rpc.call('eth_sendTransaction', { from, to: token, data, gas: '0x7a120' }))
+  }
+
+  test('comes from the node: pending without a place, then with its block and receipt', async () => {
+    const hash = await send()
+    const pending = await api.get(`/v1/transactions/${hash}?include=receipt,feeToken`)
+    expect(check(template, pending)).toEqual([])
+    expect(pending.body).toMatchObject({
+      hash,
+      blockHash: null,
+      blockNumber: null,
+      transactionIndex: null,
+      timestamp: null,
+      recipient: token,
+    })
+    expect(pending.body.meta.rpc).toEqual(await rpc.call('eth_getTransactionByHash', hash))
+    expect(pending.headers.get('cache-control')).toBe('no-store')
+    for (const path of [`/v1/receipts/${hash}`, `/v1/transactions/${hash}/receipt`]) {
+      const { status, body, headers } = await api.get(path)
+      expect([status, body.error.code]).toEqual([404, 'receipt_not_found'])
+      expect(headers.get('cache-control')).toBe('no-store')
+    }
+    expect((await api.get(`/v1/transactions/${hash}/activities`)).body.error.code).toBe(
+      'transaction_not_found',
+    )
+
+    await mineBlocks(devChain.rpcUrl, 1)
+    const receipt = (await rpc.call('eth_getTransactionReceipt', hash)) as Record<string, string>
+    const mined = await api.get(`/v1/transactions/${hash}`)
+    expect(check(template, mined)).toEqual([])
+    expect(mined.body).toMatchObject({
+      blockHash: receipt['blockHash'],
+      blockNumber: Number(receipt['blockNumber']),
+      transactionIndex: 0,
+    })
+    expect(mined.headers.get('cache-control')).toBe('no-store')
+    const found = await api.get(`/v1/receipts/${hash}`)
+    expect(check('/v1/receipts/{transaction}', found)).toEqual([])
+    expect(found.body).toMatchObject({ transactionHash: hash, status: 'succeeded', meta: { rpc: receipt } })
+  })
+
+  test('is not found where the node knows none, and an outage is no answer', async () => {
+    const absent = `0x${'12'.repeat(32)}`
+    expect((await api.get(`/v1/transactions/${absent}`)).body.error.code).toBe('transaction_not_found')
+    await devChain.stop()
+    const { status, body } = await api.get(`/v1/transactions/${absent}`)
+    expect([status, body.error.code]).toEqual([502, 'upstream_error'])
+    expect(JSON.stringify(body)).not.toContain('127.0.0.1')
+  })
+})
