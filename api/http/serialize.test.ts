@@ -53,6 +53,21 @@ test('every kind of schema puts out what it was given', async () => {
   expect(await sent(without)).toEqual(without)
 })
 
+test('a wide union puts out what it was given', async () => {
+  const kinds = Array.from({ length: 20 }, (_, n) =>
+    s.object({ type: s.oneOf([`kind-${n}`]), [`field${n}`]: s.count }),
+  )
+  const app = Fastify()
+  const items = [
+    { type: 'kind-0', field0: 1 },
+    { type: 'kind-19', field19: 2 },
+  ]
+  const response = { 200: serializerSchema(s.object({ items: s.array(s.union(kinds)) })) }
+  app.get('/', { schema: { response } }, () => ({ items }))
+  expect((await app.inject('/')).json()).toEqual({ items })
+  await app.close()
+})
+
 test('members the schema does not name do not leave', async () => {
   expect(await sent({ ...full, secret: 'x' } as typeof full)).toEqual(full)
 })
