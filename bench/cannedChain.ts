@@ -1,18 +1,18 @@
 /**
  * A chain made for measuring: every address, topic, amount and hash is unique, so that nothing is fast because it repeats,
- * and every header is true, so that verification has its full work. Blocks are JSON text, as a node would send them.
+ * and every header is true, so that verification has its full work. Blocks are JSON text, as a Tempo node would send them.
  */
 import type { RpcBlock, RpcReceipt, RpcTransaction } from '#ingest/block.ts'
 import { ByteBuffer } from '#ingest/scan/byteBuffer.ts'
 import { receiptBytes } from '#ingest/scan/receiptBytes.ts'
 import { Bloom } from '#ingest/verify/bloom.ts'
 import { headerHash } from '#ingest/verify/header.ts'
-import { keccak256Hex } from '#ingest/verify/keccak.ts'
 import { writeReceipt } from '#ingest/verify/receipt.ts'
 import { RlpWriter } from '#ingest/verify/rlp.ts'
 import { writeTransaction } from '#ingest/verify/transaction.ts'
 import { orderedTrieRoot } from '#ingest/verify/trie.ts'
 import { address, hash } from '../primitives.ts'
+import { cannedTransaction, type Digits, quantity } from './cannedTransaction.ts'
 
 export interface ChainShape {
   readonly name: string
@@ -34,20 +34,20 @@ const transferTopic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4
 const emptyListHash = '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347'
 const writer = new RlpWriter()
 
-/** The whole chain of a shape; the same at every call. */
-export function cannedChain(shape: ChainShape): CannedBlock[] {
+/** The blocks of a shape, in order; the same at every call. */
+export function* cannedChain(shape: ChainShape): Generator<CannedBlock, void, undefined> {
   const digits = digitSource(1)
-  const blocks: CannedBlock[] = []
-  for (let number = 0; number < shape.blocks; number++)
-    blocks.push(cannedBlock(shape, number, blocks.at(-1)?.hash ?? `0x${'00'.repeat(32)}`, digits))
-  return blocks
+  let parentHash = `0x${'00'.repeat(32)}`
+  for (let number = 0; number < shape.blocks; number++) {
+    const block = cannedBlock(shape, number, parentHash, digits)
+    parentHash = block.hash
+    yield block
+  }
 }
-
-type Digits = (bytes: number) => string
 
 function cannedBlock(shape: ChainShape, number: number, parentHash: string, digits: Digits): CannedBlock {
   const transactions = Array.from({ length: shape.txsPerBlock }, (_, index) =>
-    transaction(number, index, digits),
+    cannedTransaction(writer, number, index, digits),
   )
   const receipts = transactions.map((tx, index) => receipt(shape, tx, index, digits))
   const bytes = new ByteBuffer(0)
@@ -64,7 +64,7 @@ function cannedBlock(shape: ChainShape, number: number, parentHash: string, digi
     ),
     receiptsRoot: hash(
       root(receipts.length, (index) => {
-        writeReceipt(writer, bytes, at(scanned, index), '0x2')
+        writeReceipt(writer, bytes, at(scanned, index), at(transactions, index).type)
       }),
     ),
     logsBloom: bloomOf(receipts) as `0x${string}`,
@@ -77,9 +77,14 @@ function cannedBlock(shape: ChainShape, number: number, parentHash: string, digi
     nonce: '0x0000000000000000',
     baseFeePerGas: quantity(20_000_000_000),
     size: quantity(1_000),
+    mainBlockGeneralGasLimit: quantity(30_000_000),
+    sharedGasLimit: '0x0',
+    timestampMillisPart: quantity((number % 2) * 500),
+    timestampMillis: quantity(1_767_225_600_000 + number * 500),
+    consensusContext: { epoch: 1, view: number + 1, parentView: number, proposer: hash(`0x${digits(32)}`) },
     transactions: [],
   }
-  const blockHash = hash(headerHash(bare, 'ethereum'))
+  const blockHash = hash(headerHash(bare, 'tempo'))
   const placed = { blockHash, blockNumber: bare.number }
   const logPlace = (one: RpcReceipt) =>
     one.logs.map((log) => ({ ...log, ...placed, transactionHash: one.transactionHash }))
@@ -94,40 +99,9 @@ function cannedBlock(shape: ChainShape, number: number, parentHash: string, digi
   }
 }
 
-function transaction(number: number, index: number, digits: Digits): RpcTransaction {
-  const fields = {
-    type: '0x2',
-    chainId: '0x1079',
-    nonce: quantity(number),
-    maxPriorityFeePerGas: '0x0',
-    maxFeePerGas: quantity(40_000_000_000),
-    gasPrice: quantity(20_000_000_000),
-    gas: quantity(100_000),
-    to: address(`0x20c0${digits(18)}`),
-    value: '0x0',
-    input: `0xa9059cbb${digits(64)}`,
-    accessList: [],
-    v: '0x1',
-    yParity: '0x1',
-    r: `0x1${digits(31).slice(1)}${digits(1)}`,
-    s: `0x1${digits(31).slice(1)}${digits(1)}`,
-    from: address(`0x${digits(20)}`),
-    transactionIndex: quantity(index),
-    blockNumber: quantity(number),
-    blockHash: hash(`0x${'00'.repeat(32)}`),
-    hash: hash(`0x${'00'.repeat(32)}`),
-  } as const satisfies Record<string, unknown>
-  const bare = fields as unknown as RpcTransaction
-  const mark = writer.written
-  writeTransaction(writer, bare)
-  const own = keccak256Hex(writer.since(mark))
-  writer.rewind(mark)
-  return { ...bare, hash: hash(own) }
-}
-
 function receipt(shape: ChainShape, tx: RpcTransaction, index: number, digits: Digits): RpcReceipt {
   const logs = Array.from({ length: shape.logsPerTx }, (_, log) => ({
-    address: tx.to ?? address(`0x${digits(20)}`),
+    address: tx.to ?? address(`0x20c0${digits(18)}`),
     topics: [transferTopic, `0x${'0'.repeat(24)}${digits(20)}`, `0x${'0'.repeat(24)}${digits(20)}`].map(hash),
     data: `0x${'0'.repeat(48)}${digits(8)}${digits(shape.extraDataBytes)}` as `0x${string}`,
     logIndex: quantity(index * shape.logsPerTx + log),
@@ -140,15 +114,17 @@ function receipt(shape: ChainShape, tx: RpcTransaction, index: number, digits: D
   const bloom = new Bloom()
   bloom.addLogs(logs)
   return {
-    type: '0x2',
+    type: tx.type,
     status: '0x1',
     transactionHash: tx.hash,
     transactionIndex: quantity(index),
     blockHash: tx.blockHash ?? tx.hash,
     blockNumber: tx.blockNumber ?? '0x0',
     from: tx.from,
-    to: tx.to ?? null,
+    to: tx.to ?? tx.calls?.[0]?.to ?? null,
     contractAddress: null,
+    feePayer: tx.from,
+    feeToken: tx.feeToken ?? address(`0x20c0${digits(18)}`),
     gasUsed: quantity(50_000),
     cumulativeGasUsed: quantity(50_000 * (index + 1)),
     effectiveGasPrice: quantity(20_000_000_000),
@@ -166,8 +142,6 @@ function bloomOf(receipts: readonly RpcReceipt[]): string {
   for (const { logs } of receipts) bloom.addLogs(logs)
   return bloom.toHex()
 }
-
-const quantity = (value: number): `0x${string}` => `0x${value.toString(16)}`
 
 function at<T>(list: readonly T[], index: number): T {
   const value = list[index]

@@ -1,10 +1,29 @@
 /**
  * A node that answers from memory, in a process of its own: what is measured is the reader, not the node. Entry of a child
- * process; the parent sends the shape and gets the address.
+ * process; the parent sends what to serve and gets the address, and later how the reading began.
  */
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type CannedBlock, type ChainShape, cannedChain } from './cannedChain.ts'
+import { setTimeout } from 'node:timers/promises'
+import { type CannedChain, readCannedFile } from './cannedFile.ts'
+
+/** What the parent says: what to serve, and then when blocks may be answered. */
+export type ServeMessage =
+  | {
+      readonly type: 'serve'
+      /** Of the chain's files. */
+      readonly path: string
+      /** Waited before every answer, as a node that is far away would have it. */
+      readonly latencyMs: number
+    }
+  | { readonly type: 'hold' | 'release' }
+
+/** What the child says once it answers. */
+export interface NodeMessage {
+  readonly url: string
+  readonly bytes: number
+  readonly blocks: number
+}
 
 interface Request {
   readonly id: number
@@ -12,8 +31,18 @@ interface Request {
   readonly params: readonly unknown[]
 }
 
-process.once('message', (shape: ChainShape) => {
-  const chain = cannedChain(shape)
+/** Blocks are held back until the reader has started up: what is measured begins with the first of them. */
+let released = Promise.withResolvers<void>()
+
+process.on('message', (message: ServeMessage) => {
+  if (message.type === 'serve') serve(message.path, message.latencyMs)
+  else if (message.type === 'release') released.resolve()
+  else released = Promise.withResolvers()
+})
+process.once('disconnect', () => process.exit(0))
+
+function serve(path: string, latencyMs: number): void {
+  const chain = readCannedFile(path)
   const server = createServer((request, response) => {
     // Readers ask whether heads are announced over WebSocket here; they are not.
     if (request.method !== 'POST') return void response.writeHead(405).end()
@@ -21,47 +50,79 @@ process.once('message', (shape: ChainShape) => {
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
       const body: Request | Request[] = JSON.parse(Buffer.concat(chunks).toString())
-      const text = Array.isArray(body)
-        ? `[${body.map((one) => answer(chain, one)).join(',')}]`
-        : answer(chain, body)
-      response.setHeader('content-type', 'application/json')
-      response.end(text)
+      void respond(chain, body, response, latencyMs)
     })
   })
   server.listen(0, '127.0.0.1', () => {
     const { port } = server.address() as AddressInfo
-    const bytes = chain.reduce((sum, { block, receipts }) => sum + block.length + receipts.length, 0)
-    process.send?.({ url: `http://127.0.0.1:${port}`, bytes })
+    const last = chain.receipts(chain.blocks - 1)
+    const bytes = last.byteOffset + last.byteLength - chain.block(0).byteOffset
+    const message: NodeMessage = { url: `http://127.0.0.1:${port}`, bytes, blocks: chain.blocks }
+    process.send?.(message)
   })
-})
-process.once('disconnect', () => process.exit(0))
-
-function answer(chain: readonly CannedBlock[], { id, method, params }: Request): string {
-  const result = resultOf(chain, method, params)
-  return result === undefined
-    ? `{"jsonrpc":"2.0","id":${id},"error":{"code":-32601,"message":"method not found"}}`
-    : `{"jsonrpc":"2.0","id":${id},"result":${result}}`
 }
 
-function resultOf(
-  chain: readonly CannedBlock[],
-  method: string,
-  params: readonly unknown[],
-): string | undefined {
+/** A batch of this many items is history being read, not a probe. */
+const readingItemsMin = 4
+
+async function respond(
+  chain: CannedChain,
+  body: Request | Request[],
+  response: ServerResponse,
+  latencyMs: number,
+): Promise<void> {
+  if (Array.isArray(body) && body.length >= readingItemsMin) await released.promise
+  if (latencyMs > 0) await setTimeout(latencyMs)
+  const pieces = Array.isArray(body)
+    ? [open, ...body.flatMap((one, index) => [...(index > 0 ? [comma] : []), ...answer(chain, one)]), close]
+    : answer(chain, body)
+  const bytes = Buffer.concat(pieces)
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': bytes.length }).end(bytes)
+}
+
+const open = Buffer.from('[')
+const comma = Buffer.from(',')
+const close = Buffer.from(']')
+const end = Buffer.from('}')
+
+function answer(chain: CannedChain, { id, method, params }: Request): Buffer[] {
+  const result = resultOf(chain, method, params)
+  return result === undefined
+    ? [Buffer.from(`{"jsonrpc":"2.0","id":${id},"error":{"code":-32601,"message":"method not found"}}`)]
+    : [Buffer.from(`{"jsonrpc":"2.0","id":${id},"result":`), result, end]
+}
+
+function resultOf(chain: CannedChain, method: string, params: readonly unknown[]): Buffer | undefined {
   switch (method) {
     case 'eth_chainId':
-      return '"0x1079"'
+      return Buffer.from('"0x1079"')
     case 'eth_blockNumber':
-      return `"0x${(chain.length - 1).toString(16)}"`
+      return Buffer.from(`"0x${(chain.blocks - 1).toString(16)}"`)
     case 'eth_getBlockByNumber':
-      return blockAt(chain, params[0])?.block ?? 'null'
+      return within(
+        chain,
+        params[0],
+        params[1] === true ? chain.block : (number) => headOf(chain.block(number)),
+      )
     case 'eth_getBlockReceipts':
-      return blockAt(chain, params[0])?.receipts ?? 'null'
+      return within(chain, params[0], chain.receipts)
     default:
       return undefined
   }
 }
 
-function blockAt(chain: readonly CannedBlock[], tag: unknown): CannedBlock | undefined {
-  return tag === 'latest' || tag === 'finalized' ? chain.at(-1) : chain[Number(tag)]
+/** A block without its transactions, which come last. */
+function headOf(block: Buffer): Buffer {
+  return Buffer.concat([
+    block.subarray(0, block.indexOf(beforeTransactions) + beforeTransactions.length),
+    listEnd,
+  ])
+}
+
+const beforeTransactions = Buffer.from('"transactions":[')
+const listEnd = Buffer.from(']}')
+
+function within(chain: CannedChain, tag: unknown, read: (number: number) => Buffer): Buffer {
+  const number = tag === 'latest' || tag === 'finalized' ? chain.blocks - 1 : Number(tag)
+  return number < chain.blocks ? read(number) : Buffer.from('null')
 }

@@ -1,26 +1,39 @@
-/** What the benches share: a child process to run against, medians, and the machine they ran on. */
+/** What the benches share: a canned node to read from, medians, and the machine they ran on. */
 import { fork } from 'node:child_process'
+import { once } from 'node:events'
 import { cpus, totalmem } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import type { ChainShape } from './cannedChain.ts'
+import { buildCannedFile, type Chain } from './cannedFile.ts'
+import type { NodeMessage, ServeMessage } from './cannedNode.ts'
 
 export interface CannedNode {
   readonly url: string
+  readonly blocks: number
   /** JSON bytes of the whole chain. */
   readonly bytes: number
+  /** Blocks are answered from now on; until then their requests wait. */
+  release(): void
+  /** Requests for blocks wait again. */
+  hold(): void
   stop(): void
 }
 
-/** Starts a node with a chain of the shape; resolves when it answers. */
-export function startCannedNode(shape: ChainShape): Promise<CannedNode> {
+/** Starts a node with a chain; resolves when it answers. It holds back blocks until released. */
+export async function startCannedNode(chain: Chain, latencyMs = 0): Promise<CannedNode> {
+  const path = await buildCannedFile(chain)
   const child = fork(fileURLToPath(new URL('./cannedNode.ts', import.meta.url)))
-  child.send(shape)
-  return new Promise((resolve, reject) => {
-    child.once('error', reject)
-    child.once('message', (message: { url: string; bytes: number }) =>
-      resolve({ ...message, stop: () => child.disconnect() }),
-    )
-  })
+  const serve: ServeMessage = { type: 'serve', path, latencyMs }
+  child.send(serve)
+  const [{ url, blocks, bytes }]: [NodeMessage] = (await once(child, 'message')) as [NodeMessage]
+  const tell = (type: 'hold' | 'release') => child.send({ type } satisfies ServeMessage)
+  return {
+    url,
+    blocks,
+    bytes,
+    release: () => tell('release'),
+    hold: () => tell('hold'),
+    stop: () => child.disconnect(),
+  }
 }
 
 /** One measured run. */

@@ -1,9 +1,13 @@
 /** `npm run bench [subject]`: runs the benches and prints one table. */
 import { benchDecode } from './decode.bench.ts'
 import { type Line, machine } from './harness.ts'
-import { benchIngest } from './ingest.bench.ts'
+import { benchGrowth, benchIngest } from './ingest.bench.ts'
 
-const subjects: Readonly<Record<string, () => Promise<Line[]>>> = { decode: benchDecode, ingest: benchIngest }
+const subjects: Readonly<Record<string, () => Promise<Line[]>>> = {
+  decode: benchDecode,
+  ingest: benchIngest,
+  growth: benchGrowth,
+}
 
 const asked = process.argv.slice(2)
 const unknown = asked.find((name) => !Object.hasOwn(subjects, name))

@@ -1,0 +1,30 @@
+/** What is indexed in the benches. */
+
+import type { ChainShape } from './cannedChain.ts'
+import type { Chain } from './cannedFile.ts'
+import { hasRecording } from './recordedChain.ts'
+
+/** The chain that peers were measured on: 100,000 transactions, 200,000 transfers, some 340 MB of JSON. */
+export const dense = (blocks: number): ChainShape => ({
+  name: 'dense',
+  blocks,
+  txsPerBlock: 50,
+  logsPerTx: 2,
+  extraDataBytes: 0,
+})
+
+export const denseBlocks = 2_000
+
+/** `small` runs in seconds, to try a change with. */
+export function shapes(small: boolean): readonly Chain[] {
+  if (small) return [dense(200)]
+  return [
+    dense(denseBlocks),
+    { name: 'sparse', blocks: 12_000, txsPerBlock: 2, logsPerTx: 2, extraDataBytes: 0 },
+    { name: 'huge blocks', blocks: 40, txsPerBlock: 2_000, logsPerTx: 2, extraDataBytes: 0 },
+    { name: 'log-heavy', blocks: 200, txsPerBlock: 50, logsPerTx: 20, extraDataBytes: 128 },
+    ...(hasRecording() ? (['recording'] as const) : []),
+  ]
+}
+
+export const nameOf = (chain: Chain): string => (chain === 'recording' ? chain : chain.name)
