@@ -4,7 +4,7 @@ import { blockCount } from '#ingest/range.ts'
 import type { ClickHouseLane } from '#store/clickhouse/lane.ts'
 import { openClickHouseLane } from '#store/clickhouse/openLane.ts'
 import type { CommitListener } from '#store/sinks/postgres.ts'
-import type { EncodedBatch } from '#transform/batch.ts'
+import { type EncodedBatch, releaseClickhouse, releasePostgres } from '#transform/batch.ts'
 import { metrics } from '../telemetry.ts'
 import { type Writing, wake } from './writing.ts'
 
@@ -22,10 +22,13 @@ export function clickhouseLaneOf(writing: Writing, lease: Lease): ClickHouseLane
     log,
     cache,
     decode: (raw) => pool.decode(raw),
-    onWritten: (range, rows) => {
+    onWritten: (range, batches) => {
       metrics.tipBlock.set({ chain, store: 'clickhouse' }, range.to)
       metrics.blocksCommitted.inc({ chain, store: 'clickhouse', lane: 'all' }, blockCount(range))
-      metrics.rowsCommitted.inc({ chain, store: 'clickhouse' }, rows)
+      for (const batch of batches) {
+        metrics.rowsCommitted.inc({ chain, store: 'clickhouse' }, rowCount(batch))
+        releaseClickhouse(batch)
+      }
       wake(writing)
     },
   })
@@ -37,7 +40,7 @@ export function commitListener(writing: Writing, clickhouseLane: ClickHouseLane)
   const chain = String(options.identity.chainId)
   return {
     appended: async (batch, lane) => {
-      cache.add(batch)
+      cache.add(releasePostgres(batch))
       metrics.blocksCommitted.inc({ chain, store: 'postgres', lane }, blockCount(batch.range))
       metrics.rowsCommitted.inc({ chain, store: 'postgres' }, rowCount(batch))
       if (lane === 'head') metrics.tipBlock.set({ chain, store: 'postgres' }, batch.range.to)

@@ -6,10 +6,11 @@
  * Faithful as JSON: key order and unknown fields are kept. Numbers are those a JSON parser gives, so an integer beyond
  * 2^53 would not be; nodes write such quantities as hex text.
  */
-import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import { constants, zstdDecompressSync } from 'node:zlib'
 import type { Slice } from '#ingest/scan/jsonCursor.ts'
 import type { TransactionSlices } from '#ingest/scan/sliceTransactions.ts'
 import type { BlockAnswer } from './parseRange.ts'
+import { ZstdCompressor } from './zstdCompressor.ts'
 
 /** Transactions in a part. More compress no better (430 to 480 bytes each) and cost more to read one. */
 export const txsPerPart = 16
@@ -18,9 +19,9 @@ export const txsPerPart = 16
  * Level 1: 12 us and 474 bytes per transaction (9.5 times smaller). Level 3 takes 15 us for 477, level 9 55 us for 459.
  * The checksum lets a reader tell a damaged piece from a different answer.
  */
-const compression = {
+const compressor = new ZstdCompressor({
   params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 },
-}
+})
 
 /** A part as JSON is bounded by the answer it came from, far below this; a damaged length must not take the memory. */
 const partBytesMax = 256 << 20
@@ -41,7 +42,7 @@ export function archiveBlock({ block, receipts }: BlockAnswer): Uint8Array[] {
       JSON.stringify({ transactions: transactions.slice(from, to), receipts: allReceipts.slice(from, to) }),
     )
   }
-  return texts.map((text) => zstdCompressSync(text, compression))
+  return texts.map((text) => compressor.compress(Buffer.from(text)))
 }
 
 /** An answer whose parts were found in its bytes, as they came from the node. */
@@ -68,7 +69,7 @@ export function archiveSlices({ block, transactions, receipts, receiptSlices }: 
       ]),
     )
   }
-  return texts.map((text) => zstdCompressSync(text, compression))
+  return texts.map((text) => compressor.compress(text))
 }
 
 const emptyList = Buffer.from('[]')

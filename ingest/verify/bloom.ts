@@ -26,7 +26,9 @@ export class Bloom {
   /** Sets the bits of another bloom, whose bytes start at a place. */
   addBloom(view: DataView, at: number): void {
     for (let offset = 0; offset < bloomBytes; offset += 4) {
-      this.#view.setUint32(offset, this.#view.getUint32(offset) | view.getUint32(at + offset))
+      const bits = view.getUint32(at + offset)
+      // A receipt's bloom is nearly empty.
+      if (bits !== 0) this.#view.setUint32(offset, this.#view.getUint32(offset) | bits)
     }
   }
 
@@ -35,26 +37,14 @@ export class Bloom {
   }
 
   #addValue(text: string): void {
-    for (const bit of bitsOf(text)) {
+    const hash = keccak256(Buffer.from(text.slice(2), 'hex'))
+    for (const offset of bitPairs) {
+      const bit = (((hash[offset] ?? 0) << 8) | (hash[offset + 1] ?? 0)) & 0x7ff
       const byte = bloomBytes - 1 - (bit >> 3)
       this.bytes[byte] = (this.bytes[byte] ?? 0) | (1 << (bit & 7))
     }
   }
 }
 
-/**
- * The bits of addresses and topics seen before: the same few contracts and events come again and again. Dropped as a
- * whole when full (about 2 MB), which bounds it without the cost of an eviction order.
- */
-const knownBits = new Map<string, readonly number[]>()
-const knownBitsMax = 10_000
-
-function bitsOf(text: string): readonly number[] {
-  const known = knownBits.get(text)
-  if (known !== undefined) return known
-  const hash = keccak256(Buffer.from(text.slice(2), 'hex'))
-  const bits = [0, 2, 4].map((offset) => (((hash[offset] ?? 0) << 8) | (hash[offset + 1] ?? 0)) & 0x7ff)
-  if (knownBits.size >= knownBitsMax) knownBits.clear()
-  knownBits.set(text, bits)
-  return bits
-}
+/** Each of the first three pairs of bytes of a value's hash names one bit. */
+const bitPairs = [0, 2, 4] as const

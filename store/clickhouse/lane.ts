@@ -12,14 +12,14 @@ import type { ClickHouseSink } from '../sinks/clickhouse.ts'
 import type { BatchCache } from './batchCache.ts'
 import { ENCODER_VERSION } from './encoderVersion.ts'
 import type { Journal } from './journal.ts'
-import type { LaneLedger } from './laneLedger.ts'
+import type { LaneLedger, MissingRange } from './laneLedger.ts'
 
 /** Width of a ClickHouse partition; an insert that straddles two is not atomic (measured with kill -9). */
 export const PARTITION_BLOCKS = 65_536
 /** An insert larger than this gains no speed and holds memory. */
 const BATCH_BYTES_MAX = 96 * 1024 * 1024
-/** At the head a smaller insert waits, because many small parts cost merges (16 tables every 500 ms: 11 % of a core). */
-const FLUSH_ROWS_MIN = 64_000
+/** A smaller insert waits for more, because many small parts cost merges (16 tables every 500 ms: 11 % of a core). */
+const FLUSH_ROWS_MIN = 128_000
 const FLUSH_MS = 2_000
 /** Blocks made anew from the archive at a time: a few MB of answers. */
 const ARCHIVE_BLOCKS_MAX = 64
@@ -44,7 +44,7 @@ export interface ClickHouseLaneOptions {
   /** Digests the next whole partition, if there is one; false when what it holds is not what was sent. */
   readonly seal: () => Promise<boolean>
   /** Told after every write. */
-  readonly onWritten: (range: BlockRange, rows: number) => void
+  readonly onWritten: (range: BlockRange, batches: readonly EncodedBatch[]) => void
 }
 
 export class ClickHouseLane {
@@ -143,9 +143,9 @@ export class ClickHouseLane {
   }
 
   /** The lowest run of blocks that Postgres holds, are final, and ClickHouse lacks; within one partition. */
-  async #lowestGap(): Promise<BlockRange | undefined> {
+  async #lowestGap(): Promise<MissingRange | undefined> {
     const [gap] = await this.#options.ledger.missing()
-    return gap && { from: gap.from, to: Math.min(gap.to, this.#partitionEnd(gap.from)) }
+    return gap && { ...gap, to: Math.min(gap.to, this.#partitionEnd(gap.from)) }
   }
 
   /** Whole cached batches from the gap's first block on, up to the size of one insert. */
@@ -163,11 +163,12 @@ export class ClickHouseLane {
     return batches
   }
 
-  #worthWaiting(gap: BlockRange, batches: readonly EncodedBatch[]): boolean {
+  #worthWaiting(gap: MissingRange, batches: readonly EncodedBatch[]): boolean {
+    const isLast = gap.ended === true && batches.at(-1)?.range.to === gap.to
     const rows = batches.reduce((sum, batch) => sum + rowCount(batch), 0)
     const partitionDone = batches.at(-1)?.range.to === this.#partitionEnd(gap.from)
     const waited = this.#options.clock.monotonic() - this.#flushedAt
-    return rows < FLUSH_ROWS_MIN && !partitionDone && waited < FLUSH_MS
+    return rows < FLUSH_ROWS_MIN && !isLast && !partitionDone && waited < FLUSH_MS
   }
 
   /** A partition below was just completed. One that disagrees stays readable, and is told loudly. */
@@ -220,10 +221,7 @@ export class ClickHouseLane {
     this.#adopted = true
     this.#flushedAt = clock.monotonic()
     cache.drop(range)
-    onWritten(
-      range,
-      batches.reduce((sum, batch) => sum + rowCount(batch), 0),
-    )
+    onWritten(range, batches)
   }
 }
 

@@ -1,13 +1,18 @@
 /** What the ClickHouse lane has to know of Postgres: which blocks it may write next, and the payloads to make them from. */
-import { type BlockRange, difference, intersection, type RangeSet, union } from '#ingest/range.ts'
+import { type BlockRange, difference, intersection, union } from '#ingest/range.ts'
 import type { RawRange } from '#ingest/source.ts'
 import { readArchive } from '../archive.ts'
 import { readCoverage, readLane } from '../lane.ts'
 import { type Postgres, quoteIdentifier } from '../postgres.ts'
 
+export interface MissingRange extends BlockRange {
+  /** History that is loaded to its end: what comes next, at the head, is no reason to wait with it. */
+  readonly ended?: boolean
+}
+
 export interface LaneLedger {
   /** Blocks that Postgres holds, are final, and ClickHouse lacks; ascending. */
-  missing(): Promise<RangeSet>
+  missing(): Promise<readonly MissingRange[]>
   /** The node's answers for the range, as they were fetched. */
   archive(range: BlockRange): Promise<RawRange>
 }
@@ -17,18 +22,29 @@ export function postgresLaneLedger(postgres: Postgres, schema: string): LaneLedg
   return {
     async missing() {
       const lane = await readLane(pool, schema)
-      const held = union(await readCoverage(pool, schema, 'postgres'), await loadedChunks(postgres, schema))
-      const final = intersection(held, [{ from: 0, to: lane?.finalized ?? -1 }])
-      return difference(final, await readCoverage(pool, schema, 'clickhouse'))
+      const covered = await readCoverage(pool, schema, 'postgres')
+      const chunks = await loadedChunks(postgres, schema)
+      const final = intersection(union(covered, chunks), [{ from: 0, to: lane?.finalized ?? -1 }])
+      const isLoading = (block: number) => chunks.some(({ to, end }) => to === block && to < end)
+      return difference(final, await readCoverage(pool, schema, 'clickhouse')).map(({ from, to }) => ({
+        from,
+        to,
+        ended: lane !== null && to < lane.fromBlock && !isLoading(to),
+      }))
     },
     archive: (range) => readArchive(pool, schema, range),
   }
 }
 
 /** What chunks have loaded so far: committed in Postgres, though not yet attached. */
-async function loadedChunks({ pool }: Postgres, schema: string): Promise<RangeSet> {
-  const result = await pool.query<{ from_block: number; tip: number }>(
-    `SELECT from_block, tip FROM ${quoteIdentifier(schema)}.chunks WHERE tip >= from_block`,
+async function loadedChunks({ pool }: Postgres, schema: string): Promise<readonly LoadedChunk[]> {
+  const result = await pool.query<{ from_block: number; tip: number; to_block: number }>(
+    `SELECT from_block, tip, to_block FROM ${quoteIdentifier(schema)}.chunks WHERE tip >= from_block`,
   )
-  return result.rows.map((row) => ({ from: row.from_block, to: row.tip }))
+  return result.rows.map((row) => ({ from: row.from_block, to: row.tip, end: row.to_block }))
+}
+
+/** A chunk as far as it is loaded; `end` is the last block it is going to hold. */
+interface LoadedChunk extends BlockRange {
+  readonly end: number
 }

@@ -1,5 +1,5 @@
 /** The frame of a Postgres `COPY .. FROM STDIN (FORMAT binary)` stream; pieces of tuples go between header and trailer. */
-import type { EncodedTable } from '../batch.ts'
+import { assertNotReleased, type EncodedTable } from '../batch.ts'
 
 /** Signature, flags 0, no header extension. */
 export const copyHeader: Uint8Array = Uint8Array.from([
@@ -12,6 +12,7 @@ export const copyTrailer: Uint8Array = Uint8Array.from([0xff, 0xff])
 
 /** One COPY stream of all rows of the pieces, as buffers to be sent one after the other. Nothing is copied. */
 export function copyStream(pieces: readonly EncodedTable[]): Uint8Array[] {
+  for (const { postgres } of pieces) assertNotReleased(postgres)
   return [
     copyHeader,
     ...pieces.map((piece) => piece.postgres).filter((bytes) => bytes.byteLength > 0),

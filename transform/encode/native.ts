@@ -2,7 +2,7 @@
  * ClickHouse's Native format: a block is a header, then column after column its name, its type and its values. A nullable
  * column has two streams, null map and values; concatenating streams of several pieces gives a valid column.
  */
-import type { EncodedTable } from '../batch.ts'
+import { assertNotReleased, type EncodedTable } from '../batch.ts'
 import type { Column, ColumnType, Table } from '../tables.ts'
 
 export interface NativeStream {
@@ -52,6 +52,7 @@ export function nativeBlock(table: Table, pieces: readonly EncodedTable[]): Uint
       for (const piece of pieces) {
         const bytes = piece.clickhouse[stream]
         if (bytes === undefined) throw new Error(`${table.name} has no stream ${stream}`)
+        assertNotReleased(bytes)
         if (bytes.byteLength > 0) buffers.push(bytes)
       }
     }
