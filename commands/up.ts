@@ -1,4 +1,5 @@
 /** `millrace up`: index, serve and show, in one process, until asked to stop. */
+import { Egress } from '#api/http/egress.ts'
 import { LiveHub } from '#api/live/hub.ts'
 import { endpoints, type RouteServices } from '#api/routes/index.ts'
 import { attributionNames } from '#api/routes/present/memo.ts'
@@ -85,6 +86,7 @@ async function serve(config: Config, program: Program, options: UpOptions): Prom
     attributionNames: attributionNames(attributions),
     tokenNames: tokenNamesOf(chains, curatedTokens),
     curatedTokens,
+    egress: new Egress(),
   }
   const app = await createServer({
     endpoints,

@@ -6,6 +6,7 @@ import { listBlocksEndpoint, readBlockEndpoint } from './blocks.ts'
 import { readConsoleAssetEndpoint, readConsoleEndpoint } from './console.ts'
 import { type IndexerServices, postIndexerQueryEndpoint, queryIndexerEndpoint } from './indexer.ts'
 import { readIndexerSchemaEndpoint } from './indexerSchema.ts'
+import { type LogoServices, readTokenLogoEndpoint } from './logo.ts'
 import {
   listReceiptsEndpoint,
   listTransactionReceiptsEndpoint,
@@ -14,13 +15,14 @@ import {
 } from './receipts.ts'
 import { readStatusEndpoint } from './status.ts'
 import { readHealthEndpoint, readMetricsEndpoint, readReadyEndpoint, type SystemServices } from './system.ts'
-import { listTokensEndpoint, readTokenEndpoint, type TokenServices } from './tokens.ts'
+import { readTokenlistEndpoint } from './tokenlist.ts'
+import { listTokensEndpoint, readTokenEndpoint } from './tokens.ts'
 import { listTokenTransactionsEndpoint } from './tokenTransactions.ts'
 import { listTransactionsEndpoint, readTransactionEndpoint } from './transactions.ts'
 import { listTransfersEndpoint, type TransferServices } from './transfers.ts'
 
 /** What main.ts gives the routes. */
-export interface RouteServices extends SystemServices, TransferServices, IndexerServices, TokenServices {}
+export interface RouteServices extends SystemServices, TransferServices, IndexerServices, LogoServices {}
 
 export const endpoints: readonly Endpoint<RouteServices>[] = [
   listBlocksEndpoint,
@@ -36,6 +38,8 @@ export const endpoints: readonly Endpoint<RouteServices>[] = [
   postIndexerQueryEndpoint,
   listTokensEndpoint,
   readTokenEndpoint,
+  readTokenLogoEndpoint,
+  readTokenlistEndpoint,
   listHoldersEndpoint,
   listBalancesEndpoint,
   readIndexerSchemaEndpoint,

@@ -38,6 +38,17 @@ export async function askContracts(
   at: CallsAt,
   signal: AbortSignal,
 ): Promise<readonly unknown[]> {
+  const answers = await readAnswers(call, questions, at, signal)
+  return questions.map(({ ask }, index) => decodeAnswer(ask, answers[index] ?? null))
+}
+
+/** The same, as the contracts gave them. */
+export async function readAnswers(
+  call: CallContracts,
+  questions: readonly ContractQuestion[],
+  at: CallsAt,
+  signal: AbortSignal,
+): Promise<readonly (Hex | null)[]> {
   const answers: (Hex | null)[] = []
   for (let start = 0; start < questions.length; start += CALLS_MAX) {
     const piece = questions.slice(start, start + CALLS_MAX)
@@ -47,11 +58,11 @@ export async function askContracts(
     }))
     answers.push(...(await call(calls, at, signal)))
   }
-  return questions.map(({ ask }, index) => decodeAnswer(ask, answers[index] ?? null))
+  return answers
 }
 
 /** A contract may answer anything, or nothing, to a function it does not have. */
-function decodeAnswer(ask: AbiFunction, data: Hex | null): unknown {
+export function decodeAnswer(ask: AbiFunction, data: Hex | null): unknown {
   if (data === null || data === '0x') return null
   try {
     return decodeFunctionResult({ abi: [ask], functionName: ask.name, data })

@@ -2,10 +2,11 @@
  * Names, symbols and decimals of ERC-20 tokens on chains where no event tells them: asked of a node, many tokens at once,
  * after a token was first transferred. Contracts may answer anything, or nothing.
  */
+import type { AbiFunction } from 'viem'
 import { parseAbi } from 'viem/utils'
-import { type Address, address } from '../../primitives.ts'
+import { type Address, address, type Hex } from '../../primitives.ts'
 import { quoteIdentifier, toBytes, toHex } from '../postgres.ts'
-import { askContracts, type CallContracts } from './contractCalls.ts'
+import { type CallContracts, decodeAnswer, readAnswers } from './contractCalls.ts'
 import type { BlockFollower, Completion, FollowerContext, FollowerTransaction } from './follower.ts'
 import { storable } from './tokens.ts'
 
@@ -14,11 +15,12 @@ const TOKENS_AT_ONCE = 100
 /** No sensible token says more; the rest is cut. */
 const TEXT_CHARACTERS_MAX = 256
 
-const functions = parseAbi([
+const [nameOf, symbolOf, decimalsOf] = parseAbi([
   'function name() view returns (string)',
   'function symbol() view returns (string)',
   'function decimals() view returns (uint8)',
 ])
+const functions = [nameOf, symbolOf, decimalsOf] as const
 
 /** What a token says of itself. */
 interface Metadata {
@@ -61,10 +63,15 @@ async function readMetadata(
   const tokens = found.rows.map(({ token }) => address(toHex(token)))
   if (tokens.length === 0) return null
   const questions = tokens.flatMap((to) => functions.map((ask) => ({ to, ask })))
-  const answers = await askContracts(call, questions, 'latest', signal)
+  const answers = await readAnswers(call, questions, 'latest', signal)
   const told = tokens.map((token, index): Metadata => {
-    const [name, symbol, decimals] = answers.slice(index * functions.length)
-    return { token, name: textOf(name), symbol: textOf(symbol), decimals: numberOf(decimals) }
+    const [name = null, symbol = null, decimals = null] = answers.slice(index * functions.length)
+    return {
+      token,
+      name: readText(nameOf, name),
+      symbol: readText(symbolOf, symbol),
+      decimals: readNumber(decimalsOf, decimals),
+    }
   })
   return { store: (transaction) => store(transaction, told), last: false }
 }
@@ -87,7 +94,29 @@ async function store({ client, schema }: FollowerTransaction, told: readonly Met
   )
 }
 
-const textOf = (value: unknown): string | null =>
-  typeof value === 'string' ? storable([...value].slice(0, TEXT_CHARACTERS_MAX).join('')) : null
+/** Null where the answer is no text. */
+function readText(ask: AbiFunction, answer: Hex | null): string | null {
+  const told = decodeAnswer(ask, answer)
+  const text = typeof told === 'string' ? told : readShortText(answer)
+  return text === null ? null : storable([...text].slice(0, TEXT_CHARACTERS_MAX).join(''))
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** The oldest tokens answer with 32 bytes, filled up with zeros. */
+function readShortText(answer: Hex | null): string | null {
+  const bytes = Buffer.from(answer?.slice(2) ?? '', 'hex')
+  if (bytes.length !== 32 || bytes[0] === 0) return null
+  try {
+    return utf8.decode(bytes).replace(/\0+$/, '')
+  } catch {
+    // Bytes that are no text.
+    return null
+  }
+}
+
 /** uint8 comes as a number. */
-const numberOf = (value: unknown): number | null => (typeof value === 'number' ? value : null)
+function readNumber(ask: AbiFunction, answer: Hex | null): number | null {
+  const told = decodeAnswer(ask, answer)
+  return typeof told === 'number' ? told : null
+}

@@ -1,5 +1,6 @@
 /** The API over a real chain store: what a test asks over HTTP and, beside it, the store it may change. */
 
+import { Egress } from '#api/http/egress.ts'
 import { LiveHub } from '#api/live/hub.ts'
 import { endpoints, type RouteServices } from '#api/routes/index.ts'
 import { attributionNames } from '#api/routes/present/memo.ts'
@@ -88,6 +89,7 @@ export async function openChainApi(options: ChainApiOptions = {}): Promise<Chain
     sql,
     live,
     curatedTokens: { changedAtSeconds: 0, of: () => [], find: () => undefined },
+    egress: new Egress(),
     status: statusOf(state),
     clock,
     shutdown: shutdown.signal,

@@ -1,0 +1,110 @@
+/** GET /v1/tokens/{token}/logo. */
+import { readFile } from 'node:fs/promises'
+import { extname } from 'node:path'
+import type { CuratedLogo } from '#store/curated/curatedTokens.ts'
+import { findTokens } from '#store/queries/tokens.ts'
+import { type Egress, EgressRefusedError } from '../http/egress.ts'
+import { ApiError } from '../http/errors.ts'
+import * as p from '../http/parameter.ts'
+import { rawEndpoint } from '../http/rawEndpoint.ts'
+import { type TokenServices, tokenChainOf } from './tokens.ts'
+
+export interface LogoServices extends TokenServices {
+  /** For logos that are elsewhere. */
+  readonly egress: Pick<Egress, 'fetch'>
+}
+
+interface Image {
+  readonly contentType: string
+  readonly body: Buffer
+}
+
+/** A logo is a small picture; what is larger is none. */
+const BYTES_MAX = 512 * 1024
+
+/** Pictures browsers show, by the name's end of a file. */
+const types: Readonly<Record<string, string>> = {
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.jpg': 'image/jpeg',
+  '.jpeg': 'image/jpeg',
+  '.gif': 'image/gif',
+  '.webp': 'image/webp',
+  '.avif': 'image/avif',
+}
+const contentTypes = [...new Set(Object.values(types))]
+
+/** A picture of a stranger, opened by itself, runs nothing and loads nothing (SVG may hold scripts). */
+const harmless = { 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox" }
+
+export const readTokenLogoEndpoint = rawEndpoint({
+  path: '/v1/tokens/{token}/logo',
+  summary: "A token's logo.",
+  description:
+    "The operator's, else the one the token itself names: a `data:` URI, or a picture of up to 512 KiB behind `https:`.",
+  params: { token: p.token },
+  chain: 'query',
+  produces: Object.fromEntries(contentTypes.map((type) => [type, null])),
+  errors: ['token_logo_not_found', 'projection_incomplete', 'coverage_incomplete'],
+  answer: async ({ chainId, path, signal }, services: LogoServices) => {
+    const { curatedTokens, egress } = services
+    const logo =
+      curatedTokens.find(chainId, path.token)?.logo ??
+      (await logoOnChain(services, { chainId, token: path.token, signal }))
+    const image = logo && (await readLogo(logo, egress, signal))
+    if (!image) throw new ApiError('token_logo_not_found')
+    return { kind: 'bytes', ...image, cache: 'asset', headers: harmless }
+  },
+})
+
+async function logoOnChain(
+  services: TokenServices,
+  of: {
+    readonly chainId: Parameters<typeof tokenChainOf>[1]
+    readonly token: string
+    readonly signal: AbortSignal
+  },
+): Promise<CuratedLogo | null> {
+  const chain = tokenChainOf(services, of.chainId)
+  const found = await findTokens(chain, [of.token], { totals: false }, of.signal)
+  const uri = found.get(of.token)?.logoUri ?? null
+  return uri === null ? null : { uri }
+}
+
+/** Null where there is no picture. */
+async function readLogo(
+  logo: CuratedLogo,
+  egress: LogoServices['egress'],
+  signal: AbortSignal,
+): Promise<Image | null> {
+  if ('file' in logo) return imageOf(types[extname(logo.file).toLowerCase()], await readFile(logo.file))
+  if (logo.uri.startsWith('data:')) return readDataUri(logo.uri)
+  try {
+    const { status, contentType, body } = await egress.fetch({ url: logo.uri, bytesMax: BYTES_MAX, signal })
+    return status === 200 ? imageOf(contentType, body) : null
+  } catch (error) {
+    if (error instanceof EgressRefusedError) return null
+    throw error
+  }
+}
+
+const imageOf = (contentType: string | undefined, body: Buffer): Image | null =>
+  contentType !== undefined &&
+  contentTypes.includes(contentType) &&
+  body.length > 0 &&
+  body.length <= BYTES_MAX
+    ? { contentType, body }
+    : null
+
+/** RFC 2397: `data:image/png;base64,…`, or percent-encoded text. */
+function readDataUri(uri: string): Image | null {
+  const [, type = '', data = ''] = /^data:([^,]*),(.*)$/s.exec(uri) ?? []
+  const [contentType = '', ...parameters] = type.toLowerCase().split(';')
+  if (parameters.includes('base64')) return imageOf(contentType, Buffer.from(data, 'base64'))
+  try {
+    return imageOf(contentType, Buffer.from(decodeURIComponent(data)))
+  } catch {
+    // A stray percent sign: no encoded text.
+    return null
+  }
+}

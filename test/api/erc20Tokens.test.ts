@@ -1,0 +1,189 @@
+// Goal: on a chain without a token factory every contract that moves something is a token with the name it gives itself,
+// however odd, and balances count in its own decimals.
+// Method: the recorded chain indexed as a plain EVM chain; expectations from the recorded node's answers, decoded by viem.
+import {
+  type AbiFunction,
+  decodeFunctionResult,
+  formatUnits,
+  type Hex,
+  parseAbi,
+  toFunctionSelector,
+} from 'viem'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { tokenNamesOf } from '#api/routes/tokens.ts'
+import type { CallContracts } from '#store/folds/contractCalls.ts'
+import { type BalanceOracle, readBalances } from '../store/support/balanceOracle.ts'
+import { recordedBatches } from '../store/support/chainStore.ts'
+import { followersOf, recordedAnswers, recordedCalls } from '../store/support/followers.ts'
+import { describeWithShared } from '../support/shared.ts'
+import { type ChainApi, openChainApi, walk } from './support/chainApi.ts'
+import { type ResponseCheck, responseCheck } from './support/openapi.ts'
+
+const recording = 'tempo-dev-2k'
+const lastBlock = 122
+const oldCoin = '0x998abeb3e57409262ae5b751f60747921b33613e'
+/** In this test it answers nothing. */
+const nameless: string = '0x54a0145fb3f4b8397968d0b315daa5207be9f379'
+const isOther = (token: string) => !token.startsWith('0x20c000000000000000000000')
+const functions = parseAbi([
+  'function name() view returns (string)',
+  'function symbol() view returns (string)',
+  'function decimals() view returns (uint8)',
+])
+
+interface Metadata {
+  readonly name: string | null
+  readonly symbol: string | null
+  readonly decimals: number | null
+}
+
+describeWithShared('ERC-20 tokens', () => {
+  let api: ChainApi
+  let check: ResponseCheck
+  let oracle: BalanceOracle
+  /** By their first transfer. */
+  let tokens: string[]
+
+  const answers = () => recordedAnswers(recording)
+  const ask = (token: string, abi: AbiFunction): unknown => {
+    try {
+      const data = answers()[`${token}:${toFunctionSelector(abi)}`] as Hex
+      return decodeFunctionResult({ abi: [abi], functionName: abi.name, data })
+    } catch {
+      return null
+    }
+  }
+  const metadataOf = (token: string): Metadata => {
+    if (token === nameless) return { name: null, symbol: null, decimals: null }
+    // Answers with bytes32, as tokens did before strings.
+    if (token === oldCoin) return { name: 'Old Coin', symbol: 'OLD', decimals: null }
+    const [name, symbol, decimals] = functions.map((abi) => ask(token, abi))
+    return { name, symbol, decimals } as Metadata
+  }
+
+  const node: CallContracts = async (calls, at, signal) => {
+    const told = await recordedCalls(recording, oracle)(calls, at, signal)
+    return told.map((answer, index) => (calls[index]?.to === nameless ? null : answer))
+  }
+
+  beforeAll(async () => {
+    oracle = readBalances(recording)
+    api = await openChainApi({ kind: 'evm' })
+    const { chains, curatedTokens } = api.services
+    Object.assign(api.services, { tokenNames: tokenNamesOf(chains, curatedTokens) })
+    await api.append(recordedBatches(recording, 10))
+    await followersOf(api.store, { kind: 'evm', callContracts: node }).settle()
+    check = await responseCheck(api)
+    tokens = [...oracle.at(lastBlock).keys()].filter(isOther)
+  })
+  afterAll(() => api.close())
+
+  const get = async (path: string, template: string) => {
+    const answer = await api.get(path)
+    expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+    expect(check(template, answer)).toEqual([])
+    return answer.body
+  }
+
+  test('are listed by their first transfer, those that have a name', async () => {
+    const named = tokens.filter(
+      (token) => metadataOf(token).name !== null && metadataOf(token).symbol !== null,
+    )
+    expect(named.length).toBeGreaterThan(3)
+    expect(named.length).toBeLessThan(tokens.length)
+    const addresses = (rows: readonly { address: string }[]) =>
+      rows.map(({ address }) => address).filter(isOther)
+    expect(addresses(await walk(api, '/v1/tokens?limit=5&order=asc'))).toEqual(named)
+    expect(addresses(await walk(api, '/v1/tokens?limit=5'))).toEqual(named.toReversed())
+  })
+
+  test('say their own names, decimals and totals', async () => {
+    for (const token of tokens) {
+      const { name, symbol, decimals } = metadataOf(token)
+      const path = `/v1/tokens/${token}?include=totalSupply,holderCount,transferStats,admin,quoteToken`
+      if (name === null || symbol === null) {
+        expect((await api.get(path)).status, token).toBe(404)
+        continue
+      }
+      const facts = oracle.at(lastBlock).get(token)
+      const body = await get(path, '/v1/tokens/{token}')
+      expect(body).toMatchObject({
+        address: token,
+        name: name.replaceAll('\0', ''),
+        symbol: symbol.replaceAll('\0', ''),
+        decimals: decimals ?? 0,
+        currency: '',
+        verified: false,
+        transferStats: { count: facts?.transferCount },
+        holderCount: [...(facts?.holders.values() ?? [])].filter((balance) => balance > 0n).length,
+      })
+      if (facts && facts.supply >= 0n) expect(body.totalSupply).toBe(`${facts.supply}`)
+    }
+  })
+
+  test('balances count in their decimals', async () => {
+    const holders = new Set(
+      tokens.flatMap((token) => [...(oracle.at(lastBlock).get(token)?.holders.keys() ?? [])]),
+    )
+    const seen = new Set<number>()
+    for (const holder of holders)
+      for (const atBlock of [lastBlock, 70]) {
+        const rows = await walk(api, `/v1/addresses/${holder}/balances?limit=50&atBlock=${atBlock}`)
+        const expected = tokens.flatMap((token) => {
+          const amount = oracle.at(atBlock).get(token)?.holders.get(holder) ?? 0n
+          return amount > 0n
+            ? [[token, `${amount}`, formatUnits(amount, metadataOf(token).decimals ?? 0)]]
+            : []
+        })
+        expect(rows.map(({ id, amount, formatted }) => [id, amount, formatted]).sort()).toEqual(
+          expected.sort(),
+        )
+        for (const row of rows) {
+          seen.add(row.token.decimals)
+          expect(row).not.toHaveProperty('feeEligible')
+        }
+      }
+    expect(seen.size).toBeGreaterThan(3)
+    const [holder = ''] = holders
+    expect(await walk(api, `/v1/addresses/${holder}/balances?feeEligible=true`)).toEqual([])
+    expect((await walk(api, `/v1/addresses/${holder}/balances?feeEligible=false`)).length).toBeGreaterThan(0)
+    await get(`/v1/addresses/${holder}/balances?include=totalCount`, '/v1/addresses/{address}/balances')
+  })
+
+  test('are found by symbol, in any case', async () => {
+    const bySymbol = Map.groupBy(tokens, (token) => metadataOf(token).symbol?.toLowerCase() ?? '')
+    let found = 0
+    for (const [symbol, group] of bySymbol) {
+      if (!/^[a-z][a-z0-9._]{0,63}$/.test(symbol) || group.length > 1) continue
+      if (metadataOf(group[0] ?? '').name === null) continue
+      const answer = await api.get(`/v1/tokens/${symbol.toUpperCase()}`)
+      if (answer.status === 200) expect(answer.body.address).toBe(group[0])
+      found += answer.status === 200 ? 1 : 0
+    }
+    expect(found).toBeGreaterThan(1)
+    expect(bySymbol.get('old')).toEqual([oldCoin])
+  })
+
+  test('are asked about once, however many blocks follow, and again when no node answered', async () => {
+    const other = await openChainApi({ kind: 'evm' })
+    afterAll(() => other.close())
+    const batches = recordedBatches(recording, 10)
+    let answering = false
+    const asked: string[] = []
+    const callContracts: CallContracts = async (calls, at, signal) => {
+      if (!answering) throw new Error('no node answers')
+      asked.push(...calls.map(({ to, data }) => `${to}:${data}`))
+      return node(calls, at, signal)
+    }
+    const { settle } = followersOf(other.store, { kind: 'evm', callContracts })
+    for (const [index, batch] of batches.entries()) {
+      await other.append([batch])
+      answering = index > 3
+      if (answering) await settle()
+      else await expect(settle()).rejects.toThrow('no node answers')
+    }
+    expect(new Set(asked).size).toBe(asked.length)
+    const rows = await walk(other, '/v1/tokens?limit=200')
+    expect(rows).toEqual(await walk(api, '/v1/tokens?limit=200'))
+  })
+})
