@@ -34,7 +34,9 @@ test('nothing set is one local chain on embedded engines, on loopback', () => {
     clickhouseUrl: null,
     clickhouseReaderUrl: null,
     clickhouseCluster: null,
-    chains: [{ chainId: null, rpcUrls: [], startBlock: 0, checks: 'roots', finalityDepth: 64 }],
+    chains: [
+      { chainId: null, rpcUrls: [], startBlock: 0, checks: 'roots', contracts: [], finalityDepth: 64 },
+    ],
     tokenlist: null,
     attributions: null,
     logLevel: 'info',
@@ -80,9 +82,36 @@ test('a file names several chains, each with its own endpoints and rules', () =>
     ],
   })
   expect(readConfig({ CONFIG, RPC_URL: 'ignored', VERIFY: 'ignored' }).chains).toEqual([
-    { chainId: 4217, rpcUrls: ['http://a.example'], startBlock: 5, finalityDepth: 2, checks: 'links' },
-    { chainId: 42431, rpcUrls: ['http://b.example'], startBlock: 0, finalityDepth: 64, checks: 'roots' },
-    { chainId: 1337, rpcUrls: [], startBlock: 0, finalityDepth: 64, checks: 'roots' },
+    {
+      chainId: 4217,
+      rpcUrls: ['http://a.example'],
+      startBlock: 5,
+      finalityDepth: 2,
+      checks: 'links',
+      contracts: [],
+    },
+    {
+      chainId: 42431,
+      rpcUrls: ['http://b.example'],
+      startBlock: 0,
+      finalityDepth: 64,
+      checks: 'roots',
+      contracts: [],
+    },
+    { chainId: 1337, rpcUrls: [], startBlock: 0, finalityDepth: 64, checks: 'roots', contracts: [] },
+  ])
+})
+
+const shop = { name: 'shop', events: ['Sold(address indexed buyer, uint256 price)'] }
+const withContracts = (contracts: unknown) => ({ chains: [{ chainId: 1, contracts }] })
+
+test('a chain may have contracts of the operator’s own', () => {
+  const address = `0x${'Ab'.repeat(20)}`
+  const event = { signature: 'Opened(address owner)', activity: 'Shop opened' }
+  const CONFIG = configFile(withContracts([shop, { name: 'mall', address, events: [event] }]))
+  expect(readConfig({ CONFIG }).chains[0]?.contracts).toEqual([
+    { name: 'shop', address: null, events: [{ signature: shop.events[0], activity: null }] },
+    { name: 'mall', address: address.toLowerCase(), events: [event] },
   ])
 })
 
@@ -108,6 +137,40 @@ test.each<[string, unknown, string]>([
     'an endpoint that is no address',
     { chains: [{ chainId: 1, rpcUrls: ['secret-key'] }] },
     'chains[0].rpcUrls',
+  ],
+  ['contracts that are no list', withContracts({}), 'chains[0].contracts: is not a list'],
+  ['a contract without a name', withContracts([{ events: ['E()'] }]), 'contracts[0].name: is not up to 31'],
+  ['a contract of a bad name', withContracts([{ name: 'My Shop', events: ['E()'] }]), 'contracts[0].name'],
+  [
+    'a contract of a bad address',
+    withContracts([{ ...shop, address: '0x12' }]),
+    'contracts[0].address: is not 0x and',
+  ],
+  [
+    'a contract without events',
+    withContracts([{ name: 'shop', events: [] }]),
+    'contracts[0].events: is not a list',
+  ],
+  ['a contract named twice', withContracts([shop, shop]), 'contracts: names `shop` twice'],
+  [
+    'an unknown field of a contract',
+    withContracts([{ ...shop, abi: [] }]),
+    'contracts[0]: has an unknown field `abi`',
+  ],
+  [
+    'an unknown field of an event',
+    withContracts([{ name: 'shop', events: [{ signature: 'E()', table: 'x' }] }]),
+    'events[0]: has an unknown field `table`',
+  ],
+  [
+    'an event without a signature',
+    withContracts([{ name: 'shop', events: [{ activity: 'Sold' }] }]),
+    'events[0].signature: is not a text',
+  ],
+  [
+    'an activity without a title',
+    withContracts([{ name: 'shop', events: [{ signature: 'E()', activity: '' }] }]),
+    'events[0].activity',
   ],
   ['unknown checks', { chains: [{ chainId: 1, checks: 'all' }] }, 'chains[0].checks'],
 ])('a file with %s is refused', (_what, content, expected) => {

@@ -16,6 +16,23 @@ export interface ChainConfig {
   readonly checks: 'roots' | 'links'
   /** Blocks behind the head that count as final where the node has no `finalized` tag. */
   readonly finalityDepth: number
+  /** Contracts of the operator's own, whose events become tables and activities. */
+  readonly contracts: readonly ContractConfig[]
+}
+
+export interface ContractConfig {
+  /** Lowercase; begins the names of the contract's tables. */
+  readonly name: string
+  /** Lowercase; null for events of any contract. */
+  readonly address: `0x${string}` | null
+  readonly events: readonly EventConfig[]
+}
+
+export interface EventConfig {
+  /** As Solidity declares it: `Sold(address indexed buyer, uint256 price)`. */
+  readonly signature: string
+  /** What a feed calls a transaction with the event; null keeps it out of feeds. */
+  readonly activity: string | null
 }
 
 export interface Config {
@@ -155,6 +172,7 @@ function chainFromEnvironment(read: (name: string) => string): ChainConfig {
     startBlock: integer('START_BLOCK', read('START_BLOCK'), 0, Number.MAX_SAFE_INTEGER),
     checks: oneOf('VERIFY', read('VERIFY'), ['roots', 'links']),
     finalityDepth: integer('FINALITY_DEPTH', read('FINALITY_DEPTH'), 0, 1_000_000),
+    contracts: [],
   }
 }
 
@@ -174,9 +192,8 @@ function readChains(path: string): ChainConfig[] {
 
 function readChain(where: string, value: unknown): ChainConfig {
   if (!isRecord(value)) throw new SettingError(where, 'is not an object')
-  const known = new Set(['chainId', 'rpcUrls', 'startBlock', 'finalityDepth', 'checks'])
-  const unknown = Object.keys(value).find((key) => !known.has(key))
-  if (unknown) throw new SettingError(where, `has an unknown field \`${unknown}\``)
+  const known = new Set(['chainId', 'rpcUrls', 'startBlock', 'finalityDepth', 'checks', 'contracts'])
+  assertKnown(where, value, known)
   const urls = value['rpcUrls'] ?? []
   if (!Array.isArray(urls)) throw new SettingError(`${where}.rpcUrls`, 'is not a list')
   const text = (name: string, fallback: string) => String(value[name] ?? fallback)
@@ -186,7 +203,52 @@ function readChain(where: string, value: unknown): ChainConfig {
     startBlock: integer(`${where}.startBlock`, text('startBlock', '0'), 0, Number.MAX_SAFE_INTEGER),
     finalityDepth: integer(`${where}.finalityDepth`, text('finalityDepth', '64'), 0, 1_000_000),
     checks: oneOf(`${where}.checks`, text('checks', 'roots'), ['roots', 'links']),
+    contracts: readContracts(`${where}.contracts`, value['contracts'] ?? []),
   }
+}
+
+/** `[{"name": "shop", "address": "0x…", "events": ["Sold(…)", {"signature": "…", "activity": "Item sold"}]}]` */
+function readContracts(where: string, value: unknown): ContractConfig[] {
+  if (!Array.isArray(value)) throw new SettingError(where, 'is not a list')
+  const contracts = value.map((contract: unknown, index) => readContract(`${where}[${index}]`, contract))
+  const names = contracts.map(({ name }) => name)
+  const repeated = names.find((name, index) => names.indexOf(name) < index)
+  if (repeated) throw new SettingError(where, `names \`${repeated}\` twice`)
+  return contracts
+}
+
+function readContract(where: string, value: unknown): ContractConfig {
+  if (!isRecord(value)) throw new SettingError(where, 'is not an object')
+  assertKnown(where, value, new Set(['name', 'address', 'events']))
+  const { name, address, events } = value
+  // Short enough for the name of an event behind it (Postgres cuts names at 63).
+  if (typeof name !== 'string' || !/^[a-z][a-z0-9_]{0,30}$/.test(name))
+    throw new SettingError(`${where}.name`, 'is not up to 31 lowercase letters, digits and underscores')
+  if (address !== undefined && (typeof address !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(address)))
+    throw new SettingError(`${where}.address`, 'is not 0x and 40 hex characters')
+  if (!Array.isArray(events) || events.length === 0)
+    throw new SettingError(`${where}.events`, 'is not a list of events')
+  return {
+    name,
+    address: typeof address === 'string' ? `0x${address.slice(2).toLowerCase()}` : null,
+    events: events.map((event: unknown, index) => readEvent(`${where}.events[${index}]`, event)),
+  }
+}
+
+function readEvent(where: string, value: unknown): EventConfig {
+  if (typeof value === 'string') return { signature: value, activity: null }
+  if (!isRecord(value)) throw new SettingError(where, 'is neither a signature nor an object')
+  assertKnown(where, value, new Set(['signature', 'activity']))
+  const { signature, activity = null } = value
+  if (typeof signature !== 'string') throw new SettingError(`${where}.signature`, 'is not a text')
+  if (activity !== null && (typeof activity !== 'string' || activity.length < 1 || activity.length > 100))
+    throw new SettingError(`${where}.activity`, 'is not a title of 1 to 100 characters')
+  return { signature, activity }
+}
+
+function assertKnown(where: string, value: Record<string, unknown>, known: ReadonlySet<string>): void {
+  const unknown = Object.keys(value).find((key) => !known.has(key))
+  if (unknown) throw new SettingError(where, `has an unknown field \`${unknown}\``)
 }
 
 function parseFile(path: string): unknown {

@@ -1,5 +1,6 @@
 /** The two engines that run analysts' SQL, each as a restricted reader of the served chains' views. */
 import { createHash } from 'node:crypto'
+import type { DeclaredContracts } from '#api/routes/services.ts'
 import type { ClickHouseAccess } from '#store/clickhouse/client.ts'
 import { viewDatabaseOf } from '#store/clickhouse/template.ts'
 import { readLedgerIdentity } from '#store/ledger.ts'
@@ -11,7 +12,7 @@ import { bindDecoded } from '#store/userQuery/decoded/bindDecoded.ts'
 import { readSignatures } from '#store/userQuery/decoded/decodedTable.ts'
 import { findIndexedCountIn } from '#store/userQuery/decoded/findIndexedCount.ts'
 import { PostgresUserQueryEngine } from '#store/userQuery/postgres/PostgresUserQueryEngine.ts'
-import { bindViews, type Catalog } from '#store/userQuery/relations.ts'
+import { bindViews, type Catalog, type CatalogOf } from '#store/userQuery/relations.ts'
 import { prepareReaderRole, readerRoleName } from '#store/userQuery/roles.ts'
 import { relationsOf } from '#store/views.ts'
 import type { Chain } from '../chain.ts'
@@ -33,23 +34,30 @@ const WALLS_CHECK_MS = 3_600_000
 export async function openQueryEngines(
   engines: Engines,
   chains: readonly Chain[],
+  declaredOf: (chainId: number) => DeclaredContracts,
   { clock }: Runtime,
   log: Logger,
 ): Promise<QueryEngines> {
+  const catalogOf =
+    (ofChain: (chain: Chain) => Catalog): CatalogOf =>
+    async (id, signatures) => {
+      const chain = chainOf(chains, id)
+      const catalog = bindDecoded(ofChain(chain), declaredOf(id).tables)
+      const findIndexedCount = findIndexedCountIn(engines.postgres, chain.state.schema)
+      return bindDecoded(catalog, await readSignatures(signatures, findIndexedCount))
+    }
   const url = await preparePostgresReader(engines, chains)
   const clickhouseReader = await prepareClickHouseReader(engines, chains)
   return {
     postgres: new PostgresUserQueryEngine({
       url,
-      catalogOf: (id, signatures) =>
-        withSignatures(engines, chainOf(chains, id), postgresCatalog, signatures),
+      catalogOf: catalogOf(postgresCatalog),
       clock,
       log,
     }),
     clickhouse: new ClickHouseUserQueryEngine({
       ...clickhouseReader,
-      catalogOf: (id, signatures) =>
-        withSignatures(engines, chainOf(chains, id), clickhouseCatalog, signatures),
+      catalogOf: catalogOf(clickhouseCatalog),
       clock,
     }),
   }
@@ -106,17 +114,6 @@ const postgresCatalog = ({ state }: Chain): Catalog =>
 /** ClickHouse may hold rows of a batch that is not known to be whole yet; they are not shown. */
 const clickhouseCatalog = ({ state }: Chain): Catalog =>
   bindViews(relationsOf('clickhouse'), viewSchemaOf(state.chainId), () => state.coverage('clickhouse'))
-
-/** The catalog with a query's signatures as tables. */
-async function withSignatures(
-  { postgres }: Engines,
-  chain: Chain,
-  catalogOf: (chain: Chain) => Catalog,
-  signatures: readonly string[],
-): Promise<Catalog> {
-  const tables = await readSignatures(signatures, findIndexedCountIn(postgres, chain.state.schema))
-  return bindDecoded(catalogOf(chain), tables)
-}
 
 function chainOf(chains: readonly Chain[], chainId: number): Chain {
   const chain = chains.find((candidate) => candidate.state.chainId === chainId)

@@ -3,7 +3,7 @@ import { Egress } from '#api/http/egress.ts'
 import { LiveHub } from '#api/live/hub.ts'
 import { endpoints, type RouteServices } from '#api/routes/index.ts'
 import { attributionNames } from '#api/routes/present/memo.ts'
-import type { ChainReads } from '#api/routes/services.ts'
+import type { ChainReads, DeclaredContracts } from '#api/routes/services.ts'
 import { tokenNamesOf } from '#api/routes/tokens.ts'
 import { assertAddressFree, closeServer, createServer, listen } from '#api/server.ts'
 import type { Screen } from '#console/screen.ts'
@@ -16,6 +16,7 @@ import type { Runtime } from '../runtime.ts'
 import type { Logger } from '../telemetry.ts'
 import { readAttributions } from './attributions.ts'
 import { runTrafficOn } from './chains.ts'
+import { declareContracts } from './declaredContracts.ts'
 import { nodeReader } from './nodeReader.ts'
 import { openProgram, type Program } from './program.ts'
 import { checkAllWalls, keepWallsChecked, openQueryEngines } from './queryEngines.ts'
@@ -68,11 +69,18 @@ async function serve(config: Config, program: Program, options: UpOptions): Prom
   const { postgres, lost } = program.engines
   const { clock } = runtime
   const shutdown = new AbortController()
-  const sql = await openQueryEngines(program.engines, program.chains, runtime, log)
+  const declared = declaredOf(program)
+  const sql = await openQueryEngines(
+    program.engines,
+    program.chains,
+    (id) => declared.get(id) ?? nothingDeclared,
+    runtime,
+    log,
+  )
   assertNotInterrupted(stop)
   await checkAllWalls(sql, program.chains, log)
   const walls = keepWallsChecked(sql, program.chains, runtime, log, shutdown.signal)
-  const chains = readsOf(program)
+  const chains = readsOf(program, declared)
   const status = createStatusSource({ chains: program.chains, postgres, runtime, notes: notesOf(config) })
   const curatedTokens = readCuratedTokens('TOKENLIST', config.tokenlist ?? curatedTokensDefault)
   const attributions = config.attributions ? readAttributions('ATTRIBUTIONS', config.attributions) : []
@@ -111,7 +119,16 @@ async function serve(config: Config, program: Program, options: UpOptions): Prom
   }
 }
 
-function readsOf(program: Program): ReadonlyMap<ChainId, ChainReads> {
+const nothingDeclared: DeclaredContracts = { tables: [], activities: [] }
+
+/** @throws SettingError */
+const declaredOf = ({ reachable }: Program): ReadonlyMap<number, DeclaredContracts> =>
+  new Map(reachable.map(({ chainId: id, config }) => [id, declareContracts(config.contracts)]))
+
+function readsOf(
+  program: Program,
+  declared: ReadonlyMap<number, DeclaredContracts>,
+): ReadonlyMap<ChainId, ChainReads> {
   return new Map(
     program.chains.map((chain) => {
       const id = chainId(chain.state.chainId)
@@ -121,6 +138,7 @@ function readsOf(program: Program): ReadonlyMap<ChainId, ChainReads> {
         postgres: program.engines.postgres,
         state: chain.state,
         node: nodeReader(chain.nodes),
+        declared: declared.get(id) ?? nothingDeclared,
       }
       return [id, reads]
     }),

@@ -79,6 +79,8 @@ export interface Finding {
   /** Of the log the activity is named after. */
   readonly logIndex: number
   readonly data: ActivityData
+  /** Of an event the operator declared. */
+  readonly args?: Readonly<Record<string, JsonValue>>
   /** As in the log; the text, or the service it names, is the reader's to find. */
   readonly memo?: Hash | null
   readonly virtualRecipient?: Address | null
@@ -100,6 +102,7 @@ export interface ActivityItem {
   readonly perspective: Perspective
   readonly logIndex: number
   readonly data: ActivityData
+  readonly args: Readonly<Record<string, JsonValue>> | null
   readonly memo: Hash | null
   readonly virtualRecipient: Address | null
 }

@@ -13,7 +13,8 @@ export function activityEvent(log: LogFacts): ActivityEvent {
   return { address, data, logIndex, topics, eventName: name, args, ...(title === null ? {} : { title }) }
 }
 
-function toJson(value: unknown): JsonValue {
+/** A decoded argument as JSON: integers are decimal strings. */
+export function toJson(value: unknown): JsonValue {
   if (typeof value === 'bigint' || typeof value === 'number') return String(value)
   if (typeof value === 'string' || typeof value === 'boolean') return value
   if (Array.isArray(value)) return value.map(toJson)

@@ -19,6 +19,8 @@ import { listMovements } from './movements.ts'
 export interface ActivityKnowledge {
   /** Quote token of a base token's order book, or null. */
   quoteTokenOf(base: Address): Address | null
+  /** Activities the operator declared; they name a transaction before any of ours. */
+  readonly declared?: readonly Activity[]
 }
 
 const nothingKnown: ActivityKnowledge = { quoteTokenOf: () => null }
@@ -39,7 +41,7 @@ export function listActivities(
     const own = listOwnMovements(tx)
     if (own.length > 0) return own
   }
-  const headline = findFirst(activities, tx)
+  const headline = findFirst([...(knowledge.declared ?? []), ...activities], tx)
   const keyChanges = headline?.type === transfer.type ? [accessKeyCreated, accessKeyRevoked] : []
   return [headline, ...keyChanges.map((change) => findFirst([change], tx))].filter((item) => item !== null)
 }
@@ -89,6 +91,7 @@ function itemOf(activity: Activity, finding: Finding, tx: ActivityTransaction): 
     perspective: tx.perspective,
     logIndex: finding.logIndex,
     data: isSigned ? { ...finding.data, signer: signerOf(tx) } : finding.data,
+    args: finding.args ?? null,
     memo: finding.memo ?? null,
     virtualRecipient: finding.virtualRecipient ?? null,
   }

@@ -52,8 +52,9 @@ export const listAddressActivitiesEndpoint = listEndpoint({
   pages: { ...dataPageRules, modes: 'cursorOnly', orders: 'desc' },
   item: activityOrGroupSchema,
   list: async ({ chainId, path, filters, include, page }, services: TransferServices) => {
-    const { postgres, state } = readsOf(services, chainId)
-    const found = await listAddressActivities(postgres, state, path.address, filters.group, page)
+    const { postgres, state, declared } = readsOf(services, chainId)
+    const { activities } = declared
+    const found = await listAddressActivities(postgres, state, path.address, filters.group, page, activities)
     const items = found.rows.flatMap((entry) => entry.map(({ item }) => item))
     const view = await viewOf({ chainId, filters, include, signal: page.signal }, items, services)
     return { ...found, rows: found.rows.map((entry) => ({ entry, view })) }
@@ -71,8 +72,10 @@ export const listTransactionActivitiesEndpoint = endpoint({
   response: s.object({ data: s.array(activitySchema) }),
   errors: ['transaction_not_found'],
   read: async (call, services: TransferServices): Promise<Found> => {
-    const { postgres, state } = readsOf(services, call.chainId)
-    const found = await findTransactionActivities(postgres, state, call.path.transactionHash, call.signal)
+    const { postgres, state, declared } = readsOf(services, call.chainId)
+    const { transactionHash } = call.path
+    const { activities } = declared
+    const found = await findTransactionActivities(postgres, state, transactionHash, call.signal, activities)
     if (!found) throw new ApiError('transaction_not_found')
     return { ...found, view: await viewOf(call, found.items, services) }
   },

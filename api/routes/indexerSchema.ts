@@ -1,6 +1,7 @@
 /** GET /v1/indexer/schema: what SQL may name on an engine, with a comment on every relation and column. */
 
 import { type DecodedTable, describeDecoded, readSignatures } from '#store/userQuery/decoded/decodedTable.ts'
+import { findIndexedCountIn } from '#store/userQuery/decoded/findIndexedCount.ts'
 import { exampleQueries, sampleQuery } from '#store/userQuery/exampleQueries.ts'
 import { functionNamesOf } from '#store/userQuery/functionNames.ts'
 import type { Engine } from '#store/userQuery/result.ts'
@@ -10,6 +11,7 @@ import { endpoint } from '../http/endpoint.ts'
 import * as p from '../http/parameter.ts'
 import * as s from '../http/schema.ts'
 import { publicly, signatureParameter } from './indexer.ts'
+import { type ReadServices, readsOf } from './services.ts'
 
 const column = s.object({
   name: s.text(),
@@ -38,7 +40,7 @@ const indexerSchema = s.named('IndexerSchema', {
 export const readIndexerSchemaEndpoint = endpoint({
   path: '/v1/indexer/schema',
   summary: 'The relations and columns that SQL may name, with comments.',
-  chain: 'none',
+  chain: 'query',
   access: open,
   filters: {
     engine: p.withDefault(
@@ -48,11 +50,12 @@ export const readIndexerSchemaEndpoint = endpoint({
     signature: signatureParameter,
   },
   response: indexerSchema,
-  // Without a chain no log can tell what a signature leaves open; its columns have the same names either way.
-  read: async ({ filters }, _services: unknown) => ({
-    engine: filters.engine,
-    tables: await publicly(() => readSignatures(filters.signature, async () => undefined)),
-  }),
+  read: async ({ chainId, filters }, services: ReadServices) => {
+    const { postgres, state, declared } = readsOf(services, chainId)
+    const findIndexedCount = findIndexedCountIn(postgres, state.schema)
+    const tables = await publicly(() => readSignatures(filters.signature, findIndexedCount))
+    return { engine: filters.engine, tables: [...declared.tables, ...tables] }
+  },
   present: schemaOf,
   cache: 'metadata',
 })

@@ -2,6 +2,8 @@
 import type { ChainId, Hash } from '#primitives.ts'
 import type { ChainState } from '#store/chainState.ts'
 import type { Postgres } from '#store/postgres.ts'
+import type { DecodedTable } from '#store/userQuery/decoded/decodedTable.ts'
+import type { Activity } from '#transform/activity.ts'
 import type { ChainKind } from '#transform/profile.ts'
 
 /** One chain, as reads see it. */
@@ -11,6 +13,14 @@ export interface ChainReads {
   readonly postgres: Postgres
   readonly state: ChainState
   readonly node: NodeReader
+  /** What the operator declared of contracts. */
+  readonly declared: DeclaredContracts
+}
+
+/** Tables and activities of contracts that the program does not know by itself. */
+export interface DeclaredContracts {
+  readonly tables: readonly DecodedTable[]
+  readonly activities: readonly Activity[]
 }
 
 /** The few things that only a node knows. */

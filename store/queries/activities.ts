@@ -1,6 +1,6 @@
 /** Reads what accounts and transactions did, as people would call it. */
 import { type Address, address } from '#primitives.ts'
-import { type ActivityFacts, type ActivityItem, listOccurrences } from '#transform/activity.ts'
+import { type Activity, type ActivityFacts, type ActivityItem, listOccurrences } from '#transform/activity.ts'
 import { orderFlipped, orderPlaced } from '#transform/events/stablecoinDex.ts'
 import { listActivities } from '#transform/listActivities.ts'
 import { readSnapshot } from '../cancel.ts'
@@ -32,6 +32,7 @@ export type ActivityEntry = readonly FoundActivity[]
 
 /**
  * A page of an account's feed, newest first.
+ * @param declared activities of the operator's own contracts
  * @param isGrouped whether runs of what one access key did within a day are one entry
  */
 export function listAddressActivities(
@@ -40,9 +41,10 @@ export function listAddressActivities(
   account: Address,
   isGrouped: boolean,
   page: PageRequest,
+  declared: readonly Activity[],
 ): Promise<ListPage<ActivityEntry>> {
   return readAtOnce(postgres, state, page, (source) =>
-    readWalk(source, activityWalk({ ...source, state }, account, isGrouped), {}, page),
+    readWalk(source, activityWalk({ ...source, state, declared }, account, isGrouped), {}, page),
   )
 }
 
@@ -58,6 +60,7 @@ export function findTransactionActivities(
   state: ChainState,
   transaction: string,
   signal: AbortSignal,
+  declared: readonly Activity[],
 ): Promise<TransactionActivities | null> {
   const { schema } = state
   return readSnapshot(postgres, signal, async (client) => {
@@ -71,6 +74,7 @@ export function findTransactionActivities(
     const quoteTokenOf = await quoteTokens({ client, schema, state }, [facts])
     const items = listActivities(facts, facts.from, {
       quoteTokenOf: (base) => quoteTokenOf(base, facts.block.number),
+      declared,
     })
     return { facts, items, final: facts.block.number <= state.finalized }
   })
@@ -91,6 +95,7 @@ const GROUP_MAX = 50
 /** A page's snapshot, of a chain. */
 interface ChainSource extends Source {
   readonly state: ChainState
+  readonly declared: readonly Activity[]
 }
 
 function activityWalk(source: ChainSource, account: Address, isGrouped: boolean): Walk<ActivityEntry> {
@@ -148,7 +153,10 @@ async function readActivities(
   const quoteTokenOf = await quoteTokens(source, facts)
   const perTransaction = facts.map((of, index) => {
     const { blockNumber, txIndex } = places[index] ?? { blockNumber: 0, txIndex: 0 }
-    const items = listActivities(of, account, { quoteTokenOf: (base) => quoteTokenOf(base, blockNumber) })
+    const items = listActivities(of, account, {
+      quoteTokenOf: (base) => quoteTokenOf(base, blockNumber),
+      declared: source.declared,
+    })
     return items.map(
       (item, given): FoundActivity => ({ facts: of, item, position: [blockNumber, txIndex, given + 1] }),
     )
@@ -193,7 +201,7 @@ const dayOf = ({ facts }: FoundActivity): number => Math.floor(facts.block.times
  * no event; they are quoted in what their base token names.
  */
 async function quoteTokens(
-  source: Omit<ChainSource, 'visible'>,
+  source: Omit<ChainSource, 'visible' | 'declared'>,
   transactions: readonly ActivityFacts[],
 ): Promise<(base: Address, blockNumber: number) => Address | null> {
   const orders = transactions.flatMap((facts) => [

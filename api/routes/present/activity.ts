@@ -11,6 +11,7 @@ import type {
   TokenAmount,
 } from '#transform/activity.ts'
 import { activityEvent } from '#transform/activityEvent.ts'
+import { declaredType } from '#transform/declaredActivity.ts'
 import * as s from '../../http/schema.ts'
 import type { TokenName } from '../services.ts'
 import { activityData } from './activityData.ts'
@@ -68,8 +69,25 @@ const nameOf = (type: string): string =>
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join('')
 
+/** Of an event that the operator declared for a contract. */
+const declared = s.named('DeclaredActivity', {
+  type: s.text({ pattern: declaredType.source, examples: ['shop:Sold'] }),
+  title: s.text(),
+  ...common,
+  data: s.object({
+    contract: s.address,
+    event: s.text(),
+    args: s.foreign('Arguments by name; integers as decimal strings, bytes as lowercase hex.'),
+    signer,
+  }),
+  events: s.optional(events),
+})
+
 /** Several activities of the registry may share a type: they differ in how it is found, not in what it tells. */
-const single = [...new Map(activities.map((activity) => [activity.type, schemaOf(activity)])).values()]
+const single = [
+  ...new Map(activities.map((activity) => [activity.type, schemaOf(activity)])).values(),
+  declared,
+]
 
 const group = s.named('GroupActivity', {
   type: s.oneOf(['group']),
@@ -138,8 +156,8 @@ export function presentActivity(facts: ActivityFacts, item: ActivityItem, view: 
   }
 }
 
-function presentData({ type, data, memo }: ActivityItem, { tokens, attributionNames }: ActivityView) {
-  const shown: Record<string, unknown> = {}
+function presentData({ type, data, memo, args }: ActivityItem, { tokens, attributionNames }: ActivityView) {
+  const shown: Record<string, unknown> = args ? { args } : {}
   for (const [name, value] of Object.entries(data))
     shown[name] = isAmount(value)
       ? presentTokenAmount(value.address, value.amount, tokens.get(value.address))

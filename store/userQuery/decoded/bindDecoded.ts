@@ -7,7 +7,7 @@ import { invalidSignature } from './signature.ts'
 /** @throws UserQueryError `signature_invalid` when a name is taken, by a table or by another signature */
 export function bindDecoded(catalog: Catalog, tables: readonly DecodedTable[]): Catalog {
   const bound = new Map(catalog)
-  for (const table of tables) {
+  for (const table of withOneSpelling(catalog, tables)) {
     if (bound.has(table.name)) {
       const text = table.signature.canonical
       throw invalidSignature(
@@ -19,6 +19,21 @@ export function bindDecoded(catalog: Catalog, tables: readonly DecodedTable[]): 
     bound.set(table.name, bind(catalog, table))
   }
   return buildCatalog(bound.values())
+}
+
+/** Columns are found in any case, so that one name has one spelling in a query: that of who came first. */
+function withOneSpelling(catalog: Catalog, tables: readonly DecodedTable[]): DecodedTable[] {
+  const names = [...catalog.values()].flatMap(({ columns }) => columns.map(({ name }) => name))
+  const spellings = new Map(names.map((name) => [name.toLowerCase(), name]))
+  const spelled = (name: string): string => {
+    const spelling = spellings.get(name.toLowerCase()) ?? name
+    spellings.set(name.toLowerCase(), spelling)
+    return spelling
+  }
+  return tables.map((table) => ({
+    ...table,
+    parameters: table.parameters.map((parameter) => ({ ...parameter, name: spelled(parameter.name) })),
+  }))
 }
 
 function bind(catalog: Catalog, table: DecodedTable): BoundRelation {

@@ -58,7 +58,7 @@ export async function readSignatures(
     const indexed = signature.kind === 'event' ? await indexedFlags(text, signature, findIndexedCount) : []
     tables.push(decodedTable(text, signature, indexed))
   }
-  return withOneSpelling(tables)
+  return tables
 }
 
 /** The table of a signature whose indexed parameters are known. */
@@ -145,20 +145,6 @@ function placeParameters({ parameters }: Signature, indexed: readonly boolean[])
     inData.push({ type })
     return { ...named, place, logical: logicalTypeOf(type) }
   })
-}
-
-/** Columns are found in any case, so that one name has one spelling in a query: that of the first signature. */
-function withOneSpelling(tables: readonly DecodedTable[]): DecodedTable[] {
-  const spellings = new Map<string, string>()
-  const spelled = (name: string): string => {
-    const spelling = spellings.get(name.toLowerCase()) ?? name
-    spellings.set(name.toLowerCase(), spelling)
-    return spelling
-  }
-  return tables.map((table) => ({
-    ...table,
-    parameters: table.parameters.map((parameter) => ({ ...parameter, name: spelled(parameter.name) })),
-  }))
 }
 
 const place: readonly OwnColumn[] = [

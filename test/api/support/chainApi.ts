@@ -4,7 +4,7 @@ import { Egress } from '#api/http/egress.ts'
 import { LiveHub } from '#api/live/hub.ts'
 import { endpoints, type RouteServices } from '#api/routes/index.ts'
 import { attributionNames } from '#api/routes/present/memo.ts'
-import type { NodeReader, TokenNames } from '#api/routes/services.ts'
+import type { DeclaredContracts, NodeReader, TokenNames } from '#api/routes/services.ts'
 import type { StatusReport } from '#api/routes/status.ts'
 import type { ServerOptions } from '#api/server.ts'
 import { type ChainId, chainId } from '#primitives.ts'
@@ -53,6 +53,7 @@ export interface ChainApiOptions {
   readonly kind?: 'tempo' | 'evm'
   /** Stands between the API and the engines of SQL. */
   readonly wrapEngine?: (engine: UserQueryEngine) => UserQueryEngine
+  readonly declared?: DeclaredContracts
   readonly services?: Partial<RouteServices>
   readonly server?: Partial<ServerOptions<RouteServices>>
 }
@@ -77,10 +78,13 @@ export async function openChainApi(options: ChainApiOptions = {}): Promise<Chain
   }
   const shutdown = new AbortController()
   const { clock } = systemRuntime()
-  const engines = await openSqlEngines(store)
+  const { declared = { tables: [], activities: [] } } = options
+  const engines = await openSqlEngines(store, declared.tables)
   const { wrapEngine = (engine) => engine } = options
   const sql = { postgres: wrapEngine(engines.postgres), clickhouse: wrapEngine(engines.clickhouse) }
-  const chains = new Map([[id, { chainId: id, kind: options.kind ?? 'tempo', postgres, state, node }]])
+  const chains = new Map([
+    [id, { chainId: id, kind: options.kind ?? 'tempo', postgres, state, node, declared }],
+  ])
   const live = new LiveHub({ chains, engines: sql, clock, log: silentLogger })
   const services: RouteServices = {
     chains,

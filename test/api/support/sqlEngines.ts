@@ -3,7 +3,7 @@ import { systemRuntime } from '#runtime.ts'
 import { viewSchemaOf } from '#store/postgres.ts'
 import { ClickHouseUserQueryEngine } from '#store/userQuery/clickhouse/ClickHouseUserQueryEngine.ts'
 import { bindDecoded } from '#store/userQuery/decoded/bindDecoded.ts'
-import { readSignatures } from '#store/userQuery/decoded/decodedTable.ts'
+import { type DecodedTable, readSignatures } from '#store/userQuery/decoded/decodedTable.ts'
 import { findIndexedCountIn } from '#store/userQuery/decoded/findIndexedCount.ts'
 import { PostgresUserQueryEngine } from '#store/userQuery/postgres/PostgresUserQueryEngine.ts'
 import { bindViews, type CatalogOf } from '#store/userQuery/relations.ts'
@@ -18,7 +18,10 @@ export interface SqlEngines {
   readonly clickhouse: UserQueryEngine
 }
 
-export async function openSqlEngines(store: ChainStore): Promise<SqlEngines> {
+export async function openSqlEngines(
+  store: ChainStore,
+  declared: readonly DecodedTable[] = [],
+): Promise<SqlEngines> {
   const { access, chainId, postgres, clickhouse } = store
   const { clock } = systemRuntime()
   const schema = viewSchemaOf(chainId)
@@ -28,7 +31,7 @@ export async function openSqlEngines(store: ChainStore): Promise<SqlEngines> {
     (engine: Engine): CatalogOf =>
     async (_chainId, signatures) =>
       bindDecoded(
-        bindViews(relationsOf(engine), schema),
+        bindDecoded(bindViews(relationsOf(engine), schema), declared),
         await readSignatures(signatures, findIndexedCountIn(postgres, store.schema)),
       )
   return {

@@ -1,0 +1,70 @@
+/** Contracts of the operator's own, from the settings: each event is a table of SQL and may be an activity. */
+import type { DeclaredContracts } from '#api/routes/services.ts'
+import { type DecodedTable, decodedTable } from '#store/userQuery/decoded/decodedTable.ts'
+import { parseSignature } from '#store/userQuery/decoded/signature.ts'
+import { UserQueryError } from '#store/userQuery/UserQueryError.ts'
+import { relationsOf } from '#store/views.ts'
+import type { Activity } from '#transform/activity.ts'
+import { declaredActivity } from '#transform/declaredActivity.ts'
+import { defineEvent } from '#transform/event.ts'
+import type { ContractConfig, EventConfig } from '../config.ts'
+import { messageOf, SettingError } from '../errors.ts'
+import { address as toAddress } from '../primitives.ts'
+
+/** @throws SettingError naming the contract and the event */
+export function declareContracts(contracts: readonly ContractConfig[]): DeclaredContracts {
+  const declared = contracts.flatMap((contract) => contract.events.map((event) => declare(contract, event)))
+  const taken = new Set(relationsOf('clickhouse').map(({ name }) => name))
+  for (const { table } of declared) {
+    if (taken.has(table.name)) throw new SettingError('CONFIG contracts', `make two tables \`${table.name}\``)
+    taken.add(table.name)
+  }
+  return {
+    tables: declared.map(({ table }) => table),
+    activities: declared.flatMap(({ activity }) => (activity ? [activity] : [])),
+  }
+}
+
+interface Declared {
+  readonly table: DecodedTable
+  readonly activity: Activity | null
+}
+
+function declare(contract: ContractConfig, event: EventConfig): Declared {
+  const where = `CONFIG contract ${contract.name}`
+  try {
+    return {
+      table: tableOf(contract, event),
+      activity: event.activity === null ? null : activityOf(contract, event, event.activity),
+    }
+  } catch (error) {
+    if (error instanceof SettingError) throw error
+    const hint = error instanceof UserQueryError && error.hint ? `; ${error.hint}` : ''
+    throw new SettingError(where, `${messageOf(error)}${hint}`, { cause: error })
+  }
+}
+
+/** `<contract>_<event>`. Which parameters are indexed is what the signature says: a file declares. */
+function tableOf({ name, address }: ContractConfig, { signature }: EventConfig): DecodedTable {
+  const parsed = parseSignature(signature)
+  if (parsed.kind !== 'event')
+    throw new SettingError(`CONFIG contract ${name}`, `\`${signature}\` is not an event`)
+  return decodedTable(
+    signature,
+    { ...parsed, table: `${name}_${parsed.table}` },
+    undefined,
+    address ?? undefined,
+  )
+}
+
+function activityOf({ name, address }: ContractConfig, { signature }: EventConfig, title: string): Activity {
+  const { parameters } = parseSignature(signature)
+  if (parameters.some((parameter) => parameter.name === undefined))
+    throw new SettingError(
+      `CONFIG contract ${name}`,
+      `\`${signature}\` has a parameter without a name, which an activity shows its value under`,
+    )
+  const declaration = `event ${signature.replace(/^\s*event\s+/, '').replace(/\s+as\s+[\w$]+\s*;?\s*$/, '')}`
+  const event = defineEvent({ signature: declaration, ...(address && { emittedBy: toAddress(address) }) })
+  return declaredActivity(name, event, title)
+}
