@@ -157,7 +157,7 @@ describeWithShared('balances', () => {
   test.each(blocks)('supply, holder counts and transfers of every token as of block %i', async (block) => {
     const created = tokensAt(recording, block)
     for (const token of tokens.filter(isTip20)) {
-      const path = `/v1/tokens/${token}?atBlock=${block}&include=totalSupply,holderCount,transferStats,admin`
+      const path = `/v1/tokens/${token}?atBlock=${block}&include=totalSupply,holderCount,transferStats,admin,quoteToken`
       const answer = await api.get(path)
       if (!created.has(token) && !genesisTokens.includes(token)) {
         expect(answer.status, token).toBe(404)
@@ -165,6 +165,8 @@ describeWithShared('balances', () => {
       }
       expect(check('/v1/tokens/{token}', answer)).toEqual([])
       const facts = oracle.at(block).get(token)
+      const { admin, quoteToken } = created.get(token) ?? {}
+      if (admin) expect(answer.body, token).toMatchObject({ admin, quoteToken })
       expect(answer.body, token).toMatchObject({
         totalSupply: `${facts?.supply ?? 0n}`,
         holderCount: facts ? holdersOf(oracle, token, block).length : 0,
