@@ -29,6 +29,10 @@ const json = { type: 'boolean', description: 'The report as JSON.' } as const
 
 const queryOptions = {
   sql: { type: 'positional', required: false, description: 'One SELECT; left out or `-`, standard input.' },
+  signature: {
+    type: 'string',
+    description: 'Events or functions as tables, with `;` between: "Transfer(address indexed from, …)".',
+  },
   engine: { type: 'string', description: 'postgres (follows the head) or clickhouse (final blocks).' },
   chain: { type: 'string', description: 'Chain id, where several are served.' },
   format: { type: 'string', description: 'table, json (an object a line) or csv.' },

@@ -41,6 +41,7 @@ export async function printQuery(
   const format = wordOf('--format', text('format') ?? 'table', formats)
   const request: QueryRequest = {
     sql: sql === '-' ? await readText(process.stdin) : sql,
+    signatures: (text('signature') ?? '').split(';').filter((signature) => signature.trim() !== ''),
     engine: wordOf('--engine', text('engine') ?? 'postgres', engines),
     chainId: chain === null ? null : wholeOf('--chain', chain, Number.MAX_SAFE_INTEGER),
     limit: limit === null ? rowsMax : wholeOf('--limit', limit, rowsMax),

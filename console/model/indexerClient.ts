@@ -24,7 +24,7 @@ export async function runQuery(
 /** Sends the query; the answer is a success. @throws RequestFailure, or the signal's reason */
 export async function postQuery(
   origin: string,
-  { sql, engine, chainId, limit }: QueryRequest,
+  { sql, signatures, engine, chainId, limit }: QueryRequest,
   options: {
     readonly signal: AbortSignal
     readonly live?: boolean | 'snapshot'
@@ -45,6 +45,7 @@ export async function postQuery(
         limit,
         live,
         timeout_ms: timeoutMs,
+        ...(signatures && { signature: signatures }),
         ...(chainId !== null && { chainId }),
       }),
       signal,

@@ -22,6 +22,8 @@ export interface QueryAnswer {
 export interface QueryRequest {
   readonly sql: string
   readonly engine: Engine
+  /** Of events and functions; each is a table of the query. */
+  readonly signatures?: readonly string[]
   /** Null takes the server's default. */
   readonly chainId: number | null
   /** Rows at most. */

@@ -27,9 +27,11 @@ const bytes = `CREATE FUNCTION {schema}.abi_bytes(region bytea) RETURNS bytea LA
   RETURN CASE WHEN {schema}.abi_size(region, 0) + 32 <= octet_length(region)
     THEN substr(region, 33, {schema}.abi_size(region, 0)::integer) END`
 
-/** A word as a number; most fit the last seven bytes. */
+/** A word as a number. Most amounts fit seven bytes, and nearly all fourteen. */
 const uint = `CREATE FUNCTION {schema}.abi_uint(word bytea) RETURNS numeric LANGUAGE sql IMMUTABLE PARALLEL SAFE
   RETURN CASE WHEN substr(word, 1, 25) = '\\x${'00'.repeat(25)}'::bytea THEN substr(word, 26, 7)::bigint::numeric
+    WHEN substr(word, 1, 18) = '\\x${'00'.repeat(18)}'::bytea
+    THEN substr(word, 19, 7)::bigint::numeric * 72057594037927936 + substr(word, 26, 7)::bigint
     ELSE (((substr(word, 1, 4)::bigint::numeric * 72057594037927936 + substr(word, 5, 7)::bigint) * 72057594037927936
       + substr(word, 12, 7)::bigint) * 72057594037927936 + substr(word, 19, 7)::bigint) * 72057594037927936
       + substr(word, 26, 7)::bigint END`
@@ -52,27 +54,27 @@ END $function$`
 const wordJson = `CREATE FUNCTION {schema}.abi_word_json(type jsonb, word bytea) RETURNS jsonb LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $function$
 DECLARE
   kind text := type->>'kind';
-  bits integer := (type->>'bits')::integer;
-  width integer := (type->>'width')::integer;
+  padding integer;
   number numeric;
+  is_negative boolean := false;
 BEGIN
   IF octet_length(word) < 32 THEN RETURN NULL; END IF;
   IF kind = 'address' THEN
     IF substr(word, 1, 12) <> '\\x${'00'.repeat(12)}'::bytea THEN RETURN NULL; END IF;
     RETURN to_jsonb('0x' || encode(substr(word, 13, 20), 'hex'));
   ELSIF kind = 'fixedBytes' THEN
-    IF ltrim(substr(word, width + 1), '\\x00'::bytea) <> ''::bytea THEN RETURN NULL; END IF;
-    RETURN to_jsonb('0x' || encode(substr(word, 1, width), 'hex'));
+    padding := (type->>'width')::integer;
+    IF ltrim(substr(word, padding + 1), '\\x00'::bytea) <> ''::bytea THEN RETURN NULL; END IF;
+    RETURN to_jsonb('0x' || encode(substr(word, 1, padding), 'hex'));
+  ELSIF kind = 'bool' THEN
+    RETURN CASE {schema}.abi_uint(word) WHEN 0 THEN 'false'::jsonb WHEN 1 THEN 'true'::jsonb END;
   END IF;
+  padding := 32 - (type->>'bits')::integer / 8;
+  IF kind = 'int' THEN is_negative := get_byte(word, padding) >= 128; END IF;
+  IF padding > 0 AND ltrim(substr(word, 1, padding), CASE WHEN is_negative THEN '\\xff'::bytea ELSE '\\x00'::bytea END) <> ''::bytea
+    THEN RETURN NULL; END IF;
   number := {schema}.abi_uint(word);
-  IF kind = 'bool' THEN
-    RETURN CASE number WHEN 0 THEN 'false'::jsonb WHEN 1 THEN 'true'::jsonb END;
-  ELSIF kind = 'int' THEN
-    IF get_byte(word, 0) >= 128 THEN number := number - ${2n ** 256n}; END IF;
-    IF number < -(2::numeric ^ (bits - 1)) OR number >= 2::numeric ^ (bits - 1) THEN RETURN NULL; END IF;
-  ELSIF number >= 2::numeric ^ bits THEN
-    RETURN NULL;
-  END IF;
+  IF is_negative THEN number := number - ${2n ** 256n}; END IF;
   RETURN CASE WHEN (type->>'isNumber')::boolean THEN to_jsonb(number) ELSE to_jsonb(number::text) END;
 END $function$`
 
@@ -81,20 +83,24 @@ const sequenceJson = `CREATE FUNCTION {schema}.abi_sequence_json(element jsonb, 
 DECLARE
   size integer := (element->>'size')::integer;
   bytes_held integer := octet_length(region);
+  is_static boolean := element ? 'size';
+  is_word boolean := is_static AND element->>'kind' NOT IN ('tuple', 'list');
   items jsonb[] := '{}';
   item jsonb;
   start bigint;
   next_start bigint;
 BEGIN
-  IF size IS NULL THEN
+  IF NOT is_static THEN
     bytes_held := bytes_held - bytes_held % 32;
     size := 32;
   END IF;
   IF count * size > bytes_held THEN RETURN NULL; END IF;
   start := {schema}.abi_size(region, 0);
-  IF NOT element ? 'size' AND count > 0 AND start IS DISTINCT FROM count * 32 THEN RETURN NULL; END IF;
+  IF NOT is_static AND count > 0 AND start IS DISTINCT FROM count * 32 THEN RETURN NULL; END IF;
   FOR index IN 0 .. count::integer - 1 LOOP
-    IF element ? 'size' THEN
+    IF is_word THEN
+      item := {schema}.abi_word_json(element, substr(region, index * 32 + 1, 32));
+    ELSIF is_static THEN
       item := {schema}.abi_json(element, substr(region, index * size + 1, size));
     ELSE
       next_start := CASE WHEN index = count - 1 THEN bytes_held ELSE {schema}.abi_size(region, (index + 1) * 32) END;
