@@ -170,6 +170,37 @@ describeWithShared('activities of every type', () => {
   })
 })
 
+describeWithShared('activities of virtual addresses', () => {
+  // Four bytes that name the master, ten bytes 0xfd, six bytes of its own (TIP-1022).
+  const virtual: Hex = `0x12345678${'fd'.repeat(10)}000000000007`
+  const memo: Hex = `0x${'0'.repeat(50)}${Buffer.from('order 7').toString('hex')}`
+
+  test("a payment to one is its master's, told once to each of the three", async () => {
+    const told = {
+      ...logOf('tip20', 'TransferWithMemo', { from: alice, to: virtual, amount: 5n, memo }),
+      address: token,
+    }
+    const logs = [moved(alice, virtual, 5n), told, moved(virtual, bob, 5n), fee]
+    const api = await openChainApi()
+    afterAll(() => api.close())
+    await api.append(batchesOf(writtenChain('tempo-dev-2k', [[{ from: alice, logs }]])))
+    const common = {
+      sender: alice,
+      recipient: bob,
+      memo: 'order 7',
+      sourceToken: { address: token, amount: '5' },
+    }
+    for (const [viewer, direction, perspective] of [
+      [alice, 'out', 'outgoing'],
+      [virtual, 'in', 'incoming'],
+      [bob, 'in', 'incoming'],
+    ]) {
+      const { body } = await api.get(`/v1/addresses/${viewer}/activities`)
+      expect(body.data).toMatchObject([{ type: 'transfer', perspective, data: { ...common, direction } }])
+    }
+  })
+})
+
 const vaultTypes = [
   'assets-deposited',
   'assets-withdrawn',

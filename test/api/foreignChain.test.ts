@@ -131,7 +131,8 @@ for (const [chain, height] of chains)
       expect(check('/v1/blocks/{block}', one)).toEqual([])
       const baseFee = block['baseFeePerGas']
       expect(one.body.baseFeePerGas).toBe(baseFee ? `${hexToBigInt(baseFee)}` : null)
-      expect(one.body.meta.rpc).toEqual({ ...block, transactions: transactions().map((tx) => tx['hash']) })
+      const payload = { ...block, transactions: transactions().map((tx) => tx['hash']) }
+      expect(JSON.stringify(one.body.meta.rpc)).toBe(JSON.stringify(payload))
     })
 
     test('transactions, each as the node gave it', async () => {

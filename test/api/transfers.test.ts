@@ -1,96 +1,26 @@
 // Goal: transfers are what the tokens' logs say, each movement one row with its memo, under every filter; payments in another
 // token fold into one row. Method: the recorded chain decoded by viem, and a chain written for what the recording lacks.
-import { encodeAbiParameters, encodeEventTopics, type Hex, keccak256, parseEventLogs, toBytes } from 'viem'
+import { encodeAbiParameters, encodeEventTopics, type Hex, parseEventLogs } from 'viem'
 import { Abis } from 'viem/tempo'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readMemo } from '#api/routes/present/memo.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { describeWithShared, readRecording } from '../support/shared.ts'
-import { type ChainApi, namedToken, openChainApi, walk } from './support/chainApi.ts'
+import { type ChainApi, openChainApi, walk } from './support/chainApi.ts'
 import { type ResponseCheck, responseCheck } from './support/openapi.ts'
 import { commonest, type RpcObject } from './support/oracle.ts'
+import { recordedTransfers, type TransferRow, transferRows } from './support/transferOracle.ts'
 import { batchesOf, type WrittenLog, type WrittenTransaction, writtenChain } from './support/writtenChain.ts'
 
 const recording = 'tempo-dev-2k'
 const exchange = '0xdec0000000000000000000000000000000000000'
 const feeManager = '0xfeec000000000000000000000000000000000000'
-/** First 10 bytes of keccak256("api.example.com"), a realm the server of these tests knows. */
-const exampleFingerprint = keccak256(toBytes('api.example.com')).slice(2, 22)
-const name = { name: 'pathUSD', symbol: 'pathUSD', currency: 'USD', decimals: 6, verified: true }
-
-const iso = (seconds: number) => `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`
-
-interface Row {
-  readonly id: string
-  readonly blockNumber: number
-  readonly timestamp: string
-  readonly sender: string
-  readonly recipient: string
-  readonly sourceToken: { readonly address: string; readonly amount: string; readonly logoUri?: string }
-  readonly [field: string]: unknown
-}
-
-/** Every row with its memo and its token's name, oldest first. */
-function recordedRows(): readonly Row[] {
-  return readRecording(recording).flatMap(({ block, receipts }) =>
-    (receipts as RpcObject[]).flatMap((receipt) =>
-      rowsOf(receipt, Number((block as RpcObject)['timestamp'])),
-    ),
-  )
-}
-
-function rowsOf(receipt: RpcObject, timestampSeconds: number): readonly Row[] {
-  const logs = parseEventLogs({
-    abi: Abis.tip20,
-    eventName: ['Transfer', 'TransferWithMemo'],
-    logs: receipt['logs'],
-  }).filter(({ address }) => address.startsWith('0x20c000000000000000000000'))
-  const rows: (Row & { memoOf?: string })[] = []
-  for (const { eventName, args, address, transactionHash, logIndex, blockNumber } of logs) {
-    const [sender, recipient] = [args.from.toLowerCase(), args.to.toLowerCase()]
-    const sourceToken = { address, amount: `${args.amount}` }
-    if (eventName === 'TransferWithMemo') {
-      const same = rows.findLastIndex(
-        (row) =>
-          row.memoOf === undefined &&
-          row.sender === sender &&
-          row.recipient === recipient &&
-          row.sourceToken.address === address &&
-          row.sourceToken.amount === sourceToken.amount,
-      )
-      rows[same] = { ...(rows[same] as Row), memoOf: args.memo }
-      continue
-    }
-    rows.push({
-      id: `${transactionHash}-${Number(logIndex)}`,
-      blockNumber: Number(blockNumber),
-      logIndex: Number(logIndex),
-      timestamp: iso(timestampSeconds),
-      transactionHash,
-      sender,
-      recipient,
-      sourceToken:
-        address === namedToken
-          ? { ...sourceToken, ...name, logoUri: 'https://example.com/logo.svg' }
-          : sourceToken,
-    })
-  }
-  return rows.map(({ memoOf, ...row }) => ({ ...row, ...(memoOf && textOf(memoOf)) }) as Row)
-}
-
-function textOf(memo: string): { memo?: string; attribution?: string } {
-  if (memo.startsWith('0xef1ed712'))
-    return { attribution: memo.slice(12, 32) === exampleFingerprint ? 'Example' : 'MPP Service' }
-  const text = Buffer.from(memo.slice(2), 'hex').toString('utf8').replaceAll('\0', '')
-  return text === '' || text.includes('\ufffd') ? {} : { memo: text }
-}
-
 describeWithShared('transfers', () => {
   let api: ChainApi
   let check: ResponseCheck
-  let rows: readonly Row[]
+  let rows: readonly TransferRow[]
   beforeAll(async () => {
-    rows = recordedRows()
+    rows = recordedTransfers(recording)
     api = await openChainApi()
     await api.append(recordedBatches(recording, 10))
     await api.finalize(122)
@@ -121,7 +51,7 @@ describeWithShared('transfers', () => {
     )
   })
 
-  const cases: [string, (row: Row, of: Facts) => boolean][] = [
+  const cases: [string, (row: TransferRow, of: Facts) => boolean][] = [
     ['sender={sender}', (row, of) => row.sender === of.sender],
     ['recipient={recipient}', (row, of) => row.recipient === of.recipient],
     ['address={sender}', (row, of) => row.sender === of.sender || row.recipient === of.sender],
@@ -256,8 +186,8 @@ const kinds: readonly { logs: WrittenLog[]; plain: number[]; folded: (number | '
 
 describeWithShared('payments in another token', () => {
   let api: ChainApi
-  let plain: Row[]
-  let folded: Row[]
+  let plain: TransferRow[]
+  let folded: TransferRow[]
   beforeAll(async () => {
     const transactions: WrittenTransaction[] = kinds.map(({ logs }) => ({ from: alice, logs }))
     const blocks = writtenChain(recording, Array(6).fill(transactions))
@@ -270,7 +200,11 @@ describeWithShared('payments in another token', () => {
         seconds: Number((block as RpcObject)['timestamp']),
       })),
     )
-    const select = (rows: readonly Row[], receipt: RpcObject, position: number | 'payment'): Row => {
+    const select = (
+      rows: readonly TransferRow[],
+      receipt: RpcObject,
+      position: number | 'payment',
+    ): TransferRow => {
       const log = receipt['logs'][position === 'payment' ? 3 : position]
       const row = rows.find(({ logIndex }) => logIndex === Number(log['logIndex']))
       if (!row) throw new Error(`no row for log ${position}`)
@@ -278,10 +212,12 @@ describeWithShared('payments in another token', () => {
       return { ...row, sourceToken: { address: euro, amount: '100' }, destinationToken: row.sourceToken }
     }
     plain = receipts.flatMap(({ receipt, kind, seconds }) =>
-      (kinds[kind]?.plain ?? []).map((position) => select(rowsOf(receipt, seconds), receipt, position)),
+      (kinds[kind]?.plain ?? []).map((position) => select(transferRows(receipt, seconds), receipt, position)),
     )
     folded = receipts.flatMap(({ receipt, kind, seconds }) =>
-      (kinds[kind]?.folded ?? []).map((position) => select(rowsOf(receipt, seconds), receipt, position)),
+      (kinds[kind]?.folded ?? []).map((position) =>
+        select(transferRows(receipt, seconds), receipt, position),
+      ),
     )
   })
   afterAll(() => api.close())
@@ -310,13 +246,14 @@ describeWithShared('payments in another token', () => {
     expect(third.body.data).toEqual(folded.toReversed().slice(2 * limit, 3 * limit))
   })
 
-  test.each<[string, (row: Row) => boolean]>([
+  test.each<[string, (row: TransferRow) => boolean]>([
     [`recipient=${bob}`, ({ recipient }) => recipient === bob],
     [`sender=${exchange}`, ({ sender }) => sender === exchange],
     [`recipient=${exchange}`, ({ recipient }) => recipient === exchange],
     [
       `token=${dollar}`,
-      (row) => ((row['destinationToken'] ?? row.sourceToken) as Row['sourceToken']).address === dollar,
+      (row) =>
+        ((row['destinationToken'] ?? row.sourceToken) as TransferRow['sourceToken']).address === dollar,
     ],
     [`token=${euro}`, (row) => !row['destinationToken'] && row.sourceToken.address === euro],
   ])('filtered by "%s" they are found by what was passed on', async (query, matches) => {

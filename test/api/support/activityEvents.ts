@@ -2,12 +2,12 @@
 import {
   type Abi,
   type AbiEvent,
+  decodeEventLog,
   encodeAbiParameters,
   encodeEventTopics,
-  getAbiItem,
   type Hex,
   parseAbi,
-  parseEventLogs,
+  toEventSelector,
 } from 'viem'
 import { Abis } from 'viem/tempo'
 import type { RecordedBlock } from '../../support/shared.ts'
@@ -119,37 +119,48 @@ export function readActivityTxs(blocks: readonly RecordedBlock[]): readonly Acti
   })
 }
 
+/** Every event of the contracts, by its topic. */
+const events = Map.groupBy(
+  Object.entries(contracts).flatMap(([contract, { abi, from }]) =>
+    abi
+      .filter((item): item is AbiEvent => item.type === 'event')
+      .map((event) => ({ name: `${contract}.${event.name}`, event, from, topic: toEventSelector(event) })),
+  ),
+  ({ topic }) => topic,
+)
+
 function decode(logs: readonly OracleLog[]): Decoded[] {
-  const decoded = Object.entries(contracts).flatMap(([contract, { abi, from }]) =>
-    parseEventLogs({
-      abi,
-      logs: logs.filter(({ address }) => from(address)) as never[],
-      strict: true,
-    }).flatMap(({ eventName, args: found, logIndex }: ParsedLog) => {
-      const log = logs.find((one) => one.logIndex === logIndex)
-      if (!log || !eventName || !isCanonical(abi, eventName, found, log)) return []
-      const args = Object.entries(found).map(([name, value]) => [name, lower(value)])
-      return [{ name: `${contract}.${eventName}`, log, args: Object.fromEntries(args) }]
+  return logs.flatMap((log) =>
+    (events.get(log.topics[0] ?? '0x') ?? []).flatMap(({ name, event, from }) => {
+      const args = from(log.address) ? argsOf(event, log) : null
+      return args ? [{ name, log, args }] : []
     }),
   )
-  return decoded.sort((a, b) => a.log.logIndex - b.log.logIndex)
 }
 
-interface ParsedLog {
-  readonly eventName?: string
-  readonly args: Args
-  readonly logIndex: number
+/**
+ * Null for a log that is another event of the same topic. viem reads addresses out of any 32 bytes and overlooks what follows
+ * the data; a contract that emits such means something else.
+ */
+function argsOf(event: AbiEvent, { topics, data }: OracleLog): Args | null {
+  try {
+    const [topic = '0x', ...rest] = topics
+    const { args } = decodeEventLog({ abi: [event], topics: [topic, ...rest], data, strict: true })
+    const values = Object.entries(args ?? {}).map(([name, value]) => [name, lower(value)])
+    const found: Args = Object.fromEntries(values)
+    return isCanonical(event, found, topics, data) ? found : null
+  } catch {
+    return null
+  }
 }
 
-/** viem reads addresses out of any 32 bytes and overlooks what follows the data; a contract that emits such means another event. */
-function isCanonical(abi: Abi, eventName: string, args: Args, { topics, data }: OracleLog): boolean {
-  const { inputs } = getAbiItem({ abi, name: eventName }) as AbiEvent
-  const values = inputs.filter(({ indexed }) => !indexed).map(({ name }) => args[name ?? ''])
+function isCanonical(event: AbiEvent, args: Args, topics: readonly Hex[], data: Hex): boolean {
+  const inData = event.inputs.filter(({ indexed }) => !indexed)
   const encoded = encodeAbiParameters(
-    inputs.filter(({ indexed }) => !indexed),
-    values,
+    inData,
+    inData.map(({ name }) => args[name ?? '']),
   )
-  return encoded === data && `${encodeEventTopics({ abi, eventName, args })}` === `${topics}`
+  return encoded === data && `${encodeEventTopics({ abi: [event], args })}` === `${topics}`
 }
 
 /** Addresses come with a checksum. */

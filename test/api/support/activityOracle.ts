@@ -24,6 +24,7 @@ export class ActivityOracle {
   /** Ascending. */
   readonly transactions: readonly ActivityTx[]
   readonly #quotes: ReadonlyMap<string, string>
+  readonly #byAccount = new Map<string, ActivityTx[]>()
 
   constructor(blocks: readonly RecordedBlock[]) {
     this.transactions = readActivityTxs(blocks)
@@ -31,14 +32,18 @@ export class ActivityOracle {
       .flatMap(({ events }) => events)
       .filter(({ name }) => name === 'dex.PairCreated')
     this.#quotes = new Map(pairs.map(({ args }) => [args['base'], args['quote']]))
+    for (const tx of this.transactions)
+      for (const account of partiesOf(tx)) {
+        const own = this.#byAccount.get(account) ?? []
+        own.push(tx)
+        this.#byAccount.set(account, own)
+      }
   }
 
   /** Of everything the account sent, paid for or has a side in, newest first; a transaction's own in their order. */
   feedOf(account: string): readonly ExpectedActivity[] {
-    return this.transactions
-      .filter((tx) => takesPart(account, tx))
-      .toReversed()
-      .flatMap((tx) => this.activitiesOf(tx, account))
+    const own = this.#byAccount.get(account) ?? []
+    return own.toReversed().flatMap((tx) => this.activitiesOf(tx, account))
   }
 
   /** A transaction as `viewer` sees it. */
@@ -51,12 +56,9 @@ export class ActivityOracle {
   }
 }
 
-/** Whether it sent the transaction, paid its fee, or has a side in a movement of tokens. */
-function takesPart(account: string, tx: ActivityTx): boolean {
-  return (
-    tx.from === account || tx.feePayer === account || movementsOf(tx).some((one) => touches(one, account))
-  )
-}
+/** Who sent the transaction, paid its fee, or has a side in a movement of tokens. */
+const partiesOf = (tx: ActivityTx): ReadonlySet<string> =>
+  new Set([tx.from, tx.feePayer, ...movementsOf(tx).flatMap(({ from, to }) => [from, to])])
 
 const rulesOf = (...types: readonly string[]) =>
   rules.filter(({ type, key }) => types.includes(type) && key !== 'cross-token')
