@@ -2,12 +2,12 @@
 import { Egress } from '#api/http/egress.ts'
 import { LiveHub } from '#api/live/hub.ts'
 import { endpoints, type RouteServices } from '#api/routes/index.ts'
-import { attributionNames } from '#api/routes/present/memo.ts'
+import { type AttributedService, attributionNames } from '#api/routes/present/memo.ts'
 import type { ChainReads, DeclaredContracts } from '#api/routes/services.ts'
 import { tokenNamesOf } from '#api/routes/tokens.ts'
 import { assertAddressFree, closeServer, createServer, listen } from '#api/server.ts'
 import type { Screen } from '#console/screen.ts'
-import { curatedTokensDefault, readCuratedTokens } from '#store/curated/curatedTokens.ts'
+import { type CuratedTokens, curatedTokensDefault, readCuratedTokens } from '#store/curated/curatedTokens.ts'
 import { readSecret } from '#store/secrets.ts'
 import type { Chain } from '../chain.ts'
 import type { Config } from '../config.ts'
@@ -45,6 +45,7 @@ export async function up(config: Config, options: UpOptions): Promise<void> {
 
 async function index(config: Config, options: UpOptions): Promise<void> {
   const { runtime, log, stop } = options
+  const lists = readLists(config)
   const program = await openProgram(config, runtime, log, stop)
   const ending = new AbortController()
   const started: Chain[] = []
@@ -54,7 +55,7 @@ async function index(config: Config, options: UpOptions): Promise<void> {
       await chain.start()
       started.push(chain)
     }
-    await serve(config, program, options)
+    await serve(config, program, lists, options)
   } finally {
     ending.abort()
     await traffic
@@ -63,8 +64,26 @@ async function index(config: Config, options: UpOptions): Promise<void> {
   }
 }
 
+interface Lists {
+  readonly curatedTokens: CuratedTokens
+  readonly attributions: readonly AttributedService[]
+}
+
+/** The operator's own lists, before anything is opened. @throws SettingError */
+function readLists({ tokenlist, attributions }: Config): Lists {
+  return {
+    curatedTokens: readCuratedTokens('TOKENLIST', tokenlist ?? curatedTokensDefault),
+    attributions: attributions ? readAttributions('ATTRIBUTIONS', attributions) : [],
+  }
+}
+
 /** Answers requests until `stop` aborts or an engine is lost for good. */
-async function serve(config: Config, program: Program, options: UpOptions): Promise<void> {
+async function serve(
+  config: Config,
+  program: Program,
+  { curatedTokens, attributions }: Lists,
+  options: UpOptions,
+): Promise<void> {
   const { runtime, log, stop, screen } = options
   const { postgres, lost } = program.engines
   const { clock } = runtime
@@ -82,8 +101,6 @@ async function serve(config: Config, program: Program, options: UpOptions): Prom
   const walls = keepWallsChecked(sql, program.chains, runtime, log, shutdown.signal)
   const chains = readsOf(program, declared)
   const status = createStatusSource({ chains: program.chains, postgres, runtime, notes: notesOf(config) })
-  const curatedTokens = readCuratedTokens('TOKENLIST', config.tokenlist ?? curatedTokensDefault)
-  const attributions = config.attributions ? readAttributions('ATTRIBUTIONS', config.attributions) : []
   const services: RouteServices = {
     chains,
     sql,

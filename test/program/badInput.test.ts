@@ -49,6 +49,8 @@ test.each([
   ['LOG_LEVEL', 'loud'],
   ['VERIFY', 'none'],
   ['PORT', '99999'],
+  ['TOKENLIST', 'absent.json'],
+  ['ATTRIBUTIONS', 'absent.json'],
 ])('%s=%s names the setting before anything is made', async (name, value) => {
   expect(await refusal(['up'], { [name]: value })).toMatch(new RegExp(`^millrace: ${name}: `))
   expect(existsSync(DATA_DIR)).toBe(false)
