@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 export interface Usage {
   readonly cpuSeconds: number
-  /** Memory of its own and its share of what is shared. */
+  /** In memory; what several processes share counts once. */
   readonly residentBytes: number
 }
 
@@ -83,13 +83,18 @@ function descendants(all: readonly Process[], pid: number): Process[] {
 
 function sum(processes: readonly Process[], withEnded: boolean): Usage {
   const ticks = processes.reduce((total, one) => total + one.ticks + (withEnded ? one.endedTicks : 0), 0)
-  const residentBytes = processes.reduce((total, { pid }) => total + proportionalBytes(pid), 0)
-  return { cpuSeconds: ticks / TICKS_PER_SECOND, residentBytes }
+  const memories = processes.map(({ pid }) => readMemory(pid))
+  const largest = (kind: 'file' | 'shared') => Math.max(0, ...memories.map((memory) => memory[kind]))
+  // Processes of one program map the same files and the same shared memory.
+  const own = memories.reduce((total, { anonymous }) => total + anonymous, 0)
+  return { cpuSeconds: ticks / TICKS_PER_SECOND, residentBytes: own + largest('file') + largest('shared') }
 }
 
-function proportionalBytes(pid: number): number {
-  const [, kilobytes] = /^Pss:\s+(\d+) kB/m.exec(readText(`/proc/${pid}/smaps_rollup`)) ?? []
-  return Number(kilobytes ?? 0) * 1024
+function readMemory(pid: number) {
+  const status = readText(`/proc/${pid}/status`)
+  const bytesOf = (field: string) =>
+    Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0) * 1024
+  return { anonymous: bytesOf('RssAnon'), file: bytesOf('RssFile'), shared: bytesOf('RssShmem') }
 }
 
 /** Empty for a process that has just ended. */

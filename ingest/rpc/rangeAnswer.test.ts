@@ -23,9 +23,11 @@ test.each([
   ['[{"id":0,"result":{}}]'],
   [' \n[{"id":0,"result":{}}]\n'],
   ['[{"id":0,"error":null,"result":{}}]'],
+  ['[{"jsonrpc":"2.0","id":0,"result":{}},{"jsonrpc":"2.0","id":1,"result":[]}]'],
+  ['[{"jsonrpc":"2.0","id":0,"result":{"a":"}"}},{"id":1,"jsonrpc":"2.0","result":[]}]'],
   ['[{"id":0,"result":{"extra":"\\"error\\":\\"result\\":null"}}]'],
 ])('%s passes on to the workers', (text) => {
-  expect(() => assertRangeAnswer(bytes(text), client)).not.toThrow()
+  expect(() => assertRangeAnswer(bytes(text), { from: 7, to: 7 }, client)).not.toThrow()
 })
 
 test.each([
@@ -37,11 +39,24 @@ test.each([
   ['{"id":1,"result":{}}', 'node_error'],
   ['[{"id":0,"result":null}]', 'block_missing'],
   ['[{"id":0,"result": null}]', 'block_missing'],
+  ['[{"jsonrpc":"2.0","id":0,"result":null}]', 'block_missing'],
+  ['[{"jsonrpc":"2.0","id":0,"result":{}},{"jsonrpc":"2.0","id":1,"result":null}]', 'block_missing'],
+  [
+    '[{"jsonrpc":"2.0","id":0,"result":{}},{"jsonrpc":"2.0","id":1,"error":{"code":-32005,"message":"limit exceeded"}}]',
+    'rate_limited',
+  ],
+  [
+    '[{"jsonrpc":"2.0","id":0,"result":{}},{"id":1,"error":{"code":-32601,"message":"no such method"}}]',
+    'method_missing',
+  ],
+  ['[{"jsonrpc":"2.0","id":', 'malformed'],
   ['[{"id":0,"error":{"code":-32601,"message":"no such method"}}]', 'method_missing'],
   [
     '[{"id":0,"error":{"code":-32000,"message":"header not found"}},{"id":1,"error":{"code":-32008,"message":"too big"}}]',
     'too_large',
   ],
 ])('%s is %s', (text, failure) => {
-  expect(() => assertRangeAnswer(bytes(text), client)).toThrow(expect.objectContaining({ failure }))
+  expect(() => assertRangeAnswer(bytes(text), { from: 7, to: 7 }, client)).toThrow(
+    expect.objectContaining({ failure }),
+  )
 })

@@ -27,14 +27,19 @@ const PARSED_BYTES_MAX = 16 * 1024 * 1024
 
 /**
  * Looks at the bytes of a batch answer without parsing them: the first and the last byte, and whether any item is an
- * error or null, which two searches of the bytes tell (0.9 GB/s on one core). Everything else is checked in a worker. A quote
- * within a JSON text is escaped, so the searched texts cannot occur inside a value.
+ * error or null. Everything else is checked in a worker. A quote within a JSON text is escaped, so the searched texts cannot
+ * occur inside a value.
  * @throws RpcError
  */
-export function assertRangeAnswer(bytes: Uint8Array<ArrayBuffer>, client: RpcClient): void {
+export function assertRangeAnswer(
+  bytes: Uint8Array<ArrayBuffer>,
+  range: BlockRange,
+  client: RpcClient,
+): void {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (text[firstVisible(text)] !== bracketOpen) throw notAList(text, client)
   if (text[lastVisible(text)] !== bracketClose) throw client.error('malformed', 'the answer is cut off')
+  if (hasOnlyResults(text, 2 * blockCount(range))) return
   if (text.includes('"error":')) {
     const error = itemError(text, client)
     if (error) throw error
@@ -44,6 +49,35 @@ export function assertRangeAnswer(bytes: Uint8Array<ArrayBuffer>, client: RpcCli
   if (text.includes(spaced ? '"result": null' : '"result":null'))
     throw client.error('block_missing', 'null in place of a block or its receipts')
 }
+
+/**
+ * Whether there are so many items, and each begins as those of usual nodes do and has a result that is an object or a list. The long text between
+ * two items is found three times as fast as the short ones that tell of errors.
+ */
+function hasOnlyResults(text: Buffer, items: number): boolean {
+  if (text[0] !== bracketOpen) return false
+  for (let at = 1, seen = 1; ; seen++) {
+    if (!holdsAt(text, at, itemStart)) return false
+    let digit = at + itemStart.length
+    while (isDigit(text[digit])) digit++
+    const value = digit + beforeResult.length
+    if (!holdsAt(text, digit, beforeResult)) return false
+    if (text[value] !== objectOpen && text[value] !== bracketOpen) return false
+    const between = text.indexOf(betweenItems, value)
+    if (between < 0) return seen === items
+    at = between + 2
+  }
+}
+
+const holdsAt = (text: Buffer, at: number, part: Buffer) =>
+  at + part.length <= text.length && text.compare(part, 0, part.length, at, at + part.length) === 0
+
+const itemStart = Buffer.from('{"jsonrpc":"2.0","id":')
+const betweenItems = Buffer.concat([Buffer.from('},'), itemStart])
+const beforeResult = Buffer.from(',"result":')
+const objectOpen = 0x7b
+
+const isDigit = (byte: number | undefined) => byte !== undefined && byte >= 0x30 && byte <= 0x39
 
 function notAList(text: Buffer, client: RpcClient): RpcError {
   try {

@@ -30,7 +30,7 @@ export async function requestRange(
   if (!blockReceipts) return await composeFromReceipts(client, range, batches, signal)
   if (!batches) return await composeFromSingles(client, range, signal)
   const bytes = await client.post(rangeBody(range), BODY_BYTES_MAX, signal)
-  assertRangeAnswer(bytes, client)
+  assertRangeAnswer(bytes, range, client)
   return bytes
 }
 
@@ -46,7 +46,7 @@ async function composeFromSingles(client: RpcClient, range: BlockRange, signal?:
     client.post(call, BODY_BYTES_MAX, signal),
   )
   const bytes = joinAnswers(answers)
-  assertRangeAnswer(bytes, client)
+  assertRangeAnswer(bytes, range, client)
   return bytes
 }
 

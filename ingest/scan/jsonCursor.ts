@@ -150,6 +150,8 @@ export class JsonCursor {
     if (digits > digitsMax) throw declined
     const start = this.at
     this.at += digits + 1
+    // A status, or a parity: most quantities that are kept as text.
+    if (digits === 1) return oneDigit[digitValue(this.source[start] ?? 0)] ?? '0x0'
     return `0x${this.source.toString('latin1', start, start + digits)}`
   }
 
@@ -230,6 +232,8 @@ export class JsonCursor {
     this.at += scalar.length
   }
 }
+
+const oneDigit = Array.from({ length: 16 }, (_, value): `0x${string}` => `0x${value.toString(16)}`)
 
 export const words = {
   null: Buffer.from('null'),
