@@ -10,10 +10,11 @@ import { type ProbeRun, runProbe } from './probeRun.ts'
 import { type CpuSeconds, totalCpu } from './processes.ts'
 import { dense, denseBlocks, nameOf, shapes } from './shapes.ts'
 
-/** `npm run bench ingest`; with SMALL=1 a tenth of the dense chain, in seconds. */
+/** `npm run bench ingest`; SHAPES=small,dense.. chooses. */
 export async function benchIngest(): Promise<Line[]> {
   const lines: Line[] = []
-  for (const chain of shapes(process.env['SMALL'] === '1')) lines.push(...(await benchChain(chain)))
+  for (const chain of shapes(process.env['SHAPES']?.split(',') ?? []))
+    lines.push(...(await benchChain(chain)))
   return lines
 }
 

@@ -15,16 +15,22 @@ export const dense = (blocks: number): ChainShape => ({
 
 export const denseBlocks = 2_000
 
-/** `small` runs in seconds, to try a change with. */
-export function shapes(small: boolean): readonly Chain[] {
-  if (small) return [dense(200)]
-  return [
-    dense(denseBlocks),
-    { name: 'sparse', blocks: 12_000, txsPerBlock: 2, logsPerTx: 2, extraDataBytes: 0 },
-    { name: 'huge blocks', blocks: 40, txsPerBlock: 2_000, logsPerTx: 2, extraDataBytes: 0 },
-    { name: 'log-heavy', blocks: 200, txsPerBlock: 50, logsPerTx: 20, extraDataBytes: 128 },
-    ...(hasRecording() ? (['recording'] as const) : []),
-  ]
+/** All of them, or those named; `small` runs in seconds, to try a change with. */
+export function shapes(names: readonly string[]): readonly Chain[] {
+  const known: Readonly<Record<string, Chain>> = {
+    dense: dense(denseBlocks),
+    sparse: { name: 'sparse', blocks: 12_000, txsPerBlock: 2, logsPerTx: 2, extraDataBytes: 0 },
+    huge: { name: 'huge blocks', blocks: 40, txsPerBlock: 2_000, logsPerTx: 2, extraDataBytes: 0 },
+    logs: { name: 'log-heavy', blocks: 200, txsPerBlock: 50, logsPerTx: 20, extraDataBytes: 128 },
+    ...(hasRecording() ? { recording: 'recording' } : {}),
+  }
+  if (names.length === 0) return Object.values(known)
+  return names.map((name) => {
+    const chain = name === 'small' ? { ...dense(denseBlocks / 10), name } : known[name]
+    if (chain === undefined)
+      throw new RangeError(`no shape ${name}; there are small, ${Object.keys(known).join(', ')}`)
+    return chain
+  })
 }
 
 export const nameOf = (chain: Chain): string => (chain === 'recording' ? chain : chain.name)
