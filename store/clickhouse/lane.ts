@@ -77,7 +77,11 @@ export class ClickHouseLane {
         this.#state = 'running'
         this.#problem = null
         retryMs = RETRY_MS_MIN
-        if (!advanced) await clock.sleep(IDLE_MS, signal).catch(() => {})
+        if (!advanced) {
+          // What fills the cache may not be final for long, and the head may wait for bytes that history holds.
+          cache.release()
+          await clock.sleep(IDLE_MS, signal).catch(() => {})
+        }
       } catch (error) {
         this.#problem = messageOf(error)
         this.#prepared = false
