@@ -31,6 +31,8 @@ export interface RpcSourceOptions {
   readonly batchBytesTarget?: number
   /** HTTP over sockets by default. */
   readonly openTransport?: OpenTransport
+  /** False: new heads are polled for, and no WebSocket is opened to hear of them. */
+  readonly announcements?: boolean
 }
 
 /** The source with what /status shows of it. */
@@ -93,6 +95,7 @@ class JsonRpcSource implements RpcSource {
       batchBytesTarget: options.batchBytesTarget ?? BATCH_BYTES_TARGET,
     })
     this.#openSockets = () => {
+      if (options.announcements === false) return
       const onHead = (number: number) => this.#heads.announce(number)
       this.#sockets.push(...urls.map((url) => new NewHeads({ url, runtime, log, onHead })))
     }
