@@ -24,8 +24,8 @@ export interface AnalyticsTables {
   insert(name: TableName, batches: readonly EncodedBatch[], token: string): Promise<void>
   /** Ends inserts that are still running under such a token. False when they do not end. */
   endInserts(tokens: readonly string[]): Promise<boolean>
-  /** Deletes the range from every table; done when it returns. */
-  delete(range: BlockRange): Promise<void>
+  /** Deletes the range from a table; done when it returns. */
+  delete(name: TableName, range: BlockRange): Promise<void>
 }
 
 /** KILL … SYNC is never used: it deadlocks its session in the embedded engine (measured, twice). */
@@ -98,11 +98,10 @@ export class ClickHouseTables implements AnalyticsTables {
     return false
   }
 
-  async delete({ from, to }: BlockRange): Promise<void> {
-    for (const name of analyticsTableNames)
-      await this.#client.command({
-        query: `ALTER TABLE ${this.#database}.${name} DELETE WHERE ${tables[name].blockColumn} BETWEEN ${from} AND ${to}`,
-        clickhouse_settings: { mutations_sync: '2' },
-      })
+  async delete(name: TableName, { from, to }: BlockRange): Promise<void> {
+    await this.#client.command({
+      query: `ALTER TABLE ${this.#database}.${name} DELETE WHERE ${tables[name].blockColumn} BETWEEN ${from} AND ${to}`,
+      clickhouse_settings: { mutations_sync: '2' },
+    })
   }
 }

@@ -118,7 +118,11 @@ export class ClickHouseSink {
     const tokens = expectedNames(entry.tables).map((name) => tokenOf(entry, name, ledgerId()))
     if (!(await tables.endInserts(tokens)))
       throw new BatchUnwritableError(entry.range, 'an earlier insert of it does not end')
-    await tables.delete(entry.range)
+    for (const name of analyticsTableNames) {
+      // Each may wait for merges; the lease can run out between two.
+      assertMayWrite()
+      await tables.delete(name, entry.range)
+    }
   }
 }
 
