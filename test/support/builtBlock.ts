@@ -73,7 +73,7 @@ function envelopes(authorization: unknown): readonly TransactionSerializable[] {
   ]
 }
 
-function transactionJson(bytes: Hex, index: number, from: string): JsonObject {
+export function transactionJson(bytes: Hex, index: number, from: string): JsonObject {
   const tx: Record<string, unknown> = { ...parseTransaction(bytes as TransactionSerialized) }
   const { type, data, ...fields } = tx
   const numbers = Object.entries(fields).map(([field, value]) => [field, quantities(value)])
@@ -124,7 +124,7 @@ function receiptJson(tx: JsonObject, index: number): JsonObject {
   }
 }
 
-function inBlock(receipt: JsonObject, place: JsonObject): JsonObject {
+export function inBlock(receipt: JsonObject, place: JsonObject): JsonObject {
   const logs = receipt['logs'] as readonly JsonObject[]
   return { ...receipt, ...place, logs: logs.map((log) => ({ ...log, ...place })) }
 }
@@ -160,7 +160,7 @@ function headerJson(transactions: readonly Hex[], receipts: readonly JsonObject[
   } as const
 }
 
-function receiptBytes(receipt: JsonObject): Hex {
+export function receiptBytes(receipt: JsonObject): Hex {
   const logs = receipt['logs'] as readonly { address: Hex; topics: Hex[]; data: Hex }[]
   const fields = [receipt['status'], receipt['cumulativeGasUsed'], receipt['logsBloom']]
   const list = [...fields.map(scalar), logs.map((log) => [log.address, log.topics, log.data])]
@@ -169,7 +169,7 @@ function receiptBytes(receipt: JsonObject): Hex {
 }
 
 /** A quantity as RLP bytes. */
-function scalar(value: Json): Hex {
+export function scalar(value: Json): Hex {
   const text = String(value)
   if (text === '0x0') return '0x'
   return text.length % 2 === 0 ? (text as Hex) : `0x0${text.slice(2)}`

@@ -1,0 +1,50 @@
+/**
+ * The bug bank: mistakes that were made in real indexers, each planted by a flag where it would be made. A simulation that
+ * does not find them proves nothing by finding none.
+ */
+export const bugNames = [
+  'links are the only check',
+  'finality is believed without comparing hashes',
+  'the head is taken for final',
+  'history reaches above finality',
+  'fetched ranges are kept for ever',
+  'block references are kept for ever',
+  'a replaced head is not noticed',
+  'a revert that does nothing',
+  'the cache keeps what was taken back',
+  'the archive keeps what was taken back',
+  'the tip is stored apart from the rows',
+  "a chunk's tip is stored apart from its rows",
+  'coverage is stored apart from the chunk',
+  'an append that forgets its last block',
+  'a chunk resumes a block early',
+  'a failed commit of the journal is taken for success',
+  'writes do not look at the fence',
+  'a new writer does not claim the lane',
+  'block zero is skipped',
+  'covered before it was written',
+  'an insert is believed without reading back',
+  'a retry under the same token',
+  'tokens of a random number',
+  'a late insert is not ended before a delete',
+  'deletes that have not happened yet',
+  'open batches are forgotten',
+  'blocks that are not final go to ClickHouse',
+  'the newest block as the cursor',
+  'fetches are not bounded',
+  'the cache is not bounded',
+] as const
+
+export type BugName = (typeof bugNames)[number]
+
+export class Bugs {
+  readonly #planted: ReadonlySet<BugName>
+
+  constructor(planted: readonly BugName[] = []) {
+    this.#planted = new Set(planted)
+  }
+
+  planted(name: BugName): boolean {
+    return this.#planted.has(name)
+  }
+}

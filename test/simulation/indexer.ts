@@ -1,0 +1,235 @@
+/**
+ * One simulated process: the real lease, source, verification, decoding, lanes and sink, put together as chain.ts does, over
+ * simulated stores and nodes. Killing it drops everything in memory; what it had sent may still arrive.
+ */
+import { alignedSource } from '#ingest/alignedSource.ts'
+import { backoffMs, laneBackoff, remedyOf } from '#ingest/backoff.ts'
+import { ByteBudget } from '#ingest/byteBudget.ts'
+import type { AheadOptions } from '#ingest/fetchAhead.ts'
+import { follow } from '#ingest/follow.ts'
+import { fillHistory } from '#ingest/history.ts'
+import { FencedOutError, type Lease, waitForLease } from '#ingest/lease.ts'
+import { createSource, type RpcSource } from '#ingest/rpc/rpcSource.ts'
+import type { RawRange } from '#ingest/source.ts'
+import type { Runtime } from '#runtime.ts'
+import { BatchCache } from '#store/clickhouse/batchCache.ts'
+import { ClickHouseLane } from '#store/clickhouse/lane.ts'
+import { ClickHouseSink } from '#store/sinks/clickhouse.ts'
+import { silentLogger } from '#telemetry.ts'
+import { decodeRange } from '#transform/decodeRange.ts'
+import { BatchEncoder } from '#transform/encode/batchEncoder.ts'
+import type { Bugs } from './bugs.ts'
+import { type Kernel, ProcessClock, type SimProcess } from './kernel.ts'
+import type { SimBatch } from './ledgerState.ts'
+import { type SimNode, simNetwork } from './nodes.ts'
+import { plantInHead, plantInJournal, plantInSource, plantInTables } from './plant.ts'
+import type { SimClickHouse } from './simClickHouse.ts'
+import { headSink } from './simHead.ts'
+import { historySink } from './simHistory.ts'
+import { journalOf, laneLedger } from './simJournal.ts'
+import { leasesOf, missingHistory, openLedger } from './simLease.ts'
+import type { SimLedger } from './simLedger.ts'
+
+export interface IndexerOptions {
+  readonly kernel: Kernel
+  readonly process: SimProcess
+  readonly nodes: readonly SimNode[]
+  readonly ledger: SimLedger
+  readonly clickhouse: SimClickHouse
+  readonly bugs: Bugs
+  readonly limits: {
+    readonly batchBlocksMax: number
+    readonly sealGapBlocks: number
+    readonly finalityDepth: number
+    readonly windowMax: number
+    readonly inFlightBytesMax: number
+    readonly cacheBytesMax: number
+    readonly partitionBlocks: number
+    readonly decodeMs: number
+  }
+}
+
+/** Bytes a piece is charged before it is known. */
+export const PIECE_BYTES_ESTIMATE = 50_000
+/** One worker's, which keeps its memory from range to range. */
+const encoder = new BatchEncoder()
+const LEASE_MS = 10_000
+const HISTORY_IDLE_MS = 1_000
+const profile = { chainId: 1, kind: 'evm', headerRule: 'ethereum' } as const
+
+export class SimIndexer {
+  /** Why it came to rest before it was asked to. */
+  stoppedBy: unknown = null
+  readonly clock: ProcessClock
+  readonly budget: ByteBudget
+  readonly cache: BatchCache
+  readonly #options: IndexerOptions
+  readonly #runtime: Runtime
+  readonly #stop = new AbortController()
+  readonly #source: RpcSource
+
+  constructor(options: IndexerOptions) {
+    const { kernel, process, nodes, limits } = options
+    this.#options = options
+    this.clock = new ProcessClock(kernel, process)
+    const { bugs } = options
+    this.budget = new ByteBudget(bugs.planted('fetches are not bounded') ? 1e12 : limits.inFlightBytesMax)
+    this.cache = new BatchCache(bugs.planted('the cache is not bounded') ? 1e12 : limits.cacheBytesMax)
+    this.#runtime = { clock: this.clock, random: kernel.random, failpoint: () => {} }
+    this.#source = createSource({
+      chainId: 1,
+      urls: nodes.map(({ origin }) => origin),
+      finalityDepth: limits.finalityDepth,
+      runtime: this.#runtime,
+      log: silentLogger,
+      batchBlocksMax: limits.batchBlocksMax,
+      openTransport: simNetwork(kernel, process, nodes),
+      announcements: false,
+    })
+  }
+
+  start(): void {
+    this.#run().catch((error: unknown) => {
+      this.stoppedBy ??= error
+    })
+  }
+
+  /** As on SIGTERM: every lane ends at its next safe point. */
+  terminate(): void {
+    this.#stop.abort()
+  }
+
+  async #run(): Promise<void> {
+    for (let failures = 0; !this.#stop.signal.aborted; ) {
+      let lease: Lease | undefined
+      try {
+        lease = await waitForLease(this.#leaseOptions(), this.#stop.signal)
+        const { head, finalized } = await this.#source.head()
+        const final = this.#options.bugs.planted('history reaches above finality') ? head.number : finalized
+        await openLedger(this.#options.ledger, Math.max(0, final + 1), lease.fence)
+        this.cache.drop({ from: 0, to: Number.MAX_SAFE_INTEGER })
+        failures = 0
+        await this.#runLanes(lease)
+        if (!lease.lost.aborted) return
+      } catch (error) {
+        if (this.#stop.signal.aborted) return
+        if (!(error instanceof FencedOutError) && remedyOf(error) === 'stop') throw error
+        await lease?.release().catch(() => {})
+        await this.clock
+          .sleep(backoffMs(++failures, laneBackoff, this.#runtime.random), this.#stop.signal)
+          .catch(() => {})
+      }
+    }
+  }
+
+  #leaseOptions() {
+    const { ledger, process } = this.#options
+    return {
+      store: leasesOf(ledger),
+      name: 'index:1',
+      holder: process.name.split('#')[0] ?? process.name,
+      ttlMs: LEASE_MS,
+      runtime: this.#runtime,
+      log: silentLogger,
+      failpoint: () => {},
+    }
+  }
+
+  async #runLanes(lease: Lease): Promise<void> {
+    const { ledger, bugs, limits } = this.#options
+    const signal = AbortSignal.any([this.#stop.signal, lease.lost])
+    const lane = this.#clickhouseLane(lease)
+    const listener = {
+      appended: async (batch: SimBatch, of: 'head' | 'history') => {
+        this.cache.add(batch)
+        if (of === 'history' && !lane.failing) await this.cache.room()
+      },
+      reverted: (range: { from: number; to: number }) => this.cache.drop(range),
+    }
+    const source = plantInSource(alignedSource(this.#source, limits.partitionBlocks), bugs)
+    const fetcher = { source, decode: (raw: RawRange) => this.#decode(raw), failpoint: () => {} }
+    const head = {
+      ...fetcher,
+      lane: 'head' as const,
+      sink: plantInHead(headSink(ledger, lease.fence, listener), source, bugs),
+      startBlock: 0,
+      batchBlocksMax: limits.batchBlocksMax,
+      sealGapBlocks: limits.sealGapBlocks,
+    }
+    const history = {
+      ...fetcher,
+      lane: 'history' as const,
+      sink: historySink(ledger, lease.fence, listener),
+    }
+    const options = { runtime: this.#runtime, log: silentLogger, ahead: this.#ahead() }
+    await Promise.all([
+      follow(head, options, signal).then((end) => {
+        if (end.reason === 'stopped') this.stoppedBy ??= end.error
+      }),
+      this.#keepHistory(history, options, signal),
+      lane.run(signal),
+    ])
+  }
+
+  async #keepHistory(
+    lane: Parameters<typeof fillHistory<SimBatch>>[0],
+    options: { runtime: Runtime; log: typeof silentLogger; ahead: AheadOptions },
+    signal: AbortSignal,
+  ): Promise<void> {
+    while (!signal.aborted) {
+      const target = await missingHistory(this.#options.ledger, 0).catch(() => null)
+      if (!target) {
+        await this.clock.sleep(HISTORY_IDLE_MS, signal).catch(() => {})
+        continue
+      }
+      try {
+        await fillHistory(lane, target, { ...options, chunksMax: 2 }, signal)
+      } catch (error) {
+        if (signal.aborted) return
+        this.stoppedBy ??= error
+        return
+      }
+    }
+  }
+
+  #ahead(): AheadOptions {
+    const { windowMax, batchBlocksMax } = this.#options.limits
+    return { windowMax, batchBlocksMax, batchBytesEstimate: PIECE_BYTES_ESTIMATE, budget: this.budget }
+  }
+
+  #clickhouseLane(lease: Lease): ClickHouseLane {
+    const { ledger, clickhouse, bugs, limits } = this.#options
+    const journal = plantInJournal(journalOf(ledger, lease.fence), bugs)
+    const sink = new ClickHouseSink({
+      tables: plantInTables(clickhouse, bugs, this.#runtime.random),
+      ledgerId: () => 'ledger',
+      journal,
+      assertMayWrite: () => lease.assertHeld(),
+      failpoint: () => {},
+    })
+    return new ClickHouseLane({
+      ledger: laneLedger(ledger),
+      sink,
+      journal,
+      partitionBlocks: limits.partitionBlocks,
+      cache: this.cache,
+      decode: (raw) => this.#decode(raw),
+      clock: this.clock,
+      log: silentLogger,
+      prepare: async () => {},
+      seal: async () => true,
+      onWritten: () => {},
+    })
+  }
+
+  /** A worker thread: answers later, and in another order than it was asked. */
+  #decode(raw: RawRange): Promise<SimBatch> {
+    const { kernel, process, bugs, limits } = this.#options
+    const checks = bugs.planted('links are the only check') ? 'links' : 'roots'
+    const travel = { thereMs: 0.1, backMs: kernel.random() * limits.decodeMs }
+    return kernel.call(process, `${process.name} decodes ${raw.range.from}..${raw.range.to}`, travel, () => ({
+      ...decodeRange({ ...profile, checks }, raw.bytes, raw.range, encoder).batch,
+      bytes: raw.bytes,
+    }))
+  }
+}

@@ -1,0 +1,122 @@
+/** The catalogue of lies: what real endpoints were seen to answer, one entry each. */
+import { keccak256, numberToHex } from 'viem'
+import type { JsonObject } from '../support/builtBlock.ts'
+import type { Kernel } from './kernel.ts'
+import type { World, WorldBlock } from './world.ts'
+
+export const lies = [
+  'L1 null for a block',
+  'L2 null receipts',
+  'L3 the last receipt is missing',
+  'L4 another receipts root',
+  'L5 no logs',
+  'L6 receipts of a sibling',
+  'L7 an old block from a cache',
+  'L8 the head goes back',
+  'L9 finality goes back',
+  'L11 other log data',
+  'L12 one error for a batch',
+  'L12 an answer missing',
+  'L12 an answer twice',
+  'L12 answers in another order',
+  'L13 response too large',
+  'L14 cut off',
+  'L14 a page instead of JSON',
+  'L15 another chain id',
+  'L16 malformed quantities',
+  'L17 log indexes repeat',
+  'L18 another bloom',
+  'L20 another transaction hash',
+] as const
+
+export type Lie = (typeof lies)[number]
+
+export const tellLie = {
+  /** A block as it is told. */
+  block(lie: Lie | undefined, block: JsonObject, kernel: Kernel): JsonObject | null {
+    switch (lie) {
+      case 'L1 null for a block':
+        return null
+      case 'L4 another receipts root':
+        return { ...block, receiptsRoot: keccak256('0x0bad') }
+      case 'L16 malformed quantities':
+        return {
+          ...block,
+          ...kernel.pick([
+            { gasUsed: '0x' },
+            { timestamp: '0x0123' },
+            { gasLimit: '21000' },
+            { number: '0x1ffffffffffffff' },
+          ]),
+        }
+      case 'L18 another bloom':
+        return { ...block, logsBloom: `0x${'11'.repeat(256)}` }
+      case 'L20 another transaction hash':
+        return { ...block, transactions: renamed(block['transactions'] as readonly JsonObject[]) }
+      default:
+        return block
+    }
+  },
+
+  /** Receipts as they are told. */
+  receipts(lie: Lie | undefined, block: WorldBlock, world: World, kernel: Kernel): unknown {
+    const { receipts } = block
+    switch (lie) {
+      case 'L2 null receipts':
+        return kernel.chance(0.5) ? null : receipts.map(() => null)
+      case 'L3 the last receipt is missing':
+        return receipts.slice(0, -1)
+      case 'L5 no logs':
+        return receipts.map((receipt) => ({ ...receipt, logs: [] }))
+      case 'L6 receipts of a sibling':
+        return siblingOf(block, world)?.receipts ?? receipts.slice(1)
+      case 'L11 other log data':
+        return receipts.map((receipt) =>
+          withLogs(receipt, (log) => ({ ...log, data: numberToHex(666, { size: 32 }) })),
+        )
+      case 'L17 log indexes repeat':
+        return receipts.map((receipt) => withLogs(receipt, (log) => ({ ...log, logIndex: '0x0' })))
+      default:
+        return receipts
+    }
+  },
+
+  /** The whole response as it is told. */
+  response(lie: Lie | undefined, text: string, items: readonly JsonObject[] | null, kernel: Kernel) {
+    const told = (value: unknown) => ({ status: 200, text: JSON.stringify(value) })
+    const error = (code: number, message: string) =>
+      told({ jsonrpc: '2.0', id: null, error: { code, message } })
+    switch (lie) {
+      case 'L12 one error for a batch':
+        return items ? error(-32603, 'internal error') : { status: 200, text }
+      case 'L12 an answer missing':
+        return items ? told(items.slice(1)) : { status: 200, text }
+      case 'L12 an answer twice':
+        return items ? told([...items.slice(1), items.at(-1)]) : { status: 200, text }
+      case 'L12 answers in another order':
+        return items ? told(items.toReversed()) : { status: 200, text }
+      case 'L13 response too large':
+        return items && items.length > 2 ? error(-32008, 'response is too big') : { status: 200, text }
+      case 'L14 cut off':
+        return { status: 200, text: text.slice(0, kernel.between(1, text.length - 1)) }
+      case 'L14 a page instead of JSON':
+        return { status: 200, text: '<!doctype html><title>Just a moment</title>' }
+      default:
+        return { status: 200, text }
+    }
+  },
+}
+
+const renamed = (transactions: readonly JsonObject[]): readonly JsonObject[] =>
+  transactions.map((tx, index) => (index === 0 ? { ...tx, hash: keccak256('0xdead') } : tx))
+
+function withLogs(receipt: JsonObject, change: (log: JsonObject) => JsonObject): JsonObject {
+  return { ...receipt, logs: (receipt['logs'] as readonly JsonObject[]).map(change) }
+}
+
+/** Another block of the same height, as it is on a fork. */
+function siblingOf(block: WorldBlock, world: World): WorldBlock | undefined {
+  for (const other of world.known.values())
+    if (other.ref.number === block.ref.number && other.hash !== block.hash) return other
+  return undefined
+}

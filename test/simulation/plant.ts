@@ -1,0 +1,104 @@
+/** Where the bugs of the bank that are not a store's own are planted: around the ports, as a wrong program would use them. */
+import type { HeadSink } from '#ingest/sink.ts'
+import type { ChainHead, RawRange, Source } from '#ingest/source.ts'
+import type { BlockRef } from '#primitives.ts'
+import type { Random } from '#runtime.ts'
+import type { AnalyticsTables, TableCount } from '#store/clickhouse/analyticsTables.ts'
+import type { Journal } from '#store/clickhouse/journal.ts'
+import type { EncodedBatch } from '#transform/batch.ts'
+import { analyticsTableNames, type TableName } from '#transform/tables.ts'
+import type { Bugs } from './bugs.ts'
+import type { SimBatch } from './ledgerState.ts'
+
+export function plantInSource(source: Source, bugs: Bugs): Source {
+  const ranges = new Map<number, RawRange>()
+  const refs = new Map<number, BlockRef>()
+  const heads = new Map<number, BlockRef>()
+  return {
+    ...source,
+    chainId: source.chainId,
+    get batchBlocks() {
+      return source.batchBlocks
+    },
+    async head(signal): Promise<ChainHead> {
+      const { head, finalized } = await source.head(signal)
+      if (bugs.planted('the head is taken for final')) return { head, finalized: head.number }
+      if (!bugs.planted('a replaced head is not noticed')) return { head, finalized }
+      heads.set(head.number, heads.get(head.number) ?? head)
+      return { head: heads.get(head.number) ?? head, finalized }
+    },
+    async blockRef(number, signal) {
+      const known = refs.get(number)
+      if (known && bugs.planted('block references are kept for ever')) return known
+      const ref = await source.blockRef(number, signal)
+      if (ref) refs.set(number, ref)
+      return ref
+    },
+    async fetch(range, options) {
+      const kept = ranges.get(range.from)
+      if (kept && kept.range.to <= range.to && bugs.planted('fetched ranges are kept for ever')) return kept
+      const raw = await source.fetch(range, options)
+      ranges.set(range.from, raw)
+      return raw
+    },
+    waitForHead: (after, timeoutMs, signal) => source.waitForHead(after, timeoutMs, signal),
+    reportRefuted: (endpoint) => source.reportRefuted(endpoint),
+    close: () => source.close(),
+  }
+}
+
+export function plantInHead(sink: HeadSink<SimBatch>, source: Source, bugs: Bugs): HeadSink<SimBatch> {
+  if (!bugs.planted('finality is believed without comparing hashes')) return sink
+  return {
+    ...sink,
+    async append(batch) {
+      await sink.append(batch)
+      const { finalized } = await source.head()
+      await sink.finalize(Math.min(finalized, batch.range.to))
+    },
+  }
+}
+
+export function plantInJournal(journal: Journal, bugs: Bugs): Journal {
+  if (!bugs.planted('open batches are forgotten')) return journal
+  return { ...journal, open: async () => [] }
+}
+
+export function plantInTables(tables: AnalyticsTables, bugs: Bugs, random: Random): AnalyticsTables {
+  const believed = new Map<string, Map<TableName, TableCount>>()
+  return {
+    async count(range) {
+      const counts = await tables.count(range)
+      const known = believed.get(`${range.from}`)
+      if (!known || !bugs.planted('an insert is believed without reading back')) return counts
+      return new Map(
+        analyticsTableNames.map((name) => [
+          name,
+          known.get(name) ?? counts.get(name) ?? { rows: '0', blockSum: '0' },
+        ]),
+      )
+    },
+    async insert(name, batches, token) {
+      const from = `${batches[0]?.range.from}`
+      const used = bugs.planted('tokens of a random number') ? `${token}|${random()}` : token
+      if (!bugs.planted('an insert is believed without reading back'))
+        return tables.insert(name, batches, used)
+      await tables.insert(name, batches, used).catch(() => {})
+      believed.set(from, (believed.get(from) ?? new Map()).set(name, countOf(name, batches)))
+    },
+    endInserts: (tokens) => tables.endInserts(tokens),
+    delete: (name, range) => tables.delete(name, range),
+  }
+}
+
+function countOf(name: TableName, batches: readonly EncodedBatch[]): TableCount {
+  let rows = 0
+  let blockSum = 0n
+  for (const batch of batches)
+    batch.refs.forEach(({ number }, index) => {
+      const count = batch.tables[name].blockRowCounts[index] ?? 0
+      rows += count
+      blockSum += BigInt(number) * BigInt(count)
+    })
+  return { rows: String(rows), blockSum: String(blockSum) }
+}

@@ -1,0 +1,91 @@
+/** The head lane over the simulated Postgres; it follows store/sinks/postgres.ts. */
+import { type BlockRange, difference } from '#ingest/range.ts'
+import type { HeadSink } from '#ingest/sink.ts'
+import type { BlockRef } from '#primitives.ts'
+import { TipMismatchError } from '#store/lane.ts'
+import { LaneUnlinkedError, RevertBelowFinalizedError } from '#store/sinks/postgres.ts'
+import { type SimBatch, storedBlocks } from './ledgerState.ts'
+import { lost, SCHEMA, type SimLedger } from './simLedger.ts'
+
+/** Told after a commit, as the sinks of production tell theirs. */
+export interface SimListener {
+  appended(batch: SimBatch, lane: 'head' | 'history'): Promise<void>
+  reverted(range: BlockRange): void
+}
+
+export function headSink(ledger: SimLedger, fence: bigint, listener: SimListener): HeadSink<SimBatch> {
+  return {
+    tip: () =>
+      ledger.read('tip', () => {
+        const { lane, blocks } = ledger.state
+        return lane?.tipHash ? (blocks.get(lane.tip)?.ref ?? null) : null
+      }),
+    refAt: (number) => ledger.read('ref', () => ledger.state.blocks.get(number)?.ref ?? null),
+    finalized: () => ledger.read('finalized', () => ledger.state.lane?.finalized ?? -1),
+    emptyFrom: () => ledger.read('empty from', () => ledger.lane().fromBlock),
+    append: async (batch) => {
+      await ledger.transaction(`append ${labelOf(batch)}`, () => append(ledger, fence, batch))
+      await listener.appended(batch, 'head')
+    },
+    revert: async (to) => {
+      if (ledger.bugs.planted('a revert that does nothing')) return
+      const told = () => {
+        if (!ledger.bugs.planted('the cache keeps what was taken back'))
+          listener.reverted({ from: (to?.number ?? -1) + 1, to: Number.MAX_SAFE_INTEGER })
+      }
+      await ledger
+        .transaction(`revert to ${to?.number ?? 'nothing'}`, () => revert(ledger, fence, to))
+        .finally(told)
+    },
+    finalize: (number) =>
+      ledger.transaction(`finalize ${number}`, () => {
+        ledger.assertFence(fence)
+        const lane = ledger.lane()
+        lane.finalized = Math.max(lane.finalized, number)
+      }),
+    seal: (next) =>
+      ledger.transaction(`seal, next ${next}`, () => {
+        ledger.assertFence(fence)
+        const lane = ledger.lane()
+        if (lane.tipHash === null) return
+        lane.fromBlock = Math.max(next, lane.tip + 1)
+        lane.tip = lane.fromBlock - 1
+        lane.tipHash = null
+      }),
+  }
+}
+
+function append(ledger: SimLedger, fence: bigint, batch: SimBatch): void {
+  const lane = ledger.lane()
+  const [first, last] = [batch.refs[0], batch.refs.at(-1)]
+  if (!first || !last) throw new Error('a batch has a block')
+  const below = ledger.state.blocks.get(first.number - 1)
+  if (lane.tipHash === null && below && below.ref.hash !== first.parentHash)
+    throw new LaneUnlinkedError(SCHEMA, first.number)
+  ledger.assertFence(fence)
+  const parentHash = lane.tipHash === null ? null : first.parentHash
+  const continues = lane.tip === first.number - 1 && lane.tipHash === parentHash
+  if (!continues) throw new TipMismatchError(SCHEMA, first.number - 1, lane.tip)
+  const blocks = storedBlocks(batch)
+  if (ledger.bugs.planted('an append that forgets its last block') && blocks.length > 1) blocks.pop()
+  for (const block of blocks) ledger.keep(block)
+  ledger.extend(batch.range)
+  if (ledger.bugs.planted('the tip is stored apart from the rows') && ledger.kernel.chance(0.2)) throw lost()
+  lane.tip = last.number
+  lane.tipHash = last.hash
+}
+
+function revert(ledger: SimLedger, fence: bigint, to: BlockRef | null): void {
+  const lane = ledger.lane()
+  const from = (to?.number ?? lane.fromBlock - 1) + 1
+  if (from <= lane.finalized) throw new RevertBelowFinalizedError(SCHEMA, from, lane.finalized)
+  ledger.assertFence(fence)
+  for (const number of [...ledger.state.blocks.keys()]) if (number >= from) ledger.state.blocks.delete(number)
+  ledger.state.postgresCoverage = difference(ledger.state.postgresCoverage, [
+    { from, to: Number.MAX_SAFE_INTEGER },
+  ])
+  lane.tip = from - 1
+  lane.tipHash = from > lane.fromBlock ? (to?.hash ?? null) : null
+}
+
+export const labelOf = ({ range }: SimBatch): string => `${range.from}..${range.to}`

@@ -1,0 +1,70 @@
+/** History in chunks over the simulated Postgres; it follows store/sinks/history.ts. */
+import { type BlockRange, blockCount, difference, splitAligned } from '#ingest/range.ts'
+import type { Chunk, HistorySink } from '#ingest/sink.ts'
+import { ChunkMismatchError, ChunkUnlinkedError } from '#store/sinks/history.ts'
+import { type SimBatch, storedBlocks } from './ledgerState.ts'
+import { labelOf, type SimListener } from './simHead.ts'
+import { lost, SCHEMA, type SimLedger } from './simLedger.ts'
+
+export function historySink(ledger: SimLedger, fence: bigint, listener: SimListener): HistorySink<SimBatch> {
+  return {
+    openChunks: (target) => ledger.transaction('open chunks', () => openChunks(ledger, fence, target)),
+    appendToChunk: async (chunk, batch) => {
+      await ledger.transaction(`load ${labelOf(batch)}`, () => appendToChunk(ledger, fence, chunk, batch))
+      await listener.appended(batch, 'history')
+    },
+    attachChunk: (chunk) =>
+      ledger.transaction(`attach ${chunk.range.from}`, () => attach(ledger, fence, chunk)),
+  }
+}
+
+function openChunks(ledger: SimLedger, fence: bigint, target: BlockRange): readonly Chunk[] {
+  if (blockCount(target) <= 0) return []
+  ledger.assertFence(fence)
+  const { chunks, postgresCoverage } = ledger.state
+  const begun = [...chunks.values()].map(({ range }) => range)
+  const held = [...postgresCoverage, ...begun].sort((a, b) => a.from - b.from)
+  for (const gap of difference([target], held))
+    for (const range of splitAligned(gap, ledger.chunkBlocks))
+      chunks.set(range.from, { range, tip: range.from - 1, blocks: [] })
+  return [...chunks.values()]
+    .filter(({ range }) => range.from <= target.to && range.to >= target.from)
+    .sort((a, b) => a.range.from - b.range.from)
+    .map(({ range, tip, blocks }) =>
+      ledger.bugs.planted('a chunk resumes a block early') && tip > range.from
+        ? { range, tip: tip - 1, tipHash: blocks.at(-2)?.ref.hash ?? null }
+        : { range, tip, tipHash: blocks.at(-1)?.ref.hash ?? null },
+    )
+}
+
+function appendToChunk(ledger: SimLedger, fence: bigint, { range }: Chunk, batch: SimBatch): void {
+  ledger.assertFence(fence)
+  const chunk = ledger.state.chunks.get(range.from)
+  const [first, last] = [batch.refs[0], batch.refs.at(-1)]
+  if (!first || !last) throw new Error('a batch has a block')
+  const tipHash = chunk?.blocks.at(-1)?.ref.hash ?? null
+  const continues = chunk?.tip === first.number - 1 && (tipHash === null || tipHash === first.parentHash)
+  if (!chunk || (!continues && !ledger.bugs.planted('a chunk resumes a block early')))
+    throw new ChunkMismatchError(SCHEMA, range, first.number)
+  chunk.blocks = [...chunk.blocks, ...storedBlocks(batch)]
+  if (ledger.bugs.planted("a chunk's tip is stored apart from its rows") && ledger.kernel.chance(0.2))
+    throw lost()
+  chunk.tip = last.number
+}
+
+function attach(ledger: SimLedger, fence: bigint, { range }: Chunk): void {
+  ledger.assertFence(fence)
+  const chunk = ledger.state.chunks.get(range.from)
+  if (!chunk || chunk.tip !== chunk.range.to) throw new ChunkMismatchError(SCHEMA, range, chunk?.tip ?? -1)
+  const [first, last] = [chunk.blocks[0], chunk.blocks.at(-1)]
+  const below = ledger.state.blocks.get(range.from - 1)
+  const above = ledger.state.blocks.get(range.to + 1)
+  const unlinked =
+    (below && below.ref.hash !== first?.ref.parentHash) || (above && above.ref.parentHash !== last?.ref.hash)
+  if (unlinked) throw new ChunkUnlinkedError(SCHEMA, range)
+  ledger.extend(range)
+  if (ledger.bugs.planted('coverage is stored apart from the chunk') && ledger.kernel.chance(0.2))
+    throw lost()
+  for (const block of chunk.blocks) ledger.keep(block)
+  ledger.state.chunks.delete(range.from)
+}

@@ -1,0 +1,133 @@
+/**
+ * The simulated Postgres itself: its state on disk, and transactions that happen or do not, whose answer may be lost either
+ * way. The ports over it are in simLease.ts, simHead.ts, simHistory.ts and simJournal.ts.
+ */
+import { FencedOutError } from '#ingest/lease.ts'
+import { type BlockRange, union } from '#ingest/range.ts'
+import type { JournalEntry } from '#store/clickhouse/journal.ts'
+import { PostgresError } from '#store/postgres.ts'
+import { LaneMissingError } from '#store/sinks/postgres.ts'
+import type { Bugs } from './bugs.ts'
+import type { Kernel, SimProcess } from './kernel.ts'
+import type { LedgerState, StoredBlock } from './ledgerState.ts'
+
+export interface StoreFaults {
+  /** Calls that fail before anything happened. */
+  errorRate: number
+  /** Calls that happen, and whose answer is lost. */
+  lostRate: number
+  latencyMs: readonly [number, number]
+  tailMs: number
+  /** Writes fail: the disk is full. */
+  full: boolean
+}
+
+export const SCHEMA = 'simulated'
+
+export interface SimLedgerOptions {
+  readonly kernel: Kernel
+  readonly process: SimProcess
+  readonly state: LedgerState
+  readonly faults: StoreFaults
+  readonly bugs: Bugs
+  readonly chunkBlocks: number
+  readonly violated: (what: string) => void
+}
+
+export class SimLedger {
+  readonly kernel: Kernel
+  readonly state: LedgerState
+  readonly bugs: Bugs
+  readonly chunkBlocks: number
+  readonly #process: SimProcess
+  readonly #faults: StoreFaults
+  readonly #violated: (what: string) => void
+
+  constructor({ kernel, process, state, faults, bugs, chunkBlocks, violated }: SimLedgerOptions) {
+    this.kernel = kernel
+    this.state = state
+    this.bugs = bugs
+    this.chunkBlocks = chunkBlocks
+    this.#process = process
+    this.#faults = faults
+    this.#violated = violated
+  }
+
+  read<T>(label: string, work: () => T): Promise<T> {
+    return this.#call(`pg ${label}`, false, work)
+  }
+
+  transaction<T>(label: string, work: () => T): Promise<T> {
+    return this.#call(`pg ${label}`, true, work)
+  }
+
+  lane() {
+    if (!this.state.lane) throw new LaneMissingError(SCHEMA)
+    return this.state.lane
+  }
+
+  assertFence(fence: bigint): void {
+    const state = this.state
+    if (this.lane().fence !== fence && !this.bugs.planted('writes do not look at the fence'))
+      throw new FencedOutError(SCHEMA, fence)
+    // The checker's own record, which no planted bug touches.
+    if (fence < state.highestFence) this.#violated(`I7: fence ${fence} wrote after ${state.highestFence}`)
+    state.highestFence = fence > state.highestFence ? fence : state.highestFence
+    state.commits++
+  }
+
+  keep(block: StoredBlock): void {
+    const { blocks, firstAnswers } = this.state
+    blocks.set(block.ref.number, block)
+    if (!firstAnswers.has(block.ref.number)) firstAnswers.set(block.ref.number, block)
+  }
+
+  stored(number: number): StoredBlock | undefined {
+    const { blocks, firstAnswers } = this.state
+    const old = this.bugs.planted('the archive keeps what was taken back')
+    const attached = (old ? firstAnswers : blocks).get(number)
+    if (attached) return attached
+    for (const { blocks } of this.state.chunks.values()) {
+      const found = blocks.find(({ ref }) => ref.number === number)
+      if (found) return found
+    }
+    return undefined
+  }
+
+  openEntry(entry: JournalEntry): boolean {
+    const found = this.state.journal.get(entry.range.from)
+    return found?.state === 'open' && found.entry.range.to === entry.range.to
+  }
+
+  cover(entry: JournalEntry): void {
+    this.state.clickhouseCoverage = union(this.state.clickhouseCoverage, [entry.range])
+  }
+
+  extend(range: BlockRange): void {
+    this.state.postgresCoverage = union(this.state.postgresCoverage, [range])
+  }
+
+  #call<T>(label: string, writes: boolean, work: () => T): Promise<T> {
+    const { latencyMs, tailMs } = this.#faults
+    const half = () => latencyMs[0] / 2 + (this.kernel.random() * (latencyMs[1] - latencyMs[0])) / 2
+    const tail = this.kernel.chance(0.01) ? this.kernel.random() * tailMs : 0
+    return this.kernel.call(
+      this.#process,
+      `${this.#process.name} ${label}`,
+      { thereMs: half() + tail, backMs: half() },
+      () => {
+        if (this.kernel.chance(this.#faults.errorRate)) throw failure('57P01', 'terminating connection')
+        if (writes && this.#faults.full) throw failure('53100', 'no space left on device')
+        const answer = work()
+        if (writes && this.kernel.chance(this.#faults.lostRate)) throw lost()
+        return answer
+      },
+    )
+  }
+}
+
+export const lost = () => failure('ECONNRESET', 'the connection was lost')
+
+export function failure(code: string, message: string): PostgresError {
+  return new PostgresError(Object.assign(new Error(message), { code }))
+}

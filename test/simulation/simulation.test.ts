@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest'
+import { seedOf } from '../ingest/support/random.ts'
+import { makeBodies } from './bodies.ts'
+import { type BugName, bugNames } from './bugs.ts'
+import { simulate } from './simulate.ts'
+
+/** More of both, and every bug, run with `npm run test:long`. */
+const SEEDS = 60
+const REPLAYED = 4
+const BUG_SEEDS_MAX = 60
+/** Bugs that show within a few seeds each. */
+const shortBugs: readonly BugName[] = [
+  'links are the only check',
+  'the tip is stored apart from the rows',
+  "a chunk's tip is stored apart from its rows",
+  'covered before it was written',
+  'tokens of a random number',
+  'blocks that are not final go to ClickHouse',
+  'the cache is not bounded',
+]
+
+const bodies = await makeBodies(25)
+
+test('invariants hold in every seed, and every seed converges when the faults end (ING-01, ING-02)', async () => {
+  const from = seedOf(1)
+  const sums = { events: 0, kills: 0, reorgs: 0 }
+  for (let seed = from; seed < from + SEEDS; seed++) {
+    const outcome = await simulate(seed, { bodies })
+    expect(outcome.violations, `SEED=${seed}: node test/simulation/run.ts --seed ${seed} --trace`).toEqual([])
+    sums.events += outcome.events
+    sums.kills += outcome.kills
+    sums.reorgs += outcome.reorgs
+  }
+  process.stdout.write(`simulated ${SEEDS} seeds from ${from}: ${JSON.stringify(sums)}\n`)
+  // A swarm without kills or reorgs would prove little.
+  expect(sums.kills).toBeGreaterThan(SEEDS / 4)
+  expect(sums.reorgs).toBeGreaterThan(SEEDS)
+}, 600_000)
+
+test('a seed replays identically', async () => {
+  for (let seed = 1; seed <= REPLAYED; seed++) {
+    const [first, second] = [await simulate(seed, { bodies }), await simulate(seed, { bodies })]
+    expect(second).toEqual(first)
+  }
+}, 120_000)
+
+test.each(shortBugs)(
+  'the planted bug is found: %s (ING-14)',
+  async (bug) => {
+    let found = 0
+    for (let seed = 1; seed <= BUG_SEEDS_MAX && found === 0; seed++)
+      if ((await simulate(seed, { bodies, bugs: [bug] })).violations.length > 0) found = seed
+    expect(found).toBeGreaterThan(0)
+  },
+  300_000,
+)
+
+test('the short list names bugs of the bank', () => {
+  expect(shortBugs.every((bug) => bugNames.includes(bug))).toBe(true)
+})

@@ -1,0 +1,75 @@
+/** What a seed turns on: each run has its own mixture of faults, so that rare combinations come up among many seeds. */
+import type { Kernel } from './kernel.ts'
+import { type Lie, lies } from './lies.ts'
+
+export interface Swarm {
+  readonly nodes: number
+  readonly finalityDepth: number
+  /** Blocks the chain has when the indexer first starts. */
+  readonly startLength: number
+  readonly faultsMs: number
+  readonly blockMs: number
+  readonly reorgRate: number
+  readonly rpcErrorRate: number
+  readonly lieRate: number
+  readonly lies: readonly Lie[]
+  readonly lagMs: number
+  readonly latencyMs: readonly [number, number]
+  readonly tailMs: number
+  readonly postgresErrorRate: number
+  readonly postgresLostRate: number
+  readonly clickhouseErrorRate: number
+  readonly clickhouseLostRate: number
+  /** The engine restarts and has lost an insert that nobody had read back yet. */
+  readonly engineLossRate: number
+  readonly diskFull: boolean
+  /** Chance of a kill after each event. */
+  readonly crashRate: number
+  readonly stopRate: number
+  readonly clockSteps: boolean
+  readonly writers: 1 | 2
+  readonly batchBlocksMax: number
+  readonly windowMax: number
+  readonly partitionBlocks: number
+  readonly chunkBlocks: number
+  readonly sealGapBlocks: number
+  readonly inFlightBytesMax: number
+  readonly cacheBytesMax: number
+  readonly decodeMs: number
+}
+
+export function drawSwarm(kernel: Kernel): Swarm {
+  const often = <T>(...items: readonly T[]): T => kernel.pick(items)
+  return {
+    nodes: often(1, 2, 3),
+    finalityDepth: kernel.between(2, 14),
+    startLength: often(1, 3, 25, 50),
+    faultsMs: kernel.between(8_000, 25_000),
+    blockMs: often(250, 500, 1_000),
+    reorgRate: often(0, 0.05, 0.2, 0.5),
+    rpcErrorRate: often(0, 0.02, 0.1),
+    lieRate: often(0, 0.05, 0.2),
+    lies: lies.filter(() => kernel.chance(0.5)).concat(kernel.pick(lies)),
+    lagMs: often(0, 200, 3_000),
+    latencyMs: often([1, 3], [5, 50], [20, 200]),
+    tailMs: often(0, 1_000, 20_000),
+    postgresErrorRate: often(0, 0.01, 0.05),
+    postgresLostRate: often(0, 0.02, 0.1),
+    clickhouseErrorRate: often(0, 0.02, 0.1),
+    clickhouseLostRate: often(0, 0.05, 0.2),
+    engineLossRate: often(0, 0, 0.02),
+    diskFull: kernel.chance(0.2),
+    crashRate: often(0, 0.001, 0.01),
+    stopRate: often(0, 0.001, 0.005),
+    clockSteps: kernel.chance(0.3),
+    writers: often(1, 1, 2),
+    batchBlocksMax: often(1, 2, 5, 20),
+    windowMax: often(1, 3, 6),
+    partitionBlocks: often(3, 10, 1_000),
+    chunkBlocks: often(4, 16, 64),
+    sealGapBlocks: often(5, 20, 1_000),
+    inFlightBytesMax: often(60_000, 400_000),
+    cacheBytesMax: often(20_000, 1_000_000),
+    decodeMs: often(1, 30),
+  }
+}
