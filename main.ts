@@ -91,6 +91,16 @@ const subCommands = {
       if (!(await verify(config, bounds, runtime, log, stop))) process.exitCode = 1
     }),
   }),
+  plan: defineCommand({
+    meta: { name: 'plan', description: 'What a backfill will cost, from a sample of the chain.' },
+    args: { from, to, price: { type: 'string', description: 'Price of a million calls.' }, json },
+    run: command(async ({ config, runtime, log, stop }, args) => {
+      const pricePerMillion = price(args['price'])
+      const bounds = { ...boundsOf(args), json: args['json'] === true, pricePerMillion }
+      const { plan } = await import('./commands/plan.ts')
+      await plan(config, bounds, runtime, log, stop)
+    }),
+  }),
   rederive: defineCommand({
     meta: { name: 'rederive', description: 'Make derived rows anew from the raw archive, in both stores.' },
     args: { chain, all: { type: 'boolean', description: 'Also what this version of the program made.' } },
@@ -204,6 +214,14 @@ function wholeNumber(name: string, text: unknown, what: string): number | null {
   const value = Number(text)
   if (String(text).trim() === '' || !Number.isSafeInteger(value) || value < 0)
     throw new SettingError(name, `\`${text}\` is not a ${what}`)
+  return value
+}
+
+function price(text: unknown): number | null {
+  if (text === undefined) return null
+  const value = Number(text)
+  if (String(text).trim() === '' || !Number.isFinite(value) || value < 0)
+    throw new SettingError('--price', `\`${text}\` is not a price`)
   return value
 }
 

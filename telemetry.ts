@@ -75,6 +75,18 @@ export const metrics = {
     labelNames: ['chain', 'endpoint', 'outcome'],
     registers,
   }),
+  rpcCalls: new Counter({
+    name: 'millrace_rpc_calls_total',
+    help: 'JSON-RPC calls to nodes; a request may hold many.',
+    labelNames: ['chain', 'endpoint'],
+    registers,
+  }),
+  rpcBytes: new Counter({
+    name: 'millrace_rpc_bytes_total',
+    help: 'Bytes exchanged with nodes, by direction: sent or received.',
+    labelNames: ['chain', 'endpoint', 'direction'],
+    registers,
+  }),
   rpcSeconds: new Histogram({
     name: 'millrace_rpc_request_seconds',
     help: 'Duration of HTTP requests to nodes.',

@@ -105,7 +105,7 @@ export async function identifyChain(chain: ReachableChain, postgres: Postgres): 
 }
 
 /** The newest final block decides: genesis blocks are sometimes made by other rules. */
-async function learnHeaderRule(source: RpcSource): Promise<ChainIdentity['headerRule']> {
+export async function learnHeaderRule(source: RpcSource): Promise<ChainIdentity['headerRule']> {
   const { finalized } = await source.head()
   const number = Math.max(0, finalized)
   const raw = await source.fetch({ from: number, to: number })

@@ -66,6 +66,7 @@ function statusOf(chain: Chain, proofs: ProofCounts): ChainStatus {
       { name: 'history', ...chain.historyStatus },
     ],
     projections: chain.followers.map(({ tip, ...follower }) => ({ ...follower, tip: known(tip) })),
+    endpoints: chain.nodes.endpoints().map(({ cost, ...endpoint }) => ({ ...endpoint, cost: { ...cost } })),
     history: history && {
       target: history.target,
       blocksTotal: history.blocksTotal,

@@ -28,6 +28,17 @@ const history = s.named('HistoryProgress', {
   }),
 })
 
+const rpcEndpoint = s.named('RpcEndpointStatus', {
+  name: s.text({ description: 'Host and port, without credentials.' }),
+  state: s.oneOf(['unknown', 'healthy', 'paused', 'quarantined']),
+  head: s.nullable(s.count),
+  concurrency: s.count,
+  inFlight: s.count,
+  latencyP95Ms: s.nullable(s.number()),
+  cost: s.object({ requests: s.count, calls: s.count, sentBytes: s.count, receivedBytes: s.count }),
+  lastFailure: problem,
+})
+
 const chain = s.named('ChainStatus', {
   chainId: s.count,
   kind: s.oneOf(['tempo', 'evm']),
@@ -50,6 +61,9 @@ const chain = s.named('ChainStatus', {
         'What is computed from blocks in order: token attributes, balances. Empty where another process writes.',
     },
   ),
+  endpoints: s.array(rpcEndpoint, {
+    description: 'The nodes asked, and what each has cost since the start.',
+  }),
   history: s.nullable(history),
   verification: s.object({
     checks: s.oneOf(['roots', 'links']),

@@ -23,7 +23,10 @@ export type OpenTransport = (origin: string, connectionsMax: number) => Transpor
 
 /** What an endpoint has cost so far. */
 export interface RpcCost {
+  /** HTTP requests. */
   requests: number
+  /** Calls in them: what most providers charge for. */
+  calls: number
   sentBytes: number
   receivedBytes: number
 }
@@ -43,7 +46,7 @@ const RETRY_AFTER_MS_MAX = 60_000
  */
 export class RpcClient {
   readonly name: string
-  readonly cost: RpcCost = { requests: 0, sentBytes: 0, receivedBytes: 0 }
+  readonly cost: RpcCost = { requests: 0, calls: 0, sentBytes: 0, receivedBytes: 0 }
   readonly #url: EndpointUrl
   readonly #clock: Clock
   readonly #transport: Transport
@@ -56,8 +59,14 @@ export class RpcClient {
     this.#transport = open(url.origin, connectionsMax)
   }
 
-  /** Sends a JSON-RPC body and returns the bytes of a 200 answer. @throws RpcError */
-  async post(body: string, bytesMax: number, signal?: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
+  /** Sends a JSON-RPC body of `calls` calls and returns the bytes of a 200 answer. @throws RpcError */
+  async post(
+    body: string,
+    bytesMax: number,
+    signal?: AbortSignal,
+    calls = 1,
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    this.cost.calls += calls
     const answer = await this.#send(body, bytesMax, signal)
     this.cost.receivedBytes += answer.bytes.length
     if (answer.headers['content-encoding'])
@@ -80,7 +89,7 @@ export class RpcClient {
     const firstId = this.#nextId
     this.#nextId += calls.length
     const body = `[${calls.map((call, index) => callText(firstId + index, call)).join(',')}]`
-    const parsed = this.#parse(await this.post(body, SMALL_BODY_BYTES_MAX, signal))
+    const parsed = this.#parse(await this.post(body, SMALL_BODY_BYTES_MAX, signal, calls.length))
     if (!Array.isArray(parsed)) throw this.batchError(parsed)
     const byId = new Map(parsed.map((item: unknown) => [idOf(item), item]))
     if (parsed.length !== calls.length || byId.size !== calls.length)

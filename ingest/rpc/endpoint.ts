@@ -64,6 +64,7 @@ export class Endpoint {
   #strikes = 0
   #refuted = 0
   #lastFailure: string | null = null
+  #counted: Readonly<RpcCost> = { requests: 0, calls: 0, sentBytes: 0, receivedBytes: 0 }
 
   constructor(client: RpcClient, clock: Clock, chainId: number) {
     this.client = client
@@ -158,7 +159,21 @@ export class Endpoint {
   }
 
   #count(outcome: RpcFailure | 'ok', durationMs: number): void {
+    this.#countCost()
     metrics.rpcRequests.inc({ chain: this.#chain, endpoint: this.name, outcome })
     metrics.rpcSeconds.observe({ chain: this.#chain, endpoint: this.name }, durationMs / 1000)
+  }
+
+  /** What was spent since it was counted last. */
+  #countCost(): void {
+    const { cost } = this.client
+    const labels = { chain: this.#chain, endpoint: this.name }
+    metrics.rpcCalls.inc(labels, cost.calls - this.#counted.calls)
+    metrics.rpcBytes.inc({ ...labels, direction: 'sent' }, cost.sentBytes - this.#counted.sentBytes)
+    metrics.rpcBytes.inc(
+      { ...labels, direction: 'received' },
+      cost.receivedBytes - this.#counted.receivedBytes,
+    )
+    this.#counted = { ...cost }
   }
 }

@@ -29,7 +29,7 @@ export async function requestRange(
 ): Promise<Uint8Array<ArrayBuffer>> {
   if (!blockReceipts) return await composeFromReceipts(client, range, batches, signal)
   if (!batches) return await composeFromSingles(client, range, signal)
-  const bytes = await client.post(rangeBody(range), BODY_BYTES_MAX, signal)
+  const bytes = await client.post(rangeBody(range), BODY_BYTES_MAX, signal, 2 * blockCount(range))
   assertRangeAnswer(bytes, range, client)
   return bytes
 }

@@ -223,6 +223,7 @@ function reportOf(state: ChainState): StatusReport {
         stores: { postgres: store('postgres'), clickhouse: store('clickhouse') },
         lanes: [{ name: 'head', state: 'running', problem: null }],
         projections: [],
+        endpoints: [],
         history: null,
         verification: {
           checks: 'roots',
