@@ -1,9 +1,9 @@
 /** A chain opened for work on what is held: its lease, and worker threads that read the archive. No node is asked. */
 import type { Lease } from '#ingest/lease.ts'
 import { type BlockRange, blockCount } from '#ingest/range.ts'
+import { claimChain } from '#store/claim.ts'
 import { BatchCache } from '#store/clickhouse/batchCache.ts'
 import { openClickHouseLane } from '#store/clickhouse/openLane.ts'
-import { claimLane } from '#store/lane.ts'
 import { type ChainIdentity, readChainIdentity } from '#store/ledger.ts'
 import { schemaOf } from '#store/postgres.ts'
 import { createDecodePool, type DecodePool } from '#transform/decodePool.ts'
@@ -39,7 +39,7 @@ export async function withOfflineChain(
       const identity = await readChainIdentity(engines.postgres, chainId)
       if (!identity) throw new SettingError('DATABASE_URL', `holds nothing of chain ${chainId}`)
       const schema = schemaOf(chainId)
-      await engines.postgres.transaction((client) => claimLane(client, schema, lease.fence))
+      await claimChain(engines.postgres, schema, lease.fence)
       const { headerRule } = identity
       // The archive holds what was proved when it came.
       const profile = { chainId, kind: kindOf(chainId), headerRule, checks: 'links' } as const

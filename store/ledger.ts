@@ -7,10 +7,11 @@ import type { BlockRange } from '#ingest/range.ts'
 import type { HeaderRule } from '#ingest/verify/header.ts'
 import { MillraceError } from '../errors.ts'
 import type { Hash } from '../primitives.ts'
+import { claimChain } from './claim.ts'
 import { selectRows } from './clickhouse/client.ts'
 import { forgetClickHouse } from './clickhouse/journal.ts'
 import { databaseOf, viewDatabaseOf } from './clickhouse/template.ts'
-import { claimLane, hashOf, type Queryable, readLane } from './lane.ts'
+import { hashOf, type Queryable, readLane } from './lane.ts'
 import { type Postgres, quoteIdentifier, schemaOf, toBytes, viewSchemaOf } from './postgres.ts'
 import { assertProjectionsCurrent, insertCoverages } from './projectionVersions.ts'
 
@@ -53,7 +54,7 @@ export async function openChain(
   const schema = schemaOf(identity.chainId)
   const known = await readChainIdentity(postgres, identity.chainId)
   assertSameGenesis(identity, known)
-  await postgres.transaction(async (client) => {
+  await claimChain(postgres, schema, fence, async (client) => {
     if (!known) await recordChain(client, schema, identity)
     await assertProjectionsCurrent(client, schema)
     await insertCoverages(client, schema)
@@ -62,7 +63,6 @@ export async function openChain(
        ON CONFLICT DO NOTHING`,
       [headFrom],
     )
-    await claimLane(client, schema, fence)
   })
 }
 

@@ -132,6 +132,21 @@ describeWithShared('a writer that was fenced out', () => {
     await expectInPostgres(old, batches.slice(0, 3))
   })
 
+  test('one that hangs in the middle of a transaction is ended by the next, and commits nothing', async () => {
+    const { old } = await openBoth()
+    const hanging = await old.postgres.pool.connect()
+    onTestFinished(() => hanging.release(true))
+    // The next writer ends its connection.
+    hanging.on('error', () => {})
+    await hanging.query('BEGIN')
+    await assertFence(hanging, old.schema, 2n)
+    await hanging.query(`DELETE FROM ${old.schema}.logs`)
+    const last = await openChainStore({ headFrom: 40, beside: old, fence: 3n })
+    onTestFinished(() => last.close())
+    await expect(hanging.query('COMMIT')).rejects.toThrow()
+    await expectInPostgres(last, batches.slice(0, 2))
+  })
+
   test('the head lane commits while a chunk of history is in the middle of a commit', async () => {
     const store = await openChainStore({ headFrom: 40 })
     onTestFinished(() => store.close())

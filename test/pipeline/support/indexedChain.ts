@@ -21,6 +21,8 @@ export type Access = Omit<FreshDatabase, 'drop'>
 export interface IndexedChainOptions {
   readonly access: Access
   readonly recorded: RecordedChain
+  /** Where blocks come from; the recording itself unless said otherwise. */
+  readonly source?: RpcSource
   readonly checks?: Checks
   readonly startBlock?: number
   readonly batchBlocks?: number
@@ -44,7 +46,7 @@ export async function openIndexedChain(options: IndexedChainOptions): Promise<In
   const { access, recorded, checks = 'roots', runtime = systemRuntime(), log = silentLogger } = options
   const { chainId } = access
   const { postgres, clickhouse } = await openDatabases(access, log)
-  const source: RpcSource = {
+  const source: RpcSource = options.source ?? {
     ...recordedSource(recorded, chainId, options.batchBlocks ?? 5),
     notes: [],
     endpoints: () => [],
