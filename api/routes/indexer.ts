@@ -183,7 +183,7 @@ export const postIndexerQueryEndpoint = rawEndpoint({
   method: 'POST',
   summary: 'The same as GET, for queries too long for a URL.',
   body: s.object({
-    sql: s.text({ minLength: 1, maxLength: sqlBytesMax }),
+    sql: s.text({ minLength: 1, maxLength: sqlBytesMax, examples: [sqlExample] }),
     signature: s.optional(
       s.array(s.text({ minLength: 1, maxLength: signatureCharactersMax }), { maxItems: signaturesMax }),
     ),

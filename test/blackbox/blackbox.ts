@@ -1,0 +1,70 @@
+/** Every operation of a deployment under every check, from nothing but its address. */
+import { isList, type Operation, operationsOf, parameterOf } from './apiDocument.ts'
+import { checkAnswers } from './checks/answers.ts'
+import { checkBadInput } from './checks/badInput.ts'
+import { checkFilters } from './checks/filters.ts'
+import { checkPaging } from './checks/paging.ts'
+import { checkService } from './checks/service.ts'
+import { checkStream } from './checks/stream.ts'
+import { checkTransport } from './checks/transport.ts'
+import { openDeployment } from './deployment.ts'
+import { Samples } from './samples.ts'
+import { Trial } from './trial.ts'
+
+interface Check {
+  readonly name: string
+  readonly applies: (operation: Operation) => boolean
+  readonly run: (trial: Trial, operation: Operation) => Promise<void>
+}
+
+/** In the order of the table's columns. */
+const checks: readonly Check[] = [
+  { name: 'answers', applies: () => true, run: checkAnswers },
+  { name: 'paging', applies: isList, run: checkPaging },
+  { name: 'filters', applies: isList, run: checkFilters },
+  { name: 'bad input', applies: ({ method }) => method === 'GET', run: checkBadInput },
+  { name: 'transport', applies: ({ method }) => method === 'GET', run: checkTransport },
+  { name: 'stream', applies: (operation) => parameterOf(operation, 'live') !== undefined, run: checkStream },
+]
+
+export interface Result {
+  readonly operation: string
+  readonly check: string
+  readonly expectations: number
+  readonly failures: readonly string[]
+  readonly notes: readonly string[]
+}
+
+export interface BlackboxOptions {
+  readonly chainId?: string | undefined
+  readonly apiKey?: string | undefined
+  /** Only operations whose path begins with this. */
+  readonly only?: string | undefined
+  /** Told after each check. */
+  readonly onResult?: (result: Result) => void
+}
+
+/** @throws Error when there is no API at the address */
+export async function runBlackbox(origin: string, options: BlackboxOptions = {}): Promise<readonly Result[]> {
+  const deployment = await openDeployment(origin, options)
+  const samples = new Samples(deployment)
+  const results: Result[] = []
+  const attempt = async (operation: string, check: string, run: (trial: Trial) => Promise<void>) => {
+    const trial = new Trial(operation, deployment, samples)
+    try {
+      await run(trial)
+    } catch (error) {
+      trial.expect(false, `the check ended with ${error instanceof Error ? error.message : error}`)
+    }
+    const { expectations, failures, notes } = trial
+    const result = { operation, check, expectations, failures, notes }
+    results.push(result)
+    options.onResult?.(result)
+  }
+  const { only = '' } = options
+  if (only === '') await attempt('the service', 'service', checkService)
+  for (const operation of operationsOf(deployment.document).filter(({ path }) => path.startsWith(only)))
+    for (const { name, run } of checks.filter(({ applies }) => applies(operation)))
+      await attempt(operation.title, name, (trial) => run(trial, operation))
+  return results
+}
