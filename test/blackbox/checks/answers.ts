@@ -31,7 +31,7 @@ function checkFreshness(trial: Trial, operation: Operation, answers: readonly An
 /** Each value of `include` adds something to one of the answers at least. */
 async function checkIncludes(trial: Trial, operation: Operation, urls: readonly string[]): Promise<void> {
   const values = includesOf(operation)
-  const limit = parameterOf(operation, 'limit') ? 'limit=200' : ''
+  const limit = parameterOf(operation, 'limit') ? 'limit=100' : ''
   for (const value of values.length > 1 ? [...values, values.join(',')] : values) {
     let adds = false
     for (const url of urls.map((one) => withQuery(one, limit))) {

@@ -38,7 +38,7 @@ export async function checkTransport(trial: Trial, operation: Operation): Promis
 /** What does not change while the chain moves, where the list allows it. */
 const steady = ({ parameters }: Operation): string => {
   const names = new Set(parameters.map(({ name }) => name))
-  return [names.has('order') ? 'order=asc' : '', names.has('limit') ? 'limit=200' : '']
+  return [names.has('order') ? 'order=asc' : '', names.has('limit') ? 'limit=50' : '']
     .filter(Boolean)
     .join('&')
 }
