@@ -15,8 +15,9 @@ const equalities: Readonly<Record<string, readonly string[]>> = {
   status: ['status', 'meta.receipt.status'],
   token: ['sourceToken.address', 'token.address', 'token', 'address'],
   addresses: ['address'],
-  currency: ['currency'],
-  verified: ['verified'],
+  currency: ['currency', 'token.currency'],
+  verified: ['verified', 'token.verified'],
+  feeEligible: ['feeEligible'],
   type: ['type'],
 }
 
@@ -59,7 +60,8 @@ async function checkEquality(
   if (!fields) return checkSwitch(trial, operation, url, { name, schema })
   const valuesOf = (row: Json) => fieldValues(row, fields)
   // A currency is what the operator vouches for: of other tokens it is what their makers say.
-  const known = [...new Set(rows.filter((row) => name !== 'currency' || row.verified).flatMap(valuesOf))]
+  const named = name === 'currency' ? rows.filter((row) => row.verified ?? row.token?.verified) : rows
+  const known = [...new Set(named.flatMap(valuesOf))]
   const value = known.find((candidate) => rows.some((row) => !valuesOf(row).includes(candidate))) ?? known[0]
   if (value === undefined) return trial.note(`no row has a value for the filter ${name}`)
   const asked = name === 'status' ? value.replace('succeeded', 'success') : value
