@@ -50,6 +50,7 @@ export const readIndexerSchemaEndpoint = endpoint({
     signature: signatureParameter,
   },
   response: indexerSchema,
+  errors: ['sql_invalid'],
   read: async ({ chainId, filters }, services: ReadServices) => {
     const { postgres, state, declared } = readsOf(services, chainId)
     const findIndexedCount = findIndexedCountIn(postgres, state.schema)
