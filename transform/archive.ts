@@ -3,12 +3,12 @@
  * its transactions, part n the transactions (n-1)*16 to n*16-1 with their receipts, so that one transaction is found
  * without unpacking a block of thousands.
  *
- * Faithful as JSON: key order and unknown fields are kept. Numbers are those a JSON parser gives, so an integer beyond
- * 2^53 would not be; nodes write such quantities as hex text.
+ * Faithful as JSON: key order, unknown fields and the digits of numbers are kept.
  */
 import { constants, zstdDecompressSync } from 'node:zlib'
 import type { Slice } from '#ingest/scan/jsonCursor.ts'
 import type { TransactionSlices } from '#ingest/scan/sliceTransactions.ts'
+import { parseExact } from './exactJson.ts'
 import type { BlockAnswer } from './parseRange.ts'
 import { ZstdCompressor } from './zstdCompressor.ts'
 
@@ -117,7 +117,7 @@ export function readArchivedPart(part: Uint8Array): ArchivedPart {
 type Fields = Readonly<Record<string, unknown>>
 
 function readPart(part: Uint8Array): Fields {
-  const value: unknown = JSON.parse(zstdDecompressSync(part, { maxOutputLength: partBytesMax }).toString())
+  const value = parseExact(zstdDecompressSync(part, { maxOutputLength: partBytesMax }).toString())
   if (!isFields(value)) throw new TypeError('an archived part is not a JSON object')
   return value
 }

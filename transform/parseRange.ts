@@ -4,6 +4,7 @@
  */
 import type { BlockRange } from '#ingest/range.ts'
 import { type NodeAnswerCode, NodeAnswerError } from '#ingest/verify/nodeAnswerError.ts'
+import { parseExact } from './exactJson.ts'
 
 /** What the node answered for one height. Either may be anything, null included. */
 export interface BlockAnswer {
@@ -29,7 +30,7 @@ export function parseRange(bytes: Uint8Array, range: BlockRange): readonly Block
 function parseJson(bytes: Uint8Array, range: BlockRange): unknown {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
   try {
-    return JSON.parse(text)
+    return parseExact(text)
   } catch (cause) {
     // A body cut short ends up here. The parser's message quotes the body, so it stays out of ours.
     throw new NodeAnswerError('json_invalid', '', range.from, { cause })

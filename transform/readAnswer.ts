@@ -6,6 +6,7 @@ import type { ScannedReceipts } from '#ingest/scan/scannedReceipt.ts'
 import { scanReceipts } from '#ingest/scan/scanReceipts.ts'
 import { sliceTransactions } from '#ingest/scan/sliceTransactions.ts'
 import { archiveBlock, archiveSlices } from './archive.ts'
+import { parseExact } from './exactJson.ts'
 import type { BlockAnswer } from './parseRange.ts'
 import type { AnswerBytes } from './sliceRange.ts'
 
@@ -31,7 +32,7 @@ export function readSliced(answer: AnswerBytes, bytes: ByteBuffer): ReadAnswer {
   const transactions = sliceTransactions(answer.block)
   const scan = scanReceipts(answer.receipts, block, bytes)
   if (transactions === null || scan === null) {
-    const [again, receipts] = [answer.block, answer.receipts].map((part) => JSON.parse(part.toString()))
+    const [again, receipts] = [answer.block, answer.receipts].map((part) => parseExact(part.toString()))
     return readParsed({ number: answer.number, block: again, receipts }, bytes)
   }
   const parts = archiveSlices({

@@ -1,0 +1,38 @@
+// Goal: payloads of the node leave as it wrote them, also what we do not know and what no double can hold.
+// Method: a written block with such fields, in a real store behind a real server, compared as text.
+import { afterAll, expect, test } from 'vitest'
+import { describeWithShared } from '../support/shared.ts'
+import { openChainApi } from './support/chainApi.ts'
+import type { RpcObject } from './support/oracle.ts'
+import { batchesOf, writtenChain } from './support/writtenChain.ts'
+
+const odd =
+  '"odd":{"wide":18446744073709551616,"price":1.50,"text":"\\u0001 ß \\"q\\"","none":null,"list":[[],{}]}'
+
+describeWithShared('payloads', () => {
+  test.each([
+    ['/v1/transactions?include=receipt', 2],
+    ['/v1/receipts', 1],
+    ['/v1/blocks/1', 1],
+  ])('%s has them byte for byte', async (path, times) => {
+    const [genesis, written] = writtenChain('tempo-dev-2k', [[{ from: `0x${'a'.repeat(40)}`, logs: [] }]])
+    if (!genesis || !written) throw new Error('no block was written')
+    const { wide, price, ...fields } = JSON.parse(`{${odd}}`).odd
+    const oddly = {
+      odd: { wide: JSON.rawJSON('18446744073709551616'), price: JSON.rawJSON('1.50'), ...fields },
+    }
+    const withOdd = (of: unknown) => (of as RpcObject[]).map((one) => ({ ...one, ...oddly }))
+    const block = written.block as RpcObject
+    const changed = {
+      block: { ...block, transactions: withOdd(block['transactions']), ...oddly },
+      receipts: withOdd(written.receipts),
+    }
+    const api = await openChainApi()
+    afterAll(() => api.close())
+    await api.append(batchesOf([genesis, changed]))
+    const text = await (await fetch(api.server.origin + path)).text()
+    expect(text.split(odd).length - 1).toBe(times)
+    if (path.includes('receipts')) expect(text).toContain(JSON.stringify(changed.receipts[0]))
+    if (path.includes('include')) expect(text).toContain(JSON.stringify(changed.block.transactions[0]))
+  })
+})
