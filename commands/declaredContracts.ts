@@ -11,11 +11,16 @@ import type { ContractConfig, EventConfig } from '../config.ts'
 import { messageOf, SettingError } from '../errors.ts'
 import { address as toAddress } from '../primitives.ts'
 
+/** Postgres cuts longer names. */
+const tableNameCharactersMax = 63
+
 /** @throws SettingError naming the contract and the event */
 export function declareContracts(contracts: readonly ContractConfig[]): DeclaredContracts {
   const declared = contracts.flatMap((contract) => contract.events.map((event) => declare(contract, event)))
   const taken = new Set(relationsOf('clickhouse').map(({ name }) => name))
   for (const { table } of declared) {
+    if (table.name.length > tableNameCharactersMax)
+      throw new SettingError('CONFIG contracts', `make a table \`${table.name}\`, whose name is too long`)
     if (taken.has(table.name)) throw new SettingError('CONFIG contracts', `make two tables \`${table.name}\``)
     taken.add(table.name)
   }
@@ -40,7 +45,8 @@ function declare(contract: ContractConfig, event: EventConfig): Declared {
   } catch (error) {
     if (error instanceof SettingError) throw error
     const hint = error instanceof UserQueryError && error.hint ? `; ${error.hint}` : ''
-    throw new SettingError(where, `${messageOf(error)}${hint}`, { cause: error })
+    // The first line: what follows is for who calls the parser.
+    throw new SettingError(where, `${messageOf(error).split('\n')[0]}${hint}`, { cause: error })
   }
 }
 

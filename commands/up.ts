@@ -10,7 +10,7 @@ import type { Screen } from '#console/screen.ts'
 import { type CuratedTokens, curatedTokensDefault, readCuratedTokens } from '#store/curated/curatedTokens.ts'
 import { readSecret } from '#store/secrets.ts'
 import type { Chain } from '../chain.ts'
-import type { Config } from '../config.ts'
+import type { ChainConfig, Config } from '../config.ts'
 import { type ChainId, chainId } from '../primitives.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Logger } from '../telemetry.ts'
@@ -67,13 +67,15 @@ async function index(config: Config, options: UpOptions): Promise<void> {
 interface Lists {
   readonly curatedTokens: CuratedTokens
   readonly attributions: readonly AttributedService[]
+  readonly contracts: ReadonlyMap<ChainConfig, DeclaredContracts>
 }
 
 /** The operator's own lists, before anything is opened. @throws SettingError */
-function readLists({ tokenlist, attributions }: Config): Lists {
+function readLists({ tokenlist, attributions, chains }: Config): Lists {
   return {
     curatedTokens: readCuratedTokens('TOKENLIST', tokenlist ?? curatedTokensDefault),
     attributions: attributions ? readAttributions('ATTRIBUTIONS', attributions) : [],
+    contracts: new Map(chains.map((chain) => [chain, declareContracts(chain.contracts)])),
   }
 }
 
@@ -81,14 +83,14 @@ function readLists({ tokenlist, attributions }: Config): Lists {
 async function serve(
   config: Config,
   program: Program,
-  { curatedTokens, attributions }: Lists,
+  { curatedTokens, attributions, contracts }: Lists,
   options: UpOptions,
 ): Promise<void> {
   const { runtime, log, stop, screen } = options
   const { postgres, lost } = program.engines
   const { clock } = runtime
   const shutdown = new AbortController()
-  const declared = declaredOf(program)
+  const declared = declaredOf(program, contracts)
   const sql = await openQueryEngines(
     program.engines,
     program.chains,
@@ -138,9 +140,11 @@ async function serve(
 
 const nothingDeclared: DeclaredContracts = { tables: [], activities: [] }
 
-/** @throws SettingError */
-const declaredOf = ({ reachable }: Program): ReadonlyMap<number, DeclaredContracts> =>
-  new Map(reachable.map(({ chainId: id, config }) => [id, declareContracts(config.contracts)]))
+const declaredOf = (
+  { reachable }: Program,
+  contracts: Lists['contracts'],
+): ReadonlyMap<number, DeclaredContracts> =>
+  new Map(reachable.map(({ chainId: id, config }) => [id, contracts.get(config) ?? nothingDeclared]))
 
 function readsOf(
   program: Program,

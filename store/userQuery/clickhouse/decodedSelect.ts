@@ -7,6 +7,7 @@ import type { AbiType, WordType } from '../decoded/abiType.ts'
 import { isHashedInTopic } from '../decoded/abiType.ts'
 import { blockColumnOf, type DecodedParameter, type DecodedTable } from '../decoded/decodedTable.ts'
 import type { KeyTerm } from '../decoded/keyTerms.ts'
+import { logConditions } from '../decoded/logConditions.ts'
 import { bytesOf, hasBytes, isPadded, let_, tailAt, zeros } from './abiBytes.ts'
 import { quoteBytes, quoteName } from './Compiler.ts'
 import { callsSql } from './callsSql.ts'
@@ -33,28 +34,8 @@ export function decodedSelect(
   const block = blockColumnOf(table)
   if (block !== 'block_num') columns.push(`${row}.block_num AS ${quoteName(block)}`)
   const from = isEvent ? `${quoteName(database)}.logs` : `(${callsSql(database, signature.selector)})`
-  const where = isEvent ? ` WHERE ${logConditions(table, terms).join(' AND ')}` : ''
+  const where = isEvent ? ` WHERE ${logConditions(table, terms, row, quoteBytes)}` : ''
   return `SELECT ${columns.join(', ')} FROM ${from} AS ${row}${where}`
-}
-
-/** The event's logs: its first topic, as many further ones as it has indexed parameters, and the terms. */
-function logConditions(
-  { signature, parameters, address }: DecodedTable,
-  terms: readonly KeyTerm[],
-): string[] {
-  const count = parameters.filter(({ place }) => place.kind === 'topic').length
-  return [
-    `${row}.selector = ${quoteBytes(signature.selector.slice(2))}`,
-    ...(address ? [`${row}.address = ${quoteBytes(address.slice(2))}`] : []),
-    ...[1, 2, 3].flatMap((topic) =>
-      topic === count
-        ? [`${row}.topic${topic} IS NOT NULL`]
-        : topic === count + 1
-          ? [`${row}.topic${topic} IS NULL`]
-          : [],
-    ),
-    ...terms.map(({ topic, words }) => `${row}.topic${topic} IN (${words.map(quoteBytes).join(', ')})`),
-  ]
 }
 
 function valueSql({ abi, place }: DecodedParameter, isEvent: boolean): string {

@@ -8,6 +8,7 @@ import { quoteIdentifier, relationOf } from '../../postgres.ts'
 import { type AbiType, headWords, isHashedInTopic, objectKeys, type WordType } from '../decoded/abiType.ts'
 import { blockColumnOf, type DecodedParameter, type DecodedTable } from '../decoded/decodedTable.ts'
 import type { KeyTerm } from '../decoded/keyTerms.ts'
+import { logConditions } from '../decoded/logConditions.ts'
 import { callsSql } from './callsSql.ts'
 
 /** `schema` holds the views and the functions. */
@@ -23,28 +24,8 @@ export function decodedSelect(schema: string, table: DecodedTable, terms: readon
   const block = blockColumnOf(table)
   if (block !== 'block_num') columns.push(`t.block_num AS ${quoteIdentifier(block)}`)
   const from = isEvent ? relationOf(schema, 'logs') : `(${callsSql(schema, signature.selector)})`
-  const where = isEvent ? ` WHERE ${logConditions(table, terms).join(' AND ')}` : ''
+  const where = isEvent ? ` WHERE ${logConditions(table, terms, 't', bytes)}` : ''
   return `SELECT ${columns.join(', ')} FROM ${from} AS t${where}`
-}
-
-/** The event's logs: its first topic, as many further ones as it has indexed parameters, and the terms. */
-function logConditions(
-  { signature, parameters, address }: DecodedTable,
-  terms: readonly KeyTerm[],
-): string[] {
-  const count = parameters.filter(({ place }) => place.kind === 'topic').length
-  return [
-    `t.selector = ${bytes(signature.selector.slice(2))}`,
-    ...(address ? [`t.address = ${bytes(address.slice(2))}`] : []),
-    ...[1, 2, 3].flatMap((topic) =>
-      topic === count
-        ? [`t.topic${topic} IS NOT NULL`]
-        : topic === count + 1
-          ? [`t.topic${topic} IS NULL`]
-          : [],
-    ),
-    ...terms.map(({ topic, words }) => `t.topic${topic} IN (${words.map(bytes).join(', ')})`),
-  ]
 }
 
 function valueSql(schema: string, { abi, place }: DecodedParameter, isEvent: boolean): string {
