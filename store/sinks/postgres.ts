@@ -96,6 +96,8 @@ export class PostgresHeadSink implements HeadSink<EncodedBatch> {
       const range = { from: (to?.number ?? lane.fromBlock - 1) + 1, to: lane.tip }
       if (range.from <= lane.finalized)
         throw new RevertBelowFinalizedError(schema, range.from, lane.finalized)
+      // An empty lane has nothing to take back, and the log of commits no range for it.
+      if (range.to < range.from) return
       const orphans = await readRefs(client, schema, range)
       const target = { tip: range.from - 1, hash: range.from > lane.fromBlock ? (to?.hash ?? null) : null }
       const seq = await moveTip(client, schema, fence, { tip: lane.tip, hash: lane.tipHash }, target)
