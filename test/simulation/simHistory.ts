@@ -4,7 +4,7 @@ import type { Chunk, HistorySink } from '#ingest/sink.ts'
 import { ChunkMismatchError, ChunkUnlinkedError } from '#store/sinks/history.ts'
 import { type SimBatch, storedBlocks } from './ledgerState.ts'
 import { labelOf, type SimListener } from './simHead.ts'
-import { lost, SCHEMA, type SimLedger } from './simLedger.ts'
+import { failure, lost, SCHEMA, type SimLedger } from './simLedger.ts'
 
 export function historySink(ledger: SimLedger, fence: bigint, listener: SimListener): HistorySink<SimBatch> {
   return {
@@ -55,6 +55,8 @@ function appendToChunk(ledger: SimLedger, fence: bigint, { range }: Chunk, batch
 function attach(ledger: SimLedger, fence: bigint, { range }: Chunk): void {
   ledger.assertFence(fence)
   const chunk = ledger.state.chunks.get(range.from)
+  const hasTables = chunk ? chunk.blocks.length > 0 : ledger.state.blocks.has(range.from)
+  if (!hasTables) throw failure('42P01', 'nothing of the chunk was loaded')
   if (!chunk || chunk.tip !== chunk.range.to) throw new ChunkMismatchError(SCHEMA, range, chunk?.tip ?? -1)
   const [first, last] = [chunk.blocks[0], chunk.blocks.at(-1)]
   const below = ledger.state.blocks.get(range.from - 1)

@@ -1,5 +1,5 @@
 /** What the ClickHouse lane keeps in and reads from the simulated Postgres; it follows store/clickhouse/journal.ts and laneLedger.ts. */
-import { blockCount, difference, intersection, union } from '#ingest/range.ts'
+import { type BlockRange, blockCount, difference, intersection, union } from '#ingest/range.ts'
 import { type Journal, JournalEntryGoneError } from '#store/clickhouse/journal.ts'
 import type { LaneLedger } from '#store/clickhouse/laneLedger.ts'
 import { archiveToRange } from '#transform/archive.ts'
@@ -25,7 +25,7 @@ export function journalOf(ledger: SimLedger, fence: bigint): Journal {
       change(`journal ${entry.range.from}..${entry.range.to}`, () => {
         for (const { entry: other } of journal.values())
           if (entry.range.from <= other.range.to && other.range.from <= entry.range.to)
-            throw failure('23P01', 'overlaps another batch')
+            throw failure(isSame(entry.range, other.range) ? '23505' : '23P01', 'overlaps another batch')
         const early = ledger.bugs.planted('covered before it was written')
         journal.set(entry.range.from, { entry, state: early ? 'written' : 'open' })
         if (early) ledger.cover(entry)
@@ -75,7 +75,13 @@ export function laneLedger(ledger: SimLedger): LaneLedger {
         const final = intersection(held, [{ from: 0, to: finalTo }])
         if (ledger.bugs.planted('the newest block as the cursor'))
           return difference(final, [{ from: 0, to: clickhouseCoverage.at(-1)?.to ?? -1 }])
-        return difference(final, clickhouseCoverage)
+        const isLoading = (block: number) =>
+          [...chunks.values()].some(({ range, tip }) => tip === block && tip < range.to)
+        return difference(final, clickhouseCoverage).map(({ from, to }) => ({
+          from,
+          to,
+          ended: lane !== null && to < lane.fromBlock && !isLoading(to),
+        }))
       }),
     archive: (range) =>
       ledger.read(`archive ${range.from}..${range.to}`, () => {
@@ -105,3 +111,6 @@ function countOf(bytes: Uint8Array): number {
   blockCounts.set(bytes, count)
   return count
 }
+
+/** Its key is violated first; the constraint against overlaps otherwise. */
+const isSame = (a: BlockRange, b: BlockRange): boolean => a.from === b.from && a.to === b.to

@@ -1,0 +1,360 @@
+/**
+ * The simulated stores beside the real ones: the same calls go to both, and both must answer alike. Without this the
+ * simulation would prove what its author believes of Postgres and ClickHouse.
+ */
+import type { HeadSink, HistorySink } from '#ingest/sink.ts'
+import type { BlockRef } from '#primitives.ts'
+import { hash } from '#primitives.ts'
+import type { Random } from '#runtime.ts'
+import { systemRuntime } from '#runtime.ts'
+import { type AnalyticsTables, ClickHouseTables } from '#store/clickhouse/analyticsTables.ts'
+import { ENCODER_VERSION } from '#store/clickhouse/encoderVersion.ts'
+import { ClickHouseJournal, type Journal, type JournalEntry } from '#store/clickhouse/journal.ts'
+import { PARTITION_BLOCKS } from '#store/clickhouse/lane.ts'
+import { type LaneLedger, postgresLaneLedger } from '#store/clickhouse/laneLedger.ts'
+import { openChain } from '#store/ledger.ts'
+import { chunkBlocks } from '#store/partitions.ts'
+import { expectedOf } from '#store/sinks/clickhouse.ts'
+import { PostgresHistorySink } from '#store/sinks/history.ts'
+import { PostgresHeadSink } from '#store/sinks/postgres.ts'
+import { archiveToRange } from '#transform/archive.ts'
+import { decodeRange } from '#transform/decodeRange.ts'
+import { type ChainStore, openChainStore } from '../store/support/chainStore.ts'
+import { makeBodies } from './bodies.ts'
+import { Bugs } from './bugs.ts'
+import { Kernel, type SimProcess } from './kernel.ts'
+import { emptyLedger, type SimBatch } from './ledgerState.ts'
+import { emptyEngine, SimClickHouse } from './simClickHouse.ts'
+import { headSink } from './simHead.ts'
+import { historySink } from './simHistory.ts'
+import { journalOf, laneLedger } from './simJournal.ts'
+import { openLedger } from './simLease.ts'
+import { SimLedger } from './simLedger.ts'
+import { World, type WorldBlock } from './world.ts'
+
+const HEAD_FROM = 12
+const WORLD_BLOCKS = 40
+/** Enough branches that wrong parents come up. */
+const BRANCHES = 3
+const profile = { chainId: 1, kind: 'evm', headerRule: 'ethereum', checks: 'roots' } as const
+
+/** The ports of one writer, over either kind of store. */
+interface Ports {
+  readonly head: HeadSink<SimBatch>
+  readonly history: HistorySink<SimBatch>
+  readonly journal: Journal
+  readonly ledger: LaneLedger
+  readonly tables: AnalyticsTables
+}
+
+interface Side {
+  /** A writer with a larger fence than all before; the earlier ones stay and must be refused. */
+  claim(fence: bigint): Promise<Ports>
+  close(): Promise<void>
+}
+
+/** One random call and what came of it, as text that both sides must agree on. */
+type Step = (ports: Ports) => Promise<unknown>
+
+export class Conformance {
+  readonly #random: Random
+  readonly #kernel: Kernel
+  readonly #branches: readonly (readonly WorldBlock[])[]
+  readonly #sides: readonly Side[]
+  /** Writers by age, each over both sides. */
+  readonly #writers: Ports[][] = []
+  #tokens = 0
+
+  private constructor(kernel: Kernel, branches: readonly (readonly WorldBlock[])[], sides: readonly Side[]) {
+    this.#kernel = kernel
+    this.#random = kernel.random
+    this.#branches = branches
+    this.#sides = sides
+  }
+
+  static async open(seed: number): Promise<Conformance> {
+    const kernel = new Kernel(seed)
+    const bodies = await makeBodies(15)
+    const world = new World(kernel, bodies, { finalityDepth: WORLD_BLOCKS, length: WORLD_BLOCKS })
+    const branches = [world.chain]
+    while (branches.length < BRANCHES) {
+      world.reorg(kernel.between(5, WORLD_BLOCKS - 2))
+      world.extend(Math.max(0, WORLD_BLOCKS - world.chain.length))
+      branches.push(world.chain)
+    }
+    const store = await openChainStore({ headFrom: HEAD_FROM })
+    const conformance = new Conformance(kernel, branches, [simulatedSide(kernel), realSide(store)])
+    await conformance.#claim()
+    return conformance
+  }
+
+  async close(): Promise<void> {
+    for (const side of this.#sides) await side.close()
+  }
+
+  /** Several random calls; the first on which the sides differ, or null. */
+  async sequence(length: number): Promise<string | null> {
+    for (let n = 0; n < length; n++) {
+      if (this.#random() < 0.02) await this.#claim()
+      const { label, step } = await this.#draw()
+      const newest = this.#writers.at(-1) ?? []
+      const writer = this.#random() < 0.05 ? (this.#writers[0] ?? newest) : newest
+      const answers: string[] = []
+      for (const ports of writer) answers.push(await answerOf(step, ports))
+      if (answers[0] !== answers[1]) return `${label}: simulated ${answers[0]}, real ${answers[1]}`
+      const states: string[] = []
+      for (const ports of newest) states.push(JSON.stringify(await stateOf(ports)))
+      if (states[0] !== states[1]) return `after ${label}: simulated ${states[0]}, real ${states[1]}`
+    }
+    return null
+  }
+
+  async #claim(): Promise<void> {
+    const fence = BigInt(this.#writers.length + 1)
+    const ports: Ports[] = []
+    for (const side of this.#sides) ports.push(await side.claim(fence))
+    this.#writers.push(ports)
+  }
+
+  async #draw(): Promise<{ label: string; step: Step }> {
+    const [simulated] = this.#writers.at(-1) ?? []
+    if (!simulated) throw new Error('there is a writer')
+    const tip = await simulated.head.tip()
+    const from = tip ? tip.number + 1 : ((await simulated.head.emptyFrom?.()) ?? HEAD_FROM)
+    const kind = this.#kernel.pick(kinds)
+    switch (kind) {
+      case 'append': {
+        const batch = this.#batch(this.#random() < 0.85 ? from : from + 1)
+        return {
+          label: `append ${batch.range.from}..${batch.range.to}`,
+          step: (ports) => ports.head.append(batch),
+        }
+      }
+      case 'revert': {
+        const to = tip && (await simulated.head.refAt(tip.number - this.#kernel.between(1, 6)))
+        return { label: `revert to ${to?.number}`, step: (ports) => ports.head.revert(to) }
+      }
+      case 'finalize': {
+        const number = Math.max(-1, from - this.#kernel.between(1, 12))
+        return { label: `finalize ${number}`, step: (ports) => ports.head.finalize(number) }
+      }
+      case 'open chunks':
+        return { label: kind, step: (ports) => ports.history.openChunks({ from: 0, to: HEAD_FROM - 1 }) }
+      case 'load': {
+        const [chunk] = await simulated.history.openChunks({ from: 0, to: HEAD_FROM - 1 }).catch(() => [])
+        await this.#writers
+          .at(-1)?.[1]
+          ?.history.openChunks({ from: 0, to: HEAD_FROM - 1 })
+          .catch(() => [])
+        if (!chunk || chunk.tip >= chunk.range.to)
+          return { label: 'nothing to load', step: async () => 'nothing' }
+        const batch = this.#batch(chunk.tip + (this.#random() < 0.9 ? 1 : 2), chunk.range.to)
+        const label = `load ${batch.range.from}..${batch.range.to}`
+        return { label, step: (ports) => ports.history.appendToChunk(chunk, batch) }
+      }
+      case 'attach': {
+        const chunk = { range: { from: 0, to: HEAD_FROM - 1 }, tip: HEAD_FROM - 1, tipHash: null }
+        return { label: kind, step: (ports) => ports.history.attachChunk(chunk) }
+      }
+      case 'begin': {
+        const [gap] = await simulated.ledger.missing()
+        const at = gap?.from ?? this.#kernel.between(0, 10)
+        const entry = this.#entry(at, Math.min(at + this.#kernel.between(0, 3), gap?.to ?? at))
+        return { label: `begin ${at}`, step: (ports) => ports.journal.begin(entry) }
+      }
+      case 'retry':
+      case 'written': {
+        const [open] = await simulated.journal.open()
+        const entry = open ?? this.#entry(0, 0)
+        return {
+          label: `${kind} ${entry.range.from}`,
+          step: async (ports) => shown((await ports.journal[kind](entry)) ?? undefined),
+        }
+      }
+      case 'insert': {
+        const batch = this.#batch(this.#kernel.between(0, 20))
+        const name = this.#kernel.pick(['blocks', 'txs', 'logs'] as const)
+        // A token may come again with other rows: the engine drops them.
+        const token = `token${this.#random() < 0.4 ? this.#kernel.between(0, this.#tokens) : ++this.#tokens}`
+        return {
+          label: `insert ${name} ${token}`,
+          step: (ports) => ports.tables.insert(name, [batch], token),
+        }
+      }
+      case 'delete': {
+        const first = this.#kernel.between(0, 20)
+        const range = { from: first, to: first + this.#kernel.between(0, 5) }
+        const name = this.#kernel.pick(['blocks', 'txs', 'logs'] as const)
+        return { label: `delete ${name} ${first}`, step: (ports) => ports.tables.delete(name, range) }
+      }
+    }
+  }
+
+  #entry(from: number, to: number): JournalEntry {
+    return {
+      range: { from, to },
+      encoder: ENCODER_VERSION,
+      attempt: 0,
+      tables: expectedOf([this.#batch(from, to)]),
+    }
+  }
+
+  /** One to four blocks of some branch. */
+  #batch(from: number, to = WORLD_BLOCKS - 1): SimBatch {
+    const branch = this.#random() < 0.8 ? this.#branches[0] : this.#kernel.pick(this.#branches)
+    const start = Math.min(from, WORLD_BLOCKS - 1)
+    const blocks = (branch ?? []).slice(start, Math.min(start + this.#kernel.between(1, 4), to + 1))
+    const range = { from: start, to: start + Math.max(1, blocks.length) - 1 }
+    const answers = blocks.map(({ ref, block, receipts }) => ({ number: ref.number, block, receipts }))
+    const bytes = archiveToRange(answers)
+    return { ...structuredClone(decodeRange(profile, bytes, range).batch), bytes }
+  }
+}
+
+const kinds = [
+  'append',
+  'append',
+  'append',
+  'revert',
+  'finalize',
+  'open chunks',
+  'load',
+  'load',
+  'attach',
+  'begin',
+  'retry',
+  'written',
+  'insert',
+  'insert',
+  'delete',
+] as const
+
+async function answerOf(step: Step, ports: Ports): Promise<string> {
+  try {
+    return JSON.stringify((await step(ports)) ?? 'done')
+  } catch (error) {
+    const { code, sqlState } = Object(error)
+    if (typeof code !== 'string') throw error
+    return `${code} ${sqlState ?? ''}`
+  }
+}
+
+/** What `retry` gives back, without the tables; `written` gives nothing. */
+function shown(entry: JournalEntry | undefined): unknown {
+  return entry ? [entry.range, entry.attempt] : 'done'
+}
+
+/** All that readers of either store could see. */
+async function stateOf({ head, journal, ledger, tables }: Ports): Promise<unknown> {
+  const refs: (BlockRef | null)[] = []
+  for (let number = 0; number < WORLD_BLOCKS; number += 3) refs.push(await head.refAt(number))
+  const counts = await tables.count({ from: 0, to: WORLD_BLOCKS })
+  return {
+    tip: await head.tip(),
+    finalized: await head.finalized(),
+    emptyFrom: await head.emptyFrom?.(),
+    refs: refs.map((ref) => ref?.hash ?? null),
+    open: (await journal.open()).map(({ range, attempt }) => [range.from, range.to, attempt]),
+    missing: await ledger.missing(),
+    counts: (['blocks', 'txs', 'logs'] as const).map((name) => [
+      counts.get(name)?.rows,
+      counts.get(name)?.blockSum,
+    ]),
+  }
+}
+
+const noListener = { appended: async () => {}, reverted: () => {} }
+
+function realSide(store: ChainStore): Side {
+  const { postgres, clickhouse, schema, database, chainId } = store
+  const identity = {
+    chainId,
+    genesisHash: hash(`0x${'00'.repeat(32)}`),
+    headerRule: 'ethereum',
+    startBlock: 0,
+  } as const
+  return {
+    async claim(fence) {
+      await openChain(postgres, identity, HEAD_FROM, fence)
+      const options = { postgres, schema, fence, listener: noListener, failpoint: () => {} }
+      return {
+        head: new PostgresHeadSink(options),
+        history: new PostgresHistorySink(options),
+        journal: new ClickHouseJournal(postgres, schema, fence),
+        ledger: postgresLaneLedger(postgres, schema),
+        tables: new ClickHouseTables(clickhouse, database, systemRuntime().clock),
+      }
+    },
+    close: () => store.close(),
+  }
+}
+
+function simulatedSide(kernel: Kernel): Side {
+  const process: SimProcess = { name: 'writer', alive: true, stoppedUntilMs: 0 }
+  const faults = { errorRate: 0, lostRate: 0, latencyMs: [1, 1], tailMs: 0, full: false } as const
+  const bugs = new Bugs()
+  const ledger = new SimLedger({
+    kernel,
+    process,
+    state: emptyLedger(),
+    faults,
+    bugs,
+    chunkBlocks: chunkBlocks({ from: 0, to: HEAD_FROM - 1 }),
+    violated: () => {},
+  })
+  const tables = new SimClickHouse({
+    kernel,
+    process,
+    state: emptyEngine(),
+    faults,
+    bugs,
+    partitionBlocks: PARTITION_BLOCKS,
+  })
+  return {
+    async claim(fence) {
+      await inVirtualTime(kernel, openLedger(ledger, HEAD_FROM, fence))
+      const ports: Ports = {
+        head: headSink(ledger, fence, noListener),
+        history: historySink(ledger, fence, noListener),
+        journal: journalOf(ledger, fence),
+        ledger: laneLedger(ledger),
+        tables,
+      }
+      return awaitedPorts(kernel, ports)
+    },
+    close: async () => {},
+  }
+}
+
+/** The same ports, whose calls let virtual time pass until they are answered. */
+function awaitedPorts(kernel: Kernel, ports: Ports): Ports {
+  const awaited = <T extends object>(port: T): T =>
+    new Proxy(port, {
+      get: (target, name) => {
+        const member: unknown = Reflect.get(target, name)
+        if (typeof member !== 'function') return member
+        return (...args: unknown[]) => inVirtualTime(kernel, Promise.resolve(member.apply(target, args)))
+      },
+    })
+  return {
+    head: awaited(ports.head),
+    history: awaited(ports.history),
+    journal: awaited(ports.journal),
+    ledger: awaited(ports.ledger),
+    tables: awaited(ports.tables),
+  }
+}
+
+async function inVirtualTime<T>(kernel: Kernel, promise: Promise<T>): Promise<T> {
+  let over = false
+  const end = () => {
+    over = true
+  }
+  promise.then(end, end)
+  await kernel.run(
+    kernel.nowMs + 60_000,
+    () => over,
+    () => {},
+  )
+  return promise
+}
