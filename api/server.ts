@@ -13,7 +13,7 @@ import { type Access, openAccess } from './http/access.ts'
 import { tagEncoding, tagged } from './http/cache.ts'
 import { CursorKeys } from './http/cursor.ts'
 import { Deadlines } from './http/deadline.ts'
-import { addReference, documentEndpoint } from './http/documents.ts'
+import { addReference, documentEndpoint, type ReadExamples } from './http/documents.ts'
 import { bodyBytesMaxDefault, type Endpoint } from './http/endpoint.ts'
 import { sendError, sendParserError } from './http/errorReply.ts'
 import { ApiError } from './http/errors.ts'
@@ -38,6 +38,8 @@ export interface ServerOptions<Services> {
   readonly access?: Access
   /** Default: answers do not say how fresh they are. */
   readonly freshness?: Freshness
+  /** Values for the reference's examples. Default: made up. */
+  readonly readExamples?: ReadExamples
   /** Proxies whose X-Forwarded-For is believed (addresses or CIDR ranges). Default: none. */
   readonly trustedProxies?: readonly string[]
 }
@@ -90,7 +92,8 @@ export async function createServer<Services>(options: ServerOptions<Services>): 
     done()
   })
 
-  const document = documentEndpoint(options.endpoints, options.chains)
+  const { readExamples = async () => ({}) } = options
+  const document = documentEndpoint(options.endpoints, options.chains, readExamples)
   for (const endpoint of [...options.endpoints, document]) {
     addRoute(app, endpoint, { ...options, access, freshness, paging, deadlines })
   }

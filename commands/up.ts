@@ -1,7 +1,7 @@
 /** `millrace up`: index, serve and show, in one process, until asked to stop. */
 import { Egress } from '#api/http/egress.ts'
 import { LiveHub } from '#api/live/hub.ts'
-import { endpoints, type RouteServices } from '#api/routes/index.ts'
+import { endpoints, type RouteServices, readDocumentExamples } from '#api/routes/index.ts'
 import { type AttributedService, attributionNames } from '#api/routes/present/memo.ts'
 import type { ChainReads, DeclaredContracts } from '#api/routes/services.ts'
 import { tokenNamesOf } from '#api/routes/tokens.ts'
@@ -124,6 +124,7 @@ async function serve(
     log,
     shutdown: shutdown.signal,
     freshness: freshnessOf(program.chains, runtime),
+    readExamples: (signal) => readDocumentExamples(services, signal),
   })
   const address = await listen(app, config.host, config.port)
   const view = startView({ status, address, clock, screen, signal: shutdown.signal })

@@ -8,10 +8,17 @@ import { openapiDocument } from './openapi.ts'
 import { rawEndpoint } from './rawEndpoint.ts'
 import * as s from './schema.ts'
 
+/** Values of path parameters, by name, that a request finds something with. */
+export type DocumentExamples = Readonly<Record<string, string>>
+
+/** Where the examples come from; they are asked for until there are some, and then stay: the document keeps its ETag. */
+export type ReadExamples = (signal: AbortSignal) => Promise<DocumentExamples>
+
 /** The document's own endpoint; it lists itself too. */
 export function documentEndpoint(
   endpoints: readonly Endpoint<never>[],
   chains: readonly ChainId[],
+  readExamples: ReadExamples,
 ): Endpoint<unknown> {
   const itself: Endpoint<unknown> = rawEndpoint({
     path: '/openapi.json',
@@ -19,14 +26,23 @@ export function documentEndpoint(
     tag: 'System',
     access: open,
     produces: { 'application/json': s.foreign('An OpenAPI 3.1 document.') },
-    answer: () => ({
-      kind: 'bytes',
-      contentType: 'application/json; charset=utf-8',
-      body: text,
-      cache: 'curated',
-    }),
+    answer: async ({ signal }) => {
+      if (!hasExamples) await addExamples(signal)
+      return { kind: 'bytes', contentType: 'application/json; charset=utf-8', body: text, cache: 'curated' }
+    },
   })
-  const text = JSON.stringify(openapiDocument([...endpoints, itself], chains))
+  const textWith = (examples: DocumentExamples) =>
+    JSON.stringify(openapiDocument([...endpoints, itself], chains, examples))
+  let text = textWith({})
+  let hasExamples = false
+  const addExamples = async (signal: AbortSignal) => {
+    const examples = await readExamples(signal).catch((): DocumentExamples => {
+      // The reference opens while a store is down too; the next request asks again.
+      return {}
+    })
+    hasExamples = Object.keys(examples).length > 0
+    if (hasExamples) text = textWith(examples)
+  }
   return itself
 }
 

@@ -12,13 +12,20 @@ const apiVersion = '1.0.0'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** The document for these endpoints. @throws TypeError when two different schemas carry one name. */
-export function openapiDocument(endpoints: readonly Endpoint<never>[], chains: readonly ChainId[]): Json {
+/**
+ * The document for these endpoints; `examples` are values for path parameters, by name.
+ * @throws TypeError when two different schemas carry one name.
+ */
+export function openapiDocument(
+  endpoints: readonly Endpoint<never>[],
+  chains: readonly ChainId[],
+  examples: Readonly<Record<string, string>> = {},
+): Json {
   const schemas = new Map<string, unknown>()
   const paths: Record<string, Record<string, Json>> = {}
   for (const endpoint of endpoints) {
     const item = paths[endpoint.path] ?? {}
-    item[endpoint.method.toLowerCase()] = operation(endpoint, schemas)
+    item[endpoint.method.toLowerCase()] = operation(endpoint, schemas, examples)
     paths[endpoint.path] = item
   }
   hoist(errorSchema.properties.error, schemas)
@@ -50,7 +57,11 @@ function tagsOf(endpoints: readonly Endpoint<never>[]): readonly Json[] {
   return [...prefixes].map(([name, under]) => ({ name, description: `Under ${[...under].join(', ')}.` }))
 }
 
-function operation(endpoint: Endpoint<never>, schemas: Map<string, unknown>): Json {
+function operation(
+  endpoint: Endpoint<never>,
+  schemas: Map<string, unknown>,
+  examples: Readonly<Record<string, string>>,
+): Json {
   const { method, path, summary, description, tag, body } = endpoint
   return {
     operationId: operationId(method, path),
@@ -58,7 +69,9 @@ function operation(endpoint: Endpoint<never>, schemas: Map<string, unknown>): Js
     ...(description && { description }),
     tags: [tag],
     parameters: [
-      ...Object.entries(endpoint.pathParameters).map(([name, of]) => parameter('path', name, of)),
+      ...Object.entries(endpoint.pathParameters).map(([name, of]) =>
+        parameter('path', name, of, examples[name]),
+      ),
       ...Object.entries(endpoint.queryParameters).map(([name, of]) => parameter('query', name, of)),
     ],
     ...(body && {
@@ -78,7 +91,7 @@ function operationId(method: string, path: string): string {
   return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
 }
 
-function parameter(place: 'path' | 'query', name: string, of: Parameter): Json {
+function parameter(place: 'path' | 'query', name: string, of: Parameter, example?: string): Json {
   return {
     name,
     in: place,
@@ -86,7 +99,7 @@ function parameter(place: 'path' | 'query', name: string, of: Parameter): Json {
     required: place === 'path' || of.presence === 'required',
     // Comma lists and repeats are both read; the document shows the shorter form.
     ...(of.valuesMax !== undefined && { style: 'form', explode: false }),
-    schema: plain(of.schema),
+    schema: plain(example === undefined ? of.schema : { ...of.schema, examples: [example] }),
   }
 }
 

@@ -21,6 +21,8 @@ import { listTokenTransactionsEndpoint } from './tokenTransactions.ts'
 import { listTransactionsEndpoint, readTransactionEndpoint } from './transactions.ts'
 import { listTransfersEndpoint, type TransferServices } from './transfers.ts'
 
+export { readDocumentExamples } from './documentExamples.ts'
+
 /** What main.ts gives the routes. */
 export interface RouteServices extends SystemServices, TransferServices, IndexerServices, LogoServices {}
 

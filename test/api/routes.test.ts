@@ -112,6 +112,22 @@ describeWithShared('reads', () => {
     expect(check(template, await api.get(path))).toEqual([])
   })
 
+  test('the examples of the reference name what is there', async () => {
+    const { body: document } = await api.get('/openapi.json')
+    const exampleOf = (path: string) => document.paths[path].get.parameters[0].schema.examples[0]
+    const hash = exampleOf('/v1/transactions/{transactionHash}')
+    const final = oracle.transactions.filter((tx) => tx.blockNumber <= 100)
+    expect(final.map((tx) => tx.hash)).toContain(hash)
+    for (const path of [
+      '/v1/receipts/{transaction}',
+      '/v1/addresses/{address}/activities',
+      '/v1/tokens/{token}/transactions',
+    ]) {
+      const { status } = await api.get(path.replace(/\{\w+\}/, exampleOf(path)))
+      expect([path, status]).toEqual([path, 200])
+    }
+  })
+
   test('every answer with chain data says how fresh it is', async () => {
     for (const path of [
       '/v1/blocks',
@@ -231,6 +247,7 @@ describeWithShared('reads of a chain that is not there', () => {
       expect([path, status, body.error.code]).toEqual([path, 502, 'upstream_error'])
       expect(JSON.stringify(body)).not.toMatch(/hidden|nowhere|127\.0\.0\.1/)
     }
+    expect((await broken.get('/openapi.json')).body.openapi).toBe('3.1.0')
     await away.close()
   })
 })

@@ -2,7 +2,7 @@
 
 import { Egress } from '#api/http/egress.ts'
 import { LiveHub } from '#api/live/hub.ts'
-import { endpoints, type RouteServices } from '#api/routes/index.ts'
+import { endpoints, type RouteServices, readDocumentExamples } from '#api/routes/index.ts'
 import { attributionNames } from '#api/routes/present/memo.ts'
 import type { DeclaredContracts, NodeReader, TokenNames } from '#api/routes/services.ts'
 import type { StatusReport } from '#api/routes/status.ts'
@@ -102,6 +102,7 @@ export async function openChainApi(options: ChainApiOptions = {}): Promise<Chain
   const server = await startServer(endpoints, services, {
     chains: [id],
     shutdown: shutdown.signal,
+    readExamples: (signal) => readDocumentExamples(services, signal),
     ...options.server,
   })
   const changed = async () => {

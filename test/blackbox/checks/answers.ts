@@ -1,6 +1,7 @@
 /** Every operation answers with real values, plainly and with all that can be included, in the form the document gives. */
 import { includesOf, type Json, type Operation, parameterOf } from '../apiDocument.ts'
 import { type Answer, ask } from '../deployment.ts'
+import { validText } from '../parameterTexts.ts'
 import type { Trial } from '../trial.ts'
 
 export async function checkAnswers(trial: Trial, operation: Operation): Promise<void> {
@@ -14,11 +15,25 @@ export async function checkAnswers(trial: Trial, operation: Operation): Promise<
     trial.expect(status === 200 || status === 404, `${url} answers ${status}`)
   if (good.length === 0) return trial.note('nothing was found by any value')
   checkFreshness(trial, operation, good)
+  await checkExample(trial, operation)
   await checkIncludes(
     trial,
     operation,
     good.map(({ url }) => url),
   )
+}
+
+/** The values the reference fills in find something. */
+async function checkExample(trial: Trial, operation: Operation): Promise<void> {
+  const inPath = operation.parameters.filter((parameter) => parameter.in === 'path')
+  if (inPath.length === 0 || inPath.some(({ schema }) => !schema.examples?.length)) return
+  const path = inPath.reduce(
+    (text, { name, schema }) => text.replace(`{${name}}`, encodeURIComponent(validText(schema))),
+    operation.path,
+  )
+  const { url, status, body } = await ask(trial, operation, path)
+  if (body?.error?.code === 'token_logo_not_found') return trial.note('the token of the example has no logo')
+  trial.expect(status === 200, `${url}, the example of the reference, answers ${status}`)
 }
 
 function checkFreshness(trial: Trial, operation: Operation, answers: readonly Answer[]): void {
