@@ -69,6 +69,12 @@ export const metrics = {
     labelNames: ['chain'],
     registers,
   }),
+  parityDifferences: new Gauge({
+    name: 'millrace_parity_differences',
+    help: 'Tables and blocks found to differ between the stores; anything but 0 is an alarm.',
+    labelNames: ['chain'],
+    registers,
+  }),
   rpcRequests: new Counter({
     name: 'millrace_rpc_requests_total',
     help: 'HTTP requests to nodes, by outcome.',

@@ -3,6 +3,7 @@
 import { isoSeconds } from '#api/http/schema.ts'
 import type { ChainStatus, ReadyScope, StatusReport, StatusSource } from '#api/routes/status.ts'
 import { newestSegment } from '#ingest/range.ts'
+import type { ParityStatus } from '#store/ParityWatch.ts'
 import type { Postgres } from '#store/postgres.ts'
 import { countProofs, type ProofCounts } from '#store/proofs.ts'
 import type { Chain } from '../chain.ts'
@@ -15,6 +16,7 @@ export interface StatusOptions {
   readonly chains: readonly Chain[]
   readonly postgres: Postgres
   readonly runtime: Runtime
+  readonly parityOf: (chain: Chain) => ParityStatus
   /** What an operator should know, such as open access. */
   readonly notes: readonly string[]
 }
@@ -23,7 +25,7 @@ export interface StatusOptions {
 const PROOFS_AGE_MS_MAX = 10_000
 
 export function createStatusSource(options: StatusOptions): StatusSource {
-  const { chains, runtime, notes } = options
+  const { chains, runtime, notes, parityOf } = options
   const startedAt = isoSeconds(Math.floor(runtime.clock.now() / 1000))
   const proofs = new ProofCounter(options)
   return {
@@ -36,7 +38,9 @@ export function createStatusSource(options: StatusOptions): StatusSource {
       version: VERSION,
       ready: readyOf(chains, 'all').ready,
       startedAt,
-      chains: await Promise.all(chains.map(async (chain) => statusOf(chain, await proofs.of(chain)))),
+      chains: await Promise.all(
+        chains.map(async (chain) => statusOf(chain, await proofs.of(chain), parityOf(chain))),
+      ),
       notes: [...notes, ...chains.flatMap((chain) => chain.notes)],
     }),
   }
@@ -49,7 +53,7 @@ function readyOf(chains: readonly Chain[], scope: ReadyScope): { ready: boolean;
     : { ready: false, reason: `chain ${behind.join(', ')} has not caught up with the head at start yet` }
 }
 
-function statusOf(chain: Chain, proofs: ProofCounts): ChainStatus {
+function statusOf(chain: Chain, proofs: ProofCounts, parity: ParityStatus): ChainStatus {
   const { state, profile, historyProgress: history } = chain
   const known = (height: number) => (height < 0 ? null : height)
   return {
@@ -75,6 +79,7 @@ function statusOf(chain: Chain, proofs: ProofCounts): ChainStatus {
       etaSeconds: history.etaSeconds,
       chunks: history.chunks.map(({ range, tip }) => ({ ...range, tip: tip < range.from ? null : tip })),
     },
+    parity,
     verification: { checks: profile.checks, headerRule: profile.headerRule, ...proofs },
   }
 }

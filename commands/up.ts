@@ -18,6 +18,7 @@ import { readAttributions } from './attributions.ts'
 import { runTrafficOn } from './chains.ts'
 import { declareContracts } from './declaredContracts.ts'
 import { nodeReader } from './nodeReader.ts'
+import { openParity, parityStatusOf } from './parity.ts'
 import { openProgram, type Program } from './program.ts'
 import { checkAllWalls, keepWallsChecked, openQueryEngines } from './queryEngines.ts'
 import { createStatusSource } from './status.ts'
@@ -102,12 +103,21 @@ async function serve(
   await checkAllWalls(sql, program.chains, log)
   const walls = keepWallsChecked(sql, program.chains, runtime, log, shutdown.signal)
   const chains = readsOf(program, declared)
-  const status = createStatusSource({ chains: program.chains, postgres, runtime, notes: notesOf(config) })
+  const parity = openParity(program.engines, program.chains, runtime, log)
+  const comparing = parity.run(shutdown.signal)
+  const status = createStatusSource({
+    chains: program.chains,
+    postgres,
+    runtime,
+    notes: notesOf(config),
+    parityOf: ({ state }) => parityStatusOf(parity, chainId(state.chainId)),
+  })
   const services: RouteServices = {
     chains,
     sql,
     live: new LiveHub({ chains, engines: sql, clock, log }),
     status,
+    parity: parity.reads,
     clock,
     shutdown: shutdown.signal,
     attributionNames: attributionNames(attributions),
@@ -134,6 +144,7 @@ async function serve(
   } finally {
     await closeServer(app, shutdown, { clock, log })
     await walls
+    await comparing
     await Promise.all([sql.postgres.close(), sql.clickhouse.close()])
     await view
   }

@@ -279,7 +279,7 @@ export async function replacePostgresViews(postgres: Postgres, chainId: number):
   await postgres.transaction(async (client) => {
     await client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
     await client.query(`CREATE SCHEMA ${schema}`)
-    await client.query(transactionReadsSql(schema, schemaOf(chainId)))
+    for (const sql of statisticsSql(schema, schemaOf(chainId))) await client.query(sql)
     for (const statement of abiFunctionStatements(schema)) await client.query(statement)
     for (const view of viewsOf('postgres')) {
       const name = `${schema}.${quoteIdentifier(view.name)}`
@@ -294,10 +294,11 @@ export async function replacePostgresViews(postgres: Postgres, chainId: number):
 }
 
 /**
- * What the transaction has read of the chain's tables so far: rows of sequential scans and entries of indexes, and the
- * pages of both. It runs as its owner, since readers may not look at the statistics themselves.
+ * Functions that run as their owner, since readers may not look at statistics themselves. What the transaction has read
+ * of the chain's tables so far: rows of sequential scans and entries of indexes, and the pages of both. And how large the
+ * tables are, for estimates.
  */
-const transactionReadsSql = (views: string, schema: string): string =>
+const statisticsSql = (views: string, schema: string): readonly string[] => [
   `CREATE FUNCTION ${views}.transaction_reads() RETURNS TABLE (rows numeric, bytes numeric)
    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = '' AS $reads$
      SELECT coalesce(sum(pg_catalog.pg_stat_get_xact_tuples_returned(oid)), 0),
@@ -305,7 +306,15 @@ const transactionReadsSql = (views: string, schema: string): string =>
          * pg_catalog.current_setting('block_size')::numeric
      FROM pg_catalog.pg_class
      WHERE relnamespace = '${schema}'::pg_catalog.regnamespace AND relkind IN ('r', 'i')
-   $reads$`
+   $reads$`,
+  `CREATE FUNCTION ${views}.table_sizes() RETURNS TABLE (name text, rows double precision, bytes numeric)
+   LANGUAGE sql STABLE SECURITY DEFINER SET search_path = '' AS $sizes$
+     SELECT relname::text, greatest(reltuples, 0)::double precision,
+       relpages * pg_catalog.current_setting('block_size')::numeric
+     FROM pg_catalog.pg_class
+     WHERE relnamespace = '${schema}'::pg_catalog.regnamespace AND relkind = 'r'
+   $sizes$`,
+]
 
 /** Replaces a chain's views in ClickHouse; `security` makes them readable without a right on what is behind them. */
 export async function replaceClickHouseViews(

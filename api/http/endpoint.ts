@@ -160,6 +160,7 @@ export function command<
     readonly bodyBytesMax?: number
     /** Default 200. */
     readonly status?: 200 | 201 | 202
+    readonly errorFields?: Readonly<Record<string, unknown>>
     readonly response: Response
     readonly run: (
       call: Call<Path, Filters, Include, Chain> & { readonly body: s.Static<Body> },
@@ -181,6 +182,7 @@ export function command<
     ...describe(method, { ...definition, chain: definition.chain ?? 'none' }),
     body: body ? { schema: body, bytesMax: bodyBytesMax } : null,
     produces: { kind: 'json', status, schema: response, description: definition.summary },
+    errorFields: definition.errorFields ?? {},
     run: async (request, services) => {
       const call = callOf<Path, Filters, Include, Chain>(request)
       const row = await run({ ...call, body: request.body as s.Static<Body> }, services)

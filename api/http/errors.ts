@@ -87,6 +87,7 @@ export const errorCatalogue = {
   parameter_conflict: { status: 422, message: 'These parameters exclude each other.' },
   range_invalid: { status: 422, message: 'A range ends before it begins.' },
   sql_invalid: { status: 422, message: 'The query was refused.' },
+  cost_exceeded: { status: 422, message: 'The query would cost more than `maxCost`.' },
   plan_invalid: { status: 422, message: 'The plan is not valid.' },
 
   // 429

@@ -113,5 +113,5 @@ function endHeaders({ end }: Facts): Readonly<Record<string, string>> {
   const values = end
     ? [end.rowCount, end.truncated, Math.round(end.elapsedMs), end.rowsRead, end.bytesRead, end.digest]
     : []
-  return Object.fromEntries(values.map((value, index) => [endHeaderNames[index], `${value}`]))
+  return Object.fromEntries(values.map((value, index) => [endHeaderNames[index], `${value ?? 'unknown'}`]))
 }

@@ -4,7 +4,9 @@ import { listAddressActivitiesEndpoint, listTransactionActivitiesEndpoint } from
 import { listBalancesEndpoint, listHoldersEndpoint } from './balances.ts'
 import { listBlocksEndpoint, readBlockEndpoint } from './blocks.ts'
 import { readConsoleAssetEndpoint, readConsoleEndpoint } from './console.ts'
-import { type IndexerServices, postIndexerQueryEndpoint, queryIndexerEndpoint } from './indexer.ts'
+import { postIndexerQueryEndpoint, queryIndexerEndpoint } from './indexer.ts'
+import { type ParityServices, readIndexerDigestEndpoint } from './indexerDigest.ts'
+import { explainIndexerQueryEndpoint } from './indexerExplain.ts'
 import { readIndexerSchemaEndpoint } from './indexerSchema.ts'
 import { type LogoServices, readTokenLogoEndpoint } from './logo.ts'
 import {
@@ -20,11 +22,17 @@ import { listTokensEndpoint, readTokenEndpoint } from './tokens.ts'
 import { listTokenTransactionsEndpoint } from './tokenTransactions.ts'
 import { listTransactionsEndpoint, readTransactionEndpoint } from './transactions.ts'
 import { listTransfersEndpoint, type TransferServices } from './transfers.ts'
+import type { IndexerServices } from './userSql.ts'
 
 export { readDocumentExamples } from './documentExamples.ts'
 
 /** What main.ts gives the routes. */
-export interface RouteServices extends SystemServices, TransferServices, IndexerServices, LogoServices {}
+export interface RouteServices
+  extends SystemServices,
+    TransferServices,
+    IndexerServices,
+    ParityServices,
+    LogoServices {}
 
 export const endpoints: readonly Endpoint<RouteServices>[] = [
   listBlocksEndpoint,
@@ -38,6 +46,8 @@ export const endpoints: readonly Endpoint<RouteServices>[] = [
   listTransfersEndpoint,
   queryIndexerEndpoint,
   postIndexerQueryEndpoint,
+  explainIndexerQueryEndpoint,
+  readIndexerDigestEndpoint,
   listTokensEndpoint,
   readTokenEndpoint,
   readTokenLogoEndpoint,

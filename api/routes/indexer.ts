@@ -1,37 +1,34 @@
 /** GET and POST /v1/indexer/query: analysts' SQL on either engine, once or live. */
-import type { BlockRange, RangeSet } from '#ingest/range.ts'
-import { newestSegment } from '#ingest/range.ts'
-import type { ChainId } from '#primitives.ts'
 import {
   signatureCharactersMax,
   signatureExample,
   signaturesMax,
 } from '#store/userQuery/decoded/signature.ts'
-import type { Engine, UserQueryEngine } from '#store/userQuery/result.ts'
 import { sqlBytesMax, sqlExample } from '#store/userQuery/text.ts'
-import { UserQueryError } from '#store/userQuery/UserQueryError.ts'
-import type { AccessRule, Caller } from '../http/access.ts'
 import type { RawAnswer } from '../http/answer.ts'
 import type { CacheClass } from '../http/cache.ts'
-import { chainParameter, selectChain } from '../http/chain.ts'
 import { conflict } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import * as p from '../http/parameter.ts'
 import { rawEndpoint } from '../http/rawEndpoint.ts'
 import * as s from '../http/schema.ts'
 import { readLastEventId } from '../http/sse.ts'
-import type { LiveHub, LiveRequest } from '../live/hub.ts'
+import type { LiveRequest } from '../live/hub.ts'
 import { type FormatName, formatNames } from '../results/format.ts'
 import { acceptedFormat } from '../results/formats.ts'
 import { answerResult } from '../results/resultAnswer.ts'
-import { type ReadServices, readsOf } from './services.ts'
-
-export interface IndexerServices extends ReadServices {
-  readonly sql: Readonly<Record<Engine, UserQueryEngine>>
-  readonly live: LiveHub
-}
-
-const indexerQuery: AccessRule = { who: 'anyone', scope: 'indexer:query', payable: true }
+import {
+  assertCost,
+  bodyChain,
+  dollars,
+  type IndexerServices,
+  indexerQuery,
+  limitDefault,
+  publicly,
+  type SqlQuestion,
+  timeoutMsDefault,
+  visibleBlocks,
+} from './userSql.ts'
 
 const queryResult = s.named('QueryResult', {
   ok: s.literal(true),
@@ -53,11 +50,18 @@ const queryResult = s.named('QueryResult', {
   truncated: s.boolean({ description: 'More rows exist than `limit`.' }),
   engine: s.oneOf(['postgres', 'clickhouse']),
   query_time_ms: s.number({ minimum: 0 }),
-  rows_read: s.integer({ minimum: 0, description: 'Rows the engine read.' }),
-  bytes_read: s.integer({
-    minimum: 0,
-    description: 'Bytes it read of them: uncompressed columns on ClickHouse, pages on Postgres.',
-  }),
+  rows_read: s.nullable(
+    s.integer({
+      minimum: 0,
+      description: 'Rows the engine read; null where it does not tell (the embedded ClickHouse).',
+    }),
+  ),
+  bytes_read: s.nullable(
+    s.integer({
+      minimum: 0,
+      description: 'Bytes it read of them: uncompressed columns on ClickHouse, pages on Postgres.',
+    }),
+  ),
   digest: s.text({
     description: '`sha256:…` over names, types and rows; the same for the same result on both engines.',
   }),
@@ -73,9 +77,6 @@ const description =
   'alone; `retract` when blocks were orphaned (Postgres only: ClickHouse follows finalized blocks); `finalized`, ' +
   '`progress`, `lagged`, `error`. Go on from a place with Last-Event-ID. `live=snapshot` sends the whole result whenever ' +
   'it changed, for queries that no single block can answer.'
-
-const limitDefault = 10_000
-const timeoutMsDefault = 5_000
 
 const produces = {
   'application/json': queryResult,
@@ -131,6 +132,16 @@ const signatureText = p.parameter({
   },
 })
 
+const costLimit = p.parameter({
+  schema: dollars,
+  description: 'US dollars.',
+  code: 'param_invalid',
+  parse: (text) => {
+    if (!/^[0-9]{1,9}(\.[0-9]{1,9})?$/.test(text)) throw new p.ParameterError('expected a decimal number')
+    return text
+  },
+})
+
 export const signatureParameter = p.withDefault(p.repeated(signatureText, signaturesMax), [])
 
 export const queryIndexerEndpoint = rawEndpoint({
@@ -159,6 +170,7 @@ export const queryIndexerEndpoint = rawEndpoint({
       p.described(p.integer(100, 30_000), 'Milliseconds the query may run.'),
       timeoutMsDefault,
     ),
+    maxCost: p.described(costLimit, 'The most the query may cost; a dearer one is refused.'),
     format: p.described(
       p.oneOf(...formatNames),
       'Format of the answer. Default: what `Accept` asks for, else JSON.',
@@ -169,9 +181,9 @@ export const queryIndexerEndpoint = rawEndpoint({
       ? undefined
       : conflict('format', 'a live query is a stream of events'),
   answer: ({ chainId, filters, signal, headers }, services: IndexerServices) => {
-    const { sql, signature: signatures, engine, live, limit, timeout_ms: timeoutMs } = filters
+    const { sql, signature: signatures, engine, live, limit, timeout_ms: timeoutMs, maxCost } = filters
     const format = filters.format ?? acceptedFormat(headers.accept)
-    const query = { chainId, sql, signatures, engine, limit, timeoutMs }
+    const query = { chainId, sql, signatures, engine, limit, timeoutMs, maxCost }
     return live === 'false'
       ? wholeAnswer(query, format, signal, services, 'feed')
       : streamAnswer(query, modes[live], readLastEventId(headers), signal, services)
@@ -193,6 +205,7 @@ export const postIndexerQueryEndpoint = rawEndpoint({
     limit: s.optional(s.integer({ minimum: 1, maximum: 10_000 })),
     timeout_ms: s.optional(s.integer({ minimum: 100, maximum: 30_000 })),
     format: s.optional(s.oneOf(formatNames)),
+    maxCost: s.optional(dollars),
   }),
   // Room for the escapes of a query of the full length.
   bodyBytesMax: 3 * sqlBytesMax,
@@ -204,6 +217,7 @@ export const postIndexerQueryEndpoint = rawEndpoint({
       engine: body.engine ?? 'postgres',
       limit: body.limit ?? limitDefault,
       timeoutMs: body.timeout_ms ?? timeoutMsDefault,
+      maxCost: body.maxCost,
     }
     const { live = false, format = acceptedFormat(headers.accept) } = body
     if (live !== false && body.format)
@@ -216,29 +230,8 @@ export const postIndexerQueryEndpoint = rawEndpoint({
 
 const modes = { true: 'blocks', snapshot: 'snapshot' } as const
 
-interface Query {
-  readonly chainId: ChainId
-  readonly sql: string
-  readonly signatures: readonly string[]
-  readonly engine: Engine
-  readonly limit: number
-  readonly timeoutMs: number
-}
-
-function bodyChain(asked: string | number | undefined, services: ReadServices, caller: Caller): ChainId {
-  try {
-    const id = asked === undefined ? undefined : chainParameter.parse(`${asked}`)
-    return selectChain(id, [...services.chains.keys()], caller)
-  } catch (error) {
-    if (!(error instanceof p.ParameterError)) throw error
-    throw new ApiError('chain_id_invalid', undefined, {
-      details: [{ path: ['body', 'chainId'], message: error.message }],
-    })
-  }
-}
-
 async function wholeAnswer(
-  query: Query,
+  query: SqlQuestion,
   format: FormatName,
   signal: AbortSignal,
   services: IndexerServices,
@@ -248,73 +241,26 @@ async function wholeAnswer(
   const { chainId, sql, signatures, limit, timeoutMs } = query
   const request = { chainId, sql, signatures, limit, timeoutMs, blocks, signal }
   const engine = services.sql[query.engine]
-  return publicly(() => answerResult({ engine, request, horizon, format, cache }))
+  return publicly(async () => {
+    await assertCost(query.maxCost, engine, request)
+    return answerResult({ engine, request, horizon, format, cache })
+  })
 }
 
 async function streamAnswer(
-  query: Query,
+  query: SqlQuestion,
   mode: LiveRequest['mode'],
   lastEventId: string | undefined,
   signal: AbortSignal,
-  { live }: IndexerServices,
+  services: IndexerServices,
 ): Promise<RawAnswer> {
-  const request = { ...query, mode }
-  await publicly(() => live.check(request, signal))
+  const { live, sql } = services
+  const { maxCost, ...asked } = query
+  const request = { ...asked, mode }
+  const { blocks } = visibleBlocks(query, services)
+  await publicly(async () => {
+    await assertCost(maxCost, sql[query.engine], { ...asked, blocks, signal })
+    await live.check(request, signal)
+  })
   return { kind: 'events', write: (stream) => live.serve(request, stream, lastEventId) }
-}
-
-/** What the engine may show now; taken once, so that the answer says exactly what the query saw. */
-function visibleBlocks(
-  { engine, chainId }: Query,
-  services: ReadServices,
-): { readonly blocks: RangeSet; readonly horizon: BlockRange } {
-  const { state } = readsOf(services, chainId)
-  const blocks = state.coverage(engine)
-  const horizon = newestSegment(blocks)
-  if (horizon) return { blocks, horizon }
-  throw engine === 'postgres'
-    ? new ApiError('history_incomplete', 'Nothing of this chain is indexed yet.')
-    : new ApiError('store_rebuilding', 'ClickHouse holds nothing of this chain yet.')
-}
-
-/** A query's failure as the API tells it. */
-export async function publicly<Result>(work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work()
-  } catch (error) {
-    throw error instanceof UserQueryError ? apiErrorOf(error) : error
-  }
-}
-
-function apiErrorOf(error: UserQueryError): ApiError {
-  const cause = { cause: error }
-  switch (error.code) {
-    case 'signature_invalid':
-    case 'sql_invalid':
-    case 'sql_refused':
-    case 'sql_failed': {
-      const { line, column, hint } = error
-      const place = line === undefined ? '' : ` (line ${line}, column ${column})`
-      const message = `${error.message}${place}${hint === undefined ? '' : `; ${hint}`}`
-      return new ApiError('sql_invalid', message, {
-        ...cause,
-        details: [
-          {
-            path: ['query', error.code === 'signature_invalid' ? 'signature' : 'sql'],
-            message,
-            ...(line !== undefined && { line }),
-            ...(column !== undefined && { column }),
-            ...(hint !== undefined && { hint }),
-          },
-        ],
-      })
-    }
-    case 'sql_timeout':
-      return new ApiError('request_timeout', `${error.message}; raise \`timeout_ms\` or ask for less.`, cause)
-    case 'sql_busy':
-      return new ApiError('overloaded', `${error.message}.`, { ...cause, headers: { 'retry-after': '2' } })
-    case 'sql_cancelled':
-    case 'sql_unavailable':
-      return new ApiError('upstream_error', `${error.message}.`, cause)
-  }
 }

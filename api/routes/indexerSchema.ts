@@ -10,8 +10,9 @@ import { open } from '../http/access.ts'
 import { endpoint } from '../http/endpoint.ts'
 import * as p from '../http/parameter.ts'
 import * as s from '../http/schema.ts'
-import { publicly, signatureParameter } from './indexer.ts'
+import { signatureParameter } from './indexer.ts'
 import { type ReadServices, readsOf } from './services.ts'
+import { publicly } from './userSql.ts'
 
 const column = s.object({
   name: s.text(),

@@ -1,6 +1,9 @@
 /** What the routes work with; main.ts puts it together. */
+import type { BlockRange } from '#ingest/range.ts'
 import type { ChainId, Hash } from '#primitives.ts'
 import type { ChainState } from '#store/chainState.ts'
+import type { ParityStatus } from '#store/ParityWatch.ts'
+import type { TableParity } from '#store/parity.ts'
 import type { Postgres } from '#store/postgres.ts'
 import type { DecodedTable } from '#store/userQuery/decoded/decodedTable.ts'
 import type { Activity } from '#transform/activity.ts'
@@ -57,6 +60,13 @@ export interface TokenNames {
     tokens: readonly string[],
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, TokenName>>
+}
+
+/** Both stores of a chain, compared. */
+export interface ParityReads {
+  readonly status: ParityStatus
+  /** The rows of a range that both stores hold, digested by each. */
+  compare(range: BlockRange): Promise<readonly TableParity[]>
 }
 
 /** Services of everything that reads chain data. */

@@ -65,6 +65,15 @@ const chain = s.named('ChainStatus', {
     description: 'The nodes asked, and what each has cost since the start.',
   }),
   history: s.nullable(history),
+  parity: s.object(
+    {
+      state: s.oneOf(['waiting', 'equal', 'differs']),
+      comparedBlocks: s.count,
+      rounds: s.integer({ minimum: 0, description: 'Times all blocks have been compared.' }),
+      problem,
+    },
+    { description: 'Both stores compared by content, all the time; `differs` is an alarm.' },
+  ),
   verification: s.object({
     checks: s.oneOf(['roots', 'links']),
     headerRule: s.text(),

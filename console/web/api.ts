@@ -65,6 +65,11 @@ export interface ChainStatus {
     readonly problem: string | null
   }[]
   readonly history: HistoryStatus | null
+  readonly parity: {
+    readonly state: string
+    readonly comparedBlocks: number
+    readonly problem: string | null
+  }
   readonly verification: {
     readonly checks: string
     readonly headerRule: string

@@ -50,7 +50,7 @@ export class StatusView {
   }
 
   #chain(chain: ChainStatus): HTMLElement {
-    const { chainId, kind, head, finalized, lagBlocks, verification, history, lanes } = chain
+    const { chainId, kind, head, finalized, lagBlocks, verification, history, lanes, parity } = chain
     const { checks, headerRule, provedBlocks, unprovableBlocks, unprovableTxs } = verification
     return element(
       'section',
@@ -63,6 +63,11 @@ export class StatusView {
         fact('Final', height(finalized), 'cannot change any more'),
         fact('Lag', height(lagBlocks), lagBlocks === 1 ? 'block behind the head' : 'blocks behind the head'),
         fact('Proved', height(provedBlocks), `${checks}, header rule ${headerRule}`),
+        fact(
+          'Parity',
+          parity.state,
+          parity.problem ?? `${height(parity.comparedBlocks)} blocks compared in both stores`,
+        ),
         fact('Not provable', height(unprovableBlocks), `${height(unprovableTxs)} transactions`),
       ),
       element('h3', {}, 'Stores'),

@@ -45,15 +45,6 @@ export class Answer {
     }
   }
 
-  /** Tells in the headers what the query read. Before the first byte. */
-  summarize({ rowsRead, bytesRead }: { rowsRead: number; bytesRead: number }, elapsedMs: number): void {
-    const elapsedNs = Math.round(elapsedMs * 1e6)
-    this.#response.setHeader(
-      'X-ClickHouse-Summary',
-      JSON.stringify({ read_rows: `${rowsRead}`, read_bytes: `${bytesRead}`, elapsed_ns: `${elapsedNs}` }),
-    )
-  }
-
   /** Ends a good answer. */
   end(): void {
     this.#body ??= this.#open()

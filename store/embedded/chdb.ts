@@ -20,13 +20,6 @@ export interface Classification {
   readonly readOnly: boolean
 }
 
-/** A whole result in memory. */
-export interface Result {
-  readonly bytes: Uint8Array
-  readonly rowsRead: number
-  readonly bytesRead: number
-}
-
 /** One logical connection: its own settings, role, database and running query. Not for concurrent use. */
 export class ChdbSession {
   readonly #connection: Connection
@@ -38,9 +31,10 @@ export class ChdbSession {
   }
 
   /** Runs one text (which may hold several statements: only ever pass our own) off the event loop. */
-  async run(sql: string, format = 'TabSeparated'): Promise<Result> {
-    const result = await failing(native().QueryAsyncConnection(this.#connection, sql, format))
-    return { bytes: result.bytes, rowsRead: result.rowsRead, bytesRead: result.bytesRead }
+  async run(sql: string, format = 'TabSeparated'): Promise<Uint8Array> {
+    // Its `rowsRead` and `bytesRead` are those of the result, so what was read of tables is not known here.
+    const { bytes } = await failing(native().QueryAsyncConnection(this.#connection, sql, format))
+    return bytes
   }
 
   /**
@@ -91,11 +85,7 @@ type StreamHandle = { readonly [streamTag]: true }
 interface Addon {
   CreateConnection(path: string, args: readonly string[]): Connection
   CloseConnection(connection: Connection): void
-  QueryAsyncConnection(
-    connection: Connection,
-    sql: string,
-    format: string,
-  ): Promise<{ bytes: Uint8Array; rowsRead: number; bytesRead: number }>
+  QueryAsyncConnection(connection: Connection, sql: string, format: string): Promise<{ bytes: Uint8Array }>
   StreamQuery(connection: Connection, sql: string, format: string): StreamHandle
   StreamFetch(handle: StreamHandle): Promise<{ done: true } | { done: false; bytes: Uint8Array }>
   StreamCancel(handle: StreamHandle): void

@@ -60,9 +60,9 @@ async function stream(session: ChdbSession, job: LaneJob): Promise<void> {
 }
 
 async function buffer(session: ChdbSession, job: LaneJob): Promise<void> {
-  const { bytes, rowsRead, bytesRead } = await session.run(tagWithQueryId(job.sql, job.queryId), job.format)
+  const bytes = await session.run(tagWithQueryId(job.sql, job.queryId), job.format)
   if (bytes.length > 0) held.add(bytes)
-  send([{ type: 'summary', rowsRead, bytesRead }, ...held.take(), { type: 'end' }])
+  send([...held.take(), { type: 'end' }])
 }
 
 /** Hands over what is held and waits until the client has taken it; false when it wants no more. */

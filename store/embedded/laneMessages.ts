@@ -19,9 +19,8 @@ export type LaneRequest =
   | { readonly type: 'pull' }
   | { readonly type: 'cancel' }
 
-/** What a lane tells the server: a summary where it is known beforehand, chunks, and then `end` or `error`. */
+/** What a lane tells the server: chunks, and then `end` or `error`. */
 export type LaneEvent =
-  | { readonly type: 'summary'; readonly rowsRead: number; readonly bytesRead: number }
   | { readonly type: 'chunk'; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly type: 'end' }
   | { readonly type: 'error'; readonly number: number; readonly message: string }

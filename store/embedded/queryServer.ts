@@ -182,7 +182,6 @@ export class QueryServer {
       stream: isSelect && streamable.has(format) && !query.waitEndOfQuery,
     }
     answer.format = format
-    const startedAt = performance.now()
     // A write is left to finish: half of one would have to be found and removed.
     const leave = () => {
       if (isSelect && !response.writableFinished) void this.#kill(query.queryId)
@@ -192,7 +191,6 @@ export class QueryServer {
       for await (const event of this.#lanes.run(job)) {
         if (response.destroyed && isSelect) throw new ClientGone()
         if (event.type === 'chunk') await answer.write(event.bytes)
-        if (event.type === 'summary') answer.summarize(event, performance.now() - startedAt)
         if (event.type === 'end') answer.end()
       }
     } finally {

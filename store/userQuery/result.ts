@@ -41,10 +41,10 @@ export interface ResultEnd {
   readonly truncated: boolean
   /** Time in the engine and on the wire, without waiting for a slot. */
   readonly elapsedMs: number
-  /** Rows the engine read from its tables and indexes. */
-  readonly rowsRead: number
+  /** Rows the engine read from its tables and indexes; null where it does not tell (the embedded ClickHouse). */
+  readonly rowsRead: number | null
   /** Bytes it read of them: uncompressed columns on ClickHouse, pages on Postgres. */
-  readonly bytesRead: number
+  readonly bytesRead: number | null
 }
 
 /** A whole result. */
@@ -57,6 +57,23 @@ export type ResultEvent =
   | { readonly kind: 'head'; readonly head: ResultHead }
   | { readonly kind: 'rows'; readonly rows: readonly ResultRow[] }
   | { readonly kind: 'end'; readonly end: ResultEnd }
+
+/** How an engine would run a query. */
+export interface QueryPlan {
+  readonly engine: Engine
+  /** Relations of the catalog the query reads, sorted. */
+  readonly relations: readonly string[]
+  /** The engine's plan, in its own form. */
+  readonly plan: SqlValue
+  readonly estimate: QueryEstimate
+}
+
+/** What a query would read, and how long it would take; from statistics, not from running it. */
+export interface QueryEstimate {
+  readonly rows: number
+  readonly bytes: number
+  readonly timeMs: number
+}
 
 export interface QueryRequest {
   readonly chainId: number
@@ -78,6 +95,8 @@ export interface UserQueryEngine {
   run(request: QueryRequest): Promise<QueryResult>
   /** The same piece by piece. The query begins with the first pull, and ends with the loop, however it is left. */
   stream(request: QueryRequest): AsyncIterable<ResultEvent>
+  /** What running it would take, from the engine's own plan. */
+  explain(request: QueryRequest): Promise<QueryPlan>
   close(): Promise<void>
 }
 

@@ -166,6 +166,7 @@ describeWithShared('SQL', () => {
         stream: async function* () {
           throw error
         },
+        explain: (request) => engine.explain(request),
         close: () => engine.close(),
       }),
     })

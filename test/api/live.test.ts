@@ -35,6 +35,7 @@ describeWithShared('live SQL', () => {
         engine: engine.engine,
         run: (request) => run(engine, request),
         stream: (request) => engine.stream(request),
+        explain: (request) => engine.explain(request),
         close: () => engine.close(),
       }),
     })

@@ -184,8 +184,8 @@ interface Summary {
 const endOf = (rowCount: number, limit: number, summary: Summary | undefined) => ({
   rowCount: Math.min(rowCount, limit),
   truncated: rowCount > limit,
-  rowsRead: Number(summary?.read_rows ?? 0),
-  bytesRead: Number(summary?.read_bytes ?? 0),
+  rowsRead: summary ? Number(summary.read_rows) : null,
+  bytesRead: summary ? Number(summary.read_bytes) : null,
 })
 
 function tooLarge(): UserQueryError {

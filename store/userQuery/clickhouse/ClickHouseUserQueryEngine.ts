@@ -4,15 +4,21 @@ import type { Clock } from '#runtime.ts'
 import { type CatalogOf, restrictCatalog } from '../relations.ts'
 import {
   collectResult,
+  type QueryPlan,
   type QueryRequest,
   type QueryResult,
   type ResultEvent,
+  type SqlValue,
   type UserQueryEngine,
 } from '../result.ts'
 import { clickhouseSlots, type SlotLimits, Slots } from '../slots.ts'
 import { assertNoneOpen, clickhouseProbes, findOpenWalls } from '../walls.ts'
 import { ClickHouseReader } from './ClickHouseReader.ts'
-import { gateClickHouse } from './gate.ts'
+import { estimatePlan, planColumns, sizeColumns } from './estimatePlan.ts'
+import { type ClickHouseStatement, gateClickHouse } from './gate.ts'
+
+/** Lines of a plan; the longest query the gate takes makes fewer. */
+const planRowsMax = 10_000
 
 export interface ClickHouseUserQueryOptions {
   readonly url: string
@@ -55,13 +61,29 @@ export class ClickHouseUserQueryEngine implements UserQueryEngine {
   }
 
   async *stream(request: QueryRequest): AsyncGenerator<ResultEvent, void, undefined> {
+    const statement = await this.#gate(request)
+    yield* this.#slots.hold(() => this.#reader.stream(statement, request), request.signal)
+  }
+
+  async explain(request: QueryRequest): Promise<QueryPlan> {
+    const { sql, relations } = await this.#gate(request)
+    const send = async (text: string, columns: ClickHouseStatement['columns']) =>
+      (await this.#reader.execute({ sql: text, relations, columns }, { ...request, limit: planRowsMax })).rows
+    return await this.#slots.run(async () => {
+      const lines = await send(`EXPLAIN json = 1, header = 1, indexes = 1 ${sql}`, planColumns)
+      const sizes = await send(`EXPLAIN ESTIMATE ${sql}`, sizeColumns)
+      const plan: SqlValue = JSON.parse(lines.map(([line]) => line).join('\n'))
+      return { engine: 'clickhouse', relations, plan, estimate: estimatePlan(plan, sizes) }
+    }, request.signal)
+  }
+
+  async #gate(request: QueryRequest): Promise<ClickHouseStatement> {
     assertNoneOpen(this.#openWalls)
     const catalog = restrictCatalog(
       await this.#catalogOf(request.chainId, request.signatures ?? []),
       request.blocks,
     )
-    const statement = gateClickHouse(request.sql, catalog, request.limit + 1)
-    yield* this.#slots.hold(() => this.#reader.stream(statement, request), request.signal)
+    return gateClickHouse(request.sql, catalog, request.limit + 1)
   }
 
   async close(): Promise<void> {

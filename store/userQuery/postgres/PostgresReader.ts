@@ -190,8 +190,8 @@ const readsSql = (chainId: number): string =>
 const endOf = (rowCount: number, limit: number, reads: Reads | undefined) => ({
   rowCount: Math.min(rowCount, limit),
   truncated: rowCount > limit,
-  rowsRead: Number(reads?.rows ?? 0),
-  bytesRead: Number(reads?.bytes ?? 0),
+  rowsRead: reads ? Number(reads.rows) : null,
+  bytesRead: reads ? Number(reads.bytes) : null,
 })
 
 function readValue(text: SqlText, reader: ColumnReader | undefined): SqlValue {

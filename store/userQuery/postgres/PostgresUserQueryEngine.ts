@@ -5,6 +5,7 @@ import type { Logger } from '#telemetry.ts'
 import { type CatalogOf, restrictCatalog } from '../relations.ts'
 import {
   collectResult,
+  type QueryPlan,
   type QueryRequest,
   type QueryResult,
   type ResultEvent,
@@ -12,7 +13,8 @@ import {
 } from '../result.ts'
 import { postgresSlots, type SlotLimits, Slots } from '../slots.ts'
 import { assertNoneOpen, findOpenWalls, postgresProbes } from '../walls.ts'
-import { gatePostgres, loadPostgresGrammar } from './gate.ts'
+import { estimatePlan, tableSizesSql } from './estimatePlan.ts'
+import { gatePostgres, loadPostgresGrammar, type PostgresStatement } from './gate.ts'
 import { PostgresReader } from './PostgresReader.ts'
 
 export interface PostgresUserQueryOptions {
@@ -55,14 +57,29 @@ export class PostgresUserQueryEngine implements UserQueryEngine {
   }
 
   async *stream(request: QueryRequest): AsyncGenerator<ResultEvent, void, undefined> {
+    const statement = await this.#gate(request)
+    yield* this.#slots.hold(() => this.#reader.stream(statement, request), request.signal)
+  }
+
+  async explain(request: QueryRequest): Promise<QueryPlan> {
+    const { sql, relations } = await this.#gate(request)
+    const send = (text: string) => this.#reader.execute({ sql: text, relations }, request)
+    return await this.#slots.run(async () => {
+      const [plan] = (await send(`EXPLAIN (FORMAT JSON) ${sql}`)).rows[0] ?? []
+      const sizes = (await send(tableSizesSql(request.chainId))).rows
+      const tree = plan ?? null
+      return { engine: 'postgres', relations, plan: tree, estimate: estimatePlan(tree, sizes) }
+    }, request.signal)
+  }
+
+  async #gate(request: QueryRequest): Promise<PostgresStatement> {
     assertNoneOpen(this.#openWalls)
     await loadPostgresGrammar()
     const catalog = restrictCatalog(
       await this.#catalogOf(request.chainId, request.signatures ?? []),
       request.blocks,
     )
-    const statement = gatePostgres(request.sql, catalog, request.limit + 1)
-    yield* this.#slots.hold(() => this.#reader.stream(statement, request), request.signal)
+    return gatePostgres(request.sql, catalog, request.limit + 1)
   }
 
   async close(): Promise<void> {

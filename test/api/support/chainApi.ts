@@ -4,13 +4,14 @@ import { Egress } from '#api/http/egress.ts'
 import { LiveHub } from '#api/live/hub.ts'
 import { endpoints, type RouteServices, readDocumentExamples } from '#api/routes/index.ts'
 import { attributionNames } from '#api/routes/present/memo.ts'
-import type { DeclaredContracts, NodeReader, TokenNames } from '#api/routes/services.ts'
+import type { DeclaredContracts, NodeReader, ParityReads, TokenNames } from '#api/routes/services.ts'
 import type { StatusReport } from '#api/routes/status.ts'
 import type { ServerOptions } from '#api/server.ts'
 import { type ChainId, chainId } from '#primitives.ts'
 import { systemRuntime } from '#runtime.ts'
 import { ChainState } from '#store/chainState.ts'
 import { CommitBell } from '#store/commits.ts'
+import { compareRange } from '#store/parity.ts'
 import type { UserQueryEngine } from '#store/userQuery/result.ts'
 import { silentLogger } from '#telemetry.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
@@ -95,6 +96,7 @@ export async function openChainApi(options: ChainApiOptions = {}): Promise<Chain
     curatedTokens: { changedAtSeconds: 0, of: () => [], find: () => undefined },
     egress: new Egress(),
     status: statusOf(state),
+    parity: new Map([[id, parityOf(store)]]),
     clock,
     shutdown: shutdown.signal,
     ...options.services,
@@ -188,6 +190,12 @@ export async function walk(
   throw new Error(`${path} does not end`)
 }
 
+function parityOf({ postgres, clickhouse, schema, database }: ChainStore): ParityReads {
+  const stores = { postgres, clickhouse, schema, database }
+  const status = { state: 'waiting', comparedBlocks: 0, rounds: 0, problem: null } as const
+  return { status, compare: (range) => compareRange(stores, range) }
+}
+
 function statusOf(state: ChainState): RouteServices['status'] {
   const { clock } = systemRuntime()
   return {
@@ -226,6 +234,7 @@ function reportOf(state: ChainState): StatusReport {
         projections: [],
         endpoints: [],
         history: null,
+        parity: { state: 'waiting', comparedBlocks: 0, rounds: 0, problem: null },
         verification: {
           checks: 'roots',
           headerRule: 'ethereum',

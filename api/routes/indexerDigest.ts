@@ -1,0 +1,88 @@
+/** GET /v1/indexer/digest: the content of a range of blocks in both stores, digested by each engine from its own rows. */
+import { covers, intersection } from '#ingest/range.ts'
+import type { ChainId } from '#primitives.ts'
+import { newestShared } from '#store/parity.ts'
+import { dataRead } from '../http/access.ts'
+import { conflict, endpoint } from '../http/endpoint.ts'
+import { ApiError } from '../http/errors.ts'
+import * as p from '../http/parameter.ts'
+import * as s from '../http/schema.ts'
+import { type ParityReads, type ReadServices, readsOf } from './services.ts'
+
+export interface ParityServices {
+  readonly parity: ReadonlyMap<ChainId, ParityReads>
+}
+
+/** A statement a table and store; a thousand blocks are some hundred thousand rows. */
+const blocksMax = 1_000
+const blocksDefault = 100
+
+const held = s.object({
+  rows: s.count,
+  digest: s.text({
+    description: 'Sum of CRC32 over the canonical bytes of the rows.',
+    examples: ['4294967296'],
+  }),
+})
+
+const digests = s.named('StoreDigests', {
+  from: s.count,
+  to: s.count,
+  equal: s.boolean(),
+  tables: s.array(
+    s.object({
+      table: s.text(),
+      equal: s.boolean(),
+      firstDifference: s.nullable(s.count),
+      postgres: held,
+      clickhouse: held,
+    }),
+  ),
+})
+
+export const readIndexerDigestEndpoint = endpoint({
+  path: '/v1/indexer/digest',
+  summary: 'Whether both stores hold the same rows of a range of blocks.',
+  access: dataRead,
+  errors: ['coverage_incomplete', 'range_invalid', 'upstream_error'],
+  filters: {
+    from: p.described(p.integer(0), 'First block. Default: 100 blocks up to `to`.'),
+    to: p.described(p.integer(0), 'Last block. Default: the newest that both stores hold.'),
+  },
+  check: ({ from, to }) => {
+    if (from === undefined || to === undefined) return undefined
+    if (to < from) return conflict('to', 'is below `from`')
+    return to - from < blocksMax ? undefined : conflict('to', `a range has at most ${blocksMax} blocks`)
+  },
+  response: digests,
+  read: async ({ chainId, filters }, services: ReadServices & ParityServices) => {
+    const { state } = readsOf(services, chainId)
+    const [postgres, clickhouse] = [state.coverage('postgres'), state.coverage('clickhouse')]
+    const newest = newestShared(postgres, clickhouse)
+    const to =
+      filters.to ??
+      (filters.from === undefined ? newest?.to : Math.min(newest?.to ?? -1, filters.from + blocksDefault - 1))
+    if (to === undefined) throw new ApiError('coverage_incomplete', 'No block is held by both stores yet.')
+    const first = newest && to <= newest.to && to >= newest.from ? newest.from : 0
+    const from = filters.from ?? Math.max(first, to - blocksDefault + 1)
+    const range = { from, to }
+    if (!covers(intersection(postgres, clickhouse), range))
+      throw new ApiError('coverage_incomplete', `Blocks ${from} to ${to} are not all held by both stores.`)
+    const parity = services.parity.get(chainId)
+    if (!parity) throw new Error(`chain ${chainId} is served but not compared`)
+    return { range, tables: await parity.compare(range) }
+  },
+  present: ({ range, tables }) => ({
+    from: range.from,
+    to: range.to,
+    equal: tables.every(({ firstDifference }) => firstDifference === null),
+    tables: tables.map(({ table, firstDifference, postgres, clickhouse }) => ({
+      table,
+      equal: firstDifference === null,
+      firstDifference,
+      postgres: { ...postgres },
+      clickhouse: { ...clickhouse },
+    })),
+  }),
+  cache: 'feed',
+})

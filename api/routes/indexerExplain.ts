@@ -1,0 +1,64 @@
+/** POST /v1/indexer/explain: what a query would read, how long it would take and what it costs, without running it. */
+import { signatureCharactersMax, signaturesMax } from '#store/userQuery/decoded/signature.ts'
+import { priceOf } from '#store/userQuery/price.ts'
+import type { QueryPlan } from '#store/userQuery/result.ts'
+import { sqlBytesMax } from '#store/userQuery/text.ts'
+import { command } from '../http/endpoint.ts'
+import * as s from '../http/schema.ts'
+import {
+  bodyChain,
+  dollars,
+  type IndexerServices,
+  indexerQuery,
+  limitDefault,
+  publicly,
+  timeoutMsDefault,
+  visibleBlocks,
+} from './userSql.ts'
+
+const queryPlan = s.named('QueryPlan', {
+  ok: s.literal(true),
+  engine: s.oneOf(['postgres', 'clickhouse']),
+  relations: s.array(s.text(), { description: 'Tables the query reads.' }),
+  estimate: s.object(
+    { rows: s.count, bytes: s.count, time_ms: s.count },
+    { description: 'What it would read, and how long it would take; from statistics.' },
+  ),
+  price: s.object({ amount: dollars, currency: s.literal('USD') }),
+  plan: s.json('The engine’s plan: EXPLAIN (FORMAT JSON) of Postgres, EXPLAIN json = 1 of ClickHouse.'),
+})
+
+export const explainIndexerQueryEndpoint = command({
+  path: '/v1/indexer/explain',
+  method: 'POST',
+  summary: 'Plan, estimate and price of a SQL query, without running it.',
+  access: indexerQuery,
+  errors: ['sql_invalid', 'overloaded', 'request_timeout', 'upstream_error', 'store_rebuilding'],
+  errorFields: { ok: false },
+  body: s.object({
+    sql: s.text({ minLength: 1, maxLength: sqlBytesMax }),
+    chainId: s.optional(s.union([s.text(), s.integer({ minimum: 1 })])),
+    signature: s.optional(
+      s.array(s.text({ minLength: 1, maxLength: signatureCharactersMax }), { maxItems: signaturesMax }),
+    ),
+    engine: s.optional(s.oneOf(['postgres', 'clickhouse'])),
+    limit: s.optional(s.integer({ minimum: 1, maximum: 10_000 })),
+  }),
+  bodyBytesMax: 3 * sqlBytesMax,
+  response: queryPlan,
+  run: ({ body, caller, signal }, services: IndexerServices) => {
+    const { sql, engine = 'postgres', limit = limitDefault, signature: signatures = [] } = body
+    const chainId = bodyChain(body.chainId, services, caller)
+    const { blocks } = visibleBlocks({ engine, chainId }, services)
+    const request = { chainId, sql, signatures, limit, timeoutMs: timeoutMsDefault, blocks, signal }
+    return publicly(() => services.sql[engine].explain(request))
+  },
+  present: ({ engine, relations, plan, estimate }: QueryPlan) => ({
+    ok: true as const,
+    engine,
+    relations: [...relations],
+    estimate: { rows: estimate.rows, bytes: estimate.bytes, time_ms: estimate.timeMs },
+    price: { amount: priceOf(estimate), currency: 'USD' as const },
+    plan,
+  }),
+})

@@ -1,0 +1,131 @@
+/** What all endpoints of analysts' SQL share: the question, its chain, what it may see, and how its failures are told. */
+import type { BlockRange, RangeSet } from '#ingest/range.ts'
+import { newestSegment } from '#ingest/range.ts'
+import type { ChainId } from '#primitives.ts'
+import { isDearer, priceOf } from '#store/userQuery/price.ts'
+import type { Engine, QueryRequest, UserQueryEngine } from '#store/userQuery/result.ts'
+import { UserQueryError } from '#store/userQuery/UserQueryError.ts'
+import type { AccessRule, Caller } from '../http/access.ts'
+import { chainParameter, selectChain } from '../http/chain.ts'
+import { ApiError } from '../http/errors.ts'
+import * as p from '../http/parameter.ts'
+import * as s from '../http/schema.ts'
+import type { LiveHub } from '../live/hub.ts'
+import { type ReadServices, readsOf } from './services.ts'
+
+export interface IndexerServices extends ReadServices {
+  readonly sql: Readonly<Record<Engine, UserQueryEngine>>
+  readonly live: LiveHub
+}
+
+export const indexerQuery: AccessRule = { who: 'anyone', scope: 'indexer:query', payable: true }
+
+export const limitDefault = 10_000
+export const timeoutMsDefault = 5_000
+
+export interface SqlQuestion {
+  readonly chainId: ChainId
+  readonly sql: string
+  readonly signatures: readonly string[]
+  readonly engine: Engine
+  readonly limit: number
+  readonly timeoutMs: number
+  /** US dollars. */
+  readonly maxCost: string | undefined
+}
+
+/** The chain a body names, or the default. */
+export function bodyChain(
+  asked: string | number | undefined,
+  services: ReadServices,
+  caller: Caller,
+): ChainId {
+  try {
+    const id = asked === undefined ? undefined : chainParameter.parse(`${asked}`)
+    return selectChain(id, [...services.chains.keys()], caller)
+  } catch (error) {
+    if (!(error instanceof p.ParameterError)) throw error
+    throw new ApiError('chain_id_invalid', undefined, {
+      details: [{ path: ['body', 'chainId'], message: error.message }],
+    })
+  }
+}
+
+/** US dollars with up to nine decimals. */
+export const dollars = s.text({
+  pattern: '^[0-9]{1,9}(\\.[0-9]{1,9})?$',
+  examples: ['0.001'],
+  description: 'US dollars as a decimal string.',
+})
+
+/** @throws ApiError `cost_exceeded` when the engine's own plan says that the query costs more */
+export async function assertCost(
+  maxCost: string | undefined,
+  engine: UserQueryEngine,
+  request: QueryRequest,
+): Promise<void> {
+  if (maxCost === undefined) return
+  const { estimate } = await engine.explain(request)
+  const price = priceOf(estimate)
+  if (!isDearer(price, maxCost)) return
+  const message = `The query would cost about ${price} dollars, more than ${maxCost}: it reads about ${estimate.rows} rows.`
+  throw new ApiError('cost_exceeded', message, {
+    details: [{ path: ['query', 'maxCost'], message, hint: 'read fewer blocks, or raise maxCost' }],
+  })
+}
+
+/** What the engine may show now; taken once, so that the answer says exactly what the query saw. */
+export function visibleBlocks(
+  { engine, chainId }: Pick<SqlQuestion, 'engine' | 'chainId'>,
+  services: ReadServices,
+): { readonly blocks: RangeSet; readonly horizon: BlockRange } {
+  const { state } = readsOf(services, chainId)
+  const blocks = state.coverage(engine)
+  const horizon = newestSegment(blocks)
+  if (horizon) return { blocks, horizon }
+  throw engine === 'postgres'
+    ? new ApiError('history_incomplete', 'Nothing of this chain is indexed yet.')
+    : new ApiError('store_rebuilding', 'ClickHouse holds nothing of this chain yet.')
+}
+
+/** A query's failure as the API tells it. */
+export async function publicly<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    throw error instanceof UserQueryError ? apiErrorOf(error) : error
+  }
+}
+
+function apiErrorOf(error: UserQueryError): ApiError {
+  const cause = { cause: error }
+  switch (error.code) {
+    case 'signature_invalid':
+    case 'sql_invalid':
+    case 'sql_refused':
+    case 'sql_failed': {
+      const { line, column, hint } = error
+      const place = line === undefined ? '' : ` (line ${line}, column ${column})`
+      const message = `${error.message}${place}${hint === undefined ? '' : `; ${hint}`}`
+      return new ApiError('sql_invalid', message, {
+        ...cause,
+        details: [
+          {
+            path: ['query', error.code === 'signature_invalid' ? 'signature' : 'sql'],
+            message,
+            ...(line !== undefined && { line }),
+            ...(column !== undefined && { column }),
+            ...(hint !== undefined && { hint }),
+          },
+        ],
+      })
+    }
+    case 'sql_timeout':
+      return new ApiError('request_timeout', `${error.message}; raise \`timeout_ms\` or ask for less.`, cause)
+    case 'sql_busy':
+      return new ApiError('overloaded', `${error.message}.`, { ...cause, headers: { 'retry-after': '2' } })
+    case 'sql_cancelled':
+    case 'sql_unavailable':
+      return new ApiError('upstream_error', `${error.message}.`, cause)
+  }
+}

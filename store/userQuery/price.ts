@@ -1,0 +1,21 @@
+/**
+ * What a query costs, from what it takes: time of a core and bytes read. The prices are those of a rented core and of the
+ * analytics services analysts compare with; whoever charges for queries charges this.
+ */
+import type { QueryEstimate } from './result.ts'
+
+const microdollarsPerCoreHour = 100_000
+const microdollarsPerTerabyte = 5_000_000
+
+/** Digits behind the point: the cheapest query costs something. */
+const digits = 9
+
+/** US dollars as a decimal string. */
+export function priceOf({ timeMs, bytes }: QueryEstimate): string {
+  const microdollars =
+    (timeMs / 3_600_000) * microdollarsPerCoreHour + (bytes / 1e12) * microdollarsPerTerabyte
+  return (Math.ceil(microdollars * 1_000) / 10 ** digits).toFixed(digits)
+}
+
+/** Whether a price is above a limit; both are decimal strings of US dollars. */
+export const isDearer = (price: string, limit: string): boolean => Number(price) > Number(limit)
