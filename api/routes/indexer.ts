@@ -257,9 +257,10 @@ async function streamAnswer(
   const { live, sql } = services
   const { maxCost, ...asked } = query
   const request = { ...asked, mode }
-  const { blocks } = visibleBlocks(query, services)
   await publicly(async () => {
-    await assertCost(maxCost, sql[query.engine], { ...asked, blocks, signal })
+    // A stream may begin before the chain does; only a price needs blocks.
+    if (maxCost !== undefined)
+      await assertCost(maxCost, sql[query.engine], { ...asked, ...visibleBlocks(query, services), signal })
     await live.check(request, signal)
   })
   return { kind: 'events', write: (stream) => live.serve(request, stream, lastEventId) }
