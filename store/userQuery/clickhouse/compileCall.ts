@@ -84,10 +84,23 @@ function compileArguments(
   if (rule.kind === 'higherOrder') return compileHigherOrder(compiler, call, rule, scope)
   // Alternatives of one value share its type, as the sides of a comparison do.
   if (['coalesce', 'ifNull', 'nullIf', 'greatest', 'least', 'equals', 'notEquals'].includes(rule.name)) {
-    return compileOperands(compiler, call.args, scope)
+    const operands = compileOperands(compiler, call.args, scope)
+    return ['coalesce', 'ifNull', 'greatest', 'least'].includes(rule.name) ? asOneLength(operands) : operands
   }
-  return call.args.map((argument) => compiler.expression(argument, scope))
+  const compiled = call.args.map((argument) => compiler.expression(argument, scope))
+  return ['if', 'multiIf'].includes(rule.name) ? asOneLength(compiled) : compiled
 }
+
+/**
+ * Bytes that become one value. The engine would turn a FixedString beside a String into a String without its last zero
+ * bytes (measured on 26.7: `greatest(address, unhex(…))` gave 0xfeec for 0xfeec00…00); joined with nothing it keeps them.
+ */
+export const asOneLength = (operands: readonly Compiled[]): Compiled[] =>
+  operands.map((operand) =>
+    operand.type.scalar === 'bytes' && !operand.type.isArray
+      ? { ...operand, sql: `concat(${operand.sql}, '')` }
+      : operand,
+  )
 
 /** The arrays come first, since the lambda's parameters are their elements. */
 function compileHigherOrder(

@@ -5,7 +5,7 @@
 
 import type { BetweenExpression, CaseExpression, Expression } from './ast.ts'
 import { type Compiled, type Compiler, quoteText, refused, resolveColumn, type Scope } from './Compiler.ts'
-import { compileCall } from './compileCall.ts'
+import { asOneLength, compileCall } from './compileCall.ts'
 import { compileBinary, compileInList, compileInQuery, compileOperands } from './compileComparison.ts'
 import { compileString } from './compileConstant.ts'
 import { castType } from './types.ts'
@@ -116,16 +116,16 @@ function compileSubquery(
 /** CASE in both forms. The form with a subject compares once per branch, as SQL defines it. */
 function compileCase(compiler: Compiler, expression: CaseExpression, scope: Scope): Compiled {
   const { subject, branches, otherwise, at } = expression
-  const results = branches.map(({ result }) => compiler.expression(result, scope))
   const last = otherwise ? compiler.expression(otherwise, scope) : { sql: 'NULL', type: scalar('null') }
+  const results = asOneLength([...branches.map(({ result }) => compiler.expression(result, scope)), last])
   const printed = branches.map(({ when }, index) => {
     const condition: Expression = subject
       ? { kind: 'binary', operator: '=', left: subject, right: when, at }
       : when
     return `WHEN ${compiler.expression(condition, scope).sql} THEN ${results[index]?.sql}`
   })
-  const type = commonType([...results, last].map((result) => result.type))
-  return { sql: `(CASE ${printed.join(' ')} ELSE ${last.sql} END)`, type }
+  const type = commonType(results.map((result) => result.type))
+  return { sql: `(CASE ${printed.join(' ')} ELSE ${results.at(-1)?.sql} END)`, type }
 }
 
 function compileCast(
