@@ -9,6 +9,7 @@ import { Slots } from '#store/userQuery/slots.ts'
 import { UserQueryError } from '#store/userQuery/UserQueryError.ts'
 import { relationsOf } from '#store/views.ts'
 import type { Logger } from '#telemetry.ts'
+import type { Caller } from '../http/access.ts'
 import { ApiError } from '../http/errors.ts'
 import type { EventStream } from '../http/sse.ts'
 import type { ChainReads } from '../routes/services.ts'
@@ -28,6 +29,7 @@ export interface LiveRequest {
   readonly signatures: readonly string[]
   readonly limit: number
   readonly timeoutMs: number
+  readonly caller: Caller
 }
 
 export interface LiveHubOptions {
@@ -41,6 +43,8 @@ export interface LiveHubOptions {
 const queriesMax = 64
 /** Clients share frames, so that one costs a socket and what it leaves unread. */
 const clientsMax = 5_000
+/** Streams of one key or session: a page of charts has fewer. Anonymous callers cannot be told apart, and share the rest. */
+export const clientsPerCallerMax = 20
 /** Half of an engine's slots: queries asked once are not starved by those that repeat. */
 const slotLimits = { postgres: 2, clickhouse: 1 } as const
 /** A live execution waits for its turn as long as others have theirs; it has no other time to be asked. */
@@ -65,6 +69,7 @@ export class LiveHub {
     ChainId,
     { readonly postgres: PostgresFeed; readonly clickhouse: ClickHouseFeed }
   >()
+  readonly #callers = new Map<string, number>()
   #clients = 0
 
   constructor(options: LiveHubOptions) {
@@ -83,9 +88,11 @@ export class LiveHub {
 
   /**
    * Checks a request before the first byte is sent. It takes no place: a refused one leaves nothing behind.
-   * @throws UserQueryError, or ApiError `overloaded`
+   * @throws UserQueryError, or ApiError `overloaded` or `rate_limit_exceeded`
    */
   async check(request: LiveRequest, signal: AbortSignal): Promise<void> {
+    const { caller } = request
+    if (caller.kind !== 'anonymous' && this.#clientsOf(caller) >= clientsPerCallerMax) throw tooManyOfOne()
     if (this.#clients >= clientsMax) throw overloaded('too many clients of live queries')
     if (this.#shared.has(keyOf(request))) return
     if (this.#shared.size >= queriesMax) throw overloaded('too many different live queries')
@@ -104,13 +111,25 @@ export class LiveHub {
     const shared = this.#shared.get(key) ?? this.#start(key, request)
     shared.clients += 1
     this.#clients += 1
+    this.#callers.set(request.caller.id, this.#clientsOf(request.caller) + 1)
     try {
       await shared.query.serve(stream, lastEventId)
     } finally {
       shared.clients -= 1
       this.#clients -= 1
+      this.#leave(request.caller)
       if (shared.clients === 0) this.#end(key, shared)
     }
+  }
+
+  #clientsOf({ id }: Caller): number {
+    return this.#callers.get(id) ?? 0
+  }
+
+  #leave(caller: Caller): void {
+    const left = this.#clientsOf(caller) - 1
+    if (left > 0) this.#callers.set(caller.id, left)
+    else this.#callers.delete(caller.id)
   }
 
   #start(key: string, request: LiveRequest): Shared {
@@ -184,6 +203,15 @@ export class LiveHub {
 /** The same question gets the same frames. */
 const keyOf = ({ mode, engine, chainId, limit, timeoutMs, sql, signatures }: LiveRequest): string =>
   JSON.stringify([mode, engine, chainId, limit, timeoutMs, sql.trim(), signatures])
+
+const tooManyOfOne = (): ApiError =>
+  new ApiError(
+    'rate_limit_exceeded',
+    `A key may have ${clientsPerCallerMax} live queries open; end one first.`,
+    {
+      headers: { 'retry-after': '5' },
+    },
+  )
 
 const overloaded = (message: string): ApiError =>
   new ApiError('overloaded', `${message}; retry shortly.`, { headers: { 'retry-after': '5' } })

@@ -180,13 +180,13 @@ export const queryIndexerEndpoint = rawEndpoint({
     live === 'false' || format === undefined
       ? undefined
       : conflict('format', 'a live query is a stream of events'),
-  answer: ({ chainId, filters, signal, headers }, services: IndexerServices) => {
+  answer: ({ chainId, filters, signal, headers, caller }, services: IndexerServices) => {
     const { sql, signature: signatures, engine, live, limit, timeout_ms: timeoutMs, maxCost } = filters
     const format = filters.format ?? acceptedFormat(headers.accept)
     const query = { chainId, sql, signatures, engine, limit, timeoutMs, maxCost }
     return live === 'false'
       ? wholeAnswer(query, format, signal, services, 'feed')
-      : streamAnswer(query, modes[live], readLastEventId(headers), signal, services)
+      : streamAnswer({ ...query, caller, mode: modes[live] }, readLastEventId(headers), signal, services)
   },
 })
 
@@ -224,7 +224,7 @@ export const postIndexerQueryEndpoint = rawEndpoint({
       throw new ApiError('parameter_conflict', 'A live query is a stream of events.')
     return live === false
       ? wholeAnswer(query, format, signal, services, 'none')
-      : streamAnswer(query, modes[`${live}`], readLastEventId(headers), signal, services)
+      : streamAnswer({ ...query, caller, mode: modes[`${live}`] }, readLastEventId(headers), signal, services)
   },
 })
 
@@ -248,19 +248,17 @@ async function wholeAnswer(
 }
 
 async function streamAnswer(
-  query: SqlQuestion,
-  mode: LiveRequest['mode'],
+  query: SqlQuestion & LiveRequest,
   lastEventId: string | undefined,
   signal: AbortSignal,
   services: IndexerServices,
 ): Promise<RawAnswer> {
   const { live, sql } = services
-  const { maxCost, ...asked } = query
-  const request = { ...asked, mode }
+  const { maxCost, ...request } = query
   await publicly(async () => {
     // A stream may begin before the chain does; only a price needs blocks.
     if (maxCost !== undefined)
-      await assertCost(maxCost, sql[query.engine], { ...asked, ...visibleBlocks(query, services), signal })
+      await assertCost(maxCost, sql[query.engine], { ...request, ...visibleBlocks(query, services), signal })
     await live.check(request, signal)
   })
   return { kind: 'events', write: (stream) => live.serve(request, stream, lastEventId) }

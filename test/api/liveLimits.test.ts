@@ -1,0 +1,81 @@
+// Goal: a stream is a request like any other: it is identified, counted and answered with RateLimit headers, and one key
+// cannot take the places of all. Method: keys by query parameter over the real server and the real stream.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Access, anonymous } from '#api/http/access.ts'
+import { ApiError } from '#api/http/errors.ts'
+import { clientsPerCallerMax } from '#api/live/hub.ts'
+import { recordedBatches } from '../store/support/chainStore.ts'
+import { describeWithShared } from '../support/shared.ts'
+import { type ChainApi, openChainApi } from './support/chainApi.ts'
+
+const access: Access = {
+  identify: ({ queryKey }) => {
+    if (queryKey === 'unknown') throw new ApiError('api_key_invalid')
+    return queryKey === undefined ? anonymous : { ...anonymous, id: queryKey, kind: 'key' }
+  },
+  admit: ({ id }, _request, { scope }) => {
+    if (id === 'spent')
+      throw new ApiError('rate_limit_exceeded', undefined, { headers: { 'retry-after': '60' } })
+    return { kind: 'admitted', headers: { 'ratelimit-scope': `${scope}`, 'ratelimit-remaining': '7' } }
+  },
+}
+
+describeWithShared('limits of live queries', () => {
+  let api: ChainApi
+  const open = new Set<AbortController>()
+  beforeAll(async () => {
+    api = await openChainApi({ server: { access } })
+    await api.append(recordedBatches('tempo-dev-2k', 10).slice(0, 3))
+  })
+  afterAll(async () => {
+    for (const stream of open) stream.abort()
+    await api?.close()
+  })
+
+  async function stream(key: string): Promise<{ response: Response; end: () => void }> {
+    const stop = new AbortController()
+    open.add(stop)
+    const sql = encodeURIComponent('SELECT num FROM blocks')
+    const response = await fetch(`${api.server.origin}/v1/indexer/query?live=true&sql=${sql}${key}`, {
+      signal: stop.signal,
+    })
+    return { response, end: () => stop.abort() }
+  }
+
+  test('a stream carries the RateLimit headers of its admission', async () => {
+    const { response, end } = await stream('&key=one')
+    expect([response.status, response.headers.get('content-type')]).toEqual([
+      200,
+      'text/event-stream; charset=utf-8',
+    ])
+    expect(response.headers.get('ratelimit-scope')).toBe('indexer:query')
+    expect(response.headers.get('ratelimit-remaining')).toBe('7')
+    end()
+  })
+
+  test.each([
+    ['&key=unknown', 401, 'api_key_invalid'],
+    ['&key=spent', 429, 'rate_limit_exceeded'],
+  ])('%s opens none: %i', async (key, status, code) => {
+    const { response } = await stream(key)
+    const body = JSON.parse(await response.text())
+    expect([response.status, body.ok, body.error.code]).toEqual([status, false, code])
+  })
+
+  test('a key has so many streams and no more, others have theirs, and an ended one makes room', async () => {
+    const mine = await Promise.all(Array.from({ length: clientsPerCallerMax }, () => stream('&key=many')))
+    expect(mine.map(({ response }) => response.status)).toEqual(mine.map(() => 200))
+    const { response: refused } = await stream('&key=many')
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5'])
+    expect(JSON.parse(await refused.text())).toMatchObject({
+      ok: false,
+      error: { code: 'rate_limit_exceeded' },
+    })
+    expect((await stream('&key=other')).response.status).toBe(200)
+    expect((await stream('')).response.status).toBe(200)
+    const before = api.live.size.clients
+    mine[0]?.end()
+    await expect.poll(() => api.live.size.clients).toBeLessThan(before)
+    expect((await stream('&key=many')).response.status).toBe(200)
+  })
+})
