@@ -29,20 +29,24 @@ import {
   probeTableList,
 } from './probeTables.ts'
 
+export interface ProbedChain {
+  readonly url: string
+  readonly blocks: number
+  /** Asked for at a time. */
+  readonly batchBlocks: number
+}
+
 /** What the parent says: where the chain is, and later that it may begin. */
-export type ProbeMessage =
-  | { readonly type: 'open'; readonly url: string; readonly blocks: number }
-  | { readonly type: 'run' }
+export type ProbeMessage = ({ readonly type: 'open' } & ProbedChain) | { readonly type: 'run' }
 
 const runtime = systemRuntime()
-const BATCH_BLOCKS = 40
 const REQUESTS_MAX = 6
 const THREADS = 2
 /** Few large inserts: each costs milliseconds of its own. */
 const PIECES_PER_INSERT = 8
 
 process.on('message', (message: ProbeMessage) => {
-  if (message.type === 'open') void open(message.url, message.blocks)
+  if (message.type === 'open') void open(message)
 })
 process.once('disconnect', () => process.exit(0))
 
@@ -51,7 +55,7 @@ interface Stores {
   readonly clickhouse: ClickHouseClient
 }
 
-async function open(url: string, blocks: number): Promise<void> {
+async function open(chain: ProbedChain): Promise<void> {
   const dataDir = mkdtempSync(join(tmpdir(), 'millrace-probe-'))
   const postgres = await startPostgres({ dataDir, log: silentLogger, runtime })
   const engine = await startClickHouse({ dataDir, readerGrants: [], log: silentLogger, runtime })
@@ -60,7 +64,7 @@ async function open(url: string, blocks: number): Promise<void> {
   const clickhouse = openClickHouse({ url: engine.url, username: engine.username, password: engine.password })
   for (const table of probeTableList) await createTable({ client, clickhouse }, table)
   process.once('message', () => {
-    void run(url, blocks, { client, clickhouse }).then(async (rows) => {
+    void run(chain, { client, clickhouse }).then(async (rows) => {
       process.send?.({ type: 'done', rows })
       await client.end()
       await clickhouse.close()
@@ -84,7 +88,7 @@ async function createTable({ client, clickhouse }: Stores, table: ProbeTable): P
 }
 
 /** @returns rows written to each store */
-async function run(url: string, blocks: number, stores: Stores): Promise<number> {
+async function run({ url, blocks, batchBlocks }: ProbedChain, stores: Stores): Promise<number> {
   const client = new RpcClient(parseEndpointUrl(url), runtime.clock, REQUESTS_MAX)
   const abilities = { batches: true, blockReceipts: true }
   let next = 0
@@ -101,8 +105,8 @@ async function run(url: string, blocks: number, stores: Stores): Promise<number>
   const work = async (worker: Worker) => {
     // The next answer is on its way while this one is scanned.
     const ask = () => {
-      const [from, to] = [next, Math.min(blocks, next + BATCH_BLOCKS) - 1]
-      next += BATCH_BLOCKS
+      const [from, to] = [next, Math.min(blocks, next + batchBlocks) - 1]
+      next += batchBlocks
       return from < blocks
         ? requestRange(client, { from, to }, abilities).then((bytes) => ({ from, to, bytes }))
         : null

@@ -32,7 +32,7 @@ export async function runProbe(node: CannedNode): Promise<ProbeRun> {
   }
   try {
     node.release()
-    await say({ type: 'open', url: node.url, blocks: node.blocks })
+    await say({ type: 'open', url: node.url, blocks: node.blocks, batchBlocks: batchBlocksOf(node) })
     const before = readUsage(child.pid ?? 0)
     const begun = performance.now()
     const done = await say({ type: 'run' })
@@ -41,6 +41,10 @@ export async function runProbe(node: CannedNode): Promise<ProbeRun> {
     await answered()
     return { seconds, cpu, rows: done.type === 'done' ? done.rows : 0 }
   } finally {
-    child.disconnect()
+    if (child.connected) child.disconnect()
   }
 }
+
+/** As many as the real reader would settle for: answers of about 6 MB, and 100 blocks at most. */
+const batchBlocksOf = ({ blocks, bytes }: CannedNode): number =>
+  Math.max(1, Math.min(100, Math.floor((6_000_000 * blocks) / bytes)))

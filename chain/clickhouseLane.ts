@@ -43,9 +43,11 @@ export function commitListener(writing: Writing, clickhouseLane: ClickHouseLane)
       cache.add(releasePostgres(batch))
       metrics.blocksCommitted.inc({ chain, store: 'postgres', lane }, blockCount(batch.range))
       metrics.rowsCommitted.inc({ chain, store: 'postgres' }, rowCount(batch))
-      if (lane === 'head') metrics.tipBlock.set({ chain, store: 'postgres' }, batch.range.to)
-      wake(writing)
-      if (lane === 'history' && !clickhouseLane.failing) await cache.room()
+      // Rows of a chunk are seen by nobody until it is attached.
+      if (lane === 'head') {
+        metrics.tipBlock.set({ chain, store: 'postgres' }, batch.range.to)
+        wake(writing)
+      } else if (!clickhouseLane.failing) await cache.room()
     },
     reverted: (range) => {
       cache.drop(range)

@@ -41,9 +41,14 @@ export class BatchCache {
     if (this.#bytes < this.#bytesMax / 2) this.release()
   }
 
+  /** So full that history waits for room. */
+  get crowded(): boolean {
+    return this.#bytes >= this.#bytesMax / 2
+  }
+
   /** Resolves when there is room for more, or on `release`. History waits here; the head never does. */
   async room(): Promise<void> {
-    if (this.#bytes < this.#bytesMax / 2) return
+    if (!this.crowded) return
     await new Promise<void>((resolve) => this.#waiting.push(resolve))
   }
 

@@ -172,6 +172,8 @@ export class ClickHouseLane {
     const rows = batches.reduce((sum, batch) => sum + rowCount(batch), 0)
     const partitionDone = batches.at(-1)?.range.to === this.#partitionEnd(gap.from)
     const waited = this.#options.clock.monotonic() - this.#flushedAt
+    // Batches of a later chunk may fill the cache, and nothing would be added to these then.
+    if (this.#options.cache.crowded) return false
     return rows < FLUSH_ROWS_MIN && !isLast && !partitionDone && waited < FLUSH_MS
   }
 
