@@ -2,11 +2,13 @@
 import { benchDecode } from './decode.bench.ts'
 import { type Line, machine } from './harness.ts'
 import { benchGrowth, benchIngest } from './ingest.bench.ts'
+import { benchLists } from './lists.bench.ts'
 
 const subjects: Readonly<Record<string, () => Promise<Line[]>>> = {
   decode: benchDecode,
   ingest: benchIngest,
   growth: benchGrowth,
+  lists: benchLists,
 }
 
 const asked = process.argv.slice(2)

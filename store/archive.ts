@@ -4,7 +4,8 @@
  */
 import type { BlockRange } from '#ingest/range.ts'
 import type { RawRange } from '#ingest/source.ts'
-import { archiveToRange, readArchivedBlock, readArchivedPart, txsPerPart } from '#transform/archive.ts'
+import { archiveToRange, readArchivedBlock, txsPerPart } from '#transform/archive.ts'
+import { type OpenPart, openArchivedPart } from '#transform/openArchivedPart.ts'
 import type { BlockAnswer } from '#transform/parseRange.ts'
 import { MillraceError } from '../errors.ts'
 import type { Queryable } from './lane.ts'
@@ -23,7 +24,7 @@ export interface TxPlace {
   readonly txIndex: number
 }
 
-/** What the node said of a transaction. */
+/** What the node said of a transaction. Parsed at each look. */
 export interface ArchivedTx {
   readonly transaction: Readonly<Record<string, unknown>>
   readonly receipt: Readonly<Record<string, unknown>>
@@ -58,16 +59,37 @@ export async function readArchivedTxs(
   )
   // Neighbours share a part, and unpacking it is most of the work: each is read once.
   const parts = new Map(
-    found.rows.map((row) => [`${row.block_num}/${row.part}`, readArchivedPart(row.payload)]),
+    found.rows.map((row) => [`${row.block_num}/${row.part}`, openArchivedPart(row.payload)]),
   )
-  return places.map(({ blockNumber, txIndex }) => {
-    const part = parts.get(`${blockNumber}/${partOf(txIndex)}`)
-    const transaction = part?.transactions[txIndex % txsPerPart]
-    const receipt = part?.receipts[txIndex % txsPerPart]
-    if (!isFields(transaction) || !isFields(receipt))
-      throw new ArchiveGapError({ from: blockNumber, to: blockNumber }, 0)
-    return { transaction, receipt }
-  })
+  return places.map(({ blockNumber, txIndex }) =>
+    archivedTx(parts.get(`${blockNumber}/${partOf(txIndex)}`), blockNumber, txIndex),
+  )
+}
+
+/** Of a page of transactions (lists/preparedPage.ts): each row's part; null where it is the part of the row before. */
+export function archivedPartColumn(schema: string): string {
+  const part = `page.idx / ${txsPerPart}`
+  return `CASE WHEN (lag(page.block_num) OVER neighbours, lag(${part}) OVER neighbours) = (page.block_num, ${part}) THEN NULL
+    ELSE (SELECT payload FROM ${quoteIdentifier(schema)}.raw AS raw
+      WHERE raw.block_num = page.block_num AND raw.part = 1 + ${part}) END AS archived_part`
+}
+
+/** A transaction out of its part; parsed when it is looked at. @throws ArchiveGapError then, if it is not there */
+export function archivedTx(part: OpenPart | undefined, blockNumber: number, txIndex: number): ArchivedTx {
+  const index = txIndex % txsPerPart
+  return {
+    get transaction() {
+      return fieldsOf(part?.transaction(index), blockNumber)
+    },
+    get receipt() {
+      return fieldsOf(part?.receipt(index), blockNumber)
+    },
+  }
+}
+
+function fieldsOf(value: unknown, blockNumber: number): Readonly<Record<string, unknown>> {
+  if (!isFields(value)) throw new ArchiveGapError({ from: blockNumber, to: blockNumber }, 0)
+  return value
 }
 
 const partOf = (txIndex: number): number => 1 + Math.floor(txIndex / txsPerPart)

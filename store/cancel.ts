@@ -5,15 +5,19 @@ import { type Postgres, PostgresError } from './postgres.ts'
 
 /**
  * Runs reads that all see the same moment: a block that is reverted between two of them is there for both or for none.
+ * Those that do not wait for each other go to the server together.
  * @throws PostgresError, the signal's reason, or what `read` throws
  */
 export function readSnapshot<Result>(
   postgres: Postgres,
   signal: AbortSignal,
   read: (client: pg.PoolClient) => Promise<Result>,
+  plans: 'ofValues' | 'prepared' = 'ofValues',
 ): Promise<Result> {
-  return withCancel(postgres, signal, async (client) => {
-    await client.query(beginSnapshot)
+  return withCancel(postgres.reads, signal, async (client) => {
+    const begun = client.query(beginSnapshot[plans])
+    // Not waited for: what is sent behind it fails with it, and is what gets reported.
+    begun.catch(() => {})
     try {
       return await read(client)
     } finally {
@@ -23,29 +27,34 @@ export function readSnapshot<Result>(
   })
 }
 
-/**
- * Pages are served by indexes whose blocks are in memory, or on disks that seek for nothing. With the server's default, made
- * for turning disks, a planner rather walks all rows down from the newest once a value is not rare (measured: 1,540 rows
- * for a page of 11, against 15).
- */
-const beginSnapshot = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL random_page_cost = 1.1'
+/** Reads by one prepared statement, which needs no transaction to be of one moment. @throws like readSnapshot */
+export function readOnce<Result>(
+  postgres: Postgres,
+  signal: AbortSignal,
+  read: (client: pg.PoolClient) => Promise<Result>,
+): Promise<Result> {
+  return withCancel(postgres.reads, signal, read)
+}
+
+/** The connections are set to plan for any value (prepareReading); statements that join are planned for theirs. */
+const beginSnapshot = { prepared: 'BEGIN', ofValues: 'BEGIN; SET LOCAL plan_cache_mode = auto' } as const
 
 /**
  * Lends a connection; when the signal fires, the server is told to stop what runs on it over a connection made for that:
  * closing the socket alone leaves the statement running (measured), and the pool may be full of statements to be stopped.
  */
 async function withCancel<Result>(
-  postgres: Postgres,
+  pool: pg.Pool,
   signal: AbortSignal,
   work: (client: pg.PoolClient) => Promise<Result>,
 ): Promise<Result> {
   signal.throwIfAborted()
-  const client = await postgres.pool.connect().catch((cause: unknown) => {
+  const client = await pool.connect().catch((cause: unknown) => {
     throw new PostgresError(cause)
   })
   let cancelled: Promise<unknown> = Promise.resolve()
   const cancel = () => {
-    cancelled = cancelBackend(postgres, processId(client)).catch(() => {})
+    cancelled = cancelBackend(pool, processId(client)).catch(() => {})
   }
   signal.addEventListener('abort', cancel, { once: true })
   try {
@@ -61,8 +70,8 @@ async function withCancel<Result>(
   }
 }
 
-async function cancelBackend(postgres: Postgres, backend: number): Promise<void> {
-  const canceller = new pg.Client(postgres.pool.options)
+async function cancelBackend(pool: pg.Pool, backend: number): Promise<void> {
+  const canceller = new pg.Client(pool.options)
   try {
     await canceller.connect()
     await canceller.query('SELECT pg_cancel_backend($1)', [backend])

@@ -7,7 +7,14 @@
  * sealed, so that the same page always carries the same cursor: with random ones no list would ever match its ETag. Equal
  * cursors tell only that they are equal, and different content never shares a nonce (beyond a chance of 2^-96 per pair).
  */
-import { createCipheriv, createDecipheriv, createHash, createHmac } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createSecretKey,
+  hash,
+  type KeyObject,
+} from 'node:crypto'
 
 /** One value of a sort key. */
 export type KeyValue = number | string | bigint
@@ -74,7 +81,8 @@ export class CursorKeys {
   seal(cursor: Cursor, scope: CursorScope): string {
     const { id, key, nonceKey } = this.#sealing
     const [text, list] = [encodeBody(cursor), scopeText(scope)]
-    const nonce = createHmac('sha256', nonceKey).update(`${list}\0${text}`).digest().subarray(0, nonceBytes)
+    // A key before the text makes a keyed digest as long as most of it is cut off: nobody can then continue it.
+    const nonce = hash('sha256', `${nonceKey}${list}\0${text}`, 'buffer').subarray(0, nonceBytes)
     const head = Buffer.concat([Buffer.of(formatVersion), id, nonce])
     const cipher = createCipheriv('aes-256-gcm', key, nonce)
     cipher.setAAD(Buffer.concat([head, Buffer.from(list)]))
@@ -106,16 +114,16 @@ export class CursorKeys {
 
 interface KeyEntry {
   readonly id: Buffer
-  readonly key: Uint8Array
-  /** A key of its own for nonces, so that one never tells of the other. */
-  readonly nonceKey: Buffer
+  readonly key: KeyObject
+  /** A key of its own for nonces, as hex, so that one never tells of the other. */
+  readonly nonceKey: string
 }
 
 function keyEntry(key: Uint8Array): KeyEntry {
   if (key.length !== keyBytes) throw new TypeError(`a cursor key has ${keyBytes} bytes, not ${key.length}`)
   const derived = (purpose: string) => createHash('sha256').update(purpose).update(key).digest()
   const id = derived('millrace cursor key').subarray(0, keyIdBytes)
-  return { id, key, nonceKey: derived('millrace cursor nonce') }
+  return { id, key: createSecretKey(key), nonceKey: derived('millrace cursor nonce').toString('hex') }
 }
 
 function decodeText(text: string): Buffer | null {
@@ -131,15 +139,22 @@ function scopeText(scope: CursorScope): string {
   const filters = Object.entries(scope.filters)
     .filter(([, value]) => value !== undefined)
     .sort(([a], [b]) => (a < b ? -1 : 1))
-  return JSON.stringify(
-    [scope.route, scope.version, scope.chainId, scope.order, scope.owner, filters],
-    storedForm,
-  )
+  const { route, version, chainId, order, owner } = scope
+  return JSON.stringify([
+    route,
+    version,
+    chainId,
+    order,
+    owner,
+    filters.map(([name, value]) => [name, storedForm(value)]),
+  ])
 }
 
 /** Bigints have no JSON form: they travel as `{n: decimal}`. */
-const storedForm = (_name: string, value: unknown): unknown =>
-  typeof value === 'bigint' ? { n: `${value}` } : value
+function storedForm(value: unknown): unknown {
+  if (typeof value === 'bigint') return { n: `${value}` }
+  return Array.isArray(value) ? value.map(storedForm) : value
+}
 
 type StoredValue = number | string | { readonly n: string }
 type StoredBody = readonly [
@@ -149,7 +164,7 @@ type StoredBody = readonly [
 ]
 
 function encodeBody({ position, passed, issuedSeconds }: Cursor): string {
-  return JSON.stringify([issuedSeconds, position, passed && [passed.number, passed.hash]], storedForm)
+  return JSON.stringify([issuedSeconds, position.map(storedForm), passed && [passed.number, passed.hash]])
 }
 
 /** Only text that we sealed gets here, so its shape is known. */

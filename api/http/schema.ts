@@ -96,7 +96,17 @@ export const foreign = (description: string) =>
 /** Any JSON value, where the value really can be anything (a cell of a SQL result). */
 export const json = (description: string) => t.Unsafe<unknown>({ description })
 
-/** Seconds since the epoch as the API writes them. */
+/** Seconds since the epoch as the API writes them. A page's rows are of few days, so a day is written once. */
 export function isoSeconds(timestampSeconds: number): string {
-  return `${new Date(timestampSeconds * 1000).toISOString().slice(0, 19)}Z`
+  const day = Math.floor(timestampSeconds / secondsPerDay)
+  if (day !== writtenDay.number) {
+    writtenDay.text = new Date(day * secondsPerDay * 1000).toISOString().slice(0, 11)
+    writtenDay.number = day
+  }
+  const second = Math.floor(timestampSeconds) - day * secondsPerDay
+  return `${writtenDay.text}${twoDigits(second / 3600)}:${twoDigits((second / 60) % 60)}:${twoDigits(second % 60)}Z`
 }
+
+const secondsPerDay = 86_400
+const writtenDay = { number: 0, text: '1970-01-01T' }
+const twoDigits = (value: number): string => (value < 10 ? `0${Math.floor(value)}` : `${Math.floor(value)}`)

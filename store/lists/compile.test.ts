@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
-import { compileCount, compilePage } from './compile.ts'
+import * as lists from './compile.ts'
 import { transactionList, transferList } from './list.ts'
 
 const account = `0x${'ab'.repeat(20)}`
+const compilePage = (...[list, query, dialect, source]: Parameters<typeof lists.compilePage>) =>
+  lists.compilePage(list, query, dialect, source).bind(query)
 const page = { order: 'desc', limit: 11, offset: 0, filters: {}, fromBlock: 0, toBlock: 900 } as const
 
 test('a page is a keyset walk that one index serves', () => {
@@ -13,24 +15,44 @@ test('a page is a keyset walk that one index serves', () => {
     's.token_transfers',
   )
   expect(text).toContain(
-    'WHERE "token" = $1 AND "block_num" >= $2 AND "block_num" <= $3 AND ("block_num", "log_idx") < ($4, $5) ORDER BY "block_num" desc, "log_idx" desc LIMIT 11 OFFSET 0',
+    'WHERE "token" = $1 AND "block_num" >= $2 AND "block_num" <= $3 AND ("block_num", "log_idx") < ($4, $5) ORDER BY "block_num" desc, "log_idx" desc LIMIT $6 OFFSET $7',
   )
-  expect(values).toEqual([Buffer.from(account.slice(2), 'hex'), 0, 500, 500, 3])
+  expect(values).toEqual([Buffer.from(account.slice(2), 'hex'), 0, 500, 500, 3, 11, 0])
 })
 
-test('an `either` filter is one branch per column, and a row belongs to one of them', () => {
+test('an `either` filter is one branch per column, and a row that both have is one row', () => {
   const { text, values } = compilePage(
     transactionList,
-    { ...page, limit: 6, offset: 20, filters: { address: account, reverted: true } },
+    { ...page, limit: 6, offset: 20, filters: { address: account } },
     'postgres',
     's.txs',
   )
+  expect(text).toMatch(/^SELECT DISTINCT ON \("block_num", "idx"\) \*/)
   expect(text.match(/UNION ALL/g)).toHaveLength(1)
-  expect(text).toContain('"to" = $3 AND ("from" = $2) IS NOT TRUE AND "status" = 0')
-  expect(text.match(/LIMIT 26\)/g)).toHaveLength(2)
-  expect(text.endsWith('LIMIT 6 OFFSET 20')).toBe(true)
-  // The address three times, and the block bounds once for both branches.
-  expect(values).toHaveLength(3 + 2)
+  expect(text).toContain('WHERE "to" = $2 AND')
+  expect(text.match(/LIMIT \$7\)/g)).toHaveLength(2)
+  expect(text.endsWith('LIMIT $5 OFFSET $6')).toBe(true)
+  // The address twice, the block bounds once for both branches, and how far the page and its branches go.
+  expect(values.slice(2)).toEqual([0, 900, 6, 20, 26])
+})
+
+test('two filters are found by the hash of both, in words that no other index understands', () => {
+  const { text } = compilePage(
+    transactionList,
+    { ...page, filters: { sender: account, feeToken: account, reverted: true } },
+    'postgres',
+    's.txs',
+  )
+  expect(text).toContain(
+    'WHERE "paid_fee_token" IS NOT NULL AND hash_record_extended(ROW("from", "paid_fee_token"), 0) = hash_record_extended(ROW($1::bytea, $2::bytea), 0) AND ("from", "paid_fee_token") IS NOT DISTINCT FROM ($1::bytea, $2::bytea) AND "status" = 0 AND',
+  )
+  const inClickHouse = compilePage(
+    transactionList,
+    { ...page, filters: { sender: account, reverted: true } },
+    'clickhouse',
+    'c.txs',
+  )
+  expect(inClickHouse.text).toContain('WHERE `from` = unhex({p1: String}) AND `status` = 0 AND')
 })
 
 test('ClickHouse gets typed parameters and gives bytes as hex', () => {
@@ -42,7 +64,7 @@ test('ClickHouse gets typed parameters and gives bytes as hex', () => {
   )
   expect(text).toContain('lower(hex(`token`)) AS `token`')
   expect(text).toContain('WHERE `from` = unhex({p1: String}) AND `block_num` >= {p2: UInt64}')
-  expect(parameters).toEqual({ p1: account.slice(2), p2: 0, p3: 900 })
+  expect(parameters).toEqual({ p1: account.slice(2), p2: 0, p3: 900, p4: 11, p5: 0 })
 })
 
 test('a prefix is a range of constants, its complement what lies outside', () => {
@@ -56,8 +78,16 @@ test('a prefix is a range of constants, its complement what lies outside', () =>
   )
 })
 
+test('queries of one shape are one statement, and each binds its own values', () => {
+  const first = { ...page, filters: { token: account } }
+  const compiled = lists.compilePage(transferList, first, 'postgres', 's')
+  const second = { ...first, limit: 51, offset: 100, toBlock: 7 }
+  expect(compiled.bind(second).text).toBe(compiled.bind(first).text)
+  expect(compiled.bind(second).values.slice(1)).toEqual([0, 7, 51, 100])
+})
+
 test('a count reads no more rows than its cap', () => {
-  const { text } = compileCount(
+  const { text } = lists.compileCount(
     transactionList,
     { ...page, filters: { address: account } },
     10_000,
@@ -65,6 +95,7 @@ test('a count reads no more rows than its cap', () => {
     's.txs',
   )
   expect(text.match(/LIMIT 10000/g)).toHaveLength(3)
+  expect(text).toContain('UNION DISTINCT')
 })
 
 test('a filter the list does not have is a programming error', () => {

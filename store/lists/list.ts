@@ -11,7 +11,13 @@ export interface List<Name extends TableName = TableName> {
   readonly key: readonly string[]
   /** What may be filtered by. Each has an index that begins with the column, then the key. */
   readonly filters: Readonly<Record<string, Filter>>
+  /** Columns of which two are filtered by together. Each pair has an index that begins with a hash of both, then the key. */
+  readonly pairs: readonly (readonly [string, string])[]
 }
+
+/** Every two of some columns. */
+const pairsOf = (...columns: readonly string[]): (readonly [string, string])[] =>
+  columns.flatMap((first, index) => columns.slice(index + 1).map((second) => [first, second] as const))
 
 /**
  * `equals`: the column has the value. `either`: one of the columns has it; compiled to one indexed branch per column,
@@ -49,6 +55,7 @@ export const blockList = {
   table: 'blocks',
   key: ['num'],
   filters: {},
+  pairs: [],
 } as const satisfies List
 
 export const transactionList = {
@@ -63,6 +70,7 @@ export const transactionList = {
     reverted: { kind: 'is', column: 'status', value: 0 },
     succeeded: { kind: 'is', column: 'status', value: 1 },
   },
+  pairs: pairsOf('from', 'to', 'fee_payer', 'paid_fee_token', 'status'),
 } as const satisfies List
 
 export const transferList = {
@@ -75,4 +83,5 @@ export const transferList = {
     token: { kind: 'equals', column: 'token' },
     tip20: { kind: 'prefix', column: 'token', prefix: tip20.prefix },
   },
+  pairs: pairsOf('from', 'to', 'token'),
 } as const satisfies List

@@ -7,9 +7,9 @@ import type { TableName } from '#transform/tables.ts'
 import { MillraceError } from '../../errors.ts'
 import type { Queryable } from '../lane.ts'
 import { relationOf, toBytes, toHex } from '../postgres.ts'
-import { compileCount, compilePage } from './compile.ts'
+import { compileCount } from './compile.ts'
 import type { FilterValue, List, ListQuery } from './list.ts'
-import { decodePostgresRow, type StoredRow } from './row.ts'
+import { type Beside, decodePageRow, type PageRow, preparePage } from './preparedPage.ts'
 
 /** What a reader asks for; the shape the HTTP toolkit hands over. */
 export interface PageRequest {
@@ -49,7 +49,7 @@ export interface WalkPage<Row> {
   readonly totalCountCapped?: boolean
 }
 
-export type Page<Name extends TableName> = WalkPage<StoredRow<Name>>
+export type Page<Name extends TableName> = WalkPage<PageRow<Name>>
 
 /** What a walk is asked for: a query without filters, which the walk has itself. */
 export type WalkQuery = Omit<ListQuery, 'filters'>
@@ -58,6 +58,8 @@ export type WalkQuery = Omit<ListQuery, 'filters'>
 export interface Walk<Row> {
   /** Sort key of a row; its first value is the row's block. */
   positionOf(row: Row): readonly number[]
+  /** Hash of a row's block, where the walk reads it with the row: at least of blocks that can still change. */
+  blockHashOf?(row: Row): string | null
   /** At most `query.limit` rows from `query.position` on. */
   rows(query: WalkQuery): Promise<WalkRows<Row>>
   /** How many rows there are, counted up to `max`. */
@@ -88,8 +90,18 @@ export function readPage<Name extends TableName>(
   list: List<Name>,
   filters: ListFilters,
   page: Omit<PageRequest, 'signal'>,
+  beside: Beside = {},
 ): Promise<Page<Name>> {
-  return readWalk(source, listWalk(source, list, filters.values), filters, page)
+  return readWalk(source, listWalk(source, list, filters.values, beside), filters, page)
+}
+
+/** Whether one statement reads the page: nothing is asked that needs another. */
+export function isOneStatement(
+  bounds: Omit<ListFilters, 'values'>,
+  page: Omit<PageRequest, 'signal'>,
+): boolean {
+  const byTime = bounds.timestampSecondsFrom !== undefined || bounds.timestampSecondsTo !== undefined
+  return !byTime && !page.wantTotal && page.passed === undefined
 }
 
 /** Reads one page of a walk. @throws HistoryIncompleteError for `asc` while history below is missing */
@@ -111,47 +123,59 @@ export async function readWalk<Row>(
   const { order, limit, offset } = page
   const position = page.position?.map(Number)
   const query = { order, limit, offset, ...(position && { position }), fromBlock, toBlock }
-  const found = await walk.rows(query)
+  // Sent together where the connection can: none waits for another.
+  const [found, reorg, total] = await Promise.all([
+    walk.rows(query),
+    reorgOf(source, page),
+    page.wantTotal && walk.count ? totalOf(walk.count(query, TOTAL_COUNT_MAX), cut) : {},
+  ])
   const last = found.rows.at(-1)
   const end = found.position ?? (last === undefined ? position : walk.positionOf(last))
   return {
     rows: found.rows,
     ...nextOf(found.more, end, order, cut ? fromBlock : null),
-    ...(await passedOf(
-      { ...source, finalized: visible.finalized },
-      Math.max(...found.rows.map((row) => walk.positionOf(row)[0] ?? 0), -1),
-    )),
-    ...(await reorgOf(source, page)),
-    ...(page.wantTotal && walk.count && (await totalOf(walk.count(query, TOTAL_COUNT_MAX), cut))),
+    ...(await markOf(source, walk, order === 'desc' ? found.rows[0] : last)),
+    ...reorg,
+    ...total,
   }
 }
 
 /** A declared list as a walk: one statement for a page, one for a count. */
 export function listWalk<Name extends TableName>(
-  source: Source,
+  { client, schema, visible }: Source,
   list: List<Name>,
   values: ListFilters['values'],
-): Walk<StoredRow<Name>> {
+  { columns = [], hashesAbove = visible.finalized }: Beside = {},
+): Walk<PageRow<Name>> {
   const filters = definedOf(values)
-  const table = relation(source, list.table)
   return {
-    positionOf: (row: Readonly<Record<string, unknown>>) => list.key.map((column) => Number(row[column])),
+    positionOf: ({ row }: { row: Readonly<Record<string, unknown>> }) =>
+      list.key.map((column) => Number(row[column])),
+    blockHashOf: ({ blockHash }) => blockHash,
     rows: async (query) => {
       const asked = { ...query, filters, limit: query.limit + 1 }
-      const { text, values } = compilePage(list, asked, 'postgres', table)
-      const found = await source.client.query<Record<string, unknown>>(text, [...values])
-      const rows = found.rows.slice(0, query.limit).map((row) => decodePostgresRow(list.table, row))
+      const { values, ...statement } = preparePage(schema, list, asked, { columns, hashesAbove })
+      const found = await client.query<Record<string, unknown>>({ ...statement, values: [...values] })
+      const rows = found.rows.slice(0, query.limit).map((row) => decodePageRow(list.table, row))
       return { rows, more: found.rows.length > query.limit }
     },
     count: async (query, max) => {
-      const { text, values } = compileCount(list, { ...query, filters }, max, 'postgres', table)
-      const found = await source.client.query<{ n: number }>(text, [...values])
+      const asked = { ...query, filters }
+      const compiled = compileCount(list, asked, max, 'postgres', relationOf(schema, list.table))
+      const { text, values } = compiled.bind(asked)
+      const found = await client.query<{ n: number }>(text, [...values])
       return Number(found.rows[0]?.n ?? 0)
     },
   }
 }
 
 const relation = ({ schema }: Pick<Source, 'schema'>, table: string): string => relationOf(schema, table)
+
+/** IS TRUE keeps planners from walking the heights, of which a range without values looks short. */
+const isHeld = '(num BETWEEN $2 AND $3) IS TRUE'
+/** The first block at or after a moment, the last one at or before it. */
+export const firstFrom = `timestamp >= to_timestamp($1) AND ${isHeld} ORDER BY timestamp, num LIMIT 1`
+export const lastTo = `timestamp <= to_timestamp($1) AND ${isHeld} ORDER BY timestamp DESC, num DESC LIMIT 1`
 
 /** Times become block bounds first: several blocks share a second, so a time is never a sort key. */
 async function blockBounds(source: Source, filters: Omit<ListFilters, 'values'>): Promise<BlockRange> {
@@ -164,17 +188,11 @@ async function blockBounds(source: Source, filters: Omit<ListFilters, 'values'>)
     return found.rows[0]?.num
   }
   if (filters.timestampSecondsFrom !== undefined) {
-    const first = await edge(
-      `SELECT num FROM ${blocks} WHERE timestamp >= to_timestamp($1) AND num BETWEEN $2 AND $3 ORDER BY timestamp, num LIMIT 1`,
-      filters.timestampSecondsFrom,
-    )
+    const first = await edge(`SELECT num FROM ${blocks} WHERE ${firstFrom}`, filters.timestampSecondsFrom)
     from = first === undefined ? to + 1 : Math.max(from, first)
   }
   if (filters.timestampSecondsTo !== undefined) {
-    const last = await edge(
-      `SELECT num FROM ${blocks} WHERE timestamp <= to_timestamp($1) AND num BETWEEN $2 AND $3 ORDER BY timestamp DESC, num DESC LIMIT 1`,
-      filters.timestampSecondsTo,
-    )
+    const last = await edge(`SELECT num FROM ${blocks} WHERE ${lastTo}`, filters.timestampSecondsTo)
     to = last === undefined ? from - 1 : Math.min(to, last)
   }
   return { from, to }
@@ -190,6 +208,20 @@ function nextOf(
   if (historyFrom === null || order === 'asc') return { next: null }
   // The list goes on below what is indexed so far; the client comes back with this place.
   return { next: end ?? [historyFrom, 0, 0], historyFrom }
+}
+
+/** The mark of a page whose newest row is this one. */
+function markOf<Row>(
+  source: Source,
+  walk: Walk<Row>,
+  newest: Row | undefined,
+): ReturnType<typeof passedOf> | Awaited<ReturnType<typeof passedOf>> {
+  if (newest === undefined) return {}
+  const [number = -1] = walk.positionOf(newest)
+  const { finalized } = source.visible
+  if (!walk.blockHashOf) return passedOf({ ...source, finalized }, number)
+  const hash = walk.blockHashOf(newest)
+  return number > finalized && hash !== null ? { passed: { number, hash } } : {}
 }
 
 /** The newest block of a page if it can still change: the walk's cursor remembers it. */

@@ -5,16 +5,10 @@ import { readSnapshot } from '../cancel.ts'
 import type { ChainState } from '../chainState.ts'
 import type { Queryable } from '../lane.ts'
 import { blockList } from '../lists/list.ts'
-import {
-  HistoryIncompleteError,
-  type ListFilters,
-  type Page,
-  type PageRequest,
-  type Visible,
-} from '../lists/read.ts'
+import { HistoryIncompleteError, type ListFilters, type PageRequest, type Visible } from '../lists/read.ts'
 import { decodePostgresRow, type StoredRow } from '../lists/row.ts'
 import { type Postgres, quoteIdentifier, toBytes, toHex } from '../postgres.ts'
-import { readList } from './list.ts'
+import { type ListPage, readRows } from './list.ts'
 
 /** How a block is named: by height, by hash, by tag, or by a moment (the newest block at or before it). */
 export type BlockSelector =
@@ -35,8 +29,8 @@ export function listBlocks(
   state: ChainState,
   filters: ListFilters,
   page: PageRequest,
-): Promise<Page<'blocks'>> {
-  return readList(postgres, state, blockList, filters, page, async (_client, rows) => rows)
+): Promise<ListPage<StoredRow<'blocks'>>> {
+  return readRows(postgres, state, blockList, filters, page)
 }
 
 /**

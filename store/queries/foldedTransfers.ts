@@ -7,6 +7,7 @@ import { type CrossTokenTransfer, findCrossTokenTransfer } from '#transform/cros
 import type { TxPlace } from '../archive.ts'
 import type { ChainState } from '../chainState.ts'
 import { transferList } from '../lists/list.ts'
+import type { PageRow } from '../lists/preparedPage.ts'
 import {
   type ListFilters,
   listWalk,
@@ -55,7 +56,7 @@ const ROWS_MAX = 20_000
 function foldedWalk(source: Source, filters: ListFilters): Walk<FoldedTransfer> {
   const transfers = listWalk(source, transferList, filters.values)
   return {
-    positionOf: ({ row }) => transfers.positionOf(row),
+    positionOf: ({ row }) => positionOf(row),
     rows: (query) => collect(source, transfers, query),
     count: (query, max) => count(source, transfers, query, max),
   }
@@ -63,7 +64,7 @@ function foldedWalk(source: Source, filters: ListFilters): Walk<FoldedTransfer> 
 
 async function collect(
   source: Source,
-  transfers: Walk<Transfer>,
+  transfers: Walk<PageRow<'token_transfers'>>,
   query: WalkQuery,
 ): Promise<WalkRows<FoldedTransfer>> {
   const wanted = query.offset + query.limit
@@ -77,7 +78,7 @@ async function collect(
       limit,
       ...(position && { position }),
     })
-    found.push(...(await fold(source, rows)))
+    found.push(...(await fold(source, rowsOf(rows))))
     if (!more || found.length > wanted)
       return { rows: found.slice(query.offset, wanted), more: found.length > wanted }
     looked += rows.length
@@ -90,7 +91,7 @@ async function collect(
 /** Nothing but reading them tells how many are folded; the request's deadline ends it. */
 async function count(
   source: Source,
-  transfers: Walk<Transfer>,
+  transfers: Walk<PageRow<'token_transfers'>>,
   { position: _, ...query }: WalkQuery,
   max: number,
 ): Promise<number> {
@@ -99,7 +100,7 @@ async function count(
   while (counted < max) {
     const asked = { ...query, offset: 0, limit: ROUND_MAX, ...(position && { position }) }
     const { rows, more } = await transfers.rows(asked)
-    counted += (await fold(source, rows)).length
+    counted += (await fold(source, rowsOf(rows))).length
     const last = rows.at(-1)
     if (!more || !last) return counted
     position = transfers.positionOf(last)
@@ -117,6 +118,8 @@ async function fold(source: Source, rows: readonly Transfer[]): Promise<FoldedTr
   })
 }
 
+const rowsOf = (rows: readonly PageRow<'token_transfers'>[]): Transfer[] => rows.map(({ row }) => row)
+const positionOf = (row: Transfer): readonly number[] => [Number(row.block_num), row.log_idx]
 const placeOf = (row: Transfer): TxPlace => ({ blockNumber: Number(row.block_num), txIndex: row.tx_idx })
 const keyOf = ({ blockNumber, txIndex }: TxPlace): string => `${blockNumber}/${txIndex}`
 

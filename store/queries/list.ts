@@ -1,10 +1,18 @@
 /** Reads a page of any list of a chain at one moment. */
 import type { TableName } from '#transform/tables.ts'
-import { readSnapshot } from '../cancel.ts'
+import { readOnce, readSnapshot } from '../cancel.ts'
 import type { ChainState } from '../chainState.ts'
 import type { Queryable } from '../lane.ts'
 import type { List } from '../lists/list.ts'
-import { type ListFilters, type PageRequest, readPage, type Source, type WalkPage } from '../lists/read.ts'
+import type { Beside, PageRow } from '../lists/preparedPage.ts'
+import {
+  isOneStatement,
+  type ListFilters,
+  type PageRequest,
+  readPage,
+  type Source,
+  type WalkPage,
+} from '../lists/read.ts'
 import type { StoredRow } from '../lists/row.ts'
 import type { Postgres } from '../postgres.ts'
 
@@ -13,19 +21,30 @@ export type ListPage<Row> = WalkPage<Row>
 /** What a list answers while nothing of the chain is held yet: a lower bound of nothing, and no end. */
 const emptyPage = { rows: [], next: null, totalCount: 0, totalCountCapped: true } as const
 
-/** `complete` adds to the page's rows what stands in other tables, in the same snapshot. */
-export function readList<Name extends TableName, Row>(
+/** Reads a page of a declared list, with what stands beside its rows. */
+export async function readList<Name extends TableName>(
   postgres: Postgres,
   state: ChainState,
   list: List<Name>,
   filters: ListFilters,
   page: PageRequest,
-  complete: (client: Queryable, rows: readonly StoredRow<Name>[]) => Promise<readonly Row[]>,
-): Promise<ListPage<Row>> {
-  return readAtOnce(postgres, state, page, async (source) => {
-    const found = await readPage(source, list, filters, page)
-    return { ...found, rows: await complete(source.client, found.rows) }
-  })
+  beside: Beside = {},
+): Promise<ListPage<PageRow<Name>>> {
+  const visible = state.visible()
+  if (!visible) return emptyPage
+  const read = (client: Queryable) =>
+    readPage({ client, schema: state.schema, visible }, list, filters, page, beside)
+  return isOneStatement(filters, page)
+    ? readOnce(postgres, page.signal, read)
+    : readSnapshot(postgres, page.signal, read, 'prepared')
+}
+
+/** The same, of what is its table's row alone. */
+export async function readRows<Name extends TableName>(
+  ...args: Parameters<typeof readList<Name>>
+): Promise<ListPage<StoredRow<Name>>> {
+  const found = await readList<Name>(...args)
+  return { ...found, rows: found.rows.map(({ row }) => row) }
 }
 
 /** Reads a page by whatever statements it takes, all of them of one moment. */

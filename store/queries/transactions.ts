@@ -1,9 +1,11 @@
 /** Reads of transactions with their receipts, and with the node's own payload of both. */
-import { type ArchivedTx, readArchivedTxs } from '../archive.ts'
+import { type OpenPart, openArchivedPart } from '#transform/openArchivedPart.ts'
+import { type ArchivedTx, archivedPartColumn, archivedTx, readArchivedTxs } from '../archive.ts'
 import { readSnapshot } from '../cancel.ts'
 import type { ChainState } from '../chainState.ts'
 import type { Queryable } from '../lane.ts'
 import { transactionList } from '../lists/list.ts'
+import type { PageRow } from '../lists/preparedPage.ts'
 import type { ListFilters, PageRequest } from '../lists/read.ts'
 import { decodePostgresRow, type StoredRow } from '../lists/row.ts'
 import { type Postgres, quoteIdentifier, toBytes, toHex } from '../postgres.ts'
@@ -17,15 +19,27 @@ export interface TransactionDetail {
   readonly final: boolean
 }
 
-export function listTransactions(
+export async function listTransactions(
   postgres: Postgres,
   state: ChainState,
   filters: ListFilters,
   page: PageRequest,
 ): Promise<ListPage<TransactionDetail>> {
-  return readList(postgres, state, transactionList, filters, page, (client, rows) =>
-    withPayloads(client, state, rows),
-  )
+  const beside = { columns: [archivedPartColumn(state.schema)], hashesAbove: -1 }
+  const found = await readList(postgres, state, transactionList, filters, page, beside)
+  return { ...found, rows: detailsOf(found.rows, state.finalized) }
+}
+
+/** Neighbours in a block share a part of the archive: it came with the first of them. */
+function detailsOf(rows: readonly PageRow<'txs'>[], finalized: number): TransactionDetail[] {
+  let part: OpenPart | undefined
+  return rows.map(({ row, blockHash, beside }) => {
+    const number = Number(row.block_num)
+    const { archived_part: hex } = beside
+    if (typeof hex === 'string') part = openArchivedPart(toBytes(hex))
+    const archived = archivedTx(part, number, row.idx)
+    return { row, archived, blockHash: blockHash ?? '', final: number <= finalized }
+  })
 }
 
 /** The transaction, or null when it is not in a block we hold. */
@@ -49,7 +63,7 @@ export function findTransaction(
 /** One statement for the payloads of a page and one for its block hashes, whatever its length. */
 export async function withPayloads(
   client: Queryable,
-  state: ChainState,
+  state: Pick<ChainState, 'schema' | 'finalized'>,
   rows: readonly StoredRow<'txs'>[],
 ): Promise<TransactionDetail[]> {
   if (rows.length === 0) return []

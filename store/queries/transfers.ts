@@ -1,15 +1,16 @@
 /** Reads of token transfers. */
 import type { ChainState } from '../chainState.ts'
 import { transferList } from '../lists/list.ts'
-import type { ListFilters, Page, PageRequest } from '../lists/read.ts'
+import type { ListFilters, PageRequest } from '../lists/read.ts'
+import type { StoredRow } from '../lists/row.ts'
 import type { Postgres } from '../postgres.ts'
-import { readList } from './list.ts'
+import { type ListPage, readRows } from './list.ts'
 
 export function listTransfers(
   postgres: Postgres,
   state: ChainState,
   filters: ListFilters,
   page: PageRequest,
-): Promise<Page<'token_transfers'>> {
-  return readList(postgres, state, transferList, filters, page, async (_client, rows) => rows)
+): Promise<ListPage<StoredRow<'token_transfers'>>> {
+  return readRows(postgres, state, transferList, filters, page)
 }

@@ -62,7 +62,7 @@ describeWithShared('plans of feeds and of a token’s transactions', () => {
     { text, values }: { text: string; values: readonly unknown[] },
     rowsMax: number,
   ): Promise<void> {
-    const nodes = await planOf(store, text, values, true)
+    const nodes = await planOf(store, { text, values }, { run: true })
     expect(nodes.map((node) => node['Node Type'])).not.toContain('Seq Scan')
     expect(rowsExamined(nodes)).toBeLessThanOrEqual(rowsMax)
   }
@@ -115,7 +115,7 @@ describeWithShared('plans of feeds and of a token’s transactions', () => {
           20 * limit + depositsRead,
         )
     const counted = compileTokenTransactionCount(store.schema, of, query, 100)
-    const nodes = await planOf(store, counted.text, counted.values)
+    const nodes = await planOf(store, counted)
     expect(nodes.map((node) => node['Node Type'])).not.toContain('Seq Scan')
   })
 
@@ -134,7 +134,7 @@ describeWithShared('plans of feeds and of a token’s transactions', () => {
 
   test('the books of a base token are found by it', async () => {
     const { text, values } = quoteChangesStatement(store.schema, [address(pathUsd)])
-    const nodes = await planOf(store, text, values)
+    const nodes = await planOf(store, { text, values })
     const scan = nodes.find((node) => node['Index Cond'] !== undefined)
     expect(scan?.['Index Cond']).toContain('topic2')
     expect(nodes.map((node) => node['Node Type'])).not.toContain('Seq Scan')

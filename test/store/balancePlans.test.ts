@@ -84,7 +84,7 @@ describe('plans of balances', () => {
   afterAll(() => store.close())
 
   const expectIndexed = async ({ text, values }: BalancesStatement) => {
-    const nodes = await planOf(store, text, values, true)
+    const nodes = await planOf(store, { text, values }, { run: true })
     const scanned = nodes.filter((node) => node['Node Type'] === 'Seq Scan')
     expect(scanned.map((node) => node['Relation Name'])).toEqual([])
     return rowsExamined(nodes)

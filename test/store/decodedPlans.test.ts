@@ -68,7 +68,7 @@ describeWithShared('plans of tables by signature', () => {
 
   test.each(cases)('on Postgres: %s', async (sql, column) => {
     const { sql: text } = gatePostgres(filled(sql), await catalogOf('postgres'), 10_000)
-    const nodes = await planOf(store, text, [])
+    const nodes = await planOf(store, { text, values: [] })
     const ofLogs = nodes.filter((node) => node['Index Name']?.startsWith('logs_'))
     const definitions = await Promise.all(
       ofLogs.map((node) => indexDefinition(store, node['Index Name'] ?? '')),

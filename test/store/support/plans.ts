@@ -13,6 +13,8 @@ export interface PlanNode {
   readonly 'Actual Loops'?: number
   readonly 'Rows Removed by Filter'?: number
   readonly 'Relation Name'?: string
+  readonly Alias?: string
+  readonly 'Subplan Name'?: string
   readonly Plans?: readonly PlanNode[]
 }
 
@@ -41,19 +43,32 @@ export async function copyUpwards(
   }
 }
 
-/** Every node of a statement's plan as the server reads pages, parents first. With `run` the statement is executed and the nodes say what they read. */
+/**
+ * Every node of a statement's plan as the server reads pages, parents first. With `run` the statement is executed and the
+ * nodes say what they read. `prepared`: the one plan there is for any values (lists); else the one for these.
+ */
 export async function planOf(
   store: ChainStore,
-  text: string,
-  values: readonly unknown[],
-  run = false,
+  { text, values }: { readonly text: string; readonly values: readonly unknown[] },
+  { run = false, prepared = false }: { readonly run?: boolean; readonly prepared?: boolean } = {},
 ): Promise<readonly PlanNode[]> {
   const { signal } = new AbortController()
-  const explained = await readSnapshot(store.postgres, signal, (client) =>
-    client.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
-      `EXPLAIN (${run ? 'ANALYZE, ' : ''}FORMAT JSON) ${text}`,
-      [...values],
-    ),
+  const explain = `EXPLAIN (${run ? 'ANALYZE, ' : ''}FORMAT JSON)`
+  const explained = await readSnapshot(
+    store.postgres,
+    signal,
+    async (client) => {
+      if (!prepared) return client.query<Explained>(`${explain} ${text}`, [...values])
+      await client.query(`PREPARE explained AS ${text}`)
+      try {
+        return await client.query<Explained>(
+          `${explain} EXECUTE explained (${values.map(literal).join(', ')})`,
+        )
+      } finally {
+        await client.query('DEALLOCATE ALL')
+      }
+    },
+    prepared ? 'prepared' : 'ofValues',
   )
   const nodes: PlanNode[] = []
   const visit = (node: PlanNode) => {
@@ -64,6 +79,13 @@ export async function planOf(
   if (plan) visit(plan)
   return nodes
 }
+
+interface Explained {
+  readonly 'QUERY PLAN': [{ Plan: PlanNode }]
+}
+
+const literal = (value: unknown): string =>
+  value instanceof Uint8Array ? `'${`\\x${Buffer.from(value).toString('hex')}`}'::bytea` : `${value}`
 
 /** Rows that the plan's scans touched, whether they passed or not. */
 export function rowsExamined(nodes: readonly PlanNode[]): number {

@@ -1,0 +1,58 @@
+/** The API as the program serves it, over a chain that another process writes. */
+
+import { listBlocksEndpoint } from '#api/routes/blocks.ts'
+import { attributionNames } from '#api/routes/present/memo.ts'
+import { listReceiptsEndpoint } from '#api/routes/receipts.ts'
+import { listTransactionsEndpoint } from '#api/routes/transactions.ts'
+import type { TransferServices } from '#api/routes/transfers.ts'
+import { listTransfersEndpoint } from '#api/routes/transfers.ts'
+import { createServer, listen } from '#api/server.ts'
+import { chainId } from '#primitives.ts'
+import { systemRuntime } from '#runtime.ts'
+import { ChainState } from '#store/chainState.ts'
+import { CommitBell } from '#store/commits.ts'
+import { openPostgres, schemaOf } from '#store/postgres.ts'
+import { silentLogger } from '#telemetry.ts'
+import { serve } from './server.ts'
+
+serve(async ({ databaseUrl, chainId: number, connectionsMax }) => {
+  const id = chainId(number)
+  const { clock } = systemRuntime()
+  const { signal } = new AbortController()
+  const postgres = openPostgres({
+    url: databaseUrl,
+    applicationName: 'bench',
+    connectionsMax,
+    log: silentLogger,
+  })
+  const state = new ChainState({
+    chainId: number,
+    schema: schemaOf(number),
+    startBlock: 0,
+    postgres,
+    bell: new CommitBell(),
+  })
+  await state.refresh()
+  void state.follow(clock, signal)
+  const node = { transaction: async () => null, receipt: async () => null }
+  const declared = { tables: [], activities: [] }
+  const services: TransferServices = {
+    chains: new Map([[id, { chainId: id, kind: 'tempo', postgres, state, node, declared }]]),
+    attributionNames: attributionNames([]),
+    tokenNames: { read: async () => new Map() },
+  }
+  const app = await createServer({
+    endpoints: [listBlocksEndpoint, listTransactionsEndpoint, listReceiptsEndpoint, listTransfersEndpoint],
+    services,
+    chains: [id],
+    cursorKeys: [new Uint8Array(32)],
+    clock,
+    log: silentLogger,
+    shutdown: signal,
+    freshness: {
+      read: () => ({ indexedBlock: state.tip, finalizedBlock: state.finalized, headBlock: state.tip }),
+      waitForBlock: async () => {},
+    },
+  })
+  return listen(app, '127.0.0.1', 0)
+})

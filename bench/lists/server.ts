@@ -1,0 +1,76 @@
+/** What both servers of the comparison share: started as processes of their own, told what to serve, ended by hanging up. */
+import { type ChildProcess, fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+/** What is served, the same to both. */
+export interface Serving {
+  readonly databaseUrl: string
+  readonly chainId: number
+  /** Connections to Postgres. */
+  readonly connectionsMax: number
+  /** Of the rival: what it answers at `/<index>`. */
+  readonly rivals: readonly Rival[]
+}
+
+/** One list of the rival: its statement, and how its rows are shown. */
+export interface Rival {
+  readonly rows: 'blocks' | 'transactions' | 'receipts' | 'transfers'
+  readonly text: string
+  /** Bytes as `0x` hex. */
+  readonly values: readonly (string | number)[]
+}
+
+export interface RunningServer {
+  readonly url: string
+  /** CPU seconds the process has used. */
+  cpuSeconds(): Promise<number>
+  stop(): void
+}
+
+/** Starts `apiServer.ts` or `bareServer.ts`. */
+export async function startServer(
+  name: 'apiServer' | 'bareServer',
+  serving: Serving,
+): Promise<RunningServer> {
+  const child = fork(fileURLToPath(new URL(`./${name}.ts`, import.meta.url)))
+  child.send(serving)
+  const { url } = await answerOf<{ url: string }>(child)
+  return {
+    url,
+    cpuSeconds: async () => {
+      child.send('cpu')
+      return (await answerOf<{ cpuSeconds: number }>(child)).cpuSeconds
+    },
+    stop: () => child.disconnect(),
+  }
+}
+
+function answerOf<Answer>(child: ChildProcess): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const onExit = (code: number | null) => reject(new Error(`the server ended with ${code}`))
+    child.once('exit', onExit)
+    child.once('message', (message: Answer) => {
+      child.off('exit', onExit)
+      resolve(message)
+    })
+  })
+}
+
+/** The child's side. `start` answers with the URL it listens at. */
+export function serve(start: (serving: Serving) => Promise<string>): void {
+  process.on('message', (message: Serving | 'cpu') => {
+    if (message === 'cpu') {
+      const { user, system } = process.cpuUsage()
+      process.send?.({ cpuSeconds: (user + system) / 1e6 })
+      return
+    }
+    start(message).then(
+      (url) => process.send?.({ url }),
+      (error: unknown) => {
+        process.stderr.write(`${error instanceof Error ? error.stack : error}\n`)
+        process.exit(1)
+      },
+    )
+  })
+  process.on('disconnect', () => process.exit(0))
+}

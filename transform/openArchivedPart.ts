@@ -1,0 +1,80 @@
+/** A part of the archive of which few items are wanted: they are found in its text, and the others are not parsed. */
+import type { Slice } from '#ingest/scan/jsonCursor.ts'
+import { readArchivedPart, unpackPart } from './archive.ts'
+import { parseExact } from './exactJson.ts'
+
+export interface OpenPart {
+  /** As the node gave it, by place in the part; undefined beyond the last. */
+  transaction(index: number): unknown
+  receipt(index: number): unknown
+}
+
+/** @throws when the part is damaged */
+export function openArchivedPart(part: Uint8Array): OpenPart {
+  const bytes = unpackPart(part)
+  const slices = slicePart(bytes.toString('latin1'))
+  if (!slices) {
+    const { transactions, receipts } = readArchivedPart(part)
+    return { transaction: (index) => transactions[index], receipt: (index) => receipts[index] }
+  }
+  const parse = (slice: Slice | undefined): unknown =>
+    slice && parseExact(bytes.toString('utf8', slice.from, slice.to))
+  return {
+    transaction: (index) => parse(slices.transactions[index]),
+    receipt: (index) => parse(slices.receipts[index]),
+  }
+}
+
+interface PartSlices {
+  readonly transactions: readonly Slice[]
+  readonly receipts: readonly Slice[]
+}
+
+const beforeTransactions = '{"transactions":'
+const beforeReceipts = ',"receipts":'
+
+/** One character is one byte here. Null when the text is not as archiveBlock and archiveSlices write it. */
+function slicePart(text: string): PartSlices | null {
+  if (!text.startsWith(beforeTransactions)) return null
+  const transactions = sliceList(text, beforeTransactions.length)
+  if (!transactions || !text.startsWith(beforeReceipts, transactions.end)) return null
+  const receipts = sliceList(text, transactions.end + beforeReceipts.length)
+  return receipts && { transactions: transactions.items, receipts: receipts.items }
+}
+
+function sliceList(text: string, start: number): { items: Slice[]; end: number } | null {
+  const items: Slice[] = []
+  if (text[start] !== '[') return null
+  if (text[start + 1] === ']') return { items, end: start + 2 }
+  for (let from = start + 1; ; ) {
+    if (text[from] !== '{') return null
+    const to = endOfObject(text, from)
+    items.push({ from, to })
+    if (text[to] === ']') return { items, end: to + 1 }
+    if (text[to] !== ',') return null
+    from = to + 1
+  }
+}
+
+const [quote, backslash, openList, closeList, openObject, closeObject] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d]
+
+/** The text is valid JSON: only texts and brackets have to be told apart. */
+function endOfObject(text: string, from: number): number {
+  let depth = 0
+  for (let at = from; at < text.length; at++) {
+    const character = text.charCodeAt(at)
+    if (character === quote) at = closingQuote(text, at + 1)
+    else if (character === openObject || character === openList) depth++
+    else if ((character === closeObject || character === closeList) && --depth === 0) return at + 1
+  }
+  return text.length
+}
+
+function closingQuote(text: string, from: number): number {
+  for (let at = text.indexOf('"', from); at >= 0; at = text.indexOf('"', at + 1)) {
+    let escapes = 0
+    while (text.charCodeAt(at - 1 - escapes) === backslash) escapes++
+    if (escapes % 2 === 0) return at
+  }
+  return text.length
+}
