@@ -34,10 +34,10 @@ LIMIT 20`,
     },
     {
       title: 'Fees by token',
-      sql: `SELECT paid_fee_token, count(*) AS transactions, sum(fee_amount) AS fees
+      sql: `SELECT fee_token, count(*) AS transactions, sum(fee_amount) AS fees
 FROM receipts
-WHERE paid_fee_token IS NOT NULL
-GROUP BY paid_fee_token
+WHERE fee_token IS NOT NULL
+GROUP BY fee_token
 ORDER BY fees DESC`,
     },
     {
