@@ -11,7 +11,7 @@ export const sizeColumns: ClickHouseStatement['columns'] = [
 
 /** Parsing, planning and the way there and back. */
 const baseMs = 10
-/** Of two threads over cached columns, with an aggregate on top, on the machine this was measured on (bench/). */
+/** What two threads do over cached columns with an aggregate on top: an order of magnitude, not calibrated. */
 const rowsPerMs = 20_000
 const bytesPerMs = 500_000
 /** Calldata, log data and JSON; half of them are shorter. */

@@ -8,7 +8,7 @@ export const tableSizesSql = (chainId: number): string =>
 
 /** Beginning, planning and ending a transaction. */
 const baseMs = 2
-/** One unit of cost is a page read in sequence, about 8 us from memory on the machine this was measured on (bench/). */
+/** One unit of cost is a page read in sequence, taken as 8 us from memory: an order of magnitude, not calibrated. */
 const unitMs = 0.008
 
 /** `plan` is the answer of EXPLAIN (FORMAT JSON), `sizes` that of `tableSizesSql`. */
