@@ -1,9 +1,11 @@
 /** POST /v1/indexer/explain: what a query would read, how long it would take and what it costs, without running it. */
+
 import { signatureCharactersMax, signaturesMax } from '#store/userQuery/decoded/signature.ts'
 import { priceOf } from '#store/userQuery/price.ts'
 import type { QueryPlan } from '#store/userQuery/result.ts'
 import { sqlBytesMax } from '#store/userQuery/text.ts'
 import { command } from '../http/endpoint.ts'
+import { isRecord } from '../http/json.ts'
 import * as s from '../http/schema.ts'
 import {
   bodyChain,
@@ -25,7 +27,12 @@ const queryPlan = s.named('QueryPlan', {
     { description: 'What it would read, and how long it would take; from statistics.' },
   ),
   price: s.object({ amount: dollars, currency: s.literal('USD') }),
-  plan: s.json('The engine’s plan: EXPLAIN (FORMAT JSON) of Postgres, EXPLAIN json = 1 of ClickHouse.'),
+  plan: s.array(
+    s.foreign(
+      'A plan as the engine gave it: EXPLAIN (FORMAT JSON) of Postgres, EXPLAIN json = 1 of ClickHouse.',
+    ),
+    { description: 'The engine’s plan.' },
+  ),
 })
 
 export const explainIndexerQueryEndpoint = command({
@@ -59,6 +66,12 @@ export const explainIndexerQueryEndpoint = command({
     relations: [...relations],
     estimate: { rows: estimate.rows, bytes: estimate.bytes, time_ms: estimate.timeMs },
     price: { amount: priceOf(estimate), currency: 'USD' as const },
-    plan,
+    plan: plansOf(plan),
   }),
 })
+
+/** An engine explains each statement of a query; a query has one. */
+function plansOf(plan: unknown): object[] {
+  const plans: unknown[] = Array.isArray(plan) ? plan : [plan]
+  return plans.filter(isRecord)
+}
