@@ -3,7 +3,7 @@
 import { signatureCharactersMax, signaturesMax } from '#store/userQuery/decoded/signature.ts'
 import { priceOf } from '#store/userQuery/price.ts'
 import type { QueryPlan } from '#store/userQuery/result.ts'
-import { sqlBytesMax } from '#store/userQuery/text.ts'
+import { sqlBytesMax, sqlExample } from '#store/userQuery/text.ts'
 import { command } from '../http/endpoint.ts'
 import { isRecord } from '../http/json.ts'
 import * as s from '../http/schema.ts'
@@ -43,7 +43,7 @@ export const explainIndexerQueryEndpoint = command({
   errors: ['sql_invalid', 'overloaded', 'request_timeout', 'upstream_error', 'store_rebuilding'],
   errorFields: { ok: false },
   body: s.object({
-    sql: s.text({ minLength: 1, maxLength: sqlBytesMax }),
+    sql: s.text({ minLength: 1, maxLength: sqlBytesMax, examples: [sqlExample] }),
     chainId: s.optional(s.union([s.text(), s.integer({ minimum: 1 })])),
     signature: s.optional(
       s.array(s.text({ minLength: 1, maxLength: signatureCharactersMax }), { maxItems: signaturesMax }),
