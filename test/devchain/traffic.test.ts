@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { toEventSelector } from 'viem'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { parseBlock, parseReceipts } from '#ingest/block.ts'
 import { DevRpc, field, quantity, textField } from '#ingest/devchain/devRpc.ts'
 import { type DevChain, startDevChain } from '#ingest/devchain/node.ts'
@@ -105,7 +105,9 @@ describe('traffic', () => {
     const head = await rpc.quantity('eth_blockNumber')
     const old = await hashAt(rpc, head - 5)
     await reorg(chain.rpcUrl, 20)
-    expect(await hashAt(rpc, head - 5)).not.toBe(old)
+    // The chain is shorter for a moment, until the replacing blocks are mined.
+    const replaced = await vi.waitFor(() => hashAt(rpc, head - 5), { timeout: patienceMs })
+    expect(replaced).not.toBe(old)
     const seen = await watchFrom(head + 1, ['0x76'])
     expect(missingFrom(seen, ['0x76'])).toEqual([])
     await assertLinked(rpc, head - 25, head + 2)
