@@ -32,6 +32,12 @@ export interface Travel {
 
 const HANG_UP_MS = 1_000
 
+/** A line to something outside: how slow it is, and how long a rare request takes. */
+export interface Line {
+  readonly latencyMs: readonly [number, number]
+  readonly tailMs: number
+}
+
 /** A run that does not come to rest is a bug of the simulation or a busy loop of what it simulates. */
 const EVENTS_MAX = 400_000
 
@@ -71,6 +77,13 @@ export class Kernel {
     const item = items[Math.floor(this.random() * items.length)]
     if (item === undefined) throw new RangeError('nothing to pick from')
     return item
+  }
+
+  /** How long one call over a line takes. */
+  travel({ latencyMs: [min, max], tailMs }: Line): Travel {
+    const half = () => min / 2 + (this.random() * (max - min)) / 2
+    const tail = this.chance(0.01) ? this.random() * tailMs : 0
+    return { thereMs: half() + tail, backMs: half() }
   }
 
   /** Runs `act` later; the answer cancels it. */

@@ -163,10 +163,8 @@ export class SimClickHouse implements AnalyticsTables {
   }
 
   #call<T>(label: string, work: () => T): Promise<T> {
-    const { latencyMs, tailMs, errorRate } = this.#faults
-    const half = () => latencyMs[0] / 2 + (this.#kernel.random() * (latencyMs[1] - latencyMs[0])) / 2
-    const tail = this.#kernel.chance(0.01) ? this.#kernel.random() * tailMs : 0
-    const travel = { thereMs: half() + tail, backMs: half() }
+    const { errorRate } = this.#faults
+    const travel = this.#kernel.travel(this.#faults)
     return this.#kernel.call(this.#process, `${this.#process.name} ch ${label}`, travel, () => {
       if (this.#kernel.chance(errorRate)) throw new ClickHouseFailure(new Error('connection refused'))
       return work()

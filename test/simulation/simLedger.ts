@@ -8,16 +8,14 @@ import type { JournalEntry } from '#store/clickhouse/journal.ts'
 import { PostgresError } from '#store/postgres.ts'
 import { LaneMissingError } from '#store/sinks/postgres.ts'
 import type { Bugs } from './bugs.ts'
-import type { Kernel, SimProcess } from './kernel.ts'
+import type { Kernel, Line, SimProcess } from './kernel.ts'
 import type { LedgerState, StoredBlock } from './ledgerState.ts'
 
-export interface StoreFaults {
+export interface StoreFaults extends Line {
   /** Calls that fail before anything happened. */
   errorRate: number
   /** Calls that happen, and whose answer is lost. */
   lostRate: number
-  latencyMs: readonly [number, number]
-  tailMs: number
   /** Writes fail: the disk is full. */
   full: boolean
 }
@@ -108,21 +106,14 @@ export class SimLedger {
   }
 
   #call<T>(label: string, writes: boolean, work: () => T): Promise<T> {
-    const { latencyMs, tailMs } = this.#faults
-    const half = () => latencyMs[0] / 2 + (this.kernel.random() * (latencyMs[1] - latencyMs[0])) / 2
-    const tail = this.kernel.chance(0.01) ? this.kernel.random() * tailMs : 0
-    return this.kernel.call(
-      this.#process,
-      `${this.#process.name} ${label}`,
-      { thereMs: half() + tail, backMs: half() },
-      () => {
-        if (this.kernel.chance(this.#faults.errorRate)) throw failure('57P01', 'terminating connection')
-        if (writes && this.#faults.full) throw failure('53100', 'no space left on device')
-        const answer = work()
-        if (writes && this.kernel.chance(this.#faults.lostRate)) throw lost()
-        return answer
-      },
-    )
+    const travel = this.kernel.travel(this.#faults)
+    return this.kernel.call(this.#process, `${this.#process.name} ${label}`, travel, () => {
+      if (this.kernel.chance(this.#faults.errorRate)) throw failure('57P01', 'terminating connection')
+      if (writes && this.#faults.full) throw failure('53100', 'no space left on device')
+      const answer = work()
+      if (writes && this.kernel.chance(this.#faults.lostRate)) throw lost()
+      return answer
+    })
   }
 }
 
