@@ -137,19 +137,23 @@ describeWithShared('a store that is not as the other left it', () => {
     )
   })
 
-  test('what another version of the encoder sent is made anew, also the batch it had begun', async () => {
-    const store = await openWritten(3)
+  /** As an older program left it: one batch begun and half sent, with digests of its own kind. */
+  async function beginAsOlderEncoder(store: ChainStore): Promise<void> {
     const [, , , begun] = batches
     if (!begun) throw new Error('the recording is too short')
     await store.head.append(begun)
     await store.head.finalize(79)
-    // As an older program left it: digests of its own kind, one batch begun and half sent.
     await store.journal.begin({
       range: begun.range,
       encoder: 0,
       attempt: 0,
       tables: { logs: { rows: 1, blockSum: '70', digest: '7' } },
     })
+  }
+
+  test('what another version of the encoder sent is made anew, also the batch it had begun', async () => {
+    const store = await openWritten(3)
+    await beginAsOlderEncoder(store)
     await store.postgres.pool.query(`UPDATE ${store.schema}.ch_batches SET encoder = 0`)
     const next = await reopen(store)
     await writeAll(next)
@@ -159,16 +163,7 @@ describeWithShared('a store that is not as the other left it', () => {
 
   test('a batch begun by another version of the encoder alone does not stop the lane', async () => {
     const store = await openWritten(3)
-    const [, , , begun] = batches
-    if (!begun) throw new Error('the recording is too short')
-    await store.head.append(begun)
-    await store.head.finalize(79)
-    await store.journal.begin({
-      range: begun.range,
-      encoder: 0,
-      attempt: 0,
-      tables: { logs: { rows: 1, blockSum: '70', digest: '7' } },
-    })
+    await beginAsOlderEncoder(store)
     const next = await reopen(store)
     await writeAll(next)
     await expectInClickHouse(next, batches)
