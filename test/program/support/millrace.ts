@@ -78,7 +78,8 @@ export function startMillrace(env: Environment): Promise<RunningMillrace> {
 
 /** The same on a terminal of its own, where Ctrl-C ends it. Both of its outputs appear in `stdout`. Linux only. */
 export async function startOnTerminal(env: Environment): Promise<RunningMillrace> {
-  const command = [process.execPath, main, 'up'].map((word) => `'${word}'`).join(' ')
+  // `exec`: Ctrl-C reaches everything on the terminal, and a shell left waiting there would end by it, with 130.
+  const command = `exec ${[process.execPath, main, 'up'].map((word) => `'${word}'`).join(' ')}`
   const child = spawn('script', ['--quiet', '--return', '--flush', '--command', command, '/dev/null'], {
     env: { ...bareEnvironment, PORT: '0', ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
