@@ -53,6 +53,7 @@ export class ClickHouseSink {
 
   /** Gives up a batch that another version of the encoder began: what it left is deleted, its blocks are cut anew. */
   async abandon(entry: JournalEntry): Promise<void> {
+    await this.#endInserts(entry)
     await this.#deleteRange(entry)
     this.#options.failpoint('clickhouse.deleted')
     await this.#options.journal.abandon(entry)
@@ -67,7 +68,7 @@ export class ClickHouseSink {
       const missing = await this.#missingTables(entry)
       // Acknowledged and not there: the engine knew the token, of rows that were deleted since, and dropped ours.
       if (missing === 'wrong' || missing.some((name) => sent.has(name))) {
-        entry = await this.#startOver(entry)
+        entry = await this.#startOver(entry, batches)
         sent.clear()
         continue
       }
@@ -84,9 +85,13 @@ export class ClickHouseSink {
   }
 
   /** Deletes the range and begins another attempt, with tokens the engine has not seen. @throws BatchUnwritableError */
-  async #startOver(entry: JournalEntry): Promise<JournalEntry> {
+  async #startOver(entry: JournalEntry, batches: readonly EncodedBatch[]): Promise<JournalEntry> {
     if (entry.attempt + 1 >= ATTEMPTS_MAX)
       throw new BatchUnwritableError(entry.range, 'it never reads back as sent')
+    await this.#endInserts(entry)
+    // What a writer before us sent may still be on its way and would land beside the next attempt. Under a token the
+    // engine has seen it is dropped, so that all of them are used up before the rows are deleted.
+    for (const name of expectedNames(entry.tables)) await this.#insert(entry, name, batches)
     await this.#deleteRange(entry)
     this.#options.failpoint('clickhouse.deleted')
     return this.#options.journal.retry(entry)
@@ -111,13 +116,17 @@ export class ClickHouseSink {
     await tables.insert(name, batches, tokenOf(entry, name, ledgerId()))
   }
 
-  async #deleteRange(entry: JournalEntry): Promise<void> {
+  /** An insert of ours that is still running could land after a delete. */
+  async #endInserts(entry: JournalEntry): Promise<void> {
     const { tables, assertMayWrite, ledgerId } = this.#options
     assertMayWrite()
-    // An insert of ours that is still running could land after the delete.
     const tokens = expectedNames(entry.tables).map((name) => tokenOf(entry, name, ledgerId()))
     if (!(await tables.endInserts(tokens)))
       throw new BatchUnwritableError(entry.range, 'an earlier insert of it does not end')
+  }
+
+  async #deleteRange(entry: JournalEntry): Promise<void> {
+    const { tables, assertMayWrite } = this.#options
     for (const name of analyticsTableNames) {
       // Each may wait for merges; the lease can run out between two.
       assertMayWrite()

@@ -2,6 +2,7 @@
 // Method: the recorded chain through the real lane on the real engines; the client between them is made to misbehave, or
 // the engine's rows are changed by SQL; at the end every block's digest must be the encoder's.
 import { Readable } from 'node:stream'
+import { finished } from 'node:stream/promises'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { readArchive } from '#store/archive.ts'
 import { type Queryable, readCoverage } from '#store/lane.ts'
@@ -182,6 +183,35 @@ describeWithShared('the ClickHouse lane', () => {
     await writeAll(next)
     await expectInClickHouse(store, batches)
     expect(await attemptsOf(store)).toEqual([1])
+  })
+
+  // Seed 755 of the simulation, before tokens were used up.
+  test('an insert of the writer before, held up on its way, adds nothing to the attempt that replaced it', async () => {
+    let arrive: (() => Promise<void>) | undefined
+    const store = await openWritten({
+      wrapClickHouse: (client) =>
+        withExec(client, (insert) => async (parameters) => {
+          if (!('values' in parameters) || !tableIn(parameters.query).endsWith('.logs'))
+            return insert(parameters)
+          const bytes = await bytesOf(parameters.values)
+          arrive = async () => {
+            const { stream } = await insert({ ...parameters, values: streamOf(bytes) })
+            await finished(stream.resume())
+          }
+          throw new Error('the request timed out')
+        }),
+    })
+    await expect(store.lane.step()).rejects.toMatchObject({ code: 'clickhouse_failed' })
+    await store.clickhouse.command({
+      query: `ALTER TABLE ${store.database}.txs DELETE WHERE block_num = 40`,
+      clickhouse_settings: { mutations_sync: '2' },
+    })
+    const next = await openChainStore({ headFrom: 40, beside: store, fence: 2n })
+    onTestFinished(() => next.close())
+    await writeAll(next)
+    expect(await attemptsOf(store)).toEqual([1])
+    await arrive?.()
+    await expectInClickHouse(store, batches)
   })
 
   test('a batch that never reads back stops the lane after some attempts, and says which', async () => {
