@@ -82,25 +82,8 @@ export async function createDetached(
   }
 }
 
-const primaryKey = (name: TableName): string =>
+export const primaryKey = (name: TableName): string =>
   `PRIMARY KEY (${tables[name].key.map(quoteIdentifier).join(', ')})`
-
-/** Builds on a chunk's tables every index their parents have; ATTACH then adopts them instead of building its own. */
-export async function indexDetached(client: pg.PoolClient, schema: string, fromBlock: number): Promise<void> {
-  for (const name of tableNames) {
-    const child = relationOf(schema, partitionName(name, fromBlock))
-    const keys = await client.query('SELECT 1 FROM pg_index WHERE indrelid = $1::regclass AND indisprimary', [
-      child,
-    ])
-    if (keys.rowCount === 0) await client.query(`ALTER TABLE ${child} ADD ${primaryKey(name)}`)
-    const missing = await client.query<{ shape: string }>(missingIndexesSql, [
-      relationOf(schema, name),
-      child,
-    ])
-    for (const { shape } of missing.rows) await client.query(`CREATE INDEX ON ${child} ${shape}`)
-    await client.query(`ANALYZE ${child}`)
-  }
-}
 
 /** Attaches a chunk's tables, inside the caller's transaction. */
 export async function attachDetached(
@@ -153,12 +136,3 @@ export async function listPartitions(client: Queryable, schema: string): Promise
     return { parent, child, range: { from, to: end - 1 } }
   })
 }
-
-/** An index's shape is its definition from USING on: what it indexes, without names. */
-const missingIndexesSql = `
-  WITH shapes AS (
-    SELECT indrelid, substring(pg_get_indexdef(indexrelid) FROM 'USING .*$') AS shape
-    FROM pg_index WHERE indrelid IN ($1::regclass, $2::regclass) AND NOT indisprimary)
-  SELECT shape FROM shapes WHERE indrelid = $1::regclass
-  EXCEPT
-  SELECT shape FROM shapes WHERE indrelid = $2::regclass`

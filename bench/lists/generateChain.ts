@@ -5,8 +5,9 @@
  */
 import type pg from 'pg'
 import type { BlockRange } from '#ingest/range.ts'
+import { indexDetached } from '#store/chunkIndexes.ts'
 import { extendCoverage } from '#store/lane.ts'
-import { attachDetached, createDetached, indexDetached, partitionName } from '#store/partitions.ts'
+import { attachDetached, createDetached, partitionName } from '#store/partitions.ts'
 import { type Postgres, quoteIdentifier, toBytes } from '#store/postgres.ts'
 import { feeManagerAddress, tip20 } from '#transform/addresses.ts'
 import { archiveBlock } from '#transform/archive.ts'
@@ -31,8 +32,8 @@ export async function generateHistory(
   await postgres.transaction((client) => createDetached(client, schema, range))
   for (const name of filled)
     await postgres.transaction((client) => fill(client, schema, name, partitionName(name, range.from), range))
+  await indexDetached(postgres, schema, range.from)
   await postgres.transaction(async (client) => {
-    await indexDetached(client, schema, range.from)
     await attachDetached(client, schema, range)
     await extendCoverage(client, schema, 'postgres', range)
   })

@@ -4,9 +4,10 @@ import type { Chunk, HistorySink } from '#ingest/sink.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import type { TableName } from '#transform/tables.ts'
 import { MillraceError } from '../../errors.ts'
+import { indexDetached } from '../chunkIndexes.ts'
 import { copyBatch } from '../copy.ts'
 import { assertFence, extendCoverage, hashOf, type Queryable, readCoverage, readRef } from '../lane.ts'
-import { attachDetached, chunkBlocks, createDetached, indexDetached, partitionName } from '../partitions.ts'
+import { attachDetached, chunkBlocks, createDetached, partitionName } from '../partitions.ts'
 import { quoteIdentifier, toBytes } from '../postgres.ts'
 import type { PostgresSinkOptions } from './postgres.ts'
 
@@ -73,12 +74,7 @@ export class PostgresHistorySink implements HistorySink<EncodedBatch> {
     const { postgres, schema, fence, failpoint } = this.#options
     // Not held while indexes are built, which takes long: the next writer would wait for it to take over.
     await postgres.transaction((client) => assertFence(client, schema, fence))
-    await postgres.transaction(async (client) => {
-      // Building indexes takes longer than any statement of a live lane may.
-      await client.query("SET LOCAL statement_timeout = '1h'")
-      await client.query("SET LOCAL maintenance_work_mem = '256MB'")
-      await indexDetached(client, schema, chunk.range.from)
-    })
+    await indexDetached(postgres, schema, chunk.range.from)
     failpoint('postgres.chunk.attach')
     await postgres.transaction(async (client) => {
       await assertFence(client, schema, fence)
