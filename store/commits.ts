@@ -112,6 +112,19 @@ export async function isTakenBack(
   return result.rows.length > 0
 }
 
+/** Lowest block that a revert after commit `seq` took back; null when there was none. */
+export async function readLowestRevert(
+  client: Queryable,
+  schema: string,
+  seq: number,
+): Promise<number | null> {
+  const result = await client.query<{ lowest: number | null }>(
+    `SELECT min(from_block) AS lowest FROM ${quoteIdentifier(schema)}.commits WHERE seq > $1 AND kind = 'revert'`,
+    [seq],
+  )
+  return result.rows[0]?.lowest ?? null
+}
+
 /** Wakes followers in this process. */
 export class CommitBell {
   #waiting = new Set<() => void>()

@@ -129,7 +129,8 @@ export class EventStream {
   }
 
   async #beat(): Promise<void> {
-    while (await this.#sleeps(heartbeatMs)) this.send(heartbeat)
+    // Who has something to read needs no sign of life, and more to read may be too much.
+    while (await this.#sleeps(heartbeatMs)) if (this.unreadBytes === 0) this.send(heartbeat)
   }
 
   /** Runs while there is something unread; ends the stream when nothing of it was taken for too long. */

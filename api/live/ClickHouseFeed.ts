@@ -25,6 +25,11 @@ export class ClickHouseFeed implements Feed<number> {
   format = formatBlockPosition
   parse = parseBlockPosition
 
+  /** Nothing here is taken back; a place beyond what is there is of another database, or of a newer reader of this one. */
+  async unsureFrom(at: number): Promise<number> {
+    return at > this.present() ? 0 : at + 1
+  }
+
   async next(at: number, run: RunBlock): Promise<Step<number> | Lost | null> {
     const number = at + 1
     const { postgres, state } = this.#chain

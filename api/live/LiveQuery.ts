@@ -1,6 +1,6 @@
 /**
  * One live query for everybody who asks it: it runs once per block, and its frames are encoded once. Who comes back with
- * an older place catches up alone and joins where the two meet.
+ * an older place, or reads more slowly than blocks come, catches up alone and joins where the two meet.
  */
 import { messageOf } from '#errors.ts'
 import type { Clock } from '#runtime.ts'
@@ -13,7 +13,7 @@ import { finalizedFrame, laggedFrame, progressFrame, publicError, retryingFrame 
 /** Frames kept for those who reconnect within seconds; few enough bytes to be sent at once to who does read. */
 const recentFramesMax = 64
 const recentBytesMax = 128 * 1024
-/** Who catches up is given more when it has taken most of what it was given before. */
+/** Who has taken less of what it was given goes on alone, and is given more when it has taken most of it. */
 const unreadBytesMax = 64 * 1024
 const unreadPollMs = 25
 /** Who is further behind begins anew and is told what it missed: a query over the range answers that better. */
@@ -21,6 +21,8 @@ const catchUpBlocksMax = 1_000
 /** A wake-up lost to another process costs this much. */
 const pollMs = 1_000
 const retryMs = 1_000
+
+const lostReason = 'the place is not in the log'
 
 export interface LiveQueryOptions<Position> {
   readonly feed: Feed<Position>
@@ -31,6 +33,9 @@ export interface LiveQueryOptions<Position> {
   readonly log: Logger
 }
 
+/** Resolves with the place where a stream left the others, null when it ended. */
+type Left<Position> = Promise<Position | null>
+
 interface RecentFrame {
   /** Ids of the places on both sides of the frame. */
   readonly before: string
@@ -40,7 +45,9 @@ interface RecentFrame {
 
 export class LiveQuery<Position> {
   readonly #options: LiveQueryOptions<Position>
-  readonly #subscribers = new Set<EventStream>()
+  /** All that are served; those with the others' frames in common are told apart by what lets them go on alone. */
+  readonly #streams = new Set<EventStream>()
+  readonly #subscribers = new Map<EventStream, (left: Position | null) => void>()
   readonly #recent: RecentFrame[] = []
   #recentBytes = 0
   #position: Position
@@ -61,7 +68,7 @@ export class LiveQuery<Position> {
     try {
       await this.#follow(signal)
     } finally {
-      for (const stream of this.#subscribers) stream.close()
+      for (const stream of this.#streams) stream.close()
     }
   }
 
@@ -69,43 +76,48 @@ export class LiveQuery<Position> {
     const { feed, run } = this.#options
     while (!signal.aborted) {
       this.#tellFinalized()
-      const step = await this.#retried(() => feed.next(this.#position, run), [...this.#subscribers], signal)
+      const step = await this.#retried(
+        () => feed.next(this.#position, run),
+        [...this.#subscribers.keys()],
+        signal,
+      )
       if (step === null) await this.#idle(signal)
-      else if (step === 'lost') this.#beginAnew()
+      else if (step === 'lost') await this.#beginAnew(signal)
       else this.#publish(step.position, step.bytes)
     }
   }
 
   /** Serves one client until it goes; resolves then. */
   async serve(stream: EventStream, lastEventId: string | undefined): Promise<void> {
-    const { signal } = stream
+    const { feed } = this.#options
+    this.#streams.add(stream)
     try {
-      await this.#bringIn(stream, lastEventId)
-      if (!signal.aborted)
-        await new Promise<void>((resolve) =>
-          signal.addEventListener('abort', () => resolve(), { once: true }),
-        )
+      let place = lastEventId === undefined ? null : feed.parse(lastEventId)
+      if (lastEventId !== undefined && place === null)
+        stream.send(laggedFrame({ from: 0, to: -1 }, 'the place is not one of this stream'))
+      while (!stream.signal.aborted) place = await this.#accompany(stream, place)
     } finally {
-      this.#subscribers.delete(stream)
+      this.#streams.delete(stream)
     }
   }
 
-  /** Brings a stream to where the others are. */
-  async #bringIn(stream: EventStream, lastEventId: string | undefined): Promise<void> {
+  /** Brings a stream to where the others are. Resolves with the place where it left them again, null when it ended. */
+  async #accompany(stream: EventStream, place: Position | null): Left<Position> {
     const { feed, run } = this.#options
-    let at = lastEventId === undefined ? null : feed.parse(lastEventId)
-    if (lastEventId !== undefined && at === null)
-      stream.send(laggedFrame({ from: 0, to: -1 }, 'the place is not one of this stream'))
-    while (at !== null && (await this.#hasRead(stream)) && !this.#join(stream, at)) {
-      const missing = { from: feed.blockOf(at) + 1, to: feed.tip() }
-      if (missing.to - missing.from >= catchUpBlocksMax) {
-        stream.send(laggedFrame(missing, `more than ${catchUpBlocksMax} blocks behind`))
+    let at = place
+    while (at !== null && (await this.#hasRead(stream))) {
+      const left = this.#join(stream, at)
+      if (left) return left
+      const before: Position = at
+      if (feed.tip() - feed.blockOf(before) > catchUpBlocksMax) {
+        stream.send(
+          await this.#laggedAt(before, `more than ${catchUpBlocksMax} blocks behind`, stream.signal),
+        )
         break
       }
-      const place: Position = at
-      const step = await this.#retried(() => feed.next(place, run), [stream], stream.signal)
+      const step = await this.#retried(() => feed.next(before, run), [stream], stream.signal)
       if (step === 'lost') {
-        stream.send(laggedFrame(missing, 'the place is not in the log'))
+        stream.send(await this.#laggedAt(before, lostReason, stream.signal))
         break
       }
       if (step === null) await this.#idle(stream.signal)
@@ -114,7 +126,7 @@ export class LiveQuery<Position> {
         if (step.bytes) stream.send(step.bytes)
       }
     }
-    if (!stream.signal.aborted && !this.#subscribers.has(stream)) this.#joinHere(stream)
+    return this.#joinHere(stream)
   }
 
   /** False when the stream ended instead; one that does not read is ended by its own watch. */
@@ -124,30 +136,42 @@ export class LiveQuery<Position> {
     return !stream.signal.aborted
   }
 
-  #joinHere(stream: EventStream): void {
+  #joinHere(stream: EventStream): Left<Position> {
     const { feed } = this.#options
     const id = feed.format(this.#position)
     stream.send(progressFrame(id, feed.blockOf(this.#position), this.#finalized))
-    this.#subscribers.add(stream)
+    return this.#subscribe(stream)
   }
 
-  /** Joins without a gap where the recent frames reach back to the place; false where they do not. */
-  #join(stream: EventStream, at: Position): boolean {
+  /** Joins without a gap where the recent frames reach back to the place; null where they do not. */
+  #join(stream: EventStream, at: Position): Left<Position> | null {
     const id = this.#options.feed.format(at)
     if (id !== this.#options.feed.format(this.#position)) {
       const first = this.#recent.findIndex((frame) => frame.before === id)
-      if (first < 0) return false
+      if (first < 0) return null
       for (const { bytes } of this.#recent.slice(first)) if (bytes) stream.send(bytes)
     }
-    this.#subscribers.add(stream)
-    return true
+    if (this.#finalized >= 0) stream.send(finalizedFrame(this.#finalized))
+    return this.#subscribe(stream)
+  }
+
+  async #subscribe(stream: EventStream): Left<Position> {
+    const { promise, resolve } = Promise.withResolvers<Position | null>()
+    const gone = () => resolve(null)
+    if (stream.signal.aborted) return null
+    stream.signal.addEventListener('abort', gone, { once: true })
+    this.#subscribers.set(stream, resolve)
+    const place = await promise
+    stream.signal.removeEventListener('abort', gone)
+    this.#subscribers.delete(stream)
+    return place
   }
 
   #publish(position: Position, bytes: Buffer | null): void {
     const { feed } = this.#options
     this.#remember({ before: feed.format(this.#position), after: feed.format(position), bytes })
-    this.#position = position
     if (bytes) this.#broadcast(bytes)
+    this.#position = position
   }
 
   #remember(frame: RecentFrame): void {
@@ -158,14 +182,21 @@ export class LiveQuery<Position> {
   }
 
   /** The log no longer holds where we stand; every client hears what it missed. */
-  #beginAnew(): void {
+  async #beginAnew(signal: AbortSignal): Promise<void> {
     const { feed } = this.#options
-    const missed = { from: feed.blockOf(this.#position) + 1, to: feed.tip() }
-    this.#position = feed.present()
+    const lagged = await this.#laggedAt(this.#position, lostReason, signal)
     this.#recent.length = 0
     this.#recentBytes = 0
-    this.#broadcast(laggedFrame(missed, 'the place is not in the log'))
+    this.#broadcast(lagged)
+    this.#position = feed.present()
     this.#broadcast(progressFrame(feed.format(this.#position), feed.blockOf(this.#position), this.#finalized))
+  }
+
+  /** Whoever stood at `place` asks anew for what is named here, also for blocks it has heard of. */
+  async #laggedAt(place: Position, reason: string, signal: AbortSignal): Promise<Buffer> {
+    const { feed } = this.#options
+    const from = await this.#retried(() => feed.unsureFrom(place), [], signal)
+    return laggedFrame({ from: from ?? 0, to: feed.tip() }, reason)
   }
 
   #tellFinalized(): void {
@@ -175,8 +206,14 @@ export class LiveQuery<Position> {
     this.#broadcast(finalizedFrame(finalized))
   }
 
+  /** To all who have read what came before; the others go on alone from where this query stands now. */
   #broadcast(bytes: Buffer): void {
-    for (const stream of this.#subscribers) if (!stream.send(bytes)) this.#subscribers.delete(stream)
+    for (const [stream, leave] of this.#subscribers) {
+      const isBehind = stream.unreadBytes > unreadBytesMax
+      if (!isBehind && stream.send(bytes)) continue
+      this.#subscribers.delete(stream)
+      leave(stream.signal.aborted ? null : this.#position)
+    }
   }
 
   /** Tries until it works; those who wait are told once what stands in the way. */
@@ -192,7 +229,9 @@ export class LiveQuery<Position> {
       } catch (error) {
         if (signal.aborted) return null
         log.warn({ error: messageOf(error) }, 'a live query waits for its store')
-        if (!told) for (const stream of waiting) stream.send(retryingFrame(publicError(error)))
+        if (!told)
+          for (const stream of waiting)
+            if (stream.unreadBytes <= unreadBytesMax) stream.send(retryingFrame(publicError(error)))
         await clock.sleep(retryMs, signal).catch(() => {})
       }
     }

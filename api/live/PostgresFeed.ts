@@ -1,5 +1,5 @@
 /** Live queries on Postgres follow the commit log: a result for every block of an append, a retraction for a revert. */
-import { type Commit, isTakenBack, readCommits } from '#store/commits.ts'
+import { type Commit, holdsCommitsAfter, isTakenBack, readCommits, readLowestRevert } from '#store/commits.ts'
 import type { ChainReads } from '../routes/services.ts'
 import { type Feed, frameOfBlock, type Lost, type RunBlock, type Step } from './feed.ts'
 import { retractFrame } from './frames.ts'
@@ -28,6 +28,15 @@ export class PostgresFeed implements Feed<CommitPosition> {
   blockOf = (position: CommitPosition): number => position.block
   format = formatCommitPosition
   parse = parseCommitPosition
+
+  /** Blocks that were taken back since count too: their retraction is not sent to who begins anew. */
+  async unsureFrom(at: CommitPosition): Promise<number> {
+    const { postgres, state } = this.#chain
+    const isKnown = at.seq <= state.seq && (await holdsCommitsAfter(postgres.pool, state.schema, at.seq))
+    if (!isKnown) return 0
+    const lowest = await readLowestRevert(postgres.pool, state.schema, at.seq)
+    return Math.min(at.block + 1, lowest ?? at.block + 1)
+  }
 
   async next(at: CommitPosition, run: RunBlock): Promise<Step<CommitPosition> | Lost | null> {
     if (!at.complete) {

@@ -24,6 +24,8 @@ export interface Feed<Position> {
   format(position: Position): string
   /** A place from a client's Last-Event-ID; null when it is not one of this feed. */
   parse(id: string): Position | null
+  /** Lowest block of which a client at this place may know what is no longer so, or nothing. */
+  unsureFrom(position: Position): Promise<number>
   /** The step after a place; null while there is none. */
   next(position: Position, run: RunBlock): Promise<Step<Position> | Lost | null>
 }

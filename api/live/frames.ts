@@ -8,7 +8,8 @@
  * | `retract`   | `blocks: [{num, hash}]`                         | forget what came for these blocks; they are orphaned |
  * | `progress`  | `block, finalized`                              | the stream begins after this block                   |
  * | `finalized` | `finalized`                                     | nothing up to this block will be retracted           |
- * | `lagged`    | `skipped, from, to, reason`                     | these blocks were left out; ask for them by SQL      |
+ * | `lagged`    | `skipped, from, to, reason`                     | forget what came for these blocks; ask for them      |
+ * |             |                                                 | by SQL: they were left out, or are no longer so      |
  * | `error`     | `error: {code, message}, blocks?, retrying?`    | no answer for these blocks, or none yet              |
  */
 import type { QueryResult } from '#store/userQuery/result.ts'

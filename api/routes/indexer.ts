@@ -75,7 +75,7 @@ const description =
   'Read-only SELECT over the base tables `blocks`, `txs`, `receipts`, `logs`; ClickHouse has the analytics tables too. ' +
   'With `live=true` the answer is a stream of server-sent events: `result` for every new block, read over that block ' +
   'alone; `retract` when blocks were orphaned (Postgres only: ClickHouse follows finalized blocks); `finalized`, ' +
-  '`progress`, `lagged`, `error`. Go on from a place with Last-Event-ID. `live=snapshot` sends the whole result whenever ' +
+  '`progress`, `lagged` (blocks to be asked for again), `error`. Go on from a place with Last-Event-ID. `live=snapshot` sends the whole result whenever ' +
   'it changed, for queries that no single block can answer.'
 
 const produces = {

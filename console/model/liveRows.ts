@@ -28,7 +28,13 @@ export class LiveRows {
 
   /** True when the rows changed. */
   apply(event: LiveEvent): boolean {
-    if (event.kind === 'retract') return this.#retract(new Set(event.blocks.map(({ hash }) => hash)))
+    if (event.kind === 'retract') {
+      const orphaned = new Set(event.blocks.map(({ hash }) => hash))
+      const gone = this.#drop(({ hash }) => orphaned.has(hash))
+      this.retracted += gone
+      return gone > 0
+    }
+    if (event.kind === 'lagged') return this.#drop(({ num }) => num >= event.from) > 0
     if (event.kind !== 'result') return false
     const { answer, blocks, isWhole } = event
     const begins = this.#newest === null
@@ -61,12 +67,12 @@ export class LiveRows {
     }
   }
 
-  #retract(hashes: ReadonlySet<string>): boolean {
-    const kept = this.#blocks.filter(({ hash }) => !hashes.has(hash))
+  /** Returns how many blocks it took away. */
+  #drop(isGone: (block: EventBlock) => boolean): number {
+    const kept = this.#blocks.filter((block) => !isGone(block))
     const gone = this.#blocks.length - kept.length
     this.#blocks = kept
     this.#count = kept.reduce((count, { rows }) => count + rows.length, 0)
-    this.retracted += gone
-    return gone > 0
+    return gone
   }
 }

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Access, anonymous } from '#api/http/access.ts'
 import { ApiError } from '#api/http/errors.ts'
-import { clientsPerCallerMax } from '#api/live/hub.ts'
+import { clientsPerCallerMax, queriesMax } from '#api/live/hub.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { type ChainApi, openChainApi } from './support/chainApi.ts'
@@ -32,10 +32,13 @@ describeWithShared('limits of live queries', () => {
     await api?.close()
   })
 
-  async function stream(key: string): Promise<{ response: Response; end: () => void }> {
+  async function stream(
+    key: string,
+    query = 'SELECT num FROM blocks',
+  ): Promise<{ response: Response; end: () => void }> {
     const stop = new AbortController()
     open.add(stop)
-    const sql = encodeURIComponent('SELECT num FROM blocks')
+    const sql = encodeURIComponent(query)
     const response = await fetch(`${api.server.origin}/v1/indexer/query?live=true&sql=${sql}${key}`, {
       signal: stop.signal,
     })
@@ -77,5 +80,21 @@ describeWithShared('limits of live queries', () => {
     mine[0]?.end()
     await expect.poll(() => api.live.size.clients).toBeLessThan(before)
     expect((await stream('&key=many')).response.status).toBe(200)
+  })
+
+  test('so many different queries run and no more; a known one is joined, and an ended one makes room', async () => {
+    for (const stop of open) stop.abort()
+    await expect.poll(() => api.live.size).toEqual({ queries: 0, clients: 0 })
+    const different = (index: number) => `SELECT num + ${index} AS n FROM blocks`
+    const streams = []
+    for (let index = 0; index < queriesMax; index++) streams.push(await stream('', different(index)))
+    expect(streams.map(({ response }) => response.status)).toEqual(streams.map(() => 200))
+    const { response: refused } = await stream('', different(queriesMax))
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5'])
+    expect(JSON.parse(await refused.text())).toMatchObject({ ok: false, error: { code: 'overloaded' } })
+    expect((await stream('', different(0))).response.status).toBe(200)
+    streams[1]?.end()
+    await expect.poll(() => api.live.size.queries).toBe(queriesMax - 1)
+    expect((await stream('', different(queriesMax))).response.status).toBe(200)
   })
 })
