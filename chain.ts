@@ -13,6 +13,7 @@ import type { HistoryProgress } from '#ingest/progress.ts'
 import { type BlockRange, covers } from '#ingest/range.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 import type { Source } from '#ingest/source.ts'
+import { type AuditStatus, nothingAudited } from '#store/Audit.ts'
 import { ChainState } from '#store/chainState.ts'
 import { BatchCache } from '#store/clickhouse/batchCache.ts'
 import { PARTITION_BLOCKS } from '#store/clickhouse/lane.ts'
@@ -89,6 +90,12 @@ export class Chain {
 
   get clickhouseStatus(): { readonly state: string; readonly problem: string | null } {
     return this.#writer?.clickhouseLane.status ?? { state: 'running', problem: null }
+  }
+
+  /** Null where the operator wants none; one that waits while another process writes. */
+  get audit(): AuditStatus | null {
+    if (this.#options.auditPercentPerDay === undefined) return null
+    return this.#writer?.audit?.status ?? nothingAudited
   }
 
   /** Folds and balances; none while another process writes. */

@@ -39,6 +39,7 @@ test('nothing set is one local chain on embedded engines, on loopback', () => {
     ],
     tokenlist: null,
     attributions: null,
+    auditPercentPerDay: 1,
     logLevel: 'info',
     workerThreads: 2,
     failpoints: '',

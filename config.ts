@@ -52,6 +52,8 @@ export interface Config {
   readonly tokenlist: string | null
   /** File with the paid services that memos name; null names none. */
   readonly attributions: string | null
+  /** Percent of history read again from the node each day; null audits nothing. */
+  readonly auditPercentPerDay: number | null
   readonly logLevel: LogLevel
   /** Worker threads that verify, decode and encode; shared by all chains. */
   readonly workerThreads: number
@@ -111,6 +113,12 @@ export const settings: readonly Setting[] = [
     fallback: 'roots',
     meaning: '`roots` recomputes every root and hash; `links` checks links, counts and indexes only.',
   },
+  {
+    name: 'AUDIT_PERCENT',
+    fallback: '1',
+    meaning:
+      'Percent of history that is read again from the node each day and compared with both stores, besides every newly final block; `off` reads nothing again.',
+  },
   { name: 'WORKER_THREADS', fallback: '2', meaning: 'Threads that verify, decode and encode.' },
   {
     name: 'TOKENLIST',
@@ -153,6 +161,8 @@ export function readConfig(env: Environment): Config {
     chains: read('CONFIG') ? readChains(read('CONFIG')) : [chainFromEnvironment(read)],
     tokenlist: read('TOKENLIST') || null,
     attributions: read('ATTRIBUTIONS') || null,
+    auditPercentPerDay:
+      read('AUDIT_PERCENT') === 'off' ? null : integer('AUDIT_PERCENT', read('AUDIT_PERCENT'), 0, 100),
     logLevel: oneOf('LOG_LEVEL', read('LOG_LEVEL'), logLevels),
     workerThreads: integer('WORKER_THREADS', read('WORKER_THREADS'), 1, 64),
     failpoints: env['FAILPOINT'] ?? '',

@@ -75,6 +75,18 @@ export const metrics = {
     labelNames: ['chain'],
     registers,
   }),
+  auditedBlocks: new Counter({
+    name: 'millrace_audited_blocks_total',
+    help: 'Blocks read again from the node and compared with both stores, by pass: recent, history or recheck.',
+    labelNames: ['chain', 'pass'],
+    registers,
+  }),
+  auditDifferences: new Gauge({
+    name: 'millrace_audit_differences',
+    help: 'Tables and blocks that are not what the node says; anything but 0 is an alarm.',
+    labelNames: ['chain'],
+    registers,
+  }),
   rpcRequests: new Counter({
     name: 'millrace_rpc_requests_total',
     help: 'HTTP requests to nodes, by outcome.',

@@ -1,6 +1,7 @@
-/** The writing half of a chain, from the moment the lease is ours until it is lost: four lanes on one ledger. */
+/** The writing half of a chain, from the moment the lease is ours until it is lost: four lanes on one ledger, and their audit. */
 import type { Lease } from '#ingest/lease.ts'
 import { type BlockRange, covers } from '#ingest/range.ts'
+import type { Audit } from '#store/Audit.ts'
 import type { ClickHouseLane } from '#store/clickhouse/lane.ts'
 import type { FollowerDriver } from '#store/folds/driver.ts'
 import { openFollowers } from '#store/folds/index.ts'
@@ -8,6 +9,7 @@ import { openChain } from '#store/ledger.ts'
 import { PostgresHistorySink } from '#store/sinks/history.ts'
 import { PostgresHeadSink } from '#store/sinks/postgres.ts'
 import { MillraceError } from '../errors.ts'
+import { auditOf } from './audit.ts'
 import { clickhouseLaneOf, commitListener } from './clickhouseLane.ts'
 import { runHeadLane } from './headLane.ts'
 import { fillRange, keepHistory } from './historyLane.ts'
@@ -20,6 +22,8 @@ export class ChainWriter {
   readonly lease: Lease
   readonly clickhouseLane: ClickHouseLane
   readonly followers: FollowerDriver
+  /** Null where the operator wants none. */
+  readonly audit: Audit | null
   readonly #writing: Writing
   readonly #head: PostgresHeadSink
   readonly #history: PostgresHistorySink
@@ -47,6 +51,7 @@ export class ChainWriter {
     this.lease = lease
     this.clickhouseLane = clickhouseLaneOf(writing, lease)
     this.followers = openFollowers({ ...writing.options, state: writing.state, fence: lease.fence })
+    this.audit = auditOf(writing)
     const options = {
       postgres,
       schema: writing.state.schema,
@@ -66,6 +71,7 @@ export class ChainWriter {
       keepHistory(this.#writing, this.#history, signal),
       this.clickhouseLane.run(signal),
       this.followers.run(signal),
+      this.audit?.run(signal),
     ])
   }
 

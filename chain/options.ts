@@ -20,6 +20,8 @@ export interface ChainOptions {
   readonly workerThreads: number
   /** Who holds the writing lease: this installation, so that a restart takes it over at once. */
   readonly holder: string
+  /** Percent of history that is read again from the node each day, besides what became final; absent audits nothing. */
+  readonly auditPercentPerDay?: number
   /** Other bounds than usual, such as a test's that has a hundred blocks and wants many batches of them. */
   readonly limits?: Partial<ChainLimits>
   readonly runtime: Runtime

@@ -85,6 +85,7 @@ async function openChain(
     clickhouse,
     callContracts: contractCalls(source),
     workerThreads: config.workerThreads,
+    ...(config.auditPercentPerDay !== null && { auditPercentPerDay: config.auditPercentPerDay }),
     holder,
     runtime,
     log,

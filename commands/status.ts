@@ -80,8 +80,17 @@ function statusOf(chain: Chain, proofs: ProofCounts, parity: ParityStatus): Chai
       chunks: history.chunks.map(({ range, tip }) => ({ ...range, tip: tip < range.from ? null : tip })),
     },
     parity,
-    verification: { checks: profile.checks, headerRule: profile.headerRule, ...proofs },
+    verification: {
+      checks: profile.checks,
+      headerRule: profile.headerRule,
+      ...proofs,
+      audit: auditOf(chain),
+    },
   }
+}
+
+function auditOf({ audit }: Chain): ChainStatus['verification']['audit'] {
+  return audit && { ...audit, differences: audit.differences.map((found) => ({ ...found })) }
 }
 
 function postgresStatus({ state, storeProblem }: Chain): ChainStatus['stores']['postgres'] {

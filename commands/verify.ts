@@ -4,7 +4,7 @@ import { databaseOf } from '#store/clickhouse/template.ts'
 import { readCoverage } from '#store/lane.ts'
 import { readChainIdentity } from '#store/ledger.ts'
 import { schemaOf } from '#store/postgres.ts'
-import { type VerifyReport, verifyRange } from '#store/verify.ts'
+import { describeDifference, type VerifyReport, verifyRange } from '#store/verify.ts'
 import { createDecodePool } from '#transform/decodePool.ts'
 import type { Config } from '../config.ts'
 import { SettingError } from '../errors.ts'
@@ -86,10 +86,7 @@ async function verifyChain(
 function print(chainId: number, report: VerifyReport, json: boolean): void {
   if (json) return void process.stdout.write(`${JSON.stringify({ chainId, ...report })}\n`)
   const { range, comparedBlocks, differences, provedBlocks } = report
-  const lines = differences.map(
-    ({ store, table, block, kind, expectedRows, foundRows }) =>
-      `${store} ${table} block ${block}: ${kind === 'count' ? `${foundRows} rows instead of ${expectedRows}` : 'other content than the node says'}`,
-  )
+  const lines = differences.map(describeDifference)
   const compared = `Postgres ${comparedBlocks.postgres}, ClickHouse ${comparedBlocks.clickhouse} blocks compared, ${provedBlocks} proved`
   for (const store of ['postgres', 'clickhouse'] as const)
     for (const { from, to } of report.uncovered[store])

@@ -3,6 +3,7 @@
  * table's content digest per block must be the one each engine computes from its own rows.
  */
 import type { ClickHouseClient } from '@clickhouse/client'
+import { fetchVerified } from '#ingest/fetchVerified.ts'
 import { type BlockRange, difference, intersection, type RangeSet } from '#ingest/range.ts'
 import type { Source } from '#ingest/source.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
@@ -44,6 +45,14 @@ export interface VerifyOptions {
   readonly onProgress?: (blocksDone: number, blocksTotal: number) => void
 }
 
+/** For people: where, and what is there instead. */
+export const describeDifference = (found: Difference): string => {
+  const { store, table, block, kind, expectedRows, foundRows } = found
+  const what =
+    kind === 'count' ? `${foundRows} rows instead of ${expectedRows}` : 'other content than the node says'
+  return `${store} ${table} block ${block}: ${what}`
+}
+
 /** Differences reported at most; a store that is wrong everywhere need not be listed whole. */
 const DIFFERENCES_MAX = 1_000
 /** Blocks compared at a time: digests of a piece are one statement per table and store. */
@@ -52,6 +61,7 @@ const PIECE_BLOCKS = 100
 /** Compares `range`. @throws what the node or a store throws; a difference is an answer, not an error. */
 export async function verifyRange(options: VerifyOptions, range: BlockRange): Promise<VerifyReport> {
   const { postgres, schema, source, decode, onProgress } = options
+  const fetcher = { source, decode, failpoint: () => {}, lane: 'history' as const }
   const coverage = {
     postgres: await readCoverage(postgres.pool, schema, 'postgres'),
     clickhouse: await readCoverage(postgres.pool, schema, 'clickhouse'),
@@ -60,7 +70,7 @@ export async function verifyRange(options: VerifyOptions, range: BlockRange): Pr
   const proofs = { provedBlocks: 0, unprovableBlocks: 0 }
   for (let from = range.from; from <= range.to; ) {
     const asked = { from, to: Math.min(range.to, from + PIECE_BLOCKS - 1) }
-    const batch = await decode(await source.fetch(asked))
+    const { batch } = await fetchVerified(fetcher, asked)
     differences.push(...(await comparePiece(options, batch, coverage)))
     proofs.provedBlocks += batch.proofs.provedBlocks
     proofs.unprovableBlocks += batch.proofs.unprovableBlocks

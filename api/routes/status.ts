@@ -39,6 +39,25 @@ const rpcEndpoint = s.named('RpcEndpointStatus', {
   lastFailure: problem,
 })
 
+const audit = s.named('AuditStatus', {
+  state: s.oneOf(['waiting', 'agrees', 'differs']),
+  auditedTo: s.nullable(s.count),
+  historyTo: s.nullable(s.count),
+  historyRounds: s.count,
+  comparedBlocks: s.count,
+  differences: s.array(
+    s.object({
+      store: s.oneOf(['postgres', 'clickhouse']),
+      table: s.text(),
+      block: s.count,
+      expectedRows: s.count,
+      foundRows: s.count,
+      kind: s.oneOf(['count', 'content']),
+    }),
+  ),
+  problem,
+})
+
 const chain = s.named('ChainStatus', {
   chainId: s.count,
   kind: s.oneOf(['tempo', 'evm']),
@@ -80,6 +99,7 @@ const chain = s.named('ChainStatus', {
     provedBlocks: s.count,
     unprovableBlocks: s.count,
     unprovableTxs: s.count,
+    audit: s.nullable(audit),
   }),
 })
 

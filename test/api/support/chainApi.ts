@@ -241,6 +241,7 @@ function reportOf(state: ChainState): StatusReport {
           provedBlocks: 0,
           unprovableBlocks: 0,
           unprovableTxs: 0,
+          audit: null,
         },
       },
     ],

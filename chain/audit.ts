@@ -1,0 +1,32 @@
+/** Reads what was written again from the node. Only the process that writes does: it has the node's attention already. */
+import { Audit } from '#store/Audit.ts'
+import { databaseOf } from '#store/clickhouse/template.ts'
+import type { Writing } from './writing.ts'
+
+/** Blocks the head lane may be behind before the audit leaves node and cores to it. */
+const LAG_BLOCKS_MAX = 20
+
+/** Null where the operator wants none. */
+export function auditOf({ options, source, pool, state, activity }: Writing): Audit | null {
+  const { postgres, clickhouse, auditPercentPerDay, runtime, log } = options
+  const { chainId, schema } = state
+  if (auditPercentPerDay === undefined) return null
+  return new Audit({
+    chainId,
+    source,
+    decode: (raw) => pool.decode(raw),
+    postgres,
+    clickhouse,
+    schema,
+    database: databaseOf(chainId),
+    coverage: (store) => state.coverage(store),
+    finalized: () => state.finalized,
+    busy: () => {
+      if (activity.head.state !== 'running' || state.head - state.tip > LAG_BLOCKS_MAX) return 'head'
+      return activity.history.state === 'filling' ? 'history' : null
+    },
+    historyPercentPerDay: auditPercentPerDay,
+    clock: runtime.clock,
+    log,
+  })
+}
