@@ -33,6 +33,10 @@ const rounds = 3
 const secondsPerRound = 2
 const openLoop = { rate: 1_000, seconds: 10, connections: 64 } as const
 const limit = 10
+const openSubject = `all of these in turn at ${openLoop.rate} requests/s, blocks arriving`
+
+/** BENCH_ONLY takes the lines alone whose subject has these words. */
+const isAsked = (subject: string) => subject.includes(process.env['BENCH_ONLY'] ?? '')
 
 /** BENCH_DATA_DIR keeps the data for the next run. */
 export async function benchLists(): Promise<Line[]> {
@@ -76,12 +80,11 @@ async function benchOn(databaseUrl: string, postgres: Postgres): Promise<Line[]>
   const bare = await startServer('bareServer', serving)
   try {
     const lines: Line[] = []
-    for (const [index, page] of pages.entries()) {
-      if (!page.subject.includes(process.env['BENCH_ONLY'] ?? '')) continue
-      const path = page.isDeep ? await deepPath(api.url, page.path) : page.path
-      lines.push(await compare(page.subject, { api, bare }, path, `/${index}`))
-      page.path = path
-    }
+    for (const page of pages) if (page.isDeep) page.path = await deepPath(api.url, page.path)
+    for (const [index, page] of pages.entries())
+      if (isAsked(page.subject))
+        lines.push(await compare(page.subject, { api, bare }, page.path, `/${index}`))
+    if (!isAsked(openSubject)) return lines
     const writing = new AbortController()
     const written = appendBlocks(postgres, schema, writing.signal)
     for (const [name, target, paths] of [
@@ -90,7 +93,7 @@ async function benchOn(databaseUrl: string, postgres: Postgres): Promise<Line[]>
     ] as const) {
       const { p50, p99, max, perSecond } = await loadOpen({ ...openLoop, origin: target.url, paths })
       lines.push({
-        subject: `all of these in turn at ${openLoop.rate} requests/s, blocks arriving: ${name}`,
+        subject: `${openSubject}: ${name}`,
         value: `p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, max ${max.toFixed(0)} ms`,
         against: `${Math.round(perSecond)} requests/s really sent`,
       })
@@ -237,7 +240,8 @@ async function compare(
     for (const name of ['api', 'bare'] as const) {
       const server = servers[name]
       const before = await server.cpuSeconds()
-      const load = { origin: server.url, paths: [name === 'api' ? path : barePath], connections: clients }
+      const paths = name === 'api' ? unlike(path) : [barePath]
+      const load = { origin: server.url, paths, connections: clients }
       const { perSecond, requests } = await loadClosed({ ...load, seconds: secondsPerRound })
       measured[name].push(perSecond)
       cpu[name].push(((await server.cpuSeconds()) - before) / requests)
@@ -252,6 +256,10 @@ async function compare(
   process.stderr.write(`${line.subject}: ${line.value}; ${line.against}\n`)
   return line
 }
+
+/** The same page under so many URLs that no two requests under way are alike: the API would read once for both. */
+const unlike = (path: string): string[] =>
+  Array.from({ length: 4 * clients }, (_, minBlock) => `${path}&minBlock=${minBlock}`)
 
 /** Two blocks a second, as the chain has them, until told to stop. */
 async function appendBlocks(postgres: Postgres, schema: string, signal: AbortSignal): Promise<number> {

@@ -12,6 +12,13 @@ export interface JsonAnswer {
   readonly headers: Readonly<Record<string, string>>
 }
 
+/** A JSON answer that is written already: several requests may get it. */
+export interface WrittenAnswer extends Omit<JsonAnswer, 'kind' | 'value'> {
+  readonly kind: 'written'
+  readonly text: string
+  readonly tag: string
+}
+
 /** What an endpoint sends, for the serializer and the OpenAPI document. */
 export type Produces =
   | {

@@ -35,7 +35,8 @@ export function tagged(request: FastifyRequest, reply: FastifyReply, payload: un
   if (!isRead || !isWhole || reply.statusCode !== 200 || cached === undefined || cached === 'no-store') {
     return payload
   }
-  const tag = entityTag(payload)
+  const known = reply.getHeader('etag')
+  const tag = typeof known === 'string' ? known : entityTag(payload)
   reply.header('etag', tag)
   const asked = request.headers['if-none-match']
   if (asked === undefined || !matchesEntityTag(asked, tag)) return payload

@@ -36,8 +36,7 @@ test('the same page has the same cursor, and another page another', () => {
     keys.seal(cursor, { ...scope, order: 'asc' }),
     new CursorKeys([randomBytes(32)]).seal(cursor, scope),
   ]
-  const nonceOf = (text: string) => Buffer.from(text, 'base64url').subarray(5, 17).toString('hex')
-  expect(new Set([keys.seal(cursor, scope), ...others].map(nonceOf)).size).toBe(4)
+  expect(new Set([keys.seal(cursor, scope), ...others]).size).toBe(4)
 })
 
 test('the order in which filters are written does not matter', () => {

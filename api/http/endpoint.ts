@@ -101,6 +101,8 @@ export interface Endpoint<in Services> {
   readonly chain: ChainPlace
   readonly access: AccessRule
   readonly deadlineMs: number | null
+  /** Requests for the same URL that are under way together get one answer: it depends on nothing else of them. */
+  readonly shared: boolean
   /** Members added to the error envelope; /v1/indexer/query adds `ok: false`. */
   readonly errorFields: Readonly<Record<string, unknown>>
   /** @throws ApiError parameter_conflict */
@@ -227,6 +229,7 @@ export function describe<
     chain,
     access: definition.access ?? dataRead,
     deadlineMs: definition.deadlineMs === undefined ? deadlineMsDefault : definition.deadlineMs,
+    shared: false,
     errorFields: {},
     check: (query: Readonly<Record<string, unknown>>) => {
       const found = definition.check?.(query as p.Values<Filters>)

@@ -79,6 +79,8 @@ export function listEndpoint<
   assertNoClash(definition.path, definition.filters ?? {}, paging)
   return {
     ...described,
+    // Two callers may ask for lists of their own things at one URL.
+    shared: described.chain === 'query' && described.access.who === 'anyone' && !definition.owned,
     queryParameters: { ...described.queryParameters, ...paging },
     body: null,
     produces: {

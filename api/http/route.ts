@@ -5,17 +5,18 @@ import type { BlockNumber, ChainId } from '#primitives.ts'
 import type { Clock } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import type { Access, AccessRequest, Caller } from './access.ts'
-import type { JsonAnswer, RawAnswer } from './answer.ts'
-import { cacheControl, withoutQuota } from './cache.ts'
+import type { JsonAnswer, RawAnswer, WrittenAnswer } from './answer.ts'
+import { cacheControl, entityTag, withoutQuota } from './cache.ts'
 import { selectChain } from './chain.ts'
 import { ClientGoneError, type Deadline, type Deadlines } from './deadline.ts'
 import type { Endpoint, EndpointRequest } from './endpoint.ts'
 import { abandon } from './errorReply.ts'
-import { type Freshness, freshnessHeaders, waitForMinBlock } from './freshness.ts'
+import { type ChainFreshness, type Freshness, freshnessHeaders, waitForMinBlock } from './freshness.ts'
 import { bodyCheck } from './json.ts'
 import type { Paging } from './pagination.ts'
 import { parsePath, parseQuery, type RawQuery } from './query.ts'
 import { serializerSchema } from './serialize.ts'
+import { SharedReads } from './sharedReads.ts'
 import { EventStream } from './sse.ts'
 
 declare module 'fastify' {
@@ -54,6 +55,7 @@ export function addRoute<Services>(
 ): void {
   const { path, method, produces, body, errorFields } = endpoint
   const checkBody = body ? bodyCheck(body.schema) : () => {}
+  const underWay = new SharedReads<WrittenAnswer>()
   app.route({
     method,
     url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
@@ -64,7 +66,8 @@ export function addRoute<Services>(
     handler: async (request, reply) => {
       const deadline = context.deadlines.start(reply.raw, endpoint.deadlineMs)
       try {
-        const answer = await deadline.bound(answerOf(endpoint, checkBody, request, reply, context, deadline))
+        const answered = answerOf(endpoint, checkBody, request, reply, context, deadline, underWay)
+        const answer = await deadline.bound(answered)
         return answer === 'challenged' ? reply : send(answer, endpoint, request, reply, context, deadline)
       } catch (error) {
         if (error instanceof ClientGoneError) return abandon(reply)
@@ -81,7 +84,8 @@ async function answerOf<Services>(
   reply: FastifyReply,
   context: RouteContext<Services>,
   { signal }: Deadline,
-): Promise<JsonAnswer | RawAnswer | 'challenged'> {
+  underWay: SharedReads<WrittenAnswer>,
+): Promise<JsonAnswer | WrittenAnswer | RawAnswer | 'challenged'> {
   const { key, ...rawQuery } = request.query as RawQuery
   const asking = accessRequestOf(request, key)
   const caller = await context.access.identify(asking, endpoint.access)
@@ -99,22 +103,41 @@ async function answerOf<Services>(
     reply.code(402).header('cache-control', 'no-store').type(admission.contentType).send(admission.body)
     return 'challenged'
   }
+  let fresh: ChainFreshness | undefined
   if (chainId !== undefined && context.freshness) {
     const { freshness, clock } = context
     // The parameter's own type: minBlockParameter reads block numbers.
     const minBlock = query['minBlock'] as BlockNumber | undefined
     if (minBlock !== undefined) await waitForMinBlock({ freshness, clock, signal }, chainId, minBlock)
     // Read before the data is, so that the answer is at least as fresh as it says.
-    reply.headers(freshnessHeaders(freshness.read(chainId)))
+    fresh = freshness.read(chainId)
+    reply.headers(freshnessHeaders(fresh))
   }
   const { id: requestId, headers, body } = request
   const { paging, services } = context
   const call: EndpointRequest = { chainId, path, query, body, caller, requestId, headers, signal, paging }
-  return endpoint.run(call, services)
+  if (!endpoint.shared) return endpoint.run(call, services)
+  // Not with a read that began before the block this answer says it has.
+  const same = `${chainId} ${fresh?.indexedBlock} ${fresh?.finalizedBlock} ${request.url}`
+  return underWay.join(same, signal, async (together) =>
+    written(await endpoint.run({ ...call, signal: together }, services), endpoint, reply),
+  )
+}
+
+/** Serialized and tagged once for all who get it. */
+function written<Services>(
+  answer: JsonAnswer | RawAnswer,
+  { path, produces }: Endpoint<Services>,
+  reply: FastifyReply,
+): WrittenAnswer {
+  if (answer.kind !== 'json' || produces.kind !== 'json') throw new TypeError(`${path} answers with JSON`)
+  const { value, cache, headers } = answer
+  const text = String(reply.code(produces.status).serialize(value))
+  return { kind: 'written', text, tag: entityTag(text), cache, headers }
 }
 
 function send<Services>(
-  answer: JsonAnswer | RawAnswer,
+  answer: JsonAnswer | WrittenAnswer | RawAnswer,
   endpoint: Endpoint<Services>,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -126,6 +149,17 @@ function send<Services>(
     case 'json': {
       const status = endpoint.produces.kind === 'json' ? endpoint.produces.status : 200
       return reply.code(status).header('cache-control', cacheControl(answer.cache)).send(answer.value)
+    }
+    case 'written': {
+      const { text, tag, cache } = answer
+      return reply
+        .code(200)
+        .headers({
+          'cache-control': cacheControl(cache),
+          'content-type': jsonType,
+          ...(cache !== 'none' && { etag: tag }),
+        })
+        .send(text)
     }
     case 'bytes': {
       const { status = 200, cache = 'none', contentType, body, trailers } = answer
@@ -176,6 +210,8 @@ function accessRequestOf(request: FastifyRequest, key: RawQuery[string] | undefi
   const { headers, method, ip, url } = request
   return { headers, method, url, remoteAddress: ip, queryKey: typeof key === 'string' ? key : undefined }
 }
+
+const jsonType = 'application/json; charset=utf-8'
 
 /** `chain_id` is the older name of `chainId`; clients of both are out there. */
 function withLegacyChain(query: RawQuery): RawQuery {
