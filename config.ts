@@ -52,6 +52,8 @@ export interface Config {
   readonly tokenlist: string | null
   /** File with the paid services that memos name; null names none. */
   readonly attributions: string | null
+  /** Where alarms are posted, and the key they are signed with; null tells of them in log, metrics and /status alone. */
+  readonly alarms: { readonly url: string; readonly secret: Uint8Array } | null
   /** Percent of history read again from the node each day; null audits nothing. */
   readonly auditPercentPerDay: number | null
   readonly logLevel: LogLevel
@@ -119,6 +121,18 @@ export const settings: readonly Setting[] = [
     meaning:
       'Percent of history that is read again from the node each day and compared with both stores, besides every newly final block; `off` reads nothing again.',
   },
+  {
+    name: 'ALARM_URL',
+    fallback: '',
+    meaning:
+      'Where alarms are posted as JSON: stores that differ or are down, a lane that stopped, finality violated.',
+  },
+  {
+    name: 'ALARM_SECRET',
+    fallback: '',
+    meaning:
+      'Signs what is posted to ALARM_URL (Standard Webhooks): `whsec_` and the base64 of 24 to 64 random bytes.',
+  },
   { name: 'WORKER_THREADS', fallback: '2', meaning: 'Threads that verify, decode and encode.' },
   {
     name: 'TOKENLIST',
@@ -161,12 +175,25 @@ export function readConfig(env: Environment): Config {
     chains: read('CONFIG') ? readChains(read('CONFIG')) : [chainFromEnvironment(read)],
     tokenlist: read('TOKENLIST') || null,
     attributions: read('ATTRIBUTIONS') || null,
+    alarms: readAlarms(read),
     auditPercentPerDay:
       read('AUDIT_PERCENT') === 'off' ? null : integer('AUDIT_PERCENT', read('AUDIT_PERCENT'), 0, 100),
     logLevel: oneOf('LOG_LEVEL', read('LOG_LEVEL'), logLevels),
     workerThreads: integer('WORKER_THREADS', read('WORKER_THREADS'), 1, 64),
     failpoints: env['FAILPOINT'] ?? '',
   }
+}
+
+/** Standard Webhooks 1.0.0: a secret has 24 to 64 bytes. Neither value is ever in a message. */
+function readAlarms(read: (name: string) => string): Config['alarms'] {
+  const target = url('ALARM_URL', read('ALARM_URL'), ['http:', 'https:'])
+  const [, encoded] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(read('ALARM_SECRET')) ?? []
+  const secret = Buffer.from(encoded ?? '', 'base64')
+  const isSecret = secret.length >= 24 && secret.length <= 64
+  if (target === null && read('ALARM_SECRET') === '') return null
+  if (!isSecret) throw new SettingError('ALARM_SECRET', 'is not `whsec_` and the base64 of 24 to 64 bytes')
+  if (target === null) throw new SettingError('ALARM_URL', 'is not set, but ALARM_SECRET is')
+  return { url: target, secret }
 }
 
 function chainFromEnvironment(read: (name: string) => string): ChainConfig {

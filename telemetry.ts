@@ -87,6 +87,18 @@ export const metrics = {
     labelNames: ['chain'],
     registers,
   }),
+  alarm: new Gauge({
+    name: 'millrace_alarm',
+    help: 'Alarms raised and not over: 1, else 0.',
+    labelNames: ['chain', 'code'],
+    registers,
+  }),
+  alarmDeliveries: new Counter({
+    name: 'millrace_alarm_deliveries_total',
+    help: 'Alarms sent to ALARM_URL, by outcome: delivered or dropped.',
+    labelNames: ['outcome'],
+    registers,
+  }),
   rpcRequests: new Counter({
     name: 'millrace_rpc_requests_total',
     help: 'HTTP requests to nodes, by outcome.',

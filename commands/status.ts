@@ -8,6 +8,7 @@ import type { Postgres } from '#store/postgres.ts'
 import { countProofs, type ProofCounts } from '#store/proofs.ts'
 import type { Chain } from '../chain.ts'
 import type { Runtime } from '../runtime.ts'
+import type { AlarmWatch } from './AlarmWatch.ts'
 
 /** Version of the API and of the program that serves it. */
 export const VERSION = '1.0.0'
@@ -17,6 +18,7 @@ export interface StatusOptions {
   readonly postgres: Postgres
   readonly runtime: Runtime
   readonly parityOf: (chain: Chain) => ParityStatus
+  readonly alarms: Pick<AlarmWatch, 'active'>
   /** What an operator should know, such as open access. */
   readonly notes: readonly string[]
 }
@@ -25,7 +27,7 @@ export interface StatusOptions {
 const PROOFS_AGE_MS_MAX = 10_000
 
 export function createStatusSource(options: StatusOptions): StatusSource {
-  const { chains, runtime, notes, parityOf } = options
+  const { chains, runtime, notes, parityOf, alarms } = options
   const startedAt = isoSeconds(Math.floor(runtime.clock.now() / 1000))
   const proofs = new ProofCounter(options)
   return {
@@ -38,12 +40,23 @@ export function createStatusSource(options: StatusOptions): StatusSource {
       version: VERSION,
       ready: readyOf(chains, 'all').ready,
       startedAt,
+      ...alarmReport(alarms),
       chains: await Promise.all(
         chains.map(async (chain) => statusOf(chain, await proofs.of(chain), parityOf(chain))),
       ),
       notes: [...notes, ...chains.flatMap((chain) => chain.notes)],
     }),
   }
+}
+
+function alarmReport(watch: StatusOptions['alarms']): Pick<StatusReport, 'degraded' | 'alarms'> {
+  const alarms = watch.active().map(({ sinceMs, chainId, code, problem }) => ({
+    chainId,
+    code,
+    problem,
+    since: isoSeconds(Math.floor(sinceMs / 1_000)),
+  }))
+  return { degraded: alarms.length > 0, alarms }
 }
 
 function readyOf(chains: readonly Chain[], scope: ReadyScope): { ready: boolean; reason?: string } {

@@ -18,6 +18,7 @@ import { readAttributions } from './attributions.ts'
 import { runTrafficOn } from './chains.ts'
 import { declareContracts } from './declaredContracts.ts'
 import { nodeReader } from './nodeReader.ts'
+import { openAlarms } from './openAlarms.ts'
 import { openParity, parityStatusOf } from './parity.ts'
 import { openProgram, type Program } from './program.ts'
 import { checkAllWalls, keepWallsChecked, openQueryEngines } from './queryEngines.ts'
@@ -105,12 +106,14 @@ async function serve(
   const chains = readsOf(program, declared)
   const parity = openParity(program.engines, program.chains, runtime, log)
   const comparing = parity.run(shutdown.signal)
+  const alarms = openAlarms(config, program.chains, parity, options, shutdown.signal)
   const status = createStatusSource({
     chains: program.chains,
     postgres,
     runtime,
     notes: notesOf(config),
     parityOf: ({ state }) => parityStatusOf(parity, chainId(state.chainId)),
+    alarms: alarms.watch,
   })
   const services: RouteServices = {
     chains,
@@ -145,6 +148,7 @@ async function serve(
     await closeServer(app, shutdown, { clock, log })
     await walls
     await comparing
+    await alarms.ended
     await Promise.all([sql.postgres.close(), sql.clickhouse.close()])
     await view
   }

@@ -107,6 +107,24 @@ const statusSchema = s.named('Status', {
   version: s.text(),
   ready: s.boolean(),
   startedAt: s.timestamp,
+  degraded: s.boolean({ description: 'True while any alarm holds.' }),
+  alarms: s.array(
+    s.object({
+      chainId: s.count,
+      code: s.oneOf([
+        'parity_differs',
+        'audit_differs',
+        'finality_violated',
+        'lane_stopped',
+        'lane_waiting',
+        'postgres_degraded',
+        'clickhouse_degraded',
+      ]),
+      problem: s.text(),
+      since: s.timestamp,
+    }),
+    { description: 'What the owner must know, also sent to ALARM_URL.' },
+  ),
   chains: s.array(chain),
   notes: s.array(s.text(), { description: 'What an operator should know, such as open access.' }),
 })

@@ -3,9 +3,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { StatusReport } from '#api/routes/status.ts'
 import { type Replay, startReplay } from '../ingest/support/replay.ts'
@@ -21,6 +23,7 @@ describeWithShared('a store that is down', () => {
   let postgres: CuttableProxy
   let clickhouse: CuttableProxy
   let origin: string
+  let owner: Owner
 
   beforeAll(async () => {
     const access = await freshDatabase()
@@ -39,6 +42,7 @@ describeWithShared('a store that is down', () => {
       '50',
     )
     const dataDir = mkdtempSync(join(tmpdir(), 'millrace-down-'))
+    owner = await openOwner()
     const databaseUrl = new URL(access.databaseUrl)
     databaseUrl.port = String(postgres.port)
     const clickhouseUrl = new URL(access.clickhouseUrl)
@@ -58,6 +62,8 @@ describeWithShared('a store that is down', () => {
         CLICKHOUSE_READER_URL: readerUrl.href,
         DATA_DIR: dataDir,
         VERIFY: 'links',
+        ALARM_URL: owner.url,
+        ALARM_SECRET: `whsec_${Buffer.alloc(32, 1).toString('base64')}`,
         LOG_LEVEL: 'error',
       },
       stdio: ['ignore', 'pipe', 'ignore'],
@@ -69,6 +75,7 @@ describeWithShared('a store that is down', () => {
       await replay.close()
       await postgres.close()
       await clickhouse.close()
+      owner.close()
       rmSync(dataDir, { recursive: true, force: true })
     })
     const [line] = await once(createInterface(program.stdout), 'line')
@@ -85,9 +92,9 @@ describeWithShared('a store that is down', () => {
   }
   const query = (engine: string) =>
     get(`/v1/indexer/query?engine=${engine}&sql=${encodeURIComponent('SELECT num FROM blocks LIMIT 1')}`)
+  const report = async (): Promise<StatusReport> => JSON.parse(await (await fetch(`${origin}/status`)).text())
   const storeOf = async (name: 'postgres' | 'clickhouse') => {
-    const report: StatusReport = JSON.parse(await (await fetch(`${origin}/status`)).text())
-    const store = report.chains[0]?.stores[name]
+    const store = (await report()).chains[0]?.stores[name]
     if (!store) throw new Error('no chain is reported')
     return { ...store, tip: store.tip ?? -1 }
   }
@@ -95,6 +102,8 @@ describeWithShared('a store that is down', () => {
   test('without ClickHouse, Postgres goes on indexing and answering, and ClickHouse catches up later', async () => {
     clickhouse.cut()
     await until(async () => (await storeOf('clickhouse')).state === 'retrying')
+    const { degraded, alarms } = await report()
+    expect([degraded, alarms.map(({ code }) => code)]).toEqual([true, ['clickhouse_degraded']])
     const tip = (await storeOf('postgres')).tip
     expect((await get('/health')).status).toBe(200)
     expect((await get(`/ready?minBlock=${tip + 4}`)).status).toBe(200)
@@ -104,8 +113,10 @@ describeWithShared('a store that is down', () => {
       status: 502,
       body: { ok: false, error: { code: 'upstream_error' } },
     })
+    await until(async () => owner.alarms.some((body) => body.includes('"clickhouse_degraded"')))
     clickhouse.mend()
     await until(async () => (await storeOf('clickhouse')).tip > tip)
+    await until(async () => !(await report()).degraded)
     expect((await query('clickhouse')).body).toMatchObject({ ok: true, row_count: 1 })
   })
 
@@ -126,6 +137,27 @@ describeWithShared('a store that is down', () => {
     expect((await get('/v1/blocks')).status).toBe(200)
   })
 })
+
+interface Owner {
+  readonly url: string
+  /** Bodies of what was posted. */
+  readonly alarms: string[]
+  close(): void
+}
+
+/** Who is told of alarms. */
+async function openOwner(): Promise<Owner> {
+  const alarms: string[] = []
+  const server = createServer(async (request, response) => {
+    alarms.push(await text(request))
+    response.end()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : undefined
+  return { url: `http://127.0.0.1:${port}/`, alarms, close: () => server.close() }
+}
 
 async function until(condition: () => Promise<boolean>): Promise<void> {
   for (let poll = 0; poll < POLLS_MAX; poll++) {

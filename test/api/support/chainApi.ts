@@ -220,6 +220,8 @@ function reportOf(state: ChainState): StatusReport {
     ready: state.tip >= 0,
     startedAt: '2026-01-01T00:00:00Z',
     notes: [],
+    degraded: false,
+    alarms: [],
     chains: [
       {
         chainId: state.chainId,

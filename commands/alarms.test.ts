@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest'
+import { AlarmWatch } from './AlarmWatch.ts'
+import { type Alarm, type AlarmCode, alarmsOf, type WatchedChain } from './alarms.ts'
+
+const running = { state: 'running', problem: null }
+const idle = { state: 'idle', problem: null }
+const well: WatchedChain = {
+  state: { chainId: 4217 },
+  audit: { state: 'agrees', problem: null },
+  headStatus: running,
+  historyStatus: idle,
+  clickhouseStatus: running,
+  storeProblem: null,
+}
+const equal = { state: 'equal', problem: null } as const
+
+test('a chain that is well raises nothing', () => {
+  expect(alarmsOf(well, equal)).toEqual([])
+  expect(alarmsOf({ ...well, audit: null }, { state: 'waiting', problem: 'not compared' })).toEqual([])
+})
+
+test.each<[AlarmCode, Partial<WatchedChain>]>([
+  ['audit_differs', { audit: { state: 'differs', problem: 'why' } }],
+  ['finality_violated', { headStatus: { state: 'finality_violated', problem: 'why' } }],
+  ['lane_stopped', { headStatus: { state: 'stopped', problem: 'why' } }],
+  ['lane_stopped', { historyStatus: { state: 'stopped', problem: 'why' } }],
+  ['lane_waiting', { headStatus: { state: 'waiting', problem: 'why' } }],
+  ['lane_waiting', { historyStatus: { state: 'filling', problem: 'why' } }],
+  ['postgres_degraded', { storeProblem: 'why' }],
+  ['clickhouse_degraded', { clickhouseStatus: { state: 'retrying', problem: 'why' } }],
+  ['clickhouse_degraded', { clickhouseStatus: { state: 'stopped', problem: 'why' } }],
+])('%s is raised by %j', (code, change) => {
+  expect(alarmsOf({ ...well, ...change }, equal)).toEqual([{ chainId: 4217, code, problem: 'why' }])
+})
+
+test('stores that differ raise parity_differs', () => {
+  const differs = { state: 'differs', problem: 'logs differs between the stores from block 7' } as const
+  expect(alarmsOf(well, differs)).toEqual([
+    { chainId: 4217, code: 'parity_differs', problem: differs.problem },
+  ])
+})
+
+function openWatch() {
+  const told: string[] = []
+  const errors: object[] = []
+  const state = { nowMs: 0, alarms: [] as Alarm[] }
+  const watch = new AlarmWatch({
+    read: () => state.alarms,
+    tell: ({ type, code, sinceMs }) => told.push(`${type} ${code} since ${sinceMs}`),
+    clock: { now: () => 5_000_000 + state.nowMs, monotonic: () => state.nowMs, sleep: async () => {} },
+    log: { debug() {}, info() {}, warn() {}, error: (fields) => errors.push(fields) },
+  })
+  const seconds = (count: number, ...codes: AlarmCode[]) => {
+    state.alarms = codes.map((code) => ({ chainId: 1, code, problem: `after ${state.nowMs}` }))
+    for (let second = 0; second < count; second++, state.nowMs += 1_000) watch.step()
+  }
+  return { watch, told, errors, seconds }
+}
+
+test('a difference is told at once, and once, until it has been over for a minute', () => {
+  const { told, errors, seconds } = openWatch()
+  seconds(1, 'parity_differs')
+  expect(told).toEqual(['alarm.raised parity_differs since 5000000'])
+  seconds(300, 'parity_differs')
+  seconds(59)
+  seconds(10, 'parity_differs')
+  expect(told).toHaveLength(1)
+  seconds(62)
+  expect(told).toEqual([
+    'alarm.raised parity_differs since 5000000',
+    'alarm.cleared parity_differs since 5000000',
+  ])
+  expect(errors).toHaveLength(1)
+})
+
+test('a store that is back within seconds calls nobody, but is seen at once', () => {
+  const { watch, told, seconds } = openWatch()
+  seconds(9, 'clickhouse_degraded')
+  expect(watch.active()).toMatchObject([{ code: 'clickhouse_degraded', sinceMs: 5_000_000 }])
+  seconds(5)
+  expect(watch.active()).toEqual([])
+  seconds(10, 'clickhouse_degraded')
+  expect(told).toEqual([])
+  seconds(1, 'clickhouse_degraded')
+  expect(told).toEqual(['alarm.raised clickhouse_degraded since 5014000'])
+})
+
+test('two conditions are two alarms', () => {
+  const { told, seconds } = openWatch()
+  seconds(11, 'postgres_degraded', 'audit_differs')
+  expect(told.map((line) => line.split(' ')[1])).toEqual(['audit_differs', 'postgres_degraded'])
+})
