@@ -2,7 +2,7 @@
 import { type BlockRange, blockCount } from '#ingest/range.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 import { samplePlaces } from '#ingest/sample.ts'
-import { estimateDisk } from '#store/diskEstimate.ts'
+import { DiskEstimate } from '#store/diskEstimate.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { createDecodePool, type DecodePool } from '#transform/decodePool.ts'
 import { tableNames, tables } from '#transform/tables.ts'
@@ -47,7 +47,7 @@ interface Sample {
   transactions: number
   logs: number
   rows: { postgres: number; clickhouse: number }
-  bytes: { postgres: number; clickhouse: number }
+  readonly disk: DiskEstimate
   fetchMs: number
   decodeMs: number
 }
@@ -135,18 +135,16 @@ const emptySample = (): Sample => ({
   transactions: 0,
   logs: 0,
   rows: { postgres: 0, clickhouse: 0 },
-  bytes: { postgres: 0, clickhouse: 0 },
+  disk: new DiskEstimate(),
   fetchMs: 0,
   decodeMs: 0,
 })
 
 function addBatch(sample: Sample, batch: EncodedBatch): void {
-  const disk = estimateDisk(batch.tables)
   sample.blocks += blockCount(batch.range)
   sample.transactions += batch.tables.txs.rowCount
   sample.logs += batch.tables.logs.rowCount
-  sample.bytes.postgres += disk.postgres
-  sample.bytes.clickhouse += disk.clickhouse
+  sample.disk.add(batch.tables)
   for (const name of tableNames) {
     sample.rows.postgres += batch.tables[name].rowCount
     if (tables[name].stores === 'both') sample.rows.clickhouse += batch.tables[name].rowCount
@@ -170,6 +168,7 @@ function estimateOf(
   const whole = (value: number) => Math.round(value * scale)
   const rows = { postgres: whole(sample.rows.postgres), clickhouse: whole(sample.rows.clickhouse) }
   const calls = whole(sample.calls)
+  const bytes = sample.disk.bytes()
   // Fetching goes on beside the rest; decoding shares the machine with the stores.
   const fetchSeconds = (sample.fetchMs * scale) / 1000 / FETCHES_AT_ONCE
   const workSeconds = (sample.decodeMs * scale) / 1000 / threads + rows.postgres / ROWS_PER_SECOND
@@ -182,7 +181,7 @@ function estimateOf(
     calls,
     receivedBytes: whole(sample.receivedBytes),
     rows,
-    bytes: { postgres: whole(sample.bytes.postgres), clickhouse: whole(sample.bytes.clickhouse) },
+    bytes: { postgres: whole(bytes.postgres), clickhouse: whole(bytes.clickhouse) },
     seconds: Math.ceil(Math.max(fetchSeconds, workSeconds)),
     price: pricePerMillion === null ? null : (calls / 1e6) * pricePerMillion,
   }
