@@ -6,6 +6,7 @@ import { messageOf } from '#errors.ts'
 import type { Logger } from '#telemetry.ts'
 import { ApiError, type ErrorCode } from './errors.ts'
 import { fixedHeaders } from './headers.ts'
+import { lingeringReply } from './lingeringReply.ts'
 import { apiErrorOf } from './thrown.ts'
 
 /** `{error: {code, message, details?}, requestId}`. */
@@ -25,7 +26,8 @@ export function sendError(
   const error = apiErrorOf(thrown)
   if (error.status >= 500) logFailure(error, request, log)
   const extra = request.routeOptions.config.errorFields ?? {}
-  return reply
+  const text = JSON.stringify({ ...extra, ...errorEnvelope(error, request.id) })
+  reply
     .code(error.status)
     .removeHeader('etag')
     .headers({
@@ -34,7 +36,10 @@ export function sendError(
       'svc-request-id': request.id,
       ...error.headers,
     })
-    .send(JSON.stringify({ ...extra, ...errorEnvelope(error, request.id) }))
+  if (error.code !== 'body_too_large' || request.raw.complete) return reply.send(text)
+  // The client has it all before it ends: its length is told, and the compressor would hold it back.
+  request.headers['x-no-compression'] = 'lingering'
+  return reply.header('content-length', Buffer.byteLength(text)).send(lingeringReply(text, request.raw))
 }
 
 /** Nobody reads the answer any more: none is sent. 499 is what proxies log for it. */

@@ -91,6 +91,50 @@ test.each([
   expect(response.headers.get('cache-control')).toBe('no-store')
 })
 
+test.each([
+  ['announced', (length: number) => `content-length: ${length}\r\n\r\n`, ''],
+  [
+    'in one chunk',
+    (length: number) => `transfer-encoding: chunked\r\n\r\n${length.toString(16)}\r\n`,
+    '\r\n0\r\n\r\n',
+  ],
+] as const)(
+  'a client that sends 8 MB before it looks, %s, finds its answer, and then the end',
+  async (_title, framing, end) => {
+    const length = 8_000_000
+    const head = `POST /v1/things HTTP/1.1\r\nhost: x\r\naccept-encoding: gzip\r\ncontent-type: application/json\r\n`
+    const socket = connect(server.port, '127.0.0.1')
+    socket.pause()
+    await new Promise((resolve, reject) => {
+      socket.once('error', reject)
+      socket.write(head + framing(length))
+      socket.write(Buffer.alloc(length, 'x'))
+      socket.write(end, resolve)
+    })
+    let received = ''
+    for await (const chunk of socket.setEncoding('utf8')) received += chunk
+    expect(received).toMatch(/^HTTP\/1.1 413 .*"body_too_large".*}$/s)
+  },
+)
+
+test('a client that sends without end is answered at once and cut after a while', async () => {
+  const socket = connect(server.port, '127.0.0.1')
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  socket.on('error', () => {})
+  socket.write('POST /v1/things HTTP/1.1\r\nhost: x\r\naccept-encoding: gzip\r\n')
+  socket.write('content-type: application/json\r\ncontent-length: 900000000\r\n\r\n')
+  const answer = await new Promise((resolve) => socket.once('data', (chunk) => resolve(chunk.toString())))
+  expect(answer).toMatch(/^HTTP\/1.1 413 .*connection: close/is)
+  const megabyte = Buffer.alloc(1_000_000)
+  const send = () => {
+    while (!socket.destroyed && socket.write(megabyte));
+  }
+  socket.on('drain', send)
+  send()
+  await closed
+  expect(socket.bytesWritten).toBeLessThan(900_000_000)
+})
+
 test('HTTP/1.0 without Host is served', async () => {
   expect((await exchange(server.port, 'GET /v1/rows/5 HTTP/1.0\r\n\r\n')).status).toBe(200)
 })
