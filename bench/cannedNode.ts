@@ -17,6 +17,19 @@ export type ServeMessage =
       readonly latencyMs: number
     }
   | { readonly type: 'hold' | 'release' }
+  | ({ readonly type: 'live' } & LiveBlocks)
+
+/** A chain that grows: block `from` is there at once, and each later one in its turn. */
+export interface LiveBlocks {
+  readonly from: number
+  /** When block `from` + 1 is due less one interval, in Unix milliseconds. */
+  readonly sinceMs: number
+  readonly intervalMs: number
+}
+
+/** When a block is there for readers. */
+export const dueMs = ({ from, sinceMs, intervalMs }: LiveBlocks, number: number): number =>
+  sinceMs + (number - from) * intervalMs
 
 /** What the child says once it answers. */
 export interface NodeMessage {
@@ -34,8 +47,20 @@ interface Request {
 /** Blocks are held back until the reader has started up: what is measured begins with the first of them. */
 let released = Promise.withResolvers<void>()
 
+/** Null: the whole chain is there. */
+let live: LiveBlocks | null = null
+
+/** Newest block there is now. */
+function newest(chain: CannedChain): number {
+  const last = chain.blocks - 1
+  if (live === null) return last
+  const passed = Math.floor((Date.now() - live.sinceMs) / live.intervalMs)
+  return Math.min(last, live.from + Math.max(0, passed))
+}
+
 process.on('message', (message: ServeMessage) => {
   if (message.type === 'serve') serve(message.path, message.latencyMs)
+  else if (message.type === 'live') live = message
   else if (message.type === 'release') released.resolve()
   else released = Promise.withResolvers()
 })
@@ -97,7 +122,7 @@ function resultOf(chain: CannedChain, method: string, params: readonly unknown[]
     case 'eth_chainId':
       return Buffer.from('"0x1079"')
     case 'eth_blockNumber':
-      return Buffer.from(`"0x${(chain.blocks - 1).toString(16)}"`)
+      return Buffer.from(`"0x${newest(chain).toString(16)}"`)
     case 'eth_getBlockByNumber':
       return within(
         chain,
@@ -123,6 +148,8 @@ const beforeTransactions = Buffer.from('"transactions":[')
 const listEnd = Buffer.from(']}')
 
 function within(chain: CannedChain, tag: unknown, read: (number: number) => Buffer): Buffer {
-  const number = tag === 'latest' || tag === 'finalized' ? chain.blocks - 1 : Number(tag)
-  return number < chain.blocks ? read(number) : Buffer.from('null')
+  const last = newest(chain)
+  const final = live === null ? last : live.from
+  const number = tag === 'latest' ? last : tag === 'finalized' ? final : Number(tag)
+  return number <= last ? read(number) : Buffer.from('null')
 }

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { cpus, totalmem } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { buildCannedFile, type Chain } from './cannedFile.ts'
-import type { NodeMessage, ServeMessage } from './cannedNode.ts'
+import type { LiveBlocks, NodeMessage, ServeMessage } from './cannedNode.ts'
 
 export interface CannedNode {
   readonly url: string
@@ -15,6 +15,8 @@ export interface CannedNode {
   release(): void
   /** Requests for blocks wait again. */
   hold(): void
+  /** The chain ends at a block and grows from there on. */
+  live(blocks: LiveBlocks): void
   stop(): void
 }
 
@@ -32,6 +34,7 @@ export async function startCannedNode(chain: Chain, latencyMs = 0): Promise<Cann
     bytes,
     release: () => tell('release'),
     hold: () => tell('hold'),
+    live: (grown) => child.send({ type: 'live', ...grown } satisfies ServeMessage),
     stop: () => child.disconnect(),
   }
 }
@@ -58,6 +61,12 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1
     ? (sorted[middle] ?? 0)
     : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2
+}
+
+/** The smallest value that this share of all of them do not exceed. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0
 }
 
 /** One line of the table. */

@@ -40,6 +40,29 @@ export async function benchGrowth(): Promise<Line[]> {
   return lines
 }
 
+/** `npm run bench far`: what 50 ms to the node cost, in the same run. */
+export async function benchFar(): Promise<Line[]> {
+  const chain = dense(denseBlocks)
+  const secondsAt = async (latencyMs: number) => {
+    const node = await startCannedNode(chain, latencyMs)
+    try {
+      return (await runPipeline(node, 'roots')).committedSeconds
+    } finally {
+      node.stop()
+    }
+  }
+  const [near, far] = [await secondsAt(0), await secondsAt(FAR_MS)]
+  return [
+    {
+      subject: `dense, ${FAR_MS} ms to the node`,
+      value: `committed ${seconds(far)}`,
+      against: `${(far / near).toFixed(2)} × the ${seconds(near)} of a node beside it`,
+    },
+  ]
+}
+
+const FAR_MS = 50
+
 async function benchChain(chain: Chain): Promise<Line[]> {
   const node = await startCannedNode(chain)
   try {

@@ -1,17 +1,11 @@
-/** One run of the real program over a canned chain: started as users start it, watched from outside. */
-import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
+/** One run of the real program over a canned chain, watched from outside. */
 import pg from 'pg'
 import { openClickHouse } from '#store/clickhouse/client.ts'
 import { databaseOf } from '#store/clickhouse/template.ts'
-import { type Connection, readConnection } from '#store/embedded/connection.ts'
 import { schemaOf } from '#store/postgres.ts'
 import type { CannedNode } from './harness.ts'
 import { type CpuSeconds, cpuBetween, readUsage } from './processes.ts'
+import { chainId, isQueryable, type RunningProgram, withProgram } from './program.ts'
 import { readTotals, type Totals } from './totals.ts'
 
 export interface PipelineRun {
@@ -27,50 +21,18 @@ export interface PipelineRun {
   readonly totals: Totals
 }
 
-const chainId = 4217
 /** Looking costs the machine some of what is measured: a statement, and some hundred small files. */
 const SAMPLE_MS = 50
 const MEMORY_SAMPLE_MS = 500
 
 /** @param checks what is verified: `roots` is the default of the program */
-export async function runPipeline(node: CannedNode, checks: 'roots' | 'links'): Promise<PipelineRun> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'millrace-bench-'))
-  const port = await freePort()
+export function runPipeline(node: CannedNode, checks: 'roots' | 'links'): Promise<PipelineRun> {
   node.hold()
-  const child = spawn(
-    process.execPath,
-    [...process.execArgv, join(import.meta.dirname, '../main.ts'), 'up'],
-    {
-      env: {
-        ...process.env,
-        RPC_URL: node.url,
-        DATA_DIR: dataDir,
-        VERIFY: checks,
-        PORT: String(port),
-        LOG_LEVEL: 'warn',
-      },
-      stdio: ['ignore', process.env['TRACE'] ? 'inherit' : 'ignore', 'inherit'],
-    },
-  )
-  try {
-    const address = `http://127.0.0.1:${port}`
-    await until(child, async () => (await fetch(`${address}/health`)).ok, 100)
-    const connection = readConnection(dataDir)
-    if (!connection) throw new Error('the program left no note of its engines')
-    return await watch(child, node, address, connection)
-  } finally {
-    await end(child)
-    rmSync(dataDir, { recursive: true, force: true })
-  }
+  return withProgram(node, checks, (program) => watch(program, node))
 }
 
-async function watch(
-  child: ChildProcess,
-  node: CannedNode,
-  address: string,
-  connection: Connection,
-): Promise<PipelineRun> {
-  const pid = child.pid ?? 0
+async function watch(program: RunningProgram, node: CannedNode): Promise<PipelineRun> {
+  const { pid, connection, until } = program
   const client = new pg.Client({ connectionString: connection.databaseUrl })
   await client.connect()
   const clickhouse = openClickHouse({
@@ -83,10 +45,10 @@ async function watch(
     const before = readUsage(pid)
     const begun = performance.now()
     node.release()
-    await until(child, () => isCommitted(client, node.blocks), SAMPLE_MS)
+    await until(() => isCommitted(client, node.blocks), SAMPLE_MS)
     const committedSeconds = (performance.now() - begun) / 1000
     const committed = cpuBetween(before, readUsage(pid))
-    await until(child, () => isQueryable(address), SAMPLE_MS)
+    await until(() => isQueryable(program), SAMPLE_MS)
     const queryableSeconds = (performance.now() - begun) / 1000
     const queryable = cpuBetween(before, readUsage(pid))
     const totals = await readTotals(client, schemaOf(chainId), clickhouse, databaseOf(chainId))
@@ -119,21 +81,6 @@ async function isCommitted(client: pg.Client, blocks: number): Promise<boolean> 
   return Number(attached) + Number(loaded) >= blocks && Number(mirrored) >= blocks
 }
 
-async function isQueryable(address: string): Promise<boolean> {
-  if (!(await fetch(`${address}/ready`)).ok) return false
-  const list = await fetch(`${address}/v1/transfers?chainId=${chainId}&limit=10`)
-  if (!list.ok) throw new Error(`the list of transfers answered ${list.status}`)
-  await list.text()
-  return true
-}
-
-async function until(child: ChildProcess, isDone: () => Promise<boolean>, everyMs: number): Promise<void> {
-  while (!(await isDone().catch(() => false))) {
-    if (child.exitCode !== null) throw new Error(`the program ended with ${child.exitCode}`)
-    await setTimeout(everyMs)
-  }
-}
-
 function watchMemory(pid: number) {
   let [programBytesMax, enginesBytesMax] = [0, 0]
   const look = () => {
@@ -148,21 +95,4 @@ function watchMemory(pid: number) {
       return { programBytesMax, enginesBytesMax }
     },
   }
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null) return
-  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
-  child.kill('SIGINT')
-  await exited
-}
-
-function freePort(): Promise<number> {
-  const server = createServer()
-  return new Promise((resolve) =>
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-    }),
-  )
 }

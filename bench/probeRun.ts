@@ -45,6 +45,6 @@ export async function runProbe(node: CannedNode): Promise<ProbeRun> {
   }
 }
 
-/** As many as the real reader would settle for: answers of about 6 MB, and 100 blocks at most. */
+/** As many as the real reader would settle for: answers of about 6 MB, and 250 blocks at most. */
 const batchBlocksOf = ({ blocks, bytes }: CannedNode): number =>
-  Math.max(1, Math.min(100, Math.floor((6_000_000 * blocks) / bytes)))
+  Math.max(1, Math.min(250, Math.floor((6_000_000 * blocks) / bytes)))

@@ -1,13 +1,18 @@
 /** `npm run bench [subject]`: runs the benches and prints one table. */
+import { benchCalibration } from './calibration.ts'
 import { benchDecode } from './decode.bench.ts'
 import { type Line, machine } from './harness.ts'
-import { benchGrowth, benchIngest } from './ingest.bench.ts'
+import { benchFar, benchGrowth, benchIngest } from './ingest.bench.ts'
 import { benchLists } from './lists.bench.ts'
+import { benchLive } from './live.bench.ts'
 
 const subjects: Readonly<Record<string, () => Promise<Line[]>>> = {
+  calibration: benchCalibration,
   decode: benchDecode,
   ingest: benchIngest,
   growth: benchGrowth,
+  far: benchFar,
+  live: benchLive,
   lists: benchLists,
 }
 

@@ -43,7 +43,7 @@ export interface ChainLimits {
 export const usualLimits: ChainLimits = {
   inFlightBytesMax: 192 * 1024 * 1024,
   cacheBytesMax: 192 * 1024 * 1024,
-  batchBlocksMax: 200,
+  batchBlocksMax: 250,
   sealGapBlocks: 1_200,
   leaseMs: 10_000,
 }

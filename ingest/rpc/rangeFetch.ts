@@ -202,7 +202,9 @@ export class RangeFetch {
         }
         break
       case 'rate_limited':
-        // The endpoint is paused and will not be chosen; waiting for it is not a failure of the range.
+        // The endpoint is paused and will not be chosen; waiting for it is not a failure of the range. A quota that counts
+        // calls may be smaller than the request, and would refuse it for ever.
+        attempt.blocksMax = Math.max(1, Math.floor(blocks / 2))
         return 'at_once'
       case 'pruned':
         attempt.prunedAt.add(error.endpoint)

@@ -25,7 +25,7 @@ export interface RpcSourceOptions {
   readonly finalityDepth: number
   readonly runtime: Runtime
   readonly log: Logger
-  /** Blocks in one request at most; 100 by default, which is 200 calls. */
+  /** Blocks in one request at most; 250 by default, which is 500 calls. */
   readonly batchBlocksMax?: number
   /** Length an answer is sized to; 6 MB by default. */
   readonly batchBytesTarget?: number
@@ -48,7 +48,8 @@ export interface RpcSource extends Source {
 
 /** Between 4 and 8 MB a reply a node's overhead vanishes and a lost reply still costs little (measured). */
 const BATCH_BYTES_TARGET = 6_000_000
-const BATCH_BLOCKS_MAX = 100
+/** Half of what nodes take in a batch by default (geth: 1,000 calls); one that takes less is asked for less from then on. */
+const BATCH_BLOCKS_MAX = 250
 
 /**
  * One chain behind one or more JSON-RPC endpoints. Connects to nothing until asked.

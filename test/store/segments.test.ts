@@ -200,7 +200,7 @@ describeWithShared('segments and partitions', () => {
   })
 
   test('chunks of a target that grew nest into those of the smaller one', () => {
-    expect(chunkBlocks({ from: 0, to: 99 })).toBe(4_096)
+    expect(chunkBlocks({ from: 0, to: 99 })).toBe(16_384)
     for (const to of [1_000, 200_000, 1_000_000, 20_000_000]) {
       const width = chunkBlocks({ from: 0, to })
       expect(Math.log2(width) % 1).toBe(0)
