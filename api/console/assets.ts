@@ -57,6 +57,7 @@ const sources = {
     'liveRows',
     'liveStream',
     'queryAnswer',
+    'queryPlan',
     'rates',
     'scale',
     'share',

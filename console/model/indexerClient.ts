@@ -1,4 +1,4 @@
-/** Asks the SQL endpoint of a running program, once. */
+/** Asks a running program: SQL once, its plan, other resources. */
 import {
   isObject,
   parseFailure,
@@ -7,6 +7,7 @@ import {
   type QueryRequest,
   RequestFailure,
 } from './queryAnswer.ts'
+import { parseQueryPlan, type QueryPlan } from './queryPlan.ts'
 
 /** The longest the server lets a query run; a shorter wait is a press of Stop. */
 const timeoutMs = 30_000
@@ -19,6 +20,28 @@ export async function runQuery(
 ): Promise<QueryAnswer> {
   const response = await postQuery(origin, request, { signal })
   return parseQueryAnswer(await response.json())
+}
+
+/** What the query would read and cost; it is not run. @throws RequestFailure */
+export async function explainQuery(
+  origin: string,
+  { sql, signatures, engine, chainId, limit }: QueryRequest,
+  signal: AbortSignal,
+): Promise<QueryPlan> {
+  const body = JSON.stringify({
+    sql,
+    engine,
+    limit,
+    ...(signatures && { signature: signatures }),
+    ...(chainId !== null && { chainId }),
+  })
+  const headers = { 'content-type': 'application/json' }
+  const response = await answered(signal, () =>
+    fetch(new URL('v1/indexer/explain', origin), { method: 'POST', headers, body, signal }),
+  )
+  const answer: unknown = await response.json().catch(() => null)
+  if (response.ok) return parseQueryPlan(answer)
+  throw parseFailure(answer, response.status)
 }
 
 /** Sends the query; the answer is a success. @throws RequestFailure, or the signal's reason */

@@ -52,6 +52,8 @@ const look = EditorView.theme({
   '.cm-completionDetail': { color: 'var(--muted)', fontStyle: 'normal', marginLeft: '1em' },
   'li[aria-selected] .cm-completionDetail': { color: 'inherit' },
   '.cm-completionIcon': { opacity: '0.65' },
+  // The stock sign is one that many machines have no font for.
+  '.cm-completionIcon-keyword::after': { content: "'·'" },
   '.cm-placeholder': { color: 'var(--faint)' },
 })
 

@@ -1,6 +1,7 @@
 /** The query view: what is asked, of which engine, and the one run that may be under way. */
-import { runQuery } from '../model/indexerClient.ts'
+import { explainQuery, runQuery } from '../model/indexerClient.ts'
 import { type Engine, type QueryAnswer, type QueryRequest, RequestFailure } from '../model/queryAnswer.ts'
+import { planAnswer, planSummary } from '../model/queryPlan.ts'
 import { type IndexerSchema, origin, readSchema } from './api.ts'
 import { Editor } from './editor.ts'
 import { find } from './element.ts'
@@ -23,6 +24,7 @@ export class QueryView {
   readonly #editor: Editor
   readonly #browser: SchemaBrowser
   readonly #run = find('run', HTMLButtonElement)
+  readonly #explain = find('explain', HTMLButtonElement)
   readonly #live = find('live', HTMLButtonElement)
   readonly #stop = find('stop', HTMLButtonElement)
   readonly #liveMode = find('live-mode', HTMLSelectElement)
@@ -46,6 +48,7 @@ export class QueryView {
       },
     })
     this.#run.addEventListener('click', () => void this.run())
+    this.#explain.addEventListener('click', () => void this.#explainQuery())
     this.#live.addEventListener('click', () => void this.#toggleLive())
     this.#stop.addEventListener('click', () => this.stop())
     for (const input of this.#engines) input.addEventListener('change', () => void this.#useSchema())
@@ -84,6 +87,14 @@ export class QueryView {
       this.#result.tell('Running.')
       const answer = await runQuery(origin, request, signal)
       this.#result.show(answer, summaryOf(answer, request))
+    })
+  }
+
+  async #explainQuery(): Promise<void> {
+    await this.#start('once', async (request, signal) => {
+      this.#result.tell('Asking for the plan.')
+      const plan = await explainQuery(origin, request, signal)
+      this.#result.show(planAnswer(plan), planSummary(plan))
     })
   }
 

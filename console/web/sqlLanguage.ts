@@ -47,11 +47,14 @@ export function sqlLanguage(schema: IndexerSchema | null): LanguageSupport {
   ])
   const relations = relationsOf(schema)
   const named = (context: CompletionContext) => columnsOfNamed(context, relations)
+  // The source for schemas offers no table where the word so far is a function's name: `log` is one, `logs` a table.
+  const tables = completeFromList([...relations.values()].map(({ self }) => self))
   const { language } = dialect
   const completes = (autocomplete: (context: CompletionContext) => ReturnType<typeof words>) =>
     language.data.of({ autocomplete })
   return new LanguageSupport(language, [
     completes(schemaCompletionSource({ dialect, schema: Object.fromEntries(relations) })),
+    completes(ifNotIn(elsewhere, (context) => (isFunctionName(context, functions) ? tables(context) : null))),
     completes(ifNotIn(elsewhere, named)),
     completes(ifNotIn(elsewhere, words)),
   ])
@@ -86,6 +89,11 @@ const reserved: ReadonlySet<string> = new Set(['from', 'to'])
 
 /** A column's name as a query writes it. */
 export const writtenName = (column: string): string => (reserved.has(column) ? `"${column}"` : column)
+
+function isFunctionName(context: CompletionContext, functions: readonly string[]): boolean {
+  const word = context.matchBefore(/\w+/)?.text.toLowerCase()
+  return word !== undefined && functions.some((name) => name.toLowerCase() === word)
+}
 
 /** Columns of the tables that the query names anywhere, so that SELECT can be written before or after FROM. */
 function columnsOfNamed(

@@ -1,0 +1,232 @@
+// Goal: the console does in a browser what it says: tables, completion, marks, runs, plans, live rows, charts, links, files.
+// Method: the real pages over a recorded chain in both stores, in the machine's Chromium; nothing may be complained about
+// by the browser or asked of another server.
+import { readFile } from 'node:fs/promises'
+import type { Browser, BrowserContext } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import type { EncodedBatch } from '#transform/batch.ts'
+import { type ChainApi, openChainApi } from '../api/support/chainApi.ts'
+import { recordedBatches } from '../store/support/chainStore.ts'
+import { describeWithShared } from '../support/shared.ts'
+import { describeInBrowser, launchBrowser } from './support/browser.ts'
+import { ConsolePage } from './support/consolePage.ts'
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
+
+const engines = ['postgres', 'clickhouse'] as const
+const labels = { postgres: 'Postgres', clickhouse: 'ClickHouse' } as const
+
+describeWithShared('the console', () => {
+  describeInBrowser('in a browser', () => {
+    let api: ChainApi
+    let browser: Browser
+    let context: BrowserContext
+    let shown: ConsolePage
+    let batches: EncodedBatch[]
+
+    beforeAll(async () => {
+      batches = recordedBatches('tempo-dev-2k', 10)
+      api = await openChainApi()
+      await api.append(batches.slice(0, -2))
+      await api.finalize(api.state.tip)
+      await api.fillClickHouse()
+      browser = await launchBrowser()
+    })
+    afterAll(async () => {
+      await browser?.close()
+      await api?.close()
+    })
+    beforeEach(async () => {
+      context = await browser.newContext({ acceptDownloads: true })
+      context.setDefaultTimeout(100_000)
+      shown = await ConsolePage.open(context, api.server.origin)
+    })
+    afterEach(async () => {
+      expect(shown.complaints).toEqual([])
+      await context.close()
+    })
+
+    const schemaOf = async (engine: string) => (await api.get(`/v1/indexer/schema?engine=${engine}`)).body
+
+    test('the first example has run, and both engines list all of their tables', async () => {
+      await shown.ended()
+      expect(await shown.summary.textContent()).toMatch(
+        /^[\d,]+ rows? in [\d.,]+ ms on Postgres, blocks 0 to /,
+      )
+      for (const engine of engines) {
+        await shown.use(labels[engine])
+        const names: string[] = (await schemaOf(engine)).relations.map(({ name }: { name: string }) => name)
+        await expect.poll(() => shown.relations(), { timeout: 60_000 }).toEqual(names)
+      }
+      expect((await shown.relations()).length).toBeGreaterThanOrEqual(22)
+      await shown.page.locator('#schema-filter').fill('holder')
+      expect((await shown.relations()).every((name) => name !== 'blocks')).toBe(true)
+    })
+
+    test('a table opens to its columns, gives its newest rows, and a column is written by a click', async () => {
+      const blocks = shown.page.locator('#relation-blocks')
+      await blocks.locator('summary').click()
+      await blocks.locator('.sample').click()
+      await shown.ended()
+      expect(await shown.text()).toContain('FROM blocks')
+      expect((await shown.rows()).length).toBeGreaterThan(0)
+      await shown.write('')
+      await blocks.locator('.column', { hasText: 'gas_used' }).click()
+      expect(await shown.text()).toBe('gas_used')
+    })
+
+    test('every example of both engines runs and has rows', async () => {
+      for (const engine of engines) {
+        await shown.use(labels[engine])
+        const { examples } = await schemaOf(engine)
+        const buttons = shown.page.locator('#examples button')
+        await expect
+          .poll(() => buttons.allInnerTexts(), { timeout: 60_000 })
+          .toEqual(examples.map(({ title }: { title: string }) => title))
+        for (const { title, sql } of examples) {
+          await buttons.filter({ hasText: title }).first().click()
+          await shown.ended()
+          expect(await shown.text()).toBe(sql.trimEnd())
+          expect(await shown.failure.isVisible(), title).toBe(false)
+          expect(await shown.summary.textContent(), title).toMatch(/^[1-9].* on (Postgres|ClickHouse)/)
+        }
+      }
+    })
+
+    test('the editor completes tables and columns, and a mistake is marked where it is', async () => {
+      const options = shown.page.locator('.cm-tooltip-autocomplete li')
+      await shown.write('SELECT ')
+      await shown.page.keyboard.type('* FROM blo')
+      await options
+        .filter({ hasText: /^blocks/ })
+        .first()
+        .click()
+      await shown.page.keyboard.type(' WHERE gas_us')
+      await options
+        .filter({ hasText: /^gas_used/ })
+        .first()
+        .click()
+      expect(await shown.text()).toBe('SELECT * FROM blocks WHERE gas_used')
+      await shown.use('ClickHouse')
+      await shown.write('SELECT * FROM ')
+      await shown.page.keyboard.type('log')
+      await options.filter({ hasText: /^logs/ }).first().waitFor()
+      for (const engine of engines) {
+        await shown.use(labels[engine])
+        await shown.write('SELECT num,\n  nonsense\nFROM blocks')
+        await shown.press('run')
+        expect(await shown.failure.textContent()).toMatch(/nonsense/)
+        expect(await shown.page.locator('.cm-lintRange-error').textContent()).toBe('nonsense')
+        await shown.failure.locator('button', { hasText: 'line 2, column 3' }).click()
+        await shown.write('SELECT 1 AS one FROM blocks')
+        await shown.press('run')
+        expect(await shown.page.locator('.cm-lintRange-error').count()).toBe(0)
+        expect(await shown.failure.isVisible()).toBe(false)
+      }
+    })
+
+    test('Ctrl+Enter runs, and Explain shows plan and price without running', async () => {
+      for (const engine of engines) {
+        await shown.use(labels[engine])
+        await shown.write('SELECT num, tx_count FROM blocks WHERE num BETWEEN 3 AND 5 ORDER BY num')
+        await shown.page.keyboard.press('ControlOrMeta+Enter')
+        await shown.summary.filter({ hasText: `3 rows in` }).filter({ hasText: labels[engine] }).waitFor()
+        expect((await shown.rows()).map(([num]) => num)).toEqual(['3', '4', '5'])
+        await shown.press('explain')
+        expect(await shown.summary.textContent()).toMatch(/^Not run\. Reads about [\d,]+ rows?.* dollars\.$/)
+        const steps = await shown.rows()
+        expect(steps.length).toBeGreaterThan(1)
+        expect(steps.some(([, , reads]) => /blocks/.test(reads ?? ''))).toBe(true)
+      }
+    })
+
+    test('ten thousand rows are in the grid with only those in sight in the document', async () => {
+      await shown.page.locator('#limit').selectOption('10000')
+      await shown.write('SELECT a.log_idx AS a, b.block_num AS b, b.topic0 FROM logs a CROSS JOIN logs b')
+      await shown.press('run')
+      expect(await shown.summary.textContent()).toMatch(/^10,000 rows .* More than 10,000 exist\.$/)
+      const grid = shown.page.locator('.grid')
+      const drawn = shown.page.locator('.grid-body .grid-row')
+      expect(await grid.getAttribute('aria-rowcount')).toBe('10001')
+      expect(await drawn.count()).toBeLessThan(120)
+      await grid.focus()
+      await shown.page.keyboard.press('ArrowDown')
+      await shown.page.keyboard.press('ControlOrMeta+End')
+      await shown.page.locator('.grid-row[data-position="9999"] [aria-selected=true]').waitFor()
+      expect(await drawn.count()).toBeLessThan(120)
+      await shown.page.locator('.grid .header button', { hasText: /^b$/ }).click()
+      await shown.page.locator('[role=columnheader][aria-sort=ascending]').waitFor()
+      expect(await shown.page.locator('.detail').isVisible()).toBe(true)
+    })
+
+    test('Live adds rows as blocks come, takes back what is orphaned, and Stop ends it', async () => {
+      const tip = api.state.tip
+      await shown.write('SELECT num, hash FROM blocks')
+      await shown.page.locator('#live').click()
+      await shown.summary.filter({ hasText: /^Live: waiting/ }).waitFor()
+      await api.append(batches.slice(-2, -1))
+      const block = (number: number) => shown.summary.filter({ hasText: `block ${number}` })
+      await block(tip + 10).waitFor()
+      await expect.poll(async () => (await shown.rows())[0]?.[0], { timeout: 60_000 }).toBe(`${tip + 10}`)
+      await api.revertTo(tip + 7)
+      await shown.summary.filter({ hasText: '3 taken back' }).waitFor()
+      await expect.poll(async () => (await shown.rows())[0]?.[0], { timeout: 60_000 }).toBe(`${tip + 7}`)
+      await shown.page.locator('#stop').click()
+      await shown.ended()
+      await expect.poll(() => api.live.size).toEqual({ queries: 0, clients: 0 })
+    })
+
+    test('a chart is drawn of a time and a number, and says its values', async () => {
+      await shown.write('SELECT timestamp, gas_used FROM blocks ORDER BY num')
+      await shown.press('run')
+      await shown.page.locator('#tab-chart').click()
+      expect(await shown.page.locator('.canvas path.line').getAttribute('d')).toMatch(/^M[\d.]+ [\d.]+L/)
+      await shown.page.locator('.canvas').focus()
+      await shown.page.keyboard.press('End')
+      expect(await shown.page.locator('.reading').textContent()).toMatch(/^\d+ at 20\d\d-/)
+    })
+
+    test('a link brings back query, engine and chain, without running it', async () => {
+      const sql = 'SELECT \'ä "quoted" & more\' AS text FROM blocks'
+      await shown.use('ClickHouse')
+      await shown.write(sql)
+      await shown.page.locator('#share').click()
+      await shown.page.locator('#share', { hasText: /Link/ }).waitFor()
+      const { hash } = new URL(shown.page.url())
+      const again = await ConsolePage.open(context, api.server.origin, hash)
+      expect(await again.text()).toBe(sql)
+      expect(await again.page.locator('#engine input:checked').inputValue()).toBe('clickhouse')
+      expect(await again.summary.textContent()).toBe('Press Run for the result.')
+      await again.press('run')
+      expect((await again.rows())[0]).toEqual(['ä "quoted" & more'])
+      expect(again.complaints).toEqual([])
+    })
+
+    test('a result is downloaded whole, as CSV and as JSON', async () => {
+      await shown.write('SELECT num, hash FROM blocks WHERE num < 2 ORDER BY num')
+      await shown.press('run')
+      const rows = await shown.rows()
+      const save = async (id: string) => {
+        const [file] = await Promise.all([
+          shown.page.waitForEvent('download'),
+          shown.page.locator(id).click(),
+        ])
+        return readFile(await file.path(), 'utf8')
+      }
+      expect(await save('#download-csv')).toBe(
+        `num,hash\r\n${rows.map((row) => row.join(',')).join('\r\n')}\r\n`,
+      )
+      expect(JSON.parse(await save('#download-json'))).toEqual(rows.map(([num, hash]) => ({ num, hash })))
+    })
+
+    test('the status page says where both stores stand, lanes, checks and parity', async () => {
+      await shown.page.locator('#tab-status').click()
+      const card = shown.page.locator('#panel-status .card')
+      await card.waitFor()
+      const text = await card.textContent()
+      for (const word of ['Head', 'Final', 'Lag', 'Proved', 'Parity', 'Postgres', 'ClickHouse', 'Lanes'])
+        expect(text).toMatch(new RegExp(word, 'i'))
+      expect(text).toContain(api.state.tip.toLocaleString('en-US'))
+    })
+  })
+})

@@ -1,0 +1,76 @@
+/** The console in a browser's page, as its reader uses it. */
+import type { BrowserContext, Locator, Page } from 'playwright-core'
+
+export class ConsolePage {
+  readonly page: Page
+  readonly summary: Locator
+  readonly failure: Locator
+  /** What the page complained about, or asked of anybody but its own server. */
+  readonly complaints: string[] = []
+
+  private constructor(page: Page, origin: string) {
+    this.page = page
+    this.summary = page.locator('#summary')
+    this.failure = page.locator('#failure')
+    page.on('pageerror', (error) => this.complaints.push(error.message))
+    page.on('console', (message) => {
+      // A refused query is an answer like any other; the browser writes every 4xx down.
+      const expected = message.text().includes('status of 422')
+      if (message.type() === 'error' && !expected) this.complaints.push(message.text())
+    })
+    page.on('request', (request) => {
+      const url = request.url()
+      if (!url.startsWith(origin) && !/^(data|blob):/.test(url)) this.complaints.push(`asked ${url}`)
+    })
+  }
+
+  /** Opened, with its tables listed and, without a link of its own, its first example run. */
+  static async open(context: BrowserContext, origin: string, fragment = ''): Promise<ConsolePage> {
+    const opened = new ConsolePage(await context.newPage(), origin)
+    await opened.page.goto(`${origin}/${fragment}`)
+    await opened.page.locator('#relations details').first().waitFor()
+    await opened.summary.filter({ hasText: /\S/ }).waitFor()
+    return opened
+  }
+
+  async write(sql: string): Promise<void> {
+    await this.page.locator('.cm-content').click()
+    await this.page.keyboard.press('ControlOrMeta+a')
+    await this.page.keyboard.press('Delete')
+    await this.page.keyboard.insertText(sql)
+    await this.page.keyboard.press('Escape')
+  }
+
+  text(): Promise<string> {
+    return this.page
+      .locator('.cm-line')
+      .allInnerTexts()
+      .then((lines) => lines.join('\n'))
+  }
+
+  async use(engine: 'Postgres' | 'ClickHouse'): Promise<void> {
+    await this.page.locator('#engine label', { hasText: engine }).click()
+  }
+
+  /** Resolves when it has an answer or a refusal. */
+  async press(name: 'run' | 'explain'): Promise<void> {
+    await this.page.locator(`#${name}`).click()
+    await this.ended()
+  }
+
+  ended(): Promise<void> {
+    return this.page.locator('html:not(.running)').waitFor()
+  }
+
+  relations(): Promise<string[]> {
+    return this.page.locator('#relations summary code').allInnerTexts()
+  }
+
+  /** Cells of the rows that are in the document, in the order of the screen; read at once, because a live result moves. */
+  rows(): Promise<string[][]> {
+    return this.page.evaluate<string[][]>(`
+      [...document.querySelectorAll('.grid-body .grid-row')]
+        .sort((a, b) => a.dataset.position - b.dataset.position)
+        .map((row) => [...row.querySelectorAll('[role=gridcell]')].map((cell) => cell.textContent))`)
+  }
+}
