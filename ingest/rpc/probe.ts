@@ -1,7 +1,7 @@
 import { SettingError } from '../../errors.ts'
 import type { Hash } from '../../primitives.ts'
 import type { Clock } from '../../runtime.ts'
-import { RpcClient } from './client.ts'
+import { type CallAnswer, RpcClient } from './client.ts'
 import { parseEndpointUrl } from './endpointUrl.ts'
 import { RpcError, type RpcFailure, SourceError, WrongChainError } from './errors.ts'
 import { parseBlockRef, parseQuantity } from './parse.ts'
@@ -35,15 +35,26 @@ export async function probeEndpoint(client: RpcClient, signal?: AbortSignal): Pr
     batches,
     blockReceipts: receipts?.ok === true || receipts?.error.failure !== 'method_missing',
     // A node without the tag answers an error about its parameters, or null for ever.
-    finalizedTag: finalized?.ok === true && finalized.result !== null,
+    finalizedTag: isTold(finalized) || (await knowsFinalized(client, signal)),
   }
 }
+
+/** A single lost answer is no sign of a missing tag, and the depth in its place may be less than what is final. */
+async function knowsFinalized(client: RpcClient, signal?: AbortSignal): Promise<boolean> {
+  const [again] = await client.callAll([finalizedCall], false, signal)
+  if (again?.ok === false && !ofTheNode.has(again.error.failure)) throw again.error
+  return isTold(again)
+}
+
+const finalizedCall = { method: 'eth_getBlockByNumber', params: ['finalized', false] }
+
+const isTold = (answer: CallAnswer | undefined): boolean => answer?.ok === true && answer.result !== null
 
 async function askAbilities(client: RpcClient, signal?: AbortSignal) {
   const calls = [
     { method: 'eth_getBlockByNumber', params: ['0x0', false] },
     { method: 'eth_getBlockReceipts', params: ['0x0'] },
-    { method: 'eth_getBlockByNumber', params: ['finalized', false] },
+    finalizedCall,
   ]
   try {
     return { batches: true, answers: await client.callAll(calls, true, signal) }

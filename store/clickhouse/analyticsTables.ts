@@ -10,6 +10,7 @@ import { nativeBlock } from '#transform/encode/native.ts'
 import { analyticsTableNames, type TableName, tables } from '#transform/tables.ts'
 import type { Clock } from '../../runtime.ts'
 import { ClickHouseFailure, selectRows } from './client.ts'
+import { deleteFenced } from './fence.ts'
 
 /** What a table holds of a range: rows, and the sum of their block numbers, exact as text. */
 export interface TableCount {
@@ -24,8 +25,8 @@ export interface AnalyticsTables {
   insert(name: TableName, batches: readonly EncodedBatch[], token: string): Promise<void>
   /** Ends inserts that are still running under such a token. False when they do not end. */
   endInserts(tokens: readonly string[]): Promise<boolean>
-  /** Deletes the range from a table; done when it returns. */
-  delete(name: TableName, range: BlockRange): Promise<void>
+  /** Deletes the range from a table, unless a writer with a higher fence has claimed the engine; done when it returns. */
+  delete(name: TableName, range: BlockRange, fence: bigint): Promise<void>
 }
 
 /** KILL … SYNC is never used: it deadlocks its session in the embedded engine (measured, twice). */
@@ -98,10 +99,8 @@ export class ClickHouseTables implements AnalyticsTables {
     return false
   }
 
-  async delete(name: TableName, { from, to }: BlockRange): Promise<void> {
-    await this.#client.command({
-      query: `ALTER TABLE ${this.#database}.${name} DELETE WHERE ${tables[name].blockColumn} BETWEEN ${from} AND ${to}`,
-      clickhouse_settings: { mutations_sync: '2' },
-    })
+  async delete(name: TableName, { from, to }: BlockRange, fence: bigint): Promise<void> {
+    const condition = `${tables[name].blockColumn} BETWEEN ${from} AND ${to}`
+    await deleteFenced(this.#client, this.#database, name, condition, fence)
   }
 }

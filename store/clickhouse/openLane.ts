@@ -7,6 +7,7 @@ import { type Postgres, schemaOf } from '../postgres.ts'
 import { sealNextPartition } from '../seal.ts'
 import { ClickHouseSink } from '../sinks/clickhouse.ts'
 import { ClickHouseTables } from './analyticsTables.ts'
+import { claimClickHouse } from './fence.ts'
 import { ClickHouseJournal } from './journal.ts'
 import { ClickHouseLane, type ClickHouseLaneOptions, PARTITION_BLOCKS } from './lane.ts'
 import { postgresLaneLedger } from './laneLedger.ts'
@@ -34,6 +35,7 @@ export function openClickHouseLane(options: OpenLaneOptions): ClickHouseLane {
   const prepare = async () => {
     await adoptClickHouse(postgres, clickhouse, chainId)
     const { fence } = lease
+    await claimClickHouse({ clickhouse, database, fence, assertMayWrite, clock })
     const stores = { postgres, clickhouse, schema, database }
     await reconcileClickHouse({ ...stores, fence, assertMayWrite, partitionBlocks, log })
     ledgerId = (await readLedgerIdentity(postgres)).ledgerId
@@ -57,6 +59,7 @@ export function openClickHouseLane(options: OpenLaneOptions): ClickHouseLane {
     tables: new ClickHouseTables(clickhouse, database, clock),
     ledgerId: () => ledgerId,
     journal,
+    fence: lease.fence,
     assertMayWrite,
     failpoint,
   })

@@ -13,6 +13,7 @@ import { readLedgerIdentity, readStoreIdentity, recordStoreIdentity, renewLedger
 import { type Postgres, quoteIdentifier } from '../postgres.ts'
 import { selectRows } from './client.ts'
 import { ENCODER_VERSION } from './encoderVersion.ts'
+import { deleteFenced } from './fence.ts'
 import { forgetBatches } from './journal.ts'
 
 export interface ReconcileOptions {
@@ -209,15 +210,12 @@ async function readContent(
 }
 
 async function deleteRows(
-  { clickhouse, database, assertMayWrite }: ReconcileOptions,
+  { clickhouse, database, fence, assertMayWrite }: ReconcileOptions,
   name: TableName,
   condition: string,
 ): Promise<void> {
   assertMayWrite()
-  await clickhouse.command({
-    query: `ALTER TABLE ${database}.${name} DELETE WHERE ${condition}`,
-    clickhouse_settings: { mutations_sync: '2' },
-  })
+  await deleteFenced(clickhouse, database, name, condition, fence)
 }
 
 /** True for rows of the ranges; they are few, because written batches join. */

@@ -19,6 +19,8 @@ export interface ClickHouseSinkOptions {
   /** Part of every token; another one after Postgres was restored from an older copy. */
   readonly ledgerId: () => string
   readonly journal: Journal
+  /** Fencing number of the lease, which deletes carry. */
+  readonly fence: bigint
   /** Throws when this process may no longer write (lease lost). */
   readonly assertMayWrite: () => void
   readonly failpoint: Failpoint
@@ -126,11 +128,11 @@ export class ClickHouseSink {
   }
 
   async #deleteRange(entry: JournalEntry): Promise<void> {
-    const { tables, assertMayWrite } = this.#options
+    const { tables, assertMayWrite, fence } = this.#options
     for (const name of analyticsTableNames) {
       // Each may wait for merges; the lease can run out between two.
       assertMayWrite()
-      await tables.delete(name, entry.range)
+      await tables.delete(name, entry.range, fence)
     }
   }
 }

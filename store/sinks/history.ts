@@ -3,10 +3,18 @@ import { type BlockRange, blockCount, difference, splitAligned } from '#ingest/r
 import type { Chunk, HistorySink } from '#ingest/sink.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import type { TableName } from '#transform/tables.ts'
-import { MillraceError } from '../../errors.ts'
+import { MillraceError, type Remedy } from '../../errors.ts'
 import { indexDetached } from '../chunkIndexes.ts'
 import { copyBatch } from '../copy.ts'
-import { assertFence, extendCoverage, hashOf, type Queryable, readCoverage, readRef } from '../lane.ts'
+import {
+  assertFence,
+  extendCoverage,
+  hashOf,
+  type Queryable,
+  readCoverage,
+  readLane,
+  readRef,
+} from '../lane.ts'
 import { attachDetached, chunkBlocks, createDetached, partitionName } from '../partitions.ts'
 import { quoteIdentifier, toBytes } from '../postgres.ts'
 import type { PostgresSinkOptions } from './postgres.ts'
@@ -96,8 +104,12 @@ export class PostgresHistorySink implements HistorySink<EncodedBatch> {
     const ours = { first: row.first_parent_hash, last: row.tip_hash }
     if (!ours.first || !ours.last)
       throw new ChunkMismatchError(schema, { from: row.from_block, to: row.to_block }, row.tip)
-    if ((below && below.hash !== hashOf(ours.first)) || (above && above.parentHash !== hashOf(ours.last)))
-      throw new ChunkUnlinkedError(schema, { from: row.from_block, to: row.to_block })
+    const range = { from: row.from_block, to: row.to_block }
+    if (below && below.hash !== hashOf(ours.first)) throw new ChunkUnlinkedError(schema, range, 'stop')
+    if (!above || above.parentHash === hashOf(ours.last)) return
+    const lane = await readLane(client, schema)
+    // The head lane may have begun on a branch that is not the chain, and will take it back.
+    throw new ChunkUnlinkedError(schema, range, above.number > (lane?.finalized ?? -1) ? 'retry' : 'stop')
   }
 
   async #readChunks(client: Queryable): Promise<Chunk[]> {
@@ -137,11 +149,12 @@ export class ChunkMismatchError extends MillraceError {
 export class ChunkUnlinkedError extends MillraceError {
   override readonly name = 'ChunkUnlinkedError'
   readonly code = 'chunk_unlinked'
-  readonly remedy = 'stop'
+  readonly remedy: Remedy
 
-  constructor(schema: string, range: BlockRange) {
+  constructor(schema: string, range: BlockRange, remedy: Remedy) {
     super(
       `${schema}: the chunk ${range.from}..${range.to} does not link to its neighbours; RPC_URL may serve two chains`,
     )
+    this.remedy = remedy
   }
 }

@@ -185,7 +185,7 @@ export class Conformance {
         const first = this.#kernel.between(0, 20)
         const range = { from: first, to: first + this.#kernel.between(0, 5) }
         const name = this.#kernel.pick(['blocks', 'txs', 'logs'] as const)
-        return { label: `delete ${name} ${first}`, step: (ports) => ports.tables.delete(name, range) }
+        return { label: `delete ${name} ${first}`, step: (ports) => ports.tables.delete(name, range, 1n) }
       }
     }
   }

@@ -204,6 +204,7 @@ export class SimIndexer {
       tables: plantInTables(clickhouse, bugs, this.#runtime.random),
       ledgerId: () => 'ledger',
       journal,
+      fence: lease.fence,
       assertMayWrite: () => lease.assertHeld(),
       failpoint: () => {},
     })
@@ -216,7 +217,7 @@ export class SimIndexer {
       decode: (raw) => this.#decode(raw),
       clock: this.clock,
       log: silentLogger,
-      prepare: async () => {},
+      prepare: () => clickhouse.claim(lease.fence),
       seal: async () => true,
       onWritten: () => {},
     })

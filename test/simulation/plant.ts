@@ -65,6 +65,7 @@ export function plantInJournal(journal: Journal, bugs: Bugs): Journal {
 }
 
 export function plantInTables(tables: AnalyticsTables, bugs: Bugs, random: Random): AnalyticsTables {
+  const left = new Set<string>()
   const believed = new Map<string, Map<TableName, TableCount>>()
   return {
     async count(range) {
@@ -79,6 +80,7 @@ export function plantInTables(tables: AnalyticsTables, bugs: Bugs, random: Rando
       )
     },
     async insert(name, batches, token) {
+      if (left.has(token)) return
       const from = `${batches[0]?.range.from}`
       const used = bugs.planted('tokens of a random number') ? `${token}|${random()}` : token
       if (!bugs.planted('an insert is believed without reading back'))
@@ -86,8 +88,16 @@ export function plantInTables(tables: AnalyticsTables, bugs: Bugs, random: Rando
       await tables.insert(name, batches, used).catch(() => {})
       believed.set(from, (believed.get(from) ?? new Map()).set(name, countOf(name, batches)))
     },
-    endInserts: (tokens) => tables.endInserts(tokens),
-    delete: (name, range) => tables.delete(name, range),
+    async endInserts(tokens) {
+      if (!bugs.planted('a late insert is not ended before a delete')) return tables.endInserts(tokens)
+      // Neither ended nor made harmless by using up its token.
+      for (const token of tokens) left.add(token)
+      return true
+    },
+    delete: (name, range, fence) => {
+      left.clear()
+      return tables.delete(name, range, fence)
+    },
   }
 }
 

@@ -61,9 +61,11 @@ function attach(ledger: SimLedger, fence: bigint, { range }: Chunk): void {
   const [first, last] = [chunk.blocks[0], chunk.blocks.at(-1)]
   const below = ledger.state.blocks.get(range.from - 1)
   const above = ledger.state.blocks.get(range.to + 1)
-  const unlinked =
-    (below && below.ref.hash !== first?.ref.parentHash) || (above && above.ref.parentHash !== last?.ref.hash)
-  if (unlinked) throw new ChunkUnlinkedError(SCHEMA, range)
+  if (below && below.ref.hash !== first?.ref.parentHash) throw new ChunkUnlinkedError(SCHEMA, range, 'stop')
+  if (above && above.ref.parentHash !== last?.ref.hash) {
+    const isFinal = above.ref.number <= (ledger.state.lane?.finalized ?? -1)
+    throw new ChunkUnlinkedError(SCHEMA, range, isFinal ? 'stop' : 'retry')
+  }
   ledger.extend(range)
   if (ledger.bugs.planted('coverage is stored apart from the chunk') && ledger.kernel.chance(0.2))
     throw lost()

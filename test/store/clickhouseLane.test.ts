@@ -4,7 +4,9 @@
 import { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { systemRuntime } from '#runtime.ts'
 import { readArchive } from '#store/archive.ts'
+import { ClickHouseTables } from '#store/clickhouse/analyticsTables.ts'
 import { type Queryable, readCoverage } from '#store/lane.ts'
 import { expectedOf } from '#store/sinks/clickhouse.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
@@ -212,6 +214,36 @@ describeWithShared('the ClickHouse lane', () => {
     expect(await attemptsOf(store)).toEqual([1])
     await arrive?.()
     await expectInClickHouse(store, batches)
+  })
+
+  // Seed 1594 of the simulation, before deletes carried a fence.
+  test('a delete of the writer before, held up on its way, deletes nothing of the next', async () => {
+    const store = await openWritten()
+    const old = new ClickHouseTables(store.clickhouse, store.database, systemRuntime().clock)
+    const next = await openChainStore({ headFrom: 40, beside: store, fence: 2n })
+    onTestFinished(() => next.close())
+    await writeAll(next)
+    await old.delete('logs', { from: 40, to: 79 }, 1n)
+    await expectInClickHouse(store, batches)
+    await old.delete('logs', { from: 40, to: 79 }, 2n)
+    await expect(expectInClickHouse(store, batches)).rejects.toThrow()
+  })
+
+  test('a Postgres restored from an older copy, with lower fences, may delete again', async () => {
+    const store = await openWritten()
+    const high = await openChainStore({ headFrom: 40, beside: store, fence: 9n })
+    onTestFinished(() => high.close())
+    await writeAll(high)
+    await store.postgres.pool.query(`UPDATE ${store.schema}.lanes SET fence = 1`)
+    const next = await openChainStore({ headFrom: 40, beside: store, fence: 2n })
+    onTestFinished(() => next.close())
+    await next.lane.step()
+    await new ClickHouseTables(store.clickhouse, store.database, systemRuntime().clock).delete(
+      'logs',
+      { from: 40, to: 79 },
+      2n,
+    )
+    await expect(expectInClickHouse(store, batches)).rejects.toThrow()
   })
 
   test('a batch that never reads back stops the lane after some attempts, and says which', async () => {

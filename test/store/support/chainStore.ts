@@ -120,6 +120,7 @@ function openSinks(
     tables: new ClickHouseTables(client, databaseOf(chainId), clock),
     ledgerId: () => ledgerId,
     journal,
+    fence,
     assertMayWrite,
     failpoint,
   })
