@@ -64,25 +64,36 @@ export function listTokens(
   page: TokenPage,
 ): Promise<TokenPageResult> {
   return readFollowed(chain, followedOf(chain, wants), page.signal, async (client) => {
-    const [block, logIndex, token] = page.position ?? []
-    const direction = page.order === 'asc' ? { sql: 'ASC', beyond: '>' } : { sql: 'DESC', beyond: '<' }
-    const keyset = token === undefined ? '' : `AND ${sortKey} ${direction.beyond} ($4, $5, $6)`
-    const order = ['created_block', 'created_log_idx', 'token'].map((column) => `${column} ${direction.sql}`)
-    const found = await client.query<Record<string, unknown>>(
-      `SELECT * FROM ${current(chain)} WHERE ${named} AND token <> ALL ($1) ${keyset}
-       ORDER BY ${order.join(', ')} LIMIT $2 OFFSET $3`,
-      [
-        without.map(toBytes),
-        page.limit + 1,
-        page.offset,
-        ...(token === undefined ? [] : [block, logIndex, toBytes(String(token))]),
-      ],
-    )
+    const { text, values } = compileTokenList(chain.state.schema, chain.kind, without, page)
+    const found = await client.query<Record<string, unknown>>(text, [...values])
     const rows = await withTotals(client, chain, wants, found.rows.slice(0, page.limit).map(tokenRow))
     const last = rows.at(-1)
     const more = found.rows.length > page.limit && last
     return { rows, next: more ? [...last.place, last.token] : null }
   })
+}
+
+/** Rows of a page by creation, and one more where the list goes on. `without` are left out. */
+export function compileTokenList(
+  schema: string,
+  kind: ChainKind,
+  without: readonly string[],
+  { order, limit, offset, position }: Omit<TokenPage, 'signal'>,
+): { readonly text: string; readonly values: readonly unknown[] } {
+  const [block, logIndex, token] = position ?? []
+  const direction = order === 'asc' ? { sql: 'ASC', beyond: '>' } : { sql: 'DESC', beyond: '<' }
+  const keyset = token === undefined ? '' : `AND ${sortKey} ${direction.beyond} ($4, $5, $6)`
+  const sorted = ['created_block', 'created_log_idx', 'token'].map((column) => `${column} ${direction.sql}`)
+  return {
+    text: `SELECT * FROM ${current(schema, kind)} WHERE ${named} AND token <> ALL ($1) ${keyset}
+      ORDER BY ${sorted.join(', ')} LIMIT $2 OFFSET $3`,
+    values: [
+      without.map(toBytes),
+      limit + 1,
+      offset,
+      ...(token === undefined ? [] : [block, logIndex, toBytes(String(token))]),
+    ],
+  }
 }
 
 /** Tokens by address, those that exist. */
@@ -132,7 +143,7 @@ export async function readTokens(
 ): Promise<ReadonlyMap<string, TokenRow>> {
   if (tokens.length === 0) return new Map()
   const found = await client.query<Record<string, unknown>>(
-    `SELECT * FROM ${current(chain)} WHERE ${named} AND token = ANY ($1)`,
+    `SELECT * FROM ${current(chain.state.schema, chain.kind)} WHERE ${named} AND token = ANY ($1)`,
     [tokens.map(toBytes)],
   )
   return new Map(found.rows.map(tokenRow).map((row) => [row.token, row]))
@@ -152,7 +163,7 @@ export function findTokensBySymbol(
   return readFollowed(chain, followedOf(chain, wants), signal, async (client) => {
     const read = async (operator: '= ANY' | '<> ALL', limit: number) => {
       const found = await client.query<Record<string, unknown>>(
-        `SELECT * FROM ${current(chain)} WHERE ${named} AND lower(symbol) = lower($1) AND token ${operator} ($2)
+        `SELECT * FROM ${current(chain.state.schema, chain.kind)} WHERE ${named} AND lower(symbol) = lower($1) AND token ${operator} ($2)
          ORDER BY created_block, created_log_idx LIMIT $3`,
         [symbol, verified.map(toBytes), limit],
       )
@@ -187,8 +198,8 @@ async function withTotals(
   return rows.map((row) => ({ ...row, totals: found.get(row.token) ?? noTotals }))
 }
 
-const current = ({ state, kind }: Pick<TokenChain, 'state' | 'kind'>): string =>
-  relationOf(state.schema, kind === 'tempo' ? 'tokens_current' : 'erc20_current')
+const current = (schema: string, kind: ChainKind): string =>
+  relationOf(schema, kind === 'tempo' ? 'tokens_current' : 'erc20_current')
 
 /** Of every TIP-20. */
 const TIP20_DECIMALS = 6
