@@ -41,8 +41,8 @@ export interface ChainLimits {
 }
 
 export const usualLimits: ChainLimits = {
-  inFlightBytesMax: 192 * 1024 * 1024,
-  cacheBytesMax: 192 * 1024 * 1024,
+  inFlightBytesMax: 128 * 1024 * 1024,
+  cacheBytesMax: 128 * 1024 * 1024,
   batchBlocksMax: 250,
   sealGapBlocks: 1_200,
   leaseMs: 10_000,

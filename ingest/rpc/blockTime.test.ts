@@ -43,6 +43,15 @@ test('it stays within bounds for very fast and very slow chains', () => {
   ).toBe(2_000)
 })
 
+test('a pause of the chain hardly slows the polls after it', () => {
+  const pace = Array.from({ length: 20 }, (_, k) => [10 + k, 500 * k] as const)
+  const resumed = [30, 500 * 19 + 60_000] as const
+  expect(pollIntervalMs(watch([...pace, resumed]))).toBe(160)
+  expect(
+    pollIntervalMs(watch([[10, 0], [11, 60_000], ...pace.map(([k, at]) => [k + 2, at + 60_500] as const)])),
+  ).toBeCloseTo(100, 0)
+})
+
 test('a head that stands still or goes back teaches nothing', () => {
   expect(
     watch([

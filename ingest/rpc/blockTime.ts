@@ -21,9 +21,17 @@ const POLL_MS_START = 200
 export function afterHead(state: BlockTime | null, number: number, nowMs: number): BlockTime {
   if (!state || number <= state.number) return state ?? { number, seenAtMs: nowMs, averageMs: null }
   const sampleMs = (nowMs - state.seenAtMs) / (number - state.number)
-  const averageMs = state.averageMs === null ? sampleMs : state.averageMs * 0.8 + sampleMs * 0.2
-  return { number, seenAtMs: nowMs, averageMs }
+  return { number, seenAtMs: nowMs, averageMs: averageOf(state.averageMs, sampleMs) }
 }
+
+/** A pause counts as a few blocks at most, and is soon forgotten: polling too slowly is seen by readers, too fast by nobody. */
+function averageOf(averageMs: number | null, sampleMs: number): number {
+  if (averageMs === null) return sampleMs
+  const weight = sampleMs < averageMs ? 0.5 : 0.2
+  return averageMs * (1 - weight) + Math.min(sampleMs, PAUSE_BLOCKS_MAX * averageMs) * weight
+}
+
+const PAUSE_BLOCKS_MAX = 4
 
 export function pollIntervalMs(state: BlockTime | null): number {
   if (!state || state.averageMs === null) return POLL_MS_START
