@@ -247,9 +247,18 @@ const relationOfView = (view: View): DescribedRelation => ({
   columns: view.columns.map((column) => ({
     name: column.name,
     type: logicalType(view, column),
+    ...widthOf(view, column),
     comment: column.comment,
   })),
 })
+
+const widths: Readonly<Partial<Record<ColumnType, number>>> = { address: 20, hash: 32 }
+
+function widthOf({ table }: View, { source }: ViewColumn): { readonly width?: number } {
+  const physical = tables[table].columns.find((column) => column.name === source)
+  const width = physical && widths[physical.type]
+  return width === undefined ? {} : { width }
+}
 
 const logicalTypes: Readonly<Record<ColumnType, LogicalType>> = {
   uint8: 'int',

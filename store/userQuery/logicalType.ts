@@ -14,4 +14,6 @@ export type LogicalType =
 export interface RelationColumn {
   readonly name: string
   readonly type: LogicalType
+  /** Bytes of every value, where all have as many. */
+  readonly width?: number
 }

@@ -1,6 +1,7 @@
 /**
  * What a user query answers, equal on both engines. The value table:
- * integers up to 32 bits are JSON numbers, wider ones decimal strings; exact numerics are strings; timestamps are
+ * integers up to 32 bits are JSON numbers, wider ones decimal strings; exact numerics are strings without closing zeros
+ * behind the point; timestamps are
  * `YYYY-MM-DDTHH:MM:SSZ`, dates `YYYY-MM-DD`; bytes are `0x` and lowercase hex; floats are numbers (`NaN` and the
  * infinities strings); booleans, NULL, text and JSON are themselves; arrays are arrays of these.
  */
@@ -113,3 +114,7 @@ export async function collectResult(events: AsyncIterable<ResultEvent>): Promise
   if (!head || !end) throw new TypeError('a result without head or end')
   return { ...head, ...end, rows }
 }
+
+/** An exact number as the value table has it: engines differ in how many zeros follow its last digit. */
+export const shortest = (digits: string): string =>
+  digits.includes('.') ? digits.replace(/\.?0+$/, '') : digits

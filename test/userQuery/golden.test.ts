@@ -27,6 +27,9 @@ test('there are two hundred, and twenty of each class', () => {
     'byte literals',
     'times',
     'tables by signature',
+    'calls by signature',
+    'overflowing sums',
+    'numbers',
   ])
   for (const [name, queries] of classes) expect(queries.length, name).toBeGreaterThanOrEqual(20)
   expect(new Set(goldens.map(({ sql, signatures }) => `${sql} ${signatures}`)).size).toBe(goldens.length)

@@ -52,6 +52,8 @@ export interface Compiler {
   readonly nextNumber: () => number
   readonly expression: (expression: Expression, scope: Scope) => Compiled
   readonly window: (window: Window, scope: Scope) => string
+  /** Expressions of which only true matters, since they filter rows. */
+  readonly conditions: WeakSet<Expression>
   readonly query: (query: Query) => CompiledQuery
   /** CTEs visible here, by lowercase name. */
   readonly ctes: ReadonlyMap<string, CteColumns>

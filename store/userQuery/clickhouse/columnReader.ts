@@ -1,6 +1,6 @@
 /** Reads the values of one column by the engine's type and by what the gate inferred (bytes, truth values, widths). */
 
-import type { ResultType, SqlValue } from '../result.ts'
+import { type ResultType, type SqlValue, shortest } from '../result.ts'
 import { UserQueryError } from '../UserQueryError.ts'
 import type { ByteCursor } from './ByteCursor.ts'
 import type { Scalar, ValueType } from './valueType.ts'
@@ -128,7 +128,7 @@ function decimal(precision: number, scale: number): TypeReader {
     const value = cursor.integer(width, true)
     if (scale === 0) return String(value)
     const digits = String(value < 0n ? -value : value).padStart(scale + 1, '0')
-    return `${value < 0n ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`
+    return shortest(`${value < 0n ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`)
   })
 }
 

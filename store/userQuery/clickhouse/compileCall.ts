@@ -2,8 +2,11 @@
 
 import type { CallExpression, Expression, Name, Window } from './ast.ts'
 import { type Compiled, type Compiler, invalid, quoteName, refused, type Scope } from './Compiler.ts'
+import { compileAggregate } from './compileAggregate.ts'
 import { compileOperands } from './compileComparison.ts'
+import { compilePortable } from './compilePortable.ts'
 import { type ConstantRule, type FunctionRule, findFunction, type ResultRule } from './functions.ts'
+import { alternatives } from './numbers.ts'
 import { arrayOf, commonType, elementOf, scalar, sumType, type ValueType } from './valueType.ts'
 
 const argumentsMax = 100
@@ -15,13 +18,19 @@ export function compileCall(compiler: Compiler, call: CallExpression, scope: Sco
   assertClauses(compiler, call, rule)
   assertConstants(compiler, call, rule)
   const args = compileArguments(compiler, call, rule, scope)
-  const type = resultType(rule.result, argumentTypes(call, rule, args))
-  if (rule.name === 'toString' && args[0]?.type.scalar === 'bytes') {
-    return { sql: `concat('0x', lower(hex(${args[0].sql})))`, type }
-  }
-  const printed = printCall(call, rule, isConditional, args)
-  return { sql: `${printed}${printFilter(compiler, call, scope)}${printOver(compiler, call, scope)}`, type }
+  const over = `${printFilter(compiler, call, scope)}${printOver(compiler, call, scope)}`
+  const portable = compilePortable(compiler, call, rule, args)
+  if (portable) return portable
+  const print = (name: string, values: readonly string[]) =>
+    `${name}${isConditional ? 'If' : ''}(${call.isDistinct ? 'DISTINCT ' : ''}${[...values, ...printedRest(args)].join(', ')})${over}`
+  const aggregate = compileAggregate(compiler, call, rule, args, print)
+  if (aggregate) return aggregate
+  const type = withoutWidth(rule, resultType(rule.result, argumentTypes(call, rule, args)))
+  return { sql: `${printCall(call, rule, isConditional, args)}${over}`, type }
 }
+
+/** The condition of an aggregate's name with `If`. */
+const printedRest = (args: readonly Compiled[]): string[] => args.slice(1).map(({ sql }) => sql)
 
 function assertClauses(compiler: Compiler, call: CallExpression, rule: FunctionRule): void {
   const { kind, name } = rule
@@ -85,22 +94,20 @@ function compileArguments(
   // Alternatives of one value share its type, as the sides of a comparison do.
   if (['coalesce', 'ifNull', 'nullIf', 'greatest', 'least', 'equals', 'notEquals'].includes(rule.name)) {
     const operands = compileOperands(compiler, call.args, scope)
-    return ['coalesce', 'ifNull', 'greatest', 'least'].includes(rule.name) ? asOneLength(operands) : operands
+    return ['coalesce', 'ifNull', 'greatest', 'least'].includes(rule.name) ? alternatives(operands) : operands
   }
   const compiled = call.args.map((argument) => compiler.expression(argument, scope))
-  return ['if', 'multiIf'].includes(rule.name) ? asOneLength(compiled) : compiled
+  return alternativesOf(rule.name, compiled)
 }
 
-/**
- * Bytes that become one value. The engine would turn a FixedString beside a String into a String without its last zero
- * bytes (measured on 26.7: `greatest(address, unhex(…))` gave 0xfeec for 0xfeec00…00); joined with nothing it keeps them.
- */
-export const asOneLength = (operands: readonly Compiled[]): Compiled[] =>
-  operands.map((operand) =>
-    operand.type.scalar === 'bytes' && !operand.type.isArray
-      ? { ...operand, sql: `concat(${operand.sql}, '')` }
-      : operand,
-  )
+/** Results of `if` and `multiIf`; conditions stay as they are. */
+function alternativesOf(name: string, args: Compiled[]): Compiled[] {
+  if (name !== 'if' && name !== 'multiIf') return args
+  const isResult = (index: number) =>
+    name === 'if' ? index > 0 : index % 2 === 1 || index === args.length - 1
+  const results = alternatives(args.filter((_, index) => isResult(index)))
+  return args.map((argument, index) => (isResult(index) ? (results.shift() ?? argument) : argument))
+}
 
 /** The arrays come first, since the lambda's parameters are their elements. */
 function compileHigherOrder(
@@ -131,6 +138,11 @@ function argumentTypes(call: CallExpression, rule: FunctionRule, args: readonly 
   const [first] = types
   const hasNoLambda = rule.kind === 'higherOrder' && call.args[0]?.kind !== 'lambda'
   return hasNoLambda && first ? [elementOf(first), ...types] : types
+}
+
+/** What a function makes of bytes may be longer or shorter. */
+function withoutWidth({ kind }: FunctionRule, type: ValueType): ValueType {
+  return kind === 'scalar' && type.scalar === 'bytes' ? { scalar: 'bytes', isArray: type.isArray } : type
 }
 
 function resultType(rule: ResultRule, types: readonly ValueType[]): ValueType {

@@ -1,23 +1,36 @@
-/** Operators: comparisons (constants take the type of the other side), LIKE, IN, arithmetic, concatenation. */
+/** Comparisons: constants take the type of the other side, NULL keeps PostgreSQL's meaning; LIKE and IN. */
 
 import type { BinaryExpression, Expression, InListExpression, InQueryExpression } from './ast.ts'
-import { type Compiled, type Compiler, quoteText, refused, type Scope } from './Compiler.ts'
+import { type Compiled, type Compiler, invalid, quoteText, refused, type Scope } from './Compiler.ts'
+import { compileArithmetic, isArithmetic } from './compileArithmetic.ts'
 import { compileStringBeside } from './compileConstant.ts'
-import { commonType, scalar, type ValueType } from './valueType.ts'
+import { asOneNumber, comparable } from './numbers.ts'
+import { commonType, scalar } from './valueType.ts'
 
 /** As on Postgres: a pattern is a constant, so that no row can change its cost. */
 const patternCharactersMax = 200
 
-const arithmetic: Readonly<Record<string, number>> = { '||': 0, '+': 1, '-': 1, '*': 2, '/': 2, '%': 2 }
-
 export function compileBinary(compiler: Compiler, expression: BinaryExpression, scope: Scope): Compiled {
   const { operator, left, right } = expression
-  if (operator in arithmetic) return compileArithmetic(compiler, expression, scope)
+  if (isArithmetic(operator)) return compileArithmetic(compiler, expression, scope)
   if (operator.endsWith('LIKE')) return compileLike(compiler, expression, scope)
+  if (left.kind === 'tuple' && right.kind === 'tuple' && !operator.startsWith('IS'))
+    return compileRows(compiler, expression, left.items, right.items, scope)
   const [first, second] = compileOperands(compiler, [left, right], scope)
   if (operator.startsWith('IS'))
     return distinctFrom(first?.sql ?? '', second?.sql ?? '', operator.includes('NOT'))
-  return { sql: `(${first?.sql} ${operator} ${second?.sql})`, type: scalar('bool') }
+  const [a, b] =
+    first && second && !isConstant(left) && !isConstant(right) ? ofOneSign(first, second) : [first, second]
+  return { sql: `(${a?.sql} ${operator} ${b?.sql})`, type: scalar('bool') }
+}
+
+/** A join on numbers of one width needs them of one sign too; comparing with a constant leaves the column to its index. */
+function ofOneSign(left: Compiled, right: Compiled): readonly Compiled[] {
+  const type = commonType([left.type, right.type])
+  const isMixed = left.type.isUnsigned !== right.type.isUnsigned && left.type.scalar === right.type.scalar
+  return isMixed && (type.scalar === 'bigint' || type.scalar === 'numeric')
+    ? asOneNumber([left, right], type)
+    : [left, right]
 }
 
 /** Compiles what is compared with each other; constants among them take the others' type. */
@@ -30,10 +43,42 @@ export function compileOperands(
     operand.kind === 'string' ? undefined : compiler.expression(operand, scope),
   )
   const type = commonType(fixed.flatMap((operand) => (operand ? [operand.type] : [])))
-  return operands.map((operand, index) => {
+  const compiled = operands.map((operand, index) => {
     if (operand.kind === 'string') return compileStringBeside(compiler, operand, type)
     return fixed[index] ?? compiler.expression(operand, scope)
   })
+  // The engine compares whole numbers of any width and sign by value; others it must be told what as.
+  const isMixed = new Set(compiled.map((operand) => operand.type.scalar)).size > 1
+  return isMixed && (type.scalar === 'float' || type.scalar === 'decimal')
+    ? [...asOneNumber(compiled, type)]
+    : comparable(compiled)
+}
+
+/** Rows compared field by field; the engine's own comparison is NULL where any field is. */
+function compileRows(
+  compiler: Compiler,
+  { operator, at }: BinaryExpression,
+  left: readonly Expression[],
+  right: readonly Expression[],
+  scope: Scope,
+): Compiled {
+  if (left.length !== right.length) throw invalid(compiler, 'the rows have different lengths', at)
+  const compare = (word: string, index: number) => {
+    const [a, b] = [left[index], right[index]]
+    return a && b
+      ? compileBinary(compiler, { kind: 'binary', operator: word, left: a, right: b, at }, scope).sql
+      : ''
+  }
+  if (operator === '=' || operator === '!=') {
+    const parts = left.map((_, index) => compare(operator, index))
+    return { sql: `(${parts.join(operator === '=' ? ' AND ' : ' OR ')})`, type: scalar('bool') }
+  }
+  const strict = operator.slice(0, 1)
+  const sql = left.reduceRight((rest, _, index) => {
+    if (index === left.length - 1) return compare(operator, index)
+    return `(${compare(strict, index)} OR (${compare('=', index)} AND ${rest}))`
+  }, '')
+  return { sql, type: scalar('bool') }
 }
 
 function distinctFrom(left: string, right: string, isNot: boolean): Compiled {
@@ -56,46 +101,30 @@ function compileLike(
   return { sql: `(${sql} ${operator} ${quoteText(right.value)})`, type: scalar('bool') }
 }
 
-/**
- * A run of operators of one level stays flat: left operands of the same level need no brackets, and the engine's parser
- * has a bound on nesting.
- */
-function compileArithmetic(compiler: Compiler, expression: BinaryExpression, scope: Scope): Compiled {
-  const run: { operator: string; operand: Expression }[] = []
-  let first: Expression = expression
-  const level = arithmetic[expression.operator]
-  while (first.kind === 'binary' && arithmetic[first.operator] === level) {
-    run.unshift({ operator: first.operator, operand: first.right })
-    first = first.left
-  }
-  const start = compiler.expression(first, scope)
-  let type = start.type
-  const operands = run.map(({ operator, operand }) => ({ operator, ...compiler.expression(operand, scope) }))
-  const parts = operands.map(({ operator, sql, type: other }) => {
-    type = resultType(operator, type, other)
-    return ` ${operator} ${sql}`
-  })
-  // DateTime ends in 2106 and wraps around; times an interval is added to are widened first.
-  const isMoved =
-    start.type.scalar === 'timestamp' && operands.some((operand) => operand.type.scalar === 'interval')
-  const startSql = isMoved ? `toDateTime64(${start.sql}, 6, 'UTC')` : start.sql
-  return { sql: `(${startSql}${parts.join('')})`, type }
-}
-
-function resultType(operator: string, left: ValueType, right: ValueType): ValueType {
-  if (operator === '/') return scalar('float')
-  if (operator === '||')
-    return commonType([left, right]).scalar === 'bytes' ? scalar('bytes') : scalar('text')
-  const isTime = (type: ValueType) => type.scalar === 'timestamp' || type.scalar === 'date'
-  if (isTime(left) && isTime(right)) return scalar('bigint')
-  if (isTime(left) && right.scalar === 'interval') return left
-  if (isTime(right) && left.scalar === 'interval') return right
-  const common = commonType([left, right])
-  // The engine widens: 32 bits plus 32 bits are 64, and the difference of two unsigned is signed.
-  return common.scalar === 'int' || common.scalar === 'bool' ? scalar('bigint') : common
-}
-
+/** The engine leaves a NULL of the list out, which makes `NOT IN (1, NULL)` true; as equalities it means what SQL says. */
 export function compileInList(compiler: Compiler, expression: InListExpression, scope: Scope): Compiled {
+  const { operand, items, isNot, at } = expression
+  if (items.every(isConstant) && operand.kind !== 'tuple') return plainInList(compiler, expression, scope)
+  if (items.length > equalitiesMax) {
+    if (operand.kind !== 'tuple')
+      throw refused(compiler, `a list of more than ${equalitiesMax} values must be of constants`, at)
+    return plainInList(compiler, expression, scope)
+  }
+  const parts = items.map(
+    (item) =>
+      compileBinary(compiler, { kind: 'binary', operator: '=', left: operand, right: item, at }, scope).sql,
+  )
+  return { sql: `(${isNot ? 'NOT ' : ''}(${parts.join(' OR ')}))`, type: scalar('bool') }
+}
+
+const equalitiesMax = 100
+
+/** A constant that is not NULL. */
+const isConstant = (expression: Expression): boolean =>
+  ['number', 'string', 'boolean'].includes(expression.kind) ||
+  (expression.kind === 'unary' && expression.word === '-' && isConstant(expression.operand))
+
+function plainInList(compiler: Compiler, expression: InListExpression, scope: Scope): Compiled {
   const [operand, ...items] = compileOperands(compiler, [expression.operand, ...expression.items], scope)
   const word = expression.isNot ? 'NOT IN' : 'IN'
   // A list of one tuple needs its own brackets, else the engine takes the tuple's fields for the list.
@@ -103,8 +132,22 @@ export function compileInList(compiler: Compiler, expression: InListExpression, 
   return { sql: `(${operand?.sql} ${word} (${list}))`, type: scalar('bool') }
 }
 
+/**
+ * The engine takes NULL for false: right where only true matters, as in WHERE. Elsewhere the sub-select is asked whether
+ * it has rows and whether one is NULL.
+ */
 export function compileInQuery(compiler: Compiler, expression: InQueryExpression, scope: Scope): Compiled {
-  const { sql } = compiler.withOuter(undefined).query(expression.query)
-  const operand = compiler.expression(expression.operand, scope)
-  return { sql: `(${operand.sql} ${expression.isNot ? 'NOT IN' : 'IN'} (${sql}))`, type: scalar('bool') }
+  const { sql: rows, columns } = compiler.withOuter(undefined).query(expression.query)
+  const [column] = columns
+  const own = compiler.expression(expression.operand, scope)
+  const isSingle = columns.length === 1 && column !== undefined
+  const [operand = own, value = own] = isSingle ? comparable([own, column]) : []
+  const sql = isSingle && value.sql !== column.sql ? `SELECT ${value.sql} AS x FROM (${rows})` : rows
+  const isPlain = !isSingle || (!expression.isNot && compiler.conditions.has(expression))
+  const isIn = `${operand.sql} ${expression.isNot && isPlain ? 'NOT IN' : 'IN'} (${sql})`
+  if (isPlain) return { sql: `(${isIn})`, type: scalar('bool') }
+  const asked = (what: string) => `ifNull((SELECT ${what} FROM (${rows})), 0) > 0`
+  const unknown = `${asked(`countIf(isNull(${column.sql}))`)} OR (isNull(${operand.sql}) AND ${asked('count()')})`
+  const known = `multiIf(ifNull(${isIn}, 0), true, ${unknown}, NULL, false)`
+  return { sql: `(${expression.isNot ? 'NOT ' : ''}${known})`, type: scalar('bool') }
 }

@@ -2,15 +2,55 @@
 
 import { hexConstant, oddHexHint } from '../text.ts'
 import type { Expression } from './ast.ts'
-import { type Compiled, type Compiler, invalid, quoteBytes, quoteText } from './Compiler.ts'
-import { scalar, type ValueType } from './valueType.ts'
+import { type Compiled, type Compiler, invalid, quoteBytes, quoteText, refused } from './Compiler.ts'
+import { scalar, scaled, unsigned, type ValueType, varyingBytes } from './valueType.ts'
 
 type StringExpression = Extract<Expression, { kind: 'string' }>
+
+const bits64 = 2n ** 63n - 1n
+const bits256 = 2n ** 256n - 1n
+
+/**
+ * Numbers as PostgreSQL types them: int, bigint, then numeric. The engine reads wide ones and those with a point as floats,
+ * so they are made of text.
+ */
+export function compileNumber(
+  compiler: Compiler,
+  { text, at }: Extract<Expression, { kind: 'number' }>,
+): Compiled {
+  if (/^\d+$/.test(text) && BigInt(text) <= bits64) {
+    const value = BigInt(text)
+    return { sql: String(value), type: unsigned(value > 0x7fff_ffffn ? 'bigint' : 'int') }
+  }
+  const [, whole = '', fraction = '', exponent = '0'] = /^(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/.exec(text) ?? []
+  const shift = Number(exponent)
+  if (whole + fraction === '' || Math.abs(shift) > decimalDigitsMax)
+    throw refused(compiler, `the number ${text} is not supported`, at)
+  const scale = Math.max(0, fraction.length - shift)
+  const digits = BigInt(whole + fraction + '0'.repeat(Math.max(0, shift - fraction.length)))
+  const unit = 10n ** BigInt(scale)
+  if (digits > bits256 || scale > decimalDigitsMax)
+    throw refused(compiler, `the number ${text} has too many digits`, at)
+  if (digits % unit === 0n) {
+    const type = unsigned('numeric')
+    return { sql: `toUInt256('${digits / unit}')`, type: scale > 0 ? { ...type, scale } : type }
+  }
+  if (String(digits).length > decimalDigitsMax)
+    throw refused(compiler, `the number ${text} has too many digits`, at)
+  const padded = String(digits).padStart(scale + 1, '0')
+  return {
+    sql: `toDecimal256('${padded.slice(0, -scale)}.${padded.slice(-scale)}', ${scale})`,
+    type: scaled('decimal', scale),
+  }
+}
+
+const decimalDigitsMax = 76
 
 /** A text where nothing says what it is compared with. */
 export function compileString(compiler: Compiler, expression: StringExpression): Compiled {
   const hex = hexConstant(expression.value)
-  if (hex.kind === 'bytes') return { sql: quoteBytes(hex.hex), type: scalar('bytes') }
+  if (hex.kind === 'bytes')
+    return { sql: quoteBytes(hex.hex), type: { ...varyingBytes, width: hex.hex.length / 2 } }
   if (hex.kind === 'odd') {
     throw invalid(compiler, "'0x…' with an odd number of digits", expression.at, oddHexHint)
   }
@@ -26,13 +66,33 @@ export function compileStringBeside(
   const { value } = expression
   if (other.scalar === 'text' || other.scalar === 'json')
     return { sql: quoteText(value), type: scalar('text') }
-  if (other.scalar === 'timestamp') {
-    return { sql: `parseDateTimeBestEffort(${quoteText(value)}, 'UTC')`, type: other }
-  }
+  if (other.scalar === 'timestamp') return { sql: timeSql(compiler, expression), type: other }
   if (other.scalar === 'date') return { sql: `toDate32(${quoteText(value)})`, type: other }
-  if (other.scalar === 'numeric' && /^-?\d{1,78}$/.test(value))
-    // A number past 255 bits would wrap around as a signed one.
-    return { sql: `${value.startsWith('-') ? 'toInt256' : 'toUInt256'}('${value}')`, type: other }
-  if (other.scalar === 'bytes' && value === '0x') return { sql: quoteBytes(''), type: other }
+  if (other.scalar === 'numeric' && /^-?\d+$/.test(value)) return compileDigits(compiler, expression)
+  if (other.scalar === 'bytes' && value === '0x') return { sql: quoteBytes(''), type: varyingBytes }
   return compileString(compiler, expression)
+}
+
+/** A number past 256 bits, or past 255 with a sign, would wrap around. */
+function compileDigits(compiler: Compiler, { value, at }: StringExpression): Compiled {
+  const number = BigInt(value)
+  if (number > bits256 || number < -(2n ** 255n))
+    throw refused(compiler, `the number ${value} has too many digits`, at)
+  return number < 0n
+    ? { sql: `toInt256('${number}')`, type: scalar('numeric') }
+    : { sql: `toUInt256('${number}')`, type: unsigned('numeric') }
+}
+
+/** ISO 8601 only: the engine and PostgreSQL read 01/02/2026 as different days. */
+const isoTime = /^(\d{4})-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(\.\d{1,6})?)?\s*(?:Z|[+-]\d\d(?::?\d\d)?)?)?$/
+
+/** A constant time. Those with a fraction, and those beyond 32 bits of seconds, are wider than a column's. */
+export function timeSql(compiler: Compiler, { value, at }: StringExpression): string {
+  const [match, year, fraction] = isoTime.exec(value.trim()) ?? []
+  if (match === undefined)
+    throw invalid(compiler, `'${value}' is not a time`, at, "write '2026-01-31' or '2026-01-31 12:00:00'")
+  const isPlain = fraction === undefined && Number(year) >= 1970 && Number(year) < 2106
+  return isPlain
+    ? `parseDateTimeBestEffort(${quoteText(match)}, 'UTC')`
+    : `parseDateTime64BestEffort(${quoteText(match)}, 6, 'UTC')`
 }

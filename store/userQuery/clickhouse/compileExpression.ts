@@ -4,18 +4,21 @@
  */
 
 import type { BetweenExpression, CaseExpression, Expression } from './ast.ts'
-import { type Compiled, type Compiler, quoteText, refused, resolveColumn, type Scope } from './Compiler.ts'
-import { asOneLength, compileCall } from './compileCall.ts'
+import { type Compiled, type Compiler, refused, resolveColumn, type Scope } from './Compiler.ts'
+import { negated } from './compileArithmetic.ts'
+import { compileCall } from './compileCall.ts'
+import { compileCast } from './compileCast.ts'
 import { compileBinary, compileInList, compileInQuery, compileOperands } from './compileComparison.ts'
-import { compileString } from './compileConstant.ts'
-import { castType } from './types.ts'
-import { arrayOf, commonType, elementOf, type Scalar, scalar } from './valueType.ts'
+import { compileNumber, compileString } from './compileConstant.ts'
+import { compileExtract } from './compileExtract.ts'
+import { alternatives } from './numbers.ts'
+import { arrayOf, commonType, elementOf, scalar } from './valueType.ts'
 
 export function compileExpression(compiler: Compiler, expression: Expression, scope: Scope): Compiled {
   const compile = (inner: Expression) => compiler.expression(inner, scope)
   switch (expression.kind) {
     case 'number':
-      return compileNumber(expression.text)
+      return compileNumber(compiler, expression)
     case 'string':
       return compileString(compiler, expression)
     case 'boolean':
@@ -33,7 +36,9 @@ export function compileExpression(compiler: Compiler, expression: Expression, sc
       return { sql: `(${operands.join(` ${expression.word} `)})`, type: scalar('bool') }
     }
     case 'unary':
-      return compileUnary(expression.word, compile(expression.operand))
+      return expression.word === '-'
+        ? negated(compiler, compile(expression.operand), expression.at)
+        : { sql: `(NOT ${compile(expression.operand).sql})`, type: scalar('bool') }
     case 'binary':
       return compileBinary(compiler, expression, scope)
     case 'between':
@@ -80,19 +85,6 @@ export function compileExpression(compiler: Compiler, expression: Expression, sc
   }
 }
 
-/** The engine reads whole numbers past 64 bits as floats, so those are made of text. */
-function compileNumber(text: string): Compiled {
-  if (!/^\d+$/.test(text)) return { sql: text.startsWith('.') ? `0${text}` : text, type: scalar('float') }
-  const value = BigInt(text)
-  if (value > 0xffff_ffff_ffff_ffffn) return { sql: `toUInt256('${value}')`, type: scalar('numeric') }
-  return { sql: String(value), type: scalar(value > 0x7fff_ffffn ? 'bigint' : 'int') }
-}
-
-function compileUnary(word: 'NOT' | '-', operand: Compiled): Compiled {
-  if (word === 'NOT') return { sql: `(NOT ${operand.sql})`, type: scalar('bool') }
-  return { sql: `(- ${operand.sql})`, type: operand.type }
-}
-
 function compileBetween(compiler: Compiler, expression: BetweenExpression, scope: Scope): Compiled {
   const operands = [expression.operand, expression.low, expression.high]
   const [operand = '', low = '', high = ''] = compileOperands(compiler, operands, scope).map(({ sql }) => sql)
@@ -117,7 +109,7 @@ function compileSubquery(
 function compileCase(compiler: Compiler, expression: CaseExpression, scope: Scope): Compiled {
   const { subject, branches, otherwise, at } = expression
   const last = otherwise ? compiler.expression(otherwise, scope) : { sql: 'NULL', type: scalar('null') }
-  const results = asOneLength([...branches.map(({ result }) => compiler.expression(result, scope)), last])
+  const results = alternatives([...branches.map(({ result }) => compiler.expression(result, scope)), last])
   const printed = branches.map(({ when }, index) => {
     const condition: Expression = subject
       ? { kind: 'binary', operator: '=', left: subject, right: when, at }
@@ -127,27 +119,6 @@ function compileCase(compiler: Compiler, expression: CaseExpression, scope: Scop
   const type = commonType(results.map((result) => result.type))
   return { sql: `(CASE ${printed.join(' ')} ELSE ${results.at(-1)?.sql} END)`, type }
 }
-
-function compileCast(
-  compiler: Compiler,
-  expression: Extract<Expression, { kind: 'cast' }>,
-  scope: Scope,
-): Compiled {
-  const target = castType(expression.type)
-  if (typeof target === 'string') throw refused(compiler, target, expression.type.at)
-  const { operand } = expression
-  const isText = target.type.scalar === 'text' && !target.type.isArray
-  if (operand.kind === 'string' && isText) return { sql: quoteText(operand.value), type: target.type }
-  if (operand.kind === 'string' && target.type.scalar === 'timestamp') {
-    return { sql: `parseDateTimeBestEffort(${quoteText(operand.value)}, 'UTC')`, type: target.type }
-  }
-  const value = compiler.expression(operand, scope)
-  if (isText && value.type.scalar === 'bytes') return { sql: hexText(value.sql), type: target.type }
-  return { sql: `CAST(${value.sql} AS ${target.sql})`, type: target.type }
-}
-
-/** Bytes as readable text; the raw ones would be no text at all. */
-export const hexText = (sql: string): string => `concat('0x', lower(hex(${sql})))`
 
 const intervalUnits = new Set(['SECOND', 'MINUTE', 'HOUR', 'DAY', 'WEEK', 'MONTH', 'QUARTER', 'YEAR'])
 
@@ -162,32 +133,5 @@ function compileInterval(
   return {
     sql: `(INTERVAL ${compiler.expression(expression.amount, scope).sql} ${unit})`,
     type: scalar('interval'),
-  }
-}
-
-const extractors: Readonly<Record<string, readonly [name: string, type: Scalar]>> = {
-  epoch: ['toUnixTimestamp', 'bigint'],
-  second: ['toSecond', 'int'],
-  minute: ['toMinute', 'int'],
-  hour: ['toHour', 'int'],
-  day: ['toDayOfMonth', 'int'],
-  doy: ['toDayOfYear', 'int'],
-  isodow: ['toDayOfWeek', 'int'],
-  week: ['toISOWeek', 'int'],
-  month: ['toMonth', 'int'],
-  quarter: ['toQuarter', 'int'],
-  year: ['toYear', 'int'],
-}
-
-function compileExtract(
-  compiler: Compiler,
-  expression: Extract<Expression, { kind: 'extract' }>,
-  scope: Scope,
-): Compiled {
-  const extractor = extractors[expression.unit]
-  if (!extractor) throw refused(compiler, `${expression.unit} cannot be extracted`, expression.at)
-  return {
-    sql: `${extractor[0]}(${compiler.expression(expression.operand, scope).sql})`,
-    type: scalar(extractor[1]),
   }
 }

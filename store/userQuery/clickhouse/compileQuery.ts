@@ -4,7 +4,8 @@ import type { Cte, Query, SetExpression } from './ast.ts'
 import type { Column, CompiledQuery, Compiler, Scope } from './Compiler.ts'
 import { invalid } from './Compiler.ts'
 import { compileSelect, orderSql } from './compileSelect.ts'
-import { commonType } from './valueType.ts'
+import { asOneNumber, comparable } from './numbers.ts'
+import { commonType, type ValueType } from './valueType.ts'
 
 /** `rowsMax` caps the LIMIT of the outermost query; a smaller one of its own stays. */
 export function compileQuery(outer: Compiler, query: Query, rowsMax?: number): CompiledQuery {
@@ -77,13 +78,38 @@ function compileSet(compiler: Compiler, expression: SetExpression): CompiledQuer
     )
   }
   const words = `${expression.operator} ${expression.isAll ? 'ALL' : 'DISTINCT'}`
+  const types = left.columns.map((column, index) => {
+    const other = right.columns[index]?.type ?? column.type
+    return columnType(compiler, column.type, other, expression.at)
+  })
   return {
-    sql: `(${left.sql}) ${words} (${right.sql})`,
-    columns: left.columns.map((column, index) => {
-      const other = right.columns[index] ?? column
-      return { ...column, type: commonType([column.type, other.type]) }
-    }),
+    sql: `(${cast(compiler, left, types)}) ${words} (${cast(compiler, right, types)})`,
+    columns: left.columns.map((column, index) => ({ ...column, type: types[index] ?? column.type })),
   }
+}
+
+function columnType(compiler: Compiler, left: ValueType, right: ValueType, at: number): ValueType {
+  const common = commonType([left, right])
+  const isKnown = ![left.scalar, right.scalar].some((type) => type === 'unknown' || type === 'record')
+  if (isKnown && (common.scalar === 'unknown' || (common.scalar === 'bytes' && left.scalar !== right.scalar)))
+    if (left.scalar !== 'null' && right.scalar !== 'null')
+      throw invalid(compiler, `a column is ${left.scalar} on one side and ${right.scalar} on the other`, at)
+  return common
+}
+
+/** One side with its numbers as the type of both. */
+function cast(compiler: Compiler, side: CompiledQuery, types: readonly ValueType[]): string {
+  const printed = (prefix: string) =>
+    side.columns.map((column, index) => {
+      const type = types[index] ?? column.type
+      const own = { ...column, sql: `${prefix}${column.sql}` }
+      if (type.scalar === 'bytes') return comparable([own, { sql: '', type }])[0]?.sql ?? own.sql
+      return asOneNumber([own, { sql: '', type }], type)[0]?.sql ?? own.sql
+    })
+  if (printed('').every((sql, index) => sql === side.columns[index]?.sql)) return side.sql
+  const alias = `t${compiler.nextNumber()}`
+  const items = printed(`${alias}.`).map((sql, index) => `${sql} AS ${side.columns[index]?.sql}`)
+  return `SELECT ${items.join(', ')} FROM (${side.sql}) AS ${alias}`
 }
 
 function limitSql({ limit, offset }: Query, rowsMax: number | undefined): string {

@@ -133,7 +133,15 @@ class SelectList {
 }
 
 function clause(word: string, expression: Expression | undefined, compiler: Compiler, scope: Scope): string {
+  if (expression) markConditions(compiler, expression)
   return expression ? ` ${word} ${compiler.expression(expression, scope).sql}` : ''
+}
+
+/** Of a condition's parts, joined by AND and OR, only true matters too. */
+function markConditions(compiler: Compiler, expression: Expression): void {
+  compiler.conditions.add(expression)
+  if (expression.kind === 'logic')
+    for (const operand of expression.operands) markConditions(compiler, operand)
 }
 
 /** As in PostgreSQL, GROUP BY takes a name for a column in FROM first, then for one of the list. */

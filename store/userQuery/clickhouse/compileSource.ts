@@ -2,6 +2,7 @@
 
 import type { BlockRange } from '#ingest/range.ts'
 import type { KeyTerm } from '../decoded/keyTerms.ts'
+import type { RelationColumn } from '../logicalType.ts'
 import type { BoundRelation, Catalog } from '../relations.ts'
 import type { Join, Name, Select, Source } from './ast.ts'
 import {
@@ -15,7 +16,8 @@ import {
 } from './Compiler.ts'
 import { decodedSelect } from './decodedSelect.ts'
 import { findKeyTerms, type KeyTerms } from './keyTerms.ts'
-import { elementOf, scalar } from './valueType.ts'
+import { comparable } from './numbers.ts'
+import { elementOf, scalar, unsigned, type ValueType, varyingBytes } from './valueType.ts'
 
 /** FROM as it is sent, and the names it brings. */
 export interface CompiledFrom {
@@ -77,9 +79,21 @@ function compileSource(compiler: Compiler, source: Source, terms: KeyTerms): Com
   const columns = relation.columns.map((column) => ({
     name: column.name,
     sql: quoteName(column.name),
-    type: scalar(column.type),
+    type: columnType(relation, column),
   }))
   return named(`(${relationSelect(compiler, relation, terms.get(source) ?? [])})`, alias, name, columns)
+}
+
+const wholeTypes: ReadonlySet<string> = new Set(['bigint', 'numeric'])
+
+/** Of a view's whole numbers none is below zero (transform/tables.ts; `leg` is an int); of a signature's its type says it. */
+function columnType({ source }: BoundRelation, { name, type, width }: RelationColumn): ValueType {
+  if (type === 'bytes' && width !== undefined) return { ...scalar(type), width }
+  if (type === 'bytes') return source.kind === 'view' ? varyingBytes : scalar(type)
+  if (!wholeTypes.has(type) || source.kind === 'derived') return scalar(type)
+  const parameter =
+    source.kind === 'decoded' ? source.table.parameters.find((one) => one.name === name) : undefined
+  return parameter && parameter.abi.kind !== 'uint' ? scalar(type) : unsigned(type)
 }
 
 /** Columns are always sent with the source's own unique name, so that no name of the select list can shadow them. */
@@ -177,7 +191,12 @@ function usingPair(
     FULL: `coalesce(${leftColumn.sql}, ${rightColumn.sql})`,
   }
   const column = { name: leftColumn.name, sql: values[side], type: leftColumn.type }
-  return { column, condition: `${leftColumn.sql} = ${rightColumn.sql}` }
+  return {
+    column,
+    condition: comparable([leftColumn, rightColumn])
+      .map(({ sql }) => sql)
+      .join(' = '),
+  }
 }
 
 function compileArrayJoin(

@@ -11,10 +11,18 @@ const limits = new Set(['158', '241', '307', '396', '191', '243'])
 const refusals = new Set(['164', '291', '497', '512', '516', '452'])
 /** The query itself: types, names, syntax, aggregation. Their text repeats the query and nothing else. */
 const faults = new Set(
-  '6 10 27 32 34 35 36 38 41 42 43 44 46 47 48 49 50 53 56 62 69 70 72 80 117 125 130 131 134 135 153 179 184 190 207 215 258 349 386 403 407 433 465 501 636 653'.split(
+  '6 10 27 32 34 35 36 38 41 42 43 44 46 47 48 49 50 53 56 62 69 72 80 117 125 130 131 134 135 179 184 190 207 215 258 349 386 403 433 465 501 636 653'.split(
     ' ',
   ),
 )
+
+/** What a row made impossible. The gate alone writes throwIf, for what is wider than the engine's widest number. */
+const failures: Readonly<Record<string, string>> = {
+  '70': 'a number is out of the range of its type',
+  '153': 'division by zero',
+  '395': 'a number is wider than 256 bits',
+  '407': 'a number has too many digits',
+}
 
 export function asUserQueryError(error: unknown): UserQueryError {
   if (error instanceof UserQueryError) return error
@@ -36,6 +44,8 @@ export function asUserQueryError(error: unknown): UserQueryError {
       hint: 'read fewer blocks, or group by fewer values',
     })
   }
+  const failure = failures[code]
+  if (failure !== undefined) return new UserQueryError('sql_failed', failure, { cause: error })
   if (faults.has(code)) return new UserQueryError('sql_invalid', spoken(error.message), detail)
   return new UserQueryError('sql_failed', 'the query failed', detail)
 }

@@ -181,7 +181,7 @@ const lists: readonly (readonly [FunctionKind, ResultRule, string])[] = [
   ['window', 'bigint', 'row_number rank dense_rank'],
   ['window', 'int', 'ntile'],
   ['window', 'float', 'percent_rank cume_dist'],
-  ['window', 'first', 'first_value last_value nth_value'],
+  ['window', 'first', 'nth_value'],
 ]
 
 const words = (list: string): string[] => list.trim().split(/\s+/)
@@ -247,10 +247,11 @@ const special: readonly FunctionRule[] = [
 const portable: readonly [string, FunctionRule][] = [
   named('ceiling', rule('scalar', 'ceil', 'first')),
   named('mod', rule('scalar', 'modulo', 'all')),
+  named('div', rule('scalar', 'div', 'numeric', { argumentsMax: 2 })),
   named('substr', rule('scalar', 'substring', 'first')),
   named('char_length', rule('scalar', 'lengthUTF8', 'int')),
   named('character_length', rule('scalar', 'lengthUTF8', 'int')),
-  named('octet_length', rule('scalar', 'length', 'int')),
+  named('octet_length', rule('scalar', 'octet_length', 'int')),
   named('strpos', rule('scalar', 'position', 'int')),
   named('btrim', rule('scalar', 'trimBoth', 'first')),
   named('ltrim', rule('scalar', 'trimLeft', 'first')),
@@ -292,6 +293,9 @@ const portable: readonly [string, FunctionRule][] = [
   named('covar_pop', rule('aggregate', 'covarPop', 'float')),
   named('covar_samp', rule('aggregate', 'covarSamp', 'float')),
   // Without a row to look at, the engine answers 0 for a column that is not Nullable; SQL says NULL.
+  // The engine's own leave NULL out.
+  named('first_value', rule('window', 'first_value_respect_nulls', 'first')),
+  named('last_value', rule('window', 'last_value_respect_nulls', 'first')),
   named('lag', rule('window', 'lag', 'first', { print: nullableFirst('lag'), argumentsMax: 3 })),
   named('lead', rule('window', 'lead', 'first', { print: nullableFirst('lead'), argumentsMax: 3 })),
 ]

@@ -37,13 +37,13 @@ const short = (sql: string) => printed(sql).replace(/\(SELECT [^()]*? FROM (`\w+
 describe('printing', () => {
   it('names every source itself and qualifies every column, so that no alias can shadow one', () => {
     expect(short("SELECT lower(hex(address)) AS address FROM logs WHERE address = '0xAB'")).toBe(
-      "SELECT lower(hex(t1.`address`)) AS `address` FROM `chain_1_sql`.`logs` AS t1 WHERE (t1.`address` = unhex('ab')) LIMIT 11",
+      "SELECT lowerUTF8(hex(t1.`address`)) AS `address` FROM `chain_1_sql`.`logs` AS t1 WHERE (concat(t1.`address`, '') = unhex('ab')) LIMIT 11",
     )
   })
 
   it('writes brackets around every operator but keeps runs of one level flat', () => {
-    expect(short('SELECT 1 + 2 - 3 * 4, NOT 1 = 2 OR 3 = 4 AND 5 = 6')).toBe(
-      'SELECT (1 + 2 - (3 * 4)) AS `?column?`, ((NOT (1 = 2)) OR ((3 = 4) AND (5 = 6))) AS `?column? 2` LIMIT 11',
+    expect(short('SELECT 1 + 2 - 3 % 4, NOT 1 = 2 OR 3 = 4 AND 5 = 6')).toBe(
+      "SELECT accurateCast((1 + 2 - accurateCast(modulo(toInt64(3), toInt64(4)), 'Int32')), 'Int32') AS `?column?`, ((NOT (1 = 2)) OR ((3 = 4) AND (5 = 6))) AS `?column? 2` LIMIT 11",
     )
   })
 

@@ -7,6 +7,7 @@
 import type { Catalog } from '../relations.ts'
 import { assertText } from '../text.ts'
 import { UserQueryError } from '../UserQueryError.ts'
+import type { Expression } from './ast.ts'
 import type { Compiled, Compiler } from './Compiler.ts'
 import { compileExpression } from './compileExpression.ts'
 import { compileQuery } from './compileQuery.ts'
@@ -48,12 +49,14 @@ export function gateClickHouse(sql: string, catalog: Catalog, rowsMax: number): 
 function compilerOf(sql: string, catalog: Catalog, relations: Set<string>): Compiler {
   let number = 0
   const isMentioned = mentionedNames(sql)
+  const conditions = new WeakSet<Expression>()
   const within = (ctes: Compiler['ctes'], outer: Compiler['outer']): Compiler => {
     const compiler: Compiler = {
       sql,
       catalog,
       relations,
       isMentioned,
+      conditions,
       ctes,
       outer,
       withCtes: (visible) => within(visible, outer),

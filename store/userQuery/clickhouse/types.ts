@@ -1,12 +1,14 @@
 /** Types a cast may name, in ClickHouse's spelling and in PostgreSQL's, and what they print as. */
 
 import type { TypeName } from './ast.ts'
-import { arrayOf, type Scalar, scalar, type ValueType } from './valueType.ts'
+import { arrayOf, type Scalar, scalar, scaled, type ValueType } from './valueType.ts'
 
 export interface CastType {
   /** The engine's type. */
   readonly sql: string
   readonly type: ValueType
+  /** PostgreSQL's `numeric` without digits: any number as it is. */
+  readonly isExact?: true
 }
 
 const plain: Readonly<Record<string, readonly [sql: string, type: Scalar]>> = {
@@ -65,6 +67,8 @@ export function castType({ name, args }: TypeName): CastType | string {
   }
   const [first, second = 0] = args
   if (key === 'fixedstring') return fixedString(args)
+  if ((key === 'decimal' || key === 'numeric') && args.length === 0)
+    return { sql: 'Int256', type: scalar('numeric'), isExact: true }
   if ((key === 'decimal' || key === 'numeric') && args.length <= 2) return decimal(name, first, second)
   if (key === 'datetime64' && typeof first === 'number' && first <= 9 && args.length === 1) {
     return { sql: `DateTime64(${first}, 'UTC')`, type: scalar('timestamp') }
@@ -95,7 +99,7 @@ function decimal(
   if (scale === 0 && precision > 38) return { sql: 'Int256', type: scalar('numeric') }
   return precision > 76
     ? `${name} has at most 76 digits`
-    : { sql: `Decimal(${precision}, ${scale})`, type: scalar('numeric') }
+    : { sql: `Decimal(${precision}, ${scale})`, type: scaled('decimal', scale) }
 }
 
 function wrapped(wrapper: string, inner: CastType | string): CastType | string {

@@ -5,19 +5,30 @@
 
 import type { LogicalType } from '../logicalType.ts'
 
-export type Scalar = LogicalType | 'interval' | 'uuid' | 'record' | 'null' | 'unknown'
+/** `numeric` is whole and at most 256 bits wide, `decimal` has digits behind the point; both are PostgreSQL's numeric. */
+export type Scalar = LogicalType | 'decimal' | 'interval' | 'uuid' | 'record' | 'null' | 'unknown'
 
 export interface ValueType {
   readonly scalar: Scalar
   /** An array, at any depth, of the scalar. */
   readonly isArray: boolean
+  /** Of whole numbers: never below zero. Absent where that is not known. */
+  readonly isUnsigned?: true
+  /** Digits behind the point: of a decimal those it is stored with, of a whole number those it was written with. */
+  readonly scale?: number
+  /** Of bytes: how many every value has. */
+  readonly width?: number
+  /** Of bytes: the engine holds them in a String; one of fixed length equals its beginning, where zeros follow. */
+  readonly isVarying?: true
 }
 
 export const scalar = (type: Scalar): ValueType => ({ scalar: type, isArray: false })
+export const unsigned = (type: Scalar): ValueType => ({ ...scalar(type), isUnsigned: true })
+export const scaled = (type: 'numeric' | 'decimal', scale: number): ValueType => ({ ...scalar(type), scale })
 export const arrayOf = (type: ValueType): ValueType => ({ ...type, isArray: true })
 export const elementOf = (type: ValueType): ValueType => ({ ...type, isArray: false })
 
-const widths: readonly Scalar[] = ['bool', 'int', 'bigint', 'numeric', 'float']
+const widths: readonly Scalar[] = ['bool', 'int', 'bigint', 'numeric', 'decimal', 'float']
 
 /** The type that holds values of all: the widest number; bytes wherever bytes meet text. */
 export function commonType(types: readonly ValueType[]): ValueType {
@@ -26,14 +37,38 @@ export function commonType(types: readonly ValueType[]): ValueType {
   if (!first) return scalar('null')
   const scalars = known.map((type) => type.scalar)
   const isArray = first.isArray
-  if (scalars.includes('bytes')) return { scalar: 'bytes', isArray }
+  if (scalars.includes('bytes')) return { scalar: 'bytes', isArray, ...commonWidth(known) }
   const ranks = scalars.map((type) => widths.indexOf(type))
-  if (ranks.every((rank) => rank >= 0)) return { scalar: widths[Math.max(...ranks)] ?? 'unknown', isArray }
+  if (ranks.every((rank) => rank >= 0)) {
+    const scale = Math.max(...known.map((type) => type.scale ?? 0))
+    return {
+      scalar: widths[Math.max(...ranks)] ?? 'unknown',
+      isArray,
+      ...(known.every(({ isUnsigned }) => isUnsigned) && { isUnsigned: true as const }),
+      ...(scale > 0 && { scale }),
+    }
+  }
   return scalars.every((type) => type === first.scalar) ? first : { scalar: 'unknown', isArray }
 }
+
+function commonWidth(types: readonly ValueType[]): Pick<ValueType, 'width' | 'isVarying'> {
+  const width = types[0]?.width
+  return {
+    ...(width !== undefined && types.every((type) => type.width === width) && { width }),
+    ...(types.every((type) => type.isVarying) && { isVarying: true as const }),
+  }
+}
+
+export const varyingBytes: ValueType = { scalar: 'bytes', isArray: false, isVarying: true }
 
 /** The type of a sum; PostgreSQL's rule, which never overflows. */
 export function sumType(type: ValueType): ValueType {
   if (type.scalar === 'int' || type.scalar === 'bool') return scalar('bigint')
   return type.scalar === 'bigint' ? scalar('numeric') : type
 }
+
+/** Whether values of it can be added. */
+export const isNumber = ({ scalar, isArray }: ValueType): boolean => !isArray && widths.includes(scalar)
+/** Whether it holds whole numbers only. */
+export const isWhole = ({ scalar, isArray }: ValueType): boolean =>
+  !isArray && ['bool', 'int', 'bigint', 'numeric'].includes(scalar)

@@ -153,7 +153,7 @@ const place: readonly OwnColumn[] = [
 ]
 const transaction: readonly OwnColumn[] = [
   { name: 'tx_idx', type: 'int', comment: 'position of the transaction in its block, from 0' },
-  { name: 'tx_hash', type: 'bytes', comment: 'hash of the transaction' },
+  { name: 'tx_hash', type: 'bytes', width: 32, comment: 'hash of the transaction' },
 ]
 
 /** As in `logs`; topic0 is `selector`. */
@@ -161,11 +161,11 @@ const logColumns: readonly OwnColumn[] = [
   ...place,
   { name: 'log_idx', type: 'int', comment: 'position of the log in its block, from 0' },
   ...transaction,
-  { name: 'address', type: 'bytes', comment: 'contract that emitted it' },
-  { name: 'selector', type: 'bytes', comment: 'first topic: hash of the event’s signature' },
-  { name: 'topic1', type: 'bytes', comment: 'topics; null when absent' },
-  { name: 'topic2', type: 'bytes', comment: 'topics; null when absent' },
-  { name: 'topic3', type: 'bytes', comment: 'topics; null when absent' },
+  { name: 'address', type: 'bytes', width: 20, comment: 'contract that emitted it' },
+  { name: 'selector', type: 'bytes', width: 32, comment: 'first topic: hash of the event’s signature' },
+  { name: 'topic1', type: 'bytes', width: 32, comment: 'topics; null when absent' },
+  { name: 'topic2', type: 'bytes', width: 32, comment: 'topics; null when absent' },
+  { name: 'topic3', type: 'bytes', width: 32, comment: 'topics; null when absent' },
   { name: 'data', type: 'bytes', comment: 'data' },
   { name: 'is_virtual_forward', type: 'bool', comment: 'second hop of a transfer to a virtual address' },
 ]
@@ -176,7 +176,7 @@ const callColumns: readonly OwnColumn[] = [
   ...transaction,
   { name: 'call_idx', type: 'int', comment: 'position of the call in its transaction, from 0' },
   { name: 'sender', type: 'bytes', comment: 'sender of the transaction' },
-  { name: 'address', type: 'bytes', comment: 'contract called' },
+  { name: 'address', type: 'bytes', width: 20, comment: 'contract called' },
   { name: 'call_value', type: 'numeric', comment: 'native amount of the call' },
   { name: 'selector', type: 'bytes', comment: 'first 4 bytes of the input' },
   { name: 'input', type: 'bytes', comment: 'calldata of the call' },

@@ -11,7 +11,7 @@ describe('the value table on Postgres', () => {
     [builtins.INT2, '7', 7],
     [builtins.INT4, '-2147483648', -2_147_483_648],
     [builtins.INT8, '9223372036854775807', '9223372036854775807'],
-    [builtins.NUMERIC, '0.10', '0.10'],
+    [builtins.NUMERIC, '0.10', '0.1'],
     [builtins.FLOAT8, '1.5', 1.5],
     [builtins.FLOAT8, 'NaN', 'NaN'],
     [builtins.FLOAT8, '-Infinity', '-Infinity'],

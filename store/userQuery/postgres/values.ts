@@ -1,6 +1,6 @@
 /** Turns Postgres' text form of a value into the value table of result.ts. Types outside the table are refused. */
 
-import type { ResultType, SqlValue } from '../result.ts'
+import { type ResultType, type SqlValue, shortest } from '../result.ts'
 import { UserQueryError } from '../UserQueryError.ts'
 
 /** Reads one column's values. */
@@ -14,7 +14,7 @@ type Reader = readonly [type: Scalar, read: (text: string) => SqlValue]
 
 const integer: Reader = ['int', Number]
 const wide: Reader = ['bigint', String]
-const numeric: Reader = ['numeric', String]
+const numeric: Reader = ['numeric', shortest]
 const text: Reader = ['text', String]
 const bytes: Reader = ['bytes', readBytes]
 const bool: Reader = ['bool', (value) => value === 't']

@@ -1,0 +1,88 @@
+/** sum, avg and their like: exact where PostgreSQL is exact, or an error of the query. */
+import type { CallExpression } from './ast.ts'
+import { type Compiled, type Compiler, refused } from './Compiler.ts'
+import type { FunctionRule } from './functions.ts'
+import { bind, quotient, withinWidth } from './numbers.ts'
+import { isNumber, isWhole, scalar, type ValueType } from './valueType.ts'
+
+/** Prints an aggregate of these values with the call's own DISTINCT, condition, FILTER and OVER. */
+type Print = (name: string, values: readonly string[]) => string
+
+/** The aggregate, where it needs more than the engine's own; undefined where it does not. */
+export function compileAggregate(
+  compiler: Compiler,
+  call: CallExpression,
+  rule: FunctionRule,
+  args: readonly Compiled[],
+  print: Print,
+): Compiled | undefined {
+  const [first] = args
+  if (rule.kind !== 'aggregate' || !first || !isNumber(first.type)) return undefined
+  if (rule.name === 'sum') return sumOf(first, print)
+  if (rule.name === 'avg') return averageOf(compiler, call, first, print)
+  if (rule.name.startsWith('stddev') || rule.name.startsWith('var'))
+    return spreadOf(compiler, call, rule, first, print)
+  return undefined
+}
+
+function sumOf({ sql, type }: Compiled, print: Print): Compiled {
+  const signs = type.isUnsigned && { isUnsigned: true as const }
+  switch (type.scalar) {
+    case 'int':
+    case 'bool':
+      return { sql: print('sum', [sql]), type: { ...scalar('bigint'), ...signs } }
+    case 'bigint':
+      return {
+        sql: print('sum', [`${type.isUnsigned ? 'toUInt128' : 'toInt128'}(${sql})`]),
+        type: { ...scalar('numeric'), ...signs },
+      }
+    case 'numeric':
+    case 'decimal':
+      return { sql: checkedSum(sql, type, print), type }
+    default:
+      return { sql: print('sum', [sql]), type }
+  }
+}
+
+/** The sum of the same values as floats is off by a part in 2^53 a row; by 2^256 only where the exact one wrapped around. */
+function checkedSum(sql: string, type: ValueType, print: Print): string {
+  const sums = [print('sum', [sql]), print('sum', [`toFloat64(${sql})`])]
+  return bind(sums, ([exact = '', estimate = '']) => withinWidth(exact, estimate, type.scale ?? 0))
+}
+
+/** PostgreSQL divides the exact sum by the count. */
+function averageOf(
+  compiler: Compiler,
+  call: CallExpression,
+  value: Compiled,
+  print: Print,
+): Compiled | undefined {
+  if (value.type.scalar === 'decimal')
+    throw refused(
+      compiler,
+      'avg of numbers with digits behind the point is not supported',
+      call.at,
+      'cast to float8',
+    )
+  if (!isWhole(value.type) || value.type.scalar === 'bool') return undefined
+  const count = { sql: `greatest(${print('count', [value.sql])}, 1)`, type: scalar('bigint') }
+  return quotient(sumOf(value, print), count)
+}
+
+/** PostgreSQL's are exact for exact numbers, and NULL where there is too little to spread. */
+function spreadOf(
+  compiler: Compiler,
+  call: CallExpression,
+  { name }: FunctionRule,
+  value: Compiled,
+  print: Print,
+): Compiled | undefined {
+  if (!call.name.includes('_') && !['stddev', 'variance'].includes(call.name.toLowerCase())) return undefined
+  if (value.type.scalar !== 'float')
+    throw refused(compiler, `${call.name} takes floats here`, call.at, `write ${call.name}(x::float8)`)
+  const spread = print(`${name}Stable`, [value.sql])
+  return {
+    sql: `arrayElement(arrayMap(x -> if(isFinite(x), x, NULL), [${spread}]), 1)`,
+    type: scalar('float'),
+  }
+}

@@ -1,0 +1,214 @@
+/** Operators + - * / % and ||: PostgreSQL's types and results, or an error of the query (numbers.ts says how). */
+import type { BinaryExpression, Expression } from './ast.ts'
+import { type Compiled, type Compiler, refused, type Scope } from './Compiler.ts'
+import { accurate, asNumber, bind, quotient, unwrapped, wholeDivision } from './numbers.ts'
+import { commonType, isNumber, scalar, scaled, type ValueType, varyingBytes } from './valueType.ts'
+
+const levels: Readonly<Record<string, number>> = { '||': 0, '+': 1, '-': 1, '*': 2, '/': 2, '%': 2 }
+
+export const isArithmetic = (operator: string): boolean => operator in levels
+
+interface Step extends Compiled {
+  readonly operator: string
+  readonly at: number
+}
+
+/** A run of operators of one level; sums and joined texts stay flat, since the engine's parser has a bound on nesting. */
+export function compileArithmetic(compiler: Compiler, expression: BinaryExpression, scope: Scope): Compiled {
+  const run: { operator: string; operand: Expression }[] = []
+  let first: Expression = expression
+  const level = levels[expression.operator]
+  while (first.kind === 'binary' && levels[first.operator] === level) {
+    run.unshift({ operator: first.operator, operand: first.right })
+    first = first.left
+  }
+  const start = compiler.expression(first, scope)
+  const steps = run.map(({ operator, operand }) => ({
+    operator,
+    at: operand.at,
+    ...compiler.expression(operand, scope),
+  }))
+  if (level === 0) return joined(compiler, start, steps)
+  if (level === 1) return summed(compiler, start, steps)
+  return steps.reduce((left, step) => multiplied(compiler, left, step), start)
+}
+
+/** Negation, as a subtraction from nothing. */
+export function negated(compiler: Compiler, operand: Compiled, at: number): Compiled {
+  if (/^\d+$/.test(operand.sql)) return { sql: `(-${operand.sql})`, type: { ...scalar(operand.type.scalar) } }
+  if (!isNumber(operand.type)) return { sql: `(- ${operand.sql})`, type: operand.type }
+  return summed(compiler, { sql: '0', type: scalar('int') }, [{ ...operand, operator: '-', at }])
+}
+
+/** The operators as functions: `plus(a, b)`. */
+export function operate(
+  compiler: Compiler,
+  operator: string,
+  left: Compiled,
+  right: Compiled,
+  at: number,
+): Compiled {
+  const step = { ...right, operator, at }
+  return operator === '+' || operator === '-'
+    ? summed(compiler, left, [step])
+    : multiplied(compiler, left, step)
+}
+
+function summed(compiler: Compiler, start: Compiled, steps: readonly Step[]): Compiled {
+  const all = [start, ...steps]
+  const common = commonType(all.map(({ type }) => type))
+  const flat = (values: readonly string[]) =>
+    `(${values.map((value, index) => (index === 0 ? value : ` ${steps[index - 1]?.operator} ${value}`)).join('')})`
+  if (all.some(({ type }) => isMoment(type) || type.scalar === 'interval'))
+    return moved(compiler, start, steps)
+  const { isUnsigned: _, ...signed } = common
+  const type = steps.some(({ operator }) => operator === '-') ? signed : common
+  switch (common.scalar) {
+    case 'bool':
+    case 'int':
+      return { sql: accurate(flat(all.map(({ sql }) => sql)), 'Int32'), type: scalar('int') }
+    case 'bigint':
+      return {
+        sql: accurate(flat(all.map(({ sql }) => `toInt128(${sql})`)), 'Int64'),
+        type: scalar('bigint'),
+      }
+    case 'numeric':
+      return {
+        sql: unwrapped(
+          all.map(({ sql }) => sql),
+          0,
+          flat,
+        ),
+        type,
+      }
+    case 'decimal':
+    case 'float':
+      return { sql: flat(all.map((value) => asNumber(value, common))), type }
+    default:
+      return { sql: flat(all.map(({ sql }) => sql)), type: common }
+  }
+}
+
+const isMoment = (type: ValueType): boolean => type.scalar === 'timestamp' || type.scalar === 'date'
+
+/** Times and what is added to them. DateTime ends in 2106 and wraps around, so a time is widened first. */
+function moved(compiler: Compiler, start: Compiled, steps: readonly Step[]): Compiled {
+  let { type } = start
+  const parts = steps.map(({ operator, sql, type: other, at }) => {
+    if (isMoment(type) && isMoment(other)) {
+      if (type.scalar !== 'date' || other.scalar !== 'date')
+        throw refused(
+          compiler,
+          'a time less a time is not supported',
+          at,
+          'write extract(epoch FROM a) - extract(epoch FROM b)',
+        )
+      type = scalar('int')
+    } else if (isMoment(other)) type = other.scalar === 'date' ? scalar('timestamp') : other
+    else if (type.scalar === 'date' && other.scalar === 'interval') type = scalar('timestamp')
+    return ` ${operator} ${widened(sql, other)}`
+  })
+  const needsWidth = steps.some((step) => step.type.scalar === 'interval')
+  return { sql: `(${needsWidth ? widened(start.sql, start.type) : start.sql}${parts.join('')})`, type }
+}
+
+const widened = (sql: string, type: ValueType): string =>
+  type.scalar === 'timestamp' ? `toDateTime64(${sql}, 6, 'UTC')` : sql
+
+function multiplied(compiler: Compiler, left: Compiled, right: Step): Compiled {
+  const { operator, at } = right
+  const common = commonType([left.type, right.type])
+  const pair = (width: string) =>
+    [left, right].map(({ sql }) => `${width}(${sql})`).join(operator === '*' ? ' * ' : ', ')
+  const word = operator === '/' ? 'intDiv' : 'modulo'
+  switch (common.scalar) {
+    case 'bool':
+    case 'int': {
+      const sql = operator === '*' ? `(${pair('toInt64')})` : `${word}(${pair('toInt64')})`
+      return { sql: accurate(sql, 'Int32'), type: scalar('int') }
+    }
+    case 'bigint': {
+      const sql =
+        operator === '*' ? accurate(`(${pair('toInt128')})`, 'Int64') : `${word}(${pair('toInt64')})`
+      return { sql, type: scalar('bigint') }
+    }
+    case 'numeric':
+      return multipliedWide(left, right, common)
+    case 'decimal':
+      return multipliedDecimal(compiler, left, right)
+    case 'float': {
+      if (operator === '%') throw refused(compiler, '% is not defined for floats', at, 'use whole numbers')
+      const values = [left, right].map((value) => asNumber(value, common))
+      if (operator === '*') return { sql: `(${values.join(' * ')})`, type: common }
+      return { sql: floatQuotient(values[0] ?? '', values[1] ?? ''), type: common }
+    }
+    default:
+      return {
+        sql: `(${left.sql} ${operator} ${right.sql})`,
+        type: operator === '/' ? scalar('float') : common,
+      }
+  }
+}
+
+function multipliedWide(left: Compiled, right: Step, common: ValueType): Compiled {
+  if (right.operator === '/') return quotient(left, right)
+  if (right.operator === '%') return { sql: wholeDivision('modulo', left, right), type: common }
+  const scale = (left.type.scale ?? 0) + (right.type.scale ?? 0)
+  const sql = unwrapped([left.sql, right.sql], 0, ([a, b]) => `(${a} * ${b})`)
+  return { sql, type: { ...common, ...(scale > 0 && { scale }) } }
+}
+
+const decimalDigitsMax = 76
+
+function multipliedDecimal(compiler: Compiler, left: Compiled, right: Step): Compiled {
+  const { operator, at } = right
+  const hint = 'cast one side to float8, or divide once, at the end'
+  if (operator !== '*')
+    throw refused(compiler, `${operator} is not supported for numbers with digits behind the point`, at, hint)
+  const scales = [left, right].map(({ type }) => (type.scalar === 'decimal' ? (type.scale ?? 0) : 0))
+  const scale = scales.reduce((sum, own) => sum + own, 0)
+  if (scale > decimalDigitsMax) throw refused(compiler, 'too many digits behind the point', at, hint)
+  const values = [left, right].map((value, index) => asNumber(value, scaled('decimal', scales[index] ?? 0)))
+  return { sql: `(${values.join(' * ')})`, type: scaled('decimal', scale) }
+}
+
+/** PostgreSQL refuses to divide by zero, where the engine answers with an infinity. */
+const floatQuotient = (dividend: string, divisor: string): string =>
+  `(${dividend} / ${bind([divisor], ([x]) => `(${x} * intDiv(1, toUInt8(${x} != 0)))`)})`
+
+const printable: ReadonlySet<string> = new Set([
+  'text',
+  'json',
+  'int',
+  'bigint',
+  'numeric',
+  'bool',
+  'null',
+  'unknown',
+  'uuid',
+])
+
+/** Bytes are joined with bytes, texts with whatever prints alike on both engines. */
+function joined(compiler: Compiler, start: Compiled, steps: readonly Step[]): Compiled {
+  const all = [start, ...steps]
+  const type =
+    commonType(all.map((operand) => operand.type)).scalar === 'bytes' ? varyingBytes : scalar('text')
+  if (all.some((operand) => operand.type.isArray))
+    return { sql: `(${all.map(({ sql }) => sql).join(' || ')})`, type: start.type }
+  const parts = all.map((operand) => {
+    const step = steps.find((candidate) => candidate === operand)
+    const isText =
+      operand.type.scalar === 'text' || operand.type.scalar === 'bytes' || operand.type.scalar === 'null'
+    if (
+      type.scalar === 'bytes' ? !isText : !printable.has(operand.type.scalar) || (operand.type.scale ?? 0) > 0
+    )
+      throw refused(
+        compiler,
+        `|| cannot join a value of type ${operand.type.scalar} here`,
+        step?.at ?? 0,
+        'cast it to text',
+      )
+    return operand.type.scalar === 'bool' ? `toString(toBool(${operand.sql}))` : operand.sql
+  })
+  return { sql: `(${parts.join(' || ')})`, type }
+}

@@ -1,0 +1,125 @@
+/** Casts: what PostgreSQL rounds is rounded, what it refuses is refused, and a value that does not fit is an error. */
+import type { Expression } from './ast.ts'
+import { type Compiled, type Compiler, quoteText, refused, type Scope } from './Compiler.ts'
+import { compileNumber, compileString, timeSql } from './compileConstant.ts'
+import { accurate, asNumber } from './numbers.ts'
+import { type CastType, castType } from './types.ts'
+import { isNumber, isWhole, scalar, scaled, type ValueType } from './valueType.ts'
+
+type CastExpression = Extract<Expression, { kind: 'cast' }>
+
+export function compileCast(compiler: Compiler, expression: CastExpression, scope: Scope): Compiled {
+  const { operand, type: name } = expression
+  const target = castType(name)
+  if (typeof target === 'string') throw refused(compiler, target, name.at)
+  if (operand.kind === 'string') return castText(compiler, operand, target)
+  const value = compiler.expression(operand, scope)
+  const { type } = value
+  if (target.type.isArray || type.isArray || type.scalar === 'null' || type.scalar === 'unknown')
+    return { sql: `CAST(${value.sql} AS ${target.sql})`, type: target.type }
+  if (target.type.scalar === 'text') return { sql: asText(compiler, value, expression.at), type: target.type }
+  if (isNumber(type) && isNumber(target.type)) return castNumber(compiler, value, target, expression.at)
+  return { sql: `CAST(${value.sql} AS ${target.sql})`, type: target.type }
+}
+
+function castText(
+  compiler: Compiler,
+  operand: Extract<Expression, { kind: 'string' }>,
+  target: CastType,
+): Compiled {
+  const { value, at } = operand
+  const { type } = target
+  if (type.isArray) return { sql: `CAST(${quoteText(value)} AS ${target.sql})`, type }
+  if (type.scalar === 'text') return { sql: quoteText(value), type }
+  if (type.scalar === 'timestamp') return { sql: timeSql(compiler, operand), type }
+  if (type.scalar === 'bytes') return { sql: compileString(compiler, operand).sql, type }
+  const [, sign, digits] = /^\s*(-?)(\d+(?:\.\d+)?)\s*$/.exec(value) ?? []
+  if (digits !== undefined && (type.scalar === 'numeric' || type.scalar === 'decimal')) {
+    const number = compileNumber(compiler, { kind: 'number', text: digits, at })
+    const signed =
+      sign === '-'
+        ? { sql: `(- ${asNumber(number, scaledOf(number.type))})`, type: scaledOf(number.type) }
+        : number
+    return castNumber(compiler, signed, target, at)
+  }
+  return { sql: `CAST(${quoteText(value)} AS ${target.sql})`, type }
+}
+
+/** Without the mark of no sign. */
+const scaledOf = ({ scalar: type, scale }: ValueType): ValueType => ({
+  ...scalar(type),
+  ...(scale && { scale }),
+})
+
+function castNumber(
+  compiler: Compiler,
+  value: Compiled,
+  { sql: engineType, type: target, isExact }: CastType,
+  at: number,
+): Compiled {
+  const { type } = value
+  switch (target.scalar) {
+    case 'bool':
+    case 'float':
+      return {
+        sql:
+          target.scalar === 'float' && engineType === 'Float64'
+            ? asNumber(value, target)
+            : `CAST(${value.sql} AS ${engineType})`,
+        type: target,
+      }
+    case 'int':
+    case 'bigint':
+      return { sql: accurate(isWhole(type) ? value.sql : `round(${value.sql})`, engineType), type: target }
+    case 'numeric': {
+      // `numeric` without digits is the number as it is.
+      if (isExact && type.scalar === 'decimal') return value
+      if (isExact && isWhole(type))
+        return {
+          sql: type.isUnsigned ? asNumber(value, { ...target, isUnsigned: true }) : asNumber(value, target),
+          type: {
+            ...target,
+            ...(type.isUnsigned && { isUnsigned: true as const }),
+            ...(type.scale && { scale: type.scale }),
+          },
+        }
+      if (type.scalar === 'float')
+        throw refused(compiler, 'a float has no exact value', at, 'round(x) and cast to bigint')
+      return { sql: accurate(isWhole(type) ? value.sql : `round(${value.sql})`, engineType), type: target }
+    }
+    default: {
+      if (type.scalar === 'float')
+        throw refused(compiler, 'a float has no exact value', at, 'round(x) and cast to bigint')
+      const scale = target.scale ?? 0
+      const exact = asNumber(value, scaled('decimal', type.scalar === 'decimal' ? (type.scale ?? 0) : 0))
+      return { sql: `CAST(round(${exact}, ${scale}) AS ${engineType})`, type: target }
+    }
+  }
+}
+
+const printable: ReadonlySet<string> = new Set([
+  'text',
+  'json',
+  'int',
+  'bigint',
+  'numeric',
+  'uuid',
+  'date',
+  'null',
+])
+
+/** What prints alike on both engines; bytes as PostgreSQL writes them. */
+export function asText(compiler: Compiler, { sql, type }: Compiled, at: number): string {
+  if (type.scalar === 'bytes') return `concat('\\\\x', lower(hex(${sql})))`
+  if (type.scalar === 'bool') return `toString(toBool(${sql}))`
+  if (printable.has(type.scalar) && !type.scale) return `CAST(${sql} AS String)`
+  throw refused(
+    compiler,
+    `a value of type ${type.scalar} is written differently by each engine`,
+    at,
+    'leave the cast out',
+  )
+}
+
+/** Bytes as readable text; the raw ones would be no text at all. */
+export const hexText = (sql: string): string => `concat('0x', lower(hex(${sql})))`

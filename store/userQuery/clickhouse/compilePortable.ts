@@ -1,0 +1,165 @@
+/** Functions whose name both engines know and whose results would differ: here they are PostgreSQL's. */
+import type { CallExpression, Expression } from './ast.ts'
+import { type Compiled, type Compiler, invalid, refused } from './Compiler.ts'
+import { operate } from './compileArithmetic.ts'
+import { asText, hexText } from './compileCast.ts'
+import type { FunctionRule } from './functions.ts'
+import { asNumber, bind, wholeDivision } from './numbers.ts'
+import { isNumber, isWhole, scalar, varyingBytes } from './valueType.ts'
+
+interface Call {
+  readonly compiler: Compiler
+  readonly call: CallExpression
+  readonly rule: FunctionRule
+  readonly args: readonly Compiled[]
+}
+
+/** By the engine's name; undefined means that the engine's own will do. */
+const portable: Readonly<Record<string, (call: Call) => Compiled | undefined>> = {
+  plus: (call) => operator(call, '+'),
+  minus: (call) => operator(call, '-'),
+  multiply: (call) => operator(call, '*'),
+  modulo: (call) => operator(call, '%'),
+  div: wholeQuotient,
+  round: rounded,
+  ceil: rounded,
+  floor: rounded,
+  trunc: rounded,
+  sign: signOf,
+  log: logarithm,
+  ...Object.fromEntries(
+    ['sqrt', 'cbrt', 'exp', 'ln', 'log2', 'log10', 'pow', 'power'].map((name) => [name, ofFloats]),
+  ),
+  ...Object.fromEntries(
+    ['length', 'lower', 'upper', 'reverse', 'left', 'right', 'position', 'leftPad', 'rightPad'].map(
+      (name) => [name, ofText],
+    ),
+  ),
+  substring,
+  concat: joined,
+  toString: bytesText,
+  date_trunc: truncatedTime,
+}
+
+export function compilePortable(
+  compiler: Compiler,
+  call: CallExpression,
+  rule: FunctionRule,
+  args: readonly Compiled[],
+): Compiled | undefined {
+  return rule.kind === 'scalar' ? portable[rule.name]?.({ compiler, call, rule, args }) : undefined
+}
+
+function operator({ compiler, call, args: [left, right] }: Call, word: string): Compiled | undefined {
+  if (!left || !right || call.args.length !== 2)
+    throw invalid(compiler, `${call.name} takes two arguments`, call.at)
+  return operate(compiler, word, left, right, call.at)
+}
+
+function wholeQuotient({ compiler, call, args: [left, right] }: Call): Compiled {
+  if (!left || !right || !isWhole(left.type) || !isWhole(right.type))
+    throw invalid(compiler, 'div takes two whole numbers', call.at)
+  const isUnsigned = left.type.isUnsigned && right.type.isUnsigned && { isUnsigned: true as const }
+  return { sql: wholeDivision('intDiv', left, right), type: { ...scalar('numeric'), ...isUnsigned } }
+}
+
+/** Of whole numbers PostgreSQL's are floats, with a number of digits exact. */
+function rounded({ call, rule, args }: Call): Compiled | undefined {
+  const [value] = args
+  if (!value || !isNumber(value.type)) return undefined
+  const { scalar: type } = value.type
+  if (args.length > 1)
+    return {
+      sql: `${rule.name}(${args.map(({ sql }) => sql).join(', ')})`,
+      type: isWhole(value.type) ? scalar('numeric') : value.type,
+    }
+  if (type === 'int' || type === 'bigint') return { sql: `toFloat64(${value.sql})`, type: scalar('float') }
+  return call.args.length === 1 && type === 'numeric' ? value : undefined
+}
+
+function signOf({ args: [value] }: Call): Compiled | undefined {
+  if (!value || !isNumber(value.type)) return undefined
+  const isExact = value.type.scalar === 'numeric' || value.type.scalar === 'decimal'
+  return isExact
+    ? { sql: `toInt256(sign(${value.sql}))`, type: scalar('numeric') }
+    : { sql: `toFloat64(sign(${value.sql}))`, type: scalar('float') }
+}
+
+function logarithm(call: Call): Compiled {
+  if (call.args.length !== 1)
+    throw refused(
+      call.compiler,
+      'log takes one argument here, and is of base 10',
+      call.call.at,
+      'write ln(x) / ln(base)',
+    )
+  return ofFloats({ ...call, rule: { ...call.rule, name: 'log10' } })
+}
+
+function ofFloats({ compiler, call, rule, args }: Call): Compiled {
+  if (args.some(({ type }) => type.scalar === 'numeric' || type.scalar === 'decimal')) {
+    // A constant such as 0.5 is exact too; beside a float PostgreSQL makes it one.
+    if (!args.some(({ type }) => type.scalar === 'float'))
+      throw refused(
+        compiler,
+        `${call.name} of an exact number is not supported`,
+        call.at,
+        'cast it to float8',
+      )
+  }
+  const values = args.map((value) => asNumber(value, scalar('float')))
+  return { sql: `${rule.name}(${values.join(', ')})`, type: scalar('float') }
+}
+
+/** PostgreSQL counts characters, the engine bytes. */
+function ofText({ rule, args }: Call): Compiled | undefined {
+  const [value] = args
+  if (value?.type.isArray || (value?.type.scalar !== 'text' && value?.type.scalar !== 'json'))
+    return undefined
+  const type = rule.result === 'int' ? scalar('int') : scalar('text')
+  return { sql: `${rule.name}UTF8(${args.map(({ sql }) => sql).join(', ')})`, type }
+}
+
+/** From before the first character PostgreSQL counts on, the engine counts from the end. */
+function substring({ compiler, call, args }: Call): Compiled | undefined {
+  const [value, start, length] = args
+  if (!value || !start) return undefined
+  const name = value.type.scalar === 'text' ? 'substringUTF8' : 'substring'
+  const type = value.type.scalar === 'bytes' ? varyingBytes : value.type
+  const isPlain = isPositive(call.args[1]) && (length === undefined || isPositive(call.args[2]))
+  if (isPlain) return { sql: `${name}(${args.map(({ sql }) => sql).join(', ')})`, type }
+  if (call.name.toLowerCase() !== 'substr' && !isWhole(start.type))
+    throw refused(compiler, 'the start of a piece is a whole number', call.at)
+  const from = `toInt64(${start.sql})`
+  const bounded = (x: string, min: number) => `if(${x} < ${min}, ${min}, ${x})`
+  if (!length) return { sql: `${name}(${value.sql}, ${bounded(from, 1)})`, type }
+  const window = bind(
+    [from, `toInt64(${length.sql})`],
+    ([a = '', n = '']) => `(${a}, ${bounded(`${a} + ${n}`, 1)})`,
+  )
+  const count = `(${window}.2 - ${bounded(`${window}.1`, 1)})`
+  return { sql: `${name}(${value.sql}, ${bounded(from, 1)}, ${bounded(count, 0)})`, type }
+}
+
+const isPositive = (expression: Expression | undefined): boolean =>
+  expression?.kind === 'number' && /^\d+$/.test(expression.text) && Number(expression.text) > 0
+
+/** PostgreSQL leaves out what is NULL. */
+function joined({ compiler, call, args }: Call): Compiled {
+  if (args.some(({ type }) => type.isArray))
+    throw refused(compiler, 'concat takes texts', call.at, 'use arrayConcat')
+  if (args.some(({ type }) => type.scalar === 'bytes'))
+    throw refused(compiler, 'concat makes a text', call.at, 'join bytes with ||')
+  const parts = args.map((value) => `ifNull(${asText(compiler, value, call.at)}, '')`)
+  return { sql: `concat(${parts.join(', ')})`, type: scalar('text') }
+}
+
+function bytesText({ args: [value] }: Call): Compiled | undefined {
+  return value?.type.scalar === 'bytes' ? { sql: hexText(value.sql), type: scalar('text') } : undefined
+}
+
+/** Of a week and longer the engine makes dates. */
+function truncatedTime({ args }: Call): Compiled {
+  const printed = args.map(({ sql }) => sql).join(', ')
+  return { sql: `toDateTime(date_trunc(${printed}), 'UTC')`, type: scalar('timestamp') }
+}
