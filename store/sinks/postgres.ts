@@ -2,6 +2,8 @@
  * Postgres, the ledger. A batch is one transaction: rows, derived rows, raw archive, tip, coverage and commit log become
  * visible together or not at all. The head lane can take blocks back; history arrives in chunks whose attaching is their commit.
  */
+
+import { FencedOutError } from '#ingest/lease.ts'
 import type { BlockRange } from '#ingest/range.ts'
 import type { HeadSink } from '#ingest/sink.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
@@ -14,6 +16,7 @@ import { copyBatch } from '../copy.ts'
 import {
   assertFence,
   extendCoverage,
+  type LaneState,
   moveTip,
   type Queryable,
   readLane,
@@ -70,8 +73,7 @@ export class PostgresHeadSink implements HeadSink<EncodedBatch> {
     const { range } = batch
     let partitionedTo = this.#partitionedTo
     await postgres.transaction(async (client) => {
-      const lane = await readLane(client, schema)
-      if (!lane) throw new LaneMissingError(schema)
+      const lane = await this.#ownLane(client)
       if (lane.tipHash === null) await assertContinuesHistory(client, schema, firstRef(batch))
       const parent = { tip: range.from - 1, hash: lane.tipHash === null ? null : firstRef(batch).parentHash }
       const seq = await moveTip(client, schema, fence, parent, { tip: range.to, hash: lastRef(batch).hash })
@@ -91,8 +93,7 @@ export class PostgresHeadSink implements HeadSink<EncodedBatch> {
   async revert(to: BlockRef | null): Promise<void> {
     const { postgres, schema, fence, listener, failpoint } = this.#options
     const transaction = postgres.transaction(async (client) => {
-      const lane = await readLane(client, schema)
-      if (!lane) throw new LaneMissingError(schema)
+      const lane = await this.#ownLane(client)
       const range = { from: (to?.number ?? lane.fromBlock - 1) + 1, to: lane.tip }
       if (range.from <= lane.finalized)
         throw new RevertBelowFinalizedError(schema, range.from, lane.finalized)
@@ -114,6 +115,15 @@ export class PostgresHeadSink implements HeadSink<EncodedBatch> {
     await transaction.finally(() =>
       listener.reverted({ from: (to?.number ?? -1) + 1, to: Number.MAX_SAFE_INTEGER }),
     )
+  }
+
+  /** Before anything is judged by it: to a writer that was fenced out the next one's lane looks like a broken chain. */
+  async #ownLane(client: Queryable): Promise<LaneState> {
+    const { schema, fence } = this.#options
+    const lane = await readLane(client, schema)
+    if (!lane) throw new LaneMissingError(schema)
+    if (BigInt(lane.fence) !== fence) throw new FencedOutError(`${schema}.head`, fence)
+    return lane
   }
 
   /** Ends the segment at its tip; the new one begins at `next`, and history fills what lies between. */

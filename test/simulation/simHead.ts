@@ -56,13 +56,13 @@ export function headSink(ledger: SimLedger, fence: bigint, listener: SimListener
 }
 
 function append(ledger: SimLedger, fence: bigint, batch: SimBatch): void {
+  ledger.assertFence(fence)
   const lane = ledger.lane()
   const [first, last] = [batch.refs[0], batch.refs.at(-1)]
   if (!first || !last) throw new Error('a batch has a block')
   const below = ledger.state.blocks.get(first.number - 1)
   if (lane.tipHash === null && below && below.ref.hash !== first.parentHash)
     throw new LaneUnlinkedError(SCHEMA, first.number)
-  ledger.assertFence(fence)
   const parentHash = lane.tipHash === null ? null : first.parentHash
   const continues = lane.tip === first.number - 1 && lane.tipHash === parentHash
   if (!continues) throw new TipMismatchError(SCHEMA, first.number - 1, lane.tip)
@@ -76,10 +76,10 @@ function append(ledger: SimLedger, fence: bigint, batch: SimBatch): void {
 }
 
 function revert(ledger: SimLedger, fence: bigint, to: BlockRef | null): void {
+  ledger.assertFence(fence)
   const lane = ledger.lane()
   const from = (to?.number ?? lane.fromBlock - 1) + 1
   if (from <= lane.finalized) throw new RevertBelowFinalizedError(SCHEMA, from, lane.finalized)
-  ledger.assertFence(fence)
   for (const number of [...ledger.state.blocks.keys()]) if (number >= from) ledger.state.blocks.delete(number)
   ledger.state.postgresCoverage = difference(ledger.state.postgresCoverage, [
     { from, to: Number.MAX_SAFE_INTEGER },

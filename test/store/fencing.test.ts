@@ -51,6 +51,7 @@ describeWithShared('a writer that was fenced out', () => {
     const attempts: Record<string, () => Promise<unknown>> = {
       append: () => old.head.append(third),
       revert: async () => old.head.revert(await old.head.refAt(54)),
+      revertWhatIsFinalNow: async () => old.head.revert(await old.head.refAt(44)),
       finalize: () => old.head.finalize(59),
       seal: () => old.head.seal(500),
       sealSegment: () => postgres.transaction((client) => sealSegment(client, schema, 1n, 500)),
