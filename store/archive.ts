@@ -55,14 +55,14 @@ export async function readArchivedTxs(
   const found = await client.query<RawRow>(
     `SELECT block_num, part, payload FROM ${quoteIdentifier(schema)}.raw
      WHERE (block_num, part) IN (SELECT * FROM unnest($1::bigint[], $2::int[]))`,
-    [places.map((place) => place.blockNumber), places.map(({ txIndex }) => partOf(txIndex))],
+    [places.map((place) => place.blockNumber), places.map(({ txIndex }) => archivedPartOf(txIndex))],
   )
   // Neighbours share a part, and unpacking it is most of the work: each is read once.
   const parts = new Map(
     found.rows.map((row) => [`${row.block_num}/${row.part}`, openArchivedPart(row.payload)]),
   )
   return places.map(({ blockNumber, txIndex }) =>
-    archivedTx(parts.get(`${blockNumber}/${partOf(txIndex)}`), blockNumber, txIndex),
+    archivedTx(parts.get(`${blockNumber}/${archivedPartOf(txIndex)}`), blockNumber, txIndex),
   )
 }
 
@@ -92,7 +92,8 @@ function fieldsOf(value: unknown, blockNumber: number): Readonly<Record<string, 
   return value
 }
 
-const partOf = (txIndex: number): number => 1 + Math.floor(txIndex / txsPerPart)
+/** The part that a transaction of a block is in. */
+export const archivedPartOf = (txIndex: number): number => 1 + Math.floor(txIndex / txsPerPart)
 
 async function readParts(client: Queryable, schema: string, range: BlockRange): Promise<RawRow[]> {
   const rows = new Map<string, RawRow>()

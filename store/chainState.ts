@@ -8,6 +8,7 @@ import type { Clock } from '../runtime.ts'
 import type { CommitBell } from './commits.ts'
 import { readCoverage, readLane } from './lane.ts'
 import type { Visible } from './lists/read.ts'
+import { OpenParts } from './openParts.ts'
 import type { Postgres } from './postgres.ts'
 
 /** How old the picture may get when nothing rings. */
@@ -18,6 +19,7 @@ export class ChainState {
   readonly schema: string
   readonly startBlock: number
   readonly bell: CommitBell
+  readonly openParts = new OpenParts()
   readonly #postgres: Postgres
   #postgresCoverage: RangeSet = []
   #clickhouseCoverage: RangeSet = []

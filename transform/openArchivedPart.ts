@@ -7,6 +7,8 @@ export interface OpenPart {
   /** As the node gave it, by place in the part; undefined beyond the last. */
   transaction(index: number): unknown
   receipt(index: number): unknown
+  /** Size of what is kept in memory for it. */
+  readonly bytes: number
 }
 
 /** @throws when the part is damaged */
@@ -15,15 +17,23 @@ export function openArchivedPart(part: Uint8Array): OpenPart {
   const slices = slicePart(bytes.toString('latin1'))
   if (!slices) {
     const { transactions, receipts } = readArchivedPart(part)
-    return { transaction: (index) => transactions[index], receipt: (index) => receipts[index] }
+    return {
+      transaction: (index) => transactions[index],
+      receipt: (index) => receipts[index],
+      bytes: PARSED_FACTOR * bytes.length,
+    }
   }
   const parse = (slice: Slice | undefined): unknown =>
     slice && parseExact(bytes.toString('utf8', slice.from, slice.to))
   return {
     transaction: (index) => parse(slices.transactions[index]),
     receipt: (index) => parse(slices.receipts[index]),
+    bytes: bytes.length,
   }
 }
+
+/** Objects of JSON take some times the room of their text. */
+const PARSED_FACTOR = 4
 
 interface PartSlices {
   readonly transactions: readonly Slice[]

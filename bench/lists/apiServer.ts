@@ -1,8 +1,12 @@
 /** The API as the program serves it, over a chain that another process writes. */
 
+import { listAddressActivitiesEndpoint } from '#api/routes/activities.ts'
+import { listBalancesEndpoint, listHoldersEndpoint } from '#api/routes/balances.ts'
 import { listBlocksEndpoint } from '#api/routes/blocks.ts'
 import { attributionNames } from '#api/routes/present/memo.ts'
 import { listReceiptsEndpoint } from '#api/routes/receipts.ts'
+import { listTokensEndpoint, type TokenServices, tokenNamesOf } from '#api/routes/tokens.ts'
+import { listTokenTransactionsEndpoint } from '#api/routes/tokenTransactions.ts'
 import { listTransactionsEndpoint } from '#api/routes/transactions.ts'
 import type { TransferServices } from '#api/routes/transfers.ts'
 import { listTransfersEndpoint } from '#api/routes/transfers.ts'
@@ -36,13 +40,29 @@ serve(async ({ databaseUrl, chainId: number, connectionsMax }) => {
   void state.follow(clock, signal)
   const node = { transaction: async () => null, receipt: async () => null }
   const declared = { tables: [], activities: [] }
-  const services: TransferServices = {
-    chains: new Map([[id, { chainId: id, kind: 'tempo', postgres, state, node, declared }]]),
+  const chains: TokenServices['chains'] = new Map([
+    [id, { chainId: id, kind: 'tempo', postgres, state, node, declared }],
+  ])
+  const curatedTokens = { changedAtSeconds: 0, of: () => [], find: () => undefined }
+  const services: TransferServices & TokenServices = {
+    chains,
+    clock,
+    curatedTokens,
     attributionNames: attributionNames([]),
-    tokenNames: { read: async () => new Map() },
+    tokenNames: tokenNamesOf(chains, curatedTokens),
   }
   const app = await createServer({
-    endpoints: [listBlocksEndpoint, listTransactionsEndpoint, listReceiptsEndpoint, listTransfersEndpoint],
+    endpoints: [
+      listBlocksEndpoint,
+      listTransactionsEndpoint,
+      listReceiptsEndpoint,
+      listTransfersEndpoint,
+      listTokensEndpoint,
+      listTokenTransactionsEndpoint,
+      listAddressActivitiesEndpoint,
+      listBalancesEndpoint,
+      listHoldersEndpoint,
+    ],
     services,
     chains: [id],
     cursorKeys: [new Uint8Array(32)],

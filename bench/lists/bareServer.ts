@@ -5,12 +5,18 @@
 import type { AddressInfo } from 'node:net'
 import Fastify from 'fastify'
 import pg from 'pg'
+import { presentActivity, tokensOf } from '#api/routes/present/activity.ts'
+import { presentBalance } from '#api/routes/present/balance.ts'
 import { presentReceipt } from '#api/routes/present/receipt.ts'
+import { presentTokenSummary } from '#api/routes/present/token.ts'
 import { presentTransaction } from '#api/routes/present/transaction.ts'
-import { chainId } from '#primitives.ts'
+import type { TokenName } from '#api/routes/services.ts'
+import { type Address, address, chainId } from '#primitives.ts'
 import { decodePostgresRow } from '#store/lists/row.ts'
 import { prepareReading, schemaOf, toBytes } from '#store/postgres.ts'
+import { readActivityFacts } from '#store/queries/activityFacts.ts'
 import { withPayloads } from '#store/queries/transactions.ts'
+import { listActivities } from '#transform/listActivities.ts'
 import { type Rival, type Serving, serve } from './server.ts'
 
 serve(async ({ databaseUrl, chainId: number, connectionsMax, rivals }) => {
@@ -20,7 +26,7 @@ serve(async ({ databaseUrl, chainId: number, connectionsMax, rivals }) => {
   const app = Fastify({ logger: false })
   rivals.forEach((rival, index) => {
     const statement = { name: `list_${index}`, text: rival.text, values: rival.values.map(bound) }
-    const show = presenters(pool, number)[rival.rows]
+    const show = presenters(pool, number, rival)[rival.rows]
     app.get(`/${index}`, async () => {
       const { rows } = await pool.query<Row>(statement)
       return { data: await show(rows), nextCursor: null }
@@ -33,13 +39,15 @@ serve(async ({ databaseUrl, chainId: number, connectionsMax, rivals }) => {
 
 type Row = Record<string, unknown>
 
-const bound = (value: string | number) => (typeof value === 'string' ? toBytes(value) : value)
+const bound = (value: Rival['values'][number]) =>
+  typeof value === 'string' && value.startsWith('0x') ? toBytes(value) : value
 const hex = (value: unknown) => (Buffer.isBuffer(value) ? `0x${value.toString('hex')}` : null)
 const moment = (value: unknown) => (value instanceof Date ? value.toISOString().replace('.000Z', 'Z') : null)
 
 function presenters(
   pool: pg.Pool,
   number: Serving['chainId'],
+  { account }: Rival,
 ): Record<Rival['rows'], (rows: Row[]) => unknown[] | Promise<unknown[]>> {
   const payloads = (rows: Row[]) =>
     withPayloads(
@@ -72,5 +80,58 @@ function presenters(
         presentTransaction(detail, { receipt: false, feeToken: undefined }, chainId(number)),
       ),
     receipts: async (rows) => (await payloads(rows)).map((detail) => presentReceipt(detail)),
+    tokens: (rows) => rows.map((row) => presentTokenSummary(`${hex(row['token'])}`, nameOf(row))),
+    holders: (rows) =>
+      rows.map((row) => ({ id: hex(row['address']), address: hex(row['address']), balance: row['balance'] })),
+    balances: async (rows) => {
+      const tokens = rows.map((row) => `${hex(row['address'])}`)
+      const names = await readNames(pool, number, tokens)
+      return rows.map((row, index) =>
+        presentBalance({
+          token: tokens[index] ?? '',
+          balance: BigInt(String(row['balance'])),
+          name: names.get(tokens[index] ?? ''),
+          feeEligible: false,
+        }),
+      )
+    },
+    activities: (rows) => activities(pool, number, address(account ?? ''), rows),
   }
 }
+
+/** By our reads and rules, without pages that begin or end inside a transaction. */
+async function activities(pool: pg.Pool, number: number, account: Address, rows: Row[]): Promise<unknown[]> {
+  const places = rows.map((row) => ({
+    blockNumber: Number(row['block_num']),
+    txIndex: Number(row['tx_idx']),
+  }))
+  const facts = await readActivityFacts({ client: pool, schema: schemaOf(number) }, places)
+  const found = facts.flatMap((of) =>
+    listActivities(of, account, { quoteTokenOf: () => null, declared: [] }).map((item) => ({ of, item })),
+  )
+  const tokens = await readNames(pool, number, tokensOf(found.map(({ item }) => item)))
+  const view = { withEvents: false, chainId: null, tokens, attributionNames: new Map<string, string>() }
+  return found.map(({ of, item }) => presentActivity(of, item, view))
+}
+
+async function readNames(
+  pool: pg.Pool,
+  number: number,
+  tokens: readonly string[],
+): Promise<Map<string, TokenName>> {
+  const { rows } = await pool.query<Row>({
+    name: 'names',
+    text: `SELECT token, name, symbol, currency FROM ${schemaOf(number)}.tokens_current WHERE token = ANY ($1)`,
+    values: [tokens.map(toBytes)],
+  })
+  return new Map(rows.map((row) => [`${hex(row['token'])}`, nameOf(row)]))
+}
+
+const nameOf = (row: Row): TokenName => ({
+  name: String(row['name']),
+  symbol: String(row['symbol']),
+  currency: String(row['currency']),
+  decimals: 6,
+  logoUri: null,
+  verified: false,
+})

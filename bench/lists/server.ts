@@ -14,10 +14,20 @@ export interface Serving {
 
 /** One list of the rival: its statement, and how its rows are shown. */
 export interface Rival {
-  readonly rows: 'blocks' | 'transactions' | 'receipts' | 'transfers'
+  readonly rows:
+    | 'blocks'
+    | 'transactions'
+    | 'receipts'
+    | 'transfers'
+    | 'tokens'
+    | 'holders'
+    | 'balances'
+    | 'activities'
   readonly text: string
   /** Bytes as `0x` hex. */
-  readonly values: readonly (string | number)[]
+  readonly values: readonly (string | number | readonly string[])[]
+  /** Whose list it is, where its items say so. */
+  readonly account?: string
 }
 
 export interface RunningServer {

@@ -1,6 +1,12 @@
 /** Reads of transactions with their receipts, and with the node's own payload of both. */
-import { type OpenPart, openArchivedPart } from '#transform/openArchivedPart.ts'
-import { type ArchivedTx, archivedPartColumn, archivedTx, readArchivedTxs } from '../archive.ts'
+import type { OpenPart } from '#transform/openArchivedPart.ts'
+import {
+  type ArchivedTx,
+  archivedPartColumn,
+  archivedPartOf,
+  archivedTx,
+  readArchivedTxs,
+} from '../archive.ts'
 import { readSnapshot } from '../cancel.ts'
 import type { ChainState } from '../chainState.ts'
 import type { Queryable } from '../lane.ts'
@@ -27,18 +33,22 @@ export async function listTransactions(
 ): Promise<ListPage<TransactionDetail>> {
   const beside = { columns: [archivedPartColumn(state.schema)], hashesAbove: -1 }
   const found = await readList(postgres, state, transactionList, filters, page, beside)
-  return { ...found, rows: detailsOf(found.rows, state.finalized) }
+  return { ...found, rows: detailsOf(found.rows, state) }
 }
 
 /** Neighbours in a block share a part of the archive: it came with the first of them. */
-function detailsOf(rows: readonly PageRow<'txs'>[], finalized: number): TransactionDetail[] {
+function detailsOf(
+  rows: readonly PageRow<'txs'>[],
+  { finalized, openParts }: ChainState,
+): TransactionDetail[] {
   let part: OpenPart | undefined
   return rows.map(({ row, blockHash, beside }) => {
     const number = Number(row.block_num)
     const { archived_part: hex } = beside
-    if (typeof hex === 'string') part = openArchivedPart(toBytes(hex))
+    const name = { blockHash: blockHash ?? '', part: archivedPartOf(row.idx) }
+    if (typeof hex === 'string') part = openParts.open(name, () => toBytes(hex))
     const archived = archivedTx(part, number, row.idx)
-    return { row, archived, blockHash: blockHash ?? '', final: number <= finalized }
+    return { row, archived, blockHash: name.blockHash, final: number <= finalized }
   })
 }
 
