@@ -21,11 +21,21 @@ import { type Rival, type Serving, serve } from './server.ts'
 
 serve(async ({ databaseUrl, chainId: number, connectionsMax, rivals }) => {
   // Its connections are set as ours are: the comparison is of what stands around the query.
-  const pool = new pg.Pool({ connectionString: databaseUrl, max: connectionsMax, onConnect: prepareReading })
-  pool.on('error', () => {})
+  const connection = { connectionString: databaseUrl, max: connectionsMax }
+  const prepared = new pg.Pool({ ...connection, onConnect: prepareReading })
+  const planning = new pg.Pool({
+    ...connection,
+    onConnect: async (client) => {
+      await prepareReading(client)
+      await client.query('SET plan_cache_mode = auto')
+    },
+  })
+  for (const pool of [prepared, planning]) pool.on('error', () => {})
   const app = Fastify({ logger: false })
   rivals.forEach((rival, index) => {
-    const statement = { name: `list_${index}`, text: rival.text, values: rival.values.map(bound) }
+    const pool = rival.planned ? planning : prepared
+    const name = rival.planned ? {} : { name: `list_${index}` }
+    const statement = { ...name, text: rival.text, values: rival.values.map(bound) }
     const show = presenters(pool, number, rival)[rival.rows]
     app.get(`/${index}`, async () => {
       const { rows } = await pool.query<Row>(statement)

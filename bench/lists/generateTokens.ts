@@ -1,12 +1,13 @@
 /** What followers would have made of the generated chain, by SQL in one go: tokens with names, and balances. */
 import { balancesProjection } from '#store/balances/balances.ts'
+import { feePoolsFold } from '#store/folds/feePools.ts'
 import { completeFollower, insertFollower, moveFollower } from '#store/folds/follower.ts'
 import { tokensFold } from '#store/folds/tokens.ts'
 import { readLane } from '#store/lane.ts'
 import { ofTip20 } from '#store/lists/statement.ts'
 import { type Postgres, quoteIdentifier } from '#store/postgres.ts'
 
-const followers = [balancesProjection, tokensFold]
+const followers = [balancesProjection, tokensFold, feePoolsFold]
 
 /** Of blocks 0 to `tip`. An account has what it was sent: what it spent came from elsewhere. */
 export async function generateTokens(postgres: Postgres, schema: string, tip: number): Promise<void> {

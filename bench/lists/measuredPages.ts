@@ -30,6 +30,8 @@ interface MeasuredList {
   readonly name: string
   readonly path: string
   readonly rows: Rival['rows']
+  /** One table's, which is planned once for any values. */
+  readonly isDeclared: boolean
   readonly read: Read
   /** Columns of the sort key; null where a list has no hundred pages. */
   readonly key: readonly string[] | null
@@ -56,7 +58,7 @@ export async function measuredPages(
 }
 
 function pageOf(
-  { name, path, rows, account }: MeasuredList,
+  { name, path, rows, isDeclared, account }: MeasuredList,
   which: 'first' | '100th',
   { text, values }: ReturnType<Read>,
 ): MeasuredPage {
@@ -64,7 +66,13 @@ function pageOf(
     subject: `${name}, ${which} page`,
     path,
     isDeep: which === '100th',
-    rival: { rows, text, values: values.map(sendable), ...(account !== undefined && { account }) },
+    rival: {
+      rows,
+      planned: !isDeclared,
+      text,
+      values: values.map(sendable),
+      ...(account !== undefined && { account }),
+    },
   }
 }
 
@@ -105,6 +113,7 @@ async function declaredLists(postgres: Postgres, schema: string, blocks: number)
     name,
     path: `${path}?${new URLSearchParams(Object.entries(filters).map(([key, value]) => [key, String(value)]))}`,
     rows,
+    isDeclared: true,
     key: list.key,
     read: ({ position, ...place }) => {
       const query = {
@@ -162,6 +171,7 @@ async function otherLists(postgres: Postgres, schema: string, blocks: number): P
       name: 'tokens',
       path: '/v1/tokens?',
       rows: 'tokens',
+      isDeclared: false,
       key: null,
       read: (place) =>
         compileTokenList(schema, 'tempo', [], { order: 'desc', ...place, limit: place.limit - 1 }),
@@ -170,6 +180,7 @@ async function otherLists(postgres: Postgres, schema: string, blocks: number): P
       name: 'transactions of a hot token',
       path: `/v1/tokens/${token}/transactions?`,
       rows: 'transactions',
+      isDeclared: false,
       key: ['block_num', 'idx'],
       read: (place) => compileTokenTransactions(schema, { token }, walked(place)),
     },
@@ -177,6 +188,7 @@ async function otherLists(postgres: Postgres, schema: string, blocks: number): P
       name: 'holders of a hot token',
       path: `/v1/tokens/${token}/holders?`,
       rows: 'holders',
+      isDeclared: false,
       key: ['balance', 'address'],
       read: balances({ token }),
     },
@@ -184,6 +196,7 @@ async function otherLists(postgres: Postgres, schema: string, blocks: number): P
       name: 'balances of a hot address',
       path: `/v1/addresses/${account}/balances?`,
       rows: 'balances',
+      isDeclared: false,
       key: null,
       read: balances({ holder: account, tokens: { tip20: true } }),
     },
@@ -191,6 +204,7 @@ async function otherLists(postgres: Postgres, schema: string, blocks: number): P
       name: 'activities of a hot address',
       path: `/v1/addresses/${account}/activities?`,
       rows: 'activities',
+      isDeclared: false,
       key: ['block_num', 'tx_idx'],
       account,
       // It has no offset: the rows before are read as well, and the last one counts.

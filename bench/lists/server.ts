@@ -26,6 +26,8 @@ export interface Rival {
   readonly text: string
   /** Bytes as `0x` hex. */
   readonly values: readonly (string | number | readonly string[])[]
+  /** Planned for its values, as statements that join are; others are prepared once. */
+  readonly planned: boolean
   /** Whose list it is, where its items say so. */
   readonly account?: string
 }
