@@ -76,7 +76,21 @@ export interface ChainStatus {
     readonly provedBlocks: number
     readonly unprovableBlocks: number
     readonly unprovableTxs: number
+    /** Null where the audit is switched off. */
+    readonly audit: {
+      readonly state: string
+      readonly comparedBlocks: number
+      readonly problem: string | null
+    } | null
   }
+}
+
+/** What the owner must know. */
+export interface Alarm {
+  readonly chainId: number
+  readonly code: string
+  readonly problem: string
+  readonly since: string
 }
 
 /** GET /status. */
@@ -84,6 +98,7 @@ export interface StatusReport {
   readonly version: string
   readonly ready: boolean
   readonly startedAt: string
+  readonly alarms: readonly Alarm[]
   readonly chains: readonly ChainStatus[]
   readonly notes: readonly string[]
 }

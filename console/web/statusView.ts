@@ -1,6 +1,6 @@
 /** The status view: where every chain stands in both stores, what was proved, and how fast it moves. */
 import { blocksPerSecond, durationLabel, percentDone, remember, type Sighting } from '../model/rates.ts'
-import type { ChainStatus, HistoryStatus, Range, StatusReport, StoreStatus } from './api.ts'
+import type { Alarm, ChainStatus, HistoryStatus, Range, StatusReport, StoreStatus } from './api.ts'
 import { element, find, svg } from './element.ts'
 import type { StatusSample } from './statusFeed.ts'
 
@@ -34,14 +34,17 @@ export class StatusView {
     return selection !== null && !selection.isCollapsed && this.#panel.contains(selection.anchorNode)
   }
 
-  #report({ ready, version, startedAt, chains, notes }: StatusReport): HTMLElement[] {
+  #report({ ready, version, startedAt, alarms, chains, notes }: StatusReport): HTMLElement[] {
     return [
       element(
         'p',
         { class: 'headline' },
         badge(ready ? 'ready' : 'catching up', ready ? 'good' : 'busy'),
-        `version ${version}, running since ${startedAt.replace('T', ' ').replace('Z', ' UTC')}`,
+        `version ${version}, running since ${spokenTime(startedAt)}`,
       ),
+      ...(alarms.length > 0
+        ? [element('ul', { class: 'alarms', role: 'alert' }, ...alarms.map(alarmOf))]
+        : []),
       ...chains.map((chain) => this.#chain(chain)),
       ...(notes.length > 0
         ? [element('ul', { class: 'notes' }, ...notes.map((note) => element('li', {}, note)))]
@@ -51,7 +54,7 @@ export class StatusView {
 
   #chain(chain: ChainStatus): HTMLElement {
     const { chainId, kind, head, finalized, lagBlocks, verification, history, lanes, parity } = chain
-    const { checks, headerRule, provedBlocks, unprovableBlocks, unprovableTxs } = verification
+    const { checks, headerRule, provedBlocks, unprovableBlocks, unprovableTxs, audit } = verification
     return element(
       'section',
       { class: 'card', 'aria-label': `Chain ${chainId}` },
@@ -68,6 +71,15 @@ export class StatusView {
           parity.state,
           parity.problem ?? `${height(parity.comparedBlocks)} blocks compared in both stores`,
         ),
+        ...(audit
+          ? [
+              fact(
+                'Audit',
+                audit.state,
+                audit.problem ?? `${height(audit.comparedBlocks)} blocks read again from the node`,
+              ),
+            ]
+          : []),
         fact('Not provable', height(unprovableBlocks), `${height(unprovableTxs)} transactions`),
       ),
       element('h3', {}, 'Stores'),
@@ -105,6 +117,16 @@ export class StatusView {
 }
 
 const height = (value: number | null): string => (value === null ? 'none' : value.toLocaleString('en-US'))
+const spokenTime = (iso: string): string => iso.replace('T', ' ').replace('Z', ' UTC')
+
+const alarmOf = ({ chainId, code, problem, since }: Alarm): HTMLElement =>
+  element(
+    'li',
+    {},
+    element('strong', {}, `Chain ${chainId}: ${problem}`),
+    element('span', { class: 'since' }, `${code.replaceAll('_', ' ')} since ${spokenTime(since)}`),
+  )
+
 const number = (text: string): HTMLElement => element('span', { class: 'figure' }, text)
 
 const fact = (name: string, value: string, meaning: string): HTMLElement =>

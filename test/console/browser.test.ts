@@ -228,5 +228,23 @@ describeWithShared('the console', () => {
         expect(text).toMatch(new RegExp(word, 'i'))
       expect(text).toContain(api.state.tip.toLocaleString('en-US'))
     })
+
+    test('the status page shows alarms before all else, and what the audit found', async () => {
+      const report = (await api.get('/status')).body
+      const since = '2026-01-01T00:00:00Z'
+      report.alarms = [{ chainId: 7, code: 'parity_differs', problem: 'logs of block 5 differ', since }]
+      report.chains[0].verification.audit = { state: 'agrees', comparedBlocks: 1234, problem: null }
+      await context.route('**/status', (route) => route.fulfill({ json: report }))
+      await shown.page.locator('#tab-status').click()
+      const alarm = shown.page.locator('#panel-status .alarms li')
+      await alarm.waitFor()
+      expect(await alarm.textContent()).toBe(
+        'Chain 7: logs of block 5 differparity differs since 2026-01-01 00:00:00 UTC',
+      )
+      expect(await shown.page.locator('#panel-status .card').textContent()).toMatch(
+        /Auditagrees1,234 blocks read again from the node/,
+      )
+      await context.unrouteAll({ behavior: 'ignoreErrors' })
+    })
   })
 })
