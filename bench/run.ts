@@ -5,6 +5,7 @@ import { type Line, machine } from './harness.ts'
 import { benchFar, benchGrowth, benchIngest } from './ingest.bench.ts'
 import { benchLists } from './lists.bench.ts'
 import { benchLive } from './live.bench.ts'
+import { benchQuery } from './query.bench.ts'
 
 const subjects: Readonly<Record<string, () => Promise<Line[]>>> = {
   calibration: benchCalibration,
@@ -14,6 +15,7 @@ const subjects: Readonly<Record<string, () => Promise<Line[]>>> = {
   far: benchFar,
   live: benchLive,
   lists: benchLists,
+  query: benchQuery,
 }
 
 const asked = process.argv.slice(2)
