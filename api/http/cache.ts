@@ -27,7 +27,7 @@ export type CacheClass = keyof typeof classes
 
 export const cacheControl = (of: CacheClass): string => classes[of]
 
-/** Tags what may be cached; answers 304 without a body when the client holds it already. */
+/** Tags what may be cached and has no tag of its own; answers 304 without a body when the client holds it already. */
 export function tagged(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
   const isRead = request.method === 'GET' || request.method === 'HEAD'
   const isWhole = typeof payload === 'string' || Buffer.isBuffer(payload)
@@ -75,7 +75,7 @@ export const entityTagEncoded = (tag: string, encoding: string): string => `${ta
 /** Whether If-None-Match names this body in any of its encodings (weak comparison, RFC 9110, 13.1.2). */
 export function matchesEntityTag(ifNoneMatch: string, tag: string): boolean {
   if (ifNoneMatch.trim() === '*') return true
-  const opaque = tag.slice(1, -1)
+  const opaque = tag.replace(/^W\//, '').slice(1, -1)
   return ifNoneMatch.split(',').some((candidate) => {
     const text = candidate.trim().replace(/^W\//, '')
     return text.slice(1, -1).replace(/-(?:br|gzip|zstd|deflate)$/, '') === opaque

@@ -3,7 +3,7 @@
  * them has a length, an entity tag, its facts in the headers, and an error of it has a status. Of a longer one the facts
  * follow as trailers, and an error cuts the connection, so that nobody takes a part for the whole.
  */
-import { createHash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { QueryRequest, ResultHead, UserQueryEngine } from '#store/userQuery/result.ts'
 import type { RawAnswer } from '../http/answer.ts'
@@ -33,7 +33,7 @@ export async function answerResult(question: ResultQuestion): Promise<RawAnswer>
     const { value, done } = await pieces.next()
     if (done) {
       const { cache } = question
-      const headers = { ...headersOf(question, facts), ...endHeaders(facts) }
+      const headers = { ...headersOf(question, facts), ...endHeaders(facts), ...tagOf(question, facts) }
       return { kind: 'bytes', contentType, body: Buffer.concat(held), cache, headers }
     }
     held.push(value)
@@ -107,6 +107,16 @@ function headersOf({ horizon, request }: ResultQuestion, { head }: Facts): Recor
     'svc-horizon': `${horizon.from}-${horizon.to}`,
     'svc-row-limit': `${request.limit}`,
   }
+}
+
+/**
+ * A weak tag, of the result and of what it was read from: the time the query took is part of the body, so equal results
+ * are equivalent and not the same bytes (RFC 9110, 8.8.1).
+ */
+function tagOf({ horizon, format, cache }: ResultQuestion, { end }: Facts): Record<string, string> {
+  if (!end || cache === 'none') return {}
+  const result = `${end.digest}-${end.truncated ? 'cut' : 'whole'}-${horizon.from}-${horizon.to}-${format}`
+  return { etag: `W/"${hash('sha1', result, 'base64url')}"` }
 }
 
 function endHeaders({ end }: Facts): Readonly<Record<string, string>> {

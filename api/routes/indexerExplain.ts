@@ -24,7 +24,11 @@ const queryPlan = s.named('QueryPlan', {
   relations: s.array(s.text(), { description: 'Tables the query reads.' }),
   estimate: s.object(
     { rows: s.count, bytes: s.count, time_ms: s.count },
-    { description: 'What it would read, and how long it would take; from statistics.' },
+    {
+      description:
+        'What it would read, from statistics, and how long it would take on an idle machine with its data in memory: an ' +
+        'order of magnitude. What else runs, what is cached and how many rows a condition keeps, it cannot know.',
+    },
   ),
   price: s.object({ amount: dollars, currency: s.literal('USD') }),
   plan: s.array(

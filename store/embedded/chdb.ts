@@ -32,7 +32,9 @@ export class ChdbSession {
 
   /** Runs one text (which may hold several statements: only ever pass our own) off the event loop. */
   async run(sql: string, format = 'TabSeparated'): Promise<Uint8Array> {
-    // Its `rowsRead` and `bytesRead` are those of the result, so what was read of tables is not known here.
+    // Its `rowsRead` and `bytesRead` are those of the result. What was read of tables the library knows
+    // (chdb_result_storage_rows_read) and the addon of 3.4.0 does not ask; system.processes forgets a query with its end,
+    // there is no system.query_log, and system.events counts for all queries of the process.
     const { bytes } = await failing(native().QueryAsyncConnection(this.#connection, sql, format))
     return bytes
   }

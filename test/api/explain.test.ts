@@ -52,6 +52,21 @@ describeWithShared('cost first', () => {
     },
   )
 
+  test('a table by signature is explained on both engines, and its result has one digest', async () => {
+    const signature = 'event Transfer(address indexed from, address indexed to, uint256 amount)'
+    const sql = 'SELECT "to", max(amount) AS m FROM transfer GROUP BY "to" ORDER BY 2 DESC, 1'
+    const digests = new Set<string>()
+    for (const engine of ['postgres', 'clickhouse']) {
+      const { status, body } = await post('explain', { sql, engine, signature: [signature] })
+      expect([status, body.engine, body.relations]).toEqual([200, engine, ['transfer']])
+      expect(body.estimate.rows).toBeGreaterThan(0)
+      const answer = await run(sql, `&engine=${engine}&signature=${encodeURIComponent(signature)}`)
+      expect(answer.body.row_count).toBeGreaterThan(0)
+      digests.add(answer.body.digest)
+    }
+    expect(digests.size).toBe(1)
+  })
+
   test('nothing runs: a query that would fail or never end is explained', async () => {
     const endless =
       'SELECT count(*) AS n FROM logs a, logs b, logs c, logs d WHERE a.log_idx + d.log_idx <> b.log_idx'

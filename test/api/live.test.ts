@@ -15,6 +15,9 @@ const recording = 'tempo-dev-2k'
 const tip = 30
 const final = 20
 const hashesSql = 'SELECT hash FROM txs ORDER BY idx'
+const transfersSql = 'SELECT "to", amount FROM transfer ORDER BY log_idx'
+const transfersOf = (block: number) => transfersSql.replace('ORDER', `WHERE block_num = ${block} ORDER`)
+const transferSignature = `&signature=${encodeURIComponent('event Transfer(address indexed from, address indexed to, uint256 amount)')}`
 
 const of = (events: readonly LiveEvent[], name: string) => events.filter(({ event }) => event === name)
 const blocksOf = (events: readonly LiveEvent[], name = 'result'): number[] =>
@@ -293,6 +296,7 @@ describeWithShared('live SQL', () => {
   // The two below move what the tests above share.
   test('ClickHouse streams what became final and is there, and never retracts', async () => {
     const client = await connect('SELECT hash FROM txs ORDER BY idx', undefined, '&engine=clickhouse')
+    const transfers = await connect(transfersSql, undefined, `&engine=clickhouse${transferSignature}`)
     expect(client.events[0]).toMatchObject({ event: 'progress', id: 'c.20', data: { block: 20 } })
     await api.append(batches.slice(31, 36))
     await api.revertTo(33)
@@ -307,6 +311,14 @@ describeWithShared('live SQL', () => {
     expect(blocksOf(events)).toEqual([21, 22, 23])
     expect(of(events, 'result').map(({ data }) => data.rows)).toEqual([21, 22, 23].map(hashesOf))
     expect(of(events, 'retract')).toEqual([])
+    const decoded = of(await transfers.until(results(3)), 'result').map(({ data }) => data.rows)
+    const held = [21, 22, 23].map((block) =>
+      api
+        .get(`/v1/indexer/query?sql=${encodeURIComponent(transfersOf(block))}${transferSignature}`)
+        .then(({ body }) => body.rows),
+    )
+    expect(decoded).toEqual(await Promise.all(held))
+    expect(decoded.flat().length).toBeGreaterThan(0)
     const again = await connect('SELECT hash FROM txs ORDER BY idx', 'c.21', '&engine=clickhouse')
     expect(blocksOf(await again.until(results(2)))).toEqual([22, 23])
   })

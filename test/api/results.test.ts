@@ -83,6 +83,24 @@ describeWithShared('formats of a result', () => {
     expect(await digest(everyType.replace('LIMIT 500', 'LIMIT 499'), 'postgres')).not.toBe(first)
   })
 
+  test('a result that did not change is not sent again: 304 by a weak tag, whatever the query took', async () => {
+    const ask = (sql: string, tag?: string, more = '') =>
+      fetch(urlOf(sql, more), { headers: tag === undefined ? {} : { 'if-none-match': tag } })
+    const count = 'SELECT count(*) AS n FROM blocks'
+    for (const more of ['', '&engine=clickhouse', '&format=csv']) {
+      const first = await ask(count, undefined, more)
+      const tag = first.headers.get('etag') ?? ''
+      expect(tag).toMatch(/^W\/"[\w-]+"$/)
+      await first.arrayBuffer()
+      const again = await ask(count, tag, more)
+      expect([again.status, again.headers.get('etag'), await again.text()]).toEqual([304, tag, ''])
+      const other = await ask('SELECT count(*) + 1 AS n FROM blocks', tag, more)
+      expect([other.status, (await other.text()).length > 0]).toEqual([200, true])
+    }
+    const json = (await ask(count)).headers.get('etag')
+    expect((await ask(count, undefined, '&format=csv')).headers.get('etag')).not.toBe(json)
+  })
+
   test('an empty result is one in every format', async () => {
     const none = 'SELECT num, hash FROM blocks WHERE num < 0'
     const text = async (format: string) => (await fetch(urlOf(none, `&format=${format}`))).text()

@@ -48,6 +48,16 @@ it.each(cases)('is refused in words: $sql', async ({ names, message, sql }) => {
   }
 })
 
+it('what is too wide is said with the way out, which runs', async () => {
+  const sql = (of: string) =>
+    `SELECT sum(${of}) > 1 AS much FROM token_transfers, txs WHERE value > 1000000000000000000000`
+  const wide = 'amount * value'
+  expect(await failureOf(engines.clickhouse, sql(wide))).toMatchObject({
+    hint: expect.stringContaining('float8'),
+  })
+  expect(await failureOf(engines.clickhouse, sql('amount::float8 * value::float8'))).toEqual([[true]])
+})
+
 // The long suite runs thousands (differential.long.test.ts); a failure prints its seed and its query.
 it('two hundred random queries mean the same on both engines', async () => {
   const seeds = Array.from({ length: 200 }, (_, index) => 20_000 + index)

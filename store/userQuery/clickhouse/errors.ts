@@ -16,11 +16,13 @@ const faults = new Set(
   ),
 )
 
+const tooWide = '395'
+
 /** What a row made impossible. The gate alone writes throwIf, for what is wider than the engine's widest number. */
 const failures: Readonly<Record<string, string>> = {
   '70': 'a number is out of the range of its type',
   '153': 'division by zero',
-  '395': 'a number is wider than 256 bits',
+  [tooWide]: 'a number is wider than 256 bits',
   '407': 'a number has too many digits',
 }
 
@@ -45,7 +47,10 @@ export function asUserQueryError(error: unknown): UserQueryError {
     })
   }
   const failure = failures[code]
-  if (failure !== undefined) return new UserQueryError('sql_failed', failure, { cause: error })
+  if (failure !== undefined) {
+    const hint = code === tooWide ? 'leave the widest values out, or take floats: sum(x::float8)' : undefined
+    return new UserQueryError('sql_failed', failure, { cause: error, hint })
+  }
   if (faults.has(code)) return new UserQueryError('sql_invalid', spoken(error.message), detail)
   return new UserQueryError('sql_failed', 'the query failed', detail)
 }
