@@ -68,6 +68,7 @@ export class EmbeddedClickHouse {
     this.#supervisor = new Supervisor({
       engine: 'ClickHouse',
       dataDir: this.#dataDir,
+      folder: this.#folder,
       log: options.log,
       clock: this.#clock,
       launch: () => this.#launch(),

@@ -77,6 +77,7 @@ export class EmbeddedPostgres {
     this.#supervisor = new Supervisor({
       engine: 'Postgres',
       dataDir: this.#dataDir,
+      folder: this.#folder,
       log: this.#log,
       clock: this.#clock,
       launch: () => this.#launch(),

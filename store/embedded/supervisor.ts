@@ -1,5 +1,6 @@
 /** Keeps one engine process running: retries its start, starts it again when it dies, ends it for good. */
 
+import { statfsSync } from 'node:fs'
 import type { Clock } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { type EngineName, EngineStartError } from './errors.ts'
@@ -15,6 +16,8 @@ export interface EngineProcess {
 export interface SupervisorOptions {
   readonly engine: EngineName
   readonly dataDir: string
+  /** Where the engine's own files are; may be on a disk of its own. */
+  readonly folder: string
   readonly log: Logger
   readonly clock: Clock
   /** Starts the process and waits until it answers. @throws EngineStartError */
@@ -30,6 +33,10 @@ const LAUNCH_PAUSE_MS = 250
 // An engine that dies this soon after its start, this often in a row, will not be cured by another start.
 const EARLY_DEATH_MS = 30_000
 const EARLY_DEATHS_MAX = 10
+
+/** Two segments of Postgres's log: with less, it starts and panics at the next one. */
+const FREE_BYTES_MIN = 32 * 1024 * 1024
+const FULL_PAUSE_MS = 1_000
 
 export class Supervisor {
   readonly #options: SupervisorOptions
@@ -73,6 +80,7 @@ export class Supervisor {
   async #launch(): Promise<EngineProcess> {
     const { log, clock, engine } = this.#options
     for (let attempt = 1; ; attempt += 1) {
+      await this.#waitForSpace()
       try {
         return await this.#options.launch()
       } catch (error) {
@@ -81,6 +89,14 @@ export class Supervisor {
         await clock.sleep(LAUNCH_PAUSE_MS * attempt)
       }
     }
+  }
+
+  /** An engine that ran already waits for room; one that never did is better told about at once. */
+  async #waitForSpace(): Promise<void> {
+    const { log, clock, engine, folder } = this.#options
+    if (this.#process === undefined || !isFull(folder)) return
+    log.error({ engine }, 'The disk is full; the engine is started when there is space.')
+    while (isFull(folder) && this.#stopping === undefined) await clock.sleep(FULL_PAUSE_MS)
   }
 
   #watch(process: EngineProcess): void {
@@ -97,6 +113,8 @@ export class Supervisor {
   async #restart(status: string): Promise<void> {
     const { engine, dataDir, log, clock } = this.#options
     log.warn({ engine, status }, 'The engine ended by itself; starting it again.')
+    // A full disk ends it again and again, and passes: that says nothing about the engine.
+    if (isFull(this.#options.folder)) this.#earlyDeaths = 0
     try {
       if (this.#earlyDeaths > EARLY_DEATHS_MAX) {
         throw new EngineStartError(
@@ -113,4 +131,9 @@ export class Supervisor {
       this.#lost.resolve(lost ? cause : new EngineStartError(engine, dataDir, 'it was lost.', { cause }))
     }
   }
+}
+
+function isFull(folder: string): boolean {
+  const { bavail, bsize } = statfsSync(folder)
+  return bavail * bsize < FREE_BYTES_MIN
 }

@@ -6,6 +6,7 @@ import { sharedPath } from '../../support/shared.ts'
 /** A recording served over JSON-RPC by a process of its own, as a good or a troublesome node. */
 export interface Replay {
   readonly url: string
+  readonly pid: number
   /** Calls one of the replay's own methods, such as `replay_set`; undefined when its answer was lost to a fault. */
   control(method: string, ...params: readonly unknown[]): Promise<unknown>
   close(): Promise<void>
@@ -24,6 +25,7 @@ export async function startReplay(...flags: readonly string[]): Promise<Replay> 
   const { listening }: { listening: string } = JSON.parse(String(first[0]))
   return {
     url: listening,
+    pid: child.pid ?? 0,
     async control(method, ...params) {
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
       try {
