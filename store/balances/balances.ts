@@ -7,7 +7,7 @@ import type { BlockFollower, FollowerTransaction } from '../folds/follower.ts'
 import { quoteIdentifier } from '../postgres.ts'
 import { type GenesisOptions, readGenesisBalances } from './genesis.ts'
 
-export const balancesProjection = { name: 'balances', version: 1, completes: true } as const
+export const balancesProjection = { name: 'balances', version: 2, completes: true } as const
 
 /** Changes kept of blocks that are final already: half an hour of two blocks a second, for walks that are under way. */
 const HOT_BLOCKS = 4_096
@@ -50,7 +50,7 @@ async function apply(
        SELECT token, holder, sum(leg * amount) AS delta FROM ${s}.holder_deltas
        WHERE block_num BETWEEN $1 AND $2 GROUP BY token, holder),
      changed AS (
-       INSERT INTO ${s}.balances AS b (token, holder, balance) SELECT token, holder, delta FROM net WHERE delta <> 0
+       INSERT INTO ${s}.balances AS b (token, holder, balance) SELECT token, holder, delta FROM net
        ON CONFLICT (holder, token) DO UPDATE SET balance = b.balance + excluded.balance
        RETURNING new.token AS token, coalesce(old.balance, 0) AS before, new.balance AS after),
      moved AS (${movedSql}),

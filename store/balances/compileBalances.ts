@@ -5,7 +5,8 @@
 import { tip20 } from '#transform/addresses.ts'
 import { literalBytes, Parameters } from '../lists/statement.ts'
 import { relationOf, toBytes } from '../postgres.ts'
-import type { Moment } from './moment.ts'
+import { balanceAtSql } from './checkpoints.ts'
+import type { Changes, Moment } from './moment.ts'
 
 /** Whose balances: a holder's in the tokens that `tokens` chooses, or a token's of all its holders. */
 export type BalancesOf =
@@ -70,14 +71,19 @@ export function compileBalanceCount(
 function compileFound(
   schema: string,
   of: BalancesOf,
-  { base, changes }: Moment,
+  moment: Moment,
   position: BalancePosition | undefined,
   end: string,
   parameters: Parameters,
 ): { readonly changes: string; readonly branches: string } {
+  const { base, changes } = moment
   const [own, other] = 'holder' in of ? ['holder', 'token'] : ['token', 'holder']
   const address = parameters.bytes('holder' in of ? of.holder : of.token)
-  const state = relationOf(schema, base)
+  const state = base === 'newest' ? relationOf(schema, 'balances') : 'state'
+  const named =
+    base === 'newest'
+      ? []
+      : [`state AS MATERIALIZED (${stateSql(schema, of, base.checkpoint, address, parameters)})`]
   const keyset = position && {
     balance: parameters.add(position.balance),
     address: parameters.bytes(position.address),
@@ -90,29 +96,63 @@ function compileFound(
       ...(keyset ? [`(-balance, ${column}) > (-${keyset.balance}::numeric, ${keyset.address})`] : []),
     ].join(' AND ')
   const unchanged = `SELECT ${other} AS address, balance FROM ${state} AS state WHERE ${own} = ${address} AND ${conditions(other)}`
-  if (!changes) return { changes: '', branches: `${unchanged} ${end}` }
+  if (!changes) return { changes: withSql(named), branches: `${unchanged} ${end}` }
   const moved = `SELECT address, balance FROM (
       SELECT changed.address, coalesce(state.balance, 0) ${changes.sign} changed.delta AS balance
       FROM changed LEFT JOIN ${state} AS state ON state.${own} = ${address} AND state.${other} = changed.address
     ) AS moved WHERE ${conditions('address')}`
   return {
-    changes: `WITH changed AS MATERIALIZED (${changedSql(schema, changes, { own, other, address }, parameters)})`,
+    changes: withSql([
+      ...named,
+      `changed AS MATERIALIZED (${changedSql(schema, changes, of, address, parameters)})`,
+    ]),
     branches: `(${unchanged} AND NOT EXISTS (SELECT FROM changed WHERE changed.address = state.${other}) ${end})
       UNION ALL (${moved} ${end})`,
   }
 }
 
+const withSql = (named: readonly string[]): string => (named.length > 0 ? `WITH ${named.join(', ')}` : '')
+
+/** Balances at a checkpoint, with the columns of `balances`; those of nothing may be missing. */
+function stateSql(
+  schema: string,
+  of: BalancesOf,
+  checkpoint: number,
+  address: string,
+  parameters: Parameters,
+): string {
+  const at = parameters.add(checkpoint)
+  // Of a holder every token is looked up: `balances` has a row for each that it ever had.
+  if ('holder' in of)
+    return `SELECT holder, token, ${balanceAtSql(schema, at, 'held.token', 'held.holder')} AS balance
+      FROM ${relationOf(schema, 'balances')} AS held WHERE holder = ${address}`
+  return `SELECT ${address}::bytea AS token, holder, sum(balance) AS balance FROM (
+      (SELECT DISTINCT ON (holder) holder, balance FROM ${relationOf(schema, 'balance_checkpoints')}
+       WHERE token = ${address} AND block_num <= ${at} ORDER BY holder DESC, block_num DESC)
+      UNION ALL SELECT holder, balance FROM ${relationOf(schema, 'genesis_balances')} WHERE token = ${address}
+    ) AS held GROUP BY holder`
+}
+
 /** By how much each balance changed in the blocks of a moment's changes; rows `address` and `delta`. */
 export function changedSql(
   schema: string,
-  { blocks, stored }: NonNullable<Moment['changes']>,
-  { own, other, address }: { readonly own: string; readonly other: string; readonly address: string },
+  { blocks, stored }: Changes,
+  of: { readonly holder: string } | { readonly token: string },
+  address: string,
   parameters: Parameters,
 ): string {
   const table = relationOf(schema, stored ? 'balance_changes' : 'holder_deltas')
-  return `SELECT ${other} AS address, sum(${stored ? 'delta' : 'leg * amount'}) AS delta FROM ${table}
-    WHERE ${own} = ${address} AND block_num BETWEEN ${parameters.add(blocks.from)} AND ${parameters.add(blocks.to)}
-    GROUP BY ${other}`
+  const sum = `sum(${stored ? 'delta' : 'leg * amount'}) AS delta`
+  const within = `block_num BETWEEN ${parameters.add(blocks.from)} AND ${parameters.add(blocks.to)}`
+  if ('token' in of)
+    return `SELECT holder AS address, ${sum} FROM ${table} WHERE token = ${address} AND ${within} GROUP BY holder`
+  if (stored)
+    return `SELECT token AS address, ${sum} FROM ${table} WHERE holder = ${address} AND ${within} GROUP BY token`
+  // Token by token: the index has the block behind the token, and a holder's rows of other blocks may be a million.
+  return `SELECT held.token AS address, delta FROM ${relationOf(schema, 'balances')} AS held
+    CROSS JOIN LATERAL (SELECT ${sum} FROM ${table} AS moved
+      WHERE moved.holder = held.holder AND moved.token = held.token AND ${within}) AS moved
+    WHERE held.holder = ${address} AND delta IS NOT NULL`
 }
 
 const [tip20From, tip20End] = [BigInt(tip20.prefix), BigInt(tip20.prefix) + 1n].map((prefix) =>

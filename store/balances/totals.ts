@@ -3,8 +3,9 @@ import { MillraceError } from '../../errors.ts'
 import type { Queryable } from '../lane.ts'
 import { Parameters } from '../lists/statement.ts'
 import { relationOf, toBytes, toHex } from '../postgres.ts'
+import { balanceAtSql, findCheckpoint } from './checkpoints.ts'
 import { changedSql } from './compileBalances.ts'
-import type { Moment } from './moment.ts'
+import { assertReached, type Changes, changesSince } from './moment.ts'
 
 export interface TokenTotals {
   /** Holders of more than zero; null where genesis gave some to accounts nobody knows of. */
@@ -50,55 +51,77 @@ export async function readTotals(
   return new Map(found.rows.map((row) => [toHex(row.token), totalsOf(row)]))
 }
 
-/** One token's totals as of a block. */
+/** One token's totals as of a block; `tip` is the block of the newest ones. @throws BlockNotReachedError for a later block */
 export async function readTotalsAt(
   client: Queryable,
   schema: string,
   token: string,
-  moment: Moment,
+  { block, tip }: { readonly block: number; readonly tip: number },
 ): Promise<TokenTotals> {
-  const { changes, block } = moment
-  if (!changes) return (await readTotals(client, schema, [token])).get(token) ?? noTotals
+  assertReached(block, tip)
+  if (block === tip) return (await readTotals(client, schema, [token])).get(token) ?? noTotals
   const parameters = new Parameters()
   const address = parameters.bytes(token)
-  const changed = changedSql(schema, changes, { own: 'token', other: 'holder', address }, parameters)
-  const { sign } = changes
-  const transfers = transfersSql(schema, changes, address, parameters)
   const at = parameters.add(block)
+  const written = block <= (await findCheckpoint(client, schema, tip))
+  const past = written
+    ? pastSql(schema, parameters.add(await findCheckpoint(client, schema, block)), at, address)
+    : undoneSql(schema, await changesSince(client, schema, block, tip), token, address, parameters)
   const kept = `${relationOf(schema, 'token_transfers')} WHERE token = ${address} AND block_num <= ${at}`
   const found = await client.query<TotalsRow>(
-    `WITH changed AS MATERIALIZED (${changed}),
-     moved AS (
-       SELECT coalesce(state.balance, 0) AS before, coalesce(state.balance, 0) ${sign} delta AS after
-       FROM changed LEFT JOIN ${relationOf(schema, moment.base)} AS state ON state.token = ${address} AND state.holder = changed.address),
-     base AS (${baseSql(schema, moment, address)})
-     SELECT ${address}::bytea AS token,
-       (base.holder_count + coalesce((SELECT sum((after > 0)::int - (before > 0)::int) FROM moved), 0))::text AS holder_count,
-       base.total_supply + coalesce((SELECT sum(after - before) FROM moved), 0) AS total_supply,
-       (base.transfer_count ${sign} (${transfers}))::text AS transfer_count,
+    `WITH past AS (${past})
+     SELECT ${address}::bytea AS token, holder_count::text, total_supply, transfer_count::text,
        (SELECT block_timestamp FROM ${kept} ORDER BY block_num, log_idx LIMIT 1) AS first_transfer_at,
        (SELECT block_timestamp FROM ${kept} ORDER BY block_num DESC, log_idx DESC LIMIT 1) AS last_transfer_at,
-       base.genesis_missing
-     FROM base`,
+       genesis_missing
+     FROM past`,
     parameters.values,
   )
   const row = found.rows[0]
   return row ? totalsOf(row) : noTotals
 }
 
-/** One row where the token has totals, else none: the totals of the stored state. */
-function baseSql(schema: string, { base }: Moment, address: string): string {
-  const totals = `${relationOf(schema, 'token_totals')} AS totals WHERE token = ${address}`
-  if (base === 'balances')
-    return `SELECT holder_count, total_supply, transfer_count, genesis_missing FROM ${totals}`
-  return `SELECT held.holder_count, held.total_supply + genesis_missing AS total_supply, 0::bigint AS transfer_count, genesis_missing
-    FROM (SELECT count(*) FILTER (WHERE balance > 0) AS holder_count, coalesce(sum(balance), 0) AS total_supply
-          FROM ${relationOf(schema, base)} WHERE token = ${address}) AS held, ${totals}`
+/**
+ * One row where the token has totals, else none: what was written for its last block, and what genesis gave. A holder of
+ * genesis counts if it had something, and no longer for its transfers alone.
+ */
+const pastSql = (schema: string, checkpoint: string, at: string, address: string): string =>
+  `SELECT coalesce(kept.holder_count, 0) + given.holders AS holder_count,
+     coalesce(kept.total_supply, 0) + given.supply + genesis_missing AS total_supply,
+     coalesce(kept.transfer_count, 0) AS transfer_count, genesis_missing
+   FROM ${relationOf(schema, 'token_totals')} AS totals
+   LEFT JOIN LATERAL (SELECT * FROM ${relationOf(schema, 'token_totals_history')} AS kept
+     WHERE kept.token = totals.token AND block_num <= ${at} ORDER BY block_num DESC LIMIT 1) AS kept ON true
+   CROSS JOIN LATERAL (
+     SELECT coalesce(sum((held > 0)::int - (held - balance > 0)::int), 0) AS holders, coalesce(sum(balance), 0) AS supply
+     FROM (SELECT balance, ${balanceAtSql(schema, checkpoint, 'given.token', 'given.holder')} + coalesce((
+             SELECT sum(leg * amount) FROM ${relationOf(schema, 'holder_deltas')} AS moved
+             WHERE moved.holder = given.holder AND moved.token = given.token
+               AND block_num > ${checkpoint} AND block_num <= ${at}), 0) AS held
+           FROM ${relationOf(schema, 'genesis_balances')} AS given WHERE given.token = totals.token OFFSET 0) AS given) AS given
+   WHERE totals.token = ${address}`
+
+/** The same from the newest totals, with the changes since undone. */
+function undoneSql(
+  schema: string,
+  changes: Changes,
+  token: string,
+  address: string,
+  parameters: Parameters,
+): string {
+  return `WITH changed AS MATERIALIZED (
+      SELECT delta, coalesce((SELECT state.balance FROM ${relationOf(schema, 'balances')} AS state
+                              WHERE state.token = ${address} AND state.holder = moved.address), 0) AS now
+      FROM (${changedSql(schema, changes, { token }, address, parameters)}) AS moved)
+    SELECT holder_count + coalesce((SELECT sum((now - delta > 0)::int - (now > 0)::int) FROM changed), 0) AS holder_count,
+      total_supply - coalesce((SELECT sum(delta) FROM changed), 0) AS total_supply,
+      transfer_count - (${transfersSql(schema, changes, address, parameters)}) AS transfer_count, genesis_missing
+    FROM ${relationOf(schema, 'token_totals')} WHERE token = ${address}`
 }
 
 function transfersSql(
   schema: string,
-  { blocks, stored }: NonNullable<Moment['changes']>,
+  { blocks, stored }: Changes,
   address: string,
   parameters: Parameters,
 ): string {

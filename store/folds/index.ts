@@ -3,6 +3,7 @@ import type { ChainKind } from '#transform/profile.ts'
 import type { Runtime } from '../../runtime.ts'
 import type { Logger } from '../../telemetry.ts'
 import { balancesFollower } from '../balances/balances.ts'
+import { checkpointsFollower } from '../balances/checkpoints.ts'
 import type { ChainState } from '../chainState.ts'
 import type { Postgres } from '../postgres.ts'
 import type { CallContracts } from './contractCalls.ts'
@@ -19,9 +20,16 @@ export interface FollowersOptions {
   readonly callContracts: CallContracts
   /** Final blocks whose changes of balances are kept. */
   readonly hotBlocks?: number
+  /** Blocks between two checkpoints of balances. */
+  readonly checkpointBlocks?: number
 }
 
-export function createFollowers({ kind, callContracts, hotBlocks }: FollowersOptions): BlockFollower[] {
+export function createFollowers({
+  kind,
+  callContracts,
+  hotBlocks,
+  checkpointBlocks,
+}: FollowersOptions): BlockFollower[] {
   return [
     foldFollower(tokensFold, async (context) =>
       kind === 'tempo' ? readGenesisTokens(callContracts, context) : [],
@@ -30,6 +38,7 @@ export function createFollowers({ kind, callContracts, hotBlocks }: FollowersOpt
       kind === 'tempo' ? readGenesisPools(callContracts, context) : [],
     ),
     balancesFollower({ kind, callContracts, hotBlocks }),
+    checkpointsFollower(checkpointBlocks),
     ...(kind === 'tempo' ? [] : [erc20MetadataFollower(callContracts)]),
   ]
 }

@@ -39,7 +39,7 @@ export function listBalances(
   page: PageRequest,
 ): Promise<BalancePage> {
   const of = { holder, tokens }
-  return readPinned(chain, of, atBlock, page, async (client, moment) => {
+  return readPinned(chain, of, atBlock, page, async ({ client, moment }) => {
     const { schema } = chain.state
     const { text, values } = compileBalanceCount(schema, of, moment, TOTAL_COUNT_MAX)
     const found = await client.query<{ n: number }>(text, [...values])
@@ -54,20 +54,28 @@ export function listHolders(
   atBlock: number | undefined,
   page: PageRequest,
 ): Promise<BalancePage> {
-  return readPinned(chain, { token }, atBlock, page, async (client, moment) => {
-    const { holderCount } = await readTotalsAt(client, chain.state.schema, token, moment)
+  return readPinned(chain, { token }, atBlock, page, async ({ client, moment, tip }) => {
+    const { schema } = chain.state
+    const { holderCount } = await readTotalsAt(client, schema, token, { block: moment.block, tip })
     return { totalCount: holderCount ?? 0, totalCountCapped: false }
   })
 }
 
 type Counted = Pick<BalancePage, 'totalCount' | 'totalCountCapped'>
 
+/** Where a page is read, and the newest block there. */
+interface Pinned {
+  readonly client: Queryable
+  readonly moment: Moment
+  readonly tip: number
+}
+
 function readPinned(
   chain: FollowedChain,
   of: BalancesOf,
   atBlock: number | undefined,
   page: PageRequest,
-  count: (client: Queryable, moment: Moment) => Promise<Counted>,
+  count: (pinned: Pinned) => Promise<Counted>,
 ): Promise<BalancePage> {
   const { schema, finalized } = chain.state
   return readFollowed(chain, [balancesProjection], page.signal, async (client, tip) => {
@@ -77,7 +85,7 @@ function readPinned(
     // The walk goes on at the newest block of its own that is left.
     const left = reorg.reorgedFrom === undefined ? Number(pinned) : reorg.reorgedFrom - 1
     const block = atBlock ?? Math.min(Number(pinned), left, tip)
-    const moment = await findMoment(client, schema, block, tip)
+    const moment = await findMoment(client, schema, { block, tip, ranked: 'token' in of })
     const position = address === undefined ? undefined : { balance: `${balance}`, address: `${address}` }
     const { limit, offset } = page
     const asked = compileBalances(schema, of, moment, { limit: limit + 1, offset, position })
@@ -89,7 +97,7 @@ function readPinned(
       next: found.length > limit && last ? [`${last.balance}`, last.address, block] : null,
       ...(await passedOf({ client, schema, finalized }, block)),
       ...reorg,
-      ...(page.wantTotal && (await count(client, moment))),
+      ...(page.wantTotal && (await count({ client, moment, tip }))),
     }
   })
 }

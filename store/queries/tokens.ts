@@ -5,7 +5,7 @@
 import type { ChainKind } from '#transform/profile.ts'
 import type { ChainId } from '../../primitives.ts'
 import { balancesProjection } from '../balances/balances.ts'
-import { findMoment } from '../balances/moment.ts'
+import { assertReached } from '../balances/moment.ts'
 import { noTotals, readTotals, readTotalsAt, type TokenTotals } from '../balances/totals.ts'
 import { type Followed, type FollowedChain, readFollowed } from '../folds/readFollowed.ts'
 import { tokensFold } from '../folds/tokens.ts'
@@ -121,7 +121,7 @@ export function findTokenAt(
   const { schema } = chain.state
   const followed = followedOf(chain, { totals: true })
   return readFollowed(chain, followed, signal, async (client, tip) => {
-    const moment = await findMoment(client, schema, atBlock, tip)
+    assertReached(atBlock, tip)
     const [table, block] =
       chain.kind === 'tempo' ? ['tokens_history', 'block_num'] : ['erc20_current', 'created_block']
     const found = await client.query<Record<string, unknown>>(
@@ -131,7 +131,9 @@ export function findTokenAt(
     )
     const [row] = found.rows.map(tokenRow)
     if (!row) return null
-    return wants.totals ? { ...row, totals: await readTotalsAt(client, schema, token, moment) } : row
+    return wants.totals
+      ? { ...row, totals: await readTotalsAt(client, schema, token, { block: atBlock, tip }) }
+      : row
   })
 }
 

@@ -1,6 +1,7 @@
 // Goal: no read of balances scans a table, whatever the filter and however deep the page.
 // Method: balances of 200 tokens and 1,000 holders, with the changes of the newest blocks, analyzed; the server's own plans.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { checkpointsFollower } from '#store/balances/checkpoints.ts'
 import {
   type BalancesOf,
   type BalancesStatement,
@@ -9,8 +10,10 @@ import {
 } from '#store/balances/compileBalances.ts'
 import type { Moment } from '#store/balances/moment.ts'
 import { assertGenesisKnown, readTotals, readTotalsAt } from '#store/balances/totals.ts'
+import { insertFollower, moveFollower } from '#store/folds/follower.ts'
 import type { Queryable } from '#store/lane.ts'
 import { createHeadPartitions } from '#store/partitions.ts'
+import { relationOf } from '#store/postgres.ts'
 import { type ChainStore, openChainStore } from './support/chainStore.ts'
 import { planOf, rowsExamined } from './support/plans.ts'
 
@@ -22,21 +25,26 @@ const tip20 = (n: number) => `0x20c000000000000000000000${n.toString(16).padStar
 const holder = `0x${'0'.repeat(39)}7`
 const token = tip20(7)
 
-const now: Moment = { block: blocks, base: 'balances', changes: null }
+const now: Moment = { block: blocks, base: 'newest', changes: null }
 const recent: Moment = {
   block: blocks - 5,
-  base: 'balances',
+  base: 'newest',
   changes: { sign: '-', blocks: { from: blocks - 4, to: blocks }, stored: true },
 }
 const old: Moment = {
   block: 700,
-  base: 'balances',
+  base: 'newest',
   changes: { sign: '-', blocks: { from: 701, to: blocks }, stored: false },
 }
 const early: Moment = {
   block: 5,
-  base: 'genesis_balances',
+  base: { checkpoint: -1 },
   changes: { sign: '+', blocks: { from: 0, to: 5 }, stored: false },
+}
+const past: Moment = {
+  block: 505,
+  base: { checkpoint: 499 },
+  changes: { sign: '+', blocks: { from: 500, to: 505 }, stored: false },
 }
 
 const lists: [string, BalancesOf][] = [
@@ -78,8 +86,15 @@ describe('plans of balances', () => {
        SELECT b, t * 100 + h, 1, to_timestamp(b), 0, '\\x00', ${tokenSql}, ${bytes('', 'h', 40)}, '\\x00', 1
        FROM generate_series(1, ${blocks}) AS b, generate_series(1, ${tokens}, 7) AS t, generate_series(1, 5) AS h`,
     )
-    for (const table of ['balances', 'balance_changes', 'token_totals', 'holder_deltas', 'genesis_balances'])
-      await pool.query(`ANALYZE ${s}.${table}`)
+    await pool.query(
+      `INSERT INTO ${s}.token_transfers (block_num, log_idx, block_timestamp, tx_idx, tx_hash, token, "from", "to", is_fee, is_virtual_forward, amount)
+       SELECT b, t * 100, to_timestamp(b), 0, '\\x00', ${tokenSql}, '\\x00', '\\x01', false, false, 1
+       FROM generate_series(1, ${blocks}) AS b, generate_series(1, ${tokens}, 7) AS t`,
+    )
+    await pool.query(`INSERT INTO ${s}.token_changes (block_num, token, transfer_count)
+      SELECT block_num, token, count(*) FROM ${s}.token_transfers GROUP BY block_num, token`)
+    await writeCheckpoints(store)
+    await pool.query('ANALYZE')
   })
   afterAll(() => store.close())
 
@@ -99,7 +114,7 @@ describe('plans of balances', () => {
   })
 
   test.each(lists)('%s: as of a block, what changed is found by its index', async (_, of) => {
-    for (const moment of [recent, old, early]) {
+    for (const moment of [recent, old, early, past]) {
       await expectIndexed(compileBalances(store.schema, of, moment, { limit, offset: 0 }))
       await expectIndexed(
         compileBalances(store.schema, of, moment, {
@@ -113,18 +128,35 @@ describe('plans of balances', () => {
   })
 
   test('totals, now and as of a block, and what genesis leaves unknown', async () => {
+    const { pool } = store.postgres
+    const totals = relationOf(store.schema, 'token_totals')
     const statements: BalancesStatement[] = []
     const recorder = {
-      query: async (text: string, values: readonly unknown[]) => {
-        statements.push({ text, values })
-        return { rows: [] }
+      query: async (text: string, values: readonly unknown[] = []) => {
+        if (text.includes(totals)) statements.push({ text, values })
+        return pool.query(text, [...values])
       },
     } as unknown as Queryable
     await readTotals(recorder, store.schema, [token])
-    for (const moment of [recent, old, early]) await readTotalsAt(recorder, store.schema, token, moment)
+    // The last one is newer than the newest checkpoint.
+    for (const block of [5, 505, 700, blocks - 5])
+      await readTotalsAt(recorder, store.schema, token, { block, tip: blocks })
     await assertGenesisKnown(recorder, store.schema, { token })
     await assertGenesisKnown(recorder, store.schema, { holder })
-    expect(statements).toHaveLength(6)
+    expect(statements).toHaveLength(7)
     for (const statement of statements) await expectIndexed(statement)
   })
 })
+
+/** As the follower writes them, of all blocks but the last hundred. */
+async function writeCheckpoints({ postgres, schema }: ChainStore): Promise<void> {
+  const follower = checkpointsFollower(100)
+  await postgres.transaction(async (client) => {
+    const transaction = { client, schema, finalized: blocks }
+    const to = blocks - 101
+    for (let from = 0; from <= to; ) from = 1 + (await follower.apply(transaction, { from, to }))
+    const coverage = [{ from: 0, to }]
+    await insertFollower(client, schema, follower, 0)
+    await moveFollower(client, schema, follower, { seq: 0, coverage })
+  })
+}

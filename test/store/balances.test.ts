@@ -8,7 +8,14 @@ import { readFollower } from '#store/folds/follower.ts'
 import { toHex } from '#store/postgres.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { describeWithShared } from '../support/shared.ts'
-import { type BalanceOracle, readBalances, type TokenFacts } from './support/balanceOracle.ts'
+import {
+  type BalanceOracle,
+  genesisAmount,
+  genesisHolders,
+  genesisTokens,
+  readBalances,
+  type TokenFacts,
+} from './support/balanceOracle.ts'
 import { type ChainStore, openChainStore, recordedBatches } from './support/chainStore.ts'
 import { balanceOf, followersOf, recordedAnswers, recordedCalls, totalSupply } from './support/followers.ts'
 
@@ -40,6 +47,67 @@ async function storedFacts({ postgres, schema }: ChainStore): Promise<Map<string
       return [token, facts]
     }),
   )
+}
+
+/** What was written of old blocks, as reads take it: the last row that is not newer. */
+async function storedCheckpoints({ postgres, schema }: ChainStore) {
+  const rowsOf = async (table: string) =>
+    (await postgres.pool.query(`SELECT * FROM ${schema}.${table} ORDER BY block_num`)).rows
+  const [blocks, balances, totals] = [
+    await rowsOf('checkpoints'),
+    await rowsOf('balance_checkpoints'),
+    await rowsOf('token_totals_history'),
+  ]
+  const until = (rows: typeof balances, block: number) => rows.filter((row) => row.block_num <= block)
+  return {
+    blocks: blocks.map((row) => row.block_num),
+    sumsAt: (block: number) => {
+      const last = new Map(
+        until(balances, block).map((row) => [
+          `${toHex(row.token)} ${toHex(row.holder)}`,
+          BigInt(row.balance),
+        ]),
+      )
+      return new Map([...last].filter(([, sum]) => sum !== 0n))
+    },
+    totalsAt: (block: number) =>
+      new Map(
+        until(totals, block).map((row) => [
+          toHex(row.token),
+          [row.holder_count, BigInt(row.total_supply), row.transfer_count],
+        ]),
+      ),
+  }
+}
+
+/** Sums of transfers alone: balances without what genesis gave. */
+function sumsOf(oracle: BalanceOracle, block: number): Map<string, bigint> {
+  const sums = [...oracle.at(block)].flatMap(([token, { holders }]) =>
+    [...new Set([...holders.keys(), ...(genesisTokens.includes(token) ? genesisHolders : [])])].map(
+      (holder): [string, bigint] => {
+        const given = genesisTokens.includes(token) && genesisHolders.includes(holder) ? genesisAmount : 0n
+        return [`${token} ${holder}`, (holders.get(holder) ?? 0n) - given]
+      },
+    ),
+  )
+  return new Map(sums.filter(([, sum]) => sum !== 0n))
+}
+
+function totalsOf(oracle: BalanceOracle, block: number): Map<string, readonly [number, bigint, number]> {
+  const sums = [...sumsOf(oracle, block)]
+  const moved = [...oracle.at(block)].filter(([, { transferCount }]) => transferCount > 0)
+  return new Map(
+    moved.map(([token, { transferCount }]) => {
+      const own = sums.filter(([pair]) => pair.startsWith(token)).map(([, sum]) => sum)
+      const supply = own.reduce((sum, one) => sum + one, 0n)
+      return [token, [own.filter((sum) => sum > 0n).length, supply, transferCount]]
+    }),
+  )
+}
+
+async function nextOf({ postgres, schema }: ChainStore): Promise<number> {
+  const found = await postgres.pool.query(`SELECT tip FROM ${schema}.lanes`)
+  return found.rows[0].tip + 1
 }
 
 describeWithShared('balances', () => {
@@ -157,6 +225,36 @@ describeWithShared('balances', () => {
       expect(BigInt(delta)).toBe(of(oracle.at(lastBlock)) - of(before))
     }
     expect(rows.length).toBeGreaterThan(0)
+  })
+
+  test('checkpoints are sums of transfers, written at once or after every kind of revert', async () => {
+    const [atOnce, stepwise] = [await openStore(), await openStore()]
+    await append(atOnce, 0, lastBlock)
+    await atOnce.head.finalize(lastBlock - 3)
+    await follow(atOnce, { checkpointBlocks: 8 }).settle()
+    const { settle } = follow(stepwise, { checkpointBlocks: 8 })
+    // Back into the span before, to its last block and to its first, and within one; the last time unseen.
+    for (const [to, back] of [
+      [29, 20],
+      [40, 31],
+      [60, 55],
+      [70, 69],
+      [lastBlock, 111],
+    ] as const) {
+      await append(stepwise, await nextOf(stepwise), to)
+      await settle()
+      await stepwise.head.revert(await stepwise.head.refAt(back))
+      if (to !== lastBlock) await settle()
+    }
+    await append(stepwise, await nextOf(stepwise), lastBlock)
+    await settle()
+    for (const store of [atOnce, stepwise]) {
+      const stored = await storedCheckpoints(store)
+      expect(stored.blocks).toEqual(Array.from({ length: 15 }, (_, index) => index * 8 + 7))
+      for (const block of stored.blocks) expect(stored.sumsAt(block)).toEqual(sumsOf(oracle, block))
+      for (let block = 0; block <= 119; block++)
+        expect(stored.totalsAt(block), `${block}`).toEqual(totalsOf(oracle, block))
+    }
   })
 
   test('wait for a node that tells what genesis gave, and take no silence for nothing', async () => {

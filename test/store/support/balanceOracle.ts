@@ -24,7 +24,7 @@ export interface BalanceOracle {
 const transferTopic = toEventSelector('Transfer(address,address,uint256)')
 const zero = `0x${'00'.repeat(20)}`
 export const genesisTokens = [0, 1, 2, 3].map((n) => `0x20c${n.toString(16).padStart(37, '0')}`)
-const genesisAmount = 2n ** 64n - 1n
+export const genesisAmount = 2n ** 64n - 1n
 /** Accounts of the test mnemonic, the fee manager, and two senders of the node's own. */
 export const genesisHolders = [
   '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',

@@ -25,6 +25,7 @@ export interface TestFollowersOptions {
   readonly kind?: 'tempo' | 'evm'
   readonly followers?: readonly BlockFollower[]
   readonly hotBlocks?: number
+  readonly checkpointBlocks?: number
   readonly failpoint?: Failpoint
   readonly fence?: bigint
   readonly startBlock?: number
@@ -32,7 +33,8 @@ export interface TestFollowersOptions {
 
 export function followersOf(store: ChainStore, options: TestFollowersOptions): TestFollowers {
   const { kind = 'tempo', callContracts, failpoint = () => {}, hotBlocks = 4_096 } = options
-  const followers = options.followers ?? createFollowers({ kind, callContracts, hotBlocks })
+  const { checkpointBlocks = 16 } = options
+  const followers = options.followers ?? createFollowers({ kind, callContracts, hotBlocks, checkpointBlocks })
   const driver = new FollowerDriver({
     postgres: store.postgres,
     schema: store.schema,
