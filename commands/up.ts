@@ -2,6 +2,7 @@
 import { Egress } from '#api/http/egress.ts'
 import { LiveHub } from '#api/live/hub.ts'
 import { endpoints, type RouteServices, readDocumentExamples } from '#api/routes/index.ts'
+import { LogoCache } from '#api/routes/logoCache.ts'
 import { type AttributedService, attributionNames } from '#api/routes/present/memo.ts'
 import type { ChainReads, DeclaredContracts } from '#api/routes/services.ts'
 import { tokenNamesOf } from '#api/routes/tokens.ts'
@@ -127,6 +128,7 @@ async function serve(
     tokenNames: tokenNamesOf(chains, curatedTokens),
     curatedTokens,
     egress: new Egress(),
+    logoCache: new LogoCache(clock),
   }
   const app = await createServer({
     endpoints,

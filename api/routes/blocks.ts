@@ -19,6 +19,8 @@ export const listBlocksEndpoint = listEndpoint({
   present: presentBlockSummary,
 })
 
+const blockExpected = 'expected latest, finalized, a number, a hash, or a moment such as 2026-01-31T12:00:00Z'
+
 /** Reads every way in which a block can be named. */
 const blockSelector = p.parameter<BlockSelector>({
   schema: s.union(
@@ -30,8 +32,9 @@ const blockSelector = p.parameter<BlockSelector>({
   code: 'block_invalid',
   parse: (text) => {
     if (text === 'latest' || text === 'finalized') return { by: 'tag', tag: text }
-    if (/^0x[0-9a-fA-F]{64}$/.test(text)) return { by: 'hash', hash: text.toLowerCase() }
-    if (/^(0x[0-9a-fA-F]+|[0-9]+)$/.test(text)) return { by: 'number', number: parseHeight(text) }
+    if (/^0x[0-9a-f]{64}$/i.test(text)) return { by: 'hash', hash: text.toLowerCase() }
+    if (/^(0x[0-9a-f]+|[0-9]+)$/i.test(text)) return { by: 'number', number: parseHeight(text) }
+    if (!/^[0-9]{4}-/.test(text)) throw new p.ParameterError(blockExpected)
     return { by: 'timestamp', timestampSeconds: Math.floor(p.timestamp.parse(text) / 1000) }
   },
 })

@@ -7,16 +7,13 @@ import { type Egress, EgressRefusedError } from '../http/egress.ts'
 import { ApiError } from '../http/errors.ts'
 import * as p from '../http/parameter.ts'
 import { rawEndpoint } from '../http/rawEndpoint.ts'
+import type { Image, LogoCache } from './logoCache.ts'
 import { type TokenServices, tokenChainOf } from './tokens.ts'
 
 export interface LogoServices extends TokenServices {
   /** For logos that are elsewhere. */
   readonly egress: Pick<Egress, 'fetch'>
-}
-
-interface Image {
-  readonly contentType: string
-  readonly body: Buffer
+  readonly logoCache: LogoCache
 }
 
 /** A logo is a small picture; what is larger is none. */
@@ -47,11 +44,11 @@ export const readTokenLogoEndpoint = rawEndpoint({
   produces: Object.fromEntries(contentTypes.map((type) => [type, null])),
   errors: ['token_logo_not_found', 'projection_incomplete', 'coverage_incomplete'],
   answer: async ({ chainId, path, signal }, services: LogoServices) => {
-    const { curatedTokens, egress } = services
+    const { curatedTokens } = services
     const logo =
       curatedTokens.find(chainId, path.token)?.logo ??
       (await logoOnChain(services, { chainId, token: path.token, signal }))
-    const image = logo && (await readLogo(logo, egress, signal))
+    const image = logo && (await readLogo(logo, services, signal))
     if (!image) throw new ApiError('token_logo_not_found')
     return { kind: 'bytes', ...image, cache: 'asset', headers: harmless }
   },
@@ -74,13 +71,21 @@ async function logoOnChain(
 /** Null where there is no picture. */
 async function readLogo(
   logo: CuratedLogo,
-  egress: LogoServices['egress'],
+  { egress, logoCache }: LogoServices,
   signal: AbortSignal,
 ): Promise<Image | null> {
   if ('file' in logo) return imageOf(types[extname(logo.file).toLowerCase()], await readFile(logo.file))
   if (logo.uri.startsWith('data:')) return readDataUri(logo.uri)
+  return logoCache.read(logo.uri, () => fetchLogo(logo.uri, egress, signal))
+}
+
+async function fetchLogo(
+  url: string,
+  egress: LogoServices['egress'],
+  signal: AbortSignal,
+): Promise<Image | null> {
   try {
-    const { status, contentType, body } = await egress.fetch({ url: logo.uri, bytesMax: BYTES_MAX, signal })
+    const { status, contentType, body } = await egress.fetch({ url, bytesMax: BYTES_MAX, signal })
     return status === 200 ? imageOf(contentType, body) : null
   } catch (error) {
     if (error instanceof EgressRefusedError) return null

@@ -156,7 +156,7 @@ const tokenSelector = p.parameter<TokenSelector>({
   description: 'Token contract: 0x and 40 hex characters, in any case. Or a symbol, in any case.',
   code: 'token_invalid',
   parse: (text) => {
-    if (text.startsWith('0x')) return { address: p.token.parse(text) }
+    if (/^0x/i.test(text)) return { address: p.token.parse(text) }
     if (symbolPattern.test(text)) return { symbol: text }
     throw new ApiError(
       'symbol_invalid',
@@ -172,7 +172,7 @@ export const readTokenEndpoint = endpoint({
   path: '/v1/tokens/{token}',
   summary: 'One token, by address or symbol.',
   description:
-    'A symbol names the verified token that has it, else the only token that has it. Where several do, 404 `token_not_found` lists them in `details`.',
+    'A symbol names the verified token that has it, else the only token that has it. Where several do, 404 `token_not_found` lists them in `details`. `createdAt` is absent of a token of genesis, and of an ERC-20 token that another contract created.',
   params: { token: tokenSelector },
   filters: { atBlock },
   include: tokenIncludes,

@@ -153,7 +153,7 @@ async function otherLists(postgres: Postgres, schema: string, blocks: number): P
   const token = await commonValue(postgres, schema, 'token_transfers', 'token', 'hot')
   const account = await commonValue(postgres, schema, 'token_transfers', 'from', 'hot')
   const blockRange = { order: 'desc', fromBlock: 0, toBlock: blocks - 1 } as const
-  const now: Moment = { block: blocks - 1, base: 'balances', changes: null }
+  const now: Moment = { block: blocks - 1, base: 'newest', changes: null }
   const walked = ({ position, ...place }: Parameters<Read>[0]) => ({
     ...blockRange,
     ...place,

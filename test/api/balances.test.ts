@@ -77,7 +77,11 @@ describeWithShared('balances', () => {
   let tokens: string[]
 
   const settle = (of: ChainApi) =>
-    followersOf(of.store, { callContracts: recordedCalls(recording, oracle), hotBlocks: 30, checkpointBlocks: 16 }).settle()
+    followersOf(of.store, {
+      callContracts: recordedCalls(recording, oracle),
+      hotBlocks: 30,
+      checkpointBlocks: 16,
+    }).settle()
 
   beforeAll(async () => {
     oracle = readBalances(recording)

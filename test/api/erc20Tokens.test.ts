@@ -15,7 +15,7 @@ import type { CallContracts } from '#store/folds/contractCalls.ts'
 import { type BalanceOracle, readBalances } from '../store/support/balanceOracle.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { followersOf, recordedAnswers, recordedCalls } from '../store/support/followers.ts'
-import { describeWithShared } from '../support/shared.ts'
+import { describeWithShared, readRecording } from '../support/shared.ts'
 import { type ChainApi, openChainApi, walk } from './support/chainApi.ts'
 import { type ResponseCheck, responseCheck } from './support/openapi.ts'
 
@@ -119,6 +119,32 @@ describeWithShared('ERC-20 tokens', () => {
       })
       if (facts && facts.supply >= 0n) expect(body.totalSupply).toBe(`${facts.supply}`)
     }
+  })
+
+  test('say when a transaction created them, and nothing where a contract did', async () => {
+    const createdAt = new Map(
+      readRecording(recording).flatMap(({ block, receipts }) => {
+        // biome-ignore lint/suspicious/noExplicitAny: a node's JSON
+        const { timestamp } = block as any
+        const at = new Date(Number(timestamp) * 1000).toISOString().replace('.000', '')
+        // biome-ignore lint/suspicious/noExplicitAny: a node's JSON
+        return (receipts as any[]).flatMap(({ contractAddress, status }): [string, string][] =>
+          contractAddress && status === '0x1' ? [[contractAddress, at]] : [],
+        )
+      }),
+    )
+    const rows = await walk(api, '/v1/tokens?limit=50&include=createdAt')
+    const told = rows.filter((row) => row.createdAt !== undefined)
+    expect(told.length).toBeGreaterThan(3)
+    for (const row of rows) expect(row.createdAt, row.address).toBe(createdAt.get(row.address))
+    const [{ address, createdAt: at }] = told
+    const one = await get(`/v1/tokens/${address}?include=createdAt`, '/v1/tokens/{token}')
+    expect(one.createdAt).toBe(at)
+    const past = await get(
+      `/v1/tokens/${address}?include=createdAt&atBlock=${lastBlock}`,
+      '/v1/tokens/{token}',
+    )
+    expect(past.createdAt).toBe(at)
   })
 
   test('balances count in their decimals', async () => {

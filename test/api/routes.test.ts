@@ -49,6 +49,7 @@ describeWithShared('reads', () => {
     ['/v1/blocks/2026-13-01T00:00:00Z', 400, 'block_invalid', 'block'],
     ['/v1/blocks/0xzz', 400, 'block_invalid', 'block'],
     ['/v1/blocks/123', 404, 'block_not_found'],
+    ['/v1/blocks/0X7B', 404, 'block_not_found'],
     ['/v1/blocks/99999999999999999999999', 404, 'block_not_found'],
     [`/v1/blocks/${absent}`, 404, 'block_not_found'],
     ['/v1/blocks/1960-01-01T00:00:00Z', 404, 'block_not_found'],

@@ -26,11 +26,13 @@ describeWithShared('the curated list', () => {
   let api: ChainApi
   let check: ResponseCheck
   let pictures: Server
+  const fetched: string[] = []
   let folder: string
   let created: string[]
 
   beforeAll(async () => {
     pictures = createServer((request, response) => {
+      fetched.push(request.url ?? '')
       const [type, body] =
         request.url === '/a.png'
           ? ['image/png', png]
@@ -141,6 +143,11 @@ describeWithShared('the curated list', () => {
       expect(logo.headers.get('content-security-policy')).toContain('sandbox')
       expect(logo.headers.get('etag')).toBeTruthy()
     }
+  })
+
+  test('a logo on another server is fetched once, however often it is asked for', async () => {
+    for (let times = 0; times < 3; times++) expect((await logoOf(alphaUsd)).body.equals(png)).toBe(true)
+    expect(fetched.filter((url) => url === '/a.png')).toHaveLength(1)
   })
 
   test('what is no picture, or lies where nobody may look, is no logo', async () => {

@@ -82,13 +82,18 @@ describeWithShared('tokens', () => {
   test('`addresses` gives one page in the order asked, without those that do not exist', async () => {
     const [newest = '', second = ''] = order
     const asked = [second, `0x${'12'.repeat(20)}`, pathUsd, newest, second]
-    const body = await get(`/v1/tokens?addresses=${asked.join(',').toUpperCase().replaceAll('0X', '0x')}`)
+    const body = await get(`/v1/tokens?addresses=${asked.join(',').toUpperCase()}`)
     expect(addressesOf(body.data)).toEqual([second, pathUsd, newest])
     expect(body.nextCursor).toBeNull()
     const verified = await get(`/v1/tokens?addresses=${asked.join(',')}&verified=true`)
     expect(addressesOf(verified.data)).toEqual([pathUsd])
     const others = await get(`/v1/tokens?addresses=${asked.join(',')}&verified=false`)
     expect(addressesOf(others.data)).toEqual([second, newest])
+  })
+
+  test('an address may be written in any case', async () => {
+    const shouted = await api.get(`/v1/tokens/${pathUsd.toUpperCase()}`)
+    expect([shouted.status, shouted.body.address]).toEqual([200, pathUsd])
   })
 
   test('`verified` lists the operator’s tokens in their order, or all others', async () => {

@@ -3,6 +3,7 @@
 import { Egress } from '#api/http/egress.ts'
 import { LiveHub } from '#api/live/hub.ts'
 import { endpoints, type RouteServices, readDocumentExamples } from '#api/routes/index.ts'
+import { LogoCache } from '#api/routes/logoCache.ts'
 import { attributionNames } from '#api/routes/present/memo.ts'
 import type { DeclaredContracts, NodeReader, ParityReads, TokenNames } from '#api/routes/services.ts'
 import type { StatusReport } from '#api/routes/status.ts'
@@ -95,6 +96,7 @@ export async function openChainApi(options: ChainApiOptions = {}): Promise<Chain
     live,
     curatedTokens: { changedAtSeconds: 0, of: () => [], find: () => undefined },
     egress: new Egress(),
+    logoCache: new LogoCache(clock),
     status: statusOf(state),
     parity: new Map([[id, parityOf(store)]]),
     clock,
