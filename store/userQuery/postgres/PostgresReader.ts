@@ -1,8 +1,8 @@
 /**
  * Runs one checked statement as the restricted reader: a read-only transaction on a pool of its own, on the extended
- * protocol, with caps on rows, bytes and time; rows are fetched as they are taken. A connection goes back to the pool only when the request ended well and
- * DISCARD ALL made it as new; otherwise its socket is cut, and the server ends what still runs
- * (client_connection_check_interval).
+ * protocol, with caps on rows, bytes and time; rows are fetched as they are taken. A connection goes back to the pool only
+ * when the request ended well and DISCARD ALL made it as new, which its answer does not wait for; otherwise its socket is
+ * cut, and the server ends what still runs (client_connection_check_interval).
  */
 
 import pg from 'pg'
@@ -62,21 +62,21 @@ export class PostgresReader {
     const startedAt = this.#clock.monotonic()
     const client = await this.#connect()
     const connection = new GuardedConnection(client, request, this.#clock)
-    let isClean = false
+    let cleaned: Promise<boolean> | undefined
     try {
       await client.query(beginSql(request.timeoutMs))
       const rowCount = yield* rowsOf(client, statement, request.limit)
       const reads = await client.query<Reads>(readsSql(request.chainId))
-      await client.query('ROLLBACK')
-      await client.query('DISCARD ALL')
-      isClean = connection.reason === undefined
+      cleaned = clean(client)
       const elapsedMs = this.#clock.monotonic() - startedAt
       yield { kind: 'end', end: { ...endOf(rowCount, request.limit, reads.rows[0]), elapsedMs } }
     } catch (error) {
       throw connection.reason ?? asUserQueryError(error)
     } finally {
-      connection.release()
-      client.release(!isClean)
+      void (cleaned ?? Promise.resolve(false)).then((isClean) => {
+        connection.release()
+        client.release(!isClean || connection.reason !== undefined)
+      })
     }
   }
 
@@ -121,6 +121,17 @@ function beginSql(timeoutMs: number): string {
     'standard_conforming_strings = on',
   ]
   return `BEGIN READ ONLY; ${settings.map((setting) => `SET LOCAL ${setting}`).join('; ')}`
+}
+
+/** Makes a connection as new; false when it could not. */
+async function clean(client: pg.PoolClient): Promise<boolean> {
+  try {
+    await client.query('ROLLBACK')
+    await client.query('DISCARD ALL')
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Rows fetched at once: enough to keep round trips rare, few enough to be nothing beside the answer's bound. */
