@@ -1,5 +1,8 @@
+import { parseAbi } from 'viem'
 import type { NodeReader } from '#api/routes/services.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
+import { askContracts } from '#store/folds/contractCalls.ts'
+import { contractCalls } from './contractCalls.ts'
 
 /** What only a node knows, asked of the chain's own endpoints. */
 export function nodeReader(source: RpcSource): NodeReader {
@@ -10,8 +13,15 @@ export function nodeReader(source: RpcSource): NodeReader {
   return {
     transaction: (hash, signal) => read('eth_getTransactionByHash', hash, signal),
     receipt: (hash, signal) => read('eth_getTransactionReceipt', hash, signal),
+    balances: async (holder, tokens, signal) => {
+      const questions = tokens.map((to) => ({ to, ask: balanceOf, args: [holder] }))
+      const answers = await askContracts(contractCalls(source), questions, 'latest', signal)
+      return answers.map((answer) => (typeof answer === 'bigint' ? answer : null))
+    },
   }
 }
+
+const [balanceOf] = parseAbi(['function balanceOf(address) view returns (uint256)'])
 
 const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -138,7 +138,7 @@ function codesOf(endpoint: Endpoint<never>): ErrorCode[] {
   const codes: ErrorCode[] = ['internal_error', ...endpoint.errors]
   codes.push('query_invalid', ...Object.values(pathParameters).map(({ code }) => code))
   if (access.scope !== null) codes.push(...accessCodes)
-  if (chain !== 'none') codes.push('chain_id_invalid', 'chain_id_unsupported', ...dataCodes)
+  if (chain !== 'none') codes.push('chain_id_unsupported', ...dataCodes)
   if ('minBlock' in queryParameters) codes.push('block_not_reached')
   if ('cursor' in queryParameters) codes.push('parameter_conflict', 'range_invalid', 'upstream_error')
   if (body) codes.push('body_invalid', 'body_too_large', 'media_type_unsupported')
@@ -242,6 +242,7 @@ const headerTexts = {
   'svc-finalized-block': 'Newest block that cannot change.',
   'svc-lag-blocks': "Blocks between the node's head and the newest indexed one.",
   'svc-history': '`from=<block>`: the page ends at unfinished history, which begins there.',
+  'svc-source': '`node`: the answer comes from the node, because the store does not have it yet.',
   'svc-reorged-from': 'A block passed earlier in this walk was replaced, from this one on.',
 }
 

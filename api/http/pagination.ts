@@ -39,6 +39,8 @@ export interface ListResult<Row, Meta = object> {
   readonly historyFrom?: number
   /** A block passed earlier in this walk was replaced: the first block that changed. */
   readonly reorgedFrom?: number
+  /** The rows come from the node: the store cannot tell them yet. */
+  readonly source?: 'node'
   /** Rows that match, counted up to `totalCountMax`. */
   readonly totalCount?: number
   /** Overrides what follows from `totalCountMax`: false for an exact count of any size, true for a lower bound. */

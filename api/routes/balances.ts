@@ -1,18 +1,20 @@
 /** GET /v1/addresses/{address}/balances and /v1/tokens/{token}/holders. */
 import type { TokenChoice } from '#store/balances/compileBalances.ts'
 import { ProjectionIncompleteError } from '#store/folds/readFollowed.ts'
-import { type BalanceRow, listBalances, listHolders } from '#store/queries/balances.ts'
+import { type BalancePage, type BalanceRow, listBalances, listHolders } from '#store/queries/balances.ts'
 import { findPoolTokens } from '#store/queries/feePools.ts'
 import type { TokenChain } from '#store/queries/tokens.ts'
 import { pathUsdAddress } from '#transform/addresses.ts'
+import type { Address } from '../../primitives.ts'
 import type { ErrorCode } from '../http/errors.ts'
 import { listEndpoint } from '../http/listEndpoint.ts'
-import { dataPageRules, type PageRules } from '../http/pagination.ts'
+import { dataPageRules, type ListPage, type PageRules } from '../http/pagination.ts'
 import * as p from '../http/parameter.ts'
 import * as s from '../http/schema.ts'
+import { readNodeBalances } from './nodeBalances.ts'
 import { type Balance, balanceSchema, presentBalance } from './present/balance.ts'
 import { presentTokenSummary, tokenSummarySchema } from './present/token.ts'
-import type { TokenName } from './services.ts'
+import { type NodeReader, readsOf, type TokenName } from './services.ts'
 import { atBlock, sameWord, type TokenServices, tokenChainOf } from './tokens.ts'
 
 /** A walk shows the state of its first page's block; what changed since is kept for longer than this. */
@@ -23,10 +25,13 @@ const errors: readonly ErrorCode[] = ['projection_incomplete', 'coverage_incompl
 const pinned =
   'All pages of a walk show one block: that of the first page, or `atBlock`. A cursor is good for 10 minutes.'
 
+const whileBehind =
+  'While balances are not ready, those of tokens that a filter names (`verified=true`, `currency`, `feeEligible=true`) come from the node as one page, with `svc-source: node`; others are a 503.'
+
 export const listBalancesEndpoint = listEndpoint({
   path: '/v1/addresses/{address}/balances',
   summary: 'What an address has of each token, most first.',
-  description: `On Tempo of TIP-20 tokens, elsewhere of every ERC-20. ${pinned}`,
+  description: `On Tempo of TIP-20 tokens, elsewhere of every ERC-20. ${pinned} ${whileBehind}`,
   params: { address: p.address },
   filters: {
     atBlock,
@@ -46,8 +51,8 @@ export const listBalancesEndpoint = listEndpoint({
     const chain = tokenChainOf(services, chainId)
     const eligible = await findFeeTokens(services, chain, filters, page.signal)
     const tokens = await chooseTokens(services, chain, filters, eligible, page.signal)
-    const asked = { holder: path.address, tokens }
-    const found = await listBalances(chain, asked, filters.atBlock, page)
+    const { node } = readsOf(services, chainId)
+    const found = await readBalances(node, chain, { holder: path.address, tokens }, filters.atBlock, page)
     const addresses = found.rows.map(({ address }) => address)
     const names = await services.tokenNames.read(chainId, addresses, page.signal)
     const rows = found.rows.map((row): Balance => balanceOf(row, names, eligible))
@@ -55,6 +60,24 @@ export const listBalancesEndpoint = listEndpoint({
   },
   present: presentBalance,
 })
+
+/** From the store, or of tokens the request names from the node while the store is behind. */
+async function readBalances(
+  node: NodeReader,
+  chain: TokenChain,
+  asked: { readonly holder: Address; readonly tokens: TokenChoice },
+  at: number | undefined,
+  page: ListPage,
+): Promise<BalancePage & { readonly source?: 'node' }> {
+  try {
+    return await listBalances(chain, asked, at, page)
+  } catch (error) {
+    if (!(error instanceof ProjectionIncompleteError) || at !== undefined) throw error
+    const rows = await readNodeBalances(node, asked.holder, asked.tokens, page)
+    if (rows === null) throw error
+    return { rows, next: null, source: 'node', ...(page.wantTotal && { totalCount: rows.length }) }
+  }
+}
 
 const balanceOf = (
   { address, balance }: BalanceRow,

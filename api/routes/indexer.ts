@@ -94,6 +94,8 @@ const shared = {
   errorFields: { ok: false },
   errors: [
     'sql_invalid',
+    'chain_id_invalid',
+    'chain_id_unsupported',
     'parameter_conflict',
     'overloaded',
     'request_timeout',

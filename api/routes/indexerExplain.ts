@@ -44,7 +44,15 @@ export const explainIndexerQueryEndpoint = command({
   method: 'POST',
   summary: 'Plan, estimate and price of a SQL query, without running it.',
   access: indexerQuery,
-  errors: ['sql_invalid', 'overloaded', 'request_timeout', 'upstream_error', 'store_rebuilding'],
+  errors: [
+    'sql_invalid',
+    'chain_id_invalid',
+    'chain_id_unsupported',
+    'overloaded',
+    'request_timeout',
+    'upstream_error',
+    'store_rebuilding',
+  ],
   errorFields: { ok: false },
   body: s.object({
     sql: s.text({ minLength: 1, maxLength: sqlBytesMax, examples: [sqlExample] }),

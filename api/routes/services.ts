@@ -1,6 +1,6 @@
 /** What the routes work with; main.ts puts it together. */
 import type { BlockRange } from '#ingest/range.ts'
-import type { ChainId, Hash } from '#primitives.ts'
+import type { Address, ChainId, Hash } from '#primitives.ts'
 import type { ChainState } from '#store/chainState.ts'
 import type { ParityStatus } from '#store/ParityWatch.ts'
 import type { TableParity } from '#store/parity.ts'
@@ -38,6 +38,16 @@ export interface NodeReader {
    * @throws a MillraceError with remedy `retry` when no node answers
    */
   receipt(hash: Hash, signal: AbortSignal): Promise<Readonly<Record<string, unknown>> | null>
+  /**
+   * What an account has of each token at the node's newest block, in the tokens' smallest units; null where the address is
+   * no token.
+   * @throws a MillraceError with remedy `retry` when no node answers
+   */
+  balances(
+    holder: Address,
+    tokens: readonly Address[],
+    signal: AbortSignal,
+  ): Promise<readonly (bigint | null)[]>
 }
 
 /** What people call a token, and what its amounts mean. */

@@ -2,6 +2,7 @@
 // chain grows or changes its mind.
 // Method: the recorded chain behind a real server; expectations summed from the raw recording.
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { NodeReader } from '#api/routes/services.ts'
 import { tokenNamesOf } from '#api/routes/tokens.ts'
 import { address } from '#primitives.ts'
 import type { CuratedTokens } from '#store/curated/curatedTokens.ts'
@@ -55,14 +56,14 @@ const holderRows = (rows: readonly HolderBody[]): Row[] =>
 const balanceRows = (rows: readonly BalanceBody[]): Row[] => rows.map((row) => [row.id, BigInt(row.amount)])
 
 /** A chain with the operator's list, and what follows it. */
-async function openBalances(tokens: readonly string[] = [betaUsd, pathUsd, alphaUsd]) {
+async function openBalances(tokens: readonly string[] = [betaUsd, pathUsd, alphaUsd], node?: NodeReader) {
   const list = tokens.map((token) => ({ address: address(token), logo: null }))
   const curatedTokens: CuratedTokens = {
     changedAtSeconds: 0,
     of: () => list,
     find: (_chainId, token) => list.find((entry) => entry.address === token),
   }
-  const api = await openChainApi({ services: { curatedTokens } })
+  const api = await openChainApi({ services: { curatedTokens }, ...(node && { node }) })
   afterAll(() => api.close())
   Object.assign(api.services, { tokenNames: tokenNamesOf(api.services.chains, curatedTokens) })
   return { api, check: await responseCheck(api) }
@@ -312,6 +313,37 @@ describeWithShared('balances', () => {
     // Blocks that went and came back change nothing for a walk that began with them.
     const got = holderRows(await walk(other.api, `/v1/tokens/${pathUsd}/holders?limit=50`))
     expect(got).toEqual(holdersOf(oracle, pathUsd, 115))
+  })
+
+  test('while balances are not ready, those of tokens that a filter names are the node’s', async () => {
+    const told = new Map([
+      [alphaUsd, 7n],
+      [betaUsd, 9n],
+      [pathUsd, 0n],
+    ])
+    const { api: other } = await openBalances([betaUsd, pathUsd, alphaUsd], {
+      transaction: async () => null,
+      receipt: async () => null,
+      balances: async (_holder, asked) => asked.map((token) => told.get(token) ?? null),
+    })
+    await other.append(batches.slice(0, 30))
+    const path = `/v1/addresses/${everyone[0]}/balances`
+    const named = await other.get(`${path}?verified=true&include=totalCount`)
+    expect([named.status, named.headers.get('svc-source')]).toEqual([200, 'node'])
+    expect(balanceRows(named.body.data)).toEqual([
+      [betaUsd, 9n],
+      [alphaUsd, 7n],
+    ])
+    expect([named.body.nextCursor, named.body.meta.totalCount]).toEqual([null, 2])
+    // What a node cannot tell whole is not told in part.
+    told.delete(pathUsd)
+    for (const query of ['verified=true', '']) expect((await other.get(`${path}?${query}`)).status).toBe(503)
+    await settle(other)
+    const ours = await other.get(`${path}?verified=true`)
+    expect(ours.headers.get('svc-source')).toBeNull()
+    expect(balanceRows(ours.body.data)).toEqual(
+      balancesOf(oracle, everyone[0] ?? '', 29).filter(([token]) => told.has(token) || token === pathUsd),
+    )
   })
 
   test('balances that genesis leaves unknown are not told', async () => {

@@ -77,6 +77,7 @@ export async function openChainApi(options: ChainApiOptions = {}): Promise<Chain
   const node = options.node ?? {
     transaction: async (hash: string) => nodeAnswers.get(hash) ?? null,
     receipt: async (hash: string) => nodeReceipts.get(hash) ?? null,
+    balances: async (_holder: string, tokens: readonly string[]) => tokens.map(() => null),
   }
   const shutdown = new AbortController()
   const { clock } = systemRuntime()

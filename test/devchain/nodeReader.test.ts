@@ -1,0 +1,33 @@
+// Goal: what only a node knows is read from it as it is: balances of tokens, and none where there is no token.
+// Method: a fresh dev chain, whose genesis gives every account the same of each genesis token.
+import { afterAll, expect, test, vi } from 'vitest'
+import { createSource } from '#ingest/rpc/rpcSource.ts'
+import { address } from '#primitives.ts'
+import { systemRuntime } from '#runtime.ts'
+import { silentLogger } from '#telemetry.ts'
+import { pathUsdAddress } from '#transform/addresses.ts'
+import { nodeReader } from '../../commands/nodeReader.ts'
+import { startTestDevChain } from '../support/devchain.ts'
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
+
+test('balances are those of the newest block, and null where there is no token', async () => {
+  const chain = await startTestDevChain()
+  afterAll(() => chain.remove())
+  const source = createSource({
+    chainId: chain.chainId,
+    urls: [chain.rpcUrl],
+    finalityDepth: 3,
+    runtime: systemRuntime(),
+    log: silentLogger,
+  })
+  afterAll(() => source.close())
+  const funded = address('0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266')
+  const stranger = address(`0x${'12'.repeat(20)}`)
+  const { signal } = new AbortController()
+  const balancesOf = (holder: typeof funded) =>
+    nodeReader(source).balances(holder, [pathUsdAddress, stranger], signal)
+  expect(await balancesOf(funded)).toEqual([expect.any(BigInt), null])
+  expect((await balancesOf(funded))[0]).toBeGreaterThan(0n)
+  expect(await balancesOf(stranger)).toEqual([0n, null])
+})
