@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { keccak256, keccak256Hex } from './keccak.ts'
+import { keccak256, keccak256Hex, keccak256Latin1 } from './keccak.ts'
 
 describe('keccak256', () => {
   it.each([
@@ -8,5 +8,6 @@ describe('keccak256', () => {
   ])('of %j is %s, not the later SHA-3', (text, expected) => {
     expect(keccak256Hex(Buffer.from(text))).toBe(`0x${expected}`)
     expect(Buffer.from(keccak256(Buffer.from(text))).toString('hex')).toBe(expected)
+    expect(Buffer.from(keccak256Latin1(Buffer.from(text)), 'latin1').toString('hex')).toBe(expected)
   })
 })

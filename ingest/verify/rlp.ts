@@ -69,6 +69,14 @@ export class RlpWriter {
     this.#bytes.set(bytes, start)
   }
 
+  /** Puts a byte string in front of what is written, given as text whose characters are its bytes. */
+  writeLatin1(text: string): void {
+    const mark = this.written
+    const start = this.#take(text.length)
+    this.#bytes.write(text, start, 'latin1')
+    this.closeString(mark)
+  }
+
   /** Puts a byte string that is part of a buffer in front of what is written. */
   writeSlice(source: Uint8Array, from: number, length: number): void {
     const mark = this.written

@@ -4,7 +4,7 @@
  * the buffer, and when it has 32 bytes or more its hash takes its place.
  */
 
-import { keccak256 } from './keccak.ts'
+import { keccak256, keccak256Latin1 } from './keccak.ts'
 import type { RlpWriter } from './rlp.ts'
 
 /** Writes the bytes of one item in front of what is written, without a prefix. */
@@ -76,9 +76,9 @@ function writeReference(trie: Trie, from: number, to: number, depth: number): vo
   const mark = writer.written
   writeNode(trie, from, to, depth)
   if (writer.written - mark < hashBytes) return
-  const hash = keccak256(writer.since(mark))
+  const hash = keccak256Latin1(writer.since(mark))
   writer.rewind(mark)
-  writer.writeString(hash)
+  writer.writeLatin1(hash)
 }
 
 /** The nibbles `from` to `to` of a key; an odd one stands beside the flag. */
