@@ -19,7 +19,7 @@ import { type Line, median } from './harness.ts'
 import { generateHead, generateHistory, transfersPerBlock } from './lists/generateChain.ts'
 import { generateTokens, moveFollowers } from './lists/generateTokens.ts'
 import { loadClosed, loadOpen } from './lists/load.ts'
-import { measuredPages } from './lists/measuredPages.ts'
+import { type MeasuredPage, measuredPages } from './lists/measuredPages.ts'
 import { type RunningServer, startServer } from './lists/server.ts'
 
 const transfers = Number(process.env['BENCH_TRANSFERS'] ?? 1_000_000)
@@ -33,6 +33,16 @@ const rounds = 3
 const secondsPerRound = 1
 const openLoop = { rate: 1_000, seconds: 10, connections: 64 } as const
 const openSubject = `all of these in turn at ${openLoop.rate} requests/s, blocks arriving`
+/** A page alone at that rate, as a load tool asks: under one URL. */
+const alone = { ...openLoop, seconds: 5 } as const
+const aloneSubject = (subject: string) => `${subject}, alone at ${alone.rate} requests/s, blocks arriving`
+
+type OpenLoop = Pick<Parameters<typeof loadOpen>[0], 'rate' | 'seconds' | 'connections'>
+
+interface Servers {
+  readonly api: RunningServer
+  readonly bare: RunningServer
+}
 
 /** BENCH_ONLY takes the lines alone whose subject has these words. */
 const isAsked = (subject: string) => subject.includes(process.env['BENCH_ONLY'] ?? '')
@@ -82,22 +92,9 @@ async function benchOn(databaseUrl: string, postgres: Postgres): Promise<Line[]>
     for (const [index, page] of pages.entries())
       if (isAsked(page.subject))
         lines.push(await compare(page.subject, { api, bare }, page.path, `/${index}`))
-    if (!isAsked(openSubject)) return lines
     const writing = new AbortController()
     const written = appendBlocks(postgres, schema, writing.signal)
-    const paths = pages.map((page) => page.path)
-    for (const [name, target, asked] of [
-      ['the API', api, paths],
-      ['the API, no two requests alike', api, unlike(paths)],
-      ['the bare handler', bare, pages.map((_, index) => `/${index}`)],
-    ] as const) {
-      const { p50, p99, max, perSecond } = await loadOpen({ ...openLoop, origin: target.url, paths: asked })
-      lines.push({
-        subject: `${openSubject}: ${name}`,
-        value: `p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, max ${max.toFixed(0)} ms`,
-        against: `${Math.round(perSecond)} requests/s really sent`,
-      })
-    }
+    lines.push(...(await openLines(pages, { api, bare })))
     writing.abort()
     process.stderr.write(`${await written} blocks appended meanwhile\n`)
     return lines
@@ -105,6 +102,35 @@ async function benchOn(databaseUrl: string, postgres: Postgres): Promise<Line[]>
     api.stop()
     bare.stop()
   }
+}
+
+/** Each page alone, then all of them in turn. */
+async function openLines(pages: readonly MeasuredPage[], { api, bare }: Servers): Promise<Line[]> {
+  const lines: Line[] = []
+  const take = async (subject: string, loop: OpenLoop, { url }: RunningServer, paths: readonly string[]) => {
+    if (isAsked(subject)) lines.push(await openLine(subject, { ...loop, origin: url, paths }))
+  }
+  for (const [index, { subject, path }] of pages.entries()) {
+    await take(`${aloneSubject(subject)}: the API`, alone, api, [path])
+    await take(`${aloneSubject(subject)}: the bare handler`, alone, bare, [`/${index}`])
+  }
+  const paths = pages.map(({ path }) => path)
+  await take(`${openSubject}: the API`, openLoop, api, paths)
+  await take(`${openSubject}: the API, no two requests alike`, openLoop, api, unlike(paths))
+  const rivals = pages.map((_, index) => `/${index}`)
+  await take(`${openSubject}: the bare handler`, openLoop, bare, rivals)
+  return lines
+}
+
+async function openLine(subject: string, load: Parameters<typeof loadOpen>[0]): Promise<Line> {
+  const { p50, p99, max, perSecond } = await loadOpen(load)
+  const line = {
+    subject,
+    value: `p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, max ${max.toFixed(0)} ms`,
+    against: `${Math.round(perSecond)} requests/s really sent`,
+  }
+  process.stderr.write(`${line.subject}: ${line.value}; ${line.against}\n`)
+  return line
 }
 
 async function deepPath(origin: string, path: string): Promise<string> {
@@ -123,12 +149,7 @@ function nextCursorOf(answer: unknown): string {
 }
 
 /** One against the other in turn, so that a machine that becomes slower does so for both. */
-async function compare(
-  subject: string,
-  servers: { readonly api: RunningServer; readonly bare: RunningServer },
-  path: string,
-  barePath: string,
-): Promise<Line> {
+async function compare(subject: string, servers: Servers, path: string, barePath: string): Promise<Line> {
   const measured = { api: [] as number[], bare: [] as number[] }
   const cpu = { api: [] as number[], bare: [] as number[] }
   for (let round = 0; round < rounds; round++)
