@@ -1,6 +1,6 @@
 // Goal: what only a node knows is read from it as it is: balances of tokens, and none where there is no token.
 // Method: a fresh dev chain, whose genesis gives every account the same of each genesis token.
-import { afterAll, expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { createSource } from '#ingest/rpc/rpcSource.ts'
 import { address } from '#primitives.ts'
 import { systemRuntime } from '#runtime.ts'
@@ -13,7 +13,7 @@ vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 test('balances are those of the newest block, and null where there is no token', async () => {
   const chain = await startTestDevChain()
-  afterAll(() => chain.remove())
+  onTestFinished(() => chain.remove())
   const source = createSource({
     chainId: chain.chainId,
     urls: [chain.rpcUrl],
@@ -21,7 +21,7 @@ test('balances are those of the newest block, and null where there is no token',
     runtime: systemRuntime(),
     log: silentLogger,
   })
-  afterAll(() => source.close())
+  onTestFinished(() => source.close())
   const funded = address('0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266')
   const stranger = address(`0x${'12'.repeat(20)}`)
   const { signal } = new AbortController()
