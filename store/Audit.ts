@@ -2,11 +2,11 @@
  * Reads blocks again from the node and compares both stores with them, all the time: every block once soon after it became
  * final, and a share of history each day. It tells what it finds and mends nothing: which side is wrong is for a person.
  */
-import { type BlockRange, blockCount, covers, intersection, type RangeSet } from '#ingest/range.ts'
-import { messageOf } from '../errors.ts'
+import { type BlockRange, blockCount, intersection, type RangeSet } from '#ingest/range.ts'
 import type { Clock } from '../runtime.ts'
 import { type Logger, metrics } from '../telemetry.ts'
 import { type AuditPosition, readAuditPosition, storeAuditPosition } from './auditPosition.ts'
+import { type CoverageOf, findTwice, heldByBoth, keepComparing } from './comparing.ts'
 import { type Difference, describeDifference, type VerifyOptions, verifyRange } from './verify.ts'
 
 /** ING-06: a block is read again within a hundred blocks of its finality. Half of that leaves time to do it. */
@@ -16,9 +16,6 @@ const HISTORY_BLOCKS_MAX = 100
 const RECENT_GAP_BLOCKS_MAX = 1_200
 /** Rest after a piece, as a multiple of the time it took: at most a fifth of the time is spent on it. */
 const REST_FACTOR = 4
-const REST_MS_MIN = 2_000
-/** A repair takes blocks away and writes them again; what still differs after this is no repair. */
-const CONFIRM_MS = 1_000
 /** How often what was found is looked at again, to notice that it was mended. */
 const RECHECK_MS = 60_000
 /** Differences kept; the first say enough to act on. */
@@ -55,7 +52,7 @@ export const nothingAudited: AuditStatus = {
 export interface AuditOptions extends VerifyOptions {
   readonly chainId: number
   /** What each store holds whole, now. */
-  readonly coverage: (store: 'postgres' | 'clickhouse') => RangeSet
+  readonly coverage: CoverageOf
   /** Newest final block; -1 before it is known. */
   readonly finalized: () => number
   /** Whose work must not be held up: `head` lets nothing through, `history` only what is newly final. */
@@ -102,21 +99,12 @@ export class Audit {
   }
 
   /** Audits until aborted. A node or a store that does not answer is tried again later. */
-  async run(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options
-    while (!signal.aborted) {
-      const startedAt = clock.monotonic()
-      await this.step(signal).then(
-        () => {
-          this.#failure = null
-        },
-        (error: unknown) => {
-          this.#failure = `not compared: ${messageOf(error)}`
-        },
-      )
-      const restMs = Math.max(REST_MS_MIN, (clock.monotonic() - startedAt) * REST_FACTOR)
-      await clock.sleep(restMs, signal).catch(() => {})
+  run(signal: AbortSignal): Promise<void> {
+    const failed = (problem: string | null) => {
+      this.#failure = problem
     }
+    const step = (within: AbortSignal) => this.step(within)
+    return keepComparing({ step, failed, restFactor: REST_FACTOR, clock: this.#options.clock }, signal)
   }
 
   /** Audits the piece that is due, if one is. @throws what the node or a store throws */
@@ -125,7 +113,8 @@ export class Audit {
     const position = await this.#positionNow()
     const piece = this.#next(position)
     if (!piece) return
-    const found = await this.#compare(piece.range, signal)
+    const compare = async () => (await verifyRange(this.#options, piece.range)).differences
+    const found = await findTwice(this.#options, piece.range, signal, compare)
     if (found === null) return
     await this.#note(position, piece, found)
   }
@@ -147,7 +136,7 @@ export class Audit {
     const { coverage, busy, clock } = this.#options
     const working = busy()
     if (working === 'head') return null
-    const held = intersection(coverage('postgres'), coverage('clickhouse'))
+    const held = heldByBoth(coverage)
     const recent = this.#recent(position, held)
     if (recent) return { pass: 'recent', range: recent }
     const [found] = position.differences
@@ -179,17 +168,6 @@ export class Audit {
     if (start.to <= historyTo) this.#rounds += 1
     const from = start.to <= historyTo ? start.from : Math.max(start.from, historyTo + 1)
     return { from, to: Math.min(start.to, from + count - 1) }
-  }
-
-  /** Null when the stores gave the blocks up meanwhile. */
-  async #compare(range: BlockRange, signal: AbortSignal): Promise<readonly Difference[] | null> {
-    const { clock, coverage } = this.#options
-    const { differences } = await verifyRange(this.#options, range)
-    if (differences.length === 0) return differences
-    await clock.sleep(CONFIRM_MS, signal).catch(() => {})
-    const held = intersection(coverage('postgres'), coverage('clickhouse'))
-    if (signal.aborted || !covers(held, range)) return null
-    return (await verifyRange(this.#options, range)).differences
   }
 
   async #note(before: AuditPosition, { pass, range }: Piece, found: readonly Difference[]): Promise<void> {

@@ -2,20 +2,16 @@
  * Compares both stores of a chain all the time: blocks that are new to ClickHouse first, then all of them again from the
  * first, for what was damaged later. It rests many times as long as it works, so that it costs a few percent of a core.
  */
-import { type BlockRange, covers, difference, intersection, type RangeSet, union } from '#ingest/range.ts'
-import { messageOf } from '../errors.ts'
+import { type BlockRange, difference, intersection, type RangeSet, union } from '#ingest/range.ts'
 import type { Clock } from '../runtime.ts'
 import { type Logger, metrics } from '../telemetry.ts'
+import { type CoverageOf, findTwice, heldByBoth, keepComparing } from './comparing.ts'
 import { compareRange, type ParityStores, type TableParity } from './parity.ts'
 
 /** Blocks of one comparison: one statement a table and store, of some ten thousand rows. */
 const pieceBlocks = 200
 /** Rest after a comparison, as a multiple of the time it took. */
 const restFactor = 30
-/** A comparison of nothing is quick, and so is one that fails. */
-const restMsMin = 2_000
-/** A repair takes blocks away and writes them again; what still differs after this is no repair. */
-const confirmMs = 1_000
 
 export interface ParityStatus {
   readonly state: 'waiting' | 'equal' | 'differs'
@@ -30,7 +26,7 @@ export interface ParityStatus {
 export interface ParityWatchOptions extends ParityStores {
   readonly chainId: number
   /** What each store holds whole, now. */
-  readonly coverage: (store: 'postgres' | 'clickhouse') => RangeSet
+  readonly coverage: CoverageOf
   readonly clock: Clock
   readonly log: Logger
 }
@@ -56,37 +52,23 @@ export class ParityWatch {
   }
 
   /** Compares until aborted. A store that does not answer is tried again later. */
-  async run(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options
-    while (!signal.aborted) {
-      const startedAt = clock.monotonic()
-      await this.step(signal).then(
-        () => {
-          this.#failure = null
-        },
-        (error: unknown) => {
-          this.#failure = `not compared: ${messageOf(error)}`
-        },
-      )
-      const restMs = Math.max(restMsMin, (clock.monotonic() - startedAt) * restFactor)
-      await clock.sleep(restMs, signal).catch(() => {})
+  run(signal: AbortSignal): Promise<void> {
+    const failed = (problem: string | null) => {
+      this.#failure = problem
     }
+    const step = (within: AbortSignal) => this.step(within)
+    return keepComparing({ step, failed, restFactor, clock: this.#options.clock }, signal)
   }
 
   /** Compares one piece. @throws what a store throws */
   async step(signal: AbortSignal): Promise<void> {
-    const { coverage, clock } = this.#options
-    const shared = intersection(coverage('postgres'), coverage('clickhouse'))
+    const shared = heldByBoth(this.#options.coverage)
     this.#compared = intersection(this.#compared, shared)
     const [piece] = intersection([this.#next(shared)], shared)
     if (!piece) return
-    let unequal = unequalOf(await compareRange(this.#options, piece))
-    if (unequal.length > 0) {
-      await clock.sleep(confirmMs, signal).catch(() => {})
-      const held = intersection(coverage('postgres'), coverage('clickhouse'))
-      if (signal.aborted || !covers(held, piece)) return
-      unequal = unequalOf(await compareRange(this.#options, piece))
-    }
+    const compare = async () => unequalOf(await compareRange(this.#options, piece))
+    const unequal = await findTwice(this.#options, piece, signal, compare)
+    if (unequal === null) return
     this.#note(piece, unequal)
   }
 
