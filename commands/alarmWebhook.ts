@@ -8,6 +8,7 @@ import { messageOf } from '../errors.ts'
 import type { Runtime } from '../runtime.ts'
 import { type Logger, metrics } from '../telemetry.ts'
 import type { AlarmNote } from './AlarmWatch.ts'
+import { aborted } from './stopSignal.ts'
 
 /** Fifteen seconds is what receivers are commonly given (Svix). */
 const ANSWER_MS_MAX = 15_000
@@ -43,9 +44,7 @@ export class AlarmWebhook {
 
   /** Sends notes in their order until aborted. */
   async run(signal: AbortSignal): Promise<void> {
-    const ended = new Promise<void>((resolve) =>
-      signal.addEventListener('abort', () => resolve(), { once: true }),
-    )
+    const ended = aborted(signal)
     while (!signal.aborted) {
       const note = this.#waiting.shift()
       if (note) await this.#send(note, signal)
