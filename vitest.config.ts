@@ -7,6 +7,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     globalSetup: ['test/support/globalSetup.ts'],
+    setupFiles: ['test/support/seed.ts'],
     include: ['**/*.test.ts'],
     exclude: ['node_modules/**', '**/*.long.test.ts', '.millrace/**'],
     pool: 'forks',

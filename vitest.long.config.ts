@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     globalSetup: ['test/support/globalSetup.ts'],
+    setupFiles: ['test/support/seed.ts'],
     include: ['**/*.long.test.ts'],
     exclude: ['node_modules/**', '.millrace/**'],
     pool: 'forks',

@@ -60,7 +60,6 @@ test.each(foreign)('a cursor does not open under another %s', (_title, other) =>
 })
 
 test('of 10,000 cursors with one flipped bit none opens', () => {
-  const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))
   const sealed = Buffer.from(keys.seal(cursor, scope), 'base64url')
   fc.assert(
     fc.property(fc.nat(sealed.length * 8 - 1), (bit) => {
@@ -68,7 +67,7 @@ test('of 10,000 cursors with one flipped bit none opens', () => {
       forged[bit >> 3] = (forged[bit >> 3] ?? 0) ^ (1 << (bit & 7))
       expect(keys.open(forged.toString('base64url'), scope)).toBeNull()
     }),
-    { numRuns: 10_000, seed },
+    { numRuns: 10_000 },
   )
 })
 

@@ -157,6 +157,19 @@ describe('a Tempo transaction', () => {
     )
   })
 
+  it('is contradicted by its hash when the parity of its signature is no parity', () => {
+    const signature = { type: 'secp256k1', signature: { r: 1n, s: 1n, yParity: 1 } } as const
+    fc.assert(
+      fc.property(envelope, fc.constantFrom('0x0', '0x2', '0x', '0x1b', 'z'), (tx, yParity) => {
+        const plain = { ...tx, signature, keyAuthorization: undefined, authorizationList: [] }
+        const given = answer(plain, TxEnvelopeTempo.serialize(plain as Envelope))
+        const wrong = { ...given, signature: { type: 'secp256k1', r: '0x1', s: '0x1', yParity } }
+        expect(writeTransaction(new RlpWriter(), given as unknown as RpcTransaction)).toBe('own')
+        expect(writeTransaction(new RlpWriter(), wrong as unknown as RpcTransaction)).toBe('contradicted')
+      }),
+    )
+  })
+
   it('is encoded with a multisig, which nodes give as the bytes after its tag', () => {
     const signature = '0xc101'
     const writer = new RlpWriter()

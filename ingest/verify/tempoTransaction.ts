@@ -111,12 +111,18 @@ function signatureText(signature: unknown): string | null {
   return `0x${tag}${user.slice(2)}${inner.slice(2)}`
 }
 
+/** By parity. Any other parity gives a signature without its last byte, which no hash fits. */
+const recoveryBytes: ReadonlyMap<string | null, string> = new Map([
+  ['0x0', '1b'],
+  ['0x1', '1c'],
+])
+
 function primitiveText(signature: Loose): string | null {
   const rs = word(signature['r']) + word(signature['s'])
   const key = word(signature['pubKeyX']) + word(signature['pubKeyY'])
   switch (signature['type']) {
     case 'secp256k1':
-      return `0x${rs}${parity(signature) === '0x0' ? '1b' : '1c'}`
+      return `0x${rs}${recoveryBytes.get(parity(signature)) ?? ''}`
     case 'p256':
       return `0x01${rs}${key}${signature['preHash'] === true ? '01' : '00'}`
     case 'webAuthn':

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { converge, type HeadLane, StaleAnswerError } from '../../ingest/converge.ts'
 import type { IngestFailpoint } from '../../ingest/failpoints.ts'
 import { FinalityViolationError } from '../../ingest/reorg.ts'
+import { seedOf } from '../support/seed.ts'
 import {
   decodeRefs,
   FakeChain,
@@ -11,7 +12,7 @@ import {
   type SourceFaults,
 } from './support/fakeChain.ts'
 import { MemorySink } from './support/memorySink.ts'
-import { seededRandom, seedOf } from './support/random.ts'
+import { seededRandom } from './support/random.ts'
 
 interface Bench {
   chain: FakeChain

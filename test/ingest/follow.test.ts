@@ -3,10 +3,11 @@ import { ByteBudget } from '../../ingest/byteBudget.ts'
 import type { HeadLane } from '../../ingest/converge.ts'
 import { type FollowEvent, follow } from '../../ingest/follow.ts'
 import { silentLogger } from '../../telemetry.ts'
+import { seedOf } from '../support/seed.ts'
 import { jumpingRuntime } from './support/clock.ts'
 import { decodeRefs, FakeChain, FakeSource, type RefBatch } from './support/fakeChain.ts'
 import { MemorySink } from './support/memorySink.ts'
-import { seededRandom, seedOf } from './support/random.ts'
+import { seededRandom } from './support/random.ts'
 
 function bench(length: number, budgetBytes = 1_000_000) {
   const chain = new FakeChain(length)

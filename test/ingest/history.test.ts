@@ -4,10 +4,11 @@ import type { IngestFailpoint } from '../../ingest/failpoints.ts'
 import { fillHistory, type HistoryEvent, type HistoryLane } from '../../ingest/history.ts'
 import { HistoryPrunedError } from '../../ingest/rpc/errors.ts'
 import { silentLogger } from '../../telemetry.ts'
+import { seedOf } from '../support/seed.ts'
 import { jumpingRuntime } from './support/clock.ts'
 import { decodeRefs, FakeChain, FakeSource, type RefBatch } from './support/fakeChain.ts'
 import { MemoryHistory } from './support/memorySink.ts'
-import { seededRandom, seedOf } from './support/random.ts'
+import { seededRandom } from './support/random.ts'
 
 function bench(length: number, visit: (name: IngestFailpoint) => void = () => {}) {
   const chain = new FakeChain(length)

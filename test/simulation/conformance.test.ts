@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { seedOf } from '../ingest/support/random.ts'
+import { seedOf } from '../support/seed.ts'
 import { Conformance } from './conformance.ts'
 
 /** 500 run with `npm run test:long`. */

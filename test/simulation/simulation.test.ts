@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { seedOf } from '../ingest/support/random.ts'
+import { seedOf } from '../support/seed.ts'
 import { makeBodies } from './bodies.ts'
 import { type BugName, bugNames } from './bugs.ts'
 import { simulate } from './simulate.ts'

@@ -10,6 +10,3 @@ export function seededRandom(seed: number): Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 }
-
-/** The seed of a run: SEED when set, so that a printed failure can be replayed. */
-export const seedOf = (fallback: number): number => Number(process.env['SEED'] ?? fallback)
