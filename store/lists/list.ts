@@ -37,6 +37,12 @@ export type Filter =
  */
 export type FilterValue = string | number | boolean
 
+/** A block that could still change when a walk passed it. */
+export interface BlockMark {
+  readonly number: number
+  readonly hash: string
+}
+
 /** A page to read, bounded by what may be seen. */
 export interface ListQuery {
   readonly order: 'asc' | 'desc'

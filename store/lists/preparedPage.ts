@@ -5,9 +5,9 @@
 import { createHash } from 'node:crypto'
 import pg from 'pg'
 import type { TableName } from '#transform/tables.ts'
-import { quoteIdentifier, relationOf } from '../postgres.ts'
+import { quoteIdentifier, relationOf, toBytes } from '../postgres.ts'
 import { type CompiledStatement, compilePage } from './compile.ts'
-import type { List, ListQuery } from './list.ts'
+import type { BlockMark, List, ListQuery } from './list.ts'
 import { decodePostgresRow, type StoredRow } from './row.ts'
 
 /** What a list wants beside its rows. */
@@ -16,6 +16,11 @@ export interface Beside {
   readonly columns?: readonly string[]
   /** Rows come with the hash of their block where it is above this. Default: where it can still change. */
   readonly hashesAbove?: number
+}
+
+/** A page's query, of a walk that passed a block which could still change then. */
+export interface PageQuery extends ListQuery {
+  readonly passed?: BlockMark
 }
 
 export interface PageStatement {
@@ -39,12 +44,13 @@ export interface PageRow<Name extends TableName> {
 export function preparePage(
   schema: string,
   list: List,
-  query: ListQuery,
+  query: PageQuery,
   { columns, hashesAbove }: Required<Beside>,
 ): PageStatement {
   const from = { ...query, position: query.position ?? beforeFirst(list, query) }
   const { page, text, name } = compiled(schema, list, from, columns)
-  const values = [...page.bind(from).values, hashesAbove]
+  const passed = query.passed ? [query.passed.number, toBytes(query.passed.hash)] : []
+  const values = [...page.bind(from).values, hashesAbove, ...passed]
   return { ...(name !== undefined && { name }), text, values, types: hexBytes }
 }
 
@@ -57,16 +63,16 @@ interface CompiledPage {
 /** Texts by shape: there are as many as combinations of filters. */
 const compiledPages = new Map<string, CompiledPage>()
 
-function compiled(schema: string, list: List, query: ListQuery, columns: readonly string[]): CompiledPage {
+function compiled(schema: string, list: List, query: PageQuery, columns: readonly string[]): CompiledPage {
   const filters = Object.entries(query.filters).map(([name, value]) =>
     list.filters[name]?.kind === 'prefix' ? `${name}=${value}` : name,
   )
-  const shape = [schema, list.table, query.order, filters.join(), ...columns].join(' ')
+  const walk = query.passed ? 'passed' : ''
+  const shape = [schema, list.table, query.order, walk, filters.join(), ...columns].join(' ')
   const known = compiledPages.get(shape)
   if (known) return known
   const page = compilePage(list, query, 'postgres', relationOf(schema, list.table))
-  const parameters = page.bind(query).values.length
-  const text = besidePage(schema, list, query.order, page, parameters, columns)
+  const text = besidePage(schema, list, query, page, columns)
   const made = { page, text, name: isCommon(list, query) ? nameOf(text) : undefined }
   compiledPages.set(shape, made)
   return made
@@ -75,19 +81,40 @@ function compiled(schema: string, list: List, query: ListQuery, columns: readonl
 function besidePage(
   schema: string,
   list: List,
-  order: ListQuery['order'],
+  query: PageQuery,
   page: CompiledStatement,
-  parameters: number,
   columns: readonly string[],
 ): string {
   const [block = ''] = list.key
   const number = `page.${quoteIdentifier(block)}`
+  const next = page.bind(query).values.length + 1
   // Read by itself for each row: whatever a planner expects of a page's length, it cannot join the whole table.
-  const blockHash = `CASE WHEN ${number} > $${parameters + 1}
+  const blockHash = `CASE WHEN ${number} > $${next}
     THEN (SELECT hash FROM ${relationOf(schema, 'blocks')} AS blocks WHERE blocks.num = ${number}) END AS block_hash`
-  const inOrder = list.key.map((column) => `page.${quoteIdentifier(column)} ${order}`).join(', ')
+  const inOrder = list.key.map((column) => `page.${quoteIdentifier(column)} ${query.order}`).join(', ')
   const window = columns.length > 0 ? `WINDOW neighbours AS (ORDER BY ${inOrder})` : ''
-  return `SELECT ${['page.*', blockHash, ...columns].join(', ')} FROM (${page.text}) AS page ${window} ORDER BY ${inOrder}`
+  const rows = `(${page.text}) AS page`
+  // A walk that was reorganized is told so also where it has no more rows.
+  const walked = query.passed
+    ? {
+        columns: ['reorged_from'],
+        from: `(SELECT (${reorgedFromSql(schema, next + 1)}) AS reorged_from) AS walk LEFT JOIN ${rows} ON true`,
+      }
+    : { columns: [], from: rows }
+  return `SELECT ${['page.*', blockHash, ...columns, ...walked.columns].join(', ')} FROM ${walked.from} ${window} ORDER BY ${inOrder}`
+}
+
+/**
+ * The first block that changed under a walk which passed the block `$parameter` with the hash in the parameter after it; NULL
+ * for none.
+ */
+export function reorgedFromSql(schema: string, parameter: number): string {
+  const [number, hash] = [`$${parameter}`, `$${parameter + 1}`]
+  // The log keeps days of commits; behind it, another block at the height tells as much.
+  return `SELECT coalesce(min(from_block),
+      (SELECT num FROM ${relationOf(schema, 'blocks')} AS replaced WHERE num = ${number} AND hash <> ${hash}))
+    FROM ${relationOf(schema, 'commits')} AS reverts
+    WHERE kind = 'revert' AND from_block <= ${number} AND to_block >= ${number} AND ${hash} = ANY (hashes)`
 }
 
 export function decodePageRow<Name extends TableName>(

@@ -8,8 +8,15 @@ import { MillraceError } from '../../errors.ts'
 import type { Queryable } from '../lane.ts'
 import { relationOf, toBytes, toHex } from '../postgres.ts'
 import { compileCount } from './compile.ts'
-import type { FilterValue, List, ListQuery } from './list.ts'
-import { type Beside, decodePageRow, type PageRow, preparePage } from './preparedPage.ts'
+import type { BlockMark, FilterValue, List } from './list.ts'
+import {
+  type Beside,
+  decodePageRow,
+  type PageQuery,
+  type PageRow,
+  preparePage,
+  reorgedFromSql,
+} from './preparedPage.ts'
 
 /** What a reader asks for; the shape the HTTP toolkit hands over. */
 export interface PageRequest {
@@ -19,7 +26,7 @@ export interface PageRequest {
   readonly position?: readonly (number | string | bigint)[]
   readonly wantTotal: boolean
   /** Newest block passed earlier in the walk that was not final then. */
-  readonly passed?: { readonly number: number; readonly hash: string }
+  readonly passed?: BlockMark
   readonly signal: AbortSignal
 }
 
@@ -42,7 +49,7 @@ export interface Visible {
 export interface WalkPage<Row> {
   readonly rows: readonly Row[]
   readonly next: readonly number[] | null
-  readonly passed?: { readonly number: number; readonly hash: string }
+  readonly passed?: BlockMark
   readonly historyFrom?: number
   readonly reorgedFrom?: number
   readonly totalCount?: number
@@ -52,7 +59,7 @@ export interface WalkPage<Row> {
 export type Page<Name extends TableName> = WalkPage<PageRow<Name>>
 
 /** What a walk is asked for: a query without filters, which the walk has itself. */
-export type WalkQuery = Omit<ListQuery, 'filters'>
+export type WalkQuery = Omit<PageQuery, 'filters'>
 
 /** How rows are read in order, whatever gives them. */
 export interface Walk<Row> {
@@ -60,6 +67,8 @@ export interface Walk<Row> {
   positionOf(row: Row): readonly number[]
   /** Hash of a row's block, where the walk reads it with the row: at least of blocks that can still change. */
   blockHashOf?(row: Row): string | null
+  /** Its rows come with `reorgedFrom`, where `query.passed` asks for it. */
+  readonly tellsReorgs?: true
   /** At most `query.limit` rows from `query.position` on. */
   rows(query: WalkQuery): Promise<WalkRows<Row>>
   /** How many rows there are, counted up to `max`. */
@@ -72,6 +81,8 @@ export interface WalkRows<Row> {
   readonly more: boolean
   /** Where it goes on, if not after the last row: places may have been passed that gave none. */
   readonly position?: readonly number[]
+  /** Where the chain changed below `query.passed`. */
+  readonly reorgedFrom?: number
 }
 
 /** Rows are counted up to here (spec "Limits"). */
@@ -101,7 +112,7 @@ export function isOneStatement(
   page: Omit<PageRequest, 'signal'>,
 ): boolean {
   const byTime = bounds.timestampSecondsFrom !== undefined || bounds.timestampSecondsTo !== undefined
-  return !byTime && !page.wantTotal && page.passed === undefined
+  return !byTime && !page.wantTotal
 }
 
 /** Reads one page of a walk. @throws HistoryIncompleteError for `asc` while history below is missing */
@@ -120,13 +131,14 @@ export async function readWalk<Row>(
     (bounds.blockNumberFrom ?? 0) < fromBlock
   const begun = page.position !== undefined && Number(page.position[0]) >= fromBlock
   if (cut && page.order === 'asc' && !begun) throw new HistoryIncompleteError(fromBlock)
-  const { order, limit, offset } = page
+  const { order, limit, offset, passed } = page
   const position = page.position?.map(Number)
-  const query = { order, limit, offset, ...(position && { position }), fromBlock, toBlock }
+  const walked = { ...(position && { position }), ...(walk.tellsReorgs && passed && { passed }) }
+  const query = { order, limit, offset, ...walked, fromBlock, toBlock }
   // Sent together where the connection can: none waits for another.
   const [found, reorg, total] = await Promise.all([
     walk.rows(query),
-    reorgOf(source, page),
+    walk.tellsReorgs ? {} : reorgOf(source, page),
     page.wantTotal && walk.count ? totalOf(walk.count(query, TOTAL_COUNT_MAX), cut) : {},
   ])
   const last = found.rows.at(-1)
@@ -135,6 +147,7 @@ export async function readWalk<Row>(
     rows: found.rows,
     ...nextOf(found.more, end, order, cut ? fromBlock : null),
     ...(await markOf(source, walk, order === 'desc' ? found.rows[0] : last)),
+    ...reorgedOf(found.reorgedFrom),
     ...reorg,
     ...total,
   }
@@ -152,12 +165,16 @@ export function listWalk<Name extends TableName>(
     positionOf: ({ row }: { row: Readonly<Record<string, unknown>> }) =>
       list.key.map((column) => Number(row[column])),
     blockHashOf: ({ blockHash }) => blockHash,
+    tellsReorgs: true,
     rows: async (query) => {
       const asked = { ...query, filters, limit: query.limit + 1 }
       const { values, ...statement } = preparePage(schema, list, asked, { columns, hashesAbove })
       const found = await client.query<Record<string, unknown>>({ ...statement, values: [...values] })
-      const rows = found.rows.slice(0, query.limit).map((row) => decodePageRow(list.table, row))
-      return { rows, more: found.rows.length > query.limit }
+      const [block = ''] = list.key
+      // Where the page is empty, a row that tells of the walk is left.
+      const held = found.rows.filter((row) => row[block] !== null)
+      const rows = held.slice(0, query.limit).map((row) => decodePageRow(list.table, row))
+      return { rows, more: held.length > query.limit, ...reorgedOf(found.rows[0]?.['reorged_from']) }
     },
     count: async (query, max) => {
       const asked = { ...query, filters }
@@ -244,16 +261,15 @@ export async function reorgOf(
   { passed }: Pick<PageRequest, 'passed'>,
 ): Promise<{ reorgedFrom?: number }> {
   if (!passed) return {}
-  const found = await source.client.query<{ from_block: number | null }>(
-    // The log keeps days of commits; behind it, another block at the height tells as much.
-    `SELECT coalesce(min(from_block), (SELECT num FROM ${relation(source, 'blocks')} WHERE num = $1 AND hash <> $2)) AS from_block
-     FROM ${relation(source, 'commits')}
-     WHERE kind = 'revert' AND from_block <= $1 AND to_block >= $1 AND $2 = ANY (hashes)`,
+  const found = await source.client.query<{ reorged_from: number | null }>(
+    `SELECT (${reorgedFromSql(source.schema, 1)}) AS reorged_from`,
     [passed.number, toBytes(passed.hash)],
   )
-  const from = found.rows[0]?.from_block
-  return typeof from === 'number' ? { reorgedFrom: from } : {}
+  return reorgedOf(found.rows[0]?.reorged_from)
 }
+
+const reorgedOf = (from: unknown): { reorgedFrom?: number } =>
+  typeof from === 'number' ? { reorgedFrom: from } : {}
 
 async function totalOf(
   count: Promise<number>,

@@ -265,6 +265,19 @@ describeWithShared('lists of a moving chain', () => {
     expect(reorged).toEqual(['91'])
   })
 
+  test('a walk is told of a reorg that left no row behind what it has read', async () => {
+    const api = await openChainApi()
+    afterAll(() => api.close())
+    await api.append(batches.slice(0, 100))
+    await api.finalize(80)
+    const path = '/v1/transactions?order=asc&limit=5&blockNumber.from=86'
+    const { body } = await api.get(path)
+    await api.revertTo(85)
+    const rest = await api.get(`${path}&cursor=${body.nextCursor}`)
+    expect(rest.body).toEqual({ data: [], nextCursor: null })
+    expect(rest.headers.get('svc-reorged-from')).toBe('86')
+  })
+
   test('the edge of unfinished history is a short page with a cursor that goes on later', async () => {
     const api = await openChainApi({ headFrom: 60 })
     afterAll(() => api.close())

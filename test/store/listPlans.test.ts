@@ -37,8 +37,9 @@ const cases: Case[] = [
 ]
 
 const finalPage = { columns: [], hashesAbove: Number.MAX_SAFE_INTEGER }
-/** Not of the hashes of changeable blocks, which are read by number where a row has one. */
-const isOfPage = (node: PlanNode): boolean => node.Alias !== 'blocks_1' && !node['Subplan Name']
+/** Not of the hashes of changeable blocks, which are read by number where a row has one, nor of reorgs under the walk. */
+const isOfPage = (node: PlanNode): boolean =>
+  !/^(blocks_1|replaced|reverts)/.test(node.Alias ?? '') && !node['Subplan Name']
 
 describeWithShared('plans of lists', () => {
   let store: ChainStore
@@ -80,8 +81,10 @@ describeWithShared('plans of lists', () => {
     } as const
     const source = `${quoteIdentifier(store.schema)}.${list.table}`
     const position = list.key.map((_, index) => (index === 0 ? 2_000 : 3))
+    const passed = { number: 3_990, hash: `0x${'11'.repeat(32)}` }
     const statements = [
       preparePage(store.schema, list, query, finalPage),
+      preparePage(store.schema, list, { ...query, position, passed }, finalPage),
       preparePage(store.schema, list, { ...query, position }, finalPage),
       preparePage(store.schema, list, { ...query, position, order: 'asc' }, finalPage),
     ]
