@@ -21,11 +21,12 @@ export interface Writing {
   readonly activity: ChainActivity
 }
 
+/** No answer about several blocks is longer, and what is encoded of a usual one, 6 MB, is up to 11 MB. */
 const BATCH_BYTES_ESTIMATE = 16 * 1024 * 1024
 const FETCH_WINDOW = 6
 
 /** How far head and history work ahead of their commits; both are charged to the same budget. */
-export const aheadOf = ({ limits, budget }: Writing): AheadOptions => ({
+export const aheadOf = ({ limits, budget }: Pick<Writing, 'limits' | 'budget'>): AheadOptions => ({
   windowMax: FETCH_WINDOW,
   batchBlocksMax: limits.batchBlocksMax,
   batchBytesEstimate: BATCH_BYTES_ESTIMATE,

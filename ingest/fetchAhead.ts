@@ -83,8 +83,9 @@ async function loadSlot<B extends Batch>(
       fetched.push(one)
       bytes += one.batch.byteLength
       from = one.batch.range.to + 1
+      // What is still to come of the piece counts as one answer.
+      grant.resize(from <= piece.to ? bytes + batchBytesEstimate : bytes)
     }
-    grant.resize(bytes)
     return { fetched, grant }
   } catch (error) {
     grant.release()

@@ -30,6 +30,11 @@ const retry: BackoffLimits = { baseMs: 50, maxMs: 2_000 }
 const FETCH_MS_MAX = 90_000
 /** Blocks asked for before anything is known of their size. */
 const START_BLOCKS = 4
+/**
+ * A request may have so many times the blocks of the largest answer yet. One small block near the head says little of hundreds of
+ * others: a recording with blocks of 5 KB there was asked for 250 at a time and answered 45 MB, six of which were in flight.
+ */
+const BLOCKS_GROWTH_MAX = 16
 /** A hedge never fires sooner: on loopback a pause of the collector would set it off. */
 const HEDGE_MS_MIN = 50
 /** Hedges are for stragglers, not a second load: at most one request in this many is doubled. */
@@ -53,6 +58,8 @@ interface Attempt {
 export class RangeFetch {
   readonly #options: RangeFetchOptions
   #bytesPerBlock: number | null = null
+  /** Of the answer that had the most. */
+  #blocksAnswered = 0
   #requests = 0
   #hedges = 0
 
@@ -65,7 +72,8 @@ export class RangeFetch {
     const { batchBlocksMax, batchBytesTarget, endpoints } = this.#options
     const bySize = this.#bytesPerBlock === null ? START_BLOCKS : batchBytesTarget / this.#bytesPerBlock
     const accepted = Math.max(...endpoints.all.map(({ blocksMax }) => blocksMax))
-    return Math.max(1, Math.floor(Math.min(bySize, accepted, batchBlocksMax)))
+    const seen = Math.max(START_BLOCKS, BLOCKS_GROWTH_MAX * this.#blocksAnswered)
+    return Math.max(1, Math.floor(Math.min(bySize, seen, accepted, batchBlocksMax)))
   }
 
   /** A prefix of the range. @throws SourceError, HistoryPrunedError, WrongChainError */
@@ -159,15 +167,16 @@ export class RangeFetch {
       const startedAtMs = runtime.clock.monotonic()
       const bytes = await admission.ask(endpoint, (client) => requestRange(client, range, endpoint, signal))
       endpoint.succeeded(runtime.clock.monotonic() - startedAtMs)
-      this.#learnSize(bytes.length / blockCount(range))
+      this.#learnSize(bytes.length, blockCount(range))
       return { range, bytes, endpoint: endpoint.name }
     } finally {
       endpoints.release(endpoint)
     }
   }
 
-  #learnSize(bytesPerBlock: number): void {
-    const known = this.#bytesPerBlock
+  #learnSize(bytes: number, blocks: number): void {
+    this.#blocksAnswered = Math.max(this.#blocksAnswered, blocks)
+    const [known, bytesPerBlock] = [this.#bytesPerBlock, bytes / blocks]
     // Growing blocks count at once, because too long an answer costs more than too short a one.
     this.#bytesPerBlock =
       known === null ? bytesPerBlock : Math.max(known * 0.7 + bytesPerBlock * 0.3, bytesPerBlock / 2)

@@ -14,6 +14,12 @@ export interface Abilities {
 /** Calls in one request when receipts are asked for one by one; more than a hundred are refused by many gateways. */
 const RECEIPTS_PER_BATCH = 100
 
+/**
+ * An answer about several blocks: twice what it is sized to, so that one that outgrew its estimate is asked for in halves instead
+ * of passing what is charged for it. One block may take as much as any answer.
+ */
+const RANGE_BYTES_MAX = 12 * 1024 * 1024
+
 /** Requests at a time for one range when an endpoint takes no batches. */
 const SINGLES_AT_ONCE = 4
 
@@ -29,7 +35,8 @@ export async function requestRange(
 ): Promise<Uint8Array<ArrayBuffer>> {
   if (!blockReceipts) return await composeFromReceipts(client, range, batches, signal)
   if (!batches) return await composeFromSingles(client, range, signal)
-  const bytes = await client.post(rangeBody(range), BODY_BYTES_MAX, signal, 2 * blockCount(range))
+  const bytesMax = blockCount(range) > 1 ? RANGE_BYTES_MAX : BODY_BYTES_MAX
+  const bytes = await client.post(rangeBody(range), bytesMax, signal, 2 * blockCount(range))
   assertRangeAnswer(bytes, range, client)
   return bytes
 }

@@ -184,6 +184,22 @@ describeWithShared('the RPC source', () => {
     expect(longest).toBeGreaterThan(2)
   })
 
+  test('an answer about several blocks that is too long is given up before it is read, and asked for in parts', async () => {
+    const server = await replay()
+    let tooLong = 0
+    const wordy = await node({
+      call: (call) => forward(server.url, call),
+      request: (calls, response) => {
+        if (!Array.isArray(calls) || calls.length <= 4) return false
+        tooLong++
+        response.setHeader('content-length', 13 * 1024 * 1024).write('[')
+        return true
+      },
+    })
+    expect(await readAll(source(wordy.url))).toEqual(expected)
+    expect(tooLong).toBeGreaterThan(0)
+  })
+
   test('without a finalized tag the depth counts, with it the node does', async () => {
     const server = await replay('--finality', '3')
     const old = await node({
