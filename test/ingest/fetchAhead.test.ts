@@ -7,7 +7,7 @@ import { ByteBudget } from '../../ingest/byteBudget.ts'
 import { type AheadOptions, fetchAhead } from '../../ingest/fetchAhead.ts'
 import type { Fetcher } from '../../ingest/fetchVerified.ts'
 import { decodeRefs, FakeChain, FakeSource, type RefBatch } from './support/fakeChain.ts'
-import { seededRandom, seedOf } from './support/random.ts'
+import { seededRandom } from './support/random.ts'
 
 /** What an operator may count on, whatever the chain. */
 const IN_FLIGHT_BYTES_MAX = 256 * 1024 * 1024
@@ -16,7 +16,7 @@ const TURNS = 200
 
 function stalled(ahead: AheadOptions) {
   const source = new FakeSource(new FakeChain(3_000))
-  const random = seededRandom(seedOf(4))
+  const random = seededRandom(4)
   const held = { bytes: 0, batches: 0 }
   const decode: Fetcher<RefBatch>['decode'] = async (raw) => {
     const batch = { ...(await decodeRefs(raw)), byteLength: Math.ceil(random() * ahead.batchBytesEstimate) }
