@@ -3,7 +3,7 @@ import type { BlockRef } from '../primitives.ts'
 import type { Fetched, Fetcher } from './fetchVerified.ts'
 import { fetchVerified } from './fetchVerified.ts'
 import { type BlockRange, blockCount } from './range.ts'
-import { assertContinuous, findForkPoint, ReorgError } from './reorg.ts'
+import { assertContinuous, assertFinalHolds, findForkPoint, ReorgError } from './reorg.ts'
 import type { Batch, HeadSink } from './sink.ts'
 import type { ChainHead } from './source.ts'
 
@@ -30,7 +30,7 @@ export type LaneEvent =
   | { readonly type: 'appended'; readonly range: BlockRange; readonly tip: BlockRef }
   | { readonly type: 'finalized'; readonly number: number }
   | { readonly type: 'reverted'; readonly tip: BlockRef; readonly fork: BlockRef | null }
-  | { readonly type: 'sealed'; readonly tip: BlockRef }
+  | { readonly type: 'sealed'; readonly next: number }
 
 /** How the step gets its batches: consecutive, from `range.from` on, any number of them. */
 export type ReadBatches<B extends Batch> = (
@@ -58,17 +58,17 @@ export async function converge<B extends Batch>(
   // Who gave the batch being appended; it is to blame if the node itself still agrees with us.
   let endpoint: string | undefined
   try {
-    if (tip && target.head.number <= tip.number) return await settle(lane, tip, target, signal)
-    if (tip && lane.sink.seal && target.finalized - tip.number > lane.sealGapBlocks)
-      return await seal(lane, tip, target, signal)
+    if (tip && target.head.number <= tip.number) return await settle(lane, tip, target)
     const from = tip ? tip.number + 1 : await firstBlock(lane, target)
+    if (lane.sink.seal && target.finalized - from >= lane.sealGapBlocks) return await seal(lane, tip, target)
     if (from > target.head.number) return 'idle'
-    let parent = tip
+    // An empty lane continues the history below it, where that is held.
+    let parent = tip ?? (await lane.sink.refAt(from - 1))
     for await (const fetched of readBatches(lane, { from, to: target.head.number }, signal)) {
       endpoint = fetched.endpoint
       parent = await append(lane, parent, fetched.batch)
       endpoint = undefined
-      await raiseFinalized(lane, parent, target.finalized, signal)
+      await raiseFinalized(lane, parent, target)
     }
     return 'advanced'
   } catch (error) {
@@ -115,51 +115,53 @@ async function append<B extends Batch>(
 async function settle<B extends Batch>(
   lane: HeadLane<B>,
   tip: BlockRef,
-  { head, finalized }: ChainHead,
-  signal?: AbortSignal,
+  target: ChainHead,
 ): Promise<Outcome> {
+  const { head } = target
   const ours = head.number === tip.number ? tip : await lane.sink.refAt(head.number)
   if (ours && ours.hash !== head.hash) throw new ReorgError(ours, head)
-  await raiseFinalized(lane, tip, finalized, signal)
+  await raiseFinalized(lane, tip, target)
   return 'idle'
 }
 
 /**
- * Head and finality may come from different endpoints than the blocks did. A block becomes final here only if the node
- * that calls its height final holds the same block there; otherwise a lagging fork of ours would be frozen.
+ * Head and finality may come from different endpoints than the blocks did. Ours become final only when we hold the block
+ * that proves it; until the tip has reached that block, an orphan of ours would be frozen by one answer from a cache.
  */
 async function raiseFinalized<B extends Batch>(
   lane: HeadLane<B>,
   tip: BlockRef,
-  finalized: number,
-  signal?: AbortSignal,
+  { finalized, finalizedBy }: ChainHead,
 ): Promise<void> {
-  const number = Math.min(finalized, tip.number)
-  if (number <= (await lane.sink.finalized())) return
-  const ours = number === tip.number ? tip : await lane.sink.refAt(number)
-  const theirs = ours && (await lane.source.blockRef(number, signal))
-  if (!ours || !theirs) return
-  if (theirs.hash !== ours.hash) throw new ReorgError(ours, theirs)
+  if (finalizedBy.number > tip.number || finalized <= (await lane.sink.finalized())) return
+  const ours = finalizedBy.number === tip.number ? tip : await lane.sink.refAt(finalizedBy.number)
+  if (!ours) return
+  if (ours.hash !== finalizedBy.hash) {
+    if (finalizedBy.number === finalized) throw new ReorgError(ours, finalizedBy)
+    // A head that was replaced since: the next one tells.
+    return
+  }
   lane.failpoint('head.finalize.before')
-  await lane.sink.finalize(number)
+  await lane.sink.finalize(finalized)
   lane.failpoint('head.finalize.after')
-  lane.observe?.({ type: 'finalized', number })
+  lane.observe?.({ type: 'finalized', number: finalized })
 }
 
-/** After a long downtime fresh data comes first: what lies between is history now. */
+/**
+ * After a long downtime fresh data comes first: what lies between is history now, and so are our blocks that are not
+ * final. Only the blocks that are being skipped could prove them, and an orphan in history would stay for good.
+ */
 async function seal<B extends Batch>(
   lane: HeadLane<B>,
-  tip: BlockRef,
+  tip: BlockRef | null,
   { finalized }: ChainHead,
-  signal?: AbortSignal,
 ): Promise<Outcome> {
-  await raiseFinalized(lane, tip, finalized, signal)
-  // The node could not confirm our tip yet; sealing an orphan would put it into history for good.
-  if ((await lane.sink.finalized()) < tip.number) return 'idle'
+  const final = await lane.sink.finalized()
+  if (tip && final < tip.number) await lane.sink.revert(await lane.sink.refAt(final))
   lane.failpoint('head.seal.before')
   await lane.sink.seal?.(finalized + 1)
   lane.failpoint('head.seal.after')
-  lane.observe?.({ type: 'sealed', tip })
+  lane.observe?.({ type: 'sealed', next: finalized + 1 })
   return 'sealed'
 }
 
@@ -169,11 +171,12 @@ async function revertToFork<B extends Batch>(
   endpoint: string | undefined,
   signal?: AbortSignal,
 ): Promise<Outcome> {
+  const search = { sink: lane.sink, source: lane.source, signal }
   const tip = await lane.sink.tip()
-  if (!tip) return 'reverted'
-  const fork = await findForkPoint(tip, { sink: lane.sink, source: lane.source, signal })
+  // Nothing of an empty lane can be taken back: the answer is wrong or the history below it, and the node says which.
+  const fork = tip ? await findForkPoint(tip, search) : await assertFinalHolds(conflict.ours.number, search)
   lane.failpoint('head.forkFound')
-  if (fork?.hash === tip.hash) {
+  if (!tip || fork?.hash === tip.hash) {
     if (endpoint !== undefined) lane.source.reportRefuted(endpoint)
     throw new StaleAnswerError(conflict)
   }

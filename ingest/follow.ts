@@ -116,7 +116,7 @@ function observeStep<B extends Batch>(lane: HeadLane<B>, { observe, log }: Follo
       )
       break
     case 'sealed':
-      log.info({ chain, tip: event.tip.number }, 'far behind: the head lane starts anew at the head')
+      log.info({ chain, next: event.next }, 'far behind: the head lane starts anew at the head')
       break
     case 'appended':
       break

@@ -44,10 +44,9 @@ interface ForkSearch {
  */
 export async function findForkPoint(tip: BlockRef, search: ForkSearch): Promise<BlockRef | null> {
   const floor = Math.min(await search.sink.finalized(), tip.number)
-  await assertFinalizedHolds(floor, search)
+  let common = await assertFinalHolds(floor, search)
   let agreed = floor
   let differs = tip.number + 1
-  let common = floor >= 0 ? await search.sink.refAt(floor) : null
   let galloping = true
   for (let step = 1; differs > agreed + 1; step *= 2) {
     const number = galloping
@@ -65,18 +64,27 @@ export async function findForkPoint(tip: BlockRef, search: ForkSearch): Promise<
   return common
 }
 
-/** A finalized height below the lane's first block is held by nobody here and cannot disagree. */
-async function assertFinalizedHolds(floor: number, { sink, source, signal }: ForkSearch): Promise<void> {
-  if (floor < 0) return
-  const ours = await sink.refAt(floor)
-  if (!ours) return
-  const theirs = await source.blockRef(floor, signal)
-  if (!theirs) throw new NodeBehindError(floor)
-  if (theirs.hash === ours.hash) return
-  // Stopping a chain is loud; one stray answer of a balanced endpoint must not do it.
-  const again = await source.blockRef(floor, signal)
-  if (!again) throw new NodeBehindError(floor)
-  if (again.hash !== ours.hash) throw new FinalityViolationError(ours, again.hash)
+/** Stopping a chain is loud; a stray answer of a balanced endpoint, or two, must not do it. */
+const CONTRADICTIONS_MAX = 3
+
+/**
+ * Asserts that the node still holds our final block at `number`, and answers it; null when we hold none there, and so
+ * nothing that it could disagree with.
+ * @throws FinalityViolationError when it disagrees each time it is asked.
+ * @throws NodeBehindError when it has no block at that height.
+ */
+export async function assertFinalHolds(
+  number: number,
+  { sink, source, signal }: ForkSearch,
+): Promise<BlockRef | null> {
+  const ours = number < 0 ? null : await sink.refAt(number)
+  if (!ours) return null
+  for (let contradictions = 1; ; contradictions++) {
+    const theirs = await source.blockRef(number, signal)
+    if (!theirs) throw new NodeBehindError(number)
+    if (theirs.hash === ours.hash) return ours
+    if (contradictions >= CONTRADICTIONS_MAX) throw new FinalityViolationError(ours, theirs.hash)
+  }
 }
 
 async function nodeHolds(ours: BlockRef, { source, signal }: ForkSearch): Promise<boolean> {

@@ -24,7 +24,7 @@ export interface HeadSink<B extends Batch> {
   refAt(number: number): Promise<BlockRef | null>
   /** @throws FencedOutError when another writer holds the lane; @throws TipMismatchError when our tip is not its parent. */
   append(batch: B): Promise<void>
-  /** Drops every block above `to`. `to` is null when nothing of the lane remains. */
+  /** Drops every block of the lane above `to`, and none below the lane. `to` is null when nothing of it remains. */
   revert(to: BlockRef | null): Promise<void>
   /** Raises the finalized height; ignores a lower one (I5). */
   finalize(number: number): Promise<void>
@@ -32,7 +32,8 @@ export interface HeadSink<B extends Batch> {
   finalized(): Promise<number>
   /**
    * Ends the lane's segment at its tip, which is final, so that the next append starts a new one: `tip()` is null
-   * afterwards and history fills what lies between. A sink without it catches up block by block after a downtime.
+   * afterwards and history fills what lies between. An empty lane only begins elsewhere. A sink without it catches up
+   * block by block after a downtime.
    * @param next where the new segment begins: the first block that is not final now
    */
   seal?(next: number): Promise<void>

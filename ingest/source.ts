@@ -6,6 +6,12 @@ export interface ChainHead {
   readonly head: BlockRef
   /** Newest block that cannot change: the node's `finalized` tag, else head minus the configured depth. */
   readonly finalized: number
+  /**
+   * What `finalized` was concluded from: the final block itself as the node's tag gave it, else the head it was counted
+   * from. Whoever holds this block holds the final chain below it; a block asked for by its number proves no such thing,
+   * because caches in front of nodes keep what was replaced. Never below `finalized`.
+   */
+  readonly finalizedBy: BlockRef
 }
 
 /**

@@ -7,8 +7,8 @@ import { listPartitions } from './partitions.ts'
 import { quoteIdentifier, relationOf } from './postgres.ts'
 
 /**
- * Ends the head segment at its tip and lets the next begin at `next`, inside the caller's transaction. Does nothing when
- * the lane is empty.
+ * Ends the head segment at its tip and lets the next begin at `next`, inside the caller's transaction. An empty lane only
+ * begins elsewhere.
  */
 export async function sealSegment(
   client: Queryable,
@@ -18,7 +18,7 @@ export async function sealSegment(
 ): Promise<void> {
   await assertFence(client, schema, fence)
   const lane = await readLane(client, schema)
-  if (!lane || lane.tipHash === null) return
+  if (!lane) return
   await shrinkPartitions(client, schema, lane.tip)
   await client.query(
     `UPDATE ${quoteIdentifier(schema)}.lanes SET from_block = $2::bigint, tip = $2::bigint - 1, tip_hash = NULL

@@ -44,8 +44,8 @@ export class Heads {
   #latest: { readonly answer: ChainHead; readonly atMs: number } | undefined
   /** Never decreases, whatever an endpoint says later (I5). */
   #finalized = -1
-  /** A final block as its node gave it: immutable, so it answers questions about its height. */
-  #finalizedRef: BlockRef | null = null
+  /** What the newest finality was concluded from: the final block of a node's tag, or the head of one without. */
+  #finalizedBy: BlockRef | null = null
 
   constructor(options: HeadsOptions) {
     this.#options = options
@@ -70,7 +70,8 @@ export class Heads {
       this.#readings++ % ASK_ALL_EVERY === 0 ? await this.#askAll(signal) : await this.#askOne(signal)
     this.#announcementsRead = announcements
     this.#blockTime = afterHead(this.#blockTime, head.number, clock.monotonic())
-    const answer = { head, finalized: Math.min(this.#finalized, head.number) }
+    const finalized = Math.min(this.#finalized, head.number)
+    const answer = { head, finalized, finalizedBy: this.#finalizedBy ?? head }
     this.#latest = { answer, atMs: clock.monotonic() }
     return answer
   }
@@ -119,7 +120,8 @@ export class Heads {
    * @returns null when there is no such block, or no endpoint that could know.
    */
   async blockRef(number: number, signal?: AbortSignal): Promise<BlockRef | null> {
-    if (this.#finalizedRef?.number === number) return this.#finalizedRef
+    // A final block as its node gave it: immutable, so it answers questions about its height.
+    if (number === this.#finalized && this.#finalizedBy?.number === number) return this.#finalizedBy
     const ask = (endpoint: Endpoint) =>
       this.#options.admission.ask(endpoint, async (client) =>
         parseBlockRef(await client.call('eth_getBlockByNumber', [quantity(number), false], signal), client),
@@ -231,10 +233,12 @@ export class Heads {
       ? endpoint.finalized
       : Math.max(0, head.number - finalityDepth)
     endpoint.finalized = Math.min(finalized?.number ?? byDepth, head.number)
-    if (endpoint.finalized > this.#finalized) {
-      this.#finalized = endpoint.finalized
-      this.#finalizedRef = finalized && finalized.number <= head.number ? finalized : null
-    }
+    if (endpoint.finalized < this.#finalized) return head
+    const isNews = endpoint.finalized > this.#finalized
+    this.#finalized = endpoint.finalized
+    if (finalized && finalized.number <= head.number) this.#finalizedBy = finalized
+    // A head can be replaced at its height; a final block that is told for once stays the better proof.
+    else if (isNews || this.#finalizedBy?.number !== this.#finalized) this.#finalizedBy = head
     return head
   }
 }

@@ -94,7 +94,7 @@ export class PostgresHeadSink implements HeadSink<EncodedBatch> {
     const { postgres, schema, fence, listener, failpoint } = this.#options
     const transaction = postgres.transaction(async (client) => {
       const lane = await this.#ownLane(client)
-      const range = { from: (to?.number ?? lane.fromBlock - 1) + 1, to: lane.tip }
+      const range = { from: Math.max((to?.number ?? -1) + 1, lane.fromBlock), to: lane.tip }
       if (range.from <= lane.finalized)
         throw new RevertBelowFinalizedError(schema, range.from, lane.finalized)
       // An empty lane has nothing to take back, and the log of commits no range for it.
@@ -210,11 +210,14 @@ export class LaneMissingError extends MillraceError {
   }
 }
 
-/** The head lane's first block is no child of the final block below it: a node answered with another chain than before. */
+/**
+ * The head lane's first block is no child of the history below it, which was attached after the lane had looked. Trying
+ * again asks the node which of the two is wrong.
+ */
 export class LaneUnlinkedError extends MillraceError {
   override readonly name = 'LaneUnlinkedError'
   readonly code = 'lane_unlinked'
-  readonly remedy = 'stop'
+  readonly remedy = 'retry'
 
   constructor(schema: string, number: number) {
     super(

@@ -1,71 +1,13 @@
 import { expect, test } from 'vitest'
-import { converge, type HeadLane, StaleAnswerError } from '../../ingest/converge.ts'
-import type { IngestFailpoint } from '../../ingest/failpoints.ts'
+import { converge, StaleAnswerError } from '../../ingest/converge.ts'
 import { FinalityViolationError } from '../../ingest/reorg.ts'
 import { seedOf } from '../support/seed.ts'
-import {
-  decodeRefs,
-  FakeChain,
-  FakeSource,
-  IncompleteAnswerError,
-  type RefBatch,
-  type SourceFaults,
-} from './support/fakeChain.ts'
-import { MemorySink } from './support/memorySink.ts'
+import { FakeChain, IncompleteAnswerError } from './support/fakeChain.ts'
+import { type HeadBench, openHeadBench, settleDown } from './support/headBench.ts'
 import { seededRandom } from './support/random.ts'
 
-interface Bench {
-  chain: FakeChain
-  source: FakeSource
-  sink: MemorySink
-  lane: HeadLane<RefBatch>
-}
-
-function bench(length: number, faults: SourceFaults = {}, visit: (name: IngestFailpoint) => void = () => {}) {
-  const chain = new FakeChain(length)
-  const source = new FakeSource(chain, faults)
-  const sink = new MemorySink()
-  const lane: HeadLane<RefBatch> = {
-    lane: 'head',
-    source,
-    sink,
-    decode: decodeRefs,
-    failpoint: visit,
-    startBlock: 0,
-    batchBlocksMax: 4,
-    sealGapBlocks: 1_000,
-  }
-  return { chain, source, sink, lane }
-}
-
-async function settleDown({ lane }: Bench): Promise<void> {
-  for (let steps = 0; steps < 10_000; steps++) if ((await converge(lane)) === 'idle') return
-  throw new Error('the lane does not come to rest')
-}
-
-test('an empty lane begins at the first block that is not final', async () => {
-  const b = bench(10)
-  b.chain.finalized = 6
-  await settleDown(b)
-  expect(b.sink.blocks.map((block) => block.number)).toEqual([7, 8, 9])
-})
-
-test('an empty lane never begins below the start block', async () => {
-  const b = bench(10)
-  await settleDown({ ...b, lane: { ...b.lane, startBlock: 8 } })
-  expect(b.sink.blocks.map((block) => block.number)).toEqual([8, 9])
-})
-
-test('an empty lane does not begin below what was final, whatever a lagging node says', async () => {
-  const b = bench(20)
-  b.chain.finalized = 4
-  b.sink.finalizedNumber = 12
-  await settleDown(b)
-  expect(b.sink.blocks[0]?.number).toBe(13)
-})
-
 test('a head replaced at the same height is noticed without a new block', async () => {
-  const b = bench(10)
+  const b = openHeadBench(10)
   await settleDown(b)
   b.chain.reorg(1)
   expect(await converge(b.lane)).toBe('reverted')
@@ -74,7 +16,7 @@ test('a head replaced at the same height is noticed without a new block', async 
 })
 
 test('a replacement that makes the chain shorter is a reorg, a head that only went back is not', async () => {
-  const b = bench(10)
+  const b = openHeadBench(10)
   await settleDown(b)
   const longer = b.chain.snapshot()
   b.chain.restore(longer.slice(0, 7))
@@ -87,7 +29,7 @@ test('a replacement that makes the chain shorter is a reorg, a head that only we
 
 test('every depth from 1 to 128 reverts to exactly the fork point', async () => {
   for (let depth = 1; depth <= 128; depth++) {
-    const b = bench(140)
+    const b = openHeadBench(140)
     await settleDown(b)
     b.chain.reorg(depth, depth + 1)
     await settleDown(b)
@@ -97,7 +39,7 @@ test('every depth from 1 to 128 reverts to exactly the fork point', async () => 
 })
 
 test('a chain that flips from A to B and back to A ends as A', async () => {
-  const b = bench(20)
+  const b = openHeadBench(20)
   await settleDown(b)
   const a = b.chain.snapshot()
   b.chain.reorg(5, 6)
@@ -109,7 +51,7 @@ test('a chain that flips from A to B and back to A ends as A', async () => {
 })
 
 test('a reorg of everything the lane holds empties it', async () => {
-  const b = bench(10)
+  const b = openHeadBench(10)
   b.chain.finalized = 4
   await settleDown(b)
   b.chain.reorg(5, 7)
@@ -119,7 +61,7 @@ test('a reorg of everything the lane holds empties it', async () => {
 })
 
 test('a reorg below finality stops and deletes nothing', async () => {
-  const b = bench(10)
+  const b = openHeadBench(10)
   await settleDown(b)
   b.chain.finalized = 7
   await settleDown(b)
@@ -130,14 +72,14 @@ test('a reorg below finality stops and deletes nothing', async () => {
   expect(b.sink.finalizedNumber).toBe(7)
 })
 
-test('one stray answer about a final block does not stop the chain', async () => {
-  const b = bench(10)
+test('stray answers about a final block do not stop the chain', async () => {
+  const b = openHeadBench(10)
   await settleDown(b)
   b.chain.finalized = 6
   await settleDown(b)
   b.chain.reorg(2, 2)
   const honest = b.source.blockRef.bind(b.source)
-  const strays = [6]
+  const strays = [6, 6]
   b.source.blockRef = async (number) => {
     const ref = await honest(number)
     return ref && strays[0] === number && strays.shift() ? { ...ref, hash: ref.parentHash } : ref
@@ -147,7 +89,7 @@ test('one stray answer about a final block does not stop the chain', async () =>
 })
 
 test('a node that lost its final blocks is waited for', async () => {
-  const b = bench(10)
+  const b = openHeadBench(10)
   await settleDown(b)
   b.chain.finalized = 7
   await settleDown(b)
@@ -159,7 +101,7 @@ test('a node that lost its final blocks is waited for', async () => {
 })
 
 test('our finalized height ignores a node that takes finality back', async () => {
-  const b = bench(10)
+  const b = openHeadBench(10)
   await settleDown(b)
   b.chain.finalized = 7
   await settleDown(b)
@@ -170,7 +112,7 @@ test('our finalized height ignores a node that takes finality back', async () =>
 })
 
 test('an orphan of ours is not made final by a finality read from the other branch', async () => {
-  const b = bench(14)
+  const b = openHeadBench(14)
   const ours = b.chain.snapshot()
   b.chain.restore(ours.slice(0, 10))
   await settleDown(b)
@@ -186,8 +128,49 @@ test('an orphan of ours is not made final by a finality read from the other bran
   expect(b.sink.finalizedNumber).toBe(8)
 })
 
+test('an old answer from a cache makes no orphan final while the lane catches up', async () => {
+  const b = openHeadBench(10)
+  await settleDown(b)
+  const ours = b.chain.snapshot()
+  b.chain.reorg(4, 30)
+  b.chain.finalized = 30
+  const honest = b.source.blockRef.bind(b.source)
+  b.source.blockRef = async (number) => ours[number] ?? (await honest(number))
+  b.source.faults.answer = (refs, range) => [...ours.slice(range.from, range.to + 1), ...refs].slice(0, 1)
+  b.source.faults.prefixBlocksMax = 1
+  b.sink.blocks.splice(-2)
+  await converge(b.lane).catch(ignoreStale)
+  expect(b.sink.finalizedNumber).toBe(-1)
+  delete b.source.faults.answer
+  b.source.blockRef = honest
+  await settleDown(b)
+  expect(b.sink.blocks).toEqual(b.chain.blocks.slice(1))
+  expect(b.sink.finalizedNumber).toBe(30)
+})
+
+test('without a tag a block is final once our chain holds the head it was counted from', async () => {
+  const b = openHeadBench(10)
+  await settleDown(b)
+  b.chain.extend(10)
+  const { chain, source } = b
+  source.head = async () => ({ head: chain.head, finalized: 12, finalizedBy: chain.head })
+  for (let steps = 0; b.sink.blocks.at(-1)?.hash !== chain.head.hash; steps++) {
+    expect(b.sink.finalizedNumber).toBe(-1)
+    if (steps > 20) throw new Error('the lane does not reach the head')
+    await converge(b.lane)
+  }
+  expect(b.sink.finalizedNumber).toBe(12)
+  // Replaced at its height, it proves nothing and contradicts nothing.
+  const old = chain.head
+  chain.reorg(1)
+  chain.extend(1)
+  source.head = async () => ({ head: chain.head, finalized: 13, finalizedBy: old })
+  await settleDown(b)
+  expect(b.sink.finalizedNumber).toBe(12)
+})
+
 test('an answer of a stale branch is refused and its endpoint reported, our blocks stay', async () => {
-  const b = bench(10)
+  const b = openHeadBench(10)
   await settleDown(b)
   const stale = new FakeChain(30, 'stale')
   b.chain.extend(4)
@@ -198,7 +181,7 @@ test('an answer of a stale branch is refused and its endpoint reported, our bloc
 })
 
 test('an answer with a missing block is asked for again and reported', async () => {
-  const b = bench(10)
+  const b = openHeadBench(10)
   let lies = 2
   b.source.faults.answer = (refs) => (lies-- > 0 ? refs.slice(1) : refs)
   await settleDown(b)
@@ -209,34 +192,13 @@ test('an answer with a missing block is asked for again and reported', async () 
 })
 
 test('a reorg between two blocks of one answer is refused as a whole', async () => {
-  const b = bench(10)
+  const b = openHeadBench(10)
   const other = new FakeChain(10, 'other')
   let mixed = 1
   b.source.faults.answer = (refs) => (mixed-- > 0 ? [...refs.slice(0, 2), ...other.blocks.slice(3, 5)] : refs)
   await settleDown(b)
   expect(b.source.refuted).toEqual(['fake'])
   expect(b.sink.blocks).toEqual(b.chain.blocks.slice(1))
-})
-
-test('far behind finality the lane seals its segment and starts at the head', async () => {
-  const b = bench(10)
-  await settleDown(b)
-  const held = [...b.sink.blocks]
-  b.chain.extend(5_000)
-  b.chain.finalized = 5_000
-  expect(await converge(b.lane)).toBe('sealed')
-  expect(b.sink.sealed).toEqual([held])
-  await settleDown(b)
-  expect(b.sink.blocks).toEqual(b.chain.blocks.slice(5_001))
-})
-
-test('an orphaned tip is reverted before its segment is sealed', async () => {
-  const b = bench(10)
-  await settleDown(b)
-  b.chain.reorg(3, 5_000)
-  b.chain.finalized = 5_000
-  await settleDown(b)
-  expect(b.sink.sealed.flat()).toEqual(b.chain.blocks.slice(1, 7))
 })
 
 // Goal: whatever the chain does and wherever we crash, the sink ends up equal to the chain.
@@ -251,7 +213,7 @@ test.each(seeds)('a sink equals the chain after any history (SEED=%i)', async (s
     if (random() < crashRate) throw new Error('crashed')
   }
   let checkInvariants = () => {}
-  const b = bench(3, { before: maybeCrash }, (name) => {
+  const b = openHeadBench(3, { before: maybeCrash }, (name) => {
     checkInvariants()
     if (random() < crashRate) throw new Error(`crashed at ${name}`)
   })
@@ -284,11 +246,15 @@ test.each(seeds)('a sink equals the chain after any history (SEED=%i)', async (s
   }
   b.sink.crash = () => {}
   delete b.source.faults.before
-  const calm: Bench = { ...b, lane: { ...b.lane, failpoint: () => {} } }
+  const calm: HeadBench = { ...b, lane: { ...b.lane, failpoint: () => {} } }
   await settleDown(calm)
   expect(b.sink.blocks).toEqual(b.chain.blocks.slice(b.sink.blocks[0]?.number))
   expect(b.sink.blocks.at(-1)).toEqual(b.chain.head)
 })
+
+function ignoreStale(error: unknown): void {
+  if (!(error instanceof StaleAnswerError)) throw error
+}
 
 function ignoreCrash(error: unknown): void {
   if (!(error instanceof Error) || !error.message.startsWith('crashed')) throw error

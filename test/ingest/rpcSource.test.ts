@@ -208,9 +208,11 @@ describeWithShared('the RPC source', () => {
           ? { error: { code: -32602, message: 'invalid argument 0: hex string without 0x prefix' } }
           : forward(server.url, call),
     })
-    expect((await source(server.url).head()).finalized).toBe(LAST - 3)
+    const byTag = await source(server.url).head()
+    expect(byTag).toMatchObject({ finalized: LAST - 3, finalizedBy: { number: LAST - 3 } })
     const byDepth = source(old.url)
-    expect((await byDepth.head()).finalized).toBe(LAST - 8)
+    const { head, finalized, finalizedBy } = await byDepth.head()
+    expect([finalized, finalizedBy]).toEqual([LAST - 8, head])
     expect(byDepth.notes.join()).toContain('finalized')
   })
 

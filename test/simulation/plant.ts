@@ -21,11 +21,13 @@ export function plantInSource(source: Source, bugs: Bugs): Source {
       return source.batchBlocks
     },
     async head(signal): Promise<ChainHead> {
-      const { head, finalized } = await source.head(signal)
-      if (bugs.planted('the head is taken for final')) return { head, finalized: head.number }
-      if (!bugs.planted('a replaced head is not noticed')) return { head, finalized }
+      const told = await source.head(signal)
+      const { head } = told
+      if (bugs.planted('the head is taken for final'))
+        return { head, finalized: head.number, finalizedBy: head }
+      if (!bugs.planted('a replaced head is not noticed')) return told
       heads.set(head.number, heads.get(head.number) ?? head)
-      return { head: heads.get(head.number) ?? head, finalized }
+      return { ...told, head: heads.get(head.number) ?? head }
     },
     async blockRef(number, signal) {
       const known = refs.get(number)

@@ -47,7 +47,6 @@ export function headSink(ledger: SimLedger, fence: bigint, listener: SimListener
       ledger.transaction(`seal, next ${next}`, () => {
         ledger.assertFence(fence)
         const lane = ledger.lane()
-        if (lane.tipHash === null) return
         lane.fromBlock = Math.max(next, lane.tip + 1)
         lane.tip = lane.fromBlock - 1
         lane.tipHash = null
@@ -78,7 +77,7 @@ function append(ledger: SimLedger, fence: bigint, batch: SimBatch): void {
 function revert(ledger: SimLedger, fence: bigint, to: BlockRef | null): void {
   ledger.assertFence(fence)
   const lane = ledger.lane()
-  const from = (to?.number ?? lane.fromBlock - 1) + 1
+  const from = Math.max((to?.number ?? -1) + 1, lane.fromBlock)
   if (from <= lane.finalized) throw new RevertBelowFinalizedError(SCHEMA, from, lane.finalized)
   for (const number of [...ledger.state.blocks.keys()]) if (number >= from) ledger.state.blocks.delete(number)
   ledger.state.postgresCoverage = difference(ledger.state.postgresCoverage, [

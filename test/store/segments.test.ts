@@ -139,9 +139,28 @@ describeWithShared('segments and partitions', () => {
     const store = await open(60)
     await fill(store)
     const orphans = decode(other.range({ from: 60, to: 69 }), 'links')
-    await expect(store.head.append(orphans)).rejects.toMatchObject({ code: 'lane_unlinked', remedy: 'stop' })
+    await expect(store.head.append(orphans)).rejects.toMatchObject({ code: 'lane_unlinked', remedy: 'retry' })
     await store.head.append(batchOf(60, 69))
     await expectInPostgres(store, [batchOf(0, 69)])
+  })
+
+  test('a revert takes nothing from below the segment, and an emptied one may begin elsewhere', async () => {
+    const store = await open(60)
+    await fill(store)
+    await store.head.append(batchOf(60, 69))
+    await store.head.revert(await store.head.refAt(40))
+    expect(await store.head.tip()).toBeNull()
+    expect(await store.head.emptyFrom()).toBe(60)
+    await store.head.seal(80)
+    expect(await store.head.emptyFrom()).toBe(80)
+    await store.head.append(batchOf(80, 89))
+    await fill(store)
+    expect(await partitionsOf(store, 'logs')).toEqual([
+      { from: 0, to: 59 },
+      { from: 60, to: 79 },
+      { from: 80, to: headPartitionEnd(80) },
+    ])
+    await expectInPostgres(store, [batchOf(0, 89)])
   })
 
   test('the head lane crosses from partition to partition where their width grows', async () => {

@@ -118,7 +118,11 @@ export function recordedSource(chain: RecordedChain, chainId: number, batchBlock
   return {
     chainId,
     batchBlocks,
-    head: async (): Promise<ChainHead> => ({ head: chain.refAt(chain.head), finalized: chain.finalized }),
+    head: async (): Promise<ChainHead> => ({
+      head: chain.refAt(chain.head),
+      finalized: chain.finalized,
+      finalizedBy: chain.refAt(Math.max(0, chain.finalized)),
+    }),
     blockRef: async (number) => (number > chain.head ? null : chain.refAt(number)),
     fetch: async (range) =>
       chain.range({ from: range.from, to: Math.min(range.to, range.from + batchBlocks - 1) }),

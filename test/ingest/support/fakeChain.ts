@@ -99,7 +99,9 @@ export class FakeSource implements Source {
 
   async head(): Promise<ChainHead> {
     await this.faults.before?.('head')
-    return { head: this.chain.head, finalized: Math.min(this.chain.finalized, this.chain.head.number) }
+    const { head, blocks } = this.chain
+    const finalized = Math.min(this.chain.finalized, head.number)
+    return { head, finalized, finalizedBy: blocks[finalized] ?? head }
   }
 
   async blockRef(number: number): Promise<BlockRef | null> {
