@@ -31,8 +31,7 @@ export class EndpointSet {
   }
 
   /** Best first: not excluded, not quarantined, not paused, high enough, least loaded; then in the order of RPC_URL. */
-  ranked(wish: Wish): readonly Endpoint[] {
-    const nowMs = this.#clock.monotonic()
+  ranked(wish: Wish, nowMs = this.#clock.monotonic()): readonly Endpoint[] {
     const rank = (endpoint: Endpoint) =>
       (wish.not.has(endpoint.name) ? 8 : 0) +
       (endpoint.quarantined ? 4 : 0) +
@@ -70,7 +69,7 @@ export class EndpointSet {
 
   /** A place at another endpoint than `wish.except`, or undefined when none is free right now. */
   takeNow(wish: Wish): Endpoint | undefined {
-    const free = this.#free(wish)
+    const free = this.#free(wish, this.#clock.monotonic())
     if (!free || wish.not.has(free.name) || free.quarantined) return undefined
     free.inFlight++
     return free
@@ -85,9 +84,8 @@ export class EndpointSet {
     this.#timer?.abort()
   }
 
-  #free(wish: Wish): Endpoint | undefined {
-    const nowMs = this.#clock.monotonic()
-    const candidates = this.ranked(wish).filter(({ pausedUntilMs }) => pausedUntilMs <= nowMs)
+  #free(wish: Wish, nowMs: number): Endpoint | undefined {
+    const candidates = this.ranked(wish, nowMs).filter(({ pausedUntilMs }) => pausedUntilMs <= nowMs)
     // Excluded ones are only asked when nobody else could be, not because the others are busy.
     const wanted = candidates.filter(({ name, quarantined }) => !wish.not.has(name) && !quarantined)
     const eligible = wanted.length > 0 ? wanted : candidates
@@ -95,24 +93,25 @@ export class EndpointSet {
   }
 
   #admit(): void {
+    // One look at the clock: a pause that ends between two would neither be over nor be waited for.
+    const nowMs = this.#clock.monotonic()
     for (let at = 0; at < this.#waiting.length; ) {
       const waiter = this.#waiting[at]
-      const endpoint = waiter && this.#free(waiter.wish)
+      const endpoint = waiter && this.#free(waiter.wish, nowMs)
       if (waiter && endpoint) {
         this.#waiting.splice(at, 1)
         endpoint.inFlight++
         waiter.grant(endpoint)
       } else at++
     }
-    this.#wakeAtPauseEnd()
+    this.#wakeAtPauseEnd(nowMs)
   }
 
   /** While somebody waits, one timer is set to the end of the nearest pause. */
-  #wakeAtPauseEnd(): void {
+  #wakeAtPauseEnd(nowMs: number): void {
     this.#timer?.abort()
     this.#timer = undefined
     if (this.#waiting.length === 0) return
-    const nowMs = this.#clock.monotonic()
     const ends = this.all.map(({ pausedUntilMs }) => pausedUntilMs).filter((endMs) => endMs > nowMs)
     if (ends.length === 0) return
     this.#timer = new AbortController()
