@@ -45,8 +45,10 @@ export class Court {
   check(indexers: readonly SimIndexer[]): void {
     for (const { budget, cache } of indexers) {
       const { inFlightBytesMax, windowMax, batchBlocksMax } = this.#limits
-      // A piece is charged an estimate until it is known; what it was larger by cannot be waited for any more.
-      const surprise = Math.max(0, batchBlocksMax * BLOCK_BYTES_MAX - PIECE_BYTES_ESTIMATE)
+      // A piece is charged an estimate until it is known, and one that comes in parts for the next part besides those it
+      // has. What it was larger by cannot be waited for any more.
+      const pieceBytesMax = batchBlocksMax * BLOCK_BYTES_MAX
+      const surprise = batchBlocksMax > 1 ? pieceBytesMax : Math.max(0, pieceBytesMax - PIECE_BYTES_ESTIMATE)
       const surprises = READERS * windowMax * surprise
       if (budget.usedBytes > Math.max(inFlightBytesMax, PIECE_BYTES_ESTIMATE) + surprises)
         this.violated(`I8: ${budget.usedBytes} bytes in flight`)
