@@ -114,7 +114,7 @@ export class ProbeEncoder {
   #readFixed(cursor: JsonCursor, column: number, width: number): void {
     const target = this.#size(width)
     // Behind the quote and 0x.
-    decodeHex(cursor.source, cursor.at + 3, target.bytes, target.length, width)
+    decodeHex(cursor.view, cursor.at + 3, target.view, target.length, width)
     cursor.at += 2 * width + 4
     const stream = this.#room(column, width)
     copyFixed(target.view, target.length, stream.view, stream.length, width)
@@ -128,7 +128,7 @@ export class ProbeEncoder {
     const size = kind === 'json' ? cursor.at - start : (cursor.at - start - 4) / 2
     const target = this.#size(size)
     if (kind === 'json') cursor.source.copy(target.bytes, target.length, start, cursor.at)
-    else decodeHex(cursor.source, start + 3, target.bytes, target.length, size)
+    else decodeHex(cursor.view, start + 3, target.view, target.length, size)
     const stream = this.#room(column, size + 5)
     stream.length = writeVarint(stream.view, stream.length, size)
     target.bytes.copy(stream.bytes, stream.length, target.length, target.length + size)

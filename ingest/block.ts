@@ -50,7 +50,7 @@ export function parseBlock(value: unknown, asked: AskedBlock = {}): RpcBlock {
   place.list = 'transactions'
   for (let index = 0; index < transactions.length; index++) {
     place.index = index
-    checkTransaction(expectFields(transactions[index], '', place), block, place)
+    checkTransaction(transactions[index], block, place)
   }
   return value as RpcBlock
 }
@@ -122,12 +122,23 @@ function checkConsensusContext(block: Fields, place: Place): void {
   expectHash(context['proposer'], 'consensusContext.proposer', place)
 }
 
-function checkTransaction(tx: Fields, block: Fields, place: Place): void {
+/**
+ * Checks one transaction of a block, of which hash and number count, at `place.index`. Returns the value it was given, as
+ * `parseBlock`.
+ * @throws NodeAnswerError
+ */
+export function checkTransaction(
+  value: unknown,
+  block: { readonly hash?: unknown; readonly number?: unknown },
+  place: Place,
+): RpcTransaction {
+  const tx = expectFields(value, '', place)
   if (isAbsent(tx['type'])) Object.assign(tx, { type: '0x0' })
   checkTransactionShape(tx, place)
-  if (tx['blockHash'] !== block['hash']) place.fail('block_mismatch', 'blockHash')
-  if (tx['blockNumber'] !== block['number']) place.fail('block_mismatch', 'blockNumber')
+  if (tx['blockHash'] !== block.hash) place.fail('block_mismatch', 'blockHash')
+  if (tx['blockNumber'] !== block.number) place.fail('block_mismatch', 'blockNumber')
   checkIndex(tx['transactionIndex'], place.index, 'transactionIndex', place)
+  return value as RpcTransaction
 }
 
 function checkReceipt(receipt: Fields, tx: RpcTransaction, place: Place): void {

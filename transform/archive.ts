@@ -7,7 +7,6 @@
  */
 import { constants, zstdDecompressSync } from 'node:zlib'
 import type { Slice } from '#ingest/scan/jsonCursor.ts'
-import type { TransactionSlices } from '#ingest/scan/sliceTransactions.ts'
 import { parseExact } from './exactJson.ts'
 import type { BlockAnswer } from './parseRange.ts'
 import { ZstdCompressor } from './zstdCompressor.ts'
@@ -48,21 +47,27 @@ export function archiveBlock({ block, receipts }: BlockAnswer): Uint8Array[] {
 /** An answer whose parts were found in its bytes, as they came from the node. */
 export interface SlicedAnswer {
   readonly block: Buffer
-  readonly transactions: TransactionSlices
+  /** From `headOf`. */
+  readonly head: Buffer
+  readonly txSlices: readonly Slice[]
   readonly receipts: Buffer
   readonly receiptSlices: readonly Slice[]
 }
 
 /** The parts of an answer as `archiveBlock` makes them, cut out of the bytes: what JSON.stringify would have cost. */
-export function archiveSlices({ block, transactions, receipts, receiptSlices }: SlicedAnswer): Uint8Array[] {
-  const { list, items } = transactions
-  const head = Buffer.concat([block.subarray(0, list.from), emptyList, block.subarray(list.to)])
+export function archiveSlices({
+  block,
+  head,
+  txSlices,
+  receipts,
+  receiptSlices,
+}: SlicedAnswer): Uint8Array[] {
   const texts = [head]
-  for (let from = 0; from < items.length; from += txsPerPart) {
+  for (let from = 0; from < txSlices.length; from += txsPerPart) {
     texts.push(
       Buffer.concat([
         beforeTransactions,
-        cut(block, items, from),
+        cut(block, txSlices, from),
         beforeReceipts,
         cut(receipts, receiptSlices, from),
         afterReceipts,
@@ -70,6 +75,11 @@ export function archiveSlices({ block, transactions, receipts, receiptSlices }: 
     )
   }
   return texts.map((text) => compressor.compress(text))
+}
+
+/** A block without the transactions, which are a list at `list`. */
+export function headOf(block: Buffer, list: Slice): Buffer {
+  return Buffer.concat([block.subarray(0, list.from), emptyList, block.subarray(list.to)])
 }
 
 const emptyList = Buffer.from('[]')

@@ -4,8 +4,8 @@ import type { ByteBuffer } from '#ingest/scan/byteBuffer.ts'
 import { receiptBytes } from '#ingest/scan/receiptBytes.ts'
 import type { ScannedReceipts } from '#ingest/scan/scannedReceipt.ts'
 import { scanReceipts } from '#ingest/scan/scanReceipts.ts'
-import { sliceTransactions } from '#ingest/scan/sliceTransactions.ts'
-import { archiveBlock, archiveSlices } from './archive.ts'
+import { scanTransactions } from '#ingest/scan/scanTransactions.ts'
+import { archiveBlock, archiveSlices, headOf } from './archive.ts'
 import { parseExact } from './exactJson.ts'
 import type { BlockAnswer } from './parseRange.ts'
 import type { AnswerBytes } from './sliceRange.ts'
@@ -27,19 +27,29 @@ export function readParsed(answer: BlockAnswer, bytes: ByteBuffer): ReadAnswer {
 
 /** As `readParsed`, of the bytes of an answer. @throws NodeAnswerError, SyntaxError; also for what only parsing can read. */
 export function readSliced(answer: AnswerBytes, bytes: ByteBuffer): ReadAnswer {
-  const value: unknown = JSON.parse(answer.block.toString())
-  const block = parseBlock(value, { number: answer.number })
-  const transactions = sliceTransactions(answer.block)
-  const scan = scanReceipts(answer.receipts, block, bytes)
-  if (transactions === null || scan === null) {
-    const [again, receipts] = [answer.block, answer.receipts].map((part) => parseExact(part.toString()))
-    return readParsed({ number: answer.number, block: again, receipts }, bytes)
-  }
+  return readScanned(answer, bytes) ?? readAgain(answer, bytes)
+}
+
+function readScanned({ number, block: source, receipts }: AnswerBytes, bytes: ByteBuffer): ReadAnswer | null {
+  const txs = scanTransactions(source)
+  if (txs === null) return null
+  const head = headOf(source, txs.list)
+  const header = parseBlock(JSON.parse(head.toString()), { number })
+  if (header.hash !== txs.owner.hash || header.number !== txs.owner.number) return null
+  const block: RpcBlock = { ...header, transactions: txs.transactions }
+  const scan = scanReceipts(receipts, block, bytes)
+  if (scan === null) return null
   const parts = archiveSlices({
-    block: answer.block,
-    transactions,
-    receipts: answer.receipts,
+    block: source,
+    head,
+    txSlices: txs.slices,
+    receipts,
     receiptSlices: scan.slices,
   })
   return { block, receipts: { bytes, list: scan.receipts }, parts }
+}
+
+function readAgain(answer: AnswerBytes, bytes: ByteBuffer): ReadAnswer {
+  const [block, receipts] = [answer.block, answer.receipts].map((part) => parseExact(part.toString()))
+  return readParsed({ number: answer.number, block, receipts }, bytes)
 }

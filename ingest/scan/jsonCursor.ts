@@ -4,7 +4,7 @@
  * over JSON.parse, which also finds the words for what is wrong.
  */
 import type { ByteBuffer, BytesAt } from './byteBuffer.ts'
-import { decodeHex, digitValue } from './hexBytes.ts'
+import { decodeHex, digitsEnd, digitValue } from './hexBytes.ts'
 
 /** Thrown, and caught by whoever started a scan: these bytes are for JSON.parse. One object, since no stack is wanted. */
 export const declined = new Error('not the JSON that can be scanned')
@@ -40,12 +40,12 @@ export interface Slice {
 export class JsonCursor {
   readonly source: Buffer
   /** The same bytes, for four at a step. */
-  readonly #view: DataView
+  readonly view: DataView
   at: number
 
   constructor(source: Buffer, at = 0) {
     this.source = source
-    this.#view = new DataView(source.buffer, source.byteOffset, source.byteLength)
+    this.view = new DataView(source.buffer, source.byteOffset, source.byteLength)
     this.at = at
   }
 
@@ -66,12 +66,15 @@ export class JsonCursor {
     return false
   }
 
-  startsWith(text: Uint8Array): boolean {
-    const { source, at } = this
-    for (let index = text.length - 1; index >= 0; index--) {
-      if (source[at + index] !== text[index]) return false
-    }
-    return true
+  /** Whether these bytes, four at least, stand here. */
+  startsWith(text: DataView): boolean {
+    return isSame(this.view, this.at, text, 0, text.byteLength)
+  }
+
+  /** Passes bytes, four at least, that stand at `place` too. */
+  expectSame(place: number, length: number): void {
+    if (!isSame(this.view, this.at, this.view, place, length)) throw declined
+    this.at += length
   }
 
   /** Passes exactly this text in quotes. */
@@ -93,13 +96,19 @@ export class JsonCursor {
     return true
   }
 
-  expectWord(word: Uint8Array): void {
+  expectWord(word: DataView): void {
     if (!this.startsWith(word)) throw declined
-    this.at += word.length
+    this.at += word.byteLength
   }
 
-  /** Passes a key in quotes. */
-  readKey(): string {
+  readBoolean(): boolean {
+    const isTrue = this.startsWith(words.true)
+    this.expectWord(isTrue ? words.true : words.false)
+    return isTrue
+  }
+
+  /** Passes a text of any characters that JSON does not escape. */
+  readText(): string {
     this.expect(ascii.quote)
     const start = this.at
     const end = this.#quoteAfter(start)
@@ -112,7 +121,7 @@ export class JsonCursor {
     this.#expectPrefix()
     target.reserve(width)
     const place = target.end
-    if (!decodeHex(this.source, this.at, target.bytes, place, width)) throw declined
+    if (!decodeHex(this.view, this.at, target.view, place, width)) throw declined
     target.length += width
     this.at += 2 * width
     this.expect(ascii.quote)
@@ -129,7 +138,7 @@ export class JsonCursor {
     const digits = this.#quoteAfter(this.at) - this.at
     if (digits % 2 !== 0) throw declined
     const place = target.putSize(digits / 2)
-    if (!decodeHex(this.source, this.at, target.bytes, place, digits / 2)) throw declined
+    if (!decodeHex(this.view, this.at, target.view, place, digits / 2)) throw declined
     target.length += digits / 2
     this.at += digits + 1
     return place
@@ -160,6 +169,23 @@ export class JsonCursor {
 
   readQuantityOrNull(digitsMax: number): `0x${string}` | null {
     return this.skipNull() ? null : this.readQuantity(digitsMax)
+  }
+
+  /** Passes a text of `0x` and lowercase hex digits and says how many digits that are. */
+  passHex(): number {
+    this.#expectPrefix()
+    const { source, at } = this
+    const end = digitsEnd(source, at)
+    if (source[end] !== ascii.quote) throw declined
+    this.at = end + 1
+    return end - at
+  }
+
+  /** Passes a quantity and says how many digits it has. */
+  passQuantity(): number {
+    const digits = this.#quantityDigits()
+    this.at += digits + 1
+    return digits
   }
 
   /** Passes any value. The inside of lists and objects is not looked at: whoever needs it valid parses it. */
@@ -203,8 +229,7 @@ export class JsonCursor {
   #quantityDigits(): number {
     this.#expectPrefix()
     const { source, at } = this
-    let end = at
-    while (digitValue(source[end] ?? 0) >= 0) end++
+    const end = digitsEnd(source, at)
     if (end === at || source[end] !== ascii.quote) throw declined
     if (end - at > 1 && source[at] === ascii.zero) throw declined
     return end - at
@@ -220,7 +245,7 @@ export class JsonCursor {
   /** Where a text that starts at `from` ends. */
   #quoteAfter(from: number): number {
     const { source } = this
-    const view = this.#view
+    const { view } = this
     let at = from
     for (const last = source.length - 4; at <= last; at += 4) {
       if (endsText(view.getInt32(at, true))) break
@@ -259,8 +284,20 @@ const highestBits = 0x80808080 | 0
 
 const oneDigit = Array.from({ length: 16 }, (_, value): `0x${string}` => `0x${value.toString(16)}`)
 
-export const words = {
-  null: Buffer.from('null'),
-  false: Buffer.from('false'),
-  true: Buffer.from('true'),
-} as const
+/** ASCII as `startsWith` takes it. */
+export function viewOf(text: string): DataView {
+  const bytes = Uint8Array.from(text, (character) => character.charCodeAt(0))
+  return new DataView(bytes.buffer)
+}
+
+export const words = { null: viewOf('null'), true: viewOf('true'), false: viewOf('false') } as const
+
+/** Four bytes at a step; the last step overlaps the one before. */
+function isSame(one: DataView, at: number, other: DataView, otherAt: number, length: number): boolean {
+  const last = length - 4
+  if (at + length > one.byteLength) return false
+  for (let offset = 0; offset < last; offset += 4) {
+    if (one.getInt32(at + offset, true) !== other.getInt32(otherAt + offset, true)) return false
+  }
+  return one.getInt32(at + last, true) === other.getInt32(otherAt + last, true)
+}

@@ -41,7 +41,8 @@ function logBytes(log: RpcLog, bytes: ByteBuffer): ScannedLog {
 function put(text: string, width: number, bytes: ByteBuffer): BytesAt {
   bytes.reserve(width)
   const place = bytes.end
-  decodeHex(Buffer.from(text, 'latin1'), 2, bytes.bytes, place, width)
+  const source = Buffer.from(text, 'latin1')
+  decodeHex(new DataView(source.buffer, source.byteOffset, source.length), 2, bytes.view, place, width)
   bytes.length += width
   return place
 }

@@ -4,6 +4,7 @@ import { digits8, digits64, digits256, quantityOf } from '../verify/shape.ts'
 import type { ByteBuffer, BytesAt } from './byteBuffer.ts'
 import { ascii, declined, JsonCursor, type Slice, words } from './jsonCursor.ts'
 import { ObjectKeys, withKey } from './objectKeys.ts'
+import { RepeatedText } from './repeatedText.ts'
 import { addressBytes, bloomBytes, hashBytes, ScannedLog, type ScannedReceipt } from './scannedReceipt.ts'
 
 export interface ReceiptScan {
@@ -32,22 +33,35 @@ interface Surroundings {
   readonly cursor: JsonCursor
   readonly bytes: ByteBuffer
   readonly tx: RpcTransaction
-  /** Of the transaction, as text. */
-  readonly txIndex: string
+  readonly owner: Owner
+}
+
+/** What receipts and logs say of the transaction they belong to. */
+interface Owner {
+  readonly hash: RepeatedText
+  readonly index: RepeatedText
+  readonly blockHash: RepeatedText
+  readonly blockNumber: RepeatedText
 }
 
 type ReadField = (from: Surroundings, receipt: Mutable<ScannedReceipt>) => void
 
 /** Fields that every receipt has come first. */
 const required: Readonly<Record<string, ReadField>> = {
-  transactionHash: (from, receipt) => {
-    receipt.transactionHash = readKnown(from, from.tx.hash, hashBytes)
+  transactionHash: ({ cursor, bytes, owner }, receipt) => {
+    const start = cursor.at
+    owner.hash.expect(cursor)
+    cursor.at = start
+    receipt.transactionHash = cursor.readBytes(hashBytes, bytes)
   },
-  transactionIndex: ({ cursor, txIndex }) => cursor.expectQuoted(txIndex),
-  blockHash: ({ cursor, tx }) => cursor.expectQuoted(tx.blockHash),
-  blockNumber: ({ cursor, tx }) => cursor.expectQuoted(tx.blockNumber),
-  from: (from, receipt) => {
-    receipt.from = readKnown(from, from.tx.from, addressBytes)
+  transactionIndex: ({ cursor, owner }) => owner.index.expect(cursor),
+  blockHash: ({ cursor, owner }) => owner.blockHash.expect(cursor),
+  blockNumber: ({ cursor, owner }) => owner.blockNumber.expect(cursor),
+  from: ({ cursor, bytes, tx }, receipt) => {
+    const start = cursor.at
+    cursor.expectQuoted(tx.from)
+    cursor.at = start
+    receipt.from = cursor.readBytes(addressBytes, bytes)
   },
   gasUsed: ({ cursor }, receipt) => {
     receipt.gasUsed = cursor.readNumber()
@@ -110,14 +124,6 @@ const receiptKeys = new ObjectKeys([...Object.keys(fields), 'logs'])
 const logsKey = readers.length
 const receiptRequired = ((1 << Object.keys(required).length) - 1) | (1 << logsKey)
 
-/** Bytes whose text the transaction has told. */
-function readKnown({ cursor, bytes }: Surroundings, text: string, width: number): BytesAt {
-  const start = cursor.at
-  cursor.expectQuoted(text)
-  cursor.at = start
-  return cursor.readBytes(width, bytes)
-}
-
 const logKeys = new ObjectKeys([
   'address',
   'topics',
@@ -137,12 +143,16 @@ class ReceiptScanner {
   readonly #cursor: JsonCursor
   readonly #block: RpcBlock
   readonly #bytes: ByteBuffer
+  readonly #blockHash: RepeatedText
+  readonly #blockNumber: RepeatedText
   #logIndex = 0
 
   constructor(cursor: JsonCursor, block: RpcBlock, bytes: ByteBuffer) {
     this.#cursor = cursor
     this.#block = block
     this.#bytes = bytes
+    this.#blockHash = new RepeatedText(block.hash)
+    this.#blockNumber = new RepeatedText(block.number)
   }
 
   scan(): ReceiptScan {
@@ -154,7 +164,7 @@ class ReceiptScanner {
     if (transactions.length === 0) cursor.expect(ascii.closeList)
     for (const [index, tx] of transactions.entries()) {
       const from = cursor.at
-      receipts.push(this.#receipt(tx, quantityOf(index)))
+      receipts.push(this.#receipt(tx, this.#ownerOf(tx, index)))
       slices.push({ from, to: cursor.at })
       if (cursor.hasNext(ascii.closeList) !== index + 1 < transactions.length) throw declined
     }
@@ -162,9 +172,19 @@ class ReceiptScanner {
     return { receipts, slices }
   }
 
-  #receipt(tx: RpcTransaction, txIndex: string): ScannedReceipt {
+  /** Transactions have been compared with their block. */
+  #ownerOf(tx: RpcTransaction, index: number): Owner {
+    return {
+      hash: new RepeatedText(tx.hash),
+      index: new RepeatedText(quantityOf(index)),
+      blockHash: this.#blockHash,
+      blockNumber: this.#blockNumber,
+    }
+  }
+
+  #receipt(tx: RpcTransaction, owner: Owner): ScannedReceipt {
     const cursor = this.#cursor
-    const from: Surroundings = { cursor, bytes: this.#bytes, tx, txIndex }
+    const from: Surroundings = { cursor, bytes: this.#bytes, tx, owner }
     const receipt = emptyReceipt()
     let seen = 0
     let key = receiptKeys.none
@@ -176,7 +196,7 @@ class ReceiptScanner {
         continue
       }
       seen = withKey(seen, key)
-      if (key === logsKey) receipt.logs = this.#logs(tx, txIndex)
+      if (key === logsKey) receipt.logs = this.#logs(owner)
       else readers[key]?.(from, receipt)
     } while (cursor.hasNext(ascii.closeObject))
     if ((seen & receiptRequired) !== receiptRequired) throw declined
@@ -184,7 +204,7 @@ class ReceiptScanner {
     return receipt
   }
 
-  #logs(tx: RpcTransaction, txIndex: string): readonly ScannedLog[] {
+  #logs(owner: Owner): readonly ScannedLog[] {
     const cursor = this.#cursor
     const logs: ScannedLog[] = []
     cursor.expect(ascii.openList)
@@ -192,12 +212,12 @@ class ReceiptScanner {
       cursor.at++
       return logs
     }
-    do logs.push(this.#log(tx, txIndex))
+    do logs.push(this.#log(owner))
     while (cursor.hasNext(ascii.closeList))
     return logs
   }
 
-  #log(tx: RpcTransaction, txIndex: string): ScannedLog {
+  #log(owner: Owner): ScannedLog {
     const cursor = this.#cursor
     const bytes = this.#bytes
     const logIndex = this.#logIndex++
@@ -220,19 +240,19 @@ class ReceiptScanner {
         topicsAt = bytes.end
         topicCount = this.#topics()
       } else if (key === 2) data = cursor.readSizedBytes(bytes)
-      else this.#logPlace(key, tx, txIndex, logIndex)
+      else this.#logPlace(key, owner, logIndex)
     } while (cursor.hasNext(ascii.closeObject))
     if ((seen & logRequired) !== logRequired) throw declined
     return new ScannedLog(bytes, address, topicCount, topicsAt, data, logIndex)
   }
 
   /** Numbers are those of `logKeys`, behind the log's content. */
-  #logPlace(key: number, tx: RpcTransaction, txIndex: string, logIndex: number): void {
+  #logPlace(key: number, owner: Owner, logIndex: number): void {
     const cursor = this.#cursor
-    if (key === 3) cursor.expectQuoted(tx.blockHash)
-    else if (key === 4) cursor.expectQuoted(tx.blockNumber)
-    else if (key === 5) cursor.expectQuoted(tx.hash)
-    else if (key === 6) cursor.expectQuoted(txIndex)
+    if (key === 3) owner.blockHash.expect(cursor)
+    else if (key === 4) owner.blockNumber.expect(cursor)
+    else if (key === 5) owner.hash.expect(cursor)
+    else if (key === 6) owner.index.expect(cursor)
     else if (key === 7) cursor.expectQuoted(quantityOf(logIndex))
     else if (key === 8) {
       if (!cursor.skipNull()) cursor.expectWord(words.false)

@@ -1,0 +1,289 @@
+/**
+ * From the bytes of a block to its transactions, without JSON.parse: checks in one pass over the bytes, and texts that are
+ * slices of the block's. What it does not know in a transaction, it leaves to JSON.parse for that transaction alone.
+ */
+import type { Address, Hash } from '../../primitives.ts'
+import { checkTransaction, type Quantity, type RpcBlock, type RpcTransaction } from '../block.ts'
+import { digits8, digits64, digits256, Place, quantityOf } from '../verify/shape.ts'
+import { ascii, declined, JsonCursor, type Slice } from './jsonCursor.ts'
+import { JsonTexts } from './jsonTexts.ts'
+import { ObjectKeys, withKey } from './objectKeys.ts'
+import { RepeatedText } from './repeatedText.ts'
+import { addressBytes, hashBytes } from './scannedReceipt.ts'
+import { scanCalls, scanSignature } from './scanTempoParts.ts'
+
+export interface TransactionScan {
+  readonly transactions: readonly RpcTransaction[]
+  /** The list in the answer, with its brackets. */
+  readonly list: Slice
+  /** One per transaction. */
+  readonly slices: readonly Slice[]
+  /** The block as all transactions name it; for the caller to compare with the header, which is not parsed here. */
+  readonly owner: BlockName
+}
+
+type BlockName = Pick<RpcBlock, 'hash' | 'number'>
+
+/**
+ * Reads the transactions, if every check of `parseBlock` holds for them; null if it takes JSON.parse to tell. The rest of
+ * the block is passed over.
+ * @throws NodeAnswerError, SyntaxError
+ */
+export function scanTransactions(source: Buffer): TransactionScan | null {
+  try {
+    return scanBlock(new JsonTexts(new JsonCursor(source)))
+  } catch (error) {
+    if (error === declined) return null
+    throw error
+  }
+}
+
+/** The block's own name has to stand before the transactions; every node writes it there. */
+function scanBlock(texts: JsonTexts): TransactionScan {
+  const { cursor } = texts
+  const owner: Partial<Mutable<BlockName>> = {}
+  let scan: TransactionScan | null = null
+  cursor.expect(ascii.openObject)
+  do {
+    const key = cursor.readText()
+    cursor.expect(ascii.colon)
+    if (key === 'hash' && owner.hash === undefined) owner.hash = texts.readBytes(hashBytes) as Hash
+    else if (key === 'number' && owner.number === undefined) owner.number = texts.readQuantity(digits64)
+    else if (key === 'transactions' && scan === null) scan = scanList(texts, nameOf(owner))
+    // Of a key that comes twice the last one counts, for a parser.
+    else if (key === 'hash' || key === 'number' || key === 'transactions') throw declined
+    else cursor.skipValue()
+  } while (cursor.hasNext(ascii.closeObject))
+  if (scan === null) throw declined
+  return scan
+}
+
+function nameOf({ hash, number }: Partial<BlockName>): BlockName {
+  if (hash === undefined || number === undefined) throw declined
+  return { hash, number }
+}
+
+function scanList(texts: JsonTexts, owner: BlockName): TransactionScan {
+  const { cursor } = texts
+  const start = cursor.at
+  const transactions: RpcTransaction[] = []
+  const slices: Slice[] = []
+  const blockHash = new RepeatedText(owner.hash)
+  const blockNumber = new RepeatedText(owner.number)
+  cursor.expect(ascii.openList)
+  if (cursor.peek() === ascii.closeList) cursor.at++
+  else
+    do {
+      const from = cursor.at
+      const index = transactions.length
+      transactions.push(scanOrParse({ cursor, texts, owner, blockHash, blockNumber, index }))
+      slices.push({ from, to: cursor.at })
+    } while (cursor.hasNext(ascii.closeList))
+  return { transactions, list: { from: start, to: cursor.at }, slices, owner }
+}
+
+type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] }
+type Transaction = Mutable<RpcTransaction>
+
+/** What is read from, and what a transaction must say of its place. */
+interface Surroundings {
+  readonly cursor: JsonCursor
+  readonly texts: JsonTexts
+  readonly owner: BlockName
+  readonly blockHash: RepeatedText
+  readonly blockNumber: RepeatedText
+  readonly index: number
+}
+
+function scanOrParse(from: Surroundings): RpcTransaction {
+  const start = from.cursor.at
+  try {
+    return scanTransaction(from)
+  } catch (error) {
+    if (error !== declined) throw error
+    from.cursor.at = start
+    return parseTransaction(from)
+  }
+}
+
+/** @throws NodeAnswerError */
+function parseTransaction({ cursor, owner, index }: Surroundings): RpcTransaction {
+  const place: Place = new Place(Number(owner.number))
+  place.list = 'transactions'
+  place.index = index
+  return checkTransaction(parseValue(cursor), owner, place)
+}
+
+/** Passes a list or an object and parses it. */
+function parseValue(cursor: JsonCursor): unknown {
+  const from = cursor.at
+  const isList = cursor.peek() === ascii.openList
+  if (!isList && cursor.peek() !== ascii.openObject) throw declined
+  cursor.skipList(isList ? ascii.closeList : ascii.closeObject)
+  return JSON.parse(cursor.source.toString('utf8', from, cursor.at))
+}
+
+type ReadField = (from: Surroundings, tx: Transaction) => void
+
+/** Fields that every transaction has come first. */
+const required: Readonly<Record<string, ReadField>> = {
+  hash: ({ texts }, tx) => {
+    tx.hash = texts.readBytes(hashBytes) as Hash
+  },
+  from: ({ texts }, tx) => {
+    tx.from = texts.readBytes(addressBytes) as Address
+  },
+  gas: ({ texts }, tx) => {
+    tx.gas = texts.readQuantity(digits64)
+  },
+  blockHash: ({ cursor, owner, blockHash }, tx) => {
+    blockHash.expect(cursor)
+    tx.blockHash = owner.hash
+  },
+  blockNumber: ({ cursor, owner, blockNumber }, tx) => {
+    blockNumber.expect(cursor)
+    tx.blockNumber = owner.number
+  },
+  transactionIndex: ({ cursor, index }, tx) => {
+    tx.transactionIndex = quantityOf(index) as Quantity
+    cursor.expectQuoted(tx.transactionIndex)
+  },
+}
+
+type QuantityField =
+  | ('nonce' | 'value' | 'chainId' | 'gasPrice' | 'maxFeePerGas' | 'maxPriorityFeePerGas')
+  | ('nonceKey' | 'validBefore' | 'validAfter' | 'v' | 'yParity')
+
+const quantity =
+  (field: QuantityField, digitsMax: number): ReadField =>
+  ({ texts }, tx) => {
+    tx[field] = texts.readQuantityOrNull(digitsMax)
+  }
+
+const addressOf =
+  (field: 'to' | 'feeToken'): ReadField =>
+  ({ texts }, tx) => {
+    tx[field] = texts.readBytesOrNull(addressBytes) as Address | null
+  }
+
+/** 256 bits, with or without leading zeros. */
+const word =
+  (field: 'r' | 's'): ReadField =>
+  ({ cursor, texts }, tx) => {
+    tx[field] = cursor.skipNull() ? null : texts.readDigits()
+    const length = tx[field]?.length ?? 3
+    if (length < 3 || length > 2 + digits256) throw declined
+  }
+
+/** Parts of Tempo's envelope that only their encoder knows. */
+const unchecked =
+  (field: 'feePayerSignature' | 'keyAuthorization' | 'aaAuthorizationList'): ReadField =>
+  ({ cursor }, tx) => {
+    tx[field] = cursor.skipNull() ? null : parseValue(cursor)
+  }
+
+const optional: Readonly<Record<string, ReadField>> = {
+  type: ({ texts }, tx) => {
+    tx.type = texts.readQuantityOrNull(digits8) ?? '0x0'
+  },
+  nonce: quantity('nonce', digits64),
+  to: addressOf('to'),
+  value: quantity('value', digits256),
+  input: ({ texts }, tx) => {
+    tx.input = texts.readHexOrNull()
+  },
+  chainId: quantity('chainId', digits64),
+  gasPrice: quantity('gasPrice', digits256),
+  maxFeePerGas: quantity('maxFeePerGas', digits256),
+  maxPriorityFeePerGas: quantity('maxPriorityFeePerGas', digits256),
+  // One that has entries is left to JSON.parse, with its checks.
+  accessList: ({ cursor }, tx) => {
+    if (cursor.skipNull()) return
+    cursor.expect(ascii.openList)
+    cursor.expect(ascii.closeList)
+    tx.accessList = []
+  },
+  r: word('r'),
+  s: word('s'),
+  v: quantity('v', digits256),
+  yParity: quantity('yParity', digits64),
+  calls: ({ cursor, texts }, tx) => {
+    tx.calls = cursor.skipNull() ? null : scanCalls(texts)
+  },
+  feeToken: addressOf('feeToken'),
+  nonceKey: quantity('nonceKey', digits256),
+  validBefore: quantity('validBefore', digits64),
+  validAfter: quantity('validAfter', digits64),
+  feePayerSignature: unchecked('feePayerSignature'),
+  keyAuthorization: unchecked('keyAuthorization'),
+  aaAuthorizationList: unchecked('aaAuthorizationList'),
+  signature: ({ cursor, texts }, tx) => {
+    tx.signature = cursor.skipNull() ? null : (scanSignature(texts) ?? parseValue(cursor))
+  },
+  blockTimestamp: ({ cursor }) => cursor.skipValidValue(),
+}
+
+const fields = { ...required, ...optional }
+const readers = Object.values(fields)
+const keys = new ObjectKeys(Object.keys(fields))
+const requiredKeys = (1 << Object.keys(required).length) - 1
+
+function scanTransaction(from: Surroundings): RpcTransaction {
+  const { cursor } = from
+  const tx = emptyTransaction(from.owner)
+  let seen = 0
+  let key = keys.none
+  cursor.expect(ascii.openObject)
+  do {
+    key = keys.read(cursor, key)
+    const read = readers[key]
+    if (read === undefined) throw declined
+    seen = withKey(seen, key)
+    read(from, tx)
+  } while (cursor.hasNext(ascii.closeObject))
+  if ((seen & requiredKeys) !== requiredKeys || !isWhole(tx)) throw declined
+  return tx
+}
+
+/** Whether the fields are there that an envelope cannot be read without. */
+function isWhole({ type, nonce, calls, value, input }: Transaction): boolean {
+  if (type === '0x76') return calls !== null && nonce !== null
+  return type.length !== 3 || type > '0x4' || (nonce !== null && value !== null && input !== null)
+}
+
+/** With all fields there may be, so that all transactions have one shape; null for those that are not in the answer. */
+function emptyTransaction({ hash, number }: BlockName): Transaction {
+  return {
+    hash,
+    type: '0x0',
+    blockHash: hash,
+    blockNumber: number,
+    transactionIndex: '0x0',
+    from: noAddress,
+    gas: '0x0',
+    nonce: null,
+    to: null,
+    value: null,
+    input: null,
+    chainId: null,
+    gasPrice: null,
+    maxFeePerGas: null,
+    maxPriorityFeePerGas: null,
+    accessList: null,
+    r: null,
+    s: null,
+    v: null,
+    yParity: null,
+    calls: null,
+    feeToken: null,
+    nonceKey: null,
+    validBefore: null,
+    validAfter: null,
+    feePayerSignature: null,
+    keyAuthorization: null,
+    aaAuthorizationList: null,
+    signature: null,
+  }
+}
+
+const noAddress = `0x${'0'.repeat(2 * addressBytes)}` as Address
