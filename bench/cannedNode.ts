@@ -6,6 +6,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { type CannedChain, readCannedFile } from './cannedFile.ts'
+import { type CannedLogs, cannedLogs } from './cannedLogs.ts'
 
 /** What the parent says: what to serve, and then when blocks may be answered. */
 export type ServeMessage =
@@ -15,6 +16,8 @@ export type ServeMessage =
       readonly path: string
       /** Waited before every answer, as a node that is far away would have it. */
       readonly latencyMs: number
+      /** Whether eth_getLogs is answered; cutting logs out of receipts takes seconds. */
+      readonly answersLogs: boolean
     }
   | { readonly type: 'hold' | 'release' }
   | ({ readonly type: 'live' } & LiveBlocks)
@@ -47,6 +50,9 @@ interface Request {
 /** Blocks are held back until the reader has started up: what is measured begins with the first of them. */
 let released = Promise.withResolvers<void>()
 
+/** Null: eth_getLogs is unknown here. */
+let logs: CannedLogs | null = null
+
 /** Null: the whole chain is there. */
 let live: LiveBlocks | null = null
 
@@ -59,15 +65,16 @@ function newest(chain: CannedChain): number {
 }
 
 process.on('message', (message: ServeMessage) => {
-  if (message.type === 'serve') serve(message.path, message.latencyMs)
+  if (message.type === 'serve') serve(message)
   else if (message.type === 'live') live = message
   else if (message.type === 'release') released.resolve()
   else released = Promise.withResolvers()
 })
 process.once('disconnect', () => process.exit(0))
 
-function serve(path: string, latencyMs: number): void {
+function serve({ path, latencyMs, answersLogs }: ServeMessage & { type: 'serve' }): void {
   const chain = readCannedFile(path)
+  if (answersLogs) logs = cannedLogs(chain)
   const server = createServer((request, response) => {
     // Readers ask whether heads are announced over WebSocket here; they are not.
     if (request.method !== 'POST') return void response.writeHead(405).end()
@@ -131,9 +138,16 @@ function resultOf(chain: CannedChain, method: string, params: readonly unknown[]
       )
     case 'eth_getBlockReceipts':
       return within(chain, params[0], chain.receipts)
+    case 'eth_getLogs':
+      return logsOf(params[0])
     default:
       return undefined
   }
+}
+
+function logsOf(filter: unknown): Buffer | undefined {
+  const { fromBlock, toBlock } = filter as { fromBlock: string; toBlock: string }
+  return logs?.within(Number(fromBlock), Number(toBlock))
 }
 
 /** A block without its transactions, which come last. */

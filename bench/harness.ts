@@ -20,11 +20,20 @@ export interface CannedNode {
   stop(): void
 }
 
+export interface NodeOptions {
+  /** Waited before every answer. */
+  readonly latencyMs?: number
+  readonly answersLogs?: boolean
+}
+
 /** Starts a node with a chain; resolves when it answers. It holds back blocks until released. */
-export async function startCannedNode(chain: Chain, latencyMs = 0): Promise<CannedNode> {
+export async function startCannedNode(
+  chain: Chain,
+  { latencyMs = 0, answersLogs = false }: NodeOptions = {},
+): Promise<CannedNode> {
   const path = await buildCannedFile(chain)
   const child = fork(fileURLToPath(new URL('./cannedNode.ts', import.meta.url)))
-  const serve: ServeMessage = { type: 'serve', path, latencyMs }
+  const serve: ServeMessage = { type: 'serve', path, latencyMs, answersLogs }
   child.send(serve)
   const [{ url, blocks, bytes }]: [NodeMessage] = (await once(child, 'message')) as [NodeMessage]
   const tell = (type: 'hold' | 'release') => child.send({ type } satisfies ServeMessage)

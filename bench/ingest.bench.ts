@@ -44,7 +44,7 @@ export async function benchGrowth(): Promise<Line[]> {
 export async function benchFar(): Promise<Line[]> {
   const chain = dense(denseBlocks)
   const secondsAt = async (latencyMs: number) => {
-    const node = await startCannedNode(chain, latencyMs)
+    const node = await startCannedNode(chain, { latencyMs })
     try {
       return (await runPipeline(node, 'roots')).committedSeconds
     } finally {

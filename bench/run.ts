@@ -5,6 +5,7 @@ import { type Line, machine } from './harness.ts'
 import { benchFar, benchGrowth, benchIngest } from './ingest.bench.ts'
 import { benchLists } from './lists.bench.ts'
 import { benchLive } from './live.bench.ts'
+import { benchPeers } from './peers.bench.ts'
 import { benchQuery } from './query.bench.ts'
 
 const subjects: Readonly<Record<string, () => Promise<Line[]>>> = {
@@ -16,6 +17,7 @@ const subjects: Readonly<Record<string, () => Promise<Line[]>>> = {
   live: benchLive,
   lists: benchLists,
   query: benchQuery,
+  peers: benchPeers,
 }
 
 const asked = process.argv.slice(2)
