@@ -17,7 +17,7 @@ import type { RlpWriter } from './rlp.ts'
  */
 export function writeReceipt(
   writer: RlpWriter,
-  { bytes }: ByteBuffer,
+  bytes: ByteBuffer,
   receipt: ScannedReceipt,
   type: string,
 ): void {
@@ -48,7 +48,7 @@ function bloomOf(logs: readonly ScannedLog[]): Uint8Array {
   return bloom.bytes
 }
 
-function writeLogs(writer: RlpWriter, bytes: Uint8Array, logs: readonly ScannedLog[]): void {
+function writeLogs(writer: RlpWriter, bytes: ByteBuffer, logs: readonly ScannedLog[]): void {
   const all = writer.written
   for (let index = logs.length - 1; index >= 0; index--) {
     const log = logs[index]

@@ -3,6 +3,8 @@
  * of its content, which is known once the content stands behind it, so nothing is measured first or moved afterwards.
  */
 
+import type { ByteBuffer } from '../scan/byteBuffer.ts'
+
 /**
  * What can be encoded: bytes as checked lowercase `0x` text, raw bytes, lists. A quantity (`0x0`, `0x1f4`) is given as
  * nodes write it: zero is the empty string, and an odd number of digits starts with a byte of one digit. Absent values
@@ -17,6 +19,7 @@ const bytesAtFirst = 1 << 16
 export class RlpWriter {
   written = 0
   #bytes: Buffer = Buffer.allocUnsafeSlow(bytesAtFirst)
+  #view: DataView = viewOf(this.#bytes)
 
   /** What was written after a mark, as a view that is valid until the next write. */
   since(mark: number): Uint8Array {
@@ -78,12 +81,11 @@ export class RlpWriter {
   }
 
   /** Puts a byte string that is part of a buffer in front of what is written. */
-  writeSlice(source: Uint8Array, from: number, length: number): void {
+  writeSlice({ bytes, view }: ByteBuffer, from: number, length: number): void {
     const mark = this.written
     const start = this.#take(length)
-    const bytes = this.#bytes
-    if (length > copiedMax) bytes.set(source.subarray(from, from + length), start)
-    else for (let index = 0; index < length; index++) bytes[start + index] = source[from + index] ?? 0
+    if (length > copiedMax) this.#bytes.set(bytes.subarray(from, from + length), start)
+    else copyShort(view, from, this.#view, start, length)
     this.closeString(mark)
   }
 
@@ -149,6 +151,7 @@ export class RlpWriter {
     this.#bytes = Buffer.allocUnsafeSlow(length)
     const held = this.written - size
     before.copy(this.#bytes, length - held, before.length - held)
+    this.#view = viewOf(this.#bytes)
   }
 }
 
@@ -160,6 +163,17 @@ const nativeAbove = 20
 
 /** Up to this many bytes a loop is faster than making the view that `set` takes. */
 const copiedMax = 64
+
+function viewOf({ buffer, byteOffset, byteLength }: Buffer): DataView {
+  return new DataView(buffer, byteOffset, byteLength)
+}
+
+/** Four bytes at a step take a third of the time of one. */
+function copyShort(source: DataView, from: number, target: DataView, start: number, length: number): void {
+  let index = 0
+  for (; index + 4 <= length; index += 4) target.setInt32(start + index, source.getInt32(from + index))
+  for (; index < length; index++) target.setInt8(start + index, source.getInt8(from + index))
+}
 
 const digits = new Uint8Array(128)
 for (let digit = 0; digit < 16; digit++) digits[digit.toString(16).charCodeAt(0)] = digit
