@@ -6,7 +6,7 @@ import { blockRow } from './rows/blockRow.ts'
 import { type StoredFee, scannedFee } from './rows/fee.ts'
 import { logRow } from './rows/logRow.ts'
 import { toNumber } from './rows/quantity.ts'
-import { recipientOf, statusOf, txRow } from './rows/txRow.ts'
+import { recipientOf, statusOf, type TxPlace, txRow } from './rows/txRow.ts'
 import { findVirtualForwards } from './rows/virtualForwards.ts'
 
 /** What the rows of a block depend on besides its answer. */
@@ -35,8 +35,9 @@ export function decodeBlock(
     const receipt = receipts[index]
     if (receipt === undefined) throw new Error(`block ${place.number}: transaction ${index} has no receipt`)
     const fee = scannedFee(rules.profile, tx, receipt)
-    rows.txs.append(txRow(block, tx, receipt, fee))
-    appendLogs(rules.profile, place, index, receipt, rows)
+    const txPlace = { blockNumber: place.number, timestampSeconds: place.timestampSeconds, txIndex: index }
+    rows.txs.append(txRow(txPlace, tx, receipt, fee))
+    appendLogs(rules.profile, txPlace, receipt, rows)
     const facts = factsOf(place, index, tx, receipt, fee)
     for (const projection of rules.projections) projection.project(facts, rows)
   })
@@ -45,25 +46,14 @@ export function decodeBlock(
 type BlockPlace = ProjectedTransaction['block']
 
 /** Logs are given to projections as they were scanned, with what was found out about them. */
-function appendLogs(
-  profile: ChainProfile,
-  block: BlockPlace,
-  txIndex: number,
-  receipt: ScannedReceipt,
-  rows: RowSinks,
-): void {
+function appendLogs(profile: ChainProfile, tx: TxPlace, receipt: ScannedReceipt, rows: RowSinks): void {
   if (profile.kind === 'tempo') {
     for (const position of findVirtualForwards(receipt.logs)) {
       const log = receipt.logs[position]
       if (log) log.isVirtualForward = true
     }
   }
-  const place = {
-    blockNumber: block.number,
-    timestampSeconds: block.timestampSeconds,
-    txIndex,
-    txHash: receipt.transactionHash,
-  }
+  const place = { ...tx, txHash: receipt.transactionHash }
   for (const log of receipt.logs) rows.logs.append(logRow(log, place))
 }
 

@@ -53,7 +53,6 @@ function source(table: Table): string {
   const fixedBytes = 2 + fixed.length * 36 + wide.length * (decimal.decimalBytesMax + 64)
   return `
 const { ${[...Object.keys(values), ...Object.keys(decimal)].join(', ')}, crcOf, fail } = scope
-const encoder = new TextEncoder()
 ${wide.map(({ n }) => `const g${n} = new Uint16Array(groupsMax)`).join('\n')}
 ${slots
   .filter(isHex)
@@ -92,16 +91,13 @@ function slotsOf(table: Table): Slot[] {
 const isHex = ({ column }: Slot): boolean => column.type === 'address' || column.type === 'hash'
 const isVariable = ({ column }: Slot): boolean => column.type === 'bytes' || column.type === 'text'
 
-/** Lengths are known before anything is written, so that one check of the room serves the whole row. */
+/** Lengths, or the most they can be, are known before anything is written, so that one check of the room serves the whole row. */
 function measure({ column, n }: Slot): string {
-  const text = column.type === 'text'
-  const length = text
-    ? `(x${n} = toUtf8(encoder, x${n})) === null ? -1 : x${n}.length`
-    : `byteLengthOf(x${n}, source)`
+  const most = column.type === 'text' ? 'utf8BytesMax(given)' : 'byteLengthOf(given, source)'
   return `let n${n} = 0
   if (x${n} !== null) {
     const given = x${n}
-    n${n} = ${length}
+    n${n} = ${most}
     if (n${n} < 0) fail(${JSON.stringify(column.name)}, given, x0)
     room += n${n}
   }`
@@ -168,7 +164,7 @@ const writers: Readonly<Record<ColumnType, (slot: Slot) => string>> = {
   address: (s) => hex(s, 20),
   hash: (s) => hex(s, 32),
   bytes: (s) => variable(s, `if (!writeBytes(b, p, x${s.n}, n${s.n}, source)) ${failure(s)}`),
-  text: (s) => variable(s, `b.set(x${s.n}, p)`),
+  text: (s) => `n${s.n} = writeUtf8(b, p + 4, x${s.n}); ${variable(s, '')}`,
   uint256: () => '',
 }
 

@@ -1,12 +1,10 @@
 import type { BytesAt } from '#ingest/scan/byteBuffer.ts'
 import type { ScannedLog } from '#ingest/scan/scannedReceipt.ts'
 import type { StoredRow } from '../tables.ts'
+import type { TxPlace } from './txRow.ts'
 
 /** The transaction a log belongs to, as its rows name it. */
-export interface LogPlace {
-  readonly blockNumber: number
-  readonly timestampSeconds: number
-  readonly txIndex: number
+export interface LogPlace extends TxPlace {
   readonly txHash: BytesAt
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { RpcBlock, RpcReceipt, RpcTransaction } from '#ingest/block.ts'
+import type { RpcReceipt, RpcTransaction } from '#ingest/block.ts'
 import { resolveRow, scanned } from '#test/support/scanned.ts'
 import { address, hash } from '../../primitives.ts'
 import type { StoredFee } from './fee.ts'
@@ -10,22 +10,7 @@ const sender = address(`0x${'a1'.repeat(20)}`)
 const target = address(`0x${'b2'.repeat(20)}`)
 const free: StoredFee = { payer: null, token: null, amount: 0n, logPosition: null }
 
-const block: RpcBlock = {
-  number: '0x10',
-  hash: word,
-  parentHash: word,
-  timestamp: '0x697e9eef',
-  miner: sender,
-  stateRoot: word,
-  transactionsRoot: word,
-  receiptsRoot: word,
-  logsBloom: `0x${'00'.repeat(256)}`,
-  sha3Uncles: word,
-  gasLimit: '0x1dcd6500',
-  gasUsed: '0x0',
-  extraData: '0x',
-  transactions: [],
-}
+const place = { blockNumber: 16, timestampSeconds: 1_769_905_903, txIndex: 0 }
 
 const plain: RpcTransaction = {
   hash: word,
@@ -74,7 +59,7 @@ const rowOf = (tx: RpcTransaction, fields: Partial<RpcReceipt> = {}) => {
   const { bytes, list } = scanned([{ ...receipt, ...fields }])
   const [only] = list
   if (!only) throw new Error('one receipt was made')
-  return resolveRow('txs', txRow(block, tx, only, free), bytes)
+  return resolveRow('txs', txRow(place, tx, only, free), bytes)
 }
 
 describe('txRow', () => {

@@ -1,4 +1,4 @@
-import type { Quantity, RpcBlock, RpcCall, RpcTransaction } from '#ingest/block.ts'
+import type { Quantity, RpcCall, RpcTransaction } from '#ingest/block.ts'
 import type { ScannedReceipt } from '#ingest/scan/scannedReceipt.ts'
 import type { Address } from '../../primitives.ts'
 import type { Stored } from '../projection.ts'
@@ -9,17 +9,25 @@ import { toNumber, toUint64, toUint64OrNull, toUint256, toUint256OrNull } from '
 /** Tempo's transaction: batched calls, fee token, sponsor, nonce lanes, validity window, several signature kinds. */
 export const tempoType = '0x76'
 
+/** Where a transaction stands, as its rows name it. */
+export interface TxPlace {
+  readonly blockNumber: number
+  readonly timestampSeconds: number
+  readonly txIndex: number
+}
+
 /** A transaction with its receipt; they are 1:1 and stored as one row. */
 export function txRow(
-  block: RpcBlock,
+  place: TxPlace,
   tx: RpcTransaction,
   receipt: ScannedReceipt,
   fee: StoredFee,
 ): StoredRow<'txs'> {
+  const tempo = tx.type === tempoType ? tempoColumns(tx) : notTempo
   return {
-    block_num: toNumber(block.number),
-    idx: toNumber(tx.transactionIndex),
-    block_timestamp: toNumber(block.timestamp),
+    block_num: place.blockNumber,
+    idx: place.txIndex,
+    block_timestamp: place.timestampSeconds,
     hash: receipt.transactionHash,
     type: toNumber(tx.type),
     from: receipt.from,
@@ -27,7 +35,13 @@ export function txRow(
     input: tx.type === tempoType ? '0x' : (tx.input ?? '0x'),
     gas_limit: toUint64(tx.gas),
     nonce: toUint64OrNull(tx.nonce),
-    ...tempoColumns(tx),
+    // Spread here, these would cost as much as all the others.
+    nonce_key: tempo.nonce_key,
+    fee_token: tempo.fee_token,
+    calls: tempo.calls,
+    call_count: tempo.call_count,
+    valid_before: tempo.valid_before,
+    valid_after: tempo.valid_after,
     signature_type: signatureTypeOf(tx),
     status: statusOf(receipt),
     gas_used: receipt.gasUsed,
@@ -71,10 +85,9 @@ const notTempo: TempoColumns = {
 }
 
 function tempoColumns(tx: RpcTransaction): TempoColumns {
-  if (tx.type !== tempoType) return notTempo
   const calls = tx.calls ?? []
   return {
-    nonce_key: tx.nonceKey ? `0x${tx.nonceKey.slice(2).padStart(64, '0')}` : null,
+    nonce_key: tx.nonceKey ? wordOf(tx.nonceKey) : null,
     fee_token: tx.feeToken ?? null,
     calls: JSON.stringify(calls.map(callFields)),
     call_count: calls.length,
@@ -82,6 +95,12 @@ function tempoColumns(tx: RpcTransaction): TempoColumns {
     valid_after: boundOrNull(tx.validAfter),
   }
 }
+
+/** The first nonce lane, which most transactions are in. */
+const zeroWord = `0x${'0'.repeat(64)}`
+
+const wordOf = (quantity: Quantity): string =>
+  quantity === '0x0' ? zeroWord : `0x${quantity.slice(2).padStart(64, '0')}`
 
 const callFields = (call: RpcCall) => ({
   to: call.to ?? null,
