@@ -39,7 +39,7 @@ function sliceResults(source: Buffer, count: number): readonly Buffer[] | null {
   const results: Buffer[] = new Array(count)
   let start = 1
   for (let seen = 0; seen < count; seen++) {
-    const next = source.indexOf(between, start)
+    const next = nextOf(between, source, start)
     const end = next < 0 ? source.length - 2 : next
     const from = start + beginning.length
     const id = idAt(source, from)
@@ -51,6 +51,20 @@ function sliceResults(source: Buffer, count: number): readonly Buffer[] | null {
   }
   const isWhole = source[0] === openList && source.subarray(-2).equals(ending) && start === source.length
   return isWhole ? results : null
+}
+
+/**
+ * Where an item ends and the next begins, or -1. Looked for from the letter on that stands in no hex and hardly a key: the
+ * search for a first letter goes at the speed of memory, three times that of one for braces and quotes.
+ */
+function nextOf(between: Buffer, source: Buffer, start: number): number {
+  const before = Math.max(between.indexOf('j'), 0)
+  const searched = between.subarray(before)
+  let at = source.indexOf(searched, start + before)
+  while (at >= 0 && between.compare(source, at - before, at, 0, before) !== 0) {
+    at = source.indexOf(searched, at + 1)
+  }
+  return at < 0 ? -1 : at - before
 }
 
 const openList = 0x5b
