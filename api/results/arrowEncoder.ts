@@ -16,6 +16,7 @@ import {
   Utf8,
   vectorFromArray,
 } from 'apache-arrow'
+import { readRows } from '#store/userQuery/JsonRows.ts'
 import {
   type ColumnarColumn,
   type ColumnKind,
@@ -39,7 +40,8 @@ export function arrowEncoder({ columns: names, columnTypes, horizon, engine }: W
       writer.reset(undefined, schema)
       return writer.take()
     },
-    rows: (rows) => {
+    rows: (batch) => {
+      const rows = readRows(batch)
       const children = columns.map((column, index) => columnData(column, valuesOf(rows, column, index)))
       const data = makeData({ type: new Struct(fields), length: rows.length, nullCount: 0, children })
       writer.write(new RecordBatch(schema, data))

@@ -1,5 +1,6 @@
 /** What a result can be written as: one encoder per result, fed with the head, the rows as they come, and the end. */
-import type { ResultEnd, ResultHead, ResultRow } from '#store/userQuery/result.ts'
+import type { RowBatch } from '#store/userQuery/JsonRows.ts'
+import type { ResultEnd, ResultHead } from '#store/userQuery/result.ts'
 
 /** What an encoder is told beside the rows. */
 export interface WrittenHead extends ResultHead {
@@ -14,8 +15,7 @@ export interface WrittenEnd extends ResultEnd {
 
 export interface ResultEncoder {
   head(): Uint8Array
-  /** `lines` are the rows as JSON arrays, made once for the digest. */
-  rows(rows: readonly ResultRow[], lines: readonly string[]): Uint8Array
+  rows(batch: RowBatch): Uint8Array
   end(end: WrittenEnd): Uint8Array
 }
 

@@ -1,6 +1,7 @@
 /** Parquet: a row group for each batch of rows, and what is known at the end in the footer's metadata. */
 import type { SchemaElement } from 'hyparquet'
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
+import { readRows } from '#store/userQuery/JsonRows.ts'
 import { type ColumnKind, columnarColumns, valuesOf } from './columnar.ts'
 import type { ResultEncoder, WrittenHead } from './format.ts'
 
@@ -15,7 +16,8 @@ export function parquetEncoder({ columns: names, columnTypes, horizon, engine }:
   const writer = new ParquetWriter({ writer: bytes, schema, kvMetadata, createdBy: 'millrace' })
   return {
     head: () => take(bytes),
-    rows: (rows) => {
+    rows: (batch) => {
+      const rows = readRows(batch)
       const columnData = columns.map((column, index) => ({
         name: column.name,
         data: valuesOf(rows, column, index).map((value) =>

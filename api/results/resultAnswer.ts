@@ -68,9 +68,8 @@ async function* writeResult(
       encoder = open({ ...event.head, horizon })
       yield encoder.head()
     } else if (event.kind === 'rows' && encoder) {
-      const lines = event.rows.map((row) => JSON.stringify(row))
-      digest.update(`${lines.join('\n')}\n`)
-      yield encoder.rows(event.rows, lines)
+      digest.update(event.rows.json)
+      yield encoder.rows(event.rows)
     } else if (event.kind === 'end' && encoder) {
       facts.end = { ...event.end, digest: `sha256:${digest.digest('hex')}` }
       yield encoder.end(facts.end)

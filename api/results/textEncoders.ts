@@ -1,4 +1,5 @@
 /** JSON (the contract's object), NDJSON (an object per row) and CSV (RFC 4180 with a header line). */
+import { type RowBatch, readRows } from '#store/userQuery/JsonRows.ts'
 import type { ResultRow, SqlValue } from '#store/userQuery/result.ts'
 import type { ResultEncoder, WrittenEnd, WrittenHead } from './format.ts'
 
@@ -14,13 +15,20 @@ export function jsonEncoder(head: WrittenHead): ResultEncoder {
       const fields = JSON.stringify({ ok: true, columns, columnTypes, engine, horizon })
       return bytes(`${fields.slice(0, -1)},"rows":[`)
     },
-    rows: (_rows, lines) => {
-      const comma = isFirst ? '' : ','
+    rows: (batch) => {
+      const list = listOf(batch, isFirst ? '' : ',')
       isFirst = false
-      return bytes(comma + lines.join(','))
+      return list
     },
     end: (end) => bytes(`],${JSON.stringify(presentEnd(end)).slice(1)}`),
   }
+}
+
+/** The rows with commas between them, behind `before`. */
+function listOf({ json }: RowBatch, before: string): Uint8Array {
+  const list = Buffer.concat([bytes(before), json.subarray(0, -1)])
+  for (let at = list.indexOf('\n'); at >= 0; at = list.indexOf('\n', at + 1)) list[at] = 0x2c
+  return list
 }
 
 /** The contract's names for what is known at the end, and ours for what it does not have. */
@@ -40,7 +48,7 @@ export function ndjsonEncoder({ columns }: WrittenHead): ResultEncoder {
     `{${row.map((value, index) => `${keys[index]}${JSON.stringify(value)}`).join(',')}}\n`
   return {
     head: () => nothing,
-    rows: (rows) => bytes(rows.map(line).join('')),
+    rows: (batch) => bytes(readRows(batch).map(line).join('')),
     end: () => nothing,
   }
 }
@@ -50,7 +58,7 @@ export function csvEncoder({ columns }: WrittenHead): ResultEncoder {
   const line = (row: ResultRow) => `${row.map((value) => csvField(value)).join(',')}\r\n`
   return {
     head: () => bytes(line(columns)),
-    rows: (rows) => bytes(rows.map(line).join('')),
+    rows: (batch) => bytes(readRows(batch).map(line).join('')),
     end: () => nothing,
   }
 }

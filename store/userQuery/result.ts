@@ -7,6 +7,7 @@
  */
 
 import type { RangeSet } from '#ingest/range.ts'
+import { type RowBatch, readRows } from './JsonRows.ts'
 import type { LogicalType } from './logicalType.ts'
 
 export type Engine = 'postgres' | 'clickhouse'
@@ -56,7 +57,7 @@ export interface QueryResult extends ResultHead, ResultEnd {
 /** A result piece by piece: one head, rows in batches, one end. */
 export type ResultEvent =
   | { readonly kind: 'head'; readonly head: ResultHead }
-  | { readonly kind: 'rows'; readonly rows: readonly ResultRow[] }
+  | { readonly kind: 'rows'; readonly rows: RowBatch }
   | { readonly kind: 'end'; readonly end: ResultEnd }
 
 /** How an engine would run a query. */
@@ -107,7 +108,7 @@ export async function collectResult(events: AsyncIterable<ResultEvent>): Promise
   let head: ResultHead | undefined
   let end: ResultEnd | undefined
   for await (const event of events) {
-    if (event.kind === 'rows') rows.push(...event.rows)
+    if (event.kind === 'rows') rows.push(...readRows(event.rows))
     else if (event.kind === 'head') head = event.head
     else end = event.end
   }

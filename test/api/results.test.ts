@@ -243,7 +243,10 @@ const failingAfter =
       const head = { engine: engine.engine, columns: ['x'], columnTypes: ['text' as const], relations: [] }
       yield { kind: 'head', head }
       for (let batch = 0; batch < batches; batch++)
-        yield { kind: 'rows', rows: Array.from({ length: 100 }, () => ['x'.repeat(1_000)]) }
+        yield {
+          kind: 'rows',
+          rows: { count: 100, json: Buffer.from(`["${'x'.repeat(1_000)}"]\n`.repeat(100)) },
+        }
       throw new UserQueryError('sql_failed', 'out of memory')
     },
   })

@@ -5,16 +5,17 @@ import { UserQueryError } from '../UserQueryError.ts'
 
 /** A place in the answer's bytes; reading past the end is a broken answer. */
 export class ByteCursor {
-  readonly #bytes: Buffer
+  /** All of the answer's piece; `advance` tells places in it. */
+  readonly bytes: Buffer
   #at = 0
   #committed = 0
 
   constructor(bytes: Buffer) {
-    this.#bytes = bytes
+    this.bytes = bytes
   }
 
   get isAtEnd(): boolean {
-    return this.#at >= this.#bytes.length
+    return this.#at >= this.bytes.length
   }
 
   /** What was read so far is whole. */
@@ -24,23 +25,32 @@ export class ByteCursor {
 
   /** The bytes behind the last commit. */
   rest(): Buffer {
-    return this.#bytes.subarray(this.#committed)
+    return this.bytes.subarray(this.#committed)
   }
 
   /** The next `length` bytes, not copied. */
   take(length: number): Buffer {
-    const end = this.#at + length
-    if (end > this.#bytes.length) throw new AnswerEndedError()
-    const taken = this.#bytes.subarray(this.#at, end)
-    this.#at = end
-    return taken
+    const start = this.advance(length)
+    return this.bytes.subarray(start, start + length)
+  }
+
+  /** Where the next `length` bytes begin. */
+  advance(length: number): number {
+    const start = this.#at
+    if (start + length > this.bytes.length) throw new AnswerEndedError()
+    this.#at = start + length
+    return start
+  }
+
+  byte(): number {
+    return this.bytes[this.advance(1)] ?? 0
   }
 
   /** LEB128. */
   varint(): number {
     let value = 0
     for (let shift = 0; shift < 49; shift += 7) {
-      const byte = this.take(1)[0] ?? 0
+      const byte = this.byte()
       value += (byte & 0x7f) * 2 ** shift
       if (byte < 0x80) return value
     }
@@ -49,11 +59,16 @@ export class ByteCursor {
 
   /** Bytes with their length in front. */
   block(): Buffer {
+    return this.take(this.blockLength())
+  }
+
+  /** The length in front of bytes. */
+  blockLength(): number {
     const length = this.varint()
     if (length > valueBytesMax) {
       throw new UserQueryError('sql_failed', `a value is larger than ${valueBytesMax} bytes`)
     }
-    return this.take(length)
+    return length
   }
 
   text(): string {
@@ -62,9 +77,27 @@ export class ByteCursor {
 
   /** A little-endian whole number of `width` bytes. */
   integer(width: number, isSigned: boolean): bigint {
-    const hex = Buffer.from(this.take(width)).reverse().toString('hex')
-    const value = BigInt(`0x${hex}`)
+    const start = this.advance(width)
+    if (width <= 4) {
+      const { bytes } = this
+      return BigInt(isSigned ? bytes.readIntLE(start, width) : bytes.readUIntLE(start, width))
+    }
+    let value = 0n
+    for (let at = start + width - 8; at >= start; at -= 8)
+      value = (value << 64n) | this.bytes.readBigUInt64LE(at)
     return isSigned ? BigInt.asIntN(width * 8, value) : value
+  }
+
+  /** The same where it is small, which it mostly is; undefined, and nothing is read, where a number cannot hold it. */
+  smallInteger(width: number, isSigned: boolean): number | undefined {
+    const start = this.advance(width)
+    const { bytes } = this
+    if (width <= 4) return isSigned ? bytes.readIntLE(start, width) : bytes.readUIntLE(start, width)
+    let isSmall = bytes.readUInt32LE(start + 4) < 2 ** 21
+    for (let at = start + 8; isSmall && at < start + width; at += 4) isSmall = bytes.readUInt32LE(at) === 0
+    if (isSmall) return bytes.readUInt32LE(start + 4) * 2 ** 32 + bytes.readUInt32LE(start)
+    this.#at = start
+    return undefined
   }
 }
 

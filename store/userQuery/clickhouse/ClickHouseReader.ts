@@ -144,9 +144,11 @@ async function* rowsOf(
   statement: ClickHouseStatement,
   limit: number,
 ): AsyncGenerator<ResultEvent, number, undefined> {
-  const decoder = new RowBinaryDecoder(statement.columns.map(({ type }) => type))
+  const decoder = new RowBinaryDecoder(
+    statement.columns.map(({ type }) => type),
+    limit,
+  )
   let length = 0
-  let count = 0
   let isTold = false
   for await (const chunk of stream) {
     const bytes = Buffer.from(chunk)
@@ -157,12 +159,10 @@ async function* rowsOf(
     if (!columnTypes) continue
     if (!isTold) yield { kind: 'head', head: headOf(statement, columnTypes) }
     isTold = true
-    const shown = rows.slice(0, Math.max(0, limit - count))
-    count += rows.length
-    if (shown.length > 0) yield { kind: 'rows', rows: shown }
+    if (rows) yield { kind: 'rows', rows }
   }
   decoder.assertEnd()
-  return count
+  return decoder.count
 }
 
 const headOf = (

@@ -1,5 +1,6 @@
 /** Reads the values of one column by the engine's type and by what the gate inferred (bytes, truth values, widths). */
 
+import type { JsonRows } from '../JsonRows.ts'
 import { type ResultType, type SqlValue, shortest } from '../result.ts'
 import { UserQueryError } from '../UserQueryError.ts'
 import type { ByteCursor } from './ByteCursor.ts'
@@ -7,8 +8,11 @@ import type { Scalar, ValueType } from './valueType.ts'
 
 export interface ColumnReader {
   readonly type: ResultType
-  read(cursor: ByteCursor): SqlValue
+  /** Writes the value that `cursor` stands before. */
+  write: Write
 }
+
+type Write = (rows: JsonRows, cursor: ByteCursor) => void
 
 type ScalarType = Exclude<ResultType, `${string}[]` | 'record'>
 
@@ -17,6 +21,8 @@ interface TypeReader {
   readonly type: ScalarType | 'record'
   readonly isArray: boolean
   read(cursor: ByteCursor): SqlValue
+  /** The same as JSON. */
+  write: Write
 }
 
 /** @throws UserQueryError `sql_invalid` for a type outside the value table */
@@ -36,7 +42,7 @@ export function columnReader(
     )
   }
   const type = reader.isArray && reader.type !== 'record' ? (`${reader.type}[]` as const) : reader.type
-  return { type, read: reader.read }
+  return { type, write: reader.write }
 }
 
 function typeReader(engineType: string, inferred: Scalar): TypeReader | undefined {
@@ -55,9 +61,11 @@ function typeReader(engineType: string, inferred: Scalar): TypeReader | undefine
       return tuple(args.map((argument) => typeReader(fieldType(argument), 'unknown')))
     case 'String':
       if (inferred === 'json') return one('json', (cursor) => JSON.parse(cursor.text()))
-      return inferred === 'bytes' ? one('bytes', (cursor) => hex(cursor.block())) : one('text', readText)
-    case 'FixedString':
-      return one('bytes', (cursor) => hex(cursor.take(Number(inner))))
+      return inferred === 'bytes' ? bytes((cursor) => cursor.blockLength()) : one('text', readText, writeText)
+    case 'FixedString': {
+      const length = Number(inner)
+      return bytes(() => length)
+    }
     case 'Bool':
       return one('bool', (cursor) => cursor.take(1)[0] !== 0)
     case 'Float32':
@@ -67,21 +75,59 @@ function typeReader(engineType: string, inferred: Scalar): TypeReader | undefine
     case 'Decimal':
       return decimal(Number(args[0]), Number(args[1]))
     case 'Nothing':
-      return one('text', () => null)
+      return one(typeOfNothing(inferred), () => null)
     default:
       return timeReader(name, args, inferred) ?? otherReader(name, args)
   }
 }
 
-const one = (type: ScalarType, read: TypeReader['read']): TypeReader => ({ type, isArray: false, read })
+/** A column of nothing but constant NULLs has the type its expression would have. */
+function typeOfNothing(inferred: Scalar): ScalarType {
+  if (inferred === 'decimal') return 'numeric'
+  return inferred === 'unknown' || inferred === 'null' || inferred === 'record' ? 'text' : inferred
+}
+
+function one(type: ScalarType | 'record', read: TypeReader['read'], write = writeRead(read)): TypeReader {
+  return { type, isArray: false, read, write }
+}
+
+const writeRead =
+  (read: TypeReader['read']): Write =>
+  (rows, cursor) =>
+    rows.value(read(cursor))
+
+const bytes = (lengthOf: (cursor: ByteCursor) => number): TypeReader =>
+  one(
+    'bytes',
+    (cursor) => hex(cursor.take(lengthOf(cursor))),
+    (rows, cursor) => {
+      const length = lengthOf(cursor)
+      const start = cursor.advance(length)
+      rows.hex(cursor.bytes, start, start + length)
+    },
+  )
 
 const hex = (bytes: Buffer): string => `0x${bytes.toString('hex')}`
 
+const readText = (cursor: ByteCursor): string => textOf(cursor.block())
+
 /** A text that is not UTF-8 is bytes the gate could not follow; shown as what they are, not as replacement signs. */
-function readText(cursor: ByteCursor): string {
-  const block = cursor.block()
+function textOf(block: Buffer): string {
   const text = block.toString('utf8')
   return text.includes('\ufffd') && !Buffer.from(text).equals(block) ? hex(block) : text
+}
+
+function writeText(rows: JsonRows, cursor: ByteCursor): void {
+  const length = cursor.blockLength()
+  const start = cursor.advance(length)
+  const end = start + length
+  if (isAscii(cursor.bytes, start, end)) rows.text(cursor.bytes, start, end)
+  else rows.value(textOf(cursor.bytes.subarray(start, end)))
+}
+
+function isAscii(source: Buffer, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if ((source[at] ?? 0) >= 0x80) return false
+  return true
 }
 
 function float(value: number): SqlValue {
@@ -96,30 +142,44 @@ function integerReader(width: number, isSigned: boolean, inferred: Scalar): Type
   if (inferred === 'bool') return one('bool', (cursor) => cursor.integer(width, isSigned) !== 0n)
   const own: ScalarType = width <= 4 ? 'int' : width === 8 ? 'bigint' : 'numeric'
   const type = inferred === 'int' || inferred === 'bigint' || inferred === 'numeric' ? inferred : own
-  return one(type, (cursor) => {
-    const value = cursor.integer(width, isSigned)
-    return type === 'int' && width <= 8 ? Number(value) : String(value)
-  })
+  const isNumber = type === 'int'
+  return one(
+    type,
+    (cursor) => {
+      const value = cursor.integer(width, isSigned)
+      return isNumber ? Number(value) : String(value)
+    },
+    (rows, cursor) => {
+      const value = cursor.smallInteger(width, isSigned)
+      if (value !== undefined) rows.integer(value, !isNumber)
+      else {
+        const wide = cursor.integer(width, isSigned)
+        rows.value(isNumber ? Number(wide) : String(wide))
+      }
+    },
+  )
 }
 
 function nullable(inner: TypeReader | undefined): TypeReader | undefined {
-  return inner && { ...inner, read: (cursor) => (cursor.take(1)[0] === 1 ? null : inner.read(cursor)) }
+  return (
+    inner && {
+      ...inner,
+      read: (cursor) => (cursor.byte() === 1 ? null : inner.read(cursor)),
+      write: (rows, cursor) => (cursor.byte() === 1 ? rows.null() : inner.write(rows, cursor)),
+    }
+  )
 }
 
 function array(inner: TypeReader | undefined): TypeReader | undefined {
-  return (
-    inner && {
-      type: inner.type,
-      isArray: true,
-      read: (cursor) => Array.from({ length: cursor.varint() }, () => inner.read(cursor)),
-    }
-  )
+  if (!inner) return undefined
+  const read = (cursor: ByteCursor) => Array.from({ length: cursor.varint() }, () => inner.read(cursor))
+  return { type: inner.type, isArray: true, read, write: writeRead(read) }
 }
 
 function tuple(fields: readonly (TypeReader | undefined)[]): TypeReader | undefined {
   const known = fields.filter((field) => field !== undefined)
   if (known.length !== fields.length) return undefined
-  return { type: 'record', isArray: false, read: (cursor) => known.map((field) => field.read(cursor)) }
+  return one('record', (cursor) => known.map((field) => field.read(cursor)))
 }
 
 function decimal(precision: number, scale: number): TypeReader {

@@ -3,7 +3,7 @@ import type { CallExpression } from './ast.ts'
 import { type Compiled, type Compiler, refused } from './Compiler.ts'
 import type { FunctionRule } from './functions.ts'
 import { bind, quotient, withinWidth } from './numbers.ts'
-import { isNumber, isWhole, scalar, type ValueType } from './valueType.ts'
+import { elementOf, isNumber, isWhole, scalar, type ValueType } from './valueType.ts'
 
 /** Prints an aggregate of these values with the call's own DISTINCT, condition, FILTER and OVER. */
 type Print = (name: string, values: readonly string[]) => string
@@ -23,6 +23,17 @@ export function compileAggregate(
   if (rule.name.startsWith('stddev') || rule.name.startsWith('var'))
     return spreadOf(compiler, call, rule, first, print)
   return undefined
+}
+
+/** The sum of an array's elements, or of what a lambda makes of them: as exact as the sum of a column. */
+export function sumOfArray(args: readonly Compiled[]): Compiled | undefined {
+  const [first, ...arrays] = args
+  if (!first) return undefined
+  const array =
+    arrays.length > 0 ? `arrayMap(${[first, ...arrays].map(({ sql }) => sql).join(', ')})` : first.sql
+  const type = arrays.length > 0 ? first.type : elementOf(first.type)
+  if (!isNumber(type)) return undefined
+  return sumOf({ sql: 'x', type }, (_, [value]) => `arraySum(x -> ${value}, ${array})`)
 }
 
 function sumOf({ sql, type }: Compiled, print: Print): Compiled {

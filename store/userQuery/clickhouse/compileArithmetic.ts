@@ -139,7 +139,7 @@ function multiplied(compiler: Compiler, left: Compiled, right: Step): Compiled {
     case 'float': {
       if (operator === '%') throw refused(compiler, '% is not defined for floats', at, 'use whole numbers')
       const values = [left, right].map((value) => asNumber(value, common))
-      if (operator === '*') return { sql: `(${values.join(' * ')})`, type: common }
+      if (operator === '*') return { sql: `(${values.join(' * ')} + 0)`, type: common }
       return { sql: floatQuotient(values[0] ?? '', values[1] ?? ''), type: common }
     }
     default:
@@ -172,11 +172,15 @@ function multipliedDecimal(compiler: Compiler, left: Compiled, right: Step): Com
   return { sql: `(${values.join(' * ')})`, type: scaled('decimal', scale) }
 }
 
-/** PostgreSQL refuses to divide by zero, where the engine answers with an infinity. */
+/**
+ * PostgreSQL refuses to divide by zero, where the engine answers with an infinity. Products and quotients have a zero added:
+ * to PostgreSQL -0 is 0, while the engine groups, joins and intersects by their bits.
+ */
 const floatQuotient = (dividend: string, divisor: string): string =>
-  `(${dividend} / ${bind([divisor], ([x]) => `(${x} * intDiv(1, toUInt8(${x} != 0)))`)})`
+  `(${dividend} / ${bind([divisor], ([x]) => `(${x} * intDiv(1, toUInt8(${x} != 0)))`)} + 0)`
 
-const printable: ReadonlySet<string> = new Set([
+/** Types whose values `||` writes as PostgreSQL does. */
+const joinedAsText: ReadonlySet<string> = new Set([
   'text',
   'json',
   'int',
@@ -200,7 +204,9 @@ function joined(compiler: Compiler, start: Compiled, steps: readonly Step[]): Co
     const isText =
       operand.type.scalar === 'text' || operand.type.scalar === 'bytes' || operand.type.scalar === 'null'
     if (
-      type.scalar === 'bytes' ? !isText : !printable.has(operand.type.scalar) || (operand.type.scale ?? 0) > 0
+      type.scalar === 'bytes'
+        ? !isText
+        : !joinedAsText.has(operand.type.scalar) || (operand.type.scale ?? 0) > 0
     )
       throw refused(
         compiler,

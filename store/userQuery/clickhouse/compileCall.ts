@@ -2,7 +2,7 @@
 
 import type { CallExpression, Expression, Name, Window } from './ast.ts'
 import { type Compiled, type Compiler, invalid, quoteName, refused, type Scope } from './Compiler.ts'
-import { compileAggregate } from './compileAggregate.ts'
+import { compileAggregate, sumOfArray } from './compileAggregate.ts'
 import { compileOperands } from './compileComparison.ts'
 import { compilePortable } from './compilePortable.ts'
 import { type ConstantRule, type FunctionRule, findFunction, type ResultRule } from './functions.ts'
@@ -23,7 +23,8 @@ export function compileCall(compiler: Compiler, call: CallExpression, scope: Sco
   if (portable) return portable
   const print = (name: string, values: readonly string[]) =>
     `${name}${isConditional ? 'If' : ''}(${call.isDistinct ? 'DISTINCT ' : ''}${[...values, ...printedRest(args)].join(', ')})${over}`
-  const aggregate = compileAggregate(compiler, call, rule, args, print)
+  const aggregate =
+    rule.name === 'arraySum' ? sumOfArray(args) : compileAggregate(compiler, call, rule, args, print)
   if (aggregate) return aggregate
   const type = withoutWidth(rule, resultType(rule.result, argumentTypes(call, rule, args)))
   return { sql: `${printCall(call, rule, isConditional, args)}${over}`, type }

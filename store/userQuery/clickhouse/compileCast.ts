@@ -97,7 +97,8 @@ function castNumber(
   }
 }
 
-const printable: ReadonlySet<string> = new Set([
+/** Types whose cast to text is the same on both engines. */
+const castAsText: ReadonlySet<string> = new Set([
   'text',
   'json',
   'int',
@@ -112,7 +113,7 @@ const printable: ReadonlySet<string> = new Set([
 export function asText(compiler: Compiler, { sql, type }: Compiled, at: number): string {
   if (type.scalar === 'bytes') return `concat('\\\\x', lower(hex(${sql})))`
   if (type.scalar === 'bool') return `toString(toBool(${sql}))`
-  if (printable.has(type.scalar) && !type.scale) return `CAST(${sql} AS String)`
+  if (castAsText.has(type.scalar) && !type.scale) return `CAST(${sql} AS String)`
   throw refused(
     compiler,
     `a value of type ${type.scalar} is written differently by each engine`,

@@ -1,6 +1,6 @@
 /** Comparisons: constants take the type of the other side, NULL keeps PostgreSQL's meaning; LIKE and IN. */
 
-import type { BinaryExpression, Expression, InListExpression, InQueryExpression } from './ast.ts'
+import type { BinaryExpression, Expression, InListExpression } from './ast.ts'
 import { type Compiled, type Compiler, invalid, quoteText, refused, type Scope } from './Compiler.ts'
 import { compileArithmetic, isArithmetic } from './compileArithmetic.ts'
 import { compileStringBeside } from './compileConstant.ts'
@@ -130,24 +130,4 @@ function plainInList(compiler: Compiler, expression: InListExpression, scope: Sc
   // A list of one tuple needs its own brackets, else the engine takes the tuple's fields for the list.
   const list = items.map((item) => item.sql).join(', ')
   return { sql: `(${operand?.sql} ${word} (${list}))`, type: scalar('bool') }
-}
-
-/**
- * The engine takes NULL for false: right where only true matters, as in WHERE. Elsewhere the sub-select is asked whether
- * it has rows and whether one is NULL.
- */
-export function compileInQuery(compiler: Compiler, expression: InQueryExpression, scope: Scope): Compiled {
-  const { sql: rows, columns } = compiler.withOuter(undefined).query(expression.query)
-  const [column] = columns
-  const own = compiler.expression(expression.operand, scope)
-  const isSingle = columns.length === 1 && column !== undefined
-  const [operand = own, value = own] = isSingle ? comparable([own, column]) : []
-  const sql = isSingle && value.sql !== column.sql ? `SELECT ${value.sql} AS x FROM (${rows})` : rows
-  const isPlain = !isSingle || (!expression.isNot && compiler.conditions.has(expression))
-  const isIn = `${operand.sql} ${expression.isNot && isPlain ? 'NOT IN' : 'IN'} (${sql})`
-  if (isPlain) return { sql: `(${isIn})`, type: scalar('bool') }
-  const asked = (what: string) => `ifNull((SELECT ${what} FROM (${rows})), 0) > 0`
-  const unknown = `${asked(`countIf(isNull(${column.sql}))`)} OR (isNull(${operand.sql}) AND ${asked('count()')})`
-  const known = `multiIf(ifNull(${isIn}, 0), true, ${unknown}, NULL, false)`
-  return { sql: `(${expression.isNot ? 'NOT ' : ''}${known})`, type: scalar('bool') }
 }

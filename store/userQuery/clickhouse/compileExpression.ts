@@ -8,9 +8,10 @@ import { type Compiled, type Compiler, refused, resolveColumn, type Scope } from
 import { negated } from './compileArithmetic.ts'
 import { compileCall } from './compileCall.ts'
 import { compileCast } from './compileCast.ts'
-import { compileBinary, compileInList, compileInQuery, compileOperands } from './compileComparison.ts'
+import { compileBinary, compileInList, compileOperands } from './compileComparison.ts'
 import { compileNumber, compileString } from './compileConstant.ts'
 import { compileExtract } from './compileExtract.ts'
+import { compileInQuery } from './compileInQuery.ts'
 import { alternatives } from './numbers.ts'
 import { arrayOf, commonType, elementOf, scalar } from './valueType.ts'
 

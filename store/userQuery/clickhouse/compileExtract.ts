@@ -29,5 +29,7 @@ export function compileExtract(
   const value = compiler.expression(operand, scope)
   if (value.type.scalar !== 'timestamp' && value.type.scalar !== 'date')
     throw refused(compiler, 'a field is extracted from a time', at)
-  return { sql: extractor(value.sql), type: unit === 'epoch' ? scalar('numeric') : unsigned('numeric') }
+  // In the width of a numeric, so that what is made of it does not wrap around.
+  if (unit === 'epoch') return { sql: `toInt256(${extractor(value.sql)})`, type: scalar('numeric') }
+  return { sql: `toUInt256(${extractor(value.sql)})`, type: unsigned('numeric') }
 }

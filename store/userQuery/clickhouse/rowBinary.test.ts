@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { type RowBatch, readRows } from '../JsonRows.ts'
 import { UserQueryError } from '../UserQueryError.ts'
 import { splitType } from './columnReader.ts'
 import { RowBinaryDecoder } from './rowBinary.ts'
@@ -11,9 +12,10 @@ const text = (value: string | Buffer): Buffer => {
 const hex = (digits: string): Buffer => Buffer.from(digits, 'hex')
 const answer = (type: string, ...values: Buffer[]): Buffer =>
   Buffer.concat([Buffer.from([1]), text('x'), text(type), ...values])
+const rowsOf = (batch: RowBatch | null) => (batch ? readRows(batch) : [])
 const values = (type: string, inferred: ValueType, ...bytes: Buffer[]) => {
-  const decoder = new RowBinaryDecoder([inferred])
-  const rows = decoder.push(answer(type, ...bytes))
+  const decoder = new RowBinaryDecoder([inferred], 100)
+  const rows = rowsOf(decoder.push(answer(type, ...bytes)))
   decoder.assertEnd()
   return [decoder.columnTypes?.[0], ...rows.map(([value]) => value)]
 }
@@ -65,14 +67,14 @@ describe('the value table on ClickHouse', () => {
   })
 
   it('reads an answer that comes byte by byte', () => {
-    const decoder = new RowBinaryDecoder([known('text'), unknown])
+    const decoder = new RowBinaryDecoder([known('text'), unknown], 100)
     const row = (value: string) => Buffer.concat([text(value), hex('01000000')])
     const bytes = Buffer.concat([
       Buffer.from([2]),
       ...['x', 'y', 'String', 'UInt32'].map(text),
       ...['', 'ab', 'c'].map(row),
     ])
-    const rows = [...bytes].flatMap((byte) => decoder.push(Buffer.from([byte])))
+    const rows = [...bytes].flatMap((byte) => rowsOf(decoder.push(Buffer.from([byte]))))
     expect(decoder.columnTypes).toEqual(['text', 'int'])
     expect(rows).toEqual([
       ['', 1],

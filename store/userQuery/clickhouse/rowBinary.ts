@@ -4,7 +4,8 @@
  * Format: https://clickhouse.com/docs/interfaces/formats/RowBinary
  */
 
-import type { ResultRow, ResultType } from '../result.ts'
+import { JsonRows, type RowBatch } from '../JsonRows.ts'
+import type { ResultType } from '../result.ts'
 import { AnswerEndedError, ByteCursor } from './ByteCursor.ts'
 import { type ColumnReader, columnReader } from './columnReader.ts'
 import type { ValueType } from './valueType.ts'
@@ -12,12 +13,22 @@ import type { ValueType } from './valueType.ts'
 /** Decodes an answer that comes in pieces, cut anywhere. */
 export class RowBinaryDecoder {
   readonly #inferred: readonly ValueType[]
+  readonly #limit: number
+  readonly #rows = new JsonRows()
+  #count = 0
   #readers: readonly ColumnReader[] | undefined
   /** The beginning of a row whose end has not come. */
   #rest: Buffer = Buffer.alloc(0)
 
-  constructor(inferred: readonly ValueType[]) {
+  /** @param limit rows that are written; others are counted */
+  constructor(inferred: readonly ValueType[], limit: number) {
     this.#inferred = inferred
+    this.#limit = limit
+  }
+
+  /** Rows that came, those beyond the limit too. */
+  get count(): number {
+    return this.#count
   }
 
   /** Known as soon as the head of the answer has come. */
@@ -26,23 +37,25 @@ export class RowBinaryDecoder {
   }
 
   /**
-   * The rows that are complete with this piece.
+   * The rows that are complete with this piece; null when none is.
    * @throws UserQueryError when a type has no place in the value table or a value is too large
    */
-  push(bytes: Buffer): ResultRow[] {
+  push(bytes: Buffer): RowBatch | null {
     const cursor = new ByteCursor(this.#rest.length > 0 ? Buffer.concat([this.#rest, bytes]) : bytes)
-    const rows: ResultRow[] = []
     try {
       this.#readers ??= this.#readHead(cursor)
       while (!cursor.isAtEnd) {
-        rows.push(this.#readers.map((reader) => reader.read(cursor)))
+        this.#rows.beginRow()
+        for (const reader of this.#readers) reader.write(this.#rows, cursor)
+        if (this.#count < this.#limit) this.#rows.endRow()
+        this.#count++
         cursor.commit()
       }
     } catch (error) {
       if (!(error instanceof AnswerEndedError)) throw error
     }
     this.#rest = cursor.rest()
-    return rows
+    return this.#rows.take()
   }
 
   /** @throws UserQueryError when the answer ended within a row */

@@ -54,14 +54,21 @@ export class GuardedConnection {
   }
 }
 
-interface ByteStream {
+export interface ByteStream {
+  on(event: 'data', listener: (chunk: Buffer) => void): unknown
   prependListener(event: 'data', listener: (chunk: Buffer) => void): unknown
   removeListener(event: 'data', listener: (chunk: Buffer) => void): unknown
+  removeAllListeners(event: 'data'): unknown
+  listeners(event: 'data'): ((chunk: Buffer) => void)[]
+  cork(): void
+  uncork(): void
+  pause(): unknown
+  resume(): unknown
   destroy(error: Error): unknown
 }
 
 /** The driver has the socket but its types do not say so. */
-function streamOf(client: object): ByteStream | undefined {
+export function streamOf(client: object): ByteStream | undefined {
   const connection = 'connection' in client ? client.connection : undefined
   const stream =
     typeof connection === 'object' && connection && 'stream' in connection ? connection.stream : undefined

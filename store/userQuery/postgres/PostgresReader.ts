@@ -1,29 +1,32 @@
 /**
  * Runs one checked statement as the restricted reader: a read-only transaction on a pool of its own, on the extended
- * protocol, with caps on rows, bytes and time; rows are fetched as they are taken. A connection goes back to the pool only
+ * protocol, with caps on rows, bytes and time; rows are read as they are taken. A connection goes back to the pool only
  * when the request ended well and DISCARD ALL made it as new, which its answer does not wait for; otherwise its socket is
  * cut, and the server ends what still runs (client_connection_check_interval).
  */
 
 import pg from 'pg'
-import Cursor from 'pg-cursor'
 import type { Clock } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { quoteIdentifier, viewSchemaOf } from '../../postgres.ts'
-import { graceMs, valueBytesMax } from '../limits.ts'
+import { graceMs } from '../limits.ts'
 import {
   collectResult,
   type QueryRequest,
   type QueryResult,
   type ResultEvent,
   type ResultHead,
-  type SqlValue,
 } from '../result.ts'
-import { UserQueryError } from '../UserQueryError.ts'
 import { asUserQueryError } from './errors.ts'
 import { GuardedConnection } from './GuardedConnection.ts'
 import type { PostgresStatement } from './gate.ts'
-import { type ColumnReader, columnReader } from './values.ts'
+import { type Column, RowsQuery } from './RowsQuery.ts'
+import { type RowTap, tapOf } from './RowTap.ts'
+
+export interface BoundStatement extends Pick<PostgresStatement, 'sql' | 'relations'> {
+  /** Of the statement's parameters. */
+  readonly values?: readonly number[]
+}
 
 export interface PostgresReaderOptions {
   /** Logs in as the restricted reader (roles.ts). */
@@ -45,35 +48,38 @@ export class PostgresReader {
       max: connectionsMax,
       connectionTimeoutMillis: connectTimeoutMs,
       keepAlive: true,
+      pipeline: true,
     })
     this.#pool.on('error', (error) => log.warn({ error: error.name }, 'an idle reader connection broke'))
   }
 
   /** @throws UserQueryError */
-  execute(statement: PostgresStatement, request: QueryRequest): Promise<QueryResult> {
+  execute(statement: BoundStatement, request: QueryRequest): Promise<QueryResult> {
     return collectResult(this.stream(statement, request))
   }
 
   /** @throws UserQueryError */
   async *stream(
-    statement: PostgresStatement,
+    statement: BoundStatement,
     request: QueryRequest,
   ): AsyncGenerator<ResultEvent, void, undefined> {
     const startedAt = this.#clock.monotonic()
     const client = await this.#connect()
+    // Before the guard, which counts all bytes that come.
+    const tap = tapOf(client)
     const connection = new GuardedConnection(client, request, this.#clock)
-    let cleaned: Promise<boolean> | undefined
+    let cleaned: Promise<unknown> | undefined
     try {
-      await client.query(beginSql(request.timeoutMs))
-      const rowCount = yield* rowsOf(client, statement, request.limit)
-      const reads = await client.query<Reads>(readsSql(request.chainId))
-      cleaned = clean(client)
+      const { rows, reads, clean } = send(client, tap, statement, request)
+      yield* eventsOf(rows, statement)
+      const { rows: read } = await reads
+      cleaned = clean
       const elapsedMs = this.#clock.monotonic() - startedAt
-      yield { kind: 'end', end: { ...endOf(rowCount, request.limit, reads.rows[0]), elapsedMs } }
+      yield { kind: 'end', end: { ...endOf(rows.count, request.limit, read[0]), elapsedMs } }
     } catch (error) {
       throw connection.reason ?? asUserQueryError(error)
     } finally {
-      void (cleaned ?? Promise.resolve(false)).then((isClean) => {
+      void isDone(cleaned).then((isClean) => {
         connection.release()
         client.release(!isClean || connection.reason !== undefined)
       })
@@ -95,8 +101,6 @@ export class PostgresReader {
 
 /** A request waits for a slot first; a connection is then free or a handshake away. */
 const connectTimeoutMs = 5_000
-
-type SqlText = string | null
 
 /**
  * Settings of one request. They end with the transaction, and the gate has no way to change them. `jit` and parallel
@@ -123,69 +127,53 @@ function beginSql(timeoutMs: number): string {
   return `BEGIN READ ONLY; ${settings.map((setting) => `SET LOCAL ${setting}`).join('; ')}`
 }
 
-/** Makes a connection as new; false when it could not. */
-async function clean(client: pg.PoolClient): Promise<boolean> {
+/**
+ * One packet holds all of a request: its settings, its statement, what it has read, and what makes the connection as new.
+ * The server takes one after the other; when the settings fail, it refuses the statement, and the connection is given up.
+ */
+function send(
+  client: pg.PoolClient,
+  tap: RowTap,
+  { sql, values = [] }: BoundStatement,
+  request: QueryRequest,
+) {
+  const rows = new RowsQuery(tap, { sql, values }, request.limit)
+  return tap.together(() => {
+    client.query(beginSql(request.timeoutMs), (error) => {
+      if (error) rows.handleError(error)
+    })
+    client.query(rows)
+    const reads = client.query<Reads>(readsSql(request.chainId))
+    const clean = Promise.all([client.query('ROLLBACK'), client.query('DISCARD ALL')])
+    // They fail when the statement did, of which the statement tells.
+    for (const other of [reads, clean]) other.catch(() => {})
+    return { rows, reads, clean }
+  })
+}
+
+/** False when it failed, or nobody came that far. */
+async function isDone(work: Promise<unknown> | undefined): Promise<boolean> {
+  if (!work) return false
   try {
-    await client.query('ROLLBACK')
-    await client.query('DISCARD ALL')
+    await work
     return true
   } catch {
     return false
   }
 }
 
-/** Rows fetched at once: enough to keep round trips rare, few enough to be nothing beside the answer's bound. */
-const rowsFetched = 1_000
-
-/** The head, then the rows up to the limit; returns how many the query had, one more than the limit at most. */
-async function* rowsOf(
-  client: pg.PoolClient,
-  { sql, relations }: PostgresStatement,
-  limit: number,
-): AsyncGenerator<ResultEvent, number, undefined> {
-  // On the extended protocol one message holds one statement; values stay as the server wrote them.
-  const cursor = client.query(
-    new Cursor<SqlText[]>(sql, [], { rowMode: 'array', types: { getTypeParser: () => String } }),
-  )
-  let readers: readonly ColumnReader[] | undefined
-  for (let count = 0; ; ) {
-    const { rows, fields } = await fetchRows(cursor)
-    if (!readers) {
-      readers = fields.map(({ name, dataTypeID }) => columnReader(name, dataTypeID))
-      yield { kind: 'head', head: headOf(fields, readers, relations) }
-    }
-    const known = readers
-    const shown = rows.slice(0, Math.max(0, limit - count))
-    count += rows.length
-    if (shown.length > 0)
-      yield { kind: 'rows', rows: shown.map((row) => row.map((text, n) => readValue(text, known[n]))) }
-    if (rows.length < rowsFetched) return count
-  }
+async function* eventsOf(
+  rows: RowsQuery,
+  { relations }: BoundStatement,
+): AsyncGenerator<ResultEvent, void, undefined> {
+  yield { kind: 'head', head: headOf(await rows.columns(), relations) }
+  for (let batch = await rows.take(); batch; batch = await rows.take()) yield { kind: 'rows', rows: batch }
 }
 
-interface Fetched {
-  readonly rows: readonly SqlText[][]
-  readonly fields: readonly pg.FieldDef[]
-}
-
-/** Only the callback of the driver tells the fields. */
-function fetchRows(cursor: Cursor<SqlText[]>): Promise<Fetched> {
-  return new Promise((resolve, reject) => {
-    cursor.read(rowsFetched, (error, rows, result) => {
-      if (error) reject(error)
-      else resolve({ rows, fields: result.fields })
-    })
-  })
-}
-
-const headOf = (
-  fields: readonly pg.FieldDef[],
-  readers: readonly ColumnReader[],
-  relations: readonly string[],
-): ResultHead => ({
+const headOf = (columns: readonly Column[], relations: readonly string[]): ResultHead => ({
   engine: 'postgres',
-  columns: fields.map(({ name }) => name),
-  columnTypes: readers.map(({ type }) => type),
+  columns: columns.map(({ name }) => name),
+  columnTypes: columns.map(({ type }) => type),
   relations,
 })
 
@@ -204,11 +192,3 @@ const endOf = (rowCount: number, limit: number, reads: Reads | undefined) => ({
   rowsRead: reads ? Number(reads.rows) : null,
   bytesRead: reads ? Number(reads.bytes) : null,
 })
-
-function readValue(text: SqlText, reader: ColumnReader | undefined): SqlValue {
-  if (text === null || !reader) return null
-  if (text.length > valueBytesMax) {
-    throw new UserQueryError('sql_failed', `a value is larger than ${valueBytesMax} bytes`)
-  }
-  return reader.read(text)
-}

@@ -2,7 +2,7 @@
 
 import type { Clock } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
-import { type CatalogOf, restrictCatalog } from '../relations.ts'
+import type { CatalogOf } from '../relations.ts'
 import {
   collectResult,
   type QueryPlan,
@@ -13,9 +13,10 @@ import {
 } from '../result.ts'
 import { postgresSlots, type SlotLimits, Slots } from '../slots.ts'
 import { assertNoneOpen, findOpenWalls, postgresProbes } from '../walls.ts'
+import { CheckedStatements } from './CheckedStatements.ts'
 import { estimatePlan, tableSizesSql } from './estimatePlan.ts'
-import { gatePostgres, loadPostgresGrammar, type PostgresStatement } from './gate.ts'
-import { PostgresReader } from './PostgresReader.ts'
+import { loadPostgresGrammar } from './gate.ts'
+import { type BoundStatement, PostgresReader } from './PostgresReader.ts'
 
 export interface PostgresUserQueryOptions {
   /** Logs in as the restricted reader (roles.ts). */
@@ -32,6 +33,7 @@ export class PostgresUserQueryEngine implements UserQueryEngine {
   readonly #catalogOf: PostgresUserQueryOptions['catalogOf']
   readonly #reader: PostgresReader
   readonly #slots: Slots
+  readonly #checked = new CheckedStatements()
   /** Probes of the last check that were let through; none may be for a query to run. */
   #openWalls: readonly string[] = []
 
@@ -62,24 +64,24 @@ export class PostgresUserQueryEngine implements UserQueryEngine {
   }
 
   async explain(request: QueryRequest): Promise<QueryPlan> {
-    const { sql, relations } = await this.#gate(request)
-    const send = (text: string) => this.#reader.execute({ sql: text, relations }, request)
+    const statement = await this.#gate(request)
+    const { sql, relations } = statement
     return await this.#slots.run(async () => {
-      const [plan] = (await send(`EXPLAIN (FORMAT JSON) ${sql}`)).rows[0] ?? []
-      const sizes = (await send(tableSizesSql(request.chainId))).rows
+      const explained = { ...statement, sql: `EXPLAIN (FORMAT JSON) ${sql}` }
+      const [plan] = (await this.#reader.execute(explained, request)).rows[0] ?? []
+      const sizing = { sql: tableSizesSql(request.chainId), relations }
+      const sizes = (await this.#reader.execute(sizing, request)).rows
       const tree = plan ?? null
       return { engine: 'postgres', relations, plan: tree, estimate: estimatePlan(tree, sizes) }
     }, request.signal)
   }
 
-  async #gate(request: QueryRequest): Promise<PostgresStatement> {
+  async #gate({ chainId, sql, signatures = [], blocks, limit }: QueryRequest): Promise<BoundStatement> {
     assertNoneOpen(this.#openWalls)
     await loadPostgresGrammar()
-    const catalog = restrictCatalog(
-      await this.#catalogOf(request.chainId, request.signatures ?? []),
-      request.blocks,
-    )
-    return gatePostgres(request.sql, catalog, request.limit + 1)
+    const catalog = await this.#catalogOf(chainId, signatures)
+    const { isBound, ...statement } = this.#checked.check(sql, catalog, limit + 1, blocks?.length)
+    return { ...statement, values: isBound && blocks ? blocks.flatMap(({ from, to }) => [from, to]) : [] }
   }
 
   async close(): Promise<void> {

@@ -20,6 +20,8 @@ export interface PostgresStatement {
   readonly sql: string
   /** Relations of the catalog it reads, sorted. */
   readonly relations: readonly string[]
+  /** It has the parameters that were asked for; a query that reads no blocks has none. */
+  readonly isBound: boolean
 }
 
 export { loadPostgresGrammar }
@@ -27,13 +29,20 @@ export { loadPostgresGrammar }
 /**
  * Checks and rewrites a user's query.
  * @param rowsMax rows the statement may return; the caller asks for one more than it shows, to know of a cut
+ * @param boundRanges how many ranges of blocks the statement takes as parameters, from and to of each
  * @throws UserQueryError `sql_invalid` or `sql_refused`, with line, column and hint
  */
-export function gatePostgres(sql: string, catalog: Catalog, rowsMax: number): PostgresStatement {
+export function gatePostgres(
+  sql: string,
+  catalog: Catalog,
+  rowsMax: number,
+  boundRanges?: number,
+): PostgresStatement {
   const statement = parsePostgres(sql)
   const walk: Walk = {
     sql,
     catalog,
+    boundRanges,
     findings: { relations: new Set(), names: new Set(), columnReferences: [], nodeCount: 0, selectCount: 0 },
     ctes: new Set(),
     keyTerms: new Map(),
@@ -45,7 +54,9 @@ export function gatePostgres(sql: string, catalog: Catalog, rowsMax: number): Po
     throw refusal(walk, 'only SELECT is allowed')
   const rebuilt = withLimit(rebuildStatement(statement, walk), rowsMax)
   assertColumnNames(walk)
-  return { sql: print(rebuilt), relations: [...walk.findings.relations].sort() }
+  const relations = [...walk.findings.relations].sort()
+  const readsBlocks = relations.some((name) => catalog.get(name)?.blockColumn !== null)
+  return { sql: print(rebuilt), relations, isBound: boundRanges !== undefined && readsBlocks }
 }
 
 /** Caps the outermost LIMIT; a smaller one of the query's own stays. */

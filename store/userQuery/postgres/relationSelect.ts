@@ -1,23 +1,47 @@
 /** The parse tree a relation of the catalog stands for: its listed columns, within its covered blocks. */
 
-import type { BlockRange, RangeSet } from '#ingest/range.ts'
+import type { BlockRange } from '#ingest/range.ts'
 import type { KeyTerm } from '../decoded/keyTerms.ts'
 import type { BoundRelation } from '../relations.ts'
 import { decodedSelect } from './decodedSelect.ts'
 import { parseStatements } from './parse.ts'
 import { type Fields, isFields } from './walk.ts'
 
-/** A wrapped SelectStmt. Columns are listed one by one, so that `*` is what the catalog says it is. */
-export function relationSelect(relation: BoundRelation, terms: readonly KeyTerm[] = []): Fields {
+/**
+ * A wrapped SelectStmt. Columns are listed one by one, so that `*` is what the catalog says it is.
+ * @param boundRanges how many ranges of blocks are given as parameters, `$1` to `$2` and so on; absent: all blocks
+ */
+export function relationSelect(
+  relation: BoundRelation,
+  terms: readonly KeyTerm[] = [],
+  boundRanges?: number,
+): Fields {
   const select = {
     targetList: relation.columns.map(({ name }) => ({ ResTarget: { val: column(name) } })),
     fromClause: [source(relation, terms)],
     limitOption: 'LIMIT_OPTION_DEFAULT',
     op: 'SETOP_NONE',
   }
-  if (!relation.ranges || relation.blockColumn === null) return { SelectStmt: select }
-  return { SelectStmt: { ...select, whereClause: within(relation.blockColumn, relation.ranges) } }
+  const { blockColumn, ranges } = relation
+  if (blockColumn === null) return { SelectStmt: select }
+  const conditions = [
+    ...(ranges ? [within(blockColumn, ranges.map(boundsOf))] : []),
+    ...(boundRanges === undefined ? [] : [within(blockColumn, parameters(boundRanges))]),
+  ]
+  const [only, ...others] = conditions
+  if (!only) return { SelectStmt: select }
+  const whereClause = others.length === 0 ? only : { BoolExpr: { boolop: 'AND_EXPR', args: conditions } }
+  return { SelectStmt: { ...select, whereClause } }
 }
+
+type Bounds = readonly [from: Fields, to: Fields]
+
+const boundsOf = ({ from, to }: BlockRange): Bounds => [integer(from), integer(to)]
+
+const parameters = (count: number): readonly Bounds[] =>
+  Array.from({ length: count }, (_, index) => [parameter(2 * index + 1), parameter(2 * index + 2)])
+
+const parameter = (number: number): Fields => ({ ParamRef: { number } })
 
 const column = (name: string): Fields => ({ ColumnRef: { fields: [{ String: { sval: name } }] } })
 
@@ -36,20 +60,20 @@ function parsed(sql: string): unknown {
   return isFields(statement) ? statement['stmt'] : undefined
 }
 
-function within(blockColumn: string, ranges: RangeSet): Fields {
-  const tests = ranges.map((range) => between(blockColumn, range))
+function within(blockColumn: string, ranges: readonly Bounds[]): Fields {
+  const tests = ranges.map((bounds) => between(blockColumn, bounds))
   const [only] = tests
   if (!only) return { A_Const: { boolval: {} } }
   return tests.length === 1 ? only : { BoolExpr: { boolop: 'OR_EXPR', args: tests } }
 }
 
-function between(blockColumn: string, { from, to }: BlockRange): Fields {
+function between(blockColumn: string, bounds: Bounds): Fields {
   return {
     A_Expr: {
       kind: 'AEXPR_BETWEEN',
       name: [{ String: { sval: 'BETWEEN' } }],
       lexpr: column(blockColumn),
-      rexpr: { List: { items: [integer(from), integer(to)] } },
+      rexpr: { List: { items: bounds } },
     },
   }
 }

@@ -84,7 +84,7 @@ export function rebuildRelation(fields: Fields, walk: Walk, rebuild: Rebuild): u
   walk.findings.relations.add(relation.name)
   const alias = checked['alias'] ?? { aliasname: spelledSource(name, walk) }
   const terms = walk.keyTerms.get(fields) ?? []
-  return { RangeSubselect: { subquery: relationSelect(relation, terms), alias } }
+  return { RangeSubselect: { subquery: relationSelect(relation, terms, walk.boundRanges), alias } }
 }
 
 function unknownRelation(name: string, walk: Walk): Error {

@@ -1,10 +1,18 @@
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
+import { JsonRows } from '../JsonRows.ts'
 import { UserQueryError } from '../UserQueryError.ts'
 import { columnReader } from './values.ts'
 
 const { builtins } = pg.types
 const read = (oid: number, text: string) => columnReader('x', oid).read(text)
+const write = (oid: number, text: string) => {
+  const rows = new JsonRows()
+  rows.beginRow()
+  columnReader('x', oid).write(rows, Buffer.from(`<${text}>`), 1, 1 + Buffer.byteLength(text))
+  rows.endRow()
+  return rows.take()?.json.toString()
+}
 
 describe('the value table on Postgres', () => {
   it.each([
@@ -45,6 +53,7 @@ describe('the value table on Postgres', () => {
     [1007, '{}', []],
   ])('type %i reads %s', (oid, text, value) => {
     expect(read(oid, text)).toEqual(value)
+    expect(write(oid, text)).toBe(`${JSON.stringify([value])}\n`)
   })
 
   it('refuses types that have no place in it', () => {

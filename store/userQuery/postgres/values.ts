@@ -1,5 +1,6 @@
 /** Turns Postgres' text form of a value into the value table of result.ts. Types outside the table are refused. */
 
+import type { JsonRows } from '../JsonRows.ts'
 import { type ResultType, type SqlValue, shortest } from '../result.ts'
 import { UserQueryError } from '../UserQueryError.ts'
 
@@ -7,21 +8,54 @@ import { UserQueryError } from '../UserQueryError.ts'
 export interface ColumnReader {
   readonly type: ResultType
   read(text: string): SqlValue
+  /** The same, from the text's bytes. */
+  write: Write
 }
 
 type Scalar = Exclude<ResultType, `${string}[]` | 'record'>
-type Reader = readonly [type: Scalar, read: (text: string) => SqlValue]
+type Write = (rows: JsonRows, source: Buffer, start: number, end: number) => void
 
-const integer: Reader = ['int', Number]
-const wide: Reader = ['bigint', String]
-const numeric: Reader = ['numeric', shortest]
-const text: Reader = ['text', String]
-const bytes: Reader = ['bytes', readBytes]
-const bool: Reader = ['bool', (value) => value === 't']
-const float: Reader = ['float', readFloat]
-const timestamp: Reader = ['timestamp', readTimestamp]
-const date: Reader = ['date', String]
-const json: Reader = ['json', readJson]
+interface Reader {
+  readonly type: Scalar
+  readonly read: (text: string) => SqlValue
+  /** Where the bytes need no look at the value. */
+  readonly write?: Write
+}
+
+const writeText: Write = (rows, source, start, end) => rows.text(source, start, end)
+const writeQuoted: Write = (rows, source, start, end) => rows.quoted(source, start, end)
+
+const integer: Reader = {
+  type: 'int',
+  read: Number,
+  write: (rows, source, start, end) => rows.plain(source, start, end),
+}
+const wide: Reader = { type: 'bigint', read: String, write: writeQuoted }
+const numeric: Reader = {
+  type: 'numeric',
+  read: shortest,
+  write: (rows, source, start, end) => {
+    if (hasPoint(source, start, end)) rows.value(shortest(source.toString('latin1', start, end)))
+    else rows.quoted(source, start, end)
+  },
+}
+const text: Reader = { type: 'text', read: String, write: writeText }
+const bytes: Reader = {
+  type: 'bytes',
+  read: readBytes,
+  write: (rows, source, start, end) => rows.digits(source, start + 2, end),
+}
+const bool: Reader = {
+  type: 'bool',
+  read: (value) => value === 't',
+  write: (rows, source, start) => rows.bool(source[start] === 0x74),
+}
+const float: Reader = { type: 'float', read: readFloat }
+const timestamp: Reader = { type: 'timestamp', read: readTimestamp, write: writeTimestamp }
+const date: Reader = { type: 'date', read: String, write: writeText }
+const json: Reader = { type: 'json', read: readJson }
+const interval: Reader = { type: 'interval', read: String, write: writeText }
+const uuid: Reader = { type: 'uuid', read: String, write: writeText }
 
 /** By type OID (pg_type.dat), scalar and array. */
 const readers: ReadonlyMap<number, readonly [Reader, isArray: boolean]> = new Map(
@@ -41,9 +75,9 @@ const readers: ReadonlyMap<number, readonly [Reader, isArray: boolean]> = new Ma
       [date, 1082, 1182],
       [timestamp, 1114, 1115],
       [timestamp, 1184, 1185],
-      [['interval', String], 1186, 1187],
+      [interval, 1186, 1187],
       [numeric, 1700, 1231],
-      [['uuid', String], 2950, 2951],
+      [uuid, 2950, 2951],
       [json, 3802, 3807],
     ] as const
   ).flatMap(([reader, oid, arrayOid]): [number, readonly [Reader, boolean]][] => [
@@ -59,8 +93,27 @@ export function columnReader(name: string, oid: number): ColumnReader {
     const hint = 'cast it, for example to text'
     throw new UserQueryError('sql_invalid', `column "${name}" has a type that cannot be shown`, { hint })
   }
-  const [[type, read], isArray] = found
-  return isArray ? { type: `${type}[]`, read: (value) => readArray(value, read) } : { type, read }
+  const [{ type, read, write }, isArray] = found
+  if (!isArray) return { type, read, write: write ?? writeRead(read) }
+  const readAll = (value: string) => readArray(value, read)
+  return { type: `${type}[]`, read: readAll, write: writeRead(readAll) }
+}
+
+const writeRead =
+  (read: Reader['read']): Write =>
+  (rows, source, start, end) =>
+    rows.value(read(source.toString('utf8', start, end)))
+
+function hasPoint(source: Buffer, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (source[at] === 0x2e) return true
+  return false
+}
+
+/** `2026-11-21 12:00:00`, with `+00` or without; any other form has another length. */
+function writeTimestamp(rows: JsonRows, source: Buffer, start: number, end: number): void {
+  const isPlain = end - start === 19 || (end - start === 22 && source[start + 19] === 0x2b)
+  if (isPlain && source[start + 10] === 0x20) rows.second(source, start)
+  else rows.value(readTimestamp(source.toString('latin1', start, end)))
 }
 
 function readBytes(value: string): string {

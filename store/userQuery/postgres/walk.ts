@@ -28,6 +28,8 @@ export type KeyTerms = ReadonlyMap<Fields, readonly KeyTerm[]>
 export interface Walk {
   readonly sql: string
   readonly catalog: Catalog
+  /** How many ranges of blocks come as parameters; absent: none, and all blocks of the catalog are read. */
+  readonly boundRanges: number | undefined
   readonly findings: Findings
   /** Names of the CTEs visible here. */
   readonly ctes: ReadonlySet<string>
