@@ -51,6 +51,8 @@ const connectionsCheckMs = 2_000
 const headerBytesMax = 16 * 1024
 const urlBytesMax = 8 * 1024
 const connectionsMax = 10_000
+/** Half the time of zlib's default for 3 % more bytes (measured on 1 MB of logs: 10 ms and 217 kB, 22 ms and 211 kB). */
+const gzipLevel = 2
 // There is no cap on requests per socket: Node answers the one above it with an empty 503, outside the envelope.
 /** Above the 60 s for which load balancers keep idle connections, so that they close first. */
 const keepAliveTimeoutMs = 72_000
@@ -81,7 +83,7 @@ export async function createServer<Services>(options: ServerOptions<Services>): 
     if (shutdown.aborted) reply.header('connection', 'close')
     done(null, tagged(request, reply, payload))
   })
-  await app.register(fastifyCompress, { globalDecompression: false })
+  await app.register(fastifyCompress, { globalDecompression: false, zlibOptions: { level: gzipLevel } })
   app.addHook('onRoute', (route) => {
     table.add(route)
     route.config = { template: route.url, ...route.config }

@@ -93,7 +93,8 @@ interface Answered {
 async function ask(address: string, engine: Engine, { sql, signatures }: BenchQuery): Promise<Answered> {
   const response = await fetch(`${address}/v1/indexer/query`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    // The bare engine compresses nothing either.
+    headers: { 'content-type': 'application/json', 'accept-encoding': 'identity' },
     body: JSON.stringify({ sql, engine, signature: signatures, timeout_ms: 30_000 }),
   })
   const text = await response.text()

@@ -3,6 +3,7 @@
  * frame replaces the one before, so there is nothing to resume; changes that come faster than the query runs are merged.
  */
 import { hash } from 'node:crypto'
+import { once } from 'node:events'
 import { messageOf } from '#errors.ts'
 import type { Clock } from '#runtime.ts'
 import type { CommitBell } from '#store/commits.ts'
@@ -63,10 +64,7 @@ export class SnapshotQuery {
     if (this.#latest && this.#latest.id !== lastEventId) stream.send(this.#latest.bytes)
     this.#subscribers.add(stream)
     try {
-      if (!signal.aborted)
-        await new Promise<void>((resolve) =>
-          signal.addEventListener('abort', () => resolve(), { once: true }),
-        )
+      if (!signal.aborted) await once(signal, 'abort')
     } finally {
       this.#subscribers.delete(stream)
     }

@@ -42,7 +42,7 @@ export interface LiveHubOptions {
 /** Each distinct query runs with every block; this many take both cores some 300 ms a block. */
 export const queriesMax = 64
 /** Clients share frames, so that one costs a socket and what it leaves unread. */
-const clientsMax = 5_000
+export const clientsMax = 5_000
 /** Streams of one key or session: a page of charts has fewer. Anonymous callers cannot be told apart, and share the rest. */
 export const clientsPerCallerMax = 20
 /** Half of an engine's slots: queries asked once are not starved by those that repeat. */

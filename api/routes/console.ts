@@ -33,6 +33,21 @@ export const readConsoleEndpoint = rawEndpoint({
   },
 })
 
+/** Browsers ask for it on pages that name no icon, such as the reference. */
+export const readIconEndpoint = rawEndpoint({
+  path: '/favicon.ico',
+  summary: 'The icon of all pages.',
+  tag: 'Console',
+  access: open,
+  errors: ['not_found'],
+  produces: { 'image/svg+xml': null },
+  answer: (_call, _services: unknown) => {
+    const icon = readConsole().assets.files.get('web/icon.svg')
+    if (!icon) throw new ApiError('not_found')
+    return { kind: 'bytes', contentType: icon.contentType, body: icon.body, cache: 'asset' }
+  },
+})
+
 const name = p.text(64, /^[A-Za-z0-9.-]+$/)
 
 export const readConsoleAssetEndpoint = rawEndpoint({

@@ -3,7 +3,7 @@ import type { Endpoint } from '../http/endpoint.ts'
 import { listAddressActivitiesEndpoint, listTransactionActivitiesEndpoint } from './activities.ts'
 import { listBalancesEndpoint, listHoldersEndpoint } from './balances.ts'
 import { listBlocksEndpoint, readBlockEndpoint } from './blocks.ts'
-import { readConsoleAssetEndpoint, readConsoleEndpoint } from './console.ts'
+import { readConsoleAssetEndpoint, readConsoleEndpoint, readIconEndpoint } from './console.ts'
 import { postIndexerQueryEndpoint, queryIndexerEndpoint } from './indexer.ts'
 import { type ParityServices, readIndexerDigestEndpoint } from './indexerDigest.ts'
 import { explainIndexerQueryEndpoint } from './indexerExplain.ts'
@@ -56,6 +56,7 @@ export const endpoints: readonly Endpoint<RouteServices>[] = [
   listBalancesEndpoint,
   readIndexerSchemaEndpoint,
   readConsoleEndpoint,
+  readIconEndpoint,
   readConsoleAssetEndpoint,
   listTokenTransactionsEndpoint,
   listAddressActivitiesEndpoint,

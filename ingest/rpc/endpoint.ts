@@ -143,7 +143,7 @@ export class Endpoint {
       head: this.head,
       concurrency: Math.floor(this.#concurrency.limit),
       inFlight: this.inFlight,
-      latencyP95Ms: this.latencyP95Ms ?? null,
+      latencyP95Ms: this.latencyP95Ms === undefined ? null : Math.round(this.latencyP95Ms),
       cost: { ...this.client.cost },
       lastFailure: this.#lastFailure,
     }

@@ -2,7 +2,7 @@
 // Method: the real endpoints over HTTP; the page and every module are followed as a browser would.
 import { hash } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readConsoleAssetEndpoint, readConsoleEndpoint } from '#api/routes/console.ts'
+import { readConsoleAssetEndpoint, readConsoleEndpoint, readIconEndpoint } from '#api/routes/console.ts'
 import { exchange, type RunningServer, startServer } from '../api/toolkitServer.ts'
 
 let server: RunningServer
@@ -11,7 +11,7 @@ let policy: string
 let addresses: string[]
 
 beforeAll(async () => {
-  server = await startServer([readConsoleEndpoint, readConsoleAssetEndpoint], undefined)
+  server = await startServer([readConsoleEndpoint, readIconEndpoint, readConsoleAssetEndpoint], undefined)
   const response = await fetch(`${server.origin}/`)
   expect(response.status).toBe(200)
   expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
@@ -25,6 +25,15 @@ const importMap = (): Record<string, string> => {
   const text = /<script type="importmap">(.*?)<\/script>/s.exec(page)?.[1] ?? '{}'
   return (JSON.parse(text) as { imports: Record<string, string> }).imports
 }
+
+test('a page that names no icon gets one where browsers look for it', async () => {
+  const response = await fetch(`${server.origin}/favicon.ico`)
+  expect([response.status, response.headers.get('content-type')]).toEqual([
+    200,
+    'image/svg+xml; charset=utf-8',
+  ])
+  expect(await response.text()).toContain('<svg')
+})
 
 test('the policy lets the page run and load its own files, and nothing else', () => {
   const directives = new Map(
