@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { JsonRows, readRows } from './JsonRows.ts'
+import { JsonRows } from './JsonRows.ts'
+import { readRows } from './result.ts'
 
 /** Bytes in the middle of others, as they come. */
 function written(

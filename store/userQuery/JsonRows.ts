@@ -3,23 +3,7 @@
  * the copying of its bytes. What is not plain goes through JSON.stringify, with the same result.
  */
 
-import type { ResultRow, SqlValue } from './result.ts'
-
-/** Some rows of a result. */
-export interface RowBatch {
-  readonly count: number
-  /** Each row a JSON array, ended by a line feed; there is no other line feed in it. */
-  readonly json: Buffer
-}
-
-/** The rows as values. */
-export function readRows({ json, count }: RowBatch): ResultRow[] {
-  if (count === 0) return []
-  const parsed: ResultRow[] = JSON.parse(
-    `[${json.toString('utf8', 0, json.length - 1).replaceAll('\n', ',')}]`,
-  )
-  return parsed
-}
+import type { RowBatch, SqlValue } from './result.ts'
 
 /** Enough for one piece of an answer as the system gives it (64 KiB), whose JSON may be twice as long. */
 const bytesAtFirst = 128 * 1024

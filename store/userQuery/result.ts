@@ -7,7 +7,6 @@
  */
 
 import type { RangeSet } from '#ingest/range.ts'
-import { type RowBatch, readRows } from './JsonRows.ts'
 import type { LogicalType } from './logicalType.ts'
 
 export type Engine = 'postgres' | 'clickhouse'
@@ -52,6 +51,22 @@ export interface ResultEnd {
 /** A whole result. */
 export interface QueryResult extends ResultHead, ResultEnd {
   readonly rows: readonly ResultRow[]
+}
+
+/** Some rows of a result. */
+export interface RowBatch {
+  readonly count: number
+  /** Each row a JSON array, ended by a line feed; there is no other line feed in it. */
+  readonly json: Buffer
+}
+
+/** The rows as values. */
+export function readRows({ json, count }: RowBatch): ResultRow[] {
+  if (count === 0) return []
+  const parsed: ResultRow[] = JSON.parse(
+    `[${json.toString('utf8', 0, json.length - 1).replaceAll('\n', ',')}]`,
+  )
+  return parsed
 }
 
 /** A result piece by piece: one head, rows in batches, one end. */

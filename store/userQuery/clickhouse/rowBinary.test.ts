@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type RowBatch, readRows } from '../JsonRows.ts'
+import { type RowBatch, readRows } from '../result.ts'
 import { UserQueryError } from '../UserQueryError.ts'
 import { splitType } from './columnReader.ts'
 import { RowBinaryDecoder } from './rowBinary.ts'

@@ -4,8 +4,8 @@
  * Format: https://clickhouse.com/docs/interfaces/formats/RowBinary
  */
 
-import { JsonRows, type RowBatch } from '../JsonRows.ts'
-import type { ResultType } from '../result.ts'
+import { JsonRows } from '../JsonRows.ts'
+import type { ResultType, RowBatch } from '../result.ts'
 import { AnswerEndedError, ByteCursor } from './ByteCursor.ts'
 import { type ColumnReader, columnReader } from './columnReader.ts'
 import type { ValueType } from './valueType.ts'

@@ -1,8 +1,9 @@
 /** One statement on the extended protocol whose rows are written as JSON while they come, and taken in batches. */
 
 import pg from 'pg'
-import { JsonRows, type RowBatch } from '../JsonRows.ts'
+import { JsonRows } from '../JsonRows.ts'
 import { valueBytesMax } from '../limits.ts'
+import type { RowBatch } from '../result.ts'
 import { UserQueryError } from '../UserQueryError.ts'
 import type { RowSink, RowTap } from './RowTap.ts'
 import { type ColumnReader, columnReader } from './values.ts'
