@@ -26,7 +26,7 @@ const STATISTICS_TARGET = 25
  * transaction, so that what was built before a failure is not built again.
  */
 export async function indexDetached(postgres: Postgres, schema: string, fromBlock: number): Promise<void> {
-  const names = await largestFirst(postgres, schema, fromBlock)
+  const names = await postgres.transaction((client) => largestFirst(client, schema, fromBlock))
   const work = async () => {
     for (let name = names.shift(); name; name = names.shift()) {
       const table = name
@@ -38,9 +38,9 @@ export async function indexDetached(postgres: Postgres, schema: string, fromBloc
 }
 
 /** The longest work begins first, or the last table would be built while the other connection has nothing to do. */
-async function largestFirst({ pool }: Postgres, schema: string, fromBlock: number): Promise<TableName[]> {
+async function largestFirst(client: pg.PoolClient, schema: string, fromBlock: number): Promise<TableName[]> {
   const childOf = (name: TableName) => relationOf(schema, partitionName(name, fromBlock))
-  const { rows } = await pool.query<{ name: TableName }>(
+  const { rows } = await client.query<{ name: TableName }>(
     `SELECT name FROM unnest($1::text[], $2::text[]) AS t (name, child) ORDER BY pg_table_size(child::regclass) DESC`,
     [tableNames, tableNames.map(childOf)],
   )
