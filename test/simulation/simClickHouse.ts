@@ -161,8 +161,10 @@ export class SimClickHouse implements AnalyticsTables {
   #land(name: TableName, batches: readonly EncodedBatch[], token: string): void {
     const seen = this.#state.tokens.get(name) ?? []
     if (seen.includes(token)) return
-    this.#state.tokens.set(name, [...seen, token].slice(-TOKENS_KEPT))
     const parts = batches.flatMap((batch) => partsOf(batch, name))
+    // Without rows there is no part, and it is with the parts that the engine keeps its tokens.
+    if (parts.length === 0) return
+    this.#state.tokens.set(name, [...seen, token].slice(-TOKENS_KEPT))
     const partitions = new Set(parts.map(({ block }) => Math.floor(block / this.#partitionBlocks)))
     // Across partitions an insert is not atomic: a part of it may be all there is.
     const kept =
