@@ -1,48 +1,38 @@
-// Goal: a node that lies about its head, its finality, its limits or its identity gets nothing wrong committed, and the chain
-// is whole by itself when it stops (ING-05: L8, L9, L10, L13 and L15; the others are in lies.long.test.ts).
-// Method: one or two proxies before the replayed recording; the whole pipeline on real engines, while it fills history and
-// while it follows the head; what is held is compared with the recording during the lie and after it.
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
-import { createSource } from '#ingest/rpc/rpcSource.ts'
-import { systemRuntime } from '#runtime.ts'
+// Goal: a node that lies about its head, its finality, its limits or its identity, or that answers what it had before a
+// reorg, gets nothing wrong committed, and the chain is whole by itself when it stops (ING-05: L7 to L10, L13 and L15; lies
+// about one block are in lies.long.test.ts).
+// Method: two proxies before the replayed recording; the whole pipeline on real engines, while it fills history and while
+// it follows the head; what is held is compared with the recording during the lie and after it.
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { readCoverage, readLane } from '#store/lane.ts'
-import { silentLogger } from '#telemetry.ts'
-import {
-  type FakeNode,
-  forward,
-  type NodeAnswer,
-  type NodeCall,
-  startNode,
-} from '../ingest/support/proxyNode.ts'
-import { type Replay, startReplay } from '../ingest/support/replay.ts'
-import { expectInClickHouse, expectInPostgres } from '../store/support/expectHeld.ts'
-import { freshDatabase } from '../support/engines.ts'
-import { loadRecordedChain } from '../support/recordedChain.ts'
+import type { NodeAnswer, NodeCall } from '../ingest/support/proxyNode.ts'
 import { describeWithShared } from '../support/shared.ts'
-import { encoded, type IndexedChain, openIndexedChain } from './support/indexedChain.ts'
+import type { IndexedChain } from './support/indexedChain.ts'
+import {
+  FINALITY,
+  HEAD,
+  healed,
+  LAST,
+  LIE_MS,
+  type LiedTo,
+  LyingNode,
+  type TellCall,
+} from './support/lyingNode.ts'
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 })
-
-const NODE_CHAIN_ID = 42431
-const [HEAD, LAST, FINALITY] = [60, 80, 5]
-const LIE_MS = 3_000
-const healed = { timeout: 60_000, interval: 100 }
-
-/** What the lying endpoint answers; undefined for the truth. */
-type Lie = (call: NodeCall, truth: (call: NodeCall) => Promise<NodeAnswer>) => Promise<NodeAnswer | undefined>
 
 const quantity = (number: number) => `0x${number.toString(16)}`
 const isAbout = ({ method, params }: NodeCall, tag: string) =>
   method === 'eth_getBlockByNumber' && params[0] === tag
 /** The tag answered as if it were at another height. */
 const at =
-  (tag: string, height: number): Lie =>
+  (tag: string, height: number): TellCall =>
   async (call, truth) =>
     isAbout(call, tag) ? truth({ ...call, params: [quantity(height), ...call.params.slice(1)] }) : undefined
 const numberOf = ({ params }: NodeCall): number => Number(params[0])
 const refused = (code: number, message: string): NodeAnswer => ({ error: { code, message } })
 
-const lies: Readonly<Record<string, Lie>> = {
+const lies: Readonly<Record<string, TellCall>> = {
   'a head that goes back (L8)': at('latest', HEAD - 12),
   'finality that goes back (L9)': at('finalized', 3),
   'finality above the head (L9)': async (call, truth) =>
@@ -64,72 +54,47 @@ const lies: Readonly<Record<string, Lie>> = {
       : undefined,
 }
 
+/** Replaced blocks, all of them above finality. */
+const REORG_DEPTH = 4
+
+/** Answers by height from what it told before, as a cache in front of a node does. */
+function cachingNode(node: LyingNode): { readonly fill: () => Promise<void>; readonly tell: TellCall } {
+  const cached = new Map<string, NodeAnswer>()
+  const keyOf = ({ method, params }: NodeCall) => `${method} ${Number(params[0])} ${params[1] === true}`
+  return {
+    async fill() {
+      for (let number = HEAD - REORG_DEPTH; number <= HEAD; number++)
+        for (const [method, ...more] of [
+          ['eth_getBlockByNumber', true],
+          ['eth_getBlockByNumber', false],
+          ['eth_getBlockReceipts'],
+        ] as const) {
+          const call = { id: 0, method, params: [quantity(number), ...more] }
+          cached.set(keyOf(call), await node.truth(call))
+        }
+    },
+    tell: async (call) => cached.get(keyOf(call)),
+  }
+}
+
 describeWithShared('a node that lies about its chain', () => {
-  let replay: Replay
-  let liar: FakeNode
-  let honest: FakeNode
-  let lie: Lie | null = null
-  let told = 0
+  const node = new LyingNode()
+  beforeAll(() => node.open())
+  afterAll(() => node.close())
 
-  beforeAll(async () => {
-    const truth = (call: NodeCall) => forward(replay.url, call)
-    honest = await startNode({ call: truth })
-    liar = await startNode({
-      call: async (call) => {
-        const answer = await lie?.(call, truth)
-        if (answer) told++
-        return answer ?? truth(call)
-      },
-    })
-  })
-  afterAll(async () => {
-    await liar?.close()
-    await honest?.close()
-  })
+  async function expectFollowed(liedTo: LiedTo): Promise<void> {
+    await expect.poll(() => liedTo.coverage('postgres'), healed).toEqual([{ from: 0, to: HEAD }])
+  }
 
-  /** `backfill`: it lies from the first block on. `tip`: once history is whole and the head moves. */
-  async function expectHealed(tell: Lie, when: 'backfill' | 'tip', isIdentity: boolean): Promise<void> {
-    told = 0
-    lie = null
-    replay = await startReplay('--shape', 'anvil', '--head', `${HEAD}`, '--finality', `${FINALITY}`)
-    onTestFinished(() => replay.close())
-    const recorded = await loadRecordedChain('tempo-dev-2k', LAST, FINALITY)
-    const source = createSource({
-      chainId: NODE_CHAIN_ID,
-      urls: [liar.url, honest.url],
-      finalityDepth: FINALITY,
-      runtime: systemRuntime(),
-      log: silentLogger,
-      batchBlocksMax: 10,
-    })
-    const indexed = await openIndexedChain({ access: await freshDatabase(), recorded, source })
-    onTestFinished(() => indexed.close())
-    const { pool } = indexed.postgres
-    const coverage = (store: 'postgres' | 'clickhouse') => readCoverage(pool, indexed.schema, store)
-    if (when === 'backfill') lie = tell
-    await indexed.chain.start()
-    if (when === 'backfill' && isIdentity) return expectStopped(indexed)
-    if (when === 'tip') {
-      await expect.poll(() => coverage('postgres'), healed).toEqual([{ from: 0, to: HEAD }])
-      lie = tell
-    }
-    await replay.control('replay_advance', LAST - HEAD)
+  /** What is final during the lie is true, and all of it afterwards. */
+  async function expectHealed(liedTo: LiedTo): Promise<void> {
+    const { postgres, schema } = liedTo.indexed
     await new Promise((resolve) => setTimeout(resolve, LIE_MS))
-    const { rows } = await pool.query<{ num: number; hash: Buffer }>(
-      `SELECT num, hash FROM ${indexed.schema}.blocks ORDER BY num`,
-    )
-    for (const { num, hash } of rows) expect(`0x${hash.toString('hex')}`).toBe(recorded.refAt(num).hash)
-    expect((await readLane(pool, indexed.schema))?.finalized ?? -1).toBeLessThanOrEqual(LAST - FINALITY)
-    lie = null
-    const [all, final] = [
-      { from: 0, to: LAST },
-      { from: 0, to: LAST - FINALITY },
-    ]
-    await expect.poll(() => coverage('postgres'), healed).toEqual([all])
-    await expect.poll(() => coverage('clickhouse'), healed).toEqual([final])
-    await expect.poll(() => indexed.chain.headStatus.state, healed).toBe('running')
-    await expectInPostgres(indexed, [encoded(recorded, all)])
-    await expectInClickHouse(indexed, [encoded(recorded, final)])
+    const finalized = (await readLane(postgres.pool, schema))?.finalized ?? -1
+    expect(finalized).toBeLessThanOrEqual(LAST - FINALITY)
+    await liedTo.expectTrue(finalized)
+    node.beHonest()
+    await liedTo.expectWhole()
   }
 
   /** Endpoints of two chains are a wrong setting: nothing is written, and a person has to act. */
@@ -139,13 +104,52 @@ describeWithShared('a node that lies about its chain', () => {
       expect(await readCoverage(postgres.pool, schema, store)).toEqual([])
   }
 
-  for (const when of ['backfill', 'tip'] as const)
-    test.each(Object.keys(lies))(`%s, at the ${when}`, async (name) => {
-      const tell = lies[name]
-      if (!tell) throw new Error('the lie is in the table')
-      const isIdentity = name.includes('L15')
-      await expectHealed(tell, when, isIdentity)
-      // Identity is asked for when an endpoint is met, which is before the lie begins at the tip.
-      if (when === 'backfill' || !isIdentity) expect(told).toBeGreaterThan(0)
-    })
+  test.each(Object.entries(lies))('%s, at the backfill', async (name, tell) => {
+    const liedTo = await node.openLiedTo({ besideHonest: true })
+    node.tell = tell
+    await liedTo.indexed.chain.start()
+    if (name.includes('L15')) await expectStopped(liedTo.indexed)
+    else {
+      await node.replay.control('replay_advance', LAST - HEAD)
+      await expectHealed(liedTo)
+    }
+    node.beHonest()
+    expect(node.told).toBeGreaterThan(0)
+  })
+
+  test.each(Object.entries(lies))('%s, at the tip', async (name, tell) => {
+    const liedTo = await node.openLiedTo({ besideHonest: true })
+    node.beHonest()
+    await liedTo.indexed.chain.start()
+    await expectFollowed(liedTo)
+    node.tell = tell
+    await node.replay.control('replay_advance', LAST - HEAD)
+    await expectHealed(liedTo)
+    // Identity is asked for when an endpoint is met, which is before the lie begins.
+    if (!name.includes('L15')) expect(node.told).toBeGreaterThan(0)
+  })
+
+  test.each([
+    ['the only one', false],
+    ['beside one that is not', true],
+  ])('answers of before a reorg from a cache (L7), %s, at the backfill and at the tip', async (_, honest) => {
+    for (const when of ['backfill', 'tip']) {
+      const liedTo = await node.openLiedTo({ besideHonest: honest, checks: 'links' })
+      const cache = cachingNode(node)
+      await cache.fill()
+      if (when === 'tip') {
+        await liedTo.indexed.chain.start()
+        await expectFollowed(liedTo)
+      }
+      node.tell = cache.tell
+      liedTo.recorded.advanceTo(HEAD)
+      liedTo.recorded.reorg(REORG_DEPTH)
+      liedTo.recorded.advanceTo(LAST)
+      await node.replay.control('replay_reorg', REORG_DEPTH)
+      await node.replay.control('replay_advance', LAST - HEAD)
+      if (when === 'backfill') await liedTo.indexed.chain.start()
+      await expect.poll(() => node.told, healed).toBeGreaterThan(0)
+      await expectHealed(liedTo)
+    }
+  })
 })
