@@ -3,14 +3,13 @@
  * block that was reverted since. A follower is at most a moment behind, so a read waits for it rather than show less.
  */
 import type pg from 'pg'
-import { newestSegment } from '#ingest/range.ts'
 import { MillraceError } from '../../errors.ts'
 import type { Clock } from '../../runtime.ts'
-import { readSnapshot } from '../cancel.ts'
+import { readOnce, readSnapshot } from '../cancel.ts'
 import type { ChainState } from '../chainState.ts'
-import { type Queryable, readLane } from '../lane.ts'
-import type { Postgres } from '../postgres.ts'
-import { type BlockFollower, type FollowerState, readFollower, readRevertedFrom } from './follower.ts'
+import { preparedName } from '../lists/statement.ts'
+import { type Postgres, relationOf } from '../postgres.ts'
+import type { BlockFollower } from './follower.ts'
 
 export interface FollowedChain {
   readonly postgres: Postgres
@@ -31,32 +30,68 @@ const LOOK_AGAIN_MS = 25
  * `read` gets a snapshot of all of them, and the block the last of them stands at in it.
  * @throws CoverageIncompleteError when the follower cannot work on this chain, ProjectionIncompleteError while it is behind
  */
-export async function readFollowed<Result>(
-  { postgres, state, clock }: FollowedChain,
+export function readFollowed<Result>(
+  chain: FollowedChain,
   followed: readonly Followed[],
   signal: AbortSignal,
   read: (client: pg.PoolClient, tip: number) => Promise<Result>,
+): Promise<Result> {
+  const text = placeSql(chain.state.schema, followed, '$1')
+  const statement = { name: preparedName(text), text }
+  return untilCurrent(chain, followed, signal, (target) =>
+    readSnapshot(chain.postgres, signal, async (client) => {
+      const found = await client.query<PlaceRow>({ ...statement, values: [target] })
+      const { behind, tip } = placeOf(found.rows[0])
+      return behind ? { behind } : { behind, result: await read(client, tip) }
+    }),
+  )
+}
+
+/** A statement whose rows are read together with where the followers stand. */
+export interface FollowedRows {
+  readonly text: string
+  readonly values: readonly unknown[]
+  /** A column that is never NULL. */
+  readonly key: string
+  /** What the text is ordered by. */
+  readonly order: string
+}
+
+/** The same for what one statement reads, prepared: there are few texts of them. Rows as the driver gives them. */
+export function readFollowedRows(
+  { postgres, ...chain }: FollowedChain,
+  followed: readonly Followed[],
+  signal: AbortSignal,
+  { text: page, values, key, order }: FollowedRows,
+): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  const place = placeSql(chain.state.schema, followed, `$${values.length + 1}`)
+  const text = `SELECT place.*, page.* FROM (${place}) AS place LEFT JOIN (${page}) AS page ON true ORDER BY ${order}`
+  return untilCurrent(chain, followed, signal, async (target) => {
+    const statement = { name: preparedName(text), text, values: [...values, target] }
+    const found = await readOnce(postgres, signal, (client) => client.query<PlaceRow>(statement))
+    const { behind } = placeOf(found.rows[0])
+    return behind ? { behind } : { behind, result: found.rows.filter((row) => row[key] !== null) }
+  })
+}
+
+type Look<Result> = { readonly behind: Place } | { readonly behind: null; readonly result: Result }
+
+/** Looks until no follower is behind what readers could see at first. */
+async function untilCurrent<Result>(
+  { state, clock }: Pick<FollowedChain, 'state' | 'clock'>,
+  followed: readonly Followed[],
+  signal: AbortSignal,
+  look: (target: number) => Promise<Look<Result>>,
 ): Promise<Result> {
   const [first] = followed
   if (state.startBlock > 0 && first) throw new CoverageIncompleteError(first.name, state.startBlock)
   const target = state.tip
   const untilMs = clock.monotonic() + BEHIND_MS_MAX
   for (;;) {
-    let behind: Place = { name: '', tip: -1 }
-    const outcome = await readSnapshot(postgres, signal, async (client) => {
-      let tip = -1
-      for (const follower of followed) {
-        const place = await placeOf(client, state.schema, follower, target)
-        if (!place.current) {
-          behind = place
-          return null
-        }
-        tip = place.tip
-      }
-      return { result: await read(client, tip) }
-    })
-    if (outcome) return outcome.result
-    if (clock.monotonic() >= untilMs) throw new ProjectionIncompleteError(behind.name, behind.tip, target)
+    const seen = await look(target)
+    if (!seen.behind) return seen.result
+    const { name, tip } = seen.behind
+    if (clock.monotonic() >= untilMs) throw new ProjectionIncompleteError(name, tip, target)
     await state.bell.wait(clock, LOOK_AGAIN_MS, signal)
     signal.throwIfAborted()
   }
@@ -68,32 +103,41 @@ interface Place {
   readonly tip: number
 }
 
-async function placeOf(
-  client: Queryable,
-  schema: string,
-  follower: Followed,
-  target: number,
-): Promise<Place & { readonly current: boolean }> {
-  const { name } = follower
-  const found = await readFollower(client, schema, follower)
-  const tip = (found && newestSegment(found.coverage)?.to) ?? -1
-  if (!found || tip < 0 || (follower.completes && !found.completed)) return { name, tip, current: false }
-  return { name, tip, current: await isCurrent(client, schema, found, tip, target) }
+interface PlaceRow extends Readonly<Record<string, unknown>> {
+  readonly behind: string | null
+  readonly behind_tip: number | null
+  readonly last_tip: number | null
 }
 
-/** Nothing in it was taken back, and it holds what readers could see when they asked, unless that was taken back since. */
-async function isCurrent(
-  client: Queryable,
-  schema: string,
-  { seq }: FollowerState,
-  tip: number,
-  target: number,
-): Promise<boolean> {
-  const reverted = await readRevertedFrom(client, schema, seq)
-  if (reverted !== null && reverted <= tip) return false
-  if (tip >= target) return true
-  const lane = await readLane(client, schema)
-  return lane !== null && tip >= Math.min(target, lane.tip)
+function placeOf(row: PlaceRow | undefined): { readonly behind: Place | null; readonly tip: number } {
+  const { behind = '', behind_tip: behindTip = -1, last_tip: tip = -1 } = row ?? {}
+  return {
+    behind: behind === null ? null : { name: behind, tip: behindTip ?? -1 },
+    tip: tip ?? -1,
+  }
+}
+
+/**
+ * One row: the first follower that is not current, and the block the last one stands at. A follower is current when nothing
+ * in it was taken back, and it holds what readers could see (up to `target`, a parameter), unless that was taken back since.
+ */
+function placeSql(schema: string, followed: readonly Followed[], target: string): string {
+  const [followers, coverage, commits, lanes] = ['followers', 'coverage', 'commits', 'lanes'].map((table) =>
+    relationOf(schema, table),
+  )
+  const asked = followed.map(
+    ({ name, version, completes = false }, index) => `(${index + 1}, '${name}', ${version}, ${completes})`,
+  )
+  return `SELECT (array_agg(name ORDER BY nth) FILTER (WHERE is_current IS NOT TRUE))[1] AS behind,
+      (array_agg(tip ORDER BY nth) FILTER (WHERE is_current IS NOT TRUE))[1] AS behind_tip,
+      (array_agg(tip ORDER BY nth))[${followed.length}] AS last_tip
+    FROM (SELECT nth, asked.name, tip, tip >= 0 AND (completed OR NOT completes)
+        AND (SELECT min(from_block) FROM ${commits} AS commits WHERE commits.seq > f.seq AND kind = 'revert') <= tip IS NOT TRUE
+        AND tip >= least(${target}::bigint, (SELECT lanes.tip FROM ${lanes} AS lanes WHERE lanes.name = 'head')) AS is_current
+      FROM (VALUES ${asked.join(', ')}) AS asked (nth, name, version, completes)
+      LEFT JOIN ${followers} AS f ON f.name = asked.name AND f.version = asked.version
+      LEFT JOIN ${coverage} AS c ON c.store = 'postgres' AND c.projection = f.name AND c.version = f.version
+      CROSS JOIN LATERAL (SELECT coalesce(upper(blocks) - 1, -1) AS tip) AS held) AS each_follower`
 }
 
 /** A follower has not taken in yet what a read needs. */

@@ -2,13 +2,13 @@
  * A page of a declared list as one prepared Postgres statement, with all that an answer needs beside the rows: one round
  * trip, and nothing to hold together by a transaction.
  */
-import { createHash } from 'node:crypto'
 import pg from 'pg'
 import type { TableName } from '#transform/tables.ts'
 import { quoteIdentifier, relationOf, toBytes } from '../postgres.ts'
 import { type CompiledStatement, compilePage } from './compile.ts'
 import type { BlockMark, List, ListQuery } from './list.ts'
 import { decodePostgresRow, type StoredRow } from './row.ts'
+import { preparedName } from './statement.ts'
 
 /** What a list wants beside its rows. */
 export interface Beside {
@@ -73,7 +73,7 @@ function compiled(schema: string, list: List, query: PageQuery, columns: readonl
   if (known) return known
   const page = compilePage(list, query, 'postgres', relationOf(schema, list.table))
   const text = besidePage(schema, list, query, page, columns)
-  const made = { page, text, name: isCommon(list, query) ? nameOf(text) : undefined }
+  const made = { page, text, name: isCommon(list, query) ? preparedName(text) : undefined }
   compiledPages.set(shape, made)
   return made
 }
@@ -150,7 +150,3 @@ function isCommon(list: List, { order, filters }: ListQuery): boolean {
 /** Bytes as the hex the server wrote, which is what they are shown as. */
 const hexBytes = new pg.TypeOverrides()
 hexBytes.setTypeParser(pg.types.builtins.BYTEA, (text) => `0x${text.slice(2)}`)
-
-/** Postgres cuts names at 63 bytes, and the driver refuses a name with another text. */
-const nameOf = (text: string): string =>
-  `list_${createHash('sha256').update(text).digest('base64url').slice(0, 22)}`

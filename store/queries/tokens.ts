@@ -7,7 +7,13 @@ import type { ChainId } from '../../primitives.ts'
 import { balancesProjection } from '../balances/balances.ts'
 import { assertReached } from '../balances/moment.ts'
 import { noTotals, readTotals, readTotalsAt, type TokenTotals } from '../balances/totals.ts'
-import { type Followed, type FollowedChain, readFollowed } from '../folds/readFollowed.ts'
+import {
+  type Followed,
+  type FollowedChain,
+  type FollowedRows,
+  readFollowed,
+  readFollowedRows,
+} from '../folds/readFollowed.ts'
 import { tokensFold } from '../folds/tokens.ts'
 import type { Queryable } from '../lane.ts'
 import { relationOf, toBytes, toHex } from '../postgres.ts'
@@ -57,20 +63,23 @@ export interface TokenPageResult {
 }
 
 /** By creation; `without` are left out. */
-export function listTokens(
+export async function listTokens(
   chain: TokenChain,
   { without }: { readonly without: readonly string[] },
   wants: TokenWants,
   page: TokenPage,
 ): Promise<TokenPageResult> {
-  return readFollowed(chain, followedOf(chain, wants), page.signal, async (client) => {
-    const { text, values } = compileTokenList(chain.state.schema, chain.kind, without, page)
-    const found = await client.query<Record<string, unknown>>(text, [...values])
-    const rows = await withTotals(client, chain, wants, found.rows.slice(0, page.limit).map(tokenRow))
-    const last = rows.at(-1)
-    const more = found.rows.length > page.limit && last
-    return { rows, next: more ? [...last.place, last.token] : null }
-  })
+  const list = compileTokenList(chain.state.schema, chain.kind, without, page)
+  const found = wants.totals
+    ? await readFollowed(chain, followedOf(chain, wants), page.signal, async (client) => {
+        const { rows } = await client.query<Record<string, unknown>>(list.text, [...list.values])
+        return withTotals(client, chain, wants, rows.map(tokenRow))
+      })
+    : (await readFollowedRows(chain, followedOf(chain, wants), page.signal, list)).map(tokenRow)
+  const rows = found.slice(0, page.limit)
+  const last = rows.at(-1)
+  const more = found.length > page.limit && last
+  return { rows, next: more ? [...last.place, last.token] : null }
 }
 
 /** Rows of a page by creation, and one more where the list goes on. `without` are left out. */
@@ -79,14 +88,17 @@ export function compileTokenList(
   kind: ChainKind,
   without: readonly string[],
   { order, limit, offset, position }: Omit<TokenPage, 'signal'>,
-): { readonly text: string; readonly values: readonly unknown[] } {
+): FollowedRows {
   const [block, logIndex, token] = position ?? []
   const direction = order === 'asc' ? { sql: 'ASC', beyond: '>' } : { sql: 'DESC', beyond: '<' }
   const keyset = token === undefined ? '' : `AND ${sortKey} ${direction.beyond} ($4, $5, $6)`
-  const sorted = ['created_block', 'created_log_idx', 'token'].map((column) => `${column} ${direction.sql}`)
+  const columns = ['created_block', 'created_log_idx', 'token']
+  const sorted = columns.map((column) => `${column} ${direction.sql}`).join(', ')
   return {
+    key: 'token',
+    order: sorted,
     text: `SELECT * FROM ${current(schema, kind)} WHERE ${named} AND token <> ALL ($1) ${keyset}
-      ORDER BY ${sorted.join(', ')} LIMIT $2 OFFSET $3`,
+      ORDER BY ${sorted} LIMIT $2 OFFSET $3`,
     values: [
       without.map(toBytes),
       limit + 1,
