@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { MillraceError } from '../errors.ts'
@@ -143,6 +144,9 @@ export function quoteIdentifier(name: string): string {
 /** A relation as SQL names it: schema and name, both quoted. */
 export const relationOf = (schema: string, name: string): string =>
   `${quoteIdentifier(schema)}.${quoteIdentifier(name)}`
+
+/** Of a statement that is kept prepared: Postgres cuts names at 63 bytes, and the driver refuses a name with another text. */
+export const preparedName = (text: string): string => `read_${hash('sha256', text, 'base64url').slice(0, 22)}`
 
 export const schemaOf = (chainId: number): string => `chain_${chainId}`
 export const viewSchemaOf = (chainId: number): string => `chain_${chainId}_sql`

@@ -12,7 +12,7 @@ import { presentTokenSummary } from '#api/routes/present/token.ts'
 import { presentTransaction } from '#api/routes/present/transaction.ts'
 import type { TokenName } from '#api/routes/services.ts'
 import { type Address, address, chainId } from '#primitives.ts'
-import { decodePostgresRow } from '#store/lists/row.ts'
+import { type StoredRow, storedTypes } from '#store/lists/row.ts'
 import { prepareReading, schemaOf, toBytes } from '#store/postgres.ts'
 import { readActivityFacts } from '#store/queries/activityFacts.ts'
 import { withPayloads } from '#store/queries/transactions.ts'
@@ -35,7 +35,9 @@ serve(async ({ databaseUrl, chainId: number, connectionsMax, rivals }) => {
   rivals.forEach((rival, index) => {
     const pool = rival.planned ? planning : prepared
     const name = rival.planned ? {} : { name: `list_${index}` }
-    const statement = { ...name, text: rival.text, values: rival.values.map(bound) }
+    // Payloads are read by our code, which takes rows as ours are decoded.
+    const types = rival.rows === 'transactions' || rival.rows === 'receipts' ? { types: storedTypes } : {}
+    const statement = { ...name, ...types, text: rival.text, values: rival.values.map(bound) }
     const show = presenters(pool, number, rival)[rival.rows]
     app.get(`/${index}`, async () => {
       const { rows } = await pool.query<Row>(statement)
@@ -60,11 +62,7 @@ function presenters(
   { account }: Rival,
 ): Record<Rival['rows'], (rows: Row[]) => unknown[] | Promise<unknown[]>> {
   const payloads = (rows: Row[]) =>
-    withPayloads(
-      pool,
-      { schema: schemaOf(number), finalized: 0 },
-      rows.map((row) => decodePostgresRow('txs', row)),
-    )
+    withPayloads(pool, { schema: schemaOf(number), finalized: 0 }, rows as StoredRow<'txs'>[])
   return {
     blocks: (rows) =>
       rows.map((row) => ({

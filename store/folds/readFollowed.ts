@@ -7,8 +7,7 @@ import { MillraceError } from '../../errors.ts'
 import type { Clock } from '../../runtime.ts'
 import { readOnce, readSnapshot } from '../cancel.ts'
 import type { ChainState } from '../chainState.ts'
-import { preparedName } from '../lists/statement.ts'
-import { type Postgres, relationOf } from '../postgres.ts'
+import { type Postgres, preparedName, relationOf } from '../postgres.ts'
 import type { BlockFollower } from './follower.ts'
 
 export interface FollowedChain {

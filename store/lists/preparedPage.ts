@@ -2,13 +2,12 @@
  * A page of a declared list as one prepared Postgres statement, with all that an answer needs beside the rows: one round
  * trip, and nothing to hold together by a transaction.
  */
-import pg from 'pg'
+import type pg from 'pg'
 import type { TableName } from '#transform/tables.ts'
-import { quoteIdentifier, relationOf, toBytes } from '../postgres.ts'
+import { preparedName, quoteIdentifier, relationOf, toBytes } from '../postgres.ts'
 import { type CompiledStatement, compilePage } from './compile.ts'
 import type { BlockMark, List, ListQuery } from './list.ts'
-import { decodePostgresRow, type StoredRow } from './row.ts'
-import { preparedName } from './statement.ts'
+import { type StoredRow, storedTypes } from './row.ts'
 
 /** What a list wants beside its rows. */
 export interface Beside {
@@ -32,12 +31,11 @@ export interface PageStatement {
 }
 
 /** A row of a page. */
-export interface PageRow<Name extends TableName> {
-  readonly row: StoredRow<Name>
+export type PageRow<Name extends TableName> = StoredRow<Name> & {
   /** Of its block; null up to `hashesAbove`. */
-  readonly blockHash: string | null
-  /** The further columns, as they came. */
-  readonly beside: Readonly<Record<string, unknown>>
+  readonly block_hash: string | null
+  /** Of transactions, where the page asks for it (archive.ts). */
+  readonly archived_part?: string | null
 }
 
 /** @param columns further columns of `page`, whose rows are in the order `neighbours` */
@@ -51,7 +49,7 @@ export function preparePage(
   const { page, text, name } = compiled(schema, list, from, columns)
   const passed = query.passed ? [query.passed.number, toBytes(query.passed.hash)] : []
   const values = [...page.bind(from).values, hashesAbove, ...passed]
-  return { ...(name !== undefined && { name }), text, values, types: hexBytes }
+  return { ...(name !== undefined && { name }), text, values, types: storedTypes }
 }
 
 interface CompiledPage {
@@ -117,18 +115,6 @@ export function reorgedFromSql(schema: string, parameter: number): string {
     WHERE kind = 'revert' AND from_block <= ${number} AND to_block >= ${number} AND ${hash} = ANY (hashes)`
 }
 
-export function decodePageRow<Name extends TableName>(
-  table: Name,
-  beside: Readonly<Record<string, unknown>>,
-): PageRow<Name> {
-  const { block_hash: blockHash } = beside
-  return {
-    row: decodePostgresRow(table, beside),
-    blockHash: typeof blockHash === 'string' ? blockHash : null,
-    beside,
-  }
-}
-
 /** A place before every row, so that the first page is the same statement as all others. */
 function beforeFirst(list: List, { order, fromBlock, toBlock }: ListQuery): readonly number[] {
   const place = order === 'desc' ? toBlock + 1 : fromBlock - 1
@@ -146,7 +132,3 @@ function isCommon(list: List, { order, filters }: ListQuery): boolean {
   const own = Object.keys(filters).filter((name) => list.filters[name]?.kind !== 'prefix')
   return order === 'desc' && own.length <= 1
 }
-
-/** Bytes as the hex the server wrote, which is what they are shown as. */
-const hexBytes = new pg.TypeOverrides()
-hexBytes.setTypeParser(pg.types.builtins.BYTEA, (text) => `0x${text.slice(2)}`)

@@ -9,14 +9,7 @@ import type { Queryable } from '../lane.ts'
 import { relationOf, toBytes, toHex } from '../postgres.ts'
 import { compileCount } from './compile.ts'
 import type { BlockMark, FilterValue, List } from './list.ts'
-import {
-  type Beside,
-  decodePageRow,
-  type PageQuery,
-  type PageRow,
-  preparePage,
-  reorgedFromSql,
-} from './preparedPage.ts'
+import { type Beside, type PageQuery, type PageRow, preparePage, reorgedFromSql } from './preparedPage.ts'
 
 /** What a reader asks for; the shape the HTTP toolkit hands over. */
 export interface PageRequest {
@@ -161,20 +154,20 @@ export function listWalk<Name extends TableName>(
   { columns = [], hashesAbove = visible.finalized }: Beside = {},
 ): Walk<PageRow<Name>> {
   const filters = definedOf(values)
+  const [block = ''] = list.key
   return {
-    positionOf: ({ row }: { row: Readonly<Record<string, unknown>> }) =>
-      list.key.map((column) => Number(row[column])),
-    blockHashOf: ({ blockHash }) => blockHash,
+    positionOf: (row: Readonly<Record<string, unknown>>) => list.key.map((column) => Number(row[column])),
+    blockHashOf: (row) => row.block_hash,
     tellsReorgs: true,
     rows: async (query) => {
       const asked = { ...query, filters, limit: query.limit + 1 }
       const { values, ...statement } = preparePage(schema, list, asked, { columns, hashesAbove })
-      const found = await client.query<Record<string, unknown>>({ ...statement, values: [...values] })
-      const [block = ''] = list.key
+      const found = await client.query<WalkedRow<Name>>({ ...statement, values: [...values] })
+      const [first] = found.rows
       // Where the page is empty, a row that tells of the walk is left.
-      const held = found.rows.filter((row) => row[block] !== null)
-      const rows = held.slice(0, query.limit).map((row) => decodePageRow(list.table, row))
-      return { rows, more: held.length > query.limit, ...reorgedOf(found.rows[0]?.['reorged_from']) }
+      const held = first?.[block] === null ? [] : found.rows
+      const more = held.length > query.limit
+      return { rows: more ? held.slice(0, query.limit) : held, more, ...reorgedOf(first?.reorged_from) }
     },
     count: async (query, max) => {
       const asked = { ...query, filters }
@@ -184,6 +177,11 @@ export function listWalk<Name extends TableName>(
       return Number(found.rows[0]?.n ?? 0)
     },
   }
+}
+
+type WalkedRow<Name extends TableName> = PageRow<Name> & {
+  readonly reorged_from?: number | null
+  readonly [column: string]: unknown
 }
 
 const relation = ({ schema }: Pick<Source, 'schema'>, table: string): string => relationOf(schema, table)

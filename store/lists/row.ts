@@ -1,5 +1,5 @@
-import type { Row } from '#transform/tables.ts'
-import { type Column, type TableName, tables } from '#transform/tables.ts'
+import pg from 'pg'
+import type { Row, TableName } from '#transform/tables.ts'
 
 /**
  * A stored row as readers use it: bytes as lowercase hex, timestamps as Unix seconds, 256-bit values as bigint. The names
@@ -11,22 +11,11 @@ export type StoredRow<Name extends TableName> = {
 
 type Stored<V> = V extends Uint8Array ? never : V extends string ? string : V
 
-/** Decodes a row as the `pg` driver gives it. */
-export function decodePostgresRow<Name extends TableName>(
-  table: Name,
-  row: Readonly<Record<string, unknown>>,
-): StoredRow<Name> {
-  const decoded: Record<string, unknown> = {}
-  for (const column of tables[table].columns) decoded[column.name] = decodeValue(column, row[column.name])
-  return decoded as StoredRow<Name>
-}
+const { BYTEA, NUMERIC, TIMESTAMPTZ } = pg.types.builtins
+const readMoment: (text: string) => Date = pg.types.getTypeParser(TIMESTAMPTZ)
 
-function decodeValue({ name, type }: Column, value: unknown): unknown {
-  if (value === null || value === undefined) return null
-  if (value instanceof Uint8Array)
-    return `0x${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('hex')}`
-  if (value instanceof Date) return value.getTime() / 1000
-  if (type === 'uint256') return BigInt(String(value))
-  if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'string') return value
-  throw new TypeError(`column ${name} came as ${typeof value}`)
-}
+/** Makes the rows of a statement stored rows: the driver reads each value once, as what it is shown as. */
+export const storedTypes = new pg.TypeOverrides()
+storedTypes.setTypeParser(BYTEA, (text) => `0x${text.slice(2)}`)
+storedTypes.setTypeParser(NUMERIC, (text) => BigInt(text))
+storedTypes.setTypeParser(TIMESTAMPTZ, (text) => readMoment(text).getTime() / 1000)

@@ -1,5 +1,4 @@
 /** Statements of ours that no declared list compiles to: what they are made of. */
-import { createHash } from 'node:crypto'
 import { feeManagerAddress, tip20 } from '#transform/addresses.ts'
 import { transfer } from '#transform/events/erc20.ts'
 import { toBytes } from '../postgres.ts'
@@ -19,10 +18,6 @@ export class Parameters {
     return this.add(toBytes(hex))
   }
 }
-
-/** Of a statement that is kept prepared: Postgres cuts names at 63 bytes, and the driver refuses a name with another text. */
-export const preparedName = (text: string): string =>
-  `read_${createHash('sha256').update(text).digest('base64url').slice(0, 22)}`
 
 /** A constant of ours as a literal: a planner takes a partial index only for a condition it can compare with the index's own. */
 export const literalBytes = (hex: string): string => `'\\x${hex.slice(2)}'::bytea`

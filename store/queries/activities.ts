@@ -114,7 +114,9 @@ async function collectEntries(
   const entries: FoundActivity[][] = []
   let position = query.position
   let looked = 0
-  for (let round = query.limit + 1; looked < TRANSACTIONS_MAX; round = Math.min(round * 2, ROUND_MAX)) {
+  // The first transaction of a later page may have been given whole by the page before.
+  const needed = query.limit + (position ? 2 : 1)
+  for (let round = needed; looked < TRANSACTIONS_MAX; round = Math.min(round * 2, ROUND_MAX)) {
     const asked = { ...query, limit: round, ...(position && { position }) }
     const found = await readActivities(source, account, asked, looked === 0)
     for (const activity of found.activities) {

@@ -7,7 +7,7 @@ import type { LogFacts } from '#transform/projection.ts'
 import type { TxPlace } from '../archive.ts'
 import type { Source } from '../lists/read.ts'
 import { literalBytes } from '../lists/statement.ts'
-import { quoteIdentifier, toBytes, toHex } from '../postgres.ts'
+import { preparedName, quoteIdentifier, toBytes, toHex } from '../postgres.ts'
 
 type Where = Pick<Source, 'client' | 'schema'>
 
@@ -37,12 +37,11 @@ export async function readActivityFacts(
   places: readonly TxPlace[],
 ): Promise<readonly ActivityFacts[]> {
   if (places.length === 0) return []
-  const found = await client.query<TxRow>(
-    `SELECT block_num, idx, block_timestamp, hash, "from", fee_payer
+  const text = `SELECT block_num, idx, block_timestamp, hash, "from", fee_payer
      FROM unnest($1::bigint[], $2::int[]) AS asked (block_num, idx)
-     JOIN ${quoteIdentifier(schema)}.txs AS txs USING (block_num, idx)`,
-    [places.map((place) => place.blockNumber), places.map((place) => place.txIndex)],
-  )
+     JOIN ${quoteIdentifier(schema)}.txs AS txs USING (block_num, idx)`
+  const values = [places.map((place) => place.blockNumber), places.map((place) => place.txIndex)]
+  const found = await client.query<TxRow>({ name: preparedName(text), text, values })
   const logs = await readLogs({ client, schema }, found.rows)
   const facts = new Map(
     found.rows.map((row) => [`${row.block_num}/${row.idx}`, factsOf(row, logs.get(toHex(row.hash)) ?? [])]),
@@ -57,15 +56,14 @@ export async function readActivityFacts(
 /** Ascending within each transaction. */
 async function readLogs({ client, schema }: Where, txs: readonly TxRow[]): Promise<Map<string, LogRow[]>> {
   const tables = quoteIdentifier(schema)
-  const found = await client.query<LogRow>(
-    `SELECT logs.block_num, logs.log_idx, logs.tx_hash, logs.address, logs.data, logs.is_virtual_forward,
+  const text = `SELECT logs.block_num, logs.log_idx, logs.tx_hash, logs.address, logs.data, logs.is_virtual_forward,
        ARRAY[logs.topic0, logs.topic1, logs.topic2, logs.topic3] AS topics, coalesce(paid.is_fee, false) AS is_fee
      FROM unnest($1::bigint[], $2::bytea[]) AS asked (block_num, tx_hash)
      JOIN ${tables}.logs AS logs ON logs.tx_hash = asked.tx_hash AND logs.block_num = asked.block_num
      LEFT JOIN ${tables}.token_transfers AS paid ON paid.block_num = logs.block_num AND paid.log_idx = logs.log_idx
-     ORDER BY logs.block_num, logs.log_idx`,
-    [txs.map((tx) => tx.block_num), txs.map((tx) => tx.hash)],
-  )
+     ORDER BY logs.block_num, logs.log_idx`
+  const values = [txs.map((tx) => tx.block_num), txs.map((tx) => tx.hash)]
+  const found = await client.query<LogRow>({ name: preparedName(text), text, values })
   return Map.groupBy(found.rows, (row) => toHex(row.tx_hash))
 }
 

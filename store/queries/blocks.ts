@@ -6,9 +6,9 @@ import type { ChainState } from '../chainState.ts'
 import type { Queryable } from '../lane.ts'
 import { blockList } from '../lists/list.ts'
 import { HistoryIncompleteError, type ListFilters, type PageRequest, type Visible } from '../lists/read.ts'
-import { decodePostgresRow, type StoredRow } from '../lists/row.ts'
+import { type StoredRow, storedTypes } from '../lists/row.ts'
 import { type Postgres, quoteIdentifier, toBytes, toHex } from '../postgres.ts'
-import { type ListPage, readRows } from './list.ts'
+import { type ListPage, readList } from './list.ts'
 
 /** How a block is named: by height, by hash, by tag, or by a moment (the newest block at or before it). */
 export type BlockSelector =
@@ -30,7 +30,7 @@ export function listBlocks(
   filters: ListFilters,
   page: PageRequest,
 ): Promise<ListPage<StoredRow<'blocks'>>> {
-  return readRows(postgres, state, blockList, filters, page)
+  return readList(postgres, state, blockList, filters, page)
 }
 
 /**
@@ -47,12 +47,9 @@ export async function findBlock(
   if (!visible) return null
   const { where, values } = conditionOf(selector, visible.segment.to, visible.finalized)
   return readSnapshot(postgres, signal, async (client) => {
-    const found = await client.query<Record<string, unknown>>(
-      `SELECT * FROM ${quoteIdentifier(state.schema)}.blocks ${where}`,
-      values,
-    )
-    const [first] = found.rows
-    const row = first && decodePostgresRow('blocks', first)
+    const text = `SELECT * FROM ${quoteIdentifier(state.schema)}.blocks ${where}`
+    const found = await client.query<StoredRow<'blocks'>>({ text, values, types: storedTypes })
+    const [row] = found.rows
     assertIndexed(selector, row && Number(row.num), state, visible)
     if (!row) return null
     const number = Number(row.num)

@@ -78,7 +78,7 @@ async function collect(
       limit,
       ...(position && { position }),
     })
-    found.push(...(await fold(source, rowsOf(rows))))
+    found.push(...(await fold(source, rows)))
     if (!more || found.length > wanted)
       return { rows: found.slice(query.offset, wanted), more: found.length > wanted }
     looked += rows.length
@@ -100,7 +100,7 @@ async function count(
   while (counted < max) {
     const asked = { ...query, offset: 0, limit: ROUND_MAX, ...(position && { position }) }
     const { rows, more } = await transfers.rows(asked)
-    counted += (await fold(source, rowsOf(rows))).length
+    counted += (await fold(source, rows)).length
     const last = rows.at(-1)
     if (!more || !last) return counted
     position = transfers.positionOf(last)
@@ -118,7 +118,6 @@ async function fold(source: Source, rows: readonly Transfer[]): Promise<FoldedTr
   })
 }
 
-const rowsOf = (rows: readonly PageRow<'token_transfers'>[]): Transfer[] => rows.map(({ row }) => row)
 const positionOf = (row: Transfer): readonly number[] => [Number(row.block_num), row.log_idx]
 const placeOf = (row: Transfer): TxPlace => ({ blockNumber: Number(row.block_num), txIndex: row.tx_idx })
 const keyOf = ({ blockNumber, txIndex }: TxPlace): string => `${blockNumber}/${txIndex}`

@@ -13,7 +13,6 @@ import {
   type Source,
   type WalkPage,
 } from '../lists/read.ts'
-import type { StoredRow } from '../lists/row.ts'
 import type { Postgres } from '../postgres.ts'
 
 export type ListPage<Row> = WalkPage<Row>
@@ -37,14 +36,6 @@ export async function readList<Name extends TableName>(
   return isOneStatement(filters, page)
     ? readOnce(postgres, page.signal, read)
     : readSnapshot(postgres, page.signal, read, 'prepared')
-}
-
-/** The same, of what is its table's row alone. */
-export async function readRows<Name extends TableName>(
-  ...args: Parameters<typeof readList<Name>>
-): Promise<ListPage<StoredRow<Name>>> {
-  const found = await readList<Name>(...args)
-  return { ...found, rows: found.rows.map(({ row }) => row) }
 }
 
 /** Reads a page by whatever statements it takes, all of them of one moment. */

@@ -1,7 +1,7 @@
 /** Reads the transactions of a token. */
 import type { ChainState } from '../chainState.ts'
 import { type ListFilters, type PageRequest, readWalk, type Source, type Walk } from '../lists/read.ts'
-import { decodePostgresRow, type StoredRow } from '../lists/row.ts'
+import { type StoredRow, storedTypes } from '../lists/row.ts'
 import {
   compileTokenTransactionCount,
   compileTokenTransactions,
@@ -30,9 +30,9 @@ function tokenWalk({ client, schema }: Source, filters: TokenTransactionFilters)
     rows: async (query) => {
       const asked = { ...query, limit: query.limit + 1 }
       const { text, values } = compileTokenTransactions(schema, filters, asked)
-      const found = await client.query<Record<string, unknown>>(text, [...values])
-      const rows = found.rows.slice(0, query.limit).map((row) => decodePostgresRow('txs', row))
-      return { rows, more: found.rows.length > query.limit }
+      const statement = { text, values: [...values], types: storedTypes }
+      const found = await client.query<StoredRow<'txs'>>(statement)
+      return { rows: found.rows.slice(0, query.limit), more: found.rows.length > query.limit }
     },
     count: async (query, max) => {
       const { text, values } = compileTokenTransactionCount(schema, filters, query, max)

@@ -16,7 +16,7 @@ import {
 } from '../folds/readFollowed.ts'
 import { tokensFold } from '../folds/tokens.ts'
 import type { Queryable } from '../lane.ts'
-import { relationOf, toBytes, toHex } from '../postgres.ts'
+import { preparedName, relationOf, toBytes, toHex } from '../postgres.ts'
 
 /** A token, with everything its events tell. */
 export interface TokenRow {
@@ -156,10 +156,9 @@ export async function readTokens(
   tokens: readonly string[],
 ): Promise<ReadonlyMap<string, TokenRow>> {
   if (tokens.length === 0) return new Map()
-  const found = await client.query<Record<string, unknown>>(
-    `SELECT * FROM ${current(chain.state.schema, chain.kind)} WHERE ${named} AND token = ANY ($1)`,
-    [tokens.map(toBytes)],
-  )
+  const text = `SELECT * FROM ${current(chain.state.schema, chain.kind)} WHERE ${named} AND token = ANY ($1)`
+  const statement = { name: preparedName(text), text, values: [tokens.map(toBytes)] }
+  const found = await client.query<Record<string, unknown>>(statement)
   return new Map(found.rows.map(tokenRow).map((row) => [row.token, row]))
 }
 

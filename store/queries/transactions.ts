@@ -13,7 +13,7 @@ import type { Queryable } from '../lane.ts'
 import { transactionList } from '../lists/list.ts'
 import type { PageRow } from '../lists/preparedPage.ts'
 import type { ListFilters, PageRequest } from '../lists/read.ts'
-import { decodePostgresRow, type StoredRow } from '../lists/row.ts'
+import { type StoredRow, storedTypes } from '../lists/row.ts'
 import { type Postgres, quoteIdentifier, toBytes, toHex } from '../postgres.ts'
 import { type ListPage, readList } from './list.ts'
 
@@ -42,11 +42,11 @@ function detailsOf(
   { finalized, openParts }: ChainState,
 ): TransactionDetail[] {
   let part: OpenPart | undefined
-  return rows.map(({ row, blockHash, beside }) => {
+  return rows.map((row) => {
     const number = Number(row.block_num)
-    const { archived_part: hex } = beside
+    const { archived_part: hex, block_hash: blockHash } = row
     const name = { blockHash: blockHash ?? '', part: archivedPartOf(row.idx) }
-    if (typeof hex === 'string') part = openParts.open(name, () => toBytes(hex))
+    if (hex) part = openParts.open(name, () => toBytes(hex))
     const archived = archivedTx(part, number, row.idx)
     return { row, archived, blockHash: name.blockHash, final: number <= finalized }
   })
@@ -60,12 +60,12 @@ export function findTransaction(
   signal: AbortSignal,
 ): Promise<TransactionDetail | null> {
   return readSnapshot(postgres, signal, async (client) => {
-    const found = await client.query<Record<string, unknown>>(
-      `SELECT * FROM ${quoteIdentifier(state.schema)}.txs WHERE hash = $1`,
-      [toBytes(hash)],
-    )
-    const rows = found.rows.map((row) => decodePostgresRow('txs', row))
-    const [detail] = await withPayloads(client, state, rows)
+    const found = await client.query<StoredRow<'txs'>>({
+      text: `SELECT * FROM ${quoteIdentifier(state.schema)}.txs WHERE hash = $1`,
+      values: [toBytes(hash)],
+      types: storedTypes,
+    })
+    const [detail] = await withPayloads(client, state, found.rows)
     return detail ?? null
   })
 }

@@ -4,7 +4,7 @@ import { transferList } from '../lists/list.ts'
 import type { ListFilters, PageRequest } from '../lists/read.ts'
 import type { StoredRow } from '../lists/row.ts'
 import type { Postgres } from '../postgres.ts'
-import { type ListPage, readRows } from './list.ts'
+import { type ListPage, readList } from './list.ts'
 
 export function listTransfers(
   postgres: Postgres,
@@ -12,5 +12,5 @@ export function listTransfers(
   filters: ListFilters,
   page: PageRequest,
 ): Promise<ListPage<StoredRow<'token_transfers'>>> {
-  return readRows(postgres, state, transferList, filters, page)
+  return readList(postgres, state, transferList, filters, page)
 }
