@@ -39,6 +39,9 @@ export interface BalancesStatement {
   readonly values: readonly unknown[]
 }
 
+/** Largest first. */
+export const balanceOrder = '-balance, address'
+
 /** Rows `address` (the token, or the holder) and `balance`, those with more than zero. */
 export function compileBalances(
   schema: string,
@@ -47,10 +50,11 @@ export function compileBalances(
   { limit, offset, position }: BalancesQuery,
 ): BalancesStatement {
   const parameters = new Parameters()
-  const end = `ORDER BY -balance, address LIMIT ${offset + limit}`
+  // Parameters, so that a page of any length is the same statement.
+  const end = `ORDER BY ${balanceOrder} LIMIT ${parameters.add(offset + limit)}`
   const found = compileFound(schema, of, moment, position, end, parameters)
   const text = `${found.changes} SELECT address, balance FROM (${found.branches}) AS found
-    ORDER BY -balance, address LIMIT ${limit} OFFSET ${offset}`
+    ORDER BY ${balanceOrder} LIMIT ${parameters.add(limit)} OFFSET ${parameters.add(offset)}`
   return { text, values: parameters.values }
 }
 

@@ -150,20 +150,25 @@ export async function assertGenesisKnown(
   schema: string,
   of: { readonly holder: string } | { readonly token: string },
 ): Promise<void> {
-  const [condition, address] =
-    'token' in of
-      ? ['token = $1', of.token]
-      : [
-          `NOT EXISTS (SELECT FROM ${relationOf(schema, 'genesis_balances')} AS given
-                       WHERE given.token = totals.token AND given.holder = $1)`,
-          of.holder,
-        ]
-  const found = await client.query<{ token: Buffer }>(
-    `SELECT token FROM ${relationOf(schema, 'token_totals')} AS totals WHERE genesis_missing <> 0 AND ${condition} LIMIT 1`,
-    [toBytes(address)],
-  )
+  const address = 'token' in of ? of.token : of.holder
+  const found = await client.query<{ token: Buffer }>(genesisUnknownSql(schema, of, '$1'), [toBytes(address)])
   const row = found.rows[0]
   if (row) throw new GenesisIncompleteError(toHex(row.token))
+}
+
+/** A token of which genesis gave the holder, or anybody, amounts that nobody knows of; no row where all is known. */
+export function genesisUnknownSql(
+  schema: string,
+  of: { readonly holder: string } | { readonly token: string },
+  address: string,
+): string {
+  const condition =
+    'token' in of
+      ? `totals.token = ${address}`
+      : `NOT EXISTS (SELECT FROM ${relationOf(schema, 'genesis_balances')} AS given
+           WHERE given.token = totals.token AND given.holder = ${address})`
+  return `SELECT totals.token FROM ${relationOf(schema, 'token_totals')} AS totals
+    WHERE genesis_missing <> 0 AND ${condition} LIMIT 1`
 }
 
 /** Genesis gave amounts of a token to accounts that nobody knows of. */

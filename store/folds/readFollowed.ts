@@ -56,18 +56,21 @@ export interface FollowedRows {
   readonly order: string
 }
 
-/** The same for what one statement reads, prepared: there are few texts of them. Rows as the driver gives them. */
-export function readFollowedRows(
+/**
+ * The same for what one statement reads, prepared: there are few texts of them. Rows as the driver gives them, each with
+ * `last_tip`, the block the last follower stands at.
+ */
+export function readFollowedRows<Row extends Readonly<Record<string, unknown>>>(
   { postgres, ...chain }: FollowedChain,
   followed: readonly Followed[],
   signal: AbortSignal,
   { text: page, values, key, order }: FollowedRows,
-): Promise<readonly Readonly<Record<string, unknown>>[]> {
+): Promise<readonly (PlaceRow & Row)[]> {
   const place = placeSql(chain.state.schema, followed, `$${values.length + 1}`)
   const text = `SELECT place.*, page.* FROM (${place}) AS place LEFT JOIN (${page}) AS page ON true ORDER BY ${order}`
   return untilCurrent(chain, followed, signal, async (target) => {
     const statement = { name: preparedName(text), text, values: [...values, target] }
-    const found = await readOnce(postgres, signal, (client) => client.query<PlaceRow>(statement))
+    const found = await readOnce(postgres, signal, (client) => client.query<PlaceRow & Row>(statement))
     const { behind } = placeOf(found.rows[0])
     return behind ? { behind } : { behind, result: found.rows.filter((row) => row[key] !== null) }
   })

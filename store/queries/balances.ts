@@ -5,17 +5,19 @@
 import { balancesProjection } from '../balances/balances.ts'
 import {
   type BalancesOf,
+  type BalancesQuery,
   type BalancesStatement,
+  balanceOrder,
   compileBalanceCount,
   compileBalances,
   type TokenChoice,
 } from '../balances/compileBalances.ts'
 import { findMoment, type Moment } from '../balances/moment.ts'
-import { assertGenesisKnown, readTotalsAt } from '../balances/totals.ts'
-import { type FollowedChain, readFollowed } from '../folds/readFollowed.ts'
+import { assertGenesisKnown, genesisUnknownSql, readTotalsAt } from '../balances/totals.ts'
+import { type FollowedChain, readFollowed, readFollowedRows } from '../folds/readFollowed.ts'
 import type { Queryable } from '../lane.ts'
 import { type PageRequest, passedOf, reorgOf, type WalkPage } from '../lists/read.ts'
-import { toHex } from '../postgres.ts'
+import { relationOf, toBytes, toHex } from '../postgres.ts'
 
 /** An address (a token, or a holder) with its balance, in the token's smallest unit. */
 export interface BalanceRow {
@@ -70,7 +72,73 @@ interface Pinned {
   readonly tip: number
 }
 
-function readPinned(
+async function readPinned(
+  chain: FollowedChain,
+  of: BalancesOf,
+  atBlock: number | undefined,
+  page: PageRequest,
+  count: (pinned: Pinned) => Promise<Counted>,
+): Promise<BalancePage> {
+  const [, , pinned = chain.state.tip] = page.position ?? []
+  const mayBeNewest = atBlock === undefined && !page.wantTotal && Number(pinned) >= chain.state.tip
+  return (mayBeNewest && (await readNewest(chain, of, page))) || readAtMoment(chain, of, atBlock, page, count)
+}
+
+type NewestRow = {
+  readonly address: Buffer
+  readonly balance: string
+  readonly genesis_unknown: boolean
+  readonly tip_hash: Buffer | null
+}
+
+/** A page of the newest state, by one statement. Null where that state is not the one to show, or shows nothing. */
+async function readNewest(
+  chain: FollowedChain,
+  of: BalancesOf,
+  page: PageRequest,
+): Promise<BalancePage | null> {
+  const { schema, finalized } = chain.state
+  const { limit, offset, passed } = page
+  const [balance, after, pinned] = page.position ?? []
+  const position = after === undefined ? undefined : { balance: `${balance}`, address: `${after}` }
+  const found = await readFollowedRows<NewestRow>(chain, [balancesProjection], page.signal, {
+    ...newestStatement(schema, of, { limit: limit + 1, offset, position }),
+    key: 'address',
+    order: balanceOrder,
+  })
+  const [first] = found
+  if (!first?.tip_hash || first.genesis_unknown) return null
+  const tip = Number(first.last_tip)
+  const hash = toHex(first.tip_hash)
+  if (pinned !== undefined && Number(pinned) !== tip) return null
+  if (passed && (passed.number !== tip || passed.hash !== hash)) return null
+  const rows = found.slice(0, limit).map(balanceRow)
+  const last = rows.at(-1)
+  return {
+    rows,
+    next: found.length > limit && last ? [`${last.balance}`, last.address, tip] : null,
+    ...(tip > finalized && { passed: { number: tip, hash } }),
+  }
+}
+
+/** With its rows: whether genesis leaves any of it unknown, and the hash of the block they are of. */
+function newestStatement(schema: string, of: BalancesOf, query: BalancesQuery): BalancesStatement {
+  const newest: Moment = { block: -1, base: 'newest', changes: null }
+  const { text, values } = compileBalances(schema, of, newest, query)
+  const address = `$${values.length + 1}`
+  return {
+    text: `SELECT page.*, newest.* FROM (${text}) AS page CROSS JOIN (
+        SELECT EXISTS (${genesisUnknownSql(schema, of, address)}) AS genesis_unknown,
+          (SELECT hash FROM ${relationOf(schema, 'blocks')} AS blocks WHERE num = (
+             SELECT upper(held.blocks) - 1 FROM ${relationOf(schema, 'coverage')} AS held
+             WHERE store = 'postgres' AND projection = '${balancesProjection.name}' AND version = ${balancesProjection.version}
+           )) AS tip_hash) AS newest`,
+    values: [...values, toBytes('token' in of ? of.token : of.holder)],
+  }
+}
+
+/** By whatever statements it takes, all of them of one snapshot. */
+function readAtMoment(
   chain: FollowedChain,
   of: BalancesOf,
   atBlock: number | undefined,
@@ -117,5 +185,10 @@ async function readRows(
   { text, values }: BalancesStatement,
 ): Promise<readonly BalanceRow[]> {
   const found = await client.query<{ address: Buffer; balance: string }>(text, [...values])
-  return found.rows.map(({ address, balance }) => ({ address: toHex(address), balance: BigInt(balance) }))
+  return found.rows.map(balanceRow)
 }
+
+const balanceRow = (row: { readonly address: Buffer; readonly balance: string }): BalanceRow => ({
+  address: toHex(row.address),
+  balance: BigInt(row.balance),
+})
