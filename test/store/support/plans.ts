@@ -84,8 +84,10 @@ interface Explained {
   readonly 'QUERY PLAN': [{ Plan: PlanNode }]
 }
 
-const literal = (value: unknown): string =>
-  value instanceof Uint8Array ? `'${`\\x${Buffer.from(value).toString('hex')}`}'::bytea` : `${value}`
+const literal = (value: unknown): string => {
+  if (Array.isArray(value)) return value.length === 0 ? "'{}'" : `ARRAY[${value.map(literal).join(', ')}]`
+  return value instanceof Uint8Array ? `'${`\\x${Buffer.from(value).toString('hex')}`}'::bytea` : `${value}`
+}
 
 /** Rows that the plan's scans touched, whether they passed or not. */
 export function rowsExamined(nodes: readonly PlanNode[]): number {
