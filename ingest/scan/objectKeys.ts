@@ -18,6 +18,7 @@ export class ObjectKeys {
   readonly none: number
 
   constructor(names: readonly string[]) {
+    if (names.length > keysMax) throw new RangeError(`${names.length} keys`)
     this.#texts = names.map((name) => viewOf(`"${name}":`))
     this.#numbers = new Map(names.map((name, number) => [name, number]))
     this.unknown = names.length
@@ -46,6 +47,9 @@ export class ObjectKeys {
     return true
   }
 }
+
+/** Bits of a number that `withKey` has for them. */
+const keysMax = 31
 
 /** Which keys an object had, as bits by their numbers. A key that comes twice is left to JSON.parse, which takes the last. */
 export function withKey(seen: number, key: number): number {
