@@ -148,7 +148,8 @@ export class Conformance {
           .catch(() => [])
         if (!chunk || chunk.tip >= chunk.range.to)
           return { label: 'nothing to load', step: async () => 'nothing' }
-        const batch = this.#batch(chunk.tip + (this.#random() < 0.9 ? 1 : 2), chunk.range.to)
+        const from = Math.min(chunk.tip + (this.#random() < 0.9 ? 1 : 2), chunk.range.to)
+        const batch = this.#batch(from, chunk.range.to)
         const label = `load ${batch.range.from}..${batch.range.to}`
         return { label, step: (ports) => ports.history.appendToChunk(chunk, batch) }
       }
