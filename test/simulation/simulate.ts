@@ -101,10 +101,7 @@ class Simulation {
     const broken = () => this.#court.violations.length > 0
     await this.#kernel.run(this.#swarm.faultsMs, broken, () => this.#afterEvent())
     this.#endFaults()
-    const deadline = this.#kernel.nowMs + LIVENESS_MS
-    const done = () => broken() || this.#court.complete()
-    const complete = await this.#kernel.run(deadline, done, () => this.#afterEvent())
-    if (!complete && !broken()) this.#court.incomplete(this.#writers.map(({ indexer }) => indexer.stoppedBy))
+    if ((await this.#becomesComplete()) && this.#replaceHead()) await this.#becomesComplete()
     // What was still on its way may arrive, and must change nothing.
     if (!broken()) await this.#kernel.run(this.#kernel.nowMs + 15_000, broken, () => this.#afterEvent())
     this.#court.checkAll()
@@ -119,6 +116,23 @@ class Simulation {
       reorgs: this.#reorgs,
       virtualMs: this.#kernel.nowMs,
     }
+  }
+
+  /** Whether the stores come to hold the chain. */
+  async #becomesComplete(): Promise<boolean> {
+    const broken = () => this.#court.violations.length > 0
+    const done = () => broken() || this.#court.complete()
+    const ended = await this.#kernel.run(this.#kernel.nowMs + LIVENESS_MS, done, () => this.#afterEvent())
+    if (!ended && !broken()) this.#court.incomplete(this.#writers.map(({ indexer }) => indexer.stoppedBy))
+    return ended && !broken()
+  }
+
+  /** No block follows that would tell by its parent: who looks at heights alone never learns of it. */
+  #replaceHead(): boolean {
+    if (!this.#world.replaceHead()) return false
+    this.#kernel.note(`another head, ${this.#world.head.hash}`)
+    for (const node of this.#nodes) node.hear()
+    return true
   }
 
   #start(n: number): void {

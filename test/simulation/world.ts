@@ -72,6 +72,14 @@ export class World {
     return replaced
   }
 
+  /** Another block of the same height takes the newest one's place; false where that one is final. */
+  replaceHead(): boolean {
+    if (this.head.ref.number <= this.finalized) return false
+    this.chain = this.chain.slice(0, -1)
+    this.chain = [...this.chain, this.#make(this.head)]
+    return true
+  }
+
   /** Replaces blocks that were final: what no reorg may do. */
   breakFinality(depth: number): void {
     this.chain = this.chain.slice(0, Math.max(1, this.finalized + 1 - depth))
