@@ -24,3 +24,8 @@ export const accessList: fc.Arbitrary<{ address: Hex; storageKeys: Hex[] }[]> = 
 export function quantity(value: number | bigint): Hex {
   return `0x${value.toString(16)}`
 }
+
+/** What breaks JSON, or only what it says, when it is put among its bytes. */
+export const jsonPiece = fc.constantFrom(
+  ...['', '"', '0', 'a', 'F', '\\', ',', '{}', '[', 'null', ' ', '"x":1,', '\0', 'é', '0x'],
+)
