@@ -31,6 +31,13 @@ const ASK_ALL_EVERY = 8
 /** The reading that ended a wait answers the question that follows it at once. */
 const FRESH_MS = 20
 
+/**
+ * A search for the block both hold takes several references, and begins anew when one of them fails: with one answer in six
+ * lost it went from pause to longer pause for a minute.
+ */
+const REF_ROUNDS_MAX = 3
+const REF_PAUSE_MS = 50
+
 /** Head and finality of the chain over all endpoints, and waiting for the next head. */
 export class Heads {
   readonly #options: HeadsOptions
@@ -117,6 +124,7 @@ export class Heads {
   /**
    * The reference of one height. Below finality it must come from an endpoint that has reached it as final: one that
    * is behind looks like a violated finality, and several that are not must agree.
+   * @throws SourceError when no endpoint answers, also when asked again
    * @returns null when there is no such block, or no endpoint that could know.
    */
   async blockRef(number: number, signal?: AbortSignal): Promise<BlockRef | null> {
@@ -126,8 +134,15 @@ export class Heads {
       this.#options.admission.ask(endpoint, async (client) =>
         parseBlockRef(await client.call('eth_getBlockByNumber', [quantity(number), false], signal), client),
       )
-    if (number > this.#finalized) return await this.#firstAnswer(`block ${number}`, ask, signal)
-    return await this.#agreed(number, ask, signal)
+    for (let round = 1; ; round++) {
+      try {
+        if (number > this.#finalized) return await this.#firstAnswer(`block ${number}`, ask, signal)
+        return await this.#agreed(number, ask, signal)
+      } catch (error) {
+        if (!(error instanceof SourceError) || round >= REF_ROUNDS_MAX) throw error
+        await this.#options.clock.sleep(REF_PAUSE_MS, signal)
+      }
+    }
   }
 
   /** One call of the node's, answered by the best endpoint that answers. @throws SourceError when none does */

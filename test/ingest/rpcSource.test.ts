@@ -227,6 +227,24 @@ describeWithShared('the RPC source', () => {
     expect(await only.blockRef(LAST - 20)).toMatchObject({ number: LAST - 20 })
   })
 
+  test.each([
+    ['above finality', LAST],
+    ['below it', LAST - 20],
+  ])('a reference %s is asked for again when the only endpoint fails', async (_, number) => {
+    const server = await replay('--finality', '3')
+    let failures = 0
+    const failing = await node({
+      call: (call) =>
+        call.params[0] === `0x${number.toString(16)}` && failures < 2 && ++failures
+          ? { error: { code: -32603, message: 'internal error' } }
+          : forward(server.url, call),
+    })
+    const only = source(failing.url)
+    await only.head()
+    expect(await only.blockRef(number)).toMatchObject({ number })
+    expect(failures).toBe(2)
+  })
+
   test('endpoints that disagree about a final block are reported, not believed', async () => {
     const server = await replay('--finality', '3')
     const liar = await node({
