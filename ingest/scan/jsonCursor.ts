@@ -244,8 +244,7 @@ export class JsonCursor {
 
   /** Where a text that starts at `from` ends. */
   #quoteAfter(from: number): number {
-    const { source } = this
-    const { view } = this
+    const { source, view } = this
     let at = from
     for (const last = source.length - 4; at <= last; at += 4) {
       if (endsText(view.getInt32(at, true))) break

@@ -6,7 +6,7 @@
 import type pg from 'pg'
 import { type BlockRange, formatMultirange, parseMultirange, type RangeSet } from '#ingest/range.ts'
 import type { Queryable } from '../lane.ts'
-import { type Postgres, quoteIdentifier } from '../postgres.ts'
+import { type Postgres, quoteIdentifier, relationOf } from '../postgres.ts'
 
 /** Where a follower works: one chain's schema. */
 export interface FollowerContext {
@@ -153,8 +153,12 @@ export async function readRevertedFrom(
   seq: number,
 ): Promise<number | null> {
   const found = await client.query<{ from_block: number | null }>(
-    `SELECT min(from_block) AS from_block FROM ${quoteIdentifier(schema)}.commits WHERE seq > $1 AND kind = 'revert'`,
+    `SELECT (${revertedFromSql(schema, '$1')}) AS from_block`,
     [seq],
   )
   return found.rows[0]?.from_block ?? null
 }
+
+/** The same as a query of one value. @param seq SQL of the number of the commit it looks behind */
+export const revertedFromSql = (schema: string, seq: string): string =>
+  `SELECT min(from_block) FROM ${relationOf(schema, 'commits')} AS commits WHERE commits.seq > ${seq} AND kind = 'revert'`

@@ -8,7 +8,7 @@ import type { Clock } from '../../runtime.ts'
 import { readOnce, readSnapshot } from '../cancel.ts'
 import type { ChainState } from '../chainState.ts'
 import { type Postgres, preparedName, relationOf } from '../postgres.ts'
-import type { BlockFollower } from './follower.ts'
+import { type BlockFollower, revertedFromSql } from './follower.ts'
 
 export interface FollowedChain {
   readonly postgres: Postgres
@@ -124,7 +124,7 @@ function placeOf(row: PlaceRow | undefined): { readonly behind: Place | null; re
  * in it was taken back, and it holds what readers could see (up to `target`, a parameter), unless that was taken back since.
  */
 function placeSql(schema: string, followed: readonly Followed[], target: string): string {
-  const [followers, coverage, commits, lanes] = ['followers', 'coverage', 'commits', 'lanes'].map((table) =>
+  const [followers, coverage, lanes] = ['followers', 'coverage', 'lanes'].map((table) =>
     relationOf(schema, table),
   )
   const asked = followed.map(
@@ -134,7 +134,7 @@ function placeSql(schema: string, followed: readonly Followed[], target: string)
       (array_agg(tip ORDER BY nth) FILTER (WHERE is_current IS NOT TRUE))[1] AS behind_tip,
       (array_agg(tip ORDER BY nth))[${followed.length}] AS last_tip
     FROM (SELECT nth, asked.name, tip, tip >= 0 AND (completed OR NOT completes)
-        AND (SELECT min(from_block) FROM ${commits} AS commits WHERE commits.seq > f.seq AND kind = 'revert') <= tip IS NOT TRUE
+        AND (${revertedFromSql(schema, 'f.seq')}) <= tip IS NOT TRUE
         AND tip >= least(${target}::bigint, (SELECT lanes.tip FROM ${lanes} AS lanes WHERE lanes.name = 'head')) AS is_current
       FROM (VALUES ${asked.join(', ')}) AS asked (nth, name, version, completes)
       LEFT JOIN ${followers} AS f ON f.name = asked.name AND f.version = asked.version

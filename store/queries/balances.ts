@@ -112,11 +112,8 @@ async function readNewest(
   const hash = toHex(first.tip_hash)
   if (pinned !== undefined && Number(pinned) !== tip) return null
   if (passed && (passed.number !== tip || passed.hash !== hash)) return null
-  const rows = found.slice(0, limit).map(balanceRow)
-  const last = rows.at(-1)
   return {
-    rows,
-    next: found.length > limit && last ? [`${last.balance}`, last.address, tip] : null,
+    ...cut(found.map(balanceRow), limit, tip),
     ...(tip > finalized && { passed: { number: tip, hash } }),
   }
 }
@@ -157,17 +154,20 @@ function readAtMoment(
     const position = address === undefined ? undefined : { balance: `${balance}`, address: `${address}` }
     const { limit, offset } = page
     const asked = compileBalances(schema, of, moment, { limit: limit + 1, offset, position })
-    const found = await readRows(client, asked)
-    const rows = found.slice(0, limit)
-    const last = rows.at(-1)
     return {
-      rows,
-      next: found.length > limit && last ? [`${last.balance}`, last.address, block] : null,
+      ...cut(await readRows(client, asked), limit, block),
       ...(await passedOf({ client, schema, finalized }, block)),
       ...reorg,
       ...(page.wantTotal && (await count({ client, moment, tip }))),
     }
   })
+}
+
+/** A page of rows of which one more was asked for, and where the walk, pinned to `block`, goes on. */
+function cut(found: readonly BalanceRow[], limit: number, block: number): Pick<BalancePage, 'rows' | 'next'> {
+  const rows = found.slice(0, limit)
+  const last = rows.at(-1)
+  return { rows, next: found.length > limit && last ? [`${last.balance}`, last.address, block] : null }
 }
 
 /** Where the chain changed below the block the walk is pinned to; nowhere if that block has come back since. */

@@ -84,10 +84,10 @@ export class JsonRows {
     this.#bytes[this.#at++] = quote
   }
 
-  /** UTF-8 in quotes, escaped where needed. */
-  text(source: Buffer, start: number, end: number): void {
+  /** UTF-8 in quotes, escaped where needed. @param read the text of bytes that are not plain ASCII */
+  text(source: Buffer, start: number, end: number, read: (bytes: Buffer) => string = utf8Of): void {
     if (isPlain(source, start, end)) this.quoted(source, start, end)
-    else this.value(source.toString('utf8', start, end))
+    else this.value(read(source.subarray(start, end)))
   }
 
   /** Hex digits that stand in the source, behind 0x and in quotes. */
@@ -170,6 +170,8 @@ export class JsonRows {
     for (let at = start; at < end; at++) this.#bytes[this.#at++] = source[at] ?? 0
   }
 }
+
+const utf8Of = (bytes: Buffer): string => bytes.toString('utf8')
 
 /** ASCII without what JSON escapes. */
 function isPlain(source: Buffer, start: number, end: number): boolean {

@@ -67,7 +67,7 @@ function typeReader(engineType: string, inferred: Scalar): TypeReader | undefine
       return bytes(() => length)
     }
     case 'Bool':
-      return one('bool', (cursor) => cursor.take(1)[0] !== 0)
+      return one('bool', (cursor) => cursor.byte() !== 0)
     case 'Float32':
       return one('float', (cursor) => float(cursor.take(4).readFloatLE()))
     case 'Float64':
@@ -120,14 +120,7 @@ function textOf(block: Buffer): string {
 function writeText(rows: JsonRows, cursor: ByteCursor): void {
   const length = cursor.blockLength()
   const start = cursor.advance(length)
-  const end = start + length
-  if (isAscii(cursor.bytes, start, end)) rows.text(cursor.bytes, start, end)
-  else rows.value(textOf(cursor.bytes.subarray(start, end)))
-}
-
-function isAscii(source: Buffer, start: number, end: number): boolean {
-  for (let at = start; at < end; at++) if ((source[at] ?? 0) >= 0x80) return false
-  return true
+  rows.text(cursor.bytes, start, start + length, textOf)
 }
 
 function float(value: number): SqlValue {
