@@ -14,10 +14,10 @@ export class ClickHouseFeed implements Feed<number> {
 
   /** Above what is final: history that is still being filled is not news. */
   present(): number {
-    return Math.max(this.tip(), this.#chain.state.finalized)
+    return Math.max(this.reached(), this.#chain.state.finalized)
   }
 
-  tip(): number {
+  reached(): number {
     return this.#chain.state.coverage('clickhouse').at(-1)?.to ?? -1
   }
 

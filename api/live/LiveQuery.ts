@@ -22,7 +22,10 @@ const catchUpBlocksMax = 1_000
 const pollMs = 1_000
 const retryMs = 1_000
 
-const lostReason = 'the place is not in the log'
+const reasons = {
+  behind: `more than ${catchUpBlocksMax} blocks behind`,
+  lost: 'the place is not in the log',
+} as const
 
 export interface LiveQueryOptions<Position> {
   readonly feed: Feed<Position>
@@ -82,7 +85,7 @@ export class LiveQuery<Position> {
         signal,
       )
       if (step === null) await this.#idle(signal)
-      else if (step === 'lost') await this.#beginAnew(signal)
+      else if (step === 'lost') await this.#restart(signal)
       else this.#publish(step.position, step.bytes)
     }
   }
@@ -109,18 +112,16 @@ export class LiveQuery<Position> {
       const left = this.#join(stream, at)
       if (left) return left
       const before: Position = at
-      if (feed.tip() - feed.blockOf(before) > catchUpBlocksMax) {
-        stream.send(
-          await this.#laggedAt(before, `more than ${catchUpBlocksMax} blocks behind`, stream.signal),
-        )
-        break
-      }
-      const step = await this.#retried(() => feed.next(before, run), [stream], stream.signal)
-      if (step === 'lost') {
-        stream.send(await this.#laggedAt(before, lostReason, stream.signal))
-        break
-      }
-      if (step === null) await this.#idle(stream.signal)
+      const behind = feed.blockOf(feed.reached()) - feed.blockOf(before)
+      const step =
+        behind > catchUpBlocksMax
+          ? 'behind'
+          : await this.#retried(() => feed.next(before, run), [stream], stream.signal)
+      if (step === 'behind' || step === 'lost') {
+        const anew = await this.#beginAnew(before, step, stream.signal)
+        stream.send(anew.bytes)
+        at = anew.position
+      } else if (step === null) await this.#idle(stream.signal)
       else {
         at = step.position
         if (step.bytes) stream.send(step.bytes)
@@ -181,22 +182,32 @@ export class LiveQuery<Position> {
       this.#recentBytes -= this.#recent.shift()?.bytes?.length ?? 0
   }
 
-  /** The log no longer holds where we stand; every client hears what it missed. */
-  async #beginAnew(signal: AbortSignal): Promise<void> {
-    const { feed } = this.#options
-    const lagged = await this.#laggedAt(this.#position, lostReason, signal)
+  /** The log no longer holds where the query stands; every client hears what it missed. */
+  async #restart(signal: AbortSignal): Promise<void> {
+    const { position, bytes } = await this.#beginAnew(this.#position, 'lost', signal)
     this.#recent.length = 0
     this.#recentBytes = 0
-    this.#broadcast(lagged)
-    this.#position = feed.present()
-    this.#broadcast(progressFrame(feed.format(this.#position), feed.blockOf(this.#position), this.#finalized))
+    this.#broadcast(bytes)
+    this.#position = position
   }
 
-  /** Whoever stood at `place` asks anew for what is named here, also for blocks it has heard of. */
-  async #laggedAt(place: Position, reason: string, signal: AbortSignal): Promise<Buffer> {
+  /**
+   * A place from which a stream goes on that cannot from where it is, and the frames that say so. What the client is to
+   * ask anew ends at that very place, chosen before it is looked up from where the client is unsure: what changes
+   * meanwhile, and what readers of the engine do not see yet, is told by the stream.
+   */
+  async #beginAnew(
+    lost: Position,
+    why: keyof typeof reasons,
+    signal: AbortSignal,
+  ): Promise<{ readonly position: Position; readonly bytes: Buffer }> {
     const { feed } = this.#options
-    const from = await this.#retried(() => feed.unsureFrom(place), [], signal)
-    return laggedFrame({ from: from ?? 0, to: feed.tip() }, reason)
+    const position = feed.reached()
+    const to = feed.blockOf(position)
+    const from = await this.#retried(() => feed.unsureFrom(lost), [], signal)
+    const lagged = laggedFrame({ from: from ?? 0, to }, reasons[why])
+    const progress = progressFrame(feed.format(position), to, this.#finalized)
+    return { position, bytes: Buffer.concat([lagged, progress]) }
   }
 
   #tellFinalized(): void {

@@ -21,8 +21,9 @@ export class PostgresFeed implements Feed<CommitPosition> {
     return { seq, block: tip, complete: false }
   }
 
-  tip(): number {
-    return this.#chain.state.tip
+  /** A commit is visible when the chain's state tells of it. */
+  reached(): CommitPosition {
+    return this.present()
   }
 
   blockOf = (position: CommitPosition): number => position.block

@@ -16,10 +16,10 @@ export type RunBlock = (block: number) => Promise<QueryResult>
 export type Lost = 'lost'
 
 export interface Feed<Position> {
-  /** Where the chain stands now: a new stream begins here. */
+  /** Where the chain stands now: a new stream begins here, also when readers of the engine do not see all below it yet. */
   present(): Position
-  /** Newest block that readers of this engine see. */
-  tip(): number
+  /** Newest place up to which readers of the engine see everything: who asks by SQL for what is below misses nothing. */
+  reached(): Position
   blockOf(position: Position): number
   format(position: Position): string
   /** A place from a client's Last-Event-ID; null when it is not one of this feed. */

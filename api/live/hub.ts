@@ -183,8 +183,8 @@ export class LiveHub {
 
   /** The newest block alone: enough to learn whether a query runs, and cheap. */
   #newest({ engine, chainId }: LiveRequest): RangeSet {
-    const tip = this.#feedsOf(chainId)[engine].tip()
-    return tip < 0 ? [] : [{ from: tip, to: tip }]
+    const newest = this.#chainOf(chainId).state.coverage(engine).at(-1)?.to
+    return newest === undefined ? [] : [{ from: newest, to: newest }]
   }
 
   #feedsOf(chainId: ChainId) {
