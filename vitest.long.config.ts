@@ -10,6 +10,7 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 1,
     testTimeout: 1_800_000,
-    hookTimeout: 300_000,
+    hookTimeout: 600_000,
+    expect: { poll: { timeout: 120_000, interval: 50 } },
   },
 })

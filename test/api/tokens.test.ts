@@ -10,6 +10,7 @@ import { type OracleToken, tokensAt } from '../store/support/tokenOracle.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { type ChainApi, openChainApi, walk } from './support/chainApi.ts'
 import { type ResponseCheck, responseCheck } from './support/openapi.ts'
+import { readClock } from './support/readClock.ts'
 
 const recording = 'tempo-dev-2k'
 const lastBlock = 122
@@ -169,13 +170,15 @@ describeWithShared('tokens', () => {
 
 describeWithShared('tokens that are not ready', () => {
   test('are 503 with where the fold stands, and never a part of the truth', async () => {
-    const api = await openChainApi({ services: { curatedTokens } })
+    const clock = readClock()
+    const api = await openChainApi({ services: { curatedTokens, clock } })
     afterAll(() => api.close())
     const batches = recordedBatches(recording, 10)
     await api.append(batches.slice(0, 3))
     const { settle } = followersOf(api.store, {
       callContracts: recordedCalls(recording, readBalances(recording)),
     })
+    clock.waits = false
     const before = await api.get('/v1/tokens')
     expect([before.status, before.body.error.code]).toEqual([503, 'projection_incomplete'])
     await settle()
@@ -185,15 +188,18 @@ describeWithShared('tokens that are not ready', () => {
     expect(behind.status).toBe(503)
     expect(behind.body.error.message).toContain('29 of 59')
     // A read that waits is answered as soon as the fold has caught up.
+    clock.waits = true
     const waiting = api.get('/v1/tokens')
     await settle()
     expect((await waiting).status).toBe(200)
   })
 
   test('a reverted token is gone at once, not when the fold has noticed', async () => {
-    const api = await openChainApi({ services: { curatedTokens } })
+    const clock = readClock()
+    const api = await openChainApi({ services: { curatedTokens, clock } })
     afterAll(() => api.close())
-    await api.append(recordedBatches(recording, 1))
+    await api.append(recordedBatches(recording, 10))
+    clock.waits = false
     const { settle } = followersOf(api.store, {
       callContracts: recordedCalls(recording, readBalances(recording)),
     })

@@ -5,7 +5,7 @@ import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   blockIndexed,
   freshDataDir,
@@ -15,8 +15,6 @@ import {
   until,
 } from '../program/support/millrace.ts'
 import { type Result, runBlackbox } from './blackbox.ts'
-
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 180_000 })
 
 const dataDir = freshDataDir()
 let program: RunningMillrace

@@ -3,15 +3,13 @@
 // by the browser or asked of another server.
 import { readFile } from 'node:fs/promises'
 import type { Browser, BrowserContext } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { type ChainApi, openChainApi } from '../api/support/chainApi.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { describeInBrowser, launchBrowser } from './support/browser.ts'
 import { ConsolePage } from './support/consolePage.ts'
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const engines = ['postgres', 'clickhouse'] as const
 const labels = { postgres: 'Postgres', clickhouse: 'ClickHouse' } as const

@@ -1,6 +1,6 @@
 // Goal: what only a node knows is read from it as it is: balances of tokens, and none where there is no token.
 // Method: a fresh dev chain, whose genesis gives every account the same of each genesis token.
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { createSource } from '#ingest/rpc/rpcSource.ts'
 import { address } from '#primitives.ts'
 import { systemRuntime } from '#runtime.ts'
@@ -8,8 +8,6 @@ import { silentLogger } from '#telemetry.ts'
 import { pathUsdAddress } from '#transform/addresses.ts'
 import { nodeReader } from '../../commands/nodeReader.ts'
 import { startTestDevChain } from '../support/devchain.ts'
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 test('balances are those of the newest block, and null where there is no token', async () => {
   const chain = await startTestDevChain()

@@ -1,4 +1,4 @@
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { parseEndpointUrl } from '../../ingest/rpc/endpointUrl.ts'
 import { NewHeads } from '../../ingest/rpc/newHeads.ts'
 import { systemRuntime } from '../../runtime.ts'
@@ -32,21 +32,21 @@ async function announcer(): Promise<Announcer> {
 test('announced heads are heard, and the subscription counts as live', async () => {
   const server = await announcer()
   const { heads, heard } = listen(server.url)
-  await vi.waitFor(() => expect(heads.live).toBe(true))
+  await expect.poll(() => heads.live).toBe(true)
   server.announce(41)
   server.announce(42)
-  await vi.waitFor(() => expect(heard).toEqual([41, 42]))
+  await expect.poll(() => heard).toEqual([41, 42])
 })
 
 test('a cut connection stops counting as live and comes back', async () => {
   const server = await announcer()
   const { heads, heard } = listen(server.url)
-  await vi.waitFor(() => expect(heads.live).toBe(true))
+  await expect.poll(() => heads.live).toBe(true)
   server.cut()
-  await vi.waitFor(() => expect(heads.live).toBe(false))
-  await vi.waitFor(() => expect(heads.live).toBe(true), 5_000)
+  await expect.poll(() => heads.live).toBe(false)
+  await expect.poll(() => heads.live).toBe(true)
   server.announce(43)
-  await vi.waitFor(() => expect(heard).toEqual([43]))
+  await expect.poll(() => heard).toEqual([43])
 })
 
 test('an endpoint without WebSocket is left alone after two tries', async () => {
@@ -62,7 +62,7 @@ const runtimeSleep = (ms: number) => systemRuntime().clock.sleep(ms)
 test('closing ends the connection', async () => {
   const server = await announcer()
   const { heads } = listen(server.url)
-  await vi.waitFor(() => expect(server.subscribers).toBe(1))
+  await expect.poll(() => server.subscribers).toBe(1)
   heads.close()
-  await vi.waitFor(() => expect(server.subscribers).toBe(0))
+  await expect.poll(() => server.subscribers).toBe(0)
 })

@@ -1,6 +1,6 @@
 // Goal: a chain goes on by itself after whatever passes: another writer, a lost lease, databases that cut every connection.
 // Method: whole chains of the recording in this process on the engines of the run; what disturbs them is done by SQL.
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { expectInClickHouse, expectInPostgres } from '../store/support/expectHeld.ts'
 import { freshDatabase } from '../support/engines.ts'
 import { loadRecordedChain, type RecordedChain } from '../support/recordedChain.ts'
@@ -13,9 +13,10 @@ import {
 } from './support/indexedChain.ts'
 
 const recording = 'tempo-dev-2k'
-/** Whole chains on a machine that may be busy; nothing here measures time. */
-vi.setConfig({ testTimeout: 180_000 })
+/** Short enough to wait for, long enough that a busy machine renews it in time. */
+const limits = { leaseMs: 6_000 }
 
+/** Whole chains on a machine that may be busy; nothing here measures time. */
 async function start(options: IndexedChainOptions): Promise<IndexedChain> {
   const indexed = await openIndexedChain(options)
   onTestFinished(() => indexed.close())
@@ -56,7 +57,7 @@ describeWithShared('a chain', () => {
 
   test('goes on after its lease was taken and given back', async () => {
     const recorded = await loadRecordedChain(recording, 60, 10)
-    const indexed = await start({ access: await openAccess(), recorded, limits: { leaseMs: 600 } })
+    const indexed = await start({ access: await openAccess(), recorded, limits })
     await held(indexed, recorded)
     await indexed.postgres.pool.query(
       "UPDATE app.leases SET holder = 'other', fence = fence + 1, expires_at = clock_timestamp() + interval '2 s'",
@@ -71,10 +72,10 @@ describeWithShared('a chain', () => {
   test('is written by one process at a time: the second stands by, reads, and takes over at the end of the lease', async () => {
     const access = await openAccess()
     const recorded = await loadRecordedChain(recording, 60, 10)
-    const first = await openIndexedChain({ access, recorded, holder: 'first', limits: { leaseMs: 600 } })
+    const first = await openIndexedChain({ access, recorded, holder: 'first', limits })
     await first.chain.start()
     await held(first, recorded)
-    const second = await start({ access, recorded, holder: 'second', limits: { leaseMs: 600 } })
+    const second = await start({ access, recorded, holder: 'second', limits })
     await held(second, recorded)
     const holder = async () => (await second.postgres.pool.query('SELECT holder FROM app.leases')).rows
     expect(await holder()).toEqual([{ holder: 'first' }])

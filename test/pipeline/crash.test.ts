@@ -74,7 +74,6 @@ describeWithShared('a program that dies', () => {
       expect(await run(taskOf(access, ''))).toBe('done')
       expect(await differences(access, replay.url, 'roots')).toEqual([])
     },
-    400_000,
   )
 
   test('at ten random moments loses and doubles nothing', async () => {
@@ -83,7 +82,7 @@ describeWithShared('a program that dies', () => {
     for (let kill = 0; kill < 10; kill++) await run(taskOf(access, ''), 200 + ((seed * (kill + 1)) % 1_500))
     expect(await run(taskOf(access, '')), `SEED=${seed}`).toBe('done')
     expect(await differences(access, replay.url, 'roots'), `SEED=${seed}`).toEqual([])
-  }, 400_000)
+  })
 
   test('in the middle of a reorganization twenty blocks deep takes back what was orphaned, once', async () => {
     const access = await freshDatabase()
@@ -109,7 +108,7 @@ describeWithShared('a program that dies', () => {
     } finally {
       await growing.close()
     }
-  }, 400_000)
+  })
 })
 
 /** How the child ended: caught up, or killed by itself or, after `killMs`, by us. */

@@ -2,15 +2,13 @@
 // Method: a process indexes the recorded chain and kills itself at a named place; the next one goes on with more blocks
 // to do and another place to die. At the end both stores are compared with the encoder, block by block.
 // Budget: 50 s on two idle cores, nearly all of it starting processes.
-import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { openClickHouse } from '#store/clickhouse/client.ts'
 import { databaseOf } from '#store/clickhouse/template.ts'
 import { freshDatabase } from '../support/engines.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { expectIndexed } from './support/expectChain.ts'
 import { index, type Task } from './support/task.ts'
-
-vi.setConfig({ testTimeout: 600_000 })
 
 /** What happened on the chain since the last process died. */
 type Change = 'none' | 'growth' | 'reorg' | 'downtime'

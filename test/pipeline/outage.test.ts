@@ -4,16 +4,15 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { type EmbeddedClickHouse, startClickHouse } from '#store/embedded/clickhouse.ts'
 import { type EmbeddedPostgres, startPostgres } from '#store/embedded/postgres.ts'
 import { silentLogger } from '#telemetry.ts'
+import type { ChainLimits } from '../../chain.ts'
 import { expectInClickHouse, expectInPostgres } from '../store/support/expectHeld.ts'
 import { loadRecordedChain, type RecordedChain } from '../support/recordedChain.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { type Access, encoded, type IndexedChain, openIndexedChain } from './support/indexedChain.ts'
-
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 
 const wait = { timeout: 120_000, interval: 50 }
 /** More than the pool may have would be a leak. */
@@ -39,7 +38,7 @@ describeWithShared('an outage', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  async function start(recorded: RecordedChain): Promise<IndexedChain> {
+  async function start(recorded: RecordedChain, limits?: Partial<ChainLimits>): Promise<IndexedChain> {
     const access: Access = {
       databaseUrl: postgres.url,
       clickhouseUrl: clickhouse.url,
@@ -49,8 +48,7 @@ describeWithShared('an outage', () => {
       readerPassword: clickhouse.readerPassword,
       chainId: 42_431 + chains++,
     }
-    const limits = { leaseMs: 1_500 }
-    const indexed = await openIndexedChain({ access, recorded, batchBlocks: 2, limits })
+    const indexed = await openIndexedChain({ access, recorded, batchBlocks: 2, ...(limits && { limits }) })
     onTestFinished(() => indexed.close())
     await indexed.chain.start()
     return indexed
@@ -138,7 +136,7 @@ describeWithShared('an outage', () => {
   // Nobody else wants the lease here, so that it is renewed late or taken again, whichever is asked first.
   test('of Postgres for longer than the lease is got over', async () => {
     const recorded = await loadRecordedChain('tempo-dev-2k', 50, 5)
-    const indexed = await start(recorded)
+    const indexed = await start(recorded, { leaseMs: 1_500 })
     await expect.poll(() => covered(indexed, 'clickhouse'), wait).toBe(45)
     const backends = await indexed.postgres.pool.query<{ pid: number }>(
       "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'",

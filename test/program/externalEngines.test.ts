@@ -3,7 +3,7 @@
 // because the databases of chain 4217 in ClickHouse are shared: every test drops them and takes a fresh Postgres.
 import { readdirSync } from 'node:fs'
 import { Client } from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { clientOf } from '../embedded/clients.ts'
 import {
   type FakeNode,
@@ -27,7 +27,6 @@ import {
   until,
 } from './support/millrace.ts'
 
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
 const CHAIN = 4217
 const HEAD = 60
 

@@ -21,8 +21,6 @@ import { readConfig } from '../../config.ts'
 import { startReplay } from '../ingest/support/replay.ts'
 import { describeWithShared, sharedPath } from '../support/shared.ts'
 
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
-
 const CHAIN = 4217
 /** Latest and finalized. */
 const CALLS_PER_HEAD = 2

@@ -5,14 +5,12 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { type ChainApi, openChainApi } from '../api/support/chainApi.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { runMillrace } from './support/millrace.ts'
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const main = fileURLToPath(new URL('../../main.ts', import.meta.url))
 const rowsSql = 'SELECT num, tx_count, hash FROM blocks WHERE num IN (3, 50) ORDER BY num'

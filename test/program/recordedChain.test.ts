@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from 'pg'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Replay, startReplay } from '../ingest/support/replay.ts'
 import { describeWithShared } from '../support/shared.ts'
 import {
@@ -15,8 +15,6 @@ import {
   startMillrace,
   until,
 } from './support/millrace.ts'
-
-vi.setConfig({ testTimeout: 180_000 })
 
 describeWithShared('a recorded chain', () => {
   const dataDir = freshDataDir(42431)

@@ -2,7 +2,7 @@
 // Method: two replay servers, embedded engines; of the larger recording only the newest blocks are history.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Replay, startReplay } from '../ingest/support/replay.ts'
 import { describeWithShared, sharedPath } from '../support/shared.ts'
 import {
@@ -13,8 +13,6 @@ import {
   statusOf,
   until,
 } from './support/millrace.ts'
-
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
 
 describeWithShared('mainnet and testnet in one program', () => {
   const dataDir = freshDataDir()

@@ -3,7 +3,7 @@
 // kill -9. Waits are requests that the program itself answers when the block is there.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { showOnTerminal } from '../support/virtualTerminal.ts'
 import {
   blockIndexed,
@@ -20,8 +20,6 @@ import {
 } from './support/millrace.ts'
 
 // A start takes some 6 s on an idle machine, and several times that beside other tests.
-vi.setConfig({ testTimeout: 180_000 })
-
 const dataDir = freshDataDir()
 const env = { DATA_DIR: dataDir.path }
 const CHAIN = 4217

@@ -15,4 +15,4 @@ test('simulated stores answer as the real ones do, call by call', async () => {
   } finally {
     await conformance.close()
   }
-}, 300_000)
+})

@@ -35,7 +35,7 @@ test('invariants hold in every seed, and every seed converges when the faults en
   // A swarm without kills or reorgs would prove little.
   expect(sums.kills).toBeGreaterThan(SEEDS / 4)
   expect(sums.reorgs).toBeGreaterThan(SEEDS)
-}, 600_000)
+})
 
 /** Each broke something once; what, says its comment. */
 const notableSeeds = [
@@ -52,7 +52,7 @@ test('a seed replays identically', async () => {
     const [first, second] = [await simulate(seed, { bodies }), await simulate(seed, { bodies })]
     expect(second).toEqual(first)
   }
-}, 120_000)
+})
 
 test.each(shortBugs)(
   'the planted bug is found: %s (ING-14)',

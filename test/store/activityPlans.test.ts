@@ -30,7 +30,7 @@ describeWithShared('plans of feeds and of a token’s transactions', () => {
     store = await openChainStore({ headFrom: 0 })
     for (const batch of recordedBatches('tempo-dev-2k', 40)) await store.head.append(batch)
     await copyUpwards(store, ['txs', 'logs', 'token_transfers'], recordedBlocks, copies)
-  }, 120_000)
+  })
   afterAll(() => store.close())
 
   /** The most frequent value of a column, or with `nth` the next ones. */

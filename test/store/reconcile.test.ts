@@ -99,9 +99,7 @@ describeWithShared('a store that is not as the other left it', () => {
     await expect.poll(() => store.lane.status.state).toBe('retrying')
     down = false
     await expect
-      .poll(() => readCoverage(store.postgres.pool, store.schema, 'clickhouse'), {
-        timeout: 30_000,
-      })
+      .poll(() => readCoverage(store.postgres.pool, store.schema, 'clickhouse'))
       .toEqual([{ from: 40, to: 79 }])
     stop.abort()
     await running

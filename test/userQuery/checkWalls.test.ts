@@ -18,7 +18,7 @@ afterAll(async () => {
   await chain?.close()
 })
 
-const request = () => ({ chainId: chain.chainId, sql: 'SELECT 1 AS x', limit: 1, timeoutMs: 5_000 })
+const request = () => ({ chainId: chain.chainId, sql: 'SELECT 1 AS x', limit: 1, timeoutMs: 20_000 })
 
 function postgresAs(url: string): PostgresUserQueryEngine {
   return new PostgresUserQueryEngine({

@@ -73,7 +73,7 @@ describe('prepareReaderRole', () => {
   it('lets the reader in again after the views were made anew', async () => {
     const { chainId, postgres } = chain
     const engine = openEngine(chain, 'postgres')
-    const request = { chainId, sql: 'SELECT count(*) FROM blocks', limit: 1, timeoutMs: 5_000 }
+    const request = { chainId, sql: 'SELECT count(*) FROM blocks', limit: 1, timeoutMs: 20_000 }
     await postgres.pool.query(`ALTER SCHEMA chain_${chainId}_sql OWNER TO CURRENT_USER`)
     await replacePostgresViews(postgres, chainId)
     await expect(engine.run(request)).rejects.toMatchObject({ code: 'sql_refused' })

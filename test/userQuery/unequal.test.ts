@@ -64,4 +64,4 @@ it('two hundred random queries mean the same on both engines', async () => {
   const { equal, found } = await compareEngines([engines.postgres, engines.clickhouse], chain.chainId, seeds)
   expect(found).toEqual([])
   expect(equal).toBeGreaterThan(100)
-}, 300_000)
+})
