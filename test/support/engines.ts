@@ -20,7 +20,8 @@ export async function freshDatabase(): Promise<FreshDatabase> {
   const { number, databaseAdminUrl, ...addresses } = await askForEngines()
   if (number > CHAINS_MAX) throw new RangeError(`more than ${CHAINS_MAX} databases in one run`)
   const name = `test_${number}`
-  await execute(databaseAdminUrl, `CREATE DATABASE ${name}`)
+  // Copying the empty database's files is faster than writing them to the log.
+  await execute(databaseAdminUrl, `CREATE DATABASE ${name} STRATEGY file_copy`)
   const databaseUrl = new URL(databaseAdminUrl)
   databaseUrl.pathname = `/${name}`
   return {
