@@ -25,6 +25,9 @@ export function decode({ profile, range, bytes }: DecodeTask): unknown {
     return transferring(decodeRange(profile, bytes, range, encoder))
   } catch (error) {
     return { ok: false, failure: describeFailure(error) } satisfies DecodeResult
+  } finally {
+    // At once, not when the collector finds it: megabytes of answers that are done with made it look at everything.
+    bytes.buffer.transfer(0)
   }
 }
 

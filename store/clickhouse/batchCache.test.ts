@@ -34,19 +34,21 @@ test('a batch takes the place of what is held of its blocks', () => {
   expect(cache.byteLength).toBe(90)
 })
 
-test('history waits while the cache is half full, and goes on when there is room or nobody makes any', async () => {
+test('history waits while the cache is three quarters full, and goes on when there is room or nobody makes any', async () => {
   const cache = new BatchCache(100)
   const waits: string[] = []
   const wait = async (name: string) => {
     await cache.room()
     waits.push(name)
   }
-  cache.add(batchOf(1, 50))
+  cache.add(batchOf(1, 74))
+  expect(cache.crowded).toBe(false)
+  cache.add(batchOf(1, 75))
   const written = wait('written')
   expect(cache.crowded).toBe(true)
   cache.drop({ from: 1, to: 1 })
   await written
-  cache.add(batchOf(2, 50))
+  cache.add(batchOf(2, 75))
   const released = wait('released')
   cache.release()
   await released

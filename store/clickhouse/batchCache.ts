@@ -5,6 +5,9 @@
 import type { BlockRange } from '#ingest/range.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 
+/** Of the cache: beside what an insert is being made of there is room for what history commits until it is done. */
+const crowdedShare = 0.75
+
 export class BatchCache {
   readonly #bytesMax: number
   readonly #byFrom = new Map<number, EncodedBatch>()
@@ -38,12 +41,12 @@ export class BatchCache {
       this.#byFrom.delete(from)
       this.#bytes -= batch.byteLength
     }
-    if (this.#bytes < this.#bytesMax / 2) this.release()
+    if (!this.crowded) this.release()
   }
 
   /** So full that history waits for room. */
   get crowded(): boolean {
-    return this.#bytes >= this.#bytesMax / 2
+    return this.#bytes >= this.#bytesMax * crowdedShare
   }
 
   /** Resolves when there is room for more, or on `release`. History waits here; the head never does. */

@@ -21,6 +21,10 @@ const BATCH_BYTES_MAX = 96 * 1024 * 1024
 /** A smaller insert waits for more, because many small parts cost merges (16 tables every 500 ms: 11 % of a core). */
 const FLUSH_ROWS_MIN = 128_000
 const FLUSH_MS = 2_000
+/** Of a chunk that is being loaded more is coming: five inserts instead of nine, and no merges of them, cost the engine a quarter less. */
+const LOADING_ROWS_MIN = 256_000
+/** A node so slow that it gives fewer rows in this time. */
+const LOADING_MS = 10_000
 /** Blocks made anew from the archive at a time: a few MB of answers. */
 const ARCHIVE_BLOCKS_MAX = 64
 const IDLE_MS = 250
@@ -174,7 +178,8 @@ export class ClickHouseLane {
     const waited = this.#options.clock.monotonic() - this.#flushedAt
     // Batches of a later chunk may fill the cache, and nothing would be added to these then.
     if (this.#options.cache.crowded) return false
-    return rows < FLUSH_ROWS_MIN && !isLast && !partitionDone && waited < FLUSH_MS
+    const [rowsMin, waitMs] = gap.loading ? [LOADING_ROWS_MIN, LOADING_MS] : [FLUSH_ROWS_MIN, FLUSH_MS]
+    return rows < rowsMin && !isLast && !partitionDone && waited < waitMs
   }
 
   /** A partition below was just completed. One that disagrees stays readable, and is told loudly. */

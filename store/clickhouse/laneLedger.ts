@@ -8,6 +8,8 @@ import { type Postgres, quoteIdentifier } from '../postgres.ts'
 export interface MissingRange extends BlockRange {
   /** History that is loaded to its end: what comes next, at the head, is no reason to wait with it. */
   readonly ended?: boolean
+  /** A chunk of history that is still being loaded: more follows at once, and nobody reads it before all of it is there. */
+  readonly loading?: boolean
 }
 
 export interface LaneLedger {
@@ -30,6 +32,7 @@ export function postgresLaneLedger(postgres: Postgres, schema: string): LaneLedg
         from,
         to,
         ended: lane !== null && to < lane.fromBlock && !isLoading(to),
+        loading: isLoading(to),
       }))
     },
     archive: (range) => readArchive(pool, schema, range),
