@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { readConfig, settings } from './config.ts'
+import { readConfig, settings, usualWorkerThreads } from './config.ts'
 import { SettingError } from './errors.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'millrace-test-'))
@@ -42,10 +42,15 @@ test('nothing set is one local chain on embedded engines, on loopback', () => {
     alarms: null,
     auditPercentPerDay: 1,
     logLevel: 'info',
-    workerThreads: 2,
+    workerThreads: usualWorkerThreads(availableParallelism()),
     failpoints: '',
   })
   expect(readConfig({ PORT: ' ', RPC_URL: '' })).toEqual(readConfig({}))
+})
+
+test('two threads decode where more than two cores are, else one, or as many as are asked for', () => {
+  expect([1, 2, 3, 64].map(usualWorkerThreads)).toEqual([1, 1, 2, 2])
+  expect(readConfig({ WORKER_THREADS: '5' }).workerThreads).toBe(5)
 })
 
 test('endpoints of one chain are separated by commas', () => {
