@@ -11,7 +11,14 @@ import { EngineStartError } from '#store/embedded/errors.ts'
 import { identityOf, isAlive } from '#store/embedded/processIdentity.ts'
 import { silentLogger } from '#telemetry.ts'
 import { rowsOf } from './clients.ts'
-import { freshFolder, startProgram, until, untilTestEnds } from './programs.ts'
+import {
+  freshFolder,
+  shortOfPatience,
+  startProgram,
+  until,
+  untilTestEnds,
+  withoutPauses,
+} from './programs.ts'
 
 /** An engine that is stopped after the test. */
 async function start(dataDir: string, readerGrants: readonly string[] = []): Promise<EmbeddedClickHouse> {
@@ -88,7 +95,8 @@ test('an engine of a killed program that hangs is ended', async () => {
   const program = await startProgram(dataDir, 'clickhouse')
   process.kill(program.pids.clickhouse, 'SIGSTOP')
   await program.kill()
-  await start(dataDir)
+  const options = { dataDir, log: silentLogger, readerGrants: [], runtime: shortOfPatience }
+  untilTestEnds(await startClickHouse(options))
   expect(isAlive(identityOf(program.pids.clickhouse))).toBe(false)
 })
 
@@ -98,22 +106,23 @@ test('a stop lets a running write finish and ends a running read', async () => {
   const client = clientOf(engine)
   await client.command({ query: 'CREATE DATABASE d ENGINE = Atomic' })
   await client.command({ query: createTable })
-  const isRunning = async (text: string) => {
-    const query = `SELECT count() AS n FROM system.processes WHERE query LIKE '%${text}%' AND query NOT LIKE '%processes%'`
-    const [row] = await rowsOf<{ n: string }>(client, query)
-    return Number(row?.n) > 0
+  const areRunning = async () => {
+    const query = `SELECT countIf(query LIKE '%sleepEachRow%') AS writes, countIf(query LIKE '%sleep(3)%') AS reads
+      FROM system.processes WHERE query NOT LIKE '%processes%'`
+    const [row] = await rowsOf<{ writes: string; reads: string }>(client, query)
+    return Number(row?.writes) > 0 && Number(row?.reads) > 0
   }
   const writing = client.command({
-    query: 'INSERT INTO d.t SELECT number + sleepEachRow(0.5) FROM numbers(4) SETTINGS max_block_size = 1',
+    query: 'INSERT INTO d.t SELECT number + sleepEachRow(0.5) FROM numbers(7) SETTINGS max_block_size = 1',
   })
   const reading = client.query({ query: 'SELECT sleep(3) FROM numbers(1000) SETTINGS max_block_size = 1' })
   const read = expect(reading).rejects.toThrow()
-  await until(async () => (await isRunning('sleepEachRow')) && (await isRunning('sleep(3)')))
+  await until(areRunning)
   await engine.stop()
   await writing
   await read
   const again = await start(dataDir)
-  expect(await rowsOf(clientOf(again), 'SELECT count() AS rows FROM d.t')).toEqual([{ rows: 4 }])
+  expect(await rowsOf(clientOf(again), 'SELECT count() AS rows FROM d.t')).toEqual([{ rows: 7 }])
 })
 
 test('grants follow the options of each start', async () => {
@@ -138,7 +147,8 @@ test('an engine that cannot start says why, and what to set instead', async () =
   await new Promise((resolve) => server.once('listening', resolve))
   const address = server.address()
   const port = typeof address === 'object' && address !== null ? address.port : 0
-  const options = { dataDir: freshFolder(), log: silentLogger, readerGrants: [], port }
+  const runtime = withoutPauses
+  const options = { dataDir: freshFolder(), log: silentLogger, readerGrants: [], port, runtime }
   const error = await startClickHouse(options).catch((reason: unknown) => reason)
   expect(error).toBeInstanceOf(EngineStartError)
   expect(error).toMatchObject({ engine: 'ClickHouse', code: 'engine_start_failed', remedy: 'stop' })

@@ -7,7 +7,7 @@ import { EngineStartError } from '#store/embedded/errors.ts'
 import { startPostgres } from '#store/embedded/postgres.ts'
 import { identityOf, isAlive, ownIdentity } from '#store/embedded/processIdentity.ts'
 import { silentLogger } from '#telemetry.ts'
-import { freshFolder, startProgram, until, untilTestEnds } from './programs.ts'
+import { freshFolder, startProgram, until, untilTestEnds, withoutPauses } from './programs.ts'
 
 const log = silentLogger
 
@@ -110,7 +110,8 @@ test('a server that cannot start says why, and what to set instead', async () =>
   const first = await startPostgres({ dataDir, log })
   await first.stop()
   writeFileSync(join(dataDir, 'postgres', 'data', 'postgresql.auto.conf'), 'no_such_setting = 1\n')
-  const error = await startPostgres({ dataDir, log }).catch((reason: unknown) => reason)
+  const options = { dataDir, log, runtime: withoutPauses }
+  const error = await startPostgres(options).catch((reason: unknown) => reason)
   expect(error).toBeInstanceOf(EngineStartError)
   expect(error).toMatchObject({ engine: 'Postgres', code: 'engine_start_failed', remedy: 'stop' })
   expect(String(error)).toMatch(/DATA_DIR.*DATABASE_URL/s)

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
+import { type Runtime, systemRuntime } from '#runtime.ts'
 
 /** A new empty directory, removed after the test. */
 export function freshFolder(): string {
@@ -20,6 +21,20 @@ export function freshFolder(): string {
 export function untilTestEnds<T extends { stop(): Promise<void> }>(running: T): T {
   onTestFinished(() => running.stop())
   return running
+}
+
+const { clock } = systemRuntime()
+
+/** For an engine that never starts: no pause before it is tried again. */
+export const withoutPauses: Runtime = {
+  ...systemRuntime(),
+  clock: { ...clock, sleep: (ms, signal) => clock.sleep(Math.min(ms, 20), signal) },
+}
+
+/** For a process that does not end when asked: five times less patience with it. */
+export const shortOfPatience: Runtime = {
+  ...systemRuntime(),
+  clock: { ...clock, monotonic: () => clock.monotonic() * 5 },
 }
 
 /** A running program that holds `dataDir`, and the pids of its engines. */

@@ -14,9 +14,7 @@ import { type Replay, startReplay } from '../ingest/support/replay.ts'
 import { freshDatabase } from '../support/engines.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { type CuttableProxy, openProxy } from './support/cuttableProxy.ts'
-
-const POLLS_MAX = 150
-const POLL_MS = 200
+import { until } from './support/millrace.ts'
 
 describeWithShared('a store that is down', () => {
   const closing: (() => Promise<unknown> | unknown)[] = []
@@ -157,12 +155,4 @@ async function openOwner(): Promise<Owner> {
   const address = server.address()
   const port = typeof address === 'object' ? address?.port : undefined
   return { url: `http://127.0.0.1:${port}/`, alarms, close: () => server.close() }
-}
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (let poll = 0; poll < POLLS_MAX; poll++) {
-    if (await condition()) return
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
-  }
-  throw new Error('it did not come to that')
 }
