@@ -258,7 +258,7 @@ describe('running queries', () => {
 
   test('the server answers while scalar subqueries are slow', async () => {
     const slow = clickhouse.admin.query({
-      query: 'SELECT (SELECT sleep(2)), number FROM numbers(10)',
+      query: 'SELECT (SELECT sleep(3)), number FROM numbers(10)',
       format: 'JSONEachRow',
     })
     let done = false

@@ -4,7 +4,7 @@ import type { Trial } from '../trial.ts'
 import { withQuery } from './answers.ts'
 
 /** Live streams say every few seconds that they are there. */
-const firstEventMsMax = 20_000
+const firstEventMsMax = 60_000
 
 export async function checkStream(trial: Trial, operation: Operation): Promise<void> {
   const url = `${operation.path}?sql=${encodeURIComponent('SELECT num FROM blocks')}`
