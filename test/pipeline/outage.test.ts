@@ -84,7 +84,7 @@ describeWithShared('an outage', () => {
       recorded.advanceTo(90)
       await expect.poll(() => covered(indexed, 'postgres'), wait).toBe(90)
       expect(covered(indexed, 'clickhouse')).toBe(45)
-      expect(indexed.chain.headStatus).toEqual({ state: 'running', problem: null })
+      await expect.poll(() => indexed.chain.headStatus).toEqual({ state: 'running', problem: null })
     } finally {
       process.kill(clickhouse.pid, 'SIGCONT')
     }
@@ -103,7 +103,7 @@ describeWithShared('an outage', () => {
     expect(indexed.chain.clickhouseStatus.problem).toContain('ClickHouse')
     clickhouse = await startEngine(port)
     await expectWhole(indexed, recorded)
-    expect(indexed.chain.clickhouseStatus).toEqual({ state: 'running', problem: null })
+    await expect.poll(() => indexed.chain.clickhouseStatus).toEqual({ state: 'running', problem: null })
   })
 
   test('of a ClickHouse killed in the middle of writing loses and doubles nothing', async () => {
@@ -129,8 +129,8 @@ describeWithShared('an outage', () => {
       await expect.poll(() => postgres.pid, wait).not.toBe(pid)
     }
     await expectWhole(indexed, recorded)
-    expect(await connections(indexed)).toBeLessThanOrEqual(CONNECTIONS_MAX)
-    expect(indexed.postgres.pool.waitingCount).toBe(0)
+    await expect.poll(() => connections(indexed)).toBeLessThanOrEqual(CONNECTIONS_MAX)
+    await expect.poll(() => indexed.postgres.pool.waitingCount).toBe(0)
   })
 
   // Nobody else wants the lease here, so that it is renewed late or taken again, whichever is asked first.

@@ -11,15 +11,14 @@ import { runMillrace } from './support/millrace.ts'
 const folder = mkdtempSync(join(tmpdir(), 'millrace-test-'))
 const DATA_DIR = join(folder, 'data')
 const servers: Server[] = []
-const addresses = { html: '', json: '', closed: '' }
+/** Nobody listens at port 1; a port that was closed another test may be given. */
+const addresses = { html: '', json: '', closed: 'http://127.0.0.1:1' }
 
 beforeAll(async () => {
   addresses.html = await serve((_request, response) => response.end('<html>hello</html>'))
   addresses.json = await serve((_request, response) =>
     response.setHeader('content-type', 'application/json').end('{"hello": 1}'),
   )
-  addresses.closed = await serve(() => {})
-  await new Promise((resolve) => servers.pop()?.close(resolve))
 })
 afterAll(() => {
   for (const server of servers) server.close()
