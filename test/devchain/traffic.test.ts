@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { toEventSelector } from 'viem'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseBlock, parseReceipts } from '#ingest/block.ts'
 import { DevRpc, field, quantity, textField } from '#ingest/devchain/devRpc.ts'
 import { type DevChain, startDevChain } from '#ingest/devchain/node.ts'
@@ -72,6 +72,8 @@ let dataDir: string
 let chain: DevChain
 let traffic: Traffic
 let end: AbortController
+/** Told when the traffic has come to its pause between two blocks, which lasts until `over`. */
+let held: { readonly reached: () => void; readonly over: Promise<void> } | undefined
 const warnings: string[] = []
 const log: Logger = { ...silentLogger, warn: (_, text) => warnings.push(text) }
 
@@ -103,10 +105,8 @@ describe('traffic', () => {
     const rpc = new DevRpc(chain.rpcUrl)
     const head = await rpc.quantity('eth_blockNumber')
     const old = await hashAt(rpc, head - 5)
-    await reorg(chain.rpcUrl, 20)
-    // The chain is shorter for a moment, until the replacing blocks are mined.
-    const replaced = await vi.waitFor(() => hashAt(rpc, head - 5), { timeout: patienceMs })
-    expect(replaced).not.toBe(old)
+    await betweenBlocks(() => reorg(chain.rpcUrl, 20))
+    expect(await hashAt(rpc, head - 5)).not.toBe(old)
     const seen = await watchFrom(head + 1, ['0x76'])
     expect(missingFrom(seen, ['0x76'])).toEqual([])
     await assertLinked(rpc, head - 25, head + 2)
@@ -166,8 +166,24 @@ async function start(blocksMax = 100_000): Promise<void> {
   end = new AbortController()
   const { rpcUrl, chainId } = chain
   const { signal } = end
-  traffic = startTraffic({ rpcUrl, chainId, seed: 'test', log, clock, signal, blocksMax, ...pace })
+  const pausing = { ...clock, sleep: pause }
+  traffic = startTraffic({ rpcUrl, chainId, seed: 'test', log, clock: pausing, signal, blocksMax, ...pace })
   await traffic.settled
+}
+
+async function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  await clock.sleep(ms, signal)
+  held?.reached()
+  await held?.over
+}
+
+/** Anvil leaves a hole of all replaced heights when a reorg meets a block that is being mined. */
+async function betweenBlocks(work: () => Promise<void>): Promise<void> {
+  const [reached, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  held = { reached: reached.resolve, over: over.promise }
+  await reached.promise
+  await work().finally(over.resolve)
+  held = undefined
 }
 
 async function stop(): Promise<void> {
