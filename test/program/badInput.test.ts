@@ -11,8 +11,8 @@ import { runMillrace } from './support/millrace.ts'
 const folder = mkdtempSync(join(tmpdir(), 'millrace-test-'))
 const DATA_DIR = join(folder, 'data')
 const servers: Server[] = []
-/** Nobody listens at port 1; a port that was closed another test may be given. */
-const addresses = { html: '', json: '', closed: 'http://127.0.0.1:1' }
+/** Nobody listens at port 2, and no test is ever given it, as it might be a port that was closed. */
+const addresses = { html: '', json: '', closed: 'http://127.0.0.1:2' }
 
 beforeAll(async () => {
   addresses.html = await serve((_request, response) => response.end('<html>hello</html>'))
