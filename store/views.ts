@@ -304,8 +304,8 @@ export async function replacePostgresViews(postgres: Postgres, chainId: number):
 
 /**
  * Functions that run as their owner, since readers may not look at statistics themselves. What the transaction has read
- * of the chain's tables so far: rows of sequential scans and entries of indexes, and the pages of both. And how large the
- * tables are, for estimates.
+ * of the chain's tables so far: rows of sequential scans and entries of indexes, and the pages of both; asked of what it has
+ * locked alone, since a long chain has thousands of partitions. And how large the tables are, for estimates.
  */
 const statisticsSql = (views: string, schema: string): readonly string[] => [
   `CREATE FUNCTION ${views}.transaction_reads() RETURNS TABLE (rows numeric, bytes numeric)
@@ -313,8 +313,9 @@ const statisticsSql = (views: string, schema: string): readonly string[] => [
      SELECT coalesce(sum(pg_catalog.pg_stat_get_xact_tuples_returned(oid)), 0),
        coalesce(sum(pg_catalog.pg_stat_get_xact_blocks_fetched(oid)), 0)
          * pg_catalog.current_setting('block_size')::numeric
-     FROM pg_catalog.pg_class
-     WHERE relnamespace = '${schema}'::pg_catalog.regnamespace AND relkind IN ('r', 'i')
+     FROM pg_catalog.pg_locks JOIN pg_catalog.pg_class ON oid = relation
+     WHERE pid = pg_catalog.pg_backend_pid()
+       AND relnamespace = '${schema}'::pg_catalog.regnamespace AND relkind IN ('r', 'i')
    $reads$`,
   `CREATE FUNCTION ${views}.table_sizes() RETURNS TABLE (name text, rows double precision, bytes numeric)
    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = '' AS $sizes$
