@@ -6,12 +6,6 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
-import {
-  type ClickHouseClient,
-  ClickHouseLogLevel,
-  type ClickHouseSettings,
-  createClient,
-} from '@clickhouse/client'
 import type { Clock } from '#runtime.ts'
 import { answerBytesMax, graceMs } from '../limits.ts'
 import {
@@ -25,33 +19,26 @@ import {
 import { UserQueryError } from '../UserQueryError.ts'
 import { asUserQueryError } from './errors.ts'
 import type { ClickHouseStatement } from './gate.ts'
+import {
+  ReaderConnection,
+  type ReaderConnectionOptions,
+  type Settings,
+  type Summary,
+} from './ReaderConnection.ts'
 import { RowBinaryDecoder } from './rowBinary.ts'
 
-export interface ClickHouseReaderOptions {
-  readonly url: string
-  /** A user that may only SELECT from the views (`chain_<id>_sql`). */
-  readonly username: string
-  readonly password: string
-  readonly connectionsMax: number
+/** Of a user that may only SELECT from the views (`chain_<id>_sql`). */
+export interface ClickHouseReaderOptions extends ReaderConnectionOptions {
   readonly clock: Clock
 }
 
 export class ClickHouseReader {
-  readonly #client: ClickHouseClient
+  readonly #connection: ReaderConnection
   readonly #clock: Clock
 
-  constructor({ url, username, password, connectionsMax, clock }: ClickHouseReaderOptions) {
+  constructor({ clock, ...access }: ClickHouseReaderOptions) {
     this.#clock = clock
-    this.#client = createClient({
-      url,
-      username,
-      password,
-      application: 'millrace user query',
-      max_open_connections: connectionsMax,
-      request_timeout: requestTimeoutMs,
-      keep_alive: { enabled: true },
-      log: { level: ClickHouseLogLevel.OFF },
-    })
+    this.#connection = new ReaderConnection(access)
   }
 
   /** @throws UserQueryError */
@@ -90,27 +77,21 @@ export class ClickHouseReader {
   }
 
   #send(sql: string, { timeoutMs, limit }: QueryRequest, signal: AbortSignal) {
-    return this.#client.exec({
-      query: `${sql}\nFORMAT RowBinaryWithNamesAndTypes`,
-      query_id: `user_query_${randomUUID()}`,
-      abort_signal: signal,
-      clickhouse_settings: settingsOf(timeoutMs, limit),
-    })
+    const queryId = `user_query_${randomUUID()}`
+    const format = 'FORMAT RowBinaryWithNamesAndTypes'
+    return this.#connection.send(`${sql}\n${format}`, queryId, settingsOf(timeoutMs, limit), signal)
   }
 
   async close(): Promise<void> {
-    await this.#client.close()
+    await this.#connection.close()
   }
 }
-
-/** Above every limit of a query; ours end it first. */
-const requestTimeoutMs = 60_000
 
 /**
  * The first group bounds what a query takes, the second makes SQL mean what it means on Postgres, and `readonly` keeps a
  * statement from changing either. 400 MB a query leaves half of a small machine to the indexer with two running.
  */
-function settingsOf(timeoutMs: number, limit: number): ClickHouseSettings {
+function settingsOf(timeoutMs: number, limit: number): Settings {
   return {
     max_execution_time: timeoutMs / 1000,
     timeout_overflow_mode: 'throw',
@@ -175,13 +156,7 @@ const headOf = (
   relations,
 })
 
-/** The engine's X-ClickHouse-Summary header; complete, because the answer was held back. */
-interface Summary {
-  readonly read_rows: string
-  readonly read_bytes: string
-}
-
-const endOf = (rowCount: number, limit: number, summary: Summary | undefined) => ({
+const endOf = (rowCount: number, limit: number, summary: Summary | null) => ({
   rowCount: Math.min(rowCount, limit),
   truncated: rowCount > limit,
   rowsRead: summary ? Number(summary.read_rows) : null,
