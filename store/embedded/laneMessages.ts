@@ -13,11 +13,12 @@ export interface LaneJob {
   readonly stream: boolean
 }
 
-/** What the server tells a lane. After a message that does not end the job the lane waits for `pull`. */
+/** What the server tells a lane. After a message that does not end the job the lane waits for `pull`; `close` ends it. */
 export type LaneRequest =
   | { readonly type: 'run'; readonly job: LaneJob }
   | { readonly type: 'pull' }
   | { readonly type: 'cancel' }
+  | { readonly type: 'close' }
 
 /** What a lane tells the server: chunks, and then `end` or `error`. */
 export type LaneEvent =

@@ -19,6 +19,7 @@ export class Lanes {
   readonly #dataPath: string
   readonly #configFile: string
   readonly #limits: LaneLimits
+  readonly #all = new Set<Lane>()
   readonly #idle: Lane[] = []
   readonly #waiting: { readonly reader: boolean; readonly admit: () => void }[] = []
   #running = 0
@@ -41,13 +42,25 @@ export class Lanes {
    */
   async *run(job: LaneJob): AsyncGenerator<LaneEvent, void, undefined> {
     await this.#admit(job.readOnly)
-    const lane = this.#idle.pop() ?? new Lane(this.#dataPath, this.#configFile)
+    const lane = this.#idle.pop() ?? this.#start()
     try {
       yield* lane.run(job)
     } finally {
       if (lane.alive) this.#idle.push(lane)
+      else this.#all.delete(lane)
       this.#leave(job.readOnly)
     }
+  }
+
+  /** Waits for what runs and ends the threads, which may hold sessions; nothing may be run any more. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#all].map((lane) => lane.close()))
+  }
+
+  #start(): Lane {
+    const lane = new Lane(this.#dataPath, this.#configFile)
+    this.#all.add(lane)
+    return lane
   }
 
   #admit(reader: boolean): Promise<void> {
@@ -106,6 +119,13 @@ class Lane {
 
   get alive(): boolean {
     return this.#alive
+  }
+
+  async close(): Promise<void> {
+    if (!this.#alive) return
+    const exited = new Promise((resolve) => this.#worker.once('exit', resolve))
+    this.#send({ type: 'close' })
+    await exited
   }
 
   async *run(job: LaneJob): AsyncGenerator<LaneEvent, void, undefined> {

@@ -73,6 +73,7 @@ export class QueryServer {
     )
     await closed
     clearInterval(idle)
+    await this.#lanes.close()
     this.#control.close()
     this.#spool.close()
   }

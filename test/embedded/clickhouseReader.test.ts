@@ -84,6 +84,21 @@ test('the reader cannot take another role, nor lift its limits', async () => {
   ])
 })
 
+test('each query has its own limits, asked for again or for the first time, also after one that failed', async () => {
+  const { reader, views } = clickhouse
+  for (const limit of [7, 7, 7, 9, 7, 9, 9]) {
+    const settings = { max_result_rows: String(limit), use_query_cache: 0 } as const
+    const answer = await reader.query({
+      query: `SELECT toString(getSetting('max_result_rows')) AS held, currentRoles() AS roles FROM ${views}.v LIMIT 1`,
+      format: 'JSONEachRow',
+      clickhouse_settings: settings,
+    })
+    expect(await answer.json()).toEqual([{ held: `${limit}`, roles: ['api_role'] }])
+    const refused = reader.query({ query: 'SELECT nothing', clickhouse_settings: settings })
+    await expect(refused).rejects.toMatchObject({ code: '47' })
+  }
+})
+
 test('what costs too much ends with an error, and the engine goes on', async () => {
   const { reader, admin } = clickhouse
   const settings = { max_execution_time: 2, max_memory_usage: '200000000' }
