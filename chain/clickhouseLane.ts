@@ -53,6 +53,7 @@ export function commitListener(writing: Writing, clickhouseLane: ClickHouseLane)
       cache.drop(range)
       wake(writing)
     },
+    withdraw: (range, revert) => clickhouseLane.withdraw(range, revert),
   }
 }
 

@@ -1,3 +1,5 @@
+import { MillraceError } from '../errors.ts'
+import type { BlockRef } from '../primitives.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Logger } from '../telemetry.ts'
 import { backoffMs, laneBackoff, type Problem, problemOf, remedyOf } from './backoff.ts'
@@ -11,7 +13,7 @@ import {
   remainingBlocks,
 } from './progress.ts'
 import { type BlockRange, blockCount } from './range.ts'
-import { assertContinuous, ReorgError } from './reorg.ts'
+import { assertContinuous, findContradiction, findForkPoint, ReorgError } from './reorg.ts'
 import type { Batch, Chunk, HistorySink } from './sink.ts'
 
 export interface HistoryLane<B extends Batch> extends Fetcher<B> {
@@ -82,18 +84,30 @@ async function completeChunk<B extends Batch>(run: ChunkRun<B>, begun: Chunk): P
     if (!chunk) return
     const current = chunk
     chunk = undefined
-    const full = await loadChunk(run, current)
+    const { loaded, conflict } = await loadChunk(run, current)
+    await dropOrphans(run, loaded)
+    if (conflict) {
+      lane.source.reportRefuted(conflict.endpoint)
+      throw conflict.error
+    }
+    await assertContinued(run, loaded)
     lane.failpoint('history.attach.before')
-    await lane.sink.attachChunk(full)
+    await lane.sink.attachChunk(loaded)
     lane.failpoint('history.attach.after')
   })
   progress.attached(begun)
 }
 
+/** A chunk as far as it was loaded: to its end, or to a block whose parent is not its tip. */
+interface Load {
+  readonly loaded: Chunk
+  readonly conflict: { readonly error: ReorgError; readonly endpoint: string } | null
+}
+
 async function loadChunk<B extends Batch>(
   { lane, options, progress, signal }: ChunkRun<B>,
   chunk: Chunk,
-): Promise<Chunk> {
+): Promise<Load> {
   let loaded = chunk
   progress.loaded(loaded)
   const rest = { from: chunk.tip + 1, to: chunk.range.to }
@@ -102,7 +116,7 @@ async function loadChunk<B extends Batch>(
     try {
       assertContinuous(parent, batch.refs)
     } catch (error) {
-      if (error instanceof ReorgError) lane.source.reportRefuted(endpoint)
+      if (error instanceof ReorgError) return { loaded, conflict: { error, endpoint } }
       throw error
     }
     lane.failpoint('history.append.before')
@@ -112,7 +126,37 @@ async function loadChunk<B extends Batch>(
     loaded = { range: chunk.range, tip: batch.range.to, tipHash: last?.hash ?? null }
     progress.loaded(loaded)
   }
-  return loaded
+  return { loaded, conflict: null }
+}
+
+/**
+ * A cache in front of a node may have given the end of a branch that the chain has left, which nothing continues.
+ * @throws OrphanedChunkError when there were such blocks, and they were dropped
+ */
+async function dropOrphans<B extends Batch>({ lane, signal }: ChunkRun<B>, chunk: Chunk): Promise<void> {
+  const { source, sink } = lane
+  if (chunk.tipHash === null) return
+  if ((await findContradiction({ number: chunk.tip, hash: chunk.tipHash }, { source, signal })) === null)
+    return
+  const held = {
+    refAt: (number: number) => sink.refInChunk(chunk, number),
+    finalized: async () => chunk.range.from - 1,
+  }
+  const fork = await findForkPoint({ number: chunk.tip }, { sink: held, source, signal })
+  // It has changed its mind again.
+  if (fork?.number === chunk.tip) return
+  await sink.revertChunk(chunk, fork)
+  throw new OrphanedChunkError(chunk, fork)
+}
+
+/**
+ * A chunk's end is proved by none of its blocks, and a cache that gave an orphan gives it again when asked for that
+ * height; the block above it, where there is one, has a parent.
+ * @throws ReorgError when that is not the end of the chunk: which of the two was left, is asked for at the next try
+ */
+async function assertContinued<B extends Batch>({ lane, signal }: ChunkRun<B>, chunk: Chunk): Promise<void> {
+  const child = await lane.source.blockRef(chunk.tip + 1, signal)
+  if (child && chunk.tipHash !== null) assertContinuous({ number: chunk.tip, hash: chunk.tipHash }, [child])
 }
 
 /** Tries `act` again after every failure that may pass. */
@@ -168,5 +212,21 @@ class OpenChunks {
     const blocksDone = blockCount(this.#target) - remainingBlocks(open)
     this.#window = addSample(this.#window, { atMs, blocksDone })
     observe?.({ type: 'progress', progress: historyProgress(this.#target, open, this.#window, atMs) })
+  }
+}
+
+/** The end of what was loaded of a chunk is of a branch the chain has left; it was dropped and is loaded again. */
+export class OrphanedChunkError extends MillraceError {
+  override readonly name = 'OrphanedChunkError'
+  readonly code = 'chunk_orphaned'
+  readonly remedy = 'retry'
+  readonly blockNumber: number
+
+  constructor({ range, tip }: Chunk, fork: BlockRef | null) {
+    const from = (fork?.number ?? range.from - 1) + 1
+    super(
+      `blocks ${from}..${tip} of the chunk ${range.from}..${range.to} are not on the node's chain; they are loaded again`,
+    )
+    this.blockNumber = tip
   }
 }

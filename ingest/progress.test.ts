@@ -60,3 +60,8 @@ test('the window stays small however often it is fed', () => {
   expect(window.length).toBeLessThan(320)
   expect(window.at(-1)).toEqual({ atMs: 249_950, blocksDone: 4_999 })
 })
+
+test('blocks that are loaded again begin a new window', () => {
+  const window = addSample([], { atMs: 0, blocksDone: 100 })
+  expect(addSample(window, { atMs: 5_000, blocksDone: 40 })).toEqual([{ atMs: 5_000, blocksDone: 40 }])
+})

@@ -37,6 +37,8 @@ const SAMPLE_GAP_MS = 250
 
 /** The window with one more sample; what has left the window is dropped, except the one at its edge. */
 export function addSample(window: readonly RateSample[], sample: RateSample): readonly RateSample[] {
+  // Blocks of a branch that was left are loaded again; a rate over their loss would be negative.
+  if (sample.blocksDone < (window.at(-1)?.blocksDone ?? 0)) return [sample]
   const merged = window.at(-2)
   const kept = merged && sample.atMs - merged.atMs < SAMPLE_GAP_MS ? window.slice(0, -1) : window
   const edge = kept.findLastIndex((old) => old.atMs <= sample.atMs - WINDOW_MS)

@@ -42,7 +42,10 @@ interface ForkSearch {
  * @throws FinalityViolationError when the node disagrees with a block we hold as final.
  * @throws NodeBehindError when the node has no block at our finalized height.
  */
-export async function findForkPoint(tip: BlockRef, search: ForkSearch): Promise<BlockRef | null> {
+export async function findForkPoint(
+  tip: Pick<BlockRef, 'number'>,
+  search: ForkSearch,
+): Promise<BlockRef | null> {
   const floor = Math.min(await search.sink.finalized(), tip.number)
   let common = await assertFinalHolds(floor, search)
   let agreed = floor
@@ -64,7 +67,7 @@ export async function findForkPoint(tip: BlockRef, search: ForkSearch): Promise<
   return common
 }
 
-/** Stopping a chain is loud; a stray answer of a balanced endpoint, or two, must not do it. */
+/** Stopping a chain is loud, and history is loaded again at a price; a stray answer of a balanced endpoint, or two, must do neither. */
 const CONTRADICTIONS_MAX = 3
 
 /**
@@ -79,11 +82,24 @@ export async function assertFinalHolds(
 ): Promise<BlockRef | null> {
   const ours = number < 0 ? null : await sink.refAt(number)
   if (!ours) return null
+  const theirHash = await findContradiction(ours, { source, signal })
+  if (theirHash !== null) throw new FinalityViolationError(ours, theirHash)
+  return ours
+}
+
+/**
+ * The node's other hash at the height of a block of ours, when it gives another each time it is asked; null otherwise.
+ * @throws NodeBehindError when it has no block at that height.
+ */
+export async function findContradiction(
+  ours: Parent,
+  { source, signal }: Pick<ForkSearch, 'source' | 'signal'>,
+): Promise<Hash | null> {
   for (let contradictions = 1; ; contradictions++) {
-    const theirs = await source.blockRef(number, signal)
-    if (!theirs) throw new NodeBehindError(number)
-    if (theirs.hash === ours.hash) return ours
-    if (contradictions >= CONTRADICTIONS_MAX) throw new FinalityViolationError(ours, theirs.hash)
+    const theirs = await source.blockRef(ours.number, signal)
+    if (!theirs) throw new NodeBehindError(ours.number)
+    if (theirs.hash === ours.hash) return null
+    if (contradictions >= CONTRADICTIONS_MAX) return theirs.hash
   }
 }
 

@@ -59,6 +59,10 @@ export interface HistorySink<B extends Batch> {
   openChunks(target: BlockRange): Promise<readonly Chunk[]>
   /** Appends to a chunk's detached tables, its tip in the same transaction. Batches of one chunk come in order. */
   appendToChunk(chunk: Chunk, batch: B): Promise<void>
+  /** The block that a chunk holds at a height, or null. */
+  refInChunk(chunk: Chunk, number: number): Promise<BlockRef | null>
+  /** Drops what a chunk holds above `to`, or all of it, from every store: its tip is not on the chain. */
+  revertChunk(chunk: Chunk, to: BlockRef | null): Promise<void>
   /** Builds indexes, checks the links to both neighbours, attaches all tables and extends coverage: one transaction. */
   attachChunk(chunk: Chunk): Promise<void>
 }

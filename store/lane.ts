@@ -22,6 +22,8 @@ export interface LaneState {
   readonly finalized: number
   readonly seq: number
   readonly fence: number
+  /** How often blocks of history were taken back from ClickHouse. */
+  readonly withdrawals: number
 }
 
 interface LaneRow {
@@ -31,6 +33,7 @@ interface LaneRow {
   finalized: number
   seq: number
   fence: number
+  withdrawals: number
 }
 
 const HEAD = 'head'
@@ -49,6 +52,7 @@ export async function readLane(client: Queryable, schema: string): Promise<LaneS
         finalized: row.finalized,
         seq: row.seq,
         fence: row.fence,
+        withdrawals: row.withdrawals,
       }
     : null
 }
@@ -167,9 +171,17 @@ export async function readCoverages(
 }
 
 /** The reference of a stored block, or null. */
-export async function readRef(client: Queryable, schema: string, number: number): Promise<BlockRef | null> {
+export const readRef = (client: Queryable, schema: string, number: number): Promise<BlockRef | null> =>
+  readRefOf(client, `${quoteIdentifier(schema)}.blocks`, number)
+
+/** The reference of a block in one table of blocks, such as a chunk's, or null. */
+export async function readRefOf(
+  client: Queryable,
+  relation: string,
+  number: number,
+): Promise<BlockRef | null> {
   const result = await client.query<{ hash: Buffer; parent_hash: Buffer }>(
-    `SELECT hash, parent_hash FROM ${quoteIdentifier(schema)}.blocks WHERE num = $1`,
+    `SELECT hash, parent_hash FROM ${relation} WHERE num = $1`,
     [number],
   )
   const row = result.rows[0]

@@ -8,6 +8,7 @@ import type { TableName } from '#transform/tables.ts'
 import { MillraceError } from '../../errors.ts'
 import { assertFence, extendCoverage, type Queryable, reduceCoverage } from '../lane.ts'
 import { type Postgres, quoteIdentifier } from '../postgres.ts'
+import { WITHDRAWN } from './encoderVersion.ts'
 
 /** What a batch must be in one table. `digest` is a sum of CRC32 (digest.ts), exact as text. */
 export interface ExpectedTable {
@@ -28,9 +29,12 @@ export interface JournalEntry {
   readonly tables: ExpectedTables
 }
 
-interface JournalRow {
+interface BlockBounds {
   from_block: number
   to_block: number
+}
+
+interface JournalRow extends BlockBounds {
   encoder: number
   attempt: number
   tables: ExpectedTables
@@ -48,6 +52,13 @@ export interface Journal {
   written(entry: JournalEntry): Promise<void>
   /** Gives up a batch whose rows were deleted: its blocks are cut anew. */
   abandon(entry: JournalEntry): Promise<void>
+  /** Whether a batch that holds a block of the range was begun. */
+  holds(range: BlockRange): Promise<boolean>
+  /**
+   * Takes back what holds a block of the range, whole batches: no longer covered, and open for `abandon` alone. None of
+   * them is being written.
+   */
+  withdraw(range: BlockRange, partitionBlocks: number): Promise<void>
 }
 
 export class ClickHouseJournal implements Journal {
@@ -108,6 +119,26 @@ export class ClickHouseJournal implements Journal {
         `DELETE FROM ${this.#table} WHERE from_block = $1 AND to_block = $2 AND state = 'open'`,
         [range.from, range.to],
       )
+    })
+  }
+
+  async holds({ from, to }: BlockRange): Promise<boolean> {
+    const found = await this.#postgres.pool.query(
+      `SELECT 1 FROM ${this.#table} WHERE from_block <= $2 AND to_block >= $1 LIMIT 1`,
+      [from, to],
+    )
+    return found.rowCount === 1
+  }
+
+  async withdraw({ from, to }: BlockRange, partitionBlocks: number): Promise<void> {
+    await this.#change(async (client) => {
+      const withdrawn = await client.query<BlockBounds>(
+        `UPDATE ${this.#table} SET state = 'open', encoder = $3 WHERE from_block <= $2 AND to_block >= $1
+         RETURNING from_block, to_block`,
+        [from, to, WITHDRAWN],
+      )
+      await uncover(client, this.#schema, normalize(withdrawn.rows.map(rangeOf)), partitionBlocks)
+      await client.query(`UPDATE ${quoteIdentifier(this.#schema)}.lanes SET withdrawals = withdrawals + 1`)
     })
   }
 
@@ -181,17 +212,23 @@ export async function forgetBatches(
   partitionBlocks: number,
 ): Promise<void> {
   const quoted = quoteIdentifier(schema)
-  const forgotten = await client.query<{ from_block: number; to_block: number }>(
+  const forgotten = await client.query<BlockBounds>(
     `DELETE FROM ${quoted}.ch_batches WHERE int8range(from_block, to_block, '[]') && $1::int8multirange
      RETURNING from_block, to_block`,
     [formatMultirange(ranges)],
   )
-  const blocks = normalize([
-    ...ranges,
-    ...forgotten.rows.map(({ from_block, to_block }) => ({ from: from_block, to: to_block })),
-  ])
+  await uncover(client, schema, normalize([...ranges, ...forgotten.rows.map(rangeOf)]), partitionBlocks)
+}
+
+/** ClickHouse holds these blocks no more: neither they nor the partitions they are in count as complete. */
+async function uncover(
+  client: Queryable,
+  schema: string,
+  blocks: RangeSet,
+  partitionBlocks: number,
+): Promise<void> {
   await client.query(
-    `DELETE FROM ${quoted}.seals
+    `DELETE FROM ${quoteIdentifier(schema)}.seals
      WHERE int8range(partition * $2::bigint, (partition + 1) * $2::bigint) && $1::int8multirange`,
     [formatMultirange(blocks), partitionBlocks],
   )
@@ -206,8 +243,10 @@ export async function forgetClickHouse(client: Queryable, schema: string): Promi
   await client.query(`UPDATE ${quoted}.coverage SET blocks = '{}' WHERE store = 'clickhouse'`)
 }
 
+const rangeOf = ({ from_block, to_block }: BlockBounds): BlockRange => ({ from: from_block, to: to_block })
+
 const entryOf = (row: JournalRow): JournalEntry => ({
-  range: { from: row.from_block, to: row.to_block },
+  range: rangeOf(row),
   encoder: row.encoder,
   attempt: row.attempt,
   tables: row.tables,

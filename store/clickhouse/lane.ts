@@ -59,6 +59,7 @@ export class ClickHouseLane {
   #adopted = false
   #ended = false
   #flushedAt = Number.NEGATIVE_INFINITY
+  #turn: Promise<unknown> = Promise.resolve()
 
   constructor(options: ClickHouseLaneOptions) {
     this.#options = options
@@ -115,12 +116,50 @@ export class ClickHouseLane {
   }
 
   /** One batch closer; false when there is nothing to write yet. */
-  async step(): Promise<boolean> {
+  step(): Promise<boolean> {
+    return this.#alone(() => this.#step())
+  }
+
+  /**
+   * Runs `revert`, which drops blocks of unattached history from Postgres, once ClickHouse holds none of them. Nothing
+   * is written meanwhile: a batch in hand may be of these very blocks. @throws ClickHouseFailure while they are not deleted
+   */
+  withdraw(range: BlockRange, revert: () => Promise<void>): Promise<void> {
+    const { journal, cache } = this.#options
+    return this.#alone(async () => {
+      if (await journal.holds(range)) await this.#giveBack(range)
+      // Forgotten even when it failed: its answer may be what was lost.
+      await revert().finally(() => cache.drop(range))
+    })
+  }
+
+  async #giveBack(range: BlockRange): Promise<void> {
+    const { sink, partitionBlocks } = this.#options
+    // A batch half written is finished first, so that nothing of it is still on its way when its rows are deleted.
+    await this.#ready()
+    this.#prepared = false
+    this.#adopted = false
+    await sink.withdraw(range, partitionBlocks)
+    await this.#finishOpenBatches()
+  }
+
+  /** Steps and withdrawals one after the other. */
+  #alone<T>(act: () => Promise<T>): Promise<T> {
+    const turn = this.#turn.then(act)
+    this.#turn = turn.catch(() => {})
+    return turn
+  }
+
+  async #ready(): Promise<void> {
     if (!this.#prepared) {
       await this.#options.prepare()
       this.#prepared = true
     }
     if (!this.#adopted) await this.#finishOpenBatches()
+  }
+
+  async #step(): Promise<boolean> {
+    await this.#ready()
     const gap = await this.#lowestGap()
     if (!gap) return false
     if (gap.from % this.#options.partitionBlocks === 0) await this.#seal()

@@ -2,6 +2,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { Lease } from '#ingest/lease.ts'
 import type { Runtime } from '../../runtime.ts'
+import { readLane } from '../lane.ts'
 import { adoptClickHouse, readLedgerIdentity } from '../ledger.ts'
 import { type Postgres, schemaOf } from '../postgres.ts'
 import { sealNextPartition } from '../seal.ts'
@@ -38,7 +39,8 @@ export function openClickHouseLane(options: OpenLaneOptions): ClickHouseLane {
     await claimClickHouse({ clickhouse, database, fence, assertMayWrite, clock })
     const stores = { postgres, clickhouse, schema, database }
     await reconcileClickHouse({ ...stores, fence, assertMayWrite, partitionBlocks, log })
-    ledgerId = (await readLedgerIdentity(postgres)).ledgerId
+    const lane = await readLane(postgres.pool, schema)
+    ledgerId = `${(await readLedgerIdentity(postgres)).ledgerId}/${lane?.withdrawals ?? 0}`
   }
   const seal = async () => {
     let agreed = true

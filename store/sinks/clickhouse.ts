@@ -1,6 +1,7 @@
 /**
- * ClickHouse, the analytics store. It follows what Postgres holds and what is final, so it never takes a row back. A batch
- * is: journal entry, probe, one insert per table with a token of its content, read-back, `written`.
+ * ClickHouse, the analytics store. It follows what Postgres holds and what is final, so it takes no row back, but of
+ * history that nothing proved yet. A batch is: journal entry, probe, one insert per table with a token of its content,
+ * read-back, `written`.
  */
 import type { BlockRange } from '#ingest/range.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
@@ -16,7 +17,7 @@ const ATTEMPTS_MAX = 5
 
 export interface ClickHouseSinkOptions {
   readonly tables: AnalyticsTables
-  /** Part of every token; another one after Postgres was restored from an older copy. */
+  /** Part of every token; another one after Postgres was restored from an older copy, or batches were withdrawn. */
   readonly ledgerId: () => string
   readonly journal: Journal
   /** Fencing number of the lease, which deletes carry. */
@@ -53,7 +54,13 @@ export class ClickHouseSink {
     await this.#write(entry, batches)
   }
 
-  /** Gives up a batch that another version of the encoder began: what it left is deleted, its blocks are cut anew. */
+  /** Takes back the batches that hold a block of the range; `abandon` deletes them. None of them is being written. */
+  async withdraw(range: BlockRange, partitionBlocks: number): Promise<void> {
+    await this.#options.journal.withdraw(range, partitionBlocks)
+    this.#options.failpoint('clickhouse.withdrawn')
+  }
+
+  /** Gives up a batch that was withdrawn or begun by another encoder: what it left is deleted, its blocks are cut anew. */
   async abandon(entry: JournalEntry): Promise<void> {
     await this.#endInserts(entry)
     await this.#deleteRange(entry)

@@ -2,8 +2,9 @@
 import { type BlockRange, blockCount, difference, splitAligned } from '#ingest/range.ts'
 import type { Chunk, HistorySink } from '#ingest/sink.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
-import type { TableName } from '#transform/tables.ts'
+import { type TableName, tableNames, tables } from '#transform/tables.ts'
 import { MillraceError, type Remedy } from '../../errors.ts'
+import type { BlockRef } from '../../primitives.ts'
 import { indexDetached } from '../chunkIndexes.ts'
 import { copyBatch } from '../copy.ts'
 import {
@@ -12,12 +13,15 @@ import {
   hashOf,
   type Queryable,
   readCoverage,
-  readLane,
   readRef,
+  readRefOf,
 } from '../lane.ts'
-import { attachDetached, chunkBlocks, createDetached, partitionName } from '../partitions.ts'
+import { attachDetached, chunkBlocks, createDetached, dropDetached, partitionName } from '../partitions.ts'
 import { quoteIdentifier, toBytes } from '../postgres.ts'
 import type { PostgresSinkOptions } from './postgres.ts'
+
+/** Rows of a chunk have no index on their block until it is complete: all of them are looked at. */
+const REVERT_TIMEOUT = '1h'
 
 interface ChunkRow {
   from_block: number
@@ -78,6 +82,38 @@ export class PostgresHistorySink implements HistorySink<EncodedBatch> {
     await listener.appended(batch, 'history')
   }
 
+  refInChunk({ range }: Chunk, number: number): Promise<BlockRef | null> {
+    return readRefOf(this.#options.postgres.pool, this.#detached('blocks', range.from), number)
+  }
+
+  async revertChunk(chunk: Chunk, to: BlockRef | null): Promise<void> {
+    const { postgres, listener } = this.#options
+    const orphans = { from: (to?.number ?? chunk.range.from - 1) + 1, to: chunk.tip }
+    await listener.withdraw(orphans, () =>
+      postgres.transaction((client) => this.#dropAbove(client, chunk, to)),
+    )
+  }
+
+  async #dropAbove(client: Queryable, { range, tip, tipHash }: Chunk, to: BlockRef | null): Promise<void> {
+    const { schema, fence, failpoint } = this.#options
+    await client.query(`SET LOCAL statement_timeout = '${REVERT_TIMEOUT}'`)
+    await assertFence(client, schema, fence)
+    const moved = await client.query(
+      `UPDATE ${this.#schema}.chunks SET tip = $1, tip_hash = $2::bytea, first_parent_hash = CASE WHEN $2::bytea IS NULL THEN NULL ELSE first_parent_hash END
+       WHERE from_block = $3 AND tip = $4 AND tip_hash = $5`,
+      [to?.number ?? range.from - 1, to && toBytes(to.hash), range.from, tip, tipHash && toBytes(tipHash)],
+    )
+    if (moved.rowCount !== 1) throw new ChunkMismatchError(schema, range, tip + 1)
+    if (!to) await dropDetached(client, schema, range.from)
+    else
+      for (const name of tableNames)
+        await client.query(
+          `DELETE FROM ${this.#detached(name, range.from)} WHERE ${tables[name].blockColumn} > $1`,
+          [to.number],
+        )
+    failpoint('postgres.chunk.revert')
+  }
+
   async attachChunk(chunk: Chunk): Promise<void> {
     const { postgres, schema, fence, failpoint } = this.#options
     // Not held while indexes are built, which takes long: the next writer would wait for it to take over.
@@ -107,9 +143,9 @@ export class PostgresHistorySink implements HistorySink<EncodedBatch> {
     const range = { from: row.from_block, to: row.to_block }
     if (below && below.hash !== hashOf(ours.first)) throw new ChunkUnlinkedError(schema, range, 'stop')
     if (!above || above.parentHash === hashOf(ours.last)) return
-    const lane = await readLane(client, schema)
-    // The head lane may have begun on a branch that is not the chain, and will take it back.
-    throw new ChunkUnlinkedError(schema, range, above.number > (lane?.finalized ?? -1) ? 'retry' : 'stop')
+    // The head lane may have begun on a branch that is not the chain, and will take it back; or the chunk ends on one,
+    // which is asked for before the next try.
+    throw new ChunkUnlinkedError(schema, range, 'retry')
   }
 
   async #readChunks(client: Queryable): Promise<Chunk[]> {

@@ -33,6 +33,8 @@ export interface CommitListener {
   /** Resolves when the writer may go on: a ClickHouse lane that is behind holds history back, by bytes. */
   appended(batch: EncodedBatch, lane: 'head' | 'history'): Promise<void>
   reverted(range: BlockRange): void
+  /** Runs `revert`, which drops blocks of a chunk from Postgres, once ClickHouse holds none of the range. */
+  withdraw(range: BlockRange, revert: () => Promise<void>): Promise<void>
 }
 
 export interface PostgresSinkOptions {

@@ -83,6 +83,44 @@ test('a block that contradicts the chunk is asked for again', async () => {
   expect(b.sink.covered).toEqual([{ from: 0, to: 199 }])
 })
 
+test.each([
+  ['in the middle of a chunk', 40],
+  ['at the end of a chunk', 90],
+  ['at the start of a chunk', 100],
+])('what a cache gave of a replaced branch, %s, is dropped, and nothing below it', async (_, from) => {
+  const b = bench(200)
+  const stale = b.chain.snapshot().slice(from, from + 10)
+  b.chain.reorg(200 - from, 200 - from)
+  let lies = 1
+  b.source.faults.answer = (refs, range) => (range.from === from && lies-- > 0 ? stale : refs)
+  await fillHistory(b.lane, { from: 0, to: 199 }, b.options, never)
+  expect(b.events.flatMap((event) => (event.type === 'waiting' ? [event.problem.code] : []))).toEqual([
+    'chunk_orphaned',
+  ])
+  expect([...b.sink.attached.values()].sort((x, y) => x.number - y.number)).toEqual(b.chain.blocks)
+  expect(b.source.fetched.filter((range) => range.from === 0)).toHaveLength(1)
+  expect(b.source.refuted).toEqual([])
+})
+
+test('the end of a chunk that a cache confirms is not believed while the block above has another parent', async () => {
+  const b = bench(200)
+  const stale = b.chain.snapshot().slice(90, 100)
+  b.chain.reorg(110, 110)
+  let lies = 1
+  b.source.faults.answer = (refs, range) => (range.from === 90 && lies-- > 0 ? stale : refs)
+  const honest = b.source.blockRef.bind(b.source)
+  let confirmations = 2
+  b.source.blockRef = async (number) =>
+    (number === 99 && confirmations-- > 0 ? stale.at(-1) : undefined) ?? (await honest(number))
+  await fillHistory(b.lane, { from: 0, to: 199 }, b.options, never)
+  expect(b.events.flatMap((event) => (event.type === 'waiting' ? [event.problem.code] : []))).toEqual([
+    'reorg',
+    'reorg',
+    'chunk_orphaned',
+  ])
+  expect([...b.sink.attached.values()].sort((x, y) => x.number - y.number)).toEqual(b.chain.blocks)
+})
+
 test('a node without the old blocks ends the lane and leaves attached chunks in place', async () => {
   const b = bench(600)
   const honest = b.source.fetch.bind(b.source)

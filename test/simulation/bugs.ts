@@ -2,6 +2,8 @@
  * The bug bank: mistakes that were made in real indexers, each planted by a flag where it would be made. A simulation that
  * does not find them proves nothing by finding none.
  */
+import { type Swarm, staleHistory } from './swarm.ts'
+
 export const bugNames = [
   'links are the only check',
   'finality is believed without comparing hashes',
@@ -31,11 +33,17 @@ export const bugNames = [
   'open batches are forgotten',
   'blocks that are not final go to ClickHouse',
   'the newest block as the cursor',
+  'history is taken back from Postgres alone',
   'fetches are not bounded',
   'the cache is not bounded',
 ] as const
 
 export type BugName = (typeof bugNames)[number]
+
+/** What brings a bug out that the seeds' own mixtures hardly ever meet. */
+export const bugSwarms: Partial<Record<BugName, Partial<Swarm>>> = {
+  'history is taken back from Postgres alone': staleHistory,
+}
 
 export class Bugs {
   readonly #planted: ReadonlySet<BugName>

@@ -2,56 +2,25 @@
  * The simulated stores beside the real ones: the same calls go to both, and both must answer alike. Without this the
  * simulation would prove what its author believes of Postgres and ClickHouse.
  */
-import type { HeadSink, HistorySink } from '#ingest/sink.ts'
 import type { BlockRef } from '#primitives.ts'
-import { hash } from '#primitives.ts'
 import type { Random } from '#runtime.ts'
-import { systemRuntime } from '#runtime.ts'
-import { type AnalyticsTables, ClickHouseTables } from '#store/clickhouse/analyticsTables.ts'
 import { ENCODER_VERSION } from '#store/clickhouse/encoderVersion.ts'
-import { ClickHouseJournal, type Journal, type JournalEntry } from '#store/clickhouse/journal.ts'
+import type { JournalEntry } from '#store/clickhouse/journal.ts'
 import { PARTITION_BLOCKS } from '#store/clickhouse/lane.ts'
-import { type LaneLedger, postgresLaneLedger } from '#store/clickhouse/laneLedger.ts'
-import { openChain } from '#store/ledger.ts'
-import { chunkBlocks } from '#store/partitions.ts'
 import { expectedOf } from '#store/sinks/clickhouse.ts'
-import { PostgresHistorySink } from '#store/sinks/history.ts'
-import { PostgresHeadSink } from '#store/sinks/postgres.ts'
 import { archiveToRange } from '#transform/archive.ts'
 import { decodeRange } from '#transform/decodeRange.ts'
-import { type ChainStore, openChainStore } from '../store/support/chainStore.ts'
+import { openChainStore } from '../store/support/chainStore.ts'
 import { makeBodies } from './bodies.ts'
-import { Bugs } from './bugs.ts'
-import { Kernel, type SimProcess } from './kernel.ts'
-import { emptyLedger, type SimBatch } from './ledgerState.ts'
-import { emptyEngine, SimClickHouse } from './simClickHouse.ts'
-import { headSink } from './simHead.ts'
-import { historySink } from './simHistory.ts'
-import { journalOf, laneLedger } from './simJournal.ts'
-import { openLedger } from './simLease.ts'
-import { SimLedger } from './simLedger.ts'
+import { HEAD_FROM, type Ports, realSide, type Side, simulatedSide } from './conformanceSides.ts'
+import { Kernel } from './kernel.ts'
+import type { SimBatch } from './ledgerState.ts'
 import { World, type WorldBlock } from './world.ts'
 
-const HEAD_FROM = 12
 const WORLD_BLOCKS = 40
 /** Enough branches that wrong parents come up. */
 const BRANCHES = 3
 const profile = { chainId: 1, kind: 'evm', headerRule: 'ethereum', checks: 'roots' } as const
-
-/** The ports of one writer, over either kind of store. */
-interface Ports {
-  readonly head: HeadSink<SimBatch>
-  readonly history: HistorySink<SimBatch>
-  readonly journal: Journal
-  readonly ledger: LaneLedger
-  readonly tables: AnalyticsTables
-}
-
-interface Side {
-  /** A writer with a larger fence than all before; the earlier ones stay and must be refused. */
-  claim(fence: bigint): Promise<Ports>
-  close(): Promise<void>
-}
 
 /** One random call and what came of it, as text that both sides must agree on. */
 type Step = (ports: Ports) => Promise<unknown>
@@ -153,6 +122,19 @@ export class Conformance {
         const label = `load ${batch.range.from}..${batch.range.to}`
         return { label, step: (ports) => ports.history.appendToChunk(chunk, batch) }
       }
+      case 'revert chunk': {
+        const [chunk] = await simulated.history.openChunks({ from: 0, to: HEAD_FROM - 1 }).catch(() => [])
+        if (!chunk || chunk.tip < 0) return { label: 'nothing to revert', step: async () => 'nothing' }
+        const to = await simulated.history.refInChunk(chunk, chunk.tip - this.#kernel.between(0, 5))
+        const held = this.#random() < 0.9 ? chunk : { ...chunk, tip: chunk.tip - 1 }
+        return {
+          label: `revert chunk to ${to?.number}`,
+          step: async (ports) => [
+            await ports.history.refInChunk(chunk, chunk.tip),
+            await ports.history.revertChunk(held, to),
+          ],
+        }
+      }
       case 'attach': {
         const chunk = { range: { from: 0, to: HEAD_FROM - 1 }, tip: HEAD_FROM - 1, tipHash: null }
         return { label: kind, step: (ports) => ports.history.attachChunk(chunk) }
@@ -171,6 +153,22 @@ export class Conformance {
           label: `${kind} ${entry.range.from}`,
           step: async (ports) => shown((await ports.journal[kind](entry)) ?? undefined),
         }
+      }
+      case 'withdraw': {
+        const first = this.#kernel.between(0, 20)
+        const range = { from: first, to: first + this.#kernel.between(0, 3) }
+        return {
+          label: `withdraw ${range.from}..${range.to}`,
+          step: async (ports) => [
+            await ports.journal.holds(range),
+            await ports.journal.withdraw(range, PARTITION_BLOCKS),
+          ],
+        }
+      }
+      case 'abandon': {
+        const [open] = await simulated.journal.open()
+        const entry = open ?? this.#entry(0, 0)
+        return { label: `abandon ${entry.range.from}`, step: (ports) => ports.journal.abandon(entry) }
       }
       case 'insert': {
         const batch = this.#batch(this.#kernel.between(0, 20))
@@ -222,7 +220,10 @@ const kinds = [
   'load',
   'load',
   'attach',
+  'revert chunk',
   'begin',
+  'withdraw',
+  'abandon',
   'retry',
   'written',
   'insert',
@@ -255,107 +256,16 @@ async function stateOf({ head, journal, ledger, tables }: Ports): Promise<unknow
     finalized: await head.finalized(),
     emptyFrom: await head.emptyFrom?.(),
     refs: refs.map((ref) => ref?.hash ?? null),
-    open: (await journal.open()).map(({ range, attempt }) => [range.from, range.to, attempt]),
+    open: (await journal.open()).map(({ range, attempt, encoder }) => [
+      range.from,
+      range.to,
+      attempt,
+      encoder,
+    ]),
     missing: await ledger.missing(),
     counts: (['blocks', 'txs', 'logs'] as const).map((name) => [
       counts.get(name)?.rows,
       counts.get(name)?.blockSum,
     ]),
   }
-}
-
-const noListener = { appended: async () => {}, reverted: () => {} }
-
-function realSide(store: ChainStore): Side {
-  const { postgres, clickhouse, schema, database, chainId } = store
-  const identity = {
-    chainId,
-    genesisHash: hash(`0x${'00'.repeat(32)}`),
-    headerRule: 'ethereum',
-    startBlock: 0,
-  } as const
-  return {
-    async claim(fence) {
-      await openChain(postgres, identity, HEAD_FROM, fence)
-      const options = { postgres, schema, fence, listener: noListener, failpoint: () => {} }
-      return {
-        head: new PostgresHeadSink(options),
-        history: new PostgresHistorySink(options),
-        journal: new ClickHouseJournal(postgres, schema, fence),
-        ledger: postgresLaneLedger(postgres, schema),
-        tables: new ClickHouseTables(clickhouse, database, systemRuntime().clock),
-      }
-    },
-    close: () => store.close(),
-  }
-}
-
-function simulatedSide(kernel: Kernel): Side {
-  const process: SimProcess = { name: 'writer', alive: true, stoppedUntilMs: 0 }
-  const faults = { errorRate: 0, lostRate: 0, latencyMs: [1, 1], tailMs: 0, full: false } as const
-  const bugs = new Bugs()
-  const ledger = new SimLedger({
-    kernel,
-    process,
-    state: emptyLedger(),
-    faults,
-    bugs,
-    chunkBlocks: chunkBlocks({ from: 0, to: HEAD_FROM - 1 }),
-    violated: () => {},
-  })
-  const tables = new SimClickHouse({
-    kernel,
-    process,
-    state: emptyEngine(),
-    faults,
-    bugs,
-    partitionBlocks: PARTITION_BLOCKS,
-  })
-  return {
-    async claim(fence) {
-      await inVirtualTime(kernel, openLedger(ledger, HEAD_FROM, fence))
-      const ports: Ports = {
-        head: headSink(ledger, fence, noListener),
-        history: historySink(ledger, fence, noListener),
-        journal: journalOf(ledger, fence),
-        ledger: laneLedger(ledger),
-        tables,
-      }
-      return awaitedPorts(kernel, ports)
-    },
-    close: async () => {},
-  }
-}
-
-/** The same ports, whose calls let virtual time pass until they are answered. */
-function awaitedPorts(kernel: Kernel, ports: Ports): Ports {
-  const awaited = <T extends object>(port: T): T =>
-    new Proxy(port, {
-      get: (target, name) => {
-        const member: unknown = Reflect.get(target, name)
-        if (typeof member !== 'function') return member
-        return (...args: unknown[]) => inVirtualTime(kernel, Promise.resolve(member.apply(target, args)))
-      },
-    })
-  return {
-    head: awaited(ports.head),
-    history: awaited(ports.history),
-    journal: awaited(ports.journal),
-    ledger: awaited(ports.ledger),
-    tables: awaited(ports.tables),
-  }
-}
-
-async function inVirtualTime<T>(kernel: Kernel, promise: Promise<T>): Promise<T> {
-  let over = false
-  const end = () => {
-    over = true
-  }
-  promise.then(end, end)
-  await kernel.run(
-    kernel.nowMs + 60_000,
-    () => over,
-    () => {},
-  )
-  return promise
 }

@@ -9,6 +9,7 @@ import type { AheadOptions } from '#ingest/fetchAhead.ts'
 import { follow } from '#ingest/follow.ts'
 import { fillHistory } from '#ingest/history.ts'
 import { FencedOutError, type Lease, waitForLease } from '#ingest/lease.ts'
+import type { BlockRange } from '#ingest/range.ts'
 import { createSource, type RpcSource } from '#ingest/rpc/rpcSource.ts'
 import type { RawRange } from '#ingest/source.ts'
 import type { Runtime } from '#runtime.ts'
@@ -144,7 +145,9 @@ export class SimIndexer {
         this.cache.add(batch)
         if (of === 'history' && !lane.failing) await this.cache.room()
       },
-      reverted: (range: { from: number; to: number }) => this.cache.drop(range),
+      reverted: (range: BlockRange) => this.cache.drop(range),
+      withdraw: (range: BlockRange, revert: () => Promise<void>) =>
+        bugs.planted('history is taken back from Postgres alone') ? revert() : lane.withdraw(range, revert),
     }
     const source = plantInSource(alignedSource(this.#source, limits.partitionBlocks), bugs)
     const fetcher = { source, decode: (raw: RawRange) => this.#decode(raw), failpoint: () => {} }
@@ -200,9 +203,10 @@ export class SimIndexer {
   #clickhouseLane(lease: Lease): ClickHouseLane {
     const { ledger, clickhouse, bugs, limits } = this.#options
     const journal = plantInJournal(journalOf(ledger, lease.fence), bugs)
+    let withdrawals = 0
     const sink = new ClickHouseSink({
       tables: plantInTables(clickhouse, bugs, this.#runtime.random),
-      ledgerId: () => 'ledger',
+      ledgerId: () => `ledger/${withdrawals}`,
       journal,
       fence: lease.fence,
       assertMayWrite: () => lease.assertHeld(),
@@ -217,7 +221,10 @@ export class SimIndexer {
       decode: (raw) => this.#decode(raw),
       clock: this.clock,
       log: silentLogger,
-      prepare: () => clickhouse.claim(lease.fence),
+      prepare: async () => {
+        await clickhouse.claim(lease.fence)
+        withdrawals = ledger.lane().withdrawals
+      },
       seal: async () => true,
       onWritten: () => {},
     })

@@ -27,6 +27,15 @@ export interface StoredChunk {
   blocks: StoredBlock[]
 }
 
+export interface StoredLane {
+  fromBlock: number
+  tip: number
+  tipHash: string | null
+  finalized: number
+  fence: bigint
+  withdrawals: number
+}
+
 export interface StoredLease {
   readonly holder: string
   readonly fence: bigint
@@ -40,7 +49,7 @@ export interface StoredEntry {
 
 export interface LedgerState {
   /** The head lane; null before the chain was opened. */
-  lane: { fromBlock: number; tip: number; tipHash: string | null; finalized: number; fence: bigint } | null
+  lane: StoredLane | null
   lease: StoredLease | null
   /** Attached blocks, by height. */
   readonly blocks: Map<number, StoredBlock>

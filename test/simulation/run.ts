@@ -1,11 +1,12 @@
 /**
  * Simulations from the command line: `node test/simulation/run.ts --seeds 2000 --from 1`, `--seed 17 --trace` to read one,
- * `--bugs 500` for the bug bank.
+ * `--bugs 500` for the bug bank; `--stale` for caches and long absences.
  */
 import { parseArgs } from 'node:util'
 import { makeBodies } from './bodies.ts'
-import { bugNames } from './bugs.ts'
+import { bugNames, bugSwarms } from './bugs.ts'
 import { simulate } from './simulate.ts'
+import { staleHistory } from './swarm.ts'
 
 const { values } = parseArgs({
   options: {
@@ -15,9 +16,11 @@ const { values } = parseArgs({
     trace: { type: 'boolean', default: false },
     bugs: { type: 'string' },
     bug: { type: 'string' },
+    stale: { type: 'boolean', default: false },
   },
 })
 const bodies = await makeBodies(25)
+const swarm = values.stale ? staleHistory : undefined
 if (values.seed !== undefined) await runOne(Number(values.seed))
 else if (values.bugs !== undefined) await runBugs(Number(values.bugs))
 else await runMany(Number(values.from), Number(values.seeds))
@@ -25,7 +28,7 @@ else await runMany(Number(values.from), Number(values.seeds))
 async function runOne(seed: number): Promise<void> {
   const bugs = bugNames.filter((name) => name === values.bug)
   const trace = values.trace ? (line: string) => print(line) : undefined
-  const outcome = await simulate(seed, { bodies, bugs, ...(trace && { trace }) })
+  const outcome = await simulate(seed, { bodies, bugs, swarm, ...(trace && { trace }) })
   print(JSON.stringify(outcome, null, 2))
   process.exitCode = outcome.violations.length > 0 ? 1 : 0
 }
@@ -34,7 +37,7 @@ async function runMany(from: number, count: number): Promise<void> {
   const startedAt = performance.now()
   const sums = { failed: 0, events: 0, blocks: 0, kills: 0, reorgs: 0 }
   for (let seed = from; seed < from + count; seed++) {
-    const outcome = await simulate(seed, { bodies })
+    const outcome = await simulate(seed, { bodies, swarm })
     sums.events += outcome.events
     sums.blocks += outcome.blocks
     sums.kills += outcome.kills
@@ -53,7 +56,7 @@ async function runBugs(seedsMax: number): Promise<void> {
     if (values.bug !== undefined && bug !== values.bug) continue
     let found = 'NOT FOUND'
     for (let seed = 1; seed <= seedsMax; seed++) {
-      const { violations } = await simulate(seed, { bodies, bugs: [bug] })
+      const { violations } = await simulate(seed, { bodies, bugs: [bug], swarm: bugSwarms[bug] })
       if (violations.length === 0) continue
       found = `seed ${seed}: ${violations[0]?.slice(0, 120)}`
       break

@@ -11,6 +11,7 @@ import { lost, SCHEMA, type SimLedger } from './simLedger.ts'
 export interface SimListener {
   appended(batch: SimBatch, lane: 'head' | 'history'): Promise<void>
   reverted(range: BlockRange): void
+  withdraw(range: BlockRange, revert: () => Promise<void>): Promise<void>
 }
 
 export function headSink(ledger: SimLedger, fence: bigint, listener: SimListener): HeadSink<SimBatch> {

@@ -1,6 +1,7 @@
 /** History in chunks over the simulated Postgres; it follows store/sinks/history.ts. */
 import { type BlockRange, blockCount, difference, splitAligned } from '#ingest/range.ts'
 import type { Chunk, HistorySink } from '#ingest/sink.ts'
+import type { BlockRef } from '#primitives.ts'
 import { ChunkMismatchError, ChunkUnlinkedError } from '#store/sinks/history.ts'
 import { type SimBatch, storedBlocks } from './ledgerState.ts'
 import { labelOf, type SimListener } from './simHead.ts'
@@ -12,6 +13,18 @@ export function historySink(ledger: SimLedger, fence: bigint, listener: SimListe
     appendToChunk: async (chunk, batch) => {
       await ledger.transaction(`load ${labelOf(batch)}`, () => appendToChunk(ledger, fence, chunk, batch))
       await listener.appended(batch, 'history')
+    },
+    refInChunk: ({ range }, number) =>
+      ledger.read('ref in chunk', () => {
+        const held = ledger.state.chunks.get(range.from)?.blocks
+        return held?.find(({ ref }) => ref.number === number)?.ref ?? null
+      }),
+    revertChunk: async (chunk, to) => {
+      const orphans = { from: (to?.number ?? chunk.range.from - 1) + 1, to: chunk.tip }
+      const label = `revert chunk ${chunk.range.from} to ${to?.number ?? 'nothing'}`
+      await listener.withdraw(orphans, () =>
+        ledger.transaction(label, () => dropAbove(ledger, fence, chunk, to)),
+      )
     },
     attachChunk: (chunk) =>
       ledger.transaction(`attach ${chunk.range.from}`, () => attach(ledger, fence, chunk)),
@@ -52,6 +65,20 @@ function appendToChunk(ledger: SimLedger, fence: bigint, { range }: Chunk, batch
   chunk.tip = last.number
 }
 
+function dropAbove(
+  ledger: SimLedger,
+  fence: bigint,
+  { range, tip, tipHash }: Chunk,
+  to: BlockRef | null,
+): void {
+  ledger.assertFence(fence)
+  const chunk = ledger.state.chunks.get(range.from)
+  if (!chunk || chunk.tip !== tip || chunk.blocks.at(-1)?.ref.hash !== tipHash)
+    throw new ChunkMismatchError(SCHEMA, range, tip + 1)
+  chunk.blocks = chunk.blocks.filter(({ ref }) => to !== null && ref.number <= to.number)
+  chunk.tip = to?.number ?? range.from - 1
+}
+
 function attach(ledger: SimLedger, fence: bigint, { range }: Chunk): void {
   ledger.assertFence(fence)
   const chunk = ledger.state.chunks.get(range.from)
@@ -62,10 +89,7 @@ function attach(ledger: SimLedger, fence: bigint, { range }: Chunk): void {
   const below = ledger.state.blocks.get(range.from - 1)
   const above = ledger.state.blocks.get(range.to + 1)
   if (below && below.ref.hash !== first?.ref.parentHash) throw new ChunkUnlinkedError(SCHEMA, range, 'stop')
-  if (above && above.ref.parentHash !== last?.ref.hash) {
-    const isFinal = above.ref.number <= (ledger.state.lane?.finalized ?? -1)
-    throw new ChunkUnlinkedError(SCHEMA, range, isFinal ? 'stop' : 'retry')
-  }
+  if (above && above.ref.parentHash !== last?.ref.hash) throw new ChunkUnlinkedError(SCHEMA, range, 'retry')
   ledger.extend(range)
   if (ledger.bugs.planted('coverage is stored apart from the chunk') && ledger.kernel.chance(0.2))
     throw lost()

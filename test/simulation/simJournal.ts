@@ -1,6 +1,7 @@
 /** What the ClickHouse lane keeps in and reads from the simulated Postgres; it follows store/clickhouse/journal.ts and laneLedger.ts. */
 import { type BlockRange, blockCount, difference, intersection, union } from '#ingest/range.ts'
-import { type Journal, JournalEntryGoneError } from '#store/clickhouse/journal.ts'
+import { WITHDRAWN } from '#store/clickhouse/encoderVersion.ts'
+import { type Journal, type JournalEntry, JournalEntryGoneError } from '#store/clickhouse/journal.ts'
 import type { LaneLedger } from '#store/clickhouse/laneLedger.ts'
 import { archiveToRange } from '#transform/archive.ts'
 import { parseRange } from '#transform/parseRange.ts'
@@ -45,6 +46,15 @@ export function journalOf(ledger: SimLedger, fence: bigint): Journal {
         const found = journal.get(range.from)
         if (found?.state === 'open' && found.entry.range.to === range.to) journal.delete(range.from)
       }),
+    holds: (range) => ledger.read('batches begun', () => overlapping(ledger, range).length > 0),
+    withdraw: (range) =>
+      change(`withdraw ${range.from}..${range.to}`, () => {
+        for (const entry of overlapping(ledger, range)) {
+          journal.set(entry.range.from, { entry: { ...entry, encoder: WITHDRAWN }, state: 'open' })
+          ledger.uncover(entry)
+        }
+        ledger.lane().withdrawals++
+      }),
     written: async (entry) => {
       const committed = change(`written ${entry.range.from}..${entry.range.to}`, () => {
         if (ledger.bugs.planted('covered before it was written')) return
@@ -81,6 +91,7 @@ export function laneLedger(ledger: SimLedger): LaneLedger {
           from,
           to,
           ended: lane !== null && to < lane.fromBlock && !isLoading(to),
+          loading: isLoading(to),
         }))
       }),
     archive: (range) =>
@@ -98,6 +109,11 @@ export function laneLedger(ledger: SimLedger): LaneLedger {
         return { range, bytes: archiveToRange(answers), endpoint: 'archive' }
       }),
   }
+}
+
+function overlapping(ledger: SimLedger, { from, to }: BlockRange): JournalEntry[] {
+  const entries = [...ledger.state.journal.values()].map(({ entry }) => entry)
+  return entries.filter(({ range }) => range.from <= to && range.to >= from)
 }
 
 const blockCounts = new WeakMap<Uint8Array, number>()

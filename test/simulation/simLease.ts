@@ -13,6 +13,7 @@ export function openLedger(ledger: SimLedger, headFrom: number, fence: bigint): 
       tipHash: null,
       finalized: headFrom - 1,
       fence: 0n,
+      withdrawals: 0,
     }
     if (fence < state.lane.fence) throw new FencedOutError(SCHEMA, fence)
     if (!ledger.bugs.planted('a new writer does not claim the lane') || state.lane.fence === 0n)

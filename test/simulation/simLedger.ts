@@ -3,7 +3,7 @@
  * way. The ports over it are in simLease.ts, simHead.ts, simHistory.ts and simJournal.ts; conformance.ts compares them with a real server.
  */
 import { FencedOutError } from '#ingest/lease.ts'
-import { type BlockRange, union } from '#ingest/range.ts'
+import { type BlockRange, difference, union } from '#ingest/range.ts'
 import type { JournalEntry } from '#store/clickhouse/journal.ts'
 import { PostgresError } from '#store/postgres.ts'
 import { LaneMissingError } from '#store/sinks/postgres.ts'
@@ -99,6 +99,10 @@ export class SimLedger {
 
   cover(entry: JournalEntry): void {
     this.state.clickhouseCoverage = union(this.state.clickhouseCoverage, [entry.range])
+  }
+
+  uncover({ range }: JournalEntry): void {
+    this.state.clickhouseCoverage = difference(this.state.clickhouseCoverage, [range])
   }
 
   extend(range: BlockRange): void {

@@ -24,12 +24,16 @@ export interface Outcome {
   readonly blocks: number
   readonly kills: number
   readonly reorgs: number
+  /** How often ClickHouse gave history back. */
+  readonly withdrawals: number
   readonly virtualMs: number
 }
 
 export interface SimulationOptions {
   readonly bodies: readonly Body[]
   readonly bugs?: readonly BugName[]
+  /** Faults that are not left to the seed, for what its mixtures rarely bring together. */
+  readonly swarm?: Partial<Swarm> | undefined
   /** Told of every event, to read what happened. */
   readonly trace?: (line: string) => void
 }
@@ -62,10 +66,10 @@ class Simulation {
   #reorgs = 0
   #incarnations = 0
 
-  constructor(seed: number, { bodies, bugs, trace }: SimulationOptions) {
+  constructor(seed: number, { bodies, bugs, swarm: given, trace }: SimulationOptions) {
     this.#seed = seed
     this.#kernel = new Kernel(seed, trace)
-    const swarm = drawSwarm(this.#kernel)
+    const swarm = { ...drawSwarm(this.#kernel), ...given }
     this.#swarm = swarm
     this.#kernel.note(JSON.stringify(swarm))
     this.#bugs = new Bugs(bugs)
@@ -114,6 +118,7 @@ class Simulation {
       blocks: this.#world.chain.length,
       kills: this.#kills,
       reorgs: this.#reorgs,
+      withdrawals: this.#ledger.lane?.withdrawals ?? 0,
       virtualMs: this.#kernel.nowMs,
     }
   }

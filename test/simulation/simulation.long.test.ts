@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { seedOf } from '../support/seed.ts'
 import { makeBodies } from './bodies.ts'
-import { bugNames } from './bugs.ts'
+import { bugNames, bugSwarms } from './bugs.ts'
 import { simulate } from './simulate.ts'
 
 const SEEDS = 2_000
@@ -22,7 +22,8 @@ test.each(bugNames)(
   async (bug) => {
     let found = 0
     for (let seed = 1; seed <= BUG_SEEDS_MAX && found === 0; seed++)
-      if ((await simulate(seed, { bodies, bugs: [bug] })).violations.length > 0) found = seed
+      if ((await simulate(seed, { bodies, bugs: [bug], swarm: bugSwarms[bug] })).violations.length > 0)
+        found = seed
     expect(found).toBeGreaterThan(0)
   },
   3_600_000,

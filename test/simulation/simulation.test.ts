@@ -1,12 +1,14 @@
 import { expect, test } from 'vitest'
 import { seedOf } from '../support/seed.ts'
 import { makeBodies } from './bodies.ts'
-import { type BugName, bugNames } from './bugs.ts'
+import { type BugName, bugNames, bugSwarms } from './bugs.ts'
 import { simulate } from './simulate.ts'
+import { staleHistory } from './swarm.ts'
 
 /** More of both, and every bug, run with `npm run test:long`. */
 const SEEDS = 60
 const REPLAYED = 4
+const STALE_SEEDS = 30
 const BUG_SEEDS_MAX = 60
 /** Bugs that show within a few seeds each. */
 const shortBugs: readonly BugName[] = [
@@ -17,6 +19,7 @@ const shortBugs: readonly BugName[] = [
   'tokens of a random number',
   'blocks that are not final go to ClickHouse',
   'the cache is not bounded',
+  'history is taken back from Postgres alone',
 ]
 
 const bodies = await makeBodies(25)
@@ -41,11 +44,24 @@ test('invariants hold in every seed, and every seed converges when the faults en
 const notableSeeds = [
   // An old answer from a cache made an orphan final while the lane caught up.
   3_274,
+  // Another put one at the end of a chunk of history, which nothing continued, and into ClickHouse.
+  3_231,
 ]
 
 test.each(notableSeeds)('a seed that broke something once holds: %i', async (seed) => {
   expect((await simulate(seed, { bodies })).violations).toEqual([])
 })
+
+test('history that a cache answered with replaced blocks is mended in both stores (L7)', async () => {
+  let withdrawals = 0
+  const from = seedOf(1)
+  for (let seed = from; seed < from + STALE_SEEDS; seed++) {
+    const outcome = await simulate(seed, { bodies, swarm: staleHistory })
+    expect(outcome.violations, `SEED=${seed}`).toEqual([])
+    withdrawals += outcome.withdrawals
+  }
+  expect(withdrawals).toBeGreaterThan(0)
+}, 600_000)
 
 test('a seed replays identically', async () => {
   for (let seed = 1; seed <= REPLAYED; seed++) {
@@ -59,7 +75,8 @@ test.each(shortBugs)(
   async (bug) => {
     let found = 0
     for (let seed = 1; seed <= BUG_SEEDS_MAX && found === 0; seed++)
-      if ((await simulate(seed, { bodies, bugs: [bug] })).violations.length > 0) found = seed
+      if ((await simulate(seed, { bodies, bugs: [bug], swarm: bugSwarms[bug] })).violations.length > 0)
+        found = seed
     expect(found).toBeGreaterThan(0)
   },
   300_000,

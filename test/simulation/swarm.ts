@@ -73,3 +73,27 @@ export function drawSwarm(kernel: Kernel): Swarm {
     decodeMs: often(1, 30),
   }
 }
+
+/**
+ * A slow node that answers from a cache while the indexer is often away, so that history is filled where the chain was
+ * replaced, and ClickHouse has taken of it what nothing continues: one seed in thousands draws all of this.
+ */
+export const staleHistory: Partial<Swarm> = {
+  nodes: 1,
+  finalityDepth: 6,
+  faultsMs: 25_000,
+  blockMs: 250,
+  reorgRate: 0.5,
+  lieRate: 0.4,
+  lies: ['L7 an old block from a cache'],
+  latencyMs: [100, 400],
+  crashRate: 0.001,
+  stopRate: 0.001,
+  batchBlocksMax: 2,
+  windowMax: 1,
+  chunkBlocks: 16,
+  sealGapBlocks: 5,
+  // Nothing fits: ClickHouse waits for no more of a chunk, and makes its rows from the archive.
+  cacheBytesMax: 1_000,
+  engineLossRate: 0,
+}

@@ -61,6 +61,8 @@ describeWithShared('a writer that was fenced out', () => {
       begin: () => old.journal.begin(entry),
       retry: () => old.journal.retry({ ...entry, range: { from: 40, to: 49 } }),
       abandon: () => old.journal.abandon({ ...entry, range: { from: 40, to: 49 } }),
+      revertChunk: () => old.history.revertChunk({ ...chunk, tip: 9, tipHash: `0x${'00'.repeat(32)}` }, null),
+      withdraw: () => old.journal.withdraw({ from: 40, to: 49 }, PARTITION_BLOCKS),
       merge: () => old.journal.merge({ from: 40, to: 59 }),
       rewind: () =>
         rewindLedger({

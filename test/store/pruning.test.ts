@@ -85,7 +85,7 @@ describeWithShared('the commit log', () => {
     const store = await openChainStore({ headFrom: 0 })
     onTestFinished(() => store.close())
     const { postgres, schema, fence } = store
-    const listener = { appended: async () => {}, reverted: () => {} }
+    const listener = { appended: async () => {}, reverted: () => {}, withdraw: async () => {} }
     const head = new PostgresHeadSink({
       postgres,
       schema,

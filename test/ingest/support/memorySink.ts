@@ -103,6 +103,19 @@ export class MemoryHistory implements HistorySink<RefBatch> {
     this.crash('append.after')
   }
 
+  async refInChunk(chunk: Chunk, number: number): Promise<BlockRef | null> {
+    this.crash('refInChunk')
+    return this.loading.get(chunk.range.from)?.refs.find((ref) => ref.number === number) ?? null
+  }
+
+  async revertChunk({ range, tip }: Chunk, to: BlockRef | null): Promise<void> {
+    this.crash('revert.before')
+    const loading = this.loading.get(range.from)
+    if (loading?.refs.at(-1)?.number !== tip) throw new Error('reverting a chunk that has moved')
+    loading.refs = loading.refs.filter(({ number }) => to !== null && number <= to.number)
+    this.crash('revert.after')
+  }
+
   async attachChunk(chunk: Chunk): Promise<void> {
     this.crash('attach.before')
     const loading = this.loading.get(chunk.range.from)

@@ -1,5 +1,6 @@
 /** A chain's two stores, opened as the program opens them, on the engines of the run. */
 import type { ClickHouseClient } from '@clickhouse/client'
+import type { BlockRange } from '#ingest/range.ts'
 import type { RawRange } from '#ingest/source.ts'
 import { hash } from '#primitives.ts'
 import { type Clock, type Failpoint, systemRuntime } from '#runtime.ts'
@@ -110,7 +111,8 @@ function openSinks(
   const cache = new BatchCache(cacheBytes)
   const listener = {
     appended: async (batch: EncodedBatch) => cache.add(batch),
-    reverted: (range: { from: number; to: number }) => cache.drop(range),
+    reverted: (range: BlockRange) => cache.drop(range),
+    withdraw: (range: BlockRange, revert: () => Promise<void>) => lane.withdraw(range, revert),
   }
   const sinkOptions = { postgres, schema, fence, listener, failpoint }
   const journal = new ClickHouseJournal(postgres, schema, fence)
