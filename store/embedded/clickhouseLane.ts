@@ -31,11 +31,8 @@ port.on('message', (request: LaneRequest) => {
 async function run(job: LaneJob): Promise<void> {
   let session: ChdbSession | undefined
   try {
-    const isReady = spare?.setup === job.setup
-    session = isReady ? spare?.session : undefined
-    if (isReady) spare = undefined
-    session ??= new ChdbSession(dataPath, configFile)
-    await runIn(session, job, isReady)
+    session = takeSpare(job.setup) ?? (await open(job.setup))
+    await runIn(session, job)
   } catch (error) {
     if (!(error instanceof QueryError)) throw error
     send([...held.take(), { type: 'error', number: error.number, message: error.message }])
@@ -48,15 +45,29 @@ async function run(job: LaneJob): Promise<void> {
 async function prepare({ readOnly, setup }: LaneJob): Promise<void> {
   dropSpare()
   if (!readOnly) return
-  let session: ChdbSession | undefined
   try {
-    session = new ChdbSession(dataPath, configFile)
-    await session.run(setup)
-    spare = { setup, session }
+    spare = { setup, session: await open(setup) }
   } catch {
     // The next job opens its own, and hears what stands in the way.
-    session?.close()
   }
+}
+
+async function open(setup: string): Promise<ChdbSession> {
+  const session = new ChdbSession(dataPath, configFile)
+  try {
+    if (setup !== '') await session.run(setup)
+    return session
+  } catch (error) {
+    session.close()
+    throw error
+  }
+}
+
+function takeSpare(setup: string): ChdbSession | undefined {
+  if (spare?.setup !== setup) return undefined
+  const { session } = spare
+  spare = undefined
+  return session
 }
 
 function dropSpare(): void {
@@ -73,14 +84,13 @@ function close(): void {
  * Never gives the engine more than one statement: it runs what it is given, one after the other. A text that is none
  * goes to formatQuery, which only parses, for the engine's own words about what is wrong.
  */
-async function runIn(session: ChdbSession, job: LaneJob, isReady: boolean): Promise<void> {
+async function runIn(session: ChdbSession, job: LaneJob): Promise<void> {
   const { statements, readOnly } = await session.classify(job.sql)
   if (statements !== 1) {
     await session.run(`SELECT formatQuery(${quoteString(job.sql)})`)
     throw queryError('SYNTAX_ERROR', `Syntax error: one statement is allowed, not ${statements}.`)
   }
   if (job.readOnly && !readOnly) throw queryError('READONLY', 'Cannot execute query in readonly mode.')
-  if (job.setup !== '' && !isReady) await session.run(job.setup)
   if (job.stream && readOnly) await stream(session, job)
   else await buffer(session, job)
 }
