@@ -6,7 +6,7 @@ import { relationOf } from '#store/postgres.ts'
 import { clickhouseDigestSql, postgresDigestSql } from '#transform/digest.ts'
 import { analyticsTableNames, type TableName, tables } from '#transform/tables.ts'
 
-/** `rows digest` of each table that both stores hold. */
+/** `rows digest` of each table that ClickHouse stores, and Postgres stores or has a view for. */
 export type Totals = Readonly<Partial<Record<TableName, string>>>
 
 /** @throws when the stores do not hold the same */

@@ -146,8 +146,9 @@ function addBatch(sample: Sample, batch: EncodedBatch): void {
   sample.logs += batch.tables.logs.rowCount
   sample.disk.add(batch.tables)
   for (const name of tableNames) {
-    sample.rows.postgres += batch.tables[name].rowCount
-    if (tables[name].stores === 'both') sample.rows.clickhouse += batch.tables[name].rowCount
+    const { rowCount } = batch.tables[name]
+    if (tables[name].stores !== 'clickhouse') sample.rows.postgres += rowCount
+    if (tables[name].stores !== 'postgres') sample.rows.clickhouse += rowCount
   }
 }
 

@@ -1,6 +1,6 @@
 /** The indexes of a chunk's detached tables, built once its rows are there. */
 import type pg from 'pg'
-import { type TableName, tableNames } from '#transform/tables.ts'
+import { ledgerTableNames, type TableName } from '#transform/tables.ts'
 import { partitionName, primaryKey } from './partitions.ts'
 import { type Postgres, relationOf } from './postgres.ts'
 
@@ -42,7 +42,7 @@ async function largestFirst(client: pg.PoolClient, schema: string, fromBlock: nu
   const childOf = (name: TableName) => relationOf(schema, partitionName(name, fromBlock))
   const { rows } = await client.query<{ name: TableName }>(
     `SELECT name FROM unnest($1::text[], $2::text[]) AS t (name, child) ORDER BY pg_table_size(child::regclass) DESC`,
-    [tableNames, tableNames.map(childOf)],
+    [ledgerTableNames, ledgerTableNames.map(childOf)],
   )
   return rows.map(({ name }) => name)
 }

@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import type { EncodedTable, EncodedTables } from '#transform/batch.ts'
 import { copyStream } from '#transform/encode/copy.ts'
-import { type TableName, tableNames, tables } from '#transform/tables.ts'
+import { ledgerTableNames, type TableName, tables } from '#transform/tables.ts'
 import { quoteIdentifier } from './postgres.ts'
 
 /**
@@ -15,7 +15,7 @@ export function copyBatch(
   batch: EncodedTables,
   tableOf: (name: TableName) => string,
 ): Promise<void> {
-  return copyTables(client, batch, tableNames, tableOf)
+  return copyTables(client, batch, ledgerTableNames, tableOf)
 }
 
 /** The same of some tables of a batch. */

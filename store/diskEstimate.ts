@@ -1,7 +1,7 @@
 /** How much disk encoded rows take in the two stores, before any of them is stored. */
 import { constants, zstdCompressSync } from 'node:zlib'
 import type { EncodedTables } from '#transform/batch.ts'
-import { type TableName, tableNames } from '#transform/tables.ts'
+import { tables as declared, type TableName, tableNames } from '#transform/tables.ts'
 
 /*
  * The constants were measured on three chains whose data have nothing in common: two recorded ones of 2,000 and 30,000
@@ -21,8 +21,6 @@ const indexBytes: Partial<Record<TableName, number>> = {
   logs: 345,
   token_transfers: 370,
   token_approvals: 243,
-  holder_deltas: 205,
-  address_txs: 92,
   contract_creations: 700,
   raw: 45,
   block_proofs: 60,
@@ -49,7 +47,8 @@ export class DiskEstimate {
     for (const name of tableNames) {
       const { postgres, rowCount, clickhouse } = tables[name]
       const heap = name === 'raw' ? ARCHIVE_PER_BYTE : HEAP_PER_BYTE
-      this.#postgres += postgres.byteLength * heap + rowCount * (indexBytes[name] ?? INDEX_BYTES_USUAL)
+      if (declared[name].stores !== 'clickhouse')
+        this.#postgres += postgres.byteLength * heap + rowCount * (indexBytes[name] ?? INDEX_BYTES_USUAL)
       for (const [stream, column] of clickhouse.entries()) this.#addColumn(`${name} ${stream}`, column)
     }
   }

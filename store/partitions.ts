@@ -4,7 +4,7 @@
  */
 import type pg from 'pg'
 import type { BlockRange } from '#ingest/range.ts'
-import { type TableName, tableNames, tables } from '#transform/tables.ts'
+import { ledgerTableNames, type TableName, tables } from '#transform/tables.ts'
 import type { Queryable } from './lane.ts'
 import { quoteIdentifier, relationOf } from './postgres.ts'
 
@@ -41,7 +41,7 @@ export async function createHeadPartitions(
   schema: string,
   range: BlockRange,
 ): Promise<void> {
-  for (const name of tableNames) await createPartition(client, schema, name, range)
+  for (const name of ledgerTableNames) await createPartition(client, schema, name, range)
 }
 
 async function createPartition(
@@ -73,7 +73,7 @@ export async function createDetached(
   schema: string,
   range: BlockRange,
 ): Promise<void> {
-  for (const name of tableNames) {
+  for (const name of ledgerTableNames) {
     const { blockColumn } = tables[name]
     const parent = relationOf(schema, name)
     const child = relationOf(schema, partitionName(name, range.from))
@@ -94,7 +94,7 @@ export async function attachDetached(
   schema: string,
   range: BlockRange,
 ): Promise<void> {
-  for (const name of tableNames) {
+  for (const name of ledgerTableNames) {
     const parent = relationOf(schema, name)
     const child = relationOf(schema, partitionName(name, range.from))
     await client.query(
@@ -108,14 +108,14 @@ export async function attachDetached(
 export async function createMissingPartitions(client: pg.PoolClient, schema: string): Promise<void> {
   const attached = await listPartitions(client, schema)
   for (const { range } of attached.filter(({ parent }) => parent === 'blocks'))
-    for (const name of tableNames)
+    for (const name of ledgerTableNames)
       if (!attached.some((one) => one.parent === name && one.range.from === range.from))
         await createPartition(client, schema, name, range)
 }
 
 /** Removes a chunk's detached tables, inside the caller's transaction. */
 export async function dropDetached(client: Queryable, schema: string, fromBlock: number): Promise<void> {
-  for (const name of tableNames)
+  for (const name of ledgerTableNames)
     await client.query(`DROP TABLE IF EXISTS ${relationOf(schema, partitionName(name, fromBlock))}`)
 }
 

@@ -11,10 +11,10 @@ import { projections } from '#transform/projections/index.ts'
 import { projectionVersions } from '#transform/projectionVersions.ts'
 import {
   analyticsTableNames,
+  ledgerTableNames,
   type ProjectionName,
   projectionNames,
   type TableName,
-  tableNames,
   tables,
 } from '#transform/tables.ts'
 import { readArchive } from './archive.ts'
@@ -209,5 +209,7 @@ async function finish(
 /** The tables that hold what these projections give. */
 function tablesOf(names: readonly ProjectionName[]): TableName[] {
   const derived = new Map(projections.flatMap(({ name, tables: own }) => own.map((table) => [table, name])))
-  return tableNames.filter((table) => !keptTables.has(table) && names.includes(derived.get(table) ?? 'base'))
+  return ledgerTableNames.filter(
+    (table) => !keptTables.has(table) && names.includes(derived.get(table) ?? 'base'),
+  )
 }

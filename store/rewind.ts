@@ -3,7 +3,7 @@
  * wrong. The ledger changes in one transaction; ClickHouse is then brought to what the ledger says.
  */
 import { type BlockRange, difference, formatMultirange, splitAligned, union } from '#ingest/range.ts'
-import { tableNames, tables } from '#transform/tables.ts'
+import { ledgerTableNames, tables } from '#transform/tables.ts'
 import { MillraceError } from '../errors.ts'
 import { forgetBatches } from './clickhouse/journal.ts'
 import { logCommit } from './commits.ts'
@@ -116,7 +116,7 @@ async function dropChunks(client: Queryable, schema: string, to: number): Promis
 async function deleteRows(client: Queryable, schema: string, to: number): Promise<void> {
   for (const { child, range } of await listPartitions(client, schema))
     if (range.from > to) await client.query(`DROP TABLE ${relationOf(schema, child)}`)
-  for (const name of tableNames)
+  for (const name of ledgerTableNames)
     await client.query(`DELETE FROM ${relationOf(schema, name)} WHERE ${tables[name].blockColumn} > $1`, [to])
 }
 

@@ -7,7 +7,7 @@ import { fetchVerified } from '#ingest/fetchVerified.ts'
 import { type BlockRange, difference, intersection, type RangeSet } from '#ingest/range.ts'
 import type { Source } from '#ingest/source.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
-import { analyticsTableNames, type TableName, tableNames } from '#transform/tables.ts'
+import { analyticsTableNames, ledgerTableNames, type TableName } from '#transform/tables.ts'
 import { readArchive } from './archive.ts'
 import { type BlockDigest, clickhouseDigests, postgresDigests } from './digests.ts'
 import { readCoverage, type StoreName } from './lane.ts'
@@ -101,7 +101,7 @@ async function comparePiece(
   const { postgres, clickhouse, schema, database } = options
   const differences: Difference[] = []
   for (const range of intersection([batch.range], coverage.postgres))
-    for (const name of tableNames) {
+    for (const name of ledgerTableNames) {
       const found = await postgresDigests(postgres.pool, schema, name, range)
       const unequal = compareTable('postgres', name, expectedOf(batch, name, range), found)
       differences.push(...(await confirmed(options, batch, unequal)))

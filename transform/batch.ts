@@ -6,7 +6,7 @@ import type { TableName } from './tables.ts'
 /** A range's rows of one table, already in both stores' wire formats. */
 export interface EncodedTable {
   readonly rowCount: number
-  /** COPY BINARY tuples without the stream's header and trailer, so that pieces concatenate. */
+  /** COPY BINARY tuples without the stream's header and trailer, so that pieces concatenate. Empty for ClickHouse-only tables. */
   readonly postgres: Uint8Array<ArrayBuffer>
   /**
    * Native column data, one buffer per stream in the order of `nativeStreams(table)` (a nullable column has two: null map,

@@ -49,8 +49,11 @@ export interface Column {
   readonly nullable: boolean
 }
 
-/** `both` engines, or only Postgres (the ledger's own: raw archive and proofs). */
-export type Stores = 'both' | 'postgres'
+/**
+ * `both` engines; only Postgres: the ledger's own, raw archive and proofs; or only ClickHouse: rows that tell again, in an
+ * order of their own, what rows of other tables tell. Postgres, which has indexes for that, has a view in their place.
+ */
+export type Stores = 'both' | 'postgres' | 'clickhouse'
 
 export interface Table {
   readonly name: TableName
@@ -227,7 +230,12 @@ const keys: Record<TableName, readonly string[]> = {
   block_proofs: ['block_num'],
 }
 
-const postgresOnly: ReadonlySet<string> = new Set<TableName>(['raw', 'block_proofs'])
+const storedOnlyIn: Readonly<Partial<Record<TableName, Stores>>> = {
+  holder_deltas: 'clickhouse',
+  address_txs: 'clickhouse',
+  raw: 'postgres',
+  block_proofs: 'postgres',
+}
 
 type Value<T extends ColumnType> = T extends 'bool'
   ? boolean
@@ -264,8 +272,11 @@ export const tables: { readonly [Name in TableName]: Table } = build()
 
 export const tableNames = Object.keys(definitions) as TableName[]
 
-/** The tables ClickHouse holds too. */
-export const analyticsTableNames = tableNames.filter((name) => !postgresOnly.has(name))
+/** The tables Postgres stores: all but those it has a view for. */
+export const ledgerTableNames = tableNames.filter((name) => tables[name].stores !== 'clickhouse')
+
+/** The tables ClickHouse stores. */
+export const analyticsTableNames = tableNames.filter((name) => tables[name].stores !== 'postgres')
 
 /** The derived tables; each has a coverage of its own, so that it can be derived anew from the raw archive. */
 export const projectionNames = [
@@ -294,7 +305,7 @@ function table(name: TableName, definition: Definition): Table {
   }))
   return {
     name,
-    stores: postgresOnly.has(name) ? 'postgres' : 'both',
+    stores: storedOnlyIn[name] ?? 'both',
     blockColumn: name === 'blocks' ? 'num' : 'block_num',
     key: keys[name],
     columns,

@@ -7,6 +7,7 @@ import { literalBytes, Parameters } from '../lists/statement.ts'
 import { relationOf, toBytes } from '../postgres.ts'
 import { balanceAtSql } from './checkpoints.ts'
 import type { Changes, Moment } from './moment.ts'
+import { movedSql } from './movedSql.ts'
 
 /** Whose balances: a holder's in the tokens that `tokens` chooses, or a token's of all its holders. */
 export type BalancesOf =
@@ -154,8 +155,7 @@ export function changedSql(
     return `SELECT token AS address, ${sum} FROM ${table} WHERE holder = ${address} AND ${within} GROUP BY token`
   // Token by token: the index has the block behind the token, and a holder's rows of other blocks may be a million.
   return `SELECT held.token AS address, delta FROM ${relationOf(schema, 'balances')} AS held
-    CROSS JOIN LATERAL (SELECT ${sum} FROM ${table} AS moved
-      WHERE moved.holder = held.holder AND moved.token = held.token AND ${within}) AS moved
+    CROSS JOIN LATERAL (${movedSql(schema, 'held.holder', 'held.token', within)}) AS moved
     WHERE held.holder = ${address} AND delta IS NOT NULL`
 }
 

@@ -6,6 +6,7 @@ import { relationOf, toBytes, toHex } from '../postgres.ts'
 import { balanceAtSql, findCheckpoint } from './checkpoints.ts'
 import { changedSql } from './compileBalances.ts'
 import { assertReached, type Changes, changesSince } from './moment.ts'
+import { movedSql } from './movedSql.ts'
 
 export interface TokenTotals {
   /** Holders of more than zero; null where genesis gave some to accounts nobody knows of. */
@@ -95,9 +96,7 @@ const pastSql = (schema: string, checkpoint: string, at: string, address: string
    CROSS JOIN LATERAL (
      SELECT coalesce(sum((held > 0)::int - (held - balance > 0)::int), 0) AS holders, coalesce(sum(balance), 0) AS supply
      FROM (SELECT balance, ${balanceAtSql(schema, checkpoint, 'given.token', 'given.holder')} + coalesce((
-             SELECT sum(leg * amount) FROM ${relationOf(schema, 'holder_deltas')} AS moved
-             WHERE moved.holder = given.holder AND moved.token = given.token
-               AND block_num > ${checkpoint} AND block_num <= ${at}), 0) AS held
+             ${movedSql(schema, 'given.holder', 'given.token', `block_num > ${checkpoint} AND block_num <= ${at}`)}), 0) AS held
            FROM ${relationOf(schema, 'genesis_balances')} AS given WHERE given.token = totals.token OFFSET 0) AS given) AS given
    WHERE totals.token = ${address}`
 

@@ -271,6 +271,7 @@ class Writer {
 }
 
 /** As the indexes of pairs have it (migration 19): a third of the size and of the work of an index on both columns. */
-const pairHash = (values: readonly string[]): string => `hash_record_extended(ROW(${values.join(', ')}), 0)`
+export const pairHash = (values: readonly string[]): string =>
+  `hash_record_extended(ROW(${values.join(', ')}), 0)`
 
 const isBytes = (type: ColumnType): boolean => type === 'address' || type === 'hash' || type === 'bytes'

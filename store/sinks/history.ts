@@ -2,7 +2,7 @@
 import { type BlockRange, blockCount, difference, splitAligned } from '#ingest/range.ts'
 import type { Chunk, HistorySink } from '#ingest/sink.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
-import { type TableName, tableNames, tables } from '#transform/tables.ts'
+import { ledgerTableNames, type TableName, tables } from '#transform/tables.ts'
 import { MillraceError, type Remedy } from '../../errors.ts'
 import type { BlockRef } from '../../primitives.ts'
 import { indexDetached } from '../chunkIndexes.ts'
@@ -106,7 +106,7 @@ export class PostgresHistorySink implements HistorySink<EncodedBatch> {
     if (moved.rowCount !== 1) throw new ChunkMismatchError(schema, range, tip + 1)
     if (!to) await dropDetached(client, schema, range.from)
     else
-      for (const name of tableNames)
+      for (const name of ledgerTableNames)
         await client.query(
           `DELETE FROM ${this.#detached(name, range.from)} WHERE ${tables[name].blockColumn} > $1`,
           [to.number],

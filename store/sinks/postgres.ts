@@ -7,7 +7,7 @@ import { FencedOutError } from '#ingest/lease.ts'
 import type { BlockRange } from '#ingest/range.ts'
 import type { HeadSink } from '#ingest/sink.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
-import { tableNames, tables } from '#transform/tables.ts'
+import { ledgerTableNames, tables } from '#transform/tables.ts'
 import { MillraceError } from '../../errors.ts'
 import type { BlockRef } from '../../primitives.ts'
 import type { Failpoint } from '../../runtime.ts'
@@ -105,7 +105,7 @@ export class PostgresHeadSink implements HeadSink<EncodedBatch> {
       const target = { tip: range.from - 1, hash: range.from > lane.fromBlock ? (to?.hash ?? null) : null }
       const seq = await moveTip(client, schema, fence, { tip: lane.tip, hash: lane.tipHash }, target)
       failpoint('postgres.revert.rows')
-      for (const name of tableNames)
+      for (const name of ledgerTableNames)
         await client.query(`DELETE FROM ${this.#relation(name)} WHERE ${tables[name].blockColumn} >= $1`, [
           range.from,
         ])

@@ -12,7 +12,7 @@ import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 import { systemRuntime } from '#runtime.ts'
 import { readHeldChain } from '#store/heldChains.ts'
 import { silentLogger } from '#telemetry.ts'
-import { tableNames, tables } from '#transform/tables.ts'
+import { analyticsTableNames, ledgerTableNames } from '#transform/tables.ts'
 import { startCannedNode } from '../../bench/harness.ts'
 import { dense } from '../../bench/shapes.ts'
 import { planChain } from '../../commands/plan.ts'
@@ -99,12 +99,11 @@ function comesTrue(openSubject: () => Promise<Subject>): void {
     const held = await readHeldChain(postgres, clickhouse, CHAIN)
     // The head lane begins above the range and adds a few blocks of its own.
     const own = blockCount(range) / (blockCount(range) + 4)
-    const analytics = tableNames.filter((name) => tables[name].stores === 'both')
     const ratios = {
       calls: plan.calls / filling,
       receivedBytes: plan.receivedBytes / (costOf(source, 'receivedBytes') - before.receivedBytes),
-      postgresRows: plan.rows.postgres / ((await rowsOf(tableNames)) * own),
-      clickhouseRows: plan.rows.clickhouse / ((await rowsOf(analytics)) * own),
+      postgresRows: plan.rows.postgres / ((await rowsOf(ledgerTableNames)) * own),
+      clickhouseRows: plan.rows.clickhouse / ((await rowsOf(analyticsTableNames)) * own),
       postgresBytes: plan.bytes.postgres / ((held?.bytes.postgres ?? 0) * own),
       clickhouseBytes: plan.bytes.clickhouse / (held?.bytes.clickhouse ?? 0),
     }

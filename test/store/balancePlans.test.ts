@@ -82,14 +82,9 @@ describe('plans of balances', () => {
     await pool.query(`INSERT INTO ${s}.token_totals (token, holder_count, total_supply, transfer_count, first_block, first_log_idx)
       SELECT DISTINCT token, ${holders}, 1, 1, 1, 1 FROM ${s}.balances`)
     await pool.query(
-      `INSERT INTO ${s}.holder_deltas
-       SELECT b, t * 100 + h, 1, to_timestamp(b), 0, '\\x00', ${tokenSql}, ${bytes('', 'h', 40)}, '\\x00', 1
-       FROM generate_series(1, ${blocks}) AS b, generate_series(1, ${tokens}, 7) AS t, generate_series(1, 5) AS h`,
-    )
-    await pool.query(
       `INSERT INTO ${s}.token_transfers (block_num, log_idx, block_timestamp, tx_idx, tx_hash, token, "from", "to", is_fee, is_virtual_forward, amount)
-       SELECT b, t * 100, to_timestamp(b), 0, '\\x00', ${tokenSql}, '\\x00', '\\x01', false, false, 1
-       FROM generate_series(1, ${blocks}) AS b, generate_series(1, ${tokens}, 7) AS t`,
+       SELECT b, t * 100 + h, to_timestamp(b), 0, '\\x00', ${tokenSql}, ${bytes('', '0', 40)}, ${bytes('', 'h', 40)}, false, false, 1
+       FROM generate_series(1, ${blocks}) AS b, generate_series(1, ${tokens}, 7) AS t, generate_series(1, 5) AS h`,
     )
     await pool.query(`INSERT INTO ${s}.token_changes (block_num, token, transfer_count)
       SELECT block_num, token, count(*) FROM ${s}.token_transfers GROUP BY block_num, token`)

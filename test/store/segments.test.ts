@@ -9,7 +9,7 @@ import { readCoverage, readLane } from '#store/lane.ts'
 import { historyTarget } from '#store/ledger.ts'
 import { chunkBlocks, headPartitionEnd } from '#store/partitions.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
-import { tableNames } from '#transform/tables.ts'
+import { ledgerTableNames } from '#transform/tables.ts'
 import { loadRecordedChain, type RecordedChain } from '../support/recordedChain.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { type ChainStore, decode, openChainStore, writeAll } from './support/chainStore.ts'
@@ -85,7 +85,7 @@ describeWithShared('segments and partitions', () => {
     await third.head.append(batchOf(110, 122))
     await third.head.finalize(122)
     await writeAll(third)
-    for (const name of tableNames)
+    for (const name of ledgerTableNames)
       expect(await partitionsOf(third, name), name).toEqual([
         { from: 0, to: 9 },
         { from: 10, to: 19 },
@@ -179,7 +179,7 @@ describeWithShared('segments and partitions', () => {
       Buffer.from(chain.refAt(tip).hash.slice(2), 'hex'),
     ])
     for (let next = tip + 1; next < tip + 13; next += 3) await store.head.append(batchOf(next, next + 2))
-    for (const name of tableNames)
+    for (const name of ledgerTableNames)
       expect(await partitionsOf(store, name), name).toEqual([
         { from, to: 17 * width - 1 },
         { from: 17 * width, to: 18 * width - 1 },

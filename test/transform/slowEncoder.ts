@@ -24,8 +24,8 @@ export function encodeSlowly(table: Table, rows: readonly AnyRow[]): SlowEncodin
     return column.nullable ? [Buffer.from(cells.map((cell) => (cell === null ? 1 : 0))), values] : [values]
   })
   return {
-    postgres: Buffer.concat(tuples),
-    clickhouse: table.stores === 'both' ? streams : [],
+    postgres: Buffer.concat(table.stores === 'clickhouse' ? [] : tuples),
+    clickhouse: table.stores === 'postgres' ? [] : streams,
     digest: rows.reduce((sum, row) => sum + crc32(canonicalBytes(table, row)), 0),
   }
 }

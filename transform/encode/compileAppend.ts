@@ -7,14 +7,15 @@
  * table declarations of this program; no chain data gets into it.
  */
 import type { ByteBuffer } from '#ingest/scan/byteBuffer.ts'
-import type { Column, ColumnType, Table } from '../tables.ts'
+import type { Column, ColumnType, Stores, Table } from '../tables.ts'
 import { crcOf } from './crc.ts'
 import * as decimal from './decimal.ts'
 import { nativeStreams } from './native.ts'
 import * as values from './values.ts'
 
 /**
- * Writes row `index`, the room for whose fixed-width values is there; values given by their place are in `source`.
+ * Writes row `index`, the room for whose fixed-width values is there; values given by their place are in `source`. Of a
+ * table that Postgres does not store the canonical bytes alone are written there, for the digest, and are not kept.
  * Returns the CRC32 of the row's canonical bytes.
  */
 export type Append<Row> = (
@@ -70,8 +71,8 @@ return function append_${table.name}(postgres, streams, r, row, source) {
   let q = p
   ${wide.map(canonicalColumn).join('\n  ')}
   const digest = crcOf(b, v, start + 2, q)
-  ${wide.map(wideColumn).join('\n  ')}
-  postgres.length = p
+  ${wide.map((slot) => wideColumn(slot, table.stores)).join('\n  ')}
+  ${table.stores === 'clickhouse' ? '' : 'postgres.length = p'}
   return digest
 }`
 }
@@ -215,9 +216,10 @@ function canonicalColumn(slot: Slot): string {
   ${column.nullable ? `if (x${n} === null) q = writeNoDecimal(b, q); else { ${write} }` : write}`
 }
 
-function wideColumn(slot: Slot): string {
+function wideColumn(slot: Slot, stores: Stores): string {
   const { column, n, nulls, stream } = slot
-  const put = `p = writeNumeric(v, p, g${n}, n${n}); ${stream < 0 ? '' : `writeUint256(streams[${stream}].view, r * 32, x${n}, source)`}`
+  const numeric = stores === 'clickhouse' ? '' : `p = writeNumeric(v, p, g${n}, n${n})`
+  const put = `${numeric}; ${stream < 0 ? '' : `writeUint256(streams[${stream}].view, r * 32, x${n}, source)`}`
   if (!column.nullable) return put
   return `if (x${n} === null) {
     v.setInt32(p, -1); p += 4
