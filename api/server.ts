@@ -13,13 +13,14 @@ import { type Access, openAccess } from './http/access.ts'
 import { tagEncoding, tagged } from './http/cache.ts'
 import { CursorKeys } from './http/cursor.ts'
 import { Deadlines } from './http/deadline.ts'
-import { addReference, documentEndpoint, type ReadExamples } from './http/documents.ts'
+import { documentEndpoint, type ReadExamples } from './http/documents.ts'
 import { bodyBytesMaxDefault, type Endpoint } from './http/endpoint.ts'
 import { sendError, sendParserError } from './http/errorReply.ts'
 import { ApiError } from './http/errors.ts'
 import type { Freshness } from './http/freshness.ts'
 import { fixedHeaders, preflightHeaders } from './http/headers.ts'
 import { assertDepth } from './http/json.ts'
+import { addReference } from './http/reference.ts'
 import { addRoute } from './http/route.ts'
 import { RouteTable } from './http/routeTable.ts'
 
@@ -99,7 +100,7 @@ export async function createServer<Services>(options: ServerOptions<Services>): 
   for (const endpoint of [...options.endpoints, document]) {
     addRoute(app, endpoint, { ...options, access, freshness, paging, deadlines })
   }
-  await addReference(app)
+  addReference(app)
   app.options('*', (request, reply) => {
     const methods = table.methodsOf(request.url)
     if (methods.length === 0) throw new ApiError('not_found')

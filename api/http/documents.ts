@@ -1,6 +1,4 @@
-/** GET /openapi.json and the interactive reference at /docs, both from the endpoint values; nothing comes from a CDN. */
-import scalar from '@scalar/fastify-api-reference'
-import type { FastifyInstance } from 'fastify'
+/** GET /openapi.json, from the endpoint values. */
 import type { ChainId } from '#primitives.ts'
 import { open } from './access.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -44,23 +42,4 @@ export function documentEndpoint(
     if (hasExamples) text = textWith(examples)
   }
   return itself
-}
-
-/** Serves the reference. Fonts, telemetry and hosted helpers of the viewer are off: pages of ours call nobody else. */
-export async function addReference(app: FastifyInstance): Promise<void> {
-  await app.register(scalar, {
-    routePrefix: '/docs',
-    configuration: {
-      // Relative, so that it also works behind a proxy's path prefix.
-      url: '../openapi.json',
-      pageTitle: 'Millrace API',
-      withDefaultFonts: false,
-      telemetry: false,
-      hideClientButton: true,
-      // What these lead to is somebody else's service; a self-hosted page stays at home.
-      showDeveloperTools: 'never',
-      agent: { disabled: true },
-      mcp: { disabled: true },
-    },
-  })
 }
