@@ -2,9 +2,9 @@
 import { parseBlock, parseReceipts, type RpcBlock } from '#ingest/block.ts'
 import type { ByteBuffer } from '#ingest/scan/byteBuffer.ts'
 import { receiptBytes } from '#ingest/scan/receiptBytes.ts'
+import { scanBlock } from '#ingest/scan/scanBlock.ts'
 import type { ScannedReceipts } from '#ingest/scan/scannedReceipt.ts'
 import { scanReceipts } from '#ingest/scan/scanReceipts.ts'
-import { scanTransactions } from '#ingest/scan/scanTransactions.ts'
 import { archiveBlock, archiveSlices, headOf } from './archive.ts'
 import { parseExact } from './exactJson.ts'
 import type { BlockAnswer } from './parseRange.ts'
@@ -31,22 +31,27 @@ export function readSliced(answer: AnswerBytes, bytes: ByteBuffer): ReadAnswer {
 }
 
 function readScanned({ number, block: source, receipts }: AnswerBytes, bytes: ByteBuffer): ReadAnswer | null {
-  const txs = scanTransactions(source)
-  if (txs === null) return null
-  const head = headOf(source, txs.list)
-  const header = parseBlock(JSON.parse(head.toString()), { number })
-  if (header.hash !== txs.owner.hash || header.number !== txs.owner.number) return null
-  const block: RpcBlock = { ...header, transactions: txs.transactions }
+  const scanned = scanBlock(source)
+  if (scanned === null) return null
+  const head = headOf(source, scanned.list)
+  const block = scanned.isWhole ? scanned.block : withHeader(scanned.block, JSON.parse(head.toString()))
+  if (block === null || Number(block.number) !== number) return null
   const scan = scanReceipts(receipts, block, bytes)
   if (scan === null) return null
   const parts = archiveSlices({
     block: source,
     head,
-    txSlices: txs.slices,
+    txSlices: scanned.slices,
     receipts,
     receiptSlices: scan.slices,
   })
   return { block, receipts: { bytes, list: scan.receipts }, parts }
+}
+
+/** The header as JSON.parse reads it; null when it is not the one that the transactions name. @throws NodeAnswerError */
+function withHeader({ hash, number, transactions }: RpcBlock, head: unknown): RpcBlock | null {
+  const header = parseBlock(head)
+  return header.hash === hash && header.number === number ? { ...header, transactions } : null
 }
 
 function readAgain(answer: AnswerBytes, bytes: ByteBuffer): ReadAnswer {

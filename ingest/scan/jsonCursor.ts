@@ -156,6 +156,15 @@ export class JsonCursor {
     return number
   }
 
+  /** A number as JSON writes it, an integer that a JavaScript number holds exactly. What stands behind it is for the caller to check. */
+  readInteger(): number {
+    const from = this.at
+    this.#skipScalar()
+    const number = Number(this.source.toString('latin1', from, this.at))
+    if (!Number.isInteger(number)) throw declined
+    return number
+  }
+
   /** A quantity of at most `digitsMax` digits as its text, `0x` included. */
   readQuantity(digitsMax: number): `0x${string}` {
     const digits = this.#quantityDigits()

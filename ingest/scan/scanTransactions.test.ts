@@ -8,7 +8,7 @@ import { MillraceError } from '../../errors.ts'
 import { jsonPiece } from '../../test/support/arbitrary.ts'
 import { type BuiltBlock, builtBlock, type JsonObject } from '../../test/support/builtBlock.ts'
 import { parseBlock, type RpcTransaction } from '../block.ts'
-import { scanTransactions } from './scanTransactions.ts'
+import { scanBlock } from './scanBlock.ts'
 
 let built: BuiltBlock
 let transactions: readonly JsonObject[]
@@ -24,25 +24,24 @@ const textOf = (list: readonly JsonObject[]): string => JSON.stringify({ ...buil
 describe('transactions of every envelope', () => {
   test('are scanned as they would be parsed, each where it stands', () => {
     const text = textOf(transactions)
-    const scan = scanTransactions(Buffer.from(text))
-    expect(scan?.owner).toEqual({ hash: built.block.hash, number: built.block['number'] })
-    expect(scan?.transactions.map(withoutNulls)).toEqual(transactions.map(withoutNulls))
+    const scan = scanBlock(Buffer.from(text))
+    expect(scan?.block.transactions.map(withoutNulls)).toEqual(transactions.map(withoutNulls))
     expect(scan?.slices.map(({ from, to }) => JSON.parse(text.slice(from, to)))).toEqual(transactions)
     expect(text.slice(scan?.list.from, scan?.list.to)).toBe(JSON.stringify(transactions))
   })
 
   test('and none at all', () => {
-    expect(scanTransactions(Buffer.from(textOf([])))?.transactions).toEqual([])
+    expect(scanBlock(Buffer.from(textOf([])))?.block.transactions).toEqual([])
   })
 
   test('are declined when the block is not named before them', () => {
     const { hash, ...rest } = built.block
-    expect(scanTransactions(Buffer.from(JSON.stringify({ ...rest, transactions, hash })))).toBe(null)
+    expect(scanBlock(Buffer.from(JSON.stringify({ ...rest, transactions, hash })))).toBe(null)
   })
 
   test.each(['hash', 'number', 'transactions'])('are declined when %s comes twice', (key) => {
     const text = textOf(transactions).replace(/\}$/, `,"${key}":${JSON.stringify(built.block[key])}}`)
-    expect(scanTransactions(Buffer.from(text))).toBe(null)
+    expect(scanBlock(Buffer.from(text))).toBe(null)
   })
 })
 
@@ -130,7 +129,7 @@ function innerObjects(tx: Loose): Loose[] {
 
 /** Whether the scan accepts the text of a block; then parsing has to accept the same. */
 function isSame(text: string): boolean {
-  const scanned = outcomeOf(() => scanTransactions(Buffer.from(text))?.transactions ?? null)
+  const scanned = outcomeOf(() => scanBlock(Buffer.from(text))?.block.transactions ?? null)
   if (scanned === null) return false
   const parsed = outcomeOf(() => parseBlock(JSON.parse(text)).transactions)
   expect(scanned.map(withoutNulls)).toEqual(parsed?.map(withoutNulls))

@@ -1,12 +1,12 @@
 /**
- * From the bytes of a block to its transactions, without JSON.parse: checks in one pass over the bytes, and texts that are
- * slices of the block's. What it does not know in a transaction, it leaves to JSON.parse for that transaction alone.
+ * From the bytes of a block's transactions to their values, without JSON.parse: checks in one pass over the bytes, and texts
+ * that are slices of the block's. What it does not know in a transaction, it leaves to JSON.parse for that transaction alone.
  */
 import type { Address, Hash } from '../../primitives.ts'
 import { checkTransaction, type Quantity, type RpcBlock, type RpcTransaction } from '../block.ts'
 import { digits8, digits64, digits256, Place, quantityOf } from '../verify/shape.ts'
-import { ascii, declined, JsonCursor, type Slice } from './jsonCursor.ts'
-import { JsonTexts } from './jsonTexts.ts'
+import { ascii, declined, type JsonCursor, type Slice } from './jsonCursor.ts'
+import type { JsonTexts } from './jsonTexts.ts'
 import { ObjectKeys, withKey } from './objectKeys.ts'
 import { RepeatedText } from './repeatedText.ts'
 import { addressBytes, hashBytes } from './scannedReceipt.ts'
@@ -18,52 +18,16 @@ export interface TransactionScan {
   readonly list: Slice
   /** One per transaction. */
   readonly slices: readonly Slice[]
-  /** The block as all transactions name it; for the caller to compare with the header, which is not parsed here. */
-  readonly owner: BlockName
 }
 
 type BlockName = Pick<RpcBlock, 'hash' | 'number'>
 
 /**
- * Reads the transactions, if every check of `parseBlock` holds for them; null if it takes JSON.parse to tell. The rest of
- * the block is passed over.
- * @throws NodeAnswerError, SyntaxError
+ * Reads the list of transactions where the texts stand, if every check of `parseBlock` holds for them; it takes JSON.parse
+ * to tell when it declines. `owner` is the block that all of them name.
+ * @throws NodeAnswerError, SyntaxError, `declined`
  */
-export function scanTransactions(source: Buffer): TransactionScan | null {
-  try {
-    return scanBlock(new JsonTexts(new JsonCursor(source)))
-  } catch (error) {
-    if (error === declined) return null
-    throw error
-  }
-}
-
-/** The block's own name has to stand before the transactions; every node writes it there. */
-function scanBlock(texts: JsonTexts): TransactionScan {
-  const { cursor } = texts
-  const owner: Partial<Mutable<BlockName>> = {}
-  let scan: TransactionScan | null = null
-  cursor.expect(ascii.openObject)
-  do {
-    const key = cursor.readText()
-    cursor.expect(ascii.colon)
-    if (key === 'hash' && owner.hash === undefined) owner.hash = texts.readBytes(hashBytes) as Hash
-    else if (key === 'number' && owner.number === undefined) owner.number = texts.readQuantity(digits64)
-    else if (key === 'transactions' && scan === null) scan = scanList(texts, nameOf(owner))
-    // Of a key that comes twice the last one counts, for a parser.
-    else if (key === 'hash' || key === 'number' || key === 'transactions') throw declined
-    else cursor.skipValue()
-  } while (cursor.hasNext(ascii.closeObject))
-  if (scan === null) throw declined
-  return scan
-}
-
-function nameOf({ hash, number }: Partial<BlockName>): BlockName {
-  if (hash === undefined || number === undefined) throw declined
-  return { hash, number }
-}
-
-function scanList(texts: JsonTexts, owner: BlockName): TransactionScan {
+export function scanTransactions(texts: JsonTexts, owner: BlockName): TransactionScan {
   const { cursor } = texts
   const start = cursor.at
   const transactions: RpcTransaction[] = []
@@ -79,7 +43,7 @@ function scanList(texts: JsonTexts, owner: BlockName): TransactionScan {
       transactions.push(scanOrParse({ cursor, texts, owner, blockHash, blockNumber, index }))
       slices.push({ from, to: cursor.at })
     } while (cursor.hasNext(ascii.closeList))
-  return { transactions, list: { from: start, to: cursor.at }, slices, owner }
+  return { transactions, list: { from: start, to: cursor.at }, slices }
 }
 
 type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] }
