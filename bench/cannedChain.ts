@@ -60,10 +60,14 @@ function cannedBlock(shape: ChainShape, number: number, parentHash: string, digi
     miner: address(`0x${digits(20)}`),
     stateRoot: hash(`0x${digits(32)}`),
     transactionsRoot: hash(
-      root(transactions.length, (index) => void writeTransaction(writer, at(transactions, index))),
+      orderedTrieRoot(
+        writer,
+        transactions.length,
+        (index) => void writeTransaction(writer, at(transactions, index)),
+      ),
     ),
     receiptsRoot: hash(
-      root(receipts.length, (index) => {
+      orderedTrieRoot(writer, receipts.length, (index) => {
         writeReceipt(writer, bytes, at(scanned, index), at(transactions, index).type)
       }),
     ),
@@ -131,10 +135,6 @@ function receipt(shape: ChainShape, tx: RpcTransaction, index: number, digits: D
     logsBloom: bloom.toHex() as `0x${string}`,
     logs,
   }
-}
-
-function root(count: number, write: (index: number) => void): string {
-  return `0x${Buffer.from(orderedTrieRoot(writer, count, write)).toString('hex')}`
 }
 
 function bloomOf(receipts: readonly RpcReceipt[]): string {

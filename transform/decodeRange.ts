@@ -112,7 +112,7 @@ function decodeAnswer(
   encoder: BatchEncoder,
 ): BlockHead {
   const { headerRule, checks } = rules.profile
-  const proof = verifyBlock(block, receipts, { headerRule, checks, ...(parent && { parent }) })
+  const proof = verifyBlock(block, receipts, { headerRule, checks, parent })
   assertNotRefuted(proof, number)
   const { rows } = encoder
   decodeBlock(rules, block, receipts.list, rows)

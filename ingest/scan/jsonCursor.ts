@@ -27,6 +27,8 @@ export const ascii = {
 const scalarPattern = /^(?:null|true|false|0|[1-9]\d{0,14})/
 const scalarMax = 16
 
+/** Decimal digits that are exact as a number, whatever they are. */
+const decimalDigitsMax = 15
 /** 13 digits are 52 bits: exact as a number. */
 const exactDigits = 13
 const blank = 0x20
@@ -158,10 +160,16 @@ export class JsonCursor {
 
   /** A number as JSON writes it, an integer that a JavaScript number holds exactly. What stands behind it is for the caller to check. */
   readInteger(): number {
-    const from = this.at
-    this.#skipScalar()
-    const number = Number(this.source.toString('latin1', from, this.at))
-    if (!Number.isInteger(number)) throw declined
+    const { source, at } = this
+    let number = 0
+    let end = at
+    for (; end - at < decimalDigitsMax; end++) {
+      const digit = (source[end] ?? 0) - ascii.zero
+      if (digit < 0 || digit > 9) break
+      number = number * 10 + digit
+    }
+    if (end === at || (source[at] === ascii.zero && end - at > 1)) throw declined
+    this.at = end
     return number
   }
 

@@ -49,8 +49,13 @@ describe('headers', () => {
     expect(scan({ ...header, consensusContext: { ...context, surprise: 1 } })?.isWhole).toBe(false)
   })
 
-  test.each([-1, 1.5, 1e21, '1', null])('whose context has %s for a number are declined', (view) => {
+  test.each([-1, 1.5, 1e15, 1e21, '1', null])('whose context has %s for a number are declined', (view) => {
     expect(scan({ ...header, consensusContext: { ...context, view } })).toBe(null)
+  })
+
+  test('whose context has a number with a leading zero are declined, as by JSON', () => {
+    const text = JSON.stringify(header).replace('"epoch":0', '"epoch":00')
+    expect(scanBlock(Buffer.from(text))).toBe(null)
   })
 
   test('with fields in any order, absent, null, unknown or of another kind', () => {

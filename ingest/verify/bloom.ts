@@ -32,6 +32,10 @@ export class Bloom {
     }
   }
 
+  clear(): void {
+    this.bytes.fill(0)
+  }
+
   toHex(): string {
     return `0x${this.bytes.toString('hex')}`
   }

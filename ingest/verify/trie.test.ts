@@ -10,7 +10,7 @@ function rootOf(values: readonly Uint8Array[]): string {
     writer.writeBytes(values[index] ?? Buffer.of()),
   )
   expect(writer.written).toBe(0)
-  return `0x${Buffer.from(root).toString('hex')}`
+  return root
 }
 
 function plainRootOf(values: readonly Uint8Array[]): string {

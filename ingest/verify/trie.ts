@@ -4,18 +4,18 @@
  * the buffer, and when it has 32 bytes or more its hash takes its place.
  */
 
-import { keccak256, keccak256Latin1 } from './keccak.ts'
+import { keccak256Hex, keccak256Latin1 } from './keccak.ts'
 import type { RlpWriter } from './rlp.ts'
 
 /** Writes the bytes of one item in front of what is written, without a prefix. */
 export type WriteValue = (index: number) => void
 
-/** Root of the trie rlp(index) -> value for the indexes 0 to count - 1; 32 bytes. */
-export function orderedTrieRoot(writer: RlpWriter, count: number, writeValue: WriteValue): Uint8Array {
+/** Root of the trie rlp(index) -> value for the indexes 0 to count - 1, as headers have it: `0x` and lowercase digits. */
+export function orderedTrieRoot(writer: RlpWriter, count: number, writeValue: WriteValue): `0x${string}` {
   const mark = writer.written
   if (count === 0) writer.writeItem(null)
   else writeNode({ writer, count, writeValue }, 0, count, 0)
-  const root = keccak256(writer.since(mark))
+  const root = keccak256Hex(writer.since(mark))
   writer.rewind(mark)
   return root
 }

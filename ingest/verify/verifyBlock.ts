@@ -40,7 +40,7 @@ export interface VerifyOptions {
   /** `links` looks at the parent only; for sources whose roots are known not to hold, such as rewritten recordings. */
   readonly checks: 'roots' | 'links'
   /** The block before, when it is at hand. */
-  readonly parent?: { readonly number: number; readonly hash: string }
+  readonly parent?: { readonly number: number; readonly hash: string } | undefined
 }
 
 /**
@@ -82,8 +82,9 @@ const nothingChecked: Mutable<BlockProof> = {
   unprovableTxs: 0,
 }
 
-/** Kept between blocks; verification never waits, so no two blocks use it at once. */
+/** Kept between blocks; verification never waits, so no two blocks use them at once. */
 const writer = new RlpWriter()
+const bloom = new Bloom()
 
 function verifyParent(block: RpcBlock, parent: VerifyOptions['parent']): Verdict {
   if (parent === undefined) return 'unchecked'
@@ -107,7 +108,7 @@ function verifyTransactions(block: RpcBlock, proof: Mutable<BlockProof>): void {
   })
   if (contradicted) proof.transactionsRoot = 'refuted'
   else if (proof.unprovableTxs > 0) proof.transactionsRoot = 'unprovable'
-  else proof.transactionsRoot = toHex(root) === block.transactionsRoot ? 'proved' : 'refuted'
+  else proof.transactionsRoot = root === block.transactionsRoot ? 'proved' : 'refuted'
 }
 
 function verifyReceipts(block: RpcBlock, { bytes, list }: ScannedReceipts): Verdict {
@@ -119,7 +120,7 @@ function verifyReceipts(block: RpcBlock, { bytes, list }: ScannedReceipts): Verd
     known &&= hasKnownReceipt(type)
     writeReceipt(writer, bytes, receipt, type)
   })
-  if (toHex(root) !== block.receiptsRoot) return known ? 'refuted' : 'unprovable'
+  if (root !== block.receiptsRoot) return known ? 'refuted' : 'unprovable'
   return gasAddsUp(list) ? 'proved' : 'refuted'
 }
 
@@ -135,16 +136,12 @@ function gasAddsUp(receipts: readonly ScannedReceipt[]): boolean {
 
 /** Logs with a proved root have proved blooms, and joining those is cheaper than hashing every topic again. */
 function verifyBloom(block: RpcBlock, { bytes, list }: ScannedReceipts, receiptsRoot: Verdict): Verdict {
-  const bloom = new Bloom()
+  bloom.clear()
   for (const { logs, logsBloom } of list) {
     if (receiptsRoot === 'proved' && logsBloom !== null) bloom.addBloom(bytes.view, logsBloom)
     else bloom.addLogs(logs)
   }
   return bloom.toHex() === block.logsBloom ? 'proved' : 'refuted'
-}
-
-function toHex(bytes: Uint8Array): string {
-  return `0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')}`
 }
 
 /** A block's content is not what its header commits to. Nothing of the answer may be used. */
