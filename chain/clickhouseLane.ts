@@ -11,11 +11,12 @@ import { type Writing, wake } from './writing.ts'
 /** The lane of this chain, under the lease; `run` moves it. */
 export function clickhouseLaneOf(writing: Writing, lease: Lease): ClickHouseLane {
   const { options, pool, cache } = writing
-  const { identity, postgres, clickhouse, runtime, log } = options
+  const { identity, postgres, clickhouse, clickhouseRowsFolder, runtime, log } = options
   const chain = String(identity.chainId)
   return openClickHouseLane({
     postgres,
     clickhouse,
+    rowsFolder: clickhouseRowsFolder,
     chainId: identity.chainId,
     lease,
     runtime,

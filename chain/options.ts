@@ -15,6 +15,8 @@ export interface ChainOptions {
   readonly source: RpcSource
   readonly postgres: Postgres
   readonly clickhouse: ClickHouseClient
+  /** Where the embedded engine reads rows from; null for another server, whose rows go through HTTP. */
+  readonly clickhouseRowsFolder: string | null
   /** For what no event carries, such as tokens of genesis. */
   readonly callContracts: CallContracts
   readonly workerThreads: number

@@ -25,6 +25,8 @@ export interface Engines {
   readonly clickhouse: ClickHouseClient
   /** Without login. */
   readonly clickhouseUrl: string
+  /** Where the embedded engine that was started here reads rows from; null for any other. */
+  readonly clickhouseRowsFolder: string | null
   /** Who reads for analysts: the embedded engine's reader, or CLICKHOUSE_READER_URL; null where one is to be made. */
   readonly clickhouseReader: ClickHouseAccess | null
   /** How a view is readable without rights on what is behind it. */
@@ -47,6 +49,7 @@ interface PostgresPart extends Part {
 interface ClickHousePart extends Part {
   readonly admin: ClickHouseAccess
   readonly reader: ClickHouseAccess | null
+  readonly rowsFolder: string | null
   readonly lost: Promise<never>
 }
 
@@ -111,7 +114,7 @@ export async function findEngines(config: Config, log: Logger): Promise<Engines 
   return connect(
     config,
     { url: beside.databaseUrl, lost: never, close },
-    { admin, reader: null, lost: never, close },
+    { admin, reader: null, rowsFolder: null, lost: never, close },
     [],
     log,
   )
@@ -149,6 +152,7 @@ async function connect(
     databaseUrl: postgresPart.url,
     clickhouse,
     clickhouseUrl: clickhousePart.admin.url,
+    clickhouseRowsFolder: clickhousePart.rowsFolder,
     clickhouseReader: clickhousePart.reader,
     viewSecurity: `DEFINER = ${config.clickhouseUrl === null ? 'default' : 'CURRENT_USER'} SQL SECURITY DEFINER`,
     embedded: { postgres: config.databaseUrl === null, clickhouse: config.clickhouseUrl === null },
@@ -178,14 +182,15 @@ async function startClickHousePart(
   if (config.clickhouseUrl !== null) {
     const admin = accessFromUrl(config.clickhouseUrl)
     const reader = config.clickhouseReaderUrl === null ? null : accessFromUrl(config.clickhouseReaderUrl)
-    return { admin, reader, lost: never, close: async () => {} }
+    return { admin, reader, rowsFolder: null, lost: never, close: async () => {} }
   }
   const readerGrants = chainIds.map((chainId) => `${viewDatabaseOf(chainId)}.*`)
   const engine = await startClickHouse({ dataDir: dataDir.path, readerGrants, log, runtime })
-  const { url, username, password, readerUsername, readerPassword } = engine
+  const { url, username, password, readerUsername, readerPassword, rowsFolder } = engine
   return {
     admin: { url, username, password },
     reader: { url, username: readerUsername, password: readerPassword },
+    rowsFolder,
     lost: rejectWith(engine.lost),
     close: () => engine.stop(),
   }

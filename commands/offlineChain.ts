@@ -64,6 +64,7 @@ export async function fillClickHouse(
   const lane = openClickHouseLane({
     postgres: engines.postgres,
     clickhouse: engines.clickhouse,
+    rowsFolder: engines.clickhouseRowsFolder,
     chainId: identity.chainId,
     lease,
     runtime,

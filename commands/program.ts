@@ -65,7 +65,7 @@ async function openChain(
   runtime: Runtime,
   log: Logger,
 ): Promise<Chain> {
-  const { postgres, clickhouse, viewSecurity } = engines
+  const { postgres, clickhouse, clickhouseRowsFolder, viewSecurity } = engines
   const { chainId, source } = reachable
   await migrateChain(postgres, chainId)
   if (reachable.devChain) await dropLostGeneration(reachable, engines, log)
@@ -83,6 +83,7 @@ async function openChain(
     source,
     postgres,
     clickhouse,
+    clickhouseRowsFolder,
     callContracts: contractCalls(source),
     workerThreads: config.workerThreads,
     ...(config.auditPercentPerDay !== null && { auditPercentPerDay: config.auditPercentPerDay }),

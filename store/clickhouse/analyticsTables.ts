@@ -3,7 +3,7 @@
  * around an insert (lost answers, half-done deletes, dropped repeats) can be simulated without an engine.
  */
 import { Readable } from 'node:stream'
-import type { ClickHouseClient } from '@clickhouse/client'
+import type { BaseQueryParams, ClickHouseClient } from '@clickhouse/client'
 import type { BlockRange } from '#ingest/range.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { nativeBlock } from '#transform/encode/native.ts'
@@ -11,6 +11,7 @@ import { analyticsTableNames, type TableName, tables } from '#transform/tables.t
 import type { Clock } from '../../runtime.ts'
 import { ClickHouseFailure, selectRows } from './client.ts'
 import { deleteFenced } from './fence.ts'
+import { withRowsFile } from './rowsFile.ts'
 
 /** What a table holds of a range: rows, and the sum of their block numbers, exact as text. */
 export interface TableCount {
@@ -29,6 +30,14 @@ export interface AnalyticsTables {
   delete(name: TableName, range: BlockRange, fence: bigint): Promise<void>
 }
 
+export interface ClickHouseTablesOptions {
+  readonly client: ClickHouseClient
+  readonly database: string
+  readonly clock: Clock
+  /** Where the engine reads files of ours, if it is on this machine; else rows go through HTTP. */
+  readonly rowsFolder: string | null
+}
+
 /** KILL … SYNC is never used: it deadlocks its session in the embedded engine (measured, twice). */
 const KILL_POLL_MS = 100
 const KILL_POLLS_MAX = 100
@@ -38,11 +47,13 @@ export class ClickHouseTables implements AnalyticsTables {
   readonly #client: ClickHouseClient
   readonly #database: string
   readonly #clock: Clock
+  readonly #rowsFolder: string | null
 
-  constructor(client: ClickHouseClient, database: string, clock: Clock) {
+  constructor({ client, database, clock, rowsFolder }: ClickHouseTablesOptions) {
     this.#client = client
     this.#database = database
     this.#clock = clock
+    this.#rowsFolder = rowsFolder
   }
 
   async count({ from, to }: BlockRange): Promise<ReadonlyMap<TableName, TableCount>> {
@@ -61,26 +72,30 @@ export class ClickHouseTables implements AnalyticsTables {
   async insert(name: TableName, batches: readonly EncodedBatch[], token: string): Promise<void> {
     const pieces = batches.map((batch) => batch.tables[name])
     const rowCount = pieces.reduce((sum, piece) => sum + piece.rowCount, 0)
+    const buffers = nativeBlock(tables[name], pieces)
+    const into = `INSERT INTO ${this.#database}.${name}`
+    const options = insertOptions(token, rowCount)
     try {
-      const { stream } = await this.#client.exec({
-        query: `INSERT INTO ${this.#database}.${name} FORMAT Native`,
-        values: Readable.from(nativeBlock(tables[name], pieces), { objectMode: false }),
-        query_id: `${token}#${crypto.randomUUID()}`,
-        clickhouse_settings: {
-          insert_deduplication_token: token,
-          async_insert: 0,
-          // One block per insert, in one partition: that is what makes the insert atomic.
-          max_partitions_per_insert_block: '1',
-          max_insert_block_size: String(Math.max(rowCount, 1)),
-          min_insert_block_size_rows: String(Math.max(rowCount, 1)),
-          min_insert_block_size_bytes: '0',
-        },
+      if (this.#rowsFolder === null)
+        return await this.#execute(
+          `${into} FORMAT Native`,
+          options,
+          Readable.from(buffers, { objectMode: false }),
+        )
+      await withRowsFile(this.#rowsFolder, buffers, (path) => {
+        // Blocks stay in the file's order, so that a retry with the same token cuts the same parts.
+        const query = `${into} SELECT * FROM file({path: String}, 'Native') SETTINGS parallelize_output_from_storages = 0`
+        return this.#execute(query, { ...options, query_params: { path } })
       })
-      stream.resume()
-      await new Promise((resolve, reject) => stream.on('end', resolve).on('error', reject))
     } catch (cause) {
       throw new ClickHouseFailure(cause)
     }
+  }
+
+  async #execute(query: string, options: BaseQueryParams, values?: Readable): Promise<void> {
+    const { stream } = await this.#client.exec({ ...options, query, ...(values && { values }) })
+    stream.resume()
+    await new Promise((resolve, reject) => stream.on('end', resolve).on('error', reject))
   }
 
   async endInserts(tokens: readonly string[]): Promise<boolean> {
@@ -102,5 +117,21 @@ export class ClickHouseTables implements AnalyticsTables {
   async delete(name: TableName, { from, to }: BlockRange, fence: bigint): Promise<void> {
     const condition = `${tables[name].blockColumn} BETWEEN ${from} AND ${to}`
     await deleteFenced(this.#client, this.#database, name, condition, fence)
+  }
+}
+
+/** One block per insert, in one partition: that is what makes the insert atomic. */
+function insertOptions(token: string, rowCount: number): BaseQueryParams {
+  const rows = String(Math.max(rowCount, 1))
+  return {
+    query_id: `${token}#${crypto.randomUUID()}`,
+    clickhouse_settings: {
+      insert_deduplication_token: token,
+      async_insert: 0,
+      max_partitions_per_insert_block: '1',
+      max_insert_block_size: rows,
+      min_insert_block_size_rows: rows,
+      min_insert_block_size_bytes: '0',
+    },
   }
 }

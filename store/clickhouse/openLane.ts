@@ -19,6 +19,8 @@ export interface OpenLaneOptions
   extends Pick<ClickHouseLaneOptions, 'cache' | 'decode' | 'log' | 'onWritten'> {
   readonly postgres: Postgres
   readonly clickhouse: ClickHouseClient
+  /** Of an engine on this machine (ClickHouseTablesOptions); null where rows go through HTTP. */
+  readonly rowsFolder: string | null
   readonly chainId: number
   readonly lease: Pick<Lease, 'fence' | 'assertHeld'>
   readonly runtime: Runtime
@@ -26,7 +28,7 @@ export interface OpenLaneOptions
 
 /** Asks nothing of ClickHouse yet, so that an engine that is down holds up this lane and nothing else. */
 export function openClickHouseLane(options: OpenLaneOptions): ClickHouseLane {
-  const { postgres, clickhouse, chainId, lease, runtime, cache, decode, log, onWritten } = options
+  const { postgres, clickhouse, rowsFolder, chainId, lease, runtime, cache, decode, log, onWritten } = options
   const { clock, failpoint } = runtime
   const [schema, database] = [schemaOf(chainId), databaseOf(chainId)]
   const journal = new ClickHouseJournal(postgres, schema, lease.fence)
@@ -58,7 +60,7 @@ export function openClickHouseLane(options: OpenLaneOptions): ClickHouseLane {
     }
   }
   const sink = new ClickHouseSink({
-    tables: new ClickHouseTables(clickhouse, database, clock),
+    tables: new ClickHouseTables({ client: clickhouse, database, clock, rowsFolder }),
     ledgerId: () => ledgerId,
     journal,
     fence: lease.fence,

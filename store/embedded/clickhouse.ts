@@ -16,6 +16,7 @@ import { asDataDirectoryError, EngineStartError } from './errors.ts'
 import { LogTail } from './logTail.ts'
 import { identityOf, isAlive, type ProcessIdentity, parseIdentity, waitForExit } from './processIdentity.ts'
 import type { QueryServerOptions } from './queryServer.ts'
+import { spoolFolder } from './requestBody.ts'
 import { readOrCreateSecret } from './secretFile.ts'
 import { type EngineProcess, Supervisor } from './supervisor.ts'
 
@@ -55,6 +56,7 @@ export class EmbeddedClickHouse {
   readonly #folder: string
   readonly #clock: Clock
   #port: number
+  #rowsFolder = ''
   #password = ''
   #readerPassword = ''
   readonly #supervisor: Supervisor
@@ -85,6 +87,11 @@ export class EmbeddedClickHouse {
     return this.#password
   }
 
+  /** A file in it can be read by `file(path, format)`; emptied when the engine starts. */
+  get rowsFolder(): string {
+    return this.#rowsFolder
+  }
+
   /** For queries the program passes on: SELECT from the granted tables, with limits, nothing else. */
   get readerPassword(): string {
     return this.#readerPassword
@@ -106,6 +113,7 @@ export class EmbeddedClickHouse {
       this.#password = readOrCreateSecret(join(this.#folder, 'password'))
       this.#readerPassword = readOrCreateSecret(join(this.#folder, 'reader-password'))
       writeConfig(this.#folder, this.#options.readerGrants)
+      this.#rowsFolder = spoolFolder(this.#dataPath)
     } catch (error) {
       throw asDataDirectoryError(this.#dataDir, error)
     }
@@ -117,6 +125,10 @@ export class EmbeddedClickHouse {
   /** Ends running reads, lets writes finish (bounded), closes the engine. Resolves when the process is gone. */
   stop(): Promise<void> {
     return this.#supervisor.stop()
+  }
+
+  get #dataPath(): string {
+    return join(this.#folder, 'data')
   }
 
   get #pidFile(): string {
@@ -183,8 +195,9 @@ export class EmbeddedClickHouse {
     return {
       port: this.#port,
       options: {
-        dataPath: join(this.#folder, 'data'),
+        dataPath: this.#dataPath,
         configFile: join(this.#folder, 'config.xml'),
+        spoolFolder: this.#rowsFolder,
         logins,
         limits: { lanesMax: LANES_MAX, readerLanesMax: READER_LANES_MAX, waitingMax: WAITING_MAX },
       },

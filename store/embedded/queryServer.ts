@@ -24,6 +24,8 @@ import {
 export interface QueryServerOptions {
   readonly dataPath: string
   readonly configFile: string
+  /** Where rows are read from; emptied at the start. */
+  readonly spoolFolder: string
   readonly logins: Logins
   readonly limits: LaneLimits
 }
@@ -42,7 +44,7 @@ export class QueryServer {
     this.#options = options
     this.#control = new ChdbSession(options.dataPath, options.configFile)
     this.#lanes = new Lanes(options.dataPath, options.configFile, options.limits)
-    this.#spool = new Spool(options.dataPath)
+    this.#spool = new Spool(options.spoolFolder)
     this.#server = createServer({ maxHeaderSize: URL_BYTES_MAX }, (request, response) => {
       void this.#serve(request, response)
     })

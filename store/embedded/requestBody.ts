@@ -32,8 +32,8 @@ export class Spool {
   #next = 0
 
   /** Empties what a killed process left behind. */
-  constructor(dataPath: string) {
-    this.#folder = spoolFolder(dataPath)
+  constructor(folder: string) {
+    this.#folder = folder
     rmSync(this.#folder, { recursive: true, force: true })
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
   }
@@ -72,7 +72,7 @@ const SHARED_MEMORY = '/dev/shm'
 const SHARED_MEMORY_FREE_MIN = 2 * ROWS_BYTES_MAX
 
 /** In memory where the machine offers it: the rows are read back at once and never needed again. */
-function spoolFolder(dataPath: string): string {
+export function spoolFolder(dataPath: string): string {
   try {
     const { bavail, bsize } = statfsSync(SHARED_MEMORY)
     if (bavail * bsize >= SHARED_MEMORY_FREE_MIN) {

@@ -44,6 +44,7 @@ describeWithShared('an outage', () => {
       clickhouseUrl: clickhouse.url,
       clickhouseUsername: clickhouse.username,
       clickhousePassword: clickhouse.password,
+      clickhouseRowsFolder: clickhouse.rowsFolder,
       readerUsername: clickhouse.readerUsername,
       readerPassword: clickhouse.readerPassword,
       chainId: 42_431 + chains++,

@@ -63,7 +63,12 @@ export function realSide(store: ChainStore): Side {
         history: new PostgresHistorySink(options),
         journal: new ClickHouseJournal(postgres, schema, fence),
         ledger: postgresLaneLedger(postgres, schema),
-        tables: new ClickHouseTables(clickhouse, database, systemRuntime().clock),
+        tables: new ClickHouseTables({
+          client: clickhouse,
+          database,
+          clock: systemRuntime().clock,
+          rowsFolder: store.access.clickhouseRowsFolder,
+        }),
       }
     },
     close: () => store.close(),

@@ -33,6 +33,14 @@ async function bytesOf(values: unknown): Promise<Buffer> {
 
 const streamOf = (bytes: Buffer) => Readable.from([bytes], { objectMode: false })
 
+const tablesOf = ({ clickhouse, database, access }: ChainStore) =>
+  new ClickHouseTables({
+    client: clickhouse,
+    database,
+    clock: systemRuntime().clock,
+    rowsFolder: access.clickhouseRowsFolder,
+  })
+
 const tableIn = (insert: string): string => insert.split(' ')[2] ?? ''
 
 describeWithShared('the ClickHouse lane', () => {
@@ -219,7 +227,7 @@ describeWithShared('the ClickHouse lane', () => {
   // Seed 1594 of the simulation, before deletes carried a fence.
   test('a delete of the writer before, held up on its way, deletes nothing of the next', async () => {
     const store = await openWritten()
-    const old = new ClickHouseTables(store.clickhouse, store.database, systemRuntime().clock)
+    const old = tablesOf(store)
     const next = await openChainStore({ headFrom: 40, beside: store, fence: 2n })
     onTestFinished(() => next.close())
     await writeAll(next)
@@ -238,11 +246,7 @@ describeWithShared('the ClickHouse lane', () => {
     const next = await openChainStore({ headFrom: 40, beside: store, fence: 2n })
     onTestFinished(() => next.close())
     await next.lane.step()
-    await new ClickHouseTables(store.clickhouse, store.database, systemRuntime().clock).delete(
-      'logs',
-      { from: 40, to: 79 },
-      2n,
-    )
+    await tablesOf(store).delete('logs', { from: 40, to: 79 }, 2n)
     await expect(expectInClickHouse(store, batches)).rejects.toThrow()
   })
 

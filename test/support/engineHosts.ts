@@ -18,6 +18,8 @@ export interface EngineAddresses {
   readonly clickhouseUrl: string
   readonly clickhouseUsername: string
   readonly clickhousePassword: string
+  /** Where ClickHouse reads files of ours; null in a container. */
+  readonly clickhouseRowsFolder: string | null
   /** May only SELECT from the databases `chain_<id>_sql` of freshDatabase()'s chain ids. Embedded only. */
   readonly readerUsername: string
   readonly readerPassword: string
@@ -56,6 +58,7 @@ async function startEmbedded(): Promise<Engines> {
       clickhouseUrl: clickhouse.url,
       clickhouseUsername: clickhouse.username,
       clickhousePassword: clickhouse.password,
+      clickhouseRowsFolder: clickhouse.rowsFolder,
       readerUsername: clickhouse.readerUsername,
       readerPassword: clickhouse.readerPassword,
     },
@@ -105,6 +108,7 @@ async function startContainers(): Promise<Engines> {
       clickhouseUrl: clickhouse.getHttpUrl(),
       clickhouseUsername: clickhouse.getUsername(),
       clickhousePassword: clickhouse.getPassword(),
+      clickhouseRowsFolder: null,
       readerUsername: '',
       readerPassword: '',
     },

@@ -61,6 +61,7 @@ const chain = new Chain({
   }),
   postgres,
   clickhouse,
+  clickhouseRowsFolder: null,
   callContracts: async (calls) => calls.map(() => null),
   workerThreads: 1,
   holder: 'crashing indexer',

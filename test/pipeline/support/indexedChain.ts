@@ -65,6 +65,7 @@ export async function openIndexedChain(options: IndexedChainOptions): Promise<In
     source,
     postgres,
     clickhouse,
+    clickhouseRowsFolder: access.clickhouseRowsFolder,
     callContracts: async (calls) => calls.map(() => null),
     workerThreads: 1,
     holder: options.holder ?? 'test',

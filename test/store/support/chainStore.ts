@@ -89,7 +89,7 @@ export async function openChainStore(options: ChainStoreOptions): Promise<ChainS
     fence,
     postgres,
     clickhouse,
-    ...openSinks(options, chainId, ledgerId, postgres, clickhouse),
+    ...openSinks(options, access, ledgerId, postgres, clickhouse),
     close: async () => {
       await clickhouse.close()
       await postgres.close()
@@ -100,7 +100,7 @@ export async function openChainStore(options: ChainStoreOptions): Promise<ChainS
 
 function openSinks(
   options: ChainStoreOptions,
-  chainId: number,
+  { chainId, clickhouseRowsFolder }: FreshDatabase,
   ledgerId: string,
   realPostgres: Postgres,
   clickhouse: ClickHouseClient,
@@ -118,8 +118,10 @@ function openSinks(
   const journal = new ClickHouseJournal(postgres, schema, fence)
   const clock = hurryingClock()
   const client = options.wrapClickHouse?.(clickhouse) ?? clickhouse
+  // A statement that a test holds up on its way has to carry its rows.
+  const rowsFolder = options.wrapClickHouse ? null : clickhouseRowsFolder
   const sink = new ClickHouseSink({
-    tables: new ClickHouseTables(client, databaseOf(chainId), clock),
+    tables: new ClickHouseTables({ client, database: databaseOf(chainId), clock, rowsFolder }),
     ledgerId: () => ledgerId,
     journal,
     fence,
@@ -129,6 +131,7 @@ function openSinks(
   const lane = openClickHouseLane({
     postgres,
     clickhouse: client,
+    rowsFolder,
     chainId,
     lease: { fence, assertHeld: assertMayWrite },
     runtime: { ...systemRuntime(), clock, failpoint },
