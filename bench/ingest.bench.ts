@@ -148,5 +148,5 @@ const cpuText = ({ program, postgres, clickhouse }: CpuSeconds): string =>
 
 const megabytes = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MB`
 
-const memory = ({ programBytesMax, enginesBytesMax }: PipelineRun): string =>
-  `${megabytes(programBytesMax)} + ${megabytes(enginesBytesMax)} of memory`
+const memory = ({ programBytesMax, enginesBytesMax, bytesMax }: PipelineRun): string =>
+  `${megabytes(programBytesMax)} + ${megabytes(enginesBytesMax)} of memory, ${megabytes(bytesMax)} at one moment`

@@ -1,10 +1,11 @@
 /** One run of the real program over a canned chain, watched from outside. */
+import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { openClickHouse } from '#store/clickhouse/client.ts'
 import { databaseOf } from '#store/clickhouse/template.ts'
 import { schemaOf } from '#store/postgres.ts'
 import type { CannedNode } from './harness.ts'
-import { type CpuSeconds, cpuBetween, readUsage } from './processes.ts'
+import { type CpuSeconds, cpuBetween, readUsage, totalCpu } from './processes.ts'
 import { chainId, isQueryable, type RunningProgram, withProgram } from './program.ts'
 import { readTotals, type Totals } from './totals.ts'
 
@@ -16,14 +17,22 @@ export interface PipelineRun {
   /** Used until both stores held everything, and until it was queryable. */
   readonly committed: CpuSeconds
   readonly queryable: CpuSeconds
+  /** At their highest, until nothing is left to do: state such as balances is made after the chain is queryable. */
   readonly programBytesMax: number
   readonly enginesBytesMax: number
+  /** Of both at one moment. */
+  readonly bytesMax: number
   readonly totals: Totals
 }
 
 /** Looking costs the machine some of what is measured: a statement, and some hundred small files. */
 const SAMPLE_MS = 50
 const MEMORY_SAMPLE_MS = 500
+/** CPU below this share of one core for so long: the program has nothing left to do. */
+const IDLE_CPU_SHARE = 0.1
+const IDLE_MS = 2_000
+/** A program that never rests is measured nevertheless. */
+const IDLE_LOOKS_MAX = 60
 
 /** @param checks what is verified: `roots` is the default of the program */
 export function runPipeline(node: CannedNode, checks: 'roots' | 'links'): Promise<PipelineRun> {
@@ -51,13 +60,16 @@ async function watch(program: RunningProgram, node: CannedNode): Promise<Pipelin
     await until(() => isQueryable(program), SAMPLE_MS)
     const queryableSeconds = (performance.now() - begun) / 1000
     const queryable = cpuBetween(before, readUsage(pid))
+    await untilIdle(pid)
+    // What the totals take is the bench's own.
+    const memoryUsed = memory.stop()
     const totals = await readTotals(client, schemaOf(chainId), clickhouse, databaseOf(chainId))
     return {
       committedSeconds,
       queryableSeconds,
       committed,
       queryable,
-      ...memory.stop(),
+      ...memoryUsed,
       totals,
     }
   } finally {
@@ -81,18 +93,29 @@ async function isCommitted(client: pg.Client, blocks: number): Promise<boolean> 
   return Number(attached) + Number(loaded) >= blocks && Number(mirrored) >= blocks
 }
 
+async function untilIdle(pid: number): Promise<void> {
+  for (let look = 0, before = readUsage(pid); look < IDLE_LOOKS_MAX; look++) {
+    await setTimeout(IDLE_MS)
+    const after = readUsage(pid)
+    if (totalCpu(cpuBetween(before, after)) < (IDLE_CPU_SHARE * IDLE_MS) / 1000) return
+    before = after
+  }
+}
+
 function watchMemory(pid: number) {
-  let [programBytesMax, enginesBytesMax] = [0, 0]
+  let [programBytesMax, enginesBytesMax, bytesMax] = [0, 0, 0]
   const look = () => {
     const { program, postgres, clickhouse } = readUsage(pid)
+    const engines = postgres.residentBytes + clickhouse.residentBytes
     programBytesMax = Math.max(programBytesMax, program.residentBytes)
-    enginesBytesMax = Math.max(enginesBytesMax, postgres.residentBytes + clickhouse.residentBytes)
+    enginesBytesMax = Math.max(enginesBytesMax, engines)
+    bytesMax = Math.max(bytesMax, program.residentBytes + engines)
   }
   const timer = setInterval(look, MEMORY_SAMPLE_MS)
   return {
     stop: () => {
       clearInterval(timer)
-      return { programBytesMax, enginesBytesMax }
+      return { programBytesMax, enginesBytesMax, bytesMax }
     },
   }
 }
