@@ -13,6 +13,7 @@ import type { HistoryProgress } from '#ingest/progress.ts'
 import { type BlockRange, covers } from '#ingest/range.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 import type { Source } from '#ingest/source.ts'
+import { drawSenderSample } from '#ingest/verify/senderSample.ts'
 import { type AuditStatus, nothingAudited } from '#store/Audit.ts'
 import { ChainState } from '#store/chainState.ts'
 import { BatchCache } from '#store/clickhouse/batchCache.ts'
@@ -64,11 +65,14 @@ export class Chain {
       bell: new CommitBell(),
     })
     const limits = { ...usualLimits, ...options.limits }
+    const senders = drawSenderSample(options.runtime.random, limits.sendersOneIn)
+    const pool = createDecodePool({ threads: workerThreads, profile: this.profile, log })
     this.#writing = {
       options,
       limits,
       source: this.source,
-      pool: createDecodePool({ threads: workerThreads, profile: this.profile, log }),
+      pool,
+      decode: (raw, signal) => pool.decode(raw, signal, senders),
       cache: new BatchCache(limits.cacheBytesMax),
       budget: new ByteBudget(limits.inFlightBytesMax),
       state: this.state,

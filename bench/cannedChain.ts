@@ -12,7 +12,7 @@ import { RlpWriter } from '#ingest/verify/rlp.ts'
 import { writeTransaction } from '#ingest/verify/transaction.ts'
 import { orderedTrieRoot } from '#ingest/verify/trie.ts'
 import { address, hash } from '../primitives.ts'
-import { cannedTransaction, type Digits, quantity } from './cannedTransaction.ts'
+import { type CannedKeys, cannedKeys, cannedTransaction, type Digits, quantity } from './cannedTransaction.ts'
 
 export interface ChainShape {
   readonly name: string
@@ -37,17 +37,24 @@ const writer = new RlpWriter()
 /** The blocks of a shape, in order; the same at every call. */
 export function* cannedChain(shape: ChainShape): Generator<CannedBlock, void, undefined> {
   const digits = digitSource(1)
+  const keys = cannedKeys()
   let parentHash = `0x${'00'.repeat(32)}`
   for (let number = 0; number < shape.blocks; number++) {
-    const block = cannedBlock(shape, number, parentHash, digits)
+    const block = cannedBlock(shape, number, parentHash, digits, keys)
     parentHash = block.hash
     yield block
   }
 }
 
-function cannedBlock(shape: ChainShape, number: number, parentHash: string, digits: Digits): CannedBlock {
+function cannedBlock(
+  shape: ChainShape,
+  number: number,
+  parentHash: string,
+  digits: Digits,
+  keys: CannedKeys,
+): CannedBlock {
   const transactions = Array.from({ length: shape.txsPerBlock }, (_, index) =>
-    cannedTransaction(writer, number, index, digits),
+    cannedTransaction(writer, number, index, digits, keys),
   )
   const receipts = transactions.map((tx, index) => receipt(shape, tx, index, digits))
   const bytes = new ByteBuffer(0)

@@ -1,4 +1,5 @@
 /** Reads what was written again from the node. Only the process that writes does: it has the node's attention already. */
+import { everySender } from '#ingest/verify/senderSample.ts'
 import { Audit } from '#store/Audit.ts'
 import { databaseOf } from '#store/clickhouse/template.ts'
 import type { Writing } from './writing.ts'
@@ -14,7 +15,7 @@ export function auditOf({ options, source, pool, state, activity }: Writing): Au
   return new Audit({
     chainId,
     source,
-    decode: (raw) => pool.decode(raw),
+    decode: (raw) => pool.decode(raw, undefined, everySender),
     postgres,
     clickhouse,
     schema,

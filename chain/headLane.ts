@@ -11,11 +11,11 @@ export async function runHeadLane(
   sink: PostgresHeadSink,
   signal: AbortSignal,
 ): Promise<void> {
-  const { options, limits, source, pool, activity } = writing
+  const { options, limits, source, decode, activity } = writing
   const { identity, runtime, log } = options
   const lane = {
     source,
-    decode: pool.decode,
+    decode,
     failpoint: visitListed(runtime.failpoint),
     lane: 'head' as const,
     sink,

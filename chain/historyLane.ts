@@ -61,10 +61,10 @@ function fill(
   target: BlockRange,
   signal: AbortSignal,
 ): Promise<void> {
-  const { options, source, pool } = writing
+  const { options, source, decode } = writing
   const { runtime, log } = options
   const failpoint = visitListed(runtime.failpoint)
-  const lane = { source, decode: pool.decode, failpoint, lane: 'history' as const, sink }
+  const lane = { source, decode, failpoint, lane: 'history' as const, sink }
   const observe = (event: HistoryEvent) => observeHistory(writing, event)
   return fillHistory(
     lane,

@@ -1,6 +1,7 @@
 /** What a chain is put together from, and the bounds of its work. */
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
+import { SENDERS_ONE_IN } from '#ingest/verify/senderSample.ts'
 import type { CallContracts } from '#store/folds/contractCalls.ts'
 import type { ChainIdentity } from '#store/ledger.ts'
 import type { Postgres } from '#store/postgres.ts'
@@ -40,6 +41,8 @@ export interface ChainLimits {
   /** Ten minutes of a chain with two blocks a second: catching up takes longer than starting anew at the head. */
   readonly sealGapBlocks: number
   readonly leaseMs: number
+  /** Of so many transactions the sender of one is recovered before it is stored; the audit recovers all. */
+  readonly sendersOneIn: number
 }
 
 export const usualLimits: ChainLimits = {
@@ -48,4 +51,5 @@ export const usualLimits: ChainLimits = {
   batchBlocksMax: 250,
   sealGapBlocks: 1_200,
   leaseMs: 10_000,
+  sendersOneIn: SENDERS_ONE_IN,
 }

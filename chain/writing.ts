@@ -1,9 +1,11 @@
 /** What the lanes of one chain share while this process writes it. */
 import type { ByteBudget } from '#ingest/byteBudget.ts'
 import type { AheadOptions } from '#ingest/fetchAhead.ts'
-import type { Source } from '#ingest/source.ts'
+import type { Decode } from '#ingest/sink.ts'
+import type { RawRange, Source } from '#ingest/source.ts'
 import type { ChainState } from '#store/chainState.ts'
 import type { BatchCache } from '#store/clickhouse/batchCache.ts'
+import type { EncodedBatch } from '#transform/batch.ts'
 import type { DecodePool } from '#transform/decodePool.ts'
 import type { ChainActivity } from './activity.ts'
 import type { ChainLimits, ChainOptions } from './options.ts'
@@ -14,6 +16,8 @@ export interface Writing {
   /** Never answers a range across two ClickHouse partitions. */
   readonly source: Source
   readonly pool: DecodePool
+  /** Of what nodes answer: some senders are recovered. */
+  readonly decode: Decode<EncodedBatch, RawRange>
   /** Batches between Postgres and ClickHouse. */
   readonly cache: BatchCache
   readonly budget: ByteBudget

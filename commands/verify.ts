@@ -1,5 +1,6 @@
 /** `millrace verify`: re-reads the node and both stores and names every table and block that differs. */
 import { newestSegment } from '#ingest/range.ts'
+import { everySender } from '#ingest/verify/senderSample.ts'
 import { databaseOf } from '#store/clickhouse/template.ts'
 import { readCoverage } from '#store/lane.ts'
 import { readChainIdentity } from '#store/ledger.ts'
@@ -70,7 +71,7 @@ async function verifyChain(
     return await verifyRange(
       {
         source,
-        decode: (raw) => pool.decode(raw),
+        decode: (raw) => pool.decode(raw, undefined, everySender),
         postgres: engines.postgres,
         clickhouse: engines.clickhouse,
         schema: schemaOf(chainId),

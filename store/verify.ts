@@ -6,6 +6,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { fetchVerified } from '#ingest/fetchVerified.ts'
 import { type BlockRange, difference, intersection, type RangeSet } from '#ingest/range.ts'
 import type { Source } from '#ingest/source.ts'
+import { SenderRefutedError } from '#ingest/verify/senderRefutedError.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { analyticsTableNames, ledgerTableNames, type TableName } from '#transform/tables.ts'
 import { readArchive } from './archive.ts'
@@ -20,8 +21,11 @@ export interface Difference {
   readonly block: number
   readonly expectedRows: number
   readonly foundRows: number
-  /** `count`: rows are missing or doubled. `content`: as many rows, but not the same. */
-  readonly kind: 'count' | 'content'
+  /**
+   * `count`: rows are missing or doubled. `content`: as many rows, but not the same. `sender`: the node says what is stored,
+   * but a transaction was signed by another account; the rows counted are that one.
+   */
+  readonly kind: 'count' | 'content' | 'sender'
 }
 
 export interface VerifyReport {
@@ -36,6 +40,7 @@ export interface VerifyReport {
 
 export interface VerifyOptions {
   readonly source: Source
+  /** Recovers every sender. */
   readonly decode: (raw: Awaited<ReturnType<Source['fetch']>>) => Promise<EncodedBatch>
   readonly postgres: Postgres
   readonly clickhouse: ClickHouseClient
@@ -48,9 +53,12 @@ export interface VerifyOptions {
 /** For people: where, and what is there instead. */
 export const describeDifference = (found: Difference): string => {
   const { store, table, block, kind, expectedRows, foundRows } = found
-  const what =
-    kind === 'count' ? `${foundRows} rows instead of ${expectedRows}` : 'other content than the node says'
-  return `${store} ${table} block ${block}: ${what}`
+  const words = {
+    count: `${foundRows} rows instead of ${expectedRows}`,
+    content: 'other content than the node says',
+    sender: 'a sender who did not sign, as the node says it',
+  }
+  return `${store} ${table} block ${block}: ${words[kind]}`
 }
 
 /** Differences reported at most; a store that is wrong everywhere need not be listed whole. */
@@ -60,8 +68,7 @@ const PIECE_BLOCKS = 100
 
 /** Compares `range`. @throws what the node or a store throws; a difference is an answer, not an error. */
 export async function verifyRange(options: VerifyOptions, range: BlockRange): Promise<VerifyReport> {
-  const { postgres, schema, source, decode, onProgress } = options
-  const fetcher = { source, decode, failpoint: () => {}, lane: 'history' as const }
+  const { postgres, schema, onProgress } = options
   const coverage = {
     postgres: await readCoverage(postgres.pool, schema, 'postgres'),
     clickhouse: await readCoverage(postgres.pool, schema, 'clickhouse'),
@@ -70,11 +77,11 @@ export async function verifyRange(options: VerifyOptions, range: BlockRange): Pr
   const proofs = { provedBlocks: 0, unprovableBlocks: 0 }
   for (let from = range.from; from <= range.to; ) {
     const asked = { from, to: Math.min(range.to, from + PIECE_BLOCKS - 1) }
-    const { batch } = await fetchVerified(fetcher, asked)
-    differences.push(...(await comparePiece(options, batch, coverage)))
-    proofs.provedBlocks += batch.proofs.provedBlocks
-    proofs.unprovableBlocks += batch.proofs.unprovableBlocks
-    from = batch.range.to + 1
+    const piece = await comparePiece(options, asked, coverage)
+    differences.push(...piece.differences)
+    proofs.provedBlocks += piece.provedBlocks
+    proofs.unprovableBlocks += piece.unprovableBlocks
+    from = piece.to + 1
     onProgress?.(from - range.from, range.to - range.from + 1)
     if (differences.length >= DIFFERENCES_MAX) break
   }
@@ -93,10 +100,54 @@ export async function verifyRange(options: VerifyOptions, range: BlockRange): Pr
   }
 }
 
-async function comparePiece(
+type Coverage = Readonly<Record<StoreName, RangeSet>>
+
+/** What was compared, up to `to`. */
+interface Piece extends Pick<VerifyReport, 'differences' | 'provedBlocks' | 'unprovableBlocks'> {
+  readonly to: number
+}
+
+/** Compares the range, or its beginning. */
+async function comparePiece(options: VerifyOptions, range: BlockRange, coverage: Coverage): Promise<Piece> {
+  const { source, decode } = options
+  const fetcher = { source, decode, failpoint: () => {}, lane: 'history' as const }
+  try {
+    const { batch } = await fetchVerified(fetcher, range)
+    const differences = await compareBatch(options, batch, coverage)
+    return { ...batch.proofs, to: batch.range.to, differences }
+  } catch (error) {
+    if (!(error instanceof SenderRefutedError) || !(await isStored(options, error))) throw error
+    const { blockNumber: block } = error
+    if (block > range.from) return comparePiece(options, { from: range.from, to: block - 1 }, coverage)
+    const lie = {
+      store: 'postgres',
+      table: 'txs',
+      block,
+      expectedRows: 1,
+      foundRows: 1,
+      kind: 'sender',
+    } as const
+    return { to: block, differences: [lie], provedBlocks: 0, unprovableBlocks: 0 }
+  }
+}
+
+/** Whether a lie about a sender was believed when it was told first: few senders are recovered before a block is stored. */
+async function isStored(
+  { postgres, schema, decode }: VerifyOptions,
+  { blockNumber }: SenderRefutedError,
+): Promise<boolean> {
+  try {
+    await decode(await readArchive(postgres.pool, schema, { from: blockNumber, to: blockNumber }))
+    return false
+  } catch (error) {
+    return error instanceof SenderRefutedError
+  }
+}
+
+async function compareBatch(
   options: VerifyOptions,
   batch: EncodedBatch,
-  coverage: Readonly<Record<StoreName, RangeSet>>,
+  coverage: Coverage,
 ): Promise<Difference[]> {
   const { postgres, clickhouse, schema, database } = options
   const differences: Difference[] = []

@@ -1,8 +1,9 @@
 /** Errors of a worker as data and back: structured clone keeps an error's message, but neither its class nor its fields. */
 import { type NodeAnswerCode, NodeAnswerError } from '#ingest/verify/nodeAnswerError.ts'
+import { SenderRefutedError } from '#ingest/verify/senderRefutedError.ts'
 import { type ProvedPart, RefutedError } from '#ingest/verify/verifyBlock.ts'
 import { messageOf } from '../errors.ts'
-import { assertNever } from '../primitives.ts'
+import { assertNever, type Hex } from '../primitives.ts'
 import { EncodeError } from './encode/values.ts'
 
 export type DecodeFailure =
@@ -13,6 +14,13 @@ export type DecodeFailure =
       readonly blockNumber: number | undefined
     }
   | { readonly kind: 'refuted'; readonly part: ProvedPart; readonly blockNumber: number }
+  | {
+      readonly kind: 'sender'
+      readonly blockNumber: number
+      readonly txIndex: number
+      readonly told: Hex
+      readonly recovered: Hex | null
+    }
   | {
       readonly kind: 'encode'
       readonly table: string
@@ -29,6 +37,10 @@ export function describeFailure(error: unknown): DecodeFailure {
   }
   if (error instanceof RefutedError) {
     return { kind: 'refuted', part: error.part, blockNumber: error.blockNumber }
+  }
+  if (error instanceof SenderRefutedError) {
+    const { blockNumber, txIndex, told, recovered } = error
+    return { kind: 'sender', blockNumber, txIndex, told, recovered }
   }
   if (error instanceof EncodeError) {
     const { table, column, value, blockNumber } = error
@@ -48,6 +60,8 @@ export function reviveFailure(failure: DecodeFailure): Error {
       return new NodeAnswerError(failure.code, failure.field, failure.blockNumber)
     case 'refuted':
       return new RefutedError(failure.part, failure.blockNumber)
+    case 'sender':
+      return new SenderRefutedError(failure.blockNumber, failure.txIndex, failure.told, failure.recovered)
     case 'encode':
       return new EncodeError(failure.table, failure.column, failure.value, failure.blockNumber)
     case 'defect':

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url'
 import { move, Piscina, transferableSymbol, valueSymbol } from 'piscina'
 import { DecodeWorkerError } from '#ingest/decodeWorkerError.ts'
-import type { Decode } from '#ingest/sink.ts'
 import type { RawRange } from '#ingest/source.ts'
+import type { SenderSample } from '#ingest/verify/senderSample.ts'
 import type { Logger } from '../telemetry.ts'
 import type { EncodedBatch } from './batch.ts'
 import type { DecodeResult, DecodeTask } from './decode.worker.ts'
@@ -23,12 +23,13 @@ export interface DecodePoolOptions {
 /** Worker threads that turn fetched ranges into encoded batches. How much is in flight is the caller's to bound, in bytes. */
 export interface DecodePool {
   /**
+   * Recovers the senders of the sample; without one none, as of what our own archive holds.
    * The range's bytes are transferred, so they are gone for the caller; after a failure the range is fetched again.
-   * @throws NodeAnswerError, RefutedError or EncodeError, as decodeRange does.
+   * @throws NodeAnswerError, RefutedError, SenderRefutedError or EncodeError, as decodeRange does.
    * @throws DecodeWorkerError when the worker died; a new one takes its place.
    * @throws the signal's reason when aborted. A range that is already being decoded costs its thread then.
    */
-  readonly decode: Decode<EncodedBatch, RawRange>
+  decode(raw: RawRange, signal?: AbortSignal, senders?: SenderSample): Promise<EncodedBatch>
   /** Rejects what is still under way. */
   close(): Promise<void>
 }
@@ -52,7 +53,7 @@ export function createDecodePool(options: DecodePoolOptions): DecodePool {
   // A worker that dies while idle has no task to reject; without a listener its error would end the process.
   pool.on('error', (error: unknown) => log.error({ error }, 'a decode worker died while idle'))
   return {
-    decode: (raw, signal) => decode(pool, profile, raw, signal),
+    decode: (raw, signal, senders) => decode(pool, senders ? { ...profile, senders } : profile, raw, signal),
     close: () => pool.destroy(),
   }
 }

@@ -2,6 +2,7 @@
 import type { RpcBlock } from '#ingest/block.ts'
 import type { BlockRange } from '#ingest/range.ts'
 import type { ByteBuffer } from '#ingest/scan/byteBuffer.ts'
+import { assertSenders } from '#ingest/verify/senders.ts'
 import { assertNotRefuted, type BlockProof, verifyBlock } from '#ingest/verify/verifyBlock.ts'
 import { MillraceError } from '../errors.ts'
 import type { BlockRef } from '../primitives.ts'
@@ -27,6 +28,7 @@ export interface DecodedRange {
  * empty, whatever happens. `bytes` are in the form of RawRange.
  * @throws NodeAnswerError when the answer cannot be what was asked for.
  * @throws RefutedError when a block does not hash into its header, or not into its neighbour.
+ * @throws SenderRefutedError when a transaction is of another account than the node says.
  * @throws EncodeError when a value fits no column.
  */
 export function decodeRange(
@@ -111,9 +113,10 @@ function decodeAnswer(
   parent: BlockRef | undefined,
   encoder: BatchEncoder,
 ): BlockHead {
-  const { headerRule, checks } = rules.profile
+  const { headerRule, checks, senders } = rules.profile
   const proof = verifyBlock(block, receipts, { headerRule, checks, parent })
   assertNotRefuted(proof, number)
+  if (senders && checks === 'roots') assertSenders(block, proof, senders)
   const { rows } = encoder
   decodeBlock(rules, block, receipts.list, rows)
   parts.forEach((payload, part) => {

@@ -1,5 +1,6 @@
 /** What decoding has to know about a chain: which rules its headers, fees and transactions follow. */
 import type { HeaderRule } from '#ingest/verify/header.ts'
+import type { SenderSample } from '#ingest/verify/senderSample.ts'
 
 /**
  * `tempo`: type 0x76 transactions, fees paid in tokens by a closing Transfer. `evm`: everything else; fees in native wei.
@@ -18,4 +19,6 @@ export interface ChainProfile {
   readonly kind: ChainKind
   readonly headerRule: HeaderRule
   readonly checks: Checks
+  /** Whose senders are recovered besides the roots; absent, none are: what comes from our own archive was checked when it came. */
+  readonly senders?: SenderSample
 }

@@ -52,7 +52,7 @@ const audit = s.named('AuditStatus', {
       block: s.count,
       expectedRows: s.count,
       foundRows: s.count,
-      kind: s.oneOf(['count', 'content']),
+      kind: s.oneOf(['count', 'content', 'sender']),
     }),
   ),
   problem,

@@ -38,7 +38,7 @@ export function hasOpenEncoding(tx: RpcTransaction): boolean {
   return !isObject(tx.signature) || signatureText(tx.signature) === null
 }
 
-type Loose = Readonly<Record<string, unknown>>
+export type Loose = Readonly<Record<string, unknown>>
 
 function callItem(call: RpcCall): RlpItem {
   return [call.to, call.value, call.input ?? call.data]
@@ -132,12 +132,12 @@ function primitiveText(signature: Loose): string | null {
   }
 }
 
-function parity(signature: Loose): string | null {
+export function parity(signature: Loose): string | null {
   return hex(signature['yParity']) ?? hex(signature['v'])
 }
 
 /** A 256-bit number as 64 digits; nodes cut or keep its leading zeros. */
-function word(value: unknown): string {
+export function word(value: unknown): string {
   return (hex(value)?.slice(2) ?? '').padStart(64, '0')
 }
 
@@ -166,6 +166,6 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-function isObject(value: unknown): value is Loose {
+export function isObject(value: unknown): value is Loose {
   return typeof value === 'object' && value !== null
 }

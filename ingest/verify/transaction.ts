@@ -14,13 +14,18 @@ export type TransactionVerdict = 'own' | 'open' | 'contradicted'
 
 /** Puts the bytes of a transaction in front of what is written, and compares their hash with the transaction's own. */
 export function writeTransaction(writer: RlpWriter, tx: RpcTransaction): TransactionVerdict {
-  const fields = envelopes.get(tx.type)
-  if (fields === undefined) return 'open'
+  const fields = envelopeFields(tx)
+  if (fields === null) return 'open'
   const mark = writer.written
-  writer.writeList(fields(tx))
+  writer.writeList(fields)
   if (tx.type !== '0x0') writer.writeByte(Number(tx.type))
   if (keccak256Hex(writer.since(mark)) === tx.hash) return 'own'
   return isOpen(tx) ? 'open' : 'contradicted'
+}
+
+/** The fields of a transaction as they are hashed, its signature last; null for an envelope we do not know. */
+export function envelopeFields(tx: RpcTransaction): readonly RlpItem[] | null {
+  return envelopes.get(tx.type)?.(tx) ?? null
 }
 
 /** The fields of every known envelope, in the order they are hashed. */

@@ -24,7 +24,7 @@ export interface BlockProof {
   readonly parent: Verdict
   /** The block's hash is that of its header fields. */
   readonly header: Verdict
-  /** The transactions are those of the header. Not covered: `from`, and `gasPrice` of transactions that state a maximum. */
+  /** The transactions are those of the header. Not covered: `from` (senders.ts), and `gasPrice` of those that state a maximum. */
   readonly transactionsRoot: Verdict
   /** Logs, status and gas are those of the header. Not covered: effectiveGasPrice, contractAddress, to, feePayer, feeToken. */
   readonly receiptsRoot: Verdict

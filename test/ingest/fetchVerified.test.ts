@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { DecodeWorkerError } from '../../ingest/decodeWorkerError.ts'
 import { fetchVerified } from '../../ingest/fetchVerified.ts'
 import { NodeAnswerError } from '../../ingest/verify/nodeAnswerError.ts'
+import { SenderRefutedError } from '../../ingest/verify/senderRefutedError.ts'
 import { RefutedError } from '../../ingest/verify/verifyBlock.ts'
 import { decodeRefs, FakeChain, FakeSource } from './support/fakeChain.ts'
 
@@ -34,6 +35,12 @@ test('an answer that is wrong is', async () => {
   ])
   expect((await fetchVerified(fetcher, range)).batch.range).toEqual(range)
   expect(blamed).toHaveLength(2)
+})
+
+test('so is one that says another sender than signed', async () => {
+  const { fetcher, blamed } = fetcherFailing([new SenderRefutedError(1, 0, '0x55', '0x66')])
+  expect((await fetchVerified(fetcher, range)).batch.range).toEqual(range)
+  expect(blamed).toHaveLength(1)
 })
 
 test('workers that keep dying are told about in the end', async () => {

@@ -37,6 +37,8 @@ const withLogs = (receipts: readonly Receipt[]): Receipt =>
   first(receipts.filter(({ logs }) => logs.length > 0))
 const flipped = (hex: unknown): string =>
   `${String(hex).slice(0, -1)}${String(hex).endsWith('0') ? '1' : '0'}`
+/** From an account that did not sign it. */
+const stolen = (): Fields => ({ from: `0x${'5'.repeat(40)}` })
 /** Changes fields in place and gives the whole back. */
 const changed =
   <Whole, Part extends Fields>(part: (whole: Whole) => Part, change: (part: Part) => Fields) =>
@@ -98,6 +100,10 @@ const lies: Readonly<Record<string, Lie>> = {
   })),
   'a transaction less': { block: (block) => ({ ...block, transactions: block.transactions.slice(1) }) },
   'a transaction with another hash (L20)': ofTx(({ hash }) => ({ hash: flipped(hash) })),
+  'a transaction of another sender (L20)': {
+    block: changed((block: Block) => first(block.transactions), stolen),
+    receipts: changed((receipts: Receipt[]) => first(receipts), stolen),
+  },
   'a transaction with another input': ofTx(({ input }) => ({ input: `${input}00` })),
   'a transaction with another nonce': ofTx(() => ({ nonce: '0xffff' })),
 }

@@ -36,6 +36,7 @@ export const bugNames = [
   'history is taken back from Postgres alone',
   'fetches are not bounded',
   'the cache is not bounded',
+  'senders are taken as told',
 ] as const
 
 export type BugName = (typeof bugNames)[number]
@@ -43,6 +44,7 @@ export type BugName = (typeof bugNames)[number]
 /** What brings a bug out that the seeds' own mixtures hardly ever meet. */
 export const bugSwarms: Partial<Record<BugName, Partial<Swarm>>> = {
   'history is taken back from Postgres alone': staleHistory,
+  'senders are taken as told': { lieRate: 0.2, lies: ['L20 another transaction hash or sender'] },
 }
 
 export class Bugs {

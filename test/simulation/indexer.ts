@@ -12,6 +12,7 @@ import { FencedOutError, type Lease, waitForLease } from '#ingest/lease.ts'
 import type { BlockRange } from '#ingest/range.ts'
 import { createSource, type RpcSource } from '#ingest/rpc/rpcSource.ts'
 import type { RawRange } from '#ingest/source.ts'
+import { everySender } from '#ingest/verify/senderSample.ts'
 import type { Runtime } from '#runtime.ts'
 import { BatchCache } from '#store/clickhouse/batchCache.ts'
 import { ClickHouseLane } from '#store/clickhouse/lane.ts'
@@ -234,9 +235,10 @@ export class SimIndexer {
   #decode(raw: RawRange): Promise<SimBatch> {
     const { kernel, process, bugs, limits } = this.#options
     const checks = bugs.planted('links are the only check') ? 'links' : 'roots'
+    const senders = bugs.planted('senders are taken as told') ? {} : { senders: everySender }
     const travel = { thereMs: 0.1, backMs: kernel.random() * limits.decodeMs }
     return kernel.call(process, `${process.name} decodes ${raw.range.from}..${raw.range.to}`, travel, () => ({
-      ...decodeRange({ ...profile, checks }, raw.bytes, raw.range, encoder).batch,
+      ...decodeRange({ ...profile, checks, ...senders }, raw.bytes, raw.range, encoder).batch,
       bytes: raw.bytes,
     }))
   }

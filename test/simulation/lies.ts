@@ -26,7 +26,7 @@ export const lies = [
   'L16 malformed quantities',
   'L17 log indexes repeat',
   'L18 another bloom',
-  'L20 another transaction hash',
+  'L20 another transaction hash or sender',
 ] as const
 
 export type Lie = (typeof lies)[number]
@@ -51,8 +51,13 @@ export const tellLie = {
         }
       case 'L18 another bloom':
         return { ...block, logsBloom: `0x${'11'.repeat(256)}` }
-      case 'L20 another transaction hash':
-        return { ...block, transactions: renamed(block['transactions'] as readonly JsonObject[]) }
+      case 'L20 another transaction hash or sender': {
+        const transactions = block['transactions'] as readonly JsonObject[]
+        return {
+          ...block,
+          transactions: isSenderTold(block) ? transactions.map(stolen) : renamed(transactions),
+        }
+      }
       default:
         return block
     }
@@ -76,6 +81,8 @@ export const tellLie = {
         )
       case 'L17 log indexes repeat':
         return receipts.map((receipt) => withLogs(receipt, (log) => ({ ...log, logIndex: '0x0' })))
+      case 'L20 another transaction hash or sender':
+        return isSenderTold(block.block) ? receipts.map(stolen) : receipts
       default:
         return receipts
     }
@@ -109,6 +116,12 @@ export const tellLie = {
 
 const renamed = (transactions: readonly JsonObject[]): readonly JsonObject[] =>
   transactions.map((tx, index) => (index === 0 ? { ...tx, hash: keccak256('0xdead') } : tx))
+
+/** Half of the blocks, for the lie needs no chance of its own: seeds that once found something stay as they were. */
+const isSenderTold = (block: JsonObject): boolean => Number(block['number']) % 2 === 0
+
+/** Of another account, and the receipt agrees with the transaction. */
+const stolen = (item: JsonObject): JsonObject => ({ ...item, from: `0x${'5'.repeat(40)}` })
 
 function withLogs(receipt: JsonObject, change: (log: JsonObject) => JsonObject): JsonObject {
   return { ...receipt, logs: (receipt['logs'] as readonly JsonObject[]).map(change) }

@@ -20,6 +20,7 @@ const shortBugs: readonly BugName[] = [
   'blocks that are not final go to ClickHouse',
   'the cache is not bounded',
   'history is taken back from Postgres alone',
+  'senders are taken as told',
 ]
 
 const bodies = await makeBodies(25)

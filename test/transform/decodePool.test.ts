@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { DecodeWorkerError } from '#ingest/decodeWorkerError.ts'
 import { NodeAnswerError } from '#ingest/verify/nodeAnswerError.ts'
+import { SenderRefutedError } from '#ingest/verify/senderRefutedError.ts'
+import { everySender } from '#ingest/verify/senderSample.ts'
 import { RefutedError } from '#ingest/verify/verifyBlock.ts'
 import { silentLogger } from '#telemetry.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
@@ -67,6 +69,27 @@ describeWithShared('decode pool', () => {
     const answer = await pool.decode(rawOf(first(), cut)).catch((error: unknown) => error)
     expect(answer).toBeInstanceOf(NodeAnswerError)
     expect(answer).toMatchObject({ remedy: 'retry', code: 'json_invalid', blockNumber: first().range.from })
+  })
+
+  test('a sender that is not who signed is refuted where senders are recovered, with who it is', async () => {
+    const [, from = ''] = /"from":"(0x[0-9a-f]+)"/.exec(Buffer.from(first().bytes).toString()) ?? []
+    const stranger = `0x${'5'.repeat(40)}`
+    const lie = () =>
+      new TextEncoder().encode(Buffer.from(first().bytes).toString().replaceAll(from, stranger))
+    const refuted = await pool
+      .decode(rawOf(first(), lie()), undefined, everySender)
+      .catch((error: unknown) => error)
+    expect(refuted).toBeInstanceOf(SenderRefutedError)
+    expect(refuted).toMatchObject({
+      remedy: 'retry',
+      code: 'sender_refuted',
+      told: stranger,
+      recovered: from,
+    })
+    const { range } = await pool.decode(rawOf(first()), undefined, everySender)
+    expect(range).toEqual(first().range)
+    // Of our own archive none are: it was looked at when it came.
+    expect((await pool.decode(rawOf(first(), lie()))).range).toEqual(first().range)
   })
 
   test('aborting rejects with the reason, before and while decoding, and the pool goes on', async () => {
