@@ -20,10 +20,10 @@ const checkpointsProjection = { name: 'balance_checkpoints', version: 1 } as con
  * a third of the transfers' sides (measured); with fewer blocks they would be nearly as many.
  */
 const CHECKPOINT_BLOCKS = 512
-/** Checkpoints of one commit: bounds its rows, and how long it runs. */
-const CHECKPOINTS_AT_ONCE = 4
+/** Checkpoints of one commit: bounds its rows, how long it runs, and its memory (four of dense blocks held 323 MB). */
+const CHECKPOINTS_AT_ONCE = 1
 /** Of a sort: those of so many blocks, dense ones, stay in memory. */
-const WORK_MEMORY = '64MB'
+const WORK_MEMORY = '32MB'
 
 /** `checkpointBlocks`: blocks between two checkpoints; tests have fewer blocks than usual. */
 export function checkpointsFollower(checkpointBlocks: number = CHECKPOINT_BLOCKS): BlockFollower {
