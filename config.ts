@@ -1,5 +1,5 @@
 /**
- * Every setting: name, default, bounds and one sentence. Read once by main.ts; everything else receives the few values it
+ * Every setting: name, default, bounds and one sentence. Read once by the command line; everything else receives the few values it
  * needs. Environment variables describe one chain; several come from a JSON file named by CONFIG.
  */
 import { readFileSync } from 'node:fs'
