@@ -1,15 +1,15 @@
 /** The indexes of a chunk's detached tables, built once its rows are there. */
 import type pg from 'pg'
 import { ledgerTableNames, type TableName } from '#transform/tables.ts'
-import { partitionName, primaryKey } from './partitions.ts'
-import { type Postgres, relationOf } from './postgres.ts'
+import { keyColumns, partitionName } from './partitions.ts'
+import { type Postgres, quoteIdentifier, relationOf } from './postgres.ts'
 
 /**
- * Tables indexed at the same time, each on a connection of its own. Building is nearly all CPU, and the server's own parallel
- * workers are started anew for every index, which small ones do not repay. Two chunks may be at it, and the lanes need
- * connections too.
+ * Indexes built at the same time, each on a connection of its own, also of one table. Building is nearly all CPU, and the
+ * server's own parallel workers are started anew for every index, which small ones do not repay. Two chunks may be at it,
+ * and the lanes need connections too.
  */
-const TABLES_AT_ONCE = 2
+const BUILT_AT_ONCE = 2
 
 /** Building indexes takes longer than any statement of a live lane may. */
 const STATEMENT_TIMEOUT = '1h'
@@ -22,57 +22,114 @@ const SORT_MEMORY = '128MB'
 const STATISTICS_TARGET = 25
 
 /**
- * Builds on a chunk's tables every index their parents have; ATTACH then adopts them instead of building its own. Each table is a
+ * Builds on a chunk's tables every index their parents have; ATTACH then adopts them instead of building its own. Each index is a
  * transaction, so that what was built before a failure is not built again.
  */
 export async function indexDetached(postgres: Postgres, schema: string, fromBlock: number): Promise<void> {
-  const names = await postgres.transaction((client) => largestFirst(client, schema, fromBlock))
-  const work = async () => {
-    for (let name = names.shift(); name; name = names.shift()) {
-      const table = name
-      await postgres.transaction((client) => indexTable(client, schema, table, fromBlock))
-    }
-  }
-  const ends = await Promise.allSettled(Array.from({ length: TABLES_AT_ONCE }, work))
-  for (const end of ends) if (end.status === 'rejected') throw end.reason
-}
-
-/** The longest work begins first, or the last table would be built while the other connection has nothing to do. */
-async function largestFirst(client: pg.PoolClient, schema: string, fromBlock: number): Promise<TableName[]> {
-  const childOf = (name: TableName) => relationOf(schema, partitionName(name, fromBlock))
-  const { rows } = await client.query<{ name: TableName }>(
-    `SELECT name FROM unnest($1::text[], $2::text[]) AS t (name, child) ORDER BY pg_table_size(child::regclass) DESC`,
-    [ledgerTableNames, ledgerTableNames.map(childOf)],
+  const children = await postgres.transaction((client) => largestFirst(client, schema, fromBlock))
+  const missing = await postgres.transaction((client) => missingIndexes(client, schema, children))
+  await buildAll(
+    postgres,
+    missing.map((statement) => (client) => client.query(statement)),
   )
-  return rows.map(({ name }) => name)
+  // Statistics of indexed expressions need the indexes, and ANALYZE would wait for those of its table.
+  await buildAll(
+    postgres,
+    children.map((child) => (client) => complete(client, child)),
+  )
 }
 
-async function indexTable(
+/** A table of the chunk. */
+interface Child {
+  readonly name: TableName
+  readonly relation: string
+  readonly partition: string
+  /** Index of the primary key. */
+  readonly key: string
+}
+
+/** The longest work begins first, or the last index would be built while the other connection has nothing to do. */
+async function largestFirst(client: pg.PoolClient, schema: string, fromBlock: number): Promise<Child[]> {
+  const children = ledgerTableNames.map((name) => {
+    const partition = partitionName(name, fromBlock)
+    const key = quoteIdentifier(`${partition}_pkey`)
+    return { name, partition, key, relation: relationOf(schema, partition) }
+  })
+  const { rows } = await client.query<{ bytes: string }>(
+    'SELECT pg_table_size(relation::regclass)::text AS bytes FROM unnest($1::text[]) WITH ORDINALITY AS t (relation, n) ORDER BY n',
+    [children.map(({ relation }) => relation)],
+  )
+  const bytes = new Map(children.map((child, index) => [child, Number(rows[index]?.bytes)]))
+  return children.sort((a, b) => (bytes.get(b) ?? 0) - (bytes.get(a) ?? 0))
+}
+
+/** Statements that build what is not there yet, table by table. */
+async function missingIndexes(
   client: pg.PoolClient,
   schema: string,
-  name: TableName,
-  fromBlock: number,
-): Promise<void> {
-  await client.query(`
-    SET LOCAL statement_timeout = '${STATEMENT_TIMEOUT}';
-    SET LOCAL maintenance_work_mem = '${SORT_MEMORY}';
-    SET LOCAL max_parallel_maintenance_workers = 0;
-    SET LOCAL default_statistics_target = ${STATISTICS_TARGET}`)
-  const child = relationOf(schema, partitionName(name, fromBlock))
-  const keys = await client.query('SELECT 1 FROM pg_index WHERE indrelid = $1::regclass AND indisprimary', [
-    child,
-  ])
-  if (keys.rowCount === 0) await client.query(`ALTER TABLE ${child} ADD ${primaryKey(name)}`)
-  const missing = await client.query<{ shape: string }>(missingIndexesSql, [relationOf(schema, name), child])
-  for (const { shape } of missing.rows) await client.query(`CREATE INDEX ON ${child} ${shape}`)
-  await client.query(`ANALYZE ${child}`)
+  children: readonly Child[],
+): Promise<string[]> {
+  const statements: string[] = []
+  for (const child of children) {
+    if (!(await hasPrimaryKey(client, child)))
+      statements.push(
+        `CREATE UNIQUE INDEX IF NOT EXISTS ${child.key} ON ${child.relation} (${keyColumns(child.name)})`,
+      )
+    const missing = await client.query<{ of: string; shape: string }>(missingShapesSql, [
+      relationOf(schema, child.name),
+      child.relation,
+    ])
+    // Names of their own: two builds at a time would be given the same.
+    for (const { of, shape } of missing.rows)
+      statements.push(
+        `CREATE INDEX ${quoteIdentifier(`${child.partition}_index_${of}`)} ON ${child.relation} ${shape}`,
+      )
+  }
+  return statements
 }
 
-/** An index's shape is its definition from USING on: what it indexes, without names. */
-const missingIndexesSql = `
+async function hasPrimaryKey(client: pg.PoolClient, { relation }: Child): Promise<boolean> {
+  const found = await client.query('SELECT FROM pg_index WHERE indrelid = $1::regclass AND indisprimary', [
+    relation,
+  ])
+  return found.rowCount === 1
+}
+
+/** An index's shape is its definition from USING on: what it indexes, without names. `of` is the parent's index. */
+const missingShapesSql = `
   WITH shapes AS (
-    SELECT indrelid, substring(pg_get_indexdef(indexrelid) FROM 'USING .*$') AS shape
+    SELECT indrelid, indexrelid, substring(pg_get_indexdef(indexrelid) FROM 'USING .*$') AS shape
     FROM pg_index WHERE indrelid IN ($1::regclass, $2::regclass) AND NOT indisprimary)
-  SELECT shape FROM shapes WHERE indrelid = $1::regclass
-  EXCEPT
-  SELECT shape FROM shapes WHERE indrelid = $2::regclass`
+  SELECT indexrelid::text AS of, shape FROM shapes
+  WHERE indrelid = $1::regclass AND shape NOT IN (SELECT shape FROM shapes WHERE indrelid = $2::regclass)
+  ORDER BY indexrelid`
+
+/** Makes the key's index the primary key, which takes a moment, and tells the planner what the table holds. */
+async function complete(client: pg.PoolClient, child: Child): Promise<void> {
+  if (!(await hasPrimaryKey(client, child)))
+    await client.query(`ALTER TABLE ${child.relation} ADD PRIMARY KEY USING INDEX ${child.key}`)
+  await client.query(`ANALYZE ${child.relation}`)
+}
+
+/** Does all work, some at a time, each piece in a transaction. @throws the first failure, once nothing is under way */
+async function buildAll(
+  postgres: Postgres,
+  works: readonly ((client: pg.PoolClient) => Promise<unknown>)[],
+): Promise<void> {
+  const left = [...works]
+  const workers = Array.from({ length: BUILT_AT_ONCE }, async () => {
+    for (let work = left.shift(); work; work = left.shift()) {
+      const next = work
+      await postgres.transaction(async (client) => {
+        await client.query(`
+          SET LOCAL statement_timeout = '${STATEMENT_TIMEOUT}';
+          SET LOCAL maintenance_work_mem = '${SORT_MEMORY}';
+          SET LOCAL max_parallel_maintenance_workers = 0;
+          SET LOCAL default_statistics_target = ${STATISTICS_TARGET}`)
+        await next(client)
+      })
+    }
+  })
+  const ends = await Promise.allSettled(workers)
+  for (const end of ends) if (end.status === 'rejected') throw end.reason
+}

@@ -80,13 +80,13 @@ export async function createDetached(
     await client.query(`
       CREATE TABLE IF NOT EXISTS ${child} (
         LIKE ${parent} INCLUDING DEFAULTS INCLUDING STORAGE,
-        ${keyedFromStart.has(name) ? `${primaryKey(name)},` : ''}
+        ${keyedFromStart.has(name) ? `PRIMARY KEY (${keyColumns(name)}),` : ''}
         CONSTRAINT block_bounds CHECK (${blockColumn} >= ${range.from} AND ${blockColumn} < ${range.to + 1}))`)
   }
 }
 
-export const primaryKey = (name: TableName): string =>
-  `PRIMARY KEY (${tables[name].key.map(quoteIdentifier).join(', ')})`
+/** Columns of a table's primary key, as SQL. */
+export const keyColumns = (name: TableName): string => tables[name].key.map(quoteIdentifier).join(', ')
 
 /** Attaches a chunk's tables, inside the caller's transaction. */
 export async function attachDetached(
