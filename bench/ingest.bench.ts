@@ -68,14 +68,18 @@ async function benchChain(chain: Chain): Promise<Line[]> {
   const node = await startCannedNode(chain)
   try {
     // The probe reads the canned chain's order of fields, which recordings do not have.
-    const probe = chain === 'recording' ? null : await runProbe(node)
+    const probe = async () => (chain === 'recording' ? [] : [await runProbe(node)])
+    const before = await probe()
     const links = await runPipeline(node, 'links')
+    const between = await probe()
     const roots = await runPipeline(node, 'roots')
+    const after = await probe()
     assertSame(links, roots)
+    // A machine is not as fast all the time: each run is compared with the probes right before and after it.
     return [
-      ...(probe ? [probeLine(chain, node, probe)] : []),
-      pipelineLine(chain, node, 'links checked', links, probe),
-      pipelineLine(chain, node, 'roots recomputed', roots, probe),
+      ...probeLines(chain, node, [...before, ...between, ...after]),
+      pipelineLine(chain, node, 'links checked', links, [...before, ...between]),
+      pipelineLine(chain, node, 'roots recomputed', roots, [...between, ...after]),
       verificationLine(chain, links, roots),
     ]
   } finally {
@@ -83,12 +87,12 @@ async function benchChain(chain: Chain): Promise<Line[]> {
   }
 }
 
-function probeLine(chain: Chain, node: CannedNode, { seconds: wall, cpu, rows }: ProbeRun): Line {
-  return {
+function probeLines(chain: Chain, node: CannedNode, probes: readonly ProbeRun[]): Line[] {
+  return probes.map(({ seconds: wall, cpu, rows }) => ({
     subject: `${nameOf(chain)}: bare probe`,
     value: [seconds(wall), rates(chain, node, wall), cpuText(cpu)].join(', '),
     against: `${rows.toLocaleString('en-US')} rows into each store`,
-  }
+  }))
 }
 
 function pipelineLine(
@@ -96,9 +100,10 @@ function pipelineLine(
   node: CannedNode,
   name: string,
   run: PipelineRun,
-  probe: ProbeRun | null,
+  probes: readonly ProbeRun[],
 ): Line {
-  const [own, bare] = [totalCpu(run.committed), probe ? totalCpu(probe.cpu) : 0]
+  const ratio = (own: number, of: (probe: ProbeRun) => number) =>
+    ((own * probes.length) / probes.reduce((sum, probe) => sum + of(probe), 0)).toFixed(2)
   return {
     subject: `${nameOf(chain)}: ${name}`,
     value: [
@@ -107,8 +112,8 @@ function pipelineLine(
       cpuText(run.committed),
       memory(run),
     ].join(', '),
-    against: probe
-      ? `${(run.committedSeconds / probe.seconds).toFixed(2)} × the probe's time, ${(own / bare).toFixed(2)} × its CPU, for ${(storedRows(run) / (2 * probe.rows)).toFixed(1)} × its rows`
+    against: probes[0]
+      ? `${ratio(run.committedSeconds, (probe) => probe.seconds)} × the probe's time, ${ratio(totalCpu(run.committed), ({ cpu }) => totalCpu(cpu))} × its CPU, for ${(storedRows(run) / (2 * probes[0].rows)).toFixed(1)} × its rows`
       : `${storedRows(run).toLocaleString('en-US')} rows into the two stores`,
   }
 }
@@ -127,8 +132,7 @@ function assertSame({ totals: one }: PipelineRun, { totals: other }: PipelineRun
   if (JSON.stringify(one) !== JSON.stringify(other)) throw new Error('two runs left different rows')
 }
 
-/** Derived rows count; the totals are `rows digest`. */
-/** Of both stores together, without the archive and its proofs. */
+/** Of both stores together, derived rows too, without the archive and its proofs; the totals are `rows digest`. */
 const storedRows = ({ totals }: PipelineRun): number =>
   analyticsTableNames.reduce((sum, name) => {
     const rows = Number(totals[name]?.split(' ')[0])
