@@ -20,7 +20,7 @@ import { BatchCache } from '#store/clickhouse/batchCache.ts'
 import { PARTITION_BLOCKS } from '#store/clickhouse/lane.ts'
 import { CommitBell } from '#store/commits.ts'
 import type { FollowerStatus } from '#store/folds/driver.ts'
-import { postgresLeases } from '#store/leases.ts'
+import { chainLease, postgresLeases } from '#store/leases.ts'
 import { schemaOf } from '#store/postgres.ts'
 import { createDecodePool } from '#transform/decodePool.ts'
 import type { ChainProfile } from '#transform/profile.ts'
@@ -206,7 +206,7 @@ export class Chain {
     const { identity, postgres, runtime, log, holder } = this.#options
     return {
       store: postgresLeases(postgres),
-      name: `index:${identity.chainId}`,
+      name: chainLease(identity.chainId),
       holder,
       ttlMs: this.#writing.limits.leaseMs,
       runtime,

@@ -18,7 +18,8 @@ const mark = 'MILLRACE_ALLOCATOR'
 
 /**
  * The settings are read when a process starts and never again, so the program starts itself anew in the same process (same id, same
- * streams). What the operator set of them stays; where it cannot be done, the program takes more memory and nothing else.
+ * streams). An operator who sets anything of the allocator decides all of it; where a second start cannot be made, the program goes
+ * on and takes more memory.
  */
 export function applyAllocatorSettings(): void {
   if (process.env[mark]) {
@@ -27,7 +28,7 @@ export function applyAllocatorSettings(): void {
   }
   // A second start would have lost the channel to a parent, and fail for it.
   if (process.platform !== 'linux' || process.connected) return
-  if (Object.keys(settings).some((name) => process.env[name])) return
+  if (Object.keys(process.env).some((name) => name.startsWith('MALLOC_') || name === 'GLIBC_TUNABLES')) return
   const args = [process.execPath, ...process.execArgv, ...process.argv.slice(1)]
   try {
     process.execve?.(process.execPath, args, { ...process.env, ...settings, [mark]: '1' })

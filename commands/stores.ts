@@ -3,7 +3,7 @@ import { visitListed } from '#ingest/failpoints.ts'
 import { acquireLease, type Lease } from '#ingest/lease.ts'
 import { openDataDir } from '#store/embedded/dataDir.ts'
 import { listChainIds } from '#store/heldChains.ts'
-import { postgresLeases } from '#store/leases.ts'
+import { chainLease, postgresLeases } from '#store/leases.ts'
 import { migrateApp, migrateChain, migrateClickHouse } from '#store/migrate.ts'
 import type { Config } from '../config.ts'
 import { SettingError } from '../errors.ts'
@@ -71,7 +71,7 @@ export async function withChainLease<Result>(
 ): Promise<Result> {
   const lease = await acquireLease({
     store: postgresLeases(engines.postgres),
-    name: `index:${chainId}`,
+    name: chainLease(chainId),
     holder,
     ttlMs: LEASE_MS,
     runtime,
@@ -79,7 +79,7 @@ export async function withChainLease<Result>(
     failpoint: visitListed(runtime.failpoint),
   })
   try {
-    await migrateChain(engines.postgres, chainId)
+    await migrateChain(engines.postgres, chainId, holder)
     await migrateClickHouse(engines.clickhouse, chainId, { cluster: config.clickhouseCluster })
     return await work(lease)
   } finally {

@@ -23,20 +23,26 @@ const STATISTICS_TARGET = 25
 
 /**
  * Builds on a chunk's tables every index their parents have; ATTACH then adopts them instead of building its own. Each index is a
- * transaction, so that what was built before a failure is not built again.
+ * transaction, so that what was built before a failure is not built again. `assertMayWrite` is asked before each: a writer that
+ * was replaced meanwhile may finish the one it is at, for which its successor waits.
  */
-export async function indexDetached(postgres: Postgres, schema: string, fromBlock: number): Promise<void> {
+export async function indexDetached(
+  postgres: Postgres,
+  schema: string,
+  fromBlock: number,
+  assertMayWrite: () => Promise<void>,
+): Promise<void> {
   const children = await postgres.transaction((client) => largestFirst(client, schema, fromBlock))
   const missing = await postgres.transaction((client) => missingIndexes(client, schema, children))
-  await buildAll(
-    postgres,
-    missing.map((statement) => (client) => client.query(statement)),
-  )
+  await buildAll(postgres, schema, missing, assertMayWrite)
   // Statistics of indexed expressions need the indexes, and ANALYZE would wait for those of its table.
-  await buildAll(
-    postgres,
-    children.map((child) => (client) => complete(client, child)),
-  )
+  await buildAll(postgres, schema, children.map(completion), assertMayWrite)
+}
+
+/** A piece of work. Two writers do not do one of a name at the same time, and the second finds it done. */
+interface Build {
+  readonly name: string
+  readonly run: (client: pg.PoolClient) => Promise<unknown>
 }
 
 /** A table of the chunk. */
@@ -52,8 +58,7 @@ interface Child {
 async function largestFirst(client: pg.PoolClient, schema: string, fromBlock: number): Promise<Child[]> {
   const children = ledgerTableNames.map((name) => {
     const partition = partitionName(name, fromBlock)
-    const key = quoteIdentifier(`${partition}_pkey`)
-    return { name, partition, key, relation: relationOf(schema, partition) }
+    return { name, partition, key: `${partition}_pkey`, relation: relationOf(schema, partition) }
   })
   const { rows } = await client.query<{ bytes: string }>(
     'SELECT pg_table_size(relation::regclass)::text AS bytes FROM unnest($1::text[]) WITH ORDINALITY AS t (relation, n) ORDER BY n',
@@ -63,30 +68,32 @@ async function largestFirst(client: pg.PoolClient, schema: string, fromBlock: nu
   return children.sort((a, b) => (bytes.get(b) ?? 0) - (bytes.get(a) ?? 0))
 }
 
-/** Statements that build what is not there yet, table by table. */
+/** Builds what is not there yet, table by table. */
 async function missingIndexes(
   client: pg.PoolClient,
   schema: string,
   children: readonly Child[],
-): Promise<string[]> {
-  const statements: string[] = []
+): Promise<Build[]> {
+  const builds: Build[] = []
   for (const child of children) {
+    const { name, partition, key, relation } = child
     if (!(await hasPrimaryKey(client, child)))
-      statements.push(
-        `CREATE UNIQUE INDEX IF NOT EXISTS ${child.key} ON ${child.relation} (${keyColumns(child.name)})`,
-      )
+      builds.push(creation('UNIQUE INDEX', key, `${relation} (${keyColumns(name)})`))
     const missing = await client.query<{ of: string; shape: string }>(missingShapesSql, [
-      relationOf(schema, child.name),
-      child.relation,
+      relationOf(schema, name),
+      relation,
     ])
     // Names of their own: two builds at a time would be given the same.
     for (const { of, shape } of missing.rows)
-      statements.push(
-        `CREATE INDEX ${quoteIdentifier(`${child.partition}_index_${of}`)} ON ${child.relation} ${shape}`,
-      )
+      builds.push(creation('INDEX', `${partition}_index_${of}`, `${relation} ${shape}`))
   }
-  return statements
+  return builds
 }
+
+const creation = (kind: string, name: string, on: string): Build => ({
+  name,
+  run: (client) => client.query(`CREATE ${kind} IF NOT EXISTS ${quoteIdentifier(name)} ON ${on}`),
+})
 
 async function hasPrimaryKey(client: pg.PoolClient, { relation }: Child): Promise<boolean> {
   const found = await client.query('SELECT FROM pg_index WHERE indrelid = $1::regclass AND indisprimary', [
@@ -99,37 +106,56 @@ async function hasPrimaryKey(client: pg.PoolClient, { relation }: Child): Promis
 const missingShapesSql = `
   WITH shapes AS (
     SELECT indrelid, indexrelid, substring(pg_get_indexdef(indexrelid) FROM 'USING .*$') AS shape
-    FROM pg_index WHERE indrelid IN ($1::regclass, $2::regclass) AND NOT indisprimary)
+    FROM pg_index WHERE indrelid IN ($1::regclass, $2::regclass) AND NOT indisunique)
   SELECT indexrelid::text AS of, shape FROM shapes
   WHERE indrelid = $1::regclass AND shape NOT IN (SELECT shape FROM shapes WHERE indrelid = $2::regclass)
   ORDER BY indexrelid`
 
 /** Makes the key's index the primary key, which takes a moment, and tells the planner what the table holds. */
-async function complete(client: pg.PoolClient, child: Child): Promise<void> {
-  if (!(await hasPrimaryKey(client, child)))
-    await client.query(`ALTER TABLE ${child.relation} ADD PRIMARY KEY USING INDEX ${child.key}`)
-  await client.query(`ANALYZE ${child.relation}`)
-}
+const completion = (child: Child): Build => ({
+  name: child.partition,
+  run: async (client) => {
+    if (!(await hasPrimaryKey(client, child)))
+      await client.query(
+        `ALTER TABLE ${child.relation} ADD PRIMARY KEY USING INDEX ${quoteIdentifier(child.key)}`,
+      )
+    await client.query(`ANALYZE ${child.relation}`)
+  },
+})
 
-/** Does all work, some at a time, each piece in a transaction. @throws the first failure, once nothing is under way */
+/** Does all of it, some at a time. @throws the first failure, once nothing is under way; nothing more is begun then */
 async function buildAll(
   postgres: Postgres,
-  works: readonly ((client: pg.PoolClient) => Promise<unknown>)[],
+  schema: string,
+  builds: readonly Build[],
+  assertMayWrite: () => Promise<void>,
 ): Promise<void> {
-  const left = [...works]
+  const left = [...builds]
   const workers = Array.from({ length: BUILT_AT_ONCE }, async () => {
-    for (let work = left.shift(); work; work = left.shift()) {
-      const next = work
-      await postgres.transaction(async (client) => {
-        await client.query(`
-          SET LOCAL statement_timeout = '${STATEMENT_TIMEOUT}';
-          SET LOCAL maintenance_work_mem = '${SORT_MEMORY}';
-          SET LOCAL max_parallel_maintenance_workers = 0;
-          SET LOCAL default_statistics_target = ${STATISTICS_TARGET}`)
-        await next(client)
-      })
+    for (let build = left.shift(); build; build = left.shift()) {
+      await assertMayWrite()
+      await buildOne(postgres, schema, build)
     }
   })
-  const ends = await Promise.allSettled(workers)
+  const ends = await Promise.allSettled(workers.map((worker) => worker.catch(stopAll(left))))
   for (const end of ends) if (end.status === 'rejected') throw end.reason
+}
+
+const stopAll =
+  (left: Build[]) =>
+  (error: unknown): never => {
+    left.length = 0
+    throw error
+  }
+
+function buildOne(postgres: Postgres, schema: string, { name, run }: Build): Promise<void> {
+  return postgres.transaction(async (client) => {
+    await client.query(`
+      SET LOCAL statement_timeout = '${STATEMENT_TIMEOUT}';
+      SET LOCAL maintenance_work_mem = '${SORT_MEMORY}';
+      SET LOCAL max_parallel_maintenance_workers = 0;
+      SET LOCAL default_statistics_target = ${STATISTICS_TARGET}`)
+    await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`${schema}.${name}`])
+    await run(client)
+  })
 }

@@ -5,6 +5,9 @@
 import type { LeaseGrant, LeaseStore } from '#ingest/lease.ts'
 import type { Postgres } from './postgres.ts'
 
+/** Name of the lease that a chain's writer holds. */
+export const chainLease = (chainId: number): string => `index:${chainId}`
+
 export function postgresLeases(postgres: Postgres): LeaseStore {
   return {
     acquire: (name, holder, ttlMs) => acquire(postgres, name, holder, ttlMs),

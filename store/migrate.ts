@@ -8,6 +8,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import type pg from 'pg'
 import { MillraceError } from '../errors.ts'
 import { type ClickHouseTopology, databaseOf, expandTemplate } from './clickhouse/template.ts'
+import { chainLease } from './leases.ts'
 import { type Postgres, quoteIdentifier, schemaOf } from './postgres.ts'
 
 interface Migration {
@@ -26,6 +27,9 @@ interface AppliedMigration {
 /** Serializes migrating programs; any constant does, as long as it is ours alone. */
 const MIGRATION_LOCK = 7_414_214_217
 
+/** Tables of a long chain may be dropped or changed, which takes longer than any statement of a live lane may. */
+const MIGRATION_TIMEOUT = '1h'
+
 const sqlFolder = new URL('../sql/', import.meta.url)
 
 /** Creates or brings up to date what all chains share. */
@@ -41,16 +45,35 @@ export async function migrateApp(postgres: Postgres): Promise<void> {
   })
 }
 
-/** Creates or brings up to date one chain's schema. */
-export async function migrateChain(postgres: Postgres, chainId: number): Promise<void> {
+/**
+ * Creates or brings up to date one chain's schema. An older program that writes the chain would not know the new one, so
+ * nothing is changed beside it; `holder` is who may hold the chain's lease. @throws ChainWrittenError
+ */
+export async function migrateChain(postgres: Postgres, chainId: number, holder?: string): Promise<void> {
   const schema = schemaOf(chainId)
   await postgres.transaction(async (client) => {
+    await client.query(`SET LOCAL statement_timeout = '${MIGRATION_TIMEOUT}'`)
     await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
     await client.query(`CREATE SCHEMA IF NOT EXISTS ${quoteIdentifier(schema)}`)
-    await applyMissing(client, schema, readMigrations('postgres/chain'), (sql) =>
-      client.query(sql.replaceAll('{schema}', quoteIdentifier(schema))),
-    )
+    const known = await client.query('SELECT FROM app.migrations WHERE scope = $1 LIMIT 1', [schema])
+    await applyMissing(client, schema, readMigrations('postgres/chain'), async (sql) => {
+      if (known.rowCount === 1) await assertNobodyWrites(client, chainId, holder)
+      await client.query(sql.replaceAll('{schema}', quoteIdentifier(schema)))
+    })
   })
+}
+
+async function assertNobodyWrites(
+  client: pg.PoolClient,
+  chainId: number,
+  holder: string | undefined,
+): Promise<void> {
+  const found = await client.query<{ holder: string }>(
+    'SELECT holder FROM app.leases WHERE name = $1 AND expires_at > clock_timestamp() AND holder IS DISTINCT FROM $2',
+    [chainLease(chainId), holder ?? null],
+  )
+  const writer = found.rows[0]
+  if (writer) throw new ChainWrittenError(chainId, writer.holder)
 }
 
 /**
@@ -147,6 +170,19 @@ export class MigrationNewerError extends MillraceError {
   constructor(scope: string, migration: string) {
     super(
       `DATABASE_URL: the database has migration ${migration} of ${scope}, which this program does not know; it was written by a newer version`,
+    )
+  }
+}
+
+/** Another program writes the chain in the form it has now. Nothing was changed. */
+export class ChainWrittenError extends MillraceError {
+  override readonly name = 'ChainWrittenError'
+  readonly code = 'chain_written'
+  readonly remedy = 'stop'
+
+  constructor(chainId: number, holder: string) {
+    super(
+      `DATABASE_URL: ${holder} writes chain ${chainId} and is of an older version; stop it before this one starts (if it was killed, its lease runs out in seconds)`,
     )
   }
 }

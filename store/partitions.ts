@@ -13,7 +13,7 @@ const HEAD_PARTITION_BLOCKS_MIN = 1 << 20
 /** With more partitions attached than this, planning a list costs more than reading it (64: 1.6 ms; 256: 9 ms). */
 const PARTITIONS_MAX = 64
 /**
- * A smaller chunk would spend its time on its 45 indexes and on attaching, not on rows: 12,000 blocks of two transactions took
+ * A smaller chunk would spend its time on its 50 indexes and on attaching, not on rows: 12,000 blocks of two transactions took
  * Postgres 6.5 CPU s in chunks of 4,096 until their rows were there, and take 2.0 in one.
  */
 const CHUNK_BLOCKS_MIN = 16_384

@@ -53,7 +53,7 @@ async function apply(
        INSERT INTO ${s}.balances AS b (token, holder, balance) SELECT token, holder, delta FROM net
        ON CONFLICT (holder, token) DO UPDATE SET balance = b.balance + excluded.balance
        RETURNING new.token AS token, coalesce(old.balance, 0) AS before, new.balance AS after),
-     moved AS (${movedSql}),
+     moved AS (${movedTotalsSql}),
      sent AS (
        SELECT token, count(*) AS transfers, min(ARRAY[block_num, log_idx]) AS first,
               min(block_timestamp) AS first_at, max(block_timestamp) AS last_at
@@ -77,7 +77,7 @@ async function apply(
 }
 
 /** Of each token: how many holders came or went, and by how much its supply moved. */
-const movedSql = `SELECT token, sum((after > 0)::int - (before > 0)::int) AS holders, sum(after - before) AS supply
+const movedTotalsSql = `SELECT token, sum((after > 0)::int - (before > 0)::int) AS holders, sum(after - before) AS supply
        FROM changed GROUP BY token`
 
 /** Writes the changes of the range's blocks above `coldTo`, and deletes those that have become cold. */
@@ -113,7 +113,7 @@ async function revert({ client, schema }: FollowerTransaction, fromBlock: number
        UPDATE ${s}.balances AS b SET balance = b.balance - net.delta FROM net
        WHERE b.holder = net.holder AND b.token = net.token
        RETURNING old.token AS token, old.balance AS before, new.balance AS after),
-     moved AS (${movedSql})
+     moved AS (${movedTotalsSql})
      UPDATE ${s}.token_totals AS t SET holder_count = t.holder_count + holders, total_supply = t.total_supply + supply
      FROM moved WHERE t.token = moved.token`,
     [fromBlock],

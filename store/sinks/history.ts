@@ -117,8 +117,8 @@ export class PostgresHistorySink implements HistorySink<EncodedBatch> {
   async attachChunk(chunk: Chunk): Promise<void> {
     const { postgres, schema, fence, failpoint } = this.#options
     // Not held while indexes are built, which takes long: the next writer would wait for it to take over.
-    await postgres.transaction((client) => assertFence(client, schema, fence))
-    await indexDetached(postgres, schema, chunk.range.from)
+    const assertMayWrite = () => postgres.transaction((client) => assertFence(client, schema, fence))
+    await indexDetached(postgres, schema, chunk.range.from, assertMayWrite)
     failpoint('postgres.chunk.attach')
     await postgres.transaction(async (client) => {
       await assertFence(client, schema, fence)

@@ -47,6 +47,11 @@ onLinux('what the operator set stays as it is', async () => {
   expect(said).toMatchObject({ started: ['MALLOC_ARENA_MAX=8'], handedOn: ['MALLOC_ARENA_MAX'] })
 })
 
+onLinux('whoever sets anything of the allocator decides all of it', async () => {
+  const { said } = await run({ MALLOC_TOP_PAD_: '65536' })
+  expect(said).toMatchObject({ started: ['MALLOC_TOP_PAD_=65536'] })
+})
+
 onLinux('a process that talks with its parent keeps the channel', async () => {
   const { said } = await run({}, 'ipc')
   expect(said).toMatchObject({ started: [], handedOn: [] })
@@ -56,7 +61,9 @@ async function run(
   settings: Readonly<Record<string, string>>,
   channel: 'ipc' | 'ignore' = 'ignore',
 ): Promise<{ readonly child: ChildProcess; readonly said: { readonly started: readonly string[] } }> {
-  const bare = Object.entries(process.env).filter(([name]) => !/^(MALLOC_|MILLRACE_)/.test(name))
+  const bare = Object.entries(process.env).filter(
+    ([name]) => !/^(MALLOC_|MILLRACE_|GLIBC_TUNABLES)/.test(name),
+  )
   const child = spawn(process.execPath, ['--stack-size=900', script, 'up', 'a b'], {
     env: { ...Object.fromEntries(bare), ...settings },
     stdio: ['ignore', 'pipe', 'inherit', channel],

@@ -4,7 +4,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openClickHouse, selectRows } from '#store/clickhouse/client.ts'
 import { databaseOf, expandTemplate } from '#store/clickhouse/template.ts'
-import { MigrationNewerError, migrateApp, migrateChain, migrateClickHouse } from '#store/migrate.ts'
+import { chainLease, postgresLeases } from '#store/leases.ts'
+import {
+  ChainWrittenError,
+  MigrationNewerError,
+  migrateApp,
+  migrateChain,
+  migrateClickHouse,
+} from '#store/migrate.ts'
 import { openPostgres, type Postgres, schemaOf, viewSchemaOf } from '#store/postgres.ts'
 import { relationsOf, replaceClickHouseViews, replacePostgresViews } from '#store/views.ts'
 import { silentLogger } from '#telemetry.ts'
@@ -114,6 +121,25 @@ describe('the schema', () => {
       { name: 'address_txs', kind: 'v' },
       { name: 'holder_deltas', kind: 'v' },
     ])
+  })
+
+  test('a schema is not changed beside a program that writes it as it was', async () => {
+    const last = await postgres.pool.query(
+      `DELETE FROM app.migrations WHERE (scope, number) = (SELECT scope, max(number) FROM app.migrations WHERE scope = $1 GROUP BY scope)
+       RETURNING *`,
+      [schemaOf(access.chainId)],
+    )
+    const leases = postgresLeases(postgres)
+    const lease = await leases.acquire(chainLease(access.chainId), 'older', 600_000)
+    if (!lease.granted) throw new Error('the lease was not free')
+    await expect(migrateChain(postgres, access.chainId, 'newer')).rejects.toThrow(ChainWrittenError)
+    await leases.release(chainLease(access.chainId), lease.fence)
+    const { scope, number, name, checksum } = last.rows[0]
+    await postgres.pool.query(
+      'INSERT INTO app.migrations (scope, number, name, checksum) VALUES ($1, $2, $3, $4)',
+      [scope, number, name, checksum],
+    )
+    await migrateChain(postgres, access.chainId, 'newer')
   })
 
   test('every view answers on both engines, and the reader sees its columns', async () => {

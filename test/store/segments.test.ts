@@ -5,6 +5,7 @@
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { BlockRange } from '#ingest/range.ts'
 import type { Chunk } from '#ingest/sink.ts'
+import { indexDetached } from '#store/chunkIndexes.ts'
 import { readCoverage, readLane } from '#store/lane.ts'
 import { historyTarget } from '#store/ledger.ts'
 import { chunkBlocks, headPartitionEnd } from '#store/partitions.ts'
@@ -26,6 +27,20 @@ async function partitionsOf(store: ChainStore, table: string): Promise<BlockRang
     .map(({ bound }) => (bound.match(/\d+/g) ?? []).map(Number))
     .map(([from = 0, end = 0]) => ({ from, to: end - 1 }))
     .sort((a, b) => a.from - b.from)
+}
+
+/** Indexes of the tables whose names are like this, those of their out-of-line values aside, and the index each belongs to. */
+async function indexesOf(
+  store: ChainStore,
+  tables: string,
+): Promise<{ index: number; parent: number | null }[]> {
+  const { rows } = await store.postgres.pool.query<{ index: number; parent: number | null }>(
+    `SELECT indexrelid::int AS index, inhparent::int AS parent
+     FROM pg_index JOIN pg_class t ON t.oid = indrelid LEFT JOIN pg_inherits ON inhrelid = indexrelid
+     WHERE t.relnamespace = $1::regnamespace AND t.relname LIKE $2 ORDER BY 1`,
+    [store.schema, tables],
+  )
+  return rows
 }
 
 describeWithShared('segments and partitions', () => {
@@ -113,6 +128,43 @@ describeWithShared('segments and partitions', () => {
     })
     if (resumed) await load(second, resumed, 25)
     await expectInPostgres(second, [batchOf(0, 59)])
+  })
+
+  test('attaching takes the indexes that were built before it, also when some were there already, and builds none', async () => {
+    const store = await open(60)
+    const [chunk] = await store.history.openChunks({ from: 0, to: 59 })
+    if (!chunk) throw new Error('no chunk was opened')
+    await store.history.appendToChunk(chunk, batchOf(0, 59))
+    const { pool } = store.postgres
+    // As a writer leaves it that ended midway, between a key's index and the key.
+    await pool.query(
+      `CREATE UNIQUE INDEX logs_from_0_pkey ON ${store.schema}.logs_from_0 (block_num, log_idx)`,
+    )
+    const mayWrite = () => Promise.resolve()
+    // Two at a time, as when one took over from another that was paused.
+    await Promise.all([1, 2].map(() => indexDetached(store.postgres, store.schema, 0, mayWrite)))
+    const built = await indexesOf(store, '%_from_0')
+    expect(built.length).toBeGreaterThan(40)
+    expect(built.filter(({ parent }) => parent !== null)).toEqual([])
+    const tipHash = chain.refAt(59).hash
+    await store.head.append(batchOf(60, 69))
+    await store.history.attachChunk({ ...chunk, tip: 59, tipHash })
+    const attached = await indexesOf(store, '%_from_0')
+    expect(attached.map(({ index }) => index)).toEqual(built.map(({ index }) => index))
+    expect(attached.filter(({ parent }) => parent === null)).toEqual([])
+  })
+
+  test('a writer that was replaced builds no further index', async () => {
+    const store = await open(60)
+    const [chunk] = await store.history.openChunks({ from: 0, to: 59 })
+    if (!chunk) throw new Error('no chunk was opened')
+    await store.history.appendToChunk(chunk, batchOf(0, 59))
+    const before = await indexesOf(store, '%_from_0')
+    const replaced = new Error('replaced')
+    await expect(indexDetached(store.postgres, store.schema, 0, () => Promise.reject(replaced))).rejects.toBe(
+      replaced,
+    )
+    expect(await indexesOf(store, '%_from_0')).toEqual(before)
   })
 
   test('a chunk that does not link to a neighbour is not attached, from either side', async () => {
