@@ -42,7 +42,7 @@ export interface ClickHouseTablesOptions {
 const KILL_POLL_MS = 100
 const KILL_POLLS_MAX = 100
 
-/** @throws ClickHouseFailure from each of its calls */
+/** @throws ClickHouseFailure from each of its calls, RowsFileError from `insert` */
 export class ClickHouseTables implements AnalyticsTables {
   readonly #client: ClickHouseClient
   readonly #database: string
@@ -75,27 +75,24 @@ export class ClickHouseTables implements AnalyticsTables {
     const buffers = nativeBlock(tables[name], pieces)
     const into = `INSERT INTO ${this.#database}.${name}`
     const options = insertOptions(token, rowCount)
+    if (this.#rowsFolder === null)
+      return this.#execute(`${into} FORMAT Native`, options, Readable.from(buffers, { objectMode: false }))
+    await withRowsFile(this.#rowsFolder, buffers, (path) => {
+      // Blocks stay in the file's order, so that a retry with the same token cuts the same parts.
+      const query = `${into} SELECT * FROM file({path: String}, 'Native') SETTINGS parallelize_output_from_storages = 0`
+      return this.#execute(query, { ...options, query_params: { path } })
+    })
+  }
+
+  /** @throws ClickHouseFailure */
+  async #execute(query: string, options: BaseQueryParams, values?: Readable): Promise<void> {
     try {
-      if (this.#rowsFolder === null)
-        return await this.#execute(
-          `${into} FORMAT Native`,
-          options,
-          Readable.from(buffers, { objectMode: false }),
-        )
-      await withRowsFile(this.#rowsFolder, buffers, (path) => {
-        // Blocks stay in the file's order, so that a retry with the same token cuts the same parts.
-        const query = `${into} SELECT * FROM file({path: String}, 'Native') SETTINGS parallelize_output_from_storages = 0`
-        return this.#execute(query, { ...options, query_params: { path } })
-      })
+      const { stream } = await this.#client.exec({ ...options, query, ...(values && { values }) })
+      stream.resume()
+      await new Promise((resolve, reject) => stream.on('end', resolve).on('error', reject))
     } catch (cause) {
       throw new ClickHouseFailure(cause)
     }
-  }
-
-  async #execute(query: string, options: BaseQueryParams, values?: Readable): Promise<void> {
-    const { stream } = await this.#client.exec({ ...options, query, ...(values && { values }) })
-    stream.resume()
-    await new Promise((resolve, reject) => stream.on('end', resolve).on('error', reject))
   }
 
   async endInserts(tokens: readonly string[]): Promise<boolean> {

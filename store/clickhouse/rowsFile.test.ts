@@ -1,7 +1,9 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import { ROWS_BYTES_MAX } from '../embedded/spoolFolder.ts'
 import { withRowsFile } from './rowsFile.ts'
 
 let folder: string
@@ -37,6 +39,43 @@ test('without the folder nothing is inserted', async () => {
   const written = withRowsFile(folder, [Uint8Array.of(1)], async () => {
     used = true
   })
-  await expect(written).rejects.toThrow('ENOENT')
+  await expect(written).rejects.toMatchObject({
+    code: 'rows_file_unwritable',
+    remedy: 'retry',
+    folder,
+    cause: { code: 'ENOENT' },
+  })
   expect(used).toBe(false)
+})
+
+test.each([
+  ['within the rows', 4_096],
+  ['before the first of them', 0],
+])('rows that do not fit are not inserted: room ends %s', (_, kilobytes) => {
+  const program = `
+    const { withRowsFile } = await import(process.argv[1])
+    let used = false
+    const rows = new Uint8Array(5 * 1024 * 1024)
+    const outcome = await withRowsFile(process.argv[2], [rows, rows], async () => { used = true }).catch((error) => error)
+    process.stdout.write(JSON.stringify({ code: outcome?.code, remedy: outcome?.remedy, folder: outcome?.folder, used }))`
+  const node = [process.execPath, '--input-type=module', '--eval', program]
+  // A file may not grow beyond the limit, which the system tells as it tells a full disk. Units are 512 bytes in some
+  // shells and 1024 in others: the limit is inside the first buffer either way.
+  const limited = ['-c', `ulimit -f ${kilobytes} && exec "$@"`, 'sh', ...node]
+  const { stdout, stderr } = spawnSync(
+    '/bin/sh',
+    [...limited, new URL('./rowsFile.ts', import.meta.url).href, folder],
+    { encoding: 'utf8', env: {} },
+  )
+  expect(stderr).toBe('')
+  expect(JSON.parse(stdout)).toEqual({ code: 'rows_file_full', remedy: 'retry', folder, used: false })
+  expect(readdirSync(folder)).toEqual([])
+})
+
+test('more rows than the engine takes in one piece are not written', async () => {
+  const piece = new Uint8Array(1024 * 1024)
+  const pieces = Array.from({ length: ROWS_BYTES_MAX / piece.length + 1 }, () => piece)
+  const written = withRowsFile(folder, pieces, async () => {})
+  await expect(written).rejects.toMatchObject({ code: 'rows_file_too_large', folder })
+  expect(readdirSync(folder)).toEqual([])
 })

@@ -4,27 +4,64 @@
  */
 import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { MillraceError, messageOf } from '../../errors.ts'
+import { errnoOf } from '../embedded/errors.ts'
+import { ROWS_BYTES_MAX } from '../embedded/spoolFolder.ts'
 
-/** Calls `use` with the path of a file that holds the buffers one after the other; it is gone afterwards. */
+/**
+ * Calls `use` with the path of a file that holds the buffers one after the other; it is gone afterwards.
+ * @throws RowsFileError when it cannot be written; what `use` throws is passed on
+ */
 export async function withRowsFile(
   folder: string,
   buffers: readonly Uint8Array[],
   use: (path: string) => Promise<void>,
 ): Promise<void> {
+  const bytes = buffers.reduce((sum, buffer) => sum + buffer.byteLength, 0)
+  if (bytes > ROWS_BYTES_MAX) throw new RowsFileError(folder, 'too_large')
   const path = join(folder, crypto.randomUUID())
   try {
-    await writeRows(path, buffers)
+    if ((await writeRows(folder, path, buffers)) < bytes) throw new RowsFileError(folder, 'full')
     await use(path)
   } finally {
     await rm(path, { force: true })
   }
 }
 
-async function writeRows(path: string, buffers: readonly Uint8Array[]): Promise<void> {
-  const file = await open(path, 'wx', 0o600)
+/** How many bytes were written: where room ends after the first of them, no error is raised. */
+async function writeRows(folder: string, path: string, buffers: readonly Uint8Array[]): Promise<number> {
   try {
-    await file.writev(buffers)
-  } finally {
-    await file.close()
+    const file = await open(path, 'wx', 0o600)
+    try {
+      return (await file.writev(buffers)).bytesWritten
+    } finally {
+      await file.close()
+    }
+  } catch (cause) {
+    throw new RowsFileError(folder, isFull(cause) ? 'full' : 'unwritable', { cause })
   }
+}
+
+const isFull = (error: unknown): boolean => ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(errnoOf(error) ?? '')
+
+/** Rows cannot be written to `folder` for the engine, which was not asked. The next try may find room there. */
+export class RowsFileError extends MillraceError {
+  override readonly name = 'RowsFileError'
+  readonly code: `rows_file_${RowsFileProblem}`
+  readonly remedy = 'retry'
+  readonly folder: string
+
+  constructor(folder: string, problem: RowsFileProblem, options?: ErrorOptions) {
+    super(`rows for ClickHouse cannot be written to ${folder}: ${textOf(problem, options?.cause)}`, options)
+    this.code = `rows_file_${problem}`
+    this.folder = folder
+  }
+}
+
+type RowsFileProblem = 'full' | 'too_large' | 'unwritable'
+
+function textOf(problem: RowsFileProblem, cause: unknown): string {
+  if (problem === 'full') return 'there is no room for them'
+  if (problem === 'too_large') return `they are more than ${ROWS_BYTES_MAX} bytes`
+  return messageOf(cause)
 }

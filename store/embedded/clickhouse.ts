@@ -16,8 +16,8 @@ import { asDataDirectoryError, EngineStartError } from './errors.ts'
 import { LogTail } from './logTail.ts'
 import { identityOf, isAlive, type ProcessIdentity, parseIdentity, waitForExit } from './processIdentity.ts'
 import type { QueryServerOptions } from './queryServer.ts'
-import { spoolFolder } from './requestBody.ts'
 import { readOrCreateSecret } from './secretFile.ts'
+import { clearSpoolFolder } from './spoolFolder.ts'
 import { type EngineProcess, Supervisor } from './supervisor.ts'
 
 export interface ClickHouseOptions {
@@ -87,7 +87,7 @@ export class EmbeddedClickHouse {
     return this.#password
   }
 
-  /** A file in it can be read by `file(path, format)`; emptied when the engine starts. */
+  /** A file in it can be read by `file(path, format)`; emptied at the start, made by the engine. */
   get rowsFolder(): string {
     return this.#rowsFolder
   }
@@ -113,12 +113,12 @@ export class EmbeddedClickHouse {
       this.#password = readOrCreateSecret(join(this.#folder, 'password'))
       this.#readerPassword = readOrCreateSecret(join(this.#folder, 'reader-password'))
       writeConfig(this.#folder, this.#options.readerGrants)
-      this.#rowsFolder = spoolFolder(this.#dataPath)
     } catch (error) {
       throw asDataDirectoryError(this.#dataDir, error)
     }
     assertSupported(this.#dataDir)
     await this.#endOrphan()
+    this.#clearRowsFolder()
     await this.#supervisor.start()
   }
 
@@ -129,6 +129,14 @@ export class EmbeddedClickHouse {
 
   get #dataPath(): string {
     return join(this.#folder, 'data')
+  }
+
+  #clearRowsFolder(): void {
+    try {
+      this.#rowsFolder = clearSpoolFolder(this.#dataPath)
+    } catch (error) {
+      throw asDataDirectoryError(this.#dataDir, error)
+    }
   }
 
   get #pidFile(): string {

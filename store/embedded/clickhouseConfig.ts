@@ -75,7 +75,7 @@ const mergeTree = {
   // a power cut would stay unseen. Costs a quarter more wall time for inserts of 100,000 rows.
   fsync_after_insert: '1',
   fsync_part_directory: '1',
-  // A file for each column from this size on, which no insert reaches and merged parts do: with the engine's 10 MB an
+  // A file for each column from this size on, which few inserts reach and merged parts do: with the engine's 10 MB an
   // insert of transactions makes 111 files, each of them made, filled, synced and removed again.
   min_bytes_for_wide_part: '67108864',
 }

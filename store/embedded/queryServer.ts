@@ -24,7 +24,7 @@ import {
 export interface QueryServerOptions {
   readonly dataPath: string
   readonly configFile: string
-  /** Where rows are read from; emptied at the start. */
+  /** Where rows are read from. */
   readonly spoolFolder: string
   readonly logins: Logins
   readonly limits: LaneLimits

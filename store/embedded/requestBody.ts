@@ -1,7 +1,6 @@
 /** Takes request bodies in, decompressed and bounded: statements into memory, rows into a file the engine reads. */
 
-import { createHash } from 'node:crypto'
-import { createWriteStream, mkdirSync, rmSync, statfsSync } from 'node:fs'
+import { createWriteStream, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { type Readable, Transform } from 'node:stream'
@@ -10,11 +9,10 @@ import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompre
 
 import { errnoOf } from './errors.ts'
 import { QueryError, queryError } from './queryError.ts'
+import { ROWS_BYTES_MAX } from './spoolFolder.ts'
 
 // A statement with its inline rows. More than that belongs in the body of a request with the statement in the URL.
 const STATEMENT_BYTES_MAX = 16 * 1024 * 1024
-// The indexer's largest batches are some 40 MB; what is in memory-backed files counts against the machine's memory.
-const ROWS_BYTES_MAX = 512 * 1024 * 1024
 
 /** The whole body in memory. @throws QueryError when it is too large or cannot be decompressed. */
 export async function readStatementBody(request: IncomingMessage): Promise<Buffer> {
@@ -31,11 +29,12 @@ export class Spool {
   readonly #folder: string
   #next = 0
 
-  /** Empties what a killed process left behind. */
+  /** Removes files that a killed child left behind. Others stay: the parent writes its own here, also while a child starts. */
   constructor(folder: string) {
     this.#folder = folder
-    rmSync(this.#folder, { recursive: true, force: true })
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
+    for (const name of readdirSync(this.#folder))
+      if (spooledName.test(name)) this.remove(join(this.#folder, name))
   }
 
   /** Writes the rows to a new file; undefined when there are none. Remove the file after use. */
@@ -67,23 +66,8 @@ export class Spool {
   }
 }
 
-const SHARED_MEMORY = '/dev/shm'
-// Containers come with 64 MB of it, less than a batch.
-const SHARED_MEMORY_FREE_MIN = 2 * ROWS_BYTES_MAX
-
-/** In memory where the machine offers it: the rows are read back at once and never needed again. */
-export function spoolFolder(dataPath: string): string {
-  try {
-    const { bavail, bsize } = statfsSync(SHARED_MEMORY)
-    if (bavail * bsize >= SHARED_MEMORY_FREE_MIN) {
-      const name = createHash('sha256').update(dataPath).digest('hex').slice(0, 16)
-      return join(SHARED_MEMORY, `millrace-${name}`)
-    }
-  } catch {
-    // No such file system here (macOS).
-  }
-  return join(dataPath, '..', 'spool')
-}
+/** Files of ours are numbered. */
+const spooledName = /^[0-9]+$/
 
 function openBody(request: IncomingMessage, bytesMax: number) {
   const decoder = decoderOf(request.headers['content-encoding'])

@@ -1,6 +1,6 @@
 /** Life and death of the engine's child process. */
 
-import { statSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { createClient } from '@clickhouse/client'
@@ -88,6 +88,31 @@ test('the engine of a killed program lets go of its directory for the next', asy
   const engine = await start(dataDir)
   expect(isAlive(identityOf(program.pids.clickhouse))).toBe(false)
   expect(await rowsOf(clientOf(engine), 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+})
+
+test('rows that a killed program left are removed, wherever they lie', async () => {
+  const dataDir = freshFolder()
+  const first = await start(dataDir)
+  const { rowsFolder } = first
+  await first.stop()
+  const onDisk = join(dataDir, 'clickhouse', 'spool')
+  for (const folder of [rowsFolder, onDisk]) {
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, 'rows'), 'left')
+  }
+  const second = await start(dataDir)
+  expect(readdirSync(second.rowsFolder)).toEqual([])
+  expect([rowsFolder, onDisk].filter((folder) => existsSync(join(folder, 'rows')))).toEqual([])
+})
+
+test('an engine that is started again removes its own rows and leaves those the program is writing', async () => {
+  const engine = await start(freshFolder())
+  const client = clientOf(engine)
+  for (const name of ['7', crypto.randomUUID()]) writeFileSync(join(engine.rowsFolder, name), '')
+  const { pid } = engine
+  process.kill(pid, 'SIGKILL')
+  await until(async () => engine.pid !== pid && (await client.ping()).success)
+  expect(readdirSync(engine.rowsFolder)).toEqual([expect.stringContaining('-')])
 })
 
 test('an engine of a killed program that hangs is ended', async () => {

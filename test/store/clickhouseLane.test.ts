@@ -1,6 +1,8 @@
 // Goal: exactly once in ClickHouse, whatever is lost on the way: an answer, a token, a row, a statement half done.
 // Method: the recorded chain through the real lane on the real engines; the client between them is made to misbehave, or
 // the engine's rows are changed by SQL; at the end every block's digest must be the encoder's.
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
@@ -121,6 +123,27 @@ describeWithShared('the ClickHouse lane', () => {
       if (!advanced) break
     }
     expect(lost).toBeGreaterThan(3)
+    await expectInClickHouse(store, batches)
+    expect(await attemptsOf(store)).toEqual([0])
+  })
+
+  test('a folder that takes no rows is named and tried again, and is no word of the engine', async () => {
+    const rowsFolder = join(tmpdir(), `millrace-${crypto.randomUUID()}`)
+    const store = await openWritten({ rowsFolder })
+    await expect(store.lane.step()).rejects.toMatchObject({
+      code: 'rows_file_unwritable',
+      remedy: 'retry',
+      folder: rowsFolder,
+    })
+    const stop = new AbortController()
+    const running = store.lane.run(stop.signal)
+    await expect.poll(() => store.lane.status.state, { timeout: 60_000 }).toBe('retrying')
+    stop.abort()
+    await running
+    expect(store.lane.status.problem).toContain(rowsFolder)
+    const next = await openChainStore({ headFrom: 40, beside: store })
+    onTestFinished(() => next.close())
+    await writeAll(next)
     await expectInClickHouse(store, batches)
     expect(await attemptsOf(store)).toEqual([0])
   })

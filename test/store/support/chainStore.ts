@@ -59,6 +59,8 @@ export interface ChainStoreOptions {
   /** What the sinks get to see of the engines, for engines that misbehave. */
   readonly wrapPostgres?: (postgres: Postgres) => Postgres
   readonly wrapClickHouse?: (clickhouse: ClickHouseClient) => ClickHouseClient
+  /** Another one than the engine's. */
+  readonly rowsFolder?: string
 }
 
 const genesisHash = hash(`0x${'00'.repeat(32)}`)
@@ -119,7 +121,7 @@ function openSinks(
   const clock = hurryingClock()
   const client = options.wrapClickHouse?.(clickhouse) ?? clickhouse
   // A statement that a test holds up on its way has to carry its rows.
-  const rowsFolder = options.wrapClickHouse ? null : clickhouseRowsFolder
+  const rowsFolder = options.wrapClickHouse ? null : (options.rowsFolder ?? clickhouseRowsFolder)
   const sink = new ClickHouseSink({
     tables: new ClickHouseTables({ client, database: databaseOf(chainId), clock, rowsFolder }),
     ledgerId: () => ledgerId,
