@@ -3,7 +3,7 @@
  * before plus one, so that its point takes one addition. Whoever sees two signatures knows all keys, which harms no canned chain.
  */
 import { createECDH } from 'node:crypto'
-import { inverseOf } from '#ingest/verify/p256.ts'
+import { inverseOf } from '#ingest/verify/inverseOf.ts'
 
 type CurveName = 'secp256k1' | 'prime256v1'
 

@@ -1,6 +1,7 @@
 /** ECDSA over P-256, by the OpenSSL inside Node. Numbers are given as 64 hex digits. */
 
 import { createECDH, createPublicKey, verify } from 'node:crypto'
+import { inverseOf } from './inverseOf.ts'
 
 export interface P256Signature {
   readonly r: string
@@ -65,18 +66,6 @@ function isOfSumOrDifference(x: bigint, x1: bigint, x2: bigint): boolean {
   const linear = 2n * ((x1 + x2) * (x1 * x2 - 3n) + 2n * b)
   const constant = (x1 * x2 + 3n) ** 2n - 4n * b * (x1 + x2)
   return (square * x * x - linear * x + constant) % prime === 0n
-}
-
-/** The inverse of a number modulo a prime, by Euclid: by Fermat it takes five times as long. */
-export function inverseOf(value: bigint, modulus: bigint): bigint {
-  let [low, high] = [value, modulus]
-  let [factor, before] = [1n, 0n]
-  while (low > 1n) {
-    const quotient = high / low
-    ;[high, low] = [low, high - quotient * low]
-    ;[before, factor] = [factor, before - quotient * factor]
-  }
-  return ((factor % modulus) + modulus) % modulus
 }
 
 const wordOf = (value: bigint): string => value.toString(16).padStart(64, '0')

@@ -102,12 +102,15 @@ export class RlpWriter {
     this.#bytes[start] = byte
   }
 
-  /** Puts the bytes of a `0x` text in front of what is written, without a prefix. The text must have been checked. */
+  /**
+   * Puts the bytes of a `0x` text in front of what is written, without a prefix. The text must have been checked if it is
+   * short (`nativeFrom`); a longer one that is no hex writes nothing, and never lets stand what was written there before.
+   */
   writeHex(text: string): void {
-    const size = text.length >> 1
-    const start = this.#take(size - 1)
-    if (size > nativeAbove) this.#bytes.write(text.slice(2), start, 'hex')
-    else decodeShort(text, this.#bytes, start)
+    const size = (text.length >> 1) - 1
+    const start = this.#take(size)
+    if (size < nativeFrom) decodeShort(text, this.#bytes, start)
+    else if (this.#bytes.write(text.slice(2), start, 'hex') < size) this.written -= size
   }
 
   #writeText(text: string): void {
@@ -158,8 +161,8 @@ export class RlpWriter {
 const emptyString = 0x80
 const emptyList = 0xc0
 
-/** Up to this many bytes a loop is faster than a call into Node's hex decoder (measured: even at 20 bytes). */
-const nativeAbove = 20
+/** For fewer bytes a loop is faster than a call into Node's hex decoder (measured: even at 20 bytes). */
+const nativeFrom = 20
 
 /** Up to this many bytes a loop is faster than making the view that `set` takes. */
 const copiedMax = 64

@@ -68,6 +68,16 @@ describe('the sender of an Ethereum transaction', () => {
     expect(given({ type: '0x76' })).toBe('unprovable')
   })
 
+  it('is the account without a key for which somebody chose the numbers (EIP-4788)', () => {
+    const input =
+      '0x60618060095f395ff33373fffffffffffffffffffffffffffffffffffffffe14604d57602036146024575f5ffd5b5f35801560495762001fff81069081541' +
+      '4603c575f5ffd5b62001fff01545f5260205ff35b5f5ffd5b62001fff42064281555f359062001fff015500'
+    const numbers = { nonce: '0x0', gasPrice: '0xe8d4a51000', gas: '0x3d090', value: '0x0' }
+    const signature = { v: '0x1b', r: '0x539', s: '0x1b9b6eb1f0' }
+    const tx = { type: '0x0', ...numbers, to: null, input, ...signature } as unknown as RpcTransaction
+    expect(recoverSender(tx)).toBe('0x0b799c86a49deeb90402691f1041aa3af2d3c875')
+  })
+
   it('is nobody where the numbers are no signature', () => {
     const [legacy] = parseBlock(built.block).transactions
     expect(recoverSender({ ...legacy, r: `0x${'f'.repeat(64)}` } as RpcTransaction)).toBe('nobody')
@@ -167,6 +177,27 @@ describe('the sender of a Tempo transaction', () => {
     const tx = await signed(access, false)
     const signature = { ...(tx.signature as object), keyId: `0x${'12'.repeat(20)}` }
     expect(recoverSender({ ...tx, signature } as RpcTransaction)).toBe('nobody')
+  })
+
+  it('cannot be proved of a passkey whose data the protocol admits none of, or names the challenge elsewhere', async () => {
+    const [, , webAuthn] = keys({})
+    if (!webAuthn) throw new Error('every kind is there')
+    const tx = await signed(webAuthn, false)
+    const given = Object(tx.signature)
+    const data = hexToBytes(given.webauthnData)
+    const [device, client] = [data.subarray(0, 37), Buffer.from(data.subarray(37)).toString()]
+    const told = (...parts: (string | Uint8Array)[]) => {
+      const webauthnData = toHex(Buffer.concat(parts.map((part) => Buffer.from(part))))
+      return recoverSender({ ...tx, signature: { ...given, webauthnData } } as unknown as RpcTransaction)
+    }
+    expect(told(device, client)).toBe(webAuthn.address.toLowerCase())
+    expect(told(device, client.replace('"challenge"', '"other"'))).toBe('unprovable')
+    expect(told(device, client.replace('}', ',"challenge":"another"}'))).toBe('unprovable')
+    expect(told(device, client.slice(0, -1))).toBe('unprovable')
+    expect(told(device, '{'.repeat(20_000))).toBe('unprovable')
+    expect(told(device, 'extension', client)).toBe('unprovable')
+    expect(told(device, client, ' '.repeat(1_920 - data.length))).toBe('nobody')
+    expect(told(device, client, ' '.repeat(1_921 - data.length))).toBe('unprovable')
   })
 
   it.each([

@@ -77,11 +77,10 @@ function primitiveSigner(signature: Loose, hash: Uint8Array): Sender {
     case 'p256':
       return ofKey((signature['preHash'] === true ? isP256OfMessage : isP256OfDigest)(hash, { r, s, x, y }))
     case 'webAuthn': {
-      const data = textOf(signature['webauthnData'])
-      const assertion = data && readAssertion(Buffer.from(data.slice(2), 'hex'))
-      if (!assertion) return 'unprovable'
-      const isAsked = assertion.challenge === Buffer.from(hash).toString('base64url')
-      return ofKey(isAsked && isP256OfMessage(assertion.message, { r, s, x, y }))
+      const data = Buffer.from(textOf(signature['webauthnData'])?.slice(2) ?? '', 'hex')
+      const message = readAssertion(data, Buffer.from(hash).toString('base64url'))
+      if (message === 'unknown') return 'unprovable'
+      return ofKey(message !== 'other' && isP256OfMessage(message, { r, s, x, y }))
     }
     default:
       return 'unprovable'
@@ -93,10 +92,10 @@ const parityOf = (text: string | null | undefined): 0 | 1 | undefined =>
 
 /**
  * What chains put where nobody signed: zeros (Tempo's system transactions, Polygon's state sync), ones (transactions that
- * came over a bridge on Moonbeam). No signature has numbers this small.
+ * came over a bridge on Moonbeam). Other small numbers are signatures that somebody chose, of accounts without a key (EIP-4788).
  */
-const isPlaceholder = (r: string, s: string): boolean => placeholder.test(r) && placeholder.test(s)
-const placeholder = /^0{48}/
+const isPlaceholder = (r: string, s: string): boolean => r === s && placeholder.test(r)
+const placeholder = /^0{63}[01]$/
 
 /** Text of a signature's field; nodes differ in the case of its digits. */
 function textOf(value: unknown): Hex | null {

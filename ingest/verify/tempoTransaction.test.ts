@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { accessList, address, bytes, quantity, uint32, uint256, word } from '../../test/support/arbitrary.ts'
 import type { RpcTransaction } from '../block.ts'
 import { RlpWriter } from './rlp.ts'
+import { isObject } from './tempoTransaction.ts'
 import { writeTransaction } from './transaction.ts'
 
 const { z_SignatureEnvelope: SignatureEnvelope, z_TxEnvelopeTempo: TxEnvelopeTempo } = Transaction
@@ -129,6 +130,35 @@ function keyAnswer(key: typeof keyAuthorization extends fc.Arbitrary<infer Value
   }
 }
 
+function verdictOf(tx: object) {
+  return writeTransaction(new RlpWriter(), tx as unknown as RpcTransaction)
+}
+
+/** The bytes of a signature told as other parts than its own: of another kind, or with some bytes moved to the part beside it. */
+function retold(digits: string, signature: unknown, shift: number): object[] {
+  const part = (from: number, to?: number) => `0x${digits.slice(from, to)}`
+  const { length } = digits
+  const tail = (count: number) => part(length - 64 * count, length - 64 * (count - 1))
+  const asSecp256k1 = { type: 'secp256k1', r: part(0, -64), s: part(length - 64) }
+  const moved = 2 * shift
+  const asWebAuthn = {
+    type: 'webAuthn',
+    webauthnData: part(2, length - 256 - moved),
+    r: part(length - 256 - moved, length - 192),
+    s: tail(3),
+    pubKeyX: tail(2),
+    pubKeyY: tail(1),
+  }
+  const asKey = (version: string) => ({
+    version,
+    userAddress: part(2, 42 + moved),
+    signature: { type: 'secp256k1', r: part(42 + moved, 106 + moved), s: part(106 + moved) },
+  })
+  const isWebAuthn = isObject(signature) && signature['type'] === 'webAuthn'
+  const kinds = isWebAuthn ? [asWebAuthn] : []
+  return [asSecp256k1, { ...asSecp256k1, yParity: '0x2' }, asKey('v1'), asKey('v2'), ...kinds]
+}
+
 describe('a Tempo transaction', () => {
   it('is encoded as viem does, with any signature, sponsor, access key and delegations', () => {
     fc.assert(
@@ -166,6 +196,53 @@ describe('a Tempo transaction', () => {
         const wrong = { ...given, signature: { type: 'secp256k1', r: '0x1', s: '0x1', yParity } }
         expect(writeTransaction(new RlpWriter(), given as unknown as RpcTransaction)).toBe('own')
         expect(writeTransaction(new RlpWriter(), wrong as unknown as RpcTransaction)).toBe('contradicted')
+      }),
+    )
+  })
+
+  it('is contradicted when the bytes of its signature are told as other parts', () => {
+    fc.assert(
+      fc.property(envelope, fc.integer({ min: 1, max: 31 }), (tx, shift) => {
+        const plain = { ...tx, keyAuthorization: undefined, authorizationList: [] }
+        const given = answer(plain, TxEnvelopeTempo.serialize(plain as Envelope))
+        const digits = SignatureEnvelope.serialize(plain.signature).slice(2)
+        for (const signature of retold(digits, given.signature, shift))
+          expect([signature, verdictOf({ ...given, signature })]).toEqual([signature, 'contradicted'])
+      }),
+    )
+  })
+
+  it.each(['055', '005', '1b5'])('is contradicted when told as a multisig, with an r of 0x%s…', (first) => {
+    const words = { r: BigInt(`0x${first}${'5'.repeat(61)}`), s: BigInt(`0x${'7'.repeat(64)}`) }
+    fc.assert(
+      fc.property(envelope, (tx) => {
+        const signature = { type: 'secp256k1', signature: { ...words, yParity: 1 } } as const
+        const plain = { ...tx, signature, keyAuthorization: undefined, authorizationList: [] }
+        const given = answer(plain, TxEnvelopeTempo.serialize(plain as Envelope))
+        const digits = SignatureEnvelope.serialize(signature).slice(2)
+        expect(verdictOf(given)).toBe('own')
+        // An odd number of digits would get a zero in front of the tag.
+        for (const from of [2, 3])
+          expect(verdictOf({ ...given, signature: `0x${digits.slice(from)}` })).toBe('contradicted')
+      }),
+      { numRuns: 20 },
+    )
+  })
+
+  it('is contradicted when its signature is no hex, also where its bytes were written just before', () => {
+    const writer = new RlpWriter()
+    fc.assert(
+      fc.property(envelope, fc.constantFrom('r', 's', 'pubKeyX', 'pubKeyY', 'webauthnData'), (tx, part) => {
+        const plain = { ...tx, keyAuthorization: undefined, authorizationList: [] }
+        const given = answer(plain, TxEnvelopeTempo.serialize(plain as Envelope))
+        const signature: Record<string, unknown> = Object(given.signature)
+        const told = signature[part]
+        fc.pre(typeof told === 'string')
+        writer.rewind(0)
+        expect(writeTransaction(writer, given as unknown as RpcTransaction)).toBe('own')
+        const wrong = { ...given, signature: { ...signature, [part]: `${String(told).slice(0, -1)}z` } }
+        writer.rewind(0)
+        expect(writeTransaction(writer, wrong as unknown as RpcTransaction)).toBe('contradicted')
       }),
     )
   })

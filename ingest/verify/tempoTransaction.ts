@@ -1,7 +1,8 @@
 /**
  * Tempo's transaction envelope 0x76. Its signatures and authorizations come in several shapes that are still growing,
  * so they are read loosely: what has an unexpected shape is written as an empty string, and then the transaction's
- * hash does not match, which is the only verdict that counts.
+ * hash does not match, which is the only verdict that counts. What fits is read strictly, so that a signature's bytes have
+ * one reading: whoever sent the transaction is told by its parts (sender.ts), and only its bytes are proved.
  */
 
 import type { RpcCall, RpcTransaction } from '../block.ts'
@@ -35,7 +36,8 @@ export function tempoFields(tx: RpcTransaction, accessList: RlpItem): readonly R
  */
 export function hasOpenEncoding(tx: RpcTransaction): boolean {
   if (isObject(tx.keyAuthorization) || listOf(tx.aaAuthorizationList).length > 0) return true
-  return !isObject(tx.signature) || signatureText(tx.signature) === null
+  const text = signatureText(tx.signature)
+  return text === null || (typeof tx.signature === 'string' && text !== malformed)
 }
 
 export type Loose = Readonly<Record<string, unknown>>
@@ -95,42 +97,65 @@ function ruleItem(rule: unknown): RlpItem {
 }
 
 /**
- * A signature as the byte string in the envelope, or null for a kind we do not know. A secp256k1 signature has no
- * leading tag; 0x01 is P-256, 0x02 WebAuthn, 0x03 and 0x04 the access key of another account, 0x05 a multisig, which
- * nodes give as the bytes after the tag.
+ * A signature as the byte string in the envelope, null for a kind we do not know, `malformed` for parts that are none of
+ * their kind's. A secp256k1 signature has no leading tag, it is whatever has 65 bytes; 0x01 is P-256, 0x02 WebAuthn, 0x03 and
+ * 0x04 the access key of another account, 0x05 a multisig, which nodes give as the bytes after the tag.
  */
 function signatureText(signature: unknown): string | null {
-  if (typeof signature === 'string') return signature.startsWith('0x') ? `0x05${signature.slice(2)}` : null
+  if (typeof signature === 'string') return multisigText(signature)
   if (!isObject(signature)) return null
   if (!isObject(signature['signature'])) return primitiveText(signature)
   const inner = primitiveText(signature['signature'])
-  const user = signature['userAddress']
-  if (inner === null || typeof user !== 'string') return null
+  if (inner === null || inner === malformed) return inner
+  const user = hex(signature['userAddress'])
+  if (user?.length !== addressDigits) return malformed
   // A node from before version 2 has no version in its answers.
   const tag = (signature['version'] ?? 'v1') === 'v1' ? '03' : '04'
   return `0x${tag}${user.slice(2)}${inner.slice(2)}`
 }
 
-/** By parity. Any other parity gives a signature without its last byte, which no hash fits. */
+/** Fits no hash: no transaction has an empty signature. It is also what the writer makes of text that is no hex. */
+const malformed = '0x'
+
+const addressDigits = 2 + 2 * 20
+
+function multisigText(signature: string): string | null {
+  if (!signature.startsWith('0x')) return null
+  const isOther = signature.length === secp256k1Digits || signature.length % 2 !== 0
+  return isOther ? malformed : `0x05${signature.slice(2)}`
+}
+
+/** Of the text of 64 bytes; with a tag before them they are a secp256k1 signature. */
+const secp256k1Digits = 2 + 2 * 64
+
+function primitiveText(signature: Loose): string | null {
+  const { type, r, s, pubKeyX, pubKeyY } = signature
+  if (type !== 'secp256k1' && type !== 'p256' && type !== 'webAuthn') return null
+  if (!isWord(r) || !isWord(s)) return malformed
+  const rs = word(r) + word(s)
+  if (type === 'secp256k1') {
+    const recovery = recoveryBytes.get(parity(signature))
+    return recovery === undefined ? malformed : `0x${rs}${recovery}`
+  }
+  if (!isWord(pubKeyX) || !isWord(pubKeyY)) return malformed
+  const key = word(pubKeyX) + word(pubKeyY)
+  if (type === 'p256') return `0x01${rs}${key}${signature['preHash'] === true ? '01' : '00'}`
+  const data = hex(signature['webauthnData'])
+  return data === null || data.length % 2 !== 0 ? malformed : `0x02${data.slice(2)}${rs}${key}`
+}
+
+/** By parity. */
 const recoveryBytes: ReadonlyMap<string | null, string> = new Map([
   ['0x0', '1b'],
   ['0x1', '1c'],
 ])
 
-function primitiveText(signature: Loose): string | null {
-  const rs = word(signature['r']) + word(signature['s'])
-  const key = word(signature['pubKeyX']) + word(signature['pubKeyY'])
-  switch (signature['type']) {
-    case 'secp256k1':
-      return `0x${rs}${recoveryBytes.get(parity(signature)) ?? ''}`
-    case 'p256':
-      return `0x01${rs}${key}${signature['preHash'] === true ? '01' : '00'}`
-    case 'webAuthn':
-      return `0x02${hex(signature['webauthnData'])?.slice(2) ?? ''}${rs}${key}`
-    default:
-      return null
-  }
+/** No longer than a word: otherwise its digits could be told as those of the part beside it. */
+function isWord(value: unknown): boolean {
+  return typeof value === 'string' && value.length > 2 && value.length <= wordDigits && value.startsWith('0x')
 }
+
+const wordDigits = 2 + 64
 
 export function parity(signature: Loose): string | null {
   return hex(signature['yParity']) ?? hex(signature['v'])

@@ -2,31 +2,29 @@
 
 import { hash } from 'node:crypto'
 
-export interface Assertion {
-  /** What the signature is of. */
-  readonly message: Uint8Array
-  /** What the passkey was asked to sign, in base64url. */
-  readonly challenge: string
+/**
+ * The message that the passkey signed when it was asked for this challenge (base64url), from authenticator data and client
+ * data as they stand one behind the other. `other` when it was asked for something else; `unknown` for bytes that are neither,
+ * that the protocol admits none of, or that name the challenge in a way we do not read.
+ */
+export function readAssertion(data: Buffer, challenge: string): Uint8Array | 'other' | 'unknown' {
+  if (data.length > webAuthnBytesMax) return 'unknown'
+  const json = data.subarray(authenticatorBytes)
+  const asked = readChallenge(json)
+  if (asked === challenge)
+    return Buffer.concat([data.subarray(0, authenticatorBytes), hash('sha256', json, 'buffer')])
+  return asked === null || json.includes(challenge) ? 'unknown' : 'other'
 }
 
-/** Reads authenticator data and client data as they stand one behind the other. Null for bytes that are neither. */
-export function readAssertion(data: Uint8Array): Assertion | null {
-  for (let at = data.indexOf(brace, authenticatorBytesMin); at > 0; at = data.indexOf(brace, at + 1)) {
-    const challenge = readChallenge(data.subarray(at))
-    if (challenge === null) continue
-    const digest = hash('sha256', data.subarray(at), 'buffer')
-    return { message: Buffer.concat([data.subarray(0, at), digest]), challenge }
-  }
-  return null
-}
+/** A hash, flags and a counter. Tempo admits no device that adds more behind them. */
+const authenticatorBytes = 37
 
-/** A hash, flags and a counter; devices may add more behind them, which says nowhere how long it is. */
-const authenticatorBytesMin = 37
-const brace = 0x7b
+/** Of a signature (MAX_WEBAUTHN_SIGNATURE_LENGTH in tempo-primitives), less its four words. */
+const webAuthnBytesMax = 2_048 - 4 * 32
 
-function readChallenge(json: Uint8Array): string | null {
+function readChallenge(json: Buffer): string | null {
   try {
-    const client: unknown = JSON.parse(Buffer.from(json).toString('utf8'))
+    const client: unknown = JSON.parse(json.toString('utf8'))
     if (typeof client !== 'object' || client === null || !('challenge' in client)) return null
     return typeof client.challenge === 'string' ? client.challenge : null
   } catch {
