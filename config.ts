@@ -114,7 +114,8 @@ export const settings: readonly Setting[] = [
   {
     name: 'VERIFY',
     fallback: 'roots',
-    meaning: '`roots` recomputes every root and hash; `links` checks links, counts and indexes only.',
+    meaning:
+      '`roots` recomputes every root and hash, and recovers a sample of senders; `links` checks links, counts and indexes only.',
   },
   {
     name: 'AUDIT_PERCENT',

@@ -40,7 +40,7 @@ export interface VerifyReport {
 
 export interface VerifyOptions {
   readonly source: Source
-  /** Recovers every sender. */
+  /** Recovers every sender where the chain is verified by its roots; with links only, none. */
   readonly decode: (raw: Awaited<ReturnType<Source['fetch']>>) => Promise<EncodedBatch>
   readonly postgres: Postgres
   readonly clickhouse: ClickHouseClient
