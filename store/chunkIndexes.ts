@@ -32,6 +32,8 @@ export async function indexDetached(
   fromBlock: number,
   assertMayWrite: () => Promise<void>,
 ): Promise<void> {
+  // A chunk may be gone when its writer is no longer the writer.
+  await assertMayWrite()
   const children = await postgres.transaction((client) => largestFirst(client, schema, fromBlock))
   const missing = await postgres.transaction((client) => missingIndexes(client, schema, children))
   await buildAll(postgres, schema, missing, assertMayWrite)

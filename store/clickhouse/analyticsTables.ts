@@ -20,7 +20,7 @@ export interface TableCount {
 }
 
 export interface AnalyticsTables {
-  /** Of every table, also those that hold nothing of the range. */
+  /** Of every table, also those that hold nothing of the range, in the order of `analyticsTableNames`. */
   count(range: BlockRange): Promise<ReadonlyMap<TableName, TableCount>>
   /** All rows of the batches or none. A token the engine has seen before is dropped and acknowledged. */
   insert(name: TableName, batches: readonly EncodedBatch[], token: string): Promise<void>
@@ -66,6 +66,8 @@ export class ClickHouseTables implements AnalyticsTables {
       this.#client,
       sql.join(' UNION ALL '),
     )
+    // The engine asks them side by side and answers in any order; what is missing is inserted in that of the tables.
+    found.sort((a, b) => analyticsTableNames.indexOf(a.name) - analyticsTableNames.indexOf(b.name))
     return new Map(found.map(({ name, rows, block_sum }) => [name, { rows, blockSum: block_sum }]))
   }
 
