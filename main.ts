@@ -2,8 +2,8 @@
 /** The program's entry: how its process is to run, and then the command line, whose code is loaded after that. */
 import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
-import { setFlagsFromString } from 'node:v8'
 import { applyAllocatorSettings } from './commands/allocator.ts'
+import { countBuffersAsHeap } from './commands/externalMemory.ts'
 
 /** What turns answers into batches, and so fills memory with large buffers. */
 const decodingCommands = new Set(['up', 'backfill', 'verify', 'rederive'])
@@ -16,14 +16,6 @@ function keepCompiled(): void {
   const folder = join(import.meta.dirname, 'node_modules/.cache/millrace')
   process.env['NODE_COMPILE_CACHE'] ??= folder
   enableCompileCache(process.env['NODE_COMPILE_CACHE'])
-}
-
-/**
- * By itself V8 walks the whole heap whenever buffers outside it have grown by 64 MB, which loading does every second, although
- * nearly all of them are given back at once. Counted as part of the heap they move the next collection by what was kept.
- */
-function countBuffersAsHeap(): void {
-  setFlagsFromString('--external-memory-accounted-in-global-limit')
 }
 
 if (decodingCommands.has(process.argv[2] ?? '')) applyAllocatorSettings()

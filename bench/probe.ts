@@ -18,6 +18,7 @@ import { openClickHouse } from '#store/clickhouse/client.ts'
 import { startClickHouse } from '#store/embedded/clickhouse.ts'
 import { startPostgres } from '#store/embedded/postgres.ts'
 import { copyHeader, copyTrailer } from '#transform/encode/copy.ts'
+import { countBuffersAsHeap } from '../commands/externalMemory.ts'
 import { systemRuntime } from '../runtime.ts'
 import { silentLogger } from '../telemetry.ts'
 import type { ProbePiece } from './probeEncoder.ts'
@@ -39,6 +40,8 @@ export interface ProbedChain {
 /** What the parent says: where the chain is, and later that it may begin. */
 export type ProbeMessage = ({ readonly type: 'open' } & ProbedChain) | { readonly type: 'run' }
 
+// As the program does.
+countBuffersAsHeap()
 const runtime = systemRuntime()
 const REQUESTS_MAX = 6
 const THREADS = 2

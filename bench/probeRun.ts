@@ -19,10 +19,7 @@ type ProbeAnswer =
   | { readonly type: 'closed' }
 
 export async function runProbe(node: CannedNode): Promise<ProbeRun> {
-  const child = fork(fileURLToPath(new URL('./probe.ts', import.meta.url)), {
-    // As the program has it (main.ts).
-    execArgv: [...process.execArgv, '--external-memory-accounted-in-global-limit'],
-  })
+  const child = fork(fileURLToPath(new URL('./probe.ts', import.meta.url)))
   const answered = () =>
     new Promise<ProbeAnswer>((resolve, reject) => {
       child.once('message', (message: ProbeAnswer) => resolve(message))

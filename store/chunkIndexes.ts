@@ -62,12 +62,12 @@ async function largestFirst(client: pg.PoolClient, schema: string, fromBlock: nu
     const partition = partitionName(name, fromBlock)
     return { name, partition, key: `${partition}_pkey`, relation: relationOf(schema, partition) }
   })
-  const { rows } = await client.query<{ bytes: string }>(
-    'SELECT pg_table_size(relation::regclass)::text AS bytes FROM unnest($1::text[]) WITH ORDINALITY AS t (relation, n) ORDER BY n',
+  const { rows } = await client.query<{ place: number }>(
+    `SELECT place::int - 1 AS place FROM unnest($1::text[]) WITH ORDINALITY AS t (relation, place)
+     ORDER BY pg_table_size(relation::regclass) DESC`,
     [children.map(({ relation }) => relation)],
   )
-  const bytes = new Map(children.map((child, index) => [child, Number(rows[index]?.bytes)]))
-  return children.sort((a, b) => (bytes.get(b) ?? 0) - (bytes.get(a) ?? 0))
+  return rows.flatMap(({ place }) => children[place] ?? [])
 }
 
 /** Builds what is not there yet, table by table. */

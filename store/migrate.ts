@@ -55,9 +55,8 @@ export async function migrateChain(postgres: Postgres, chainId: number, holder?:
     await client.query(`SET LOCAL statement_timeout = '${MIGRATION_TIMEOUT}'`)
     await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
     await client.query(`CREATE SCHEMA IF NOT EXISTS ${quoteIdentifier(schema)}`)
-    const known = await client.query('SELECT FROM app.migrations WHERE scope = $1 LIMIT 1', [schema])
-    await applyMissing(client, schema, readMigrations('postgres/chain'), async (sql) => {
-      if (known.rowCount === 1) await assertNobodyWrites(client, chainId, holder)
+    await applyMissing(client, schema, readMigrations('postgres/chain'), async (sql, appliedBefore) => {
+      if (appliedBefore > 0) await assertNobodyWrites(client, chainId, holder)
       await client.query(sql.replaceAll('{schema}', quoteIdentifier(schema)))
     })
   })
@@ -115,7 +114,7 @@ async function applyMissing(
   client: pg.PoolClient,
   scope: string,
   migrations: readonly Migration[],
-  apply: (sql: string) => Promise<unknown>,
+  apply: (sql: string, appliedBefore: number) => Promise<unknown>,
 ): Promise<void> {
   const applied = await client.query<AppliedMigration>(
     'SELECT number, name, checksum FROM app.migrations WHERE scope = $1 ORDER BY number',
@@ -123,7 +122,7 @@ async function applyMissing(
   )
   assertKnown(scope, applied.rows, migrations)
   for (const migration of migrations.slice(applied.rows.length)) {
-    await apply(migration.sql)
+    await apply(migration.sql, applied.rows.length)
     await client.query('INSERT INTO app.migrations (scope, number, name, checksum) VALUES ($1, $2, $3, $4)', [
       scope,
       migration.number,

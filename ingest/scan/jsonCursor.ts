@@ -30,7 +30,7 @@ const scalarMax = 16
 /** Decimal digits that are exact as a number, whatever they are. */
 const decimalDigitsMax = 15
 /** 13 digits are 52 bits: exact as a number. */
-const exactDigits = 13
+export const exactDigits = 13
 const blank = 0x20
 
 /** Where a value stands in the source. */

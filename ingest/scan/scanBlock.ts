@@ -5,7 +5,7 @@
 import type { Address, Hash, Hex } from '../../primitives.ts'
 import type { ConsensusContext, RpcBlock } from '../block.ts'
 import { digits64, digits256 } from '../verify/shape.ts'
-import { ascii, declined, JsonCursor, type Slice } from './jsonCursor.ts'
+import { ascii, declined, exactDigits, JsonCursor, type Slice } from './jsonCursor.ts'
 import { JsonTexts } from './jsonTexts.ts'
 import { ObjectKeys, withKey } from './objectKeys.ts'
 import { addressBytes, bloomBytes, hashBytes } from './scannedReceipt.ts'
@@ -80,9 +80,6 @@ const smallNumber =
   (texts, header) => {
     header[field] = texts.readQuantity(exactDigits)
   }
-
-/** 13 digits are 52 bits. */
-const exactDigits = 13
 
 /** Fields that every block has come first, and first of all its name. */
 const required: Readonly<Record<string, ReadField>> = {

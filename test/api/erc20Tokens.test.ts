@@ -31,6 +31,11 @@ const functions = parseAbi([
   'function decimals() view returns (uint8)',
 ])
 
+interface RecordedReceipt {
+  readonly contractAddress: string | null
+  readonly status: string
+}
+
 interface Metadata {
   readonly name: string | null
   readonly symbol: string | null
@@ -124,12 +129,11 @@ describeWithShared('ERC-20 tokens', () => {
   test('say when a transaction created them, and nothing where a contract did', async () => {
     const createdAt = new Map(
       readRecording(recording).flatMap(({ block, receipts }) => {
-        // biome-ignore lint/suspicious/noExplicitAny: a node's JSON
-        const { timestamp } = block as any
+        const { timestamp } = block as { readonly timestamp: string }
         const at = new Date(Number(timestamp) * 1000).toISOString().replace('.000', '')
-        // biome-ignore lint/suspicious/noExplicitAny: a node's JSON
-        return (receipts as any[]).flatMap(({ contractAddress, status }): [string, string][] =>
-          contractAddress && status === '0x1' ? [[contractAddress, at]] : [],
+        return (receipts as readonly RecordedReceipt[]).flatMap(
+          ({ contractAddress, status }): [string, string][] =>
+            contractAddress && status === '0x1' ? [[contractAddress, at]] : [],
         )
       }),
     )
