@@ -100,7 +100,7 @@ export async function createServer<Services>(options: ServerOptions<Services>): 
   for (const endpoint of [...options.endpoints, document]) {
     addRoute(app, endpoint, { ...options, access, freshness, paging, deadlines })
   }
-  addReference(app)
+  addReference(app, { clock })
   app.options('*', (request, reply) => {
     const methods = table.methodsOf(request.url)
     if (methods.length === 0) throw new ApiError('not_found')

@@ -5,6 +5,9 @@
  */
 import { Worker } from 'node:worker_threads'
 import type { FastifyInstance } from 'fastify'
+import { MillraceError } from '#errors.ts'
+import type { Clock } from '#runtime.ts'
+import { ApiError } from './errors.ts'
 
 export interface ReferenceFiles {
   /** HTML that asks for `js/scalar.js` and for our document, both relative to itself. */
@@ -12,13 +15,25 @@ export interface ReferenceFiles {
   readonly script: Uint8Array<ArrayBuffer>
 }
 
-export function addReference(app: FastifyInstance): void {
+export interface ReferenceOptions {
+  readonly clock: Clock
+  /** Default: the thread of reference.worker.ts. */
+  readonly startThread?: () => Worker
+}
+
+/** A machine with nothing else to do needs 2 s; every operation is to answer within 60. */
+const threadTimeoutMs = 30_000
+
+export function addReference(
+  app: FastifyInstance,
+  { clock, startThread = startReferenceThread }: ReferenceOptions,
+): void {
   let made: Promise<ReferenceFiles> | null = null
   const files = () => {
-    made ??= makeFiles().catch((error: unknown) => {
+    made ??= makeFiles(startThread, clock).catch((cause: unknown) => {
       // The next who asks may have more luck.
       made = null
-      throw error
+      throw new ApiError('overloaded', 'The reference could not be made. Retry shortly.', { cause })
     })
     return made
   }
@@ -32,13 +47,36 @@ export function addReference(app: FastifyInstance): void {
   })
 }
 
-function makeFiles(): Promise<ReferenceFiles> {
-  const worker = new Worker(new URL('./reference.worker.ts', import.meta.url))
-  return new Promise((resolve, reject) => {
-    worker.once('message', resolve)
-    worker.once('error', reject)
-    worker.once('exit', (code) =>
-      reject(new Error(`the reference was not made: its thread ended with ${code}`)),
-    )
-  })
+const startReferenceThread = () => new Worker(new URL('./reference.worker.ts', import.meta.url))
+
+/** @throws ReferenceThreadError, or what the thread threw */
+async function makeFiles(startThread: () => Worker, clock: Clock): Promise<ReferenceFiles> {
+  const thread = startThread()
+  const ended = new AbortController()
+  try {
+    return await new Promise<ReferenceFiles>((resolve, reject) => {
+      thread.once('message', resolve)
+      thread.once('error', reject)
+      thread.once('exit', (code) => reject(new ReferenceThreadError(`ended with ${code}`)))
+      clock.sleep(threadTimeoutMs, ended.signal).then(
+        () => reject(new ReferenceThreadError(`did not end within ${threadTimeoutMs} ms`)),
+        () => {},
+      )
+    })
+  } finally {
+    ended.abort()
+    // One that gave its files is ending by itself.
+    await thread.terminate()
+  }
+}
+
+/** The thread that makes the reference gave nothing. */
+export class ReferenceThreadError extends MillraceError {
+  override readonly name = 'ReferenceThreadError'
+  readonly code = 'reference_thread'
+  readonly remedy = 'retry'
+
+  constructor(problem: string) {
+    super(`the reference was not made: its thread ${problem}`)
+  }
 }
