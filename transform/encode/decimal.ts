@@ -10,6 +10,10 @@ export const groupsMax = 20
 export const decimalBytesMax = 79
 
 const base = 10_000
+/** Of two groups. */
+const pairBase = base * base
+/** Upper half of what a number holds exactly. */
+const safeHighMax = 0x1f_ffff
 const uint256Max = (1n << 256n) - 1n
 const safeMax = BigInt(Number.MAX_SAFE_INTEGER)
 const comma = 44
@@ -20,7 +24,7 @@ const wordBytes = 32
 export function readGroups(value: unknown, source: ByteBuffer, groups: Uint16Array): number {
   if (typeof value === 'number') return readPlace(value as BytesAt, source, groups)
   if (typeof value !== 'bigint' || value < 0n || value > uint256Max) return -1
-  return value <= safeMax ? readSafe(Number(value), groups) : readText(value.toString(), groups)
+  return value <= safeMax ? readSafe(Number(value), groups, 0) : readText(value.toString(), groups)
 }
 
 /** The canonical text (digest.ts): the digits and a comma; `-` for NULL. */
@@ -79,18 +83,52 @@ export function writeUint256(view: DataView, at: number, value: bigint | number,
   }
 }
 
-function readSafe(value: number, groups: Uint16Array): number {
-  let count = 0
-  for (let rest = value; rest > 0; rest = Math.floor(rest / base)) groups[count++] = rest % base
-  return count
-}
-
-/** A word of a log's data or of a topic. Amounts of 18 decimals are beyond 2^53, so these are divided limb by limb. */
+/** A word of a log's data or of a topic. */
 function readPlace(place: BytesAt, source: ByteBuffer, groups: Uint16Array): number {
   const { view } = source
   if (place + wordBytes > source.length) return -1
+  for (let at = place as number; at < place + wordBytes - 8; at += 4) {
+    if (view.getInt32(at) !== 0) return readWide(view, place, groups)
+  }
+  return readUint64(view.getUint32(place + 24), view.getUint32(place + 28), groups)
+}
+
+/** Most amounts; those of 18 decimals are often beyond 2^53, and lose their eight last digits first. */
+function readUint64(high: number, low: number, groups: Uint16Array): number {
+  if (high <= safeHighMax) return readSafe(high * 0x1_0000_0000 + low, groups, 0)
+  const upper = Math.floor(high / pairBase)
+  const middleRest = (high - upper * pairBase) * 0x1_0000 + (low >>> 16)
+  const middle = Math.floor(middleRest / pairBase)
+  const lowerRest = (middleRest - middle * pairBase) * 0x1_0000 + (low & 0xffff)
+  const lower = Math.floor(lowerRest / pairBase)
+  putPair(lowerRest - lower * pairBase, groups, 0)
+  return readSafe((upper * 0x1_0000 + middle) * 0x1_0000 + lower, groups, 2)
+}
+
+/** Eight digits at a step: the remainder of doubles is a call, their quotient is not. */
+function readSafe(value: number, groups: Uint16Array, from: number): number {
+  let count = from
+  let rest = value
+  for (; rest >= pairBase; count += 2) {
+    const quotient = Math.floor(rest / pairBase)
+    putPair(rest - quotient * pairBase, groups, count)
+    rest = quotient
+  }
+  for (let group = rest | 0; group > 0; group = (group / base) | 0) groups[count++] = group % base
+  return count
+}
+
+function putPair(pair: number, groups: Uint16Array, at: number): void {
+  const digits = pair | 0
+  const upper = (digits / base) | 0
+  groups[at] = digits - upper * base
+  groups[at + 1] = upper
+}
+
+/** What is beyond 64 bits is divided limb by limb: integers, which are faster than doubles here. */
+function readWide(view: DataView, place: BytesAt, groups: Uint16Array): number {
   let first = 0
-  while (first < limbs.length && view.getUint16(place + 2 * first) === 0) first++
+  while (view.getUint16(place + 2 * first) === 0) first++
   for (let index = first; index < limbs.length; index++) limbs[index] = view.getUint16(place + 2 * index)
   let count = 0
   while (first < limbs.length) {
