@@ -30,10 +30,21 @@ export interface ArchivedTx {
   readonly receipt: Readonly<Record<string, unknown>>
 }
 
-/** Reads a range as a node would answer it, from attached tables and from chunks still being loaded. @throws ArchiveGapError */
+/**
+ * Of one read, as stored: some 10 MB of JSON, which are parsed and joined to one text before they are decoded. 256 blocks of
+ * 2 MB would be more than a text can hold. The block that passes the bound is read too.
+ */
+const ARCHIVE_BYTES_MAX = 1024 * 1024
+
+/**
+ * Reads a range, or as much of its beginning as is good to hold, as a node would answer it: from attached tables and from
+ * chunks still being loaded. @throws ArchiveGapError
+ */
 export async function readArchive(client: Queryable, schema: string, range: BlockRange): Promise<RawRange> {
   const rows = await readParts(client, schema, range)
-  return { range, bytes: archiveToRange(answersOf(rows, range)), endpoint: 'archive' }
+  const answers = answersOf(rows, range)
+  const read = { from: range.from, to: range.from + answers.length - 1 }
+  return { range: read, bytes: archiveToRange(answers), endpoint: 'archive' }
 }
 
 /** The node's answer for one block without its transactions, or null when it is not held. */
@@ -42,7 +53,10 @@ export async function readArchivedHeader(
   schema: string,
   number: number,
 ): Promise<BlockAnswer | null> {
-  const rows = await selectParts(client, `${quoteIdentifier(schema)}.raw`, { from: number, to: number }, 0)
+  const { rows } = await client.query<RawRow>(
+    `SELECT block_num, part, payload FROM ${quoteIdentifier(schema)}.raw WHERE block_num = $1 AND part = 0`,
+    [number],
+  )
   return rows[0] ? readArchivedBlock(number, [rows[0].payload]) : null
 }
 
@@ -113,32 +127,29 @@ async function readParts(client: Queryable, schema: string, range: BlockRange): 
   return [...rows.values()].sort((a, b) => a.block_num - b.block_num || a.part - b.part)
 }
 
-async function selectParts(
-  client: Queryable,
-  relation: string,
-  range: BlockRange,
-  part: number | null = null,
-): Promise<RawRow[]> {
+/** Those of the range's first blocks here, up to the bound. A payload's length is known without reading it. */
+async function selectParts(client: Queryable, relation: string, range: BlockRange): Promise<RawRow[]> {
   const result = await client.query<RawRow>(
-    `SELECT block_num, part, payload FROM ${relation}
-     WHERE block_num BETWEEN $1 AND $2 AND ($3::int IS NULL OR part = $3) ORDER BY block_num, part`,
-    [range.from, range.to, part],
+    `SELECT block_num, part, payload FROM (
+       SELECT block_num, part, payload,
+              sum(octet_length(payload)) OVER (ORDER BY block_num RANGE BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+       FROM ${relation} WHERE block_num BETWEEN $1 AND $2) AS parts
+     WHERE before IS NULL OR before < $3 ORDER BY block_num, part`,
+    [range.from, range.to, ARCHIVE_BYTES_MAX],
   )
   return result.rows
 }
 
+/** Up to the same bound as of one relation: where rows end below it, there are none. */
 function answersOf(rows: readonly RawRow[], range: BlockRange): BlockAnswer[] {
   const parts = Map.groupBy(rows, (row) => row.block_num)
   const answers: BlockAnswer[] = []
-  for (let number = range.from; number <= range.to; number++) {
-    const ofBlock = parts.get(number) ?? []
-    if (ofBlock.length === 0) throw new ArchiveGapError(range, number - range.from)
-    answers.push(
-      readArchivedBlock(
-        number,
-        ofBlock.map((row) => row.payload),
-      ),
-    )
+  let bytes = 0
+  for (let number = range.from; number <= range.to && bytes < ARCHIVE_BYTES_MAX; number++) {
+    const payloads = (parts.get(number) ?? []).map((row) => row.payload)
+    if (payloads.length === 0) throw new ArchiveGapError(range, number - range.from)
+    answers.push(readArchivedBlock(number, payloads))
+    for (const { byteLength } of payloads) bytes += byteLength
   }
   return answers
 }

@@ -45,7 +45,7 @@ interface Piece {
   readonly chunkFrom: number | null
 }
 
-/** Blocks of one transaction: a few thousand rows to delete and to copy, a few MB to read. */
+/** Blocks of one transaction, fewer where they are large: a few thousand rows to delete and to copy, a few MB to read. */
 const PIECE_BLOCKS = 256
 /** The proof of a block says what was proved when it came, and the archive is what rows are made from. */
 const keptTables: ReadonlySet<TableName> = new Set(['raw', 'block_proofs'])
@@ -90,23 +90,27 @@ export async function rederiveRows(
       .map((range) => ({ range, chunkFrom: null })),
   ]
   const blocksTotal = pieces.reduce((sum, { range }) => sum + blockCount(range), 0)
-  const read = async ({ range }: Piece) => decode(await readArchive(postgres.pool, schema, range))
+  const read = async (piece: Piece | undefined) =>
+    piece && { piece, batch: await decode(await readArchive(postgres.pool, schema, piece.range)) }
   let blocksDone = 0
-  let ahead = pieces[0] && read(pieces[0])
-  for (const [index, piece] of pieces.entries()) {
+  let ahead = read(pieces.shift())
+  for (let made = await ahead; made; made = await ahead) {
     signal.throwIfAborted()
-    const batch = await ahead
-    const next = pieces[index + 1]
+    const { piece, batch } = made
     // Decoded while this one is stored; its failure is thrown when its turn comes.
-    ahead = next && read(next)
-    ahead?.catch(() => {})
-    if (batch) await replaceRows(options, piece, names, batch)
-    blocksDone += blockCount(piece.range)
+    ahead = read(restOf(piece, batch.range.to) ?? pieces.shift())
+    ahead.catch(() => {})
+    await replaceRows(options, { ...piece, range: batch.range }, names, batch)
+    blocksDone += blockCount(batch.range)
     onProgress(blocksDone, blocksTotal)
   }
   await finish(options, names)
   return names
 }
+
+/** Of large blocks the archive gives fewer than were asked for. */
+const restOf = ({ range, chunkFrom }: Piece, done: number): Piece | null =>
+  done < range.to ? { range: { from: done + 1, to: range.to }, chunkFrom } : null
 
 /** What stands on the rows goes first, so that nothing is read beside them that was made of the old ones. */
 async function begin({ postgres, clickhouse, schema, database, fence }: RederiveOptions): Promise<void> {

@@ -25,7 +25,7 @@ const FLUSH_MS = 2_000
 const LOADING_ROWS_MIN = 256_000
 /** A node so slow that it gives fewer rows in this time. */
 const LOADING_MS = 10_000
-/** Blocks made anew from the archive at a time: a few MB of answers. */
+/** Blocks made anew from the archive at a time; fewer where they are large. */
 const ARCHIVE_BLOCKS_MAX = 64
 const IDLE_MS = 250
 const RETRY_MS_MIN = 250
@@ -178,12 +178,7 @@ export class ClickHouseLane {
         await sink.abandon(entry)
         continue
       }
-      const batches: EncodedBatch[] = []
-      for (let from = entry.range.from; from <= entry.range.to; from += ARCHIVE_BLOCKS_MAX)
-        batches.push(
-          await this.#decodeArchive({ from, to: Math.min(entry.range.to, from + ARCHIVE_BLOCKS_MAX - 1) }),
-        )
-      await sink.resume(entry, batches)
+      await sink.resume(entry, await this.#decodeArchive(entry.range))
       this.#options.cache.drop(entry.range)
     }
     this.#adopted = true
@@ -232,14 +227,9 @@ export class ClickHouseLane {
 
   /** Blocks that are not cached any more are made anew, several pieces to an insert. */
   async #writeFromArchive(gap: BlockRange): Promise<boolean> {
-    const batches: EncodedBatch[] = []
-    const end = this.#nextCached(gap) - 1
-    for (let rows = 0, from = gap.from; from <= end && rows < FLUSH_ROWS_MIN; from += ARCHIVE_BLOCKS_MAX) {
-      const batch = await this.#decodeArchive({ from, to: Math.min(end, from + ARCHIVE_BLOCKS_MAX - 1) })
-      batches.push(batch)
-      rows += rowCount(batch)
-    }
-    await this.#append(batches)
+    const range = { from: gap.from, to: this.#nextCached(gap) - 1 }
+    const isEnough = (rows: number, bytes: number) => rows >= FLUSH_ROWS_MIN || bytes >= BATCH_BYTES_MAX
+    await this.#append(await this.#decodeArchive(range, isEnough))
     return true
   }
 
@@ -249,9 +239,23 @@ export class ClickHouseLane {
     return gap.to + 1
   }
 
-  async #decodeArchive(range: BlockRange): Promise<EncodedBatch> {
+  /** Piece by piece to the end of the range, or until it is enough. */
+  async #decodeArchive(
+    range: BlockRange,
+    isEnough: (rows: number, bytes: number) => boolean = () => false,
+  ): Promise<EncodedBatch[]> {
     const { ledger, decode } = this.#options
-    return decode(await ledger.archive(range))
+    const batches: EncodedBatch[] = []
+    let [rows, bytes] = [0, 0]
+    for (let from = range.from; from <= range.to && !isEnough(rows, bytes); ) {
+      const piece = { from, to: Math.min(range.to, from + ARCHIVE_BLOCKS_MAX - 1) }
+      const batch = await decode(await ledger.archive(piece))
+      batches.push(batch)
+      rows += rowCount(batch)
+      bytes += batch.byteLength
+      from = batch.range.to + 1
+    }
+    return batches
   }
 
   /** Last block of the partition that holds a block. */

@@ -15,7 +15,7 @@ export interface MissingRange extends BlockRange {
 export interface LaneLedger {
   /** Blocks that Postgres holds, are final, and ClickHouse lacks; ascending. */
   missing(): Promise<readonly MissingRange[]>
-  /** The node's answers for the range, as they were fetched. */
+  /** The node's answers for the range, or for as many of its first blocks as are good to hold, as they were fetched. */
   archive(range: BlockRange): Promise<RawRange>
 }
 

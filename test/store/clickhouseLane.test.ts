@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import type { BlockRange } from '#ingest/range.ts'
 import { systemRuntime } from '#runtime.ts'
 import { readArchive } from '#store/archive.ts'
 import { ClickHouseTables } from '#store/clickhouse/analyticsTables.ts'
@@ -23,6 +24,7 @@ import {
   writeAll,
 } from './support/chainStore.ts'
 import { expectInClickHouse } from './support/expectHeld.ts'
+import { makeHeavy } from './support/heavyBlocks.ts'
 import { withExec } from './support/withExec.ts'
 
 /** What is inserted, read once so that it can be sent again. */
@@ -323,6 +325,28 @@ describeWithShared('the ClickHouse lane', () => {
     await store.head.finalize(79)
     await writeAll(store)
     await expectInClickHouse(store, [...kept, taken])
+  })
+
+  test('of large blocks the archive gives a few at a time, also to a batch that was begun before', async () => {
+    let kills = 1
+    const failpoint = (name: string) => {
+      if (name === 'clickhouse.journal' && kills-- > 0) throw new Error('killed')
+    }
+    const store = await openWritten({ cacheBytes: 0, failpoint })
+    await makeHeavy(store, [44, 45, 60])
+    const reads: BlockRange[] = []
+    for (let from = 40; from <= 79; from = (reads.at(-1)?.to ?? 79) + 1)
+      reads.push((await readArchive(store.postgres.pool, store.schema, { from, to: 79 })).range)
+    expect(reads).toEqual([
+      { from: 40, to: 44 },
+      { from: 45, to: 45 },
+      { from: 46, to: 60 },
+      { from: 61, to: 79 },
+    ])
+    await expect(store.lane.step()).rejects.toThrow('killed')
+    await writeAll(store)
+    await expectInClickHouse(store, batches)
+    expect(await attemptsOf(store)).toEqual([0])
   })
 
   test('the archive is whole while a chunk is being attached under the reader', async () => {

@@ -3,6 +3,7 @@
 // Method: the recorded chain in both engines; an older program is played by its version numbers in the coverage and by rows
 // changed or missing; afterwards every block's digest must be the encoder's.
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import type { BlockRange } from '#ingest/range.ts'
 import { readCoverage, readCoverages } from '#store/lane.ts'
 import { openChain, readChainIdentity } from '#store/ledger.ts'
 import { ProjectionOutdatedError, readOutdated } from '#store/projectionVersions.ts'
@@ -13,6 +14,7 @@ import { type ChainStore, decode, openChainStore, recordedBatches, writeAll } fr
 import { PostgresDamage } from './support/damage.ts'
 import { expectInClickHouse, expectInPostgres } from './support/expectHeld.ts'
 import { followersOf } from './support/followers.ts'
+import { makeHeavy } from './support/heavyBlocks.ts'
 
 const never = new AbortController().signal
 
@@ -80,6 +82,32 @@ describeWithShared('rows of another version', () => {
     expect(await readCoverage(store.postgres.pool, store.schema, 'postgres', 'tokens')).toEqual([
       { from: 0, to: 119 },
     ])
+  })
+
+  test('are made anew of a few blocks at a time where blocks are large', async () => {
+    const store = await openWritten()
+    await makeOld(store, 'token_transfers')
+    const makeLight = await makeHeavy(store, [30, 31, 90])
+    const decoded: BlockRange[] = []
+    const progress: number[] = []
+    const options: RederiveOptions = {
+      ...optionsOf(store),
+      decode: async (raw) => {
+        decoded.push(raw.range)
+        return decode(raw)
+      },
+      onProgress: (blocksDone) => progress.push(blocksDone),
+    }
+    await rederiveRows(options, never)
+    expect(decoded).toEqual([
+      { from: 0, to: 30 },
+      { from: 31, to: 31 },
+      { from: 32, to: 90 },
+      { from: 91, to: 119 },
+    ])
+    expect(progress).toEqual([31, 32, 91, 120])
+    await makeLight()
+    await expectWhole(store)
   })
 
   test('are left alone when there are none', async () => {
