@@ -76,6 +76,6 @@ test('more rows than the engine takes in one piece are not written', async () =>
   const piece = new Uint8Array(1024 * 1024)
   const pieces = Array.from({ length: ROWS_BYTES_MAX / piece.length + 1 }, () => piece)
   const written = withRowsFile(folder, pieces, async () => {})
-  await expect(written).rejects.toMatchObject({ code: 'rows_file_too_large', folder })
+  await expect(written).rejects.toMatchObject({ code: 'rows_file_too_large', remedy: 'stop', folder })
   expect(readdirSync(folder)).toEqual([])
 })

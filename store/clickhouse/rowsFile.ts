@@ -4,7 +4,7 @@
  */
 import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { MillraceError, messageOf } from '../../errors.ts'
+import { MillraceError, messageOf, type Remedy } from '../../errors.ts'
 import { errnoOf } from '../embedded/errors.ts'
 import { ROWS_BYTES_MAX } from '../embedded/spoolFolder.ts'
 
@@ -44,16 +44,17 @@ async function writeRows(folder: string, path: string, buffers: readonly Uint8Ar
 
 const isFull = (error: unknown): boolean => ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(errnoOf(error) ?? '')
 
-/** Rows cannot be written to `folder` for the engine, which was not asked. The next try may find room there. */
+/** Rows cannot be written to `folder` for the engine, which was not asked. The next try may find room there; too many stay so. */
 export class RowsFileError extends MillraceError {
   override readonly name = 'RowsFileError'
   readonly code: `rows_file_${RowsFileProblem}`
-  readonly remedy = 'retry'
+  readonly remedy: Remedy
   readonly folder: string
 
   constructor(folder: string, problem: RowsFileProblem, options?: ErrorOptions) {
     super(`rows for ClickHouse cannot be written to ${folder}: ${textOf(problem, options?.cause)}`, options)
     this.code = `rows_file_${problem}`
+    this.remedy = problem === 'too_large' ? 'stop' : 'retry'
     this.folder = folder
   }
 }

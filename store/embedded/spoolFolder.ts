@@ -4,7 +4,10 @@ import { createHash } from 'node:crypto'
 import { rmSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The indexer's largest batches are some 40 MB; what is in memory-backed files counts against the machine's memory. */
+/**
+ * Of one insert. The indexer's are some 40 MB, and no batch is larger than 96 MB but one of a single block, whose answers are 128 MB
+ * at most. What is in memory-backed files counts against the machine's memory.
+ */
 export const ROWS_BYTES_MAX = 512 * 1024 * 1024
 
 const SHARED_MEMORY = '/dev/shm'

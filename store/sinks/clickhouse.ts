@@ -34,7 +34,7 @@ export class ClickHouseSink {
     this.#options = options
   }
 
-  /** Writes contiguous batches as one. @throws ClickHouseFailure or RowsFileError (retry), BatchUnwritableError */
+  /** Writes contiguous batches as one. @throws ClickHouseFailure (retry), RowsFileError, BatchUnwritableError */
   async append(batches: readonly EncodedBatch[]): Promise<void> {
     const entry = {
       range: rangeOf(batches),
