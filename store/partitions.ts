@@ -67,6 +67,8 @@ const keyedFromStart: ReadonlySet<TableName> = new Set(['raw'])
 /**
  * Makes a chunk's detached tables. The bounds are a check from the start, which costs a comparison per row and saves ATTACH a
  * scan of the table. That no row comes twice is seen to by the chunk's tip, which moves in the transaction of its rows.
+ * Vacuum leaves them alone until they are attached: it would sample rows anew as the table grows, and an index waits a second
+ * for a vacuum under way before that gives up.
  */
 export async function createDetached(
   client: pg.PoolClient,
@@ -81,7 +83,8 @@ export async function createDetached(
       CREATE TABLE IF NOT EXISTS ${child} (
         LIKE ${parent} INCLUDING DEFAULTS INCLUDING STORAGE,
         ${keyedFromStart.has(name) ? `PRIMARY KEY (${keyColumns(name)}),` : ''}
-        CONSTRAINT block_bounds CHECK (${blockColumn} >= ${range.from} AND ${blockColumn} < ${range.to + 1}))`)
+        CONSTRAINT block_bounds CHECK (${blockColumn} >= ${range.from} AND ${blockColumn} < ${range.to + 1}))
+      WITH (autovacuum_enabled = off, toast.autovacuum_enabled = off)`)
   }
 }
 
@@ -100,7 +103,9 @@ export async function attachDetached(
     await client.query(
       `ALTER TABLE ${parent} ATTACH PARTITION ${child} FOR VALUES FROM (${range.from}) TO (${range.to + 1})`,
     )
-    await client.query(`ALTER TABLE ${child} DROP CONSTRAINT block_bounds`)
+    await client.query(
+      `ALTER TABLE ${child} DROP CONSTRAINT block_bounds, RESET (autovacuum_enabled, toast.autovacuum_enabled)`,
+    )
   }
 }
 

@@ -43,6 +43,17 @@ async function indexesOf(
   return rows
 }
 
+/** Storage settings of the tables whose names are like this, and of the tables of their out-of-line values. */
+async function vacuumSettings(store: ChainStore, tables: string): Promise<(string | null)[]> {
+  const { rows } = await store.postgres.pool.query<{ settings: string | null }>(
+    `SELECT array_to_string(held.reloptions, ',') AS settings FROM pg_class AS t
+     JOIN pg_class AS held ON held.oid IN (t.oid, t.reltoastrelid)
+     WHERE t.relnamespace = $1::regnamespace AND t.relkind = 'r' AND t.relname LIKE $2`,
+    [store.schema, tables],
+  )
+  return rows.map(({ settings }) => settings)
+}
+
 describeWithShared('segments and partitions', () => {
   let chain: RecordedChain
   beforeAll(async () => {
@@ -152,6 +163,16 @@ describeWithShared('segments and partitions', () => {
     const attached = await indexesOf(store, '%_from_0')
     expect(attached.map(({ index }) => index)).toEqual(built.map(({ index }) => index))
     expect(attached.filter(({ parent }) => parent === null)).toEqual([])
+  })
+
+  test('vacuum leaves the tables of a chunk alone while it is loaded, and takes them up once it is attached', async () => {
+    const store = await open(60)
+    const [chunk] = await store.history.openChunks({ from: 0, to: 59 })
+    if (!chunk) throw new Error('no chunk was opened')
+    await store.history.appendToChunk(chunk, batchOf(0, 59))
+    expect(new Set(await vacuumSettings(store, '%_from_0'))).toEqual(new Set(['autovacuum_enabled=off']))
+    await store.history.attachChunk({ ...chunk, tip: 59, tipHash: chain.refAt(59).hash })
+    expect(new Set(await vacuumSettings(store, '%_from_0'))).toEqual(new Set([null]))
   })
 
   test('a writer that was replaced builds no further index', async () => {
