@@ -70,7 +70,7 @@ function factsOf(
     txIndex,
     txHash: receipt.transactionHash,
     from: receipt.from,
-    to: recipientOf(tx, receipt),
+    to: recipientOf(tx),
     contractAddress: receipt.contractAddress,
     status: statusOf(receipt),
     feeLogIndex: fee.logPosition === null ? null : (logs[fee.logPosition]?.logIndex ?? null),

@@ -24,7 +24,10 @@ export interface BlockProof {
   readonly parent: Verdict
   /** The block's hash is that of its header fields. */
   readonly header: Verdict
-  /** The transactions are those of the header. Not covered: `from` (senders.ts), and `gasPrice` of those that state a maximum. */
+  /**
+   * The transactions are those of the header. Not covered: `from` (senders.ts), `gasPrice` of those that state a maximum, and fields
+   * that a transaction's envelope does not have.
+   */
   readonly transactionsRoot: Verdict
   /** Logs, status and gas are those of the header. Not covered: effectiveGasPrice, contractAddress, to, feePayer, feeToken. */
   readonly receiptsRoot: Verdict

@@ -79,6 +79,30 @@ describe('txRow', () => {
     expect(rowOf({ ...plain, to: null }).to).toBeNull()
   })
 
+  test('what the envelope does not have is not believed', () => {
+    const other = address(`0x${'c3'.repeat(20)}`)
+    const told = { to: other, value: '0x99', input: '0x1234' } as const
+    expect(rowOf({ ...batched, ...told }, { to: other })).toMatchObject({
+      to: target,
+      value: 0n,
+      input: '0x',
+    })
+    const creation = { ...batched, calls: batched.calls?.slice(1) ?? [] }
+    expect(rowOf({ ...creation, ...told }, { to: other }).to).toBeNull()
+    const prices = { maxFeePerGas: '0x7', maxPriorityFeePerGas: '0x8' } as const
+    for (const type of ['0x0', '0x1'] as const)
+      expect(rowOf({ ...plain, ...prices, type })).toMatchObject({
+        max_fee_per_gas: null,
+        max_priority_fee_per_gas: null,
+      })
+    expect(rowOf({ ...plain, ...prices })).toMatchObject({
+      max_fee_per_gas: 7n,
+      max_priority_fee_per_gas: 8n,
+    })
+    const lane = { feeToken: other, nonceKey: '0x5', calls: batched.calls, validBefore: '0x9' } as const
+    expect(rowOf({ ...plain, ...lane } as RpcTransaction)).toEqual(rowOf(plain))
+  })
+
   test("Tempo's transaction keeps its calls as text; input is empty and the recipient is the first call's", () => {
     const row = rowOf(batched, { status: '0x1' })
     expect(row).toMatchObject({ type: 0x76, to: target, input: '0x', value: 0n, call_count: 2, status: 1 })

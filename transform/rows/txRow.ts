@@ -1,7 +1,6 @@
 import type { Quantity, RpcCall, RpcTransaction } from '#ingest/block.ts'
 import type { ScannedReceipt } from '#ingest/scan/scannedReceipt.ts'
 import type { Address } from '../../primitives.ts'
-import type { Stored } from '../projection.ts'
 import type { StoredRow } from '../tables.ts'
 import type { StoredFee } from './fee.ts'
 import { toNumber, toUint64, toUint64OrNull, toUint256, toUint256OrNull } from './quantity.ts'
@@ -16,7 +15,10 @@ export interface TxPlace {
   readonly txIndex: number
 }
 
-/** A transaction with its receipt; they are 1:1 and stored as one row. */
+/**
+ * A transaction with its receipt; they are 1:1 and stored as one row. Of what roots prove, columns are made of nothing else: a node
+ * may tell any field of a transaction whose envelope has no such field.
+ */
 export function txRow(
   place: TxPlace,
   tx: RpcTransaction,
@@ -24,6 +26,7 @@ export function txRow(
   fee: StoredFee,
 ): StoredRow<'txs'> {
   const tempo = tx.type === tempoType ? tempoColumns(tx) : notTempo
+  const hasOnePrice = tx.type === '0x0' || tx.type === '0x1'
   return {
     block_num: place.blockNumber,
     idx: place.txIndex,
@@ -31,7 +34,7 @@ export function txRow(
     hash: receipt.transactionHash,
     type: toNumber(tx.type),
     from: receipt.from,
-    to: recipientOf(tx, receipt),
+    to: recipientOf(tx),
     input: tx.type === tempoType ? '0x' : (tx.input ?? '0x'),
     gas_limit: toUint64(tx.gas),
     nonce: toUint64OrNull(tx.nonce),
@@ -50,18 +53,18 @@ export function txRow(
     fee_payer: fee.payer,
     paid_fee_token: fee.token,
     log_count: receipt.logs.length,
-    value: toUint256(tx.value ?? '0x0'),
+    value: toUint256(tx.type === tempoType ? '0x0' : (tx.value ?? '0x0')),
     gas_price: toUint256OrNull(tx.gasPrice),
-    max_fee_per_gas: toUint256OrNull(tx.maxFeePerGas),
-    max_priority_fee_per_gas: toUint256OrNull(tx.maxPriorityFeePerGas),
+    max_fee_per_gas: hasOnePrice ? null : toUint256OrNull(tx.maxFeePerGas),
+    max_priority_fee_per_gas: hasOnePrice ? null : toUint256OrNull(tx.maxPriorityFeePerGas),
     effective_gas_price: toUint256OrNull(receipt.effectiveGasPrice),
     fee_amount: fee.amount,
   }
 }
 
-/** A 0x76 transaction has calls instead of a recipient; nodes put the first call's into the receipt. */
-export function recipientOf(tx: RpcTransaction, receipt: ScannedReceipt): Stored<Address> | null {
-  return tx.type === tempoType ? (tx.to ?? receipt.to) : (tx.to ?? null)
+/** A 0x76 transaction has calls instead of a recipient: the first call's, as nodes have it in the receipt, where nothing proves it. */
+export function recipientOf({ type, calls, to }: RpcTransaction): Address | null {
+  return (type === tempoType ? calls?.[0]?.to : to) ?? null
 }
 
 /** 1 succeeded, 0 reverted; null before Byzantium, when receipts had a state root instead. */
