@@ -14,8 +14,6 @@ test('a fresh database is empty and its own, in both engines', async () => {
   const tables = await postgres.query(`SELECT count(*)::int AS n FROM pg_tables WHERE schemaname = 'public'`)
   expect(tables.rows).toEqual([{ n: 0 }])
   await postgres.end()
-  await one.drop()
-  await two.drop()
 
   const clickhouse = createClient({
     url: one.clickhouseUrl,
@@ -24,5 +22,16 @@ test('a fresh database is empty and its own, in both engines', async () => {
   })
   const answer = await clickhouse.query({ query: 'SELECT version() AS version', format: 'JSONEachRow' })
   expect(await answer.json()).toEqual([{ version: expect.stringMatching(/^26\./) }])
+  for (const { chainId } of [one, two])
+    await clickhouse.command({ query: `CREATE DATABASE chain_${chainId}` })
+  const chains = async () => {
+    const names = `'chain_${one.chainId}', 'chain_${two.chainId}'`
+    const query = `SELECT name FROM system.databases WHERE name IN (${names})`
+    return (await clickhouse.query({ query, format: 'JSONEachRow' })).json()
+  }
+  await one.drop()
+  expect(await chains()).toEqual([{ name: `chain_${two.chainId}` }])
+  await two.drop()
+  expect(await chains()).toEqual([])
   await clickhouse.close()
 })
