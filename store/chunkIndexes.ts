@@ -81,13 +81,15 @@ async function missingIndexes(
     const { name, partition, key, relation } = child
     if (!(await hasPrimaryKey(client, child)))
       builds.push(creation('UNIQUE INDEX', key, `${relation} (${keyColumns(name)})`))
-    const missing = await client.query<{ of: string; shape: string }>(missingShapesSql, [
+    const missing = await client.query<{ of: string; shape: string; repeats: boolean }>(missingShapesSql, [
       relationOf(schema, name),
       relation,
     ])
     // Names of their own: two builds at a time would be given the same.
-    for (const { of, shape } of missing.rows)
-      builds.push(creation('INDEX', `${partition}_index_${of}`, `${relation} ${shape}`))
+    for (const { of, shape, repeats } of missing.rows) {
+      const on = `${relation} ${repeats ? shape : withoutRepeats(shape)}`
+      builds.push(creation('INDEX', `${partition}_index_${of}`, on))
+    }
   }
   return builds
 }
@@ -104,14 +106,23 @@ async function hasPrimaryKey(client: pg.PoolClient, { relation }: Child): Promis
   return found.rowCount === 1
 }
 
-/** An index's shape is its definition from USING on: what it indexes, without names. `of` is the parent's index. */
+/**
+ * An index's shape is its definition from USING on: what it indexes, without names and storage. `of` is the parent's index. In
+ * one that holds the primary key too no two entries are equal, so it does not repeat.
+ */
 const missingShapesSql = `
   WITH shapes AS (
-    SELECT indrelid, indexrelid, substring(pg_get_indexdef(indexrelid) FROM 'USING .*$') AS shape
-    FROM pg_index WHERE indrelid IN ($1::regclass, $2::regclass) AND NOT indisunique)
-  SELECT indexrelid::text AS of, shape FROM shapes
+    SELECT indrelid, indexrelid, indkey::int2[] AS columns,
+      regexp_replace(substring(pg_get_indexdef(indexrelid) FROM 'USING .*$'), ' WITH \\([^)]*\\)', '') AS shape
+    FROM pg_index WHERE indrelid IN ($1::regclass, $2::regclass) AND NOT indisunique),
+  key AS (SELECT indkey::int2[] AS columns FROM pg_index WHERE indrelid = $1::regclass AND indisprimary)
+  SELECT indexrelid::text AS of, shape, NOT shapes.columns @> key.columns AS repeats FROM shapes, key
   WHERE indrelid = $1::regclass AND shape NOT IN (SELECT shape FROM shapes WHERE indrelid = $2::regclass)
   ORDER BY indexrelid`
+
+/** Spares the search for equal entries, 1 to 17 % of what such an index costs. */
+const withoutRepeats = (shape: string): string =>
+  shape.replace(/(?= WHERE |$)/, ' WITH (deduplicate_items = off)')
 
 /** Makes the key's index the primary key, which takes a moment, and tells the planner what the table holds. */
 const completion = (child: Child): Build => ({
@@ -150,13 +161,18 @@ const stopAll =
     throw error
   }
 
+/**
+ * Its commit is not waited for: a crash may undo it, and the index is built again. Attaching flushes the log, and with it every
+ * commit before, so a chunk is never attached without its indexes.
+ */
 function buildOne(postgres: Postgres, schema: string, { name, run }: Build): Promise<void> {
   return postgres.transaction(async (client) => {
     await client.query(`
       SET LOCAL statement_timeout = '${STATEMENT_TIMEOUT}';
       SET LOCAL maintenance_work_mem = '${SORT_MEMORY}';
       SET LOCAL max_parallel_maintenance_workers = 0;
-      SET LOCAL default_statistics_target = ${STATISTICS_TARGET}`)
+      SET LOCAL default_statistics_target = ${STATISTICS_TARGET};
+      SET LOCAL synchronous_commit = off`)
     await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`${schema}.${name}`])
     await run(client)
   })

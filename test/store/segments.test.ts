@@ -43,6 +43,16 @@ async function indexesOf(
   return rows
 }
 
+/** Columns of a table's indexes that look for no equal entries. */
+async function singleEntries(store: ChainStore, table: string): Promise<string[]> {
+  const { rows } = await store.postgres.pool.query<{ definition: string }>(
+    `SELECT pg_get_indexdef(indexrelid) AS definition FROM pg_index JOIN pg_class AS i ON i.oid = indexrelid
+     WHERE indrelid = $1::regclass AND 'deduplicate_items=off' = ANY (i.reloptions) ORDER BY indexrelid`,
+    [`${store.schema}.${table}`],
+  )
+  return rows.map(({ definition }) => /\(.*?\)/.exec(definition)?.[0] ?? '').sort()
+}
+
 /** Storage settings of the tables whose names are like this, and of the tables of their out-of-line values. */
 async function vacuumSettings(store: ChainStore, tables: string): Promise<(string | null)[]> {
   const { rows } = await store.postgres.pool.query<{ settings: string | null }>(
@@ -163,6 +173,10 @@ describeWithShared('segments and partitions', () => {
     const attached = await indexesOf(store, '%_from_0')
     expect(attached.map(({ index }) => index)).toEqual(built.map(({ index }) => index))
     expect(attached.filter(({ parent }) => parent === null)).toEqual([])
+    expect(await singleEntries(store, 'logs_from_0')).toEqual([
+      '(address, topic0, block_num, log_idx)',
+      '(topic0, block_num, log_idx)',
+    ])
   })
 
   test('vacuum leaves the tables of a chunk alone while it is loaded, and takes them up once it is attached', async () => {
