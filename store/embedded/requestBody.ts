@@ -32,6 +32,7 @@ export class Spool {
   /** Removes files that a killed child left behind. Others stay: the parent writes its own here, also while a child starts. */
   constructor(folder: string) {
     this.#folder = folder
+    // It is there, but for a child that is started again after one that ended well.
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
     for (const name of readdirSync(this.#folder))
       if (spooledName.test(name)) this.remove(join(this.#folder, name))

@@ -1,7 +1,7 @@
 /** Where rows lie as files on their way into the engine. */
 
 import { createHash } from 'node:crypto'
-import { rmSync, statfsSync } from 'node:fs'
+import { mkdirSync, rmSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
@@ -15,7 +15,7 @@ const SHARED_MEMORY = '/dev/shm'
 const SHARED_MEMORY_FREE_MIN = 2 * ROWS_BYTES_MAX
 
 /**
- * Chooses the folder and removes what a killed run left: in memory where the machine offers it, for the rows are read
+ * Makes the folder and removes what a killed run left: in memory where the machine offers it, for the rows are read
  * back at once and never needed again. Called when nobody uses the folder, so before the engine is started.
  */
 export function clearSpoolFolder(dataPath: string): string {
@@ -27,9 +27,14 @@ export function clearSpoolFolder(dataPath: string): string {
   try {
     rmSync(inMemory, { recursive: true, force: true })
     const { bavail, bsize } = statfsSync(SHARED_MEMORY)
-    if (bavail * bsize >= SHARED_MEMORY_FREE_MIN) return inMemory
+    if (bavail * bsize >= SHARED_MEMORY_FREE_MIN) {
+      // Fails where somebody made it meanwhile: everybody may, under a name that can be told, and would own our rows.
+      mkdirSync(inMemory, { mode: 0o700 })
+      return inMemory
+    }
   } catch {
     // No such file system here (macOS), or the folder is another user's.
   }
+  mkdirSync(onDisk, { recursive: true, mode: 0o700 })
   return onDisk
 }
