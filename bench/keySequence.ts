@@ -4,6 +4,7 @@
  */
 import { createECDH } from 'node:crypto'
 import { inverseOf } from '#ingest/verify/inverseOf.ts'
+import { p256Curve, wordOf } from '#ingest/verify/p256.ts'
 
 type CurveName = 'secp256k1' | 'prime256v1'
 
@@ -66,10 +67,7 @@ const curves = {
     prime: 2n ** 256n - 2n ** 32n - 977n,
     order: 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n,
   },
-  prime256v1: {
-    prime: 2n ** 256n - 2n ** 224n + 2n ** 192n + 2n ** 96n - 1n,
-    order: 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n,
-  },
+  prime256v1: p256Curve,
 } as const
 
 const firstKey = BigInt(`0x${'1a'.repeat(31)}`)
@@ -95,5 +93,3 @@ function pointOf(name: CurveName, factor: bigint): Point {
   const point = exchange.getPublicKey('hex')
   return { x: BigInt(`0x${point.slice(2, 66)}`), y: BigInt(`0x${point.slice(66)}`) }
 }
-
-const wordOf = (value: bigint): string => value.toString(16).padStart(64, '0')

@@ -58,6 +58,8 @@ const exchange = createECDH('prime256v1')
 const prime = 0xffffffff00000001000000000000000000000000ffffffffffffffffffffffffn
 const b = 0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604bn
 const order = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n
+/** For whoever signs. */
+export const p256Curve = { prime, order }
 
 /** The x of the sum and of the difference of two points are the roots of a quadratic in their two x. */
 function isOfSumOrDifference(x: bigint, x1: bigint, x2: bigint): boolean {
@@ -68,4 +70,5 @@ function isOfSumOrDifference(x: bigint, x1: bigint, x2: bigint): boolean {
   return (square * x * x - linear * x + constant) % prime === 0n
 }
 
-const wordOf = (value: bigint): string => value.toString(16).padStart(64, '0')
+/** As 64 hex digits. */
+export const wordOf = (value: bigint): string => value.toString(16).padStart(64, '0')
