@@ -14,12 +14,23 @@ export type TransactionVerdict = 'own' | 'open' | 'contradicted'
 
 /** Puts the bytes of a transaction in front of what is written, and compares their hash with the transaction's own. */
 export function writeTransaction(writer: RlpWriter, tx: RpcTransaction): TransactionVerdict {
-  const fields = envelopeFields(tx)
-  if (fields === null) return 'open'
   const mark = writer.written
+  if (!writeEnvelope(writer, tx)) return 'open'
+  return transactionVerdict(tx, keccak256Hex(writer.since(mark)))
+}
+
+/** Puts the bytes of a transaction in front of what is written; false, and nothing written, for an envelope we do not know. */
+export function writeEnvelope(writer: RlpWriter, tx: RpcTransaction): boolean {
+  const fields = envelopeFields(tx)
+  if (fields === null) return false
   writer.writeList(fields)
   if (tx.type !== '0x0') writer.writeByte(Number(tx.type))
-  if (keccak256Hex(writer.since(mark)) === tx.hash) return 'own'
+  return true
+}
+
+/** What the hash of a transaction's bytes says of it. */
+export function transactionVerdict(tx: RpcTransaction, hash: string): TransactionVerdict {
+  if (hash === tx.hash) return 'own'
   return isOpen(tx) ? 'open' : 'contradicted'
 }
 

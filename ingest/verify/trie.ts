@@ -1,30 +1,41 @@
 /**
  * Roots of the Merkle Patricia tries of a block (Yellow Paper, appendix D): the key of an item is the RLP of its index.
- * All keys are known at once, so the trie is written depth first and no node is ever stored: a node is written into
- * the buffer, and when it has 32 bytes or more its hash takes its place.
+ * All keys are known at once, so the leaves are hashed first and together, which halves that cost, and what is above
+ * them is written depth first: a node is written into the buffer, and when it has 32 bytes or more its hash takes its place.
  */
 
+import type { BytesAt } from '../scan/byteBuffer.ts'
+import { DigestBatch } from './digestBatch.ts'
 import { keccak256Hex, keccak256Latin1 } from './keccak.ts'
 import type { RlpWriter } from './rlp.ts'
 
-/** Writes the bytes of one item in front of what is written, without a prefix. */
+/** Writes the bytes of one item in front of what is written, without a prefix. Called once for each. */
 export type WriteValue = (index: number) => void
 
 /** Root of the trie rlp(index) -> value for the indexes 0 to count - 1, as headers have it: `0x` and lowercase digits. */
 export function orderedTrieRoot(writer: RlpWriter, count: number, writeValue: WriteValue): `0x${string}` {
   const mark = writer.written
   if (count === 0) writer.writeItem(null)
-  else writeNode({ writer, count, writeValue }, 0, count, 0)
+  else if (count === 1) writeLeaf(writer, writeValue, 0, 0)
+  else writeFork({ writer, count, leaves: hashLeaves(writer, count, writeValue) }, 0, count, 0)
   const root = keccak256Hex(writer.since(mark))
   writer.rewind(mark)
+  leafDigests.clear()
   return root
 }
 
 interface Trie {
   readonly writer: RlpWriter
   readonly count: number
-  readonly writeValue: WriteValue
+  /** In key order: what stands in a parent for each. */
+  readonly leaves: readonly LeafReference[]
 }
+
+/** Where the digest of a leaf is, or, when it is shorter than one, the leaf. */
+type LeafReference = BytesAt | Uint8Array
+
+/** Kept between tries, which are made one at a time. */
+const leafDigests = new DigestBatch()
 
 /** Flags of a node's path (hex prefix encoding, Yellow Paper appendix C). */
 const extensionFlag = 0x00
@@ -33,28 +44,46 @@ const leafFlag = 0x20
 const hashBytes = 32
 const emptyString = 0x80
 
-/** Writes the node over the keys `from` up to (not including) `to` of the key order, which agree in `depth` nibbles. */
-function writeNode(trie: Trie, from: number, to: number, depth: number): void {
-  const mark = trie.writer.written
-  const first = indexAt(trie.count, from)
-  if (to - from === 1) {
-    writeLeafValue(trie, first)
-    writePath(trie.writer, first, depth, keyNibbles(first), leafFlag)
-  } else {
-    const fork = forkDepth(first, indexAt(trie.count, to - 1), depth)
-    if (fork === depth) writeBranch(trie, from, to, depth)
-    else {
-      writeReference(trie, from, to, fork)
-      writePath(trie.writer, first, depth, fork, extensionFlag)
-    }
+function hashLeaves(writer: RlpWriter, count: number, writeValue: WriteValue): readonly LeafReference[] {
+  const mark = writer.written
+  const leaves: LeafReference[] = []
+  for (let position = 0; position < count; position++) {
+    writeLeaf(writer, writeValue, indexAt(count, position), leafDepth(count, position))
+    const leaf = writer.since(mark)
+    leaves.push(leaf.length < hashBytes ? Uint8Array.from(leaf) : leafDigests.add(leaf))
+    writer.rewind(mark)
   }
-  trie.writer.closeList(mark)
+  leafDigests.finish()
+  return leaves
 }
 
-function writeLeafValue(trie: Trie, index: number): void {
+function writeLeaf(writer: RlpWriter, writeValue: WriteValue, index: number, depth: number): void {
+  const mark = writer.written
+  writeValue(index)
+  writer.closeString(mark)
+  writePath(writer, index, depth, keyNibbles(index), leafFlag)
+  writer.closeList(mark)
+}
+
+/** The nibbles of a leaf's key that stand above it: those up to the one in which it differs from both its neighbours. */
+function leafDepth(count: number, position: number): number {
+  const index = indexAt(count, position)
+  const before = position === 0 ? 0 : forkDepth(indexAt(count, position - 1), index, 0)
+  const after = position === count - 1 ? 0 : forkDepth(index, indexAt(count, position + 1), 0)
+  return Math.max(before, after) + 1
+}
+
+/** Writes the node over two keys or more, `from` up to (not including) `to` of the key order, which agree in `depth` nibbles. */
+function writeFork(trie: Trie, from: number, to: number, depth: number): void {
   const mark = trie.writer.written
-  trie.writeValue(index)
-  trie.writer.closeString(mark)
+  const first = indexAt(trie.count, from)
+  const fork = forkDepth(first, indexAt(trie.count, to - 1), depth)
+  if (fork === depth) writeBranch(trie, from, to, depth)
+  else {
+    writeReference(trie, from, to, fork)
+    writePath(trie.writer, first, depth, fork, extensionFlag)
+  }
+  trie.writer.closeList(mark)
 }
 
 /** The content of a branch, last slot first. A branch here never has a value: no key is the start of another. */
@@ -73,13 +102,26 @@ function writeBranch(trie: Trie, from: number, to: number, depth: number): void 
 /** Writes a node as its parent holds it: as it is when shorter than a hash, else its hash. */
 function writeReference(trie: Trie, from: number, to: number, depth: number): void {
   const { writer } = trie
+  if (to - from === 1) {
+    writeLeafReference(trie, from)
+    return
+  }
   const mark = writer.written
-  writeNode(trie, from, to, depth)
+  writeFork(trie, from, to, depth)
   if (writer.written - mark < hashBytes) return
   const hash = keccak256Latin1(writer.since(mark))
   writer.rewind(mark)
   writer.writeLatin1(hash)
 }
+
+function writeLeafReference({ writer, leaves }: Trie, position: number): void {
+  const leaf = leaves[position] ?? noLeaf
+  if (typeof leaf === 'number') writer.writeSlice(leafDigests.digests, leaf, hashBytes)
+  else writer.writeBytes(leaf)
+}
+
+/** Every position has a leaf. */
+const noLeaf = new Uint8Array()
 
 /** The nibbles `from` to `to` of a key; an odd one stands beside the flag. */
 function writePath(writer: RlpWriter, index: number, from: number, to: number, flag: number): void {

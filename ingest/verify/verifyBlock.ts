@@ -1,13 +1,15 @@
 /** Proves a node's answer for one block against the block's own header, by recomputing what the header commits to. */
 
 import { MillraceError } from '../../errors.ts'
-import type { RpcBlock } from '../block.ts'
-import type { ScannedReceipt, ScannedReceipts } from '../scan/scannedReceipt.ts'
+import type { RpcBlock, RpcTransaction } from '../block.ts'
+import type { BytesAt } from '../scan/byteBuffer.ts'
+import { hashBytes, type ScannedReceipt, type ScannedReceipts } from '../scan/scannedReceipt.ts'
 import { Bloom } from './bloom.ts'
+import { DigestBatch } from './digestBatch.ts'
 import { type HeaderRule, hasUnknownHeaderFields, headerHash } from './header.ts'
 import { hasKnownReceipt, writeReceipt } from './receipt.ts'
 import { RlpWriter } from './rlp.ts'
-import { writeTransaction } from './transaction.ts'
+import { type TransactionVerdict, transactionVerdict, writeEnvelope } from './transaction.ts'
 import { orderedTrieRoot } from './trie.ts'
 
 /**
@@ -88,6 +90,7 @@ const nothingChecked: Mutable<BlockProof> = {
 /** Kept between blocks; verification never waits, so no two blocks use them at once. */
 const writer = new RlpWriter()
 const bloom = new Bloom()
+const txDigests = new DigestBatch()
 
 function verifyParent(block: RpcBlock, parent: VerifyOptions['parent']): Verdict {
   if (parent === undefined) return 'unchecked'
@@ -102,16 +105,32 @@ function verifyHeader(block: RpcBlock, rule: HeaderRule): Verdict {
 
 function verifyTransactions(block: RpcBlock, proof: Mutable<BlockProof>): void {
   const { transactions } = block
-  let contradicted = false
+  const hashes: (BytesAt | null)[] = []
   const root = orderedTrieRoot(writer, transactions.length, (index) => {
     const tx = transactions[index]
-    const verdict = tx === undefined ? 'contradicted' : writeTransaction(writer, tx)
-    if (verdict === 'open') proof.unprovableTxs++
-    if (verdict === 'contradicted') contradicted = true
+    const mark = writer.written
+    const isKnown = tx !== undefined && writeEnvelope(writer, tx)
+    hashes[index] = isKnown ? txDigests.add(writer.since(mark)) : null
   })
-  if (contradicted) proof.transactionsRoot = 'refuted'
+  const verdicts = readVerdicts(transactions, hashes)
+  proof.unprovableTxs = verdicts.filter((verdict) => verdict === 'open').length
+  if (verdicts.includes('contradicted')) proof.transactionsRoot = 'refuted'
   else if (proof.unprovableTxs > 0) proof.transactionsRoot = 'unprovable'
   else proof.transactionsRoot = root === block.transactionsRoot ? 'proved' : 'refuted'
+}
+
+/** Where the bytes of a transaction are not known there is no hash. */
+function readVerdicts(
+  transactions: readonly RpcTransaction[],
+  hashes: readonly (BytesAt | null)[],
+): readonly TransactionVerdict[] {
+  txDigests.finish()
+  const verdicts = transactions.map((tx, index): TransactionVerdict => {
+    const hash = hashes[index] ?? null
+    return hash === null ? 'open' : transactionVerdict(tx, txDigests.digests.hexAt(hash, hashBytes))
+  })
+  txDigests.clear()
+  return verdicts
 }
 
 function verifyReceipts(block: RpcBlock, { bytes, list }: ScannedReceipts): Verdict {
