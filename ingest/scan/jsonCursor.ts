@@ -43,10 +43,12 @@ export class JsonCursor {
   readonly source: Buffer
   /** The same bytes, for four at a step. */
   readonly view: DataView
+  readonly #end: number
   at: number
 
   constructor(source: Buffer, at = 0) {
     this.source = source
+    this.#end = source.length
     this.view = new DataView(source.buffer, source.byteOffset, source.byteLength)
     this.at = at
   }
@@ -68,13 +70,14 @@ export class JsonCursor {
     return false
   }
 
-  /** Whether these bytes, four at least, stand here. */
-  startsWith(text: DataView): boolean {
-    return isSame(this.view, this.at, text, 0, text.byteLength)
+  /** Whether this text stands here. */
+  startsWith({ view, length }: AsciiText): boolean {
+    return this.at + length <= this.#end && isSame(this.view, this.at, view, 0, length)
   }
 
   /** Passes bytes, four at least, that stand at `place` too. */
   expectSame(place: number, length: number): void {
+    if (this.at + length > this.#end) throw declined
     if (!isSame(this.view, this.at, this.view, place, length)) throw declined
     this.at += length
   }
@@ -98,9 +101,9 @@ export class JsonCursor {
     return true
   }
 
-  expectWord(word: DataView): void {
+  expectWord(word: AsciiText): void {
     if (!this.startsWith(word)) throw declined
-    this.at += word.byteLength
+    this.at += word.length
   }
 
   readBoolean(): boolean {
@@ -123,6 +126,7 @@ export class JsonCursor {
     this.#expectPrefix()
     target.reserve(width)
     const place = target.end
+    if (this.at + 2 * width > this.#end) throw declined
     if (!decodeHex(this.view, this.at, target.view, place, width)) throw declined
     target.length += width
     this.at += 2 * width
@@ -300,18 +304,22 @@ const highestBits = 0x80808080 | 0
 
 const oneDigit = Array.from({ length: 16 }, (_, value): `0x${string}` => `0x${value.toString(16)}`)
 
-/** ASCII as `startsWith` takes it. */
-export function viewOf(text: string): DataView {
-  const bytes = Uint8Array.from(text, (character) => character.charCodeAt(0))
-  return new DataView(bytes.buffer)
+/** Four bytes at least, as `startsWith` takes them. The length stands beside: asked of the view, V8 calls a function for it. */
+export interface AsciiText {
+  readonly view: DataView
+  readonly length: number
 }
 
-export const words = { null: viewOf('null'), true: viewOf('true'), false: viewOf('false') } as const
+export function asciiText(text: string): AsciiText {
+  const { buffer, length } = Uint8Array.from(text, (character) => character.charCodeAt(0))
+  return { view: new DataView(buffer), length }
+}
+
+export const words = { null: asciiText('null'), true: asciiText('true'), false: asciiText('false') } as const
 
 /** Four bytes at a step; the last step overlaps the one before. */
 function isSame(one: DataView, at: number, other: DataView, otherAt: number, length: number): boolean {
   const last = length - 4
-  if (at + length > one.byteLength) return false
   for (let offset = 0; offset < last; offset += 4) {
     if (one.getInt32(at + offset, true) !== other.getInt32(otherAt + offset, true)) return false
   }

@@ -1,4 +1,4 @@
-import { ascii, declined, type JsonCursor, viewOf } from './jsonCursor.ts'
+import { type AsciiText, ascii, asciiText, declined, type JsonCursor } from './jsonCursor.ts'
 
 /**
  * The keys that are looked for in objects of one kind. A node writes all of them in one order, or in two by turns where the
@@ -6,7 +6,7 @@ import { ascii, declined, type JsonCursor, viewOf } from './jsonCursor.ts'
  * instead of a search. Any order is read right, and a new one is learned.
  */
 export class ObjectKeys {
-  readonly #texts: readonly DataView[]
+  readonly #texts: readonly AsciiText[]
   readonly #numbers: ReadonlyMap<string, number>
   /** By number of the key before: number of the key that followed it last. */
   readonly #following: Int8Array
@@ -19,7 +19,7 @@ export class ObjectKeys {
 
   constructor(names: readonly string[]) {
     if (names.length > keysMax) throw new RangeError(`${names.length} keys`)
-    this.#texts = names.map((name) => viewOf(`"${name}":`))
+    this.#texts = names.map((name) => asciiText(`"${name}":`))
     this.#numbers = new Map(names.map((name, number) => [name, number]))
     this.unknown = names.length
     this.none = names.length + 1
@@ -43,7 +43,7 @@ export class ObjectKeys {
   #passes(cursor: JsonCursor, number: number): boolean {
     const text = this.#texts[number]
     if (text === undefined || !cursor.startsWith(text)) return false
-    cursor.at += text.byteLength
+    cursor.at += text.length
     return true
   }
 }
