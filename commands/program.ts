@@ -67,7 +67,8 @@ async function openChain(
 ): Promise<Chain> {
   const { postgres, clickhouse, clickhouseRowsFolder, viewSecurity } = engines
   const { chainId, source } = reachable
-  await migrateChain(postgres, chainId)
+  // A lease of ours is that of a program which was killed: the data directory has one at a time.
+  await migrateChain(postgres, chainId, holder)
   if (reachable.devChain) await dropLostGeneration(reachable, engines, log)
   await assertProjectionsCurrent(postgres.pool, schemaOf(chainId))
   const identity = await identifyChain(reachable, postgres)
