@@ -194,3 +194,8 @@ test('a cluster gets replicated engines with a path of its own and the long dedu
     "CREATE TABLE `chain_1`.t ON CLUSTER `main` ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{uuid}', '{replica}', v) SETTINGS replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 604800",
   )
 })
+
+test('one server keeps parts without rows, for their tokens go with them', () => {
+  const sql = expandTemplate('SETTINGS {dedup_window}', 'chain_1', { cluster: null })
+  expect(sql).toBe('SETTINGS non_replicated_deduplication_window = 10000, remove_empty_parts = 0')
+})
