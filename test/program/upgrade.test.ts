@@ -57,8 +57,7 @@ describeWithShared('an update', () => {
     const program = await startMillrace({
       RPC_URL: replay.url,
       DATABASE_URL: access.databaseUrl,
-      CLICKHOUSE_URL: urlOf(access.clickhouseUrl, access.clickhouseUsername, access.clickhousePassword),
-      CLICKHOUSE_READER_URL: urlOf(access.clickhouseUrl, access.readerUsername, access.readerPassword),
+      // ClickHouse is the program's own: that of the run has one database for every chain id.
       DATA_DIR: dataDir.path,
       LOG_LEVEL: 'error',
     })
@@ -71,10 +70,3 @@ describeWithShared('an update', () => {
     expect((await program.stop()).code).toBe(0)
   })
 })
-
-function urlOf(url: string, username: string, password: string): string {
-  const access = new URL(url)
-  access.username = username
-  access.password = password
-  return access.href
-}
