@@ -203,7 +203,9 @@ export class Kernel {
 export class ProcessClock implements Clock {
   readonly #kernel: Kernel
   readonly #process: SimProcess
-  wallOffsetMs = 0
+  #stepMs = 0
+  #driftShare = 0
+  #steppedAtMs = 0
 
   constructor(kernel: Kernel, process: SimProcess) {
     this.#kernel = kernel
@@ -211,7 +213,17 @@ export class ProcessClock implements Clock {
   }
 
   now(): number {
-    return 1_767_225_600_000 + this.#kernel.nowMs + this.wallOffsetMs
+    const { nowMs } = this.#kernel
+    return (
+      1_767_225_600_000 + nowMs + this.#stepMs + Math.round((nowMs - this.#steppedAtMs) * this.#driftShare)
+    )
+  }
+
+  /** Sets the wall clock wrong by so much, and from then on it runs too fast or too slow by a share of the time that passes. */
+  stepWall(stepMs: number, driftShare: number): void {
+    this.#stepMs = stepMs
+    this.#driftShare = driftShare
+    this.#steppedAtMs = this.#kernel.nowMs
   }
 
   monotonic(): number {

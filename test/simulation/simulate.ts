@@ -42,6 +42,9 @@ export interface SimulationOptions {
 const LIVENESS_MS = 120_000
 /** An operator starts a process again that came to rest. */
 const RESTART_MS = 1_000
+/** A wall clock is set wrong by an hour at most, and then drifts by up to a tenth, as much and the same way as it was set. */
+const STEP_MS_MAX = 3_600_000
+const DRIFT_SHARE_MAX = 0.1
 
 export async function simulate(seed: number, options: SimulationOptions): Promise<Outcome> {
   const simulation = new Simulation(seed, options)
@@ -225,8 +228,10 @@ class Simulation {
       writer.process.stoppedUntilMs = kernel.nowMs + kernel.between(1_000, 30_000)
       kernel.note(`${writer.process.name} is stopped until ${writer.process.stoppedUntilMs}`)
     }
-    if (writer && clockSteps && kernel.chance(0.001))
-      writer.indexer.clock.wallOffsetMs = kernel.between(-3_600_000, 3_600_000)
+    if (writer && clockSteps && kernel.chance(0.001)) {
+      const stepMs = kernel.between(-STEP_MS_MAX, STEP_MS_MAX)
+      writer.indexer.clock.stepWall(stepMs, (stepMs / STEP_MS_MAX) * DRIFT_SHARE_MAX)
+    }
     if (kernel.chance(engineLossRate)) this.#loseInsert()
     if (diskFull && kernel.chance(0.001))
       this.#fillDisk(kernel.pick([this.#postgresFaults, this.#clickhouseFaults]))
