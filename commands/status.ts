@@ -7,11 +7,9 @@ import type { ParityStatus } from '#store/ParityWatch.ts'
 import type { Postgres } from '#store/postgres.ts'
 import { countProofs, type ProofCounts } from '#store/proofs.ts'
 import type { Chain } from '../chain.ts'
+import program from '../package.json' with { type: 'json' }
 import type { Runtime } from '../runtime.ts'
 import type { AlarmWatch } from './AlarmWatch.ts'
-
-/** Version of the API and of the program that serves it. */
-export const VERSION = '1.0.0'
 
 export interface StatusOptions {
   readonly chains: readonly Chain[]
@@ -37,7 +35,7 @@ export function createStatusSource(options: StatusOptions): StatusSource {
       await Promise.all(asked.map((chain) => chain.state.waitForBlock(block, runtime.clock, signal)))
     },
     status: async (): Promise<StatusReport> => ({
-      version: VERSION,
+      version: program.version,
       ready: readyOf(chains, 'all').ready,
       startedAt,
       ...alarmReport(alarms),

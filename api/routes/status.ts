@@ -104,7 +104,7 @@ const chain = s.named('ChainStatus', {
 })
 
 const statusSchema = s.named('Status', {
-  version: s.text(),
+  version: s.text({ description: 'Of the program; that of the contract is in /openapi.json.' }),
   ready: s.boolean(),
   startedAt: s.timestamp,
   degraded: s.boolean({ description: 'True while any alarm holds.' }),

@@ -4,6 +4,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import manifest from '../../package.json' with { type: 'json' }
 import { showOnTerminal } from '../support/virtualTerminal.ts'
 import {
   blockIndexed,
@@ -87,7 +88,7 @@ test('commands work beside it', async () => {
     code: 0,
     stdout: expect.stringMatching(/chain 4217[\s\S]*Postgres[\s\S]*ClickHouse/),
   })
-  expect(JSON.parse(json.stdout)).toMatchObject({ chains: [{ chainId: CHAIN }] })
+  expect(JSON.parse(json.stdout)).toMatchObject({ version: manifest.version, chains: [{ chainId: CHAIN }] })
   expect(verified).toMatchObject({ code: 0, stdout: expect.stringContaining('agreed') })
 })
 
