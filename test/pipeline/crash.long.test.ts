@@ -45,16 +45,30 @@ async function openTask(): Promise<Task> {
   }
 }
 
-/** The chain a while later, or, when it is long enough, another one in empty stores. */
-const next = async (task: Task, round: number): Promise<Task> =>
-  task.head > HEAD_MAX ? openTask() : later(task, round)
+/** What a life finds: it seals, and fills history in chunks; or it takes blocks back at the head. */
+const states = [
+  (task: Task): Task => ({ ...task, head: task.head + 70 }),
+  (task: Task, round: number): Task => ({ ...reorganized(task, 1 + (round % 20)), head: task.head + 7 }),
+]
 
-/** The chain a while later: longer, every third time reorganized, every fifth time far ahead. */
-function later(task: Task, round: number): Task {
-  const reorgs =
-    round % 3 === 0 ? [...task.reorgs, { head: task.head, depth: 1 + (round % 20) }] : task.reorgs
-  return { ...task, reorgs, head: task.head + (round % 5 === 0 ? 70 : 7) }
+/** The chain, or when it is long enough another one in empty stores, indexed to its end. */
+async function indexedTask(task?: Task): Promise<Task> {
+  if (task && task.head <= HEAD_MAX) return task
+  const begun = await openTask()
+  await finish(begun)
+  return begun
 }
+
+/** Longer, every third time reorganized, every fifth time far ahead. */
+function later(task: Task, round: number): Task {
+  const before = round % 3 === 0 ? reorganized(task, 1 + (round % 20)) : task
+  return { ...before, head: task.head + (round % 5 === 0 ? 70 : 7) }
+}
+
+const reorganized = (task: Task, depth: number): Task => ({
+  ...task,
+  reorgs: [...task.reorgs, { head: task.head, depth }],
+})
 
 async function finish(task: Task): Promise<void> {
   const end = await index(task)
@@ -64,17 +78,18 @@ async function finish(task: Task): Promise<void> {
 
 describeWithShared('many kills', () => {
   test('at every named place, at its first, second and third visit', async () => {
-    let task = await openTask()
-    let round = 0
     const reached = new Set<string>()
+    let task: Task | undefined
+    let round = 0
     for (const failpoint of [...ingestFailpoints, ...storeFailpoints])
-      for (const nth of occurrences) {
-        const end = await index({ ...task, failpoint: `${failpoint}:${nth}` })
-        if (end.killed) reached.add(failpoint)
-        else expect(end, end.output).toMatchObject({ code: 0 })
-        await finish(task)
-        task = await next(task, ++round)
-      }
+      for (const nth of occurrences)
+        for (const grown of states) {
+          task = grown(await indexedTask(task), ++round)
+          const end = await index({ ...task, failpoint: `${failpoint}:${nth}` })
+          if (end.killed) reached.add(failpoint)
+          else expect(end, end.output).toMatchObject({ code: 0 })
+          await finish(task)
+        }
     // A place that is visited less often than asked in one life is not reached by every number.
     expect([...ingestFailpoints, ...storeFailpoints].filter((failpoint) => !reached.has(failpoint))).toEqual(
       [],
@@ -93,7 +108,7 @@ describeWithShared('many kills', () => {
       if (!end.killed) expect(end, end.output).toMatchObject({ code: 0 })
       if (kill % 10 > 0) continue
       await finish(task)
-      task = await next(task, kill / 10)
+      task = task.head > HEAD_MAX ? await openTask() : later(task, kill / 10)
     }
     await finish(task)
   })
