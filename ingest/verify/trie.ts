@@ -5,6 +5,7 @@
  */
 
 import type { BytesAt } from '../scan/byteBuffer.ts'
+import { hashBytes } from '../scan/scannedReceipt.ts'
 import { DigestBatch } from './digestBatch.ts'
 import { keccak256Hex, keccak256Latin1 } from './keccak.ts'
 import type { RlpWriter } from './rlp.ts'
@@ -41,7 +42,6 @@ const leafDigests = new DigestBatch()
 const extensionFlag = 0x00
 const leafFlag = 0x20
 
-const hashBytes = 32
 const emptyString = 0x80
 
 function hashLeaves(writer: RlpWriter, count: number, writeValue: WriteValue): readonly LeafReference[] {
