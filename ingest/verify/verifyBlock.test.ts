@@ -11,7 +11,8 @@ import {
 } from '../../test/support/shared.ts'
 import { parseBlock, parseReceipts } from '../block.ts'
 import { detectHeaderRule, type HeaderRule } from './header.ts'
-import { assertNotRefuted, type BlockProof, provedParts, RefutedError, verifyBlock } from './verifyBlock.ts'
+import { provedParts, RefutedError } from './refutedError.ts'
+import { assertNotRefuted, type BlockProof, verifyBlock } from './verifyBlock.ts'
 
 const allProved: BlockProof = {
   parent: 'unchecked',

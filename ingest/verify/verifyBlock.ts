@@ -1,6 +1,5 @@
 /** Proves a node's answer for one block against the block's own header, by recomputing what the header commits to. */
 
-import { MillraceError } from '../../errors.ts'
 import type { RpcBlock, RpcTransaction } from '../block.ts'
 import type { BytesAt } from '../scan/byteBuffer.ts'
 import { hashBytes, type ScannedReceipt, type ScannedReceipts } from '../scan/scannedReceipt.ts'
@@ -8,6 +7,7 @@ import { Bloom } from './bloom.ts'
 import { DigestBatch } from './digestBatch.ts'
 import { type HeaderRule, hasUnknownHeaderFields, headerHash } from './header.ts'
 import { hasKnownReceipt, writeReceipt } from './receipt.ts'
+import { provedParts, RefutedError } from './refutedError.ts'
 import { RlpWriter } from './rlp.ts'
 import { type TransactionVerdict, transactionVerdict, writeEnvelope } from './transaction.ts'
 import { orderedTrieRoot } from './trie.ts'
@@ -71,10 +71,6 @@ export function assertNotRefuted(proof: BlockProof, blockNumber: number): void {
     if (proof[part] === 'refuted') throw new RefutedError(part, blockNumber)
   }
 }
-
-/** The parts of a proof, in the order they are checked. */
-export const provedParts = ['parent', 'header', 'transactionsRoot', 'receiptsRoot', 'bloom'] as const
-export type ProvedPart = (typeof provedParts)[number]
 
 type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] }
 
@@ -164,37 +160,4 @@ function verifyBloom(block: RpcBlock, { bytes, list }: ScannedReceipts, receipts
     else bloom.addLogs(logs)
   }
   return bloom.toHex() === block.logsBloom ? 'proved' : 'refuted'
-}
-
-/** A block's content is not what its header commits to. Nothing of the answer may be used. */
-export class RefutedError extends MillraceError {
-  override readonly name = 'RefutedError'
-  readonly code: RefutedCode
-  readonly remedy = 'retry'
-  readonly part: ProvedPart
-  readonly blockNumber: number
-
-  constructor(part: ProvedPart, blockNumber: number) {
-    super(`block ${blockNumber}: the node's answer does not match its ${partNames[part]}`)
-    this.code = codes[part]
-    this.part = part
-    this.blockNumber = blockNumber
-  }
-}
-
-const codes = {
-  parent: 'parent_refuted',
-  header: 'header_refuted',
-  transactionsRoot: 'transactions_root_refuted',
-  receiptsRoot: 'receipts_root_refuted',
-  bloom: 'bloom_refuted',
-} as const
-export type RefutedCode = (typeof codes)[ProvedPart]
-
-const partNames: Readonly<Record<ProvedPart, string>> = {
-  parent: 'parent',
-  header: 'block hash',
-  transactionsRoot: 'transactions root',
-  receiptsRoot: 'receipts root',
-  bloom: 'logs bloom',
 }

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { DecodeWorkerError } from '../../ingest/decodeWorkerError.ts'
 import { fetchVerified } from '../../ingest/fetchVerified.ts'
 import { NodeAnswerError } from '../../ingest/verify/nodeAnswerError.ts'
+import { RefutedError } from '../../ingest/verify/refutedError.ts'
 import { SenderRefutedError } from '../../ingest/verify/senderRefutedError.ts'
-import { RefutedError } from '../../ingest/verify/verifyBlock.ts'
 import { decodeRefs, FakeChain, FakeSource } from './support/fakeChain.ts'
 
 /** A fetcher whose first decodings fail in turn, and who was blamed for it. */

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { NodeAnswerError } from '#ingest/verify/nodeAnswerError.ts'
-import { RefutedError } from '#ingest/verify/verifyBlock.ts'
+import { RefutedError } from '#ingest/verify/refutedError.ts'
 import { archiveBlock, archiveToRange, readArchivedBlock, readArchivedPart } from '#transform/archive.ts'
 import { decodeRange } from '#transform/decodeRange.ts'
 import { BatchEncoder } from '#transform/encode/batchEncoder.ts'
