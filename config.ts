@@ -2,8 +2,10 @@
  * Every setting: name, default, bounds and one sentence. Read once by the command line; everything else receives the few values it
  * needs. Environment variables describe one chain; several come from a JSON file named by CONFIG.
  */
+
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import type { DeclaredContract, DeclaredEvent } from './commands/declaredContracts.ts'
 import { messageOf, SettingError } from './errors.ts'
 
 export interface ChainConfig {
@@ -18,22 +20,7 @@ export interface ChainConfig {
   /** Blocks behind the head that count as final where the node has no `finalized` tag. */
   readonly finalityDepth: number
   /** Contracts of the operator's own, whose events become tables and activities. */
-  readonly contracts: readonly ContractConfig[]
-}
-
-export interface ContractConfig {
-  /** Lowercase; begins the names of the contract's tables. */
-  readonly name: string
-  /** Lowercase; null for events of any contract. */
-  readonly address: `0x${string}` | null
-  readonly events: readonly EventConfig[]
-}
-
-export interface EventConfig {
-  /** As Solidity declares it: `Sold(address indexed buyer, uint256 price)`. */
-  readonly signature: string
-  /** What a feed calls a transaction with the event; null keeps it out of feeds. */
-  readonly activity: string | null
+  readonly contracts: readonly DeclaredContract[]
 }
 
 export interface Config {
@@ -260,7 +247,7 @@ function readChain(where: string, value: unknown): ChainConfig {
 }
 
 /** `[{"name": "shop", "address": "0x…", "events": ["Sold(…)", {"signature": "…", "activity": "Item sold"}]}]` */
-function readContracts(where: string, value: unknown): ContractConfig[] {
+function readContracts(where: string, value: unknown): DeclaredContract[] {
   if (!Array.isArray(value)) throw new SettingError(where, 'is not a list')
   const contracts = value.map((contract: unknown, index) => readContract(`${where}[${index}]`, contract))
   const names = contracts.map(({ name }) => name)
@@ -269,7 +256,7 @@ function readContracts(where: string, value: unknown): ContractConfig[] {
   return contracts
 }
 
-function readContract(where: string, value: unknown): ContractConfig {
+function readContract(where: string, value: unknown): DeclaredContract {
   if (!isRecord(value)) throw new SettingError(where, 'is not an object')
   assertKnown(where, value, new Set(['name', 'address', 'events']))
   const { name, address, events } = value
@@ -287,7 +274,7 @@ function readContract(where: string, value: unknown): ContractConfig {
   }
 }
 
-function readEvent(where: string, value: unknown): EventConfig {
+function readEvent(where: string, value: unknown): DeclaredEvent {
   if (typeof value === 'string') return { signature: value, activity: null }
   if (!isRecord(value)) throw new SettingError(where, 'is neither a signature nor an object')
   assertKnown(where, value, new Set(['signature', 'activity']))

@@ -4,7 +4,7 @@
  */
 import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
-import { schemaOf } from '#store/postgres.ts'
+import { schemaOf } from '#store/sql.ts'
 import { dueMs, type LiveBlocks } from './cannedNode.ts'
 import { type Line, quantile, startCannedNode } from './harness.ts'
 import { chainId, isQueryable, type RunningProgram, withProgram } from './program.ts'

@@ -2,7 +2,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import type pg from 'pg'
 import { selectRows } from '#store/clickhouse/client.ts'
-import { relationOf } from '#store/postgres.ts'
+import { relationOf } from '#store/sql.ts'
 import { clickhouseDigestSql, postgresDigestSql } from '#transform/digest.ts'
 import { analyticsTableNames, type TableName, tables } from '#transform/tables.ts'
 

@@ -1,8 +1,8 @@
 /** What a chain is put together from, and the bounds of its work. */
 import type { ClickHouseClient } from '@clickhouse/client'
+import type { CallContracts } from '#commands/contractCalls.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 import { SENDERS_ONE_IN } from '#ingest/verify/senderSample.ts'
-import type { CallContracts } from '#store/folds/contractCalls.ts'
 import type { ChainIdentity } from '#store/ledger.ts'
 import type { Postgres } from '#store/postgres.ts'
 import type { ChainProfile, Checks } from '#transform/profile.ts'

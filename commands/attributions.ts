@@ -1,7 +1,12 @@
 /** The operator's list of paid services: whom a transfer's memo names (api/routes/present/memo.ts). */
 import { readFileSync } from 'node:fs'
-import type { AttributedService } from '#api/routes/present/memo.ts'
 import { SettingError } from '../errors.ts'
+
+/** A service to name: by its realm, a domain name compared as it is, or by that realm's fingerprint, 0x and 20 hex. */
+export type AttributedService = { readonly name: string } & (
+  | { readonly realm: string }
+  | { readonly fingerprint: string }
+)
 
 /** More than any directory of services has; it is held in memory. */
 const SERVICES_MAX = 100_000

@@ -7,15 +7,29 @@ import { relationsOf } from '#store/views.ts'
 import type { Activity } from '#transform/activity.ts'
 import { declaredActivity } from '#transform/declaredActivity.ts'
 import { defineEvent } from '#transform/event.ts'
-import type { ContractConfig, EventConfig } from '../config.ts'
 import { messageOf, SettingError } from '../errors.ts'
 import { address as toAddress } from '../primitives.ts'
+
+export interface DeclaredContract {
+  /** Lowercase; begins the names of the contract's tables. */
+  readonly name: string
+  /** Lowercase; null for events of any contract. */
+  readonly address: `0x${string}` | null
+  readonly events: readonly DeclaredEvent[]
+}
+
+export interface DeclaredEvent {
+  /** As Solidity declares it: `Sold(address indexed buyer, uint256 price)`. */
+  readonly signature: string
+  /** What a feed calls a transaction with the event; null keeps it out of feeds. */
+  readonly activity: string | null
+}
 
 /** Postgres cuts longer names. */
 const tableNameCharactersMax = 63
 
 /** @throws SettingError naming the contract and the event */
-export function declareContracts(contracts: readonly ContractConfig[]): DeclaredContracts {
+export function declareContracts(contracts: readonly DeclaredContract[]): DeclaredContracts {
   const declared = contracts.flatMap((contract) => contract.events.map((event) => declare(contract, event)))
   const taken = new Set(relationsOf('clickhouse').map(({ name }) => name))
   for (const { table } of declared) {
@@ -35,7 +49,7 @@ interface Declared {
   readonly activity: Activity | null
 }
 
-function declare(contract: ContractConfig, event: EventConfig): Declared {
+function declare(contract: DeclaredContract, event: DeclaredEvent): Declared {
   const where = `CONFIG contract ${contract.name}`
   try {
     return {
@@ -51,7 +65,7 @@ function declare(contract: ContractConfig, event: EventConfig): Declared {
 }
 
 /** `<contract>_<event>`. Which parameters are indexed is what the signature says: a file declares. */
-function tableOf({ name, address }: ContractConfig, { signature }: EventConfig): DecodedTable {
+function tableOf({ name, address }: DeclaredContract, { signature }: DeclaredEvent): DecodedTable {
   const parsed = parseSignature(signature)
   if (parsed.kind !== 'event')
     throw new SettingError(`CONFIG contract ${name}`, `\`${signature}\` is not an event`)
@@ -63,7 +77,11 @@ function tableOf({ name, address }: ContractConfig, { signature }: EventConfig):
   )
 }
 
-function activityOf({ name, address }: ContractConfig, { signature }: EventConfig, title: string): Activity {
+function activityOf(
+  { name, address }: DeclaredContract,
+  { signature }: DeclaredEvent,
+  title: string,
+): Activity {
   const { parameters } = parseSignature(signature)
   if (parameters.some((parameter) => parameter.name === undefined))
     throw new SettingError(

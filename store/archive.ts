@@ -10,7 +10,7 @@ import type { BlockAnswer } from '#transform/parseRange.ts'
 import { MillraceError } from '../errors.ts'
 import type { Queryable } from './lane.ts'
 import { partitionName } from './partitions.ts'
-import { quoteIdentifier, relationOf } from './postgres.ts'
+import { quoteIdentifier, relationOf } from './sql.ts'
 
 interface RawRow {
   block_num: number

@@ -1,6 +1,6 @@
 /** How far the audit of a chain has come, in Postgres: a restart goes on from it and keeps telling what was found. */
 import type { Queryable } from './lane.ts'
-import { quoteIdentifier } from './postgres.ts'
+import { quoteIdentifier } from './sql.ts'
 import type { Difference } from './verify.ts'
 
 export interface AuditPosition {

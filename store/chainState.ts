@@ -2,14 +2,20 @@
  * What readers may see of one chain, in memory: refreshed from the ledger after every commit of this process, and by
  * polling where another process writes. Reading it costs a request nothing.
  */
-import { newestSegment, type RangeSet } from '#ingest/range.ts'
+import { type BlockRange, newestSegment, type RangeSet } from '#ingest/range.ts'
 import { messageOf } from '../errors.ts'
 import type { Clock } from '../runtime.ts'
 import type { CommitBell } from './commits.ts'
 import { readCoverage, readLane } from './lane.ts'
-import type { Visible } from './lists/read.ts'
 import { OpenParts } from './openParts.ts'
 import type { Postgres } from './postgres.ts'
+
+/** What readers may see of a chain: the newest contiguous segment, and where history begins when it is complete. */
+export interface Visible {
+  readonly segment: BlockRange
+  readonly startBlock: number
+  readonly finalized: number
+}
 
 /** How old the picture may get when nothing rings. */
 const REFRESH_MS = 1_000

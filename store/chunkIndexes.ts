@@ -2,7 +2,8 @@
 import type pg from 'pg'
 import { ledgerTableNames, type TableName } from '#transform/tables.ts'
 import { keyColumns, partitionName } from './partitions.ts'
-import { type Postgres, quoteIdentifier, relationOf } from './postgres.ts'
+import type { Postgres } from './postgres.ts'
+import { quoteIdentifier, relationOf } from './sql.ts'
 
 /**
  * Indexes built at the same time, each on a connection of its own, also of one table. Building is nearly all CPU, and the

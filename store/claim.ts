@@ -1,6 +1,7 @@
 /** Becoming the writer of a chain in Postgres, also when the one before was paused or cut off in the middle of a transaction. */
 import { claimLane, type Queryable } from './lane.ts'
-import { type Postgres, PostgresError, quoteIdentifier } from './postgres.ts'
+import { type Postgres, PostgresError } from './postgres.ts'
+import { quoteIdentifier } from './sql.ts'
 
 /** A commit of the last writer that is under way may end; one that does not in this time has nobody behind it. */
 const WRITER_GRACE_MS = 3_000

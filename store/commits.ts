@@ -5,7 +5,8 @@
 import type { BlockRange } from '#ingest/range.ts'
 import type { Clock } from '../runtime.ts'
 import { hashOf, type Queryable } from './lane.ts'
-import { type Postgres, quoteIdentifier, toBytes } from './postgres.ts'
+import type { Postgres } from './postgres.ts'
+import { quoteIdentifier, toBytes } from './sql.ts'
 
 export interface Commit {
   /** Numbered without gaps. */

@@ -4,7 +4,7 @@ import { from as copyFrom } from 'pg-copy-streams'
 import type { EncodedTable, EncodedTables } from '#transform/batch.ts'
 import { copyStream } from '#transform/encode/copy.ts'
 import { ledgerTableNames, type TableName, tables } from '#transform/tables.ts'
-import { quoteIdentifier } from './postgres.ts'
+import { quoteIdentifier } from './sql.ts'
 
 /**
  * Writes a batch's rows by binary COPY, table after table on one connection: all of it is one transaction. `tableOf` names

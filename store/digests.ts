@@ -8,7 +8,7 @@ import { clickhouseDigestSql, postgresDigestSql } from '#transform/digest.ts'
 import { type TableName, tables } from '#transform/tables.ts'
 import { selectRows } from './clickhouse/client.ts'
 import type { Queryable } from './lane.ts'
-import { quoteIdentifier } from './postgres.ts'
+import { quoteIdentifier } from './sql.ts'
 
 export interface BlockDigest {
   readonly block: number

@@ -5,7 +5,8 @@ import { selectRows } from './clickhouse/client.ts'
 import { databaseOf } from './clickhouse/template.ts'
 import { readCoverage, readLane } from './lane.ts'
 import { type ChainIdentity, readChainIdentity } from './ledger.ts'
-import { type Postgres, quoteIdentifier, schemaOf } from './postgres.ts'
+import type { Postgres } from './postgres.ts'
+import { quoteIdentifier, schemaOf } from './sql.ts'
 
 export interface HeldChain {
   readonly identity: ChainIdentity

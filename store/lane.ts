@@ -8,7 +8,7 @@ import { type BlockRange, formatMultirange, parseMultirange, type RangeSet } fro
 import { projectionNames } from '#transform/tables.ts'
 import { MillraceError } from '../errors.ts'
 import type { BlockRef, Hash } from '../primitives.ts'
-import { quoteIdentifier, toBytes, toHex } from './postgres.ts'
+import { quoteIdentifier, toBytes, toHex } from './sql.ts'
 
 export type StoreName = 'postgres' | 'clickhouse'
 

@@ -2,18 +2,15 @@
  * Opens a chain's ledger: its schema, its lanes, and the proof that node, Postgres and ClickHouse belong together. Nothing
  * is written for a chain before this has passed.
  */
-import type { ClickHouseClient } from '@clickhouse/client'
 import type { BlockRange } from '#ingest/range.ts'
 import type { HeaderRule } from '#ingest/verify/header.ts'
 import { MillraceError } from '../errors.ts'
 import type { Hash } from '../primitives.ts'
 import { claimChain } from './claim.ts'
-import { selectRows } from './clickhouse/client.ts'
-import { forgetClickHouse } from './clickhouse/journal.ts'
-import { databaseOf, viewDatabaseOf } from './clickhouse/template.ts'
 import { hashOf, type Queryable, readLane } from './lane.ts'
-import { type Postgres, quoteIdentifier, schemaOf, toBytes, viewSchemaOf } from './postgres.ts'
+import type { Postgres } from './postgres.ts'
 import { assertProjectionsCurrent, insertCoverages } from './projectionVersions.ts'
+import { quoteIdentifier, schemaOf, toBytes } from './sql.ts'
 
 export interface ChainIdentity {
   readonly chainId: number
@@ -108,66 +105,6 @@ export async function renewLedger(postgres: Postgres): Promise<void> {
   await postgres.pool.query('UPDATE app.identity SET ledger_id = gen_random_uuid()')
 }
 
-/** Which ledger a ClickHouse database says it follows, or null when it is new or was wiped. */
-export async function readStoreIdentity(
-  clickhouse: ClickHouseClient,
-  database: string,
-): Promise<LedgerIdentity | null> {
-  const [row] = await selectRows<{ store: string; ledger: string }>(
-    clickhouse,
-    `SELECT toString(store_uuid) AS store, toString(ledger_id) AS ledger FROM ${database}.store_identity FINAL`,
-  )
-  return row ? { storeUuid: row.store, ledgerId: row.ledger } : null
-}
-
-export async function recordStoreIdentity(
-  clickhouse: ClickHouseClient,
-  database: string,
-  { storeUuid, ledgerId }: LedgerIdentity,
-): Promise<void> {
-  await clickhouse.insert({
-    table: `${database}.store_identity`,
-    columns: ['store_uuid', 'ledger_id'],
-    values: [{ store_uuid: storeUuid, ledger_id: ledgerId }],
-    format: 'JSONEachRow',
-  })
-}
-
-/**
- * Checks that ClickHouse belongs to this Postgres. One that is empty or wiped is taken: its coverage becomes empty and it is
- * rebuilt from the raw archive. @throws ForeignStoreError when it belongs to another Postgres
- */
-export async function adoptClickHouse(
-  postgres: Postgres,
-  clickhouse: ClickHouseClient,
-  chainId: number,
-): Promise<'known' | 'rebuilding'> {
-  const ours = await readLedgerIdentity(postgres)
-  const database = databaseOf(chainId)
-  const theirs = await readStoreIdentity(clickhouse, database)
-  // Another ledger of the same store is settled under the lease (clickhouse/reconcile.ts).
-  if (theirs?.storeUuid === ours.storeUuid) return 'known'
-  if (theirs) throw new ForeignStoreError(database)
-  await postgres.transaction((client) => forgetClickHouse(client, schemaOf(chainId)))
-  await recordStoreIdentity(clickhouse, database, ours)
-  return 'rebuilding'
-}
-
-/** Forgets a chain in both stores, as if it had never been opened. The caller holds its lease, or is the only program on these stores. */
-export async function dropChain(
-  postgres: Postgres,
-  clickhouse: ClickHouseClient,
-  chainId: number,
-): Promise<void> {
-  for (const database of [viewDatabaseOf(chainId), databaseOf(chainId)])
-    await clickhouse.command({ query: `DROP DATABASE IF EXISTS ${database} SYNC` })
-  await postgres.transaction(async (client) => {
-    for (const schema of [viewSchemaOf(chainId), schemaOf(chainId)])
-      await client.query(`DROP SCHEMA IF EXISTS ${quoteIdentifier(schema)} CASCADE`)
-    await client.query('DELETE FROM app.migrations WHERE scope = $1', [schemaOf(chainId)])
-  })
-}
-
 /** The node serves another chain than the data directory holds. */
 export class GenesisMismatchError extends MillraceError {
   override readonly name = 'GenesisMismatchError'
@@ -177,19 +114,6 @@ export class GenesisMismatchError extends MillraceError {
   constructor(node: ChainIdentity, ours: ChainIdentity) {
     super(
       `RPC_URL: the node's chain ${node.chainId} has genesis ${node.genesisHash}, but the data held here has ${ours.genesisHash}; use another DATA_DIR or DATABASE_URL for it`,
-    )
-  }
-}
-
-/** ClickHouse holds data of another Postgres database. */
-export class ForeignStoreError extends MillraceError {
-  override readonly name = 'ForeignStoreError'
-  readonly code = 'foreign_store'
-  readonly remedy = 'stop'
-
-  constructor(database: string) {
-    super(
-      `CLICKHOUSE_URL: database ${database} belongs to another Postgres than DATABASE_URL; drop it to have it rebuilt here`,
     )
   }
 }

@@ -9,7 +9,8 @@ import type pg from 'pg'
 import { MillraceError } from '../errors.ts'
 import { type ClickHouseTopology, databaseOf, expandTemplate } from './clickhouse/template.ts'
 import { chainLease } from './leases.ts'
-import { type Postgres, quoteIdentifier, schemaOf } from './postgres.ts'
+import type { Postgres } from './postgres.ts'
+import { quoteIdentifier, schemaOf } from './sql.ts'
 
 interface Migration {
   readonly number: number

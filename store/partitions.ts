@@ -6,7 +6,7 @@ import type pg from 'pg'
 import type { BlockRange } from '#ingest/range.ts'
 import { ledgerTableNames, type TableName, tables } from '#transform/tables.ts'
 import type { Queryable } from './lane.ts'
-import { quoteIdentifier, relationOf } from './postgres.ts'
+import { quoteIdentifier, relationOf } from './sql.ts'
 
 /** A head partition spans this many blocks at first: some six days of a chain with two blocks a second. */
 const HEAD_PARTITION_BLOCKS_MIN = 1 << 20

@@ -136,24 +136,8 @@ export async function assertReachable(postgres: Postgres): Promise<void> {
   }
 }
 
-/** Double-quotes an identifier of ours. Schema names are built from a chain id, so this is a guard, not an escape hatch. */
-export function quoteIdentifier(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`
-}
-
-/** A relation as SQL names it: schema and name, both quoted. */
-export const relationOf = (schema: string, name: string): string =>
-  `${quoteIdentifier(schema)}.${quoteIdentifier(name)}`
-
 /** Of a statement that is kept prepared: Postgres cuts names at 63 bytes, and the driver refuses a name with another text. */
 export const preparedName = (text: string): string => `read_${hash('sha256', text, 'base64url').slice(0, 22)}`
-
-export const schemaOf = (chainId: number): string => `chain_${chainId}`
-export const viewSchemaOf = (chainId: number): string => `chain_${chainId}_sql`
-
-/** `0x…` to bytes and back; the drivers speak Buffers. */
-export const toBytes = (hex: string): Buffer => Buffer.from(hex.slice(2), 'hex')
-export const toHex = (bytes: Uint8Array): `0x${string}` => `0x${Buffer.from(bytes).toString('hex')}`
 
 function codeOf(error: unknown): string {
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code

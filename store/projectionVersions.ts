@@ -4,7 +4,7 @@ import { projectionVersions } from '#transform/projectionVersions.ts'
 import { type ProjectionName, projectionNames } from '#transform/tables.ts'
 import { MillraceError } from '../errors.ts'
 import { type Queryable, readCoverages, type StoreName } from './lane.ts'
-import { quoteIdentifier } from './postgres.ts'
+import { quoteIdentifier } from './sql.ts'
 
 /** A projection whose rows have to be made anew. */
 export interface OutdatedProjection {

@@ -1,4 +1,5 @@
-import { type Postgres, quoteIdentifier } from './postgres.ts'
+import type { Postgres } from './postgres.ts'
+import { quoteIdentifier } from './sql.ts'
 
 /** What was proved of the blocks held. */
 export interface ProofCounts {

@@ -24,8 +24,9 @@ import { forgetFollowers } from './folds/follower.ts'
 import { assertFence, type Queryable } from './lane.ts'
 import { renewLedger } from './ledger.ts'
 import { createDetached, createMissingPartitions, partitionName } from './partitions.ts'
-import { type Postgres, quoteIdentifier, relationOf } from './postgres.ts'
+import type { Postgres } from './postgres.ts'
 import { insertCoverages, readOutdated } from './projectionVersions.ts'
+import { quoteIdentifier, relationOf } from './sql.ts'
 
 export interface RederiveOptions {
   readonly postgres: Postgres

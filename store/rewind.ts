@@ -20,7 +20,8 @@ import {
   reduceCoverage,
 } from './lane.ts'
 import { dropDetached, listPartitions } from './partitions.ts'
-import { type Postgres, quoteIdentifier, relationOf } from './postgres.ts'
+import type { Postgres } from './postgres.ts'
+import { quoteIdentifier, relationOf } from './sql.ts'
 
 export interface RewindOptions {
   readonly postgres: Postgres

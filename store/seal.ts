@@ -9,7 +9,8 @@ import { analyticsTableNames, type TableName, tables } from '#transform/tables.t
 import { selectRows } from './clickhouse/client.ts'
 import type { ClickHouseJournal } from './clickhouse/journal.ts'
 import { readCoverage } from './lane.ts'
-import { type Postgres, quoteIdentifier } from './postgres.ts'
+import type { Postgres } from './postgres.ts'
+import { quoteIdentifier } from './sql.ts'
 
 export interface SealOptions {
   readonly postgres: Postgres

@@ -4,7 +4,7 @@
  */
 import { assertFence, type Queryable, readLane } from './lane.ts'
 import { listPartitions } from './partitions.ts'
-import { quoteIdentifier, relationOf } from './postgres.ts'
+import { quoteIdentifier, relationOf } from './sql.ts'
 
 /**
  * Ends the head segment at its tip and lets the next begin at `next`, inside the caller's transaction. An empty lane only

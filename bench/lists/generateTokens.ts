@@ -4,8 +4,8 @@ import { feePoolsFold } from '#store/folds/feePools.ts'
 import { completeFollower, insertFollower, moveFollower } from '#store/folds/follower.ts'
 import { tokensFold } from '#store/folds/tokens.ts'
 import { readLane } from '#store/lane.ts'
-import { ofTip20 } from '#store/lists/statement.ts'
-import { type Postgres, quoteIdentifier } from '#store/postgres.ts'
+import type { Postgres } from '#store/postgres.ts'
+import { quoteIdentifier, tip20Tokens } from '#store/sql.ts'
 
 const followers = [balancesProjection, tokensFold, feePoolsFold]
 
@@ -17,7 +17,7 @@ export async function generateTokens(postgres: Postgres, schema: string, tip: nu
        (token, block_num, log_idx, created_block, created_log_idx, name, symbol, currency, admins, paused)
      SELECT token, first_block, first_log_idx, first_block, first_log_idx, 'Token', 'TKN', 'USD', '{}', false
      FROM (SELECT DISTINCT ON (token) token, block_num AS first_block, log_idx AS first_log_idx
-           FROM ${s}.token_transfers WHERE ${ofTip20} ORDER BY token, block_num, log_idx) AS firsts`,
+           FROM ${s}.token_transfers WHERE ${tip20Tokens('token')} ORDER BY token, block_num, log_idx) AS firsts`,
     `INSERT INTO ${s}.balances (holder, token, balance)
      SELECT "to", token, sum(amount) FROM ${s}.token_transfers GROUP BY 1, 2`,
     `INSERT INTO ${s}.token_totals (token, holder_count, total_supply, transfer_count, first_block, first_log_idx)

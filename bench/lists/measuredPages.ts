@@ -5,8 +5,9 @@ import { compileActivityPlaces } from '#store/lists/activityPlaces.ts'
 import { compilePage } from '#store/lists/compile.ts'
 import { blockList, type FilterValue, type List, transactionList, transferList } from '#store/lists/list.ts'
 import { compileTokenTransactions } from '#store/lists/tokenTransactions.ts'
-import { type Postgres, quoteIdentifier, toHex } from '#store/postgres.ts'
+import type { Postgres } from '#store/postgres.ts'
 import { compileTokenList } from '#store/queries/tokens.ts'
+import { quoteIdentifier, toHex } from '#store/sql.ts'
 import type { Rival } from './server.ts'
 
 export const limit = 10

@@ -3,7 +3,7 @@
  * and takes the answer as it comes. It checks, bounds, decodes and writes nothing.
  */
 import pg from 'pg'
-import { viewSchemaOf } from '#store/postgres.ts'
+import { viewSchemaOf } from '#store/sql.ts'
 import { gateClickHouse } from '#store/userQuery/clickhouse/gate.ts'
 import { bindDecoded } from '#store/userQuery/decoded/bindDecoded.ts'
 import { readSignatures } from '#store/userQuery/decoded/decodedTable.ts'

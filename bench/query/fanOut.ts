@@ -1,7 +1,7 @@
 /** Many readers of one live query, and when what they read was committed. */
 import { type ClientRequest, request } from 'node:http'
 import pg from 'pg'
-import { schemaOf } from '#store/postgres.ts'
+import { schemaOf } from '#store/sql.ts'
 import { chainId } from '../program.ts'
 
 export interface Frame {

@@ -4,7 +4,7 @@
  */
 import type { BlockRange } from '#ingest/range.ts'
 import type { BlockFollower, FollowerTransaction } from '../folds/follower.ts'
-import { quoteIdentifier } from '../postgres.ts'
+import { quoteIdentifier } from '../sql.ts'
 import { type GenesisOptions, readGenesisBalances } from './genesis.ts'
 
 export const balancesProjection = { name: 'balances', version: 2, completes: true } as const

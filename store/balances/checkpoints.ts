@@ -11,7 +11,7 @@ import {
   readRevertedFrom,
 } from '../folds/follower.ts'
 import type { Queryable } from '../lane.ts'
-import { quoteIdentifier, relationOf } from '../postgres.ts'
+import { quoteIdentifier, relationOf } from '../sql.ts'
 
 const checkpointsProjection = { name: 'balance_checkpoints', version: 1 } as const
 

@@ -2,9 +2,7 @@
  * Statements over balances as of a block, largest first: of one holder or of one token. The stored state is walked by its
  * index without those that changed since; what these had then is computed and merged in.
  */
-import { tip20 } from '#transform/addresses.ts'
-import { literalBytes, Parameters } from '../lists/statement.ts'
-import { relationOf, toBytes } from '../postgres.ts'
+import { otherTokens, Parameters, relationOf, tip20Tokens, toBytes } from '../sql.ts'
 import { balanceAtSql } from './checkpoints.ts'
 import type { Changes, Moment } from './moment.ts'
 import { movedSql } from './movedSql.ts'
@@ -159,10 +157,6 @@ export function changedSql(
     WHERE held.holder = ${address} AND delta IS NOT NULL`
 }
 
-const [tip20From, tip20End] = [BigInt(tip20.prefix), BigInt(tip20.prefix) + 1n].map((prefix) =>
-  literalBytes(`0x${prefix.toString(16)}`),
-)
-
 /** Conditions on the column of the token. The first is that of the index (migration 15), in its words. */
 function choose(
   { tip20: inside, only, without }: TokenChoice,
@@ -171,9 +165,7 @@ function choose(
   const list = (tokens: readonly string[] | undefined) => tokens && parameters.add(tokens.map(toBytes))
   const [onlyList, withoutList] = [list(only), list(without)]
   return (column) => [
-    inside
-      ? `${column} >= ${tip20From} AND ${column} < ${tip20End}`
-      : `(${column} < ${tip20From} OR ${column} >= ${tip20End})`,
+    inside ? tip20Tokens(column) : otherTokens(column),
     ...(onlyList ? [`${column} = ANY (${onlyList})`] : []),
     ...(withoutList ? [`${column} <> ALL (${withoutList})`] : []),
   ]

@@ -4,14 +4,16 @@
  * were found shows in the token's supply.
  */
 import { parseAbi } from 'viem/utils'
+import type { CallContracts } from '#commands/contractCalls.ts'
 import type { ChainKind } from '#transform/profile.ts'
 import { MillraceError } from '../../errors.ts'
 import type { Address, Hash } from '../../primitives.ts'
-import { askContracts, type CallContracts } from '../folds/contractCalls.ts'
+import { askContracts } from '../folds/contractCalls.ts'
 import type { Completion, FollowerContext, FollowerTransaction } from '../folds/follower.ts'
 import { readGenesisTokens } from '../folds/genesisTokens.ts'
 import { hashOf, type Queryable } from '../lane.ts'
-import { type Postgres, quoteIdentifier, toBytes, toHex } from '../postgres.ts'
+import type { Postgres } from '../postgres.ts'
+import { quoteIdentifier, toBytes, toHex } from '../sql.ts'
 import { genesisHolders } from './genesisHolders.ts'
 
 export interface GenesisOptions {

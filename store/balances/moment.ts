@@ -5,7 +5,7 @@
 import type { BlockRange } from '#ingest/range.ts'
 import { MillraceError } from '../../errors.ts'
 import type { Queryable } from '../lane.ts'
-import { relationOf } from '../postgres.ts'
+import { relationOf } from '../sql.ts'
 import { findCheckpoint } from './checkpoints.ts'
 
 /** A block, and how the balances after it follow from what is stored. */

@@ -1,8 +1,6 @@
 /** What an account gained of a token in some blocks, summed from the transfers it was a side of. */
 import { zeroAddress } from '#transform/addresses.ts'
-import { pairHash } from '../lists/compile.ts'
-import { literalBytes } from '../lists/statement.ts'
-import { relationOf } from '../postgres.ts'
+import { literalBytes, pairHash, relationOf } from '../sql.ts'
 
 /**
  * One row `delta`, NULL where nothing moved. `holder` and `token` are expressions, `within` a condition on `block_num`. The

@@ -1,8 +1,7 @@
 /** How many hold a token, how much of it there is, and how often it moved; now, or as of a block. */
 import { MillraceError } from '../../errors.ts'
 import type { Queryable } from '../lane.ts'
-import { Parameters } from '../lists/statement.ts'
-import { relationOf, toBytes, toHex } from '../postgres.ts'
+import { Parameters, relationOf, toBytes, toHex } from '../sql.ts'
 import { balanceAtSql, findCheckpoint } from './checkpoints.ts'
 import { changedSql } from './compileBalances.ts'
 import { assertReached, type Changes, changesSince } from './moment.ts'

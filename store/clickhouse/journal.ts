@@ -7,7 +7,8 @@ import { type BlockRange, formatMultirange, normalize, type RangeSet } from '#in
 import type { TableName } from '#transform/tables.ts'
 import { MillraceError } from '../../errors.ts'
 import { assertFence, extendCoverage, type Queryable, reduceCoverage } from '../lane.ts'
-import { type Postgres, quoteIdentifier } from '../postgres.ts'
+import type { Postgres } from '../postgres.ts'
+import { quoteIdentifier } from '../sql.ts'
 import { WITHDRAWN } from './encoderVersion.ts'
 
 /** What a batch must be in one table. `digest` is a sum of CRC32 (digest.ts), exact as text. */

@@ -3,7 +3,8 @@ import { type BlockRange, difference, intersection, union } from '#ingest/range.
 import type { RawRange } from '#ingest/source.ts'
 import { readArchive } from '../archive.ts'
 import { readCoverage, readLane } from '../lane.ts'
-import { type Postgres, quoteIdentifier } from '../postgres.ts'
+import type { Postgres } from '../postgres.ts'
+import { quoteIdentifier } from '../sql.ts'
 
 export interface MissingRange extends BlockRange {
   /** History that is loaded to its end: what comes next, at the head, is no reason to wait with it. */

@@ -3,8 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
-import { ROWS_BYTES_MAX } from '../embedded/spoolFolder.ts'
-import { withRowsFile } from './rowsFile.ts'
+import { ROWS_BYTES_MAX, withRowsFile } from './rowsFile.ts'
 
 let folder: string
 beforeEach(() => {

@@ -4,9 +4,14 @@
  */
 import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { errnoOf } from '#errors.ts'
 import { MillraceError, messageOf, type Remedy } from '../../errors.ts'
-import { errnoOf } from '../embedded/errors.ts'
-import { ROWS_BYTES_MAX } from '../embedded/spoolFolder.ts'
+
+/**
+ * Bytes of one insert. The indexer's are some 40 MB, and no batch is larger than 96 MB but one of a single block, whose
+ * answers are 128 MB at most. The embedded engine has room for as many (local/engines/spoolFolder.ts).
+ */
+export const ROWS_BYTES_MAX = 512 * 1024 * 1024
 
 /**
  * Calls `use` with the path of a file that holds the buffers one after the other; it is gone afterwards.

@@ -12,8 +12,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join, parse, resolve } from 'node:path'
-
-import { asDataDirectoryError, DataDirectoryError, errnoOf } from './errors.ts'
+import { errnoOf } from '#errors.ts'
+import { asDataDirectoryError, DataDirectoryError } from './errors.ts'
 import { isAlive, ownIdentity, type ProcessIdentity, parseIdentity } from './processIdentity.ts'
 
 /** An exclusively held data directory. */

@@ -1,6 +1,6 @@
 /** What can go wrong between a data directory and a running engine, as typed errors. All of them name DATA_DIR. */
 
-import { MillraceError } from '#errors.ts'
+import { errnoOf, MillraceError } from '#errors.ts'
 
 /** Why a data directory cannot be used. */
 export type DataDirectoryProblem = 'locked' | 'permission' | 'full' | 'not_a_directory' | 'unreadable'
@@ -54,12 +54,6 @@ function problemOf(errno: string | undefined): DataDirectoryProblem {
     default:
       return 'unreadable'
   }
-}
-
-/** The system's code of a failed call (`ENOENT`), undefined for anything else. */
-export function errnoOf(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !('code' in error)) return undefined
-  return typeof error.code === 'string' ? error.code : undefined
 }
 
 /** The engines that can run inside Millrace, and the setting that names an outside one instead. */

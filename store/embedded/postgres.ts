@@ -20,10 +20,10 @@ import {
 } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Client } from 'pg'
-
+import { errnoOf } from '#errors.ts'
 import { type Clock, type Runtime, systemRuntime } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
-import { asDataDirectoryError, EngineStartError, errnoOf } from './errors.ts'
+import { asDataDirectoryError, EngineStartError } from './errors.ts'
 import { findFreePort } from './freePort.ts'
 import { LogTail } from './logTail.ts'
 import { findPostgresBinaries, launchOf, postgresOwner } from './postgresBinaries.ts'

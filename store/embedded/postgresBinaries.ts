@@ -3,9 +3,9 @@
 import { existsSync, readFileSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join, resolve } from 'node:path'
-
+import { errnoOf } from '#errors.ts'
 import { findClosedAncestor } from './dataDir.ts'
-import { EngineStartError, errnoOf } from './errors.ts'
+import { EngineStartError } from './errors.ts'
 
 /** The package with the binaries for each platform there is one for. */
 const packages: Readonly<Record<string, string>> = {

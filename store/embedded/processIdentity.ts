@@ -5,9 +5,8 @@
 
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-
+import { errnoOf } from '#errors.ts'
 import type { Clock } from '#runtime.ts'
-import { errnoOf } from './errors.ts'
 
 /** A process as written to disk. */
 export interface ProcessIdentity {

@@ -7,7 +7,7 @@ import { type Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
 
-import { errnoOf } from './errors.ts'
+import { errnoOf } from '#errors.ts'
 import { QueryError, queryError } from './queryError.ts'
 import { ROWS_BYTES_MAX } from './spoolFolder.ts'
 

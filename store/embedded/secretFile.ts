@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 
-import { errnoOf } from './errors.ts'
+import { errnoOf } from '#errors.ts'
 
 // 192 random bits; base64url needs no quoting in URLs, XML or SQL.
 const SECRET_BYTES = 24

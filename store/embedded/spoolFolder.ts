@@ -5,8 +5,8 @@ import { mkdirSync, rmSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * Of one insert. The indexer's are some 40 MB, and no batch is larger than 96 MB but one of a single block, whose answers are 128 MB
- * at most. What is in memory-backed files counts against the machine's memory.
+ * Bytes of one insert; the indexer makes none larger (store/clickhouse/rowsFile.ts). What is in memory-backed files counts
+ * against the machine's memory.
  */
 export const ROWS_BYTES_MAX = 512 * 1024 * 1024
 

@@ -1,25 +1,9 @@
-/** Reading contracts through a node: the port main.ts fills, and calls whose answers may be anything. */
+/** Questions to contracts, whose answers may be anything. */
+
 import type { AbiFunction } from 'viem'
 import { decodeFunctionResult, encodeFunctionData } from 'viem/utils'
-import type { Address, Hash, Hex } from '../../primitives.ts'
-
-export interface ContractCall {
-  readonly to: Address
-  readonly data: Hex
-}
-
-/** The state to read: of the block with this hash, or the newest. */
-export type CallsAt = Hash | 'latest'
-
-/**
- * Many `eth_call`s in one request, answered in order; null where the contract refused or there is none.
- * @throws a MillraceError with remedy `retry` when no node answers, or none has the block
- */
-export type CallContracts = (
-  calls: readonly ContractCall[],
-  at: CallsAt,
-  signal: AbortSignal,
-) => Promise<readonly (Hex | null)[]>
+import type { CallContracts, CallsAt } from '../../commands/contractCalls.ts'
+import type { Address, Hex } from '../../primitives.ts'
 
 /** Calls sent in one request; more are refused by many gateways. */
 const CALLS_MAX = 100

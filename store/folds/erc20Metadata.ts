@@ -4,9 +4,10 @@
  */
 import type { AbiFunction } from 'viem'
 import { parseAbi } from 'viem/utils'
+import type { CallContracts } from '#commands/contractCalls.ts'
 import { type Address, address, type Hex } from '../../primitives.ts'
-import { quoteIdentifier, toBytes, toHex } from '../postgres.ts'
-import { type CallContracts, decodeAnswer, readAnswers } from './contractCalls.ts'
+import { quoteIdentifier, toBytes, toHex } from '../sql.ts'
+import { decodeAnswer, readAnswers } from './contractCalls.ts'
 import type { BlockFollower, Completion, FollowerContext, FollowerTransaction } from './follower.ts'
 import { storable } from './tokens.ts'
 

@@ -3,12 +3,13 @@
  * Pools of genesis have no event; their rows are read from a node.
  */
 import { parseAbi } from 'viem/utils'
+import type { CallContracts } from '#commands/contractCalls.ts'
 import { keccak256Hex } from '#ingest/verify/keccak.ts'
 import { feeManagerAddress } from '#transform/addresses.ts'
 import { feePoolMint, feePoolMintWithUserAmount } from '#transform/events/feeAmm.ts'
 import { MillraceError } from '../../errors.ts'
 import { type Address, type Hash, hash } from '../../primitives.ts'
-import { askContracts, type CallContracts } from './contractCalls.ts'
+import { askContracts } from './contractCalls.ts'
 import { type EventPlace, type Fold, type FoldChange, type FoldState, on } from './fold.ts'
 import type { FollowerContext } from './follower.ts'
 import { GENESIS_LOG_INDEX, readGenesisTokens } from './genesisTokens.ts'

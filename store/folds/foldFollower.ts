@@ -1,7 +1,7 @@
 /** Drives one fold: reads its events from the logs held, reduces them, stores the changes. */
 import type { BlockRange } from '#ingest/range.ts'
 import { type Address, address, type Hash, hash } from '../../primitives.ts'
-import { quoteIdentifier, toBytes, toHex } from '../postgres.ts'
+import { quoteIdentifier, toBytes, toHex } from '../sql.ts'
 import {
   decodeEvents,
   type Fold,

@@ -1,7 +1,7 @@
 /** The two tables of a fold: `<name>_history` and `<name>_current`, written and read by the columns the fold declares. */
 import type { Address, Hash } from '../../primitives.ts'
 import type { Queryable } from '../lane.ts'
-import { quoteIdentifier, toBytes, toHex } from '../postgres.ts'
+import { quoteIdentifier, toBytes, toHex } from '../sql.ts'
 import type { Fold, FoldChange, FoldColumns, FoldState } from './fold.ts'
 
 const history = (schema: string, fold: Pick<Fold, 'name'>): string =>

@@ -6,7 +6,8 @@
 import type pg from 'pg'
 import { type BlockRange, formatMultirange, parseMultirange, type RangeSet } from '#ingest/range.ts'
 import type { Queryable } from '../lane.ts'
-import { type Postgres, quoteIdentifier, relationOf } from '../postgres.ts'
+import type { Postgres } from '../postgres.ts'
+import { quoteIdentifier, relationOf } from '../sql.ts'
 
 /** Where a follower works: one chain's schema. */
 export interface FollowerContext {

@@ -4,9 +4,10 @@
  */
 import type { AbiFunction } from 'viem'
 import { parseAbi } from 'viem/utils'
+import type { CallContracts } from '#commands/contractCalls.ts'
 import { tip20, zeroAddress } from '#transform/addresses.ts'
 import { type Address, address } from '../../primitives.ts'
-import { askContracts, type CallContracts } from './contractCalls.ts'
+import { askContracts } from './contractCalls.ts'
 import type { FoldChange } from './fold.ts'
 import type { FollowerContext } from './follower.ts'
 import { blankToken, storable, type TokenColumns } from './tokens.ts'

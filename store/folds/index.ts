@@ -1,4 +1,6 @@
 /** Everything that follows a chain's blocks with rows of its own, in the order in which it is moved. */
+
+import type { CallContracts } from '#commands/contractCalls.ts'
 import type { ChainKind } from '#transform/profile.ts'
 import type { Runtime } from '../../runtime.ts'
 import type { Logger } from '../../telemetry.ts'
@@ -6,7 +8,6 @@ import { balancesFollower } from '../balances/balances.ts'
 import { checkpointsFollower } from '../balances/checkpoints.ts'
 import type { ChainState } from '../chainState.ts'
 import type { Postgres } from '../postgres.ts'
-import type { CallContracts } from './contractCalls.ts'
 import { FollowerDriver } from './driver.ts'
 import { erc20MetadataFollower } from './erc20Metadata.ts'
 import { feePoolsFold, readGenesisPools } from './feePools.ts'

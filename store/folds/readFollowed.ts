@@ -7,7 +7,8 @@ import { MillraceError } from '../../errors.ts'
 import type { Clock } from '../../runtime.ts'
 import { readOnce, readSnapshot } from '../cancel.ts'
 import type { ChainState } from '../chainState.ts'
-import { type Postgres, preparedName, relationOf } from '../postgres.ts'
+import { type Postgres, preparedName } from '../postgres.ts'
+import { relationOf } from '../sql.ts'
 import { type BlockFollower, revertedFromSql } from './follower.ts'
 
 export interface FollowedChain {

@@ -3,9 +3,9 @@
  * The closing fee is no part: its payer is named by the transaction, and the fee manager takes part in what else it got.
  */
 import { feeManagerAddress } from '#transform/addresses.ts'
-import { quoteIdentifier } from '../postgres.ts'
+import { otherTokens, Parameters, quoteIdentifier, tip20Tokens } from '../sql.ts'
 import type { WalkQuery } from './read.ts'
-import { isAnyDeposit, ofOthers, ofTip20, Parameters, placeCondition } from './statement.ts'
+import { isAnyDeposit, placeCondition } from './statement.ts'
 
 export interface PlacesStatement {
   readonly text: string
@@ -46,4 +46,4 @@ export function compileActivityPlaces(
 }
 
 /** Each half of the tokens has indexes of its own (migration 5). */
-const halves = [ofTip20, ofOthers]
+const halves = [tip20Tokens('token'), otherTokens('token')]

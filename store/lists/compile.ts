@@ -1,6 +1,6 @@
 /** Compiles a list and a query to one statement of either engine. The text is asserted in tests and run on both engines. */
 import { type Column, type ColumnType, tables } from '#transform/tables.ts'
-import { quoteIdentifier, toBytes } from '../postgres.ts'
+import { pairHash, quoteIdentifier, toBytes } from '../sql.ts'
 import type { Filter, FilterValue, List, ListQuery } from './list.ts'
 
 export interface Statement {
@@ -269,9 +269,5 @@ class Writer {
     }
   }
 }
-
-/** As the indexes of pairs have it (migration 19): a third of the size and of the work of an index on both columns. */
-export const pairHash = (values: readonly string[]): string =>
-  `hash_record_extended(ROW(${values.join(', ')}), 0)`
 
 const isBytes = (type: ColumnType): boolean => type === 'address' || type === 'hash' || type === 'bytes'

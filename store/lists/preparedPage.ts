@@ -4,7 +4,8 @@
  */
 import type pg from 'pg'
 import type { TableName } from '#transform/tables.ts'
-import { preparedName, quoteIdentifier, relationOf, toBytes } from '../postgres.ts'
+import { preparedName } from '../postgres.ts'
+import { quoteIdentifier, relationOf, toBytes } from '../sql.ts'
 import { type CompiledStatement, compilePage } from './compile.ts'
 import type { BlockMark, List, ListQuery } from './list.ts'
 import { type StoredRow, storedTypes } from './row.ts'

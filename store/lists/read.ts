@@ -2,11 +2,13 @@
  * Reads pages from Postgres, within what is covered and never beyond it: of a declared list by one statement (readPage),
  * of anything else that is ordered by block through a walk of its own (readWalk).
  */
+
 import type { BlockRange } from '#ingest/range.ts'
 import type { TableName } from '#transform/tables.ts'
 import { MillraceError } from '../../errors.ts'
+import type { Visible } from '../chainState.ts'
 import type { Queryable } from '../lane.ts'
-import { relationOf, toBytes, toHex } from '../postgres.ts'
+import { relationOf, toBytes, toHex } from '../sql.ts'
 import { compileCount } from './compile.ts'
 import type { BlockMark, FilterValue, List } from './list.ts'
 import { type Beside, type PageQuery, type PageRow, preparePage, reorgedFromSql } from './preparedPage.ts'
@@ -29,13 +31,6 @@ export interface ListFilters {
   readonly blockNumberTo?: number
   readonly timestampSecondsFrom?: number
   readonly timestampSecondsTo?: number
-}
-
-/** What readers may see of a chain: the newest contiguous segment, and where history begins when it is complete. */
-export interface Visible {
-  readonly segment: BlockRange
-  readonly startBlock: number
-  readonly finalized: number
 }
 
 /** A page, whatever its rows are. */

@@ -1,26 +1,8 @@
 /** Statements of ours that no declared list compiles to: what they are made of. */
-import { feeManagerAddress, tip20 } from '#transform/addresses.ts'
+import { feeManagerAddress } from '#transform/addresses.ts'
 import { transfer } from '#transform/events/erc20.ts'
-import { toBytes } from '../postgres.ts'
+import { literalBytes, type Parameters } from '../sql.ts'
 import type { WalkQuery } from './read.ts'
-
-/** A statement's parameters, collected while its text is written. */
-export class Parameters {
-  readonly values: unknown[] = []
-
-  add(value: unknown): string {
-    this.values.push(value)
-    return `$${this.values.length}`
-  }
-
-  /** `0x` hex as bytes. */
-  bytes(hex: string): string {
-    return this.add(toBytes(hex))
-  }
-}
-
-/** A constant of ours as a literal: a planner takes a partial index only for a condition it can compare with the index's own. */
-export const literalBytes = (hex: string): string => `'\\x${hex.slice(2)}'::bytea`
 
 /** The transactions a walk reads next: block bounds, and the place it goes on from, for a table's own column names. */
 export function placeCondition(
@@ -51,9 +33,3 @@ export const isDeposit = `"to" = ${literalBytes(feeManagerAddress)} AND NOT is_f
 
 /** The same, of all tokens together. The last condition is always true; only the index of this question has it. */
 export const isAnyDeposit = `${isDeposit} AND log_idx >= 0`
-
-const afterTip20 = `0x${(BigInt(tip20.prefix) + 1n).toString(16)}`
-
-/** True of transfers of TIP-20 tokens, and of all others, in the words of their indexes (migration 5). */
-export const ofTip20 = `token >= ${literalBytes(tip20.prefix)} AND token < ${literalBytes(afterTip20)}`
-export const ofOthers = `(token < ${literalBytes(tip20.prefix)} OR token >= ${literalBytes(afterTip20)})`

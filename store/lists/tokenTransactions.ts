@@ -2,9 +2,9 @@
  * Transactions with a log of one token other than the Transfer that paid their fee. Logs and transactions are two tables,
  * so this is no declared list: two indexes give the places in order, and only those of the page are looked up in `txs`.
  */
-import { quoteIdentifier } from '../postgres.ts'
+import { Parameters, quoteIdentifier } from '../sql.ts'
 import type { WalkQuery } from './read.ts'
-import { isDeposit, isFeeManagerTransfer, Parameters, placeCondition } from './statement.ts'
+import { isDeposit, isFeeManagerTransfer, placeCondition } from './statement.ts'
 
 export interface TokenTransactionFilters {
   readonly token: string

@@ -14,7 +14,8 @@ import {
   type WalkQuery,
   type WalkRows,
 } from '../lists/read.ts'
-import { type Postgres, quoteIdentifier, toBytes } from '../postgres.ts'
+import type { Postgres } from '../postgres.ts'
+import { quoteIdentifier, toBytes } from '../sql.ts'
 import { readActivityFacts, readQuoteChanges } from './activityFacts.ts'
 import { type ListPage, readAtOnce } from './list.ts'
 import { readTokens } from './tokens.ts'

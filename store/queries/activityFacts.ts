@@ -6,8 +6,8 @@ import { pairCreated } from '#transform/events/stablecoinDex.ts'
 import type { LogFacts } from '#transform/projection.ts'
 import type { TxPlace } from '../archive.ts'
 import type { Source } from '../lists/read.ts'
-import { literalBytes } from '../lists/statement.ts'
-import { preparedName, quoteIdentifier, toBytes, toHex } from '../postgres.ts'
+import { preparedName } from '../postgres.ts'
+import { literalBytes, quoteIdentifier, toBytes, toHex } from '../sql.ts'
 
 type Where = Pick<Source, 'client' | 'schema'>
 

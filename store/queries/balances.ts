@@ -17,7 +17,7 @@ import { assertGenesisKnown, genesisUnknownSql, readTotalsAt } from '../balances
 import { type FollowedChain, readFollowed, readFollowedRows } from '../folds/readFollowed.ts'
 import type { Queryable } from '../lane.ts'
 import { type PageRequest, passedOf, reorgOf, type WalkPage } from '../lists/read.ts'
-import { relationOf, toBytes, toHex } from '../postgres.ts'
+import { relationOf, toBytes, toHex } from '../sql.ts'
 
 /** An address (a token, or a holder) with its balance, in the token's smallest unit. */
 export interface BalanceRow {

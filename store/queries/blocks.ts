@@ -2,12 +2,13 @@
 import { covers } from '#ingest/range.ts'
 import { readArchivedHeader } from '../archive.ts'
 import { readSnapshot } from '../cancel.ts'
-import type { ChainState } from '../chainState.ts'
+import type { ChainState, Visible } from '../chainState.ts'
 import type { Queryable } from '../lane.ts'
 import { blockList } from '../lists/list.ts'
-import { HistoryIncompleteError, type ListFilters, type PageRequest, type Visible } from '../lists/read.ts'
+import { HistoryIncompleteError, type ListFilters, type PageRequest } from '../lists/read.ts'
 import { type StoredRow, storedTypes } from '../lists/row.ts'
-import { type Postgres, quoteIdentifier, toBytes, toHex } from '../postgres.ts'
+import type { Postgres } from '../postgres.ts'
+import { quoteIdentifier, toBytes, toHex } from '../sql.ts'
 import { type ListPage, readList } from './list.ts'
 
 /** How a block is named: by height, by hash, by tag, or by a moment (the newest block at or before it). */

@@ -1,7 +1,7 @@
 /** Reads of fee pools. */
 import { feePoolsFold } from '../folds/feePools.ts'
 import { type FollowedChain, readFollowedRows } from '../folds/readFollowed.ts'
-import { relationOf, toBytes, toHex } from '../postgres.ts'
+import { relationOf, toBytes, toHex } from '../sql.ts'
 
 /** Those of `tokens` that a fee pool turns into another token. @throws ProjectionIncompleteError while pools are behind */
 export async function findPoolTokens(

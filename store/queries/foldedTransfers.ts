@@ -19,8 +19,8 @@ import {
   type WalkRows,
 } from '../lists/read.ts'
 import type { StoredRow } from '../lists/row.ts'
-import { literalBytes, ofTip20 } from '../lists/statement.ts'
-import { type Postgres, relationOf } from '../postgres.ts'
+import type { Postgres } from '../postgres.ts'
+import { literalBytes, relationOf, tip20Tokens } from '../sql.ts'
 import { readActivityFacts } from './activityFacts.ts'
 import { type ListPage, readAtOnce } from './list.ts'
 
@@ -152,4 +152,4 @@ export const swappingStatement = (schema: string): string =>
   `SELECT DISTINCT block_num, tx_idx
    FROM unnest($1::bigint[], $2::int[]) AS asked (block_num, tx_idx)
    JOIN ${relationOf(schema, 'token_transfers')} AS paid USING (block_num, tx_idx)
-   WHERE paid."to" = ${literalBytes(stablecoinDexAddress)} AND ${ofTip20}`
+   WHERE paid."to" = ${literalBytes(stablecoinDexAddress)} AND ${tip20Tokens('token')}`

@@ -16,7 +16,8 @@ import {
 } from '../folds/readFollowed.ts'
 import { tokensFold } from '../folds/tokens.ts'
 import type { Queryable } from '../lane.ts'
-import { preparedName, relationOf, toBytes, toHex } from '../postgres.ts'
+import { preparedName } from '../postgres.ts'
+import { relationOf, toBytes, toHex } from '../sql.ts'
 
 /** A token, with everything its events tell. */
 export interface TokenRow {

@@ -14,7 +14,8 @@ import { transactionList } from '../lists/list.ts'
 import type { PageRow } from '../lists/preparedPage.ts'
 import type { ListFilters, PageRequest } from '../lists/read.ts'
 import { type StoredRow, storedTypes } from '../lists/row.ts'
-import { type Postgres, quoteIdentifier, toBytes, toHex } from '../postgres.ts'
+import type { Postgres } from '../postgres.ts'
+import { quoteIdentifier, toBytes, toHex } from '../sql.ts'
 import { type ListPage, readList } from './list.ts'
 
 export interface TransactionDetail {

@@ -17,7 +17,7 @@ import {
   readRefOf,
 } from '../lane.ts'
 import { attachDetached, chunkBlocks, createDetached, dropDetached, partitionName } from '../partitions.ts'
-import { quoteIdentifier, toBytes } from '../postgres.ts'
+import { quoteIdentifier, toBytes } from '../sql.ts'
 import type { PostgresSinkOptions } from './postgres.ts'
 
 /** Rows of a chunk have no index on their block until it is complete: all of them are looked at. */

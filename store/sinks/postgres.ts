@@ -25,8 +25,9 @@ import {
   reduceCoverage,
 } from '../lane.ts'
 import { createHeadPartitions, headPartitionEnd, listPartitions } from '../partitions.ts'
-import { type Postgres, quoteIdentifier, relationOf } from '../postgres.ts'
+import type { Postgres } from '../postgres.ts'
 import { sealSegment } from '../segments.ts'
+import { quoteIdentifier, relationOf } from '../sql.ts'
 
 /** Told after a commit; readers and the ClickHouse lane wake on it. */
 export interface CommitListener {

@@ -1,5 +1,5 @@
 /** Queries to begin with, for the console and its readers. Each runs on its engine over any chain (test/console). */
-import { quoteIdentifier } from '../postgres.ts'
+import { quoteIdentifier } from '../sql.ts'
 import type { Relation } from './relations.ts'
 import type { Engine } from './result.ts'
 

@@ -4,7 +4,7 @@
  */
 
 import { MillraceError } from '#errors.ts'
-import { quoteIdentifier, viewSchemaOf } from '../postgres.ts'
+import { quoteIdentifier, viewSchemaOf } from '../sql.ts'
 
 /** Anything that runs SQL as the owner of the database. */
 export interface Administrator {

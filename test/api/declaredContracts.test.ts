@@ -1,8 +1,8 @@
 // Goal: a contract that only the operator knows has tables on both engines, also of blocks indexed before it was declared,
 // and names transactions in activity feeds. Method: the recorded chain, declared contracts of it, answers over HTTP.
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { DeclaredEvent } from '#commands/declaredContracts.ts'
 import { declareContracts } from '../../commands/declaredContracts.ts'
-import type { EventConfig } from '../../config.ts'
 import { SettingError } from '../../errors.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { describeWithShared } from '../support/shared.ts'
@@ -12,7 +12,7 @@ const recording = 'tempo-dev-2k'
 const exchange = '0xdec0000000000000000000000000000000000000' as const
 const orderPlaced =
   'OrderPlaced(uint128 indexed orderId, address indexed maker, address indexed token, uint128 amount, bool isBid, int16 tick, bool isFlipOrder, int16 flipTick)'
-const event = (signature: string, activity: string | null = null): EventConfig => ({ signature, activity })
+const event = (signature: string, activity: string | null = null): DeclaredEvent => ({ signature, activity })
 
 describeWithShared('declared contracts', () => {
   let api: ChainApi

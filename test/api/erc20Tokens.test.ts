@@ -11,7 +11,7 @@ import {
 } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { tokenNamesOf } from '#api/routes/tokens.ts'
-import type { CallContracts } from '#store/folds/contractCalls.ts'
+import type { CallContracts } from '#commands/contractCalls.ts'
 import { type BalanceOracle, readBalances } from '../store/support/balanceOracle.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { followersOf, recordedAnswers, recordedCalls } from '../store/support/followers.ts'

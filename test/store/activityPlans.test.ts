@@ -9,9 +9,9 @@ import {
   compileTokenTransactions,
   type TokenTransactionFilters,
 } from '#store/lists/tokenTransactions.ts'
-import { toBytes } from '#store/postgres.ts'
 import { quoteChangesStatement } from '#store/queries/activityFacts.ts'
 import { swappingStatement } from '#store/queries/foldedTransfers.ts'
+import { toBytes } from '#store/sql.ts'
 import { feeManagerAddress, stablecoinDexAddress } from '#transform/addresses.ts'
 import { address } from '../../primitives.ts'
 import { describeWithShared } from '../support/shared.ts'

@@ -13,7 +13,7 @@ import { assertGenesisKnown, readTotals, readTotalsAt } from '#store/balances/to
 import { insertFollower, moveFollower } from '#store/folds/follower.ts'
 import type { Queryable } from '#store/lane.ts'
 import { createHeadPartitions } from '#store/partitions.ts'
-import { relationOf } from '#store/postgres.ts'
+import { relationOf } from '#store/sql.ts'
 import { type ChainStore, openChainStore } from './support/chainStore.ts'
 import { planOf, rowsExamined } from './support/plans.ts'
 

@@ -1,11 +1,11 @@
 // Goal: what everybody has is genesis and all transfers, whatever was reverted, killed or loaded at once on the way.
 // Method: the recorded chain in a real store; expectations summed from the raw recording, and the recorded node's supplies.
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { CallContracts } from '#commands/contractCalls.ts'
 import { balancesProjection } from '#store/balances/balances.ts'
 import { GenesisUnreadableError } from '#store/balances/genesis.ts'
-import type { CallContracts } from '#store/folds/contractCalls.ts'
 import { readFollower } from '#store/folds/follower.ts'
-import { toHex } from '#store/postgres.ts'
+import { toHex } from '#store/sql.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { describeWithShared } from '../support/shared.ts'
 import {

@@ -2,7 +2,7 @@
 // Method: the recorded chain copied upwards until scanning would cost something, and the engines' own plans of what the
 // gates make of a query.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { viewSchemaOf } from '#store/postgres.ts'
+import { viewSchemaOf } from '#store/sql.ts'
 import { gateClickHouse } from '#store/userQuery/clickhouse/gate.ts'
 import { bindDecoded } from '#store/userQuery/decoded/bindDecoded.ts'
 import { readSignatures } from '#store/userQuery/decoded/decodedTable.ts'

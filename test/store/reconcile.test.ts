@@ -4,8 +4,9 @@
 // writer opens the lane, and every block's digest must be the encoder's.
 import pg from 'pg'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { ForeignStoreError, readStoreIdentity } from '#store/clickhouse/adopt.ts'
 import { readCoverage } from '#store/lane.ts'
-import { ForeignStoreError, readLedgerIdentity, readStoreIdentity } from '#store/ledger.ts'
+import { readLedgerIdentity } from '#store/ledger.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { freshDatabase } from '../support/engines.ts'
 import { describeWithShared } from '../support/shared.ts'

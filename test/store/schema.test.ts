@@ -12,7 +12,8 @@ import {
   migrateChain,
   migrateClickHouse,
 } from '#store/migrate.ts'
-import { openPostgres, type Postgres, schemaOf, viewSchemaOf } from '#store/postgres.ts'
+import { openPostgres, type Postgres } from '#store/postgres.ts'
+import { schemaOf, viewSchemaOf } from '#store/sql.ts'
 import { relationsOf, replaceClickHouseViews, replacePostgresViews } from '#store/views.ts'
 import { silentLogger } from '#telemetry.ts'
 import { clickhouseType } from '#transform/encode/native.ts'

@@ -1,7 +1,8 @@
 /** A small chain in both engines: physical tables as declared, the program's own views, the same rows. */
 
 import { type ClickHouseClient, createClient } from '@clickhouse/client'
-import { openPostgres, type Postgres, schemaOf } from '#store/postgres.ts'
+import { openPostgres, type Postgres } from '#store/postgres.ts'
+import { schemaOf } from '#store/sql.ts'
 import { prepareReaderRole } from '#store/userQuery/roles.ts'
 import { replaceClickHouseViews, replacePostgresViews } from '#store/views.ts'
 import { silentLogger } from '#telemetry.ts'

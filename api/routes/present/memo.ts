@@ -1,5 +1,6 @@
 /** What a transfer's 32-byte memo says to people. */
 import { hash as digest } from 'node:crypto'
+import type { AttributedService } from '../../../commands/attributions.ts'
 
 export interface MemoText {
   readonly memo?: string
@@ -16,12 +17,6 @@ const fingerprintFrom = 2 + 8 + 2
 const fingerprintCharacters = 20
 /** Paid under the protocol, by a service whose realm nobody told us. */
 const unknownService = 'MPP Service'
-
-/** A service to name: by its realm, a domain name compared as it is, or by that realm's fingerprint, 0x and 20 hex. */
-export type AttributedService = { readonly name: string } & (
-  | { readonly realm: string }
-  | { readonly fingerprint: string }
-)
 
 /** The table behind `attribution`. */
 export function attributionNames(services: Iterable<AttributedService>): AttributionNames {

@@ -1,6 +1,7 @@
 /** Asks the newest log of an event how many of its parameters are indexed. */
 
-import { type Postgres, relationOf, toBytes } from '../../postgres.ts'
+import type { Postgres } from '../../postgres.ts'
+import { relationOf, toBytes } from '../../sql.ts'
 import type { FindIndexedCount } from './decodedTable.ts'
 
 /** `schema` holds the chain's tables. */

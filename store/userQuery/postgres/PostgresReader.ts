@@ -8,7 +8,7 @@
 import pg from 'pg'
 import type { Clock } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
-import { quoteIdentifier, viewSchemaOf } from '../../postgres.ts'
+import { quoteIdentifier, viewSchemaOf } from '../../sql.ts'
 import { graceMs } from '../limits.ts'
 import {
   collectResult,

@@ -1,6 +1,6 @@
 /** Calls of a function on Postgres: transactions whose input begins with its selector, and calls of 0x76 transactions. */
 
-import { quoteIdentifier, relationOf } from '../../postgres.ts'
+import { quoteIdentifier, relationOf } from '../../sql.ts'
 
 /** A row per call, with the columns of decodedTable.ts. `selector` is `0x` and 8 hex digits. */
 export function callsSql(schema: string, selector: string): string {

@@ -4,7 +4,7 @@
  * NULL, and no input raises an error.
  */
 
-import { quoteIdentifier, relationOf } from '../../postgres.ts'
+import { quoteIdentifier, relationOf } from '../../sql.ts'
 import { type AbiType, headWords, isHashedInTopic, objectKeys, type WordType } from '../decoded/abiType.ts'
 import { blockColumnOf, type DecodedParameter, type DecodedTable } from '../decoded/decodedTable.ts'
 import type { KeyTerm } from '../decoded/keyTerms.ts'

@@ -1,5 +1,5 @@
 /** What a Postgres plan would read and how long it would take, from the planner's own numbers. */
-import { quoteIdentifier, viewSchemaOf } from '../../postgres.ts'
+import { quoteIdentifier, viewSchemaOf } from '../../sql.ts'
 import type { QueryEstimate, ResultRow, SqlValue } from '../result.ts'
 
 /** Name, rows and bytes of each physical table (views.ts makes the function). */

@@ -1,6 +1,6 @@
 /** Both engines of analysts' SQL over a test's chain, each as the restricted reader of its views. */
 import { systemRuntime } from '#runtime.ts'
-import { viewSchemaOf } from '#store/postgres.ts'
+import { viewSchemaOf } from '#store/sql.ts'
 import { ClickHouseUserQueryEngine } from '#store/userQuery/clickhouse/ClickHouseUserQueryEngine.ts'
 import { bindDecoded } from '#store/userQuery/decoded/bindDecoded.ts'
 import { type DecodedTable, readSignatures } from '#store/userQuery/decoded/decodedTable.ts'

@@ -1,10 +1,10 @@
 /** A chain's followers over a test's store: moved step by step, with the recorded node's own answers. */
 import { readFileSync } from 'node:fs'
 import { toFunctionSelector } from 'viem'
+import type { CallContracts } from '#commands/contractCalls.ts'
 import type { Hex } from '#primitives.ts'
 import { type Failpoint, systemRuntime } from '#runtime.ts'
 import { CommitBell } from '#store/commits.ts'
-import type { CallContracts } from '#store/folds/contractCalls.ts'
 import { FollowerDriver } from '#store/folds/driver.ts'
 import type { BlockFollower } from '#store/folds/follower.ts'
 import { createFollowers } from '#store/folds/index.ts'

@@ -1,6 +1,6 @@
 /** The server's own plans, over tables large enough that scanning one would cost something. */
 import { readSnapshot } from '#store/cancel.ts'
-import { quoteIdentifier } from '#store/postgres.ts'
+import { quoteIdentifier } from '#store/sql.ts'
 import { type TableName, tables } from '#transform/tables.ts'
 import type { ChainStore } from './chainStore.ts'
 
