@@ -1,5 +1,5 @@
 /** `millrace up`: index, serve and show, in one process, until asked to stop. */
-import { Egress } from '#api/http/egress.ts'
+
 import { LiveHub } from '#api/live/hub.ts'
 import { endpoints, type RouteServices, readDocumentExamples } from '#api/routes/index.ts'
 import { LogoCache } from '#api/routes/logoCache.ts'
@@ -8,6 +8,7 @@ import type { ChainReads, DeclaredContracts } from '#api/routes/services.ts'
 import { tokenNamesOf } from '#api/routes/tokens.ts'
 import { assertAddressFree, closeServer, createServer, listen } from '#api/server.ts'
 import type { Screen } from '#console/screen.ts'
+import { Egress } from '#egress.ts'
 import { type CuratedTokens, curatedTokensDefault, readCuratedTokens } from '#store/curated/curatedTokens.ts'
 import { readSecret } from '#store/secrets.ts'
 import type { Chain } from '../chain.ts'

@@ -15,7 +15,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 }
 /** Folders that start and watch processes of other programs. */
 const startsProcesses = /^(store\/embedded|ingest\/devchain)\//
-const leaves = ['primitives.ts', 'errors.ts', 'telemetry.ts', 'runtime.ts']
+const leaves = ['primitives.ts', 'errors.ts', 'telemetry.ts', 'runtime.ts', 'egress.ts']
 
 const root = join(import.meta.dirname, '..')
 const glob = (pattern: string) => globSync(pattern, { cwd: root, exclude: ['node_modules/**'] }).sort()

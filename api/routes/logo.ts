@@ -1,9 +1,9 @@
 /** GET /v1/tokens/{token}/logo. */
 import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
+import { type Egress, EgressRefusedError } from '#egress.ts'
 import type { CuratedLogo } from '#store/curated/curatedTokens.ts'
 import { findTokens } from '#store/queries/tokens.ts'
-import { type Egress, EgressRefusedError } from '../http/egress.ts'
 import { ApiError } from '../http/errors.ts'
 import * as p from '../http/parameter.ts'
 import { rawEndpoint } from '../http/rawEndpoint.ts'

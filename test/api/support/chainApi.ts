@@ -1,6 +1,5 @@
 /** The API over a real chain store: what a test asks over HTTP and, beside it, the store it may change. */
 
-import { Egress } from '#api/http/egress.ts'
 import { LiveHub } from '#api/live/hub.ts'
 import { endpoints, type RouteServices, readDocumentExamples } from '#api/routes/index.ts'
 import { LogoCache } from '#api/routes/logoCache.ts'
@@ -8,6 +7,7 @@ import { attributionNames } from '#api/routes/present/memo.ts'
 import type { DeclaredContracts, NodeReader, ParityReads, TokenNames } from '#api/routes/services.ts'
 import type { StatusReport } from '#api/routes/status.ts'
 import type { ServerOptions } from '#api/server.ts'
+import { Egress } from '#egress.ts'
 import { type ChainId, chainId } from '#primitives.ts'
 import { systemRuntime } from '#runtime.ts'
 import { ChainState } from '#store/chainState.ts'
