@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { type Connection, readConnection } from '#store/embedded/connection.ts'
+import { type Connection, readConnection } from '#local/engines/connection.ts'
 import type { CannedNode } from './harness.ts'
 
 /** What the canned node says it is. */

@@ -1,5 +1,5 @@
 /** Opens engines and nodes for a command that may run beside a running program on the same data directory. */
-import { openDataDir } from '#store/embedded/dataDir.ts'
+import { openDataDir } from '#local/engines/dataDir.ts'
 import type { Config } from '../config.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Logger } from '../telemetry.ts'

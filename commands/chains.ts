@@ -1,12 +1,12 @@
 /** Finds out which chains the settings mean, opens their sources, and starts the local dev chain where none is named. */
 
 import { parseBlock } from '#ingest/block.ts'
-import { type DevChain, startDevChain } from '#ingest/devchain/node.ts'
-import { runTraffic } from '#ingest/devchain/trafficThread.ts'
 import { SourceError } from '#ingest/rpc/errors.ts'
 import { identifyChain as probeChain } from '#ingest/rpc/probe.ts'
 import { createSource, type RpcSource } from '#ingest/rpc/rpcSource.ts'
 import { detectHeaderRule } from '#ingest/verify/header.ts'
+import { type DevChain, startDevChain } from '#local/devchain/node.ts'
+import { runTraffic } from '#local/devchain/trafficThread.ts'
 import { assertSameGenesis, type ChainIdentity, readChainIdentity } from '#store/ledger.ts'
 import type { Postgres } from '#store/postgres.ts'
 import { parseRange } from '#transform/parseRange.ts'

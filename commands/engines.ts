@@ -3,6 +3,10 @@
  * running beside (`millrace verify` next to `npm start`).
  */
 import type { ClickHouseClient } from '@clickhouse/client'
+import { startClickHouse } from '#local/engines/clickhouse.ts'
+import { readConnection, removeConnection, writeConnection } from '#local/engines/connection.ts'
+import type { DataDir } from '#local/engines/dataDir.ts'
+import { startPostgres } from '#local/engines/postgres.ts'
 import {
   accessFromUrl,
   assertClickHouseReachable,
@@ -10,10 +14,6 @@ import {
   openClickHouse,
 } from '#store/clickhouse/client.ts'
 import { viewDatabaseOf } from '#store/clickhouse/template.ts'
-import { startClickHouse } from '#store/embedded/clickhouse.ts'
-import { readConnection, removeConnection, writeConnection } from '#store/embedded/connection.ts'
-import type { DataDir } from '#store/embedded/dataDir.ts'
-import { startPostgres } from '#store/embedded/postgres.ts'
 import { assertReachable, openPostgres, type Postgres } from '#store/postgres.ts'
 import type { Config } from '../config.ts'
 import type { Runtime } from '../runtime.ts'

@@ -1,7 +1,7 @@
 /** Opens the two databases alone, for commands on what is held: no node is asked, and no other program runs beside. */
 import { visitListed } from '#ingest/failpoints.ts'
 import { acquireLease, type Lease } from '#ingest/lease.ts'
-import { openDataDir } from '#store/embedded/dataDir.ts'
+import { openDataDir } from '#local/engines/dataDir.ts'
 import { listChainIds } from '#store/heldChains.ts'
 import { chainLease, postgresLeases } from '#store/leases.ts'
 import { migrateApp, migrateChain, migrateClickHouse } from '#store/migrate.ts'

@@ -12,9 +12,10 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   api: ['ingest', 'transform', 'store'],
   orchestrator: ['store', 'api/http'],
   console: [],
+  local: [],
 }
 /** Folders that start and watch processes of other programs. */
-const startsProcesses = /^(store\/embedded|ingest\/devchain)\//
+const startsProcesses = /^local\//
 const leaves = ['primitives.ts', 'errors.ts', 'telemetry.ts', 'runtime.ts', 'egress.ts']
 
 const root = join(import.meta.dirname, '..')
@@ -22,7 +23,7 @@ const glob = (pattern: string) => globSync(pattern, { cwd: root, exclude: ['node
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
 const isTest = (file: string) => file.includes('.test.')
 
-const stageFiles = glob('{ingest,transform,store,api,orchestrator,console}/**/*.ts').filter(
+const stageFiles = glob('{ingest,transform,store,query,api,orchestrator,console,local}/**/*.ts').filter(
   (file) => !isTest(file),
 )
 const imports = new Map(stageFiles.map((file) => [file, importsOf(file)]))

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import pg from 'pg'
-import { type EmbeddedPostgres, startPostgres } from '#store/embedded/postgres.ts'
+import { type EmbeddedPostgres, startPostgres } from '#local/engines/postgres.ts'
 import { silentLogger } from '#telemetry.ts'
 import type { CannedNode } from '../harness.ts'
 

@@ -4,7 +4,6 @@
 import { readdirSync } from 'node:fs'
 import { Client } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { clientOf } from '../embedded/clients.ts'
 import {
   type FakeNode,
   forward,
@@ -13,6 +12,7 @@ import {
   startNode,
 } from '../ingest/support/proxyNode.ts'
 import { type Replay, startReplay } from '../ingest/support/replay.ts'
+import { clientOf } from '../local/engines/clients.ts'
 import { freshDatabase } from '../support/engines.ts'
 import { describeWithShared, sharedPath } from '../support/shared.ts'
 import {

@@ -2,8 +2,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DevRpc, quantity } from '#ingest/devchain/devRpc.ts'
-import { type DevChain, startDevChain } from '#ingest/devchain/node.ts'
+import { DevRpc, quantity } from '#local/devchain/devRpc.ts'
+import { type DevChain, startDevChain } from '#local/devchain/node.ts'
 import { systemRuntime } from '#runtime.ts'
 import { silentLogger } from '#telemetry.ts'
 

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
 
-import { startClickHouse } from '#store/embedded/clickhouse.ts'
-import { openDataDir } from '#store/embedded/dataDir.ts'
-import { startPostgres } from '#store/embedded/postgres.ts'
+import { startClickHouse } from '#local/engines/clickhouse.ts'
+import { openDataDir } from '#local/engines/dataDir.ts'
+import { startPostgres } from '#local/engines/postgres.ts'
 import { silentLogger } from '#telemetry.ts'
 
 /** Where the engines answer. */

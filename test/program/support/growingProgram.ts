@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { readConnection } from '#store/embedded/connection.ts'
+import { readConnection } from '#local/engines/connection.ts'
 import { type Replay, startReplay } from '../../ingest/support/replay.ts'
 import {
   chainOf,

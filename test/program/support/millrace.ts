@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import type { StatusReport } from '#api/routes/status.ts'
-import { devChainFiles } from '#ingest/devchain/devChainRecord.ts'
+import { devChainFiles } from '#local/devchain/devChainRecord.ts'
 import { settings } from '../../../config.ts'
 
 export type Environment = Readonly<Record<string, string>>

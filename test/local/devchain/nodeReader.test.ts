@@ -1,13 +1,13 @@
 // Goal: what only a node knows is read from it as it is: balances of tokens, and none where there is no token.
 // Method: a fresh dev chain, whose genesis gives every account the same of each genesis token.
 import { expect, onTestFinished, test } from 'vitest'
+import { nodeReader } from '#commands/nodeReader.ts'
 import { createSource } from '#ingest/rpc/rpcSource.ts'
 import { address } from '#primitives.ts'
 import { systemRuntime } from '#runtime.ts'
 import { silentLogger } from '#telemetry.ts'
 import { pathUsdAddress } from '#transform/addresses.ts'
-import { nodeReader } from '../../commands/nodeReader.ts'
-import { startTestDevChain } from '../support/devchain.ts'
+import { startTestDevChain } from '../../support/devchain.ts'
 
 test('balances are those of the newest block, and null where there is no token', async () => {
   const chain = await startTestDevChain()

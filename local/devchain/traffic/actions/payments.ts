@@ -7,10 +7,10 @@ import {
   someRecipient,
   someWallet,
   units,
-} from '#ingest/devchain/traffic/action.ts'
-import { type Call, onToken, pathUsd, unlimited } from '#ingest/devchain/traffic/calls.ts'
-import { attribution, writeMemo } from '#ingest/devchain/traffic/memo.ts'
-import { everydayTokens } from '#ingest/devchain/traffic/world.ts'
+} from '#local/devchain/traffic/action.ts'
+import { type Call, onToken, pathUsd, unlimited } from '#local/devchain/traffic/calls.ts'
+import { attribution, writeMemo } from '#local/devchain/traffic/memo.ts'
+import { everydayTokens } from '#local/devchain/traffic/world.ts'
 import type { Hex } from '#primitives.ts'
 
 export const payments: readonly Action[] = [

@@ -1,13 +1,7 @@
 /** TIP-403 policies, what they forbid, and access keys. */
 import { Abis } from 'viem/tempo'
-import {
-  type Action,
-  type Intent,
-  type Scene,
-  someRecipient,
-  units,
-} from '#ingest/devchain/traffic/action.ts'
-import { callOf, keychain, onToken, pathUsd, policyRegistry } from '#ingest/devchain/traffic/calls.ts'
+import { type Action, type Intent, type Scene, someRecipient, units } from '#local/devchain/traffic/action.ts'
+import { callOf, keychain, onToken, pathUsd, policyRegistry } from '#local/devchain/traffic/calls.ts'
 
 export const policies: readonly Action[] = [
   { kind: 'createPolicy', weight: 1, build: createPolicy },

@@ -4,7 +4,7 @@
  */
 import { encodeFunctionData } from 'viem'
 import { Abis } from 'viem/tempo'
-import type { Call as RpcCall } from '#ingest/devchain/devRpc.ts'
+import type { Call as RpcCall } from '#local/devchain/devRpc.ts'
 import type { Hex } from '#primitives.ts'
 import { type Scene, units } from './action.ts'
 import { place } from './actions/exchange.ts'

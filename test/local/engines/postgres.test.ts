@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { Client } from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 
-import { EngineStartError } from '#store/embedded/errors.ts'
-import { startPostgres } from '#store/embedded/postgres.ts'
-import { identityOf, isAlive, ownIdentity } from '#store/embedded/processIdentity.ts'
+import { EngineStartError } from '#local/engines/errors.ts'
+import { startPostgres } from '#local/engines/postgres.ts'
+import { identityOf, isAlive, ownIdentity } from '#local/engines/processIdentity.ts'
 import { silentLogger } from '#telemetry.ts'
 import { freshFolder, startProgram, until, untilTestEnds, withoutPauses } from './programs.ts'
 

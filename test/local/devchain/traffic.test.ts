@@ -2,14 +2,14 @@ import { rm } from 'node:fs/promises'
 import { toEventSelector } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseBlock, parseReceipts } from '#ingest/block.ts'
-import { DevRpc, field, quantity, textField } from '#ingest/devchain/devRpc.ts'
-import { type DevChain, startDevChain } from '#ingest/devchain/node.ts'
-import { startTraffic, type Traffic } from '#ingest/devchain/traffic.ts'
 import { detectHeaderRule } from '#ingest/verify/header.ts'
 import { verifyBlock } from '#ingest/verify/verifyBlock.ts'
+import { DevRpc, field, quantity, textField } from '#local/devchain/devRpc.ts'
+import { type DevChain, startDevChain } from '#local/devchain/node.ts'
+import { startTraffic, type Traffic } from '#local/devchain/traffic.ts'
 import { type Logger, silentLogger } from '#telemetry.ts'
 import { clock, reorg, temporaryFolder } from '#test/support/devchain.ts'
-import { scanned } from '../support/scanned.ts'
+import { scanned } from '../../support/scanned.ts'
 
 /** Everything that Tempo up to T4 and our own contracts can log; anvil has no later hardfork. */
 const events = [

@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { createClient } from '@clickhouse/client'
 import { expect, onTestFinished, test } from 'vitest'
 
-import { type EmbeddedClickHouse, startClickHouse } from '#store/embedded/clickhouse.ts'
-import { EngineStartError } from '#store/embedded/errors.ts'
-import { identityOf, isAlive } from '#store/embedded/processIdentity.ts'
+import { type EmbeddedClickHouse, startClickHouse } from '#local/engines/clickhouse.ts'
+import { EngineStartError } from '#local/engines/errors.ts'
+import { identityOf, isAlive } from '#local/engines/processIdentity.ts'
 import { silentLogger } from '#telemetry.ts'
 import { rowsOf } from './clients.ts'
 import {

@@ -2,10 +2,10 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
-import { readConnection, removeConnection, writeConnection } from '#store/embedded/connection.ts'
-import { openDataDir } from '#store/embedded/dataDir.ts'
-import { asDataDirectoryError, DataDirectoryError } from '#store/embedded/errors.ts'
-import { identityOf, isAlive, ownIdentity } from '#store/embedded/processIdentity.ts'
+import { readConnection, removeConnection, writeConnection } from '#local/engines/connection.ts'
+import { openDataDir } from '#local/engines/dataDir.ts'
+import { asDataDirectoryError, DataDirectoryError } from '#local/engines/errors.ts'
+import { identityOf, isAlive, ownIdentity } from '#local/engines/processIdentity.ts'
 import { freshFolder, startProgram } from './programs.ts'
 
 /** The error a call throws. */

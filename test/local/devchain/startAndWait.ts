@@ -1,5 +1,5 @@
 /** A program that starts a dev chain, says which, and is then killed by the test. */
-import { startDevChain } from '#ingest/devchain/node.ts'
+import { startDevChain } from '#local/devchain/node.ts'
 import { systemRuntime } from '#runtime.ts'
 import { silentLogger } from '#telemetry.ts'
 

@@ -1,8 +1,8 @@
 /** A program that holds a data directory and its engines until it is killed. Run by the tests of what a kill leaves. */
 
-import { startClickHouse } from '#store/embedded/clickhouse.ts'
-import { openDataDir } from '#store/embedded/dataDir.ts'
-import { startPostgres } from '#store/embedded/postgres.ts'
+import { startClickHouse } from '#local/engines/clickhouse.ts'
+import { openDataDir } from '#local/engines/dataDir.ts'
+import { startPostgres } from '#local/engines/postgres.ts'
 import { silentLogger } from '#telemetry.ts'
 
 const [, , path = '', ...engines] = process.argv

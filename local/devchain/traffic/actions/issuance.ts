@@ -8,7 +8,7 @@ import {
   someRecipient,
   someWallet,
   units,
-} from '#ingest/devchain/traffic/action.ts'
+} from '#local/devchain/traffic/action.ts'
 import {
   alphaUsd,
   type Call,
@@ -19,8 +19,8 @@ import {
   roleOf,
   tokenAddress,
   tokenFactory,
-} from '#ingest/devchain/traffic/calls.ts'
-import { writeMemo } from '#ingest/devchain/traffic/memo.ts'
+} from '#local/devchain/traffic/calls.ts'
+import { writeMemo } from '#local/devchain/traffic/memo.ts'
 
 export const issuance: readonly Action[] = [
   { kind: 'mint', weight: 4, build: mint },

@@ -1,7 +1,7 @@
 /** The fee pools, and who pays and earns fees in which token. */
 import { Abis } from 'viem/tempo'
-import { type Action, type Intent, type Scene, someWallet } from '#ingest/devchain/traffic/action.ts'
-import { alphaUsd, callOf, feeManager, pathUsd } from '#ingest/devchain/traffic/calls.ts'
+import { type Action, type Intent, type Scene, someWallet } from '#local/devchain/traffic/action.ts'
+import { alphaUsd, callOf, feeManager, pathUsd } from '#local/devchain/traffic/calls.ts'
 
 export const fees: readonly Action[] = [
   { kind: 'feePoolMint', weight: 2, build: mint },

@@ -6,8 +6,8 @@ import {
   someRecipient,
   someWallet,
   units,
-} from '#ingest/devchain/traffic/action.ts'
-import { callOf, faultyAbi, onExchange, onToken, pathUsd } from '#ingest/devchain/traffic/calls.ts'
+} from '#local/devchain/traffic/action.ts'
+import { callOf, faultyAbi, onExchange, onToken, pathUsd } from '#local/devchain/traffic/calls.ts'
 
 export const failures: readonly Action[] = [
   { kind: 'overdraw', weight: 2, build: overdraw },

@@ -9,8 +9,8 @@ import {
   oddLogsAbi,
   plainTokenAbi,
   workshopAbi,
-} from '#ingest/devchain/traffic/calls.ts'
-import contracts from '#ingest/devchain/traffic/contracts.json' with { type: 'json' }
+} from '#local/devchain/traffic/calls.ts'
+import contracts from '#local/devchain/traffic/contracts.json' with { type: 'json' }
 
 const called: readonly (readonly [name: keyof typeof contracts, abi: Abi])[] = [
   ['PlainToken', plainTokenAbi],
@@ -22,7 +22,7 @@ const called: readonly (readonly [name: keyof typeof contracts, abi: Abi])[] = [
 ]
 
 test('the compiled contracts belong to their source', async () => {
-  const source = await readFile(new URL('../../ingest/devchain/traffic/contracts.sol', import.meta.url))
+  const source = await readFile(new URL('../../../local/devchain/traffic/contracts.sol', import.meta.url))
   expect(contracts.sourceSha256).toBe(createHash('sha256').update(source).digest('hex'))
 })
 

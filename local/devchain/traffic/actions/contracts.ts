@@ -5,7 +5,7 @@ import {
   type Scene,
   someRecipient,
   someWallet,
-} from '#ingest/devchain/traffic/action.ts'
+} from '#local/devchain/traffic/action.ts'
 import {
   type Call,
   callOf,
@@ -17,7 +17,7 @@ import {
   pathUsd,
   plainTokenAbi,
   workshopAbi,
-} from '#ingest/devchain/traffic/calls.ts'
+} from '#local/devchain/traffic/calls.ts'
 
 export const contractCalls: readonly Action[] = [
   { kind: 'coinTransfer', weight: 4, build: coinTransfer },

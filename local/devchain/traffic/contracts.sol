@@ -2,7 +2,7 @@
 pragma solidity ^0.8.20;
 
 // What the dev chain's traffic deploys beside Tempo's own contracts. contracts.json holds ABI and bytecode of this file
-// and its SHA-256, which test/devchain/contracts.test.ts compares. After a change compile anew with solc 0.8.37 (npm
+// and its SHA-256, which test/local/devchain/contracts.test.ts compares. After a change compile anew with solc 0.8.37 (npm
 // package `solc`, not a dependency), standard JSON input, settings:
 //   {"evmVersion": "cancun", "optimizer": {"enabled": true, "runs": 1},
 //    "metadata": {"bytecodeHash": "none", "appendCBOR": false}}

@@ -1,7 +1,7 @@
 /** The stablecoin exchange: orders, flip orders, swaps that fill them, cancellations. */
 
-import { type Action, type Intent, type Scene, someWallet } from '#ingest/devchain/traffic/action.ts'
-import { exchange, onExchange, onToken } from '#ingest/devchain/traffic/calls.ts'
+import { type Action, type Intent, type Scene, someWallet } from '#local/devchain/traffic/action.ts'
+import { exchange, onExchange, onToken } from '#local/devchain/traffic/calls.ts'
 import type { Hex } from '#primitives.ts'
 
 export const trading: readonly Action[] = [
