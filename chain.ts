@@ -1,6 +1,6 @@
 /**
  * One chain at work: source, worker threads, stores and lanes put together. The way of a block is
- * `ingest/converge.ts` (fetch, check, append) -> `transform/decodeRange.ts` (verify, decode, encode, in a worker)
+ * `ingest/lanes/converge.ts` (fetch, check, append) -> `transform/decodeRange.ts` (verify, decode, encode, in a worker)
  * -> `store/sinks/postgres.ts` (commit) -> `store/clickhouse/lane.ts` (follow) -> `api/routes` (read).
  * `chain/ChainWriter.ts` is the half that writes, while the lease is ours.
  */
@@ -8,8 +8,8 @@ import { alignedSource } from '#ingest/alignedSource.ts'
 import { backoffMs, laneBackoff, problemOf, remedyOf } from '#ingest/backoff.ts'
 import { ByteBudget } from '#ingest/byteBudget.ts'
 import { visitListed } from '#ingest/failpoints.ts'
+import type { HistoryProgress } from '#ingest/lanes/progress.ts'
 import { acquireLease, FencedOutError, type LeaseOptions, waitForLease } from '#ingest/lease.ts'
-import type { HistoryProgress } from '#ingest/progress.ts'
 import { type BlockRange, covers } from '#ingest/range.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 import type { Source } from '#ingest/source.ts'

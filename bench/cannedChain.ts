@@ -2,9 +2,9 @@
  * A chain made for measuring: every address, topic, amount and hash is unique, so that nothing is fast because it repeats,
  * and every header is true, so that verification has its full work. Blocks are JSON text, as a Tempo node would send them.
  */
-import type { RpcBlock, RpcReceipt, RpcTransaction } from '#ingest/block.ts'
-import { ByteBuffer } from '#ingest/scan/byteBuffer.ts'
-import { receiptBytes } from '#ingest/scan/receiptBytes.ts'
+import type { RpcBlock, RpcReceipt, RpcTransaction } from '#ingest/read/block.ts'
+import { ByteBuffer } from '#ingest/read/byteBuffer.ts'
+import { receiptBytes } from '#ingest/read/receiptBytes.ts'
 import { Bloom } from '#ingest/verify/bloom.ts'
 import { headerHash } from '#ingest/verify/header.ts'
 import { writeReceipt } from '#ingest/verify/receipt.ts'

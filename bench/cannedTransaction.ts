@@ -1,6 +1,6 @@
 /** Transactions of the canned chain: the envelopes and kinds of signature that Tempo's blocks are made of, by turns. */
 import { hash as digest } from 'node:crypto'
-import type { RpcTransaction } from '#ingest/block.ts'
+import type { RpcTransaction } from '#ingest/read/block.ts'
 import { keccak256Hex } from '#ingest/verify/keccak.ts'
 import type { RlpWriter } from '#ingest/verify/rlp.ts'
 import { addressOf } from '#ingest/verify/secp256k1.ts'

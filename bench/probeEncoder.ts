@@ -1,8 +1,8 @@
 /** The bare probe's way from bytes to bytes: one pass over the JSON into COPY tuples and Native columns, nothing checked. */
-import { ByteBuffer } from '#ingest/scan/byteBuffer.ts'
-import { decodeHex } from '#ingest/scan/hexBytes.ts'
-import { ascii, type JsonCursor } from '#ingest/scan/jsonCursor.ts'
-import { ObjectKeys } from '#ingest/scan/objectKeys.ts'
+import { ByteBuffer } from '#ingest/read/byteBuffer.ts'
+import { decodeHex } from '#ingest/read/hexBytes.ts'
+import { ascii, type JsonCursor } from '#ingest/read/jsonCursor.ts'
+import { ObjectKeys } from '#ingest/read/objectKeys.ts'
 import { copyFixed, writeInt64, writeUint64Little, writeVarint } from '#transform/encode/values.ts'
 import { type ProbeKind, type ProbeTable, probeColumns } from './probeTables.ts'
 

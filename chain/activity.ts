@@ -1,6 +1,6 @@
 /** What the lanes of a chain are doing, for /status and for whoever waits on them. Written by the lanes, read by anybody. */
-import type { FollowState } from '#ingest/follow.ts'
-import type { HistoryProgress } from '#ingest/progress.ts'
+import type { FollowState } from '#ingest/lanes/follow.ts'
+import type { HistoryProgress } from '#ingest/lanes/progress.ts'
 
 export interface LaneStatus {
   readonly state: FollowState | 'idle' | 'filling'

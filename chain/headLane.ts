@@ -1,6 +1,6 @@
 /** Follows the node's head into Postgres. */
 import { visitListed } from '#ingest/failpoints.ts'
-import { type FollowEvent, follow } from '#ingest/follow.ts'
+import { type FollowEvent, follow } from '#ingest/lanes/follow.ts'
 import type { PostgresHeadSink } from '#store/sinks/postgres.ts'
 import { messageOf } from '../errors.ts'
 import { aheadOf, type Writing, wake } from './writing.ts'

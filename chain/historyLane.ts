@@ -1,6 +1,6 @@
 /** Fills what lies below the head lane, chunk by chunk, into Postgres. */
 import { visitListed } from '#ingest/failpoints.ts'
-import { fillHistory, type HistoryEvent } from '#ingest/history.ts'
+import { fillHistory, type HistoryEvent } from '#ingest/lanes/history.ts'
 import { type BlockRange, blockCount, covers } from '#ingest/range.ts'
 import { historyTarget } from '#store/ledger.ts'
 import type { PostgresHistorySink } from '#store/sinks/history.ts'

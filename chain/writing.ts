@@ -1,6 +1,6 @@
 /** What the lanes of one chain share while this process writes it. */
 import type { ByteBudget } from '#ingest/byteBudget.ts'
-import type { AheadOptions } from '#ingest/fetchAhead.ts'
+import type { AheadOptions } from '#ingest/lanes/fetchAhead.ts'
 import type { Decode } from '#ingest/sink.ts'
 import type { RawRange, Source } from '#ingest/source.ts'
 import type { ChainState } from '#store/chainState.ts'

@@ -1,6 +1,6 @@
 /** Finds out which chains the settings mean, opens their sources, and starts the local dev chain where none is named. */
 
-import { parseBlock } from '#ingest/block.ts'
+import { parseBlock } from '#ingest/read/block.ts'
 import { SourceError } from '#ingest/rpc/errors.ts'
 import { identifyChain as probeChain } from '#ingest/rpc/probe.ts'
 import { createSource, type RpcSource } from '#ingest/rpc/rpcSource.ts'

@@ -3,7 +3,7 @@
  * table's content digest per block must be the one each engine computes from its own rows.
  */
 import type { ClickHouseClient } from '@clickhouse/client'
-import { fetchVerified } from '#ingest/fetchVerified.ts'
+import { fetchVerified } from '#ingest/lanes/fetchVerified.ts'
 import { type BlockRange, difference, intersection, type RangeSet } from '#ingest/range.ts'
 import type { Source } from '#ingest/source.ts'
 import { SenderRefutedError } from '#ingest/verify/senderRefutedError.ts'

@@ -6,7 +6,7 @@
  * Faithful as JSON: key order, unknown fields and the digits of numbers are kept.
  */
 import { constants, zstdDecompressSync } from 'node:zlib'
-import type { Slice } from '#ingest/scan/jsonCursor.ts'
+import type { Slice } from '#ingest/read/jsonCursor.ts'
 import { parseExact } from './exactJson.ts'
 import type { BlockAnswer } from './parseRange.ts'
 import { ZstdCompressor } from './zstdCompressor.ts'

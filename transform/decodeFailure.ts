@@ -1,5 +1,5 @@
 /** Errors of a worker as data and back: structured clone keeps an error's message, but neither its class nor its fields. */
-import { type NodeAnswerCode, NodeAnswerError } from '#ingest/verify/nodeAnswerError.ts'
+import { type NodeAnswerCode, NodeAnswerError } from '#ingest/read/nodeAnswerError.ts'
 import { type ProvedPart, RefutedError } from '#ingest/verify/refutedError.ts'
 import { SenderRefutedError } from '#ingest/verify/senderRefutedError.ts'
 import { messageOf } from '../errors.ts'

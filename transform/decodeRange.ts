@@ -1,7 +1,8 @@
 /** From the bytes a node answered to a batch that both stores can take: parsed, verified, decoded, encoded. */
-import type { RpcBlock } from '#ingest/block.ts'
+
 import type { BlockRange } from '#ingest/range.ts'
-import type { ByteBuffer } from '#ingest/scan/byteBuffer.ts'
+import type { RpcBlock } from '#ingest/read/block.ts'
+import type { ByteBuffer } from '#ingest/read/byteBuffer.ts'
 import { assertSenders } from '#ingest/verify/senders.ts'
 import { assertNotRefuted, type BlockProof, verifyBlock } from '#ingest/verify/verifyBlock.ts'
 import { MillraceError } from '../errors.ts'

@@ -1,5 +1,5 @@
 /** A part of the archive of which few items are wanted: they are found in its text, and the others are not parsed. */
-import type { Slice } from '#ingest/scan/jsonCursor.ts'
+import type { Slice } from '#ingest/read/jsonCursor.ts'
 import { readArchivedPart, unpackPart } from './archive.ts'
 import { parseExact } from './exactJson.ts'
 

@@ -3,7 +3,7 @@
  * Whatever reads the bytes, JSON.parse or a scanner, stays behind `parseRange`.
  */
 import type { BlockRange } from '#ingest/range.ts'
-import { type NodeAnswerCode, NodeAnswerError } from '#ingest/verify/nodeAnswerError.ts'
+import { type NodeAnswerCode, NodeAnswerError } from '#ingest/read/nodeAnswerError.ts'
 import { parseExact } from './exactJson.ts'
 
 /** What the node answered for one height. Either may be anything, null included. */

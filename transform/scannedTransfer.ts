@@ -2,8 +2,8 @@
  * Events of the shape (address indexed, address indexed, uint256), Transfer and Approval, read from a log's bytes: what
  * rows are made of most, by far. As strict as the decoders of `events/`, with which a test holds it equal.
  */
-import type { ByteBuffer, BytesAt } from '#ingest/scan/byteBuffer.ts'
-import { hashBytes, ScannedLog } from '#ingest/scan/scannedReceipt.ts'
+import type { ByteBuffer, BytesAt } from '#ingest/read/byteBuffer.ts'
+import { hashBytes, ScannedLog } from '#ingest/read/scannedReceipt.ts'
 import type { Address, Hash } from '../primitives.ts'
 import { zeroAddress } from './addresses.ts'
 import { approval, transfer } from './events/erc20.ts'

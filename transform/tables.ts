@@ -9,7 +9,7 @@
  * because the canonical bytes of a row are its Postgres wire fields followed by its 256-bit values as text (digest.ts).
  */
 
-import type { BytesAt } from '#ingest/scan/byteBuffer.ts'
+import type { BytesAt } from '#ingest/read/byteBuffer.ts'
 
 /**
  * Column types and what they are in each engine:

@@ -3,8 +3,8 @@
  * 0.4 to 0.6 of OpenSSL's time: each call into it costs more than a block, and a block 0.4 us, where here it is 0.3.
  */
 
-import { ByteBuffer, type BytesAt } from '../scan/byteBuffer.ts'
-import { hashBytes } from '../scan/scannedReceipt.ts'
+import { ByteBuffer, type BytesAt } from '../read/byteBuffer.ts'
+import { hashBytes } from '../read/scannedReceipt.ts'
 import { keccak256Latin1 } from './keccak.ts'
 import { assembleKeccakPairModule, digestsAt, inputsAt, rateBytes } from './keccakPairModule.ts'
 

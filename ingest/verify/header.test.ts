@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { type BuiltBlock, builtBlock } from '../../test/support/builtBlock.ts'
 import { withAt } from '../../test/support/json.ts'
 import { describeWithShared, readFixture } from '../../test/support/shared.ts'
-import { parseBlock } from '../block.ts'
+import { parseBlock } from '../read/block.ts'
 import { detectHeaderRule, hasUnknownHeaderFields, headerHash } from './header.ts'
 
 let built: BuiltBlock

@@ -1,6 +1,6 @@
 /** Hashes of block headers. Chains differ in what they hash, so the rule is found out by recomputing a chain's block. */
 
-import type { RpcBlock } from '../block.ts'
+import type { RpcBlock } from '../read/block.ts'
 import { keccak256Hex } from './keccak.ts'
 import { type RlpItem, RlpWriter } from './rlp.ts'
 

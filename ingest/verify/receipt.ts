@@ -1,13 +1,13 @@
 /** The bytes of a receipt as they stand in the receipts trie (Yellow Paper 4.3.1, EIP-658, EIP-2718). */
 
-import type { ByteBuffer, BytesAt } from '../scan/byteBuffer.ts'
+import type { ByteBuffer, BytesAt } from '../read/byteBuffer.ts'
 import {
   addressBytes,
   bloomBytes,
   hashBytes,
   type ScannedLog,
   type ScannedReceipt,
-} from '../scan/scannedReceipt.ts'
+} from '../read/scannedReceipt.ts'
 import { Bloom } from './bloom.ts'
 import type { RlpWriter } from './rlp.ts'
 

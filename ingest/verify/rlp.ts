@@ -3,7 +3,7 @@
  * of its content, which is known once the content stands behind it, so nothing is measured first or moved afterwards.
  */
 
-import type { ByteBuffer } from '../scan/byteBuffer.ts'
+import type { ByteBuffer } from '../read/byteBuffer.ts'
 
 /**
  * What can be encoded: bytes as checked lowercase `0x` text, raw bytes, lists. A quantity (`0x0`, `0x1f4`) is given as

@@ -6,7 +6,7 @@ import { type BuiltBlock, builtBlock } from '../../test/support/builtBlock.ts'
 import { withFlipped } from '../../test/support/json.ts'
 import { describeWithShared, readRecording } from '../../test/support/shared.ts'
 import { readFixtures } from '../../test/transform/ranges.ts'
-import { parseBlock, type RpcTransaction } from '../block.ts'
+import { parseBlock, type RpcTransaction } from '../read/block.ts'
 import { recoverSender, statedSender } from './sender.ts'
 import { isObject } from './tempoTransaction.ts'
 

@@ -4,7 +4,7 @@
  */
 
 import type { Hex } from '../../primitives.ts'
-import type { RpcTransaction } from '../block.ts'
+import type { RpcTransaction } from '../read/block.ts'
 import { keccak256 } from './keccak.ts'
 import { isP256OfDigest, isP256OfMessage } from './p256.ts'
 import { addressOf, recoverAddress } from './secp256k1.ts'

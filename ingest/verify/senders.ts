@@ -1,6 +1,6 @@
 /** Proves who sent the transactions of a block, as far as a sample goes. */
 
-import type { RpcBlock, RpcTransaction } from '../block.ts'
+import type { RpcBlock, RpcTransaction } from '../read/block.ts'
 import { RlpWriter } from './rlp.ts'
 import { recoverSender, statedSender } from './sender.ts'
 import { SenderRefutedError } from './senderRefutedError.ts'

@@ -1,6 +1,6 @@
 /** What the sender of a transaction signed: the hash of its envelope without the signature. */
 
-import type { RpcTransaction } from '../block.ts'
+import type { RpcTransaction } from '../read/block.ts'
 import { keccak256 } from './keccak.ts'
 import { type RlpItem, RlpWriter } from './rlp.ts'
 import { envelopeFields } from './transaction.ts'

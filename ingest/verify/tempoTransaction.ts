@@ -5,7 +5,7 @@
  * one reading: whoever sent the transaction is told by its parts (sender.ts), and only its bytes are proved.
  */
 
-import type { RpcCall, RpcTransaction } from '../block.ts'
+import type { RpcCall, RpcTransaction } from '../read/block.ts'
 import type { RlpItem } from './rlp.ts'
 
 /** The fields of a 0x76 envelope in the order they are hashed; the signature is one byte string. */

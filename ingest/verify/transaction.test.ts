@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { type Hex, keccak256, serializeTransaction, type TransactionSerializable } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { accessList, address, bytes, quantity, uint32, uint256, word } from '../../test/support/arbitrary.ts'
-import type { RpcTransaction } from '../block.ts'
+import type { RpcTransaction } from '../read/block.ts'
 import { RlpWriter } from './rlp.ts'
 import { writeTransaction } from './transaction.ts'
 

@@ -1,6 +1,6 @@
 /** The bytes of a transaction, as they are hashed and as they stand in the transactions trie (EIP-2718). */
 
-import type { AccessListEntry, RpcAuthorization, RpcTransaction } from '../block.ts'
+import type { AccessListEntry, RpcAuthorization, RpcTransaction } from '../read/block.ts'
 import { keccak256Hex } from './keccak.ts'
 import type { RlpItem, RlpWriter } from './rlp.ts'
 import { hasOpenEncoding, tempoFields, withoutLeadingZeros } from './tempoTransaction.ts'

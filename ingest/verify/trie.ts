@@ -4,8 +4,8 @@
  * them is written depth first: a node is written into the buffer, and when it has 32 bytes or more its hash takes its place.
  */
 
-import type { BytesAt } from '../scan/byteBuffer.ts'
-import { hashBytes } from '../scan/scannedReceipt.ts'
+import type { BytesAt } from '../read/byteBuffer.ts'
+import { hashBytes } from '../read/scannedReceipt.ts'
 import { DigestBatch } from './digestBatch.ts'
 import { keccak256Hex, keccak256Latin1 } from './keccak.ts'
 import type { RlpWriter } from './rlp.ts'

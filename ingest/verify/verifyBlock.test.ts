@@ -9,7 +9,7 @@ import {
   readFixture,
   readRecording,
 } from '../../test/support/shared.ts'
-import { parseBlock, parseReceipts } from '../block.ts'
+import { parseBlock, parseReceipts } from '../read/block.ts'
 import { detectHeaderRule, type HeaderRule } from './header.ts'
 import { provedParts, RefutedError } from './refutedError.ts'
 import { assertNotRefuted, type BlockProof, verifyBlock } from './verifyBlock.ts'

@@ -1,8 +1,8 @@
 /** Proves a node's answer for one block against the block's own header, by recomputing what the header commits to. */
 
-import type { RpcBlock, RpcTransaction } from '../block.ts'
-import type { BytesAt } from '../scan/byteBuffer.ts'
-import { hashBytes, type ScannedReceipt, type ScannedReceipts } from '../scan/scannedReceipt.ts'
+import type { RpcBlock, RpcTransaction } from '../read/block.ts'
+import type { BytesAt } from '../read/byteBuffer.ts'
+import { hashBytes, type ScannedReceipt, type ScannedReceipts } from '../read/scannedReceipt.ts'
 import { Bloom } from './bloom.ts'
 import { DigestBatch } from './digestBatch.ts'
 import { type HeaderRule, hasUnknownHeaderFields, headerHash } from './header.ts'

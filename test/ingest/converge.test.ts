@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { converge, StaleAnswerError } from '../../ingest/converge.ts'
-import { FinalityViolationError } from '../../ingest/reorg.ts'
+import { converge, StaleAnswerError } from '#ingest/lanes/converge.ts'
+import { FinalityViolationError } from '#ingest/lanes/reorg.ts'
 import { seedOf } from '../support/seed.ts'
 import { FakeChain, IncompleteAnswerError } from './support/fakeChain.ts'
 import { type HeadBench, openHeadBench, settleDown } from './support/headBench.ts'

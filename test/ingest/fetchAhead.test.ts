@@ -1,11 +1,11 @@
 // Goal: what is fetched, decoded and not written yet has a bound in bytes, however long the stores stand still.
 // Method: the program's own limits, readers as head and history use them, batches of any size below an estimate, and no writer.
 import { expect, test } from 'vitest'
+import { type AheadOptions, fetchAhead } from '#ingest/lanes/fetchAhead.ts'
+import type { Fetcher } from '#ingest/lanes/fetchVerified.ts'
 import { usualLimits } from '../../chain/options.ts'
 import { aheadOf } from '../../chain/writing.ts'
 import { ByteBudget } from '../../ingest/byteBudget.ts'
-import { type AheadOptions, fetchAhead } from '../../ingest/fetchAhead.ts'
-import type { Fetcher } from '../../ingest/fetchVerified.ts'
 import { decodeRefs, FakeChain, FakeSource, type RefBatch } from './support/fakeChain.ts'
 import { seededRandom } from './support/random.ts'
 

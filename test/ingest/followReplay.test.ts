@@ -2,9 +2,9 @@
 // Method: a recording that grows under the follower, with reorgs at given heights; its forks carry no valid roots, so
 // blocks are checked for shape and links only.
 import { afterEach, expect, test } from 'vitest'
+import { type FollowEvent, follow } from '#ingest/lanes/follow.ts'
+import { fillHistory } from '#ingest/lanes/history.ts'
 import { ByteBudget } from '../../ingest/byteBudget.ts'
-import { type FollowEvent, follow } from '../../ingest/follow.ts'
-import { fillHistory } from '../../ingest/history.ts'
 import { createSource } from '../../ingest/rpc/rpcSource.ts'
 import { systemRuntime } from '../../runtime.ts'
 import { silentLogger } from '../../telemetry.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { fillHistory, type HistoryEvent, type HistoryLane } from '#ingest/lanes/history.ts'
 import { ByteBudget } from '../../ingest/byteBudget.ts'
 import type { IngestFailpoint } from '../../ingest/failpoints.ts'
-import { fillHistory, type HistoryEvent, type HistoryLane } from '../../ingest/history.ts'
 import { HistoryPrunedError } from '../../ingest/rpc/errors.ts'
 import { silentLogger } from '../../telemetry.ts'
 import { seedOf } from '../support/seed.ts'

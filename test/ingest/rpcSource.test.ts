@@ -1,8 +1,8 @@
 // Goal: whatever a node does wrong, every range arrives complete and right, or a clear error says why not.
 // Method: the real HTTP client against a recording served with faults; every block is proved against its header.
 import { afterEach, expect, test } from 'vitest'
+import { fetchAhead } from '#ingest/lanes/fetchAhead.ts'
 import { ByteBudget } from '../../ingest/byteBudget.ts'
-import { fetchAhead } from '../../ingest/fetchAhead.ts'
 import { createSource, type RpcSource, type RpcSourceOptions } from '../../ingest/rpc/rpcSource.ts'
 import { hash } from '../../primitives.ts'
 import { systemRuntime } from '../../runtime.ts'

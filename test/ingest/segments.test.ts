@@ -1,7 +1,7 @@
 // Goal: a segment of the head lane begins and ends where nothing can be wrong: above what is final, on the history that is
 // held below it, and never with an orphan inside.
 import { expect, test } from 'vitest'
-import { converge, StaleAnswerError } from '../../ingest/converge.ts'
+import { converge, StaleAnswerError } from '#ingest/lanes/converge.ts'
 import type { HeadSink } from '../../ingest/sink.ts'
 import type { BlockRef } from '../../primitives.ts'
 import { FakeChain, type RefBatch } from './support/fakeChain.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { DecodeWorkerError } from '#ingest/decodeWorkerError.ts'
-import { NodeAnswerError } from '#ingest/verify/nodeAnswerError.ts'
+import { NodeAnswerError } from '#ingest/read/nodeAnswerError.ts'
 import { RefutedError } from '#ingest/verify/refutedError.ts'
 import { SenderRefutedError } from '#ingest/verify/senderRefutedError.ts'
 import { everySender } from '#ingest/verify/senderSample.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
-import { NodeAnswerError } from '#ingest/verify/nodeAnswerError.ts'
+import { NodeAnswerError } from '#ingest/read/nodeAnswerError.ts'
 import { RefutedError } from '#ingest/verify/refutedError.ts'
 import { archiveBlock, archiveToRange, readArchivedBlock, readArchivedPart } from '#transform/archive.ts'
 import { decodeRange } from '#transform/decodeRange.ts'

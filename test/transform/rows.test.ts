@@ -1,6 +1,6 @@
 /** Goal: what rows say is what the node's JSON says. Method: rows are caught before they are encoded. */
 import { expect, test } from 'vitest'
-import { parseBlock, parseReceipts, type RpcBlock, type RpcReceipt } from '#ingest/block.ts'
+import { parseBlock, parseReceipts, type RpcBlock, type RpcReceipt } from '#ingest/read/block.ts'
 import { decodeBlock } from '#transform/decodeBlock.ts'
 import type { ChainProfile } from '#transform/profile.ts'
 import type { RowSinks } from '#transform/projection.ts'

@@ -6,7 +6,7 @@
  * 1.3, a log 2.5 against 1.6), and encoding is the largest part of decoding after verification. The text is made of the
  * table declarations of this program; no chain data gets into it.
  */
-import type { ByteBuffer } from '#ingest/scan/byteBuffer.ts'
+import type { ByteBuffer } from '#ingest/read/byteBuffer.ts'
 import type { Column, ColumnType, Stores, Table } from '../tables.ts'
 import { crcOf } from './crc.ts'
 import * as decimal from './decimal.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ByteBuffer } from '#ingest/scan/byteBuffer.ts'
+import { ByteBuffer } from '#ingest/read/byteBuffer.ts'
 import { groupsMax, readGroups, writeDecimal } from './decimal.ts'
 
 /** Values beside which the ways of taking one apart change: what a number holds, a half and a whole word of 64 bits, groups. */

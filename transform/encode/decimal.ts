@@ -2,7 +2,7 @@
  * 256-bit values in the forms both stores want, without making decimal text: groups of four decimal digits, the lowest
  * first, are what Postgres numeric is made of, and the canonical text of a digest follows from them.
  */
-import type { ByteBuffer, BytesAt } from '#ingest/scan/byteBuffer.ts'
+import type { ByteBuffer, BytesAt } from '#ingest/read/byteBuffer.ts'
 
 /** Enough for 78 digits. */
 export const groupsMax = 20

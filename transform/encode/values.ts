@@ -2,7 +2,7 @@
  * How single values become bytes: the routines that the generated encoders call (compileAppend.ts). Offsets go in,
  * the offset behind the value comes out. Callers have reserved the room.
  */
-import type { ByteBuffer, BytesAt } from '#ingest/scan/byteBuffer.ts'
+import type { ByteBuffer, BytesAt } from '#ingest/read/byteBuffer.ts'
 import { MillraceError } from '../../errors.ts'
 import { shorten } from '../../primitives.ts'
 

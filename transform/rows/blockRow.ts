@@ -1,5 +1,5 @@
-import type { RpcBlock } from '#ingest/block.ts'
-import type { ScannedReceipt } from '#ingest/scan/scannedReceipt.ts'
+import type { RpcBlock } from '#ingest/read/block.ts'
+import type { ScannedReceipt } from '#ingest/read/scannedReceipt.ts'
 import type { Row } from '../tables.ts'
 import { toNumber, toUint64, toUint64OrNull, toUint256OrNull } from './quantity.ts'
 

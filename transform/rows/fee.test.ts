@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { RpcLog, RpcReceipt, RpcTransaction } from '#ingest/block.ts'
+import type { RpcLog, RpcReceipt, RpcTransaction } from '#ingest/read/block.ts'
 import { address, hash } from '../../primitives.ts'
 import { feeManagerAddress } from '../addresses.ts'
 import type { ChainProfile } from '../profile.ts'

@@ -1,5 +1,5 @@
 /** JSON-RPC quantities as the values rows hold. They were checked when the answer was parsed (ingest/verify). */
-import type { Quantity } from '#ingest/block.ts'
+import type { Quantity } from '#ingest/read/block.ts'
 
 type Maybe<Value> = Value | null | undefined
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { RpcReceipt, RpcTransaction } from '#ingest/block.ts'
+import type { RpcReceipt, RpcTransaction } from '#ingest/read/block.ts'
 import { resolveRow, scanned } from '#test/support/scanned.ts'
 import { address, hash } from '../../primitives.ts'
 import type { StoredFee } from './fee.ts'

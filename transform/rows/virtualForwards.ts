@@ -5,7 +5,7 @@
  * Fails closed: hops are matched per token, virtual address and amount within one transaction, and where they do not
  * match one to one, or go to more than one place, none of them is called a forward.
  */
-import { hashBytes, ScannedLog } from '#ingest/scan/scannedReceipt.ts'
+import { hashBytes, ScannedLog } from '#ingest/read/scannedReceipt.ts'
 import { isTip20 } from '../addresses.ts'
 import { isTransfer, type LogContent, type TransferLog } from './transferLog.ts'
 

@@ -1,4 +1,4 @@
-import { parseBlock, parseReceipts } from '../../../ingest/block.ts'
+import { parseBlock, parseReceipts } from '#ingest/read/block.ts'
 import { type BlockRange, blockCount } from '../../../ingest/range.ts'
 import type { Batch } from '../../../ingest/sink.ts'
 import type { RawRange } from '../../../ingest/source.ts'

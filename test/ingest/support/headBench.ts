@@ -1,4 +1,4 @@
-import { converge, type HeadLane } from '../../../ingest/converge.ts'
+import { converge, type HeadLane } from '#ingest/lanes/converge.ts'
 import type { IngestFailpoint } from '../../../ingest/failpoints.ts'
 import { decodeRefs, FakeChain, FakeSource, type RefBatch, type SourceFaults } from './fakeChain.ts'
 import { MemorySink } from './memorySink.ts'

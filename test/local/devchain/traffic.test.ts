@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { toEventSelector } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { parseBlock, parseReceipts } from '#ingest/block.ts'
+import { parseBlock, parseReceipts } from '#ingest/read/block.ts'
 import { detectHeaderRule } from '#ingest/verify/header.ts'
 import { verifyBlock } from '#ingest/verify/verifyBlock.ts'
 import { DevRpc, field, quantity, textField } from '#local/devchain/devRpc.ts'

@@ -1,4 +1,4 @@
-import type { RpcLog, RpcReceipt } from '../block.ts'
+import type { RpcLog, RpcReceipt } from './block.ts'
 import type { ByteBuffer, BytesAt } from './byteBuffer.ts'
 import { decodeHex } from './hexBytes.ts'
 import { addressBytes, bloomBytes, hashBytes, ScannedLog, type ScannedReceipt } from './scannedReceipt.ts'

@@ -4,10 +4,10 @@
  */
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { MillraceError } from '../../errors.ts'
-import { jsonPiece } from '../../test/support/arbitrary.ts'
-import { type BuiltBlock, builtBlock, type JsonObject } from '../../test/support/builtBlock.ts'
-import { parseBlock, type RpcTransaction } from '../block.ts'
+import { MillraceError } from '#errors.ts'
+import { jsonPiece } from '#test/support/arbitrary.ts'
+import { type BuiltBlock, builtBlock, type JsonObject } from '#test/support/builtBlock.ts'
+import { parseBlock, type RpcTransaction } from './block.ts'
 import { scanBlock } from './scanBlock.ts'
 
 let built: BuiltBlock

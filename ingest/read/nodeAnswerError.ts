@@ -1,4 +1,4 @@
-import { MillraceError } from '../../errors.ts'
+import { MillraceError } from '#errors.ts'
 
 /**
  * What is wrong with a node's answer, before anything is recomputed:

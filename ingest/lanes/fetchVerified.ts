@@ -1,10 +1,10 @@
-import { MillraceError } from '../errors.ts'
-import { DecodeWorkerError } from './decodeWorkerError.ts'
-import type { VisitFailpoint } from './failpoints.ts'
-import type { BlockRange } from './range.ts'
+import { MillraceError } from '#errors.ts'
+import { DecodeWorkerError } from '../decodeWorkerError.ts'
+import type { VisitFailpoint } from '../failpoints.ts'
+import type { BlockRange } from '../range.ts'
+import type { Batch, Decode } from '../sink.ts'
+import type { RawRange, Source } from '../source.ts'
 import { assertContinuous } from './reorg.ts'
-import type { Batch, Decode } from './sink.ts'
-import type { RawRange, Source } from './source.ts'
 
 /** What turns a range into a checked batch, for both lanes. */
 export interface Fetcher<B extends Batch> {

@@ -5,7 +5,7 @@
  * content is true is for ingest/verify/verifyBlock.ts to find out.
  */
 
-import type { Address, Hash, Hex } from '../primitives.ts'
+import type { Address, Hash, Hex } from '#primitives.ts'
 import {
   digits8,
   digits64,
@@ -22,8 +22,8 @@ import {
   isAbsent,
   Place,
   quantityOf,
-} from './verify/shape.ts'
-import { checkTransactionShape } from './verify/transactionShape.ts'
+} from './shape.ts'
+import { checkTransactionShape } from './transactionShape.ts'
 
 /** What was asked of the node, so that an answer about another block is found out. */
 export interface AskedBlock {

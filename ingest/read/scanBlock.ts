@@ -2,14 +2,14 @@
  * From the bytes of a block to its header and transactions, without JSON.parse. To pass over the header, parse it and check its
  * fields took 24 us more, a tenth of what a block of two transactions takes to decode.
  */
-import type { Address, Hash, Hex } from '../../primitives.ts'
-import type { ConsensusContext, RpcBlock } from '../block.ts'
-import { digits64, digits256 } from '../verify/shape.ts'
+import type { Address, Hash, Hex } from '#primitives.ts'
+import type { ConsensusContext, RpcBlock } from './block.ts'
 import { ascii, declined, exactDigits, JsonCursor, type Slice } from './jsonCursor.ts'
 import { JsonTexts } from './jsonTexts.ts'
 import { ObjectKeys, withKey } from './objectKeys.ts'
 import { addressBytes, bloomBytes, hashBytes } from './scannedReceipt.ts'
 import { scanTransactions, type TransactionScan } from './scanTransactions.ts'
+import { digits64, digits256 } from './shape.ts'
 
 export interface BlockScan {
   /** Only hash, number and transactions count where the header is not whole. */

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { hash } from '../primitives.ts'
-import { type BuiltBlock, builtBlock } from '../test/support/builtBlock.ts'
-import { readAt, withAt, withFlipped } from '../test/support/json.ts'
+import { hash } from '#primitives.ts'
+import { type BuiltBlock, builtBlock } from '#test/support/builtBlock.ts'
+import { readAt, withAt, withFlipped } from '#test/support/json.ts'
 import { type AskedBlock, parseBlock, parseReceipts } from './block.ts'
-import { NodeAnswerError } from './verify/nodeAnswerError.ts'
+import { NodeAnswerError } from './nodeAnswerError.ts'
 
 let built: BuiltBlock
 beforeAll(async () => {

@@ -1,7 +1,7 @@
-import type { ByteBudget, ByteGrant } from './byteBudget.ts'
+import type { ByteBudget, ByteGrant } from '../byteBudget.ts'
+import type { BlockRange } from '../range.ts'
+import type { Batch } from '../sink.ts'
 import { type Fetched, type Fetcher, fetchVerified } from './fetchVerified.ts'
-import type { BlockRange } from './range.ts'
-import type { Batch } from './sink.ts'
 
 export interface AheadOptions {
   /** Requests of this reader in flight or waiting to be consumed. */

@@ -1,11 +1,11 @@
-import { MillraceError } from '../errors.ts'
-import type { BlockRef } from '../primitives.ts'
+import { MillraceError } from '#errors.ts'
+import type { BlockRef } from '#primitives.ts'
+import { type BlockRange, blockCount } from '../range.ts'
+import type { Batch, HeadSink } from '../sink.ts'
+import type { ChainHead } from '../source.ts'
 import type { Fetched, Fetcher } from './fetchVerified.ts'
 import { fetchVerified } from './fetchVerified.ts'
-import { type BlockRange, blockCount } from './range.ts'
 import { assertContinuous, assertFinalHolds, findForkPoint, ReorgError } from './reorg.ts'
-import type { Batch, HeadSink } from './sink.ts'
-import type { ChainHead } from './source.ts'
 
 /** The head lane of one chain: everything the step needs, and no state. */
 export interface HeadLane<B extends Batch> extends Fetcher<B> {

@@ -1,7 +1,7 @@
 /** How fast history fills and when it will be done: pure, so that a restart tells the same truth as before it. */
 
-import type { BlockRange } from './range.ts'
-import type { Chunk } from './sink.ts'
+import type { BlockRange } from '../range.ts'
+import type { Chunk } from '../sink.ts'
 
 export interface ChunkProgress {
   readonly range: BlockRange

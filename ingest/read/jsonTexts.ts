@@ -1,5 +1,5 @@
-import type { Hex } from '../../primitives.ts'
-import type { Quantity } from '../block.ts'
+import type { Hex } from '#primitives.ts'
+import type { Quantity } from './block.ts'
 import { declined, type JsonCursor } from './jsonCursor.ts'
 
 /** Reads texts where a cursor stands, as slices of the whole source: they are checked, but neither copied nor decoded. */

@@ -1,11 +1,11 @@
 /** Parts of Tempo's transactions, as texts: calls, which are checked, and signatures, which take any shape. */
-import type { Address } from '../../primitives.ts'
-import type { RpcCall } from '../block.ts'
-import { digits256 } from '../verify/shape.ts'
+import type { Address } from '#primitives.ts'
+import type { RpcCall } from './block.ts'
 import { ascii, declined } from './jsonCursor.ts'
 import type { JsonTexts } from './jsonTexts.ts'
 import { ObjectKeys, withKey } from './objectKeys.ts'
 import { addressBytes } from './scannedReceipt.ts'
+import { digits256 } from './shape.ts'
 
 export function scanCalls(texts: JsonTexts): readonly RpcCall[] {
   const { cursor } = texts

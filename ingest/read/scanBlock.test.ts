@@ -4,9 +4,9 @@
  */
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { MillraceError } from '../../errors.ts'
-import { builtBlock, type JsonObject } from '../../test/support/builtBlock.ts'
-import { parseBlock } from '../block.ts'
+import { MillraceError } from '#errors.ts'
+import { builtBlock, type JsonObject } from '#test/support/builtBlock.ts'
+import { parseBlock } from './block.ts'
 import { scanBlock } from './scanBlock.ts'
 
 const context = { epoch: 0, view: 41_000, parentView: 999_999_999_999_999, proposer: `0x${'5a'.repeat(32)}` }

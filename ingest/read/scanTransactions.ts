@@ -2,15 +2,15 @@
  * From the bytes of a block's transactions to their values, without JSON.parse: checks in one pass over the bytes, and texts
  * that are slices of the block's. What it does not know in a transaction, it leaves to JSON.parse for that transaction alone.
  */
-import type { Address, Hash } from '../../primitives.ts'
-import { checkTransaction, type Quantity, type RpcBlock, type RpcTransaction } from '../block.ts'
-import { digits8, digits64, digits256, Place, quantityOf } from '../verify/shape.ts'
+import type { Address, Hash } from '#primitives.ts'
+import { checkTransaction, type Quantity, type RpcBlock, type RpcTransaction } from './block.ts'
 import { ascii, declined, type JsonCursor, type Slice } from './jsonCursor.ts'
 import type { JsonTexts } from './jsonTexts.ts'
 import { ObjectKeys, withKey } from './objectKeys.ts'
 import { RepeatedText } from './repeatedText.ts'
 import { addressBytes, hashBytes } from './scannedReceipt.ts'
 import { scanCalls, scanSignature } from './scanTempoParts.ts'
+import { digits8, digits64, digits256, Place, quantityOf } from './shape.ts'
 
 export interface TransactionScan {
   readonly transactions: readonly RpcTransaction[]

@@ -1,8 +1,10 @@
-import { MillraceError } from '../errors.ts'
-import type { BlockRef } from '../primitives.ts'
-import type { Runtime } from '../runtime.ts'
-import type { Logger } from '../telemetry.ts'
-import { backoffMs, laneBackoff, type Problem, problemOf, remedyOf } from './backoff.ts'
+import { MillraceError } from '#errors.ts'
+import type { BlockRef } from '#primitives.ts'
+import type { Runtime } from '#runtime.ts'
+import type { Logger } from '#telemetry.ts'
+import { backoffMs, laneBackoff, type Problem, problemOf, remedyOf } from '../backoff.ts'
+import { type BlockRange, blockCount } from '../range.ts'
+import type { Batch, Chunk, HistorySink } from '../sink.ts'
 import { type AheadOptions, fetchAhead } from './fetchAhead.ts'
 import type { Fetcher } from './fetchVerified.ts'
 import {
@@ -12,9 +14,7 @@ import {
   type RateSample,
   remainingBlocks,
 } from './progress.ts'
-import { type BlockRange, blockCount } from './range.ts'
 import { assertContinuous, findContradiction, findForkPoint, ReorgError } from './reorg.ts'
-import type { Batch, Chunk, HistorySink } from './sink.ts'
 
 export interface HistoryLane<B extends Batch> extends Fetcher<B> {
   readonly sink: HistorySink<B>

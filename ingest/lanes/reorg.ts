@@ -1,7 +1,7 @@
-import { MillraceError } from '../errors.ts'
-import type { BlockRef, Hash } from '../primitives.ts'
-import type { HeadSink } from './sink.ts'
-import type { Source } from './source.ts'
+import { MillraceError } from '#errors.ts'
+import type { BlockRef, Hash } from '#primitives.ts'
+import type { HeadSink } from '../sink.ts'
+import type { Source } from '../source.ts'
 
 /** Where a chain may be continued. */
 export interface Parent {

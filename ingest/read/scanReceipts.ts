@@ -1,11 +1,11 @@
 /** From the bytes of a block's receipts to their values, without JSON.parse: checks and hex decoding in one pass. */
-import type { RpcBlock, RpcTransaction } from '../block.ts'
-import { digits8, digits64, digits256, quantityOf } from '../verify/shape.ts'
+import type { RpcBlock, RpcTransaction } from './block.ts'
 import type { ByteBuffer, BytesAt } from './byteBuffer.ts'
 import { ascii, declined, JsonCursor, type Slice, words } from './jsonCursor.ts'
 import { ObjectKeys, withKey } from './objectKeys.ts'
 import { RepeatedText } from './repeatedText.ts'
 import { addressBytes, bloomBytes, hashBytes, ScannedLog, type ScannedReceipt } from './scannedReceipt.ts'
+import { digits8, digits64, digits256, quantityOf } from './shape.ts'
 
 export interface ReceiptScan {
   readonly receipts: readonly ScannedReceipt[]
