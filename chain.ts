@@ -1,6 +1,6 @@
 /**
  * One chain at work: source, worker threads, stores and lanes put together. The way of a block is
- * `ingest/lanes/converge.ts` (fetch, check, append) -> `transform/decodeRange.ts` (verify, decode, encode, in a worker)
+ * `ingest/lanes/converge.ts` (fetch, check, append) -> `transform/decode/decodeRange.ts` (verify, decode, encode, in a worker)
  * -> `store/sinks/postgres.ts` (commit) -> `store/clickhouse/lane.ts` (follow) -> `api/routes` (read).
  * `chain/ChainWriter.ts` is the half that writes, while the lease is ours.
  */
@@ -21,7 +21,7 @@ import { PARTITION_BLOCKS } from '#store/clickhouse/lane.ts'
 import { CommitBell } from '#store/commits.ts'
 import type { FollowerStatus } from '#store/folds/driver.ts'
 import { chainLease, postgresLeases } from '#store/leases.ts'
-import { createDecodePool } from '#transform/decodePool.ts'
+import { createDecodePool } from '#transform/decode/decodePool.ts'
 import type { ChainProfile } from '#transform/profile.ts'
 import type { ChainActivity, LaneStatus } from './chain/activity.ts'
 import { ChainWriter } from './chain/ChainWriter.ts'

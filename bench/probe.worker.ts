@@ -1,7 +1,7 @@
 /** Entry of a thread of the bare probe: fetches a range, scans it, and hands over its rows. */
 import { parentPort } from 'node:worker_threads'
 import { ascii, JsonCursor } from '#ingest/read/jsonCursor.ts'
-import { sliceRange } from '#transform/sliceRange.ts'
+import { sliceRange } from '#transform/decode/sliceRange.ts'
 import { ProbeEncoder, type ProbePiece } from './probeEncoder.ts'
 import { probeTables } from './probeTables.ts'
 

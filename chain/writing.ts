@@ -6,7 +6,7 @@ import type { RawRange, Source } from '#ingest/source.ts'
 import type { ChainState } from '#store/chainState.ts'
 import type { BatchCache } from '#store/clickhouse/batchCache.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
-import type { DecodePool } from '#transform/decodePool.ts'
+import type { DecodePool } from '#transform/decode/decodePool.ts'
 import type { ChainActivity } from './activity.ts'
 import type { ChainLimits, ChainOptions } from './options.ts'
 

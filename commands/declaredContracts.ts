@@ -4,9 +4,9 @@ import { type DecodedTable, decodedTable } from '#store/userQuery/decoded/decode
 import { parseSignature } from '#store/userQuery/decoded/signature.ts'
 import { UserQueryError } from '#store/userQuery/UserQueryError.ts'
 import { relationsOf } from '#store/views.ts'
-import type { Activity } from '#transform/activity.ts'
-import { declaredActivity } from '#transform/declaredActivity.ts'
-import { defineEvent } from '#transform/event.ts'
+import type { Activity } from '#transform/activities/activity.ts'
+import { declaredActivity } from '#transform/activities/declaredActivity.ts'
+import { defineEvent } from '#transform/events/event.ts'
 import { messageOf, SettingError } from '../errors.ts'
 import { address as toAddress } from '../primitives.ts'
 

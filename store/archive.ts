@@ -4,9 +4,9 @@
  */
 import type { BlockRange } from '#ingest/range.ts'
 import type { RawRange } from '#ingest/source.ts'
-import { archiveToRange, readArchivedBlock, txsPerPart } from '#transform/archive.ts'
-import { type OpenPart, openArchivedPart } from '#transform/openArchivedPart.ts'
-import type { BlockAnswer } from '#transform/parseRange.ts'
+import { archiveToRange, readArchivedBlock, txsPerPart } from '#transform/decode/archive.ts'
+import { type OpenPart, openArchivedPart } from '#transform/decode/openArchivedPart.ts'
+import type { BlockAnswer } from '#transform/decode/parseRange.ts'
 import { MillraceError } from '../errors.ts'
 import type { Queryable } from './lane.ts'
 import { partitionName } from './partitions.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { archiveBlock } from '#transform/archive.ts'
+import { archiveBlock } from '#transform/decode/archive.ts'
 import { OpenParts } from './openParts.ts'
 
 const transactions = [{ hash: '0x01', value: 1 }]

@@ -7,7 +7,7 @@ import {
   listAddressActivities,
   type TransactionActivities,
 } from '#store/queries/activities.ts'
-import type { ActivityItem } from '#transform/activity.ts'
+import type { ActivityItem } from '#transform/activities/activity.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import { listEndpoint } from '../http/listEndpoint.ts'

@@ -6,7 +6,7 @@ import type { ParityStatus } from '#store/ParityWatch.ts'
 import type { TableParity } from '#store/parity.ts'
 import type { Postgres } from '#store/postgres.ts'
 import type { DecodedTable } from '#store/userQuery/decoded/decodedTable.ts'
-import type { Activity } from '#transform/activity.ts'
+import type { Activity } from '#transform/activities/activity.ts'
 import type { ChainKind } from '#transform/profile.ts'
 
 /** One chain, as reads see it. */

@@ -17,7 +17,7 @@ import { prepareReading } from '#store/postgres.ts'
 import { readActivityFacts } from '#store/queries/activityFacts.ts'
 import { withPayloads } from '#store/queries/transactions.ts'
 import { schemaOf, toBytes } from '#store/sql.ts'
-import { listActivities } from '#transform/listActivities.ts'
+import { listActivities } from '#transform/activities/listActivities.ts'
 import { type Rival, type Serving, serve } from './server.ts'
 
 serve(async ({ databaseUrl, chainId: number, connectionsMax, rivals }) => {

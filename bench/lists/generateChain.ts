@@ -11,7 +11,7 @@ import { attachDetached, createDetached, partitionName } from '#store/partitions
 import type { Postgres } from '#store/postgres.ts'
 import { quoteIdentifier, toBytes } from '#store/sql.ts'
 import { feeManagerAddress, tip20 } from '#transform/addresses.ts'
-import { archiveBlock } from '#transform/archive.ts'
+import { archiveBlock } from '#transform/decode/archive.ts'
 import { transfer } from '#transform/events/erc20.ts'
 import { type TableName, tables } from '#transform/tables.ts'
 

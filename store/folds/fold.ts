@@ -4,7 +4,7 @@
  * of the history.
  */
 
-import type { ContractEvent, EmittedLog } from '#transform/event.ts'
+import type { ContractEvent, EmittedLog } from '#transform/events/event.ts'
 import type { Address, Hash } from '../../primitives.ts'
 
 /** A column of the state: how its values look in TypeScript and how Postgres holds them. */

@@ -1,8 +1,13 @@
 /** Reads what accounts and transactions did, as people would call it. */
 import { type Address, address } from '#primitives.ts'
-import { type Activity, type ActivityFacts, type ActivityItem, listOccurrences } from '#transform/activity.ts'
+import {
+  type Activity,
+  type ActivityFacts,
+  type ActivityItem,
+  listOccurrences,
+} from '#transform/activities/activity.ts'
+import { listActivities } from '#transform/activities/listActivities.ts'
 import { orderFlipped, orderPlaced } from '#transform/events/stablecoinDex.ts'
-import { listActivities } from '#transform/listActivities.ts'
 import { readSnapshot } from '../cancel.ts'
 import type { ChainState } from '../chainState.ts'
 import { compileActivityPlaces } from '../lists/activityPlaces.ts'

@@ -1,6 +1,6 @@
 /** What activities are found in, of transactions named by their places. */
 import { type Address, address, type Hash, type Hex, hash } from '#primitives.ts'
-import type { ActivityFacts } from '#transform/activity.ts'
+import type { ActivityFacts } from '#transform/activities/activity.ts'
 import { stablecoinDexAddress } from '#transform/addresses.ts'
 import { pairCreated } from '#transform/events/stablecoinDex.ts'
 import type { LogFacts } from '#transform/projection.ts'

@@ -2,8 +2,9 @@
  * Transfers with cross-token payments folded: of what a sender gave to the exchange, got for it and passed on, only the
  * passing on is a row. Which transfers those are is read from the transactions that gave something to the exchange.
  */
+
+import { type CrossTokenTransfer, findCrossTokenTransfer } from '#transform/activities/crossToken.ts'
 import { stablecoinDexAddress } from '#transform/addresses.ts'
-import { type CrossTokenTransfer, findCrossTokenTransfer } from '#transform/crossToken.ts'
 import type { TxPlace } from '../archive.ts'
 import type { ChainState } from '../chainState.ts'
 import { transferList } from '../lists/list.ts'

@@ -1,5 +1,5 @@
 /** Reads of transactions with their receipts, and with the node's own payload of both. */
-import type { OpenPart } from '#transform/openArchivedPart.ts'
+import type { OpenPart } from '#transform/decode/openArchivedPart.ts'
 import {
   type ArchivedTx,
   archivedPartColumn,

@@ -1,7 +1,7 @@
 /** Random logs of any event, encoded by viem, and viem's reading of a log in our words. */
 import fc from 'fast-check'
 import { type AbiEvent, type AbiParameter, decodeEventLog, encodeAbiParameters, toEventSelector } from 'viem'
-import { elementarySource } from '#transform/eventValue.ts'
+import { elementarySource } from '#transform/events/eventValue.ts'
 import { type Hash, type Hex, hash } from '../../primitives.ts'
 
 export interface ArbitraryLog {

@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url'
 import type { BlockRange } from '#ingest/range.ts'
 import type { ChainHead, RawRange, Source } from '#ingest/source.ts'
 import { type BlockRef, hash } from '#primitives.ts'
-import { archiveToRange } from '#transform/archive.ts'
+import { archiveToRange } from '#transform/decode/archive.ts'
 import { sharedPath } from './sharedPath.ts'
 
 /** What we use of the shared replay's `Recording` (chain/recording.mjs). */

@@ -1,8 +1,8 @@
 /** Transactions as projections and activities see them: made by hand, or taken from recorded answers without our decoder. */
 import { encodeAbiParameters } from 'viem'
 import { feeManagerAddress } from '#transform/addresses.ts'
-import type { ContractEvent } from '#transform/event.ts'
-import { elementarySource } from '#transform/eventValue.ts'
+import type { ContractEvent } from '#transform/events/event.ts'
+import { elementarySource } from '#transform/events/eventValue.ts'
 import type { LogFacts, Projection, RowSinks, TransactionFacts } from '#transform/projection.ts'
 import type { Row, TableName } from '#transform/tables.ts'
 import { type Address, address, type Hash, type Hex, hash } from '../../primitives.ts'

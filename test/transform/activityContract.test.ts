@@ -12,13 +12,13 @@ import {
   tip20,
   transactionFacts,
 } from '#test/support/transactionFacts.ts'
+import type { ActivityItem } from '#transform/activities/activity.ts'
 import { activities } from '#transform/activities/index.ts'
-import type { ActivityItem } from '#transform/activity.ts'
+import { listActivities } from '#transform/activities/listActivities.ts'
 import * as addresses from '#transform/addresses.ts'
-import type { ContractEvent } from '#transform/event.ts'
 import { transfer } from '#transform/events/erc20.ts'
+import type { ContractEvent } from '#transform/events/event.ts'
 import { events } from '#transform/events/index.ts'
-import { listActivities } from '#transform/listActivities.ts'
 import type { LogFacts } from '#transform/projection.ts'
 import { type Address, address } from '../../primitives.ts'
 

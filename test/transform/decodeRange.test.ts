@@ -1,8 +1,13 @@
 import { beforeAll, expect, test } from 'vitest'
 import { NodeAnswerError } from '#ingest/read/nodeAnswerError.ts'
 import { RefutedError } from '#ingest/verify/refutedError.ts'
-import { archiveBlock, archiveToRange, readArchivedBlock, readArchivedPart } from '#transform/archive.ts'
-import { decodeRange } from '#transform/decodeRange.ts'
+import {
+  archiveBlock,
+  archiveToRange,
+  readArchivedBlock,
+  readArchivedPart,
+} from '#transform/decode/archive.ts'
+import { decodeRange } from '#transform/decode/decodeRange.ts'
 import { BatchEncoder } from '#transform/encode/batchEncoder.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { expectSameBatch } from './expectSameBatch.ts'

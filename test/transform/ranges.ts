@@ -1,6 +1,6 @@
 /** Recorded and real blocks as the bytes a source fetches. */
 import { existsSync, readdirSync } from 'node:fs'
-import { archiveToRange } from '#transform/archive.ts'
+import { archiveToRange } from '#transform/decode/archive.ts'
 import type { ChainProfile } from '#transform/profile.ts'
 import { type RecordedBlock, readFixture, readRecording, sharedPath } from '../support/shared.ts'
 

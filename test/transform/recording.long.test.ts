@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { archiveBlock, archiveToRange, readArchivedBlock } from '#transform/archive.ts'
-import { decodeRange } from '#transform/decodeRange.ts'
+import { archiveBlock, archiveToRange, readArchivedBlock } from '#transform/decode/archive.ts'
+import { decodeRange } from '#transform/decode/decodeRange.ts'
 import { BatchEncoder } from '#transform/encode/batchEncoder.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { expectSameBatch } from './expectSameBatch.ts'

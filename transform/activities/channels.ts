@@ -1,5 +1,7 @@
 /** Payment channels. Only the opening names the token: later events find it in the reserve's transfers of the transaction. */
 import type { Address } from '../../primitives.ts'
+import { channelReserveAddress } from '../addresses.ts'
+import * as reserve from '../events/channelReserve.ts'
 import {
   type ActivityTransaction,
   defineActivity,
@@ -7,9 +9,7 @@ import {
   listOccurrences,
   type Movement,
   tokenAmount,
-} from '../activity.ts'
-import { channelReserveAddress } from '../addresses.ts'
-import * as reserve from '../events/channelReserve.ts'
+} from './activity.ts'
 
 /** A payer asked to close; what the transaction paid back to the viewer is the refund. */
 export const sessionClosed = defineActivity({

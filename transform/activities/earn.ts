@@ -1,6 +1,7 @@
 /** Earn vaults. Amounts are base units of the vault's asset and of its share token, which the events do not name. */
-import { defineActivity, fromEvent } from '../activity.ts'
+
 import * as vault from '../events/earn.ts'
+import { defineActivity, fromEvent } from './activity.ts'
 
 /** Where an action stands: redemptions take two transactions, all else one. */
 const completed = 'completed'

@@ -1,7 +1,8 @@
 /** Who pays and takes fees in which token, and what validators get of them. */
-import { defineActivity, fromEvent, tokenAmount } from '../activity.ts'
+
 import { rebalanceSwap } from '../events/feeAmm.ts'
 import * as feeManager from '../events/feeManager.ts'
+import { defineActivity, fromEvent, tokenAmount } from './activity.ts'
 
 export const feesDistributed = defineActivity({
   type: 'fees-distributed',

@@ -1,5 +1,5 @@
 /** Every activity. The order is the precedence of headlines: the first that finds something names the transaction. */
-import type { Activity } from '../activity.ts'
+import type { Activity } from './activity.ts'
 import { approval } from './approvals.ts'
 import * as channels from './channels.ts'
 import * as earn from './earn.ts'

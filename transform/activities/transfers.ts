@@ -1,3 +1,4 @@
+import { feeManagerAddress } from '../addresses.ts'
 import {
   type ActivityData,
   type ActivityTransaction,
@@ -5,8 +6,7 @@ import {
   type Finding,
   type Movement,
   tokenAmount,
-} from '../activity.ts'
-import { feeManagerAddress } from '../addresses.ts'
+} from './activity.ts'
 import { findSwap, type Swap } from './swap.ts'
 
 const type = 'transfer'

@@ -1,6 +1,7 @@
 /** Validators and the contract that lists them. */
-import { defineActivity, fromEvent } from '../activity.ts'
+
 import * as config from '../events/validatorConfig.ts'
+import { defineActivity, fromEvent } from './activity.ts'
 
 export const validatorAdded = defineActivity({
   type: 'validator-added',

@@ -2,7 +2,7 @@
  * Earn vaults, their router and factory. Vaults live at ordinary addresses, found by `EarnStackDeployed`, hence any emitter.
  * Engines behind a vault emit events of the same names with other parameters; topic0 tells them apart.
  */
-import { defineEvent } from '../event.ts'
+import { defineEvent } from './event.ts'
 
 export const assetsDeposited = defineEvent({
   signature:

@@ -1,5 +1,5 @@
 /** Events of every fungible token, standard (TIP-20) or not. */
-import { defineEvent } from '../event.ts'
+import { defineEvent } from './event.ts'
 
 /** A token moved. Mints and burns emit it too, with the zero address on one side; so does every fee. */
 export const transfer = defineEvent({

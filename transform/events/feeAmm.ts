@@ -4,7 +4,7 @@
  */
 
 import { feeManagerAddress } from '../addresses.ts'
-import { defineEvent } from '../event.ts'
+import { defineEvent } from './event.ts'
 
 export const feePoolMint = defineEvent({
   signature:

@@ -1,7 +1,7 @@
 /** Who pays and takes fees in which token. The fees themselves are Transfers, the last log of their transactions. */
 
 import { feeManagerAddress } from '../addresses.ts'
-import { defineEvent } from '../event.ts'
+import { defineEvent } from './event.ts'
 
 export const userTokenSet = defineEvent({
   signature: 'event UserTokenSet(address indexed user, address indexed token)',

@@ -1,10 +1,10 @@
 /** Every event we know, and which of them a log is. A new contract standard is one file beside this and one line below. */
 import type { Hash } from '../../primitives.ts'
-import type { AnyArgs, ContractEvent, EmittedLog } from '../event.ts'
 import * as addressRegistry from './addressRegistry.ts'
 import * as channelReserve from './channelReserve.ts'
 import * as earn from './earn.ts'
 import * as erc20 from './erc20.ts'
+import type { AnyArgs, ContractEvent, EmittedLog } from './event.ts'
 import * as feeAmm from './feeAmm.ts'
 import * as feeManager from './feeManager.ts'
 import * as keychain from './keychain.ts'

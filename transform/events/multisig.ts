@@ -1,7 +1,7 @@
 /** The native multisig. */
 
 import { nativeMultisigAddress } from '../addresses.ts'
-import { defineEvent } from '../event.ts'
+import { defineEvent } from './event.ts'
 
 export const multisigInitialized = defineEvent({
   signature: 'event MultisigInitialized(address indexed account)',

@@ -4,7 +4,7 @@
  */
 
 import { receivePolicyGuardAddress } from '../addresses.ts'
-import { defineEvent } from '../event.ts'
+import { defineEvent } from './event.ts'
 
 export const transferBlocked = defineEvent({
   signature:

@@ -4,7 +4,7 @@
  */
 
 import { stablecoinDexAddress } from '../addresses.ts'
-import { defineEvent } from '../event.ts'
+import { defineEvent } from './event.ts'
 
 /** Some books of genesis have none. */
 export const pairCreated = defineEvent({

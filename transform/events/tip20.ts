@@ -4,7 +4,7 @@
  */
 
 import { isTip20 } from '../addresses.ts'
-import { defineEvent } from '../event.ts'
+import { defineEvent } from './event.ts'
 
 /** Follows the plain Transfer of the same movement; it moves nothing itself. */
 export const transferWithMemo = defineEvent({

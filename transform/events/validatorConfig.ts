@@ -1,7 +1,7 @@
 /** Who validates, and where they can be reached. */
 
 import { validatorConfigAddress } from '../addresses.ts'
-import { defineEvent } from '../event.ts'
+import { defineEvent } from './event.ts'
 
 export const validatorAdded = defineEvent({
   signature:

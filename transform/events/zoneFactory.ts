@@ -1,5 +1,5 @@
 /** How zones (private side chains) are made. Native since T10; older factories live at ordinary addresses. */
-import { defineEvent } from '../event.ts'
+import { defineEvent } from './event.ts'
 
 export const zoneCreated = defineEvent({
   signature:

@@ -1,6 +1,6 @@
 import type { Address } from '../../primitives.ts'
 import { defineProjection, type Stored } from '../projection.ts'
-import { readTransfer } from '../scannedTransfer.ts'
+import { readTransfer } from './scannedTransfer.ts'
 
 /** `leg` of the side that gave and of the side that got. */
 const sent = -1

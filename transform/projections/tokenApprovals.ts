@@ -1,5 +1,5 @@
 import { defineProjection } from '../projection.ts'
-import { readApproval } from '../scannedTransfer.ts'
+import { readApproval } from './scannedTransfer.ts'
 
 /** Every well-formed Approval of any contract. Allowances spent by transferFrom, and implicit ones since T5, emit none. */
 export const tokenApprovals = defineProjection({

@@ -2,7 +2,7 @@ import type { Hash } from '../../primitives.ts'
 import { transfer } from '../events/erc20.ts'
 import { transferWithMemo } from '../events/tip20.ts'
 import { defineProjection, type LogFacts } from '../projection.ts'
-import { hasTopic0, readTransfer, topicOf } from '../scannedTransfer.ts'
+import { hasTopic0, readTransfer, topicOf } from './scannedTransfer.ts'
 
 /**
  * Every well-formed Transfer of any contract: fees and virtual forwards are rows like others, marked. What REST lists and

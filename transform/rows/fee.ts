@@ -5,7 +5,7 @@ import type { Address } from '../../primitives.ts'
 import { feeManagerAddress } from '../addresses.ts'
 import type { ChainProfile } from '../profile.ts'
 import type { Stored } from '../projection.ts'
-import { readScannedTransfer } from '../scannedTransfer.ts'
+import { readScannedTransfer } from '../projections/scannedTransfer.ts'
 import { toUint256, toUint256OrNull } from './quantity.ts'
 import { isTransfer, type LogContent, topicAddress } from './transferLog.ts'
 

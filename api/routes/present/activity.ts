@@ -1,7 +1,6 @@
 /** An activity as both feeds show it (spec "Activity item"). Types, titles and signer rules are those of the registry. */
 import type { ChainId } from '#primitives.ts'
 import type { ActivityEntry, FoundActivity } from '#store/queries/activities.ts'
-import { activities } from '#transform/activities/index.ts'
 import type {
   Activity,
   ActivityData,
@@ -9,9 +8,10 @@ import type {
   ActivityFacts,
   ActivityItem,
   TokenAmount,
-} from '#transform/activity.ts'
-import { activityEvent } from '#transform/activityEvent.ts'
-import { declaredType } from '#transform/declaredActivity.ts'
+} from '#transform/activities/activity.ts'
+import { activityEvent } from '#transform/activities/activityEvent.ts'
+import { declaredType } from '#transform/activities/declaredActivity.ts'
+import { activities } from '#transform/activities/index.ts'
 import * as s from '../../http/schema.ts'
 import type { TokenName } from '../services.ts'
 import { activityData } from './activityData.ts'

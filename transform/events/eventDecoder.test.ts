@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { type AbiEvent, encodeAbiParameters, parseAbiItem, toEventSelector } from 'viem'
 import { describe, expect, it } from 'vitest'
+import { type Hex, hash } from '#primitives.ts'
 import { arbitraryDamagedLog, arbitraryLog, decodeWithViem } from '#test/support/arbitraryLog.ts'
-import { type Hex, hash } from '../primitives.ts'
 import { compileEventDecoder } from './eventDecoder.ts'
 
 /** One of every kind of type and every way to nest them. */

@@ -2,13 +2,13 @@
  * Which tokens a transaction moved. Tokens tell of one movement in up to three logs (Transfer, TransferWithMemo, Mint), a
  * transfer to a virtual address in two Transfers; activities want each movement once.
  */
-import type { Address } from '../primitives.ts'
+import type { Address } from '#primitives.ts'
+import { zeroAddress } from '../addresses.ts'
+import { transfer } from '../events/erc20.ts'
+import { burn, burnBlocked, mint } from '../events/tip20.ts'
+import type { LogFacts } from '../projection.ts'
+import { findMemos } from '../projections/tokenTransfers.ts'
 import type { Movement } from './activity.ts'
-import { zeroAddress } from './addresses.ts'
-import { transfer } from './events/erc20.ts'
-import { burn, burnBlocked, mint } from './events/tip20.ts'
-import type { LogFacts } from './projection.ts'
-import { findMemos } from './projections/tokenTransfers.ts'
 
 /** In log order of their Transfers. */
 export function listMovements(logs: readonly LogFacts[]): readonly Movement[] {

@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest'
+import type { Address } from '#primitives.ts'
+import { hash } from '#primitives.ts'
 import { account, logOf, numbered, tip20, transactionFacts } from '#test/support/transactionFacts.ts'
-import type { Address } from '../primitives.ts'
-import { hash } from '../primitives.ts'
 import {
   accountKeychainAddress,
   feeManagerAddress,
   nonceManagerAddress,
   stablecoinDexAddress,
   zeroAddress,
-} from './addresses.ts'
-import { approval, transfer } from './events/erc20.ts'
-import { accessKeySpend, keyAuthorized } from './events/keychain.ts'
-import { nonceIncremented } from './events/nonceManager.ts'
-import { orderFilled, orderPlaced } from './events/stablecoinDex.ts'
-import { burn, burnBlocked, mint, transferWithMemo } from './events/tip20.ts'
+} from '../addresses.ts'
+import { approval, transfer } from '../events/erc20.ts'
+import { accessKeySpend, keyAuthorized } from '../events/keychain.ts'
+import { nonceIncremented } from '../events/nonceManager.ts'
+import { orderFilled, orderPlaced } from '../events/stablecoinDex.ts'
+import { burn, burnBlocked, mint, transferWithMemo } from '../events/tip20.ts'
+import type { LogFacts, TransactionFacts } from '../projection.ts'
 import { listActivities } from './listActivities.ts'
-import type { LogFacts, TransactionFacts } from './projection.ts'
 
 const [alice, bob, carol, sponsor] = [account('a'), account('b'), account('c'), account('d')]
 const [token, other] = [tip20('1'), tip20('2')]

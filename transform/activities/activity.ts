@@ -3,9 +3,9 @@
  * one account; `activities/index.ts` is the list and its order is the precedence: a transaction's headline is the first
  * activity that finds something in it. Token names, memo texts and service names are added by who answers.
  */
-import type { Address, Hash, Hex } from '../primitives.ts'
-import type { ContractEvent } from './event.ts'
-import type { LogFacts } from './projection.ts'
+import type { Address, Hash, Hex } from '#primitives.ts'
+import type { ContractEvent } from '../events/event.ts'
+import type { LogFacts } from '../projection.ts'
 
 /** Declares an activity. */
 export function defineActivity<const Type extends string>(definition: {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hash } from '../primitives.ts'
+import { hash } from '#primitives.ts'
 import { eventId } from './eventId.ts'
 
 const block = hash(`0x${'ab'.repeat(32)}`)

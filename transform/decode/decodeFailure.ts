@@ -1,10 +1,11 @@
 /** Errors of a worker as data and back: structured clone keeps an error's message, but neither its class nor its fields. */
+
+import { messageOf } from '#errors.ts'
 import { type NodeAnswerCode, NodeAnswerError } from '#ingest/read/nodeAnswerError.ts'
 import { type ProvedPart, RefutedError } from '#ingest/verify/refutedError.ts'
 import { SenderRefutedError } from '#ingest/verify/senderRefutedError.ts'
-import { messageOf } from '../errors.ts'
-import { assertNever, type Hex } from '../primitives.ts'
-import { EncodeError } from './encode/values.ts'
+import { assertNever, type Hex } from '#primitives.ts'
+import { EncodeError } from '../encode/values.ts'
 
 export type DecodeFailure =
   | {

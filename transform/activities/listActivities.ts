@@ -1,9 +1,5 @@
-import type { Address } from '../primitives.ts'
-import { activities } from './activities/index.ts'
-import { accessKeyCreated, accessKeyRevoked } from './activities/keys.ts'
-import { burn, burnBlocked, mint } from './activities/supply.ts'
-import { swap } from './activities/swap.ts'
-import { touches, transfer } from './activities/transfers.ts'
+import type { Address } from '#primitives.ts'
+import { accessKeySpend } from '../events/keychain.ts'
 import {
   type Activity,
   type ActivityFacts,
@@ -12,8 +8,12 @@ import {
   type Finding,
   listOccurrences,
 } from './activity.ts'
-import { accessKeySpend } from './events/keychain.ts'
+import { activities } from './index.ts'
+import { accessKeyCreated, accessKeyRevoked } from './keys.ts'
 import { listMovements } from './movements.ts'
+import { burn, burnBlocked, mint } from './supply.ts'
+import { swap } from './swap.ts'
+import { touches, transfer } from './transfers.ts'
 
 /** What the caller knows beyond the transaction. */
 export interface ActivityKnowledge {

@@ -1,7 +1,8 @@
 /** Activities of contracts that the operator declares: a transaction with one of their events is named after it. */
+
+import type { ContractEvent } from '../events/event.ts'
 import { type Activity, defineActivity, listOccurrences } from './activity.ts'
 import { toJson } from './activityEvent.ts'
-import type { ContractEvent } from './event.ts'
 
 /** Types of declared activities hold a colon, as no type of ours does: `shop:Sold`. */
 export const declaredType = /^[a-z][a-z0-9_]*:[A-Za-z_$][\w$]*$/

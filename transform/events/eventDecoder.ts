@@ -7,7 +7,7 @@
  * `null`: some other contract's log that happens to share the topic.
  */
 import type { AbiEvent, AbiParameter } from 'viem'
-import type { Hash, Hex } from '../primitives.ts'
+import type { Hash, Hex } from '#primitives.ts'
 import { elementarySource, headDigits, headDigitsOf, valueReader, wordDigits } from './eventValue.ts'
 
 /** What a decoder looks at. */

@@ -1,7 +1,8 @@
 /** Logs as activity feeds show them: as emitted, and decoded where we know the event. */
+
+import { decodeLog } from '../events/index.ts'
+import type { LogFacts } from '../projection.ts'
 import type { ActivityEvent, JsonValue } from './activity.ts'
-import { decodeLog } from './events/index.ts'
-import type { LogFacts } from './projection.ts'
 
 /** @returns the log; with its name, arguments and title when it is a declared event. Integers are decimal strings. */
 export function activityEvent(log: LogFacts): ActivityEvent {

@@ -4,10 +4,10 @@
  */
 import type { ByteBuffer, BytesAt } from '#ingest/read/byteBuffer.ts'
 import { hashBytes, ScannedLog } from '#ingest/read/scannedReceipt.ts'
-import type { Address, Hash } from '../primitives.ts'
-import { zeroAddress } from './addresses.ts'
-import { approval, transfer } from './events/erc20.ts'
-import type { LogFacts, Stored } from './projection.ts'
+import type { Address, Hash } from '#primitives.ts'
+import { zeroAddress } from '../addresses.ts'
+import { approval, transfer } from '../events/erc20.ts'
+import type { LogFacts, Stored } from '../projection.ts'
 
 /** Two accounts, an amount of a token, and whether an account is the zero address, which holds nothing. */
 export interface Movement<Account, Amount> {

@@ -6,7 +6,7 @@
 import type { AbiEvent, AbiParameter, AbiParameterToPrimitiveType, ParseAbiItem } from 'viem'
 // Half the load time of the package's root, and every worker pays it.
 import { parseAbiItem, toEventSelector, toEventSignature } from 'viem/utils'
-import { type Address, type Hash, type Hex, hash } from '../primitives.ts'
+import { type Address, type Hash, type Hex, hash } from '#primitives.ts'
 import { compileEventDecoder, type EventLog } from './eventDecoder.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { hash as digest } from 'node:crypto'
-import type { Hash } from '../primitives.ts'
+import type { Hash } from '#primitives.ts'
 
 /** An event as its consumers know it: `evt_` and 64 hex digits. */
 export type EventId = `evt_${string}`

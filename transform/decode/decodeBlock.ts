@@ -1,13 +1,13 @@
 import type { RpcBlock, RpcTransaction } from '#ingest/read/block.ts'
 import type { ScannedReceipt } from '#ingest/read/scannedReceipt.ts'
-import type { ChainProfile } from './profile.ts'
-import type { ProjectedTransaction, Projection, RowSinks } from './projection.ts'
-import { blockRow } from './rows/blockRow.ts'
-import { type StoredFee, scannedFee } from './rows/fee.ts'
-import { logRow } from './rows/logRow.ts'
-import { toNumber } from './rows/quantity.ts'
-import { recipientOf, statusOf, type TxPlace, txRow } from './rows/txRow.ts'
-import { findVirtualForwards } from './rows/virtualForwards.ts'
+import type { ChainProfile } from '../profile.ts'
+import type { ProjectedTransaction, Projection, RowSinks } from '../projection.ts'
+import { blockRow } from '../rows/blockRow.ts'
+import { type StoredFee, scannedFee } from '../rows/fee.ts'
+import { logRow } from '../rows/logRow.ts'
+import { toNumber } from '../rows/quantity.ts'
+import { recipientOf, statusOf, type TxPlace, txRow } from '../rows/txRow.ts'
+import { findVirtualForwards } from '../rows/virtualForwards.ts'
 
 /** What the rows of a block depend on besides its answer. */
 export interface DecodeRules {

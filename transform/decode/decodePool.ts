@@ -3,11 +3,11 @@ import { move, Piscina, transferableSymbol, valueSymbol } from 'piscina'
 import { DecodeWorkerError } from '#ingest/decodeWorkerError.ts'
 import type { RawRange } from '#ingest/source.ts'
 import type { SenderSample } from '#ingest/verify/senderSample.ts'
-import type { Logger } from '../telemetry.ts'
-import type { EncodedBatch } from './batch.ts'
+import type { Logger } from '#telemetry.ts'
+import type { EncodedBatch } from '../batch.ts'
+import type { ChainProfile } from '../profile.ts'
 import type { DecodeResult, DecodeTask } from './decode.worker.ts'
 import { reviveFailure } from './decodeFailure.ts'
-import type { ChainProfile } from './profile.ts'
 
 export interface DecodePoolOptions {
   readonly threads: number

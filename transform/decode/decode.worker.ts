@@ -1,11 +1,11 @@
 /** Entry of a worker thread: one range's bytes in, its encoded batch out, both transferred instead of copied. */
 import { move, transferableSymbol, valueSymbol } from 'piscina'
 import type { BlockRange } from '#ingest/range.ts'
-import type { EncodedBatch } from './batch.ts'
+import type { EncodedBatch } from '../batch.ts'
+import { BatchEncoder } from '../encode/batchEncoder.ts'
+import type { ChainProfile } from '../profile.ts'
 import { type DecodeFailure, describeFailure } from './decodeFailure.ts'
 import { type DecodedRange, decodeRange } from './decodeRange.ts'
-import { BatchEncoder } from './encode/batchEncoder.ts'
-import type { ChainProfile } from './profile.ts'
 
 export interface DecodeTask {
   readonly profile: ChainProfile
