@@ -1,9 +1,9 @@
 /** Contracts of the operator's own, from the settings: each event is a table of SQL and may be an activity. */
 import type { DeclaredContracts } from '#api/routes/services.ts'
-import { type DecodedTable, decodedTable } from '#store/userQuery/decoded/decodedTable.ts'
-import { parseSignature } from '#store/userQuery/decoded/signature.ts'
-import { UserQueryError } from '#store/userQuery/UserQueryError.ts'
-import { relationsOf } from '#store/views.ts'
+import { type DecodedTable, decodedTable } from '#query/decoded/decodedTable.ts'
+import { parseSignature } from '#query/decoded/signature.ts'
+import { relationsOf } from '#query/relations/views.ts'
+import { UserQueryError } from '#query/UserQueryError.ts'
 import type { Activity } from '#transform/activities/activity.ts'
 import { declaredActivity } from '#transform/activities/declaredActivity.ts'
 import { defineEvent } from '#transform/events/event.ts'

@@ -1,6 +1,6 @@
 /** A chain as one engine's live queries see it: a sequence of steps, each from one place to the next. */
-import type { QueryResult } from '#store/userQuery/result.ts'
-import { UserQueryError, type UserQueryErrorCode } from '#store/userQuery/UserQueryError.ts'
+import type { QueryResult } from '#query/result.ts'
+import { UserQueryError, type UserQueryErrorCode } from '#query/UserQueryError.ts'
 import { type FrameBlock, failedFrame, resultFrame } from './frames.ts'
 
 /** From a place to the next; without bytes where there is nothing to say on the way. */

@@ -12,8 +12,8 @@
  * |             |                                                 | by SQL: they were left out, or are no longer so      |
  * | `error`     | `error: {code, message}, blocks?, retrying?`    | no answer for these blocks, or none yet              |
  */
-import type { QueryResult } from '#store/userQuery/result.ts'
-import { UserQueryError } from '#store/userQuery/UserQueryError.ts'
+import type { QueryResult } from '#query/result.ts'
+import { UserQueryError } from '#query/UserQueryError.ts'
 import { encodeFrame } from '../http/sse.ts'
 import { presentResult } from './result.ts'
 

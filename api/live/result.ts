@@ -1,4 +1,4 @@
-import type { QueryResult } from '#store/userQuery/result.ts'
+import type { QueryResult } from '#query/result.ts'
 
 /** A SQL result as JSON: the contract's names (`QueryResult` of the contract), and ours for what it does not have. */
 export function presentResult(result: QueryResult) {

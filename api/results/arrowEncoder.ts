@@ -16,7 +16,7 @@ import {
   Utf8,
   vectorFromArray,
 } from 'apache-arrow'
-import { readRows } from '#store/userQuery/result.ts'
+import { readRows } from '#query/result.ts'
 import {
   type ColumnarColumn,
   type ColumnKind,

@@ -12,8 +12,8 @@
  * | date              | days                      |                                                          |
  * | all others        | string                    | arrays, records and JSON as JSON text                    |
  */
-import type { ResultRow, ResultType, SqlValue } from '#store/userQuery/result.ts'
-import { UserQueryError } from '#store/userQuery/UserQueryError.ts'
+import type { ResultRow, ResultType, SqlValue } from '#query/result.ts'
+import { UserQueryError } from '#query/UserQueryError.ts'
 import { uniqueNames } from './textEncoders.ts'
 
 export type ColumnKind = 'int64' | 'string' | 'bytes' | 'bool' | 'float64' | 'milliseconds' | 'days'

@@ -1,5 +1,5 @@
 /** What a result can be written as: one encoder per result, fed with the head, the rows as they come, and the end. */
-import type { ResultEnd, ResultHead, RowBatch } from '#store/userQuery/result.ts'
+import type { ResultEnd, ResultHead, RowBatch } from '#query/result.ts'
 
 /** What an encoder is told beside the rows. */
 export interface WrittenHead extends ResultHead {

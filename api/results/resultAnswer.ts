@@ -5,7 +5,7 @@
  */
 import { createHash, hash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import type { QueryRequest, ResultHead, UserQueryEngine } from '#store/userQuery/result.ts'
+import type { QueryRequest, ResultHead, UserQueryEngine } from '#query/result.ts'
 import type { RawAnswer } from '../http/answer.ts'
 import type { CacheClass } from '../http/cache.ts'
 import type { FormatName, ResultEncoder, WrittenEnd, WrittenHead } from './format.ts'

@@ -1,10 +1,6 @@
 /** GET and POST /v1/indexer/query: analysts' SQL on either engine, once or live. */
-import {
-  signatureCharactersMax,
-  signatureExample,
-  signaturesMax,
-} from '#store/userQuery/decoded/signature.ts'
-import { sqlBytesMax, sqlExample } from '#store/userQuery/text.ts'
+import { signatureCharactersMax, signatureExample, signaturesMax } from '#query/decoded/signature.ts'
+import { sqlBytesMax, sqlExample } from '#query/text.ts'
 import type { RawAnswer } from '../http/answer.ts'
 import type { CacheClass } from '../http/cache.ts'
 import { conflict } from '../http/endpoint.ts'

@@ -1,9 +1,9 @@
 /** POST /v1/indexer/explain: what a query would read, how long it would take and what it costs, without running it. */
 
-import { signatureCharactersMax, signaturesMax } from '#store/userQuery/decoded/signature.ts'
-import { priceOf } from '#store/userQuery/price.ts'
-import type { QueryPlan } from '#store/userQuery/result.ts'
-import { sqlBytesMax, sqlExample } from '#store/userQuery/text.ts'
+import { signatureCharactersMax, signaturesMax } from '#query/decoded/signature.ts'
+import { priceOf } from '#query/price.ts'
+import type { QueryPlan } from '#query/result.ts'
+import { sqlBytesMax, sqlExample } from '#query/text.ts'
 import { command } from '../http/endpoint.ts'
 import { isRecord } from '../http/json.ts'
 import * as s from '../http/schema.ts'

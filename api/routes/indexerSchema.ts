@@ -1,11 +1,11 @@
 /** GET /v1/indexer/schema: what SQL may name on an engine, with a comment on every relation and column. */
 
-import { type DecodedTable, describeDecoded, readSignatures } from '#store/userQuery/decoded/decodedTable.ts'
-import { findIndexedCountIn } from '#store/userQuery/decoded/findIndexedCount.ts'
-import { exampleQueries, sampleQuery } from '#store/userQuery/exampleQueries.ts'
-import { functionNamesOf } from '#store/userQuery/functionNames.ts'
-import type { Engine } from '#store/userQuery/result.ts'
-import { relationsOf } from '#store/views.ts'
+import { type DecodedTable, describeDecoded, readSignatures } from '#query/decoded/decodedTable.ts'
+import { findIndexedCountIn } from '#query/decoded/findIndexedCount.ts'
+import { functionNamesOf } from '#query/functionNames.ts'
+import { exampleQueries, sampleQuery } from '#query/relations/exampleQueries.ts'
+import { relationsOf } from '#query/relations/views.ts'
+import type { Engine } from '#query/result.ts'
 import { open } from '../http/access.ts'
 import { endpoint } from '../http/endpoint.ts'
 import * as p from '../http/parameter.ts'

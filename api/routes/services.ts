@@ -1,11 +1,11 @@
 /** What the routes work with; main.ts puts it together. */
 import type { BlockRange } from '#ingest/range.ts'
 import type { Address, ChainId, Hash } from '#primitives.ts'
+import type { DecodedTable } from '#query/decoded/decodedTable.ts'
 import type { ChainState } from '#store/chainState.ts'
 import type { ParityStatus } from '#store/ParityWatch.ts'
 import type { TableParity } from '#store/parity.ts'
 import type { Postgres } from '#store/postgres.ts'
-import type { DecodedTable } from '#store/userQuery/decoded/decodedTable.ts'
 import type { Activity } from '#transform/activities/activity.ts'
 import type { ChainKind } from '#transform/profile.ts'
 

@@ -1,7 +1,7 @@
 // Goal: a SQL query answers in the contract's shape on both engines, says what it saw, and fails in words with the right
 // status. Method: the recorded chain in both stores, queries over HTTP.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { UserQueryError } from '#store/userQuery/UserQueryError.ts'
+import { UserQueryError } from '#query/UserQueryError.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { type Answer, ask, type ChainApi, openChainApi } from './support/chainApi.ts'

@@ -1,7 +1,8 @@
-// Goal: the live schemas of both engines are what transform/tables.ts says, and the views what store/views.ts says.
+// Goal: the live schemas of both engines are what transform/tables.ts says, and the views what query/relations/views.ts says.
 // Method: migrate empty databases, read the catalogs back, compare names, types and nullability.
 import { readdirSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { relationsOf, replaceClickHouseViews, replacePostgresViews } from '#query/relations/views.ts'
 import { openClickHouse, selectRows } from '#store/clickhouse/client.ts'
 import { databaseOf, expandTemplate } from '#store/clickhouse/template.ts'
 import { chainLease, postgresLeases } from '#store/leases.ts'
@@ -14,7 +15,6 @@ import {
 } from '#store/migrate.ts'
 import { openPostgres, type Postgres } from '#store/postgres.ts'
 import { schemaOf, viewSchemaOf } from '#store/sql.ts'
-import { relationsOf, replaceClickHouseViews, replacePostgresViews } from '#store/views.ts'
 import { silentLogger } from '#telemetry.ts'
 import { clickhouseType } from '#transform/encode/native.ts'
 import { analyticsTableNames, type ColumnType, tableNames, tables } from '#transform/tables.ts'

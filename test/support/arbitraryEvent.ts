@@ -1,7 +1,7 @@
 /** Random events over all ABI types, and what a value of one is in a SQL result. */
 import fc from 'fast-check'
 import type { AbiEvent, AbiParameter } from 'viem'
-import type { SqlValue } from '#store/userQuery/result.ts'
+import type { SqlValue } from '#query/result.ts'
 
 const widths = Array.from({ length: 32 }, (_, index) => index + 1)
 const wordTypes = [

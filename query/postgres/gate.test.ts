@@ -1,0 +1,134 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { catalogOf } from '#test/query/catalogs.ts'
+import { readCorpus } from '#test/query/corpus.ts'
+import { UserQueryError } from '../UserQueryError.ts'
+import { gatePostgres, loadPostgresGrammar } from './gate.ts'
+
+const catalog = catalogOf('postgres', 'chain_1_sql')
+const printed = (sql: string) => gatePostgres(sql, catalog, 11).sql
+const refused = (sql: string): UserQueryError => {
+  try {
+    printed(sql)
+  } catch (error) {
+    if (error instanceof UserQueryError) return error
+    throw error
+  }
+  throw new Error(`was let through: ${sql}`)
+}
+
+beforeAll(() => loadPostgresGrammar())
+
+describe('the attack corpus', () => {
+  it.each(readCorpus('attacks.postgres.txt'))('refuses $sql', ({ sql }) => {
+    expect(refused(sql).status).toBe(422)
+  })
+})
+
+describe('the honest corpus', () => {
+  it.each([...readCorpus('honest.both.txt'), ...readCorpus('honest.postgres.txt')])(
+    'prints $sql',
+    ({ sql }) => {
+      expect(printed(sql)).toMatch(/\S/)
+    },
+  )
+})
+
+/** The printed text without the column lists of the relations. */
+const short = (sql: string) =>
+  printed(sql).replace(/\( SELECT .*? FROM (chain_1_sql\.\w+)( WHERE [^)]*)? \)/g, '$1$2')
+
+describe('rewrites', () => {
+  it('turns 0x constants into bytes, so that indexes serve them', () => {
+    expect(short("SELECT 1 FROM logs WHERE address = '0xABcd'")).toBe(
+      "SELECT 1 FROM chain_1_sql.logs AS logs WHERE address = '\\xabcd'::bytea LIMIT 11",
+    )
+  })
+
+  it('takes 0x for empty bytes in a comparison and for characters elsewhere', () => {
+    expect(short("SELECT '0x' || encode(data, 'hex') FROM logs WHERE data = '0x'")).toBe(
+      "SELECT '0x' || encode(data, 'hex') FROM chain_1_sql.logs AS logs WHERE data = E'\\\\x'::bytea LIMIT 11",
+    )
+  })
+
+  it('leaves text as text where the other side is text', () => {
+    expect(short("SELECT '0xab'::text, calls->>'to' = '0xab' FROM txs")).toContain(
+      "'0xab'::text, (calls ->> 'to') = '0xab'",
+    )
+  })
+
+  it('puts a relation in place of its name, within the blocks that are covered', () => {
+    const bounded = catalogOf('postgres', 'chain_1_sql', [
+      { from: 0, to: 3 },
+      { from: 7, to: 5_000_000_000 },
+    ])
+    const { sql, relations } = gatePostgres('SELECT count(*) FROM Logs l', bounded, 11)
+    expect(sql).toContain(
+      'FROM chain_1_sql.logs WHERE block_num BETWEEN 0 AND 3 OR block_num BETWEEN 7 AND 5000000000',
+    )
+    expect(sql).toMatch(/\) AS l LIMIT 11$/)
+    expect(relations).toEqual(['logs'])
+  })
+
+  it('shows nothing of a relation that is covered nowhere', () => {
+    expect(gatePostgres('SELECT 1 FROM logs', catalogOf('postgres', 's', []), 11).sql).toContain(
+      'WHERE false',
+    )
+  })
+
+  it('keeps a LIMIT that is smaller than the cap and lowers one that is larger', () => {
+    expect(short('SELECT 1 LIMIT 3')).toBe('SELECT 1 LIMIT 3')
+    expect(short('SELECT 1 LIMIT 300')).toBe('SELECT 1 LIMIT 11')
+    expect(short('SELECT 1 UNION SELECT 2')).toBe('SELECT 1 UNION SELECT 2 LIMIT 11')
+  })
+
+  it('lets a CTE shadow a relation only where it is in scope', () => {
+    const sql = 'WITH logs AS (SELECT * FROM logs) SELECT * FROM logs'
+    expect(short(sql)).toBe(
+      'WITH logs AS (SELECT * FROM chain_1_sql.logs AS logs) SELECT * FROM logs LIMIT 11',
+    )
+  })
+})
+
+describe('refusals', () => {
+  it('say where, what and what to do instead', () => {
+    expect(refused("SELECT 1\nFROM lgs WHERE x = '€'")).toMatchObject({
+      code: 'sql_invalid',
+      line: 2,
+      column: 6,
+      message: 'there is no table "lgs"',
+      hint: 'tables: blocks, txs, receipts, logs',
+    })
+  })
+
+  it('count characters, not bytes', () => {
+    expect(refused("SELECT '€€', pg_sleep(1)")).toMatchObject({ line: 1, column: 14 })
+    expect(refused("SELECT '€€' frmo x y")).toMatchObject({ code: 'sql_invalid', line: 1, column: 18 })
+  })
+
+  it('name the column nearest to a misspelt one', () => {
+    expect(refused('SELECT blocknum FROM logs')).toMatchObject({ hint: 'did you mean txs.block_num?' })
+  })
+
+  it('refuse a 0x constant with half a byte', () => {
+    expect(refused("SELECT 1 FROM logs WHERE address = '0xabc'")).toMatchObject({ code: 'sql_invalid' })
+  })
+
+  it.each([
+    ['a chain of operators', `SELECT 1${'+1'.repeat(28_000)}`],
+    ['a chain hidden behind an escaped quote', `SELECT E'\\''${'+1'.repeat(28_000)}`],
+    ['a chain hidden in a comment', `SELECT 1 -- '\n${'+1'.repeat(28_000)}`],
+    ['a chain hidden in a dollar quote', `SELECT $$'$$||$$'$$${'||1'.repeat(15_000)}`],
+    ['parentheses', `SELECT ${'('.repeat(3_000)}1${')'.repeat(3_000)}`],
+    ['casts', `SELECT 1${'::int'.repeat(1_900)}`],
+    ['sub-selects', `SELECT ${'(SELECT '.repeat(100)}1${')'.repeat(100)}`],
+    ['unions', `SELECT 1${' UNION ALL SELECT 1'.repeat(100)}`],
+    ['constants', `SELECT 1 IN (1${',1'.repeat(25_000)})`],
+    ['text over 64 KiB', `SELECT '${'x'.repeat(70_000)}'`],
+    ['a NUL', 'SELECT \u0000 1'],
+    ['half a surrogate pair', "SELECT '\ud800'"],
+    ['nothing', ' '],
+    ['only a comment', '-- SELECT 1'],
+  ])('stop a flood: %s', (_, sql) => {
+    expect(refused(sql).status).toBe(422)
+  })
+})

@@ -1,0 +1,358 @@
+/**
+ * What analysts see: one view per relation, the same names, columns and meaning on both engines. Declared once, so that the
+ * two engines cannot drift apart; the views are replaced at every start. Column names are those of the reference indexer.
+ */
+import type { ClickHouseClient } from '@clickhouse/client'
+import { databaseOf, viewDatabaseOf } from '#store/clickhouse/template.ts'
+import type { Postgres } from '#store/postgres.ts'
+import { quoteIdentifier, schemaOf, viewSchemaOf } from '#store/sql.ts'
+import { type ColumnType, type TableName, tables } from '#transform/tables.ts'
+import type { LogicalType } from '../logicalType.ts'
+import { abiFunctionStatements } from '../postgres/abiFunctions.ts'
+import type { Relation } from '../relations.ts'
+import { balanceRelations } from './balances.ts'
+import type { DescribedColumn } from './derivedRelation.ts'
+import { exchangeRelations } from './exchange.ts'
+
+export type Engine = 'postgres' | 'clickhouse'
+
+/** A column of a view: a physical column under the same or another name, or an expression where the engines differ. */
+interface ViewColumn {
+  readonly name: string
+  readonly source:
+    | string
+    | { readonly postgres: string; readonly clickhouse: string; readonly type: LogicalType }
+  readonly comment: string
+}
+
+export interface View {
+  readonly name: string
+  readonly table: TableName
+  readonly comment: string
+  readonly columns: readonly ViewColumn[]
+}
+
+const same = (comment: string, ...names: string[]): ViewColumn[] =>
+  names.map((name) => ({ name, source: name, comment }))
+const renamed = (name: string, source: string, comment: string): ViewColumn => ({ name, source, comment })
+
+const place = [
+  ...same('height of the block', 'block_num'),
+  ...same('time of the block, to the second; several blocks share one', 'block_timestamp'),
+]
+const inTx = [
+  ...same('position of the transaction in its block, from 0', 'tx_idx'),
+  ...same('hash of the transaction', 'tx_hash'),
+]
+const ofLog = [...place, ...same('position of the log in its block, from 0', 'log_idx'), ...inTx]
+
+/** A two-valued code as the word analysts know. */
+const word = (column: string, value: number, yes: string, no: string): ViewColumn['source'] => ({
+  postgres: `CASE ${column} WHEN ${value} THEN '${yes}' ELSE '${no}' END`,
+  clickhouse: `if(t.${column} = ${value}, '${yes}', '${no}')`,
+  type: 'text',
+})
+
+const holderDelta = [
+  ...same('token contract', 'token'),
+  ...same('account whose balance changed', 'holder'),
+  ...same('+1 received, -1 sent', 'leg'),
+  renamed(
+    'balance_delta',
+    'amount',
+    'magnitude of the change in the token’s smallest unit; its sign is `leg`',
+  ),
+]
+
+export const views: readonly View[] = [
+  {
+    name: 'blocks',
+    table: 'blocks',
+    comment: 'one block header',
+    columns: [
+      ...same('height', 'num'),
+      ...same('hash of the header', 'hash', 'parent_hash'),
+      ...same('time of the block, to the second; several blocks share one', 'timestamp'),
+      ...same('Unix milliseconds, where the header has them', 'timestamp_ms'),
+      ...same('gas', 'gas_limit', 'gas_used'),
+      ...same('fee recipient', 'miner'),
+      ...same(
+        'as in the header',
+        'extra_data',
+        'consensus_proposer',
+        'state_root',
+        'transactions_root',
+        'receipts_root',
+      ),
+      ...same('count in the block', 'tx_count', 'log_count'),
+      ...same('bytes, where the node says so', 'size'),
+      ...same('attodollars per gas on Tempo, wei elsewhere', 'base_fee_per_gas'),
+    ],
+  },
+  {
+    name: 'txs',
+    table: 'txs',
+    comment: 'one transaction',
+    columns: [
+      ...place,
+      ...same('position in the block, from 0', 'idx'),
+      ...same('hash of the transaction', 'hash'),
+      ...same('EIP-2718 type; 118 is Tempo’s 0x76', 'type'),
+      ...same('sender', 'from'),
+      ...same('recipient; of 0x76 the first call’s target; null for a creation', 'to'),
+      ...same('native amount', 'value'),
+      ...same('calldata; empty for 0x76, whose data is in `calls`', 'input'),
+      ...same('gas', 'gas_limit', 'gas_used'),
+      ...same('price per gas as offered', 'gas_price', 'max_fee_per_gas', 'max_priority_fee_per_gas'),
+      ...same('nonce lane, 32 bytes big-endian; null for ordinary nonces', 'nonce_key'),
+      ...same('nonce in its lane', 'nonce'),
+      ...same('fee token the transaction asked for; what was paid is in `receipts`', 'fee_token'),
+      ...same('account that paid the fee', 'fee_payer'),
+      ...same('JSON [{to, value, input}] of a 0x76 transaction', 'calls'),
+      ...same('number of calls; 1 for other types', 'call_count'),
+      ...same('Unix seconds of the inclusion window', 'valid_before', 'valid_after'),
+      ...same('0 secp256k1, 1 P256, 2 WebAuthn', 'signature_type'),
+    ],
+  },
+  {
+    name: 'receipts',
+    table: 'txs',
+    comment: 'one receipt',
+    columns: [
+      ...place,
+      renamed('tx_idx', 'idx', 'position of the transaction in its block, from 0'),
+      renamed('tx_hash', 'hash', 'hash of the transaction'),
+      ...same('EIP-2718 type', 'type'),
+      ...same('sender', 'from'),
+      ...same('recipient; null for a creation', 'to'),
+      ...same('contract created, if any', 'contract_address'),
+      ...same('gas', 'gas_used', 'cumulative_gas_used'),
+      ...same('price per gas as charged', 'effective_gas_price'),
+      ...same('1 succeeded, 0 reverted, null before Byzantium', 'status'),
+      ...same('account that paid the fee', 'fee_payer'),
+      renamed('fee_token', 'paid_fee_token', 'token the fee was really paid in'),
+      ...same('fee in the fee token’s smallest unit; wei on chains with a native coin', 'fee_amount'),
+      ...same('logs of the transaction', 'log_count'),
+    ],
+  },
+  {
+    name: 'logs',
+    table: 'logs',
+    comment: 'one log as emitted',
+    columns: [
+      ...ofLog,
+      ...same('contract that emitted it', 'address'),
+      renamed('selector', 'topic0', 'first topic: hash of the event’s signature'),
+      ...same('topics; null when absent', 'topic0', 'topic1', 'topic2', 'topic3'),
+      ...same('data', 'data'),
+      ...same('second hop of a transfer to a virtual address', 'is_virtual_forward'),
+    ],
+  },
+  {
+    name: 'token_transfers',
+    table: 'token_transfers',
+    comment: 'one well-formed Transfer of any contract',
+    columns: [
+      ...ofLog,
+      ...same('token contract', 'token'),
+      ...same('sender and recipient', 'from', 'to'),
+      ...same('in the token’s smallest unit', 'amount'),
+      ...same('second hop of a transfer to a virtual address', 'is_virtual_forward'),
+      ...same('memo, 32 bytes, where one was sent', 'memo'),
+      ...same('the closing fee transfer of its transaction', 'is_fee'),
+    ],
+  },
+  {
+    name: 'token_approvals',
+    table: 'token_approvals',
+    comment: 'one well-formed Approval of any contract',
+    columns: [
+      ...ofLog,
+      ...same('token contract', 'token'),
+      ...same('whose tokens, and who may move them', 'owner', 'spender'),
+      ...same('in the token’s smallest unit', 'amount'),
+    ],
+  },
+  {
+    name: 'token_holder_deltas',
+    table: 'holder_deltas',
+    comment: 'one side of a transfer, by token',
+    columns: [...ofLog, ...holderDelta],
+  },
+  {
+    name: 'address_holder_deltas',
+    table: 'holder_deltas',
+    comment: 'one side of a transfer, by holder',
+    columns: [...ofLog, ...holderDelta],
+  },
+  {
+    name: 'address_transfers',
+    table: 'holder_deltas',
+    comment: 'one transfer as one account saw it',
+    columns: [
+      ...ofLog,
+      renamed('address', 'holder', 'the account'),
+      { name: 'direction', source: word('leg', 1, 'in', 'out'), comment: '`in` or `out`' },
+      ...same('the other side', 'counterparty'),
+      ...same('token contract', 'token'),
+      ...same('in the token’s smallest unit', 'amount'),
+    ],
+  },
+  {
+    name: 'address_txs',
+    table: 'address_txs',
+    comment: 'one account’s part in a transaction',
+    columns: [
+      ...place,
+      ...inTx,
+      ...same('the account', 'address'),
+      { name: 'direction', source: word('direction', 0, 'from', 'to'), comment: '`from` or `to`' },
+      ...same('the other side; null for a creation', 'counterparty'),
+    ],
+  },
+  {
+    name: 'contract_creations',
+    table: 'contract_creations',
+    comment: 'one contract created by a transaction',
+    columns: [
+      ...place,
+      ...inTx,
+      ...same('sender of the transaction', 'creator'),
+      ...same('contract created', 'contract'),
+    ],
+  },
+]
+
+/** On Postgres analysts have the four base tables; ClickHouse has all. */
+const postgresNames = new Set(['blocks', 'txs', 'receipts', 'logs'])
+
+export const viewsOf = (engine: Engine): readonly View[] =>
+  engine === 'clickhouse' ? views : views.filter((view) => postgresNames.has(view.name))
+
+/** A relation with what its rows and columns are, in words. */
+export interface DescribedRelation extends Relation {
+  readonly comment: string
+  readonly columns: readonly DescribedColumn[]
+}
+
+/** What user SQL may name on an engine. */
+export const relationsOf = (engine: Engine): DescribedRelation[] => [
+  ...viewsOf(engine).map(relationOfView),
+  ...(engine === 'clickhouse' ? [...balanceRelations, ...exchangeRelations] : []),
+]
+
+const relationOfView = (view: View): DescribedRelation => ({
+  name: view.name,
+  comment: view.comment,
+  blockColumn: tables[view.table].blockColumn,
+  columns: view.columns.map((column) => ({
+    name: column.name,
+    type: logicalType(view, column),
+    ...widthOf(view, column),
+    comment: column.comment,
+  })),
+})
+
+const widths: Readonly<Partial<Record<ColumnType, number>>> = { address: 20, hash: 32 }
+
+function widthOf({ table }: View, { source }: ViewColumn): { readonly width?: number } {
+  const physical = tables[table].columns.find((column) => column.name === source)
+  const width = physical && widths[physical.type]
+  return width === undefined ? {} : { width }
+}
+
+const logicalTypes: Readonly<Record<ColumnType, LogicalType>> = {
+  uint8: 'int',
+  int8: 'int',
+  uint32: 'int',
+  uint64: 'bigint',
+  bool: 'bool',
+  seconds: 'timestamp',
+  address: 'bytes',
+  hash: 'bytes',
+  bytes: 'bytes',
+  text: 'text',
+  uint256: 'numeric',
+}
+
+function logicalType(view: View, { name, source }: ViewColumn): LogicalType {
+  if (typeof source !== 'string') return source.type
+  const column = tables[view.table].columns.find((candidate) => candidate.name === source)
+  if (!column)
+    throw new Error(`view ${view.name} names ${source} as ${name}, which ${view.table} does not have`)
+  return logicalTypes[column.type]
+}
+
+/** Replaces a chain's views in Postgres; they belong to us, so reading one needs no right on what is behind it. */
+export async function replacePostgresViews(postgres: Postgres, chainId: number): Promise<void> {
+  const schema = quoteIdentifier(viewSchemaOf(chainId))
+  await postgres.transaction(async (client) => {
+    await client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
+    await client.query(`CREATE SCHEMA ${schema}`)
+    for (const sql of statisticsSql(schema, schemaOf(chainId))) await client.query(sql)
+    for (const statement of abiFunctionStatements(schema)) await client.query(statement)
+    for (const view of viewsOf('postgres')) {
+      const name = `${schema}.${quoteIdentifier(view.name)}`
+      await client.query(postgresViewSql(view, name, schemaOf(chainId)))
+      await client.query(`COMMENT ON VIEW ${name} IS '${literal(view.comment)}'`)
+      for (const column of view.columns)
+        await client.query(
+          `COMMENT ON COLUMN ${name}.${quoteIdentifier(column.name)} IS '${literal(column.comment)}'`,
+        )
+    }
+  })
+}
+
+/**
+ * Functions that run as their owner, since readers may not look at statistics themselves. What the transaction has read
+ * of the chain's tables so far: rows of sequential scans and entries of indexes, and the pages of both; asked of what it has
+ * locked alone, since a long chain has thousands of partitions. And how large the tables are, for estimates.
+ */
+const statisticsSql = (views: string, schema: string): readonly string[] => [
+  `CREATE FUNCTION ${views}.transaction_reads() RETURNS TABLE (rows numeric, bytes numeric)
+   LANGUAGE sql STABLE SECURITY DEFINER SET search_path = '' AS $reads$
+     SELECT coalesce(sum(pg_catalog.pg_stat_get_xact_tuples_returned(oid)), 0),
+       coalesce(sum(pg_catalog.pg_stat_get_xact_blocks_fetched(oid)), 0)
+         * pg_catalog.current_setting('block_size')::numeric
+     FROM pg_catalog.pg_locks JOIN pg_catalog.pg_class ON oid = relation
+     WHERE pid = pg_catalog.pg_backend_pid()
+       AND relnamespace = '${schema}'::pg_catalog.regnamespace AND relkind IN ('r', 'i')
+   $reads$`,
+  `CREATE FUNCTION ${views}.table_sizes() RETURNS TABLE (name text, rows double precision, bytes numeric)
+   LANGUAGE sql STABLE SECURITY DEFINER SET search_path = '' AS $sizes$
+     SELECT relname::text, greatest(reltuples, 0)::double precision,
+       relpages * pg_catalog.current_setting('block_size')::numeric
+     FROM pg_catalog.pg_class
+     WHERE relnamespace = '${schema}'::pg_catalog.regnamespace AND relkind = 'r'
+   $sizes$`,
+]
+
+/** Replaces a chain's views in ClickHouse; `security` makes them readable without a right on what is behind them. */
+export async function replaceClickHouseViews(
+  clickhouse: ClickHouseClient,
+  chainId: number,
+  security: string,
+): Promise<void> {
+  const database = viewDatabaseOf(chainId)
+  await clickhouse.command({ query: `CREATE DATABASE IF NOT EXISTS ${database} ENGINE = Atomic` })
+  for (const view of viewsOf('clickhouse'))
+    await clickhouse.command({ query: clickhouseViewSql(view, database, databaseOf(chainId), security) })
+}
+
+export function postgresViewSql(view: View, name: string, schema: string): string {
+  const columns = view.columns.map(({ name: column, source }) =>
+    typeof source === 'string'
+      ? `${quoteIdentifier(source)} AS ${quoteIdentifier(column)}`
+      : `${source.postgres} AS ${quoteIdentifier(column)}`,
+  )
+  return `CREATE VIEW ${name} AS SELECT ${columns.join(', ')} FROM ${quoteIdentifier(schema)}.${quoteIdentifier(view.table)}`
+}
+
+export function clickhouseViewSql(view: View, database: string, source: string, security: string): string {
+  const columns = view.columns.map(({ name, source: from }) =>
+    typeof from === 'string' ? `t.\`${from}\` AS \`${name}\`` : `${from.clickhouse} AS \`${name}\``,
+  )
+  return `CREATE OR REPLACE VIEW ${database}.${view.name} ${security} AS SELECT ${columns.join(', ')} FROM ${source}.${view.table} AS t`
+}
+
+const literal = (text: string): string => text.replaceAll("'", "''")

@@ -1,0 +1,86 @@
+import fc from 'fast-check'
+import type { AbiEvent } from 'viem'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { QueryResult, SqlValue, UserQueryEngine } from '#query/result.ts'
+import { arbitraryEvent, signatureOf, sqlValue } from '../support/arbitraryEvent.ts'
+import {
+  type ArbitraryLog,
+  arbitraryDamagedLog,
+  arbitraryLog,
+  decodeWithViem,
+} from '../support/arbitraryLog.ts'
+import { openEngine } from './engine.ts'
+import { createExampleChain, type ExampleChain } from './exampleChain.ts'
+import type { ExampleRow } from './exampleRows.ts'
+
+const seed = 5
+const events = Array.from({ length: 60 }, (_, index) => {
+  const [event] = fc.sample(arbitraryEvent(`Event${index}`), { seed: seed + index, numRuns: 1 })
+  if (!event) throw new Error('no event')
+  return {
+    event,
+    intact: fc.sample(arbitraryLog(event), { seed, numRuns: 8 }),
+    damaged: fc.sample(arbitraryDamagedLog(event), { seed, numRuns: 12 }),
+  }
+})
+
+let chain: ExampleChain
+let postgres: UserQueryEngine
+let clickhouse: UserQueryEngine
+
+beforeAll(async () => {
+  const logs = events.flatMap(({ intact, damaged }, number) => [
+    ...intact.map((log, index) => logRow(log, number, index)),
+    ...damaged.map((log, index) => logRow(log, number + 1_000, index)),
+  ])
+  chain = await createExampleChain({ logs })
+  postgres = openEngine(chain, 'postgres')
+  clickhouse = openEngine(chain, 'clickhouse')
+})
+
+afterAll(async () => {
+  await postgres?.close()
+  await clickhouse?.close()
+  await chain?.close()
+})
+
+const run = (engine: UserQueryEngine, sql: string, signatures: readonly string[]): Promise<QueryResult> =>
+  engine.run({ chainId: chain.chainId, sql, signatures, limit: 1_000, timeoutMs: 20_000 })
+
+function logRow({ topics, data }: ArbitraryLog, block: number, index: number): ExampleRow {
+  const [topic0 = null, topic1 = null, topic2 = null, topic3 = null] = topics
+  const place = { block_num: block, log_idx: index, block_timestamp: 1_795_262_398, tx_idx: 0 }
+  const tx_hash = `0x${'ab'.repeat(32)}`
+  const address = `0x${'cd'.repeat(20)}`
+  return { ...place, tx_hash, address, topic0, topic1, topic2, topic3, data, is_virtual_forward: false }
+}
+
+const expectedRow = (event: AbiEvent, log: ArbitraryLog): SqlValue[] => {
+  const args = new Map(Object.entries(decodeWithViem(event, log) ?? {}))
+  return event.inputs.map((input) => sqlValue(input, args.get(input.name ?? '')))
+}
+
+describe('tables of random events', () => {
+  it.each(events.map((each) => ({ ...each, signature: signatureOf(each.event) })))(
+    'have viem’s values on both engines: $signature',
+    async ({ event, signature, intact }) => {
+      const columns = event.inputs.map(({ name }) => name).join(', ')
+      const sql = `SELECT ${columns} FROM ${event.name} WHERE block_num < 1000 ORDER BY log_idx`
+      const [one, two] = [await run(postgres, sql, [signature]), await run(clickhouse, sql, [signature])]
+      expect(one.rows).toEqual(intact.map((log) => expectedRow(event, log)))
+      expect(two.rows).toEqual(one.rows)
+      expect(two.columnTypes).toEqual(one.columnTypes)
+      expect(two.columns).toEqual(one.columns)
+    },
+  )
+
+  it.each(events.map((each) => ({ ...each, signature: signatureOf(each.event) })))(
+    'read damaged logs alike on both engines: $signature',
+    async ({ event, signature }) => {
+      const sql = `SELECT * FROM ${event.name} WHERE block_num >= 1000 ORDER BY log_idx`
+      const [one, two] = [await run(postgres, sql, [signature]), await run(clickhouse, sql, [signature])]
+      expect(two.rows).toEqual(one.rows)
+      expect(two.columns).toEqual(one.columns)
+    },
+  )
+})

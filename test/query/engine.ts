@@ -1,0 +1,36 @@
+/** Opens an engine for users' queries on the example chain. */
+
+import type { RangeSet } from '#ingest/range.ts'
+import { ClickHouseUserQueryEngine } from '#query/clickhouse/ClickHouseUserQueryEngine.ts'
+import { bindDecoded } from '#query/decoded/bindDecoded.ts'
+import { readSignatures } from '#query/decoded/decodedTable.ts'
+import { findIndexedCountIn } from '#query/decoded/findIndexedCount.ts'
+import { PostgresUserQueryEngine } from '#query/postgres/PostgresUserQueryEngine.ts'
+import type { Engine, UserQueryEngine } from '#query/result.ts'
+import { systemRuntime } from '#runtime.ts'
+import { silentLogger } from '#telemetry.ts'
+import { catalogOf } from './catalogs.ts'
+import type { ExampleChain } from './exampleChain.ts'
+
+export function openEngine(
+  chain: ExampleChain,
+  engine: Engine,
+  ranges?: RangeSet,
+  elsewhere?: string,
+): UserQueryEngine {
+  const { clock } = systemRuntime()
+  const catalog = catalogOf(engine, `chain_${chain.chainId}_sql`, ranges)
+  const findIndexedCount = findIndexedCountIn(chain.postgres, `chain_${chain.chainId}`)
+  const shared = {
+    catalogOf: async (_chainId: number, signatures: readonly string[]) =>
+      bindDecoded(catalog, await readSignatures(signatures, findIndexedCount)),
+    clock,
+  }
+  if (engine === 'postgres') {
+    const url = elsewhere?.replace('http:', 'postgres:') ?? chain.readerUrl
+    return new PostgresUserQueryEngine({ ...shared, url, log: silentLogger })
+  }
+  const { clickhouseUrl, readerUsername, readerPassword } = chain.database
+  const access = { url: elsewhere ?? clickhouseUrl, username: readerUsername, password: readerPassword }
+  return new ClickHouseUserQueryEngine({ ...shared, ...access })
+}

@@ -1,0 +1,78 @@
+// Goal: the two engines mean the same by the same SQL: rows and types, over a chain of real transactions. Method: at least
+// twenty queries of each class over the recorded chain; one that gives nothing proves nothing, so none may be empty.
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { QueryResult, UserQueryEngine } from '#query/result.ts'
+import { openSqlEngines, type SqlEngines } from '../api/support/sqlEngines.ts'
+import { type ChainStore, openChainStore, recordedBatches, writeAll } from '../store/support/chainStore.ts'
+import { describeWithShared } from '../support/shared.ts'
+
+interface Golden {
+  readonly class: string
+  readonly sql: string
+  readonly signatures: readonly string[]
+}
+
+const goldens = readGoldens()
+const classes = Map.groupBy(goldens, (golden) => golden.class)
+
+test('there are two hundred, and twenty of each class', () => {
+  expect(goldens.length).toBeGreaterThanOrEqual(200)
+  expect([...classes.keys()]).toEqual([
+    'joins',
+    'windows',
+    '256-bit sums',
+    'tuples',
+    'NULL topics',
+    'byte literals',
+    'times',
+    'tables by signature',
+    'calls by signature',
+    'overflowing sums',
+    'numbers',
+  ])
+  for (const [name, queries] of classes) expect(queries.length, name).toBeGreaterThanOrEqual(20)
+  expect(new Set(goldens.map(({ sql, signatures }) => `${sql} ${signatures}`)).size).toBe(goldens.length)
+})
+
+describeWithShared('golden queries', () => {
+  let store: ChainStore
+  let engines: SqlEngines
+  beforeAll(async () => {
+    store = await openChainStore({ headFrom: 0 })
+    for (const batch of recordedBatches('tempo-dev-2k', 20)) await store.head.append(batch)
+    await store.head.finalize(122)
+    await writeAll(store)
+    engines = await openSqlEngines(store)
+  })
+  afterAll(async () => {
+    await engines?.postgres.close()
+    await engines?.clickhouse.close()
+    await store?.close()
+  })
+
+  const run = (engine: UserQueryEngine, { sql, signatures }: Golden): Promise<QueryResult> =>
+    engine.run({ chainId: store.chainId, sql, signatures, limit: 10_000, timeoutMs: 20_000 })
+
+  describe.each([...classes])('%s', (_, queries) => {
+    test.each(queries)('$sql', async (golden) => {
+      const [one, two] = await Promise.all([run(engines.postgres, golden), run(engines.clickhouse, golden)])
+      expect(two.columns).toEqual(one.columns)
+      expect(two.columnTypes).toEqual(one.columnTypes)
+      expect(two.rows).toEqual(one.rows)
+      expect(one.rowCount).toBeGreaterThan(0)
+    })
+  })
+})
+
+/** A query a line, its signatures behind tabs; a comment begins a class. */
+function readGoldens(): Golden[] {
+  const lines = readFileSync(new URL('golden.txt', import.meta.url), 'utf8').split('\n')
+  let name = ''
+  return lines.flatMap((line) => {
+    name = /^# class: (.+)$/.exec(line)?.[1] ?? name
+    if (line === '' || line.startsWith('#')) return []
+    const [sql = '', ...signatures] = line.split('\t')
+    return [{ class: name, sql, signatures }]
+  })
+}

@@ -1,9 +1,0 @@
-/** Catalogs of the views a chain has, for tests of the gates. */
-
-import type { RangeSet } from '#ingest/range.ts'
-import { bindViews, type Catalog } from '#store/userQuery/relations.ts'
-import { type Engine, relationsOf } from '#store/views.ts'
-
-export function catalogOf(engine: Engine, schema: string, ranges?: RangeSet): Catalog {
-  return bindViews(relationsOf(engine), schema, ranges ? () => ranges : undefined)
-}
