@@ -1,7 +1,7 @@
 /**
  * One chain at work: source, worker threads, stores and lanes put together. The way of a block is
  * `ingest/lanes/converge.ts` (fetch, check, append) -> `transform/decode/decodeRange.ts` (verify, decode, encode, in a worker)
- * -> `store/sinks/postgres.ts` (commit) -> `store/clickhouse/lane.ts` (follow) -> `api/routes` (read).
+ * -> `store/ledger/headSink.ts` (commit) -> `store/clickhouse/lane.ts` (follow) -> `api/routes` (read).
  * `chain/ChainWriter.ts` is the half that writes, while the lease is ours.
  */
 import { alignedSource } from '#ingest/alignedSource.ts'
@@ -14,13 +14,13 @@ import { type BlockRange, covers } from '#ingest/range.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 import type { Source } from '#ingest/source.ts'
 import { drawSenderSample } from '#ingest/verify/senderSample.ts'
-import { type AuditStatus, nothingAudited } from '#store/Audit.ts'
-import { ChainState } from '#store/chainState.ts'
 import { BatchCache } from '#store/clickhouse/batchCache.ts'
 import { PARTITION_BLOCKS } from '#store/clickhouse/lane.ts'
-import { CommitBell } from '#store/commits.ts'
-import type { FollowerStatus } from '#store/folds/driver.ts'
-import { chainLease, postgresLeases } from '#store/leases.ts'
+import { type AuditStatus, nothingAudited } from '#store/compare/Audit.ts'
+import type { FollowerStatus } from '#store/follow/driver.ts'
+import { ChainState } from '#store/ledger/chainState.ts'
+import { CommitBell } from '#store/ledger/commits.ts'
+import { chainLease, postgresLeases } from '#store/ledger/leases.ts'
 import { createDecodePool } from '#transform/decode/decodePool.ts'
 import type { ChainProfile } from '#transform/profile.ts'
 import type { ChainActivity, LaneStatus } from './chain/activity.ts'

@@ -1,7 +1,7 @@
 /** Reads what was written again from the node. Only the process that writes does: it has the node's attention already. */
 import { everySender } from '#ingest/verify/senderSample.ts'
-import { Audit } from '#store/Audit.ts'
 import { databaseOf } from '#store/clickhouse/template.ts'
+import { Audit } from '#store/compare/Audit.ts'
 import type { Writing } from './writing.ts'
 
 /** Blocks the head lane may be behind before the audit leaves node and cores to it. */

@@ -1,7 +1,7 @@
 /** Follows the node's head into Postgres. */
 import { visitListed } from '#ingest/failpoints.ts'
 import { type FollowEvent, follow } from '#ingest/lanes/follow.ts'
-import type { PostgresHeadSink } from '#store/sinks/postgres.ts'
+import type { PostgresHeadSink } from '#store/ledger/headSink.ts'
 import { messageOf } from '../errors.ts'
 import { aheadOf, type Writing, wake } from './writing.ts'
 

@@ -2,8 +2,8 @@
 import { visitListed } from '#ingest/failpoints.ts'
 import { fillHistory, type HistoryEvent } from '#ingest/lanes/history.ts'
 import { type BlockRange, blockCount, covers } from '#ingest/range.ts'
-import { historyTarget } from '#store/ledger.ts'
-import type { PostgresHistorySink } from '#store/sinks/history.ts'
+import type { PostgresHistorySink } from '#store/ledger/historySink.ts'
+import { historyTarget } from '#store/ledger/ledger.ts'
 import { messageOf } from '../errors.ts'
 import { aheadOf, type Writing, wake } from './writing.ts'
 

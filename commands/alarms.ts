@@ -1,5 +1,5 @@
 /** What of a chain its owner must know: read off what the lanes, stores, parity and audit say of themselves. */
-import type { ParityStatus } from '#store/ParityWatch.ts'
+import type { ParityStatus } from '#store/compare/ParityWatch.ts'
 
 /** Each is one condition that holds or does not; texts change while it holds. */
 export type AlarmCode =

@@ -1,7 +1,7 @@
 /** `millrace chains`: which chains the stores hold, and how one is given up. */
 import { blockCount, type RangeSet } from '#ingest/range.ts'
-import { dropChain } from '#store/dropChain.ts'
-import { type HeldChain, listChainIds, readHeldChain } from '#store/heldChains.ts'
+import { dropChain } from '#store/maintain/dropChain.ts'
+import { type HeldChain, listChainIds, readHeldChain } from '#store/maintain/heldChains.ts'
 import type { Config } from '../config.ts'
 import { SettingError } from '../errors.ts'
 import type { Runtime } from '../runtime.ts'

@@ -1,7 +1,7 @@
 import { parseAbi } from 'viem'
 import type { NodeReader } from '#api/routes/services.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
-import { askContracts } from '#store/folds/contractCalls.ts'
+import { askContracts } from '#store/follow/askContracts.ts'
 import { contractCalls } from './contractCalls.ts'
 
 /** What only a node knows, asked of the chain's own endpoints. */

@@ -1,10 +1,10 @@
 /** A chain opened for work on what is held: its lease, and worker threads that read the archive. No node is asked. */
 import type { Lease } from '#ingest/lease.ts'
 import { type BlockRange, blockCount } from '#ingest/range.ts'
-import { claimChain } from '#store/claim.ts'
 import { BatchCache } from '#store/clickhouse/batchCache.ts'
 import { openClickHouseLane } from '#store/clickhouse/openLane.ts'
-import { type ChainIdentity, readChainIdentity } from '#store/ledger.ts'
+import { claimChain } from '#store/ledger/claim.ts'
+import { type ChainIdentity, readChainIdentity } from '#store/ledger/ledger.ts'
 import { schemaOf } from '#store/sql.ts'
 import { createDecodePool, type DecodePool } from '#transform/decode/decodePool.ts'
 import type { Config } from '../config.ts'

@@ -2,7 +2,7 @@
 import { type BlockRange, blockCount } from '#ingest/range.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 import { samplePlaces } from '#ingest/sample.ts'
-import { DiskEstimate } from '#store/diskEstimate.ts'
+import { DiskEstimate } from '#store/maintain/diskEstimate.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { createDecodePool, type DecodePool } from '#transform/decode/decodePool.ts'
 import { tableNames, tables } from '#transform/tables.ts'

@@ -1,6 +1,6 @@
 /** `millrace rederive`: makes derived rows anew from the raw archive in both stores, without a node. */
 import { databaseOf } from '#store/clickhouse/template.ts'
-import { outdateAll, rederiveRows } from '#store/rederive.ts'
+import { outdateAll, rederiveRows } from '#store/maintain/rederive.ts'
 import type { ProjectionName } from '#transform/tables.ts'
 import type { Config } from '../config.ts'
 import type { Runtime } from '../runtime.ts'

@@ -1,6 +1,6 @@
 /** `millrace rewind`: takes a chain back to an earlier block in both stores; the next start goes on from there. */
 import { PARTITION_BLOCKS } from '#store/clickhouse/lane.ts'
-import { rewindLedger } from '#store/rewind.ts'
+import { rewindLedger } from '#store/maintain/rewind.ts'
 import type { Config } from '../config.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Logger } from '../telemetry.ts'

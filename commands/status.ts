@@ -3,9 +3,9 @@
 import { isoSeconds } from '#api/http/schema.ts'
 import type { ChainStatus, ReadyScope, StatusReport, StatusSource } from '#api/routes/status.ts'
 import { newestSegment } from '#ingest/range.ts'
-import type { ParityStatus } from '#store/ParityWatch.ts'
+import type { ParityStatus } from '#store/compare/ParityWatch.ts'
+import { countProofs, type ProofCounts } from '#store/ledger/proofs.ts'
 import type { Postgres } from '#store/postgres.ts'
-import { countProofs, type ProofCounts } from '#store/proofs.ts'
 import type { Chain } from '../chain.ts'
 import program from '../package.json' with { type: 'json' }
 import type { Runtime } from '../runtime.ts'

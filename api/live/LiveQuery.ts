@@ -4,7 +4,7 @@
  */
 import { messageOf } from '#errors.ts'
 import type { Clock } from '#runtime.ts'
-import type { CommitBell } from '#store/commits.ts'
+import type { CommitBell } from '#store/ledger/commits.ts'
 import type { Logger } from '#telemetry.ts'
 import type { EventStream } from '../http/sse.ts'
 import type { Feed, RunBlock } from './feed.ts'

@@ -1,5 +1,11 @@
 /** Live queries on Postgres follow the commit log: a result for every block of an append, a retraction for a revert. */
-import { type Commit, holdsCommitsAfter, isTakenBack, readCommits, readLowestRevert } from '#store/commits.ts'
+import {
+  type Commit,
+  holdsCommitsAfter,
+  isTakenBack,
+  readCommits,
+  readLowestRevert,
+} from '#store/ledger/commits.ts'
 import type { ChainReads } from '../routes/services.ts'
 import { type Feed, frameOfBlock, type Lost, type RunBlock, type Step } from './feed.ts'
 import { retractFrame } from './frames.ts'

@@ -6,7 +6,7 @@ import {
   findTransactionActivities,
   listAddressActivities,
   type TransactionActivities,
-} from '#store/queries/activities.ts'
+} from '#store/read/activities.ts'
 import type { ActivityItem } from '#transform/activities/activity.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'

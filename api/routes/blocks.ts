@@ -1,5 +1,5 @@
 /** GET /v1/blocks and /v1/blocks/{block}. */
-import { type BlockDetail, type BlockSelector, findBlock, listBlocks } from '#store/queries/blocks.ts'
+import { type BlockDetail, type BlockSelector, findBlock, listBlocks } from '#store/read/blocks.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import { listEndpoint } from '../http/listEndpoint.ts'

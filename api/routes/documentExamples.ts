@@ -1,5 +1,5 @@
 /** Values for the reference's examples that exist on the chain served, so that its requests find something. */
-import { listTransfers } from '#store/queries/transfers.ts'
+import { listTransfers } from '#store/read/transfers.ts'
 import { anonymous } from '../http/access.ts'
 import { selectChain } from '../http/chain.ts'
 import type { DocumentExamples } from '../http/documents.ts'

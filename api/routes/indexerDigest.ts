@@ -1,7 +1,7 @@
 /** GET /v1/indexer/digest: the content of a range of blocks in both stores, digested by each engine from its own rows. */
 import { covers, intersection } from '#ingest/range.ts'
 import type { ChainId } from '#primitives.ts'
-import { newestShared } from '#store/parity.ts'
+import { newestShared } from '#store/compare/parity.ts'
 import { dataRead } from '../http/access.ts'
 import { conflict, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'

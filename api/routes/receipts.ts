@@ -1,6 +1,6 @@
 /** Receipts: the list under both of its paths, one receipt under both of its. */
 import type { Hash } from '#primitives.ts'
-import { findTransaction, listTransactions, type TransactionDetail } from '#store/queries/transactions.ts'
+import { findTransaction, listTransactions, type TransactionDetail } from '#store/read/transactions.ts'
 import { type Call, endpoint, type None } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import { listEndpoint } from '../http/listEndpoint.ts'

@@ -1,5 +1,5 @@
 /** GET /v1/tokens/{token}/transactions. */
-import { listTokenTransactions } from '#store/queries/tokenTransactions.ts'
+import { listTokenTransactions } from '#store/read/tokenTransactions.ts'
 import { bounds, readBounds } from '../http/bounds.ts'
 import { listEndpoint } from '../http/listEndpoint.ts'
 import * as p from '../http/parameter.ts'

@@ -11,7 +11,7 @@ import {
   type TokenChain,
   type TokenRow,
   type TokenWants,
-} from '#store/queries/tokens.ts'
+} from '#store/read/tokens.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import { listEndpoint } from '../http/listEndpoint.ts'

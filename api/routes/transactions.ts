@@ -1,6 +1,6 @@
 /** GET /v1/transactions and /v1/transactions/{transactionHash}. */
-import type { ListFilters } from '#store/lists/read.ts'
-import { findTransaction, listTransactions, type TransactionDetail } from '#store/queries/transactions.ts'
+import type { ListFilters } from '#store/read/lists/read.ts'
+import { findTransaction, listTransactions, type TransactionDetail } from '#store/read/transactions.ts'
 import { bounds, readBounds } from '../http/bounds.ts'
 import { conflict, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'

@@ -1,8 +1,8 @@
 /** GET /v1/transfers: token transfers; on Tempo those of TIP-20 tokens, elsewhere those of every ERC-20. */
 
-import { type FoldedTransfer, listFoldedTransfers } from '#store/queries/foldedTransfers.ts'
-import type { ListPage } from '#store/queries/list.ts'
-import { listTransfers } from '#store/queries/transfers.ts'
+import { type FoldedTransfer, listFoldedTransfers } from '#store/read/foldedTransfers.ts'
+import type { ListPage } from '#store/read/list.ts'
+import { listTransfers } from '#store/read/transfers.ts'
 import { bounds, readBounds } from '../http/bounds.ts'
 import { conflict } from '../http/endpoint.ts'
 import { listEndpoint } from '../http/listEndpoint.ts'

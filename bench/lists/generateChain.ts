@@ -5,9 +5,9 @@
  */
 import type pg from 'pg'
 import type { BlockRange } from '#ingest/range.ts'
-import { indexDetached } from '#store/chunkIndexes.ts'
-import { extendCoverage } from '#store/lane.ts'
-import { attachDetached, createDetached, partitionName } from '#store/partitions.ts'
+import { indexDetached } from '#store/ledger/chunkIndexes.ts'
+import { extendCoverage } from '#store/ledger/lane.ts'
+import { attachDetached, createDetached, partitionName } from '#store/ledger/partitions.ts'
 import type { Postgres } from '#store/postgres.ts'
 import { quoteIdentifier, toBytes } from '#store/sql.ts'
 import { feeManagerAddress, tip20 } from '#transform/addresses.ts'

@@ -1,9 +1,9 @@
 /** What followers would have made of the generated chain, by SQL in one go: tokens with names, and balances. */
-import { balancesProjection } from '#store/balances/balances.ts'
-import { feePoolsFold } from '#store/folds/feePools.ts'
-import { completeFollower, insertFollower, moveFollower } from '#store/folds/follower.ts'
-import { tokensFold } from '#store/folds/tokens.ts'
-import { readLane } from '#store/lane.ts'
+import { balancesProjection } from '#store/follow/balances/balances.ts'
+import { feePoolsFold } from '#store/follow/feePools.ts'
+import { completeFollower, insertFollower, moveFollower } from '#store/follow/follower.ts'
+import { tokensFold } from '#store/follow/tokens.ts'
+import { readLane } from '#store/ledger/lane.ts'
 import type { Postgres } from '#store/postgres.ts'
 import { quoteIdentifier, tip20Tokens } from '#store/sql.ts'
 

@@ -1,12 +1,18 @@
 /** The pages that are measured: of each list its path at the API, and the statement by which its rival reads the same rows. */
-import { compileBalances } from '#store/balances/compileBalances.ts'
-import type { Moment } from '#store/balances/moment.ts'
-import { compileActivityPlaces } from '#store/lists/activityPlaces.ts'
-import { compilePage } from '#store/lists/compile.ts'
-import { blockList, type FilterValue, type List, transactionList, transferList } from '#store/lists/list.ts'
-import { compileTokenTransactions } from '#store/lists/tokenTransactions.ts'
+import { compileBalances } from '#store/follow/balances/compileBalances.ts'
+import type { Moment } from '#store/follow/balances/moment.ts'
 import type { Postgres } from '#store/postgres.ts'
-import { compileTokenList } from '#store/queries/tokens.ts'
+import { compileActivityPlaces } from '#store/read/lists/activityPlaces.ts'
+import { compilePage } from '#store/read/lists/compile.ts'
+import {
+  blockList,
+  type FilterValue,
+  type List,
+  transactionList,
+  transferList,
+} from '#store/read/lists/list.ts'
+import { compileTokenTransactions } from '#store/read/lists/tokenTransactions.ts'
+import { compileTokenList } from '#store/read/tokens.ts'
 import { quoteIdentifier, toHex } from '#store/sql.ts'
 import type { Rival } from './server.ts'
 

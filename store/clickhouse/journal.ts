@@ -6,7 +6,7 @@
 import { type BlockRange, formatMultirange, normalize, type RangeSet } from '#ingest/range.ts'
 import type { TableName } from '#transform/tables.ts'
 import { MillraceError } from '../../errors.ts'
-import { assertFence, extendCoverage, type Queryable, reduceCoverage } from '../lane.ts'
+import { assertFence, extendCoverage, type Queryable, reduceCoverage } from '../ledger/lane.ts'
 import type { Postgres } from '../postgres.ts'
 import { quoteIdentifier } from '../sql.ts'
 import { WITHDRAWN } from './encoderVersion.ts'

@@ -8,11 +8,11 @@ import type { EncodedBatch } from '#transform/batch.ts'
 import { MillraceError, messageOf } from '../../errors.ts'
 import type { Clock } from '../../runtime.ts'
 import type { Logger } from '../../telemetry.ts'
-import type { ClickHouseSink } from '../sinks/clickhouse.ts'
 import type { BatchCache } from './batchCache.ts'
 import { ENCODER_VERSION } from './encoderVersion.ts'
 import type { Journal } from './journal.ts'
 import type { LaneLedger, MissingRange } from './laneLedger.ts'
+import type { ClickHouseSink } from './sink.ts'
 
 /** Width of a ClickHouse partition; an insert that straddles two is not atomic (measured with kill -9). */
 export const PARTITION_BLOCKS = 65_536

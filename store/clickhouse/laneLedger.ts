@@ -1,8 +1,8 @@
 /** What the ClickHouse lane has to know of Postgres: which blocks it may write next, and the payloads to make them from. */
 import { type BlockRange, difference, intersection, union } from '#ingest/range.ts'
 import type { RawRange } from '#ingest/source.ts'
-import { readArchive } from '../archive.ts'
-import { readCoverage, readLane } from '../lane.ts'
+import { readArchive } from '../ledger/archive.ts'
+import { readCoverage, readLane } from '../ledger/lane.ts'
 import type { Postgres } from '../postgres.ts'
 import { quoteIdentifier } from '../sql.ts'
 

@@ -1,9 +1,9 @@
-/** The head lane over the simulated Postgres; it follows store/sinks/postgres.ts. */
+/** The head lane over the simulated Postgres; it follows store/ledger/headSink.ts. */
 import { type BlockRange, difference } from '#ingest/range.ts'
 import type { HeadSink } from '#ingest/sink.ts'
 import type { BlockRef } from '#primitives.ts'
-import { TipMismatchError } from '#store/lane.ts'
-import { LaneUnlinkedError, RevertBelowFinalizedError } from '#store/sinks/postgres.ts'
+import { LaneUnlinkedError, RevertBelowFinalizedError } from '#store/ledger/headSink.ts'
+import { TipMismatchError } from '#store/ledger/lane.ts'
 import { type SimBatch, storedBlocks } from './ledgerState.ts'
 import { lost, SCHEMA, type SimLedger } from './simLedger.ts'
 

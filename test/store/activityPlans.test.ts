@@ -2,15 +2,15 @@
 // deep pages and pairs of filters included.
 // Method: the recorded chain copied upwards until scanning would cost something, and the server's own account of each plan.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { compileActivityPlaces } from '#store/lists/activityPlaces.ts'
-import { isDeposit } from '#store/lists/statement.ts'
+import { quoteChangesStatement } from '#store/read/activityFacts.ts'
+import { swappingStatement } from '#store/read/foldedTransfers.ts'
+import { compileActivityPlaces } from '#store/read/lists/activityPlaces.ts'
+import { isDeposit } from '#store/read/lists/statement.ts'
 import {
   compileTokenTransactionCount,
   compileTokenTransactions,
   type TokenTransactionFilters,
-} from '#store/lists/tokenTransactions.ts'
-import { quoteChangesStatement } from '#store/queries/activityFacts.ts'
-import { swappingStatement } from '#store/queries/foldedTransfers.ts'
+} from '#store/read/lists/tokenTransactions.ts'
 import { toBytes } from '#store/sql.ts'
 import { feeManagerAddress, stablecoinDexAddress } from '#transform/addresses.ts'
 import { address } from '../../primitives.ts'

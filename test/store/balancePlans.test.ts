@@ -1,18 +1,18 @@
 // Goal: no read of balances scans a table, whatever the filter and however deep the page.
 // Method: balances of 200 tokens and 1,000 holders, with the changes of the newest blocks, analyzed; the server's own plans.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { checkpointsFollower } from '#store/balances/checkpoints.ts'
+import { checkpointsFollower } from '#store/follow/balances/checkpoints.ts'
 import {
   type BalancesOf,
   type BalancesStatement,
   compileBalanceCount,
   compileBalances,
-} from '#store/balances/compileBalances.ts'
-import type { Moment } from '#store/balances/moment.ts'
-import { assertGenesisKnown, readTotals, readTotalsAt } from '#store/balances/totals.ts'
-import { insertFollower, moveFollower } from '#store/folds/follower.ts'
-import type { Queryable } from '#store/lane.ts'
-import { createHeadPartitions } from '#store/partitions.ts'
+} from '#store/follow/balances/compileBalances.ts'
+import type { Moment } from '#store/follow/balances/moment.ts'
+import { assertGenesisKnown, readTotals, readTotalsAt } from '#store/follow/balances/totals.ts'
+import { insertFollower, moveFollower } from '#store/follow/follower.ts'
+import type { Queryable } from '#store/ledger/lane.ts'
+import { createHeadPartitions } from '#store/ledger/partitions.ts'
 import { relationOf } from '#store/sql.ts'
 import { type ChainStore, openChainStore } from './support/chainStore.ts'
 import { planOf, rowsExamined } from './support/plans.ts'

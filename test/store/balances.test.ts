@@ -2,9 +2,9 @@
 // Method: the recorded chain in a real store; expectations summed from the raw recording, and the recorded node's supplies.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { CallContracts } from '#commands/contractCalls.ts'
-import { balancesProjection } from '#store/balances/balances.ts'
-import { GenesisUnreadableError } from '#store/balances/genesis.ts'
-import { readFollower } from '#store/folds/follower.ts'
+import { balancesProjection } from '#store/follow/balances/balances.ts'
+import { GenesisUnreadableError } from '#store/follow/balances/genesis.ts'
+import { readFollower } from '#store/follow/follower.ts'
 import { toHex } from '#store/sql.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { describeWithShared } from '../support/shared.ts'

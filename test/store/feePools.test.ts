@@ -3,7 +3,7 @@
 
 import { encodeAbiParameters, type Hex, keccak256, parseAbi, parseAbiParameters, parseEventLogs } from 'viem'
 import { afterAll, expect, test } from 'vitest'
-import { FeePoolsUnreadableError } from '#store/folds/feePools.ts'
+import { FeePoolsUnreadableError } from '#store/follow/feePools.ts'
 import { toHex } from '#store/sql.ts'
 import { describeWithShared, readRecording } from '../support/shared.ts'
 import { genesisTokens, readBalances } from './support/balanceOracle.ts'

@@ -1,10 +1,16 @@
 // Goal: no list scans a table: every filter, alone and with the bounds every list has, is served by the index made for it.
 // Method: the recorded chain copied upwards until scanning would cost something, analyzed, and the server's own plans.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { compileCount } from '#store/lists/compile.ts'
-import { blockList, type FilterValue, type List, transactionList, transferList } from '#store/lists/list.ts'
-import { preparePage } from '#store/lists/preparedPage.ts'
-import { firstFrom, lastTo } from '#store/lists/read.ts'
+import { compileCount } from '#store/read/lists/compile.ts'
+import {
+  blockList,
+  type FilterValue,
+  type List,
+  transactionList,
+  transferList,
+} from '#store/read/lists/list.ts'
+import { preparePage } from '#store/read/lists/preparedPage.ts'
+import { firstFrom, lastTo } from '#store/read/lists/read.ts'
 import { quoteIdentifier } from '#store/sql.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { type ChainStore, openChainStore, recordedBatches } from './support/chainStore.ts'

@@ -1,10 +1,10 @@
 // Goal: what the ledger writes down about its own work stays bounded, and who needed what is gone begins anew.
 // Method: the recorded chain in small batches through the real sinks; rows of the journal and the commit log are counted.
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
-import { holdsCommitsAfter } from '#store/commits.ts'
-import { readCoverage } from '#store/lane.ts'
-import { sealNextPartition } from '#store/seal.ts'
-import { PostgresHeadSink } from '#store/sinks/postgres.ts'
+import { sealNextPartition } from '#store/clickhouse/seal.ts'
+import { holdsCommitsAfter } from '#store/ledger/commits.ts'
+import { PostgresHeadSink } from '#store/ledger/headSink.ts'
+import { readCoverage } from '#store/ledger/lane.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { type ChainStore, openChainStore, recordedBatches, writeAll } from './support/chainStore.ts'

@@ -3,9 +3,9 @@
 // Method: the recorded chain as history and head lane in both engines; rewound by the real function, then continued.
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { PARTITION_BLOCKS } from '#store/clickhouse/lane.ts'
-import { readCommits } from '#store/commits.ts'
-import { readCoverage, readLane } from '#store/lane.ts'
-import { RewindBelowFinalizedError, rewindLedger } from '#store/rewind.ts'
+import { readCommits } from '#store/ledger/commits.ts'
+import { readCoverage, readLane } from '#store/ledger/lane.ts'
+import { RewindBelowFinalizedError, rewindLedger } from '#store/maintain/rewind.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { type ChainStore, openChainStore, recordedBatches, writeAll } from './support/chainStore.ts'

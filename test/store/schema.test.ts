@@ -5,14 +5,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { relationsOf, replaceClickHouseViews, replacePostgresViews } from '#query/relations/views.ts'
 import { openClickHouse, selectRows } from '#store/clickhouse/client.ts'
 import { databaseOf, expandTemplate } from '#store/clickhouse/template.ts'
-import { chainLease, postgresLeases } from '#store/leases.ts'
+import { chainLease, postgresLeases } from '#store/ledger/leases.ts'
 import {
   ChainWrittenError,
   MigrationNewerError,
   migrateApp,
   migrateChain,
   migrateClickHouse,
-} from '#store/migrate.ts'
+} from '#store/maintain/migrate.ts'
 import { openPostgres, type Postgres } from '#store/postgres.ts'
 import { schemaOf, viewSchemaOf } from '#store/sql.ts'
 import { silentLogger } from '#telemetry.ts'

@@ -2,8 +2,8 @@
 // Method: the recorded chain through the real sinks on the real engines; counts and digests per block come from the
 // encoder and are recomputed by each engine in SQL.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readLastSeq } from '#store/commits.ts'
-import { readCoverage } from '#store/lane.ts'
+import { readLastSeq } from '#store/ledger/commits.ts'
+import { readCoverage } from '#store/ledger/lane.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { openChainStore, recordedBatches, writeAll } from './support/chainStore.ts'

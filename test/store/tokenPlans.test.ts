@@ -1,7 +1,7 @@
 // Goal: the list of tokens examines a handful of tokens for each it gives, on either kind of chain and however deep.
 // Method: 20,000 tokens of each kind, analyzed; the server's own account of each plan.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { compileTokenList } from '#store/queries/tokens.ts'
+import { compileTokenList } from '#store/read/tokens.ts'
 import { type ChainStore, openChainStore } from './support/chainStore.ts'
 import { planOf, rowsExamined } from './support/plans.ts'
 

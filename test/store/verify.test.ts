@@ -3,7 +3,7 @@
 // Method: the recorded chain in both engines; one row at a time is changed, deleted or doubled by SQL behind our back, the
 // blocks around it are verified against the node, and the rows of the block are put back.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type VerifyReport, verifyRange } from '#store/verify.ts'
+import { type VerifyReport, verifyRange } from '#store/compare/verify.ts'
 import { analyticsTableNames, ledgerTableNames, type TableName, tables } from '#transform/tables.ts'
 import { loadRecordedChain, recordedSource } from '../support/recordedChain.ts'
 import { describeWithShared } from '../support/shared.ts'

@@ -1,6 +1,6 @@
 /** An activity as both feeds show it (spec "Activity item"). Types, titles and signer rules are those of the registry. */
 import type { ChainId } from '#primitives.ts'
-import type { ActivityEntry, FoundActivity } from '#store/queries/activities.ts'
+import type { ActivityEntry, FoundActivity } from '#store/read/activities.ts'
 import type {
   Activity,
   ActivityData,

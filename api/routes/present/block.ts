@@ -1,6 +1,7 @@
 /** A block as the API shows it, in a list and alone. */
-import type { StoredRow } from '#store/lists/row.ts'
-import type { BlockDetail } from '#store/queries/blocks.ts'
+
+import type { BlockDetail } from '#store/read/blocks.ts'
+import type { StoredRow } from '#store/read/lists/row.ts'
 import * as s from '../../http/schema.ts'
 import { rpcBlock } from './rpc.ts'
 

@@ -1,6 +1,6 @@
 /** A receipt as the API shows it (spec "Receipt"): from our row, or from a node's payload while its block is not indexed. */
 import * as primitives from '#primitives.ts'
-import type { TransactionDetail } from '#store/queries/transactions.ts'
+import type { TransactionDetail } from '#store/read/transactions.ts'
 import type { ChainKind } from '#transform/profile.ts'
 import { feeOf } from '#transform/rows/fee.ts'
 import * as s from '../../http/schema.ts'

@@ -1,6 +1,6 @@
 /** A token as its own resource shows it. */
-import type { TokenTotals } from '#store/balances/totals.ts'
-import type { TokenRow, TokenWants } from '#store/queries/tokens.ts'
+import type { TokenTotals } from '#store/follow/balances/totals.ts'
+import type { TokenRow, TokenWants } from '#store/read/tokens.ts'
 import * as s from '../../http/schema.ts'
 import type { TokenName } from '../services.ts'
 import { presentTokenSummary, tokenSummarySchema } from './token.ts'

@@ -1,7 +1,7 @@
 /** A transaction as the API shows it (spec "Transaction"): from our row, or while it is pending from the node's payload. */
 
 import type { ChainId } from '#primitives.ts'
-import type { TransactionDetail } from '#store/queries/transactions.ts'
+import type { TransactionDetail } from '#store/read/transactions.ts'
 import * as s from '../../http/schema.ts'
 import { momentOrNull } from './moment.ts'
 import { presentReceipt, receiptSchema } from './receipt.ts'

@@ -2,7 +2,7 @@
 import { expect } from 'vitest'
 import { openClickHouse } from '#store/clickhouse/client.ts'
 import { databaseOf } from '#store/clickhouse/template.ts'
-import { readCoverage, readLane } from '#store/lane.ts'
+import { readCoverage, readLane } from '#store/ledger/lane.ts'
 import { openPostgres, type Postgres } from '#store/postgres.ts'
 import { schemaOf, toHex } from '#store/sql.ts'
 import { silentLogger } from '#telemetry.ts'

@@ -1,6 +1,6 @@
 /** What the encoder counted and what an engine computes from its own rows must be the same, block by block. */
 import { expect } from 'vitest'
-import { type BlockDigest, clickhouseDigests, postgresDigests } from '#store/digests.ts'
+import { type BlockDigest, clickhouseDigests, postgresDigests } from '#store/compare/digests.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { analyticsTableNames, type TableName, tableNames } from '#transform/tables.ts'
 import type { ChainStore } from './chainStore.ts'

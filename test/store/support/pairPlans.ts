@@ -3,9 +3,15 @@
  * that never meet, from the head and from deep below, run by the server, which says what it read.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { archivedPartColumn } from '#store/archive.ts'
-import { blockList, type FilterValue, type List, transactionList, transferList } from '#store/lists/list.ts'
-import { preparePage } from '#store/lists/preparedPage.ts'
+import { archivedPartColumn } from '#store/ledger/archive.ts'
+import {
+  blockList,
+  type FilterValue,
+  type List,
+  transactionList,
+  transferList,
+} from '#store/read/lists/list.ts'
+import { preparePage } from '#store/read/lists/preparedPage.ts'
 import { quoteIdentifier, toHex } from '#store/sql.ts'
 import { generateHistory, transfersPerBlock } from '../../../bench/lists/generateChain.ts'
 import { type ChainStore, openChainStore } from './chainStore.ts'

@@ -1,0 +1,56 @@
+/** What parity between the stores and the audit against the node share: comparing all the time, and believing no single look. */
+
+import { messageOf } from '#errors.ts'
+import { type BlockRange, covers, intersection, type RangeSet } from '#ingest/range.ts'
+import type { Clock } from '#runtime.ts'
+
+/** A comparison of nothing is quick, and so is one that fails. */
+const REST_MS_MIN = 2_000
+/** A repair takes blocks away and writes them again; what still differs after this is no repair. */
+const CONFIRM_MS = 1_000
+
+/** What each store holds whole, now. */
+export type CoverageOf = (store: 'postgres' | 'clickhouse') => RangeSet
+
+export const heldByBoth = (coverage: CoverageOf): RangeSet =>
+  intersection(coverage('postgres'), coverage('clickhouse'))
+
+export interface Comparing {
+  /** Compares one piece. */
+  readonly step: (signal: AbortSignal) => Promise<void>
+  /** Told after each step: why it failed, or null. */
+  readonly failed: (problem: string | null) => void
+  /** Rest after a step, as a multiple of the time it took. */
+  readonly restFactor: number
+  readonly clock: Clock
+}
+
+/** Compares until aborted. What does not answer is tried again later. */
+export async function keepComparing(
+  { step, failed, restFactor, clock }: Comparing,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    const startedAt = clock.monotonic()
+    await step(signal).then(
+      () => failed(null),
+      (error: unknown) => failed(`not compared: ${messageOf(error)}`),
+    )
+    const restMs = Math.max(REST_MS_MIN, (clock.monotonic() - startedAt) * restFactor)
+    await clock.sleep(restMs, signal).catch(() => {})
+  }
+}
+
+/** What `compare` finds twice in the range; null when the stores gave the blocks up meanwhile. @throws what it throws */
+export async function findTwice<Found>(
+  { coverage, clock }: { readonly coverage: CoverageOf; readonly clock: Clock },
+  range: BlockRange,
+  signal: AbortSignal,
+  compare: () => Promise<readonly Found[]>,
+): Promise<readonly Found[] | null> {
+  const found = await compare()
+  if (found.length === 0) return found
+  await clock.sleep(CONFIRM_MS, signal).catch(() => {})
+  if (signal.aborted || !covers(heldByBoth(coverage), range)) return null
+  return compare()
+}

@@ -1,0 +1,56 @@
+/** Questions to contracts, whose answers may be anything. */
+
+import type { AbiFunction } from 'viem'
+import { decodeFunctionResult, encodeFunctionData } from 'viem/utils'
+import type { CallContracts, CallsAt } from '#commands/contractCalls.ts'
+import type { Address, Hex } from '#primitives.ts'
+
+/** Calls sent in one request; more are refused by many gateways. */
+const CALLS_MAX = 100
+
+/** One question to one contract. */
+export interface ContractQuestion {
+  readonly to: Address
+  readonly ask: AbiFunction
+  readonly args?: readonly unknown[]
+}
+
+/** Answers in order; null where a contract gave none that fits the function. */
+export async function askContracts(
+  call: CallContracts,
+  questions: readonly ContractQuestion[],
+  at: CallsAt,
+  signal: AbortSignal,
+): Promise<readonly unknown[]> {
+  const answers = await readAnswers(call, questions, at, signal)
+  return questions.map(({ ask }, index) => decodeAnswer(ask, answers[index] ?? null))
+}
+
+/** The same, as the contracts gave them. */
+export async function readAnswers(
+  call: CallContracts,
+  questions: readonly ContractQuestion[],
+  at: CallsAt,
+  signal: AbortSignal,
+): Promise<readonly (Hex | null)[]> {
+  const answers: (Hex | null)[] = []
+  for (let start = 0; start < questions.length; start += CALLS_MAX) {
+    const piece = questions.slice(start, start + CALLS_MAX)
+    const calls = piece.map(({ to, ask, args = [] }) => ({
+      to,
+      data: encodeFunctionData({ abi: [ask], functionName: ask.name, args: [...args] }),
+    }))
+    answers.push(...(await call(calls, at, signal)))
+  }
+  return answers
+}
+
+/** A contract may answer anything, or nothing, to a function it does not have. */
+export function decodeAnswer(ask: AbiFunction, data: Hex | null): unknown {
+  if (data === null || data === '0x') return null
+  try {
+    return decodeFunctionResult({ abi: [ask], functionName: ask.name, data })
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,238 @@
+/**
+ * Moves a chain's followers forward, one after the other, ascending and without gaps. Final blocks are taken in without
+ * holding up the head lane; above them every step holds the lane's row, so that what it reads cannot be taken back under it,
+ * and first undoes what the commit log says was reverted.
+ */
+import type pg from 'pg'
+import { MillraceError, messageOf } from '#errors.ts'
+import { type BlockRange, intersection, type RangeSet } from '#ingest/range.ts'
+import type { Clock, Failpoint } from '#runtime.ts'
+import type { Logger } from '#telemetry.ts'
+import { type CommitBell, holdsCommitsAfter } from '../ledger/commits.ts'
+import { assertFence, type LaneState, type Queryable, readCoverage, readLane } from '../ledger/lane.ts'
+import type { Postgres } from '../postgres.ts'
+import {
+  type BlockFollower,
+  completeFollower,
+  type FollowerState,
+  insertFollower,
+  moveFollower,
+  readFollower,
+  readRevertedFrom,
+} from './follower.ts'
+
+export interface FollowerDriverOptions {
+  readonly postgres: Postgres
+  readonly schema: string
+  /** First block of the chain's history. Followers need it to be 0: what lies below is not in any log held here. */
+  readonly startBlock: number
+  readonly fence: bigint
+  readonly followers: readonly BlockFollower[]
+  readonly bell: CommitBell
+  readonly clock: Clock
+  readonly failpoint: Failpoint
+  readonly log: Logger
+}
+
+/** What an operator should know of a follower. */
+export interface FollowerStatus {
+  readonly name: string
+  readonly state: 'unavailable' | 'waiting' | 'filling' | 'following' | 'stopped'
+  readonly problem: string | null
+  /** Newest block taken in; -1 before the first. */
+  readonly tip: number
+}
+
+/** Blocks of one step in history; a follower ends a step earlier when its rows are many. */
+const PIECE_BLOCKS_MAX = 65_536
+/** Blocks of one step above finality: the head lane waits for its end. */
+const HEAD_PIECE_BLOCKS_MAX = 200
+/** How long to wait without a wake-up; bounds the delay when another process commits. */
+const POLL_MS = 500
+const RETRY_MS = 1_000
+/** One statement may aggregate all of history. */
+const HISTORY_STATEMENT_TIMEOUT = '6h'
+
+export class FollowerDriver {
+  readonly #options: FollowerDriverOptions
+  readonly #status = new Map<string, FollowerStatus>()
+  /** Blocks each follower's next step in history may have. */
+  readonly #pieceBlocks = new Map<string, number>()
+
+  constructor(options: FollowerDriverOptions) {
+    this.#options = options
+    for (const { name } of options.followers) this.#report(name, { state: 'waiting', problem: null, tip: -1 })
+  }
+
+  get status(): readonly FollowerStatus[] {
+    return [...this.#status.values()]
+  }
+
+  /** Follows until aborted. A follower that fails for good stops alone. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { followers, bell, clock, startBlock } = this.#options
+    if (startBlock > 0) {
+      const problem = `history begins at block ${startBlock}, not at genesis`
+      for (const { name } of followers) this.#report(name, { state: 'unavailable', problem })
+      return
+    }
+    while (!signal.aborted) {
+      let moved = false
+      let failed = false
+      for (const follower of followers) {
+        if (signal.aborted) return
+        if (this.#status.get(follower.name)?.state === 'stopped') continue
+        const outcome = await this.#tryStep(follower, signal)
+        moved ||= outcome === 'moved'
+        failed ||= outcome === 'failed'
+      }
+      if (failed) await clock.sleep(RETRY_MS, signal).catch(() => {})
+      else if (!moved) await bell.wait(clock, POLL_MS, signal)
+    }
+  }
+
+  async #tryStep(follower: BlockFollower, signal: AbortSignal): Promise<'moved' | 'idle' | 'failed'> {
+    const { log, schema } = this.#options
+    const { name } = follower
+    try {
+      return (await this.step(follower, signal)) ? 'moved' : 'idle'
+    } catch (error) {
+      if (signal.aborted) return 'idle'
+      const stops = !(error instanceof MillraceError) || error.remedy !== 'retry'
+      this.#report(name, { state: stops ? 'stopped' : 'waiting', problem: messageOf(error) })
+      if (stops) log.error({ schema, follower: name, error: messageOf(error) }, 'a follower stopped')
+      return 'failed'
+    }
+  }
+
+  /** One commit of one follower; false when there was nothing to do. */
+  async step(follower: BlockFollower, signal: AbortSignal): Promise<boolean> {
+    const { postgres, schema } = this.#options
+    const lane = await readLane(postgres.pool, schema)
+    const held = lane && (await this.#heldFromStart(postgres.pool, follower))
+    if (!held) return false
+    const state = await readFollower(postgres.pool, schema, follower)
+    if (!state || (await this.#hasLostItsPlace(state, lane)))
+      return follower.begins === 'whole' && held.to < Math.min(lane.tip, lane.finalized)
+        ? false
+        : this.#begin(follower, signal)
+    const tip = tipOf(state.coverage)
+    this.#report(follower.name, { state: 'following', problem: null, tip })
+    if (state.seq === lane.seq && held.to <= tip)
+      return !state.completed && tip >= 0 ? this.#complete(follower, signal) : false
+    const reverted = await readRevertedFrom(postgres.pool, schema, state.seq)
+    const final = Math.min(held.to, lane.finalized)
+    // Blocks of ours that were taken back while we were away are undone first, whatever has become final since.
+    if (tip >= final || (reverted !== null && reverted <= tip)) return this.#followHead(follower)
+    await this.#fill(follower, state, lane, final)
+    return true
+  }
+
+  /** Away for longer than the log keeps commits: what was taken back meanwhile cannot be known any more. */
+  async #hasLostItsPlace({ seq }: FollowerState, lane: LaneState): Promise<boolean> {
+    const { postgres, schema } = this.#options
+    return seq < lane.seq && !(await holdsCommitsAfter(postgres.pool, schema, seq))
+  }
+
+  async #begin(follower: BlockFollower, signal: AbortSignal): Promise<boolean> {
+    const { postgres, schema, fence } = this.#options
+    const store = await follower.prepare({ postgres, schema, signal })
+    await postgres.transaction(async (client) => {
+      await assertFence(client, schema, fence)
+      const lane = await readLane(client, schema)
+      const transaction = { client, schema, finalized: lane?.finalized ?? -1 }
+      await follower.clear(transaction)
+      await insertFollower(client, schema, follower, lane?.seq ?? 0)
+      await store(transaction)
+    })
+    return true
+  }
+
+  /** Stores what no block tells, unless the block it was asked about was taken back meanwhile. */
+  async #complete(follower: BlockFollower, signal: AbortSignal): Promise<boolean> {
+    const { postgres, schema, fence } = this.#options
+    const completion = await follower.complete?.({ postgres, schema, signal })
+    if (completion === null) return false
+    return postgres.transaction(async (client) => {
+      await assertFence(client, schema, fence)
+      const lane = await readLane(client, schema)
+      const state = await readFollower(client, schema, follower)
+      if (!lane || !state || (await readRevertedFrom(client, schema, state.seq)) !== null) return false
+      await completion?.store({ client, schema, finalized: lane.finalized })
+      if (completion?.last ?? true) await completeFollower(client, schema, follower)
+      return true
+    })
+  }
+
+  /** Final blocks: nothing below `final` can change, so the lane's row is held only for the commit. */
+  async #fill(
+    follower: BlockFollower,
+    { coverage }: FollowerState,
+    lane: LaneState,
+    final: number,
+  ): Promise<void> {
+    const { postgres, schema, fence, failpoint } = this.#options
+    const from = tipOf(coverage) + 1
+    const whole = follower.begins === 'whole' && coverage.length === 0
+    const blocks = whole ? final - from + 1 : (this.#pieceBlocks.get(follower.name) ?? PIECE_BLOCKS_MAX)
+    const range = { from, to: Math.min(final, from + blocks - 1) }
+    const to = await postgres.transaction(async (client) => {
+      await client.query(`SET LOCAL statement_timeout = '${HISTORY_STATEMENT_TIMEOUT}'`)
+      const last = await follower.apply({ client, schema, finalized: lane.finalized }, range)
+      failpoint('postgres.follower.rows')
+      await assertFence(client, schema, fence)
+      await this.#store(client, follower, lane.seq, last)
+      return last
+    })
+    // As much as fitted this time, or more and more while it fits.
+    const fitted = to - from + 1
+    const next = to < range.to ? fitted : Math.max(fitted, blocks) * 2
+    this.#pieceBlocks.set(follower.name, Math.min(PIECE_BLOCKS_MAX, next))
+    this.#report(follower.name, { state: 'filling', problem: null, tip: to })
+  }
+
+  /** Above finality: the lane stands still during the step. */
+  async #followHead(follower: BlockFollower): Promise<boolean> {
+    const { postgres, schema, fence, failpoint } = this.#options
+    return postgres.transaction(async (client) => {
+      await assertFence(client, schema, fence)
+      const lane = await readLane(client, schema)
+      const state = await readFollower(client, schema, follower)
+      const held = await this.#heldFromStart(client, follower)
+      if (!lane || !state || !held) return false
+      const transaction = { client, schema, finalized: lane.finalized }
+      const before = tipOf(state.coverage)
+      const reverted = await readRevertedFrom(client, schema, state.seq)
+      if (reverted !== null && reverted <= before) await follower.revert(transaction, reverted)
+      const tip = reverted === null ? before : Math.min(before, reverted - 1)
+      const to = Math.min(held.to, tip + HEAD_PIECE_BLOCKS_MAX)
+      const last = to > tip ? await follower.apply(transaction, { from: tip + 1, to }) : tip
+      if (last === before && state.seq === lane.seq) return false
+      failpoint('postgres.follower.rows')
+      await this.#store(client, follower, lane.seq, last)
+      return true
+    })
+  }
+
+  async #store(client: pg.PoolClient, follower: BlockFollower, seq: number, tip: number): Promise<void> {
+    const { schema, startBlock, failpoint } = this.#options
+    const coverage = tip < startBlock ? [] : [{ from: startBlock, to: tip }]
+    await moveFollower(client, schema, follower, { seq, coverage })
+    failpoint('postgres.follower.commit')
+  }
+
+  /** Blocks from the start on that all tables the follower reads cover. */
+  async #heldFromStart(client: Queryable, { needs }: BlockFollower): Promise<BlockRange | undefined> {
+    const { schema, startBlock } = this.#options
+    let held: RangeSet = [{ from: startBlock, to: Number.MAX_SAFE_INTEGER }]
+    for (const projection of needs)
+      held = intersection(held, await readCoverage(client, schema, 'postgres', projection))
+    return held.find(({ from }) => from === startBlock)
+  }
+
+  #report(name: string, change: Omit<FollowerStatus, 'name' | 'tip'> & { readonly tip?: number }): void {
+    this.#status.set(name, { name, tip: this.#status.get(name)?.tip ?? -1, ...change })
+  }
+}
+
+const tipOf = (coverage: RangeSet): number => coverage.at(-1)?.to ?? -1

@@ -1,0 +1,122 @@
+/**
+ * A fold: state that depends on the order of events, as a pure reducer. Each event touches one entity; its state after the
+ * event is one row of `<name>_history`, its newest state one row of `<name>_current`. Taking blocks back is deleting the tail
+ * of the history.
+ */
+
+import type { Address, Hash } from '#primitives.ts'
+import type { ContractEvent, EmittedLog } from '#transform/events/event.ts'
+
+/** A column of the state: how its values look in TypeScript and how Postgres holds them. */
+export interface FoldColumnTypes {
+  address: Address
+  addresses: readonly Address[]
+  hash: Hash
+  text: string
+  bool: boolean
+  number: number
+  /** Unix seconds; timestamptz. */
+  seconds: number
+  uint256: bigint
+}
+
+export type FoldColumn = keyof FoldColumnTypes | `${keyof FoldColumnTypes}?`
+
+export type FoldColumns = Readonly<Record<string, FoldColumn>>
+
+/** State of one entity: its columns by name. */
+export type FoldState<Columns extends FoldColumns> = {
+  readonly [Name in keyof Columns]: ValueOf<Columns[Name]>
+}
+
+type ValueOf<Column> = Column extends keyof FoldColumnTypes
+  ? FoldColumnTypes[Column]
+  : Column extends `${infer Type extends keyof FoldColumnTypes}?`
+    ? FoldColumnTypes[Type] | null
+    : never
+
+/** Where an event stands. */
+export interface EventPlace {
+  readonly blockNumber: number
+  readonly logIndex: number
+  readonly timestampSeconds: number
+  readonly emitter: Address
+}
+
+/** What one event does to one entity. */
+export interface Reducer<State> {
+  readonly event: ContractEvent
+  /** Arguments are those of `event`. */
+  entityOf(args: never, place: EventPlace): Address | Hash
+  /** Pure. `state` is null for an entity not seen before. */
+  reduce(state: State | null, args: never, place: EventPlace): State
+}
+
+export interface Fold<Columns extends FoldColumns = FoldColumns> {
+  /** Prefix of its tables, name of its coverage. */
+  readonly name: string
+  readonly version: number
+  /** Column that names the entity. */
+  readonly entity: string
+  readonly columns: Columns
+  readonly reducers: readonly Reducer<FoldState<Columns>>[]
+}
+
+/** Ties an event to what it does; the types of `args` follow from its signature. */
+export function on<State, Name extends string, Args>(
+  event: ContractEvent<Name, Args>,
+  entityOf: (args: Args, place: EventPlace) => Address | Hash,
+  reduce: (state: State | null, args: Args, place: EventPlace) => State,
+): Reducer<State> {
+  return { event: event as ContractEvent, entityOf, reduce }
+}
+
+/** A log as stored, with its place. */
+export interface PlacedLog {
+  readonly log: EmittedLog
+  readonly place: EventPlace
+}
+
+/** One entity's state after one event. */
+export interface FoldChange<Columns extends FoldColumns> {
+  readonly entity: Address | Hash
+  readonly blockNumber: number
+  readonly logIndex: number
+  readonly state: FoldState<Columns>
+}
+
+/** An event of the fold, decoded. */
+export interface FoldEvent<State> {
+  readonly entity: Address | Hash
+  readonly place: EventPlace
+  apply(state: State | null): State
+}
+
+/** The fold's events among the logs, in their order; look-alikes of other contracts are none of them. */
+export function decodeEvents<Columns extends FoldColumns>(
+  fold: Fold<Columns>,
+  logs: readonly PlacedLog[],
+): FoldEvent<FoldState<Columns>>[] {
+  return logs.flatMap(({ log, place }) => {
+    for (const { event, entityOf, reduce } of fold.reducers) {
+      const args = event.topic0 === log.topics[0] ? (event.decode(log) as never) : null
+      if (args === null) continue
+      const apply = (state: FoldState<Columns> | null) => reduce(state, args, place)
+      return [{ entity: entityOf(args, place), place, apply }]
+    }
+    return []
+  })
+}
+
+/** Reduces events over the states they start from. Every event gives one change. */
+export function reduceEvents<Columns extends FoldColumns>(
+  events: readonly FoldEvent<FoldState<Columns>>[],
+  states: ReadonlyMap<string, FoldState<Columns>>,
+): FoldChange<Columns>[] {
+  const now = new Map(states)
+  return events.map(({ entity, place, apply }) => {
+    const state = apply(now.get(entity) ?? null)
+    now.set(entity, state)
+    return { entity, blockNumber: place.blockNumber, logIndex: place.logIndex, state }
+  })
+}

@@ -1,0 +1,131 @@
+/** The two tables of a fold: `<name>_history` and `<name>_current`, written and read by the columns the fold declares. */
+import type { Address, Hash } from '#primitives.ts'
+import type { Queryable } from '../ledger/lane.ts'
+import { quoteIdentifier, toBytes, toHex } from '../sql.ts'
+import type { Fold, FoldChange, FoldColumns, FoldState } from './fold.ts'
+
+const history = (schema: string, fold: Pick<Fold, 'name'>): string =>
+  `${quoteIdentifier(schema)}.${quoteIdentifier(`${fold.name}_history`)}`
+const current = (schema: string, fold: Pick<Fold, 'name'>): string =>
+  `${quoteIdentifier(schema)}.${quoteIdentifier(`${fold.name}_current`)}`
+
+/** Newest states of the entities that have one. */
+export async function readStates<Columns extends FoldColumns>(
+  client: Queryable,
+  schema: string,
+  fold: Fold<Columns>,
+  entities: readonly string[],
+): Promise<Map<string, FoldState<Columns>>> {
+  const found = await client.query<Record<string, unknown>>(
+    `SELECT * FROM ${current(schema, fold)} WHERE ${quoteIdentifier(fold.entity)} = ANY ($1)`,
+    [[...new Set(entities)].map(toBytes)],
+  )
+  return new Map(found.rows.map((row) => [textOf(row[fold.entity]), decodeState(fold.columns, row)]))
+}
+
+/** Appends changes to the history and makes the last of each entity its current state. */
+export async function insertChanges<Columns extends FoldColumns>(
+  client: Queryable,
+  schema: string,
+  fold: Fold<Columns>,
+  changes: readonly FoldChange<Columns>[],
+): Promise<void> {
+  if (changes.length === 0) return
+  const rows = JSON.stringify(changes.map((change) => encodeRow(fold, change)))
+  await client.query(
+    `INSERT INTO ${history(schema, fold)} SELECT * FROM json_populate_recordset(NULL::${history(schema, fold)}, $1)`,
+    [rows],
+  )
+  await refreshCurrent(client, schema, fold, [...new Set(changes.map(({ entity }) => entity))].map(toBytes))
+}
+
+/** Deletes what came at or after `fromBlock`; entities fall back to the state before. */
+export async function deleteTail(
+  client: Queryable,
+  schema: string,
+  fold: Fold,
+  fromBlock: number,
+): Promise<void> {
+  const entity = quoteIdentifier(fold.entity)
+  const deleted = await client.query<{ entity: Buffer }>(
+    `WITH deleted AS (DELETE FROM ${history(schema, fold)} WHERE block_num >= $1 RETURNING ${entity})
+     SELECT DISTINCT ${entity} AS entity FROM deleted`,
+    [fromBlock],
+  )
+  if (deleted.rows.length === 0) return
+  await refreshCurrent(
+    client,
+    schema,
+    fold,
+    deleted.rows.map((row) => row.entity),
+  )
+}
+
+export async function clearTables(client: Queryable, schema: string, fold: Fold): Promise<void> {
+  await client.query(`TRUNCATE ${history(schema, fold)}, ${current(schema, fold)}`)
+}
+
+/** Replaces the current rows of these entities by the newest of their history. */
+async function refreshCurrent(
+  client: Queryable,
+  schema: string,
+  fold: Fold,
+  entities: readonly Buffer[],
+): Promise<void> {
+  const entity = quoteIdentifier(fold.entity)
+  await client.query(`DELETE FROM ${current(schema, fold)} WHERE ${entity} = ANY ($1)`, [entities])
+  await client.query(
+    `INSERT INTO ${current(schema, fold)}
+     SELECT newest.* FROM unnest($1::bytea[]) AS touched (entity) CROSS JOIN LATERAL (
+       SELECT * FROM ${history(schema, fold)} WHERE ${entity} = touched.entity
+       ORDER BY block_num DESC, log_idx DESC LIMIT 1) AS newest`,
+    [entities],
+  )
+}
+
+/** A row as JSON that Postgres reads by the column types of the table. */
+function encodeRow<Columns extends FoldColumns>(fold: Fold<Columns>, change: FoldChange<Columns>): object {
+  const row: Record<string, unknown> = {
+    [fold.entity]: byteaText(change.entity),
+    block_num: change.blockNumber,
+    log_idx: change.logIndex,
+  }
+  for (const [name, column] of Object.entries(fold.columns))
+    row[name] = encodeValue(column.replace('?', ''), change.state[name])
+  return row
+}
+
+function encodeValue(type: string, value: unknown): unknown {
+  if (value === null || value === undefined) return null
+  if (type === 'seconds') return new Date(Number(value) * 1000).toISOString()
+  if (typeof value === 'bigint') return value.toString()
+  if (type === 'addresses' && Array.isArray(value)) return value.map(String).map(byteaText)
+  return type === 'address' || type === 'hash' ? byteaText(String(value)) : value
+}
+
+const byteaText = (hex: string): string => `\\x${hex.slice(2)}`
+
+/** Reads a row's state as the `pg` driver gives it. */
+export function decodeState<Columns extends FoldColumns>(
+  columns: Columns,
+  row: Readonly<Record<string, unknown>>,
+): FoldState<Columns> {
+  const entries = Object.entries(columns).map(([name, column]) => [
+    name,
+    decodeValue(column.replace('?', ''), row[name]),
+  ])
+  return Object.fromEntries(entries) as FoldState<Columns>
+}
+
+function decodeValue(type: string, value: unknown): unknown {
+  if (value === null || value === undefined) return null
+  if (value instanceof Uint8Array) return toHex(value)
+  if (value instanceof Date) return value.getTime() / 1000
+  if (type === 'addresses' && Array.isArray(value)) return value.map(textOf)
+  return type === 'uint256' ? BigInt(String(value)) : value
+}
+
+function textOf(value: unknown): Address | Hash {
+  if (!(value instanceof Uint8Array)) throw new TypeError('an entity is stored as bytes')
+  return toHex(value) as Address | Hash
+}

@@ -1,0 +1,63 @@
+/** Everything that follows a chain's blocks with rows of its own, in the order in which it is moved. */
+
+import type { CallContracts } from '#commands/contractCalls.ts'
+import type { Runtime } from '#runtime.ts'
+import type { Logger } from '#telemetry.ts'
+import type { ChainKind } from '#transform/profile.ts'
+import type { ChainState } from '../ledger/chainState.ts'
+import type { Postgres } from '../postgres.ts'
+import { balancesFollower } from './balances/balances.ts'
+import { checkpointsFollower } from './balances/checkpoints.ts'
+import { FollowerDriver } from './driver.ts'
+import { erc20MetadataFollower } from './erc20Metadata.ts'
+import { feePoolsFold, readGenesisPools } from './feePools.ts'
+import { foldFollower } from './foldFollower.ts'
+import type { BlockFollower } from './follower.ts'
+import { readGenesisTokens } from './genesisTokens.ts'
+import { tokensFold } from './tokens.ts'
+
+export interface FollowersOptions {
+  readonly kind: ChainKind
+  readonly callContracts: CallContracts
+  /** Final blocks whose changes of balances are kept. */
+  readonly hotBlocks?: number
+  /** Blocks between two checkpoints of balances. */
+  readonly checkpointBlocks?: number
+}
+
+export function createFollowers({
+  kind,
+  callContracts,
+  hotBlocks,
+  checkpointBlocks,
+}: FollowersOptions): BlockFollower[] {
+  return [
+    foldFollower(tokensFold, async (context) =>
+      kind === 'tempo' ? readGenesisTokens(callContracts, context) : [],
+    ),
+    foldFollower(feePoolsFold, async (context) =>
+      kind === 'tempo' ? readGenesisPools(callContracts, context) : [],
+    ),
+    balancesFollower({ kind, callContracts, hotBlocks }),
+    checkpointsFollower(checkpointBlocks),
+    ...(kind === 'tempo' ? [] : [erc20MetadataFollower(callContracts)]),
+  ]
+}
+
+export interface OpenFollowersOptions extends FollowersOptions {
+  readonly state: ChainState
+  readonly postgres: Postgres
+  /** Under which this process writes. */
+  readonly fence: bigint
+  readonly runtime: Runtime
+  readonly log: Logger
+}
+
+/** The driver of a chain's followers; `run` moves them. */
+export function openFollowers(options: OpenFollowersOptions): FollowerDriver {
+  const { state, postgres, fence, runtime, log } = options
+  const { schema, startBlock, bell } = state
+  const { clock, failpoint } = runtime
+  const followers = createFollowers(options)
+  return new FollowerDriver({ postgres, schema, startBlock, fence, followers, bell, clock, failpoint, log })
+}

@@ -1,0 +1,170 @@
+/**
+ * The raw archive: the node's own answers, kept compressed beside the rows. Reading it back gives the bytes a node would
+ * have sent, so that re-derivation is ingest without a node.
+ */
+
+import { MillraceError } from '#errors.ts'
+import type { BlockRange } from '#ingest/range.ts'
+import type { RawRange } from '#ingest/source.ts'
+import { archiveToRange, readArchivedBlock, txsPerPart } from '#transform/decode/archive.ts'
+import { type OpenPart, openArchivedPart } from '#transform/decode/openArchivedPart.ts'
+import type { BlockAnswer } from '#transform/decode/parseRange.ts'
+import { quoteIdentifier, relationOf } from '../sql.ts'
+import type { Queryable } from './lane.ts'
+import { partitionName } from './partitions.ts'
+
+interface RawRow {
+  block_num: number
+  part: number
+  payload: Buffer
+}
+
+/** Where a transaction stands. */
+export interface TxPlace {
+  readonly blockNumber: number
+  readonly txIndex: number
+}
+
+/** What the node said of a transaction. Parsed at each look. */
+export interface ArchivedTx {
+  readonly transaction: Readonly<Record<string, unknown>>
+  readonly receipt: Readonly<Record<string, unknown>>
+}
+
+/**
+ * Of one read, as stored: some 10 MB of JSON, which are parsed and joined to one text before they are decoded. 256 blocks of
+ * 2 MB would be more than a text can hold. The block that passes the bound is read too.
+ */
+const ARCHIVE_BYTES_MAX = 1024 * 1024
+
+/**
+ * Reads a range, or as much of its beginning as is good to hold, as a node would answer it: from attached tables and from
+ * chunks still being loaded. @throws ArchiveGapError
+ */
+export async function readArchive(client: Queryable, schema: string, range: BlockRange): Promise<RawRange> {
+  const rows = await readParts(client, schema, range)
+  const answers = answersOf(rows, range)
+  const read = { from: range.from, to: range.from + answers.length - 1 }
+  return { range: read, bytes: archiveToRange(answers), endpoint: 'archive' }
+}
+
+/** The node's answer for one block without its transactions, or null when it is not held. */
+export async function readArchivedHeader(
+  client: Queryable,
+  schema: string,
+  number: number,
+): Promise<BlockAnswer | null> {
+  const { rows } = await client.query<RawRow>(
+    `SELECT block_num, part, payload FROM ${quoteIdentifier(schema)}.raw WHERE block_num = $1 AND part = 0`,
+    [number],
+  )
+  return rows[0] ? readArchivedBlock(number, [rows[0].payload]) : null
+}
+
+/** The node's payloads of many transactions, in the order asked; one statement whatever their number. */
+export async function readArchivedTxs(
+  client: Queryable,
+  schema: string,
+  places: readonly TxPlace[],
+): Promise<readonly ArchivedTx[]> {
+  const found = await client.query<RawRow>(
+    `SELECT block_num, part, payload FROM ${quoteIdentifier(schema)}.raw
+     WHERE (block_num, part) IN (SELECT * FROM unnest($1::bigint[], $2::int[]))`,
+    [places.map((place) => place.blockNumber), places.map(({ txIndex }) => archivedPartOf(txIndex))],
+  )
+  // Neighbours share a part, and unpacking it is most of the work: each is read once.
+  const parts = new Map(
+    found.rows.map((row) => [`${row.block_num}/${row.part}`, openArchivedPart(row.payload)]),
+  )
+  return places.map(({ blockNumber, txIndex }) =>
+    archivedTx(parts.get(`${blockNumber}/${archivedPartOf(txIndex)}`), blockNumber, txIndex),
+  )
+}
+
+/** Of a page of transactions (lists/preparedPage.ts): each row's part; null where it is the part of the row before. */
+export function archivedPartColumn(schema: string): string {
+  const part = `page.idx / ${txsPerPart}`
+  return `CASE WHEN (lag(page.block_num) OVER neighbours, lag(${part}) OVER neighbours) = (page.block_num, ${part}) THEN NULL
+    ELSE (SELECT payload FROM ${quoteIdentifier(schema)}.raw AS raw
+      WHERE raw.block_num = page.block_num AND raw.part = 1 + ${part}) END AS archived_part`
+}
+
+/** A transaction out of its part; parsed when it is looked at. @throws ArchiveGapError then, if it is not there */
+export function archivedTx(part: OpenPart | undefined, blockNumber: number, txIndex: number): ArchivedTx {
+  const index = txIndex % txsPerPart
+  return {
+    get transaction() {
+      return fieldsOf(part?.transaction(index), blockNumber)
+    },
+    get receipt() {
+      return fieldsOf(part?.receipt(index), blockNumber)
+    },
+  }
+}
+
+function fieldsOf(value: unknown, blockNumber: number): Readonly<Record<string, unknown>> {
+  if (!isFields(value)) throw new ArchiveGapError({ from: blockNumber, to: blockNumber }, 0)
+  return value
+}
+
+/** The part that a transaction of a block is in. */
+export const archivedPartOf = (txIndex: number): number => 1 + Math.floor(txIndex / txsPerPart)
+
+async function readParts(client: Queryable, schema: string, range: BlockRange): Promise<RawRow[]> {
+  const rows = new Map<string, RawRow>()
+  const keep = (found: readonly RawRow[]) => {
+    for (const row of found) rows.set(`${row.block_num}/${row.part}`, row)
+  }
+  // A chunk may be attached between two statements: read in this order it is then found twice, never missed.
+  const chunks = await client.query<{ from_block: number }>(
+    `SELECT from_block FROM ${quoteIdentifier(schema)}.chunks WHERE from_block <= $2 AND tip >= $1 AND tip >= from_block`,
+    [range.from, range.to],
+  )
+  for (const { from_block } of chunks.rows) {
+    const relation = relationOf(schema, partitionName('raw', from_block))
+    keep(await selectParts(client, relation, range))
+  }
+  keep(await selectParts(client, `${quoteIdentifier(schema)}.raw`, range))
+  return [...rows.values()].sort((a, b) => a.block_num - b.block_num || a.part - b.part)
+}
+
+/** Those of the range's first blocks here, up to the bound. A payload's length is known without reading it. */
+async function selectParts(client: Queryable, relation: string, range: BlockRange): Promise<RawRow[]> {
+  const result = await client.query<RawRow>(
+    `SELECT block_num, part, payload FROM (
+       SELECT block_num, part, payload,
+              sum(octet_length(payload)) OVER (ORDER BY block_num RANGE BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+       FROM ${relation} WHERE block_num BETWEEN $1 AND $2) AS parts
+     WHERE before IS NULL OR before < $3 ORDER BY block_num, part`,
+    [range.from, range.to, ARCHIVE_BYTES_MAX],
+  )
+  return result.rows
+}
+
+/** Up to the same bound as of one relation: where rows end below it, there are none. */
+function answersOf(rows: readonly RawRow[], range: BlockRange): BlockAnswer[] {
+  const parts = Map.groupBy(rows, (row) => row.block_num)
+  const answers: BlockAnswer[] = []
+  let bytes = 0
+  for (let number = range.from; number <= range.to && bytes < ARCHIVE_BYTES_MAX; number++) {
+    const payloads = (parts.get(number) ?? []).map((row) => row.payload)
+    if (payloads.length === 0) throw new ArchiveGapError(range, number - range.from)
+    answers.push(readArchivedBlock(number, payloads))
+    for (const { byteLength } of payloads) bytes += byteLength
+  }
+  return answers
+}
+
+const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The archive does not hold what coverage says it holds; `millrace verify` names it. */
+export class ArchiveGapError extends MillraceError {
+  override readonly name = 'ArchiveGapError'
+  readonly code = 'archive_gap'
+  readonly remedy = 'stop'
+
+  constructor(range: BlockRange, found: number) {
+    super(`the raw archive of blocks ${range.from}..${range.to} ends after ${found} blocks`)
+  }
+}

@@ -1,0 +1,123 @@
+/**
+ * What readers may see of one chain, in memory: refreshed from the ledger after every commit of this process, and by
+ * polling where another process writes. Reading it costs a request nothing.
+ */
+
+import { messageOf } from '#errors.ts'
+import { type BlockRange, newestSegment, type RangeSet } from '#ingest/range.ts'
+import type { Clock } from '#runtime.ts'
+import type { Postgres } from '../postgres.ts'
+import type { CommitBell } from './commits.ts'
+import { readCoverage, readLane } from './lane.ts'
+import { OpenParts } from './openParts.ts'
+
+/** What readers may see of a chain: the newest contiguous segment, and where history begins when it is complete. */
+export interface Visible {
+  readonly segment: BlockRange
+  readonly startBlock: number
+  readonly finalized: number
+}
+
+/** How old the picture may get when nothing rings. */
+const REFRESH_MS = 1_000
+
+export class ChainState {
+  readonly chainId: number
+  readonly schema: string
+  readonly startBlock: number
+  readonly bell: CommitBell
+  readonly openParts = new OpenParts()
+  readonly #postgres: Postgres
+  #postgresCoverage: RangeSet = []
+  #clickhouseCoverage: RangeSet = []
+  #finalized = -1
+  #tip = -1
+  #head = -1
+  #seq = 0
+  #problem: string | null = null
+
+  constructor(options: {
+    chainId: number
+    schema: string
+    startBlock: number
+    postgres: Postgres
+    bell: CommitBell
+  }) {
+    this.chainId = options.chainId
+    this.schema = options.schema
+    this.startBlock = options.startBlock
+    this.bell = options.bell
+    this.#postgres = options.postgres
+  }
+
+  /** Newest block the node reported; -1 before the first answer. */
+  get head(): number {
+    return this.#head
+  }
+  get finalized(): number {
+    return this.#finalized
+  }
+  /** Newest block visible in Postgres; -1 while there is none. */
+  get tip(): number {
+    return this.#tip
+  }
+  /** Number of the last commit seen. */
+  get seq(): number {
+    return this.#seq
+  }
+  /** Why the ledger could not be read at the last try, or null. */
+  get problem(): string | null {
+    return this.#problem
+  }
+  coverage(store: 'postgres' | 'clickhouse'): RangeSet {
+    return store === 'postgres' ? this.#postgresCoverage : this.#clickhouseCoverage
+  }
+
+  sawHead(head: number): void {
+    this.#head = Math.max(this.#head, head)
+  }
+
+  /** What lists read: the newest contiguous segment. Undefined while nothing is held. */
+  visible(): Visible | undefined {
+    const segment = newestSegment(this.#postgresCoverage)
+    return segment && { segment, startBlock: this.startBlock, finalized: this.#finalized }
+  }
+
+  /** Reads the ledger. Keeps the old picture when Postgres does not answer: ClickHouse goes on serving what it had. */
+  async refresh(): Promise<void> {
+    const { pool } = this.#postgres
+    const lane = await readLane(pool, this.schema)
+    const [postgres, clickhouse] = [
+      await readCoverage(pool, this.schema, 'postgres'),
+      await readCoverage(pool, this.schema, 'clickhouse'),
+    ]
+    this.#postgresCoverage = postgres
+    this.#clickhouseCoverage = clickhouse
+    this.#finalized = lane?.finalized ?? -1
+    this.#seq = lane?.seq ?? 0
+    this.#tip = newestSegment(postgres)?.to ?? -1
+  }
+
+  /** Keeps the picture fresh until aborted. */
+  async follow(clock: Clock, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.refresh().then(
+        () => {
+          this.#problem = null
+        },
+        (error: unknown) => {
+          this.#problem = messageOf(error)
+        },
+      )
+      await this.bell.wait(clock, REFRESH_MS, signal)
+    }
+  }
+
+  /** Resolves once `block` is visible in Postgres. */
+  async waitForBlock(block: number, clock: Clock, signal: AbortSignal): Promise<void> {
+    while (this.#tip < block) {
+      signal.throwIfAborted()
+      await this.bell.wait(clock, REFRESH_MS, signal)
+    }
+  }
+}

@@ -1,0 +1,197 @@
+/** History in Postgres: chunks fill detached tables in order, and attaching a finished chunk is its commit. */
+
+import { MillraceError, type Remedy } from '#errors.ts'
+import { type BlockRange, blockCount, difference, splitAligned } from '#ingest/range.ts'
+import type { Chunk, HistorySink } from '#ingest/sink.ts'
+import type { BlockRef } from '#primitives.ts'
+import type { EncodedBatch } from '#transform/batch.ts'
+import { ledgerTableNames, type TableName, tables } from '#transform/tables.ts'
+import { quoteIdentifier, toBytes } from '../sql.ts'
+import { indexDetached } from './chunkIndexes.ts'
+import { copyBatch } from './copy.ts'
+import type { PostgresSinkOptions } from './headSink.ts'
+import {
+  assertFence,
+  extendCoverage,
+  hashOf,
+  type Queryable,
+  readCoverage,
+  readRef,
+  readRefOf,
+} from './lane.ts'
+import { attachDetached, chunkBlocks, createDetached, dropDetached, partitionName } from './partitions.ts'
+
+/** Rows of a chunk have no index on their block until it is complete: all of them are looked at. */
+const REVERT_TIMEOUT = '1h'
+
+interface ChunkRow {
+  from_block: number
+  to_block: number
+  tip: number
+  tip_hash: Buffer | null
+  first_parent_hash: Buffer | null
+}
+
+export class PostgresHistorySink implements HistorySink<EncodedBatch> {
+  readonly #options: PostgresSinkOptions
+  readonly #schema: string
+
+  constructor(options: PostgresSinkOptions) {
+    this.#options = options
+    this.#schema = quoteIdentifier(options.schema)
+  }
+
+  async openChunks(target: BlockRange): Promise<readonly Chunk[]> {
+    const { postgres, schema, fence } = this.#options
+    if (blockCount(target) <= 0) return []
+    return postgres.transaction(async (client) => {
+      await assertFence(client, schema, fence)
+      const begun = await this.#readChunks(client)
+      const covered = await readCoverage(client, schema, 'postgres')
+      const missing = difference(
+        [target],
+        [...covered, ...begun.map((chunk) => chunk.range)].sort((a, b) => a.from - b.from),
+      )
+      for (const range of missing.flatMap((gap) => splitAligned(gap, chunkBlocks(target))))
+        await client.query(
+          `INSERT INTO ${this.#schema}.chunks (from_block, to_block, tip) VALUES ($1, $2, $3)`,
+          [range.from, range.to, range.from - 1],
+        )
+      return (await this.#readChunks(client)).filter(
+        (chunk) => chunk.range.from <= target.to && chunk.range.to >= target.from,
+      )
+    })
+  }
+
+  async appendToChunk(chunk: Chunk, batch: EncodedBatch): Promise<void> {
+    const { postgres, schema, fence, listener, failpoint } = this.#options
+    const [first, last] = [batch.refs[0], batch.refs.at(-1)]
+    if (!first || !last) throw new Error('a batch has at least one block')
+    await postgres.transaction(async (client) => {
+      await assertFence(client, schema, fence)
+      if (first.number === chunk.range.from) await createDetached(client, schema, chunk.range)
+      const moved = await client.query(
+        `UPDATE ${this.#schema}.chunks SET tip = $1, tip_hash = $2, first_parent_hash = coalesce(first_parent_hash, $3)
+         WHERE from_block = $4 AND tip = $5 AND (tip_hash IS NULL OR tip_hash = $3)`,
+        [last.number, toBytes(last.hash), toBytes(first.parentHash), chunk.range.from, first.number - 1],
+      )
+      if (moved.rowCount !== 1) throw new ChunkMismatchError(schema, chunk.range, first.number)
+      failpoint('postgres.chunk.rows')
+      await copyBatch(client, batch.tables, (name) => this.#detached(name, chunk.range.from))
+      failpoint('postgres.chunk.commit')
+    })
+    await listener.appended(batch, 'history')
+  }
+
+  refInChunk({ range }: Chunk, number: number): Promise<BlockRef | null> {
+    return readRefOf(this.#options.postgres.pool, this.#detached('blocks', range.from), number)
+  }
+
+  async revertChunk(chunk: Chunk, to: BlockRef | null): Promise<void> {
+    const { postgres, listener } = this.#options
+    const orphans = { from: (to?.number ?? chunk.range.from - 1) + 1, to: chunk.tip }
+    await listener.withdraw(orphans, () =>
+      postgres.transaction((client) => this.#dropAbove(client, chunk, to)),
+    )
+  }
+
+  async #dropAbove(client: Queryable, { range, tip, tipHash }: Chunk, to: BlockRef | null): Promise<void> {
+    const { schema, fence, failpoint } = this.#options
+    await client.query(`SET LOCAL statement_timeout = '${REVERT_TIMEOUT}'`)
+    await assertFence(client, schema, fence)
+    const moved = await client.query(
+      `UPDATE ${this.#schema}.chunks SET tip = $1, tip_hash = $2::bytea, first_parent_hash = CASE WHEN $2::bytea IS NULL THEN NULL ELSE first_parent_hash END
+       WHERE from_block = $3 AND tip = $4 AND tip_hash = $5`,
+      [to?.number ?? range.from - 1, to && toBytes(to.hash), range.from, tip, tipHash && toBytes(tipHash)],
+    )
+    if (moved.rowCount !== 1) throw new ChunkMismatchError(schema, range, tip + 1)
+    if (!to) await dropDetached(client, schema, range.from)
+    else
+      for (const name of ledgerTableNames)
+        await client.query(
+          `DELETE FROM ${this.#detached(name, range.from)} WHERE ${tables[name].blockColumn} > $1`,
+          [to.number],
+        )
+    failpoint('postgres.chunk.revert')
+  }
+
+  async attachChunk(chunk: Chunk): Promise<void> {
+    const { postgres, schema, fence, failpoint } = this.#options
+    // Not held while indexes are built, which takes long: the next writer would wait for it to take over.
+    const assertMayWrite = () => postgres.transaction((client) => assertFence(client, schema, fence))
+    await indexDetached(postgres, schema, chunk.range.from, assertMayWrite)
+    failpoint('postgres.chunk.attach')
+    await postgres.transaction(async (client) => {
+      await assertFence(client, schema, fence)
+      const [row] = await this.#readRows(client, chunk.range.from)
+      if (!row || row.tip !== row.to_block) throw new ChunkMismatchError(schema, chunk.range, row?.tip ?? -1)
+      await this.#assertLinked(client, row)
+      await attachDetached(client, schema, chunk.range)
+      await client.query(`DELETE FROM ${this.#schema}.chunks WHERE from_block = $1`, [chunk.range.from])
+      await extendCoverage(client, schema, 'postgres', chunk.range)
+      failpoint('postgres.chunk.attached')
+    })
+  }
+
+  /** A chunk must continue its lower neighbour and be continued by its upper one, where we hold them. */
+  async #assertLinked(client: Queryable, row: ChunkRow): Promise<void> {
+    const { schema } = this.#options
+    const below = await readRef(client, schema, row.from_block - 1)
+    const above = await readRef(client, schema, row.to_block + 1)
+    const ours = { first: row.first_parent_hash, last: row.tip_hash }
+    if (!ours.first || !ours.last)
+      throw new ChunkMismatchError(schema, { from: row.from_block, to: row.to_block }, row.tip)
+    const range = { from: row.from_block, to: row.to_block }
+    if (below && below.hash !== hashOf(ours.first)) throw new ChunkUnlinkedError(schema, range, 'stop')
+    if (!above || above.parentHash === hashOf(ours.last)) return
+    // The head lane may have begun on a branch that is not the chain, and will take it back; or the chunk ends on one,
+    // which is asked for before the next try.
+    throw new ChunkUnlinkedError(schema, range, 'retry')
+  }
+
+  async #readChunks(client: Queryable): Promise<Chunk[]> {
+    const rows = await this.#readRows(client)
+    return rows.map((row) => ({
+      range: { from: row.from_block, to: row.to_block },
+      tip: row.tip,
+      tipHash: row.tip_hash ? hashOf(row.tip_hash) : null,
+    }))
+  }
+
+  async #readRows(client: Queryable, fromBlock?: number): Promise<ChunkRow[]> {
+    const result = await client.query<ChunkRow>(
+      `SELECT * FROM ${this.#schema}.chunks WHERE $1::bigint IS NULL OR from_block = $1 ORDER BY from_block`,
+      [fromBlock ?? null],
+    )
+    return result.rows
+  }
+
+  #detached(name: TableName, fromBlock: number): string {
+    return `${this.#schema}.${quoteIdentifier(partitionName(name, fromBlock))}`
+  }
+}
+
+/** A batch does not continue what its chunk holds. Re-open the chunks and go on from their tips. */
+export class ChunkMismatchError extends MillraceError {
+  override readonly name = 'ChunkMismatchError'
+  readonly code = 'chunk_mismatch'
+  readonly remedy = 'retry'
+
+  constructor(schema: string, range: BlockRange, at: number) {
+    super(`${schema}: block ${at} does not continue the chunk ${range.from}..${range.to}`)
+  }
+}
+
+/** A finished chunk does not link to a neighbour: a node answered with another chain than it did before. */
+export class ChunkUnlinkedError extends MillraceError {
+  override readonly name = 'ChunkUnlinkedError'
+  readonly code = 'chunk_unlinked'
+  readonly remedy: Remedy
+
+  constructor(schema: string, range: BlockRange, remedy: Remedy) {
+    super(
+      `${schema}: the chunk ${range.from}..${range.to} does not link to its neighbours; RPC_URL may serve two chains`,
+    )
+    this.remedy = remedy
+  }
+}

@@ -1,0 +1,120 @@
+/**
+ * Opens a chain's ledger: its schema, its lanes, and the proof that node, Postgres and ClickHouse belong together. Nothing
+ * is written for a chain before this has passed.
+ */
+
+import { MillraceError } from '#errors.ts'
+import type { BlockRange } from '#ingest/range.ts'
+import type { HeaderRule } from '#ingest/verify/header.ts'
+import type { Hash } from '#primitives.ts'
+import type { Postgres } from '../postgres.ts'
+import { quoteIdentifier, schemaOf, toBytes } from '../sql.ts'
+import { claimChain } from './claim.ts'
+import { hashOf, type Queryable, readLane } from './lane.ts'
+import { assertProjectionsCurrent, insertCoverages } from './projectionVersions.ts'
+
+export interface ChainIdentity {
+  readonly chainId: number
+  readonly genesisHash: Hash
+  readonly headerRule: HeaderRule
+  /** First block of the history we want. */
+  readonly startBlock: number
+}
+
+/** What Postgres knows of a chain, or null when it was never opened here. */
+export async function readChainIdentity(postgres: Postgres, chainId: number): Promise<ChainIdentity | null> {
+  const result = await postgres.pool.query<{
+    genesis_hash: Buffer
+    header_rule: HeaderRule
+    start_block: number
+  }>(`SELECT genesis_hash, header_rule, start_block FROM ${quoteIdentifier(schemaOf(chainId))}.chain`)
+  const row = result.rows[0]
+  return row
+    ? {
+        chainId,
+        genesisHash: hashOf(row.genesis_hash),
+        headerRule: row.header_rule,
+        startBlock: row.start_block,
+      }
+    : null
+}
+
+/**
+ * Records a new chain, or checks that a known one is the same. The head lane begins at `headFrom` the first time.
+ * @throws GenesisMismatchError when the node's genesis is not the one this data belongs to, ProjectionOutdatedError
+ */
+export async function openChain(
+  postgres: Postgres,
+  identity: ChainIdentity,
+  headFrom: number,
+  fence: bigint,
+): Promise<void> {
+  const schema = schemaOf(identity.chainId)
+  const known = await readChainIdentity(postgres, identity.chainId)
+  assertSameGenesis(identity, known)
+  await claimChain(postgres, schema, fence, async (client) => {
+    if (!known) await recordChain(client, schema, identity)
+    await assertProjectionsCurrent(client, schema)
+    await insertCoverages(client, schema)
+    await client.query(
+      `INSERT INTO ${quoteIdentifier(schema)}.lanes (name, from_block, tip, finalized) VALUES ('head', $1::bigint, $1::bigint - 1, $1::bigint - 1)
+       ON CONFLICT DO NOTHING`,
+      [headFrom],
+    )
+  })
+}
+
+async function recordChain(client: Queryable, schema: string, identity: ChainIdentity): Promise<void> {
+  await client.query(
+    `INSERT INTO ${quoteIdentifier(schema)}.chain (chain_id, genesis_hash, header_rule, start_block) VALUES ($1, $2, $3, $4)`,
+    [identity.chainId, toBytes(identity.genesisHash), identity.headerRule, identity.startBlock],
+  )
+}
+
+/** @throws GenesisMismatchError when the node's genesis is not the one the data held here belongs to */
+export function assertSameGenesis(node: ChainIdentity, held: ChainIdentity | null): void {
+  if (held && held.genesisHash !== node.genesisHash) throw new GenesisMismatchError(node, held)
+}
+
+/** History still belongs below the head lane; empty when the lane began at the start block. */
+export async function historyTarget(
+  postgres: Postgres,
+  chainId: number,
+  startBlock: number,
+): Promise<BlockRange> {
+  const lane = await readLane(postgres.pool, schemaOf(chainId))
+  return { from: startBlock, to: (lane?.fromBlock ?? startBlock) - 1 }
+}
+
+/** Who leads: the Postgres database and its history of commits. */
+export interface LedgerIdentity {
+  readonly storeUuid: string
+  readonly ledgerId: string
+}
+
+export async function readLedgerIdentity(postgres: Postgres): Promise<LedgerIdentity> {
+  const result = await postgres.pool.query<{ store_uuid: string; ledger_id: string }>(
+    'SELECT store_uuid, ledger_id FROM app.identity',
+  )
+  const row = result.rows[0]
+  if (!row) throw new Error('app.identity has one row from its migration on')
+  return { storeUuid: row.store_uuid, ledgerId: row.ledger_id }
+}
+
+/** Begins another history of commits: the one ClickHouse followed so far is not ours. */
+export async function renewLedger(postgres: Postgres): Promise<void> {
+  await postgres.pool.query('UPDATE app.identity SET ledger_id = gen_random_uuid()')
+}
+
+/** The node serves another chain than the data directory holds. */
+export class GenesisMismatchError extends MillraceError {
+  override readonly name = 'GenesisMismatchError'
+  readonly code = 'genesis_mismatch'
+  readonly remedy = 'stop'
+
+  constructor(node: ChainIdentity, ours: ChainIdentity) {
+    super(
+      `RPC_URL: the node's chain ${node.chainId} has genesis ${node.genesisHash}, but the data held here has ${ours.genesisHash}; use another DATA_DIR or DATABASE_URL for it`,
+    )
+  }
+}

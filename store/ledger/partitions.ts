@@ -1,0 +1,146 @@
+/**
+ * The partitioned tables of a chain. History arrives in detached tables, one set per chunk, which are indexed and then
+ * attached: that is their commit. The head lane writes into partitions made ahead of it.
+ */
+import type pg from 'pg'
+import type { BlockRange } from '#ingest/range.ts'
+import { ledgerTableNames, type TableName, tables } from '#transform/tables.ts'
+import { quoteIdentifier, relationOf } from '../sql.ts'
+import type { Queryable } from './lane.ts'
+
+/** A head partition spans this many blocks at first: some six days of a chain with two blocks a second. */
+const HEAD_PARTITION_BLOCKS_MIN = 1 << 20
+/** With more partitions attached than this, planning a list costs more than reading it (64: 1.6 ms; 256: 9 ms). */
+const PARTITIONS_MAX = 64
+/**
+ * A smaller chunk would spend its time on its 50 indexes and on attaching, not on rows: 12,000 blocks of two transactions took
+ * Postgres 6.5 CPU s in chunks of 4,096 until their rows were there, and take 2.0 in one.
+ */
+const CHUNK_BLOCKS_MIN = 16_384
+
+export const partitionName = (table: TableName, fromBlock: number): string => `${table}_from_${fromBlock}`
+
+/** Blocks of one history chunk: a power of two, so that chunks of a growing target nest, and never more than half of the partitions. */
+export function chunkBlocks(target: BlockRange): number {
+  const share = (target.to - target.from + 1) / (PARTITIONS_MAX / 2)
+  return Math.max(CHUNK_BLOCKS_MIN, 2 ** Math.ceil(Math.log2(Math.max(1, share))))
+}
+
+/** End of the head partition that holds `block`: grows with the chain, so that their number stays bounded. */
+export function headPartitionEnd(block: number): number {
+  const width = Math.max(
+    HEAD_PARTITION_BLOCKS_MIN,
+    2 ** Math.ceil(Math.log2(Math.max(1, block / (PARTITIONS_MAX / 4)))),
+  )
+  return (Math.floor(block / width) + 1) * width - 1
+}
+
+/** Makes the partitions that hold `range` (and only those missing), inside the caller's transaction. */
+export async function createHeadPartitions(
+  client: pg.PoolClient,
+  schema: string,
+  range: BlockRange,
+): Promise<void> {
+  for (const name of ledgerTableNames) await createPartition(client, schema, name, range)
+}
+
+async function createPartition(
+  client: pg.PoolClient,
+  schema: string,
+  name: TableName,
+  range: BlockRange,
+): Promise<void> {
+  const parent = relationOf(schema, name)
+  const child = relationOf(schema, partitionName(name, range.from))
+  await client.query(
+    `CREATE TABLE IF NOT EXISTS ${child} PARTITION OF ${parent} FOR VALUES FROM (${range.from}) TO (${range.to + 1})`,
+  )
+}
+
+/**
+ * Tables that are read by their key while their chunk is still being loaded: the ClickHouse lane derives from the archive
+ * what its cache has dropped. The others get their key with the other indexes: built over rows that are in its order
+ * already, it costs a third of what keeping it up row by row does.
+ */
+const keyedFromStart: ReadonlySet<TableName> = new Set(['raw'])
+
+/**
+ * Makes a chunk's detached tables. The bounds are a check from the start, which costs a comparison per row and saves ATTACH a
+ * scan of the table. That no row comes twice is seen to by the chunk's tip, which moves in the transaction of its rows.
+ * Vacuum leaves them alone until they are attached: it would sample rows anew as the table grows, and an index waits a second
+ * for a vacuum under way before that gives up.
+ */
+export async function createDetached(
+  client: pg.PoolClient,
+  schema: string,
+  range: BlockRange,
+): Promise<void> {
+  for (const name of ledgerTableNames) {
+    const { blockColumn } = tables[name]
+    const parent = relationOf(schema, name)
+    const child = relationOf(schema, partitionName(name, range.from))
+    await client.query(`
+      CREATE TABLE IF NOT EXISTS ${child} (
+        LIKE ${parent} INCLUDING DEFAULTS INCLUDING STORAGE,
+        ${keyedFromStart.has(name) ? `PRIMARY KEY (${keyColumns(name)}),` : ''}
+        CONSTRAINT block_bounds CHECK (${blockColumn} >= ${range.from} AND ${blockColumn} < ${range.to + 1}))
+      WITH (autovacuum_enabled = off, toast.autovacuum_enabled = off)`)
+  }
+}
+
+/** Columns of a table's primary key, as SQL. */
+export const keyColumns = (name: TableName): string => tables[name].key.map(quoteIdentifier).join(', ')
+
+/** Attaches a chunk's tables, inside the caller's transaction. */
+export async function attachDetached(
+  client: pg.PoolClient,
+  schema: string,
+  range: BlockRange,
+): Promise<void> {
+  for (const name of ledgerTableNames) {
+    const parent = relationOf(schema, name)
+    const child = relationOf(schema, partitionName(name, range.from))
+    await client.query(
+      `ALTER TABLE ${parent} ATTACH PARTITION ${child} FOR VALUES FROM (${range.from}) TO (${range.to + 1})`,
+    )
+    await client.query(
+      `ALTER TABLE ${child} DROP CONSTRAINT block_bounds, RESET (autovacuum_enabled, toast.autovacuum_enabled)`,
+    )
+  }
+}
+
+/** Gives every table the partitions that `blocks` has: a table that came with an update has none of history. */
+export async function createMissingPartitions(client: pg.PoolClient, schema: string): Promise<void> {
+  const attached = await listPartitions(client, schema)
+  for (const { range } of attached.filter(({ parent }) => parent === 'blocks'))
+    for (const name of ledgerTableNames)
+      if (!attached.some((one) => one.parent === name && one.range.from === range.from))
+        await createPartition(client, schema, name, range)
+}
+
+/** Removes a chunk's detached tables, inside the caller's transaction. */
+export async function dropDetached(client: Queryable, schema: string, fromBlock: number): Promise<void> {
+  for (const name of ledgerTableNames)
+    await client.query(`DROP TABLE IF EXISTS ${relationOf(schema, partitionName(name, fromBlock))}`)
+}
+
+/** A table attached to a partitioned one. */
+export interface Partition {
+  readonly parent: string
+  readonly child: string
+  readonly range: BlockRange
+}
+
+/** Every attached table of the chain. */
+export async function listPartitions(client: Queryable, schema: string): Promise<Partition[]> {
+  const found = await client.query<{ parent: string; child: string; bound: string }>(
+    `SELECT p.relname AS parent, c.relname AS child, pg_get_expr(c.relpartbound, c.oid) AS bound
+     FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid JOIN pg_class p ON p.oid = i.inhparent
+     WHERE p.relnamespace = $1::regnamespace AND p.relkind = 'p'`,
+    [quoteIdentifier(schema)],
+  )
+  return found.rows.map(({ parent, child, bound }) => {
+    const [from = 0, end = 0] = (bound.match(/\d+/g) ?? []).map(Number)
+    return { parent, child, range: { from, to: end - 1 } }
+  })
+}

@@ -1,0 +1,201 @@
+/**
+ * Applies the SQL files of `sql/` once each, in order, under a lock. Forward only: a database that knows a migration this
+ * program does not is newer than the program, and is refused before anything is read or written.
+ */
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import type { ClickHouseClient } from '@clickhouse/client'
+import type pg from 'pg'
+import { MillraceError } from '#errors.ts'
+import { type ClickHouseTopology, databaseOf, expandTemplate } from '../clickhouse/template.ts'
+import { chainLease } from '../ledger/leases.ts'
+import type { Postgres } from '../postgres.ts'
+import { quoteIdentifier, schemaOf } from '../sql.ts'
+
+interface Migration {
+  readonly number: number
+  readonly name: string
+  readonly sql: string
+  readonly checksum: string
+}
+
+interface AppliedMigration {
+  readonly number: number
+  readonly name: string
+  readonly checksum: string
+}
+
+/** Serializes migrating programs; any constant does, as long as it is ours alone. */
+const MIGRATION_LOCK = 7_414_214_217
+
+/** Tables of a long chain may be dropped or changed, which takes longer than any statement of a live lane may. */
+const MIGRATION_TIMEOUT = '1h'
+
+const sqlFolder = new URL('../../sql/', import.meta.url)
+
+/** Creates or brings up to date what all chains share. */
+export async function migrateApp(postgres: Postgres): Promise<void> {
+  await postgres.transaction(async (client) => {
+    await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
+    await client.query(`
+      CREATE SCHEMA IF NOT EXISTS app;
+      CREATE TABLE IF NOT EXISTS app.migrations (
+        scope text, number integer, name text NOT NULL, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now(),
+        PRIMARY KEY (scope, number));`)
+    await applyMissing(client, 'app', readMigrations('postgres/app'), (sql) => client.query(sql))
+  })
+}
+
+/**
+ * Creates or brings up to date one chain's schema. An older program that writes the chain would not know the new one, so
+ * nothing is changed beside it; `holder` is who may hold the chain's lease. @throws ChainWrittenError
+ */
+export async function migrateChain(postgres: Postgres, chainId: number, holder?: string): Promise<void> {
+  const schema = schemaOf(chainId)
+  await postgres.transaction(async (client) => {
+    await client.query(`SET LOCAL statement_timeout = '${MIGRATION_TIMEOUT}'`)
+    await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
+    await client.query(`CREATE SCHEMA IF NOT EXISTS ${quoteIdentifier(schema)}`)
+    await applyMissing(client, schema, readMigrations('postgres/chain'), async (sql, appliedBefore) => {
+      if (appliedBefore > 0) await assertNobodyWrites(client, chainId, holder)
+      await client.query(sql.replaceAll('{schema}', quoteIdentifier(schema)))
+    })
+  })
+}
+
+async function assertNobodyWrites(
+  client: pg.PoolClient,
+  chainId: number,
+  holder: string | undefined,
+): Promise<void> {
+  const found = await client.query<{ holder: string }>(
+    'SELECT holder FROM app.leases WHERE name = $1 AND expires_at > clock_timestamp() AND holder IS DISTINCT FROM $2',
+    [chainLease(chainId), holder ?? null],
+  )
+  const writer = found.rows[0]
+  if (writer) throw new ChainWrittenError(chainId, writer.holder)
+}
+
+/**
+ * Creates or brings up to date one chain's ClickHouse database. What was applied is recorded there, beside the data, so
+ * that a wiped engine starts anew. ClickHouse has no transactions: each file is one statement that may run twice.
+ */
+export async function migrateClickHouse(
+  clickhouse: ClickHouseClient,
+  chainId: number,
+  topology: ClickHouseTopology,
+): Promise<void> {
+  const database = databaseOf(chainId)
+  const run = (sql: string) => clickhouse.command({ query: expandTemplate(sql, database, topology) })
+  await run('CREATE DATABASE IF NOT EXISTS {database} {on_cluster} {database_engine}')
+  await run(`CREATE TABLE IF NOT EXISTS {database}.migrations {on_cluster}
+    (number UInt32, name String, checksum String) ENGINE = {engine:ReplacingMergeTree} ORDER BY number`)
+  const migrations = readMigrations('clickhouse/chain')
+  const applied = await readApplied(clickhouse, database)
+  assertKnown(`ClickHouse ${database}`, applied, migrations)
+  for (const { number, name, checksum, sql } of migrations.slice(applied.length)) {
+    await run(sql)
+    await clickhouse.insert({
+      table: `${database}.migrations`,
+      values: [{ number, name, checksum }],
+      format: 'JSONEachRow',
+    })
+  }
+}
+
+async function readApplied(clickhouse: ClickHouseClient, database: string): Promise<AppliedMigration[]> {
+  const result = await clickhouse.query({
+    query: `SELECT number, name, checksum FROM ${database}.migrations FINAL ORDER BY number`,
+    format: 'JSONEachRow',
+  })
+  return result.json<AppliedMigration>()
+}
+
+async function applyMissing(
+  client: pg.PoolClient,
+  scope: string,
+  migrations: readonly Migration[],
+  apply: (sql: string, appliedBefore: number) => Promise<unknown>,
+): Promise<void> {
+  const applied = await client.query<AppliedMigration>(
+    'SELECT number, name, checksum FROM app.migrations WHERE scope = $1 ORDER BY number',
+    [scope],
+  )
+  assertKnown(scope, applied.rows, migrations)
+  for (const migration of migrations.slice(applied.rows.length)) {
+    await apply(migration.sql, applied.rows.length)
+    await client.query('INSERT INTO app.migrations (scope, number, name, checksum) VALUES ($1, $2, $3, $4)', [
+      scope,
+      migration.number,
+      migration.name,
+      migration.checksum,
+    ])
+  }
+}
+
+function assertKnown(
+  scope: string,
+  applied: readonly AppliedMigration[],
+  migrations: readonly Migration[],
+): void {
+  for (const [index, row] of applied.entries()) {
+    const ours = migrations[index]
+    if (!ours || ours.number !== row.number) throw new MigrationNewerError(scope, `${row.number}_${row.name}`)
+    if (ours.checksum !== row.checksum) throw new MigrationChangedError(scope, `${row.number}_${row.name}`)
+  }
+}
+
+function readMigrations(folder: string): Migration[] {
+  const directory = new URL(`${folder}/`, sqlFolder)
+  return readdirSync(directory)
+    .filter((file) => file.endsWith('.sql'))
+    .sort()
+    .map((file) => {
+      const sql = readFileSync(new URL(file, directory), 'utf8')
+      return {
+        number: Number(file.slice(0, 4)),
+        name: file.slice(5, -4),
+        sql,
+        checksum: createHash('sha256').update(sql).digest('hex'),
+      }
+    })
+}
+
+/** The database was written by a newer program. */
+export class MigrationNewerError extends MillraceError {
+  override readonly name = 'MigrationNewerError'
+  readonly code = 'migration_newer'
+  readonly remedy = 'stop'
+
+  constructor(scope: string, migration: string) {
+    super(
+      `DATABASE_URL: the database has migration ${migration} of ${scope}, which this program does not know; it was written by a newer version`,
+    )
+  }
+}
+
+/** Another program writes the chain in the form it has now. Nothing was changed. */
+export class ChainWrittenError extends MillraceError {
+  override readonly name = 'ChainWrittenError'
+  readonly code = 'chain_written'
+  readonly remedy = 'stop'
+
+  constructor(chainId: number, holder: string) {
+    super(
+      `DATABASE_URL: ${holder} writes chain ${chainId} and is of an older version; stop it before this one starts (if it was killed, its lease runs out in seconds)`,
+    )
+  }
+}
+
+/** A migration that was already applied is not the one this program carries. */
+export class MigrationChangedError extends MillraceError {
+  override readonly name = 'MigrationChangedError'
+  readonly code = 'migration_changed'
+  readonly remedy = 'stop'
+
+  constructor(scope: string, migration: string) {
+    super(
+      `DATABASE_URL: migration ${migration} of ${scope} was applied with other content than this program carries`,
+    )
+  }
+}

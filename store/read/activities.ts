@@ -1,0 +1,230 @@
+/** Reads what accounts and transactions did, as people would call it. */
+import { type Address, address } from '#primitives.ts'
+import {
+  type Activity,
+  type ActivityFacts,
+  type ActivityItem,
+  listOccurrences,
+} from '#transform/activities/activity.ts'
+import { listActivities } from '#transform/activities/listActivities.ts'
+import { orderFlipped, orderPlaced } from '#transform/events/stablecoinDex.ts'
+import { readSnapshot } from '../cancel.ts'
+import type { ChainState } from '../ledger/chainState.ts'
+import type { Postgres } from '../postgres.ts'
+import { quoteIdentifier, toBytes } from '../sql.ts'
+import { readActivityFacts, readQuoteChanges } from './activityFacts.ts'
+import { type ListPage, readAtOnce } from './list.ts'
+import { compileActivityPlaces } from './lists/activityPlaces.ts'
+import {
+  type PageRequest,
+  readWalk,
+  type Source,
+  type Walk,
+  type WalkQuery,
+  type WalkRows,
+} from './lists/read.ts'
+import { readTokens } from './tokens.ts'
+
+/** An activity and where it was found. */
+export interface FoundActivity {
+  readonly facts: ActivityFacts
+  readonly item: ActivityItem
+  /** Block, transaction, and how many of the transaction's activities have been given with this one. */
+  readonly position: readonly [number, number, number]
+}
+
+/** What a feed shows as one entry: an activity, or a run of them. Never empty. */
+export type ActivityEntry = readonly FoundActivity[]
+
+/**
+ * A page of an account's feed, newest first.
+ * @param declared activities of the operator's own contracts
+ * @param isGrouped whether runs of what one access key did within a day are one entry
+ */
+export function listAddressActivities(
+  postgres: Postgres,
+  state: ChainState,
+  account: Address,
+  isGrouped: boolean,
+  page: PageRequest,
+  declared: readonly Activity[],
+): Promise<ListPage<ActivityEntry>> {
+  return readAtOnce(postgres, state, page, (source) =>
+    readWalk(source, activityWalk({ ...source, state, declared }, account, isGrouped), {}, page),
+  )
+}
+
+export interface TransactionActivities {
+  readonly facts: ActivityFacts
+  readonly items: readonly ActivityItem[]
+  readonly final: boolean
+}
+
+/** The activities of a transaction as its sender sees them; null when it is in no block we hold. */
+export function findTransactionActivities(
+  postgres: Postgres,
+  state: ChainState,
+  transaction: string,
+  signal: AbortSignal,
+  declared: readonly Activity[],
+): Promise<TransactionActivities | null> {
+  const { schema } = state
+  return readSnapshot(postgres, signal, async (client) => {
+    const found = await client.query<{ block_num: number; idx: number }>(
+      `SELECT block_num, idx FROM ${quoteIdentifier(schema)}.txs WHERE hash = $1`,
+      [toBytes(transaction)],
+    )
+    const places = found.rows.map((row) => ({ blockNumber: row.block_num, txIndex: row.idx }))
+    const [facts] = await readActivityFacts({ client, schema }, places)
+    if (!facts) return null
+    const quoteTokenOf = await quoteTokens({ client, schema, state }, [facts])
+    const items = listActivities(facts, facts.from, {
+      quoteTokenOf: (base) => quoteTokenOf(base, facts.block.number),
+      declared,
+    })
+    return { facts, items, final: facts.block.number <= state.finalized }
+  })
+}
+
+/**
+ * Transactions looked at for one page: a feed of transactions without activities (plain value transfers have none) then
+ * ends a page early, with a cursor, instead of reading on until the deadline.
+ */
+const TRANSACTIONS_MAX = 2_000
+
+/** Read at a time: as many as the page may need, more when they give little. */
+const ROUND_MAX = 500
+
+/** Activities of one access key that one entry holds at most (research/chain-data-api.md 5.2). */
+const GROUP_MAX = 50
+
+/** A page's snapshot, of a chain. */
+interface ChainSource extends Source {
+  readonly state: ChainState
+  readonly declared: readonly Activity[]
+}
+
+function activityWalk(source: ChainSource, account: Address, isGrouped: boolean): Walk<ActivityEntry> {
+  return {
+    positionOf: (entry) => entry.at(-1)?.position ?? [],
+    rows: (query) => collectEntries(source, account, isGrouped, query),
+  }
+}
+
+async function collectEntries(
+  source: ChainSource,
+  account: Address,
+  isGrouped: boolean,
+  query: WalkQuery,
+): Promise<WalkRows<ActivityEntry>> {
+  const entries: FoundActivity[][] = []
+  let position = query.position
+  let looked = 0
+  // The first transaction of a later page may have been given whole by the page before.
+  const needed = query.limit + (position ? 2 : 1)
+  for (let round = needed; looked < TRANSACTIONS_MAX; round = Math.min(round * 2, ROUND_MAX)) {
+    const asked = { ...query, limit: round, ...(position && { position }) }
+    const found = await readActivities(source, account, asked, looked === 0)
+    for (const activity of found.activities) {
+      const current = entries.at(-1)
+      if (current && isGrouped && belongs(activity, current)) current.push(activity)
+      else if (entries.length === query.limit) return { rows: entries, more: true }
+      else entries.push([activity])
+    }
+    looked += found.places
+    position = found.position ?? position
+    if (found.places < round) return { rows: entries, more: false }
+  }
+  return { rows: entries, more: true, ...(position && { position }) }
+}
+
+interface Round {
+  readonly activities: readonly FoundActivity[]
+  /** Transactions looked at. */
+  readonly places: number
+  /** Behind the last of them. */
+  readonly position?: readonly number[]
+}
+
+/** The first round of a page begins inside the transaction in which the page before it ended. */
+async function readActivities(
+  source: ChainSource,
+  account: Address,
+  query: WalkQuery,
+  isFirst: boolean,
+): Promise<Round> {
+  const { client, schema } = source
+  const { text, values } = compileActivityPlaces(schema, account, query, isFirst)
+  const found = await client.query<{ block_num: number; tx_idx: number }>(text, [...values])
+  const places = found.rows.map((row) => ({ blockNumber: row.block_num, txIndex: row.tx_idx }))
+  const facts = await readActivityFacts(source, places)
+  const quoteTokenOf = await quoteTokens(source, facts)
+  const perTransaction = facts.map((of, index) => {
+    const { blockNumber, txIndex } = places[index] ?? { blockNumber: 0, txIndex: 0 }
+    const items = listActivities(of, account, {
+      quoteTokenOf: (base) => quoteTokenOf(base, blockNumber),
+      declared: source.declared,
+    })
+    return items.map(
+      (item, given): FoundActivity => ({ facts: of, item, position: [blockNumber, txIndex, given + 1] }),
+    )
+  })
+  const last = places.at(-1)
+  return {
+    activities: perTransaction
+      .flat()
+      .filter(({ position }) => !isFirst || isBehind(position, query.position)),
+    places: places.length,
+    ...(last && { position: [last.blockNumber, last.txIndex, Number.MAX_SAFE_INTEGER] }),
+  }
+}
+
+/** Whether an activity comes after the place at which the page before ended. */
+function isBehind(
+  [block, tx, given]: FoundActivity['position'],
+  place: readonly number[] | undefined,
+): boolean {
+  if (place === undefined) return true
+  return block !== place[0] || tx !== place[1] || given > (place[2] ?? 0)
+}
+
+/** Consecutive, of one access key, on one day in UTC. */
+function belongs(activity: FoundActivity, group: readonly FoundActivity[]): boolean {
+  const [first] = group
+  const signer = activity.item.data['signer']
+  return (
+    first !== undefined &&
+    group.length < GROUP_MAX &&
+    typeof signer === 'string' &&
+    signer !== 'self' &&
+    signer === first.item.data['signer'] &&
+    dayOf(activity) === dayOf(first)
+  )
+}
+
+const dayOf = ({ facts }: FoundActivity): number => Math.floor(facts.block.timestampSeconds / 86_400)
+
+/**
+ * What the books of the orders in these transactions are quoted in, at the height asked for. Books of genesis were made by
+ * no event; they are quoted in what their base token names.
+ */
+async function quoteTokens(
+  source: Omit<ChainSource, 'visible' | 'declared'>,
+  transactions: readonly ActivityFacts[],
+): Promise<(base: Address, blockNumber: number) => Address | null> {
+  const orders = transactions.flatMap((facts) => [
+    ...listOccurrences(facts, orderPlaced),
+    ...listOccurrences(facts, orderFlipped),
+  ])
+  const bids = orders.filter(({ args }) => args.isBid).map(({ args }) => args.token)
+  const bases = [...new Set(bids)]
+  const changes = await readQuoteChanges(source, bases)
+  const ofGenesis = bases.filter((base) => !changes.some((change) => change.base === base))
+  // Order books are of Tempo alone.
+  const tokens = await readTokens(source.client, { ...source, kind: 'tempo' }, ofGenesis)
+  return (base, blockNumber) => {
+    const quote = changes.find((change) => change.base === base && change.fromBlock <= blockNumber)?.quote
+    const named = tokens.get(base)?.quoteToken ?? null
+    return quote ?? (named === null ? null : address(named))
+  }
+}

@@ -1,0 +1,123 @@
+/** What activities are found in, of transactions named by their places. */
+import { type Address, address, type Hash, type Hex, hash } from '#primitives.ts'
+import type { ActivityFacts } from '#transform/activities/activity.ts'
+import { stablecoinDexAddress } from '#transform/addresses.ts'
+import { pairCreated } from '#transform/events/stablecoinDex.ts'
+import type { LogFacts } from '#transform/projection.ts'
+import type { TxPlace } from '../ledger/archive.ts'
+import { preparedName } from '../postgres.ts'
+import { literalBytes, quoteIdentifier, toBytes, toHex } from '../sql.ts'
+import type { Source } from './lists/read.ts'
+
+type Where = Pick<Source, 'client' | 'schema'>
+
+interface TxRow {
+  block_num: number
+  idx: number
+  block_timestamp: Date
+  hash: Buffer
+  from: Buffer
+  fee_payer: Buffer | null
+}
+
+interface LogRow {
+  block_num: number
+  log_idx: number
+  tx_hash: Buffer
+  address: Buffer
+  topics: (Buffer | null)[]
+  data: Buffer
+  is_virtual_forward: boolean
+  is_fee: boolean
+}
+
+/** In the order asked; two statements, whatever the number. */
+export async function readActivityFacts(
+  { client, schema }: Where,
+  places: readonly TxPlace[],
+): Promise<readonly ActivityFacts[]> {
+  if (places.length === 0) return []
+  const text = `SELECT block_num, idx, block_timestamp, hash, "from", fee_payer
+     FROM unnest($1::bigint[], $2::int[]) AS asked (block_num, idx)
+     JOIN ${quoteIdentifier(schema)}.txs AS txs USING (block_num, idx)`
+  const values = [places.map((place) => place.blockNumber), places.map((place) => place.txIndex)]
+  const found = await client.query<TxRow>({ name: preparedName(text), text, values })
+  const logs = await readLogs({ client, schema }, found.rows)
+  const facts = new Map(
+    found.rows.map((row) => [`${row.block_num}/${row.idx}`, factsOf(row, logs.get(toHex(row.hash)) ?? [])]),
+  )
+  return places.map(({ blockNumber, txIndex }) => {
+    const of = facts.get(`${blockNumber}/${txIndex}`)
+    if (!of) throw new Error(`no transaction at ${blockNumber}/${txIndex} in the snapshot it was found in`)
+    return of
+  })
+}
+
+/** Ascending within each transaction. */
+async function readLogs({ client, schema }: Where, txs: readonly TxRow[]): Promise<Map<string, LogRow[]>> {
+  const tables = quoteIdentifier(schema)
+  const text = `SELECT logs.block_num, logs.log_idx, logs.tx_hash, logs.address, logs.data, logs.is_virtual_forward,
+       ARRAY[logs.topic0, logs.topic1, logs.topic2, logs.topic3] AS topics, coalesce(paid.is_fee, false) AS is_fee
+     FROM unnest($1::bigint[], $2::bytea[]) AS asked (block_num, tx_hash)
+     JOIN ${tables}.logs AS logs ON logs.tx_hash = asked.tx_hash AND logs.block_num = asked.block_num
+     LEFT JOIN ${tables}.token_transfers AS paid ON paid.block_num = logs.block_num AND paid.log_idx = logs.log_idx
+     ORDER BY logs.block_num, logs.log_idx`
+  const values = [txs.map((tx) => tx.block_num), txs.map((tx) => tx.hash)]
+  const found = await client.query<LogRow>({ name: preparedName(text), text, values })
+  return Map.groupBy(found.rows, (row) => toHex(row.tx_hash))
+}
+
+function factsOf(tx: TxRow, logs: readonly LogRow[]): ActivityFacts {
+  return {
+    block: { number: tx.block_num, timestampSeconds: tx.block_timestamp.getTime() / 1000 },
+    txHash: asHash(tx.hash),
+    from: asAddress(tx.from),
+    feePayer: tx.fee_payer && asAddress(tx.fee_payer),
+    feeLogIndex: logs.find((log) => log.is_fee)?.log_idx ?? null,
+    logs: logs.map(logOf),
+  }
+}
+
+function logOf(log: LogRow): LogFacts {
+  return {
+    address: asAddress(log.address),
+    topics: log.topics.filter((topic) => topic !== null).map(asHash),
+    data: toHex(log.data) satisfies Hex,
+    logIndex: log.log_idx,
+    isVirtualForward: log.is_virtual_forward,
+  }
+}
+
+const asHash = (bytes: Buffer): Hash => hash(toHex(bytes))
+const asAddress = (bytes: Buffer): Address => address(toHex(bytes))
+
+/** A change of what a base token's order book is quoted in. */
+export interface QuoteChange {
+  readonly base: Address
+  readonly quote: Address
+  readonly fromBlock: number
+}
+
+/** The books made of these base tokens, newest first; books of genesis, made by no event, are not among them. */
+export async function readQuoteChanges(
+  { client, schema }: Where,
+  bases: readonly Address[],
+): Promise<readonly QuoteChange[]> {
+  if (bases.length === 0) return []
+  const { text, values } = quoteChangesStatement(schema, bases)
+  const found = await client.query<{ block_num: number; base: Buffer; quote: Buffer }>(text, values)
+  const inTopic = (topic: Buffer) => asAddress(topic.subarray(12))
+  return found.rows.map(({ block_num, base, quote }) => ({
+    base: inTopic(base),
+    quote: inTopic(quote),
+    fromBlock: block_num,
+  }))
+}
+
+/** PairCreated of these bases, newest first. */
+export function quoteChangesStatement(schema: string, bases: readonly Address[]) {
+  const text = `SELECT block_num, topic2 AS base, topic3 AS quote FROM ${quoteIdentifier(schema)}.logs
+    WHERE address = ${literalBytes(stablecoinDexAddress)} AND topic0 = ${literalBytes(pairCreated.topic0)}
+      AND topic2 = ANY ($1) ORDER BY block_num DESC, log_idx DESC`
+  return { text, values: [bases.map((base) => toBytes(`0x${base.slice(2).padStart(64, '0')}`))] }
+}

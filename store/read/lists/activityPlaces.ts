@@ -1,0 +1,49 @@
+/**
+ * Transactions that an account takes part in: it sent them, paid their fee, or tokens moved from or to it. Newest first.
+ * The closing fee is no part: its payer is named by the transaction, and the fee manager takes part in what else it got.
+ */
+import { feeManagerAddress } from '#transform/addresses.ts'
+import { otherTokens, Parameters, quoteIdentifier, tip20Tokens } from '../../sql.ts'
+import type { WalkQuery } from './read.ts'
+import { isAnyDeposit, placeCondition } from './statement.ts'
+
+export interface PlacesStatement {
+  readonly text: string
+  readonly values: readonly unknown[]
+}
+
+/** Rows `block_num, tx_idx`, each once. `including`: the query's position is the first place, not the one passed. */
+export function compileActivityPlaces(
+  schema: string,
+  account: string,
+  query: WalkQuery,
+  including: boolean,
+): PlacesStatement {
+  const parameters = new Parameters()
+  const address = parameters.bytes(account)
+  const limit = `LIMIT ${query.limit}`
+  const inTxs = placeCondition(query, parameters, ['block_num', 'idx'], including)
+  const sent = (column: string) =>
+    `(SELECT block_num, idx AS tx_idx FROM ${quoteIdentifier(schema)}.txs
+      WHERE ${column} = ${address} AND ${inTxs} ORDER BY block_num DESC, idx DESC ${limit})`
+  const inTransfers = placeCondition(query, parameters, ['block_num', 'tx_idx'], including)
+  const moved = (condition: string) =>
+    `(SELECT DISTINCT block_num, tx_idx FROM ${quoteIdentifier(schema)}.token_transfers
+      WHERE ${condition} AND ${inTransfers} ORDER BY block_num DESC, tx_idx DESC ${limit})`
+  const received =
+    account === feeManagerAddress ? [isAnyDeposit] : halves.map((half) => `"to" = ${address} AND ${half}`)
+  const branches = [
+    sent('"from"'),
+    sent('fee_payer'),
+    ...halves.map((half) => moved(`"from" = ${address} AND ${half}`)),
+    ...received.map(moved),
+  ]
+  return {
+    text: `SELECT block_num, tx_idx FROM (${branches.join(' UNION ')}) AS places
+      ORDER BY block_num DESC, tx_idx DESC ${limit}`,
+    values: parameters.values,
+  }
+}
+
+/** Each half of the tokens has indexes of its own (migration 5). */
+const halves = [tip20Tokens('token'), otherTokens('token')]
