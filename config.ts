@@ -5,7 +5,7 @@
 
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import type { DeclaredContract, DeclaredEvent } from './commands/declaredContracts.ts'
+import type { DeclaredContract, DeclaredEvent } from './api/operator/declaredContracts.ts'
 import { messageOf, SettingError } from './errors.ts'
 
 export interface ChainConfig {

@@ -1,6 +1,6 @@
 /** What a chain is put together from, and the bounds of its work. */
 import type { ClickHouseClient } from '@clickhouse/client'
-import type { CallContracts } from '#commands/contractCalls.ts'
+import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 import { SENDERS_ONE_IN } from '#ingest/verify/senderSample.ts'
 import type { ChainIdentity } from '#store/ledger/ledger.ts'

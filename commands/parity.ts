@@ -1,5 +1,5 @@
 /** The comparisons of both stores, one of each chain, as the API shows them. */
-import type { ParityReads } from '#api/routes/services.ts'
+import type { ParityReads } from '#api/services.ts'
 import { type ChainId, chainId } from '#primitives.ts'
 import { databaseOf } from '#store/clickhouse/template.ts'
 import { type ParityStatus, ParityWatch } from '#store/compare/ParityWatch.ts'

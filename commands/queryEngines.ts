@@ -1,6 +1,6 @@
 /** The two engines that run analysts' SQL, each as a restricted reader of the served chains' views. */
 import { createHash } from 'node:crypto'
-import type { DeclaredContracts } from '#api/routes/services.ts'
+import type { DeclaredContracts } from '#api/services.ts'
 import { ClickHouseUserQueryEngine } from '#query/clickhouse/ClickHouseUserQueryEngine.ts'
 import { prepareReaderUser } from '#query/clickhouse/readerUser.ts'
 import { bindDecoded } from '#query/decoded/bindDecoded.ts'

@@ -1,7 +1,7 @@
 /** What the program knows of itself, for /status, /ready and the terminal view. */
 
 import { isoSeconds } from '#api/http/schema.ts'
-import type { ChainStatus, ReadyScope, StatusReport, StatusSource } from '#api/routes/status.ts'
+import type { ChainStatus, ReadyScope, StatusReport, StatusSource } from '#api/routes/service/status.ts'
 import { newestSegment } from '#ingest/range.ts'
 import type { ParityStatus } from '#store/compare/ParityWatch.ts'
 import { countProofs, type ProofCounts } from '#store/ledger/proofs.ts'

@@ -1,5 +1,5 @@
 /** Shows a program's state while it runs: redrawn in place on a terminal, a plain line now and then elsewhere. */
-import type { StatusSource } from '#api/routes/status.ts'
+import type { StatusSource } from '#api/routes/service/status.ts'
 import type { Screen } from '#console/screen.ts'
 import { renderReport, type Sample, summarize } from '#console/terminal.ts'
 import type { Clock } from '../runtime.ts'

@@ -1,7 +1,7 @@
 /** Live queries on ClickHouse follow what is final and there: a result for every block, and never a retraction. */
 import { covers } from '#ingest/range.ts'
 import { readRef } from '#store/ledger/lane.ts'
-import type { ChainReads } from '../routes/services.ts'
+import type { ChainReads } from '../services.ts'
 import { type Feed, frameOfBlock, type Lost, type RunBlock, type Step } from './feed.ts'
 import { formatBlockPosition, parseBlockPosition } from './position.ts'
 

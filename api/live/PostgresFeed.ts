@@ -6,7 +6,7 @@ import {
   readCommits,
   readLowestRevert,
 } from '#store/ledger/commits.ts'
-import type { ChainReads } from '../routes/services.ts'
+import type { ChainReads } from '../services.ts'
 import { type Feed, frameOfBlock, type Lost, type RunBlock, type Step } from './feed.ts'
 import { retractFrame } from './frames.ts'
 import { type CommitPosition, formatCommitPosition, parseCommitPosition } from './position.ts'

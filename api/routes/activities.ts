@@ -14,6 +14,7 @@ import { listEndpoint } from '../http/listEndpoint.ts'
 import { dataPageRules } from '../http/pagination.ts'
 import * as p from '../http/parameter.ts'
 import * as s from '../http/schema.ts'
+import { readsOf } from '../services.ts'
 import {
   type ActivityView,
   activityOrGroupSchema,
@@ -22,7 +23,6 @@ import {
   presentEntry,
   tokensOf,
 } from './present/activity.ts'
-import { readsOf } from './services.ts'
 import type { TransferServices } from './transfers.ts'
 
 const logs = p.withDefault(

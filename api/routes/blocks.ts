@@ -5,8 +5,8 @@ import { ApiError } from '../http/errors.ts'
 import { listEndpoint } from '../http/listEndpoint.ts'
 import * as p from '../http/parameter.ts'
 import * as s from '../http/schema.ts'
+import { type ReadServices, readsOf } from '../services.ts'
 import { blockSchema, blockSummarySchema, presentBlock, presentBlockSummary } from './present/block.ts'
-import { type ReadServices, readsOf } from './services.ts'
 
 export const listBlocksEndpoint = listEndpoint({
   path: '/v1/blocks',

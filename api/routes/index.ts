@@ -1,30 +1,35 @@
 /** Every endpoint of the chain data service: the one list behind the server and the OpenAPI document. */
 import type { Endpoint } from '../http/endpoint.ts'
 import { listAddressActivitiesEndpoint, listTransactionActivitiesEndpoint } from './activities.ts'
-import { listBalancesEndpoint, listHoldersEndpoint } from './balances.ts'
 import { listBlocksEndpoint, readBlockEndpoint } from './blocks.ts'
-import { readConsoleAssetEndpoint, readConsoleEndpoint, readIconEndpoint } from './console.ts'
-import { postIndexerQueryEndpoint, queryIndexerEndpoint } from './indexer.ts'
-import { type ParityServices, readIndexerDigestEndpoint } from './indexerDigest.ts'
-import { explainIndexerQueryEndpoint } from './indexerExplain.ts'
-import { readIndexerSchemaEndpoint } from './indexerSchema.ts'
-import { type LogoServices, readTokenLogoEndpoint } from './logo.ts'
+import { postIndexerQueryEndpoint, queryIndexerEndpoint } from './indexer/indexer.ts'
+import { type ParityServices, readIndexerDigestEndpoint } from './indexer/indexerDigest.ts'
+import { explainIndexerQueryEndpoint } from './indexer/indexerExplain.ts'
+import { readIndexerSchemaEndpoint } from './indexer/indexerSchema.ts'
+import type { IndexerServices } from './indexer/userSql.ts'
 import {
   listReceiptsEndpoint,
   listTransactionReceiptsEndpoint,
   readReceiptEndpoint,
   readTransactionReceiptEndpoint,
 } from './receipts.ts'
-import { readStatusEndpoint } from './status.ts'
-import { readHealthEndpoint, readMetricsEndpoint, readReadyEndpoint, type SystemServices } from './system.ts'
-import { readTokenlistEndpoint } from './tokenlist.ts'
-import { listTokensEndpoint, readTokenEndpoint } from './tokens.ts'
-import { listTokenTransactionsEndpoint } from './tokenTransactions.ts'
+import { readConsoleAssetEndpoint, readConsoleEndpoint, readIconEndpoint } from './service/console.ts'
+import { readStatusEndpoint } from './service/status.ts'
+import {
+  readHealthEndpoint,
+  readMetricsEndpoint,
+  readReadyEndpoint,
+  type SystemServices,
+} from './service/system.ts'
+import { listBalancesEndpoint, listHoldersEndpoint } from './tokens/balances.ts'
+import { type LogoServices, readTokenLogoEndpoint } from './tokens/logo.ts'
+import { readTokenlistEndpoint } from './tokens/tokenlist.ts'
+import { listTokensEndpoint, readTokenEndpoint } from './tokens/tokens.ts'
+import { listTokenTransactionsEndpoint } from './tokens/tokenTransactions.ts'
 import { listTransactionsEndpoint, readTransactionEndpoint } from './transactions.ts'
 import { listTransfersEndpoint, type TransferServices } from './transfers.ts'
-import type { IndexerServices } from './userSql.ts'
 
-export { readDocumentExamples } from './documentExamples.ts'
+export { readDocumentExamples } from './service/documentExamples.ts'
 
 /** What main.ts gives the routes. */
 export interface RouteServices

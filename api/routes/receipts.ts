@@ -6,10 +6,10 @@ import { ApiError } from '../http/errors.ts'
 import { listEndpoint } from '../http/listEndpoint.ts'
 import * as p from '../http/parameter.ts'
 import type * as s from '../http/schema.ts'
-import { readFeeTokens, withFeeTokens } from './feeTokens.ts'
+import { type ReadServices, readsOf } from '../services.ts'
 import { presentNodeReceipt, presentReceipt, receiptSchema } from './present/receipt.ts'
 import type { TokenSummary } from './present/token.ts'
-import { type ReadServices, readsOf } from './services.ts'
+import { readFeeTokens, withFeeTokens } from './tokens/feeTokens.ts'
 import { checkTransactionFilters, readTransactionFilters, transactionFilters } from './transactions.ts'
 
 export const listTransactionReceiptsEndpoint = receiptList('/v1/transactions/receipts')

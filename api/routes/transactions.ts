@@ -6,7 +6,7 @@ import { conflict, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import { listEndpoint } from '../http/listEndpoint.ts'
 import * as p from '../http/parameter.ts'
-import { readFeeTokens, withFeeTokens } from './feeTokens.ts'
+import { type ReadServices, readsOf } from '../services.ts'
 import { type RpcFields, readHex } from './present/rpc.ts'
 import type { TokenSummary } from './present/token.ts'
 import {
@@ -15,7 +15,7 @@ import {
   presentTransaction,
   transactionSchema,
 } from './present/transaction.ts'
-import { type ReadServices, readsOf } from './services.ts'
+import { readFeeTokens, withFeeTokens } from './tokens/feeTokens.ts'
 
 /** Filters of transactions and of their receipts. */
 export const transactionFilters = {

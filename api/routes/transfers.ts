@@ -8,9 +8,9 @@ import { conflict } from '../http/endpoint.ts'
 import { listEndpoint } from '../http/listEndpoint.ts'
 import * as p from '../http/parameter.ts'
 import * as s from '../http/schema.ts'
+import { type ReadServices, readsOf, type TokenName } from '../services.ts'
 import { type AttributionNames, type MemoText, readMemo } from './present/memo.ts'
 import { presentTokenAmount, tokenAmountSchema } from './present/token.ts'
-import { type ReadServices, readsOf, type TokenName } from './services.ts'
 
 const transferSchema = s.named('Transfer', {
   id: s.text({ description: 'Transaction hash, a dash, log index.' }),

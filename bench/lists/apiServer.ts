@@ -1,12 +1,12 @@
 /** The API as the program serves it, over a chain that another process writes. */
 
 import { listAddressActivitiesEndpoint } from '#api/routes/activities.ts'
-import { listBalancesEndpoint, listHoldersEndpoint } from '#api/routes/balances.ts'
 import { listBlocksEndpoint } from '#api/routes/blocks.ts'
 import { attributionNames } from '#api/routes/present/memo.ts'
 import { listReceiptsEndpoint } from '#api/routes/receipts.ts'
-import { listTokensEndpoint, type TokenServices, tokenNamesOf } from '#api/routes/tokens.ts'
-import { listTokenTransactionsEndpoint } from '#api/routes/tokenTransactions.ts'
+import { listBalancesEndpoint, listHoldersEndpoint } from '#api/routes/tokens/balances.ts'
+import { listTokensEndpoint, type TokenServices, tokenNamesOf } from '#api/routes/tokens/tokens.ts'
+import { listTokenTransactionsEndpoint } from '#api/routes/tokens/tokenTransactions.ts'
 import { listTransactionsEndpoint } from '#api/routes/transactions.ts'
 import type { TransferServices } from '#api/routes/transfers.ts'
 import { listTransfersEndpoint } from '#api/routes/transfers.ts'

@@ -2,7 +2,7 @@
 
 import type { AbiFunction } from 'viem'
 import { decodeFunctionResult, encodeFunctionData } from 'viem/utils'
-import type { CallContracts, CallsAt } from '#commands/contractCalls.ts'
+import type { CallContracts, CallsAt } from '#ingest/rpc/contractCalls.ts'
 import type { Address, Hex } from '#primitives.ts'
 
 /** Calls sent in one request; more are refused by many gateways. */

@@ -4,7 +4,7 @@
  */
 import type { AbiFunction } from 'viem'
 import { parseAbi } from 'viem/utils'
-import type { CallContracts } from '#commands/contractCalls.ts'
+import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
 import { type Address, address, type Hex } from '#primitives.ts'
 import { quoteIdentifier, toBytes, toHex } from '../sql.ts'
 import { decodeAnswer, readAnswers } from './askContracts.ts'

@@ -3,8 +3,8 @@
  * Pools of genesis have no event; their rows are read from a node.
  */
 import { parseAbi } from 'viem/utils'
-import type { CallContracts } from '#commands/contractCalls.ts'
 import { MillraceError } from '#errors.ts'
+import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
 import { keccak256Hex } from '#ingest/verify/keccak.ts'
 import { type Address, type Hash, hash } from '#primitives.ts'
 import { feeManagerAddress } from '#transform/addresses.ts'

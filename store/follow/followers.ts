@@ -1,6 +1,6 @@
 /** Everything that follows a chain's blocks with rows of its own, in the order in which it is moved. */
 
-import type { CallContracts } from '#commands/contractCalls.ts'
+import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
 import type { Runtime } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import type { ChainKind } from '#transform/profile.ts'

@@ -4,7 +4,7 @@
  */
 import type { AbiFunction } from 'viem'
 import { parseAbi } from 'viem/utils'
-import type { CallContracts } from '#commands/contractCalls.ts'
+import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
 import { type Address, address } from '#primitives.ts'
 import { tip20, zeroAddress } from '#transform/addresses.ts'
 import { askContracts } from './askContracts.ts'

@@ -2,10 +2,10 @@
 // chain grows or changes its mind.
 // Method: the recorded chain behind a real server; expectations summed from the raw recording.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { NodeReader } from '#api/routes/services.ts'
-import { tokenNamesOf } from '#api/routes/tokens.ts'
+import type { CuratedTokens } from '#api/operator/curatedTokens.ts'
+import { tokenNamesOf } from '#api/routes/tokens/tokens.ts'
+import type { NodeReader } from '#api/services.ts'
 import { address } from '#primitives.ts'
-import type { CuratedTokens } from '#store/curated/curatedTokens.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { type BalanceOracle, genesisTokens, readBalances } from '../store/support/balanceOracle.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'

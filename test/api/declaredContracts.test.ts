@@ -1,8 +1,8 @@
 // Goal: a contract that only the operator knows has tables on both engines, also of blocks indexed before it was declared,
 // and names transactions in activity feeds. Method: the recorded chain, declared contracts of it, answers over HTTP.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { DeclaredEvent } from '#commands/declaredContracts.ts'
-import { declareContracts } from '../../commands/declaredContracts.ts'
+import type { DeclaredEvent } from '#api/operator/declaredContracts.ts'
+import { declareContracts } from '#api/operator/declaredContracts.ts'
 import { SettingError } from '../../errors.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { describeWithShared } from '../support/shared.ts'

@@ -10,8 +10,8 @@ import {
   toFunctionSelector,
 } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { tokenNamesOf } from '#api/routes/tokens.ts'
-import type { CallContracts } from '#commands/contractCalls.ts'
+import { tokenNamesOf } from '#api/routes/tokens/tokens.ts'
+import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
 import { type BalanceOracle, readBalances } from '../store/support/balanceOracle.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { followersOf, recordedAnswers, recordedCalls } from '../store/support/followers.ts'

@@ -3,7 +3,7 @@
 // expectations from the raw answers by viem and by rules of the test's own.
 import { hexToBigInt, hexToNumber, parseAbi, parseEventLogs } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { TokenNames } from '#api/routes/services.ts'
+import type { TokenNames } from '#api/services.ts'
 import { decode } from '../store/support/chainStore.ts'
 import { describeWithShared, type RecordedBlock, readFixture } from '../support/shared.ts'
 import { ethereumProfile, rangeOf } from '../transform/ranges.ts'

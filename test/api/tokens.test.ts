@@ -1,8 +1,8 @@
 // Goal: tokens are found by every name they have, listed in every order, and never shown from a fold that is behind.
 // Method: the recorded chain behind a real server; expectations by viem over the raw recording.
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { CuratedTokens } from '#api/operator/curatedTokens.ts'
 import { address } from '#primitives.ts'
-import type { CuratedTokens } from '#store/curated/curatedTokens.ts'
 import { genesisTokens, readBalances } from '../store/support/balanceOracle.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { followersOf, recordedCalls } from '../store/support/followers.ts'

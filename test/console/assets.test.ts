@@ -2,7 +2,11 @@
 // Method: the real endpoints over HTTP; the page and every module are followed as a browser would.
 import { hash } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readConsoleAssetEndpoint, readConsoleEndpoint, readIconEndpoint } from '#api/routes/console.ts'
+import {
+  readConsoleAssetEndpoint,
+  readConsoleEndpoint,
+  readIconEndpoint,
+} from '#api/routes/service/console.ts'
 import { exchange, type RunningServer, startServer } from '../api/toolkitServer.ts'
 
 let server: RunningServer

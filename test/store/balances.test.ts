@@ -1,7 +1,7 @@
 // Goal: what everybody has is genesis and all transfers, whatever was reverted, killed or loaded at once on the way.
 // Method: the recorded chain in a real store; expectations summed from the raw recording, and the recorded node's supplies.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { CallContracts } from '#commands/contractCalls.ts'
+import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
 import { balancesProjection } from '#store/follow/balances/balances.ts'
 import { GenesisUnreadableError } from '#store/follow/balances/genesis.ts'
 import { readFollower } from '#store/follow/follower.ts'

@@ -1,7 +1,7 @@
 /** What an address has of one token. */
 import { formatUnits } from 'viem/utils'
 import * as s from '../../http/schema.ts'
-import type { TokenName } from '../services.ts'
+import type { TokenName } from '../../services.ts'
 import { presentTokenSummary, tokenSummarySchema } from './token.ts'
 
 export const balanceSchema = s.named('Balance', {

@@ -1,6 +1,6 @@
 /** What a transfer's 32-byte memo says to people. */
 import { hash as digest } from 'node:crypto'
-import type { AttributedService } from '../../../commands/attributions.ts'
+import type { AttributedService } from '../../operator/attributions.ts'
 
 export interface MemoText {
   readonly memo?: string

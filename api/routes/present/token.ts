@@ -1,6 +1,6 @@
 /** A token as answers about something else show it: beside an amount, and as the token a fee was paid in. */
 import * as s from '../../http/schema.ts'
-import type { TokenName } from '../services.ts'
+import type { TokenName } from '../../services.ts'
 
 const currency = s.text({ description: 'What the token stands for, such as USD.', examples: ['USD'] })
 const decimals = s.integer({ minimum: 0, description: 'Digits of an amount behind the point.' })

@@ -2,7 +2,7 @@
 import type { TokenTotals } from '#store/follow/balances/totals.ts'
 import type { TokenRow, TokenWants } from '#store/read/tokens.ts'
 import * as s from '../../http/schema.ts'
-import type { TokenName } from '../services.ts'
+import type { TokenName } from '../../services.ts'
 import { presentTokenSummary, tokenSummarySchema } from './token.ts'
 
 /** Fields of a token that are shown on request only. */

@@ -4,8 +4,8 @@
  * were found shows in the token's supply.
  */
 import { parseAbi } from 'viem/utils'
-import type { CallContracts } from '#commands/contractCalls.ts'
 import { MillraceError } from '#errors.ts'
+import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
 import type { Address, Hash } from '#primitives.ts'
 import type { ChainKind } from '#transform/profile.ts'
 import { hashOf, type Queryable } from '../../ledger/lane.ts'

@@ -1,7 +1,7 @@
 // Goal: what only a node knows is read from it as it is: balances of tokens, and none where there is no token.
 // Method: a fresh dev chain, whose genesis gives every account the same of each genesis token.
 import { expect, onTestFinished, test } from 'vitest'
-import { nodeReader } from '#commands/nodeReader.ts'
+import { nodeReader } from '#api/node.ts'
 import { createSource } from '#ingest/rpc/rpcSource.ts'
 import { address } from '#primitives.ts'
 import { systemRuntime } from '#runtime.ts'

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import type { StatusReport } from '#api/routes/status.ts'
+import type { StatusReport } from '#api/routes/service/status.ts'
 import { devChainFiles } from '#local/devchain/devChainRecord.ts'
 import { settings } from '../../../config.ts'
 

@@ -1,7 +1,7 @@
 /** A chain's followers over a test's store: moved step by step, with the recorded node's own answers. */
 import { readFileSync } from 'node:fs'
 import { toFunctionSelector } from 'viem'
-import type { CallContracts } from '#commands/contractCalls.ts'
+import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
 import type { Hex } from '#primitives.ts'
 import { type Failpoint, systemRuntime } from '#runtime.ts'
 import { FollowerDriver } from '#store/follow/driver.ts'

@@ -1,10 +1,10 @@
 /** GET / and the files it loads: the console in which analysts write SQL and operators see how the program does. */
-import { type Assets, readAssets } from '../console/assets.ts'
-import { type Page, readPage } from '../console/page.ts'
-import { open } from '../http/access.ts'
-import { ApiError } from '../http/errors.ts'
-import * as p from '../http/parameter.ts'
-import { rawEndpoint } from '../http/rawEndpoint.ts'
+import { type Assets, readAssets } from '../../console/assets.ts'
+import { type Page, readPage } from '../../console/page.ts'
+import { open } from '../../http/access.ts'
+import { ApiError } from '../../http/errors.ts'
+import * as p from '../../http/parameter.ts'
+import { rawEndpoint } from '../../http/rawEndpoint.ts'
 
 interface Console {
   readonly assets: Assets

@@ -1,10 +1,11 @@
 /** Balances of an address from the node, while ours are not ready (mechanisms 7). */
+
+import { type Address, address } from '#primitives.ts'
 import type { TokenChoice } from '#store/follow/balances/compileBalances.ts'
 import type { BalanceRow } from '#store/read/balances.ts'
 import { isTip20 } from '#transform/addresses.ts'
-import { type Address, address } from '../../primitives.ts'
-import type { ListPage } from '../http/pagination.ts'
-import type { NodeReader } from './services.ts'
+import type { ListPage } from '../../http/pagination.ts'
+import type { NodeReader } from '../../services.ts'
 
 /** Tokens asked about in one request. */
 const TOKENS_MAX = 100

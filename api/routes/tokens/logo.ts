@@ -1,12 +1,12 @@
 /** GET /v1/tokens/{token}/logo. */
 import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
+import type { CuratedLogo } from '#api/operator/curatedTokens.ts'
 import { type Egress, EgressRefusedError } from '#egress.ts'
-import type { CuratedLogo } from '#store/curated/curatedTokens.ts'
 import { findTokens } from '#store/read/tokens.ts'
-import { ApiError } from '../http/errors.ts'
-import * as p from '../http/parameter.ts'
-import { rawEndpoint } from '../http/rawEndpoint.ts'
+import { ApiError } from '../../http/errors.ts'
+import * as p from '../../http/parameter.ts'
+import { rawEndpoint } from '../../http/rawEndpoint.ts'
 import type { Image, LogoCache } from './logoCache.ts'
 import { type TokenServices, tokenChainOf } from './tokens.ts'
 

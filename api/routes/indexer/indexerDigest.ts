@@ -2,12 +2,12 @@
 import { covers, intersection } from '#ingest/range.ts'
 import type { ChainId } from '#primitives.ts'
 import { newestShared } from '#store/compare/parity.ts'
-import { dataRead } from '../http/access.ts'
-import { conflict, endpoint } from '../http/endpoint.ts'
-import { ApiError } from '../http/errors.ts'
-import * as p from '../http/parameter.ts'
-import * as s from '../http/schema.ts'
-import { type ParityReads, type ReadServices, readsOf } from './services.ts'
+import { dataRead } from '../../http/access.ts'
+import { conflict, endpoint } from '../../http/endpoint.ts'
+import { ApiError } from '../../http/errors.ts'
+import * as p from '../../http/parameter.ts'
+import * as s from '../../http/schema.ts'
+import { type ParityReads, type ReadServices, readsOf } from '../../services.ts'
 
 export interface ParityServices {
   readonly parity: ReadonlyMap<ChainId, ParityReads>

@@ -1,6 +1,6 @@
 /** The operator's list of paid services: whom a transfer's memo names (api/routes/present/memo.ts). */
 import { readFileSync } from 'node:fs'
-import { SettingError } from '../errors.ts'
+import { SettingError } from '#errors.ts'
 
 /** A service to name: by its realm, a domain name compared as it is, or by that realm's fingerprint, 0x and 20 hex. */
 export type AttributedService = { readonly name: string } & (

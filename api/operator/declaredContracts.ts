@@ -1,5 +1,7 @@
 /** Contracts of the operator's own, from the settings: each event is a table of SQL and may be an activity. */
-import type { DeclaredContracts } from '#api/routes/services.ts'
+import type { DeclaredContracts } from '#api/services.ts'
+import { messageOf, SettingError } from '#errors.ts'
+import { address as toAddress } from '#primitives.ts'
 import { type DecodedTable, decodedTable } from '#query/decoded/decodedTable.ts'
 import { parseSignature } from '#query/decoded/signature.ts'
 import { relationsOf } from '#query/relations/views.ts'
@@ -7,8 +9,6 @@ import { UserQueryError } from '#query/UserQueryError.ts'
 import type { Activity } from '#transform/activities/activity.ts'
 import { declaredActivity } from '#transform/activities/declaredActivity.ts'
 import { defineEvent } from '#transform/events/event.ts'
-import { messageOf, SettingError } from '../errors.ts'
-import { address as toAddress } from '../primitives.ts'
 
 export interface DeclaredContract {
   /** Lowercase; begins the names of the contract's tables. */

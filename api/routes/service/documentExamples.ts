@@ -1,10 +1,10 @@
 /** Values for the reference's examples that exist on the chain served, so that its requests find something. */
 import { listTransfers } from '#store/read/transfers.ts'
-import { anonymous } from '../http/access.ts'
-import { selectChain } from '../http/chain.ts'
-import type { DocumentExamples } from '../http/documents.ts'
-import { ApiError } from '../http/errors.ts'
-import { type ReadServices, readsOf } from './services.ts'
+import { anonymous } from '../../http/access.ts'
+import { selectChain } from '../../http/chain.ts'
+import type { DocumentExamples } from '../../http/documents.ts'
+import { ApiError } from '../../http/errors.ts'
+import { type ReadServices, readsOf } from '../../services.ts'
 
 /** Those of the newest final transfer on the chain that a request without `chainId` gets; none while there is none. */
 export async function readDocumentExamples(

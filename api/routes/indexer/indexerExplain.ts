@@ -4,9 +4,9 @@ import { signatureCharactersMax, signaturesMax } from '#query/decoded/signature.
 import { priceOf } from '#query/price.ts'
 import type { QueryPlan } from '#query/result.ts'
 import { sqlBytesMax, sqlExample } from '#query/text.ts'
-import { command } from '../http/endpoint.ts'
-import { isRecord } from '../http/json.ts'
-import * as s from '../http/schema.ts'
+import { command } from '../../http/endpoint.ts'
+import { isRecord } from '../../http/json.ts'
+import * as s from '../../http/schema.ts'
 import {
   bodyChain,
   dollars,

@@ -1,7 +1,8 @@
 /** GET /v1/tokens and /v1/tokens/{token}, which takes an address or a symbol. */
+
+import type { CuratedTokens } from '#api/operator/curatedTokens.ts'
 import type { Address } from '#primitives.ts'
 import type { Clock } from '#runtime.ts'
-import type { CuratedTokens } from '#store/curated/curatedTokens.ts'
 import {
   findTokenAt,
   findTokens,
@@ -12,12 +13,13 @@ import {
   type TokenRow,
   type TokenWants,
 } from '#store/read/tokens.ts'
-import { endpoint } from '../http/endpoint.ts'
-import { ApiError } from '../http/errors.ts'
-import { listEndpoint } from '../http/listEndpoint.ts'
-import type { ListPage, ListResult } from '../http/pagination.ts'
-import * as p from '../http/parameter.ts'
-import * as s from '../http/schema.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { ApiError } from '../../http/errors.ts'
+import { listEndpoint } from '../../http/listEndpoint.ts'
+import type { ListPage, ListResult } from '../../http/pagination.ts'
+import * as p from '../../http/parameter.ts'
+import * as s from '../../http/schema.ts'
+import { type ReadServices, readsOf } from '../../services.ts'
 import {
   nameOf,
   presentToken,
@@ -25,8 +27,7 @@ import {
   tokenIncludes,
   tokenSchema,
   wantsOf,
-} from './present/tokenDetail.ts'
-import { type ReadServices, readsOf } from './services.ts'
+} from '../present/tokenDetail.ts'
 
 export interface TokenServices extends ReadServices {
   readonly clock: Clock

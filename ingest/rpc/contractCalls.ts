@@ -1,5 +1,5 @@
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
-import type { Address, Hash, Hex } from '../primitives.ts'
+import type { Address, Hash, Hex } from '#primitives.ts'
 
 export interface ContractCall {
   readonly to: Address

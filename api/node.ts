@@ -1,8 +1,8 @@
 import { parseAbi } from 'viem'
-import type { NodeReader } from '#api/routes/services.ts'
+import type { NodeReader } from '#api/services.ts'
+import { contractCalls } from '#ingest/rpc/contractCalls.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 import { askContracts } from '#store/follow/askContracts.ts'
-import { contractCalls } from './contractCalls.ts'
 
 /** What only a node knows, asked of the chain's own endpoints. */
 export function nodeReader(source: RpcSource): NodeReader {

@@ -4,8 +4,8 @@
  */
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { SettingError } from '../../errors.ts'
-import { type Address, address } from '../../primitives.ts'
+import { SettingError } from '#errors.ts'
+import { type Address, address } from '#primitives.ts'
 
 export interface CuratedToken {
   readonly address: Address
