@@ -2,8 +2,8 @@
 /** The program's entry: how its process is to run, and then the command line, whose code is loaded after that. */
 import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
-import { applyAllocatorSettings } from './commands/allocator.ts'
-import { countBuffersAsHeap } from './commands/externalMemory.ts'
+import { applyAllocatorSettings } from './program/process/allocator.ts'
+import { countBuffersAsHeap } from './program/process/externalMemory.ts'
 
 /** What turns answers into batches, and so fills memory with large buffers. */
 const decodingCommands = new Set(['up', 'backfill', 'verify', 'rederive'])
@@ -21,4 +21,4 @@ function keepCompiled(): void {
 if (decodingCommands.has(process.argv[2] ?? '')) applyAllocatorSettings()
 keepCompiled()
 countBuffersAsHeap()
-await import('./commands/commandLine.ts')
+await import('./program/commands/commandLine.ts')

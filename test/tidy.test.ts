@@ -59,7 +59,9 @@ test('every event, projection, activity and route file is named in its registry'
 })
 
 test('settings are read by the program, not by its stages', () => {
-  const readers = [...imports].filter(([, targets]) => targets.includes('config.ts')).map(([file]) => file)
+  const readers = [...imports]
+    .filter(([, targets]) => targets.includes('program/config.ts'))
+    .map(([file]) => file)
   // Child processes inherit the environment; that is not a setting.
   const environment = stageFiles.filter(
     (file) => !startsProcesses.test(file) && /process\.env\b/.test(read(file)),

@@ -6,9 +6,9 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
+import type { AlarmNote } from '#program/alarms/AlarmWatch.ts'
+import { AlarmWebhook } from '#program/alarms/alarmWebhook.ts'
 import { systemRuntime } from '#runtime.ts'
-import type { AlarmNote } from '../../commands/AlarmWatch.ts'
-import { AlarmWebhook } from '../../commands/alarmWebhook.ts'
 
 const secret = Buffer.alloc(32, 7)
 const nowMs = 1_700_000_000_500

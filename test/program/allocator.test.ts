@@ -11,7 +11,7 @@ import { afterAll, expect, test } from 'vitest'
 const folder = mkdtempSync(join(tmpdir(), 'millrace-allocator-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-const allocator = new URL('../../commands/allocator.ts', import.meta.url).href
+const allocator = new URL('../../program/process/allocator.ts', import.meta.url).href
 const script = join(folder, 'script.mjs')
 writeFileSync(
   script,

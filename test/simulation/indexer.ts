@@ -1,5 +1,5 @@
 /**
- * One simulated process: the real lease, source, verification, decoding, lanes and sink, put together as chain.ts does, over
+ * One simulated process: the real lease, source, verification, decoding, lanes and sink, put together as program/chain/chain.ts does, over
  * simulated stores and nodes. Killing it drops everything in memory; what it had sent may still arrive.
  */
 import { alignedSource } from '#ingest/alignedSource.ts'

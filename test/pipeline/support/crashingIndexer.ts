@@ -1,6 +1,7 @@
 /** Child process: indexes a node into given engines until it has caught up, or until its failpoint kills it. */
 import { createSource } from '#ingest/rpc/rpcSource.ts'
 import { hash } from '#primitives.ts'
+import { Chain } from '#program/chain/chain.ts'
 import { systemRuntime } from '#runtime.ts'
 import { adoptClickHouse } from '#store/clickhouse/adopt.ts'
 import { openClickHouse } from '#store/clickhouse/client.ts'
@@ -8,7 +9,6 @@ import { migrateApp, migrateChain, migrateClickHouse } from '#store/maintain/mig
 import { openPostgres } from '#store/postgres.ts'
 import { silentLogger } from '#telemetry.ts'
 import type { Checks } from '#transform/profile.ts'
-import { Chain } from '../../../chain.ts'
 
 /** What the parent hands over, as JSON in the environment. */
 export interface IndexerTask {

@@ -1,6 +1,7 @@
 /** A recorded chain put together as the program does it, on databases given by address. */
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
+import { Chain, type ChainLimits } from '#program/chain/chain.ts'
 import { type Runtime, systemRuntime } from '#runtime.ts'
 import { adoptClickHouse } from '#store/clickhouse/adopt.ts'
 import { openClickHouse } from '#store/clickhouse/client.ts'
@@ -12,7 +13,6 @@ import { type Logger, silentLogger } from '#telemetry.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { decodeRange } from '#transform/decode/decodeRange.ts'
 import type { Checks } from '#transform/profile.ts'
-import { Chain, type ChainLimits } from '../../../chain.ts'
 import type { FreshDatabase } from '../../support/engines.ts'
 import { type RecordedChain, recordedSource } from '../../support/recordedChain.ts'
 

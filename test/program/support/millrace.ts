@@ -9,7 +9,7 @@ import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import type { StatusReport } from '#api/routes/service/status.ts'
 import { devChainFiles } from '#local/devchain/devChainRecord.ts'
-import { settings } from '../../../config.ts'
+import { settings } from '#program/config.ts'
 
 export type Environment = Readonly<Record<string, string>>
 

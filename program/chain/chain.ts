@@ -1,0 +1,218 @@
+/**
+ * One chain at work: source, worker threads, stores and lanes put together. The way of a block is
+ * `ingest/lanes/converge.ts` (fetch, check, append) -> `transform/decode/decodeRange.ts` (verify, decode, encode, in a worker)
+ * -> `store/ledger/headSink.ts` (commit) -> `store/clickhouse/lane.ts` (follow) -> `api/routes` (read).
+ * `program/chain/ChainWriter.ts` is the half that writes, while the lease is ours.
+ */
+
+import { messageOf } from '#errors.ts'
+import { alignedSource } from '#ingest/alignedSource.ts'
+import { backoffMs, laneBackoff, problemOf, remedyOf } from '#ingest/backoff.ts'
+import { ByteBudget } from '#ingest/byteBudget.ts'
+import { visitListed } from '#ingest/failpoints.ts'
+import type { HistoryProgress } from '#ingest/lanes/progress.ts'
+import { acquireLease, FencedOutError, type LeaseOptions, waitForLease } from '#ingest/lease.ts'
+import { type BlockRange, covers } from '#ingest/range.ts'
+import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
+import type { Source } from '#ingest/source.ts'
+import { drawSenderSample } from '#ingest/verify/senderSample.ts'
+import { BatchCache } from '#store/clickhouse/batchCache.ts'
+import { PARTITION_BLOCKS } from '#store/clickhouse/lane.ts'
+import { type AuditStatus, nothingAudited } from '#store/compare/Audit.ts'
+import type { FollowerStatus } from '#store/follow/driver.ts'
+import { ChainState } from '#store/ledger/chainState.ts'
+import { CommitBell } from '#store/ledger/commits.ts'
+import { chainLease, postgresLeases } from '#store/ledger/leases.ts'
+import { schemaOf } from '#store/sql.ts'
+import { createDecodePool } from '#transform/decode/decodePool.ts'
+import type { ChainProfile } from '#transform/profile.ts'
+import type { ChainActivity, LaneStatus } from './activity.ts'
+import { ChainWriter } from './ChainWriter.ts'
+import { type ChainOptions, usualLimits } from './options.ts'
+import type { Writing } from './writing.ts'
+
+export type { ChainLimits, ChainOptions } from './options.ts'
+
+/** A chain being indexed by this process. */
+export class Chain {
+  readonly state: ChainState
+  readonly source: Source
+  readonly profile: ChainProfile
+  /** Where head and finality stood when the program started: caught up means past these. */
+  startTarget: { readonly head: number; readonly finalized: number } | null = null
+  readonly #options: ChainOptions
+  readonly #activity: ChainActivity = {
+    head: { state: 'running', problem: null },
+    history: { state: 'idle', problem: null },
+    historyProgress: null,
+  }
+  readonly #writing: Writing
+  readonly #stop = new AbortController()
+  /** The one that writes now, or wrote last. */
+  #writer: ChainWriter | null = null
+  #running: Promise<unknown> = Promise.resolve()
+
+  constructor(options: ChainOptions) {
+    const { identity, workerThreads, log } = options
+    const { chainId, headerRule } = identity
+    this.#options = options
+    this.source = alignedSource(options.source, PARTITION_BLOCKS)
+    this.profile = { chainId, kind: options.kind, headerRule, checks: options.checks }
+    this.state = new ChainState({
+      chainId,
+      schema: schemaOf(chainId),
+      startBlock: identity.startBlock,
+      postgres: options.postgres,
+      bell: new CommitBell(),
+    })
+    const limits = { ...usualLimits, ...options.limits }
+    const senders = drawSenderSample(options.runtime.random, limits.sendersOneIn)
+    const pool = createDecodePool({ threads: workerThreads, profile: this.profile, log })
+    this.#writing = {
+      options,
+      limits,
+      source: this.source,
+      pool,
+      decode: (raw, signal) => pool.decode(raw, signal, senders),
+      cache: new BatchCache(limits.cacheBytesMax),
+      budget: new ByteBudget(limits.inFlightBytesMax),
+      state: this.state,
+      activity: this.#activity,
+    }
+  }
+
+  get headStatus(): LaneStatus {
+    return this.#activity.head
+  }
+
+  get historyStatus(): LaneStatus {
+    return this.#activity.history
+  }
+
+  get historyProgress(): HistoryProgress | null {
+    return this.#activity.historyProgress
+  }
+
+  get clickhouseStatus(): { readonly state: string; readonly problem: string | null } {
+    return this.#writer?.clickhouseLane.status ?? { state: 'running', problem: null }
+  }
+
+  /** Null where the operator wants none; one that waits while another process writes. */
+  get audit(): AuditStatus | null {
+    if (this.#options.auditPercentPerDay === undefined) return null
+    return this.#writer?.audit?.status ?? nothingAudited
+  }
+
+  /** Folds and balances; none while another process writes. */
+  get followers(): readonly FollowerStatus[] {
+    return this.#writer?.followers.status ?? []
+  }
+
+  /** The chain's nodes, for the few reads the stores cannot answer. */
+  get nodes(): RpcSource {
+    return this.#options.source
+  }
+
+  /** What an operator should know of the chain's endpoints. */
+  get notes(): readonly string[] {
+    return this.#options.source.notes
+  }
+
+  /** Why Postgres cannot be read now, or null. */
+  get storeProblem(): string | null {
+    return this.state.problem
+  }
+
+  /** Starts every lane as soon as the lease is ours; until then another process writes and this one reads. */
+  async start(): Promise<void> {
+    await this.state.refresh()
+    const reading = this.state.follow(this.#options.runtime.clock, this.#stop.signal)
+    this.#running = Promise.all([reading, this.#write()])
+  }
+
+  /**
+   * Brings both stores to cover `range` and returns; nothing is followed.
+   * @throws LeaseHeldError when another process writes this chain, ChainStoppedError
+   */
+  async fill(range: BlockRange, stop: AbortSignal): Promise<void> {
+    this.#writer = await ChainWriter.open(this.#writing, await acquireLease(this.#leaseOptions()))
+    await this.#writer.fill(range, AbortSignal.any([this.#stop.signal, stop]))
+  }
+
+  /** Ends every lane at its next safe point and gives the lease back. */
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    await this.#running
+    await this.#writer?.lease.release().catch(() => {})
+    await this.#writing.pool.close()
+    await this.source.close()
+  }
+
+  /** Caught up: both stores cover what the chain had when the program started (ClickHouse: what was final). */
+  caughtUp(scope: 'all' | 'head'): boolean {
+    const target = this.startTarget
+    if (!target) return false
+    const { startBlock } = this.state
+    const postgres = this.state.coverage('postgres')
+    if (scope === 'head') return this.state.tip >= target.head
+    const needed = { from: startBlock, to: target.head }
+    const final = { from: startBlock, to: target.finalized }
+    return (
+      (needed.to < needed.from || covers(postgres, needed)) &&
+      (final.to < final.from || covers(this.state.coverage('clickhouse'), final))
+    )
+  }
+
+  /** Writes whenever the lease is ours. A store that is away for long costs the lease; then it is asked for again. */
+  async #write(): Promise<void> {
+    const stop = this.#stop.signal
+    for (let failures = 0; !stop.aborted; ) {
+      try {
+        this.startTarget ??= await this.#readStartTarget()
+        const lease = await waitForLease(this.#leaseOptions(), stop)
+        this.#writer = await ChainWriter.open(this.#writing, lease)
+        failures = 0
+        await this.#writer.run(stop)
+        if (!lease.lost.aborted) return
+      } catch (error) {
+        if (stop.aborted || !(await this.#mayTryAgain(error, ++failures))) return
+      }
+    }
+  }
+
+  /** Says what went wrong, and waits; false when a person has to act first. */
+  async #mayTryAgain(error: unknown, failures: number): Promise<boolean> {
+    const { runtime, log } = this.#options
+    const { chainId } = this.state
+    const mayPass = error instanceof FencedOutError || remedyOf(error) !== 'stop'
+    this.#activity.head = { state: mayPass ? 'waiting' : 'stopped', problem: messageOf(error) }
+    if (!mayPass) {
+      log.error({ chainId, ...problemOf(error) }, 'the chain stopped')
+      return false
+    }
+    const waitMs = backoffMs(failures, laneBackoff, runtime.random)
+    log.warn({ chainId, failures, waitMs, ...problemOf(error) }, 'the chain will try again')
+    await this.#writer?.lease.release().catch(() => {})
+    await runtime.clock.sleep(waitMs, this.#stop.signal).catch(() => {})
+    return true
+  }
+
+  async #readStartTarget() {
+    const { head, finalized } = await this.source.head(this.#stop.signal)
+    this.state.sawHead(head.number)
+    return { head: head.number, finalized }
+  }
+
+  #leaseOptions(): LeaseOptions {
+    const { identity, postgres, runtime, log, holder } = this.#options
+    return {
+      store: postgresLeases(postgres),
+      name: chainLease(identity.chainId),
+      holder,
+      ttlMs: this.#writing.limits.leaseMs,
+      runtime,
+      log,
+      failpoint: visitListed(runtime.failpoint),
+    }
+  }
+}

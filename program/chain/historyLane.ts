@@ -1,0 +1,90 @@
+/** Fills what lies below the head lane, chunk by chunk, into Postgres. */
+
+import { messageOf } from '#errors.ts'
+import { visitListed } from '#ingest/failpoints.ts'
+import { fillHistory, type HistoryEvent } from '#ingest/lanes/history.ts'
+import { type BlockRange, blockCount, covers } from '#ingest/range.ts'
+import type { PostgresHistorySink } from '#store/ledger/historySink.ts'
+import { historyTarget } from '#store/ledger/ledger.ts'
+import { aheadOf, type Writing, wake } from './writing.ts'
+
+/** Two chunks keep both cores busy: one decodes while the other commits. */
+const CHUNKS_IN_FLIGHT = 2
+/** How long until history is looked at again; the head lane leaves more of it when it seals a segment. */
+const HISTORY_IDLE_MS = 1_000
+
+/** History is whatever the head lane's segment leaves below it; a sealed segment leaves more. Until aborted. */
+export async function keepHistory(
+  writing: Writing,
+  sink: PostgresHistorySink,
+  signal: AbortSignal,
+): Promise<void> {
+  const { options, state, activity } = writing
+  const { runtime, log } = options
+  activity.history = { state: 'idle', problem: null }
+  while (!signal.aborted) {
+    const target = await missingHistory(writing).catch(() => null)
+    if (!target) {
+      await runtime.clock.sleep(HISTORY_IDLE_MS, signal).catch(() => {})
+      continue
+    }
+    try {
+      activity.history = { state: 'filling', problem: null }
+      await fill(writing, sink, target, signal)
+      activity.history = { state: 'idle', problem: null }
+      wake(writing)
+      await state.refresh().catch(() => {})
+    } catch (error) {
+      if (signal.aborted) return
+      activity.history = { state: 'stopped', problem: messageOf(error) }
+      log.error({ chainId: state.chainId, error: messageOf(error) }, 'history stopped')
+      return
+    }
+  }
+}
+
+/** Fills the part of `range` that lies below the head lane. @throws what stops a chunk for good */
+export async function fillRange(
+  writing: Writing,
+  sink: PostgresHistorySink,
+  range: BlockRange,
+  signal: AbortSignal,
+): Promise<void> {
+  const { options, state } = writing
+  const target = await historyTarget(options.postgres, state.chainId, range.from)
+  const history = { from: range.from, to: Math.min(range.to, target.to) }
+  if (blockCount(history) > 0) await fill(writing, sink, history, signal)
+}
+
+function fill(
+  writing: Writing,
+  sink: PostgresHistorySink,
+  target: BlockRange,
+  signal: AbortSignal,
+): Promise<void> {
+  const { options, source, decode } = writing
+  const { runtime, log } = options
+  const failpoint = visitListed(runtime.failpoint)
+  const lane = { source, decode, failpoint, lane: 'history' as const, sink }
+  const observe = (event: HistoryEvent) => observeHistory(writing, event)
+  return fillHistory(
+    lane,
+    target,
+    { runtime, log, ahead: aheadOf(writing), chunksMax: CHUNKS_IN_FLIGHT, observe },
+    signal,
+  )
+}
+
+function observeHistory(writing: Writing, event: HistoryEvent): void {
+  const { activity } = writing
+  if (event.type === 'progress') activity.historyProgress = event.progress
+  if (event.type === 'waiting') activity.history = { state: 'filling', problem: event.problem.message }
+  if (event.type === 'attached') wake(writing)
+}
+
+/** Null while there is nothing to fill. */
+async function missingHistory({ options, state }: Writing): Promise<BlockRange | null> {
+  const { postgres, identity } = options
+  const target = await historyTarget(postgres, identity.chainId, identity.startBlock)
+  return blockCount(target) > 0 && !covers(state.coverage('postgres'), target) ? target : null
+}

@@ -1,0 +1,212 @@
+/** `millrace up`: index, serve and show, in one process, until asked to stop. */
+
+import { LiveHub } from '#api/live/hub.ts'
+import { nodeReader } from '#api/node.ts'
+import { type AttributedService, readAttributions } from '#api/operator/attributions.ts'
+import { type CuratedTokens, curatedTokensDefault, readCuratedTokens } from '#api/operator/curatedTokens.ts'
+import { declareContracts } from '#api/operator/declaredContracts.ts'
+import { endpoints, type RouteServices, readDocumentExamples } from '#api/routes/index.ts'
+import { attributionNames } from '#api/routes/present/memo.ts'
+import { LogoCache } from '#api/routes/tokens/logoCache.ts'
+import { tokenNamesOf } from '#api/routes/tokens/tokens.ts'
+import { assertAddressFree, closeServer, createServer, listen } from '#api/server.ts'
+import type { ChainReads, DeclaredContracts } from '#api/services.ts'
+import type { Screen } from '#console/screen.ts'
+import { Egress } from '#egress.ts'
+import { type ChainId, chainId } from '#primitives.ts'
+import type { Runtime } from '#runtime.ts'
+import { readSecret } from '#store/secrets.ts'
+import type { Logger } from '#telemetry.ts'
+import { openAlarms } from '../alarms/openAlarms.ts'
+import type { Chain } from '../chain/chain.ts'
+import { runTrafficOn } from '../chains.ts'
+import type { ChainConfig, Config } from '../config.ts'
+import { openParity, parityStatusOf } from '../parity.ts'
+import { aborted, assertNotInterrupted, InterruptedError } from '../process/stopSignal.ts'
+import { openProgram, type Program } from '../program.ts'
+import { checkAllWalls, keepWallsChecked, openQueryEngines } from '../queryEngines.ts'
+import { createStatusSource } from '../status.ts'
+import { startView } from './view.ts'
+
+export interface UpOptions {
+  readonly runtime: Runtime
+  readonly log: Logger
+  /** Ends the program. */
+  readonly stop: AbortSignal
+  readonly screen: Screen
+}
+
+/** Runs until `stop` aborts. @throws what prevents the start, each error naming its setting */
+export async function up(config: Config, options: UpOptions): Promise<void> {
+  try {
+    await assertAddressFree(config.host, config.port)
+    await index(config, options)
+  } catch (error) {
+    // Asked to end while it started: that is no failure.
+    if (!(error instanceof InterruptedError)) throw error
+  }
+}
+
+async function index(config: Config, options: UpOptions): Promise<void> {
+  const { runtime, log, stop } = options
+  const lists = readLists(config)
+  const program = await openProgram(config, runtime, log, stop)
+  const ending = new AbortController()
+  const started: Chain[] = []
+  const traffic = runTrafficOn(program.reachable, runtime, log, ending.signal)
+  try {
+    for (const chain of program.chains) {
+      await chain.start()
+      started.push(chain)
+    }
+    await serve(config, program, lists, options)
+  } finally {
+    ending.abort()
+    await traffic
+    for (const chain of started.toReversed()) await chain.stop()
+    await program.close()
+  }
+}
+
+interface Lists {
+  readonly curatedTokens: CuratedTokens
+  readonly attributions: readonly AttributedService[]
+  readonly contracts: ReadonlyMap<ChainConfig, DeclaredContracts>
+}
+
+/** The operator's own lists, before anything is opened. @throws SettingError */
+function readLists({ tokenlist, attributions, chains }: Config): Lists {
+  return {
+    curatedTokens: readCuratedTokens('TOKENLIST', tokenlist ?? curatedTokensDefault),
+    attributions: attributions ? readAttributions('ATTRIBUTIONS', attributions) : [],
+    contracts: new Map(chains.map((chain) => [chain, declareContracts(chain.contracts)])),
+  }
+}
+
+/** Answers requests until `stop` aborts or an engine is lost for good. */
+async function serve(
+  config: Config,
+  program: Program,
+  { curatedTokens, attributions, contracts }: Lists,
+  options: UpOptions,
+): Promise<void> {
+  const { runtime, log, stop, screen } = options
+  const { postgres, lost } = program.engines
+  const { clock } = runtime
+  const shutdown = new AbortController()
+  const declared = declaredOf(program, contracts)
+  const sql = await openQueryEngines(
+    program.engines,
+    program.chains,
+    (id) => declared.get(id) ?? nothingDeclared,
+    runtime,
+    log,
+  )
+  assertNotInterrupted(stop)
+  await checkAllWalls(sql, program.chains, log)
+  const walls = keepWallsChecked(sql, program.chains, runtime, log, shutdown.signal)
+  const chains = readsOf(program, declared)
+  const parity = openParity(program.engines, program.chains, runtime, log)
+  const comparing = parity.run(shutdown.signal)
+  const alarms = openAlarms(config, program.chains, parity, options, shutdown.signal)
+  const status = createStatusSource({
+    chains: program.chains,
+    postgres,
+    runtime,
+    notes: notesOf(config),
+    parityOf: ({ state }) => parityStatusOf(parity, chainId(state.chainId)),
+    alarms: alarms.watch,
+  })
+  const services: RouteServices = {
+    chains,
+    sql,
+    live: new LiveHub({ chains, engines: sql, clock, log }),
+    status,
+    parity: parity.reads,
+    clock,
+    shutdown: shutdown.signal,
+    attributionNames: attributionNames(attributions),
+    tokenNames: tokenNamesOf(chains, curatedTokens),
+    curatedTokens,
+    egress: new Egress(),
+    logoCache: new LogoCache(clock),
+  }
+  const app = await createServer({
+    endpoints,
+    services,
+    chains: program.chains.map((chain) => chainId(chain.state.chainId)),
+    cursorKeys: [await readSecret(postgres, 'cursor')],
+    clock,
+    log,
+    shutdown: shutdown.signal,
+    freshness: freshnessOf(program.chains, runtime),
+    readExamples: (signal) => readDocumentExamples(services, signal),
+  })
+  const address = await listen(app, config.host, config.port)
+  const view = startView({ status, address, clock, screen, signal: shutdown.signal })
+  try {
+    await Promise.race([lost, aborted(stop)])
+    screen.print('Ending: what is under way is finished first. The next start goes on from here.')
+  } finally {
+    await closeServer(app, shutdown, { clock, log })
+    await walls
+    await comparing
+    await alarms.ended
+    await Promise.all([sql.postgres.close(), sql.clickhouse.close()])
+    await view
+  }
+}
+
+const nothingDeclared: DeclaredContracts = { tables: [], activities: [] }
+
+const declaredOf = (
+  { reachable }: Program,
+  contracts: Lists['contracts'],
+): ReadonlyMap<number, DeclaredContracts> =>
+  new Map(reachable.map(({ chainId: id, config }) => [id, contracts.get(config) ?? nothingDeclared]))
+
+function readsOf(
+  program: Program,
+  declared: ReadonlyMap<number, DeclaredContracts>,
+): ReadonlyMap<ChainId, ChainReads> {
+  return new Map(
+    program.chains.map((chain) => {
+      const id = chainId(chain.state.chainId)
+      const reads = {
+        chainId: id,
+        kind: chain.profile.kind,
+        postgres: program.engines.postgres,
+        state: chain.state,
+        node: nodeReader(chain.nodes),
+        declared: declared.get(id) ?? nothingDeclared,
+      }
+      return [id, reads]
+    }),
+  )
+}
+
+function freshnessOf(chains: readonly Chain[], { clock }: Runtime) {
+  const stateOf = (id: ChainId) => {
+    const chain = chains.find((candidate) => candidate.state.chainId === id)
+    if (!chain) throw new Error(`chain ${id} is not served`)
+    return chain.state
+  }
+  const known = (height: number) => (height < 0 ? null : height)
+  return {
+    read: (id: ChainId) => {
+      const { tip, finalized, head } = stateOf(id)
+      return { indexedBlock: known(tip), finalizedBlock: known(finalized), headBlock: known(head) }
+    },
+    waitForBlock: (id: ChainId, block: number, signal: AbortSignal) =>
+      stateOf(id).waitForBlock(block, clock, signal),
+  }
+}
+
+function notesOf(config: Config): string[] {
+  const open = config.host === '127.0.0.1' || config.host === 'localhost' || config.host === '::1'
+  return [
+    open
+      ? 'access is open: quotas, keys and payment are not configured (the API listens on loopback only)'
+      : 'access is open on a public address: quotas, keys and payment are not configured',
+  ]
+}

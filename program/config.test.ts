@@ -1,0 +1,207 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { SettingError } from '#errors.ts'
+import { readConfig, settings, usualWorkerThreads } from './config.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'millrace-test-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+function configFile(content: unknown): string {
+  const path = join(folder, 'config.json')
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content))
+  return path
+}
+
+/** The setting and the text of the refusal. */
+function refusalOf(env: Record<string, string>): { setting: string; message: string } {
+  try {
+    readConfig(env)
+  } catch (error) {
+    if (error instanceof SettingError) return { setting: error.setting, message: error.message }
+    throw error
+  }
+  throw new Error('the settings were accepted')
+}
+
+test('nothing set is one local chain on embedded engines, on loopback', () => {
+  expect(readConfig({})).toEqual({
+    port: 8080,
+    host: '127.0.0.1',
+    dataDir: '.millrace',
+    databaseUrl: null,
+    clickhouseUrl: null,
+    clickhouseReaderUrl: null,
+    clickhouseCluster: null,
+    chains: [
+      { chainId: null, rpcUrls: [], startBlock: 0, checks: 'roots', contracts: [], finalityDepth: 64 },
+    ],
+    tokenlist: null,
+    attributions: null,
+    alarms: null,
+    auditPercentPerDay: 1,
+    logLevel: 'info',
+    workerThreads: usualWorkerThreads(availableParallelism()),
+    failpoints: '',
+  })
+  expect(readConfig({ PORT: ' ', RPC_URL: '' })).toEqual(readConfig({}))
+})
+
+test('two threads decode where more than two cores are, else one, or as many as are asked for', () => {
+  expect([1, 2, 3, 64].map(usualWorkerThreads)).toEqual([1, 1, 2, 2])
+  expect(readConfig({ WORKER_THREADS: '5' }).workerThreads).toBe(5)
+})
+
+test('endpoints of one chain are separated by commas', () => {
+  const [chain] = readConfig({ RPC_URL: 'http://a.example, wss://b.example/key,', START_BLOCK: '7' }).chains
+  expect(chain).toMatchObject({ rpcUrls: ['http://a.example', 'wss://b.example/key'], startBlock: 7 })
+})
+
+test.each([
+  ['PORT', '65536'],
+  ['PORT', '80.5'],
+  ['PORT', 'http'],
+  ['RPC_URL', 'node.example:8545'],
+  ['RPC_URL', 'http://fine.example,ftp://secret-key.example'],
+  ['DATABASE_URL', 'mysql://secret-key@host/db'],
+  ['ALARM_URL', 'ftp://secret-key.example'],
+  ['ALARM_SECRET', 'whsec_c2VjcmV0LWtleQ=='],
+  ['AUDIT_PERCENT', '101'],
+  ['CLICKHOUSE_URL', 'tcp://secret-key@host:9000'],
+  ['START_BLOCK', '-1'],
+  ['START_BLOCK', 'latest'],
+  ['FINALITY_DEPTH', '1e9'],
+  ['VERIFY', 'none'],
+  ['WORKER_THREADS', '0'],
+  ['LOG_LEVEL', 'loud'],
+])('%s=%s is refused by name, and an address is never repeated', (name, value) => {
+  const { setting, message } = refusalOf({ [name]: value })
+  expect(setting).toBe(name)
+  expect(message.startsWith(`${name}: `)).toBe(true)
+  expect(message).not.toContain('secret-key')
+  expect(message).not.toContain('\n')
+})
+
+test('a file names several chains, each with its own endpoints and rules', () => {
+  const CONFIG = configFile({
+    chains: [
+      { chainId: 4217, rpcUrls: ['http://a.example'], startBlock: 5, finalityDepth: 2, checks: 'links' },
+      { chainId: 42431, rpcUrls: ['http://b.example'] },
+      { chainId: 1337 },
+    ],
+  })
+  expect(readConfig({ CONFIG, RPC_URL: 'ignored', VERIFY: 'ignored' }).chains).toEqual([
+    {
+      chainId: 4217,
+      rpcUrls: ['http://a.example'],
+      startBlock: 5,
+      finalityDepth: 2,
+      checks: 'links',
+      contracts: [],
+    },
+    {
+      chainId: 42431,
+      rpcUrls: ['http://b.example'],
+      startBlock: 0,
+      finalityDepth: 64,
+      checks: 'roots',
+      contracts: [],
+    },
+    { chainId: 1337, rpcUrls: [], startBlock: 0, finalityDepth: 64, checks: 'roots', contracts: [] },
+  ])
+})
+
+const shop = { name: 'shop', events: ['Sold(address indexed buyer, uint256 price)'] }
+const withContracts = (contracts: unknown) => ({ chains: [{ chainId: 1, contracts }] })
+
+test('a chain may have contracts of the operator’s own', () => {
+  const address = `0x${'Ab'.repeat(20)}`
+  const event = { signature: 'Opened(address owner)', activity: 'Shop opened' }
+  const CONFIG = configFile(withContracts([shop, { name: 'mall', address, events: [event] }]))
+  expect(readConfig({ CONFIG }).chains[0]?.contracts).toEqual([
+    { name: 'shop', address: null, events: [{ signature: shop.events[0], activity: null }] },
+    { name: 'mall', address: address.toLowerCase(), events: [event] },
+  ])
+})
+
+test.each<[string, unknown, string]>([
+  ['no JSON', '{"chains": [{"rpcUrls": ["http://secret-key.example"]', 'is not JSON'],
+  ['no chains', {}, 'no list `chains`'],
+  ['an empty list', { chains: [] }, 'no list `chains`'],
+  ['an unknown field beside them', { chains: [{ chainId: 1 }], port: 1 }, 'unknown field `port`'],
+  [
+    'an unknown field of a chain',
+    { chains: [{ chainId: 1, rpcUrl: 'x' }] },
+    'chains[0]: has an unknown field `rpcUrl`',
+  ],
+  ['a chain without its id', { chains: [{}] }, 'chains[0].chainId'],
+  ['a chain named twice', { chains: [{ chainId: 1 }, { chainId: 1 }] }, 'named twice'],
+  ['a chain that is none', { chains: [7] }, 'chains[0]: is not an object'],
+  [
+    'endpoints that are no list',
+    { chains: [{ chainId: 1, rpcUrls: 'x' }] },
+    'chains[0].rpcUrls: is not a list',
+  ],
+  [
+    'an endpoint that is no address',
+    { chains: [{ chainId: 1, rpcUrls: ['secret-key'] }] },
+    'chains[0].rpcUrls',
+  ],
+  ['contracts that are no list', withContracts({}), 'chains[0].contracts: is not a list'],
+  ['a contract without a name', withContracts([{ events: ['E()'] }]), 'contracts[0].name: is not up to 31'],
+  ['a contract of a bad name', withContracts([{ name: 'My Shop', events: ['E()'] }]), 'contracts[0].name'],
+  [
+    'a contract of a bad address',
+    withContracts([{ ...shop, address: '0x12' }]),
+    'contracts[0].address: is not 0x and',
+  ],
+  [
+    'a contract without events',
+    withContracts([{ name: 'shop', events: [] }]),
+    'contracts[0].events: is not a list',
+  ],
+  ['a contract named twice', withContracts([shop, shop]), 'contracts: names `shop` twice'],
+  [
+    'an unknown field of a contract',
+    withContracts([{ ...shop, abi: [] }]),
+    'contracts[0]: has an unknown field `abi`',
+  ],
+  [
+    'an unknown field of an event',
+    withContracts([{ name: 'shop', events: [{ signature: 'E()', table: 'x' }] }]),
+    'events[0]: has an unknown field `table`',
+  ],
+  [
+    'an event without a signature',
+    withContracts([{ name: 'shop', events: [{ activity: 'Sold' }] }]),
+    'events[0].signature: is not a text',
+  ],
+  [
+    'an activity without a title',
+    withContracts([{ name: 'shop', events: [{ signature: 'E()', activity: '' }] }]),
+    'events[0].activity',
+  ],
+  ['unknown checks', { chains: [{ chainId: 1, checks: 'all' }] }, 'chains[0].checks'],
+])('a file with %s is refused', (_what, content, expected) => {
+  const { setting, message } = refusalOf({ CONFIG: configFile(content) })
+  expect(setting).toMatch(/^CONFIG/)
+  expect(message).toContain(expected)
+  expect(message).not.toContain('secret-key')
+})
+
+test('a file that is not there is told', () => {
+  expect(refusalOf({ CONFIG: join(folder, 'absent.json') }).message).toMatch(
+    /^CONFIG: .*absent\.json cannot be read .*ENOENT/,
+  )
+})
+
+test('every setting that is read is in the reference', () => {
+  const asked = new Set<string>()
+  const env = new Proxy({}, { get: (_target, name) => void asked.add(String(name)) })
+  readConfig(env)
+  // FAILPOINT is for tests of crashes.
+  expect([...asked].filter((name) => name !== 'FAILPOINT').sort()).toEqual(
+    settings.map(({ name }) => name).sort(),
+  )
+})

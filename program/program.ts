@@ -1,0 +1,120 @@
+/** The parts of a running program, opened in order and closed in reverse: directory, nodes, engines, chains. */
+import { randomUUID } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { contractCalls } from '#ingest/rpc/contractCalls.ts'
+import { openDataDir } from '#local/engines/dataDir.ts'
+import { replaceClickHouseViews, replacePostgresViews } from '#query/relations/views.ts'
+import type { Runtime } from '#runtime.ts'
+import { adoptClickHouse } from '#store/clickhouse/adopt.ts'
+import { type ChainIdentity, readChainIdentity } from '#store/ledger/ledger.ts'
+import { assertProjectionsCurrent } from '#store/ledger/projectionVersions.ts'
+import { dropChain } from '#store/maintain/dropChain.ts'
+import { migrateApp, migrateChain, migrateClickHouse } from '#store/maintain/migrate.ts'
+import { schemaOf } from '#store/sql.ts'
+import type { Logger } from '#telemetry.ts'
+import { Chain } from './chain/chain.ts'
+import { identifyChain, kindOf, type ReachableChain, reachChains } from './chains.ts'
+import type { Config } from './config.ts'
+import { type Engines, startEngines } from './engines.ts'
+import { assertNotInterrupted } from './process/stopSignal.ts'
+
+export interface Program {
+  readonly engines: Engines
+  readonly reachable: readonly ReachableChain[]
+  readonly chains: readonly Chain[]
+  /** Closes what was opened, newest first. Chains are stopped before by whoever started them. */
+  close(): Promise<void>
+}
+
+/** Opens everything a writer of chains needs; nothing is indexed yet. @throws InterruptedError when `stop` aborts */
+export async function openProgram(
+  config: Config,
+  runtime: Runtime,
+  log: Logger,
+  stop: AbortSignal = new AbortController().signal,
+): Promise<Program> {
+  const opened: (() => Promise<void> | void)[] = []
+  const close = async () => {
+    for (const end of opened.splice(0).toReversed()) await end()
+  }
+  try {
+    const dataDir = openDataDir(config.dataDir)
+    opened.push(() => dataDir.release())
+    const reachable = await reachChains(config, dataDir.path, runtime, log)
+    for (const { devChain } of reachable) if (devChain) opened.push(() => devChain.stop())
+    assertNotInterrupted(stop)
+    const chainIds = reachable.map(({ chainId }) => chainId)
+    const engines = await startEngines(config, dataDir, chainIds, runtime, log)
+    opened.push(() => engines.close())
+    assertNotInterrupted(stop)
+    await migrateApp(engines.postgres)
+    const holder = installationId(dataDir.path)
+    const chains: Chain[] = []
+    for (const one of reachable) chains.push(await openChain(config, one, engines, holder, runtime, log))
+    return { engines, reachable, chains, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+async function openChain(
+  config: Config,
+  reachable: ReachableChain,
+  engines: Engines,
+  holder: string,
+  runtime: Runtime,
+  log: Logger,
+): Promise<Chain> {
+  const { postgres, clickhouse, clickhouseRowsFolder, viewSecurity } = engines
+  const { chainId, source } = reachable
+  // A lease of ours is that of a program which was killed: the data directory has one at a time.
+  await migrateChain(postgres, chainId, holder)
+  if (reachable.devChain) await dropLostGeneration(reachable, engines, log)
+  await assertProjectionsCurrent(postgres.pool, schemaOf(chainId))
+  const identity = await identifyChain(reachable, postgres)
+  await migrateClickHouse(clickhouse, chainId, { cluster: config.clickhouseCluster })
+  await replacePostgresViews(postgres, chainId)
+  await replaceClickHouseViews(clickhouse, chainId, viewSecurity)
+  if ((await adoptClickHouse(postgres, clickhouse, chainId)) === 'rebuilding')
+    log.info({ chainId }, 'ClickHouse is empty; it is filled from what Postgres holds')
+  return new Chain({
+    identity,
+    kind: kindOf(chainId),
+    checks: reachable.config.checks,
+    source,
+    postgres,
+    clickhouse,
+    clickhouseRowsFolder,
+    callContracts: contractCalls(source),
+    workerThreads: config.workerThreads,
+    ...(config.auditPercentPerDay !== null && { auditPercentPerDay: config.auditPercentPerDay }),
+    holder,
+    runtime,
+    log,
+  })
+}
+
+/**
+ * A dev chain that was lost begins anew with another genesis; what is held of the old one describes nothing any more. Never
+ * done for a chain given by RPC_URL: there another genesis is an error.
+ */
+async function dropLostGeneration(reachable: ReachableChain, engines: Engines, log: Logger): Promise<void> {
+  const { chainId, genesisHash } = reachable
+  const known: ChainIdentity | null = await readChainIdentity(engines.postgres, chainId)
+  if (!known || known.genesisHash === genesisHash) return
+  log.warn(
+    { chainId, held: known.genesisHash, now: genesisHash },
+    'the dev chain began anew: dropping the old one’s data',
+  )
+  await dropChain(engines.postgres, engines.clickhouse, chainId)
+  await migrateChain(engines.postgres, chainId)
+}
+
+/** Who we are to other programs on the same databases: fixed per data directory, so that a restart is the same holder. */
+export function installationId(dataDir: string): string {
+  const path = join(dataDir, 'installation')
+  if (!existsSync(path)) writeFileSync(path, randomUUID(), { mode: 0o600 })
+  return readFileSync(path, 'utf8').trim()
+}

@@ -1,0 +1,144 @@
+/** What the program knows of itself, for /status, /ready and the terminal view. */
+
+import { isoSeconds } from '#api/http/schema.ts'
+import type { ChainStatus, ReadyScope, StatusReport, StatusSource } from '#api/routes/service/status.ts'
+import { newestSegment } from '#ingest/range.ts'
+import program from '#package.json' with { type: 'json' }
+import type { Runtime } from '#runtime.ts'
+import type { ParityStatus } from '#store/compare/ParityWatch.ts'
+import { countProofs, type ProofCounts } from '#store/ledger/proofs.ts'
+import type { Postgres } from '#store/postgres.ts'
+import type { AlarmWatch } from './alarms/AlarmWatch.ts'
+import type { Chain } from './chain/chain.ts'
+
+export interface StatusOptions {
+  readonly chains: readonly Chain[]
+  readonly postgres: Postgres
+  readonly runtime: Runtime
+  readonly parityOf: (chain: Chain) => ParityStatus
+  readonly alarms: Pick<AlarmWatch, 'active'>
+  /** What an operator should know, such as open access. */
+  readonly notes: readonly string[]
+}
+
+/** Counting proofs reads an index of the whole chain; nobody needs it fresher than this. */
+const PROOFS_AGE_MS_MAX = 10_000
+
+export function createStatusSource(options: StatusOptions): StatusSource {
+  const { chains, runtime, notes, parityOf, alarms } = options
+  const startedAt = isoSeconds(Math.floor(runtime.clock.now() / 1000))
+  const proofs = new ProofCounter(options)
+  return {
+    ready: async (scope) => readyOf(chains, scope),
+    waitForBlock: async (block, chainId, signal) => {
+      const asked = chains.filter((chain) => chainId === undefined || chain.state.chainId === chainId)
+      await Promise.all(asked.map((chain) => chain.state.waitForBlock(block, runtime.clock, signal)))
+    },
+    status: async (): Promise<StatusReport> => ({
+      version: program.version,
+      ready: readyOf(chains, 'all').ready,
+      startedAt,
+      ...alarmReport(alarms),
+      chains: await Promise.all(
+        chains.map(async (chain) => statusOf(chain, await proofs.of(chain), parityOf(chain))),
+      ),
+      notes: [...notes, ...chains.flatMap((chain) => chain.notes)],
+    }),
+  }
+}
+
+function alarmReport(watch: StatusOptions['alarms']): Pick<StatusReport, 'degraded' | 'alarms'> {
+  const alarms = watch.active().map(({ sinceMs, chainId, code, problem }) => ({
+    chainId,
+    code,
+    problem,
+    since: isoSeconds(Math.floor(sinceMs / 1_000)),
+  }))
+  return { degraded: alarms.length > 0, alarms }
+}
+
+function readyOf(chains: readonly Chain[], scope: ReadyScope): { ready: boolean; reason?: string } {
+  const behind = chains.filter((chain) => !chain.caughtUp(scope)).map((chain) => chain.state.chainId)
+  return behind.length === 0
+    ? { ready: true }
+    : { ready: false, reason: `chain ${behind.join(', ')} has not caught up with the head at start yet` }
+}
+
+function statusOf(chain: Chain, proofs: ProofCounts, parity: ParityStatus): ChainStatus {
+  const { state, profile, historyProgress: history } = chain
+  const known = (height: number) => (height < 0 ? null : height)
+  return {
+    chainId: state.chainId,
+    kind: profile.kind,
+    startBlock: state.startBlock,
+    head: known(state.head),
+    finalized: known(state.finalized),
+    lagBlocks: state.head < 0 || state.tip < 0 ? null : Math.max(0, state.head - state.tip),
+    coverage: [...state.coverage('postgres')],
+    stores: { postgres: postgresStatus(chain), clickhouse: clickhouseStatus(chain) },
+    lanes: [
+      { name: 'head', ...chain.headStatus },
+      { name: 'history', ...chain.historyStatus },
+    ],
+    projections: chain.followers.map(({ tip, ...follower }) => ({ ...follower, tip: known(tip) })),
+    endpoints: chain.nodes.endpoints().map(({ cost, ...endpoint }) => ({ ...endpoint, cost: { ...cost } })),
+    history: history && {
+      target: history.target,
+      blocksTotal: history.blocksTotal,
+      blocksDone: history.blocksDone,
+      blocksPerSecond: history.blocksPerSecond,
+      etaSeconds: history.etaSeconds,
+      chunks: history.chunks.map(({ range, tip }) => ({ ...range, tip: tip < range.from ? null : tip })),
+    },
+    parity,
+    verification: {
+      checks: profile.checks,
+      headerRule: profile.headerRule,
+      ...proofs,
+      audit: auditOf(chain),
+    },
+  }
+}
+
+function auditOf({ audit }: Chain): ChainStatus['verification']['audit'] {
+  return audit && { ...audit, differences: audit.differences.map((found) => ({ ...found })) }
+}
+
+function postgresStatus({ state, storeProblem }: Chain): ChainStatus['stores']['postgres'] {
+  return {
+    tip: state.tip < 0 ? null : state.tip,
+    state: storeProblem === null ? 'running' : 'down',
+    problem: storeProblem,
+    coverage: [...state.coverage('postgres')],
+  }
+}
+
+function clickhouseStatus({ state, clickhouseStatus: lane }: Chain): ChainStatus['stores']['clickhouse'] {
+  const coverage = state.coverage('clickhouse')
+  return { tip: newestSegment(coverage)?.to ?? null, ...lane, coverage: [...coverage] }
+}
+
+/** Sums of what was proved, counted now and then. */
+class ProofCounter {
+  readonly #options: StatusOptions
+  readonly #counted = new Map<number, { atMs: number; proofs: ProofCounts }>()
+
+  constructor(options: StatusOptions) {
+    this.#options = options
+  }
+
+  /** The last count when Postgres does not answer. */
+  async of(chain: Chain): Promise<ProofCounts> {
+    const { chainId, schema } = chain.state
+    const nowMs = this.#options.runtime.clock.monotonic()
+    const last = this.#counted.get(chainId)
+    if (last && nowMs - last.atMs < PROOFS_AGE_MS_MAX) return last.proofs
+    try {
+      const proofs = await countProofs(this.#options.postgres, schema)
+      this.#counted.set(chainId, { atMs: nowMs, proofs })
+      return proofs
+    } catch {
+      return last?.proofs ?? { provedBlocks: 0, unprovableBlocks: 0, unprovableTxs: 0 }
+    }
+  }
+}

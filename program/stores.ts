@@ -1,0 +1,89 @@
+/** Opens the two databases alone, for commands on what is held: no node is asked, and no other program runs beside. */
+
+import { SettingError } from '#errors.ts'
+import { visitListed } from '#ingest/failpoints.ts'
+import { acquireLease, type Lease } from '#ingest/lease.ts'
+import { openDataDir } from '#local/engines/dataDir.ts'
+import type { Runtime } from '#runtime.ts'
+import { chainLease, postgresLeases } from '#store/ledger/leases.ts'
+import { listChainIds } from '#store/maintain/heldChains.ts'
+import { migrateApp, migrateChain, migrateClickHouse } from '#store/maintain/migrate.ts'
+import type { Logger } from '#telemetry.ts'
+import type { Config } from './config.ts'
+import { type Engines, startEngines } from './engines.ts'
+import { installationId } from './program.ts'
+
+export interface Stores {
+  readonly engines: Engines
+  /** Who we are to other programs on the same databases. */
+  readonly holder: string
+  close(): Promise<void>
+}
+
+/** Far longer than a renewal takes; who comes after a killed command waits as long. */
+const LEASE_MS = 10_000
+
+/** @throws DataDirectoryError when a program runs on this directory */
+export async function openStores(config: Config, runtime: Runtime, log: Logger): Promise<Stores> {
+  const dataDir = openDataDir(config.dataDir)
+  try {
+    const engines = await startEngines(config, dataDir, [], runtime, log)
+    const close = async () => {
+      await engines.close()
+      dataDir.release()
+    }
+    try {
+      await migrateApp(engines.postgres)
+      return { engines, holder: installationId(dataDir.path), close }
+    } catch (error) {
+      await close()
+      throw error
+    }
+  } catch (error) {
+    dataDir.release()
+    throw error
+  }
+}
+
+/** The chain an option names, or the only one held. @throws SettingError */
+export async function selectHeldChain({ engines }: Stores, asked: number | null): Promise<number> {
+  const held = await listChainIds(engines.postgres)
+  const [only] = held
+  if (asked !== null) {
+    if (held.includes(asked)) return asked
+    throw new SettingError(
+      '--chain',
+      `chain ${asked} is not held here; held are ${held.join(', ') || 'none'}`,
+    )
+  }
+  if (only === undefined) throw new SettingError('DATABASE_URL', 'holds no chain')
+  if (held.length > 1) throw new SettingError('--chain', `say which one; held are ${held.join(', ')}`)
+  return only
+}
+
+/** Brings a chain's schemas up to date and works on it as its only writer. @throws LeaseHeldError */
+export async function withChainLease<Result>(
+  { engines, holder }: Stores,
+  chainId: number,
+  config: Config,
+  runtime: Runtime,
+  log: Logger,
+  work: (lease: Lease) => Promise<Result>,
+): Promise<Result> {
+  const lease = await acquireLease({
+    store: postgresLeases(engines.postgres),
+    name: chainLease(chainId),
+    holder,
+    ttlMs: LEASE_MS,
+    runtime,
+    log,
+    failpoint: visitListed(runtime.failpoint),
+  })
+  try {
+    await migrateChain(engines.postgres, chainId, holder)
+    await migrateClickHouse(engines.clickhouse, chainId, { cluster: config.clickhouseCluster })
+    return await work(lease)
+  } finally {
+    await lease.release()
+  }
+}
