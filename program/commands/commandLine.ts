@@ -1,6 +1,6 @@
 /** The command line. Reads the settings, hands them to one command, and turns its end into an exit code. */
 import { defineCommand, runMain } from 'citty'
-import { Screen } from '#console/screen.ts'
+import { Screen } from '#console/terminal/screen.ts'
 import { MillraceError, messageOf, SettingError } from '#errors.ts'
 import { type Runtime, systemRuntime } from '#runtime.ts'
 import { createLogger, type Logger } from '#telemetry.ts'

@@ -10,7 +10,7 @@ import {
   RequestFailure,
   type Row,
 } from '#console/model/queryAnswer.ts'
-import { renderTable } from '#console/table.ts'
+import { renderTable } from '#console/terminal/table.ts'
 import { MillraceError, SettingError } from '#errors.ts'
 import type { Clock } from '#runtime.ts'
 import type { Config } from '../config.ts'

@@ -1,5 +1,5 @@
 /** `millrace status`: asks a running program over its API. */
-import { type Report, renderReport, type Sample } from '#console/terminal.ts'
+import { type Report, renderReport, type Sample } from '#console/terminal/terminal.ts'
 import { messageOf, SettingError } from '#errors.ts'
 import type { Clock } from '#runtime.ts'
 import type { Config } from '../config.ts'

@@ -1,6 +1,6 @@
 /** A query's result as lines of text for a terminal. Pure: the same rows give the same lines. */
-import { cellText, isNumeric } from './model/cells.ts'
-import type { Cell, Row } from './model/queryAnswer.ts'
+import { cellText, isNumeric } from '../model/cells.ts'
+import type { Cell, Row } from '../model/queryAnswer.ts'
 
 /** A 32-byte hash in full; longer values are cut, and whole in the other formats. */
 const charactersMax = 66
