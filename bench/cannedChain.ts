@@ -11,7 +11,7 @@ import { writeReceipt } from '#ingest/verify/receipt.ts'
 import { RlpWriter } from '#ingest/verify/rlp.ts'
 import { writeTransaction } from '#ingest/verify/transaction.ts'
 import { orderedTrieRoot } from '#ingest/verify/trie.ts'
-import { address, hash } from '../primitives.ts'
+import { address, hash } from '#primitives.ts'
 import { type CannedKeys, cannedKeys, cannedTransaction, type Digits, quantity } from './cannedTransaction.ts'
 
 export interface ChainShape {

@@ -6,7 +6,7 @@ import type { RlpWriter } from '#ingest/verify/rlp.ts'
 import { addressOf } from '#ingest/verify/secp256k1.ts'
 import { signingHash } from '#ingest/verify/signingHash.ts'
 import { writeTransaction } from '#ingest/verify/transaction.ts'
-import { address, hash } from '../primitives.ts'
+import { address, hash } from '#primitives.ts'
 import { type CannedKey, KeySequence } from './keySequence.ts'
 
 /** Fresh hex digits of so many bytes. */

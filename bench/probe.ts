@@ -17,10 +17,10 @@ import { requestRange } from '#ingest/rpc/rangeRequest.ts'
 import { startClickHouse } from '#local/engines/clickhouse.ts'
 import { startPostgres } from '#local/engines/postgres.ts'
 import { countBuffersAsHeap } from '#program/process/externalMemory.ts'
+import { systemRuntime } from '#runtime.ts'
 import { openClickHouse } from '#store/clickhouse/client.ts'
+import { silentLogger } from '#telemetry.ts'
 import { copyHeader, copyTrailer } from '#transform/encode/copy.ts'
-import { systemRuntime } from '../runtime.ts'
-import { silentLogger } from '../telemetry.ts'
 import type { ProbePiece } from './probeEncoder.ts'
 import {
   clickhouseTypeOf,

@@ -1,4 +1,4 @@
-import { MillraceError } from '../errors.ts'
+import { MillraceError } from '#errors.ts'
 
 /** A worker thread died while it decoded, or the pool was closed under it. */
 export class DecodeWorkerError extends MillraceError {

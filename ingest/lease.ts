@@ -1,6 +1,6 @@
-import { MillraceError } from '../errors.ts'
-import type { Runtime } from '../runtime.ts'
-import type { Logger } from '../telemetry.ts'
+import { MillraceError } from '#errors.ts'
+import type { Runtime } from '#runtime.ts'
+import type { Logger } from '#telemetry.ts'
 import { problemOf } from './backoff.ts'
 import type { VisitFailpoint } from './failpoints.ts'
 

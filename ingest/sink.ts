@@ -1,4 +1,4 @@
-import type { BlockRef } from '../primitives.ts'
+import type { BlockRef } from '#primitives.ts'
 import type { BlockRange } from './range.ts'
 
 /** What every batch tells about itself, whatever its rows are: enough to check continuity and to account for memory. */

@@ -1,4 +1,4 @@
-import type { BlockRef } from '../primitives.ts'
+import type { BlockRef } from '#primitives.ts'
 import type { BlockRange } from './range.ts'
 
 /** What the chain looked like when asked. `finalized` never exceeds `head`. */

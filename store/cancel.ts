@@ -1,6 +1,6 @@
 /** Statements that end when nobody waits for them any more. */
 import pg from 'pg'
-import { MillraceError } from '../errors.ts'
+import { MillraceError } from '#errors.ts'
 import { type Postgres, PostgresError } from './postgres.ts'
 
 /**

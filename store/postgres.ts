@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
-import { MillraceError } from '../errors.ts'
-import type { Logger } from '../telemetry.ts'
+import { MillraceError } from '#errors.ts'
+import type { Logger } from '#telemetry.ts'
 
 /** Connections to Postgres, and the few ways they are used. */
 export interface Postgres {

@@ -2,7 +2,7 @@
  * Well-known addresses of Tempo: predeployed contracts and prefixes that tell what an address is. They are the same on
  * every Tempo chain; on other chains nothing lives there. Source: viem's `tempo/Addresses` and the protocol's own pages.
  */
-import { type Address, address } from '../primitives.ts'
+import { type Address, address } from '#primitives.ts'
 
 export const zeroAddress = address('0x0000000000000000000000000000000000000000')
 

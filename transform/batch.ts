@@ -1,6 +1,6 @@
 import type { BlockRange } from '#ingest/range.ts'
 import type { Batch } from '#ingest/sink.ts'
-import type { BlockRef } from '../primitives.ts'
+import type { BlockRef } from '#primitives.ts'
 import type { TableName } from './tables.ts'
 
 /** A range's rows of one table, already in both stores' wire formats. */

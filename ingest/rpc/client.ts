@@ -1,5 +1,5 @@
 import { type Dispatcher, errors, Pool } from 'undici'
-import type { Clock } from '../../runtime.ts'
+import type { Clock } from '#runtime.ts'
 import { BodyCollector, BodyTooLargeError, type HttpAnswer } from './body.ts'
 import { type EndpointUrl, redact } from './endpointUrl.ts'
 import { RpcError, type RpcFailure } from './errors.ts'

@@ -1,5 +1,5 @@
-import type { Clock } from '../../runtime.ts'
-import { metrics } from '../../telemetry.ts'
+import type { Clock } from '#runtime.ts'
+import { metrics } from '#telemetry.ts'
 import type { RpcClient, RpcCost } from './client.ts'
 import { afterRefusal, afterSuccess, type Concurrency, startConcurrency } from './concurrency.ts'
 import type { RpcError, RpcFailure } from './errors.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { SettingError } from '../../errors.ts'
+import { SettingError } from '#errors.ts'
 import { parseEndpointUrl, redact } from './endpointUrl.ts'
 
 const secretive = 'https://user:pass-word-1@rpc.example.com/v2/k3yk3yk3yk3y?token=t0kent0ken'

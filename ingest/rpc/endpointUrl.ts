@@ -1,5 +1,5 @@
 import { hash as digest } from 'node:crypto'
-import { SettingError } from '../../errors.ts'
+import { SettingError } from '#errors.ts'
 
 /** Where an endpoint is. Only `name` may be shown: host and a short hash, never credentials, path or query. */
 export interface EndpointUrl {

@@ -1,5 +1,5 @@
-import { MillraceError } from '../../errors.ts'
-import { shorten } from '../../primitives.ts'
+import { MillraceError } from '#errors.ts'
+import { shorten } from '#primitives.ts'
 
 /**
  * How one request to one endpoint failed:

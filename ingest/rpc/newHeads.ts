@@ -1,6 +1,6 @@
 import { WebSocket } from 'undici'
-import type { Runtime } from '../../runtime.ts'
-import type { Logger } from '../../telemetry.ts'
+import type { Runtime } from '#runtime.ts'
+import type { Logger } from '#telemetry.ts'
 import { type BackoffLimits, backoffMs } from '../backoff.ts'
 import type { EndpointUrl } from './endpointUrl.ts'
 

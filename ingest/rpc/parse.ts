@@ -1,6 +1,6 @@
 /** Small answers of a node, checked: what is not exactly a quantity, a hash or a header is refused. */
 
-import { type BlockRef, hash } from '../../primitives.ts'
+import { type BlockRef, hash } from '#primitives.ts'
 import type { RpcClient } from './client.ts'
 
 /** A quantity as JSON-RPC writes it: no leading zero, not empty, and safe as a number. */

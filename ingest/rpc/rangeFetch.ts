@@ -1,5 +1,5 @@
-import type { Runtime } from '../../runtime.ts'
-import type { Logger } from '../../telemetry.ts'
+import type { Runtime } from '#runtime.ts'
+import type { Logger } from '#telemetry.ts'
 import { type BackoffLimits, backoffMs } from '../backoff.ts'
 import { type BlockRange, blockCount } from '../range.ts'
 import type { RawRange } from '../source.ts'

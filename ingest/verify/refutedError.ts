@@ -1,4 +1,4 @@
-import { MillraceError } from '../../errors.ts'
+import { MillraceError } from '#errors.ts'
 
 /** The parts of a proof, in the order they are checked. */
 export const provedParts = ['parent', 'header', 'transactionsRoot', 'receiptsRoot', 'bloom'] as const

@@ -4,7 +4,7 @@
  */
 
 import { instantiateSecp256k1 } from '@bitauth/libauth/build/lib/crypto/secp256k1.js'
-import type { Hex } from '../../primitives.ts'
+import type { Hex } from '#primitives.ts'
 import { keccak256Hex } from './keccak.ts'
 
 const secp256k1 = await instantiateSecp256k1()

@@ -3,7 +3,7 @@
  * is among them; `from` is not, it is what the node made of them.
  */
 
-import type { Hex } from '../../primitives.ts'
+import type { Hex } from '#primitives.ts'
 import type { RpcTransaction } from '../read/block.ts'
 import { keccak256 } from './keccak.ts'
 import { isP256OfDigest, isP256OfMessage } from './p256.ts'

@@ -1,5 +1,5 @@
-import { MillraceError } from '../../errors.ts'
-import type { Hex } from '../../primitives.ts'
+import { MillraceError } from '#errors.ts'
+import type { Hex } from '#primitives.ts'
 
 /** A transaction is not of the account the node says. Nothing of the answer may be used. */
 export class SenderRefutedError extends MillraceError {

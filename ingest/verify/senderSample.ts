@@ -1,7 +1,7 @@
 /** Which senders are recovered from their signatures: all of them where there is time, a share that no node can foresee elsewhere. */
 
-import type { Hash } from '../../primitives.ts'
-import type { Random } from '../../runtime.ts'
+import type { Hash } from '#primitives.ts'
+import type { Random } from '#runtime.ts'
 
 /** Plain data, so that it can be handed to a thread. */
 export interface SenderSample {

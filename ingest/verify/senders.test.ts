@@ -1,6 +1,6 @@
 import { keccak256, numberToHex } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { address, hash } from '../../primitives.ts'
+import { address, hash } from '#primitives.ts'
 import { type BuiltBlock, builtBlock } from '../../test/support/builtBlock.ts'
 import { describeWithShared, readRecording } from '../../test/support/shared.ts'
 import { parseBlock, type RpcBlock } from '../read/block.ts'

@@ -1,6 +1,6 @@
 /** Which Postgres a ClickHouse belongs to: read, recorded, and adopted at the start. */
 import type { ClickHouseClient } from '@clickhouse/client'
-import { MillraceError } from '../../errors.ts'
+import { MillraceError } from '#errors.ts'
 import { type LedgerIdentity, readLedgerIdentity } from '../ledger/ledger.ts'
 import type { Postgres } from '../postgres.ts'
 import { schemaOf } from '../sql.ts'

@@ -1,5 +1,5 @@
 import { type ClickHouseClient, ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client'
-import { MillraceError, messageOf } from '../../errors.ts'
+import { MillraceError, messageOf } from '#errors.ts'
 import { StoreUnreachableError } from '../postgres.ts'
 
 export interface ClickHouseAccess {

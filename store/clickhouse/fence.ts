@@ -4,7 +4,7 @@
  * the engine compares it with the newest it was told when the statement arrives.
  */
 import type { ClickHouseClient } from '@clickhouse/client'
-import type { Clock } from '../../runtime.ts'
+import type { Clock } from '#runtime.ts'
 import { ClickHouseFailure, selectRows } from './client.ts'
 
 const POLL_MS = 100

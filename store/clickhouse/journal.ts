@@ -3,9 +3,10 @@
  * sent; an open one is finished as it stands, by whoever comes next, and never cut anew. A deduplication token alone is not
  * exactly-once (measured: a retry cut differently gave 17,000 of 10,000 rows).
  */
+
+import { MillraceError } from '#errors.ts'
 import { type BlockRange, formatMultirange, normalize, type RangeSet } from '#ingest/range.ts'
 import type { TableName } from '#transform/tables.ts'
-import { MillraceError } from '../../errors.ts'
 import { assertFence, extendCoverage, type Queryable, reduceCoverage } from '../ledger/lane.ts'
 import type { Postgres } from '../postgres.ts'
 import { quoteIdentifier } from '../sql.ts'

@@ -2,12 +2,13 @@
  * The ClickHouse lane of one chain: writes what Postgres holds, is final, and ClickHouse lacks, lowest block first. One rule
  * serves the head, history, a slow engine, a crash and a rebuild after a wipe.
  */
+
+import { MillraceError, messageOf } from '#errors.ts'
 import type { BlockRange } from '#ingest/range.ts'
 import type { RawRange } from '#ingest/source.ts'
+import type { Clock } from '#runtime.ts'
+import type { Logger } from '#telemetry.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
-import { MillraceError, messageOf } from '../../errors.ts'
-import type { Clock } from '../../runtime.ts'
-import type { Logger } from '../../telemetry.ts'
 import type { BatchCache } from './batchCache.ts'
 import { ENCODER_VERSION } from './encoderVersion.ts'
 import type { Journal } from './journal.ts'

@@ -1,7 +1,7 @@
 /** The ClickHouse lane of one chain with everything it needs: journal, sink, sealing, and the checks before it writes. */
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { Lease } from '#ingest/lease.ts'
-import type { Runtime } from '../../runtime.ts'
+import type { Runtime } from '#runtime.ts'
 import { readLane } from '../ledger/lane.ts'
 import { readLedgerIdentity } from '../ledger/ledger.ts'
 import type { Postgres } from '../postgres.ts'

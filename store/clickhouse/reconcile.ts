@@ -5,9 +5,9 @@
  */
 import type { ClickHouseClient } from '@clickhouse/client'
 import { type BlockRange, parseMultirange, type RangeSet } from '#ingest/range.ts'
+import type { Logger } from '#telemetry.ts'
 import { clickhouseDigestSql } from '#transform/digest.ts'
 import { analyticsTableNames, type TableName, tables } from '#transform/tables.ts'
-import type { Logger } from '../../telemetry.ts'
 import { assertFence } from '../ledger/lane.ts'
 import { readLedgerIdentity, renewLedger } from '../ledger/ledger.ts'
 import type { Postgres } from '../postgres.ts'

@@ -4,8 +4,7 @@
  */
 import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { errnoOf } from '#errors.ts'
-import { MillraceError, messageOf, type Remedy } from '../../errors.ts'
+import { errnoOf, MillraceError, messageOf, type Remedy } from '#errors.ts'
 
 /**
  * Bytes of one insert. The indexer's are some 40 MB, and no batch is larger than 96 MB but one of a single block, whose

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { DeclaredEvent } from '#api/operator/declaredContracts.ts'
 import { declareContracts } from '#api/operator/declaredContracts.ts'
-import { SettingError } from '../../errors.ts'
+import { SettingError } from '#errors.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { type ChainApi, openChainApi } from './support/chainApi.ts'

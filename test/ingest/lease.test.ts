@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { silentLogger } from '#telemetry.ts'
 import { acquireLease, type LeaseGrant, type LeaseStore, waitForLease } from '../../ingest/lease.ts'
-import { silentLogger } from '../../telemetry.ts'
 import { ManualClock } from './support/clock.ts'
 
 /** A lease table with the clock of the test, able to be unreachable. */

@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from 'vitest'
+import { systemRuntime } from '#runtime.ts'
+import { silentLogger } from '#telemetry.ts'
 import { parseEndpointUrl } from '../../ingest/rpc/endpointUrl.ts'
 import { NewHeads } from '../../ingest/rpc/newHeads.ts'
-import { systemRuntime } from '../../runtime.ts'
-import { silentLogger } from '../../telemetry.ts'
 import { type Announcer, startAnnouncer } from './support/announcer.ts'
 import { startNode } from './support/proxyNode.ts'
 

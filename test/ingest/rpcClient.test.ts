@@ -1,9 +1,9 @@
 // Goal: no server, however broken or hostile, gets anything but an RpcError out of the client, within bounds.
 import { afterEach, expect, test } from 'vitest'
+import { type Clock, systemRuntime } from '#runtime.ts'
 import { RpcClient } from '../../ingest/rpc/client.ts'
 import { parseEndpointUrl } from '../../ingest/rpc/endpointUrl.ts'
 import { identifyChain } from '../../ingest/rpc/probe.ts'
-import { type Clock, systemRuntime } from '../../runtime.ts'
 import { ManualClock } from './support/clock.ts'
 import { type NodeBehaviour, startNode } from './support/proxyNode.ts'
 

@@ -2,8 +2,8 @@
 // held below it, and never with an orphan inside.
 import { expect, test } from 'vitest'
 import { converge, StaleAnswerError } from '#ingest/lanes/converge.ts'
+import type { BlockRef } from '#primitives.ts'
 import type { HeadSink } from '../../ingest/sink.ts'
-import type { BlockRef } from '../../primitives.ts'
 import { FakeChain, type RefBatch } from './support/fakeChain.ts'
 import { type HeadBench, openHeadBench, settleDown } from './support/headBench.ts'
 

@@ -2,6 +2,7 @@
 // deep pages and pairs of filters included.
 // Method: the recorded chain copied upwards until scanning would cost something, and the server's own account of each plan.
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { address } from '#primitives.ts'
 import { quoteChangesStatement } from '#store/read/activityFacts.ts'
 import { swappingStatement } from '#store/read/foldedTransfers.ts'
 import { compileActivityPlaces } from '#store/read/lists/activityPlaces.ts'
@@ -13,7 +14,6 @@ import {
 } from '#store/read/lists/tokenTransactions.ts'
 import { toBytes } from '#store/sql.ts'
 import { feeManagerAddress, stablecoinDexAddress } from '#transform/addresses.ts'
-import { address } from '../../primitives.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { type ChainStore, openChainStore, recordedBatches } from './support/chainStore.ts'
 import { copyUpwards, planOf, rowsExamined } from './support/plans.ts'

@@ -1,8 +1,8 @@
 /** Random logs of any event, encoded by viem, and viem's reading of a log in our words. */
 import fc from 'fast-check'
 import { type AbiEvent, type AbiParameter, decodeEventLog, encodeAbiParameters, toEventSelector } from 'viem'
+import { type Hash, type Hex, hash } from '#primitives.ts'
 import { elementarySource } from '#transform/events/eventValue.ts'
-import { type Hash, type Hex, hash } from '../../primitives.ts'
 
 export interface ArbitraryLog {
   readonly topics: readonly Hash[]

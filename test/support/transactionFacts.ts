@@ -1,11 +1,11 @@
 /** Transactions as projections and activities see them: made by hand, or taken from recorded answers without our decoder. */
 import { encodeAbiParameters } from 'viem'
+import { type Address, address, type Hash, type Hex, hash } from '#primitives.ts'
 import { feeManagerAddress } from '#transform/addresses.ts'
 import type { ContractEvent } from '#transform/events/event.ts'
 import { elementarySource } from '#transform/events/eventValue.ts'
 import type { LogFacts, Projection, RowSinks, TransactionFacts } from '#transform/projection.ts'
 import type { Row, TableName } from '#transform/tables.ts'
-import { type Address, address, type Hash, type Hex, hash } from '../../primitives.ts'
 import type { RecordedBlock } from './shared.ts'
 
 /** An address that is easy to tell: 0xaa…aa. */

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { type Address, address } from '#primitives.ts'
 import { arbitraryLog } from '#test/support/arbitraryLog.ts'
 import { describeWithShared, readRecording, sharedPath } from '#test/support/shared.ts'
 import {
@@ -20,7 +21,6 @@ import { transfer } from '#transform/events/erc20.ts'
 import type { ContractEvent } from '#transform/events/event.ts'
 import { events } from '#transform/events/index.ts'
 import type { LogFacts } from '#transform/projection.ts'
-import { type Address, address } from '../../primitives.ts'
 
 interface Fields {
   readonly required: readonly string[]

@@ -1,5 +1,5 @@
 /** The order book. */
-import type { Address } from '../../primitives.ts'
+import type { Address } from '#primitives.ts'
 import { stablecoinDexAddress } from '../addresses.ts'
 import * as dex from '../events/stablecoinDex.ts'
 import {

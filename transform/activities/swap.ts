@@ -1,4 +1,4 @@
-import type { Address } from '../../primitives.ts'
+import type { Address } from '#primitives.ts'
 import { stablecoinDexAddress } from '../addresses.ts'
 import { orderFilled, orderPlaced } from '../events/stablecoinDex.ts'
 import {

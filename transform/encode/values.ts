@@ -2,9 +2,10 @@
  * How single values become bytes: the routines that the generated encoders call (compileAppend.ts). Offsets go in,
  * the offset behind the value comes out. Callers have reserved the room.
  */
+
+import { MillraceError } from '#errors.ts'
 import type { ByteBuffer, BytesAt } from '#ingest/read/byteBuffer.ts'
-import { MillraceError } from '../../errors.ts'
-import { shorten } from '../../primitives.ts'
+import { shorten } from '#primitives.ts'
 
 /** `hexWrite` is what `write(.., 'hex')` ends in; calling it directly saves the dispatch on the encoding's name. */
 interface HexWritable {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { type Address, address, hash } from '#primitives.ts'
 import { arbitraryLog, decodeWithViem } from '#test/support/arbitraryLog.ts'
-import { type Address, address, hash } from '../../primitives.ts'
 import * as addresses from '../addresses.ts'
 import { feeManagerAddress, tip20FactoryAddress, validatorConfigAddress } from '../addresses.ts'
 import { transfer } from './erc20.ts'

@@ -1,5 +1,5 @@
 /** Every event we know, and which of them a log is. A new contract standard is one file beside this and one line below. */
-import type { Hash } from '../../primitives.ts'
+import type { Hash } from '#primitives.ts'
 import * as addressRegistry from './addressRegistry.ts'
 import * as channelReserve from './channelReserve.ts'
 import * as earn from './earn.ts'

@@ -1,4 +1,4 @@
-import type { Address } from '../../primitives.ts'
+import type { Address } from '#primitives.ts'
 import { defineProjection, type Stored } from '../projection.ts'
 import { readTransfer } from './scannedTransfer.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { hash } from '#primitives.ts'
 import { account, logOf, numbered, project, tip20, transactionFacts } from '#test/support/transactionFacts.ts'
-import { hash } from '../../primitives.ts'
 import { feeManagerAddress } from '../addresses.ts'
 import { transfer } from '../events/erc20.ts'
 import { transferWithMemo } from '../events/tip20.ts'

@@ -1,4 +1,4 @@
-import type { Hash } from '../../primitives.ts'
+import type { Hash } from '#primitives.ts'
 import { transfer } from '../events/erc20.ts'
 import { transferWithMemo } from '../events/tip20.ts'
 import { defineProjection, type LogFacts } from '../projection.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { RpcLog, RpcReceipt, RpcTransaction } from '#ingest/read/block.ts'
-import { address, hash } from '../../primitives.ts'
+import { address, hash } from '#primitives.ts'
 import { feeManagerAddress } from '../addresses.ts'
 import type { ChainProfile } from '../profile.ts'
 import { feeOf } from './fee.ts'

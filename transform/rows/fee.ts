@@ -1,7 +1,7 @@
 import type { Quantity } from '#ingest/read/block.ts'
 import type { BytesAt } from '#ingest/read/byteBuffer.ts'
 import { addressBytes, type ScannedReceipt } from '#ingest/read/scannedReceipt.ts'
-import type { Address } from '../../primitives.ts'
+import type { Address } from '#primitives.ts'
 import { feeManagerAddress } from '../addresses.ts'
 import type { ChainProfile } from '../profile.ts'
 import type { Stored } from '../projection.ts'

@@ -1,4 +1,4 @@
-import type { Address, Hash, Hex } from '../../primitives.ts'
+import type { Address, Hash, Hex } from '#primitives.ts'
 
 /** keccak256 of `Transfer(address,address,uint256)`. */
 export const transferTopic: string = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'

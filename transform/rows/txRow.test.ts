@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { RpcReceipt, RpcTransaction } from '#ingest/read/block.ts'
+import { address, hash } from '#primitives.ts'
 import { resolveRow, scanned } from '#test/support/scanned.ts'
-import { address, hash } from '../../primitives.ts'
 import type { StoredFee } from './fee.ts'
 import { txRow } from './txRow.ts'
 

@@ -1,6 +1,6 @@
 import type { Quantity, RpcCall, RpcTransaction } from '#ingest/read/block.ts'
 import type { ScannedReceipt } from '#ingest/read/scannedReceipt.ts'
-import type { Address } from '../../primitives.ts'
+import type { Address } from '#primitives.ts'
 import type { StoredRow } from '../tables.ts'
 import type { StoredFee } from './fee.ts'
 import { toNumber, toUint64, toUint64OrNull, toUint256, toUint256OrNull } from './quantity.ts'

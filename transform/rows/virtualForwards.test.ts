@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Address, address, type Hash, type Hex, hash } from '../../primitives.ts'
+import { type Address, address, type Hash, type Hex, hash } from '#primitives.ts'
 import { type LogContent, transferTopic } from './transferLog.ts'
 import { findVirtualForwards } from './virtualForwards.ts'
 

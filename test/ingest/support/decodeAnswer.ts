@@ -1,9 +1,9 @@
 import { parseBlock, parseReceipts } from '#ingest/read/block.ts'
+import type { BlockRef } from '#primitives.ts'
 import { type BlockRange, blockCount } from '../../../ingest/range.ts'
 import type { Batch } from '../../../ingest/sink.ts'
 import type { RawRange } from '../../../ingest/source.ts'
 import { assertNotRefuted, verifyBlock } from '../../../ingest/verify/verifyBlock.ts'
-import type { BlockRef } from '../../../primitives.ts'
 import { scanned } from '../../support/scanned.ts'
 
 /** A range as the node answered it, proved: what the worker pool does, without rows. */

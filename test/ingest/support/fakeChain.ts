@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import { MillraceError } from '../../../errors.ts'
+import { MillraceError } from '#errors.ts'
+import { type BlockRef, type Hash, hash } from '#primitives.ts'
 import { type BlockRange, blockCount } from '../../../ingest/range.ts'
 import type { Batch } from '../../../ingest/sink.ts'
 import type { ChainHead, RawRange, Source } from '../../../ingest/source.ts'
-import { type BlockRef, type Hash, hash } from '../../../primitives.ts'
 
 /** A chain of bare references that grows and reorganizes on command. Hashes follow from parent and a counter. */
 export class FakeChain {

@@ -1,6 +1,6 @@
+import type { BlockRef } from '#primitives.ts'
 import { type BlockRange, difference, normalize, union } from '../../../ingest/range.ts'
 import type { Chunk, HeadSink, HistorySink } from '../../../ingest/sink.ts'
-import type { BlockRef } from '../../../primitives.ts'
 import type { RefBatch } from './fakeChain.ts'
 
 /** Where the sink may crash: before its transaction, or after it with the answer lost. */
