@@ -14,7 +14,7 @@ export default defineConfig({
     globalSetup: ['test/support/globalSetup.ts'],
     setupFiles: ['test/support/seed.ts'],
     include: ['**/*.test.ts'],
-    exclude: ['node_modules/**', '**/*.long.test.ts', '.millrace/**'],
+    exclude: ['node_modules/**', '**/*.{full,long}.test.ts', '.millrace/**'],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 600_000,

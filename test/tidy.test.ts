@@ -4,16 +4,6 @@ import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { expect, test } from 'vitest'
 
-/** Each stage may import the stages before it. Root leaves are open to all. */
-const mayImport: Readonly<Record<string, readonly string[]>> = {
-  ingest: [],
-  transform: ['ingest'],
-  store: ['ingest', 'transform'],
-  api: ['ingest', 'transform', 'store'],
-  orchestrator: ['store', 'api/http'],
-  console: [],
-  local: [],
-}
 /** Folders that start and watch processes of other programs. */
 const startsProcesses = /^local\//
 const leaves = ['primitives.ts', 'errors.ts', 'telemetry.ts', 'runtime.ts', 'egress.ts']
@@ -23,13 +13,29 @@ const glob = (pattern: string) => globSync(pattern, { cwd: root, exclude: ['node
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
 const isTest = (file: string) => file.includes('.test.')
 
-const stageFiles = glob('{ingest,transform,store,query,api,orchestrator,console,local}/**/*.ts').filter(
-  (file) => !isTest(file),
-)
-const imports = new Map(stageFiles.map((file) => [file, importsOf(file)]))
+const architecture = read('ARCHITECTURE.md')
+/** What each room may import besides the leaves, as ARCHITECTURE.md's table says it. */
+const mayImport = readImportTable()
+const rooms = [...mayImport.keys()].filter((room) => !room.includes('/'))
+const sources = glob('**/*.ts').filter((file) => !isTest(file) && !/^(test|bench)\//.test(file))
+/** All rooms but the one that sees everything. */
+const stageFiles = sources.filter((file) => file.includes('/') && !file.startsWith('program/'))
+const imports = new Map(sources.map((file) => [file, importsOf(file)]))
+const stageImports = stageFiles.map((file) => [file, imports.get(file) ?? []] as const)
 
-test('every import goes to the same stage, an earlier one, or a leaf', () => {
-  const broken = [...imports].flatMap(([file, targets]) =>
+test('every room is in the table of ARCHITECTURE.md', () => {
+  const folders = new Set(stageFiles.map((file) => file.split('/')[0] ?? ''))
+  expect([...folders].filter((folder) => !rooms.includes(folder))).toEqual([])
+  const absent = [...mayImport].flatMap(([, targets]) =>
+    targets.filter(
+      (target) => !mayImport.has(target.split('/')[0] ?? '') && !leaves.includes(`${target}.ts`),
+    ),
+  )
+  expect(absent).toEqual([])
+})
+
+test('every import goes to the same room, one the table names, or a leaf', () => {
+  const broken = stageImports.flatMap(([file, targets]) =>
     targets.filter((target) => !isAllowed(file, target)).map((target) => `${file} -> ${target}`),
   )
   expect(broken).toEqual([])
@@ -44,22 +50,38 @@ test('no file imports itself through others', () => {
     for (const target of imports.get(file) ?? []) visit(target, [...path, file])
     done.add(file)
   }
-  for (const file of stageFiles) visit(file, [])
+  for (const file of sources) visit(file, [])
   expect(cycles).toEqual([])
 })
 
-test('every event, projection, activity and route file is named in its registry', () => {
+test('folders that share a parent form no cycle, at any level', () => {
+  expect(siblingCycles()).toEqual([])
+})
+
+test('a folder with subfolders has at most 12 loose files', () => {
+  const folders = new Set(sources.map(dirname))
+  const hasFolders = (folder: string) => [...folders].some((other) => other.startsWith(`${folder}/`))
+  const crowded = [...folders].filter(
+    (folder) => hasFolders(folder) && sources.filter((file) => dirname(file) === folder).length > 12,
+  )
+  expect(crowded).toEqual([])
+})
+
+test('every event, projection, activity and endpoint is reached from its registry', () => {
+  const declares = /^export const \w+[^=]*= (define(Event|Projection|Activity)|\w*[eE]ndpoint)\(/m
   const registries = ['transform/events', 'transform/projections', 'transform/activities', 'api/routes']
   const missing = registries.flatMap((folder) => {
-    const index = `${folder}/index.ts`
-    const reachable = reachableWithin(index, folder)
-    return stageFiles.filter((file) => dirname(file) === folder && file !== index && !reachable.has(file))
+    const reached = reachableWithin(`${folder}/index.ts`, folder)
+    return stageFiles.filter(
+      (file) =>
+        file.startsWith(`${folder}/`) && !reached.has(file) && declares.test(withoutComments(read(file))),
+    )
   })
   expect(missing).toEqual([])
 })
 
 test('settings are read by the program, not by its stages', () => {
-  const readers = [...imports]
+  const readers = stageImports
     .filter(([, targets]) => targets.includes('program/config.ts'))
     .map(([file]) => file)
   // Child processes inherit the environment; that is not a setting.
@@ -77,9 +99,9 @@ test('time, chance and waiting come from the runtime', () => {
   expect(core.filter((file) => bare.test(read(file)))).toEqual([])
 })
 
-test('SQL stays in store and sql', () => {
+test('SQL stays in store, query and sql', () => {
   const statement = /\b(SELECT\s.+\sFROM|INSERT INTO|DELETE FROM|UPDATE\s+\S+\s+SET|CREATE TABLE)\s/
-  const outside = stageFiles.filter((file) => /^(ingest|transform|api|orchestrator|console)\//.test(file))
+  const outside = sources.filter((file) => !/^(store|query|local)\//.test(file))
   expect(outside.filter((file) => statement.test(withoutComments(read(file))))).toEqual([])
 })
 
@@ -111,17 +133,56 @@ test('no file is too long to find one’s way in', () => {
 })
 
 function isAllowed(file: string, target: string): boolean {
-  const stage = file.split('/')[0] ?? ''
-  const allowed = [stage, ...(mayImport[stage] ?? [])]
-  return leaves.includes(target) || allowed.some((folder) => target.startsWith(`${folder}/`))
+  if (leaves.includes(target)) return true
+  const within = (folder: string) => (path: string) => path.startsWith(`${folder}/`)
+  const room = rooms.find((name) => within(name)(file)) ?? ''
+  return [room, ...(mayImport.get(room) ?? [])].some((folder) => within(folder)(target))
 }
 
-/** Files of a folder that its registry names, directly or through files of the same folder. */
+/** `| \`room/\` | what it holds | \`ingest\`, \`transform\` |`; a room that everything may be imported by says `everything`. */
+function readImportTable(): ReadonlyMap<string, readonly string[]> {
+  const section = architecture.match(/## Who may import whom\n[\s\S]*?(?=\n## )/)?.[0] ?? ''
+  const rows = [...section.matchAll(/^\| ((?:`[\w/]+`(?:, )?)+) \|[^|]*\| ([^|]*) \|$/gm)]
+  const names = (text: string) =>
+    [...text.matchAll(/`([\w/]+)`/g)].map(([, name = '']) => name.replace(/\/$/, ''))
+  return new Map(rows.flatMap(([, first = '', last = '']) => names(first).map((room) => [room, names(last)])))
+}
+
+/** Every pair of sibling folders that import each other, directly or through their siblings. */
+function siblingCycles(): string[] {
+  const edges = [...imports].flatMap(([file, targets]) => targets.map((target) => [file, target] as const))
+  const parents = new Set(['', ...sources.flatMap(foldersAbove)])
+  return [...parents].flatMap((parent) => {
+    const child = (path: string) =>
+      path.startsWith(parent) && path.slice(parent.length).includes('/')
+        ? path.slice(parent.length).split('/')[0]
+        : undefined
+    const next = new Map<string, Set<string>>()
+    for (const [from, to] of edges) {
+      const [a, b] = [child(from), child(to)]
+      if (a && b && a !== b) next.set(a, (next.get(a) ?? new Set()).add(b))
+    }
+    const reaches = (from: string, seen = new Set<string>()): Set<string> => {
+      for (const to of next.get(from) ?? []) if (!seen.has(to)) reaches(to, seen.add(to))
+      return seen
+    }
+    return [...next.keys()].filter((folder) => reaches(folder).has(folder)).map((folder) => parent + folder)
+  })
+}
+
+/** `a/`, `a/b/` of `a/b/c.ts`. */
+const foldersAbove = (file: string): string[] =>
+  file
+    .split('/')
+    .slice(0, -1)
+    .map((_, index, folders) => `${folders.slice(0, index + 1).join('/')}/`)
+
+/** Files below a folder that its registry names, directly or through other files there. */
 function reachableWithin(index: string, folder: string): ReadonlySet<string> {
   const found = new Set<string>()
   const visit = (file: string) => {
     for (const target of imports.get(file) ?? [])
-      if (dirname(target) === folder && !found.has(target)) {
+      if (target.startsWith(`${folder}/`) && !found.has(target)) {
         found.add(target)
         visit(target)
       }
