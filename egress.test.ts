@@ -1,6 +1,14 @@
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Egress, EgressFailedError, EgressRefusedError, isPublicAddress } from './egress.ts'
+import {
+  Egress,
+  EgressFailedError,
+  EgressRefusedError,
+  type EgressRequest,
+  egressBudgets,
+  isPublicAddress,
+} from './egress.ts'
 
 describe('a public address', () => {
   it.each([
@@ -35,15 +43,15 @@ describe('egress', () => {
   let server: Server
   let port: number
   let asked: string[]
+  let held: ServerResponse[]
   const { signal } = new AbortController()
 
   beforeAll(async () => {
     asked = []
+    held = []
     server = createServer((request, response) => {
       asked.push(request.url ?? '')
-      if (request.url === '/silent') request.socket.destroy()
-      else if (request.url === '/away') response.writeHead(302, { location: '/picture?followed' }).end()
-      else response.writeHead(200, { 'content-type': 'Image/PNG; charset=binary' }).end('picture')
+      answer(request, response, held)
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const bound = server.address()
@@ -52,15 +60,38 @@ describe('egress', () => {
   afterAll(() => server.close())
 
   const trusting = new Egress({ isAllowed: () => true, protocols: ['http:'] })
-  const get = (egress: Egress, path: string, bytesMax = 100, host = '127.0.0.1') =>
-    egress.fetch({ url: `http://${host}:${port}${path}`, bytesMax, signal })
+  const get = (egress: Egress, path: string, asking: Partial<EgressRequest> = {}, host = '127.0.0.1') =>
+    egress.fetch({ url: `http://${host}:${port}${path}`, purpose: 'logo', bytesMax: 100, signal, ...asking })
 
-  it('gives status, content type and body', async () => {
-    expect(await get(trusting, '/picture')).toEqual({
+  it('gives status, content type, headers and body', async () => {
+    expect(await get(trusting, '/picture')).toMatchObject({
       status: 200,
       contentType: 'image/png',
+      headers: { 'x-told': 'so' },
       body: Buffer.from('picture'),
     })
+  })
+
+  it('sends method, headers and body', async () => {
+    const headers = { 'content-type': 'application/json', authorization: 'Payment abc' }
+    const sent = await get(trusting, '/echo', { method: 'POST', headers, body: '{"a":1}', bytesMax: 1_000 })
+    expect(JSON.parse(sent.body.toString())).toEqual({
+      method: 'POST',
+      type: 'application/json',
+      authorization: 'Payment abc',
+      host: `127.0.0.1:${port}`,
+      body: '{"a":1}',
+    })
+  })
+
+  it.each([
+    { host: 'elsewhere' },
+    { 'Content-Length': '3' },
+    { 'transfer-encoding': 'chunked' },
+    { 'x-a': 'b\r\nx-c: d' },
+    { 'x a': 'b' },
+  ] as Record<string, string>[])('sends no headers that frame or split a request: %o', async (headers) => {
+    await expect(get(trusting, '/echo', { headers })).rejects.toMatchObject({ reason: 'header' })
   })
 
   it('follows no redirect', async () => {
@@ -69,18 +100,62 @@ describe('egress', () => {
   })
 
   it('refuses an answer that is longer than asked for', async () => {
-    await expect(get(trusting, '/picture', 6)).rejects.toThrow(EgressRefusedError)
+    await expect(get(trusting, '/picture', { bytesMax: 6 })).rejects.toThrow(EgressRefusedError)
   })
 
-  it('says when nobody answers', async () => {
+  it.each(['gzip', 'br'])('reads %s, and counts its bytes decompressed', async (encoding) => {
+    const whole = await get(trusting, `/packed/${encoding}`, { bytesMax: 5_000_000 })
+    expect(whole.body.length).toBe(5_000_000)
+    await expect(get(trusting, `/packed/${encoding}`, { bytesMax: 4_999_999 })).rejects.toMatchObject({
+      reason: 'tooLong',
+    })
+  })
+
+  it.each(['/packed/zip', '/twice'])('refuses an encoding it does not read: %s', async (path) => {
+    await expect(get(trusting, path)).rejects.toMatchObject({ reason: 'encoding' })
+  })
+
+  it('says when nobody answers, and when what is packed is broken', async () => {
     await expect(get(trusting, '/silent')).rejects.toThrow(EgressFailedError)
+    await expect(get(trusting, '/broken')).rejects.toThrow(EgressFailedError)
+  })
+
+  it('lets requests above the budget wait, and refuses those above the queue; other purposes go on', async () => {
+    const egress = new Egress({ isAllowed: () => true, protocols: ['http:'] })
+    const { activeMax, waitingMax } = egressBudgets.logo
+    const waiting = Array.from({ length: activeMax + waitingMax }, () => get(egress, '/held'))
+    await expect(get(egress, '/held')).rejects.toMatchObject({ reason: 'busy' })
+    expect((await get(egress, '/picture', { purpose: 'probe' })).status).toBe(200)
+    const releasing = releaseUntilDone(held, waiting)
+    const answers = await Promise.all(waiting)
+    await releasing
+    expect(answers.map(({ status }) => status)).toEqual(waiting.map(() => 200))
+  })
+
+  it('a request given up while it waits is not sent', async () => {
+    const egress = new Egress({ isAllowed: () => true, protocols: ['http:'] })
+    const first = Array.from({ length: egressBudgets.logo.activeMax }, () => get(egress, '/held'))
+    const gone = new AbortController()
+    const late = get(egress, '/late', { signal: gone.signal })
+    gone.abort(new Error('gone'))
+    await expect(late).rejects.toThrow('gone')
+    await releaseUntilDone(held, first)
+    expect(asked).not.toContain('/late')
+  })
+
+  it('calls an origin of this machine only where it is one of ours, by address', async () => {
+    const egress = new Egress({ isLocalOrigin: (origin) => origin.endsWith(`:${port}`) })
+    expect((await get(egress, '/picture')).status).toBe(200)
+    await expect(get(egress, '/picture', {}, 'localhost')).rejects.toThrow(EgressRefusedError)
+    const other = { url: `http://127.0.0.1:${port === 1 ? 2 : 1}/` }
+    await expect(get(egress, '/', other)).rejects.toThrow(EgressRefusedError)
   })
 
   it.each(['127.0.0.1', 'localhost', '[::1]', '0x7f000001', '2130706433', '[::ffff:127.0.0.1]'])(
     'connects to no address of this machine named %s',
     async (host) => {
       const before = asked.length
-      await expect(get(new Egress({ protocols: ['http:'] }), '/picture', 100, host)).rejects.toThrow(
+      await expect(get(new Egress({ protocols: ['http:'] }), '/picture', {}, host)).rejects.toThrow(
         EgressRefusedError,
       )
       expect(asked.length).toBe(before)
@@ -94,8 +169,59 @@ describe('egress', () => {
     'https://user:word@example.com/a.png',
     'https://',
     'a.png',
-    `https://example.com/${'a'.repeat(2_048)}`,
+    `https://example.com/${'a'.repeat(4_096)}`,
   ])('does not go to %s', async (url) => {
-    await expect(new Egress().fetch({ url, bytesMax: 100, signal })).rejects.toThrow(EgressRefusedError)
+    await expect(get(new Egress(), '', { url })).rejects.toThrow(EgressRefusedError)
   })
 })
+
+function answer(request: IncomingMessage, response: ServerResponse, held: ServerResponse[]): void {
+  const [, first, encoding = ''] = (request.url ?? '').split('/')
+  const packed = Buffer.alloc(5_000_000)
+  switch (first) {
+    case 'silent':
+      return void request.socket.destroy()
+    case 'away':
+      return void response.writeHead(302, { location: '/picture?followed' }).end()
+    case 'held':
+      return void held.push(response)
+    case 'packed':
+      response.writeHead(200, { 'content-encoding': encoding })
+      return void response.end(encoding === 'br' ? brotliCompressSync(packed) : gzipSync(packed))
+    case 'twice':
+      return void response.writeHead(200, { 'content-encoding': 'gzip, gzip' }).end()
+    case 'broken':
+      return void response.writeHead(200, { 'content-encoding': 'gzip' }).end('no gzip at all')
+    case 'echo':
+      return void echo(request, response)
+    default:
+      response.writeHead(200, { 'content-type': 'Image/PNG; charset=binary', 'x-told': 'so' }).end('picture')
+  }
+}
+
+function echo(request: IncomingMessage, response: ServerResponse): void {
+  const { method, headers } = request
+  const { host, authorization, 'content-type': type } = headers
+  const pieces: Buffer[] = []
+  request.on('data', (piece: Buffer) => pieces.push(piece))
+  request.on('end', () => {
+    const body = Buffer.concat(pieces).toString()
+    response.end(JSON.stringify({ method, type, authorization, host, body }))
+  })
+}
+
+/** Answers what is held, as it comes, until all of `requests` are done. */
+async function releaseUntilDone(
+  held: ServerResponse[],
+  requests: readonly Promise<unknown>[],
+): Promise<void> {
+  let done = false
+  const all = Promise.allSettled(requests).then(() => {
+    done = true
+  })
+  while (!done) {
+    for (const response of held.splice(0)) response.end()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  await all
+}

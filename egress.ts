@@ -1,76 +1,147 @@
 /**
- * Fetches what others on the internet name: a URL a stranger chose must not reach the machine's own network. Every address
- * a name resolves to is checked, and the connection goes to a checked address, so that a second answer of the name server
- * changes nothing. Redirects are not followed.
+ * Calls what others on the internet name: a URL a stranger chose must not reach the machine's own network. Every address a
+ * name resolves to is checked, and the connection goes to a checked address, so that a second answer of the name server
+ * changes nothing. Redirects are not followed. Each purpose has a budget of its own, so that strangers who answer slowly to
+ * one purpose hold up no other.
  */
 import { lookup } from 'node:dns/promises'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
+import type { Transform } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import PQueue from 'p-queue'
 import { Agent, request } from 'undici'
 import { MillraceError } from '#errors.ts'
+
+/** Limits of one purpose: requests at a time, requests that wait for their turn, and the time of one. */
+export interface EgressBudget {
+  readonly activeMax: number
+  readonly waitingMax: number
+  readonly timeoutMs: number
+}
+
+/** What requests are made for. A new purpose is one line. */
+export const egressBudgets = {
+  /** A client waits for the picture. */
+  logo: { activeMax: 16, waitingMax: 64, timeoutMs: 5_000 },
+  /** Lists and documents of services, fetched in turn. */
+  catalog: { activeMax: 4, waitingMax: 64, timeoutMs: 30_000 },
+  /** Unpaid calls that look whether a service is alive; nobody waits for them. */
+  probe: { activeMax: 8, waitingMax: 1_000, timeoutMs: 10_000 },
+  /** Unpaid calls for a price: 100 of one plan, and those of a few plans beside it. */
+  quote: { activeMax: 128, waitingMax: 1_000, timeoutMs: 10_000 },
+} as const satisfies Record<string, EgressBudget>
+
+export type EgressPurpose = keyof typeof egressBudgets
 
 export interface EgressOptions {
   /** What may be connected to; default: public addresses. */
   readonly isAllowed?: (address: string) => boolean
   /** Default: https only. */
   readonly protocols?: readonly string[]
+  /** Origins of this machine that may be called all the same, plainly: the program's own sellers. Default: none. */
+  readonly isLocalOrigin?: (origin: string) => boolean
 }
+
+export type EgressMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 export interface EgressRequest {
   readonly url: string
-  /** A longer answer is refused. */
+  /** Default GET. */
+  readonly method?: EgressMethod
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array
+  readonly purpose: EgressPurpose
+  /** A longer answer is refused; counted after decompression. */
   readonly bytesMax: number
   readonly signal: AbortSignal
 }
 
 export interface EgressAnswer {
   readonly status: number
+  /** Names in lowercase; a repeated header has several texts. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
   /** Lowercase, without parameters; empty when not told. */
   readonly contentType: string
+  /** Decompressed. */
   readonly body: Buffer
 }
 
-/** Long enough for a slow server, short enough to answer our own client within its patience. */
-const TIMEOUT_MS = 5_000
-/** Requests to strangers at a time: those who name slow servers hold up few others. */
-const REQUESTS_MAX = 16
-/** Longer URLs are no addresses of small files. */
-const URL_CHARACTERS_MAX = 2_048
+/** Longer URLs are no addresses. */
+const URL_CHARACTERS_MAX = 4_096
+/** Twice what Node takes: a payment challenge alone may have 8 KB. */
+const HEADER_BYTES_MAX = 32 * 1_024
 
-/** The one way out to addresses that clients or chains name. */
+/** Headers that decide where a request goes or how it is framed: ours alone. */
+const framingHeaders = new Set([
+  'accept-encoding',
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+/** The one way out to addresses that clients, catalogs or chains name. */
 export class Egress {
   readonly #isAllowed: (address: string) => boolean
   readonly #protocols: readonly string[]
-  #active = 0
+  readonly #isLocalOrigin: (origin: string) => boolean
+  readonly #queues = new Map<EgressPurpose, PQueue>()
 
-  constructor({ isAllowed = isPublicAddress, protocols = ['https:'] }: EgressOptions = {}) {
+  constructor({
+    isAllowed = isPublicAddress,
+    protocols = ['https:'],
+    isLocalOrigin = () => false,
+  }: EgressOptions = {}) {
     this.#isAllowed = isAllowed
     this.#protocols = protocols
+    this.#isLocalOrigin = isLocalOrigin
   }
 
   /**
-   * @throws EgressRefusedError for a URL we do not go to, EgressFailedError when it does not answer, or too many others are
-   * being fetched
+   * One request, once: nothing is repeated, for nobody knows what a request did whose answer was lost.
+   * @throws EgressRefusedError for what is not sent or not taken, EgressFailedError when there is no answer in time or too
+   * many requests of the purpose wait already
    */
-  async fetch({ url, bytesMax, signal }: EgressRequest): Promise<EgressAnswer> {
-    const target = this.#targetOf(url)
-    if (this.#active >= REQUESTS_MAX) throw new EgressFailedError(null)
-    this.#active += 1
+  async fetch(asked: EgressRequest): Promise<EgressAnswer> {
+    const target = this.#targetOf(asked.url)
+    assertHeaders(asked.headers ?? {})
+    const { waitingMax, timeoutMs } = egressBudgets[asked.purpose]
+    const queue = this.#queueOf(asked.purpose)
+    if (queue.size >= waitingMax) throw new EgressFailedError('busy', null)
+    return queue.add(() => this.#send(target, asked, timeoutMs), { signal: asked.signal })
+  }
+
+  async #send(target: URL, asked: EgressRequest, timeoutMs: number): Promise<EgressAnswer> {
+    const { method = 'GET', headers = {}, body, bytesMax, signal } = asked
+    const time = AbortSignal.timeout(timeoutMs)
     // Strangers' servers share nothing, and none is asked often: a connection lives as long as its request.
-    const agent = new Agent({ connect: { lookup: checkedLookup(this.#isAllowed), timeout: TIMEOUT_MS } })
+    const agent = new Agent({
+      connect: { lookup: checkedLookup(this.#isAllowed), timeout: timeoutMs },
+      maxHeaderSize: HEADER_BYTES_MAX,
+    })
     try {
       const answer = await request(target, {
         dispatcher: agent,
-        signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
-        headers: { 'accept-encoding': 'identity' },
+        method,
+        ...(body !== undefined && { body }),
+        signal: AbortSignal.any([signal, time]),
+        headers: { ...headers, 'accept-encoding': 'gzip, br' },
       })
-      const body = await readBounded(answer.body, bytesMax)
-      return { status: answer.statusCode, contentType: contentTypeOf(answer.headers['content-type']), body }
+      const { statusCode: status, headers: told } = answer
+      const decoder = method === 'HEAD' ? null : decoderOf(told['content-encoding'])
+      const bytes = await readBounded(decoder ? decoded(answer.body, decoder) : answer.body, bytesMax)
+      return { status, headers: told, contentType: contentTypeOf(told['content-type']), body: bytes }
     } catch (cause) {
       signal.throwIfAborted()
       if (cause instanceof MillraceError) throw cause
-      throw refusalIn(cause) ?? new EgressFailedError(cause)
+      throw refusalIn(cause) ?? new EgressFailedError(time.aborted ? 'timeout' : 'connection', cause)
     } finally {
-      this.#active -= 1
       await agent.destroy()
     }
   }
@@ -78,25 +149,93 @@ export class Egress {
   /** A host that is an address itself is looked up by nobody, so it is checked here. */
   #targetOf(text: string): URL {
     const url = text.length <= URL_CHARACTERS_MAX && URL.canParse(text) ? new URL(text) : null
-    if (!url || !this.#protocols.includes(url.protocol) || url.username !== '' || url.password !== '')
-      throw new EgressRefusedError()
+    if (url?.username !== '' || url.password !== '') throw new EgressRefusedError('url')
     const host = url.hostname.replace(/^\[|\]$/g, '')
-    if (isIP(host) !== 0 && !this.#isAllowed(host)) throw new EgressRefusedError()
+    // A name could lead elsewhere by the time it is looked up; an address cannot.
+    if (isIP(host) !== 0 && this.#isLocalOrigin(url.origin)) return url
+    if (!this.#protocols.includes(url.protocol)) throw new EgressRefusedError('url')
+    if (isIP(host) !== 0 && !this.#isAllowed(host)) throw new EgressRefusedError('address')
     return url
   }
+
+  #queueOf(purpose: EgressPurpose): PQueue {
+    const known = this.#queues.get(purpose)
+    if (known) return known
+    const queue = new PQueue({ concurrency: egressBudgets[purpose].activeMax })
+    this.#queues.set(purpose, queue)
+    return queue
+  }
 }
+
+function assertHeaders(headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) {
+    const wellFormed = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) && /^[\t\x20-\x7e]*$/.test(value)
+    if (!wellFormed || framingHeaders.has(name.toLowerCase())) throw new EgressRefusedError('header')
+  }
+}
+
+/** Null for a body that is sent as it is. @throws EgressRefusedError for encodings that are not read, and for several */
+function decoderOf(header: string | readonly string[] | undefined): Transform | null {
+  const encoding = String(header ?? 'identity')
+    .trim()
+    .toLowerCase()
+  switch (encoding) {
+    case '':
+    case 'identity':
+      return null
+    case 'gzip':
+    case 'x-gzip':
+      return createGunzip()
+    case 'deflate':
+      return createInflate()
+    case 'br':
+      return createBrotliDecompress()
+    default:
+      throw new EgressRefusedError('encoding')
+  }
+}
+
+/** What a decoder makes of a body; ends both when its reader stops. */
+async function* decoded(body: AsyncIterable<Uint8Array>, decoder: Transform): AsyncGenerator<Uint8Array> {
+  const feeding = feed(body, decoder)
+  try {
+    for await (const piece of decoder) yield piece
+    await feeding
+  } finally {
+    decoder.destroy()
+    await feeding.catch(() => {})
+  }
+}
+
+async function feed(body: AsyncIterable<Uint8Array>, decoder: Transform): Promise<void> {
+  try {
+    for await (const piece of body) {
+      if (decoder.destroyed) return
+      // A decoder that is destroyed while it is full never drains.
+      if (!decoder.write(piece)) await drained(decoder)
+    }
+    decoder.end()
+  } catch (error) {
+    decoder.destroy(error instanceof Error ? error : new EgressFailedError('connection', error))
+  }
+}
+
+const drained = (decoder: Transform): Promise<void> =>
+  new Promise((resolve) => {
+    decoder.once('drain', resolve)
+    decoder.once('close', resolve)
+  })
 
 async function readBounded(body: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Buffer> {
   const pieces: Uint8Array[] = []
   let bytes = 0
   for await (const piece of body) {
     bytes += piece.byteLength
-    if (bytes > bytesMax) throw new EgressRefusedError()
+    if (bytes > bytesMax) throw new EgressRefusedError('tooLong')
     pieces.push(piece)
   }
   return Buffer.concat(pieces)
 }
-
 const contentTypeOf = (header: string | readonly string[] | undefined): string => {
   const [first = ''] = typeof header === 'string' ? [header] : (header ?? [])
   return (first.split(';')[0] ?? '').trim().toLowerCase()
@@ -109,7 +248,7 @@ function checkedLookup(isAllowed: (address: string) => boolean): LookupFunction 
       (found) => {
         const refused = found.length === 0 || !found.every(({ address }) => isAllowed(address))
         const [first] = found
-        if (refused || !first) return done(new EgressRefusedError(), '', 4)
+        if (refused || !first) return done(new EgressRefusedError('address'), '', 4)
         if (options.all) return done(null, found)
         done(null, first.address, first.family)
       },
@@ -161,24 +300,31 @@ function refusalIn(cause: unknown, depth = 4): EgressRefusedError | null {
   return depth === 0 || inner === undefined ? null : refusalIn(inner, depth - 1)
 }
 
-/** We do not go there: another protocol, credentials, an address that is not public, an answer too long. */
+/** `url`: protocol, credentials or length; `address`: not a public one; the others are of the request or its answer. */
+export type EgressRefusal = 'url' | 'address' | 'header' | 'encoding' | 'tooLong'
+
+/** We do not go there, or do not take what came back. */
 export class EgressRefusedError extends MillraceError {
   override readonly name = 'EgressRefusedError'
   readonly code = 'url_invalid'
   readonly remedy = 'stop'
+  readonly reason: EgressRefusal
 
-  constructor() {
+  constructor(reason: EgressRefusal) {
     super('The URL leads where this service does not go.')
+    this.reason = reason
   }
 }
 
-/** The other side did not answer. */
+/** No answer: whether the request was taken is unknown, except for `busy`, which was not sent. */
 export class EgressFailedError extends MillraceError {
   override readonly name = 'EgressFailedError'
   readonly code = 'egress_failed'
   readonly remedy = 'retry'
+  readonly reason: 'busy' | 'timeout' | 'connection'
 
-  constructor(cause: unknown) {
+  constructor(reason: EgressFailedError['reason'], cause: unknown) {
     super('What the URL names did not answer', { cause })
+    this.reason = reason
   }
 }

@@ -85,7 +85,12 @@ async function fetchLogo(
   signal: AbortSignal,
 ): Promise<Image | null> {
   try {
-    const { status, contentType, body } = await egress.fetch({ url, bytesMax: BYTES_MAX, signal })
+    const { status, contentType, body } = await egress.fetch({
+      url,
+      purpose: 'logo',
+      bytesMax: BYTES_MAX,
+      signal,
+    })
     return status === 200 ? imageOf(contentType, body) : null
   } catch (error) {
     if (error instanceof EgressRefusedError) return null
