@@ -42,7 +42,8 @@ export function tagged(request: FastifyRequest, reply: FastifyReply, payload: un
   if (asked === undefined || !matchesEntityTag(asked, tag)) return payload
   reply.code(304).removeHeader('content-type').removeHeader('content-length')
   withoutQuota(reply)
-  return null
+  // Fastify measures the body of a HEAD, and null has no length.
+  return request.method === 'HEAD' ? '' : null
 }
 
 /** What the client already has costs it nothing, and neither does being asked to pay (spec "Limits"). */
@@ -50,13 +51,17 @@ export function withoutQuota(reply: FastifyReply): void {
   for (const name of Object.keys(reply.getHeaders())) if (/^ratelimit-/i.test(name)) reply.removeHeader(name)
 }
 
-/** Runs after compression: a compressed body is another representation with a tag of its own (RFC 9110, 8.8.3.3). */
+/**
+ * Runs after compression: a compressed body is another representation with a tag of its own (RFC 9110, 8.8.3.3). A 304 has
+ * no length either, which for HEAD was just set to that of no body (RFC 9110, 8.6).
+ */
 export function tagEncoding(
   _request: FastifyRequest,
   reply: FastifyReply,
   payload: unknown,
   done: (error: null, payload: unknown) => void,
 ): void {
+  if (reply.statusCode === 304) reply.removeHeader('content-length')
   const tag = reply.getHeader('etag')
   const encoding = reply.getHeader('content-encoding')
   if (typeof tag === 'string' && typeof encoding === 'string' && !tag.endsWith(`-${encoding}"`)) {

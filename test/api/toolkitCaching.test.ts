@@ -58,6 +58,22 @@ test('a client that has the body gets 304: no body, same tag, no quota headers',
   expect((await read('/v1/rows/6', { 'if-none-match': tag })).status).toBe(200)
 })
 
+test.each(['/v1/rows', '/v1/rows/5', '/text', '/openapi.json'])(
+  'HEAD %s with the tag the client has is the 304 that GET is',
+  async (path) => {
+    const tag = (await read(path)).headers.get('etag') ?? ''
+    expect(tag).not.toBe('')
+    const shown = async (method: string) => {
+      const { status, headers } = await read(path, { 'if-none-match': tag }, method)
+      const names = ['etag', 'cache-control', 'content-type', 'content-length', 'ratelimit-limit']
+      return [status, ...names.map((name) => headers.get(name))]
+    }
+    const got = await shown('GET')
+    expect(got[0]).toBe(304)
+    expect(await shown('HEAD')).toEqual(got)
+  },
+)
+
 test('HEAD has the headers of GET and no body', async () => {
   for (const path of ['/v1/rows/5', '/v1/rows?address=bad', '/nothing', '/text']) {
     const [got, head] = await Promise.all([read(path), read(path, {}, 'HEAD')])
