@@ -69,8 +69,14 @@ export interface Definition<
   readonly access?: AccessRule
   /** Milliseconds; null for none. */
   readonly deadlineMs?: number | null
-  /** A rule over several parameters; what it returns is answered with 422 `parameter_conflict`. */
-  readonly check?: (filters: p.Values<Filters>) => Problem | string | undefined
+  /**
+   * A rule over several parameters; what it returns is answered with 422 `parameter_conflict`, or as the error it is.
+   * `isGiven` tells whether the request names a parameter, also one that has a default.
+   */
+  readonly check?: (
+    filters: p.Values<Filters>,
+    isGiven: (name: string) => boolean,
+  ) => ApiError | Problem | string | undefined
 }
 
 /** What the server hands to an endpoint once parameters are read and access is granted. */
@@ -105,8 +111,8 @@ export interface Endpoint<in Services> {
   readonly shared: boolean
   /** Members added to the error envelope; /v1/indexer/query adds `ok: false`. */
   readonly errorFields: Readonly<Record<string, unknown>>
-  /** @throws ApiError parameter_conflict */
-  readonly check: (query: Readonly<Record<string, unknown>>) => void
+  /** @throws ApiError */
+  readonly check: (query: Readonly<Record<string, unknown>>, isGiven: (name: string) => boolean) => void
   readonly run: (request: EndpointRequest, services: Services) => Promise<JsonAnswer | RawAnswer>
 }
 
@@ -231,9 +237,9 @@ export function describe<
     deadlineMs: definition.deadlineMs === undefined ? deadlineMsDefault : definition.deadlineMs,
     shared: false,
     errorFields: {},
-    check: (query: Readonly<Record<string, unknown>>) => {
-      const found = definition.check?.(query as p.Values<Filters>)
-      if (found !== undefined) throw conflictError(found)
+    check: (query: Readonly<Record<string, unknown>>, isGiven: (name: string) => boolean) => {
+      const found = definition.check?.(query as p.Values<Filters>, isGiven)
+      if (found !== undefined) throw found instanceof ApiError ? found : conflictError(found)
     },
   } satisfies Partial<Endpoint<never>>
 }

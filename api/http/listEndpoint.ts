@@ -89,8 +89,8 @@ export function listEndpoint<
       schema: envelope(item, meta ?? {}, definition.include ?? []),
       description: 'One page, newest first unless `order` says otherwise.',
     },
-    check: (query) => {
-      described.check(query)
+    check: (query, isGiven) => {
+      described.check(query, isGiven)
       const reversed = findReversedRange(query)
       if (reversed) throw new ApiError('range_invalid', `${reversed.message}.`, { details: [reversed] })
     },

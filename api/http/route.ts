@@ -92,7 +92,7 @@ async function answerOf<Services>(
 
   const path = parsePath(request.params as Record<string, string>, endpoint.pathParameters)
   const query = parseQuery(withLegacyChain(rawQuery), endpoint.queryParameters)
-  endpoint.check(query)
+  endpoint.check(query, (name) => Object.hasOwn(rawQuery, name))
   checkBody(request.body)
   const chainId = chainOf(endpoint, path, query, context.chains, caller)
 

@@ -181,7 +181,12 @@ async function otherLists(postgres: Postgres, schema: string, blocks: number): P
       isDeclared: false,
       key: null,
       read: (place) =>
-        compileTokenList(schema, 'tempo', [], { order: 'desc', ...place, limit: place.limit - 1 }),
+        compileTokenList(
+          schema,
+          'tempo',
+          { without: [] },
+          { order: 'desc', ...place, limit: place.limit - 1 },
+        ),
     },
     {
       name: 'transactions of a hot token',

@@ -1,11 +1,13 @@
 /**
- * Names, symbols and decimals of ERC-20 tokens on chains where no event tells them: asked of a node, many tokens at once,
- * after a token was first transferred. Contracts may answer anything, or nothing.
+ * Names, symbols and decimals of ERC-20 tokens, which no event tells: asked of a node, many tokens at once, after a token was
+ * first transferred. Contracts may answer anything, or nothing. On Tempo, events tell those of standard tokens.
  */
 import type { AbiFunction } from 'viem'
 import { parseAbi } from 'viem/utils'
 import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
 import { type Address, address, type Hex } from '#primitives.ts'
+import { isTip20 } from '#transform/addresses.ts'
+import type { ChainKind } from '#transform/profile.ts'
 import { quoteIdentifier, toBytes, toHex } from '../sql.ts'
 import { decodeAnswer, readAnswers } from './askContracts.ts'
 import type { BlockFollower, Completion, FollowerContext, FollowerTransaction } from './follower.ts'
@@ -31,14 +33,14 @@ interface Metadata {
   readonly decimals: number | null
 }
 
-export function erc20MetadataFollower(call: CallContracts): BlockFollower {
+export function erc20MetadataFollower(kind: ChainKind, call: CallContracts): BlockFollower {
   return {
     name: 'erc20_metadata',
     version: 1,
     needs: ['balances'],
     begins: 'early',
     prepare: async () => async () => {},
-    complete: (context) => readMetadata(call, context),
+    complete: (context) => readMetadata(kind, call, context),
     clear: async ({ client, schema }) => {
       await client.query(`TRUNCATE ${quoteIdentifier(schema)}.erc20_metadata`)
       await client.query(
@@ -53,6 +55,7 @@ export function erc20MetadataFollower(call: CallContracts): BlockFollower {
 
 /** The oldest tokens nobody has asked about yet. */
 async function readMetadata(
+  kind: ChainKind,
   call: CallContracts,
   { postgres, schema, signal }: FollowerContext,
 ): Promise<Completion | null> {
@@ -61,8 +64,9 @@ async function readMetadata(
      ORDER BY first_block, first_log_idx, token LIMIT $1`,
     [TOKENS_AT_ONCE],
   )
-  const tokens = found.rows.map(({ token }) => address(toHex(token)))
-  if (tokens.length === 0) return null
+  const unasked = found.rows.map(({ token }) => address(toHex(token)))
+  if (unasked.length === 0) return null
+  const tokens = kind === 'tempo' ? unasked.filter((token) => !isTip20(token)) : unasked
   const questions = tokens.flatMap((to) => functions.map((ask) => ({ to, ask })))
   const answers = await readAnswers(call, questions, 'latest', signal)
   const told = tokens.map((token, index): Metadata => {
@@ -74,10 +78,15 @@ async function readMetadata(
       decimals: readNumber(decimalsOf, decimals),
     }
   })
-  return { store: (transaction) => store(transaction, told), last: false }
+  return { store: (transaction) => store(transaction, told, unasked), last: false }
 }
 
-async function store({ client, schema }: FollowerTransaction, told: readonly Metadata[]): Promise<void> {
+/** `settled` are the tokens that need not be asked about again. */
+async function store(
+  { client, schema }: FollowerTransaction,
+  told: readonly Metadata[],
+  settled: readonly Address[],
+): Promise<void> {
   await client.query(
     `INSERT INTO ${quoteIdentifier(schema)}.erc20_metadata (token, name, symbol, decimals)
      SELECT * FROM unnest($1::bytea[], $2::text[], $3::text[], $4::integer[])
@@ -91,7 +100,7 @@ async function store({ client, schema }: FollowerTransaction, told: readonly Met
   )
   await client.query(
     `UPDATE ${quoteIdentifier(schema)}.token_totals SET metadata_asked = true WHERE token = ANY ($1)`,
-    [told.map(({ token }) => toBytes(token))],
+    [settled.map(toBytes)],
   )
 }
 

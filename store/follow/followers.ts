@@ -40,7 +40,7 @@ export function createFollowers({
     ),
     balancesFollower({ kind, callContracts, hotBlocks }),
     checkpointsFollower(checkpointBlocks),
-    ...(kind === 'tempo' ? [] : [erc20MetadataFollower(callContracts)]),
+    erc20MetadataFollower(kind, callContracts),
   ]
 }
 

@@ -1,9 +1,10 @@
 /**
- * Reads of tokens. On Tempo those the factory made, with the attributes their events tell; elsewhere every contract that
- * moved something and has a name.
+ * Reads of tokens: those that Tempo's factory made (TIP-20), with the attributes their events tell, and ERC-20 contracts that
+ * moved something and have a name. A Tempo chain lists the former and finds both by address; other chains have the latter.
  */
 
-import type { ChainId } from '#primitives.ts'
+import { address, type ChainId } from '#primitives.ts'
+import { isTip20 } from '#transform/addresses.ts'
 import type { ChainKind } from '#transform/profile.ts'
 import { balancesProjection } from '../follow/balances/balances.ts'
 import { assertReached } from '../follow/balances/moment.ts'
@@ -18,7 +19,7 @@ import {
 import { tokensFold } from '../follow/tokens.ts'
 import type { Queryable } from '../ledger/lane.ts'
 import { preparedName } from '../postgres.ts'
-import { relationOf, toBytes, toHex } from '../sql.ts'
+import { Parameters, relationOf, toBytes, toHex } from '../sql.ts'
 
 /** A token, with everything its events tell. */
 export interface TokenRow {
@@ -64,49 +65,56 @@ export interface TokenPageResult {
   readonly next: readonly (number | string)[] | null
 }
 
-/** By creation; `without` are left out. */
+/** Which tokens a list has. */
+export interface TokenFilter {
+  readonly without: readonly string[]
+  /** What they stand for, in any case. */
+  readonly currency?: string | undefined
+}
+
+/** By creation. */
 export async function listTokens(
   chain: TokenChain,
-  { without }: { readonly without: readonly string[] },
+  filter: TokenFilter,
   wants: TokenWants,
   page: TokenPage,
 ): Promise<TokenPageResult> {
-  const list = compileTokenList(chain.state.schema, chain.kind, without, page)
+  const list = compileTokenList(chain.state.schema, chain.kind, filter, page)
   const found = wants.totals
-    ? await readFollowed(chain, followedOf(chain, wants), page.signal, async (client) => {
+    ? await readFollowed(chain, followedOf(chain, [], wants), page.signal, async (client) => {
         const { rows } = await client.query<Record<string, unknown>>(list.text, [...list.values])
         return withTotals(client, chain, wants, rows.map(tokenRow))
       })
-    : (await readFollowedRows(chain, followedOf(chain, wants), page.signal, list)).map(tokenRow)
+    : (await readFollowedRows(chain, followedOf(chain, [], wants), page.signal, list)).map(tokenRow)
   const rows = found.slice(0, page.limit)
   const last = rows.at(-1)
   const more = found.length > page.limit && last
   return { rows, next: more ? [...last.place, last.token] : null }
 }
 
-/** Rows of a page by creation, and one more where the list goes on. `without` are left out. */
+/** Rows of a page by creation, and one more where the list goes on. */
 export function compileTokenList(
   schema: string,
   kind: ChainKind,
-  without: readonly string[],
+  { without, currency }: TokenFilter,
   { order, limit, offset, position }: Omit<TokenPage, 'signal'>,
 ): FollowedRows {
   const [block, logIndex, token] = position ?? []
   const direction = order === 'asc' ? { sql: 'ASC', beyond: '>' } : { sql: 'DESC', beyond: '<' }
-  const keyset = token === undefined ? '' : `AND ${sortKey} ${direction.beyond} ($4, $5, $6)`
+  const parameters = new Parameters()
+  const leftOut = parameters.add(without.map(toBytes))
+  const paging = `LIMIT ${parameters.add(limit + 1)} OFFSET ${parameters.add(offset)}`
+  const standsFor = currency === undefined ? '' : `AND lower(currency) = lower(${parameters.add(currency)})`
+  const place = () => [block, logIndex, toBytes(String(token))].map((value) => parameters.add(value))
+  const keyset = token === undefined ? '' : `AND ${sortKey} ${direction.beyond} (${place().join(', ')})`
   const columns = ['created_block', 'created_log_idx', 'token']
   const sorted = columns.map((column) => `${column} ${direction.sql}`).join(', ')
   return {
     key: 'token',
     order: sorted,
-    text: `SELECT * FROM ${current(schema, kind)} WHERE ${named} AND token <> ALL ($1) ${keyset}
-      ORDER BY ${sorted} LIMIT $2 OFFSET $3`,
-    values: [
-      without.map(toBytes),
-      limit + 1,
-      offset,
-      ...(token === undefined ? [] : [block, logIndex, toBytes(String(token))]),
-    ],
+    text: `SELECT * FROM ${current(schema, listedStandard({ kind }))} WHERE ${named} AND token <> ALL (${leftOut}) ${standsFor} ${keyset}
+      ORDER BY ${sorted} ${paging}`,
+    values: parameters.values,
   }
 }
 
@@ -117,7 +125,7 @@ export function findTokens(
   wants: TokenWants,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, TokenRow>> {
-  return readFollowed(chain, followedOf(chain, wants), signal, async (client) => {
+  return readFollowed(chain, followedOf(chain, tokens, wants), signal, async (client) => {
     const found = await readTokens(client, chain, tokens)
     const rows = await withTotals(client, chain, wants, [...found.values()])
     return new Map(rows.map((row) => [row.token, row]))
@@ -133,14 +141,13 @@ export function findTokenAt(
   signal: AbortSignal,
 ): Promise<TokenRow | null> {
   const { schema } = chain.state
-  const followed = followedOf(chain, { totals: true })
-  return readFollowed(chain, followed, signal, async (client, tip) => {
+  const isStandard = byStandard(chain, [token]).has('tip20')
+  return readFollowed(chain, followedOf(chain, [token], { totals: true }), signal, async (client, tip) => {
     assertReached(atBlock, tip)
-    const [table, block] =
-      chain.kind === 'tempo' ? ['tokens_history', 'block_num'] : ['erc20_current', 'created_block']
+    const [table, block] = isStandard ? ['tokens_history', 'block_num'] : ['erc20_current', 'created_block']
     const found = await client.query<Record<string, unknown>>(
       `SELECT * FROM ${relationOf(schema, table)} WHERE ${named} AND token = $1 AND ${block} <= $2
-       ORDER BY ${chain.kind === 'tempo' ? 'block_num DESC, log_idx DESC' : block} LIMIT 1`,
+       ORDER BY ${isStandard ? 'block_num DESC, log_idx DESC' : block} LIMIT 1`,
       [toBytes(token), atBlock],
     )
     const [row] = found.rows.map(tokenRow)
@@ -157,34 +164,35 @@ export async function readTokens(
   chain: Pick<TokenChain, 'state' | 'kind'>,
   tokens: readonly string[],
 ): Promise<ReadonlyMap<string, TokenRow>> {
-  if (tokens.length === 0) return new Map()
-  const text = `SELECT * FROM ${current(chain.state.schema, chain.kind)} WHERE ${named} AND token = ANY ($1)`
-  const statement = { name: preparedName(text), text, values: [tokens.map(toBytes)] }
-  const found = await client.query<Record<string, unknown>>(statement)
-  return new Map(found.rows.map(tokenRow).map((row) => [row.token, row]))
+  const rows: TokenRow[] = []
+  for (const [standard, asked] of byStandard(chain, tokens)) {
+    const text = `SELECT * FROM ${current(chain.state.schema, standard)} WHERE ${named} AND token = ANY ($1)`
+    const statement = { name: preparedName(text), text, values: [asked.map(toBytes)] }
+    const found = await client.query<Record<string, unknown>>(statement)
+    rows.push(...found.rows.map(tokenRow))
+  }
+  return new Map(rows.map((row) => [row.token, row]))
 }
 
-/** Candidates shown for an ambiguous symbol. */
-const CANDIDATES_MAX = 20
-
-/** Tokens of a symbol in any case: those among `verified` first and all of them, then others up to a bound. */
+/** Those of the tokens in `among` that have a symbol, in any case. */
 export function findTokensBySymbol(
   chain: TokenChain,
   symbol: string,
-  verified: readonly string[],
+  among: readonly string[],
   wants: TokenWants,
   signal: AbortSignal,
-): Promise<{ readonly verified: readonly TokenRow[]; readonly others: readonly TokenRow[] }> {
-  return readFollowed(chain, followedOf(chain, wants), signal, async (client) => {
-    const read = async (operator: '= ANY' | '<> ALL', limit: number) => {
+): Promise<readonly TokenRow[]> {
+  return readFollowed(chain, followedOf(chain, among, wants), signal, async (client) => {
+    const rows: TokenRow[] = []
+    for (const [standard, asked] of byStandard(chain, among)) {
       const found = await client.query<Record<string, unknown>>(
-        `SELECT * FROM ${current(chain.state.schema, chain.kind)} WHERE ${named} AND lower(symbol) = lower($1) AND token ${operator} ($2)
-         ORDER BY created_block, created_log_idx LIMIT $3`,
-        [symbol, verified.map(toBytes), limit],
+        `SELECT * FROM ${current(chain.state.schema, standard)}
+         WHERE ${named} AND lower(symbol) = lower($1) AND token = ANY ($2) ORDER BY created_block, created_log_idx`,
+        [symbol, asked.map(toBytes)],
       )
-      return withTotals(client, chain, wants, found.rows.map(tokenRow))
+      rows.push(...found.rows.map(tokenRow))
     }
-    return { verified: await read('= ANY', verified.length), others: await read('<> ALL', CANDIDATES_MAX) }
+    return withTotals(client, chain, wants, rows)
   })
 }
 
@@ -192,10 +200,23 @@ export function findTokensBySymbol(
 const named = 'name IS NOT NULL AND symbol IS NOT NULL'
 const sortKey = '(created_block, created_log_idx, token)'
 
-/** The projections whose rows are read. */
-function followedOf({ kind }: Pick<TokenChain, 'kind'>, { totals }: TokenWants): readonly Followed[] {
-  if (kind !== 'tempo') return [balancesProjection]
-  return totals ? [tokensFold, balancesProjection] : [tokensFold]
+/** What tells a token's attributes: events of the factory and the token, or the contract itself when asked. */
+type Standard = 'tip20' | 'erc20'
+type OfKind = Pick<TokenChain, 'kind'>
+
+const byStandard = ({ kind }: OfKind, tokens: readonly string[]): ReadonlyMap<Standard, readonly string[]> =>
+  Map.groupBy(tokens, (token) => (kind === 'tempo' && isTip20(address(token)) ? 'tip20' : 'erc20'))
+
+/** The standard of the tokens a chain lists. */
+const listedStandard = ({ kind }: OfKind): Standard => (kind === 'tempo' ? 'tip20' : 'erc20')
+
+/** The projections whose rows are read for these tokens, or where none are named for the list. */
+function followedOf(chain: OfKind, tokens: readonly string[], { totals }: TokenWants): readonly Followed[] {
+  const standards = new Set(tokens.length > 0 ? byStandard(chain, tokens).keys() : [listedStandard(chain)])
+  return [
+    ...(standards.has('tip20') ? [tokensFold] : []),
+    ...(standards.has('erc20') || totals ? [balancesProjection] : []),
+  ]
 }
 
 async function withTotals(
@@ -213,8 +234,8 @@ async function withTotals(
   return rows.map((row) => ({ ...row, totals: found.get(row.token) ?? noTotals }))
 }
 
-const current = (schema: string, kind: ChainKind): string =>
-  relationOf(schema, kind === 'tempo' ? 'tokens_current' : 'erc20_current')
+const current = (schema: string, standard: Standard): string =>
+  relationOf(schema, standard === 'tip20' ? 'tokens_current' : 'erc20_current')
 
 /** Of every TIP-20. */
 const TIP20_DECIMALS = 6

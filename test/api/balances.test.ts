@@ -224,12 +224,22 @@ describeWithShared('balances', () => {
   })
 
   const curated = [betaUsd, pathUsd, alphaUsd]
+  const created = tokensAt(recording, lastBlock)
+  const currencyOf = (token: string) => created.get(token)?.currency ?? 'USD'
   const filters: [string, (token: string) => boolean][] = [
     ['verified=true', (token) => curated.includes(token)],
     ['verified=false', (token) => !curated.includes(token)],
     ['currency=usd', (token) => curated.includes(token)],
     ['currency=EUR', () => false],
-    ['currency=USD&verified=false', () => false],
+    [
+      'currency=usd&verified=false',
+      (token) => !curated.includes(token) && currencyOf(token).toUpperCase() === 'USD',
+    ],
+    ['currency=EUR&verified=false', (token) => currencyOf(token).toUpperCase() === 'EUR'],
+    [
+      'currency=usd&verified=false&feeEligible=false',
+      (token) => !curated.includes(token) && currencyOf(token).toUpperCase() === 'USD',
+    ],
     ['feeEligible=true', (token) => curated.includes(token)],
     ['feeEligible=false', (token) => !curated.includes(token)],
     ['feeEligible=false&verified=true', () => false],

@@ -10,8 +10,10 @@ import {
   toFunctionSelector,
 } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { CuratedTokens } from '#api/operator/curatedTokens.ts'
 import { tokenNamesOf } from '#api/routes/tokens/tokens.ts'
 import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
+import { address } from '#primitives.ts'
 import { type BalanceOracle, readBalances } from '../store/support/balanceOracle.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { followersOf, recordedAnswers, recordedCalls } from '../store/support/followers.ts'
@@ -24,6 +26,7 @@ const lastBlock = 122
 const oldCoin = '0x998abeb3e57409262ae5b751f60747921b33613e'
 /** In this test it answers nothing. */
 const nameless: string = '0x54a0145fb3f4b8397968d0b315daa5207be9f379'
+const nameSelector = toFunctionSelector('name()')
 const isOther = (token: string) => !token.startsWith('0x20c000000000000000000000')
 const functions = parseAbi([
   'function name() view returns (string)',
@@ -40,6 +43,16 @@ interface Metadata {
   readonly name: string | null
   readonly symbol: string | null
   readonly decimals: number | null
+}
+
+/** An operator's list of one token. */
+function listing(token: string): CuratedTokens {
+  const entry = { address: address(token), logo: null }
+  return {
+    changedAtSeconds: 0,
+    of: () => [entry],
+    find: (_chainId, asked) => (asked === token ? entry : undefined),
+  }
 }
 
 describeWithShared('ERC-20 tokens', () => {
@@ -73,7 +86,7 @@ describeWithShared('ERC-20 tokens', () => {
 
   beforeAll(async () => {
     oracle = readBalances(recording)
-    api = await openChainApi({ kind: 'evm' })
+    api = await openChainApi({ kind: 'evm', services: { curatedTokens: listing(oldCoin) } })
     const { chains, curatedTokens } = api.services
     Object.assign(api.services, { tokenNames: tokenNamesOf(chains, curatedTokens) })
     await api.append(recordedBatches(recording, 10))
@@ -118,7 +131,7 @@ describeWithShared('ERC-20 tokens', () => {
         symbol: symbol.replaceAll('\0', ''),
         decimals: decimals ?? 0,
         currency: '',
-        verified: false,
+        verified: token === oldCoin,
         transferStats: { count: facts?.transferCount },
         holderCount: [...(facts?.holders.values() ?? [])].filter((balance) => balance > 0n).length,
       })
@@ -180,22 +193,23 @@ describeWithShared('ERC-20 tokens', () => {
     await get(`/v1/addresses/${holder}/balances?include=totalCount`, '/v1/addresses/{address}/balances')
   })
 
-  test('are found by symbol, in any case', async () => {
+  test('are found by symbol, in any case, where the operator lists them', async () => {
     const bySymbol = Map.groupBy(tokens, (token) => metadataOf(token).symbol?.toLowerCase() ?? '')
-    let found = 0
-    for (const [symbol, group] of bySymbol) {
-      if (!/^[a-z][a-z0-9._]{0,63}$/.test(symbol) || group.length > 1) continue
-      if (metadataOf(group[0] ?? '').name === null) continue
-      const answer = await api.get(`/v1/tokens/${symbol.toUpperCase()}`)
-      if (answer.status === 200) expect(answer.body.address).toBe(group[0])
-      found += answer.status === 200 ? 1 : 0
-    }
-    expect(found).toBeGreaterThan(1)
+    const shown = [...bySymbol].filter(
+      ([symbol, [token = '']]) => /^[a-z][a-z0-9._]{0,63}$/.test(symbol) && metadataOf(token).name !== null,
+    )
+    expect(shown.length).toBeGreaterThan(1)
     expect(bySymbol.get('old')).toEqual([oldCoin])
+    for (const [symbol] of shown) {
+      const answer = await api.get(`/v1/tokens/${symbol.toUpperCase()}`)
+      expect([answer.status, answer.body.address]).toEqual(
+        symbol === 'old' ? [200, oldCoin] : [404, undefined],
+      )
+    }
   })
 
   test('are asked about once, however many blocks follow, and again when no node answered', async () => {
-    const other = await openChainApi({ kind: 'evm' })
+    const other = await openChainApi({ kind: 'evm', services: { curatedTokens: listing(oldCoin) } })
     afterAll(() => other.close())
     const batches = recordedBatches(recording, 10)
     let answering = false
@@ -215,5 +229,42 @@ describeWithShared('ERC-20 tokens', () => {
     expect(new Set(asked).size).toBe(asked.length)
     const rows = await walk(other, '/v1/tokens?limit=200')
     expect(rows).toEqual(await walk(api, '/v1/tokens?limit=200'))
+  })
+})
+
+describeWithShared('ERC-20 tokens on a Tempo chain', () => {
+  test('are found by address beside standard tokens, and asked about once', async () => {
+    const oracle = readBalances(recording)
+    const api = await openChainApi()
+    afterAll(() => api.close())
+    const { chains, curatedTokens } = api.services
+    Object.assign(api.services, { tokenNames: tokenNamesOf(chains, curatedTokens) })
+    await api.append(recordedBatches(recording, 10))
+    const asked: string[] = []
+    const answer = recordedCalls(recording, oracle)
+    const callContracts: CallContracts = (calls, at, signal) => {
+      asked.push(...calls.filter(({ data }) => data === nameSelector).map(({ to }) => to))
+      return answer(calls, at, signal)
+    }
+    const { settle } = followersOf(api.store, { callContracts })
+    await settle()
+    await settle()
+    const others = [...oracle.at(lastBlock).keys()].filter(isOther)
+    expect(asked.filter(isOther).sort()).toEqual(others.sort())
+    const standard = (await walk(api, '/v1/tokens?limit=200')).map(({ address: token }) => token)
+    expect(standard.filter(isOther)).toEqual([])
+    const holders = await walk(api, `/v1/tokens/${oldCoin}/holders`)
+    expect(holders.length).toBeGreaterThan(0)
+    const found = await api.get(`/v1/tokens/${oldCoin}?include=holderCount,createdAt,totalSupply`)
+    expect([found.status, found.body]).toMatchObject([
+      200,
+      { address: oldCoin, name: 'Old Coin', symbol: 'OLD', decimals: 0, holderCount: holders.length },
+    ])
+    const past = await api.get(`/v1/tokens/${oldCoin}?atBlock=${lastBlock}&include=holderCount`)
+    expect(past.body.holderCount).toBe(holders.length)
+    const both = await api.get(`/v1/tokens?addresses=${oldCoin},${standard[0]}`)
+    expect(both.body.data.map((row: { address: string }) => row.address)).toEqual([oldCoin, standard[0]])
+    const named = await api.get(`/v1/tokens/${oldCoin}/holders?include=token`)
+    expect(named.body.meta.token).toMatchObject({ symbol: 'OLD', verified: false })
   })
 })

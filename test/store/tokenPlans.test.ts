@@ -43,7 +43,7 @@ describe('plans of the list of tokens', () => {
   )('$kind, $order: from the head, and from deep below', async ({ kind, order }) => {
     for (const position of [undefined, [tokens / 2, 0, `0x${'00'.repeat(20)}`]]) {
       const page = { order, limit, offset: 0, ...(position && { position }) }
-      const nodes = await planOf(store, compileTokenList(store.schema, kind, [], page), {
+      const nodes = await planOf(store, compileTokenList(store.schema, kind, { without: [] }, page), {
         run: true,
         prepared: true,
       })

@@ -16,7 +16,14 @@ import { type NodeReader, readsOf, type TokenName } from '../../services.ts'
 import { type Balance, balanceSchema, presentBalance } from '../present/balance.ts'
 import { presentTokenSummary, tokenSummarySchema } from '../present/token.ts'
 import { readNodeBalances } from './nodeBalances.ts'
-import { atBlock, sameWord, type TokenServices, tokenChainOf } from './tokens.ts'
+import {
+  atBlock,
+  currencyFilters,
+  sameWord,
+  type TokenServices,
+  tokenChainOf,
+  verifiedAsked,
+} from './tokens.ts'
 
 /** A walk shows the state of its first page's block; what changed since is kept for longer than this. */
 const pinnedPageRules: PageRules = { ...dataPageRules, orders: 'desc', cursorAgeSecondsMax: 600 }
@@ -36,12 +43,8 @@ export const listBalancesEndpoint = listEndpoint({
   params: { address: p.address },
   filters: {
     atBlock,
-    currency: p.described(
-      p.text(64),
-      'What the token stands for, such as USD, in any case. Verified tokens only.',
-    ),
+    ...currencyFilters,
     feeEligible: p.described(p.boolean, 'Whether fees can be paid in the token.'),
-    verified: p.described(p.boolean, "Whether the token is on the operator's list."),
   },
   include: ['totalCount'],
   pages: pinnedPageRules,
@@ -128,16 +131,17 @@ async function chooseTokens(
 ): Promise<TokenChoice> {
   const { chainId } = chain.state
   const curated: readonly string[] = curatedTokens.of(chainId).map(({ address }) => address)
-  const without = verified === false ? [...curated] : []
-  let only = verified === true || currency !== undefined ? curated : undefined
-  if (currency !== undefined) {
-    const names = await tokenNames.read(chain.chainId, curated, signal)
-    only = curated.filter((token) => sameWord(names.get(token)?.currency ?? '', currency))
-  }
+  const asked = verifiedAsked({ currency, verified })
+  const without = asked === false ? [...curated] : []
+  let only = asked === true ? curated : undefined
   const feeTokens = [...(eligible ?? [])]
   if (feeEligible === true) only = only?.filter((token) => feeTokens.includes(token)) ?? feeTokens
   if (feeEligible === false) without.push(...feeTokens)
-  return { tip20: chain.kind === 'tempo', only, without: without.length > 0 ? without : undefined }
+  const choice = { tip20: chain.kind === 'tempo', without: without.length > 0 ? without : undefined }
+  if (only === undefined || currency === undefined) return { ...choice, only, currency }
+  // Those named are few: with them a node can answer too.
+  const names = await tokenNames.read(chain.chainId, only, signal)
+  return { ...choice, only: only.filter((token) => sameWord(names.get(token)?.currency ?? '', currency)) }
 }
 
 const holderSchema = s.named('Holder', {

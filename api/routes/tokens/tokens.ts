@@ -64,6 +64,25 @@ export function tokenNamesOf(
   }
 }
 
+/** Filters by what a token stands for and by the operator's list; each says nothing about the other. */
+export const currencyFilters = {
+  currency: p.described(
+    p.text(64),
+    'What the token stands for, such as USD, in any case. Without `verified`: of verified tokens.',
+  ),
+  verified: p.described(
+    p.boolean,
+    "Whether the token is on the operator's list. Default: `true` with `currency`, else both.",
+  ),
+}
+
+/** Undefined: both. Whoever asks for a currency by its name alone wants no token that merely says so. */
+export const verifiedAsked = ({
+  currency,
+  verified,
+}: Pick<TokenFilters, 'currency' | 'verified'>): boolean | undefined =>
+  verified ?? (currency === undefined ? undefined : true)
+
 /** Addresses one request may name (research/chain-data-api.md 1.3). */
 const addressesMax = 50
 
@@ -71,16 +90,13 @@ export const listTokensEndpoint = listEndpoint({
   path: '/v1/tokens',
   summary: 'Tokens, by creation.',
   description:
-    "`verified=true` and `currency` list the operator's tokens, in the operator's order. With `addresses` the answer is one page in that order; tokens that do not exist are left out.",
+    "`verified=true` lists the operator's tokens in the operator's order, with `order=asc` from its end. With `addresses` the answer is one page in that order, which takes no paging parameters; tokens that do not exist are left out.",
   filters: {
     addresses: p.list(p.token, addressesMax),
-    currency: p.described(
-      p.text(64),
-      'What the token stands for, such as USD, in any case. Verified tokens only.',
-    ),
-    verified: p.described(p.boolean, "Whether the token is on the operator's list."),
+    ...currencyFilters,
   },
   include: tokenIncludes,
+  check: ({ addresses }, isGiven) => (addresses === undefined ? undefined : unpagedProblem(isGiven)),
   item: tokenSchema,
   cache: 'metadata',
   errors: ['projection_incomplete', 'coverage_incomplete'],
@@ -100,26 +116,42 @@ interface TokenFilters {
   readonly verified?: boolean | undefined
 }
 
+/** The parameters of pages, which mean nothing where the answer is one page. */
+const pagingNames = ['page', 'limit', 'order', 'cursor']
+
+function unpagedProblem(isGiven: (name: string) => boolean): ApiError | undefined {
+  const problems = pagingNames
+    .filter(isGiven)
+    .map((name) => ({ path: ['query', name], message: 'means nothing with `addresses`, which is one page' }))
+  const [first] = problems
+  if (first === undefined) return undefined
+  return new ApiError('query_invalid', `Not valid: ${first.path.at(-1)}: ${first.message}.`, {
+    details: problems,
+  })
+}
+
 async function readPage(
   chain: TokenChain,
-  { addresses, currency, verified }: TokenFilters,
+  filters: TokenFilters,
   wants: TokenWants,
   page: ListPage,
   curatedTokens: CuratedTokens,
 ): Promise<ListResult<TokenRow>> {
+  const { addresses, currency } = filters
   const curated = curatedTokens.of(chain.state.chainId).map((token) => token.address)
-  const onlyVerified = verified === true || currency !== undefined
-  if (onlyVerified && verified === false) return { rows: [], next: null }
+  const verified = verifiedAsked(filters)
   const matches = (row: TokenRow) => currency === undefined || sameWord(row.currency, currency)
   if (addresses !== undefined) {
     const list = new Set(curated)
     const wanted = [...new Set(addresses)].filter(
-      (address) => (!onlyVerified || list.has(address)) && (verified !== false || !list.has(address)),
+      (address) => verified === undefined || list.has(address) === verified,
     )
     return { rows: (await findInOrder(chain, wanted, wants, page.signal)).filter(matches), next: null }
   }
-  if (!onlyVerified) return listTokens(chain, { without: verified === false ? curated : [] }, wants, page)
-  const rows = (await findInOrder(chain, curated, wants, page.signal)).filter(matches)
+  if (verified !== true)
+    return listTokens(chain, { without: verified === false ? curated : [], currency }, wants, page)
+  const ordered = page.order === 'asc' ? curated.toReversed() : curated
+  const rows = (await findInOrder(chain, ordered, wants, page.signal)).filter(matches)
   const start = page.position ? Number(page.position[0]) + 1 : page.offset
   const end = start + page.limit
   return { rows: rows.slice(start, end), next: end < rows.length ? [end - 1] : null }
@@ -173,7 +205,7 @@ export const readTokenEndpoint = endpoint({
   path: '/v1/tokens/{token}',
   summary: 'One token, by address or symbol.',
   description:
-    'A symbol names the verified token that has it, else the only token that has it. Where several do, 404 `token_not_found` lists them in `details`. `createdAt` is absent of a token of genesis, and of an ERC-20 token that another contract created.',
+    'A symbol names the verified token that has it: anybody may make another with the same one. Where several verified tokens do, 404 `token_not_found` lists them in `details`. `createdAt` is absent of a token of genesis, and of an ERC-20 token that another contract created.',
   params: { token: tokenSelector },
   filters: { atBlock },
   include: tokenIncludes,
@@ -205,7 +237,7 @@ export const readTokenEndpoint = endpoint({
   cache: 'metadata',
 })
 
-/** @throws ApiError token_not_found naming the candidates when several tokens have the symbol */
+/** @throws ApiError token_not_found naming the candidates when several verified tokens have the symbol */
 async function resolveSymbol(
   chain: TokenChain,
   symbol: string,
@@ -214,13 +246,16 @@ async function resolveSymbol(
   signal: AbortSignal,
 ): Promise<TokenRow | undefined> {
   const curated = curatedTokens.of(chain.state.chainId).map(({ address }) => address)
-  const { verified, others } = await findTokensBySymbol(chain, symbol, curated, wants, signal)
-  const candidates = verified.length > 0 ? verified : others
+  const candidates = await findTokensBySymbol(chain, symbol, curated, wants, signal)
   if (candidates.length <= 1) return candidates[0]
-  throw new ApiError('token_not_found', 'Several tokens have this symbol; name one by its address.', {
-    details: candidates.map(({ token, name }) => ({
-      path: ['param', 'token'],
-      message: `${token} (${name})`,
-    })),
-  })
+  throw new ApiError(
+    'token_not_found',
+    'Several verified tokens have this symbol; name one by its address.',
+    {
+      details: candidates.map(({ token, name }) => ({
+        path: ['param', 'token'],
+        message: `${token} (${name})`,
+      })),
+    },
+  )
 }

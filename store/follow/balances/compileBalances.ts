@@ -18,6 +18,8 @@ export interface TokenChoice {
   /** Of them only these. */
   readonly only?: readonly string[] | undefined
   readonly without?: readonly string[] | undefined
+  /** Of them only those that stand for this, in any case. */
+  readonly currency?: string | undefined
 }
 
 export interface BalancesQuery {
@@ -91,7 +93,7 @@ function compileFound(
     balance: parameters.add(position.balance),
     address: parameters.bytes(position.address),
   }
-  const chosen = 'holder' in of ? choose(of.tokens, parameters) : () => []
+  const chosen = 'holder' in of ? choose(schema, of.tokens, parameters) : () => []
   const conditions = (column: string) =>
     [
       'balance > 0',
@@ -159,14 +161,22 @@ export function changedSql(
 
 /** Conditions on the column of the token. The first is that of the index (migration 15), in its words. */
 function choose(
-  { tip20: inside, only, without }: TokenChoice,
+  schema: string,
+  { tip20: inside, only, without, currency }: TokenChoice,
   parameters: Parameters,
 ): (column: string) => readonly string[] {
   const list = (tokens: readonly string[] | undefined) => tokens && parameters.add(tokens.map(toBytes))
   const [onlyList, withoutList] = [list(only), list(without)]
+  const standsFor = currency === undefined ? undefined : parameters.add(currency)
   return (column) => [
     inside ? tip20Tokens(column) : otherTokens(column),
     ...(onlyList ? [`${column} = ANY (${onlyList})`] : []),
     ...(withoutList ? [`${column} <> ALL (${withoutList})`] : []),
+    ...(standsFor
+      ? [
+          `${column} IN (SELECT named.token FROM ${relationOf(schema, 'tokens_current')} AS named
+             WHERE lower(named.currency) = lower(${standsFor}))`,
+        ]
+      : []),
   ]
 }
