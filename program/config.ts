@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import type { DeclaredContract, DeclaredEvent } from '#api/operator/declaredContracts.ts'
 import { messageOf, SettingError } from '#errors.ts'
+import { KEY_BYTES } from '#store/app/sealing.ts'
 
 export interface ChainConfig {
   /** Expected chain id; null takes what the node says. */
@@ -44,6 +45,8 @@ export interface Config {
   readonly alarms: { readonly url: string; readonly secret: Uint8Array } | null
   /** Percent of history read again from the node each day; null audits nothing. */
   readonly auditPercentPerDay: number | null
+  /** Keys that wrap the secrets kept in Postgres, the newest first; none leaves the choice to the program. */
+  readonly secretKeys: readonly Uint8Array[]
   readonly logLevel: LogLevel
   /** Worker threads that verify, decode and encode; shared by all chains. */
   readonly workerThreads: number
@@ -123,6 +126,12 @@ export const settings: readonly Setting[] = [
       'Signs what is posted to ALARM_URL (Standard Webhooks): `whsec_` and the base64 of 24 to 64 random bytes.',
   },
   {
+    name: 'SECRET_KEY',
+    fallback: '',
+    meaning:
+      'Base64 of 32 random bytes that wrap the secrets kept in Postgres; to exchange it, the new one, a comma, the old one.',
+  },
+  {
     name: 'WORKER_THREADS',
     fallback: '',
     meaning:
@@ -170,6 +179,7 @@ export function readConfig(env: Environment): Config {
     tokenlist: read('TOKENLIST') || null,
     attributions: read('ATTRIBUTIONS') || null,
     alarms: readAlarms(read),
+    secretKeys: readSecretKeys(read('SECRET_KEY')),
     auditPercentPerDay:
       read('AUDIT_PERCENT') === 'off' ? null : integer('AUDIT_PERCENT', read('AUDIT_PERCENT'), 0, 100),
     logLevel: oneOf('LOG_LEVEL', read('LOG_LEVEL'), logLevels),
@@ -196,6 +206,20 @@ function readAlarms(read: (name: string) => string): Config['alarms'] {
   if (!isSecret) throw new SettingError('ALARM_SECRET', 'is not `whsec_` and the base64 of 24 to 64 bytes')
   if (target === null) throw new SettingError('ALARM_URL', 'is not set, but ALARM_SECRET is')
   return { url: target, secret }
+}
+
+/** The value is never in the message. */
+function readSecretKeys(text: string): Uint8Array[] {
+  const keys = text.split(',').filter(Boolean)
+  return keys.map((encoded) => {
+    const key = Buffer.from(encoded, 'base64')
+    if (!/^[A-Za-z0-9+/]{43}=$/.test(encoded) || key.length !== KEY_BYTES)
+      throw new SettingError(
+        'SECRET_KEY',
+        'is not the base64 of 32 bytes, or several of those with commas between',
+      )
+    return key
+  })
 }
 
 function chainFromEnvironment(read: (name: string) => string): ChainConfig {

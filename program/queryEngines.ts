@@ -12,10 +12,10 @@ import { prepareReaderRole, readerRoleName } from '#query/postgres/roles.ts'
 import { relationsOf } from '#query/relations/views.ts'
 import { bindViews, type Catalog, type CatalogOf } from '#query/relations.ts'
 import type { Runtime } from '#runtime.ts'
+import type { Secrets } from '#store/app/secrets.ts'
 import type { ClickHouseAccess } from '#store/clickhouse/client.ts'
 import { viewDatabaseOf } from '#store/clickhouse/template.ts'
 import { readLedgerIdentity } from '#store/ledger/ledger.ts'
-import { readSecret } from '#store/secrets.ts'
 import { viewSchemaOf } from '#store/sql.ts'
 import type { Logger } from '#telemetry.ts'
 import type { Chain } from './chain/chain.ts'
@@ -35,6 +35,7 @@ export async function openQueryEngines(
   engines: Engines,
   chains: readonly Chain[],
   declaredOf: (chainId: number) => DeclaredContracts,
+  secrets: Secrets,
   { clock }: Runtime,
   log: Logger,
 ): Promise<QueryEngines> {
@@ -46,8 +47,8 @@ export async function openQueryEngines(
       const findIndexedCount = findIndexedCountIn(engines.postgres, chain.state.schema)
       return bindDecoded(catalog, await readSignatures(signatures, findIndexedCount))
     }
-  const url = await preparePostgresReader(engines, chains)
-  const clickhouseReader = await prepareClickHouseReader(engines, chains)
+  const url = await preparePostgresReader(engines, chains, secrets)
+  const clickhouseReader = await prepareClickHouseReader(engines, chains, secrets)
   return {
     postgres: new PostgresUserQueryEngine({
       url,
@@ -122,11 +123,15 @@ function chainOf(chains: readonly Chain[], chainId: number): Chain {
 }
 
 /** The URL of the restricted role. Roles belong to a cluster, so one that is shared gets a role per database of ours. */
-async function preparePostgresReader(engines: Engines, chains: readonly Chain[]): Promise<string> {
+async function preparePostgresReader(
+  engines: Engines,
+  chains: readonly Chain[],
+  secrets: Secrets,
+): Promise<string> {
   const { postgres, databaseUrl, embedded } = engines
   const { storeUuid } = await readLedgerIdentity(postgres)
   const name = embedded.postgres ? readerRoleName : `${readerRoleName}_${storeUuid.slice(0, 8)}`
-  const key = await readSecret(postgres, 'reader')
+  const [key] = await secrets.keys('reader')
   const password = createHash('sha256').update(key).digest('hex')
   await prepareReaderRole(postgres.pool, {
     name,
@@ -145,14 +150,14 @@ async function preparePostgresReader(engines: Engines, chains: readonly Chain[])
 async function prepareClickHouseReader(
   engines: Engines,
   chains: readonly Chain[],
+  secrets: Secrets,
 ): Promise<ClickHouseAccess> {
   const { postgres, clickhouse, clickhouseReader, clickhouseUrl } = engines
   if (clickhouseReader) return clickhouseReader
+  const [key] = await secrets.keys('clickhouse-reader')
   const { storeUuid } = await readLedgerIdentity(postgres)
   const username = `${readerRoleName}_${storeUuid.slice(0, 8)}`
-  const password = createHash('sha256')
-    .update(await readSecret(postgres, 'clickhouse-reader'))
-    .digest('hex')
+  const password = createHash('sha256').update(key).digest('hex')
   const databases = chains.map(({ state }) => viewDatabaseOf(state.chainId))
   await prepareReaderUser(clickhouse, { name: username, password, databases })
   return { url: clickhouseUrl, username, password }

@@ -5,12 +5,12 @@ import { visitListed } from '#ingest/failpoints.ts'
 import { acquireLease, type Lease } from '#ingest/lease.ts'
 import { openDataDir } from '#local/engines/dataDir.ts'
 import type { Runtime } from '#runtime.ts'
-import { chainLease, postgresLeases } from '#store/ledger/leases.ts'
+import { chainLease, postgresLeases } from '#store/app/leases.ts'
 import { listChainIds } from '#store/maintain/heldChains.ts'
 import { migrateApp, migrateChain, migrateClickHouse } from '#store/maintain/migrate.ts'
 import type { Logger } from '#telemetry.ts'
 import type { Config } from './config.ts'
-import { type Engines, startEngines } from './engines.ts'
+import { type Engines, findEngines, startEngines } from './engines.ts'
 import { installationId } from './program.ts'
 
 export interface Stores {
@@ -42,6 +42,24 @@ export async function openStores(config: Config, runtime: Runtime, log: Logger):
   } catch (error) {
     dataDir.release()
     throw error
+  }
+}
+
+/** Works on the databases of a program that runs beside, else opens them. @throws DataDirectoryError */
+export async function withDatabases<Result>(
+  config: Config,
+  runtime: Runtime,
+  log: Logger,
+  work: (engines: Engines) => Promise<Result>,
+): Promise<Result> {
+  const running = await findEngines(config, log)
+  const { engines, close } = running
+    ? { engines: running, close: () => running.close() }
+    : await openStores(config, runtime, log)
+  try {
+    return await work(engines)
+  } finally {
+    await close()
   }
 }
 

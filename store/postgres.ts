@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto'
-import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { MillraceError } from '#errors.ts'
 import type { Logger } from '#telemetry.ts'
@@ -9,8 +8,6 @@ export interface Postgres {
   readonly pool: pg.Pool
   /** Connections that lists are read on: read-only, each transaction of one moment, plans for any value. */
   readonly reads: pg.Pool
-  /** Typed reads; table types are given per query, because every chain has its own schema. */
-  readonly kysely: Kysely<Record<string, never>>
   /** Runs `work` in one transaction on one connection; rolls back when it throws. */
   transaction<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T>
   close(): Promise<void>
@@ -60,11 +57,12 @@ export function openPostgres(options: PostgresOptions): Postgres {
     each.on('error', (error) =>
       options.log.warn({ code: codeOf(error) }, 'an idle Postgres connection broke'),
     )
+    // One that breaks while it is lent fails the statement under way; the event says nothing more.
+    each.on('connect', (client) => client.on('error', () => {}))
   }
   return {
     pool,
     reads,
-    kysely: new Kysely({ dialect: new PostgresDialect({ pool }) }),
     transaction: (work) => inTransaction(pool, work),
     close: async () => {
       await Promise.all([pool.end(), reads.end()])

@@ -154,6 +154,18 @@ const subCommands = {
       }),
     },
   }),
+  secrets: defineCommand({
+    meta: { name: 'secrets', description: 'The keys this installation signs and seals with.' },
+    subCommands: {
+      rotate: defineCommand({
+        meta: { name: 'rotate', description: 'Make newer ones; cursors given out before open for a week.' },
+        run: command(async ({ config, runtime, log }) => {
+          const { rotateSecrets } = await import('./secrets.ts')
+          await rotateSecrets(config, runtime, log)
+        }),
+      }),
+    },
+  }),
   config: defineCommand({
     meta: { name: 'config', description: 'Every setting, its default and its meaning.' },
     run: printSettings,

@@ -7,8 +7,8 @@ import { dropChain } from '#store/maintain/dropChain.ts'
 import { type HeldChain, listChainIds, readHeldChain } from '#store/maintain/heldChains.ts'
 import type { Logger } from '#telemetry.ts'
 import type { Config } from '../config.ts'
-import { type Engines, findEngines } from '../engines.ts'
-import { openStores, selectHeldChain, withChainLease } from '../stores.ts'
+import type { Engines } from '../engines.ts'
+import { openStores, selectHeldChain, withChainLease, withDatabases } from '../stores.ts'
 
 /** Works beside a running program too. */
 export async function printHeldChains(
@@ -17,18 +17,10 @@ export async function printHeldChains(
   runtime: Runtime,
   log: Logger,
 ): Promise<void> {
-  const running = await findEngines(config, log)
-  const { engines, close } = running
-    ? { engines: running, close: () => running.close() }
-    : await openStores(config, runtime, log)
-  try {
-    const chains = await readHeldChains(engines)
-    if (json) return print(JSON.stringify(chains.map(({ identity, ...held }) => ({ ...identity, ...held }))))
-    if (chains.length === 0) print('no chain is held')
-    for (const chain of chains) print(lineOf(chain))
-  } finally {
-    await close()
-  }
+  const chains = await withDatabases(config, runtime, log, readHeldChains)
+  if (json) return print(JSON.stringify(chains.map(({ identity, ...held }) => ({ ...identity, ...held }))))
+  if (chains.length === 0) print('no chain is held')
+  for (const chain of chains) print(lineOf(chain))
 }
 
 /** Drops everything held of a chain. @throws LeaseHeldError while a program writes it, SettingError without `confirmed` */

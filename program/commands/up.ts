@@ -15,8 +15,8 @@ import type { Screen } from '#console/terminal/screen.ts'
 import { Egress } from '#egress.ts'
 import { type ChainId, chainId } from '#primitives.ts'
 import type { Runtime } from '#runtime.ts'
-import { readSecret } from '#store/secrets.ts'
 import type { Logger } from '#telemetry.ts'
+import { openInstallationSecrets } from '../access/secrets.ts'
 import { openAlarms } from '../alarms/openAlarms.ts'
 import type { Chain } from '../chain/chain.ts'
 import { runTrafficOn } from '../chains.ts'
@@ -95,10 +95,12 @@ async function serve(
   const { clock } = runtime
   const shutdown = new AbortController()
   const declared = declaredOf(program, contracts)
+  const { secrets, notes: secretNotes } = await openInstallationSecrets(config, program.engines)
   const sql = await openQueryEngines(
     program.engines,
     program.chains,
     (id) => declared.get(id) ?? nothingDeclared,
+    secrets,
     runtime,
     log,
   )
@@ -113,7 +115,7 @@ async function serve(
     chains: program.chains,
     postgres,
     runtime,
-    notes: notesOf(config),
+    notes: [...notesOf(config), ...secretNotes],
     parityOf: ({ state }) => parityStatusOf(parity, chainId(state.chainId)),
     alarms: alarms.watch,
   })
@@ -135,7 +137,7 @@ async function serve(
     endpoints,
     services,
     chains: program.chains.map((chain) => chainId(chain.state.chainId)),
-    cursorKeys: [await readSecret(postgres, 'cursor')],
+    cursorKeys: await secrets.keys('cursor'),
     clock,
     log,
     shutdown: shutdown.signal,

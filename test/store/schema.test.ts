@@ -3,9 +3,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { relationsOf, replaceClickHouseViews, replacePostgresViews } from '#query/relations/views.ts'
+import { chainLease, postgresLeases } from '#store/app/leases.ts'
 import { openClickHouse, selectRows } from '#store/clickhouse/client.ts'
 import { databaseOf, expandTemplate } from '#store/clickhouse/template.ts'
-import { chainLease, postgresLeases } from '#store/ledger/leases.ts'
 import {
   ChainWrittenError,
   MigrationNewerError,

@@ -1,0 +1,16 @@
+/** `millrace secrets rotate`: newer versions of the installation's keys. Works beside a running program. */
+import type { Runtime } from '#runtime.ts'
+import type { Logger } from '#telemetry.ts'
+import { openInstallationSecrets } from '../access/secrets.ts'
+import type { Config } from '../config.ts'
+import { withDatabases } from '../stores.ts'
+
+export async function rotateSecrets(config: Config, runtime: Runtime, log: Logger): Promise<void> {
+  await withDatabases(config, runtime, log, async (engines) => {
+    const { secrets } = await openInstallationSecrets(config, engines)
+    await secrets.rotate()
+  })
+  process.stdout.write(
+    'rotated: restart every program on this database; what the old keys signed still opens\n',
+  )
+}

@@ -1,0 +1,58 @@
+/** Typed statements on the service's own rows. */
+import {
+  Kysely,
+  type PostgresCursor,
+  PostgresDialect,
+  type PostgresPool,
+  type PostgresPoolClient,
+  type PostgresQueryResult,
+  sql,
+} from 'kysely'
+import type pg from 'pg'
+import { type Postgres, PostgresError } from '../postgres.ts'
+import type { AppSchema } from './tables.ts'
+
+export type AppDatabase = Kysely<AppSchema>
+
+/** Statements run on the pool that writes; the pool's owner ends it. */
+export const appDatabase = ({ pool }: Pick<Postgres, 'pool'>): AppDatabase =>
+  new Kysely<AppSchema>({ dialect: new PostgresDialect({ pool: namingErrors(pool) }) })
+
+/** The database's clock: the one that all processes share. */
+export const databaseNow = sql<Date>`clock_timestamp()`
+
+/** A moment so many milliseconds after the database's present one. */
+export const fromNow = (ms: number) => sql<Date>`clock_timestamp() + ${ms} * interval '1 ms'`
+
+/** What the driver throws becomes a PostgresError, whose remedy says whether a retry may help. */
+const namingErrors = (pool: pg.Pool): PostgresPool => ({
+  options: pool.options,
+  connect: async () => new NamingClient(await pool.connect().catch(asPostgresError)),
+  end: async () => {},
+})
+
+class NamingClient implements PostgresPoolClient {
+  readonly #client: PostgresPoolClient
+
+  constructor(client: PostgresPoolClient) {
+    this.#client = client
+  }
+
+  query<R>(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<R>>
+  query<R>(cursor: PostgresCursor<R>): PostgresCursor<R>
+  query<R>(
+    asked: string | PostgresCursor<R>,
+    values: readonly unknown[] = [],
+  ): Promise<PostgresQueryResult<R>> | PostgresCursor<R> {
+    if (typeof asked !== 'string') return this.#client.query<R>(asked)
+    return this.#client.query<R>(asked, values).catch(asPostgresError)
+  }
+
+  release(destroy?: boolean): void {
+    this.#client.release(destroy)
+  }
+}
+
+function asPostgresError(cause: unknown): never {
+  throw new PostgresError(cause)
+}
