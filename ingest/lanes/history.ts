@@ -1,4 +1,5 @@
 import { MillraceError } from '#errors.ts'
+import { mapAtMost } from '#mapAtMost.ts'
 import type { BlockRef } from '#primitives.ts'
 import type { Runtime } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
@@ -50,20 +51,12 @@ export async function fillHistory<B extends Batch>(
 ): Promise<void> {
   const chunks = await untilDone(target, options, signal, () => lane.sink.openChunks(target))
   const progress = new OpenChunks(target, chunks, options)
-  const stop = new AbortController()
-  const run: ChunkRun<B> = { lane, target, options, progress, signal: AbortSignal.any([signal, stop.signal]) }
-  const queue = [...chunks]
-  const work = async () => {
-    for (let chunk = queue.shift(); chunk; chunk = queue.shift()) await completeChunk(run, chunk)
-  }
-  const workers = Array.from({ length: Math.min(options.chunksMax, chunks.length) }, () =>
-    work().catch((error) => {
-      stop.abort(error)
-      throw error
-    }),
+  await mapAtMost(
+    options.chunksMax,
+    chunks,
+    (chunk, ended) => completeChunk({ lane, target, options, progress, signal: ended }, chunk),
+    signal,
   )
-  await Promise.allSettled(workers)
-  stop.signal.throwIfAborted()
 }
 
 interface ChunkRun<B extends Batch> {

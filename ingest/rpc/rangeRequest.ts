@@ -1,3 +1,4 @@
+import { mapAtMost } from '#mapAtMost.ts'
 import { type BlockRange, blockCount } from '../range.ts'
 import { BODY_BYTES_MAX, callText, type RpcClient } from './client.ts'
 import { parseBlockRef, quantity } from './parse.ts'
@@ -49,8 +50,11 @@ async function composeFromSingles(client: RpcClient, range: BlockRange, signal?:
       ? callText(id, { method: 'eth_getBlockByNumber', params: [number, true] })
       : callText(id, { method: 'eth_getBlockReceipts', params: [number] })
   })
-  const answers = await inParallel(calls, SINGLES_AT_ONCE, (call) =>
-    client.post(call, BODY_BYTES_MAX, signal),
+  const answers = await mapAtMost(
+    SINGLES_AT_ONCE,
+    calls,
+    (call, ended) => client.post(call, BODY_BYTES_MAX, ended),
+    signal,
   )
   const bytes = joinAnswers(answers)
   assertRangeAnswer(bytes, range, client)
@@ -137,30 +141,4 @@ async function askBatched(
 }
 
 const askSingly = (client: RpcClient, method: string, params: readonly unknown[][], signal?: AbortSignal) =>
-  inParallel(params, SINGLES_AT_ONCE, (one) => client.call(method, one, signal))
-
-/** Maps in order with at most `width` in flight; the first failure ends the rest. */
-async function inParallel<T, R>(
-  items: readonly T[],
-  width: number,
-  act: (item: T) => Promise<R>,
-): Promise<readonly R[]> {
-  const results: R[] = []
-  let next = 0
-  let failed = false
-  const work = async () => {
-    while (next < items.length && !failed) {
-      const index = next++
-      const item = items[index]
-      if (item !== undefined) results[index] = await act(item)
-    }
-  }
-  const workers = Array.from({ length: Math.min(width, items.length) }, () =>
-    work().catch((error) => {
-      failed = true
-      throw error
-    }),
-  )
-  await Promise.all(workers)
-  return results
-}
+  mapAtMost(SINGLES_AT_ONCE, params, (one, ended) => client.call(method, one, ended), signal)

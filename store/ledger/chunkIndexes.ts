@@ -1,5 +1,6 @@
 /** The indexes of a chunk's detached tables, built once its rows are there. */
 import type pg from 'pg'
+import { mapAtMost } from '#mapAtMost.ts'
 import { ledgerTableNames, type TableName } from '#transform/tables.ts'
 import type { Postgres } from '../postgres.ts'
 import { quoteIdentifier, relationOf } from '../sql.ts'
@@ -144,23 +145,11 @@ async function buildAll(
   builds: readonly Build[],
   assertMayWrite: () => Promise<void>,
 ): Promise<void> {
-  const left = [...builds]
-  const workers = Array.from({ length: BUILT_AT_ONCE }, async () => {
-    for (let build = left.shift(); build; build = left.shift()) {
-      await assertMayWrite()
-      await buildOne(postgres, schema, build)
-    }
+  await mapAtMost(BUILT_AT_ONCE, builds, async (build) => {
+    await assertMayWrite()
+    await buildOne(postgres, schema, build)
   })
-  const ends = await Promise.allSettled(workers.map((worker) => worker.catch(stopAll(left))))
-  for (const end of ends) if (end.status === 'rejected') throw end.reason
 }
-
-const stopAll =
-  (left: Build[]) =>
-  (error: unknown): never => {
-    left.length = 0
-    throw error
-  }
 
 /**
  * Its commit is not waited for: a crash may undo it, and the index is built again. Attaching flushes the log, and with it every
