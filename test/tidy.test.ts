@@ -6,7 +6,10 @@ import { expect, test } from 'vitest'
 
 /** Folders that start and watch processes of other programs. */
 const startsProcesses = /^local\//
-const leaves = ['primitives.ts', 'errors.ts', 'telemetry.ts', 'runtime.ts', 'egress.ts']
+const leaves = ['primitives.ts', 'errors.ts', 'telemetry.ts', 'runtime.ts', 'mapAtMost.ts', 'egress.ts']
+
+/** Packages that scripts of package.json run, that the compiler reads, or that are the Node of `bin/millrace.mjs`. */
+const usedByTool = /^(@biomejs\/biome|typescript|@types\/[\w-]+|node-(bin-)?(darwin|linux)-(x64|arm64))$/
 
 const root = join(import.meta.dirname, '..')
 const glob = (pattern: string) => globSync(pattern, { cwd: root, exclude: ['node_modules/**'] }).sort()
@@ -105,6 +108,32 @@ test('SQL stays in store, query and sql', () => {
   expect(outside.filter((file) => statement.test(withoutComments(read(file))))).toEqual([])
 })
 
+test('every import is of a package that package.json names, and what ships needs no development package', () => {
+  const declared = new Set(Object.keys(packagesOf('dependencies', 'optionalDependencies')))
+  const development = new Set([...declared, ...Object.keys(packagesOf('devDependencies'))])
+  const undeclared = glob('**/*.{ts,mjs}').flatMap((file) => {
+    const text = withoutComments(read(file))
+    const known = isTest(file) || /^(test|bench|vitest)\b/.test(file) ? development : declared
+    // Types are gone when the program runs.
+    const shipped = (name: string, typeOnly: boolean) => (typeOnly ? development : known).has(name)
+    return packageImports(text)
+      .filter(({ name, typeOnly }) => !shipped(name, typeOnly))
+      .map(({ name }) => `${file}: ${name}`)
+  })
+  expect(undeclared).toEqual([])
+})
+
+test('every package of package.json is used', () => {
+  const texts = glob('**/*.{ts,mjs}').map((file) => withoutComments(read(file)))
+  const imported = new Set(texts.flatMap((text) => packageImports(text).map(({ name }) => name)))
+  // Some are found by name at run time: programs of a platform, what the console gives to browsers.
+  const named = (name: string) =>
+    texts.some((text) => text.includes(`'${name}'`) || text.includes(` ${name}: [`))
+  const names = Object.keys(packagesOf('dependencies', 'optionalDependencies', 'devDependencies'))
+  const unused = names.filter((name) => !imported.has(name) && !named(name) && !usedByTool.test(name))
+  expect(unused).toEqual([])
+})
+
 test('migrations are numbered without gaps', () => {
   for (const folder of ['sql/postgres/app', 'sql/postgres/chain', 'sql/clickhouse/chain']) {
     const numbers = glob(`${folder}/*.sql`).map((file) =>
@@ -196,6 +225,24 @@ function importsOf(file: string): string[] {
   return [...specifiers].map(([, specifier = '']) =>
     specifier.startsWith('#') ? specifier.slice(1) : normalize(join(dirname(file), specifier)),
   )
+}
+
+/** Packages that a source imports by name, statically or when it comes to it. */
+function packageImports(text: string): { name: string; typeOnly: boolean }[] {
+  const found = text.matchAll(
+    /^(?:import|export)\b(?<type> type\b)?(?:[^'"`;]*\bfrom)? '(?<static>[^']+)'|\bimport\('(?<dynamic>[^']+)'\)/gm,
+  )
+  return [...found].flatMap(({ groups }) => {
+    const specifier = groups?.['static'] ?? groups?.['dynamic'] ?? ''
+    const name = specifier.match(/^(?:@[\w.-]+\/)?[\w.-]+(?=\/|$)/)?.[0]
+    const isPackage = name !== undefined && !/^[.#]|^node:/.test(specifier)
+    return isPackage ? [{ name, typeOnly: groups?.['type'] !== undefined }] : []
+  })
+}
+
+function packagesOf(...kinds: string[]): Record<string, string> {
+  const declared = JSON.parse(read('package.json'))
+  return Object.assign({}, ...kinds.map((kind) => declared[kind]))
 }
 
 const withoutComments = (text: string) => text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')
