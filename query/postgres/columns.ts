@@ -39,8 +39,8 @@ const impliedNames: ReadonlySet<string> = new Set([
 ])
 
 /**
- * `column`, `table.column`, `*` or `table.*`. The name is checked once the whole query is read: Postgres also takes
- * `table.function` for a call with the row, so a name must be a column's or the query's own.
+ * `column`, `table.column`, `*` or `table.*`. The names are checked once the whole query is read: a bare one must be a
+ * column's or the query's own, and one behind a table a column of that table (resolve.ts).
  */
 export function rebuildColumn(fields: Fields, walk: Walk, _rebuild: Rebuild): unknown {
   const parts = list(fields['fields'])
@@ -53,11 +53,13 @@ export function rebuildColumn(fields: Fields, walk: Walk, _rebuild: Rebuild): un
     return name
   })
   const last = spelledColumn(names.at(-1) ?? '', walk)
-  if (last !== '*') walk.findings.columnReferences.push({ name: last, at: walk.at })
+  if (last !== '*' && names.length === 1) walk.findings.columnReferences.push({ name: last, at: walk.at })
   const path = [...names.slice(0, -1).map((name) => spelledSource(name, walk)), last]
-  return {
-    ColumnRef: { fields: path.map((name) => (name === '*' ? { A_Star: {} } : { String: { sval: name } })) },
+  const reference = {
+    fields: path.map((name) => (name === '*' ? { A_Star: {} } : { String: { sval: name } })),
   }
+  walk.findings.places.set(reference, walk.at)
+  return { ColumnRef: reference }
 }
 
 /** @throws UserQueryError `sql_invalid` at the first reference to a name that no table and no output has. */

@@ -12,8 +12,9 @@ import { assertColumnNames } from './columns.ts'
 import { nodeRules } from './nodes.ts'
 import { loadPostgresGrammar, parsePostgres, parseStatements } from './parse.ts'
 import { rebuildStatement } from './rebuild.ts'
+import { assertQualifiedNames } from './resolve.ts'
 import { spellingsOf } from './spelling.ts'
-import { type Fields, integerConstant, isFields, refusal, type Walk } from './walk.ts'
+import { type Fields, type Findings, integerConstant, isFields, refusal, type Walk } from './walk.ts'
 
 export interface PostgresStatement {
   /** One SELECT, safe to send on the extended protocol. */
@@ -43,7 +44,7 @@ export function gatePostgres(
     sql,
     catalog,
     boundRanges,
-    findings: { relations: new Set(), names: new Set(), columnReferences: [], nodeCount: 0, selectCount: 0 },
+    findings: newFindings(),
     ctes: new Set(),
     keyTerms: new Map(),
     spellings: spellingsOf(catalog),
@@ -54,10 +55,21 @@ export function gatePostgres(
     throw refusal(walk, 'only SELECT is allowed')
   const rebuilt = withLimit(rebuildStatement(statement, walk), rowsMax)
   assertColumnNames(walk)
+  assertQualifiedNames(rebuilt, walk)
   const relations = [...walk.findings.relations].sort()
   const readsBlocks = relations.some((name) => catalog.get(name)?.blockColumn !== null)
   return { sql: print(rebuilt), relations, isBound: boundRanges !== undefined && readsBlocks }
 }
+
+const newFindings = (): Findings => ({
+  relations: new Set(),
+  names: new Set(),
+  columnReferences: [],
+  places: new Map(),
+  relationColumns: new Map(),
+  nodeCount: 0,
+  selectCount: 0,
+})
 
 /** Caps the outermost LIMIT; a smaller one of the query's own stays. */
 function withLimit(statement: unknown, rowsMax: number): Fields {

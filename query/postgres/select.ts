@@ -84,7 +84,12 @@ export function rebuildRelation(fields: Fields, walk: Walk, rebuild: Rebuild): u
   walk.findings.relations.add(relation.name)
   const alias = checked['alias'] ?? { aliasname: spelledSource(name, walk) }
   const terms = walk.keyTerms.get(fields) ?? []
-  return { RangeSubselect: { subquery: relationSelect(relation, terms, walk.boundRanges), alias } }
+  const subquery = relationSelect(relation, terms, walk.boundRanges)
+  walk.findings.relationColumns.set(
+    subquery,
+    relation.columns.map((column) => column.name),
+  )
+  return { RangeSubselect: { subquery, alias } }
 }
 
 function unknownRelation(name: string, walk: Walk): Error {

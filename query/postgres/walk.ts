@@ -18,6 +18,10 @@ export interface Findings {
   /** Names a column reference may end in because the query itself gives them. */
   readonly names: Set<string>
   readonly columnReferences: { readonly name: string; readonly at: number }[]
+  /** Places of the column references in the rebuilt tree, by their fields. */
+  readonly places: Map<unknown, number>
+  /** Columns of the sub-selects that stand for tables of the catalog. */
+  readonly relationColumns: Map<unknown, readonly string[]>
   nodeCount: number
   selectCount: number
 }

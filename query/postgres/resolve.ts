@@ -1,0 +1,218 @@
+/**
+ * Finds what every `table.column` of a rebuilt statement names, as Postgres will, and refuses one that names no column:
+ * Postgres reads that as a call of the function `column` with the row, whatever that function is. The tree looked at is
+ * the one that is printed, so what is resolved is what is sent.
+ */
+
+import { type ColumnsOf, outputName } from './outputName.ts'
+import { findSource, joinedColumns, outermost, renamed, type Scope, type Source, within } from './scopes.ts'
+import { errorAt, type Fields, isFields, list, refusal, stringOf, type Walk } from './walk.ts'
+
+/** @throws UserQueryError `sql_invalid` at the first reference to a column its table does not have */
+export function assertQualifiedNames(statement: unknown, walk: Walk): void {
+  new Resolver(walk).select(selectOf(statement), outermost)
+}
+
+/** What an item in FROM brings. */
+interface Brought {
+  /** What a qualifier may name. */
+  readonly sources: readonly Source[]
+  /** What `*` stands for. */
+  readonly columns: readonly string[]
+}
+
+const nothing: Brought = { sources: [], columns: [] }
+
+/** A sub-select without a name: the one that Postgres gives it is nobody's to use. */
+const unnamed = (columns: readonly string[]): Brought => ({
+  sources: [{ name: 'unnamed_subquery', columns: [] }],
+  columns,
+})
+
+/** Postgres gives these to sources without a name, and a `*` in front to sources of its own. */
+const reservedSource = /^(\*|unnamed_)/
+
+class Resolver {
+  readonly #walk: Walk
+  readonly #resolved = new Map<unknown, readonly string[]>()
+  readonly #columnsOf: ColumnsOf = (select) => this.#resolved.get(select) ?? []
+
+  constructor(walk: Walk) {
+    this.#walk = walk
+  }
+
+  /** Names of the outputs. */
+  select(select: Fields, outer: Scope): readonly string[] {
+    const scope = this.#with(select['withClause'], outer)
+    if (select['larg'] !== undefined) return this.#setOperation(select, scope)
+    if (select['valuesLists'] !== undefined) return this.#values(select, scope)
+    const { sources, columns } = this.#from(list(select['fromClause']), scope)
+    const { withClause: _, fromClause: __, ...body } = select
+    const inner = within(sources, scope)
+    this.#expression(body, inner)
+    return list(select['targetList']).flatMap((target) => this.#outputs(target, columns, inner))
+  }
+
+  /** Each CTE sees those before it, and what is outside of the SELECT. */
+  #with(clause: unknown, outer: Scope): Scope {
+    const ctes = new Map(outer.ctes)
+    for (const cte of list(isFields(clause) ? clause['ctes'] : undefined)) {
+      const fields = fieldsOf(cte, 'CommonTableExpr')
+      const columns = this.select(selectOf(fields['ctequery']), { ...outer, ctes: new Map(ctes) })
+      ctes.set(String(fields['ctename']), renamed(columns, textsOf(fields['aliascolnames'])))
+    }
+    return { ...outer, ctes }
+  }
+
+  #setOperation(select: Fields, scope: Scope): readonly string[] {
+    const columns = this.select(bare(select['larg']), scope)
+    this.select(bare(select['rarg']), scope)
+    this.#expression(select['sortClause'], within([], scope))
+    return columns
+  }
+
+  #values(select: Fields, scope: Scope): readonly string[] {
+    this.#expression(select['valuesLists'], within([], scope))
+    const [row] = list(select['valuesLists'])
+    const columns = list(fieldsOf(row, 'List')['items']).map((_, index) => `column${index + 1}`)
+    this.#expression(select['sortClause'], within([{ name: '*VALUES*', columns }], scope))
+    return columns
+  }
+
+  #outputs(target: unknown, all: readonly string[], scope: Scope): readonly string[] {
+    const { name, val } = fieldsOf(target, 'ResTarget')
+    if (typeof name === 'string') return [name]
+    const path = columnPath(val)
+    if (!path || path.at(-1) !== undefined) return [outputName(val, this.#columnsOf)]
+    const [qualifier] = path
+    return qualifier === undefined ? all : (findSource(qualifier, scope)?.columns ?? [])
+  }
+
+  #from(items: readonly unknown[], scope: Scope, before: readonly Source[] = []): Brought {
+    let all = nothing
+    for (const item of items) {
+      const brought = this.#item(item, [...before, ...all.sources], scope)
+      all = {
+        sources: [...all.sources, ...brought.sources],
+        columns: [...all.columns, ...brought.columns],
+      }
+    }
+    return all
+  }
+
+  /** @param before what stands left of the item, which functions and LATERAL see */
+  #item(item: unknown, before: readonly Source[], scope: Scope): Brought {
+    const [[type, fields] = ['', undefined]] = Object.entries(isFields(item) ? item : {})
+    if (!isFields(fields)) throw refusal(this.#walk, 'this FROM is not supported')
+    switch (type) {
+      case 'RangeVar':
+        return this.#named(fields, String(fields['relname']), this.#cte(fields, scope))
+      case 'RangeSubselect': {
+        const seen = fields['lateral'] === true ? within(before, scope) : scope
+        const columns = this.#subselect(fields['subquery'], seen)
+        return fields['alias'] === undefined ? unnamed(columns) : this.#named(fields, '', columns)
+      }
+      case 'RangeFunction':
+        return this.#tableFunction(fields, within(before, scope))
+      case 'JoinExpr':
+        return this.#join(fields, before, scope)
+      default:
+        throw refusal(this.#walk, `${type} is not allowed in FROM`)
+    }
+  }
+
+  #cte(fields: Fields, scope: Scope): readonly string[] {
+    const columns = scope.ctes.get(String(fields['relname']))
+    if (!columns || fields['schemaname'] !== undefined) throw refusal(this.#walk, 'this table is not known')
+    return columns
+  }
+
+  /** What stands for a table of the catalog is of our own making, and has the columns the catalog says. */
+  #subselect(subquery: unknown, scope: Scope): readonly string[] {
+    return this.#walk.findings.relationColumns.get(subquery) ?? this.select(selectOf(subquery), scope)
+  }
+
+  #named(fields: Fields, ownName: string, columns: readonly string[]): Brought {
+    const alias = bare(fields['alias'])
+    const given = renamed(columns, textsOf(alias['colnames']))
+    const name = alias['aliasname'] === undefined ? ownName : String(alias['aliasname'])
+    if (reservedSource.test(name) && alias['aliasname'] !== undefined)
+      throw refusal(this.#walk, `the name "${name}" is Postgres' own`)
+    return { sources: [{ name, columns: given }], columns: given }
+  }
+
+  /** Functions that give one column; those of JSON name it, the others are called as the table is. */
+  #tableFunction(fields: Fields, scope: Scope): Brought {
+    const calls = list(fields['functions']).map((entry) => list(fieldsOf(entry, 'List')['items'])[0])
+    this.#expression(calls, scope)
+    const names = calls.flatMap((call) => functionNames(fieldsOf(call, 'FuncCall')))
+    const [only = '', ...others] = names
+    const alias = bare(fields['alias'])['aliasname']
+    const isCalledAsTable = others.length === 0 && alias !== undefined && resultNames[only] === undefined
+    const columns = isCalledAsTable ? [String(alias)] : names.map((name) => resultNames[name] ?? name)
+    return this.#named(fields, only, fields['ordinality'] === true ? [...columns, 'ordinality'] : columns)
+  }
+
+  /** ON sees the two sides alone; the name of a join hides the names within it. */
+  #join(fields: Fields, before: readonly Source[], scope: Scope): Brought {
+    const left = this.#item(fields['larg'], before, scope)
+    const right = this.#item(fields['rarg'], [...before, ...left.sources], scope)
+    const sources = [...left.sources, ...right.sources]
+    this.#expression(fields['quals'], within(sources, scope))
+    const merged =
+      fields['isNatural'] === true
+        ? left.columns.filter((name) => right.columns.includes(name))
+        : textsOf(fields['usingClause'])
+    const columns = joinedColumns(left.columns, right.columns, merged)
+    return fields['alias'] === undefined ? { sources, columns } : this.#named(fields, '', columns)
+  }
+
+  #expression(value: unknown, scope: Scope): void {
+    if (Array.isArray(value)) for (const item of value) this.#expression(item, scope)
+    if (!isFields(value)) return
+    for (const [key, inner] of Object.entries(value)) {
+      if (key === 'ColumnRef') this.#reference(inner, columnPath(value) ?? [], scope)
+      else if (key === 'SelectStmt') this.#resolved.set(value, this.select(bare(inner), scope))
+      else this.#expression(inner, scope)
+    }
+  }
+
+  #reference(node: unknown, path: readonly (string | undefined)[], scope: Scope): void {
+    const [qualifier, name] = path
+    if (path.length < 2 || qualifier === undefined) return
+    const at = this.#walk.findings.places.get(node) ?? -1
+    const walk = { ...this.#walk, at }
+    const source = findSource(qualifier, scope)
+    if (!source) throw errorAt(walk, 'sql_invalid', `there is no table "${qualifier}" here`)
+    if (name === undefined || source.columns.includes(name)) return
+    const hint = `columns of ${qualifier}: ${source.columns.slice(0, hintColumnsMax).join(', ')}`
+    throw errorAt(walk, 'sql_invalid', `there is no column "${name}" in "${qualifier}"`, hint)
+  }
+}
+
+/** Columns named in a hint; the widest table has some forty. */
+const hintColumnsMax = 40
+
+/** Results that have a name of their own. */
+const resultNames: Readonly<Record<string, string>> = {
+  jsonb_array_elements: 'value',
+  jsonb_array_elements_text: 'value',
+}
+
+/** `unnest(a, b)` in FROM is two calls side by side. */
+function functionNames(call: Fields): readonly string[] {
+  const name = stringOf(list(call['funcname']).at(-1)) ?? ''
+  const args = list(call['args'])
+  return name === 'unnest' && args.length > 1 ? args.map(() => name) : [name]
+}
+
+/** The parts of a column reference, undefined for `*`; undefined for another expression. */
+function columnPath(value: unknown): readonly (string | undefined)[] | undefined {
+  const reference = isFields(value) ? value['ColumnRef'] : undefined
+  return isFields(reference) ? list(reference['fields']).map(stringOf) : undefined
+}
+
+const bare = (value: unknown): Fields => (isFields(value) ? value : {})
+const fieldsOf = (value: unknown, type: string): Fields => bare(bare(value)[type])
+const selectOf = (value: unknown): Fields => fieldsOf(value, 'SelectStmt')
+const textsOf = (names: unknown): readonly string[] => list(names).map((name) => stringOf(name) ?? '')
