@@ -40,6 +40,8 @@ export interface EventPlace {
   readonly blockNumber: number
   readonly logIndex: number
   readonly timestampSeconds: number
+  readonly txHash: Hash
+  readonly txIndex: number
   readonly emitter: Address
 }
 
@@ -47,25 +49,34 @@ export interface EventPlace {
 export interface Reducer<State> {
   readonly event: ContractEvent
   /** Arguments are those of `event`. */
-  entityOf(args: never, place: EventPlace): Address | Hash
+  entityOf(args: never, place: EventPlace): string
   /** Pure. `state` is null for an entity not seen before. */
   reduce(state: State | null, args: never, place: EventPlace): State
 }
 
-export interface Fold<Columns extends FoldColumns = FoldColumns> {
-  /** Prefix of its tables, name of its coverage. */
+/** How the states of one kind of entity are stored: their newest, and their history. */
+export interface FoldTable<Columns extends FoldColumns = FoldColumns> {
+  /** Prefix of the two tables. */
   readonly name: string
-  readonly version: number
-  /** Column that names the entity. */
+  /** Column that names the entity: bytes. */
   readonly entity: string
   readonly columns: Columns
+  /** What the history keeps of each entity: its state after every event, or after the last one of each block. */
+  readonly keeps?: 'lastOfBlock'
+  /** Rows have a column `life`: the blocks after which the state was this one. */
+  readonly hasLife?: boolean
+}
+
+/** A fold of one kind of entity; its name is also that of its coverage. */
+export interface Fold<Columns extends FoldColumns = FoldColumns> extends FoldTable<Columns> {
+  readonly version: number
   readonly reducers: readonly Reducer<FoldState<Columns>>[]
 }
 
 /** Ties an event to what it does; the types of `args` follow from its signature. */
 export function on<State, Name extends string, Args>(
   event: ContractEvent<Name, Args>,
-  entityOf: (args: Args, place: EventPlace) => Address | Hash,
+  entityOf: (args: Args, place: EventPlace) => string,
   reduce: (state: State | null, args: Args, place: EventPlace) => State,
 ): Reducer<State> {
   return { event: event as ContractEvent, entityOf, reduce }
@@ -79,7 +90,7 @@ export interface PlacedLog {
 
 /** One entity's state after one event. */
 export interface FoldChange<Columns extends FoldColumns> {
-  readonly entity: Address | Hash
+  readonly entity: string
   readonly blockNumber: number
   readonly logIndex: number
   readonly state: FoldState<Columns>
@@ -87,7 +98,7 @@ export interface FoldChange<Columns extends FoldColumns> {
 
 /** An event of the fold, decoded. */
 export interface FoldEvent<State> {
-  readonly entity: Address | Hash
+  readonly entity: string
   readonly place: EventPlace
   apply(state: State | null): State
 }

@@ -1,12 +1,14 @@
-/** Drives one fold: reads its events from the logs held, reduces them, stores the changes. */
+/** Drives folds: reads their events from the logs held, reduces them, stores the changes. */
 import type { BlockRange } from '#ingest/range.ts'
 import { type Address, address, type Hash, hash } from '#primitives.ts'
-import { quoteIdentifier, toBytes, toHex } from '../sql.ts'
+import type { ContractEvent } from '#transform/events/event.ts'
+import { quoteIdentifier, relationOf, toBytes, toHex } from '../sql.ts'
 import {
   decodeEvents,
   type Fold,
   type FoldChange,
   type FoldColumns,
+  type FoldTable,
   type PlacedLog,
   reduceEvents,
 } from './fold.ts'
@@ -16,49 +18,85 @@ import type { BlockFollower, FollowerContext, FollowerTransaction } from './foll
 /** Events reduced at once; with their states some 10 MB. */
 const EVENTS_MAX = 5_000
 
+/** What follows the events of some contracts, whatever it keeps of them. */
+export interface EventFollower {
+  readonly name: string
+  readonly version: number
+  /** Projections it reads beside the logs. */
+  readonly needs: readonly string[]
+  readonly events: readonly Pick<ContractEvent, 'topic0'>[]
+  readonly tables: readonly FoldTable[]
+  /** Tables of rows that stand alone, each of a block in `block_num`. */
+  readonly rowTables?: readonly string[]
+  readonly eventsMax?: number
+  prepare: BlockFollower['prepare']
+  /** Takes in the logs of some blocks, all of those that may be its events. */
+  take(transaction: FollowerTransaction, logs: readonly PlacedLog[], blocks: BlockRange): Promise<void>
+}
+
+/** The engine of all folds: reads logs in pieces, and takes blocks back by deleting the tail of its tables. */
+export function eventFollower(of: EventFollower): BlockFollower {
+  const { name, version, needs, tables, rowTables = [], eventsMax = EVENTS_MAX } = of
+  const each = (schema: string) => rowTables.map((table) => relationOf(schema, table))
+  return {
+    name,
+    version,
+    needs: ['base', ...needs],
+    begins: 'early',
+    prepare: of.prepare,
+    clear: async ({ client, schema }) => {
+      for (const table of tables) await clearTables(client, schema, table)
+      for (const table of each(schema)) await client.query(`TRUNCATE ${table}`)
+    },
+    apply: async (transaction, range) => {
+      const { logs, to } = await readLogs(of.events, transaction, range, eventsMax)
+      await of.take(transaction, logs, { from: range.from, to })
+      return to
+    },
+    revert: async ({ client, schema }, fromBlock) => {
+      for (const table of tables) await deleteTail(client, schema, table, fromBlock)
+      for (const table of each(schema))
+        await client.query(`DELETE FROM ${table} WHERE block_num >= $1`, [fromBlock])
+    },
+  }
+}
+
 /** `genesis` gives the changes that stand before the first block, such as tokens no event created. */
 export function foldFollower<Columns extends FoldColumns>(
   fold: Fold<Columns>,
   genesis: (context: FollowerContext) => Promise<readonly FoldChange<Columns>[]>,
-  eventsMax: number = EVENTS_MAX,
+  eventsMax?: number,
 ): BlockFollower {
-  return {
+  return eventFollower({
     name: fold.name,
     version: fold.version,
-    needs: ['base'],
-    begins: 'early',
+    needs: [],
+    events: fold.reducers.map(({ event }) => event),
+    tables: [fold],
+    ...(eventsMax !== undefined && { eventsMax }),
     prepare: async (context) => {
       const changes = await genesis(context)
       return ({ client, schema }) => insertChanges(client, schema, fold, changes)
     },
-    clear: ({ client, schema }) => clearTables(client, schema, fold),
-    apply: (transaction, range) => applyBlocks(fold, transaction, range, eventsMax),
-    revert: ({ client, schema }, fromBlock) => deleteTail(client, schema, fold, fromBlock),
-  }
-}
-
-async function applyBlocks<Columns extends FoldColumns>(
-  fold: Fold<Columns>,
-  { client, schema }: FollowerTransaction,
-  range: BlockRange,
-  eventsMax: number,
-): Promise<number> {
-  const { logs, to } = await readLogs(fold, { client, schema }, range, eventsMax)
-  const events = decodeEvents(fold, logs)
-  const states = await readStates(
-    client,
-    schema,
-    fold,
-    events.map(({ entity }) => entity),
-  )
-  await insertChanges(client, schema, fold, reduceEvents(events, states))
-  return to
+    take: async ({ client, schema }, logs) => {
+      const events = decodeEvents(fold, logs)
+      const states = await readStates(
+        client,
+        schema,
+        fold,
+        events.map(({ entity }) => entity),
+      )
+      await insertChanges(client, schema, fold, reduceEvents(events, states))
+    },
+  })
 }
 
 interface LogRow {
   block_num: number
   log_idx: number
   block_timestamp: Date
+  tx_hash: Buffer
+  tx_idx: number
   address: Buffer
   topic0: Buffer
   topic1: Buffer | null
@@ -69,15 +107,15 @@ interface LogRow {
 
 /** Logs that may be the fold's, whole blocks of them: as many blocks as hold no more than `eventsMax`, and at least one. */
 async function readLogs(
-  fold: Pick<Fold, 'reducers'>,
+  events: EventFollower['events'],
   { client, schema }: Pick<FollowerTransaction, 'client' | 'schema'>,
   range: BlockRange,
   eventsMax: number,
 ): Promise<{ readonly logs: readonly PlacedLog[]; readonly to: number }> {
-  const topics = [...new Set(fold.reducers.map(({ event }) => event.topic0))].map(toBytes)
+  const topics = [...new Set(events.map(({ topic0 }) => topic0))].map(toBytes)
   const read = async (to: number, limit: number | null) => {
     const found = await client.query<LogRow>(
-      `SELECT block_num, log_idx, block_timestamp, address, topic0, topic1, topic2, topic3, data
+      `SELECT block_num, log_idx, block_timestamp, tx_hash, tx_idx, address, topic0, topic1, topic2, topic3, data
        FROM ${quoteIdentifier(schema)}.logs WHERE topic0 = ANY ($1) AND block_num BETWEEN $2 AND $3
        ORDER BY block_num, log_idx LIMIT $4`,
       [topics, range.from, to, limit],
@@ -103,6 +141,8 @@ function placedLog(row: LogRow): PlacedLog {
       blockNumber: row.block_num,
       logIndex: row.log_idx,
       timestampSeconds: row.block_timestamp.getTime() / 1000,
+      txHash: hash(toHex(row.tx_hash)),
+      txIndex: row.tx_idx,
       emitter,
     },
   }

@@ -1,19 +1,18 @@
 /** The two tables of a fold: `<name>_history` and `<name>_current`, written and read by the columns the fold declares. */
-import type { Address, Hash } from '#primitives.ts'
 import type { Queryable } from '../ledger/lane.ts'
 import { quoteIdentifier, toBytes, toHex } from '../sql.ts'
-import type { Fold, FoldChange, FoldColumns, FoldState } from './fold.ts'
+import type { FoldChange, FoldColumns, FoldState, FoldTable } from './fold.ts'
 
-const history = (schema: string, fold: Pick<Fold, 'name'>): string =>
+const history = (schema: string, fold: Pick<FoldTable, 'name'>): string =>
   `${quoteIdentifier(schema)}.${quoteIdentifier(`${fold.name}_history`)}`
-const current = (schema: string, fold: Pick<Fold, 'name'>): string =>
+const current = (schema: string, fold: Pick<FoldTable, 'name'>): string =>
   `${quoteIdentifier(schema)}.${quoteIdentifier(`${fold.name}_current`)}`
 
 /** Newest states of the entities that have one. */
 export async function readStates<Columns extends FoldColumns>(
   client: Queryable,
   schema: string,
-  fold: Fold<Columns>,
+  fold: FoldTable<Columns>,
   entities: readonly string[],
 ): Promise<Map<string, FoldState<Columns>>> {
   const found = await client.query<Record<string, unknown>>(
@@ -23,15 +22,26 @@ export async function readStates<Columns extends FoldColumns>(
   return new Map(found.rows.map((row) => [textOf(row[fold.entity]), decodeState(fold.columns, row)]))
 }
 
-/** Appends changes to the history and makes the last of each entity its current state. */
+/**
+ * Appends changes to the history and makes the last of each entity its current state. They are in the order of the chain, and
+ * of blocks that the history does not hold yet.
+ */
 export async function insertChanges<Columns extends FoldColumns>(
   client: Queryable,
   schema: string,
-  fold: Fold<Columns>,
+  fold: FoldTable<Columns>,
   changes: readonly FoldChange<Columns>[],
 ): Promise<void> {
   if (changes.length === 0) return
-  const rows = JSON.stringify(changes.map((change) => encodeRow(fold, change)))
+  const kept = fold.keeps === 'lastOfBlock' ? lastOfEachBlock(changes) : changes
+  if (fold.hasLife) await endLives(client, schema, fold, kept)
+  const ends = fold.hasLife ? nextBlocks(kept) : null
+  const rows = JSON.stringify(
+    kept.map((change, index) => ({
+      ...encodeRow(fold, change),
+      ...(ends && { life: `[${change.blockNumber},${ends[index] ?? ''})` }),
+    })),
+  )
   await client.query(
     `INSERT INTO ${history(schema, fold)} SELECT * FROM json_populate_recordset(NULL::${history(schema, fold)}, $1)`,
     [rows],
@@ -39,11 +49,50 @@ export async function insertChanges<Columns extends FoldColumns>(
   await refreshCurrent(client, schema, fold, [...new Set(changes.map(({ entity }) => entity))].map(toBytes))
 }
 
+/** Of each entity and block the last change, in their order. */
+function lastOfEachBlock<Columns extends FoldColumns>(
+  changes: readonly FoldChange<Columns>[],
+): readonly FoldChange<Columns>[] {
+  const last = new Map(changes.map((change) => [`${change.blockNumber}/${change.entity}`, change]))
+  return changes.filter((change) => last.get(`${change.blockNumber}/${change.entity}`) === change)
+}
+
+/** The block of each change's successor among them, where it has one. */
+function nextBlocks(changes: readonly FoldChange<FoldColumns>[]): readonly (number | undefined)[] {
+  const next = new Map<string, number>()
+  return changes
+    .toReversed()
+    .map(({ entity, blockNumber }) => {
+      const found = next.get(entity)
+      next.set(entity, blockNumber)
+      return found
+    })
+    .reverse()
+}
+
+/** The current states of these entities end where they change for the first time. */
+async function endLives(
+  client: Queryable,
+  schema: string,
+  fold: FoldTable,
+  changes: readonly FoldChange<FoldColumns>[],
+): Promise<void> {
+  const entity = quoteIdentifier(fold.entity)
+  const ends = new Map(changes.toReversed().map((change) => [change.entity, change.blockNumber]))
+  await client.query(
+    `UPDATE ${history(schema, fold)} AS past SET life = int8range(past.block_num, ended.block_num)
+     FROM unnest($1::bytea[], $2::bigint[]) AS ended (entity, block_num)
+     JOIN ${current(schema, fold)} AS now ON now.${entity} = ended.entity
+     WHERE past.${entity} = now.${entity} AND past.block_num = now.block_num AND past.log_idx = now.log_idx`,
+    [[...ends.keys()].map(toBytes), [...ends.values()]],
+  )
+}
+
 /** Deletes what came at or after `fromBlock`; entities fall back to the state before. */
 export async function deleteTail(
   client: Queryable,
   schema: string,
-  fold: Fold,
+  fold: FoldTable,
   fromBlock: number,
 ): Promise<void> {
   const entity = quoteIdentifier(fold.entity)
@@ -53,15 +102,30 @@ export async function deleteTail(
     [fromBlock],
   )
   if (deleted.rows.length === 0) return
-  await refreshCurrent(
-    client,
-    schema,
-    fold,
-    deleted.rows.map((row) => row.entity),
+  const entities = deleted.rows.map((row) => row.entity)
+  if (fold.hasLife) await reviveNewest(client, schema, fold, entities)
+  await refreshCurrent(client, schema, fold, entities)
+}
+
+/** What is the newest state of these entities now has no end. */
+async function reviveNewest(
+  client: Queryable,
+  schema: string,
+  fold: FoldTable,
+  entities: readonly Buffer[],
+): Promise<void> {
+  const entity = quoteIdentifier(fold.entity)
+  await client.query(
+    `UPDATE ${history(schema, fold)} AS past SET life = int8range(past.block_num, NULL)
+     FROM unnest($1::bytea[]) AS touched (entity) CROSS JOIN LATERAL (
+       SELECT block_num, log_idx FROM ${history(schema, fold)} WHERE ${entity} = touched.entity
+       ORDER BY block_num DESC, log_idx DESC LIMIT 1) AS newest
+     WHERE past.${entity} = touched.entity AND past.block_num = newest.block_num AND past.log_idx = newest.log_idx`,
+    [entities],
   )
 }
 
-export async function clearTables(client: Queryable, schema: string, fold: Fold): Promise<void> {
+export async function clearTables(client: Queryable, schema: string, fold: FoldTable): Promise<void> {
   await client.query(`TRUNCATE ${history(schema, fold)}, ${current(schema, fold)}`)
 }
 
@@ -69,7 +133,7 @@ export async function clearTables(client: Queryable, schema: string, fold: Fold)
 async function refreshCurrent(
   client: Queryable,
   schema: string,
-  fold: Fold,
+  fold: FoldTable,
   entities: readonly Buffer[],
 ): Promise<void> {
   const entity = quoteIdentifier(fold.entity)
@@ -84,7 +148,10 @@ async function refreshCurrent(
 }
 
 /** A row as JSON that Postgres reads by the column types of the table. */
-function encodeRow<Columns extends FoldColumns>(fold: Fold<Columns>, change: FoldChange<Columns>): object {
+function encodeRow<Columns extends FoldColumns>(
+  fold: FoldTable<Columns>,
+  change: FoldChange<Columns>,
+): object {
   const row: Record<string, unknown> = {
     [fold.entity]: byteaText(change.entity),
     block_num: change.blockNumber,
@@ -125,7 +192,7 @@ function decodeValue(type: string, value: unknown): unknown {
   return type === 'uint256' ? BigInt(String(value)) : value
 }
 
-function textOf(value: unknown): Address | Hash {
+function textOf(value: unknown): string {
   if (!(value instanceof Uint8Array)) throw new TypeError('an entity is stored as bytes')
-  return toHex(value) as Address | Hash
+  return toHex(value)
 }

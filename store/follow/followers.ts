@@ -10,6 +10,7 @@ import { balancesFollower } from './balances/balances.ts'
 import { checkpointsFollower } from './balances/checkpoints.ts'
 import { FollowerDriver } from './driver.ts'
 import { erc20MetadataFollower } from './erc20Metadata.ts'
+import { bookFollower } from './exchange/bookFollower.ts'
 import { feePoolsFold, readGenesisPools } from './feePools.ts'
 import { foldFollower } from './foldFollower.ts'
 import type { BlockFollower } from './follower.ts'
@@ -38,6 +39,7 @@ export function createFollowers({
     foldFollower(feePoolsFold, async (context) =>
       kind === 'tempo' ? readGenesisPools(callContracts, context) : [],
     ),
+    bookFollower({ callContracts: kind === 'tempo' ? callContracts : null }),
     balancesFollower({ kind, callContracts, hotBlocks }),
     checkpointsFollower(checkpointBlocks),
     erc20MetadataFollower(kind, callContracts),

@@ -1,0 +1,146 @@
+/** The order book as a follower: what its events say of orders, levels, pairs and fills, after every block. */
+
+import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
+import type { Queryable } from '../../ledger/lane.ts'
+import { relationOf } from '../../sql.ts'
+import type { FoldColumns, FoldState, FoldTable, PlacedLog } from '../fold.ts'
+import { eventFollower } from '../foldFollower.ts'
+import { insertChanges, readStates } from '../foldTables.ts'
+import type { BlockFollower, FollowerTransaction } from '../follower.ts'
+import { GENESIS_LOG_INDEX } from '../genesisTokens.ts'
+import { BookContradictionError, type BookEvent, type BookStates, reduceBook, type Touched } from './book.ts'
+import { bookEvents, decodeBook, type LoggedEvent, withQuotes } from './bookEvents.ts'
+import {
+  createdAtGenesis,
+  levelKey,
+  levelsTable,
+  type Order,
+  orderKey,
+  ordersTable,
+  pairKey,
+  pairsTable,
+} from './bookStates.ts'
+import { insertFills, insertStrays } from './fillTables.ts'
+import { type GenesisPair, readGenesisPairs } from './genesisPairs.ts'
+import { readQuoteTokens } from './quoteTokens.ts'
+import { assignSwaps } from './swaps.ts'
+
+export const exchangeProjection = { name: 'exchange', version: 1 } as const
+
+export interface BookOptions {
+  /** Pairs of genesis; none on chains without an exchange. */
+  readonly callContracts: CallContracts | null
+  /** Events of one piece; tests have fewer than usual. */
+  readonly eventsMax?: number | undefined
+}
+
+export function bookFollower({ callContracts, eventsMax }: BookOptions): BlockFollower {
+  return eventFollower({
+    ...exchangeProjection,
+    needs: ['tokens'],
+    events: bookEvents,
+    tables: [ordersTable, levelsTable, pairsTable],
+    rowTables: ['exchange_fills', 'exchange_strays'],
+    ...(eventsMax !== undefined && { eventsMax }),
+    prepare: async (context) => {
+      const pairs = callContracts ? await readGenesisPairs(callContracts, context) : []
+      return (transaction) => storeGenesisPairs(transaction, pairs)
+    },
+    take,
+  })
+}
+
+async function take({ client, schema }: FollowerTransaction, logs: readonly PlacedLog[]): Promise<void> {
+  const logged = decodeBook(logs)
+  if (logged.length === 0) return
+  const events = await nameQuotes(client, schema, logged)
+  const states = await readBook(client, schema, events)
+  const changes = reduceBook(events, states, await readGenesisSeconds(client, schema))
+  await insertTouched(client, schema, ordersTable, changes.orders)
+  await insertTouched(client, schema, levelsTable, changes.levels)
+  await insertTouched(client, schema, pairsTable, changes.pairs)
+  await insertFills(client, schema, changes.fills, assignSwaps(changes.fills, events))
+  await insertStrays(client, schema, changes.strays)
+}
+
+async function nameQuotes(
+  client: Queryable,
+  schema: string,
+  logged: readonly LoggedEvent[],
+): Promise<readonly BookEvent[]> {
+  const placed = logged.flatMap((event) => (event.kind === 'placed' ? [event] : []))
+  const asked = placed.map(({ base, place }) => ({ token: base, ...place }))
+  const quotes = await readQuoteTokens(client, schema, asked)
+  return withQuotes(logged, quotes, ({ place }) => {
+    throw new BookContradictionError(place, 'nothing tells what the token of an order is quoted in')
+  })
+}
+
+/** Everything the events touch, as it stands before them. */
+async function readBook(
+  client: Queryable,
+  schema: string,
+  events: readonly BookEvent[],
+): Promise<BookStates> {
+  const ids = events.flatMap((event) => ('id' in event ? [orderKey(event.id)] : []))
+  const orders = await readStates(client, schema, ordersTable, ids)
+  const pairOfId = new Map([...orders].map(([key, { pair }]) => [key, pair]))
+  const pairs = new Set<string>(pairOfId.values())
+  const levels = new Set([...orders.values()].map(levelOf))
+  for (const event of events) {
+    if (event.kind === 'paired') pairs.add(event.key)
+    if (event.kind === 'placed') pairOfId.set(orderKey(event.id), pairKey(event.base, event.quote))
+    if (event.kind !== 'placed' && event.kind !== 'flipped') continue
+    const pair = pairOfId.get(orderKey(event.id))
+    if (pair === undefined) continue
+    pairs.add(pair)
+    levels.add(levelKey(pair, event.isBid, event.tick))
+  }
+  return {
+    orders,
+    levels: await readStates(client, schema, levelsTable, [...levels]),
+    pairs: await readStates(client, schema, pairsTable, [...pairs]),
+  }
+}
+
+const levelOf = ({ pair, is_bid, tick }: Order): string => levelKey(pair, is_bid, tick)
+
+const insertTouched = <Columns extends FoldColumns>(
+  client: Queryable,
+  schema: string,
+  table: FoldTable<Columns>,
+  touched: readonly Touched<FoldState<Columns>>[],
+): Promise<void> =>
+  insertChanges(
+    client,
+    schema,
+    table,
+    touched.map(({ key, place: { blockNumber, logIndex }, state }) => ({
+      ...{ entity: key, blockNumber, logIndex, state },
+    })),
+  )
+
+/** Time of block 0. */
+async function readGenesisSeconds(client: Queryable, schema: string): Promise<number> {
+  const found = await client.query<{ timestamp: Date }>(
+    `SELECT timestamp FROM ${relationOf(schema, 'blocks')} WHERE num = 0`,
+  )
+  return (found.rows[0]?.timestamp.getTime() ?? 0) / 1000
+}
+
+async function storeGenesisPairs(
+  { client, schema }: FollowerTransaction,
+  pairs: readonly GenesisPair[],
+): Promise<void> {
+  const created = createdAtGenesis(await readGenesisSeconds(client, schema))
+  await insertChanges(
+    client,
+    schema,
+    pairsTable,
+    pairs.map(({ base, quote }) => ({
+      entity: pairKey(base, quote),
+      ...{ blockNumber: 0, logIndex: GENESIS_LOG_INDEX },
+      state: { base, quote, ...created, reserve0: 0n, reserve1: 0n },
+    })),
+  )
+}

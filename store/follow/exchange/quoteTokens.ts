@@ -1,0 +1,53 @@
+/** What a token was quoted in at a log: the order book's events name the base token alone. */
+
+import { type Address, address } from '#primitives.ts'
+import { pathUsdAddress, stablecoinDexAddress } from '#transform/addresses.ts'
+import { pairCreated } from '#transform/events/stablecoinDex.ts'
+import { quoteTokenUpdate } from '#transform/events/tip20.ts'
+import type { Queryable } from '../../ledger/lane.ts'
+import { literalBytes, relationOf, toBytes, toHex } from '../../sql.ts'
+
+export interface TokenAt {
+  readonly token: Address
+  readonly blockNumber: number
+  readonly logIndex: number
+}
+
+/**
+ * In the order asked; null where nothing tells. The last change before the log decides, else what the token was created with.
+ * Of a token of genesis the node tells only what it is quoted in now: if that changed ever, it was pathUSD before, as all of
+ * them are quoted.
+ */
+export async function readQuoteTokens(
+  client: Queryable,
+  schema: string,
+  asked: readonly TokenAt[],
+): Promise<readonly (Address | null)[]> {
+  if (asked.length === 0) return []
+  const found = await client.query<{ quote: Buffer | null }>(quoteTokensSql(schema), [
+    asked.map(({ token }) => toBytes(token)),
+    asked.map(({ blockNumber }) => blockNumber),
+    asked.map(({ logIndex }) => logIndex),
+  ])
+  return found.rows.map(({ quote }) => quote && address(toHex(quote)))
+}
+
+function quoteTokensSql(schema: string): string {
+  const logs = relationOf(schema, 'logs')
+  const changes = `${logs} AS logs WHERE address = asked.token AND topic0 = ${literalBytes(quoteTokenUpdate.topic0)}`
+  const before = '(logs.block_num, logs.log_idx) < (asked.block_num, asked.log_idx)'
+  return `SELECT coalesce(
+      (SELECT substring(topic2 FROM 13) FROM ${changes} AND topic2 IS NOT NULL AND ${before}
+       ORDER BY block_num DESC, log_idx DESC LIMIT 1),
+      (SELECT CASE WHEN made.log_idx < 0 AND EXISTS (SELECT FROM ${changes}) THEN ${literalBytes(pathUsdAddress)}
+                   ELSE made.quote_token END
+       FROM ${relationOf(schema, 'tokens_history')} AS made
+       WHERE made.token = asked.token AND made.block_num = made.created_block AND made.log_idx = made.created_log_idx
+       LIMIT 1),
+      (SELECT substring(topic3 FROM 13) FROM ${logs} AS logs
+       WHERE address = ${literalBytes(stablecoinDexAddress)} AND topic0 = ${literalBytes(pairCreated.topic0)}
+         AND topic2 = decode(repeat('00', 12), 'hex') || asked.token AND ${before}
+       ORDER BY block_num DESC, log_idx DESC LIMIT 1)) AS quote
+    FROM unnest($1::bytea[], $2::bigint[], $3::int[]) WITH ORDINALITY AS asked (token, block_num, log_idx, nth)
+    ORDER BY nth`
+}
