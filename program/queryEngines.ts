@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { DeclaredContracts } from '#api/services.ts'
 import { messageOf } from '#errors.ts'
+import type { Readers } from '#local/engines/connection.ts'
 import { ClickHouseUserQueryEngine } from '#query/clickhouse/ClickHouseUserQueryEngine.ts'
 import { prepareReaderUser } from '#query/clickhouse/readerUser.ts'
 import { bindDecoded } from '#query/decoded/bindDecoded.ts'
@@ -24,6 +25,8 @@ import type { Engines } from './engines.ts'
 export interface QueryEngines {
   readonly postgres: PostgresUserQueryEngine
   readonly clickhouse: ClickHouseUserQueryEngine
+  /** The logins they run under, for an operator's own psql and curl. */
+  readonly readers: Readers
 }
 
 /** Slots of the Postgres engine, and room for connections that were cut: they linger for up to half a second. */
@@ -61,6 +64,11 @@ export async function openQueryEngines(
       catalogOf: catalogOf(clickhouseCatalog),
       clock,
     }),
+    readers: {
+      chainIds: chains.map(({ state }) => state.chainId),
+      postgresUrl: url,
+      clickhouse: clickhouseReader,
+    },
   }
 }
 

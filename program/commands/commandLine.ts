@@ -57,6 +57,13 @@ const subCommands = {
       await printStatus(config, { watch: watch === true, json: json === true }, runtime.clock, stop)
     }),
   }),
+  connect: defineCommand({
+    meta: { name: 'connect', description: 'How psql and curl read the databases of a running program.' },
+    run: command(async ({ config }) => {
+      const { printConnect } = await import('./connect.ts')
+      printConnect(config)
+    }),
+  }),
   query: defineCommand({
     meta: { name: 'query', description: 'Run SQL on a running program; rows go to standard output.' },
     args: queryOptions,

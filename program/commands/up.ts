@@ -13,6 +13,7 @@ import { assertAddressFree, closeServer, createServer, listen } from '#api/serve
 import type { ChainReads, DeclaredContracts } from '#api/services.ts'
 import type { Screen } from '#console/terminal/screen.ts'
 import { Egress } from '#egress.ts'
+import { addReaders } from '#local/engines/connection.ts'
 import { type ChainId, chainId } from '#primitives.ts'
 import type { Runtime } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
@@ -104,6 +105,7 @@ async function serve(
     runtime,
     log,
   )
+  addReaders(config.dataDir, sql.readers)
   assertNotInterrupted(stop)
   await checkAllWalls(sql, program.chains, log)
   const walls = keepWallsChecked(sql, program.chains, runtime, log, shutdown.signal)

@@ -54,13 +54,14 @@ test('and little is left that this chain cannot show', () => {
   expect(lasting.filter((note) => !unshown.has(note))).toEqual([])
 })
 
-test('the commands of the README', async () => {
-  const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8')
-  const blocks = [...readme.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language, block = '']) =>
+test('the commands of README.md and docs/', async () => {
+  const pages = ['README.md', 'docs/api.md', 'docs/sql.md']
+  const text = pages.map((page) => readFileSync(join(import.meta.dirname, '../..', page), 'utf8')).join('\n')
+  const blocks = [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language, block = '']) =>
     language === '' ? block : '',
   )
   const commands = blocks.filter((block) => /^(curl|[A-Z]+=\$\(curl) /m.test(block))
-  expect(commands.length).toBeGreaterThan(1)
+  expect(commands.length).toBeGreaterThan(2)
   for (const block of commands) {
     const script = block
       .replaceAll('localhost:8080', new URL(program.origin).host)

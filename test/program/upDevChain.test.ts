@@ -3,6 +3,7 @@
 // kill -9. Waits are requests that the program itself answers when the block is there.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import pg from 'pg'
 import { afterAll, expect, test } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 import { showOnTerminal } from '../support/virtualTerminal.ts'
@@ -64,6 +65,22 @@ test('every way to look at it answers', async () => {
   expect((await get(`${program.origin}/metrics`)).body).toContain(`millrace_tip_block{chain="${CHAIN}"`)
   expect((await get(`${program.origin}/openapi.json`)).body).toMatchObject({ openapi: '3.1.0' })
   expect((await get(`${program.origin}/docs`)).body).toMatch(/^<!doctype html>/i)
+})
+
+test('`connect` prints logins that read both databases and write neither', async () => {
+  const { code, stdout } = await runMillrace(['connect'], env)
+  expect(code).toBe(0)
+  const [databaseUrl = ''] = /postgres:[^']+/.exec(stdout) ?? []
+  const [, login = '', clickhouseUrl = ''] = /curl -u '([^']+)' '([^']+)'/.exec(stdout) ?? []
+  const reader = new pg.Client({ connectionString: databaseUrl })
+  await reader.connect()
+  expect((await reader.query('SELECT num FROM blocks WHERE num = 0')).rows).toEqual([{ num: '0' }])
+  await expect(reader.query('DELETE FROM blocks')).rejects.toThrow()
+  await reader.end()
+  const headers = { authorization: `Basic ${Buffer.from(login).toString('base64')}` }
+  const ask = (body: string) => fetch(clickhouseUrl, { method: 'POST', headers, body })
+  expect(await (await ask('SELECT 1 FROM blocks LIMIT 0')).text()).toBe('')
+  expect((await ask('DROP TABLE blocks')).ok).toBe(false)
 })
 
 test('Tempo transactions and transfers keep coming, in both stores', async () => {
