@@ -62,3 +62,8 @@ export function shorten(text: string, charactersMax = 80): string {
 export function assertNever(value: never): never {
   throw new Error(`unreachable: ${String(value)}`)
 }
+
+/** Whether JSON from outside is an object with members. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -2,13 +2,14 @@ import { parseAbi } from 'viem'
 import type { NodeReader } from '#api/services.ts'
 import { contractCalls } from '#ingest/rpc/contractCalls.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
+import { isRecord } from '#primitives.ts'
 import { askContracts } from '#store/follow/askContracts.ts'
 
 /** What only a node knows, asked of the chain's own endpoints. */
 export function nodeReader(source: RpcSource): NodeReader {
   const read = async (method: string, hash: string, signal: AbortSignal) => {
     const answer = await source.call(method, [hash], signal)
-    return isFields(answer) ? answer : null
+    return isRecord(answer) ? answer : null
   }
   return {
     transaction: (hash, signal) => read('eth_getTransactionByHash', hash, signal),
@@ -22,6 +23,3 @@ export function nodeReader(source: RpcSource): NodeReader {
 }
 
 const [balanceOf] = parseAbi(['function balanceOf(address) view returns (uint256)'])
-
-const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import type { DeclaredContract, DeclaredEvent } from '#api/operator/declaredContracts.ts'
 import { messageOf, SettingError } from '#errors.ts'
+import { isRecord } from '#primitives.ts'
 import { KEY_BYTES } from '#store/app/sealing.ts'
 
 export interface ChainConfig {
@@ -353,6 +354,3 @@ function oneOf<T extends string>(setting: string, text: string, allowed: readonl
   if (found === undefined) throw new SettingError(setting, `\`${text}\` is not one of ${allowed.join(', ')}`)
   return found
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,7 +1,7 @@
 /** What one user query may cost, whatever its text. */
 
-/** Rows at most in one answer (chain-data contract, `limit`). */
-export const rowsMax = 10_000
+/** Rows of one answer at most, and unless fewer are asked for. */
+export const ROWS_MAX = 10_000
 /** Bytes of one answer on the wire from the engine; beyond it a page of results is of no use to a reader. */
 export const answerBytesMax = 16 * 1024 * 1024
 /** Bytes of one value. A driver that makes a string of more than 512 MB throws where nobody can catch it. */

@@ -41,6 +41,10 @@ export interface EncodedBatch extends Batch {
   readonly byteLength: number
 }
 
+/** Rows of a batch, all tables together. */
+export const rowCount = ({ tables }: EncodedBatch): number =>
+  Object.values(tables).reduce((sum, table) => sum + table.rowCount, 0)
+
 /**
  * Gives back the memory of a batch's Postgres rows once they are committed. At once, not when the collector finds it: buffers
  * that it has not looked at yet make it look again and again, at everything (a seventh of the main thread's time).

@@ -4,10 +4,6 @@ import { Compile } from 'typebox/compile'
 import { shorten } from '#primitives.ts'
 import { ApiError, type Problem } from './errors.ts'
 
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** Deeper bodies are attacks on recursive readers, not requests. */
 const depthMax = 64
 

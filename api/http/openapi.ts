@@ -1,9 +1,9 @@
 /** The OpenAPI 3.1 document, generated from the endpoint values that serve it; nothing in it is written twice. */
 import { STATUS_CODES } from 'node:http'
 import type { ChainId } from '#primitives.ts'
+import { isRecord } from '#primitives.ts'
 import type { Endpoint } from './endpoint.ts'
 import { type ErrorCode, errorCatalogue } from './errors.ts'
-import { isRecord } from './json.ts'
 import type { Parameter } from './parameter.ts'
 import * as s from './schema.ts'
 

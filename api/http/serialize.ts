@@ -1,6 +1,6 @@
 /** The response schema as fast-json-stringify reads it best; the schema itself stays as it is for OpenAPI. */
 import type { TSchema } from 'typebox'
-import { isRecord } from './json.ts'
+import { isRecord } from '#primitives.ts'
 import * as s from './schema.ts'
 
 /**

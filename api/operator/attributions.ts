@@ -1,6 +1,8 @@
 /** The operator's list of paid services: whom a transfer's memo names (api/routes/present/memo.ts). */
+
 import { readFileSync } from 'node:fs'
 import { SettingError } from '#errors.ts'
+import { isRecord } from '#primitives.ts'
 
 /** A service to name: by its realm, a domain name compared as it is, or by that realm's fingerprint, 0x and 20 hex. */
 export type AttributedService = { readonly name: string } & (
@@ -56,6 +58,3 @@ function readFingerprint(setting: string, where: string, value: unknown): string
     throw new SettingError(setting, `${where}.fingerprint is not 0x and 20 hex characters`)
   return value.toLowerCase()
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { SettingError } from '#errors.ts'
-import { type Address, address } from '#primitives.ts'
+import { type Address, address, isRecord } from '#primitives.ts'
 
 export interface CuratedToken {
   readonly address: Address
@@ -103,6 +103,3 @@ function readAddress(setting: string, where: string, value: unknown): Address {
 function logoOf(text: string, folder: string): CuratedLogo {
   return /^(data|https?|ipfs):/.test(text) ? { uri: text } : { file: resolve(folder, text) }
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

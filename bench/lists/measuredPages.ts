@@ -131,7 +131,7 @@ async function declaredLists(postgres: Postgres, schema: string, blocks: number)
         ...place,
         ...(position && { position: position.map(Number) }),
       } as const
-      return compilePage(list, query, 'postgres', `${quoteIdentifier(schema)}.${list.table}`).bind(query)
+      return compilePage(list, query, `${quoteIdentifier(schema)}.${list.table}`).bind(query)
     },
   })
   const lists = [

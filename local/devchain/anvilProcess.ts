@@ -4,7 +4,6 @@
  */
 import { execFile, spawn } from 'node:child_process'
 import { open, readFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { promisify } from 'node:util'
 import type { Clock } from '#runtime.ts'
 
@@ -70,18 +69,6 @@ export async function signalAnvil(anvil: AnvilProcess, signal: 'SIGINT' | 'SIGKI
   } catch {
     // It ended between the two lines.
   }
-}
-
-/** A loopback port that nobody listens on now. */
-export function findFreePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
-    })
-  })
 }
 
 /** The last lines an anvil wrote, for an error message. */

@@ -14,7 +14,8 @@ import { mkdir, rm, stat } from 'node:fs/promises'
 import { MillraceError, messageOf } from '#errors.ts'
 import type { Clock } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
-import { awaitExit, findFreePort, isRunning, logTail, signalAnvil, spawnAnvil } from './anvilProcess.ts'
+import { findFreePort } from '../freePort.ts'
+import { awaitExit, isRunning, logTail, signalAnvil, spawnAnvil } from './anvilProcess.ts'
 import {
   type DevChainFiles,
   type DevChainRecord,

@@ -5,7 +5,7 @@ import type { ClickHouseLane } from '#store/clickhouse/lane.ts'
 import { openClickHouseLane } from '#store/clickhouse/openLane.ts'
 import type { CommitListener } from '#store/ledger/headSink.ts'
 import { metrics } from '#telemetry.ts'
-import { type EncodedBatch, releaseClickhouse, releasePostgres } from '#transform/batch.ts'
+import { releaseClickhouse, releasePostgres, rowCount } from '#transform/batch.ts'
 import { type Writing, wake } from './writing.ts'
 
 /** The lane of this chain, under the lease; `run` moves it. */
@@ -57,6 +57,3 @@ export function commitListener(writing: Writing, clickhouseLane: ClickHouseLane)
     withdraw: (range, revert) => clickhouseLane.withdraw(range, revert),
   }
 }
-
-const rowCount = (batch: EncodedBatch): number =>
-  Object.values(batch.tables).reduce((sum, table) => sum + table.rowCount, 0)

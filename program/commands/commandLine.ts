@@ -1,7 +1,9 @@
 /** The command line. Reads the settings, hands them to one command, and turns its end into an exit code. */
+
 import { defineCommand, runMain } from 'citty'
 import { Screen } from '#console/terminal/screen.ts'
 import { MillraceError, messageOf, SettingError } from '#errors.ts'
+import { ROWS_MAX } from '#query/limits.ts'
 import { type Runtime, systemRuntime } from '#runtime.ts'
 import { createLogger, type Logger } from '#telemetry.ts'
 import { type Config, readConfig, settings } from '../config.ts'
@@ -35,7 +37,7 @@ const queryOptions = {
   engine: { type: 'string', description: 'postgres (follows the head) or clickhouse (final blocks).' },
   chain: { type: 'string', description: 'Chain id, where several are served.' },
   format: { type: 'string', description: 'table, json (an object a line) or csv.' },
-  limit: { type: 'string', description: 'Rows at most, up to 10000.' },
+  limit: { type: 'string', description: `Rows at most, up to ${ROWS_MAX}.` },
   live: { type: 'boolean', description: 'The rows of every new block, until interrupted.' },
   snapshot: { type: 'boolean', description: 'The whole result whenever it changed, until interrupted.' },
 } as const

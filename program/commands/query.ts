@@ -1,4 +1,5 @@
 /** `millrace query`: runs SQL on a running program over its API, once or for every new block. */
+
 import { text as readText } from 'node:stream/consumers'
 import { toCsv } from '#console/model/csv.ts'
 import { runQuery } from '#console/model/indexerClient.ts'
@@ -12,6 +13,7 @@ import {
 } from '#console/model/queryAnswer.ts'
 import { renderTable } from '#console/terminal/table.ts'
 import { MillraceError, SettingError } from '#errors.ts'
+import { ROWS_MAX } from '#query/limits.ts'
 import type { Clock } from '#runtime.ts'
 import type { Config } from '../config.ts'
 
@@ -24,8 +26,6 @@ export interface QueryStreams {
   readonly rows: { write(text: string): unknown }
   readonly notes: { write(text: string): unknown }
 }
-
-const rowsMax = 10_000
 
 /** Prints the rows; `asked` holds the options as they were typed. @throws SettingError for a bad option, QueryFailedError with the server's words */
 export async function printQuery(
@@ -44,7 +44,7 @@ export async function printQuery(
     signatures: (text('signature') ?? '').split(';').filter((signature) => signature.trim() !== ''),
     engine: wordOf('--engine', text('engine') ?? 'postgres', engines),
     chainId: chain === null ? null : wholeOf('--chain', chain, Number.MAX_SAFE_INTEGER),
-    limit: limit === null ? rowsMax : wholeOf('--limit', limit, rowsMax),
+    limit: limit === null ? ROWS_MAX : wholeOf('--limit', limit, ROWS_MAX),
   }
   const mode = asked['snapshot'] === true ? 'snapshot' : asked['live'] === true ? 'blocks' : null
   const origin = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${config.port}/`

@@ -1,5 +1,6 @@
 /** What the checks of one Postgres statement share: the walk's state, typed access to parse nodes, and refusals. */
 
+import { isRecord } from '#primitives.ts'
 import type { KeyTerm } from '../decoded/keyTerms.ts'
 import type { Catalog } from '../relations.ts'
 import { offsetOfByte, positionAt, UserQueryError, type UserQueryErrorCode } from '../UserQueryError.ts'
@@ -46,8 +47,8 @@ export interface Walk {
   readonly at: number
 }
 
-export const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+/** A parse node's members. */
+export const isFields: (value: unknown) => value is Fields = isRecord
 
 /** Splits `{Type: fields}`; null for the empty node `{}`. */
 export function unwrap(value: unknown, walk: Walk): WrappedNode | null {

@@ -8,7 +8,7 @@ import type { BlockRange } from '#ingest/range.ts'
 import type { RawRange } from '#ingest/source.ts'
 import type { Clock } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
-import type { EncodedBatch } from '#transform/batch.ts'
+import { type EncodedBatch, rowCount } from '#transform/batch.ts'
 import type { BatchCache } from './batchCache.ts'
 import { ENCODER_VERSION } from './encoderVersion.ts'
 import type { Journal } from './journal.ts'
@@ -278,8 +278,4 @@ export class ClickHouseLane {
     cache.drop(range)
     onWritten(range, batches)
   }
-}
-
-function rowCount(batch: EncodedBatch): number {
-  return Object.values(batch.tables).reduce((sum, table) => sum + table.rowCount, 0)
 }

@@ -6,6 +6,7 @@
 import { MillraceError } from '#errors.ts'
 import type { BlockRange } from '#ingest/range.ts'
 import type { RawRange } from '#ingest/source.ts'
+import { isRecord } from '#primitives.ts'
 import { archiveToRange, readArchivedBlock, txsPerPart } from '#transform/decode/archive.ts'
 import { type OpenPart, openArchivedPart } from '#transform/decode/openArchivedPart.ts'
 import type { BlockAnswer } from '#transform/decode/parseRange.ts'
@@ -103,7 +104,7 @@ export function archivedTx(part: OpenPart | undefined, blockNumber: number, txIn
 }
 
 function fieldsOf(value: unknown, blockNumber: number): Readonly<Record<string, unknown>> {
-  if (!isFields(value)) throw new ArchiveGapError({ from: blockNumber, to: blockNumber }, 0)
+  if (!isRecord(value)) throw new ArchiveGapError({ from: blockNumber, to: blockNumber }, 0)
   return value
 }
 
@@ -154,9 +155,6 @@ function answersOf(rows: readonly RawRow[], range: BlockRange): BlockAnswer[] {
   }
   return answers
 }
-
-const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The archive does not hold what coverage says it holds; `millrace verify` names it. */
 export class ArchiveGapError extends MillraceError {

@@ -4,7 +4,6 @@
  */
 import type { BlockRange } from '#ingest/range.ts'
 import type { Clock } from '#runtime.ts'
-import type { Postgres } from '../postgres.ts'
 import { quoteIdentifier, toBytes } from '../sql.ts'
 import { hashOf, type Queryable } from './lane.ts'
 
@@ -29,8 +28,6 @@ interface CommitRow {
 
 /** Commits read at once. A follower that is behind catches up in steps of this size. */
 const COMMITS_MAX = 100
-/** How long a follower waits without a wake-up: it bounds the delay in another process. */
-const POLL_MS = 500
 
 /**
  * Commits the log keeps: some three days of a chain with two blocks a second, 150 MB. Who was away for longer begins anew:
@@ -91,14 +88,6 @@ export async function readCommits(client: Queryable, schema: string, seq: number
   }))
 }
 
-/** Number of the last commit; 0 before the first. */
-export async function readLastSeq(client: Queryable, schema: string): Promise<number> {
-  const result = await client.query<{ seq: number | null }>(
-    `SELECT max(seq) AS seq FROM ${quoteIdentifier(schema)}.commits`,
-  )
-  return result.rows[0]?.seq ?? 0
-}
-
 /** Whether a block of commit `seq` was taken back by a later one. */
 export async function isTakenBack(
   client: Queryable,
@@ -148,27 +137,5 @@ export class CommitBell {
     await Promise.race([rung, late])
     this.#waiting.delete(wake)
     done.abort()
-  }
-}
-
-export interface FollowOptions {
-  readonly postgres: Postgres
-  readonly schema: string
-  readonly bell: CommitBell
-  readonly clock: Clock
-  readonly signal: AbortSignal
-}
-
-/** Every commit after `seq`, in order, for ever. @throws PostgresError when the log cannot be read */
-export async function* followCommits(options: FollowOptions, seq: number): AsyncGenerator<Commit> {
-  const { postgres, schema, bell, clock, signal } = options
-  let last = seq
-  while (!signal.aborted) {
-    const commits = await readCommits(postgres.pool, schema, last)
-    for (const commit of commits) {
-      last = commit.seq
-      yield commit
-    }
-    if (commits.length === 0) await bell.wait(clock, POLL_MS, signal)
   }
 }

@@ -2,10 +2,9 @@
 // Method: the document as it is made from the real endpoints, under a public validator and under rules of our own.
 import { validate } from '@scalar/openapi-parser'
 import { expect, test } from 'vitest'
-import { isRecord } from '#api/http/json.ts'
 import { openapiDocument } from '#api/http/openapi.ts'
 import { endpoints } from '#api/routes/index.ts'
-import { chainId } from '#primitives.ts'
+import { chainId, isRecord } from '#primitives.ts'
 import { type Json, operationsOf } from '../blackbox/apiDocument.ts'
 
 const document: Json = openapiDocument(endpoints, [chainId(4217)])

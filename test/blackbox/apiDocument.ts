@@ -1,6 +1,6 @@
 /** A deployment's OpenAPI document, as far as the checks read it. */
 import { Compile } from 'typebox/compile'
-import { isRecord } from '#api/http/json.ts'
+import { isRecord } from '#primitives.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON of any deployment; every reader says in its checks what it expects
 export type Json = any

@@ -1,5 +1,5 @@
 /** Real values for the parameters of operations, taken from the deployment's own lists. */
-import { isRecord } from '#api/http/json.ts'
+import { isRecord } from '#primitives.ts'
 import { isList, type Json, type Operation, operationsOf, parameterOf } from './apiDocument.ts'
 import { type Deployment, send } from './deployment.ts'
 import { accepts, validText } from './parameterTexts.ts'

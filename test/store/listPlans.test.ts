@@ -103,7 +103,7 @@ describeWithShared('plans of lists', () => {
       )
       expect(definitions.map((definition) => /\("?(\w+)"?/.exec(definition)?.[1])).toEqual(expected)
     }
-    const count = compileCount(list, query, 10_000, 'postgres', source).bind(query)
+    const count = compileCount(list, query, 10_000, source).bind(query)
     const counted = await planOf(store, count, { prepared: true })
     const limited = counted.filter((node) => node['Node Type'] === 'Limit')
     expect(limited.length).toBeGreaterThan(0)

@@ -5,8 +5,10 @@
  *
  * Faithful as JSON: key order, unknown fields and the digits of numbers are kept.
  */
+
 import { constants, zstdDecompressSync } from 'node:zlib'
 import type { Slice } from '#ingest/read/jsonCursor.ts'
+import { isRecord } from '#primitives.ts'
 import { parseExact } from './exactJson.ts'
 import type { BlockAnswer } from './parseRange.ts'
 import { ZstdCompressor } from './zstdCompressor.ts'
@@ -30,7 +32,7 @@ const partBytesMax = 256 << 20
  * What is no block gives a part of no use; parsing refuses it next.
  */
 export function archiveBlock({ block, receipts }: BlockAnswer): Uint8Array[] {
-  const fields = isFields(block) ? block : {}
+  const fields = isRecord(block) ? block : {}
   const transactions = listOf(fields['transactions'])
   const allReceipts = listOf(receipts)
   // Assigned in the place the node had it, which the reader fills again.
@@ -128,7 +130,7 @@ type Fields = Readonly<Record<string, unknown>>
 
 function readPart(part: Uint8Array): Fields {
   const value = parseExact(unpackPart(part).toString())
-  if (!isFields(value)) throw new TypeError('an archived part is not a JSON object')
+  if (!isRecord(value)) throw new TypeError('an archived part is not a JSON object')
   return value
 }
 
@@ -141,6 +143,3 @@ export function unpackPart(part: Uint8Array): Buffer {
 }
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -2,8 +2,10 @@
  * Takes a range's answer apart: the bytes of one JSON-RPC batch response into each block's two results, still unchecked.
  * Whatever reads the bytes, JSON.parse or a scanner, stays behind `parseRange`.
  */
+
 import type { BlockRange } from '#ingest/range.ts'
 import { type NodeAnswerCode, NodeAnswerError } from '#ingest/read/nodeAnswerError.ts'
+import { isRecord } from '#primitives.ts'
 import { parseExact } from './exactJson.ts'
 
 /** What the node answered for one height. Either may be anything, null included. */
@@ -46,7 +48,7 @@ function resultsById(items: unknown, count: number, range: BlockRange): readonly
   const results: unknown[] = new Array(count)
   const seen = new Uint8Array(count)
   for (const [position, item] of items.entries()) {
-    if (!isObject(item)) return fail('shape_invalid', `[${position}]`)
+    if (!isRecord(item)) return fail('shape_invalid', `[${position}]`)
     const { id } = item
     if (typeof id !== 'number' || !(id in seen)) return fail('shape_invalid', `[${position}].id`)
     if (seen[id] === 1) fail('item_duplicate', `[${position}].id`, id)
@@ -59,6 +61,3 @@ function resultsById(items: unknown, count: number, range: BlockRange): readonly
   if (missing >= 0) fail('item_missing', `[id=${missing}]`, missing)
   return results
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,5 +1,7 @@
 /** GET and POST /v1/indexer/query: analysts' SQL on either engine, once or live. */
+
 import { signatureCharactersMax, signatureExample, signaturesMax } from '#query/decoded/signature.ts'
+import { ROWS_MAX } from '#query/limits.ts'
 import { sqlBytesMax, sqlExample } from '#query/text.ts'
 import type { RawAnswer } from '../../http/answer.ts'
 import type { CacheClass } from '../../http/cache.ts'
@@ -19,7 +21,6 @@ import {
   dollars,
   type IndexerServices,
   indexerQuery,
-  limitDefault,
   publicly,
   type SqlQuestion,
   timeoutMsDefault,
@@ -163,7 +164,7 @@ export const queryIndexerEndpoint = rawEndpoint({
       ),
       'false',
     ),
-    limit: p.withDefault(p.described(p.integer(1, 10_000), 'Rows at most.'), limitDefault),
+    limit: p.withDefault(p.described(p.integer(1, ROWS_MAX), 'Rows at most.'), ROWS_MAX),
     timeout_ms: p.withDefault(
       p.described(p.integer(100, 30_000), 'Milliseconds the query may run.'),
       timeoutMsDefault,
@@ -200,7 +201,7 @@ export const postIndexerQueryEndpoint = rawEndpoint({
     chainId: s.optional(s.union([s.text(), s.integer({ minimum: 1 })])),
     engine: s.optional(s.oneOf(['postgres', 'clickhouse'])),
     live: s.optional(s.union([s.boolean(), s.literal('snapshot')])),
-    limit: s.optional(s.integer({ minimum: 1, maximum: 10_000 })),
+    limit: s.optional(s.integer({ minimum: 1, maximum: ROWS_MAX })),
     timeout_ms: s.optional(s.integer({ minimum: 100, maximum: 30_000 })),
     format: s.optional(s.oneOf(formatNames)),
     maxCost: s.optional(dollars),
@@ -213,7 +214,7 @@ export const postIndexerQueryEndpoint = rawEndpoint({
       sql: body.sql,
       signatures: body.signature ?? [],
       engine: body.engine ?? 'postgres',
-      limit: body.limit ?? limitDefault,
+      limit: body.limit ?? ROWS_MAX,
       timeoutMs: body.timeout_ms ?? timeoutMsDefault,
       maxCost: body.maxCost,
     }

@@ -1,18 +1,18 @@
 /** POST /v1/indexer/explain: what a query would read, how long it would take and what it costs, without running it. */
 
+import { isRecord } from '#primitives.ts'
 import { signatureCharactersMax, signaturesMax } from '#query/decoded/signature.ts'
+import { ROWS_MAX } from '#query/limits.ts'
 import { priceOf } from '#query/price.ts'
 import type { QueryPlan } from '#query/result.ts'
 import { sqlBytesMax, sqlExample } from '#query/text.ts'
 import { command } from '../../http/endpoint.ts'
-import { isRecord } from '../../http/json.ts'
 import * as s from '../../http/schema.ts'
 import {
   bodyChain,
   dollars,
   type IndexerServices,
   indexerQuery,
-  limitDefault,
   publicly,
   timeoutMsDefault,
   visibleBlocks,
@@ -61,12 +61,12 @@ export const explainIndexerQueryEndpoint = command({
       s.array(s.text({ minLength: 1, maxLength: signatureCharactersMax }), { maxItems: signaturesMax }),
     ),
     engine: s.optional(s.oneOf(['postgres', 'clickhouse'])),
-    limit: s.optional(s.integer({ minimum: 1, maximum: 10_000 })),
+    limit: s.optional(s.integer({ minimum: 1, maximum: ROWS_MAX })),
   }),
   bodyBytesMax: 3 * sqlBytesMax,
   response: queryPlan,
   run: ({ body, caller, signal }, services: IndexerServices) => {
-    const { sql, engine = 'postgres', limit = limitDefault, signature: signatures = [] } = body
+    const { sql, engine = 'postgres', limit = ROWS_MAX, signature: signatures = [] } = body
     const chainId = bodyChain(body.chainId, services, caller)
     const { blocks } = visibleBlocks({ engine, chainId }, services)
     const request = { chainId, sql, signatures, limit, timeoutMs: timeoutMsDefault, blocks, signal }

@@ -20,7 +20,6 @@ export interface IndexerServices extends ReadServices {
 
 export const indexerQuery: AccessRule = { who: 'anyone', scope: 'indexer:query', payable: true }
 
-export const limitDefault = 10_000
 export const timeoutMsDefault = 5_000
 
 export interface SqlQuestion {

@@ -1,11 +1,13 @@
 /** A receipt as the API shows it (spec "Receipt"): from our row, or from a node's payload while its block is not indexed. */
+
 import * as primitives from '#primitives.ts'
+import { isRecord } from '#primitives.ts'
 import type { TransactionDetail } from '#store/read/transactions.ts'
 import type { ChainKind } from '#transform/profile.ts'
 import { feeOf } from '#transform/rows/fee.ts'
 import * as s from '../../http/schema.ts'
 import { momentOrNull } from './moment.ts'
-import { isFields, needed, type RpcFields, readHex, readQuantity, rpcReceipt } from './rpc.ts'
+import { needed, type RpcFields, readHex, readQuantity, rpcReceipt } from './rpc.ts'
 import { presentLog, readLogContent, rpcLogSchema } from './rpcLog.ts'
 import { type TokenSummary, tokenSummarySchema } from './token.ts'
 import { transactionType, transactionTypeOf } from './transactionType.ts'
@@ -129,7 +131,7 @@ function nodeFee(rpc: RpcFields, kind: ChainKind) {
 }
 
 const logsOf = (receipt: RpcFields): readonly RpcFields[] =>
-  Array.isArray(receipt['logs']) ? receipt['logs'].filter(isFields) : []
+  Array.isArray(receipt['logs']) ? receipt['logs'].filter(isRecord) : []
 
 function statusOf(status: number | null): 'succeeded' | 'reverted' | null {
   if (status === null) return null

@@ -23,8 +23,6 @@ export function readHex(fields: RpcFields, name: string): string | null {
   return typeof value === 'string' && /^0x[0-9a-f]*$/i.test(value) ? value.toLowerCase() : null
 }
 
-export const isFields = (value: unknown): value is RpcFields => typeof value === 'object' && value !== null
-
 /** @throws NodeAnswerError when the field is missing */
 export function needed<Value>(value: Value | null, name: string): Value {
   if (value === null) throw new NodeAnswerError(name)

@@ -1,11 +1,11 @@
 /** A transaction as the API shows it (spec "Transaction"): from our row, or while it is pending from the node's payload. */
 
-import type { ChainId } from '#primitives.ts'
+import { type ChainId, isRecord } from '#primitives.ts'
 import type { TransactionDetail } from '#store/read/transactions.ts'
 import * as s from '../../http/schema.ts'
 import { momentOrNull } from './moment.ts'
 import { presentReceipt, receiptSchema } from './receipt.ts'
-import { isFields, needed, type RpcFields, readHex, readQuantity, rpcTransaction } from './rpc.ts'
+import { needed, type RpcFields, readHex, readQuantity, rpcTransaction } from './rpc.ts'
 import { type TokenSummary, tokenSummarySchema } from './token.ts'
 import { transactionType, transactionTypeOf } from './transactionType.ts'
 
@@ -112,7 +112,7 @@ export function presentNodeTransaction(
     timestamp: timestamp === null ? null : momentOrNull(timestamp),
     chainId,
     sender: needed(readHex(rpc, 'from'), 'from'),
-    recipient: readHex(rpc, 'to') ?? readHex(isFields(calls[0]) ? calls[0] : {}, 'to'),
+    recipient: readHex(rpc, 'to') ?? readHex(isRecord(calls[0]) ? calls[0] : {}, 'to'),
     type: transactionTypeOf(type),
     nonce: Number(needed(readQuantity(rpc, 'nonce'), 'nonce')),
     gas: Number(needed(readQuantity(rpc, 'gas'), 'gas')),
@@ -143,7 +143,7 @@ function tempoFields(
   validBefore: number | bigint | null,
 ): Pick<Transaction, 'calls' | 'nonceKey' | 'validAfter' | 'validBefore'> {
   return {
-    calls: calls.filter(isFields).map((call) => ({
+    calls: calls.filter(isRecord).map((call) => ({
       to: readHex(call, 'to'),
       data: readHex(call, 'input') ?? readHex(call, 'data') ?? '0x',
     })),

@@ -3,15 +3,14 @@ import * as lists from './compile.ts'
 import { transactionList, transferList } from './list.ts'
 
 const account = `0x${'ab'.repeat(20)}`
-const compilePage = (...[list, query, dialect, source]: Parameters<typeof lists.compilePage>) =>
-  lists.compilePage(list, query, dialect, source).bind(query)
+const compilePage = (...[list, query, source]: Parameters<typeof lists.compilePage>) =>
+  lists.compilePage(list, query, source).bind(query)
 const page = { order: 'desc', limit: 11, offset: 0, filters: {}, fromBlock: 0, toBlock: 900 } as const
 
 test('a page is a keyset walk that one index serves', () => {
   const { text, values } = compilePage(
     transferList,
     { ...page, filters: { token: account }, position: [500, 3] },
-    'postgres',
     's.token_transfers',
   )
   expect(text).toContain(
@@ -24,7 +23,6 @@ test('an `either` filter is one branch per column, and a row that both have is o
   const { text, values } = compilePage(
     transactionList,
     { ...page, limit: 6, offset: 20, filters: { address: account } },
-    'postgres',
     's.txs',
   )
   expect(text).toMatch(/^SELECT DISTINCT ON \("block_num", "idx"\) \*/)
@@ -40,47 +38,27 @@ test('two filters are found by the hash of both, in words that no other index un
   const { text } = compilePage(
     transactionList,
     { ...page, filters: { sender: account, feeToken: account, reverted: true } },
-    'postgres',
     's.txs',
   )
   expect(text).toContain(
     'WHERE "paid_fee_token" IS NOT NULL AND hash_record_extended(ROW("from", "paid_fee_token"), 0) = hash_record_extended(ROW($1::bytea, $2::bytea), 0) AND ("from", "paid_fee_token") IS NOT DISTINCT FROM ($1::bytea, $2::bytea) AND "status" = 0 AND',
   )
-  const inClickHouse = compilePage(
-    transactionList,
-    { ...page, filters: { sender: account, reverted: true } },
-    'clickhouse',
-    'c.txs',
-  )
-  expect(inClickHouse.text).toContain('WHERE `from` = unhex({p1: String}) AND `status` = 0 AND')
 })
 
-test('ClickHouse gets typed parameters and gives bytes as hex', () => {
-  const { text, parameters } = compilePage(
-    transferList,
-    { ...page, filters: { sender: account } },
-    'clickhouse',
-    'c.token_transfers',
-  )
-  expect(text).toContain('lower(hex(`token`)) AS `token`')
-  expect(text).toContain('WHERE `from` = unhex({p1: String}) AND `block_num` >= {p2: UInt64}')
-  expect(parameters).toEqual({ p1: account.slice(2), p2: 0, p3: 900, p4: 11, p5: 0 })
-})
-
-test('a prefix is a range of constants, its complement what lies outside', () => {
-  const inside = compilePage(transferList, { ...page, filters: { tip20: true } }, 'postgres', 's')
+test('TIP-20 tokens are a range of constants, the others what lies outside', () => {
+  const inside = compilePage(transferList, { ...page, filters: { tip20: true } }, 's')
   expect(inside.text).toContain(
     `WHERE "token" >= '\\x20c000000000000000000000'::bytea AND "token" < '\\x20c000000000000000000001'::bytea AND`,
   )
-  const outside = compilePage(transferList, { ...page, filters: { tip20: false } }, 'clickhouse', 'c')
+  const outside = compilePage(transferList, { ...page, filters: { tip20: false } }, 's')
   expect(outside.text).toContain(
-    "(`token` < unhex('20c000000000000000000000') OR `token` >= unhex('20c000000000000000000001'))",
+    `("token" < '\\x20c000000000000000000000'::bytea OR "token" >= '\\x20c000000000000000000001'::bytea)`,
   )
 })
 
 test('queries of one shape are one statement, and each binds its own values', () => {
   const first = { ...page, filters: { token: account } }
-  const compiled = lists.compilePage(transferList, first, 'postgres', 's')
+  const compiled = lists.compilePage(transferList, first, 's')
   const second = { ...first, limit: 51, offset: 100, toBlock: 7 }
   expect(compiled.bind(second).text).toBe(compiled.bind(first).text)
   expect(compiled.bind(second).values.slice(1)).toEqual([0, 7, 51, 100])
@@ -91,7 +69,6 @@ test('a count reads no more rows than its cap', () => {
     transactionList,
     { ...page, filters: { address: account } },
     10_000,
-    'postgres',
     's.txs',
   )
   expect(text.match(/LIMIT 10000/g)).toHaveLength(3)
@@ -99,7 +76,5 @@ test('a count reads no more rows than its cap', () => {
 })
 
 test('a filter the list does not have is a programming error', () => {
-  expect(() =>
-    compilePage(transferList, { ...page, filters: { feePayer: account } }, 'postgres', 's'),
-  ).toThrow(TypeError)
+  expect(() => compilePage(transferList, { ...page, filters: { feePayer: account } }, 's')).toThrow(TypeError)
 })

@@ -1,8 +1,4 @@
-/**
- * A list of rows as a value, independent of the engine that serves it: which table, in which order, which filters. A hot
- * window in Postgres with ClickHouse below it is then a matter of configuration, not of new queries.
- */
-import { tip20 } from '#transform/addresses.ts'
+/** A list of rows as a value: which table, in which order, which filters. */
 import type { TableName } from '#transform/tables.ts'
 
 export interface List<Name extends TableName = TableName> {
@@ -21,19 +17,19 @@ const pairsOf = (...columns: readonly string[]): (readonly [string, string])[] =
 
 /**
  * `equals`: the column has the value. `either`: one of the columns has it; compiled to one indexed branch per column,
- * because an OR over two columns is served by no index. `is`: the column has the one value named here. `prefix`: the
- * column's bytes begin with these, or (for `false`) do not; written as constants, because a planner takes a partial index
- * only for a condition it can compare with the index's own.
+ * because an OR over two columns is served by no index. `is`: the column has the one value named here. `tip20`: the
+ * column is the address of a TIP-20 token, or (for `false`) is not; written as constants, because a planner takes a partial
+ * index only for a condition it can compare with the index's own.
  */
 export type Filter =
   | { readonly kind: 'equals'; readonly column: string }
   | { readonly kind: 'either'; readonly columns: readonly string[] }
   | { readonly kind: 'is'; readonly column: string; readonly value: number | boolean }
-  | { readonly kind: 'prefix'; readonly column: string; readonly prefix: `0x${string}` }
+  | { readonly kind: 'tip20'; readonly column: string }
 
 /**
  * A value to filter by, as the API has it: `0x` hex for bytes, numbers, booleans. `true` switches an `is` filter on; of a
- * `prefix` filter `true` and `false` are the two halves.
+ * `tip20` filter `true` and `false` are the two halves.
  */
 export type FilterValue = string | number | boolean
 
@@ -87,7 +83,7 @@ export const transferList = {
     sender: { kind: 'equals', column: 'from' },
     recipient: { kind: 'equals', column: 'to' },
     token: { kind: 'equals', column: 'token' },
-    tip20: { kind: 'prefix', column: 'token', prefix: tip20.prefix },
+    tip20: { kind: 'tip20', column: 'token' },
   },
   pairs: pairsOf('from', 'to', 'token'),
 } as const satisfies List

@@ -64,13 +64,13 @@ const compiledPages = new Map<string, CompiledPage>()
 
 function compiled(schema: string, list: List, query: PageQuery, columns: readonly string[]): CompiledPage {
   const filters = Object.entries(query.filters).map(([name, value]) =>
-    list.filters[name]?.kind === 'prefix' ? `${name}=${value}` : name,
+    list.filters[name]?.kind === 'tip20' ? `${name}=${value}` : name,
   )
   const walk = query.passed ? 'passed' : ''
   const shape = [schema, list.table, query.order, walk, filters.join(), ...columns].join(' ')
   const known = compiledPages.get(shape)
   if (known) return known
-  const page = compilePage(list, query, 'postgres', relationOf(schema, list.table))
+  const page = compilePage(list, query, relationOf(schema, list.table))
   const text = besidePage(schema, list, query, page, columns)
   const made = { page, text, name: isCommon(list, query) ? preparedName(text) : undefined }
   compiledPages.set(shape, made)
@@ -130,6 +130,6 @@ const INT_MAX = 2 ** 31 - 1
  * planned when they are asked for.
  */
 function isCommon(list: List, { order, filters }: ListQuery): boolean {
-  const own = Object.keys(filters).filter((name) => list.filters[name]?.kind !== 'prefix')
+  const own = Object.keys(filters).filter((name) => list.filters[name]?.kind !== 'tip20')
   return order === 'desc' && own.length <= 1
 }

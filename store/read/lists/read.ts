@@ -166,7 +166,7 @@ export function listWalk<Name extends TableName>(
     },
     count: async (query, max) => {
       const asked = { ...query, filters }
-      const compiled = compileCount(list, asked, max, 'postgres', relationOf(schema, list.table))
+      const compiled = compileCount(list, asked, max, relationOf(schema, list.table))
       const { text, values } = compiled.bind(asked)
       const found = await client.query<{ n: number }>(text, [...values])
       return Number(found.rows[0]?.n ?? 0)
