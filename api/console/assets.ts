@@ -1,14 +1,11 @@
 /**
- * The files of the console that browsers may ask for: an explicit map from name to bytes, read once. No name from a
- * request ever becomes a path. Names hold the version of the whole set, so that browsers may keep them for good.
- *
- * Sources stay TypeScript, as everywhere here: Node blanks out the types when a file is read, every line and column stays
- * where it is, and tests and the command line import the same modules that browsers get. There is no build step.
+ * The console as browsers get it: built from the sources by esbuild when it is first asked for, and kept in memory. There is
+ * no build to run before a start, and a program that nobody looks at pays nothing. No name from a request ever becomes a path.
  */
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { findPackageJSON, stripTypeScriptTypes } from 'node:module'
-import { dirname, join } from 'node:path'
+import { join, relative } from 'node:path'
+import type { Metafile, OutputFile } from 'esbuild'
 
 export interface Asset {
   readonly contentType: string
@@ -16,123 +13,80 @@ export interface Asset {
 }
 
 export interface Assets {
-  /** Changes with any byte of any asset. */
+  /** Changes with any byte of any asset: browsers may keep what has it in its address. */
   readonly version: string
-  /** By `folder/file`. */
   readonly files: ReadonlyMap<string, Asset>
-  /** Bare specifier to `folder/file`, for the import map. */
-  readonly modules: ReadonlyMap<string, string>
+  /** Modules that the first page needs, for the browser to ask for all of them at once. */
+  readonly preloaded: readonly string[]
 }
 
-/** Modules of ours by folder of `console/`; `web` needs a browser, `model` does not. */
-const sources = {
-  web: [
-    'api',
-    'browserClock',
-    'chart',
-    'chartView',
-    'download',
-    'editor',
-    'editorTheme',
-    'element',
-    'grid',
-    'gridCells',
-    'liveRun',
-    'main',
-    'queryView',
-    'resultView',
-    'schemaBrowser',
-    'splitter',
-    'sqlLanguage',
-    'statusFeed',
-    'statusView',
-    'tabs',
-  ],
-  model: [
-    'axes',
-    'cells',
-    'csv',
-    'decimal',
-    'indexerClient',
-    'liveRows',
-    'liveStream',
-    'queryAnswer',
-    'queryPlan',
-    'rates',
-    'scale',
-    'share',
-  ],
-} as const
+export const script = 'main.js'
+export const style = 'style.css'
+export const icon = 'icon.svg'
 
-const styles = ['style.css', 'query.css', 'result.css', 'status.css'] as const
+const folder = join(import.meta.dirname, '../../console/web')
+/** The page that is shown when a link names none. The code of others is loaded when they are. */
+const firstPage = 'query/page.ts'
 
-/** Packages by bare specifier: their folder in URLs and the files of theirs that are loaded, the entry first. */
-const packages: Readonly<Record<string, readonly [folder: string, root: string, ...files: string[]]>> = {
-  '@codemirror/autocomplete': ['codemirror-autocomplete', 'dist', 'index.js'],
-  '@codemirror/commands': ['codemirror-commands', 'dist', 'index.js'],
-  '@codemirror/lang-sql': ['codemirror-lang-sql', 'dist', 'index.js'],
-  '@codemirror/language': ['codemirror-language', 'dist', 'index.js'],
-  '@codemirror/lint': ['codemirror-lint', 'dist', 'index.js'],
-  '@codemirror/state': ['codemirror-state', 'dist', 'index.js'],
-  '@codemirror/streamparser': ['codemirror-streamparser', 'dist', 'index.js'],
-  '@codemirror/view': ['codemirror-view', 'dist', 'index.js'],
-  '@lezer/common': ['lezer-common', 'dist', 'index.js'],
-  '@lezer/highlight': ['lezer-highlight', 'dist', 'index.js'],
-  '@lezer/lr': ['lezer-lr', 'dist', 'index.js'],
-  '@marijn/find-cluster-break': ['find-cluster-break', 'src', 'index.js'],
-  crelt: ['crelt', '.', 'index.js'],
-  'eventsource-parser': ['eventsource-parser', 'dist', 'index.js', 'parse.js', 'errors.js'],
-  'style-mod': ['style-mod', 'src', 'style-mod.js'],
-  'w3c-keyname': ['w3c-keyname', '.', 'index.js'],
+const contentTypes: readonly (readonly [ending: string, contentType: string])[] = [
+  ['.js', 'text/javascript; charset=utf-8'],
+  ['.css', 'text/css; charset=utf-8'],
+  ['.svg', 'image/svg+xml; charset=utf-8'],
+]
+
+/** @throws when the sources do not build or esbuild has no binary here: the installation is broken */
+export async function buildAssets(): Promise<Assets> {
+  const { outputFiles, metafile } = await bundle()
+  const files = new Map(
+    outputFiles.map(({ path, text }: OutputFile) => [relative(folder, path), assetOf(path, text)]),
+  )
+  files.set(icon, readIcon())
+  return { version: versionOf(files), files, preloaded: preloadedOf(metafile) }
 }
 
-const consoleFolder = join(import.meta.dirname, '../../console')
+/** Without a build: every page of the program asks for it. */
+export const readIcon = (): Asset => assetOf(icon, readFileSync(join(folder, icon), 'utf8'))
 
-/** Reads every file of the list. @throws when one is missing: the installation is broken */
-export function readAssets(): Assets {
-  const files = new Map<string, Asset>()
-  const modules = new Map<string, string>()
-  for (const [folder, names] of Object.entries(sources))
-    for (const name of names)
-      files.set(`${folder}/${name}.ts`, script(join(consoleFolder, folder, `${name}.ts`)))
-  for (const name of styles)
-    files.set(`web/${name}`, file(join(consoleFolder, 'web', name), 'text/css; charset=utf-8'))
-  files.set('web/icon.svg', file(join(consoleFolder, 'web/icon.svg'), 'image/svg+xml; charset=utf-8'))
-  for (const [specifier, [folder, root, ...names]] of Object.entries(packages)) {
-    modules.set(specifier, `${folder}/${names[0]}`)
-    for (const name of names)
-      files.set(`${folder}/${name}`, file(join(packageFolder(specifier), root, name), javascript))
-  }
-  return { version: versionOf(files), files, modules }
-}
-
-const javascript = 'text/javascript; charset=utf-8'
-
-const file = (path: string, contentType: string): Asset => ({
-  contentType,
-  body: readFileSync(path, 'utf8'),
-})
-
-const script = (path: string): Asset => ({
-  contentType: javascript,
-  body: withoutTypes(readFileSync(path, 'utf8')),
-})
-
-/** Node says once on stderr that the function is experimental; the tests say whether it still does what we need. */
-function withoutTypes(source: string): string {
-  const { emitWarning } = process
-  process.emitWarning = () => {}
+/** Loaded here, because most programs never show a console. Its process ends with the build. */
+async function bundle() {
+  const { build, stop } = await import('esbuild')
   try {
-    return stripTypeScriptTypes(source)
+    return await build({
+      absWorkingDir: folder,
+      entryPoints: ['main.ts', 'style.css'],
+      outdir: folder,
+      chunkNames: '[name]-[hash]',
+      bundle: true,
+      splitting: true,
+      minify: true,
+      write: false,
+      metafile: true,
+      format: 'esm',
+      target: 'esnext',
+      logLevel: 'silent',
+    })
   } finally {
-    process.emitWarning = emitWarning
+    await stop()
   }
 }
 
-function packageFolder(specifier: string): string {
-  const found = findPackageJSON(specifier, import.meta.url)
-  if (found === undefined) throw new Error(`the package ${specifier} is not installed`)
-  return dirname(found)
+function assetOf(path: string, body: string): Asset {
+  const [, contentType] = contentTypes.find(([ending]) => path.endsWith(ending)) ?? []
+  if (contentType === undefined) throw new TypeError(`a browser is told no type for ${path}`)
+  return { contentType, body }
+}
+
+/** What the entry and the first page import, directly or through others. */
+function preloadedOf({ outputs }: Metafile): string[] {
+  const found = new Set<string>()
+  const visit = (name: string) => {
+    if (found.has(name)) return
+    found.add(name)
+    for (const { path, kind } of outputs[name]?.imports ?? []) if (kind === 'import-statement') visit(path)
+  }
+  for (const [name, { entryPoint }] of Object.entries(outputs))
+    if (name === script || entryPoint === firstPage) visit(name)
+  return [...found]
 }
 
 function versionOf(files: ReadonlyMap<string, Asset>): string {

@@ -56,6 +56,14 @@ export function linePoints({ rows, columnTypes }: QueryAnswer, { x, y }: Axes, p
   return thin(points, pointsMax)
 }
 
+/** A bar for each row with a value, side by side in the order of the rows. */
+export function barPoints({ rows, columnTypes }: QueryAnswer, { y }: Axes, barsMax: number): Point[] {
+  const values = rows.slice(0, barsMax).map((cells) => toNumber(cells[y], columnTypes[y] ?? ''))
+  return values
+    .flatMap((value, row) => (value === null ? [] : [{ y: value, row }]))
+    .map((point, x) => ({ x, ...point }))
+}
+
 /** The lowest and highest point of each stretch: a spike stays one, however many points there are. */
 export function thin(points: readonly Point[], pointsMax: number): Point[] {
   if (points.length <= pointsMax) return [...points]

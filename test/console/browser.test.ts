@@ -178,10 +178,15 @@ describeWithShared('the console', () => {
       await shown.write('SELECT timestamp, gas_used FROM blocks ORDER BY num')
       await shown.press('run')
       await shown.page.locator('#tab-chart').click()
-      expect(await shown.page.locator('.canvas path.line').getAttribute('d')).toMatch(/^M[\d.]+ [\d.]+L/)
+      await shown.page.getByRole('img', { name: 'gas_used by timestamp' }).waitFor()
+      await expect.poll(() => shown.coloursDrawn()).toBeGreaterThan(10)
       await shown.page.locator('.canvas').focus()
       await shown.page.keyboard.press('End')
-      expect(await shown.page.locator('.reading').textContent()).toMatch(/^\d+ at 20\d\d-/)
+      const reading = shown.page.locator('.reading')
+      await reading.filter({ hasText: /^\d+ at 20\d\d-/ }).waitFor()
+      const last = (await reading.textContent()) ?? ''
+      await shown.page.locator('.canvas').hover({ position: { x: 120, y: 80 } })
+      await reading.filter({ hasText: / at 20/, hasNotText: last }).waitFor()
     })
 
     test('a link brings back query, engine and chain, without running it', async () => {

@@ -1,5 +1,5 @@
 /** GET / and the files it loads: the console in which analysts write SQL and operators see how the program does. */
-import { type Assets, readAssets } from '../../console/assets.ts'
+import { type Assets, buildAssets, readIcon } from '../../console/assets.ts'
 import { type Page, readPage } from '../../console/page.ts'
 import { open } from '../../http/access.ts'
 import { ApiError } from '../../http/errors.ts'
@@ -11,14 +11,20 @@ interface Console {
   readonly page: Page
 }
 
-let loaded: Console | undefined
+let loading: Promise<Console> | undefined
 
-/** Read at the first request, so that a program nobody looks at does not pay for it. */
-function readConsole(): Console {
-  if (loaded) return loaded
-  const assets = readAssets()
-  loaded = { assets, page: readPage(assets) }
-  return loaded
+/** Built at the first request, once for all that wait. A build that failed is tried again by the next request. */
+function loadConsole(): Promise<Console> {
+  loading ??= buildConsole().catch((error: unknown) => {
+    loading = undefined
+    throw error
+  })
+  return loading
+}
+
+async function buildConsole(): Promise<Console> {
+  const assets = await buildAssets()
+  return { assets, page: readPage(assets) }
 }
 
 export const readConsoleEndpoint = rawEndpoint({
@@ -27,8 +33,8 @@ export const readConsoleEndpoint = rawEndpoint({
   tag: 'Console',
   access: open,
   produces: { 'text/html': null },
-  answer: (_call, _services: unknown) => {
-    const { html, headers } = readConsole().page
+  answer: async (_call, _services: unknown) => {
+    const { html, headers } = (await loadConsole()).page
     return { kind: 'bytes', contentType: 'text/html; charset=utf-8', body: html, cache: 'page', headers }
   },
 })
@@ -39,19 +45,17 @@ export const readIconEndpoint = rawEndpoint({
   summary: 'The icon of all pages.',
   tag: 'Console',
   access: open,
-  errors: ['not_found'],
   produces: { 'image/svg+xml': null },
   answer: (_call, _services: unknown) => {
-    const icon = readConsole().assets.files.get('web/icon.svg')
-    if (!icon) throw new ApiError('not_found')
-    return { kind: 'bytes', contentType: icon.contentType, body: icon.body, cache: 'asset' }
+    const { contentType, body } = readIcon()
+    return { kind: 'bytes', contentType, body, cache: 'asset' }
   },
 })
 
 const name = p.text(64, /^[A-Za-z0-9.-]+$/)
 
 export const readConsoleAssetEndpoint = rawEndpoint({
-  path: '/console/{version}/{folder}/{file}',
+  path: '/console/{version}/{file}',
   summary: 'A file of the console.',
   description: 'The page names them; a version that is no longer served is not found.',
   tag: 'Console',
@@ -59,13 +63,12 @@ export const readConsoleAssetEndpoint = rawEndpoint({
   errors: ['not_found'],
   params: {
     version: p.described(name, 'Version of the console.'),
-    folder: p.described(name, 'Part of the console, or a package it uses.'),
     file: p.described(name, 'Name of the file.'),
   },
   produces: { 'text/javascript': null, 'text/css': null, 'image/svg+xml': null },
-  answer: ({ path }, _services: unknown) => {
-    const { assets } = readConsole()
-    const asset = assets.files.get(`${path.folder}/${path.file}`)
+  answer: async ({ path }, _services: unknown) => {
+    const { assets } = await loadConsole()
+    const asset = assets.files.get(path.file)
     if (path.version !== assets.version || !asset) throw new ApiError('not_found')
     return { kind: 'bytes', contentType: asset.contentType, body: asset.body, cache: 'versioned' }
   },

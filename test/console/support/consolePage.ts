@@ -73,4 +73,13 @@ export class ConsolePage {
         .sort((a, b) => a.dataset.position - b.dataset.position)
         .map((row) => [...row.querySelectorAll('[role=gridcell]')].map((cell) => cell.textContent))`)
   }
+
+  /** Different colours in the chart's canvas: an empty one has none, and one of gridlines few. */
+  coloursDrawn(): Promise<number> {
+    return this.page.evaluate<number>(`(() => {
+      const canvas = document.querySelector('.canvas canvas')
+      const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
+      return new Set(new Uint32Array(data.buffer)).size
+    })()`)
+  }
 }

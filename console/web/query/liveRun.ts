@@ -1,9 +1,9 @@
 /** Runs a query for every new block and shows what it has told so far. */
-import { LiveRows } from '../model/liveRows.ts'
-import { type LiveEvent, type LiveMode, readLive } from '../model/liveStream.ts'
-import type { QueryRequest } from '../model/queryAnswer.ts'
-import { origin } from './api.ts'
-import { browserClock } from './browserClock.ts'
+import { LiveRows } from '../../model/liveRows.ts'
+import { type LiveEvent, type LiveMode, readLive } from '../../model/liveStream.ts'
+import type { QueryRequest } from '../../model/queryAnswer.ts'
+import { origin } from '../api.ts'
+import { browserClock } from '../browserClock.ts'
 import type { ResultView } from './resultView.ts'
 
 /** What the grid is made for; older rows make room. */

@@ -1,7 +1,7 @@
 /** How a result's columns look in the grid: widths, alignment, and one cell's content. */
-import { cellText, isNumeric } from '../model/cells.ts'
-import type { Cell, QueryAnswer } from '../model/queryAnswer.ts'
-import { element } from './element.ts'
+import { cellText, isNumeric } from '../../model/cells.ts'
+import type { Cell, QueryAnswer } from '../../model/queryAnswer.ts'
+import { element } from '../element.ts'
 
 /** Rows looked at for the widths: the first ones, which are on the screen. */
 const rowsMeasured = 100

@@ -21,8 +21,8 @@ import {
   lineNumbers,
   placeholder,
 } from '@codemirror/view'
-import type { Place } from '../model/queryAnswer.ts'
-import type { IndexerSchema } from './api.ts'
+import type { Place } from '../../model/queryAnswer.ts'
+import type { IndexerSchema } from '../api.ts'
 import { editorTheme } from './editorTheme.ts'
 import { sqlLanguage } from './sqlLanguage.ts'
 

@@ -1,12 +1,12 @@
 /** The result of a run: table, chart, files, the whole of the selected cell, or why there is none. */
-import { cellText } from '../model/cells.ts'
-import { toCsv, toJson } from '../model/csv.ts'
-import type { Place, QueryAnswer } from '../model/queryAnswer.ts'
+import { cellText } from '../../model/cells.ts'
+import { toCsv, toJson } from '../../model/csv.ts'
+import type { Place, QueryAnswer } from '../../model/queryAnswer.ts'
+import { button, element, find } from '../element.ts'
+import { wireTabs } from '../tabs.ts'
 import { ChartView } from './chartView.ts'
 import { copy, download } from './download.ts'
-import { button, element, find } from './element.ts'
 import { Grid, type Selection } from './grid.ts'
-import { wireTabs } from './tabs.ts'
 
 export class ResultView {
   readonly #summary = find('summary', HTMLElement)

@@ -1,16 +1,20 @@
 /** The status view: where every chain stands in both stores, what was proved, and how fast it moves. */
-import { blocksPerSecond, durationLabel, percentDone, remember, type Sighting } from '../model/rates.ts'
-import type { Alarm, ChainStatus, HistoryStatus, Range, StatusReport, StoreStatus } from './api.ts'
-import { element, find, svg } from './element.ts'
-import type { StatusSample } from './statusFeed.ts'
+import { blocksPerSecond, durationLabel, percentDone, remember, type Sighting } from '../../model/rates.ts'
+import type { Alarm, ChainStatus, HistoryStatus, Range, StatusReport, StoreStatus } from '../api.ts'
+import { element, svg } from '../element.ts'
+import type { StatusSample } from '../statusFeed.ts'
 
 const storeNames = { postgres: 'Postgres', clickhouse: 'ClickHouse' } as const
 type StoreName = keyof typeof storeNames
 
 export class StatusView {
-  readonly #panel = find('panel-status', HTMLElement)
+  readonly #panel: HTMLElement
   /** Tips over time, by chain and store. */
   readonly #sightings = new Map<string, Sighting[]>()
+
+  constructor(panel: HTMLElement) {
+    this.#panel = panel
+  }
 
   show({ report, atMs }: StatusSample): void {
     if (report) this.#remember(report, atMs)

@@ -1,6 +1,6 @@
 /** Gives the reader a file. */
-import { browserClock } from './browserClock.ts'
-import { element } from './element.ts'
+import { browserClock } from '../browserClock.ts'
+import { element } from '../element.ts'
 
 /** Long enough for the browser to take it, which it may do after the click returns. */
 const keptMs = 10_000

@@ -2,9 +2,9 @@
  * The result as a grid. Only the rows in sight are in the document, so that 10,000 rows scroll like ten. Follows the ARIA
  * grid pattern: one stop in the tab order, arrow keys move the selected cell.
  */
-import { compareCells } from '../model/cells.ts'
-import type { Cell, QueryAnswer } from '../model/queryAnswer.ts'
-import { element } from './element.ts'
+import { compareCells } from '../../model/cells.ts'
+import type { Cell, QueryAnswer } from '../../model/queryAnswer.ts'
+import { element } from '../element.ts'
 import { alignment, fillCell, gridTemplate } from './gridCells.ts'
 
 /** The cell the reader is at. */

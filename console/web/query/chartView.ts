@@ -1,8 +1,9 @@
 /** The chart with its choices: which columns, and what the pointed-at value says. */
-import { type Axes, chooseAxes, valueColumns } from '../model/axes.ts'
-import type { QueryAnswer } from '../model/queryAnswer.ts'
-import { type Chart, drawChart, type Mark } from './chart.ts'
-import { element, svg } from './element.ts'
+import { type Axes, chooseAxes, type Point, valueColumns } from '../../model/axes.ts'
+import { cellText } from '../../model/cells.ts'
+import type { QueryAnswer } from '../../model/queryAnswer.ts'
+import { element } from '../element.ts'
+import { type Chart, drawChart, type Inks } from './chart.ts'
 
 export class ChartView {
   readonly element: HTMLElement
@@ -28,9 +29,8 @@ export class ChartView {
     )
     this.element = element('div', { class: 'chart' }, controls, this.#canvas)
     for (const select of [this.#across, this.#up]) select.addEventListener('change', () => this.#draw())
-    this.#canvas.addEventListener('pointermove', (event) => this.#point(event.offsetX))
-    this.#canvas.addEventListener('pointerleave', () => this.#read(-1))
     this.#canvas.addEventListener('keydown', (event) => this.#press(event))
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#draw())
     new ResizeObserver(() => this.#draw()).observe(this.#canvas)
   }
 
@@ -53,14 +53,22 @@ export class ChartView {
     const { clientWidth: width, clientHeight: height } = this.#canvas
     // Hidden, or not laid out yet: the observer calls again.
     if (!this.#answer || width < 80 || height < 80) return
+    this.#chart?.remove()
+    this.#chart = null
+    this.#canvas.replaceChildren()
     const axes = this.#axes()
-    this.#chart =
-      axes && this.#answer.rows.length > 0 ? drawChart(this.#answer, axes, { width, height }) : null
-    this.#at = -1
-    this.#canvas.replaceChildren(
-      this.#chart?.picture ?? element('p', { class: 'empty' }, emptyText(this.#answer)),
-    )
-    this.#read(-1)
+    const answer = this.#answer
+    if (axes && answer.rows.length > 0)
+      this.#chart = drawChart(this.#canvas, {
+        answer,
+        axes,
+        width,
+        height,
+        inks: inksOf(this.#canvas),
+        pointed: (point) => this.#read(point, axes),
+      })
+    else this.#canvas.append(element('p', { class: 'empty' }, emptyText(answer)))
+    this.#read(null, axes)
   }
 
   #axes(): Axes | null {
@@ -68,18 +76,8 @@ export class ChartView {
     return { x: Number(this.#across.value), y: Number(this.#up.value) }
   }
 
-  #point(px: number): void {
-    const marks = this.#chart?.marks ?? []
-    let nearest = -1
-    for (const [index, mark] of marks.entries()) {
-      const best = marks[nearest]
-      if (!best || Math.abs(mark.px - px) < Math.abs(best.px - px)) nearest = index
-    }
-    this.#read(nearest)
-  }
-
   #press(event: KeyboardEvent): void {
-    const last = (this.#chart?.marks.length ?? 0) - 1
+    const last = (this.#chart?.points.length ?? 0) - 1
     const targets: Readonly<Record<string, number>> = {
       ArrowRight: Math.min(last, this.#at + 1),
       ArrowLeft: Math.max(0, this.#at - 1),
@@ -89,31 +87,44 @@ export class ChartView {
     const target = targets[event.key]
     if (target === undefined) return
     event.preventDefault()
-    this.#read(target)
+    this.#chart?.pointAt(target)
   }
 
-  /** Shows one value; -1 shows what the chart leaves out, if anything. */
-  #read(index: number): void {
-    this.#at = index
-    this.#chart?.picture.querySelector('.cursor')?.remove()
-    const mark = this.#chart?.marks[index]
-    if (mark && this.#chart) this.#chart.picture.append(cursor(mark, this.#canvas.clientHeight))
-    const left = this.#chart?.left ?? 0
-    this.#reading.replaceChildren(
-      ...(mark
-        ? [element('b', {}, mark.value), ` at ${mark.label}`]
-        : [left > 0 ? `${left} rows are not drawn` : '']),
-    )
+  /** Says the value of a point; of none, what the chart leaves out, if anything. */
+  #read(point: Point | null, axes: Axes | null): void {
+    const points = this.#chart?.points ?? []
+    const cells = this.#answer?.rows[point?.row ?? -1]
+    this.#at = point ? points.indexOf(point) : -1
+    if (cells && axes) {
+      const value = element('b', {}, cellText(cells[axes.y] ?? null))
+      this.#reading.replaceChildren(value, ` at ${cellText(cells[axes.x] ?? null)}`)
+      return
+    }
+    const left = this.#chart ? (this.#answer?.rows.length ?? 0) - points.length : 0
+    this.#reading.replaceChildren(left > 0 ? `${left} rows are not drawn` : '')
   }
 }
 
-const cursor = ({ px, py }: Mark, height: number): SVGElement =>
-  svg(
-    'g',
-    { class: 'cursor' },
-    svg('line', { x1: px, x2: px, y1: 8, y2: height - 34 }),
-    svg('circle', { cx: px, cy: py, r: 4 }),
-  )
+/** A canvas knows no variables of a style sheet: each is read as the browser resolves it now. */
+function inksOf(host: HTMLElement): Inks {
+  const probe = element('span')
+  host.append(probe)
+  const ink = (colour: string) => {
+    probe.style.color = colour
+    return getComputedStyle(probe).color
+  }
+  const inks = {
+    accent: ink('var(--accent)'),
+    fill: ink('color-mix(in srgb, var(--accent) 10%, transparent)'),
+    line: ink('var(--line)'),
+    edge: ink('var(--strong-line)'),
+    text: ink('var(--muted)'),
+    surface: ink('var(--surface)'),
+    font: `11.5px ${getComputedStyle(host).fontFamily}`,
+  }
+  probe.remove()
+  return inks
+}
 
 function emptyText(answer: QueryAnswer): string {
   if (answer.rows.length === 0) return 'There are no rows to draw.'

@@ -1,0 +1,7 @@
+/** The pages of the console, in the order of their tabs. The first one is shown when a link names none. */
+import type { PageEntry } from './page.ts'
+
+export const pages: readonly PageEntry[] = [
+  { name: 'query', title: 'Query', load: () => import('./query/page.ts') },
+  { name: 'status', title: 'Status', load: () => import('./status/page.ts') },
+]

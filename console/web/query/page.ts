@@ -1,0 +1,26 @@
+/** The query page: SQL, its result, and a link that brings both back. */
+import type { LinkFields } from '../../model/link.ts'
+import { find } from '../element.ts'
+import type { Frame, Page } from '../page.ts'
+import { copy } from './download.ts'
+import { markup } from './markup.ts'
+import { QueryView } from './queryView.ts'
+import { wireSplitter } from './splitter.ts'
+
+export function open(host: HTMLElement, frame: Frame): Page {
+  host.append(...markup())
+  const view = new QueryView({ chainId: frame.chainId, ran: () => frame.writeLink('push') })
+  wireSplitter(find('splitter', HTMLElement), find('editor', HTMLElement))
+  const share = find('share', HTMLButtonElement)
+  share.addEventListener('click', async () => {
+    frame.writeLink('replace')
+    share.textContent = (await copy(location.href)) ? 'Link copied' : 'Link is in the address bar'
+  })
+  return {
+    show: async ({ sql, engine }: LinkFields) => {
+      await view.open(sql ?? null, engine === 'clickhouse' ? 'clickhouse' : 'postgres')
+      await view.openExample()
+    },
+    linked: (): LinkFields => (view.sql === '' ? {} : { engine: view.engine, sql: view.sql }),
+  }
+}
