@@ -1,4 +1,6 @@
 /** `npm run bench [subject]`: runs the benches and prints one table. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { benchCalibration } from './calibration.ts'
 import { benchDecode } from './decode.bench.ts'
 import { type Line, machine } from './harness.ts'
@@ -29,9 +31,20 @@ if (unknown !== undefined) {
 
 const lines: Line[] = []
 for (const [name, bench] of Object.entries(subjects))
-  if (asked.length === 0 || asked.includes(name)) lines.push(...(await bench()))
+  if (asked.length === 0 || asked.includes(name)) lines.push(...keep(name, await bench()))
 
 process.stdout.write(`\n${machine()}\n\n| subject | measured | against |\n| --- | --- | --- |\n`)
 for (const { subject, value, against } of lines)
   process.stdout.write(`| ${subject} | ${value} | ${against} |\n`)
 process.exit(0)
+
+/** Writes a subject's lines beside the committed results, so that two runs can be compared. */
+function keep(name: string, found: Line[]): Line[] {
+  const folder = join(import.meta.dirname, 'results/latest')
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(
+    join(folder, `${name}.json`),
+    `${JSON.stringify({ machine: machine(), lines: found }, null, 2)}\n`,
+  )
+  return found
+}

@@ -3,6 +3,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { expect, test } from 'vitest'
+import { resultNames, withTables } from '../bench/results.ts'
 
 /** Folders that start and watch processes of other programs. */
 const startsProcesses = /^local\//
@@ -148,6 +149,12 @@ test('the five files of a block’s way exist, in the order ARCHITECTURE.md name
   const files = [...way.matchAll(/^\d\. `([^`]+)`/gm)].map(([, file = '']) => file)
   expect(files).toHaveLength(5)
   for (const file of files) expect(glob(file), file).toEqual([file])
+})
+
+test('bench/README.md shows what the results say', () => {
+  const page = read('bench/README.md')
+  expect(withTables(page)).toBe(page)
+  for (const name of resultNames()) expect(page).toContain(`<!-- ${name}.json -->`)
 })
 
 test('no source keeps unfinished places or skipped tests', () => {
