@@ -4,6 +4,7 @@ import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
 import { applyAllocatorSettings } from './program/process/allocator.ts'
 import { countBuffersAsHeap } from './program/process/externalMemory.ts'
+import { endOnSignal } from './program/process/stopSignal.ts'
 
 /** What turns answers into batches, and so fills memory with large buffers. */
 const decodingCommands = new Set(['up', 'backfill', 'verify', 'rederive'])
@@ -18,6 +19,20 @@ function keepCompiled(): void {
   enableCompileCache(process.env['NODE_COMPILE_CACHE'])
 }
 
+/** Started through a Node that could not run it (bin/millrace.mjs), it ends with that one. */
+function endWithStarter(): void {
+  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
+  process.channel?.unref()
+}
+
+/** citty colours its help wherever it goes. */
+function keepPipesPlain(): void {
+  if (!process.stdout.isTTY) process.env['NO_COLOR'] ??= '1'
+}
+
+endOnSignal(process)
+endWithStarter()
+keepPipesPlain()
 if (decodingCommands.has(process.argv[2] ?? '')) applyAllocatorSettings()
 keepCompiled()
 countBuffersAsHeap()

@@ -19,7 +19,11 @@ else {
 }
 
 function runBundled() {
-  const child = spawn(bundled, [pathOf('main.ts'), ...process.argv.slice(2)], { stdio: 'inherit' })
+  const args = [pathOf('main.ts'), ...process.argv.slice(2)]
+  // Becomes the program, where Node can: nothing stands between it and its signals then.
+  if (typeof process.execve === 'function') process.execve(bundled, [bundled, ...args], process.env)
+  // The channel closes when this process is gone, however that came; main.ts then ends too.
+  const child = spawn(bundled, args, { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) => {
     process.exitCode = code ?? (signal ? 1 : 0)

@@ -1,10 +1,11 @@
 /** Opens engines and nodes for a command that may run beside a running program on the same data directory. */
-import { openDataDir } from '#local/engines/dataDir.ts'
+import { assertAnswers } from '#local/engines/dataDir.ts'
 import type { Runtime } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { type ReachableChain, reachChains } from './chains.ts'
 import type { Config } from './config.ts'
 import { type Engines, findEngines, startEngines } from './engines.ts'
+import { holdDataDir } from './heldDataDir.ts'
 
 export interface Beside {
   readonly engines: Engines
@@ -13,9 +14,10 @@ export interface Beside {
 }
 
 export async function openBeside(config: Config, runtime: Runtime, log: Logger): Promise<Beside> {
+  await assertAnswers(config.dataDir, runtime.clock)
   const running = await findEngines(config, log)
   if (running) return withChains(config, running, async () => {}, runtime, log)
-  const dataDir = openDataDir(config.dataDir)
+  const dataDir = await holdDataDir(config.dataDir, runtime.clock)
   try {
     const engines = await startEngines(config, dataDir, [], runtime, log)
     const beside = await withChains(config, engines, async () => dataDir.release(), runtime, log)

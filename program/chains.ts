@@ -14,7 +14,7 @@ import { assertSameGenesis, type ChainIdentity, readChainIdentity } from '#store
 import type { Postgres } from '#store/postgres.ts'
 import type { Logger } from '#telemetry.ts'
 import { parseRange } from '#transform/decode/parseRange.ts'
-import type { ChainConfig, Config } from './config.ts'
+import { type ChainConfig, type Config, LOCAL_CHAIN_ID } from './config.ts'
 
 /** A chain the settings name, reachable. */
 export interface ReachableChain {
@@ -80,7 +80,7 @@ async function openDevChain(
 ): Promise<DevChain> {
   return startDevChain({
     dataDir,
-    ...(config.chainId !== null && { chainId: config.chainId }),
+    chainId: config.chainId ?? LOCAL_CHAIN_ID,
     log,
     clock: runtime.clock,
   })

@@ -3,7 +3,7 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { SettingError } from '#errors.ts'
-import { readConfig, settings, usualWorkerThreads } from './config.ts'
+import { type Config, chooseChain, readConfig, settings, usualWorkerThreads } from './config.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'millrace-test-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -196,6 +196,25 @@ test('a file that is not there is told', () => {
   expect(refusalOf({ CONFIG: join(folder, 'absent.json') }).message).toMatch(
     /^CONFIG: .*absent\.json cannot be read .*ENOENT/,
   )
+})
+
+test('`--chain` leaves one chain of several, or holds a node of RPC_URL to it', () => {
+  const several = readConfig({
+    CONFIG: configFile({
+      chains: [
+        { chainId: 1, rpcUrls: ['http://a.example'] },
+        { chainId: 4217, rpcUrls: ['http://b.example'] },
+      ],
+    }),
+  })
+  const idsOf = (config: Config, asked: number | null) =>
+    chooseChain(config, asked).chains.map(({ chainId }) => chainId)
+  expect(idsOf(several, null)).toEqual([1, 4217])
+  expect(idsOf(several, 4217)).toEqual([4217])
+  expect(() => chooseChain(several, 5)).toThrow('--chain: chain 5 is not in the settings; there are 1, 4217')
+  expect(idsOf(readConfig({ RPC_URL: 'http://a.example' }), 5)).toEqual([5])
+  expect(idsOf(readConfig({}), 4217)).toEqual([4217])
+  expect(() => chooseChain(readConfig({}), 5)).toThrow('there are 4217')
 })
 
 test('every setting that is read is in the reference', () => {

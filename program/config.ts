@@ -10,6 +10,9 @@ import { messageOf, SettingError } from '#errors.ts'
 import { isRecord } from '#primitives.ts'
 import { KEY_BYTES } from '#store/app/sealing.ts'
 
+/** Of the local chain where nothing names another. */
+export const LOCAL_CHAIN_ID = 4217
+
 export interface ChainConfig {
   /** Expected chain id; null takes what the node says. */
   readonly chainId: number | null
@@ -238,6 +241,18 @@ function chainFromEnvironment(read: (name: string) => string): ChainConfig {
     finalityDepth: integer('FINALITY_DEPTH', read('FINALITY_DEPTH'), 0, 1_000_000),
     contracts: [],
   }
+}
+
+/** The settings with the one chain that an option names, or all of them. @throws SettingError */
+export function chooseChain(config: Config, asked: number | null): Config {
+  if (asked === null) return config
+  // A node of RPC_URL says itself which chain it serves, and is held to it; the local chain is known.
+  const idOf = ({ chainId, rpcUrls }: ChainConfig) => chainId ?? (rpcUrls.length > 0 ? asked : LOCAL_CHAIN_ID)
+  const chains = config.chains.filter((chain) => idOf(chain) === asked)
+  const named = config.chains.map(idOf).join(', ')
+  if (chains.length === 0)
+    throw new SettingError('--chain', `chain ${asked} is not in the settings; there are ${named}`)
+  return { ...config, chains: chains.map((chain) => ({ ...chain, chainId: asked })) }
 }
 
 /** `{"chains": [{"chainId": 4217, "rpcUrls": ["http://…"], "startBlock": 0}]}` */

@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { contractCalls } from '#ingest/rpc/contractCalls.ts'
-import { openDataDir } from '#local/engines/dataDir.ts'
 import { replaceClickHouseViews, replacePostgresViews } from '#query/relations/views.ts'
 import type { Runtime } from '#runtime.ts'
 import { adoptClickHouse } from '#store/clickhouse/adopt.ts'
@@ -17,6 +16,7 @@ import { Chain } from './chain/chain.ts'
 import { identifyChain, kindOf, type ReachableChain, reachChains } from './chains.ts'
 import type { Config } from './config.ts'
 import { type Engines, startEngines } from './engines.ts'
+import { holdDataDir } from './heldDataDir.ts'
 import { assertNotInterrupted } from './process/stopSignal.ts'
 
 export interface Program {
@@ -39,7 +39,7 @@ export async function openProgram(
     for (const end of opened.splice(0).toReversed()) await end()
   }
   try {
-    const dataDir = openDataDir(config.dataDir)
+    const dataDir = await holdDataDir(config.dataDir, runtime.clock)
     opened.push(() => dataDir.release())
     const reachable = await reachChains(config, dataDir.path, runtime, log)
     for (const { devChain } of reachable) if (devChain) opened.push(() => devChain.stop())

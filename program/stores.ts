@@ -3,7 +3,6 @@
 import { SettingError } from '#errors.ts'
 import { visitListed } from '#ingest/failpoints.ts'
 import { acquireLease, type Lease } from '#ingest/lease.ts'
-import { openDataDir } from '#local/engines/dataDir.ts'
 import type { Runtime } from '#runtime.ts'
 import { chainLease, postgresLeases } from '#store/app/leases.ts'
 import { listChainIds } from '#store/maintain/heldChains.ts'
@@ -11,6 +10,7 @@ import { migrateApp, migrateChain, migrateClickHouse } from '#store/maintain/mig
 import type { Logger } from '#telemetry.ts'
 import type { Config } from './config.ts'
 import { type Engines, findEngines, startEngines } from './engines.ts'
+import { holdDataDir } from './heldDataDir.ts'
 import { installationId } from './program.ts'
 
 export interface Stores {
@@ -25,7 +25,7 @@ const LEASE_MS = 10_000
 
 /** @throws DataDirectoryError when a program runs on this directory */
 export async function openStores(config: Config, runtime: Runtime, log: Logger): Promise<Stores> {
-  const dataDir = openDataDir(config.dataDir)
+  const dataDir = await holdDataDir(config.dataDir, runtime.clock)
   try {
     const engines = await startEngines(config, dataDir, [], runtime, log)
     const close = async () => {

@@ -88,6 +88,9 @@ export function assertSameChain(endpoint: string, probed: Probed, pinned: ChainI
     throw new WrongChainError(endpoint, 'genesis block', pinned.genesisHash, probed.genesisHash)
 }
 
+/** After this long without an answer the next endpoint is asked too: one that is silent holds a start up for a minute. */
+const SILENT_MS = 3_000
+
 /**
  * The chain behind RPC_URL, before anything is known about it: asked once at start, of the first endpoint that answers.
  * @throws SettingError when what answers is no JSON-RPC node or refuses our credentials; SourceError when nothing answers.
@@ -97,20 +100,34 @@ export async function identifyChain(
   clock: Clock,
   signal?: AbortSignal,
 ): Promise<ChainIdentity> {
-  let last: unknown
-  for (const url of urls) {
-    const client = new RpcClient(parseEndpointUrl(url), clock, 1)
-    try {
-      const { chainId, genesisHash } = await probeEndpoint(client, signal)
-      return { chainId, genesisHash }
-    } catch (error) {
-      signal?.throwIfAborted()
-      last = error
-    } finally {
-      await client.close()
+  const found = new AbortController()
+  const ending = signal ? AbortSignal.any([signal, found.signal]) : found.signal
+  const answers: Promise<ChainIdentity>[] = []
+  try {
+    for (const url of urls) {
+      const answer = identifyAt(url, clock, ending)
+      answers.push(answer)
+      const silent = clock.sleep(SILENT_MS, ending).catch(() => {})
+      if (await Promise.race([answer.catch(() => null), silent])) break
     }
+    return await Promise.any(answers)
+  } catch (error) {
+    signal?.throwIfAborted()
+    throw startError(urls.length, error instanceof AggregateError ? error.errors.at(-1) : error)
+  } finally {
+    found.abort()
+    await Promise.allSettled(answers)
   }
-  throw startError(urls.length, last)
+}
+
+async function identifyAt(url: string, clock: Clock, signal: AbortSignal): Promise<ChainIdentity> {
+  const client = new RpcClient(parseEndpointUrl(url), clock, 1)
+  try {
+    const { chainId, genesisHash } = await probeEndpoint(client, signal)
+    return { chainId, genesisHash }
+  } finally {
+    await client.close()
+  }
 }
 
 function startError(attempts: number, error: unknown): Error {

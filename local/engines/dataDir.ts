@@ -1,7 +1,9 @@
 /** The one directory the program owns on disk: created private, locked for one process, holding the engines' data. */
 
+import { spawn } from 'node:child_process'
 import {
   chmodSync,
+  existsSync,
   linkSync,
   mkdirSync,
   readFileSync,
@@ -13,6 +15,7 @@ import {
 } from 'node:fs'
 import { dirname, join, parse, resolve } from 'node:path'
 import { errnoOf } from '#errors.ts'
+import type { Clock } from '#runtime.ts'
 import { asDataDirectoryError, DataDirectoryError } from './errors.ts'
 import { isAlive, ownIdentity, type ProcessIdentity, parseIdentity } from './processIdentity.ts'
 
@@ -31,7 +34,7 @@ export interface DataDir {
 export function openDataDir(path: string): DataDir {
   const directory = resolve(path)
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    makeDirectory(directory)
     if (!statSync(directory).isDirectory()) throw new DataDirectoryError(directory, 'not_a_directory')
     chmodSync(directory, directoryMode())
     const { bavail, bsize } = statfsSync(directory)
@@ -40,6 +43,42 @@ export function openDataDir(path: string): DataDir {
     throw asDataDirectoryError(directory, error)
   }
   return { path: directory, release: takeLock(directory) }
+}
+
+/** `recursive` of mkdirSync never ends below /proc, where a directory is missing that cannot be made. */
+function makeDirectory(directory: string): void {
+  if (existsSync(directory)) return
+  makeDirectory(dirname(directory))
+  try {
+    mkdirSync(directory, { mode: 0o700 })
+  } catch (error) {
+    // Another start made it just now.
+    if (errnoOf(error) !== 'EEXIST') throw error
+  }
+}
+
+/** How long a file system may take to show a directory; a disk that spins up takes some seconds. */
+const ANSWER_MS_MAX = 20_000
+
+/**
+ * Looks at the directory in a process of its own: on a mount whose server is gone a call never returns, and a process that
+ * waits for one cannot even exit. @throws DataDirectoryError when there is no answer in time
+ */
+export async function assertAnswers(
+  path: string,
+  clock: Clock,
+  look: readonly [command: string, ...args: string[]] = ['ls', '-A', '--', resolve(path)],
+): Promise<void> {
+  const [command, ...args] = look
+  const child = spawn(command, args, { detached: true, stdio: 'ignore' })
+  const done = new AbortController()
+  // That it is missing or closed is said by what opens it.
+  for (const event of ['exit', 'error']) child.once(event, () => done.abort())
+  await clock.sleep(ANSWER_MS_MAX, done.signal).catch(() => {})
+  if (done.signal.aborted) return
+  child.unref()
+  child.kill('SIGKILL')
+  throw new DataDirectoryError(resolve(path), 'silent')
 }
 
 // A new Postgres cluster takes 40 MB and its log 256 MB; an engine that runs out of space while it starts says so less
@@ -109,6 +148,10 @@ function removeStale(lockPath: string): ProcessIdentity | undefined {
   else rmSync(aside, { force: true })
   return holder
 }
+
+/** The living process that holds the directory. */
+export const findHolder = (path: string): ProcessIdentity | undefined =>
+  readHolder(join(resolve(path), 'lock'))
 
 /** The living process that holds the lock; undefined when the lock is gone, stale or not ours. */
 function readHolder(lockPath: string): ProcessIdentity | undefined {

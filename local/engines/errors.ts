@@ -3,7 +3,13 @@
 import { errnoOf, MillraceError } from '#errors.ts'
 
 /** Why a data directory cannot be used. */
-export type DataDirectoryProblem = 'locked' | 'permission' | 'full' | 'not_a_directory' | 'unreadable'
+export type DataDirectoryProblem =
+  | 'locked'
+  | 'permission'
+  | 'full'
+  | 'not_a_directory'
+  | 'unreadable'
+  | 'silent'
 
 /** The data directory cannot be used; `path` and `problem` say which and why, `pid` who holds it. */
 export class DataDirectoryError extends MillraceError {
@@ -30,7 +36,8 @@ const problemTexts: Record<DataDirectoryProblem, (pid: number | undefined) => st
     'cannot be written by this user. Change its owner or mode, or set DATA_DIR to a directory of your own.',
   full: () => 'no space is left on its file system. Free some, or set DATA_DIR to a larger one.',
   not_a_directory: () => 'is not a directory. Move the file away, or set DATA_DIR to another path.',
-  unreadable: () => 'cannot be read. Check the file system, or set DATA_DIR to another directory.',
+  unreadable: () => 'cannot be read or made. Check the file system, or set DATA_DIR to another directory.',
+  silent: () => 'its file system does not answer. Check the mount, or set DATA_DIR to another directory.',
 }
 
 /** A file system error as a data directory problem. */

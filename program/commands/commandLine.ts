@@ -6,7 +6,8 @@ import { MillraceError, messageOf, SettingError } from '#errors.ts'
 import { ROWS_MAX } from '#query/limits.ts'
 import { type Runtime, systemRuntime } from '#runtime.ts'
 import { createLogger, type Logger } from '#telemetry.ts'
-import { type Config, readConfig, settings } from '../config.ts'
+import program from '../../package.json' with { type: 'json' }
+import { type Config, chooseChain, readConfig, settings } from '../config.ts'
 import { createStopSignal } from '../process/stopSignal.ts'
 
 interface Context {
@@ -42,6 +43,9 @@ const queryOptions = {
   snapshot: { type: 'boolean', description: 'The whole result whenever it changed, until interrupted.' },
 } as const
 
+/** Of a query whose rows were cut: neither success nor failure. */
+const CUT_EXIT_CODE = 3
+
 /** A command's code is loaded when it is asked for, so that a wrong setting is told at once. */
 const subCommands = {
   up: defineCommand({
@@ -75,16 +79,17 @@ const subCommands = {
       // A stream nobody reads any more, as behind `| head`, is over.
       process.stdout.once('error', () => unread.abort())
       const streams = { rows: process.stdout, notes: process.stderr }
-      await printQuery(config, args, streams, runtime.clock, AbortSignal.any([stop, unread.signal]))
+      const ending = AbortSignal.any([stop, unread.signal])
+      if (!(await printQuery(config, args, streams, runtime.clock, ending))) process.exitCode = CUT_EXIT_CODE
     }),
   }),
   backfill: defineCommand({
     meta: { name: 'backfill', description: 'Index a range of history into both stores, then end.' },
-    args: { from, to },
+    args: { from, to, chain },
     run: command(async ({ config, runtime, log, stop }, args) => {
       const bounds = boundsOf(args)
       const { backfill } = await import('./backfill.ts')
-      await backfill(config, bounds, runtime, log, stop)
+      await backfill(chosen(config, args), bounds, runtime, log, stop)
     }),
   }),
   verify: defineCommand({
@@ -92,21 +97,21 @@ const subCommands = {
       name: 'verify',
       description: 'Compare both stores with the node; exit code 1 on any difference.',
     },
-    args: { from, to, json },
+    args: { from, to, chain, json },
     run: command(async ({ config, runtime, log, stop }, args) => {
       const bounds = { ...boundsOf(args), json: args['json'] === true }
       const { verify } = await import('./verify.ts')
-      if (!(await verify(config, bounds, runtime, log, stop))) process.exitCode = 1
+      if (!(await verify(chosen(config, args), bounds, runtime, log, stop))) process.exitCode = 1
     }),
   }),
   plan: defineCommand({
     meta: { name: 'plan', description: 'What a backfill will cost, from a sample of the chain.' },
-    args: { from, to, price: { type: 'string', description: 'Price of a million calls.' }, json },
+    args: { from, to, chain, price: { type: 'string', description: 'Price of a million calls.' }, json },
     run: command(async ({ config, runtime, log, stop }, args) => {
       const pricePerMillion = price(args['price'])
       const bounds = { ...boundsOf(args), json: args['json'] === true, pricePerMillion }
       const { plan } = await import('./plan.ts')
-      await plan(config, bounds, runtime, log, stop)
+      await plan(chosen(config, args), bounds, runtime, log, stop)
     }),
   }),
   rederive: defineCommand({
@@ -226,6 +231,8 @@ function boundsOf(args: Arguments): { readonly from: number | null; readonly to:
   return bounds
 }
 
+const chosen = (config: Config, args: Arguments) => chooseChain(config, chainNumber('--chain', args['chain']))
+
 const height = (name: string, text: unknown) => wholeNumber(name, text, 'block number')
 const chainNumber = (name: string, text: unknown) => wholeNumber(name, text, 'chain id')
 
@@ -265,6 +272,7 @@ const name = process.argv[2] ?? ''
 if (name === '' || name.startsWith('-') || Object.hasOwn(subCommands, name)) {
   const meta = {
     name: 'millrace',
+    version: program.version,
     description: 'A verified blockchain index with SQL, REST and live streams.',
   }
   await runMain(defineCommand({ meta, subCommands }))

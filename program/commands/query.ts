@@ -27,14 +27,17 @@ export interface QueryStreams {
   readonly notes: { write(text: string): unknown }
 }
 
-/** Prints the rows; `asked` holds the options as they were typed. @throws SettingError for a bad option, QueryFailedError with the server's words */
+/**
+ * Prints the rows; `asked` holds the options as they were typed. False where rows that a program may read, as JSON or CSV,
+ * were cut at the limit. @throws SettingError for a bad option, QueryFailedError with the server's words
+ */
 export async function printQuery(
   config: Config,
   asked: Readonly<Record<string, unknown>>,
   streams: QueryStreams,
   clock: Clock,
   stop: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const text = (name: string): string | null => (typeof asked[name] === 'string' ? asked[name] : null)
   const sql = text('sql') ?? '-'
   const [chain, limit] = [text('chain'), text('limit')]
@@ -49,21 +52,29 @@ export async function printQuery(
   const mode = asked['snapshot'] === true ? 'snapshot' : asked['live'] === true ? 'blocks' : null
   const origin = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${config.port}/`
   try {
-    if (mode === null) printAnswer(await runQuery(origin, request, stop), format, streams)
-    else await printLive(readLive(origin, request, mode, clock, stop), format, streams)
+    return mode === null
+      ? printAnswer(await runQuery(origin, request, stop), format, streams)
+      : await printLive(readLive(origin, request, mode, clock, stop), format, streams)
   } catch (error) {
-    if (stop.aborted) return
+    if (stop.aborted) return true
     throw error instanceof RequestFailure ? failureOf(error, request.sql, origin) : error
   }
 }
 
-function printAnswer(answer: QueryAnswer, format: Format, { rows, notes }: QueryStreams): void {
+function printAnswer(answer: QueryAnswer, format: Format, { rows, notes }: QueryStreams): boolean {
   rows.write(`${linesOf(answer, format, true).join('\n')}\n`)
   const more = answer.truncated ? ', more exist' : ''
   if (format === 'table')
     notes.write(
       `${answer.rows.length} rows in ${answer.elapsedMs} ms on ${engineName(answer.engine)}${more}\n`,
     )
+  return format === 'table' || !noteCut(answer, notes)
+}
+
+/** Says that rows are missing, where some are: `--limit` gives more, up to the most that one query may have. */
+function noteCut({ truncated, rows }: QueryAnswer, notes: QueryStreams['notes']): boolean {
+  if (truncated) notes.write(`cut after ${rows.length} rows, more exist\n`)
+  return truncated
 }
 
 /** Rows as they come, the header once; what is taken back is said, because a printed row cannot be. */
@@ -71,8 +82,9 @@ async function printLive(
   events: AsyncIterable<LiveEvent>,
   format: Format,
   { rows, notes }: QueryStreams,
-): Promise<void> {
+): Promise<boolean> {
   let begins = true
+  let isWhole = true
   for await (const event of events) {
     const note = noteOf(event)
     if (note !== null) notes.write(`${note}\n`)
@@ -80,8 +92,10 @@ async function printLive(
     const lines = linesOf(event.answer, format, begins || event.isWhole)
     if (event.isWhole && !begins && format === 'table') rows.write('\n')
     if (lines.length > 0) rows.write(`${lines.join('\n')}\n`)
+    if (noteCut(event.answer, notes)) isWhole = format === 'table'
     begins = false
   }
+  return isWhole
 }
 
 function linesOf(answer: QueryAnswer, format: Format, withHeader: boolean): string[] {

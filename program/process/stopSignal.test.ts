@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import {
   assertNotInterrupted,
   createStopSignal,
+  endOnSignal,
   InterruptedError,
   type SignalSource,
   unlessInterrupted,
@@ -14,16 +15,24 @@ function openProcess() {
   const exits: number[] = []
   const source: SignalSource = {
     on: (signal, listener) => emitter.on(signal, listener),
+    removeAllListeners: (signal) => emitter.removeAllListeners(signal),
     exit: (code) => exits.push(code),
   }
   const clock = { nowMs: 0, now: () => 0, monotonic: () => clock.nowMs, sleep: () => Promise.resolve() }
+  endOnSignal(source)
+  emitter.emit('SIGTERM')
   return {
     stop: createStopSignal(source, clock),
+    exitsBefore: exits.splice(0),
     send: (signal: string) => emitter.emit(signal),
     exits,
     clock,
   }
 }
+
+test('a signal that comes before a command listens ends the process', () => {
+  expect(openProcess().exitsBefore).toEqual([1])
+})
 
 test.each(['SIGINT', 'SIGTERM', 'SIGHUP'])('%s asks the program to end', (signal) => {
   const { stop, send, exits } = openProcess()

@@ -13,7 +13,16 @@ const SAME_MS = 1_000
 /** Where signals come from and what ends at once: `process`. */
 export interface SignalSource {
   on(signal: NodeJS.Signals, listener: () => void): unknown
+  removeAllListeners(signal: NodeJS.Signals): unknown
   exit(code: number): void
+}
+
+/**
+ * Ends the process by a signal that comes before a command listens. The first process of a container is not ended by a signal
+ * that it does not listen to.
+ */
+export function endOnSignal(source: SignalSource): void {
+  for (const signal of signals) source.on(signal, () => source.exit(1))
 }
 
 /**
@@ -28,7 +37,10 @@ export function createStopSignal(source: SignalSource, clock: Clock): AbortSigna
     if (clock.monotonic() - askedMs >= SAME_MS) source.exit(1)
     stop.abort()
   }
-  for (const signal of signals) source.on(signal, ask)
+  for (const signal of signals) {
+    source.removeAllListeners(signal)
+    source.on(signal, ask)
+  }
   return stop.signal
 }
 

@@ -162,6 +162,30 @@ test.each([
   },
 )
 
+test('a silent endpoint is not waited for to its end where another one can tell the chain', async () => {
+  let waiting = 0
+  const silent = await startNode({
+    call: () => ({ result: null }),
+    request: (_calls, response) => {
+      waiting++
+      response.on('close', () => waiting--)
+      return true
+    },
+  })
+  closers.push(() => silent.close())
+  const seen: number[] = []
+  const { node } = await clientOf({
+    call: ({ method }) => {
+      seen.push(waiting)
+      return { result: method === 'eth_chainId' ? '0x7' : null }
+    },
+  })
+  const { clock } = systemRuntime()
+  const hurried = { ...clock, sleep: (ms: number, signal?: AbortSignal) => clock.sleep(ms / 100, signal) }
+  expect(await identifyChain([silent.url, node.url], hurried)).toMatchObject({ chainId: 7 })
+  expect(seen[0]).toBe(1)
+})
+
 test.each(['0x', '0x01', '1', 1, '0x20000000000000', null, '0xzz'])(
   'the chain id %j is refused',
   async (result) => {

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import manifest from '../../package.json' with { type: 'json' }
 import { runMillrace } from './support/millrace.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'millrace-test-'))
@@ -71,6 +72,13 @@ test.each([
   [['verify', '7'], /^millrace: 7: is not expected here/],
 ])('millrace %j is refused', async (args, expected) => {
   expect(await refusal(args)).toMatch(expected)
+})
+
+test('--version and --help answer, without colours in a pipe', async () => {
+  const [version, help] = await Promise.all([runMillrace(['--version'], {}), runMillrace(['--help'], {})])
+  expect(version).toMatchObject({ code: 0, stdout: `${manifest.version}\n` })
+  expect(help).toMatchObject({ code: 0, stdout: expect.stringContaining('backfill') })
+  expect(help.stdout + help.stderr).not.toContain('\u001b')
 })
 
 test('a CONFIG that cannot be read, or says what nobody knows, is told', async () => {

@@ -109,6 +109,13 @@ describeWithShared('millrace query', () => {
     expect(stderr).toMatch(/more exist\n$/)
   })
 
+  test.each(['json', 'csv'])('%s that is cut at the limit says so and ends with 3', async (format) => {
+    const sql = 'SELECT num FROM blocks ORDER BY num'
+    const { code, stdout, stderr } = await query(sql, '--limit', '2', '--format', format)
+    expect([code, stdout.trimEnd().split('\n').length]).toEqual([3, format === 'csv' ? 3 : 2])
+    expect(stderr).toBe('cut after 2 rows, more exist\n')
+  })
+
   test('a refused query ends with 1 and shows its place', async () => {
     const { code, stdout, stderr } = await query('SELECT num,\n  nonsense FROM blocks')
     expect([code, stdout]).toEqual([1, ''])

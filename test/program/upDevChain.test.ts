@@ -16,6 +16,7 @@ import {
   isRunning,
   type RunningMillrace,
   runMillrace,
+  startByNpm,
   startMillrace,
   startOnTerminal,
   until,
@@ -46,7 +47,7 @@ const verify = () => runMillrace(['verify'], env)
 
 test('a first start shows live blocks of a local chain', async () => {
   const startedMs = performance.now()
-  program = await startMillrace(env)
+  program = await startByNpm(env)
   await blockIndexed(program, 1)
   const seconds = ((performance.now() - startedMs) / 1000).toFixed(1)
   process.stderr.write(`first live block ${seconds} s after the start of an empty directory\n`)
@@ -132,9 +133,9 @@ test('it prints plain lines, and logs JSON lines', () => {
     expect(JSON.parse(line)).toMatchObject({ level: expect.any(Number), msg: expect.any(String) })
 })
 
-test('SIGTERM ends it cleanly and leaves nothing running', async () => {
-  const engines = enginePids(dataDir.path)
-  expect(engines).toHaveLength(3)
+test('SIGTERM to npm, which started it, ends it cleanly and leaves nothing running', async () => {
+  const engines = [program.pid, ...enginePids(dataDir.path)]
+  expect(engines).toHaveLength(4)
   tipBefore = (await chainOf(program, CHAIN)).stores.postgres.tip ?? -1
   const { code, stderr } = await program.stop()
   expect(code).toBe(0)

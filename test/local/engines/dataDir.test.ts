@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { readConnection, removeConnection, writeConnection } from '#local/engines/connection.ts'
-import { openDataDir } from '#local/engines/dataDir.ts'
+import { assertAnswers, openDataDir } from '#local/engines/dataDir.ts'
 import { asDataDirectoryError, DataDirectoryError } from '#local/engines/errors.ts'
 import { identityOf, isAlive, ownIdentity } from '#local/engines/processIdentity.ts'
+import { type Clock, systemRuntime } from '#runtime.ts'
 import { freshFolder, startProgram } from './programs.ts'
 
 /** The error a call throws. */
@@ -87,6 +88,22 @@ test.each([
 test('a place where nobody may write is told', () => {
   // Refused to everybody, root included: /sys takes no directories.
   expect(errorOf(() => openDataDir('/sys/millrace'))).toMatchObject({ problem: 'permission' })
+})
+
+test('a place where no directory can be made is told, and does not hang', () => {
+  expect(errorOf(() => openDataDir('/proc/millrace/data'))).toMatchObject({ problem: 'unreadable' })
+})
+
+test('a file system that does not answer is told', async () => {
+  const clock: Clock = { ...systemRuntime().clock, sleep: () => Promise.resolve() }
+  await expect(assertAnswers('/data', clock, ['sleep', '1000'])).rejects.toMatchObject({
+    problem: 'silent',
+    path: '/data',
+    message: expect.stringContaining('does not answer'),
+  })
+  const { clock: patient } = systemRuntime()
+  await assertAnswers(freshFolder(), patient)
+  await assertAnswers('/no/such/folder', patient)
 })
 
 test('a pid is alive only as the process it was written down for', () => {

@@ -39,14 +39,14 @@ export const shortOfPatience: Runtime = {
 
 /** A running program that holds `dataDir`, and the pids of its engines. */
 export interface Program {
-  readonly pids: Readonly<Record<'program' | 'postgres' | 'clickhouse', number>>
+  readonly pids: Readonly<Record<'program' | 'postgres' | 'clickhouse' | 'devchain', number>>
   /** SIGKILL, and waits for the end. */
   kill(): Promise<void>
 }
 
 export async function startProgram(
   dataDir: string,
-  ...engines: ('postgres' | 'clickhouse')[]
+  ...engines: ('postgres' | 'clickhouse' | 'devchain' | 'watch')[]
 ): Promise<Program> {
   const entry = fileURLToPath(new URL('./program.ts', import.meta.url))
   const child: ChildProcess = spawn(process.execPath, [entry, dataDir, ...engines], {

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
@@ -74,6 +74,18 @@ export async function runMillrace(args: readonly string[], env: Environment, uid
 /** Starts `up` and waits until it says where it answers. @throws with its output when it ends before */
 export function startMillrace(env: Environment): Promise<RunningMillrace> {
   return awaitAddress(spawnMillrace(['up'], { PORT: '0', ...env }))
+}
+
+/** The same by `npm start`, as a supervisor does; `stop` sends SIGTERM to npm alone. */
+export async function startByNpm(env: Environment & { readonly DATA_DIR: string }): Promise<RunningMillrace> {
+  const child = spawn('npm', ['--silent', 'start'], {
+    cwd: dirname(main),
+    env: { ...bareEnvironment, PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  endWithUs(child)
+  const running = await awaitAddress(child)
+  return { ...running, pid: readPid(join(env.DATA_DIR, 'lock')) }
 }
 
 /** The same on a terminal of its own, where Ctrl-C ends it. Both of its outputs appear in `stdout`. Linux only. */
