@@ -17,6 +17,16 @@ const glob = (pattern: string) => globSync(pattern, { cwd: root, exclude: ['node
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
 const isTest = (file: string) => file.includes('.test.')
 
+/** Names of the engines' own that comments explain. */
+const foreignNames = new Set([
+  'joinGet',
+  'dictGet',
+  'hostName',
+  'evalMLMethod',
+  'reinterpretAsString',
+  'getTokensTokenHolders',
+])
+
 const architecture = read('ARCHITECTURE.md')
 /** What each room may import besides the leaves, as ARCHITECTURE.md's table says it. */
 const mayImport = readImportTable()
@@ -151,6 +161,27 @@ test('the five files of a block’s way exist, in the order ARCHITECTURE.md name
   for (const file of files) expect(glob(file), file).toEqual([file])
 })
 
+test('comments name files and identifiers that exist, and no paper a stranger lacks', () => {
+  const everything = glob('**/*').filter((file) => /\.\w+$/.test(file))
+  const code = everything.filter(
+    (file) => /\.(ts|mjs|sql|html|css|sol|json)$/.test(file) && file !== 'package-lock.json',
+  )
+  const words = new Set(code.flatMap((file) => withoutComments(read(file)).match(/[A-Za-z_]\w*/g) ?? []))
+  const wrong = sources.flatMap((file) => {
+    const comments = commentsOf(read(file))
+    const paths = [
+      ...comments.matchAll(/(?<![\w./*@`-])((?:[\w.-]+\/)*[\w-]+(?:\.\w+)*\.(?:ts|sql|md|mjs))\b/g),
+    ]
+    const absent = paths.filter(([, path = '']) => !everything.some((one) => `/${one}`.endsWith(`/${path}`)))
+    const unknown = [...comments.matchAll(/`([a-z]+[A-Z]\w*)`/g)].filter(
+      ([, name = '']) => !words.has(name) && !foreignNames.has(name),
+    )
+    const papers = [...comments.matchAll(/\b(spec "[^"]*"|mechanisms \d+|research\/\S+)/g)]
+    return [...absent, ...unknown, ...papers].map(([, name]) => `${file}: ${name}`)
+  })
+  expect(wrong).toEqual([])
+})
+
 test('bench/README.md shows what the results say', () => {
   const page = read('bench/README.md')
   expect(withTables(page)).toBe(page)
@@ -251,5 +282,7 @@ function packagesOf(...kinds: string[]): Record<string, string> {
   const declared = JSON.parse(read('package.json'))
   return Object.assign({}, ...kinds.map((kind) => declared[kind]))
 }
+
+const commentsOf = (text: string) => text.match(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm)?.join('\n') ?? ''
 
 const withoutComments = (text: string) => text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')

@@ -1,6 +1,6 @@
 /**
  * Who asks and whether they may: the toolkit's side of keys, sessions, quotas and payment. The server is given one
- * `Access`; without one everybody is anonymous and nothing is counted (decisions: quotas are off until configured).
+ * `Access`; without one everybody is anonymous and nothing is counted.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 
@@ -47,7 +47,7 @@ export interface AccessRequest {
 /** The outcome of quota and payment. */
 export type Admission =
   | { readonly kind: 'admitted'; readonly headers: Readonly<Record<string, string>> }
-  /** A protocol-native 402: not the error envelope (spec "Authentication"). */
+  /** A protocol-native 402: not the error envelope. */
   | {
       readonly kind: 'challenged'
       readonly headers: Readonly<Record<string, string | string[]>>

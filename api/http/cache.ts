@@ -46,7 +46,7 @@ export function tagged(request: FastifyRequest, reply: FastifyReply, payload: un
   return request.method === 'HEAD' ? '' : null
 }
 
-/** What the client already has costs it nothing, and neither does being asked to pay (spec "Limits"). */
+/** What the client already has costs it nothing, and neither does being asked to pay. */
 export function withoutQuota(reply: FastifyReply): void {
   for (const name of Object.keys(reply.getHeaders())) if (/^ratelimit-/i.test(name)) reply.removeHeader(name)
 }

@@ -1,4 +1,4 @@
-/** Which chain a request means: the `chainId` parameter, its aliases and its default (spec "Conventions"). */
+/** Which chain a request means: the `chainId` parameter, its aliases and its default. */
 import { type ChainId, chainId } from '#primitives.ts'
 import { ApiError, type Problem } from './errors.ts'
 import { ParameterError, parameter } from './parameter.ts'

@@ -4,7 +4,7 @@ import { MillraceError } from '#errors.ts'
 import type { Clock } from '#runtime.ts'
 import { ApiError } from './errors.ts'
 
-/** Every operation answers within this time (spec "Limits"). */
+/** Every operation answers within this time. */
 export const deadlineMsDefault = 60_000
 
 /** The client closed its connection before it had its answer. Nobody is there to be told. */

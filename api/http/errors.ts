@@ -1,7 +1,7 @@
 /**
  * The error codes of the API: one documented union. A client branches on the code; the message is for people and may
  * change. Every error leaves as `{error: {code, message, details?}, requestId}` (errorReply.ts).
- * Codes of the public contract: spec "Errors"; the rest are ours, decided where the specification is silent.
+ * Codes of the public contract, and ours where the contract is silent.
  */
 import { MillraceError, type Remedy } from '#errors.ts'
 

@@ -7,7 +7,7 @@ import { type ErrorCode, errorCatalogue } from './errors.ts'
 import type { Parameter } from './parameter.ts'
 import * as s from './schema.ts'
 
-/** The published version of the contract (spec "Versioning"). */
+/** The published version of the contract. */
 const apiVersion = '1.0.0'
 
 type Json = Readonly<Record<string, unknown>>

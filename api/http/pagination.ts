@@ -1,5 +1,5 @@
 /**
- * The one pagination contract of every list (spec "Limits", "Pagination envelope"): cursor mode, page mode, the limits,
+ * The one pagination contract of every list: cursor mode, page mode, the limits,
  * and what a store is asked for and gives back.
  */
 import type { Clock } from '#runtime.ts'
@@ -49,7 +49,7 @@ export interface ListResult<Row, Meta = object> {
   readonly meta?: Meta
 }
 
-/** A total is counted up to here; one that reaches it is a lower bound (spec "Limits"). */
+/** A total is counted up to here; one that reaches it is a lower bound. */
 export const totalCountMax = 10_000
 
 /** How a list pages. */
@@ -100,7 +100,7 @@ export function pageParameters(rules: PageRules) {
   }
 }
 
-/** Takes any text: what is not a cursor of this list restarts it at the head (spec "Errors"). */
+/** Takes any text: what is not a cursor of this list restarts it at the head. */
 const cursorParameter = p.parameter<string>({
   schema: s.text(),
   description: '`nextCursor` of the page before. Opaque.',

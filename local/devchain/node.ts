@@ -63,7 +63,7 @@ export const blocksMax = 30_000
 /** How far `anvil_reorg` can go back. Anvil keeps one state more than this, each a copy of all accounts. */
 export const reorgDepthMax = 23
 
-/** Gas limit of Tempo's blocks. Block 0 has a little more, see `generationFlags`. */
+/** Gas limit of Tempo's blocks. Block 0 has a little more, which the flags of a new generation set. */
 export const blockGasLimit = 500_000_000
 
 /** Tempo's fixed base fee up to T6: 20 gwei. */

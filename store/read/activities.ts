@@ -95,7 +95,7 @@ const TRANSACTIONS_MAX = 2_000
 /** Read at a time: as many as the page may need, more when they give little. */
 const ROUND_MAX = 500
 
-/** Activities of one access key that one entry holds at most (research/chain-data-api.md 5.2). */
+/** Activities of one access key that one entry holds at most. */
 const GROUP_MAX = 50
 
 /** A page's snapshot, of a chain. */

@@ -30,7 +30,7 @@ export interface BalancePage extends Omit<WalkPage<BalanceRow>, 'next'> {
   readonly next: readonly [balance: string, address: string, block: number] | null
 }
 
-/** Balances are counted up to here (spec "Limits"). */
+/** Balances are counted up to here. */
 const TOTAL_COUNT_MAX = 10_000
 
 /** What a holder has, largest first. @throws BlockNotReachedError, GenesisIncompleteError */

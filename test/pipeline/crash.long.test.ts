@@ -1,4 +1,4 @@
-// Goal: as crash.test.ts and kill.test.ts, at the third occurrence of every place too, and two hundred times at random.
+// Goal: as crash.test.ts, at the third occurrence of every place too, and two hundred times at random.
 // Method: the same processes; after every tenth kill the task is brought to its end and both stores are compared.
 import { expect, test, vi } from 'vitest'
 import { ingestFailpoints } from '#ingest/failpoints.ts'

@@ -1,4 +1,4 @@
-/** An activity as both feeds show it (spec "Activity item"). Types, titles and signer rules are those of the registry. */
+/** An activity as both feeds show it. Types, titles and signer rules are those of the registry. */
 import type { ChainId } from '#primitives.ts'
 import type { ActivityEntry, FoundActivity } from '#store/read/activities.ts'
 import type {

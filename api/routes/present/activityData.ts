@@ -1,4 +1,4 @@
-/** What each type of activity tells (chain-data-contract.md "Activity"), but for who signed: that is the registry's. */
+/** What each type of activity tells, but for who signed: that is the registry's. */
 import * as s from '../../http/schema.ts'
 import { tokenAmountSchema } from './token.ts'
 

@@ -1,4 +1,4 @@
-/** A receipt as the API shows it (spec "Receipt"): from our row, or from a node's payload while its block is not indexed. */
+/** A receipt as the API shows it: from our row, or from a node's payload while its block is not indexed. */
 
 import * as primitives from '#primitives.ts'
 import { isRecord } from '#primitives.ts'

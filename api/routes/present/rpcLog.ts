@@ -1,4 +1,4 @@
-/** A log in the form of JSON-RPC (spec "Receipt"): a node's own texts, in exactly the fields of the contract. */
+/** A log in the form of JSON-RPC: a node's own texts, in exactly the fields of the contract. */
 import * as primitives from '#primitives.ts'
 import type { LogContent } from '#transform/rows/transferLog.ts'
 import * as s from '../../http/schema.ts'

@@ -1,4 +1,4 @@
-/** Balances of an address from the node, while ours are not ready (mechanisms 7). */
+/** Balances of an address from the node, while ours are not ready. */
 
 import { type Address, address } from '#primitives.ts'
 import type { TokenChoice } from '#store/follow/balances/compileBalances.ts'

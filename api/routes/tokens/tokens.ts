@@ -83,7 +83,7 @@ export const verifiedAsked = ({
 }: Pick<TokenFilters, 'currency' | 'verified'>): boolean | undefined =>
   verified ?? (currency === undefined ? undefined : true)
 
-/** Addresses one request may name (research/chain-data-api.md 1.3). */
+/** Addresses one request may name. */
 const addressesMax = 50
 
 export const listTokensEndpoint = listEndpoint({

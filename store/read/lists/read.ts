@@ -73,7 +73,7 @@ export interface WalkRows<Row> {
   readonly reorgedFrom?: number
 }
 
-/** Rows are counted up to here (spec "Limits"). */
+/** Rows are counted up to here. */
 const TOTAL_COUNT_MAX = 10_000
 
 /** Where a page is read: one connection, at one moment. `client` is a snapshot's, so that rows, marks and counts agree. */
