@@ -7,7 +7,7 @@ export interface Usage {
   readonly residentBytes: number
 }
 
-/** Of a program and of the two engines it started. */
+/** Usage of a program and of the two engines it started. */
 export interface ProgramUsage {
   readonly program: Usage
   readonly postgres: Usage

@@ -1,5 +1,5 @@
 /**
- * A bound on bytes in flight, shared by everything that fetches ahead. Grants are first come, first served: whoever has
+ * A bound on bytes in flight, shared by everything that fetches ahead. Grants are first come, first served: a holder that has
  * to be written first asked first, so holders never wait for someone behind them and the budget cannot deadlock.
  */
 export class ByteBudget {

@@ -35,7 +35,7 @@ export interface LeaseOptions {
   readonly store: LeaseStore
   /** What is leased, such as `chain_4217/head`. */
   readonly name: string
-  /** Who we are, for people: host and process. */
+  /** Name of this holder, for people: host and process. */
   readonly holder: string
   readonly ttlMs: number
   readonly runtime: Runtime

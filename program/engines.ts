@@ -27,7 +27,7 @@ export interface Engines {
   readonly clickhouseUrl: string
   /** Where the embedded engine that was started here reads rows from; null for any other. */
   readonly clickhouseRowsFolder: string | null
-  /** Who reads for analysts: the embedded engine's reader, or CLICKHOUSE_READER_URL; null where one is to be made. */
+  /** Login that reads for analysts: the embedded engine's reader, or CLICKHOUSE_READER_URL; null where one is to be made. */
   readonly clickhouseReader: ClickHouseAccess | null
   /** How a view is readable without rights on what is behind it. */
   readonly viewSecurity: string
@@ -196,7 +196,7 @@ async function startClickHousePart(
   }
 }
 
-/** The engines tell of their end by resolving; who waits wants it thrown. */
+/** An engine's end, which resolves, as a rejection. */
 async function rejectWith(lost: Promise<Error>): Promise<never> {
   throw await lost
 }

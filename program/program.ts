@@ -97,7 +97,7 @@ async function openChain(
 }
 
 /**
- * A dev chain that was lost begins anew with another genesis; what is held of the old one describes nothing any more. Never
+ * A dev chain that was lost starts over with another genesis; what is held of the old one describes nothing. Never
  * done for a chain given by RPC_URL: there another genesis is an error.
  */
 async function dropLostGeneration(reachable: ReachableChain, engines: Engines, log: Logger): Promise<void> {
@@ -112,7 +112,7 @@ async function dropLostGeneration(reachable: ReachableChain, engines: Engines, l
   await migrateChain(engines.postgres, chainId)
 }
 
-/** Who we are to other programs on the same databases: fixed per data directory, so that a restart is the same holder. */
+/** Name of this program to others on the same databases: fixed per data directory, so that a restart is the same holder. */
 export function installationId(dataDir: string): string {
   const path = join(dataDir, 'installation')
   if (!existsSync(path)) writeFileSync(path, randomUUID(), { mode: 0o600 })

@@ -15,12 +15,12 @@ import { installationId } from './program.ts'
 
 export interface Stores {
   readonly engines: Engines
-  /** Who we are to other programs on the same databases. */
+  /** Name of this program to others on the same databases. */
   readonly holder: string
   close(): Promise<void>
 }
 
-/** Far longer than a renewal takes; who comes after a killed command waits as long. */
+/** Far longer than a renewal takes; a command after a killed one waits as long. */
 const LEASE_MS = 10_000
 
 /** @throws DataDirectoryError when a program runs on this directory */

@@ -1,4 +1,4 @@
-/** Statements that end when nobody waits for them any more. */
+/** Statements that end when nobody waits for them. */
 import pg from 'pg'
 import { MillraceError } from '#errors.ts'
 import { type Postgres, PostgresError } from './postgres.ts'

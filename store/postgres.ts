@@ -134,7 +134,7 @@ export async function assertReachable(postgres: Postgres): Promise<void> {
   }
 }
 
-/** Of a statement that is kept prepared: Postgres cuts names at 63 bytes, and the driver refuses a name with another text. */
+/** Name of a statement that is kept prepared: Postgres cuts names at 63 bytes, and the driver refuses a name with another text. */
 export const preparedName = (text: string): string => `read_${hash('sha256', text, 'base64url').slice(0, 22)}`
 
 function codeOf(error: unknown): string {

@@ -47,7 +47,7 @@ export const rowCount = ({ tables }: EncodedBatch): number =>
 
 /**
  * Gives back the memory of a batch's Postgres rows once they are committed. At once, not when the collector finds it: buffers
- * that it has not looked at yet make it look again and again, at everything (a seventh of the main thread's time).
+ * it has not examined yet make it collect the whole heap repeatedly (a seventh of the main thread's time).
  */
 export function releasePostgres(batch: EncodedBatch): EncodedBatch {
   return { ...batch, byteLength: batch.byteLength - release(arenasOf(batch, ({ postgres }) => [postgres])) }

@@ -278,7 +278,7 @@ export const ledgerTableNames = tableNames.filter((name) => tables[name].stores 
 /** The tables ClickHouse stores. */
 export const analyticsTableNames = tableNames.filter((name) => tables[name].stores !== 'postgres')
 
-/** The derived tables; each has a coverage of its own, so that it can be derived anew from the raw archive. */
+/** The derived tables; each has a coverage of its own, so that it can be derived again from the raw archive. */
 export const projectionNames = [
   'base',
   'token_transfers',

@@ -1,10 +1,10 @@
 /**
- * Who asks and whether they may: the toolkit's side of keys, sessions, quotas and payment. The server is given one
+ * Callers and their rights: the toolkit's side of keys, sessions, quotas and payment. The server is given one
  * `Access`; without one everybody is anonymous and nothing is counted.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** Who asks. */
+/** The caller of an operation. */
 export interface Caller {
   /** Stable id of the key, session or `anonymous`; never the credential itself. */
   readonly id: string
@@ -18,7 +18,7 @@ export interface Caller {
 
 /** What an operation demands of its caller. */
 export interface AccessRule {
-  /** Who may call: anybody, a key or session with `scope`, or a signed-in person. */
+  /** Callers admitted: anybody, a key or session with `scope`, or a signed-in person. */
   readonly who: 'anyone' | 'key' | 'session'
   /** Quota and key scope, as RateLimit-Scope names it; null is neither counted nor limited. */
   readonly scope: string | null
@@ -55,7 +55,7 @@ export type Admission =
       readonly contentType: string
     }
 
-/** Decides who asks and whether they may. Refusals are ApiErrors: 401, 403, 429. */
+/** Finds the caller and decides whether it may call. Refusals are ApiErrors: 401, 403, 429. */
 export interface Access {
   /** Called before parameters are read, because a sandbox key changes the default chain. */
   identify(request: AccessRequest, rule: AccessRule): Promise<Caller> | Caller

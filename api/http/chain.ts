@@ -24,7 +24,7 @@ export const chainParameter = parameter<ChainId>({
   },
 })
 
-/** Who asks, as far as the choice of a chain depends on it. */
+/** The caller, as far as the choice of a chain depends on it. */
 export interface ChainCaller {
   readonly environment: 'production' | 'sandbox'
 }

@@ -59,7 +59,7 @@ export async function waitForMinBlock(
   try {
     await Promise.race([visible, tooLate])
   } finally {
-    // The loser of the race rejects with this abort; nobody waits for it any more.
+    // The loser of the race rejects with this abort; nobody waits for it.
     visible.catch(() => {})
     tooLate.catch(() => {})
     waiting.abort()

@@ -31,7 +31,7 @@ export function addReference(
   let made: Promise<ReferenceFiles> | null = null
   const files = () => {
     made ??= makeFiles(startThread, clock).catch((cause: unknown) => {
-      // The next who asks may have more luck.
+      // The next request tries again.
       made = null
       throw new ApiError('overloaded', 'The reference could not be made. Retry shortly.', { cause })
     })

@@ -8,7 +8,7 @@ export class SharedReads<Result> {
 
   /**
    * The result of the read of this key that is under way, or of one that begins now. It is aborted when nobody waits for it
-   * any more; each waits only as long as `signal` lets it, which the caller sees to.
+   *; each waits only as long as `signal` lets it, which the caller sees to.
    */
   join(key: string, signal: AbortSignal, read: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
     const joined = this.#underWay.get(key) ?? this.#begin(key, read)

@@ -129,7 +129,7 @@ export class EventStream {
   }
 
   async #beat(): Promise<void> {
-    // Who has something to read needs no sign of life, and more to read may be too much.
+    // A reader with something to read needs no sign of life, and more to read may be too much.
     while (await this.#sleeps(heartbeatMs)) if (this.unreadBytes === 0) this.send(heartbeat)
   }
 

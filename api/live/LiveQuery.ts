@@ -1,5 +1,5 @@
 /**
- * One live query for everybody who asks it: it runs once per block, and its frames are encoded once. Who comes back with
+ * One live query for all clients that ask it: it runs once per block, and its frames are encoded once. A client that comes back with
  * an older place, or reads more slowly than blocks come, catches up alone and joins where the two meet.
  */
 import { messageOf } from '#errors.ts'
@@ -10,13 +10,13 @@ import type { EventStream } from '../http/sse.ts'
 import type { Feed, RunBlock } from './feed.ts'
 import { finalizedFrame, laggedFrame, progressFrame, publicError, retryingFrame } from './frames.ts'
 
-/** Frames kept for those who reconnect within seconds; few enough bytes to be sent at once to who does read. */
+/** Frames kept for clients that reconnect within seconds; few enough bytes to be sent in one piece. */
 const recentFramesMax = 64
 const recentBytesMax = 128 * 1024
-/** Who has taken less of what it was given goes on alone, and is given more when it has taken most of it. */
+/** A client with more than this unread leaves the shared stream and catches up alone. */
 const unreadBytesMax = 64 * 1024
 const unreadPollMs = 25
-/** Who is further behind begins anew and is told what it missed: a query over the range answers that better. */
+/** A client further behind starts over and is told what it missed: a query over the range answers that better. */
 const catchUpBlocksMax = 1_000
 /** A wake-up lost to another process costs this much. */
 const pollMs = 1_000
@@ -193,7 +193,7 @@ export class LiveQuery<Position> {
 
   /**
    * A place from which a stream goes on that cannot from where it is, and the frames that say so. What the client is to
-   * ask anew ends at that very place, chosen before it is looked up from where the client is unsure: what changes
+   * ask again ends at that very place, chosen before it is looked up from where the client is unsure: what changes
    * meanwhile, and what readers of the engine do not see yet, is told by the stream.
    */
   async #beginAnew(

@@ -36,7 +36,7 @@ export class PostgresFeed implements Feed<CommitPosition> {
   format = formatCommitPosition
   parse = parseCommitPosition
 
-  /** Blocks that were taken back since count too: their retraction is not sent to who begins anew. */
+  /** Blocks that were taken back since count too: their retraction is not sent to a client that starts over. */
   async unsureFrom(at: CommitPosition): Promise<number> {
     const { postgres, state } = this.#chain
     const isKnown = at.seq <= state.seq && (await holdsCommitsAfter(postgres.pool, state.schema, at.seq))

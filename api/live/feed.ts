@@ -18,7 +18,7 @@ export type Lost = 'lost'
 export interface Feed<Position> {
   /** Where the chain stands now: a new stream begins here, also when readers of the engine do not see all below it yet. */
   present(): Position
-  /** Newest place up to which readers of the engine see everything: who asks by SQL for what is below misses nothing. */
+  /** Newest place up to which readers of the engine see everything: SQL over what is below misses nothing. */
   reached(): Position
   blockOf(position: Position): number
   format(position: Position): string

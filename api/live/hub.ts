@@ -1,4 +1,4 @@
-/** All live queries of the program: who asks the same thing shares one execution, and their number is bounded. */
+/** All live queries of the program: clients that ask the same share one execution, and the number of queries is bounded. */
 import { messageOf } from '#errors.ts'
 import type { RangeSet } from '#ingest/range.ts'
 import type { ChainId } from '#primitives.ts'

@@ -59,7 +59,7 @@ function declare(contract: DeclaredContract, event: DeclaredEvent): Declared {
   } catch (error) {
     if (error instanceof SettingError) throw error
     const hint = error instanceof UserQueryError && error.hint ? `; ${error.hint}` : ''
-    // The first line: what follows is for who calls the parser.
+    // The first line: the rest is for callers of the parser.
     throw new SettingError(where, `${messageOf(error).split('\n')[0]}${hint}`, { cause: error })
   }
 }

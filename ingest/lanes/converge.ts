@@ -55,7 +55,7 @@ export async function converge<B extends Batch>(
   lane.failpoint('head.tipRead')
   const target = await lane.source.head(signal)
   lane.observe?.({ type: 'target', ...target, tip })
-  // Who gave the batch being appended; it is to blame if the node itself still agrees with us.
+  // The endpoint that gave the batch being appended; it is to blame if the node itself still agrees with us.
   let endpoint: string | undefined
   try {
     if (tip && target.head.number <= tip.number) return await settle(lane, tip, target)

@@ -18,7 +18,7 @@ interface Waiter {
   readonly grant: (endpoint: Endpoint) => void
 }
 
-/** Chooses who is asked next, and lets callers wait for room. */
+/** Chooses the next endpoint to ask, and lets callers wait for room. */
 export class EndpointSet {
   readonly all: readonly Endpoint[]
   readonly #clock: Clock

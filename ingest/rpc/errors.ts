@@ -97,7 +97,7 @@ export class WrongChainError extends MillraceError {
   }
 }
 
-/** No endpoint holds blocks this old any more. */
+/** No endpoint holds blocks this old. */
 export class HistoryPrunedError extends MillraceError {
   override readonly name = 'HistoryPrunedError'
   readonly code = 'history_pruned'

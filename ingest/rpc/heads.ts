@@ -32,8 +32,8 @@ const ASK_ALL_EVERY = 8
 const FRESH_MS = 20
 
 /**
- * A search for the block both hold takes several references, and begins anew when one of them fails: with one answer in six
- * lost it went from pause to longer pause for a minute.
+ * Tries of one reference while the block that both hold is searched. Without them a search starts over at each lost answer:
+ * with one answer in six lost, it took a minute.
  */
 const REF_ROUNDS_MAX = 3
 const REF_PAUSE_MS = 50
@@ -83,7 +83,7 @@ export class Heads {
     return answer
   }
 
-  /** An announcement came in: whoever waits should look. */
+  /** An announcement came in: waiting callers look again. */
   announce(number: number): void {
     this.#announcements++
     this.#announcedNumber = number

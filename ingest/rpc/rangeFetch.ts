@@ -23,7 +23,7 @@ export interface RangeFetchOptions {
   readonly batchBytesTarget: number
 }
 
-/** Failed requests for one range before its caller has to wait and start anew. */
+/** Failed requests for one range before its caller has to wait and start over. */
 const FAILURES_MAX = 6
 const retry: BackoffLimits = { baseMs: 50, maxMs: 2_000 }
 /** However politely endpoints ask us to wait, after this the lane is told, so that /status can say why nothing moves. */

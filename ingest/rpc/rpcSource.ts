@@ -138,7 +138,7 @@ class JsonRpcSource implements RpcSource {
   }
 
   waitForHead(after: number, timeoutMs: number, signal?: AbortSignal): Promise<void> {
-    // Only who waits for heads needs announcements; a verify or a backfill opens no socket.
+    // Only the head lane needs announcements; a verify or a backfill opens no socket.
     if (this.#sockets.length === 0) this.#openSockets()
     return this.#heads.waitForHead(after, timeoutMs, signal)
   }

@@ -1,5 +1,5 @@
 /**
- * Who made a secp256k1 signature. libsecp256k1 as WebAssembly: a recovery takes 0.25 ms, 2.6 ms in JavaScript; Node's
+ * The signer of a secp256k1 signature. libsecp256k1 as WebAssembly: a recovery takes 0.25 ms, 2.6 ms in JavaScript; Node's
  * OpenSSL cannot recover. The package's main entry would load all of its Bitcoin tools beside it: 45 MB instead of 13.
  */
 

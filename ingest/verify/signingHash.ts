@@ -57,7 +57,7 @@ function legacyFields(tx: RpcTransaction, fields: readonly RlpItem[]): readonly 
   return signature.chainId === null ? fields : [...fields, signature.chainId, '0x0', '0x0']
 }
 
-/** Who lets another account pay leaves the token to it, and signs only that there is one. */
+/** A sender whose fee another account pays leaves the token to it, and signs only that there is a payer. */
 function tempoFields(fields: readonly RlpItem[]): readonly RlpItem[] {
   return fields[feePayerAt] === null ? fields : fields.with(feeTokenAt, null).with(feePayerAt, '0x00')
 }

@@ -19,7 +19,7 @@ export function readAssertion(data: Buffer, challenge: string): Uint8Array | 'ot
 /** A hash, flags and a counter. Tempo admits no device that adds more behind them. */
 const authenticatorBytes = 37
 
-/** Of a signature (MAX_WEBAUTHN_SIGNATURE_LENGTH in tempo-primitives), less its four words. */
+/** Longest WebAuthn part of a signature: MAX_WEBAUTHN_SIGNATURE_LENGTH of tempo-primitives, less its four words. */
 const webAuthnBytesMax = 2_048 - 4 * 32
 
 function readChallenge(json: Buffer): string | null {

@@ -11,7 +11,7 @@ const pollMs = 25
 
 /**
  * Starts anvil detached: it gets neither our Ctrl-C nor our death. It runs quietly, so its log holds little more than
- * the reason of an end; each start begins the file anew, which bounds it.
+ * the reason of an end; each start empties the file, which bounds it.
  */
 export async function spawnAnvil(binary: string, flags: readonly string[], logFile: string): Promise<number> {
   const log = await open(logFile, 'w')

@@ -52,7 +52,7 @@ export class Answer {
   }
 
   /**
-   * Ends a failed answer. After the first byte the status cannot change any more: the error goes into the body, marked
+   * Ends a failed answer. After the first byte the status cannot change: the error goes into the body, marked
    * as the real server marks it, and the connection breaks, so that no client takes the rest for a full result.
    */
   fail(error: QueryError): void {

@@ -87,7 +87,7 @@ export class EmbeddedClickHouse {
     return this.#password
   }
 
-  /** A file in it can be read by `file(path, format)`; made anew at the start. */
+  /** A file in it can be read by `file(path, format)`; made again at the start. */
   get rowsFolder(): string {
     return this.#rowsFolder
   }

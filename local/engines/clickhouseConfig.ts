@@ -1,4 +1,4 @@
-/** The engine's configuration files, written anew at every start. */
+/** The engine's configuration files, written again at every start. */
 
 import { writeFileSync } from 'node:fs'
 import { totalmem } from 'node:os'

@@ -17,7 +17,7 @@ const port = parentPort ?? fail('clickhouseLane.ts runs as a worker thread only'
 const held = new HeldChunks()
 let wake: ((request: LaneRequest) => void) | undefined
 
-/** A session that nobody has used, for a reader who wishes what the last one wished: opening one costs 1.4 ms. */
+/** An unused session with the settings of the last reader, opened ahead: opening one costs 1.4 ms. */
 let spare: { readonly setup: string; readonly session: ChdbSession } | undefined
 /** A job that comes while a session is made ready waits for it. */
 let ready: Promise<void> = Promise.resolve()
@@ -41,7 +41,7 @@ async function run(job: LaneJob): Promise<void> {
   }
 }
 
-/** Only for readers, who ask alike. */
+/** Only for readers, whose settings are alike. */
 async function prepare({ readOnly, setup }: LaneJob): Promise<void> {
   dropSpare()
   if (!readOnly) return

@@ -52,7 +52,7 @@ export class Lanes {
     }
   }
 
-  /** Waits for what runs and ends the threads, which may hold sessions; nothing may be run any more. */
+  /** Waits for what runs and ends the threads, which may hold sessions; nothing may be run. */
   async close(): Promise<void> {
     await Promise.all([...this.#all].map((lane) => lane.close()))
   }
@@ -144,7 +144,7 @@ class Lane {
     }
   }
 
-  /** Waits until the engine has let go of a query nobody wants any more. */
+  /** Waits until the engine has let go of a query nobody wants. */
   async #drain(): Promise<void> {
     for (;;) {
       if (this.#unread.length === 0) this.#send({ type: 'cancel' })

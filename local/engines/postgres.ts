@@ -202,7 +202,7 @@ export class EmbeddedPostgres {
     return false
   }
 
-  /** On the same port as before, so that whoever holds the URL connects again; the first time on a free one. */
+  /** On the same port as before, so that holders of the URL connect again; the first time on a free one. */
   async #launch(): Promise<EngineProcess> {
     const port = this.#port === 0 ? await findFreePort() : this.#port
     const { postgres } = findPostgresBinaries(this.#dataDir)

@@ -1,4 +1,4 @@
-/** Reads an HTTP request of the ClickHouse interface: who asks, with which settings, for what. */
+/** Reads an HTTP request of the ClickHouse interface: login, settings, statement. */
 
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'

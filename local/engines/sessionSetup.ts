@@ -2,7 +2,7 @@
 
 import { queryError } from './queryError.ts'
 
-/** Who asks: the program itself, or somebody whose SQL the program passes on. */
+/** The login of a request: the program itself, or the reader whose SQL it passes on. */
 export type EngineUser = 'admin' | 'reader'
 
 /** The role of users.xml that the reader's sessions take. */

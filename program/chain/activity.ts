@@ -1,4 +1,4 @@
-/** What the lanes of a chain are doing, for /status and for whoever waits on them. Written by the lanes, read by anybody. */
+/** What the lanes of a chain are doing, for /status and for code that waits on them. Written by the lanes alone. */
 import type { FollowState } from '#ingest/lanes/follow.ts'
 import type { HistoryProgress } from '#ingest/lanes/progress.ts'
 

@@ -21,7 +21,7 @@ export interface ChainOptions {
   /** For what no event carries, such as tokens of genesis. */
   readonly callContracts: CallContracts
   readonly workerThreads: number
-  /** Who holds the writing lease: this installation, so that a restart takes it over at once. */
+  /** Holder of the writing lease: this installation, so that a restart takes it over at once. */
   readonly holder: string
   /** Percent of history that is read again from the node each day, besides what became final; absent audits nothing. */
   readonly auditPercentPerDay?: number
@@ -35,10 +35,10 @@ export interface ChainOptions {
 export interface ChainLimits {
   /** Fetched and decoded bytes in flight, head and history together: memory is flat whatever the length. */
   readonly inFlightBytesMax: number
-  /** Encoded batches waiting for ClickHouse; beyond it they are derived anew from the archive. */
+  /** Encoded batches waiting for ClickHouse; beyond it they are derived again from the archive. */
   readonly cacheBytesMax: number
   readonly batchBlocksMax: number
-  /** Ten minutes of a chain with two blocks a second: catching up takes longer than starting anew at the head. */
+  /** Ten minutes of a chain with two blocks a second: catching up takes longer than starting over at the head. */
   readonly sealGapBlocks: number
   readonly leaseMs: number
   /** Of so many transactions the sender of one is recovered before it is stored; the audit recovers all. */

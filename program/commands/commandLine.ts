@@ -43,7 +43,7 @@ const queryOptions = {
   snapshot: { type: 'boolean', description: 'The whole result whenever it changed, until interrupted.' },
 } as const
 
-/** Of a query whose rows were cut: neither success nor failure. */
+/** Exit code of a query whose rows were cut: neither success nor failure. */
 const CUT_EXIT_CODE = 3
 
 /** A command's code is loaded when it is asked for, so that a wrong setting is told at once. */
@@ -76,7 +76,7 @@ const subCommands = {
     run: command(async ({ config, runtime, stop }, args) => {
       const { printQuery } = await import('./query.ts')
       const unread = new AbortController()
-      // A stream nobody reads any more, as behind `| head`, is over.
+      // A stream nobody reads, as behind `| head`, is over.
       process.stdout.once('error', () => unread.abort())
       const streams = { rows: process.stdout, notes: process.stderr }
       const ending = AbortSignal.any([stop, unread.signal])

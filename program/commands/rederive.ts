@@ -1,4 +1,4 @@
-/** `millrace rederive`: makes derived rows anew from the raw archive in both stores, without a node. */
+/** `millrace rederive`: makes derived rows again from the raw archive in both stores, without a node. */
 
 import type { Runtime } from '#runtime.ts'
 import { databaseOf } from '#store/clickhouse/template.ts'

@@ -17,7 +17,7 @@ const settings: Readonly<Record<string, string>> = {
 const mark = 'MILLRACE_ALLOCATOR'
 
 /**
- * The settings are read when a process starts and never again, so the program starts itself anew in the same process (same id, same
+ * The settings are read when a process starts and never again, so the program starts itself again in the same process (same id, same
  * streams). An operator who sets anything of the allocator decides all of it; where a second start cannot be made, the program goes
  * on and takes more memory.
  */

@@ -27,7 +27,7 @@ import {
 } from './ReaderConnection.ts'
 import { RowBinaryDecoder } from './rowBinary.ts'
 
-/** Of a user that may only SELECT from the views (`chain_<id>_sql`). */
+/** Connection of a user that may only SELECT from the views (`chain_<id>_sql`). */
 export interface ClickHouseReaderOptions extends ReaderConnectionOptions {
   readonly clock: Clock
 }

@@ -158,7 +158,7 @@ function bytesText({ args: [value] }: Call): Compiled | undefined {
   return value?.type.scalar === 'bytes' ? { sql: hexText(value.sql), type: scalar('text') } : undefined
 }
 
-/** Of a week and longer the engine makes dates. */
+/** `date_trunc` as a time; for units of a week and longer the engine returns dates. */
 function truncatedTime({ args }: Call): Compiled {
   const printed = args.map(({ sql }) => sql).join(', ')
   return { sql: `toDateTime(date_trunc(${printed}), 'UTC')`, type: scalar('timestamp') }

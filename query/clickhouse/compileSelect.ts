@@ -137,7 +137,7 @@ function clause(word: string, expression: Expression | undefined, compiler: Comp
   return expression ? ` ${word} ${compiler.expression(expression, scope).sql}` : ''
 }
 
-/** Of a condition's parts, joined by AND and OR, only true matters too. */
+/** Marks a condition and its parts joined by AND and OR: for them NULL and false are the same. */
 function markConditions(compiler: Compiler, expression: Expression): void {
   compiler.conditions.add(expression)
   if (expression.kind === 'logic')

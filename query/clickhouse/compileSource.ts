@@ -86,7 +86,7 @@ function compileSource(compiler: Compiler, source: Source, terms: KeyTerms): Com
 
 const wholeTypes: ReadonlySet<string> = new Set(['bigint', 'numeric'])
 
-/** Of a view's whole numbers none is below zero (transform/tables.ts; `leg` is an int); of a signature's its type says it. */
+/** Type of a column. Whole numbers of views are never below zero (transform/tables.ts; `leg` is an int). */
 function columnType({ source }: BoundRelation, { name, type, width }: RelationColumn): ValueType {
   if (type === 'bytes' && width !== undefined) return { ...scalar(type), width }
   if (type === 'bytes') return source.kind === 'view' ? varyingBytes : scalar(type)
@@ -112,7 +112,7 @@ function relationSelect(compiler: Compiler, relation: BoundRelation, terms: read
   const { columns, source, blockColumn, ranges } = relation
   const isBounded = source.kind !== 'derived' && blockColumn !== null && ranges !== undefined
   const where = isBounded ? ` WHERE ${within(quoteName(blockColumn), ranges)}` : ''
-  // Of a decoded table the columns the query uses.
+  // A decoded table has the columns that the query uses.
   const listed = source.kind === 'decoded' ? '*' : columns.map((column) => quoteName(column.name)).join(', ')
   return `SELECT ${listed} FROM ${rowsSql(compiler, relation, terms)}${where}`
 }

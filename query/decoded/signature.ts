@@ -29,7 +29,7 @@ export interface Signature {
   readonly parameters: readonly SignatureParameter[]
   /** `Transfer(address,address,uint256)`. */
   readonly canonical: string
-  /** Of an event the hash of `canonical`, 32 bytes; of a function its first 4 bytes. */
+  /** Hash of `canonical`: 32 bytes for an event, the first 4 for a function. */
   readonly selector: `0x${string}`
   /** Whether it says which parameters are indexed: it begins with `event`, or one of them is. */
   readonly isDeclaration: boolean

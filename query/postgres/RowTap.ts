@@ -29,7 +29,7 @@ export function tapOf(client: object): RowTap {
 }
 
 export class RowTap {
-  /** Set by whoever reads rows, when the driver has told their description; without one rows go to the driver. */
+  /** Set by the reader of rows, when the driver has told their description; without one rows go to the driver. */
   sink: RowSink | undefined
   readonly #stream: ByteStream
   readonly #forward: (bytes: Buffer) => void

@@ -1,6 +1,6 @@
 /**
  * The role analysts' SQL runs under on Postgres: it may log in and read the views of the served chains, and nothing
- * else. Idempotent; run at every start, after the views were made (a view that is made anew has no grants).
+ * else. Idempotent; run at every start, after the views were made (a view that is made again has no grants).
  */
 
 import { MillraceError } from '#errors.ts'

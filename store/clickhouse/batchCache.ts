@@ -1,6 +1,6 @@
 /**
  * Encoded batches between their commit in Postgres and their insert into ClickHouse. Bounded by bytes: what does not fit
- * is forgotten and made anew from the raw archive, so the cache is speed, never truth.
+ * is forgotten and made again from the raw archive, so the cache is speed, never truth.
  */
 import type { BlockRange } from '#ingest/range.ts'
 import type { EncodedBatch } from '#transform/batch.ts'

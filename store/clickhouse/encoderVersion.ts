@@ -1,5 +1,5 @@
-/** Raised whenever the same block would be encoded to other bytes; what another version sent to ClickHouse is made anew. */
+/** Raised whenever the same block would be encoded to other bytes; what another version sent to ClickHouse is made again. */
 export const ENCODER_VERSION = 1
 
-/** In the journal, of a batch that was taken back: of no encoder, so that nobody finishes it and whoever comes next deletes it. */
+/** Encoder version of a withdrawn batch in the journal: none, so that no writer finishes the batch and the next one deletes it. */
 export const WITHDRAWN = 0

@@ -49,7 +49,7 @@ export async function deleteFenced(
   const isNewest = `(SELECT max(fence) FROM ${database}.fences) <= ${fence}`
   await clickhouse.command({
     query: `ALTER TABLE ${database}.${table} DELETE WHERE (${condition}) AND ${isNewest}`,
-    // Compared once, where the statement arrives, and not anew by every part and replica.
+    // Compared once, where the statement arrives, and not again by every part and replica.
     clickhouse_settings: { mutations_sync: '2', mutations_execute_subqueries_on_initiator: 1 },
   })
 }

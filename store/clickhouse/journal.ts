@@ -1,6 +1,6 @@
 /**
  * The journal of batches sent to ClickHouse, in Postgres. A batch's bounds and digests are committed here before a byte is
- * sent; an open one is finished as it stands, by whoever comes next, and never cut anew. A deduplication token alone is not
+ * sent; the next writer finishes an open one as it stands and never cuts it again. A deduplication token alone is not
  * exactly-once (measured: a retry cut differently gave 17,000 of 10,000 rows).
  */
 
@@ -52,7 +52,7 @@ export interface Journal {
   retry(entry: JournalEntry): Promise<JournalEntry>
   /** The batch is in ClickHouse, read back: it counts as covered in the same transaction. */
   written(entry: JournalEntry): Promise<void>
-  /** Gives up a batch whose rows were deleted: its blocks are cut anew. */
+  /** Gives up a batch whose rows were deleted: its blocks are cut again. */
   abandon(entry: JournalEntry): Promise<void>
   /** Whether a batch that holds a block of the range was begun. */
   holds(range: BlockRange): Promise<boolean>
@@ -205,7 +205,7 @@ async function mergeEntries(client: Queryable, table: string, { from, to }: Bloc
 
 /**
  * Forgets the batches that hold a block of `ranges`, whole, with the seals of their partitions: their rows are deleted when
- * the engine is next compared with the journal, and made anew from the archive.
+ * the engine is next compared with the journal, and made again from the archive.
  */
 export async function forgetBatches(
   client: Queryable,

@@ -22,11 +22,11 @@ const BATCH_BYTES_MAX = 96 * 1024 * 1024
 /** A smaller insert waits for more, because many small parts cost merges (16 tables every 500 ms: 11 % of a core). */
 const FLUSH_ROWS_MIN = 128_000
 const FLUSH_MS = 2_000
-/** Of a chunk that is being loaded more is coming: five inserts instead of nine, and no merges of them, cost the engine a quarter less. */
+/** While a chunk loads, an insert waits for this many rows: five inserts instead of nine cost the engine a quarter less. */
 const LOADING_ROWS_MIN = 256_000
-/** A node so slow that it gives fewer rows in this time. */
+/** While a chunk loads, an insert waits no longer than this for more rows. */
 const LOADING_MS = 10_000
-/** Blocks made anew from the archive at a time; fewer where they are large. */
+/** Blocks made again from the archive at a time; fewer where they are large. */
 const ARCHIVE_BLOCKS_MAX = 64
 const IDLE_MS = 250
 const RETRY_MS_MIN = 250
@@ -110,7 +110,7 @@ export class ClickHouseLane {
     return this.#ended || this.#state !== 'running'
   }
 
-  /** Nobody will make room in the cache any more. */
+  /** Nobody will make room in the cache. */
   #end(): void {
     this.#ended = true
     this.#options.cache.release()
@@ -226,7 +226,7 @@ export class ClickHouseLane {
     )
   }
 
-  /** Blocks that are not cached any more are made anew, several pieces to an insert. */
+  /** Blocks that are not cached are made again, several pieces to an insert. */
   async #writeFromArchive(gap: BlockRange): Promise<boolean> {
     const range = { from: gap.from, to: this.#nextCached(gap) - 1 }
     const isEnough = (rows: number, bytes: number) => rows >= FLUSH_ROWS_MIN || bytes >= BATCH_BYTES_MAX

@@ -21,7 +21,7 @@ export interface OpenLaneOptions
   extends Pick<ClickHouseLaneOptions, 'cache' | 'decode' | 'log' | 'onWritten'> {
   readonly postgres: Postgres
   readonly clickhouse: ClickHouseClient
-  /** Of an engine on this machine (ClickHouseTablesOptions); null where rows go through HTTP. */
+  /** Folder from which an engine on this machine reads rows (ClickHouseTablesOptions); null where rows go through HTTP. */
   readonly rowsFolder: string | null
   readonly chainId: number
   readonly lease: Pick<Lease, 'fence' | 'assertHeld'>

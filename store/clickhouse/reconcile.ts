@@ -1,7 +1,7 @@
 /**
  * Before the lane writes: does ClickHouse hold what the journal says, no more and no less? It holds more after Postgres was
  * restored from an older copy, and less after it lost parts itself. Counting is cheap and done at every start; only
- * when the counts differ is the content digested, and what does not agree is deleted and made anew from the archive.
+ * when the counts differ is the content digested, and what does not agree is deleted and made again from the archive.
  */
 import type { ClickHouseClient } from '@clickhouse/client'
 import { type BlockRange, parseMultirange, type RangeSet } from '#ingest/range.ts'
@@ -33,7 +33,7 @@ export interface ReconcileOptions {
 export interface Reconciliation {
   /** Rows of blocks the journal does not know were deleted: Postgres is older than ClickHouse. */
   readonly deletedBeyond: boolean
-  /** Partitions that did not hold what was sent, and are made anew. */
+  /** Partitions that did not hold what was sent, and are made again. */
   readonly forgotten: readonly BlockRange[]
 }
 
@@ -125,7 +125,7 @@ async function deleteBeyond(options: ReconcileOptions): Promise<boolean> {
   return any
 }
 
-/** Partitions of which another version of the encoder sent something: it is made anew by this one. */
+/** Partitions of which another version of the encoder sent something: it is made again by this one. */
 async function outdatedPartitions({
   postgres,
   schema,

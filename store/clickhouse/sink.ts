@@ -48,7 +48,7 @@ export class ClickHouseSink {
     await this.#write(entry, batches)
   }
 
-  /** Finishes a batch that was begun before: same bounds, same rows, made anew from the raw archive. */
+  /** Finishes a batch that was begun before: same bounds, same rows, made again from the raw archive. */
   async resume(entry: JournalEntry, batches: readonly EncodedBatch[]): Promise<void> {
     if (JSON.stringify(expectedOf(batches)) !== JSON.stringify(sorted(entry.tables)))
       throw new BatchUnwritableError(entry.range, 'the archive gives other rows than the journal recorded')
@@ -61,7 +61,7 @@ export class ClickHouseSink {
     this.#options.failpoint('clickhouse.withdrawn')
   }
 
-  /** Gives up a batch that was withdrawn or begun by another encoder: what it left is deleted, its blocks are cut anew. */
+  /** Gives up a batch that was withdrawn or begun by another encoder: what it left is deleted, its blocks are cut again. */
   async abandon(entry: JournalEntry): Promise<void> {
     await this.#endInserts(entry)
     await this.#deleteRange(entry)

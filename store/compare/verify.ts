@@ -195,7 +195,7 @@ async function derivesSameRows(options: VerifyOptions, batch: EncodedBatch, bloc
           .length === 0,
     )
   } catch {
-    // A payload that cannot be unpacked or parsed any more is a difference too, whatever it failed with.
+    // A payload that cannot be unpacked or parsed is a difference too, whatever it failed with.
     return false
   }
 }

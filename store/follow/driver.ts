@@ -128,7 +128,7 @@ export class FollowerDriver {
     return true
   }
 
-  /** Away for longer than the log keeps commits: what was taken back meanwhile cannot be known any more. */
+  /** Away for longer than the log keeps commits: what was taken back meanwhile cannot be known. */
   async #hasLostItsPlace({ seq }: FollowerState, lane: LaneState): Promise<boolean> {
     const { postgres, schema } = this.#options
     return seq < lane.seq && !(await holdsCommitsAfter(postgres.pool, schema, seq))

@@ -34,7 +34,7 @@ export interface Completion {
 export interface BlockFollower {
   /** Name of its coverage; also the prefix of its tables. */
   readonly name: string
-  /** Raised when its rules change; the rows of another version are dropped and made anew. */
+  /** Raised when its rules change; the rows of another version are dropped and made again. */
   readonly version: number
   /** Projections it reads, other followers among them; it takes in a block that all of them cover from the start on. */
   readonly needs: readonly string[]
@@ -85,7 +85,7 @@ export async function readFollower(
   return row ? { seq: row.seq, completed: row.completed, coverage: parseMultirange(row.blocks) } : null
 }
 
-/** Forgets where every follower stands: each begins anew, from what is held here. */
+/** Forgets where every follower stands: each starts over, from what is held here. */
 export async function forgetFollowers(client: Queryable, schema: string): Promise<void> {
   const table = (of: string) => `${quoteIdentifier(schema)}.${of}`
   await client.query(

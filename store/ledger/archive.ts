@@ -82,7 +82,7 @@ export async function readArchivedTxs(
   )
 }
 
-/** Of a page of transactions (lists/preparedPage.ts): each row's part; null where it is the part of the row before. */
+/** Column of a page of transactions (lists/preparedPage.ts): each row's part; null where it is the part of the row before. */
 export function archivedPartColumn(schema: string): string {
   const part = `page.idx / ${txsPerPart}`
   return `CASE WHEN (lag(page.block_num) OVER neighbours, lag(${part}) OVER neighbours) = (page.block_num, ${part}) THEN NULL

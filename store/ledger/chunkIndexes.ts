@@ -8,7 +8,7 @@ import { keyColumns, partitionName } from './partitions.ts'
 
 /**
  * Indexes built at the same time, each on a connection of its own, also of one table. Building is nearly all CPU, and the
- * server's own parallel workers are started anew for every index, which small ones do not repay. Two chunks may be at it,
+ * server's own parallel workers are started again for every index, which small ones do not repay. Two chunks may be at it,
  * and the lanes need connections too.
  */
 const BUILT_AT_ONCE = 2

@@ -30,7 +30,7 @@ interface CommitRow {
 const COMMITS_MAX = 100
 
 /**
- * Commits the log keeps: some three days of a chain with two blocks a second, 150 MB. Who was away for longer begins anew:
+ * Commits the log keeps: some three days of a chain with two blocks a second, 150 MB. A reader away for longer starts over:
  * a stream is told that its place is lost, a follower makes its rows again.
  */
 export const COMMITS_KEPT = 500_000

@@ -21,7 +21,7 @@ import {
 } from './lane.ts'
 import { attachDetached, chunkBlocks, createDetached, dropDetached, partitionName } from './partitions.ts'
 
-/** Rows of a chunk have no index on their block until it is complete: all of them are looked at. */
+/** Longest revert of a chunk: until it is complete, its rows have no index on their block, and all of them are read. */
 const REVERT_TIMEOUT = '1h'
 
 interface ChunkRow {

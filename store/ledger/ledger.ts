@@ -86,7 +86,7 @@ export async function historyTarget(
   return { from: startBlock, to: (lane?.fromBlock ?? startBlock) - 1 }
 }
 
-/** Who leads: the Postgres database and its history of commits. */
+/** The leader: the Postgres database and its history of commits. */
 export interface LedgerIdentity {
   readonly storeUuid: string
   readonly ledgerId: string

@@ -67,7 +67,7 @@ const keyedFromStart: ReadonlySet<TableName> = new Set(['raw'])
 /**
  * Makes a chunk's detached tables. The bounds are a check from the start, which costs a comparison per row and saves ATTACH a
  * scan of the table. That no row comes twice is seen to by the chunk's tip, which moves in the transaction of its rows.
- * Vacuum leaves them alone until they are attached: it would sample rows anew as the table grows, and an index waits a second
+ * Vacuum leaves them alone until they are attached: it would sample rows again as the table grows, and an index waits a second
  * for a vacuum under way before that gives up.
  */
 export async function createDetached(

@@ -7,7 +7,7 @@ import { type ProjectionName, projectionNames } from '#transform/tables.ts'
 import { quoteIdentifier } from '../sql.ts'
 import { type Queryable, readCoverages, type StoreName } from './lane.ts'
 
-/** A projection whose rows have to be made anew. */
+/** A projection whose rows have to be made again. */
 export interface OutdatedProjection {
   readonly name: ProjectionName
   /** Blocks held whose rows are not of this program's version. */

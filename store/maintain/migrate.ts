@@ -78,7 +78,7 @@ async function assertNobodyWrites(
 
 /**
  * Creates or brings up to date one chain's ClickHouse database. What was applied is recorded there, beside the data, so
- * that a wiped engine starts anew. ClickHouse has no transactions: each file is one statement that may run twice.
+ * that a wiped engine starts over. ClickHouse has no transactions: each file is one statement that may run twice.
  */
 export async function migrateClickHouse(
   clickhouse: ClickHouseClient,

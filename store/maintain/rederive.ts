@@ -1,5 +1,5 @@
 /**
- * Makes derived rows anew from the raw archive, without a node: after the rules of a projection changed, or a new one came.
+ * Makes derived rows again from the raw archive, without a node: after the rules of a projection changed, or a new one came.
  * Postgres first, piece by piece, each piece one transaction with its coverage, so that it goes on where it was stopped;
  * then ClickHouse as a whole. Nobody writes the chain meanwhile.
  */
@@ -71,7 +71,7 @@ export function outdateAll({
 }
 
 /**
- * Makes every row of an outdated projection anew in Postgres, and empties ClickHouse, whose lane then fills it from the
+ * Makes every row of an outdated projection again in Postgres, and empties ClickHouse, whose lane then fills it from the
  * archive. Returns what was outdated. @throws FencedOutError, ArchiveGapError, the signal's reason
  */
 export async function rederiveRows(
@@ -129,7 +129,7 @@ async function begin({ postgres, clickhouse, schema, database, fence }: Rederive
     await clickhouse.command({ query: `TRUNCATE TABLE ${database}.${name}` })
 }
 
-/** What chunks have loaded so far. It is in no coverage yet, and so made anew by every run. */
+/** What chunks have loaded so far. It is in no coverage yet, and so made again by every run. */
 async function chunkPieces({ pool }: Postgres, schema: string): Promise<Piece[]> {
   const chunks = await readChunks(pool, schema)
   return chunks.flatMap(({ range: { from }, tip }) =>

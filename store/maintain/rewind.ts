@@ -88,7 +88,7 @@ async function takeBackCommits(
   }
 }
 
-/** Below its first block the lane begins anew above `to`; what is missing below that is history. */
+/** Below its first block the lane starts over above `to`; what is missing below that is history. */
 async function moveLane(
   client: Queryable,
   { schema, to, startBlock }: RewindOptions,
@@ -105,7 +105,7 @@ async function moveLane(
   )
 }
 
-/** Chunks that reach above `to` are loaded anew, up to it. */
+/** Chunks that reach above `to` are loaded again, up to it. */
 async function dropChunks(client: Queryable, schema: string, to: number): Promise<void> {
   const chunks = await client.query<{ from_block: number }>(
     `DELETE FROM ${quoteIdentifier(schema)}.chunks WHERE to_block > $1 RETURNING from_block`,

@@ -49,7 +49,7 @@ export function listBalances(
   })
 }
 
-/** Who holds a token, largest first. @throws BlockNotReachedError, GenesisIncompleteError */
+/** Holders of a token, largest first. @throws BlockNotReachedError, GenesisIncompleteError */
 export function listHolders(
   chain: FollowedChain,
   token: string,

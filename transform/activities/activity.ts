@@ -63,7 +63,7 @@ export interface Movement {
   readonly kind: 'transfer' | 'mint' | 'burn' | 'burnBlocked'
   readonly token: Address
   readonly from: Address
-  /** Who got the tokens in the end: behind a virtual address, its master. */
+  /** Account that got the tokens in the end: behind a virtual address, its master. */
   readonly to: Address
   readonly amount: bigint
   /** Of the log that tells most about it: TransferWithMemo, Mint and Burn before Transfer. */
@@ -79,7 +79,7 @@ export interface Finding {
   /** Of the log the activity is named after. */
   readonly logIndex: number
   readonly data: ActivityData
-  /** Of an event the operator declared. */
+  /** Arguments of an event that the operator declared. */
   readonly args?: Readonly<Record<string, JsonValue>>
   /** As in the log; the text, or the service it names, is the reader's to find. */
   readonly memo?: Hash | null

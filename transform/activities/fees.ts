@@ -1,4 +1,4 @@
-/** Who pays and takes fees in which token, and what validators get of them. */
+/** Payers and takers of fees, their tokens, and what validators get. */
 
 import { rebalanceSwap } from '../events/feeAmm.ts'
 import * as feeManager from '../events/feeManager.ts'

@@ -28,7 +28,7 @@ const nothingKnown: ActivityKnowledge = { quoteTokenOf: () => null }
 /**
  * The activities of a transaction in the feed of `viewer`; a transaction's own feed is that of its sender.
  *
- * Who sent it or paid its fee sees one headline, and keys created or revoked beside a transfer. Everyone else sees what
+ * Its sender and its fee payer see one headline, and keys created or revoked beside a transfer. Everyone else sees what
  * happened to them: their swap, else each movement of their tokens, else the headline. Empty when there are no logs.
  */
 export function listActivities(

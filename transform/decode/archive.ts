@@ -106,7 +106,7 @@ export function readArchivedBlock(number: number, parts: readonly Uint8Array[]):
   }
 }
 
-/** Answers as the bytes a source would have fetched (RawRange), so that deriving anew runs the code of ingest. */
+/** Answers as the bytes a source would have fetched (RawRange), so that deriving again runs the code of ingest. */
 export function archiveToRange(answers: readonly BlockAnswer[]): Uint8Array<ArrayBuffer> {
   const items = answers.flatMap(({ block, receipts }, k) => [
     { jsonrpc: '2.0', id: 2 * k, result: block },

@@ -1,4 +1,4 @@
-/** Who validates, and where they can be reached. */
+/** Validators, and where they can be reached. */
 
 import { validatorConfigAddress } from '../addresses.ts'
 import { defineEvent } from './event.ts'

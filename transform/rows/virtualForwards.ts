@@ -47,7 +47,7 @@ const touchesVirtual = (log: LogContent): boolean =>
 
 const virtualMiddleWord = 0xfdfdfdfd
 
-/** Of a log that was scanned, four of the ten bytes are looked at first, instead of making its texts. */
+/** Whether a log can touch a virtual address: of a scanned log, four of the ten bytes are compared before its texts are made. */
 function mayTouchVirtual(log: LogContent): boolean {
   if (!(log instanceof ScannedLog)) return touchesVirtual(log)
   const { view } = log.bytes

@@ -69,7 +69,7 @@ const nameOf = (type: string): string =>
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join('')
 
-/** Of an event that the operator declared for a contract. */
+/** Activity of an event that the operator declared for a contract. */
 const declared = s.named('DeclaredActivity', {
   type: s.text({ pattern: declaredType.source, examples: ['shop:Sold'] }),
   title: s.text(),

@@ -21,7 +21,7 @@ export interface Balance {
   readonly feeEligible: boolean | undefined
 }
 
-/** Of a contract that moves amounts and does not say what it is called. */
+/** Name of a contract that moves amounts and does not say what it is called. */
 const unnamed: TokenName = {
   name: '',
   symbol: '',

@@ -1,5 +1,5 @@
 /**
- * Who acts on the dev chain: anvil's ten funded accounts in fixed roles, and wallets with every kind of signature.
+ * The accounts that act on the dev chain: anvil's ten funded accounts in fixed roles, and wallets with every kind of signature.
  */
 import { pbkdf2Sync } from 'node:crypto'
 import { keccak256, stringToHex } from 'viem'

@@ -128,7 +128,7 @@ async function revert({ client, schema }: FollowerTransaction, fromBlock: number
      FROM net WHERE t.token = net.token`,
     [fromBlock],
   )
-  // Of a token first seen in these blocks nothing is left; one of genesis is as before its first transfer.
+  // A token first seen in these blocks loses its totals; a token of genesis keeps those of before its first transfer.
   await client.query(
     `UPDATE ${s}.token_totals SET first_block = NULL, first_log_idx = NULL, first_transfer_at = NULL
      WHERE first_block >= $1`,

@@ -17,7 +17,7 @@ const checkpointsProjection = { name: 'balance_checkpoints', version: 1 } as con
 const CHECKPOINT_BLOCKS = 512
 /** Checkpoints of one commit: bounds its rows, how long it runs, and its memory (four of dense blocks held 323 MB). */
 const CHECKPOINTS_AT_ONCE = 1
-/** Of a sort: those of so many blocks, dense ones, stay in memory. */
+/** Memory of one sort: the rows of a checkpoint's blocks fit, also of dense ones. */
 const WORK_MEMORY = '32MB'
 
 /** `checkpointBlocks`: blocks between two checkpoints; tests have fewer blocks than usual. */
@@ -32,7 +32,7 @@ export function checkpointsFollower(checkpointBlocks: number = CHECKPOINT_BLOCKS
     },
     apply: (transaction, range) => apply(transaction, range, checkpointBlocks),
     revert: async ({ client, schema }, fromBlock) => {
-      // The span that the block is in is written anew when it ends.
+      // The span that the block is in is written again when it ends.
       const kept = await findLast(client, schema, fromBlock - 1)
       for (const table of tablesOf(schema))
         await client.query(`DELETE FROM ${table} WHERE block_num > $1`, [kept])

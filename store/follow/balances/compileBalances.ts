@@ -127,7 +127,7 @@ function stateSql(
   parameters: Parameters,
 ): string {
   const at = parameters.add(checkpoint)
-  // Of a holder every token is looked up: `balances` has a row for each that it ever had.
+  // Every token of a holder is looked up: `balances` has a row for each that it ever had.
   if ('holder' in of)
     return `SELECT holder, token, ${balanceAtSql(schema, at, 'held.token', 'held.holder')} AS balance
       FROM ${relationOf(schema, 'balances')} AS held WHERE holder = ${address}`

@@ -197,7 +197,7 @@ export class TipRevertedError extends MillraceError {
   }
 }
 
-/** A node gave no answer about a token's balances: it may not hold the state of the block any more, or not yet. */
+/** A node gave no answer about a token's balances: it may not hold the state of the block, or not yet. */
 export class GenesisUnreadableError extends MillraceError {
   override readonly name = 'GenesisUnreadableError'
   readonly code = 'genesis_unreadable'

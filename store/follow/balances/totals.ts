@@ -18,7 +18,7 @@ export interface TokenTotals {
   readonly lastTransferAtSeconds: number | null
 }
 
-/** Of a token that never moved and that nobody holds. */
+/** Totals of a token that never moved and that nobody holds. */
 export const noTotals: TokenTotals = {
   holderCount: 0,
   totalSupply: 0n,

@@ -15,8 +15,8 @@ export interface TokenAt {
 
 /**
  * In the order asked; null where nothing tells. The last change before the log decides, else what the token was created with.
- * Of a token of genesis the node tells only what it is quoted in now: if that changed ever, it was pathUSD before, as all of
- * them are quoted.
+ * For a token of genesis the node tells only today's quote token. Where it ever changed, it was pathUSD before, which all of
+ * them are quoted in.
  */
 export async function readQuoteTokens(
   client: Queryable,

@@ -24,7 +24,7 @@ export interface PageQuery extends ListQuery {
 }
 
 export interface PageStatement {
-  /** Of a statement worth keeping prepared. */
+  /** Name of a statement worth keeping prepared. */
   readonly name?: string
   readonly text: string
   readonly values: readonly unknown[]

@@ -73,7 +73,7 @@ function placesOf(
   return `${logs} UNION ${deposits}`
 }
 
-/** Who paid, and in what, stands in `txs`; empty where nobody asks. Both sides of a merge have to begin at the page. */
+/** Payer and fee token stand in `txs`; empty where no filter asks. Both sides of a merge have to begin at the page. */
 function paidTransactions(
   schema: string,
   { feePayer, feeToken }: TokenTransactionFilters,
