@@ -19,6 +19,7 @@ export function nodeReader(source: RpcSource): NodeReader {
       const answers = await askContracts(contractCalls(source), questions, 'latest', signal)
       return answers.map((answer) => (typeof answer === 'bigint' ? answer : null))
     },
+    ask: (questions, signal) => askContracts(contractCalls(source), questions, 'latest', signal),
   }
 }
 

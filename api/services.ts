@@ -4,6 +4,7 @@ import type { Address, ChainId, Hash } from '#primitives.ts'
 import type { DecodedTable } from '#query/decoded/decodedTable.ts'
 import type { ParityStatus } from '#store/compare/ParityWatch.ts'
 import type { TableParity } from '#store/compare/parity.ts'
+import type { ContractQuestion } from '#store/follow/askContracts.ts'
 import type { ChainState } from '#store/ledger/chainState.ts'
 import type { Postgres } from '#store/postgres.ts'
 import type { Activity } from '#transform/activities/activity.ts'
@@ -48,6 +49,11 @@ export interface NodeReader {
     tokens: readonly Address[],
     signal: AbortSignal,
   ): Promise<readonly (bigint | null)[]>
+  /**
+   * What contracts answer at the node's newest block, in the order asked; null where one gave no answer that fits.
+   * @throws a MillraceError with remedy `retry` when no node answers
+   */
+  ask(questions: readonly ContractQuestion[], signal: AbortSignal): Promise<readonly unknown[]>
 }
 
 /** What people call a token, and what its amounts mean. */

@@ -7,6 +7,8 @@ const classes = {
   feed: 'private, max-age=10, stale-while-revalidate=30',
   /** What is final: a mined transaction, its receipt, its activities. */
   mined: 'private, max-age=86400, stale-while-revalidate=604800',
+  /** What will never change: a range of final blocks. */
+  settled: 'private, max-age=31536000, immutable',
   /** Token metadata. */
   metadata: 'max-age=60, stale-while-revalidate=300',
   /** Holders and balances. */

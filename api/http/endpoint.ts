@@ -133,11 +133,13 @@ export function endpoint<
     readonly response: Response
     readonly read: (call: Call<Path, Filters, Include, Chain>, services: Services) => Promise<Row> | Row
     readonly present: (row: Row, call: Call<Path, Filters, Include, Chain>) => s.Static<Response>
+    /** Response headers of an answer. Stands after `read`. */
+    readonly headers?: (row: Row) => Readonly<Record<string, string>>
     /** Stands after `read` where it depends on the row. */
     readonly cache: CacheClass | ((row: Row) => CacheClass)
   },
 ): Endpoint<Services> {
-  const { response, read, present, cache } = definition
+  const { response, read, present, cache, headers = () => ({}) } = definition
   return {
     ...describe('GET', definition),
     body: null,
@@ -146,7 +148,7 @@ export function endpoint<
       const call = callOf<Path, Filters, Include, Chain>(request)
       const row = await read(call, services)
       const cacheClass = typeof cache === 'function' ? cache(row) : cache
-      return { kind: 'json', value: present(row, call), cache: cacheClass, headers: {} }
+      return { kind: 'json', value: present(row, call), cache: cacheClass, headers: headers(row) }
     },
   }
 }

@@ -43,6 +43,8 @@ interface ListDefinition<
   readonly item: Item
   /** Members of the envelope's `meta` beside the total: optional properties. */
   readonly meta?: Meta
+  /** Members of the envelope that always say the same. */
+  readonly fixed?: Readonly<Record<string, boolean>>
   /** Limits and modes; default: those of chain data lists. */
   readonly pages?: PageRules
   /** Default `feed`. */
@@ -86,7 +88,7 @@ export function listEndpoint<
     produces: {
       kind: 'json',
       status: 200,
-      schema: envelope(item, meta ?? {}, definition.include ?? []),
+      schema: envelope(item, meta ?? {}, definition.include ?? [], definition.fixed ?? {}),
       description: 'One page, newest first unless `order` says otherwise.',
     },
     check: (query, isGiven) => {
@@ -105,6 +107,7 @@ export function listEndpoint<
       const body = {
         data: result.rows.map((row) => present(row, call.include, call)),
         nextCursor: nextCursor(result, start, scope, rules, request.paging),
+        ...definition.fixed,
         ...metaOf(result, start),
       }
       return { kind: 'json', value: body, cache, headers: headersOf(result) } satisfies JsonAnswer
@@ -177,7 +180,12 @@ function headersOf(result: ListResult<unknown>): Record<string, string> {
   }
 }
 
-function envelope(item: s.TSchema, meta: s.TProperties, include: readonly string[]): s.TSchema {
+function envelope(
+  item: s.TSchema,
+  meta: s.TProperties,
+  include: readonly string[],
+  fixed: Readonly<Record<string, boolean>>,
+): s.TSchema {
   const total = include.includes('totalCount') && {
     totalCount: s.optional(
       s.integer({ minimum: 0, description: 'Rows that match; a lower bound when capped.' }),
@@ -193,6 +201,7 @@ function envelope(item: s.TSchema, meta: s.TProperties, include: readonly string
     data: s.array(item),
     nextCursor: s.nullable(s.text({ description: 'Pass back verbatim; null is the end of the list.' })),
     meta: s.optional(s.object({ ...meta, ...total, cursorReset })),
+    ...Object.fromEntries(Object.keys(fixed).map((name) => [name, s.boolean()])),
   })
 }
 

@@ -2,6 +2,14 @@
 import type { Endpoint } from '../http/endpoint.ts'
 import { listAddressActivitiesEndpoint, listTransactionActivitiesEndpoint } from './activities.ts'
 import { listBlocksEndpoint, readBlockEndpoint } from './blocks.ts'
+import { readCandlesEndpoint } from './exchange/candles.ts'
+import { readDepthEndpoint } from './exchange/depth.ts'
+import { listOrderFillsEndpoint, listOrdersEndpoint, readOrderEndpoint } from './exchange/orders.ts'
+import { listPairsEndpoint, readPairEndpoint } from './exchange/pairs.ts'
+import { listSwapsEndpoint } from './exchange/swaps.ts'
+import { readFeedAssetEndpoint } from './feed/assets.ts'
+import { listFeedEventsEndpoint, readLatestFeedBlockEndpoint } from './feed/events.ts'
+import { listFeedPairsEndpoint, readFeedPairEndpoint } from './feed/pairs.ts'
 import { postIndexerQueryEndpoint, queryIndexerEndpoint } from './indexer/indexer.ts'
 import { type ParityServices, readIndexerDigestEndpoint } from './indexer/indexerDigest.ts'
 import { explainIndexerQueryEndpoint } from './indexer/indexerExplain.ts'
@@ -49,6 +57,19 @@ export const endpoints: readonly Endpoint<RouteServices>[] = [
   listReceiptsEndpoint,
   readReceiptEndpoint,
   listTransfersEndpoint,
+  listPairsEndpoint,
+  readPairEndpoint,
+  readCandlesEndpoint,
+  readDepthEndpoint,
+  listOrdersEndpoint,
+  readOrderEndpoint,
+  listOrderFillsEndpoint,
+  listSwapsEndpoint,
+  readLatestFeedBlockEndpoint,
+  listFeedEventsEndpoint,
+  listFeedPairsEndpoint,
+  readFeedPairEndpoint,
+  readFeedAssetEndpoint,
   queryIndexerEndpoint,
   postIndexerQueryEndpoint,
   explainIndexerQueryEndpoint,

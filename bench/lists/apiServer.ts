@@ -39,7 +39,12 @@ serve(async ({ databaseUrl, chainId: number, connectionsMax }) => {
   })
   await state.refresh()
   void state.follow(clock, signal)
-  const node = { transaction: async () => null, receipt: async () => null, balances: async () => [] }
+  const node = {
+    transaction: async () => null,
+    receipt: async () => null,
+    balances: async () => [],
+    ask: async () => [],
+  }
   const declared = { tables: [], activities: [] }
   const chains: TokenServices['chains'] = new Map([
     [id, { chainId: id, kind: 'tempo', postgres, state, node, declared }],

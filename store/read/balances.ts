@@ -17,7 +17,8 @@ import { assertGenesisKnown, genesisUnknownSql, readTotalsAt } from '../follow/b
 import { type FollowedChain, readFollowed, readFollowedRows } from '../follow/readFollowed.ts'
 import type { Queryable } from '../ledger/lane.ts'
 import { relationOf, toBytes, toHex } from '../sql.ts'
-import { type PageRequest, passedOf, reorgOf, type WalkPage } from './lists/read.ts'
+import { pinOf } from './lists/pinned.ts'
+import type { PageRequest, WalkPage } from './lists/read.ts'
 
 /** An address (a token, or a holder) with its balance, in the token's smallest unit. */
 export interface BalanceRow {
@@ -145,19 +146,16 @@ function readAtMoment(
   const { schema, finalized } = chain.state
   return readFollowed(chain, [balancesProjection], page.signal, async (client, tip) => {
     await assertGenesisKnown(client, schema, of)
-    const reorg = await reorgOfPinned({ client, schema }, page)
     const [balance, address, pinned = tip] = page.position ?? []
-    // The walk goes on at the newest block of its own that is left.
-    const left = reorg.reorgedFrom === undefined ? Number(pinned) : reorg.reorgedFrom - 1
-    const block = atBlock ?? Math.min(Number(pinned), left, tip)
+    const pin = { pinned: Number(pinned), atBlock, tip }
+    const { block, marks } = await pinOf({ client, schema, finalized }, page, pin)
     const moment = await findMoment(client, schema, { block, tip, ranked: 'token' in of })
     const position = address === undefined ? undefined : { balance: `${balance}`, address: `${address}` }
     const { limit, offset } = page
     const asked = compileBalances(schema, of, moment, { limit: limit + 1, offset, position })
     return {
       ...cut(await readRows(client, asked), limit, block),
-      ...(await passedOf({ client, schema, finalized }, block)),
-      ...reorg,
+      ...marks,
       ...(page.wantTotal && (await count({ client, moment, tip }))),
     }
   })
@@ -168,16 +166,6 @@ function cut(found: readonly BalanceRow[], limit: number, block: number): Pick<B
   const rows = found.slice(0, limit)
   const last = rows.at(-1)
   return { rows, next: found.length > limit && last ? [`${last.balance}`, last.address, block] : null }
-}
-
-/** Where the chain changed below the block the walk is pinned to; nowhere if that block has come back since. */
-async function reorgOfPinned(
-  source: { readonly client: Queryable; readonly schema: string },
-  page: Pick<PageRequest, 'passed'>,
-): Promise<{ reorgedFrom?: number }> {
-  if (!page.passed) return {}
-  const now = await passedOf({ ...source, finalized: -1 }, page.passed.number)
-  return now.passed?.hash === page.passed.hash ? {} : reorgOf(source, page)
 }
 
 async function readRows(

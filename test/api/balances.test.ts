@@ -344,6 +344,7 @@ describeWithShared('balances', () => {
       transaction: async () => null,
       receipt: async () => null,
       balances: async (_holder, asked) => asked.map((token) => told.get(token) ?? null),
+      ask: async (questions) => questions.map(() => null),
     })
     await other.append(batches.slice(0, 30))
     clock.waits = false

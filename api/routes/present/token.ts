@@ -20,10 +20,9 @@ export const tokenSummarySchema = s.named('TokenSummary', {
 
 export type TokenSummary = s.Static<typeof tokenSummarySchema>
 
-/** An amount of a token; what is known of the token is beside it. */
-export const tokenAmountSchema = s.named('TokenAmount', {
+/** A token, and what is known of it. */
+export const tokenReferenceSchema = s.named('TokenReference', {
   address: s.address,
-  amount: s.amount,
   name: s.optional(s.text()),
   symbol: s.optional(s.text()),
   currency: s.optional(currency),
@@ -32,9 +31,20 @@ export const tokenAmountSchema = s.named('TokenAmount', {
   logoUri: s.optional(s.text()),
 })
 
+/** An amount of a token; what is known of the token is beside it. */
+export const tokenAmountSchema = s.named('TokenAmount', {
+  ...tokenReferenceSchema.properties,
+  amount: s.amount,
+})
+
 export function presentTokenSummary(address: string, token: TokenName): TokenSummary {
   return { id: address, address, ...fieldsOf(token) }
 }
+
+export const presentTokenReference = (
+  address: string,
+  token: TokenName | undefined,
+): s.Static<typeof tokenReferenceSchema> => ({ address, ...(token && fieldsOf(token)) })
 
 export function presentTokenAmount(
   address: string,

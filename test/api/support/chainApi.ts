@@ -78,6 +78,7 @@ export async function openChainApi(options: ChainApiOptions = {}): Promise<Chain
     transaction: async (hash: string) => nodeAnswers.get(hash) ?? null,
     receipt: async (hash: string) => nodeReceipts.get(hash) ?? null,
     balances: async (_holder: string, tokens: readonly string[]) => tokens.map(() => null),
+    ask: async (questions: readonly unknown[]) => questions.map(() => null),
   }
   const shutdown = new AbortController()
   const { clock } = systemRuntime()

@@ -1,0 +1,104 @@
+/** GET /v1/exchange/pairs/{base}/depth. */
+import { type Depth, type LevelRow, readDepth } from '#store/read/exchange/depth.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { ApiError } from '../../http/errors.ts'
+import * as p from '../../http/parameter.ts'
+import * as s from '../../http/schema.ts'
+import { readsOf } from '../../services.ts'
+import {
+  type Names,
+  pairTokensSchema,
+  presentPairTokens,
+  presentPrice,
+  priceSchema,
+} from '../present/exchange.ts'
+import { atBlock, tokenChainOf } from '../tokens/tokens.ts'
+import { isBehind, readNodeDepth } from './nodeBook.ts'
+import { base, type ExchangeServices, readNames } from './services.ts'
+
+const levelSchema = s.named('DepthLevel', {
+  id: s.text(),
+  tick: s.integer(),
+  price: priceSchema,
+  size: s.amount,
+  cumulativeSize: s.amount,
+})
+
+interface ShownDepth {
+  readonly depth: Depth
+  readonly names: Names
+  readonly isFromNode: boolean
+}
+
+const LEVELS_MAX = 200
+const LEVELS_DEFAULT = 50
+
+export const readDepthEndpoint = endpoint({
+  path: '/v1/exchange/pairs/{base}/depth',
+  summary: 'What rests at each price of a pair, best prices first.',
+  description:
+    'Sizes are in base tokens. Exact after the newest block, or after `atBlock`. While the order book is not ready the answer comes from the node, with `svc-source: node`.',
+  params: { base },
+  filters: {
+    levels: p.withDefault(p.described(p.integer(1, LEVELS_MAX), 'Prices of each side.'), LEVELS_DEFAULT),
+    atBlock,
+  },
+  include: ['tokens'],
+  response: s.named('Depth', {
+    base: pairTokensSchema.properties.base,
+    quote: pairTokensSchema.properties.quote,
+    bids: s.array(levelSchema),
+    asks: s.array(levelSchema),
+  }),
+  errors: ['pair_not_found', 'block_not_reached', 'projection_incomplete', 'coverage_incomplete'],
+  read: async (call, services: ExchangeServices): Promise<ShownDepth> => {
+    const { chainId, path, filters, signal } = call
+    const { depth, isFromNode } = await readOrAsk(services, chainId, path.base, filters, signal)
+    if (!depth) throw new ApiError('pair_not_found')
+    return { depth, names: await readNames(services, call, [depth.pair]), isFromNode }
+  },
+  present: ({ depth: { pair, bids, asks }, names }: ShownDepth) => {
+    const { base, quote } = presentPairTokens(pair, names)
+    return {
+      base,
+      quote,
+      bids: presentLevels(bids, `${pair.key}-bid`),
+      asks: presentLevels(asks, `${pair.key}-ask`),
+    }
+  },
+  headers: ({ isFromNode }) => (isFromNode ? { 'svc-source': 'node' } : {}),
+  cache: 'feed',
+})
+
+async function readOrAsk(
+  services: ExchangeServices,
+  chainId: Parameters<typeof readsOf>[1],
+  base: Parameters<typeof readDepth>[1],
+  filters: Parameters<typeof readDepth>[2],
+  signal: AbortSignal,
+): Promise<Pick<ShownDepth, 'isFromNode'> & { readonly depth: Depth | null }> {
+  const chain = tokenChainOf(services, chainId)
+  try {
+    return { depth: await readDepth(chain, base, filters, signal), isFromNode: false }
+  } catch (error) {
+    if (!isBehind(error) || filters.atBlock !== undefined) throw error
+    return {
+      depth: await readNodeDepth(readsOf(services, chainId).node, base, filters.levels, signal),
+      isFromNode: true,
+    }
+  }
+}
+
+function presentLevels(levels: readonly LevelRow[], id: string): s.Static<typeof levelSchema>[] {
+  let cumulative = 0n
+  return levels.map(({ tick, size }) => {
+    cumulative += size
+    return {
+      id: `${id}-${tick}`,
+      tick,
+      price: presentPrice(tick),
+      size: `${size}`,
+      cumulativeSize: `${cumulative}`,
+    }
+  })
+}

@@ -1,0 +1,118 @@
+/** GET /feed/{chainId}/latest-block and /feed/{chainId}/events. */
+import { formatUnits, getAddress } from 'viem/utils'
+import { type FeedRange, readFeedFills, readFeedMark } from '#store/read/exchange/feed.ts'
+import type { FillRow } from '#store/read/exchange/fills.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { ApiError } from '../../http/errors.ts'
+import * as p from '../../http/parameter.ts'
+import * as s from '../../http/schema.ts'
+import type { ExchangeServices } from '../exchange/services.ts'
+import { tokenChainOf } from '../tokens/tokens.ts'
+import { checksummed, scaled } from './assets.ts'
+
+const blockSchema = s.object({ blockNumber: s.count, blockTimestamp: s.count })
+
+export const readLatestFeedBlockEndpoint = endpoint({
+  path: '/feed/{chainId}/latest-block',
+  summary: 'The newest block that events are told up to.',
+  description: 'It is final, and all events up to it are known.',
+  chain: 'path',
+  response: s.object({ block: blockSchema }),
+  errors: ['projection_incomplete', 'coverage_incomplete'],
+  read: ({ chainId, signal }, services: ExchangeServices) =>
+    readFeedMark(tokenChainOf(services, chainId), signal),
+  present: ({ number, timestampSeconds }) => ({
+    block: { blockNumber: number, blockTimestamp: timestampSeconds },
+  }),
+  cache: 'page',
+})
+
+const eventSchema = s.named('FeedEvent', {
+  block: blockSchema,
+  eventType: s.literal('swap'),
+  txnId: s.hash,
+  txnIndex: s.count,
+  eventIndex: s.count,
+  maker: checksummed,
+  pairId: s.hash,
+  asset0In: s.optional(scaled),
+  asset1In: s.optional(scaled),
+  asset0Out: s.optional(scaled),
+  asset1Out: s.optional(scaled),
+  priceNative: scaled,
+  reserves: s.object({ asset0: scaled, asset1: scaled }),
+})
+
+/** Blocks from the first to the last of one answer. */
+const SPAN_MAX = 10_000
+const SPAN_DEFAULT = 1_000
+
+interface RangeFilters {
+  readonly fromBlock?: number | undefined
+  readonly toBlock?: number | undefined
+}
+
+export const listFeedEventsEndpoint = endpoint({
+  path: '/feed/{chainId}/events',
+  summary: 'Swaps of a range of final blocks, for aggregators: one event for each fill.',
+  description:
+    'Both bounds are inclusive, at most 10,000 blocks apart. A range once told never changes. `maker` is the account that swapped; `reserves` are what the open orders of the pair hold after the fill. A range above the latest block is a 400 that names it, never a short list.',
+  filters: {
+    fromBlock: p.described(p.blockNumber, 'First block. Default: 1,000 before the last one.'),
+    toBlock: p.described(p.blockNumber, 'Last block. Default: the latest block.'),
+  },
+  chain: 'path',
+  response: s.object({ events: s.array(eventSchema) }),
+  errors: ['range_invalid', 'projection_incomplete', 'coverage_incomplete'],
+  read: async ({ chainId, filters, signal }, services: ExchangeServices) => ({
+    fills: await readFeedFills(tokenChainOf(services, chainId), (mark) => rangeOf(filters, mark), signal),
+    isWhole: filters.fromBlock !== undefined && filters.toBlock !== undefined,
+  }),
+  present: ({ fills }) => ({ events: fills.map(presentEvent) }),
+  cache: ({ isWhole }) => (isWhole ? 'settled' : 'page'),
+})
+
+/** @throws ApiError query_invalid for blocks that are not told yet or too many, range_invalid for a reversed range */
+function rangeOf({ fromBlock, toBlock }: RangeFilters, mark: number): FeedRange {
+  const to = toBlock ?? mark
+  if (to > mark) throw refused('toBlock', `the latest block is ${mark}`)
+  const from = fromBlock ?? Math.max(0, to - SPAN_DEFAULT)
+  if (from > to) {
+    const message =
+      toBlock === undefined
+        ? `\`fromBlock\` lies after the latest block, ${mark}`
+        : '`fromBlock` lies after `toBlock`'
+    throw new ApiError('range_invalid', `${message}.`, {
+      details: [{ path: ['query', 'fromBlock'], message }],
+    })
+  }
+  if (to - from > SPAN_MAX) throw refused('fromBlock', `at most ${SPAN_MAX} blocks before \`toBlock\``)
+  return { from, to }
+}
+
+const refused = (name: string, message: string): ApiError =>
+  new ApiError('query_invalid', `\`${name}\`: ${message}.`, { details: [{ path: ['query', name], message }] })
+
+/** Of every TIP-20 token, and nothing else is traded. */
+const DECIMALS = 6
+/** Ticks are hundred-thousandths. */
+const PRICE_DECIMALS = 5
+const PRICE_SCALE = 100_000n
+
+function presentEvent(fill: FillRow): s.Static<typeof eventSchema> {
+  const [base, quote] = [scale(fill.amount), scale(fill.quoteAmount)]
+  return {
+    block: { blockNumber: fill.blockNumber, blockTimestamp: fill.timestampSeconds },
+    eventType: 'swap',
+    txnId: fill.txHash,
+    txnIndex: fill.txIndex,
+    eventIndex: fill.txLogIndex,
+    maker: getAddress(fill.taker),
+    pairId: fill.pair.key,
+    ...(fill.isBid ? { asset0In: base, asset1Out: quote } : { asset1In: quote, asset0Out: base }),
+    priceNative: formatUnits(PRICE_SCALE + BigInt(fill.tick), PRICE_DECIMALS),
+    reserves: { asset0: scale(fill.reserve0), asset1: scale(fill.reserve1) },
+  }
+}
+
+const scale = (amount: bigint): string => formatUnits(amount, DECIMALS)

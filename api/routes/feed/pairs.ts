@@ -1,0 +1,113 @@
+/** GET /feed/{chainId}/pairs and /feed/{chainId}/pairs/{pairId}. */
+import { formatUnits, getAddress } from 'viem/utils'
+import type { ChainId } from '#primitives.ts'
+import type { PairRow } from '#store/read/exchange/exchangeChain.ts'
+import { findFeedPair, listFeedPairs } from '#store/read/exchange/feed.ts'
+import type { TokenRow } from '#store/read/tokens.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { ApiError } from '../../http/errors.ts'
+import * as p from '../../http/parameter.ts'
+import * as s from '../../http/schema.ts'
+import type { ExchangeServices } from '../exchange/services.ts'
+import { tokenChainOf } from '../tokens/tokens.ts'
+import { checksummed, feedTokenSchema, presentFeedToken, readFeedTokens, scaled } from './assets.ts'
+
+const dexKey = 'tempo-stablecoin-dex'
+
+const feedPairSchema = s.named('FeedPair', {
+  id: s.hash,
+  dexKey: s.text({ description: `\`${dexKey}\`.` }),
+  asset0Id: checksummed,
+  asset1Id: checksummed,
+  token0: feedTokenSchema,
+  token1: feedTokenSchema,
+  reserve0: scaled,
+  reserve1: scaled,
+  createdAtBlockNumber: s.count,
+  createdAtBlockTimestamp: s.count,
+  createdAtTxnId: s.hash,
+})
+
+interface ShownPair {
+  readonly row: PairRow
+  readonly base: TokenRow
+  readonly quote: TokenRow
+}
+
+function presentFeedPair({ row, base, quote }: ShownPair): s.Static<typeof feedPairSchema> {
+  return {
+    id: row.key,
+    dexKey,
+    asset0Id: getAddress(row.base),
+    asset1Id: getAddress(row.quote),
+    token0: presentFeedToken(base),
+    token1: presentFeedToken(quote),
+    reserve0: formatUnits(row.reserve0, base.decimals),
+    reserve1: formatUnits(row.reserve1, quote.decimals),
+    createdAtBlockNumber: row.blockNumber,
+    createdAtBlockTimestamp: row.timestampSeconds,
+    createdAtTxnId: row.txHash,
+  }
+}
+
+const PAIRS_MAX = 500
+const PAIRS_DEFAULT = 50
+
+const assets =
+  '`asset0` is the base token, `asset1` what it is quoted in; reserves are what open asks and bids hold after the newest final block.'
+
+export const listFeedPairsEndpoint = endpoint({
+  path: '/feed/{chainId}/pairs',
+  summary: 'Pairs of the exchange for aggregators, newest first.',
+  description: assets,
+  filters: { limit: p.withDefault(p.described(p.integer(1, PAIRS_MAX), 'Pairs.'), PAIRS_DEFAULT) },
+  chain: 'path',
+  response: s.object({ pairs: s.array(feedPairSchema) }),
+  errors: ['projection_incomplete', 'coverage_incomplete'],
+  read: async ({ chainId, filters, signal }, services: ExchangeServices) => {
+    const rows = await listFeedPairs(tokenChainOf(services, chainId), filters.limit, signal)
+    return withTokens(services, chainId, rows, signal)
+  },
+  present: (pairs) => ({ pairs: pairs.map(presentFeedPair) }),
+  cache: 'feed',
+})
+
+const pairId = p.described(
+  p.transactionHash,
+  'Key of the pair: 0x and 64 hex characters, in any case.',
+  'pair_id_invalid',
+)
+
+export const readFeedPairEndpoint = endpoint({
+  path: '/feed/{chainId}/pairs/{pairId}',
+  summary: 'A pair of the exchange, for aggregators.',
+  description: assets,
+  params: { pairId },
+  chain: 'path',
+  response: s.object({ pair: feedPairSchema }),
+  errors: ['not_found', 'projection_incomplete', 'coverage_incomplete'],
+  read: async ({ chainId, path, signal }, services: ExchangeServices): Promise<ShownPair> => {
+    const row = await findFeedPair(tokenChainOf(services, chainId), path.pairId, signal)
+    const [pair] = row ? await withTokens(services, chainId, [row], signal) : []
+    if (!pair) throw new ApiError('not_found', 'No such pair.')
+    return pair
+  },
+  present: (pair) => ({ pair: presentFeedPair(pair) }),
+  cache: 'feed',
+})
+
+/** @throws ApiError upstream_error where nothing tells a pair's token: a list without it would be believed */
+async function withTokens(
+  services: ExchangeServices,
+  chainId: ChainId,
+  rows: readonly PairRow[],
+  signal: AbortSignal,
+): Promise<readonly ShownPair[]> {
+  const tokens = rows.flatMap(({ base, quote }) => [base, quote])
+  const found = await readFeedTokens(services, chainId, tokens, signal)
+  return rows.map((row) => {
+    const [base, quote] = [found.get(row.base), found.get(row.quote)]
+    if (base && quote) return { row, base, quote }
+    throw new ApiError('upstream_error', `Nothing tells the tokens of pair ${row.key}.`)
+  })
+}
