@@ -69,6 +69,7 @@ export async function createServer<Services>(options: ServerOptions<Services>): 
 
   app.decorateRequest('startedMs', 0)
   app.decorateRequest('streams', false)
+  app.decorateRequest('identified', null)
   readOnlyJson(app)
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply, log))
   app.setNotFoundHandler((request, reply) => sendError(unrouted(request, table), request, reply, log))
@@ -77,8 +78,8 @@ export async function createServer<Services>(options: ServerOptions<Services>): 
   app.addHook('onRequest', (request, reply, done) => {
     request.startedMs = clock.monotonic()
     answering.set(request.raw.socket, reply.raw)
-    reply.headers({ 'svc-request-id': request.id, ...fixedHeaders })
-    done(refusal(request))
+    reply.headers({ 'svc-request-id': request.id, ...fixedHeaders, ...access.headers })
+    done(refusal(request) ?? access.enter?.(request.headers))
   })
   app.addHook('onSend', (request, reply, payload, done) => {
     if (shutdown.aborted) reply.header('connection', 'close')
@@ -91,7 +92,7 @@ export async function createServer<Services>(options: ServerOptions<Services>): 
     route.onSend = [route.onSend ?? [], tagEncoding].flat()
   })
   app.addHook('onResponse', (request, reply, done) => {
-    observe(request, reply, options)
+    observe(request, reply, options, access)
     done()
   })
 
@@ -242,11 +243,15 @@ function observe(
   request: FastifyRequest,
   reply: FastifyReply,
   { clock, log }: Pick<ServerOptions<never>, 'clock' | 'log'>,
+  access: Access,
 ): void {
   const { template: route = 'unmatched' } = request.routeOptions.config
   const { statusCode: status } = reply
   const seconds = (clock.monotonic() - request.startedMs) / 1000
   if (!request.streams) metrics.httpSeconds.labels(route, `${status}`).observe(seconds)
+  const { identified } = request
+  if (identified)
+    access.answered?.(identified.caller, identified.rule, { route, status, durationMs: seconds * 1000 })
   // The pattern, never the URL: a query string can hold a key.
   log.debug({ requestId: request.id, method: request.method, route, status, seconds }, 'answered')
 }

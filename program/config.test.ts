@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { fileDefaults, readAccessFile } from '#api/access/settings.ts'
 import { SettingError } from '#errors.ts'
 import { type Config, chooseChain, readConfig, settings, usualWorkerThreads } from './config.ts'
 
@@ -42,11 +43,49 @@ test('nothing set is one local chain on embedded engines, on loopback', () => {
     alarms: null,
     auditPercentPerDay: 1,
     secretKeys: [],
+    access: {
+      ...fileDefaults,
+      mode: 'open',
+      isOpenToAll: false,
+      reason: expect.any(String),
+      publicUrl: null,
+    },
+    trustedProxies: [],
     logLevel: 'info',
     workerThreads: usualWorkerThreads(availableParallelism()),
     failpoints: '',
   })
   expect(readConfig({ PORT: ' ', RPC_URL: '' })).toEqual(readConfig({}))
+})
+
+test.each<[string, Record<string, string>, 'open' | 'guarded']>([
+  ['nothing is set', {}, 'open'],
+  ['HOST is another form of loopback', { HOST: '::1' }, 'open'],
+  ['HOST is not loopback', { HOST: '0.0.0.0' }, 'guarded'],
+  ['PUBLIC_URL is set', { PUBLIC_URL: 'https://data.example.com' }, 'guarded'],
+  ['TRUSTED_PROXIES is set', { TRUSTED_PROXIES: '10.0.0.1, ::1' }, 'guarded'],
+  ['it is asked for', { ACCESS: 'guarded' }, 'guarded'],
+  ['it is opened in spite of HOST', { HOST: '0.0.0.0', ACCESS: 'open' }, 'open'],
+])('access where %s', (_what, env, mode) => {
+  expect(readConfig(env).access.mode).toBe(mode)
+})
+
+test('the file of access holds quotas, sign-up and scopes, and nothing else', () => {
+  const read = (content: unknown) => readAccessFile('access.json', JSON.stringify(content))
+  expect(read({})).toEqual(fileDefaults)
+  expect(read({ quotas: { address: 5 }, signUp: 'open', issuableScopes: ['webhooks:read'] })).toMatchObject({
+    quotas: { key: 100, organization: 1_000, address: 5, person: 60 },
+    signUp: 'open',
+    issuableScopes: expect.arrayContaining(['data:read', 'webhooks:read']),
+  })
+  for (const wrong of [
+    [],
+    { quota: {} },
+    { quotas: { adress: 5 } },
+    { quotas: { key: 0 } },
+    { issuableScopes: ['*'] },
+  ])
+    expect(() => read(wrong), JSON.stringify(wrong)).toThrow(/ACCESS_FILE/)
 })
 
 test('two threads decode where more than two cores are, else one, or as many as are asked for', () => {
@@ -69,6 +108,11 @@ test.each([
   ['ALARM_URL', 'ftp://secret-key.example'],
   ['ALARM_SECRET', 'whsec_c2VjcmV0LWtleQ=='],
   ['SECRET_KEY', 'c2VjcmV0LWtleQ=='],
+  ['ACCESS', 'closed'],
+  ['PUBLIC_URL', 'https://secret-key.example/path'],
+  ['PUBLIC_URL', 'data.example.com'],
+  ['TRUSTED_PROXIES', '10.0.0.0/33'],
+  ['ACCESS_FILE', '/nowhere/access.json'],
   ['AUDIT_PERCENT', '101'],
   ['CLICKHOUSE_URL', 'tcp://secret-key@host:9000'],
   ['START_BLOCK', '-1'],

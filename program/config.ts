@@ -5,10 +5,12 @@
 
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import type { AccessSettings } from '#api/access/settings.ts'
 import type { DeclaredContract, DeclaredEvent } from '#api/operator/declaredContracts.ts'
 import { messageOf, SettingError } from '#errors.ts'
 import { isRecord } from '#primitives.ts'
 import { KEY_BYTES } from '#store/app/sealing.ts'
+import { readAccess } from './access/settings.ts'
 
 /** Of the local chain where nothing names another. */
 export const LOCAL_CHAIN_ID = 4217
@@ -51,6 +53,9 @@ export interface Config {
   readonly auditPercentPerDay: number | null
   /** Keys that wrap the secrets kept in Postgres, the newest first; none leaves the choice to the program. */
   readonly secretKeys: readonly Uint8Array[]
+  readonly access: AccessSettings
+  /** Proxies whose X-Forwarded-For is believed: addresses and CIDR ranges. */
+  readonly trustedProxies: readonly string[]
   readonly logLevel: LogLevel
   /** Worker threads that verify, decode and encode; shared by all chains. */
   readonly workerThreads: number
@@ -130,6 +135,27 @@ export const settings: readonly Setting[] = [
       'Signs what is posted to ALARM_URL (Standard Webhooks): `whsec_` and the base64 of 24 to 64 random bytes.',
   },
   {
+    name: 'ACCESS',
+    fallback: '',
+    meaning:
+      '`guarded` asks for keys and counts requests, `open` lets everybody in; unset is open to this machine alone where HOST is loopback and neither PUBLIC_URL nor TRUSTED_PROXIES is set, else guarded.',
+  },
+  {
+    name: 'PUBLIC_URL',
+    fallback: '',
+    meaning: 'Where people reach the service, for sign-in and its cookie: https://data.example.com.',
+  },
+  {
+    name: 'TRUSTED_PROXIES',
+    fallback: '',
+    meaning: 'Addresses or CIDR ranges, comma separated, of proxies whose X-Forwarded-For is believed.',
+  },
+  {
+    name: 'ACCESS_FILE',
+    fallback: '',
+    meaning: 'JSON file with quotas, sign-up and the scopes people may give to keys.',
+  },
+  {
     name: 'SECRET_KEY',
     fallback: '',
     meaning:
@@ -184,6 +210,7 @@ export function readConfig(env: Environment): Config {
     attributions: read('ATTRIBUTIONS') || null,
     alarms: readAlarms(read),
     secretKeys: readSecretKeys(read('SECRET_KEY')),
+    ...readAccess(read),
     auditPercentPerDay:
       read('AUDIT_PERCENT') === 'off' ? null : integer('AUDIT_PERCENT', read('AUDIT_PERCENT'), 0, 100),
     logLevel: oneOf('LOG_LEVEL', read('LOG_LEVEL'), logLevels),

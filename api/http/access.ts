@@ -1,42 +1,80 @@
 /**
- * Callers and their rights: the toolkit's side of keys, sessions, quotas and payment. The server is given one
- * `Access`; without one everybody is anonymous and nothing is counted.
+ * The port of access: whose request it is and whether it may be answered. The toolkit calls it (route.ts); `api/access`
+ * fills it with keys, sessions and quotas. A server that is given none lets everybody in, uncounted.
+ *
+ * What an endpoint reads from it is `call.caller`: `owner` (whose resource it makes or reads), `userId` (the person, for
+ * roles), `scopes`, `environment`. What it declares is an `AccessRule`, and `units` where one request counts as many.
  */
 import type { IncomingHttpHeaders } from 'node:http'
+import type { ApiError } from './errors.ts'
 
-/** The caller of an operation. */
+/** To whom a resource belongs: a project, or the account that paid for it. */
+export type Owner =
+  | { readonly kind: 'project'; readonly orgId: string; readonly projectId: string }
+  | { readonly kind: 'payer'; readonly address: `0x${string}` }
+
+/** The owner as one text, for columns and keys of caches. */
+export const ownerId = (owner: Owner): string => (owner.kind === 'project' ? owner.projectId : owner.address)
+
+export type Role = 'member' | 'admin' | 'owner'
+
+/** Whether a role includes another's rights. */
+export const includesRole = (held: Role, needed: Role): boolean => ranks[held] >= ranks[needed]
+
+const ranks = { member: 1, admin: 2, owner: 3 } as const
+
+/** The side that asks. */
 export interface Caller {
-  /** Stable id of the key, session or `anonymous`; never the credential itself. */
+  /** Stable id of the key, person or network address, never the credential: what is shared fairly goes by it. */
   readonly id: string
-  readonly kind: 'anonymous' | 'key' | 'session'
+  /** `operator`: the person at the machine of a service that is open to its own machine only. */
+  readonly kind: 'anonymous' | 'key' | 'session' | 'operator'
   /** A sandbox caller gets testnet where it names no chain, and never mainnet. */
   readonly environment: 'production' | 'sandbox'
-  readonly orgId?: string
-  readonly projectId?: string
+  /** Null for anonymous callers and for sessions, which name their organization in the path. */
+  readonly owner: Owner | null
+  /** The person behind a session, and the operator; null for keys. */
+  readonly userId: string | null
+  /** `*` stands for all. */
   readonly scopes: ReadonlySet<string>
+  /** Chains it may ask; null for all. */
+  readonly chains: ReadonlySet<number> | null
+  /** May see what only the operator of the service should: failures, names of nodes, metrics. */
+  readonly isOperator: boolean
 }
 
 /** What an operation demands of its caller. */
 export interface AccessRule {
-  /** Callers admitted: anybody, a key or session with `scope`, or a signed-in person. */
-  readonly who: 'anyone' | 'key' | 'session'
+  /** `key`: a key or a session; `session`: a person; `operator`: the operator, or a key with `*`. */
+  readonly who: 'anyone' | 'key' | 'session' | 'operator'
   /** Quota and key scope, as RateLimit-Scope names it; null is neither counted nor limited. */
   readonly scope: string | null
   /** Over quota it can be paid for (402); elsewhere it is 429. */
   readonly payable: boolean
+  /** Credentials are not even read, so that nothing wrong with them, or with their store, keeps the answer back. */
+  readonly ignoresCredentials?: true
 }
 
 /** Chain data: open to all, counted, payable. */
 export const dataRead: AccessRule = { who: 'anyone', scope: 'data:read', payable: true }
 
-/** Health, metrics and documents: open to all, not counted. */
-export const open: AccessRule = { who: 'anyone', scope: null, payable: false }
+/** Health and documents: open to all, not counted. */
+export const open: AccessRule = { who: 'anyone', scope: null, payable: false, ignoresCredentials: true }
+
+/** Open to all, and tells the operator more. */
+export const recognised: AccessRule = { who: 'anyone', scope: null, payable: false }
+
+/** For the operator alone. */
+export const operatorOnly: AccessRule = { who: 'operator', scope: null, payable: false }
+
+/** What a person does with organizations, projects and keys. */
+export const management: AccessRule = { who: 'session', scope: 'management', payable: false }
 
 /** The parts of a request that access is decided by. */
 export interface AccessRequest {
   readonly headers: IncomingHttpHeaders
-  /** The `key` query parameter, which is accepted although URLs get logged. */
-  readonly queryKey: string | undefined
+  /** The `key` query parameter, which is accepted although URLs get logged; several texts where it is repeated. */
+  readonly queryKey: string | readonly string[] | undefined
   /** The peer, or what the trusted proxy says it is. */
   readonly remoteAddress: string
   readonly method: string
@@ -55,19 +93,42 @@ export type Admission =
       readonly contentType: string
     }
 
-/** Finds the caller and decides whether it may call. Refusals are ApiErrors: 401, 403, 429. */
+/** What became of an admitted request, for accounts of usage. */
+export interface Answered {
+  /** OpenAPI template of the path. */
+  readonly route: string
+  readonly status: number
+  readonly durationMs: number
+}
+
+/** Decides whose request it is and whether it is answered. Refusals are ApiErrors: 401, 403, 429. */
 export interface Access {
+  /** Looks at every request first, whatever its path: what may not come in at all. */
+  readonly enter?: (headers: IncomingHttpHeaders) => ApiError | undefined
+  /** Headers on every response. */
+  readonly headers?: Readonly<Record<string, string>>
   /** Called before parameters are read, because a sandbox key changes the default chain. */
   identify(request: AccessRequest, rule: AccessRule): Promise<Caller> | Caller
-  /** Called once the request is known to be valid, so that nobody pays for a typing error. */
-  admit(caller: Caller, request: AccessRequest, rule: AccessRule): Promise<Admission> | Admission
+  /** Called once the request is known to be valid, so that nobody pays for a typing error. `units`: what it counts as. */
+  admit(
+    caller: Caller,
+    request: AccessRequest,
+    rule: AccessRule,
+    units: number,
+  ): Promise<Admission> | Admission
+  /** Called when an identified request was answered. */
+  readonly answered?: (caller: Caller, rule: AccessRule, answered: Answered) => void
 }
 
 export const anonymous: Caller = {
   id: 'anonymous',
   kind: 'anonymous',
   environment: 'production',
+  owner: null,
+  userId: null,
   scopes: new Set(),
+  chains: null,
+  isOperator: true,
 }
 
 const admitted: Admission = { kind: 'admitted', headers: {} }

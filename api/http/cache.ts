@@ -48,7 +48,7 @@ export function tagged(request: FastifyRequest, reply: FastifyReply, payload: un
   return request.method === 'HEAD' ? '' : null
 }
 
-/** What the client already has costs it nothing, and neither does being asked to pay. */
+/** A 304 and a payment challenge say nothing of quotas, though a 304 is counted like any answer. */
 export function withoutQuota(reply: FastifyReply): void {
   for (const name of Object.keys(reply.getHeaders())) if (/^ratelimit-/i.test(name)) reply.removeHeader(name)
 }

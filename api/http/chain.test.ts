@@ -3,8 +3,8 @@ import { chainId } from '#primitives.ts'
 import { chainParameter, selectChain } from './chain.ts'
 
 const [mainnet, testnet, local] = [chainId(4217), chainId(42431), chainId(31337)]
-const person = { environment: 'production' } as const
-const sandbox = { environment: 'sandbox' } as const
+const person = { environment: 'production', chains: null } as const
+const sandbox = { environment: 'sandbox', chains: null } as const
 
 test.each([
   ['mainnet', 4217],
@@ -41,4 +41,11 @@ test('a chain that is not served is refused with the list of those that are', ()
 test('a sandbox key reaches mainnet neither by name nor by default', () => {
   expect(() => selectChain(mainnet, [mainnet, testnet], sandbox)).toThrow(/sandbox/)
   expect(() => selectChain(undefined, [mainnet], sandbox)).toThrow(/needed/)
+})
+
+test('a key that is limited to chains reaches no other, and means its only one', () => {
+  const limited = { environment: 'production', chains: new Set([31337]) } as const
+  expect(selectChain(undefined, [mainnet, local], limited)).toBe(local)
+  expect(selectChain(local, [mainnet, local], limited)).toBe(local)
+  expect(() => selectChain(mainnet, [mainnet, local], limited)).toThrow(/does not reach chain 4217/)
 })

@@ -27,6 +27,8 @@ export const chainParameter = parameter<ChainId>({
 /** The caller, as far as the choice of a chain depends on it. */
 export interface ChainCaller {
   readonly environment: 'production' | 'sandbox'
+  /** Chains a key is limited to; null for all. */
+  readonly chains: ReadonlySet<number> | null
 }
 
 /**
@@ -41,10 +43,13 @@ export function selectChain(
   path: Problem['path'] = ['query', 'chainId'],
 ): ChainId {
   const sandbox = caller.environment === 'sandbox'
-  if (asked === undefined) return defaultChain(served, sandbox, path)
+  const reached = served.filter((id) => caller.chains?.has(id) ?? true)
+  if (asked === undefined) return defaultChain(reached, sandbox, path)
   if (asked === mainnet && sandbox) {
     throw new ApiError('api_key_forbidden', 'A sandbox key does not reach mainnet.')
   }
+  if (caller.chains?.has(asked) === false)
+    throw new ApiError('api_key_forbidden', `The API key does not reach chain ${asked}.`)
   if (!served.includes(asked)) throw unsupported(`Chain ${asked} is not served here.`, served, path)
   return asked
 }

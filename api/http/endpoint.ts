@@ -67,6 +67,8 @@ export interface Definition<
   readonly errors?: readonly ErrorCode[]
   readonly chain?: Chain
   readonly access?: AccessRule
+  /** What a request with this body counts as in quotas. Default: one. */
+  readonly units?: (body: unknown) => number
   /** Milliseconds; null for none. */
   readonly deadlineMs?: number | null
   /**
@@ -106,6 +108,7 @@ export interface Endpoint<in Services> {
   readonly errors: readonly ErrorCode[]
   readonly chain: ChainPlace
   readonly access: AccessRule
+  readonly units: (body: unknown) => number
   readonly deadlineMs: number | null
   /** Requests for the same URL that are under way together get one answer: it depends on nothing else of them. */
   readonly shared: boolean
@@ -236,6 +239,7 @@ export function describe<
     errors: definition.errors ?? [],
     chain,
     access: definition.access ?? dataRead,
+    units: definition.units ?? (() => 1),
     deadlineMs: definition.deadlineMs === undefined ? deadlineMsDefault : definition.deadlineMs,
     shared: false,
     errorFields: {},

@@ -272,10 +272,18 @@ function schemesOf(endpoints: readonly Endpoint<never>[]): Json {
 }
 
 function security({ access }: Endpoint<never>): readonly Json[] {
-  if (access.scope === null) return [{}]
-  if (access.who === 'session') return [{ session: [] }, { bearer: [] }]
   const keys = [{ apiKey: [] }, { bearer: [] }, { queryKey: [] }]
-  return access.who === 'anyone' ? [{}, ...keys] : keys
+  const session = { session: [] }
+  switch (access.who) {
+    case 'session':
+      return [session, { bearer: [] }]
+    case 'operator':
+      return keys
+    case 'key':
+      return [...keys, session]
+    case 'anyone':
+      return access.scope === null ? [{}] : [{}, ...keys, session]
+  }
 }
 
 /** The schema with its named parts moved to the components. */

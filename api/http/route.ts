@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { BlockNumber, ChainId } from '#primitives.ts'
 import type { Clock } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
-import type { Access, AccessRequest, Caller } from './access.ts'
+import type { Access, AccessRequest, AccessRule, Caller } from './access.ts'
 import type { JsonAnswer, RawAnswer, WrittenAnswer } from './answer.ts'
 import { cacheControl, entityTag, withoutQuota } from './cache.ts'
 import { selectChain } from './chain.ts'
@@ -30,6 +30,8 @@ declare module 'fastify' {
     startedMs: number
     /** A live stream lasts as long as its client; its duration says nothing about us. */
     streams: boolean
+    /** Null until access has told whose request it is. */
+    identified: { readonly caller: Caller; readonly rule: AccessRule } | null
   }
 }
 
@@ -89,6 +91,7 @@ async function answerOf<Services>(
   const { key, ...rawQuery } = request.query as RawQuery
   const asking = accessRequestOf(request, key)
   const caller = await context.access.identify(asking, endpoint.access)
+  request.identified = { caller, rule: endpoint.access }
 
   const path = parsePath(request.params as Record<string, string>, endpoint.pathParameters)
   const query = parseQuery(withLegacyChain(rawQuery), endpoint.queryParameters)
@@ -96,7 +99,7 @@ async function answerOf<Services>(
   checkBody(request.body)
   const chainId = chainOf(endpoint, path, query, context.chains, caller)
 
-  const admission = await context.access.admit(caller, asking, endpoint.access)
+  const admission = await context.access.admit(caller, asking, endpoint.access, endpoint.units(request.body))
   reply.headers(admission.headers)
   if (admission.kind === 'challenged') {
     withoutQuota(reply)
@@ -145,6 +148,8 @@ function send<Services>(
   deadline: Deadline,
 ): FastifyReply | Promise<FastifyReply> {
   reply.headers(answer.headers ?? {})
+  // One URL, another chain for a sandbox key: a shared cache must tell them apart.
+  if (endpoint.chain !== 'none') reply.header('vary', 'authorization, svc-api-key')
   switch (answer.kind) {
     case 'json': {
       const status = endpoint.produces.kind === 'json' ? endpoint.produces.status : 200
@@ -208,7 +213,7 @@ async function stream<Services>(
 
 function accessRequestOf(request: FastifyRequest, key: RawQuery[string] | undefined): AccessRequest {
   const { headers, method, ip, url } = request
-  return { headers, method, url, remoteAddress: ip, queryKey: typeof key === 'string' ? key : undefined }
+  return { headers, method, url, remoteAddress: ip, queryKey: key }
 }
 
 const jsonType = 'application/json; charset=utf-8'

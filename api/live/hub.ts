@@ -9,7 +9,7 @@ import { Slots } from '#query/slots.ts'
 import { UserQueryError } from '#query/UserQueryError.ts'
 import type { Clock } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
-import type { Caller } from '../http/access.ts'
+import { anonymous, type Caller } from '../http/access.ts'
 import { ApiError } from '../http/errors.ts'
 import type { EventStream } from '../http/sse.ts'
 import type { ChainReads } from '../services.ts'
@@ -43,7 +43,7 @@ export interface LiveHubOptions {
 export const queriesMax = 64
 /** Clients share frames, so that one costs a socket and what it leaves unread. */
 export const clientsMax = 5_000
-/** Streams of one key or session: a page of charts has fewer. Anonymous callers cannot be told apart, and share the rest. */
+/** Streams of one key, person or network address: a page of charts has fewer. */
 export const clientsPerCallerMax = 20
 /** Half of an engine's slots: queries asked once are not starved by those that repeat. */
 const slotLimits = { postgres: 2, clickhouse: 1 } as const
@@ -92,7 +92,8 @@ export class LiveHub {
    */
   async check(request: LiveRequest, signal: AbortSignal): Promise<void> {
     const { caller } = request
-    if (caller.kind !== 'anonymous' && this.#clientsOf(caller) >= clientsPerCallerMax) throw tooManyOfOne()
+    const isTold = caller.kind !== 'operator' && caller !== anonymous
+    if (isTold && this.#clientsOf(caller) >= clientsPerCallerMax) throw tooManyOfOne()
     if (this.#clients >= clientsMax) throw overloaded('too many clients of live queries')
     if (this.#shared.has(keyOf(request))) return
     if (this.#shared.size >= queriesMax) throw overloaded('too many different live queries')

@@ -46,6 +46,19 @@ const queryOptions = {
 /** Exit code of a query whose rows were cut: neither success nor failure. */
 const CUT_EXIT_CODE = 3
 
+const keyOptions = {
+  name: { type: 'string', description: 'For people.' },
+  scopes: { type: 'string', description: 'Comma separated; `*` is all. Left out: reading data and SQL.' },
+  environment: { type: 'string', description: 'production (the default) or sandbox: never mainnet.' },
+  project: { type: 'string', description: 'The project it belongs to; left out, the default one.' },
+  expires: { type: 'string', description: 'When it ends, 2027-01-31 for example.' },
+  'allowed-ips': { type: 'string', description: 'Addresses and CIDR ranges it may be used from.' },
+  chains: { type: 'string', description: 'Ids of the chains it reaches.' },
+  origins: { type: 'string', description: 'Web origins it may be used from.' },
+  quota: { type: 'string', description: 'Requests a minute and scope.' },
+  'address-quota': { type: 'string', description: 'Requests a minute for each network address.' },
+} as const
+
 /** A command's code is loaded when it is asked for, so that a wrong setting is told at once. */
 const subCommands = {
   up: defineCommand({
@@ -164,6 +177,52 @@ const subCommands = {
           if (chainId === null) throw new SettingError('id', 'is needed: the chain to drop')
           const { removeChain } = await import('./heldChains.ts')
           await removeChain(config, chainId, args['yes'] === true, runtime, log)
+        }),
+      }),
+    },
+  }),
+  keys: defineCommand({
+    meta: { name: 'keys', description: 'API keys.' },
+    subCommands: {
+      create: defineCommand({
+        meta: { name: 'create', description: 'Make a key; its token is printed this once.' },
+        args: keyOptions,
+        run: command(async ({ config, runtime, log }, args) => {
+          const { createKey } = await import('./keys.ts')
+          await createKey(config, args, runtime, log)
+        }),
+      }),
+      list: defineCommand({
+        meta: { name: 'list', description: 'Keys that open something, the newest first.' },
+        args: { json },
+        run: command(async ({ config, runtime, log }, args) => {
+          const { printKeys } = await import('./keys.ts')
+          await printKeys(config, args['json'] === true, runtime, log)
+        }),
+      }),
+      revoke: defineCommand({
+        meta: { name: 'revoke', description: 'End a key.' },
+        args: { id: { type: 'positional', description: 'Id of the key, key_….' } },
+        run: command(async ({ config, runtime, log }, args) => {
+          const { revokeKeyNamed } = await import('./keys.ts')
+          await revokeKeyNamed(config, args['id'], runtime, log)
+        }),
+      }),
+    },
+  }),
+  orgs: defineCommand({
+    meta: { name: 'orgs', description: 'Organizations.' },
+    subCommands: {
+      'add-member': defineCommand({
+        meta: { name: 'add-member', description: 'Give an account a role, which lets it sign in.' },
+        args: {
+          address: { type: 'string', description: 'The account.' },
+          role: { type: 'string', description: 'member, admin or owner (the default).' },
+          org: { type: 'string', description: 'The organization; left out, the default one.' },
+        },
+        run: command(async ({ config, runtime, log }, args) => {
+          const { addMember } = await import('./orgs.ts')
+          await addMember(config, args, runtime, log)
         }),
       }),
     },

@@ -17,6 +17,7 @@ import { addReaders } from '#local/engines/connection.ts'
 import { type ChainId, chainId } from '#primitives.ts'
 import type { Runtime } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
+import { openAccess } from '../access/access.ts'
 import { openInstallationSecrets } from '../access/secrets.ts'
 import { openAlarms } from '../alarms/openAlarms.ts'
 import type { Chain } from '../chain/chain.ts'
@@ -97,6 +98,7 @@ async function serve(
   const shutdown = new AbortController()
   const declared = declaredOf(program, contracts)
   const { secrets, notes: secretNotes } = await openInstallationSecrets(config, program.engines)
+  const access = await openAccess(config.access, program.engines, secrets, clock, screen.isTerminal)
   const sql = await openQueryEngines(
     program.engines,
     program.chains,
@@ -117,7 +119,7 @@ async function serve(
     chains: program.chains,
     postgres,
     runtime,
-    notes: [...notesOf(config), ...secretNotes],
+    notes: [accessNote(config.access), ...secretNotes],
     parityOf: ({ state }) => parityStatusOf(parity, chainId(state.chainId)),
     alarms: alarms.watch,
   })
@@ -135,6 +137,7 @@ async function serve(
     egress: new Egress(),
     logoCache: new LogoCache(clock),
   }
+  const counting = access.run(shutdown.signal)
   const app = await createServer({
     endpoints,
     services,
@@ -145,8 +148,11 @@ async function serve(
     shutdown: shutdown.signal,
     freshness: freshnessOf(program.chains, runtime),
     readExamples: (signal) => readDocumentExamples(services, signal),
+    access: access.access,
+    trustedProxies: config.trustedProxies,
   })
   const address = await listen(app, config.host, config.port)
+  if (access.firstKey) screen.print(`The key of the default project, shown this once: ${access.firstKey}`)
   const view = startView({ status, address, clock, screen, signal: shutdown.signal })
   try {
     await Promise.race([lost, aborted(stop)])
@@ -156,6 +162,7 @@ async function serve(
     await walls
     await comparing
     await alarms.ended
+    await counting
     await Promise.all([sql.postgres.close(), sql.clickhouse.close()])
     await view
   }
@@ -206,11 +213,4 @@ function freshnessOf(chains: readonly Chain[], { clock }: Runtime) {
   }
 }
 
-function notesOf(config: Config): string[] {
-  const open = config.host === '127.0.0.1' || config.host === 'localhost' || config.host === '::1'
-  return [
-    open
-      ? 'access is open: quotas, keys and payment are not configured (the API listens on loopback only)'
-      : 'access is open on a public address: quotas, keys and payment are not configured',
-  ]
-}
+const accessNote = ({ mode, reason }: Config['access']): string => `access is ${mode}: ${reason}`

@@ -9,7 +9,8 @@ import { describeWithShared } from '../support/shared.ts'
 import { type ChainApi, openChainApi } from './support/chainApi.ts'
 
 const access: Access = {
-  identify: ({ queryKey }) => {
+  identify: ({ queryKey: key }) => {
+    const queryKey = typeof key === 'string' ? key : undefined
     if (queryKey === 'unknown') throw new ApiError('api_key_invalid')
     return queryKey === undefined ? anonymous : { ...anonymous, id: queryKey, kind: 'key' }
   },

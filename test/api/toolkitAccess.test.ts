@@ -1,11 +1,17 @@
 // Goal: the toolkit asks who calls before it reads parameters, and for quota and payment only once the request is valid.
 import { afterAll, beforeEach, expect, test } from 'vitest'
-import type { Access, Admission, Caller } from '#api/http/access.ts'
+import { type Access, type Admission, anonymous, type Caller } from '#api/http/access.ts'
 import { ApiError } from '#api/http/errors.ts'
 import { endlessRows, examples } from './toolkitExamples.ts'
 import { startServer } from './toolkitServer.ts'
 
-const sandbox: Caller = { id: 'key_1', kind: 'key', environment: 'sandbox', scopes: new Set(['data:read']) }
+const sandbox: Caller = {
+  ...anonymous,
+  id: 'key_1',
+  kind: 'key',
+  environment: 'sandbox',
+  scopes: new Set(['data:read']),
+}
 const challenge: Admission = {
   kind: 'challenged',
   headers: { 'www-authenticate': ['Payment a', 'Payment b'], 'RateLimit-Limit': '10' },
@@ -16,7 +22,7 @@ const challenge: Admission = {
 let caller: Caller = sandbox
 let admission: Admission = { kind: 'admitted', headers: {} }
 let admitted = 0
-const seen: (string | undefined)[] = []
+const seen: unknown[] = []
 const access: Access = {
   identify: ({ queryKey, headers }) => {
     if (headers['svc-api-key'] === 'bad') throw new ApiError('api_key_invalid')

@@ -1,14 +1,14 @@
 // Goal: what caches and clients see: cache classes, strong tags, 304, HEAD, compression, freshness.
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Access } from '#api/http/access.ts'
+import { type Access, anonymous } from '#api/http/access.ts'
 import type { Freshness } from '#api/http/freshness.ts'
 import { endlessRows, examples } from './toolkitExamples.ts'
 import { exchange, ManualClock, type RunningServer, startServer } from './toolkitServer.ts'
 
 /** Counts everybody and lets nobody go over. */
 const counting: Access = {
-  identify: () => ({ id: 'someone', kind: 'anonymous', environment: 'production', scopes: new Set() }),
+  identify: () => anonymous,
   admit: () => ({ kind: 'admitted', headers: { 'RateLimit-Limit': '10', 'RateLimit-Scope': 'data:read' } }),
 }
 

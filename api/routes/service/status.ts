@@ -1,6 +1,6 @@
 /** GET /status: where every chain stands, in both stores. The shape is here; main.ts gives what fills it. */
 import type { ChainId } from '#primitives.ts'
-import { open } from '../../http/access.ts'
+import { recognised } from '../../http/access.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import * as s from '../../http/schema.ts'
 
@@ -147,11 +147,37 @@ export interface StatusSource {
 export const readStatusEndpoint = endpoint({
   path: '/status',
   summary: 'Where every chain stands: head, stores, coverage, verification, history.',
+  description:
+    'Names of nodes, failures and texts of alarms are for the operator: the machine itself, and keys with the scope `*`.',
   tag: 'System',
   chain: 'none',
-  access: open,
+  access: recognised,
   response: statusSchema,
   read: (_call, { status }: { readonly status: StatusSource }) => status.status(),
-  present: (report) => report,
+  present: (report, { caller }) => (caller.isOperator ? report : forStrangers(report)),
   cache: 'none',
 })
+
+/** What anybody may know: where the data stands, and not how the machine and its nodes are. */
+function forStrangers(report: StatusReport): StatusReport {
+  return {
+    ...report,
+    alarms: report.alarms.map((alarm) => ({ ...alarm, problem: alarm.code })),
+    chains: report.chains.map(chainForStrangers),
+    notes: [],
+  }
+}
+
+function chainForStrangers(chain: ChainStatus): ChainStatus {
+  const untold = <Part extends object>(part: Part) => ({ ...part, problem: null })
+  const { stores, verification } = chain
+  return {
+    ...chain,
+    stores: { postgres: untold(stores.postgres), clickhouse: untold(stores.clickhouse) },
+    lanes: chain.lanes.map(untold),
+    projections: chain.projections.map(untold),
+    endpoints: [],
+    parity: untold(chain.parity),
+    verification: { ...verification, audit: verification.audit && untold(verification.audit) },
+  }
+}

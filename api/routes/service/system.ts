@@ -1,7 +1,7 @@
 /** /health, /ready and /metrics: what a supervisor, a load balancer and a scraper ask. */
 import type { Clock } from '#runtime.ts'
 import { registry } from '#telemetry.ts'
-import { open } from '../../http/access.ts'
+import { open, operatorOnly } from '../../http/access.ts'
 import type { RawAnswer } from '../../http/answer.ts'
 import { chainParameter } from '../../http/chain.ts'
 import * as p from '../../http/parameter.ts'
@@ -67,8 +67,9 @@ export const readReadyEndpoint = rawEndpoint({
 export const readMetricsEndpoint = rawEndpoint({
   path: '/metrics',
   summary: 'Metrics in the Prometheus text format.',
+  description: 'Where access is guarded: for the machine itself, and for keys with the scope `*`.',
   tag: 'System',
-  access: open,
+  access: operatorOnly,
   produces: { 'text/plain': null },
   answer: async (_call, _services: unknown) => ({
     kind: 'bytes',

@@ -1,0 +1,205 @@
+/**
+ * Access as the program gives it to the server: credentials are looked up, rules are held, requests are counted. An open
+ * service takes requests without a credential for its operator's and counts nothing; a guarded one counts everybody.
+ */
+import { MillraceError } from '#errors.ts'
+import type { Clock } from '#runtime.ts'
+import type { ApiKey } from '#store/app/keys.ts'
+import type { Access, AccessRequest, AccessRule, Admission, Caller } from '../http/access.ts'
+import { ApiError } from '../http/errors.ts'
+import { type CountedCaller, KeyCaller, operator, person, stranger } from './callers.ts'
+import { addressGroup, isLoopback } from './clientAddress.ts'
+import { type Credential, credentialOf } from './credential.ts'
+import { cameThroughProxy, isFromForeignPage, refusalAtDoor } from './door.ts'
+import type { Quotas, Taken } from './Quotas.ts'
+import { everyScope } from './scopes.ts'
+import type { AccessSettings } from './settings.ts'
+import { Verdicts } from './Verdicts.ts'
+
+/** Where credentials are looked up, by the token; null for one that is unknown, revoked or past its time. */
+export interface CredentialStore {
+  readonly findKey: (token: string) => Promise<ApiKey | null>
+  /** The id of the person. */
+  readonly findSession: (token: string) => Promise<string | null>
+  /** What the token is remembered under: never the token itself. */
+  readonly digestOf: (token: string) => string
+}
+
+export interface ServiceAccessOptions {
+  readonly settings: AccessSettings
+  readonly credentials: CredentialStore
+  readonly quotas: Quotas
+  /** The default organization, its project and its owner. */
+  readonly defaults: { readonly orgId: string; readonly projectId: string; readonly userId: string }
+  readonly clock: Clock
+}
+
+/** Unknown keys that one address may try in a minute; more are refused without a look into the database. */
+const UNKNOWN_KEYS_MAX = 20
+/** Two years, as browsers' lists of such hosts ask. */
+const HSTS_SECONDS = 63_072_000
+
+const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+export class ServiceAccess implements Access {
+  readonly headers: Readonly<Record<string, string>>
+  readonly #options: ServiceAccessOptions
+  readonly #operator: CountedCaller
+  readonly #keys: Verdicts<KeyCaller>
+  readonly #sessions: Verdicts<CountedCaller>
+  readonly #tokens = new Map<string, string>()
+
+  constructor(options: ServiceAccessOptions) {
+    const { settings, credentials, defaults, clock } = options
+    this.#options = options
+    this.#operator = operator(defaults)
+    const isSecure = settings.mode === 'guarded' && settings.publicUrl?.protocol === 'https:'
+    this.headers = isSecure ? { 'strict-transport-security': `max-age=${HSTS_SECONDS}` } : {}
+    this.#keys = new Verdicts(async (digest) => {
+      const key = await credentials.findKey(this.#tokenOf(digest))
+      return key && new KeyCaller(key)
+    }, clock)
+    this.#sessions = new Verdicts(async (digest) => {
+      const userId = await credentials.findSession(this.#tokenOf(digest))
+      return userId === null ? null : person(userId)
+    }, clock)
+  }
+
+  readonly enter: NonNullable<Access['enter']> = (headers) => {
+    const { mode, isOpenToAll } = this.#options.settings
+    return mode === 'open' && !isOpenToAll ? refusalAtDoor(headers) : undefined
+  }
+
+  identify(request: AccessRequest, rule: AccessRule): Caller | Promise<Caller> {
+    const uncredited = () => assertAllowed(this.#withoutCredential(request), rule)
+    if (rule.ignoresCredentials) return uncredited()
+    const credential = credentialOf(request)
+    if (credential.kind === 'none') return uncredited()
+    const digest = this.#options.credentials.digestOf(credential.token)
+    const known = credential.kind === 'key' ? this.#keys.known(digest) : this.#sessions.known(digest)
+    if (known) return this.#accepted(known, credential, request, rule)
+    return this.#lookUp(credential, digest, request, rule)
+  }
+
+  admit(
+    caller: CountedCaller,
+    { remoteAddress }: AccessRequest,
+    rule: AccessRule,
+    units: number,
+  ): Admission | Promise<Admission> {
+    const { settings, quotas } = this.#options
+    if (rule.scope === null || settings.mode === 'open') return admittedUncounted
+    const counted = caller.quotasOf(rule.scope, remoteAddress, settings.quotas)
+    if (counted.length === 0) return admittedUncounted
+    const taken = quotas.take(counted, units)
+    if (!(taken instanceof Promise)) return admissionOf(taken, rule)
+    return taken.then((late) => admissionOf(late, rule), unavailable)
+  }
+
+  /** A sign-out here is felt here at once. */
+  forgetSession(token: string): void {
+    this.#sessions.forget(this.#options.credentials.digestOf(token))
+  }
+
+  async #lookUp(
+    credential: Exclude<Credential, { kind: 'none' }>,
+    digest: string,
+    request: AccessRequest,
+    rule: AccessRule,
+  ): Promise<Caller> {
+    const verdicts = credential.kind === 'key' ? this.#keys : this.#sessions
+    const suspicion = { subject: `unknown:${addressGroup(request.remoteAddress)}`, limit: UNKNOWN_KEYS_MAX }
+    const isCounted = this.#options.settings.mode === 'guarded'
+    if (isCounted && !verdicts.wasGood(digest) && this.#options.quotas.isSpent(suspicion))
+      throw tooManyUnknown()
+    this.#tokens.set(digest, credential.token)
+    const found = await verdicts
+      .ask(digest)
+      .catch(unavailable)
+      .finally(() => this.#tokens.delete(digest))
+    if (found) return this.#accepted(found, credential, request, rule)
+    // A browser keeps the cookie of a session that has ended: its person is a stranger again.
+    if (credential.kind === 'session' && credential.place === 'cookie')
+      return assertAllowed(this.#withoutCredential(request), rule)
+    const taken = isCounted ? await this.#options.quotas.take([suspicion], 1) : undefined
+    if (taken?.granted === false) throw tooManyUnknown()
+    throw new ApiError(credential.kind === 'key' ? 'api_key_invalid' : 'unauthorized')
+  }
+
+  #accepted(caller: CountedCaller, credential: Credential, request: AccessRequest, rule: AccessRule): Caller {
+    const { headers, method, remoteAddress } = request
+    if (caller instanceof KeyCaller)
+      caller.assertUsable(remoteAddress, headers.origin, this.#options.clock.now())
+    const isCookie = credential.kind === 'session' && credential.place === 'cookie'
+    // A browser sends the cookie with what any page asks for; a page of ours says so.
+    if (isCookie && !safeMethods.has(method) && !this.#isOwnOrigin(headers.origin, headers.host))
+      throw new ApiError(
+        'forbidden',
+        'With a session cookie, changes are taken from the pages of this service only.',
+      )
+    return assertAllowed(caller, rule)
+  }
+
+  #withoutCredential({ headers, remoteAddress }: AccessRequest): CountedCaller {
+    const isOpen = this.#options.settings.mode === 'open'
+    const isAtMachine = isLoopback(remoteAddress) && !cameThroughProxy(headers) && !isFromForeignPage(headers)
+    return isOpen && isAtMachine ? this.#operator : stranger(remoteAddress, isOpen || isAtMachine)
+  }
+
+  #isOwnOrigin(origin: string | undefined, host: string | undefined): boolean {
+    const { publicUrl } = this.#options.settings
+    return origin !== undefined && origin === (publicUrl ? publicUrl.origin : `http://${host}`)
+  }
+
+  #tokenOf(digest: string): string {
+    return this.#tokens.get(digest) ?? ''
+  }
+}
+
+const admittedUncounted: Admission = { kind: 'admitted', headers: {} }
+
+/** @throws ApiError that says what is missing: a credential, or its scope */
+function assertAllowed(caller: CountedCaller, { who, scope }: AccessRule): CountedCaller {
+  const isAnonymous = caller.kind === 'anonymous'
+  if (who === 'session' && caller.userId === null)
+    throw new ApiError(
+      isAnonymous ? 'unauthorized' : 'api_key_forbidden',
+      isAnonymous ? undefined : personNeeded,
+    )
+  if (who === 'key' && isAnonymous) throw new ApiError('api_key_missing')
+  if (who === 'operator' && !caller.isOperator) {
+    if (isAnonymous) throw new ApiError('api_key_missing')
+    throw new ApiError('api_key_forbidden', `This needs a key with the scope \`${everyScope}\`.`)
+  }
+  const isScoped = scope === null || who === 'session' || isAnonymous
+  if (isScoped || caller.scopes.has(scope) || caller.scopes.has(everyScope)) return caller
+  throw new ApiError('api_key_forbidden', `The API key lacks the scope \`${scope}\`.`)
+}
+
+const personNeeded = 'A key cannot do this: it needs a person who signed in.'
+
+/** @throws ApiError rate_limit_exceeded, or payment_required where a payment would help and none is configured */
+function admissionOf(taken: Taken, { scope, payable }: AccessRule): Admission {
+  const headers = {
+    'RateLimit-Limit': `${taken.limit}`,
+    'RateLimit-Remaining': `${taken.remaining}`,
+    'RateLimit-Reset': `${taken.resetSeconds}`,
+    'RateLimit-Scope': scope ?? '',
+  }
+  if (taken.granted) return { kind: 'admitted', headers }
+  const retry = { 'Retry-After': `${Math.max(1, Math.ceil(taken.leftMs / 1000))}` }
+  throw new ApiError(payable ? 'payment_required' : 'rate_limit_exceeded', undefined, {
+    headers: { ...headers, ...retry },
+  })
+}
+
+const tooManyUnknown = (): ApiError =>
+  new ApiError('rate_limit_exceeded', 'Too many unknown keys came from this address.', {
+    headers: { 'Retry-After': '60' },
+  })
+
+/** Keys and quotas cannot be read: that is no fault of the caller. */
+function unavailable(cause: unknown): never {
+  if (cause instanceof MillraceError) throw cause
+  throw new ApiError('upstream_error', undefined, { cause })
+}

@@ -1,0 +1,77 @@
+/** What an operator decides about access, and the file that holds the finer parts of it. */
+import { Compile } from 'typebox/compile'
+import { SettingError } from '#errors.ts'
+import * as s from '../http/schema.ts'
+import { selfServeScopes } from './scopes.ts'
+
+/** Units a minute. */
+export interface QuotaSizes {
+  /** Of a key, for each scope. */
+  readonly key: number
+  /** Of all keys of an organization together. */
+  readonly organization: number
+  /** Of callers without a key, for each network address. */
+  readonly address: number
+  /** Of a person, for what they do with organizations and keys. */
+  readonly person: number
+}
+
+export interface AccessSettings {
+  readonly mode: 'open' | 'guarded'
+  /** The operator wrote ACCESS=open: everybody may come in, from anywhere. */
+  readonly isOpenToAll: boolean
+  /** Why it is so, for /status. */
+  readonly reason: string
+  /** Where people reach the service; null where nobody said. */
+  readonly publicUrl: URL | null
+  readonly quotas: QuotaSizes
+  /** `invited`: a first sign-in needs an invitation. */
+  readonly signUp: 'invited' | 'open'
+  /** Scopes that keys made over the API may have. */
+  readonly issuableScopes: readonly string[]
+}
+
+const quota = s.optional(s.integer({ minimum: 1, maximum: 1_000_000_000 }))
+
+const fileSchema = s.object({
+  quotas: s.optional(s.object({ key: quota, organization: quota, address: quota, person: quota })),
+  signUp: s.optional(s.oneOf(['invited', 'open'])),
+  issuableScopes: s.optional(s.array(s.oneOf(['webhooks:read', 'webhooks:write']), { maxItems: 2 })),
+})
+
+const file = Compile(fileSchema)
+
+const quotaDefaults: QuotaSizes = { key: 100, organization: 1_000, address: 20, person: 60 }
+
+type FileSettings = Pick<AccessSettings, 'quotas' | 'signUp' | 'issuableScopes'>
+
+export const fileDefaults: FileSettings = {
+  quotas: quotaDefaults,
+  signUp: 'invited',
+  issuableScopes: selfServeScopes,
+}
+
+/** Reads the text of ACCESS_FILE. @throws SettingError naming the field */
+export function readAccessFile(path: string, text: string): FileSettings {
+  const content = parse(path, text)
+  if (!file.Check(content)) {
+    const [finding] = file.Errors(content)
+    const where = finding?.instancePath ? `: ${finding.instancePath.slice(1).replaceAll('/', '.')}` : ''
+    throw new SettingError('ACCESS_FILE', `${path}${where} ${finding?.message ?? 'is not valid'}`)
+  }
+  const { quotas = {}, signUp = 'invited', issuableScopes = [] } = content
+  const { key, organization, address, person } = { ...quotaDefaults, ...quotas }
+  return {
+    quotas: { key, organization, address, person },
+    signUp,
+    issuableScopes: [...selfServeScopes, ...issuableScopes],
+  }
+}
+
+function parse(path: string, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new SettingError('ACCESS_FILE', `${path} is not JSON`, { cause })
+  }
+}

@@ -1,0 +1,88 @@
+/** Access of a running program: keys and quotas in Postgres, and what its first start makes for the operator. */
+import { Quotas } from '#api/access/Quotas.ts'
+import { ServiceAccess } from '#api/access/ServiceAccess.ts'
+import type { AccessSettings } from '#api/access/settings.ts'
+import { newToken } from '#api/access/token.ts'
+import type { Clock } from '#runtime.ts'
+import { type AppDatabase, appDatabase } from '#store/app/database.ts'
+import { type Defaults, makeDefaults, readDefaults } from '#store/app/defaults.ts'
+import { digestOf, findKey, insertKey } from '#store/app/keys.ts'
+import { removePastQuotas, reserveQuotas, returnQuotas } from '#store/app/quotas.ts'
+import type { Secrets } from '#store/app/secrets.ts'
+import type { Engines } from '../engines.ts'
+
+export interface OpenedAccess {
+  readonly access: ServiceAccess
+  /** The token of the default key, where this start made it: shown once, to the terminal. */
+  readonly firstKey: string | null
+  /** Gives quotas back and removes past ones, until aborted. */
+  run(signal: AbortSignal): Promise<void>
+}
+
+/** The secret under which tokens are digested. */
+export const keyPepper = (secrets: Secrets) => secrets.keys('api_keys')
+
+export async function openAccess(
+  settings: AccessSettings,
+  { postgres }: Pick<Engines, 'postgres'>,
+  secrets: Secrets,
+  clock: Clock,
+  showsKey: boolean,
+): Promise<OpenedAccess> {
+  const app = appDatabase(postgres)
+  const peppers = await keyPepper(secrets)
+  const { defaults, firstKey } = await firstThings(app, showsKey ? peppers[0] : null)
+  const quotas = new Quotas(
+    {
+      reserve: (wishes) => reserveQuotas(app, wishes),
+      giveBack: (returns) => returnQuotas(app, returns),
+      removePast: () => removePastQuotas(app),
+    },
+    clock,
+  )
+  const credentials = {
+    findKey: (token: string) =>
+      findKey(
+        app,
+        peppers.map((pepper) => digestOf(token, pepper)),
+      ),
+    findSession: async () => null,
+    digestOf: (token: string) => digestOf(token, peppers[0]).toString('base64url'),
+  }
+  const access = new ServiceAccess({ settings, credentials, quotas, defaults, clock })
+  return { access, firstKey, run: (signal) => quotas.run(signal) }
+}
+
+/** Made by the first start on a database, by one of those that start at once. */
+async function firstThings(
+  app: AppDatabase,
+  pepper: Uint8Array | null,
+): Promise<{ readonly defaults: Defaults; readonly firstKey: string | null }> {
+  const found = await readDefaults(app)
+  if (found) return { defaults: found, firstKey: null }
+  const { made, ...defaults } = await makeDefaults(app)
+  // Where no terminal shows it, a key would end up in a log: `millrace keys create` makes one.
+  if (!made || !pepper) return { defaults, firstKey: null }
+  const token = newToken('live')
+  const { orgId, projectId, userId } = defaults
+  await insertKey(
+    app,
+    {
+      orgId,
+      projectId,
+      token,
+      name: 'Default',
+      environment: 'production',
+      scopes: ['*'],
+      createdBy: userId,
+      expiresAt: null,
+      allowedIps: null,
+      chains: null,
+      origins: null,
+      quota: null,
+      addressQuota: null,
+    },
+    pepper,
+  )
+  return { defaults, firstKey: token }
+}

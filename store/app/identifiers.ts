@@ -1,0 +1,24 @@
+/** Ids and tokens of the service: random text that cannot be guessed, in letters and digits that nothing has to quote. */
+import { randomInt } from 'node:crypto'
+
+const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+/** 143 bits. */
+const ID_CHARACTERS = 24
+
+export type IdPrefix = 'usr' | 'org' | 'prj' | 'key' | 'inv'
+
+/** `org_` and 24 random characters. */
+export const newId = (prefix: IdPrefix): string => `${prefix}_${randomBase62(ID_CHARACTERS)}`
+
+/** Every character with the same chance. */
+export const randomBase62 = (length: number): string =>
+  Array.from({ length }, () => digits.charAt(randomInt(digits.length))).join('')
+
+/** A number in base 62, filled up with zeros on the left. */
+export function base62(value: number, length: number): string {
+  let text = ''
+  for (let rest = value; text.length < length; rest = Math.floor(rest / digits.length))
+    text = digits.charAt(rest % digits.length) + text
+  return text
+}

@@ -1,0 +1,287 @@
+// Goal: keys, quotas and the door hold over HTTP (API-01, API-02): the answer's code for every credential, no statement for a
+// text that is no key, a revocation felt by every process, quotas summed over processes.
+// Method: the toolkit's example endpoints behind the real access, on a real database; two accesses stand for two processes.
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Quotas } from '#api/access/Quotas.ts'
+import { type CredentialStore, ServiceAccess } from '#api/access/ServiceAccess.ts'
+import { type AccessSettings, fileDefaults } from '#api/access/settings.ts'
+import { newToken } from '#api/access/token.ts'
+import { systemRuntime } from '#runtime.ts'
+import { makeDefaults } from '#store/app/defaults.ts'
+import { digestOf, findKey, insertKey, type NewKey, revokeKey } from '#store/app/keys.ts'
+import { removePastQuotas, reserveQuotas, returnQuotas } from '#store/app/quotas.ts'
+import { openAppStore } from '../support/appStore.ts'
+import { endlessRows, examples } from './toolkitExamples.ts'
+import { exchange, type RunningServer, startServer } from './toolkitServer.ts'
+
+const { app } = await openAppStore()
+const { clock } = systemRuntime()
+const pepper = randomBytes(32)
+const defaults = await makeDefaults(app)
+const guarded: AccessSettings = {
+  ...fileDefaults,
+  mode: 'guarded',
+  isOpenToAll: false,
+  reason: 'test',
+  publicUrl: new URL('https://data.example.com'),
+}
+let lookUps = 0
+const credentials: CredentialStore = {
+  findKey: async (token) => {
+    lookUps++
+    return findKey(app, [digestOf(token, pepper)])
+  },
+  findSession: async () => null,
+  digestOf: (token) => digestOf(token, pepper).toString('base64url'),
+}
+
+function openAccess(settings: AccessSettings): ServiceAccess {
+  const store = {
+    reserve: (wishes: Parameters<typeof reserveQuotas>[1]) => reserveQuotas(app, wishes),
+    giveBack: (returns: Parameters<typeof returnQuotas>[1]) => returnQuotas(app, returns),
+    removePast: () => removePastQuotas(app),
+  }
+  return new ServiceAccess({ settings, credentials, quotas: new Quotas(store, clock), defaults, clock })
+}
+
+const servers: RunningServer[] = []
+async function serve(settings: AccessSettings): Promise<RunningServer> {
+  // Every test client comes from 127.0.0.1: a trusted proxy's header gives each its own address.
+  const trustedProxies = ['127.0.0.1']
+  const server = await startServer(examples, endlessRows, { access: openAccess(settings), trustedProxies })
+  servers.push(server)
+  return server
+}
+afterAll(async () => {
+  for (const { app: running } of servers) await running.close()
+})
+
+async function makeKey(
+  changes: Partial<NewKey> = {},
+): Promise<{ readonly token: string; readonly id: string }> {
+  const token = newToken(changes.environment === 'sandbox' ? 'test' : 'live')
+  const { orgId, projectId } = defaults
+  const key = await insertKey(
+    app,
+    {
+      orgId,
+      projectId,
+      token,
+      name: null,
+      environment: 'production',
+      scopes: ['data:read'],
+      createdBy: null,
+      expiresAt: null,
+      allowedIps: null,
+      chains: null,
+      origins: null,
+      quota: null,
+      addressQuota: null,
+      ...changes,
+    },
+    pepper,
+  )
+  return { token, id: key.id }
+}
+
+interface Told {
+  readonly status: number
+  readonly code: string | undefined
+  readonly headers: Headers
+  readonly message: string | undefined
+}
+
+async function ask(server: RunningServer, path: string, headers: Record<string, string> = {}): Promise<Told> {
+  const response = await fetch(server.origin + path, {
+    headers: { 'x-forwarded-for': '203.0.113.1', ...headers },
+  })
+  const body = (await response.json()) as { error?: { code: string; message: string } }
+  return {
+    status: response.status,
+    code: body.error?.code,
+    message: body.error?.message,
+    headers: response.headers,
+  }
+}
+
+describe('keys of a guarded service', () => {
+  let server: RunningServer
+  beforeAll(async () => {
+    server = await serve(guarded)
+  })
+
+  test('a key is taken in each of its places, and the first place present decides', async () => {
+    const { token } = await makeKey()
+    const bearer = { authorization: `Bearer ${token}` }
+    expect((await ask(server, '/v1/rows', { 'svc-api-key': token })).status).toBe(200)
+    expect((await ask(server, '/v1/rows', bearer)).status).toBe(200)
+    expect((await ask(server, `/v1/rows?key=${token}`)).status).toBe(200)
+    expect(await ask(server, '/v1/rows', { 'svc-api-key': 'x', ...bearer })).toMatchObject({
+      code: 'api_key_malformed',
+    })
+    expect(await ask(server, `/v1/rows?key=${token}&key=${token}`)).toMatchObject({
+      code: 'api_key_malformed',
+    })
+    expect((await ask(server, `/v1/rows?key=x`, bearer)).status).toBe(200)
+  })
+
+  test('a text that is no key costs no look into the database', async () => {
+    const before = lookUps
+    const { token } = await makeKey()
+    const texts = [
+      '',
+      'x',
+      `${token.slice(0, -1)}!`,
+      token.toUpperCase(),
+      token.replace('live', 'test'),
+      `${token} `,
+    ]
+    for (const text of texts)
+      expect(await ask(server, `/v1/rows?key=${encodeURIComponent(text)}`), text).toMatchObject({
+        code: 'api_key_malformed',
+        status: 400,
+      })
+    expect(lookUps).toBe(before)
+  })
+
+  test.each<[string, Partial<NewKey>, string, Record<string, string>]>([
+    ['has ended', { expiresAt: new Date(0) }, 'api_key_invalid', {}],
+    ['lacks the scope', { scopes: ['webhooks:read'] }, 'api_key_forbidden', {}],
+    ['is used from another address', { allowedIps: ['10.0.0.0/8'] }, 'api_key_ip_forbidden', {}],
+    [
+      'is used from another page',
+      { origins: ['https://a.example'] },
+      'api_key_forbidden',
+      { origin: 'https://b.example' },
+    ],
+    [
+      'is used by a program though it is for a page',
+      { origins: ['https://a.example'] },
+      'api_key_forbidden',
+      {},
+    ],
+    ['asks a chain it does not reach', { chains: ['42431'] }, 'api_key_forbidden', {}],
+  ])('a key that %s is refused', async (_what, changes, code, headers) => {
+    const { token } = await makeKey(changes)
+    const path = changes.chains ? '/v1/rows?chainId=mainnet' : '/v1/rows'
+    expect(await ask(server, path, { 'svc-api-key': token, ...headers })).toMatchObject({ code })
+  })
+
+  test('a scope that is missing is named', async () => {
+    const { token } = await makeKey({ scopes: [] })
+    expect((await ask(server, '/v1/rows', { 'svc-api-key': token })).message).toContain('data:read')
+  })
+
+  test('unknown keys of an address are looked up a few times, and a good key there still works', async () => {
+    const { token } = await makeKey()
+    const from = { 'x-forwarded-for': '203.0.113.50' }
+    await ask(server, '/v1/rows', { ...from, 'svc-api-key': token })
+    const before = lookUps
+    const codes = new Set<string | undefined>()
+    for (let count = 0; count < 40; count++)
+      codes.add((await ask(server, '/v1/rows', { ...from, 'svc-api-key': newToken('live') })).code)
+    expect(codes).toEqual(new Set(['api_key_invalid', 'rate_limit_exceeded']))
+    expect(lookUps - before).toBeLessThanOrEqual(21)
+    expect((await ask(server, '/v1/rows', { ...from, 'svc-api-key': token })).status).toBe(200)
+  })
+
+  test('strangers read until their quota is spent; then they are told when to come back', async () => {
+    const from = { 'x-forwarded-for': '2001:db8:0:1201::1' }
+    const neighbour = { 'x-forwarded-for': '2001:db8:0:12ff::1' }
+    const first = await ask(server, '/v1/rows', from)
+    expect([first.headers.get('ratelimit-limit'), first.headers.get('ratelimit-scope')]).toEqual([
+      '20',
+      'data:read',
+    ])
+    const statuses = []
+    for (let count = 0; count < 25; count++)
+      statuses.push(await ask(server, '/v1/rows', count % 2 ? from : neighbour))
+    expect(statuses.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(19)
+    const refused = statuses.at(-1)
+    expect(refused).toMatchObject({ status: 429, code: 'payment_required' })
+    expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(refused?.headers.get('ratelimit-remaining')).toBe('0')
+  })
+
+  test('an uncounted endpoint looks at no credential', async () => {
+    expect((await ask(server, '/openapi.json', { 'svc-api-key': 'nonsense' })).status).toBe(200)
+  })
+
+  test('a browser is told to come by https', async () => {
+    expect(
+      (await ask(server, '/v1/rows', { 'x-forwarded-for': '203.0.113.77' })).headers.get(
+        'strict-transport-security',
+      ),
+    ).toMatch(/max-age=/)
+  })
+})
+
+test('two processes admit no more than the quota together, and hardly less', async () => {
+  const both = await Promise.all([serve(guarded), serve(guarded)])
+  const keys = await Promise.all(Array.from({ length: 3 }, () => makeKey()))
+  const minute = () => Math.floor(Date.now() / 60_000)
+  const began = minute()
+  const asked = keys.flatMap(({ token }, number) =>
+    both.flatMap((server) =>
+      Array.from({ length: 60 }, () =>
+        ask(server, '/v1/rows', { 'svc-api-key': token }).then(({ status }) => ({ number, status })),
+      ),
+    ),
+  )
+  const answers = await Promise.all(asked)
+  const windows = minute() - began + 1
+  for (const number of keys.keys()) {
+    const admitted = answers.filter((answer) => answer.number === number && answer.status === 200).length
+    expect(admitted).toBeLessThanOrEqual(100 * windows)
+    // Where the minute ended meanwhile, too few were asked to spend the next one.
+    if (windows === 1) expect(admitted).toBeGreaterThanOrEqual(95)
+  }
+})
+
+test('a revocation is felt by every process within a second', async () => {
+  const both = await Promise.all([serve(guarded), serve(guarded)])
+  const { token, id } = await makeKey()
+  for (const server of both)
+    expect((await ask(server, '/v1/rows', { 'svc-api-key': token })).status).toBe(200)
+  await revokeKey(app, { id })
+  await clock.sleep(1_000)
+  for (const server of both)
+    expect(await ask(server, '/v1/rows', { 'svc-api-key': token })).toMatchObject({
+      status: 401,
+      code: 'api_key_invalid',
+    })
+})
+
+describe('a service that is open to its own machine', () => {
+  let server: RunningServer
+  const open: AccessSettings = { ...guarded, mode: 'open', publicUrl: null }
+  const straight = (headers: string) =>
+    exchange(server.port, `GET /v1/rows HTTP/1.1\r\n${headers}\r\nConnection: close\r\n\r\n`)
+  beforeAll(async () => {
+    server = await startServer(examples, endlessRows, { access: openAccess(open) })
+    servers.push(server)
+  })
+
+  test('answers without a key, uncounted', async () => {
+    const answer = await straight('Host: localhost:8080')
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('ratelimit-limit')).toBeNull()
+  })
+
+  test.each([
+    'Host: data.example.com',
+    'Host: localhost\r\nX-Forwarded-For: 1.2.3.4',
+    'Host: localhost\r\nVia: 1.1 proxy',
+  ])('refuses what did not come from it: %j', async (headers) => {
+    const answer = await straight(headers)
+    expect(answer.status).toBe(403)
+    expect(answer.body).toContain('TRUSTED_PROXIES')
+  })
+
+  test('a key that is sent counts for what it is', async () => {
+    const { token } = await makeKey({ scopes: [] })
+    expect((await straight(`Host: localhost\r\nsvc-api-key: ${token}`)).status).toBe(403)
+    expect((await straight('Host: localhost\r\nsvc-api-key: nonsense')).status).toBe(400)
+  })
+})
