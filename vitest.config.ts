@@ -17,6 +17,7 @@ export default defineConfig({
     exclude: ['node_modules/**', '**/*.{full,long}.test.ts', '.millrace/**'],
     pool: 'forks',
     maxWorkers: 2,
+    provide: { breadth: 'few' },
     testTimeout: 600_000,
     hookTimeout: 600_000,
     expect: { poll: { timeout: 120_000, interval: 50 } },

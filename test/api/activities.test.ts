@@ -6,6 +6,7 @@ import { Abis } from 'viem/tempo'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { activities } from '#transform/activities/index.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
+import { few, fullTest, isFull } from '../support/breadth.ts'
 import { describeWithShared, readRecording } from '../support/shared.ts'
 import type { ActivityTx } from './support/activityEvents.ts'
 import { ActivityOracle, type ExpectedActivity } from './support/activityOracle.ts'
@@ -19,6 +20,8 @@ const feeManager = '0xfeec000000000000000000000000000000000000'
 const exchange = '0xdec0000000000000000000000000000000000000'
 const zero = `0x${'0'.repeat(40)}`
 const READS_AT_ONCE = 8
+/** Transactions whose feeds `npm test` reads. */
+const TRANSACTIONS_FEW = 250
 
 interface Decoded {
   readonly address: string
@@ -112,7 +115,8 @@ describeWithShared('activities', () => {
     expect((await walk(api, path)).map(withoutEvents)).toEqual(found.expected)
   })
 
-  test("a transaction's feed is its sender's view, for every transaction", async () => {
+  test("a transaction's feed is its sender's view, whatever the transaction", async () => {
+    const asked = few(oracle.transactions, TRANSACTIONS_FEW)
     const types = new Set<string>()
     const compare = async (tx: ActivityTx) => {
       const answer = await api.get(`/v1/transactions/${tx.hash}/activities`)
@@ -121,9 +125,9 @@ describeWithShared('activities', () => {
       expect(answer.body.data.map(withoutEvents)).toEqual(expected)
       for (const { type } of expected) types.add(type)
     }
-    for (let from = 0; from < oracle.transactions.length; from += READS_AT_ONCE)
-      await Promise.all(oracle.transactions.slice(from, from + READS_AT_ONCE).map(compare))
-    expect(types.size).toBeGreaterThan(25)
+    for (let from = 0; from < asked.length; from += READS_AT_ONCE)
+      await Promise.all(asked.slice(from, from + READS_AT_ONCE).map(compare))
+    expect(types.size).toBeGreaterThan(isFull ? 25 : 10)
     const cacheOf = async (tx: ActivityTx | undefined) =>
       (await api.get(`/v1/transactions/${tx?.hash}/activities`)).headers.get('cache-control')
     expect(await cacheOf(oracle.transactions[0])).toContain('max-age=86400')
@@ -299,7 +303,7 @@ describeWithShared('activities of a moving chain', () => {
     expect(reorged).toEqual(['91'])
   })
 
-  test('at the edge of unfinished history the feed waits with a cursor', async () => {
+  fullTest('at the edge of unfinished history the feed waits with a cursor', async () => {
     const batches = recordedBatches(recording, 1)
     const oracle = new ActivityOracle(readRecording(recording).slice(0, 100))
     const account = commonest(oracle.transactions.map(({ from }) => from))

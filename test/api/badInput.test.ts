@@ -7,6 +7,7 @@ import { endpoints } from '#api/routes/index.ts'
 import { type DocumentedParameter, type Json, type Operation, operationsOf } from '../blackbox/apiDocument.ts'
 import { accepts, textsFor, validText } from '../blackbox/parameterTexts.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
+import { few, isFull } from '../support/breadth.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { type ChainApi, openChainApi } from './support/chainApi.ts'
 
@@ -66,12 +67,13 @@ describeWithShared('bad input', () => {
     let tried = 0
     await forEachParameter('query', async (operation, parameter) => {
       const { name, schema } = parameter
-      for (const text of textsFor(schema).filter((candidate) => !accepts(schema, candidate))) {
+      const excluded = textsFor(schema).filter((candidate) => !accepts(schema, candidate))
+      for (const text of few(excluded, 2)) {
         await expectRefused(operation, urlOf(operation, { [name]: text }), ['query', name])
         tried++
       }
     })
-    expect(tried).toBeGreaterThan(1_000)
+    expect(tried).toBeGreaterThan(isFull ? 1_000 : 200)
   })
 
   test('only cursors take any text', async () => {

@@ -17,6 +17,7 @@ import { address } from '#primitives.ts'
 import { type BalanceOracle, readBalances } from '../store/support/balanceOracle.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { followersOf, recordedAnswers, recordedCalls } from '../store/support/followers.ts'
+import { fullTest } from '../support/breadth.ts'
 import { describeWithShared, readRecording } from '../support/shared.ts'
 import { type ChainApi, openChainApi, walk } from './support/chainApi.ts'
 import { type ResponseCheck, responseCheck } from './support/openapi.ts'
@@ -208,7 +209,7 @@ describeWithShared('ERC-20 tokens', () => {
     }
   })
 
-  test('are asked about once, however many blocks follow, and again when no node answered', async () => {
+  fullTest('are asked about once, however many blocks follow, and again when no node answered', async () => {
     const other = await openChainApi({ kind: 'evm', services: { curatedTokens: listing(oldCoin) } })
     afterAll(() => other.close())
     const batches = recordedBatches(recording, 10)

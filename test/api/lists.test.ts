@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
+import { few, fullTest } from '../support/breadth.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { type ChainApi, namedToken, openChainApi, walk } from './support/chainApi.ts'
 import { commonest, type Oracle, type OracleTransaction, readOracle } from './support/oracle.ts'
@@ -84,7 +85,7 @@ describeWithShared('lists', () => {
       typeof facts[name] === 'number' ? iso(facts[name]) : facts[name],
     )
 
-  test.each(transactionCases)('transactions filtered by "%s"', async (query, matches) => {
+  test.each(few(transactionCases, 5))('transactions filtered by "%s"', async (query, matches) => {
     const facts = factsOf(oracle)
     const expected = oracle.transactions.filter((tx) => matches(tx, facts)).map((tx) => tx.hash)
     expect(expected.length).toBeGreaterThan(0)
@@ -265,7 +266,7 @@ describeWithShared('lists of a moving chain', () => {
     expect(reorged).toEqual(['91'])
   })
 
-  test('a walk is told of a reorg that left no row behind what it has read', async () => {
+  fullTest('a walk is told of a reorg that left no row behind what it has read', async () => {
     const api = await openChainApi()
     afterAll(() => api.close())
     await api.append(batches.slice(0, 100))

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openPostgres } from '#store/postgres.ts'
 import { silentLogger } from '#telemetry.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
+import { fullTest } from '../support/breadth.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { type ChainApi, openChainApi } from './support/chainApi.ts'
 import { type ResponseCheck, responseCheck } from './support/openapi.ts'
@@ -220,7 +221,7 @@ describeWithShared('reads of a chain that is not there', () => {
     expect((await api.get('/health')).body).toEqual({ ok: true })
   })
 
-  test('a database that does not answer is 502, and tells nothing of itself', async () => {
+  fullTest('a database that does not answer is 502, and tells nothing of itself', async () => {
     const api = await openChainApi()
     afterAll(() => api.close())
     await api.append(recordedBatches(recording, 10).slice(0, 1))

@@ -7,6 +7,7 @@ import { genesisTokens, readBalances } from '../store/support/balanceOracle.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { followersOf, recordedCalls } from '../store/support/followers.ts'
 import { type OracleToken, tokensAt } from '../store/support/tokenOracle.ts'
+import { fullTest } from '../support/breadth.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { type ChainApi, openChainApi, walk } from './support/chainApi.ts'
 import { type ResponseCheck, responseCheck } from './support/openapi.ts'
@@ -213,7 +214,7 @@ describeWithShared('tokens that are not ready', () => {
     expect((await waiting).status).toBe(200)
   })
 
-  test('a reverted token is gone at once, not when the fold has noticed', async () => {
+  fullTest('a reverted token is gone at once, not when the fold has noticed', async () => {
     const clock = readClock()
     const api = await openChainApi({ services: { curatedTokens, clock } })
     afterAll(() => api.close())

@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import type { EncodedBatch } from '#transform/batch.ts'
 import { type ChainApi, openChainApi } from '../api/support/chainApi.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
+import { fullTest } from '../support/breadth.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { describeInBrowser, launchBrowser } from './support/browser.ts'
 import { ConsolePage } from './support/consolePage.ts'
@@ -61,19 +62,22 @@ describeWithShared('the console', () => {
       expect((await shown.relations()).every((name) => name !== 'blocks')).toBe(true)
     })
 
-    test('a table opens to its columns, gives its newest rows, and a column is written by a click', async () => {
-      const blocks = shown.page.locator('#relation-blocks')
-      await blocks.locator('summary').click()
-      await blocks.locator('.sample').click()
-      await shown.ended()
-      expect(await shown.text()).toContain('FROM blocks')
-      expect((await shown.rows()).length).toBeGreaterThan(0)
-      await shown.write('')
-      await blocks.locator('.column', { hasText: 'gas_used' }).click()
-      expect(await shown.text()).toBe('gas_used')
-    })
+    fullTest(
+      'a table opens to its columns, gives its newest rows, and a column is written by a click',
+      async () => {
+        const blocks = shown.page.locator('#relation-blocks')
+        await blocks.locator('summary').click()
+        await blocks.locator('.sample').click()
+        await shown.ended()
+        expect(await shown.text()).toContain('FROM blocks')
+        expect((await shown.rows()).length).toBeGreaterThan(0)
+        await shown.write('')
+        await blocks.locator('.column', { hasText: 'gas_used' }).click()
+        expect(await shown.text()).toBe('gas_used')
+      },
+    )
 
-    test('every example of both engines runs and has rows', async () => {
+    fullTest('every example of both engines runs and has rows', async () => {
       for (const engine of engines) {
         await shown.use(labels[engine])
         const { examples } = await schemaOf(engine)
@@ -91,7 +95,7 @@ describeWithShared('the console', () => {
       }
     })
 
-    test('the editor completes tables and columns, and a mistake is marked where it is', async () => {
+    fullTest('the editor completes tables and columns, and a mistake is marked where it is', async () => {
       const options = shown.page.locator('.cm-tooltip-autocomplete li')
       await shown.write('SELECT ')
       await shown.page.keyboard.type('* FROM blo')
@@ -138,7 +142,7 @@ describeWithShared('the console', () => {
       }
     })
 
-    test('ten thousand rows are in the grid with only those in sight in the document', async () => {
+    fullTest('ten thousand rows are in the grid with only those in sight in the document', async () => {
       await shown.page.locator('#limit').selectOption('10000')
       await shown.write('SELECT a.log_idx AS a, b.block_num AS b, b.topic0 FROM logs a CROSS JOIN logs b')
       await shown.press('run')
@@ -205,7 +209,7 @@ describeWithShared('the console', () => {
       expect(again.complaints).toEqual([])
     })
 
-    test('a result is downloaded whole, as CSV and as JSON', async () => {
+    fullTest('a result is downloaded whole, as CSV and as JSON', async () => {
       await shown.write('SELECT num, hash FROM blocks WHERE num < 2 ORDER BY num')
       await shown.press('run')
       const rows = await shown.rows()

@@ -7,6 +7,7 @@ import { systemRuntime } from '#runtime.ts'
 import { silentLogger } from '#telemetry.ts'
 import { ByteBudget } from '../../ingest/byteBudget.ts'
 import { createSource, type RpcSource, type RpcSourceOptions } from '../../ingest/rpc/rpcSource.ts'
+import { few, fullTest } from '../support/breadth.ts'
 import { describeWithShared, readRecording } from '../support/shared.ts'
 import { decodeAnswer } from './support/decodeAnswer.ts'
 import { forward, startNode } from './support/proxyNode.ts'
@@ -76,7 +77,7 @@ describeWithShared('the RPC source', () => {
     receipts: recorded.reduce((sum, { receipts }) => sum + Array.from(Object(receipts)).length, 0),
   }
 
-  test.each([
+  const nodes: [string, string[]][] = [
     ['a well-behaved node', []],
     ['a slow node', ['--latency', '30', '--jitter', '40']],
     ['a node that answers 429', ['--fail-429', '0.1']],
@@ -89,7 +90,8 @@ describeWithShared('the RPC source', () => {
     ['a node that lacks its newest blocks now and then', ['--missing', '0.3']],
     ['a node that gives receipts of another fork', ['--stale', '0.3']],
     ['a node whose head jumps back', ['--behind', '0.5']],
-  ])('%s is read completely and rightly', async (_title, flags) => {
+  ]
+  test.each(few(nodes, 5))('%s is read completely and rightly', async (_title, flags) => {
     const server = await replay(...flags)
     expect(await readAll(source(server.url))).toEqual(expected)
   })
@@ -126,7 +128,7 @@ describeWithShared('the RPC source', () => {
     expect(both.endpoints()[0]?.lastFailure).toBeNull()
   })
 
-  test('without eth_getBlockReceipts receipts are fetched one by one, and it is told', async () => {
+  fullTest('without eth_getBlockReceipts receipts are fetched one by one, and it is told', async () => {
     const server = await replay()
     const poor = await node({
       call: (call) =>
@@ -177,21 +179,24 @@ describeWithShared('the RPC source', () => {
     expect(longest).toBeGreaterThan(2)
   })
 
-  test('an answer about several blocks that is too long is given up before it is read, and asked for in parts', async () => {
-    const server = await replay()
-    let tooLong = 0
-    const wordy = await node({
-      call: (call) => forward(server.url, call),
-      request: (calls, response) => {
-        if (!Array.isArray(calls) || calls.length <= 4) return false
-        tooLong++
-        response.setHeader('content-length', 13 * 1024 * 1024).write('[')
-        return true
-      },
-    })
-    expect(await readAll(source(wordy.url))).toEqual(expected)
-    expect(tooLong).toBeGreaterThan(0)
-  })
+  fullTest(
+    'an answer about several blocks that is too long is given up before it is read, and asked for in parts',
+    async () => {
+      const server = await replay()
+      let tooLong = 0
+      const wordy = await node({
+        call: (call) => forward(server.url, call),
+        request: (calls, response) => {
+          if (!Array.isArray(calls) || calls.length <= 4) return false
+          tooLong++
+          response.setHeader('content-length', 13 * 1024 * 1024).write('[')
+          return true
+        },
+      })
+      expect(await readAll(source(wordy.url))).toEqual(expected)
+      expect(tooLong).toBeGreaterThan(0)
+    },
+  )
 
   test('without a finalized tag the depth counts, with it the node does', async () => {
     const server = await replay('--finality', '3')

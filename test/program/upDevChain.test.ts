@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, expect, test } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
+import { fullTest } from '../support/breadth.ts'
 import { showOnTerminal } from '../support/virtualTerminal.ts'
 import {
   blockIndexed,
@@ -96,7 +97,7 @@ test('Tempo transactions and transfers keep coming, in both stores', async () =>
   await blockIndexed(program, (tip ?? 0) + 3)
 })
 
-test('commands work beside it', async () => {
+fullTest('commands work beside it', async () => {
   const [status, json, verified] = await Promise.all([
     runMillrace(['status'], { PORT: program.port }),
     runMillrace(['status', '--json'], { PORT: program.port }),
@@ -110,7 +111,7 @@ test('commands work beside it', async () => {
   expect(verified).toMatchObject({ code: 0, stdout: expect.stringContaining('agreed') })
 })
 
-test('a second program on its directory or its port is told so at once', async () => {
+fullTest('a second program on its directory or its port is told so at once', async () => {
   const other = freshDataDir()
   const [sameDirectory, samePort] = await Promise.all([
     runMillrace(['up'], { ...env, PORT: '0' }),

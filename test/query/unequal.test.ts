@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Engine, UserQueryEngine } from '#query/result.ts'
 import { UserQueryError } from '#query/UserQueryError.ts'
+import { isFull } from '../support/breadth.ts'
 import { compareEngines } from './differential.ts'
 import { openEngine } from './engine.ts'
 import { createExampleChain, type ExampleChain } from './exampleChain.ts'
@@ -59,9 +60,9 @@ it('what is too wide is said with the way out, which runs', async () => {
 })
 
 // The long suite runs thousands (differential.long.test.ts); a failure prints its seed and its query.
-it('two hundred random queries mean the same on both engines', async () => {
-  const seeds = Array.from({ length: 200 }, (_, index) => 20_000 + index)
+it('random queries mean the same on both engines', async () => {
+  const seeds = Array.from({ length: isFull ? 200 : 40 }, (_, index) => 20_000 + index)
   const { equal, found } = await compareEngines([engines.postgres, engines.clickhouse], chain.chainId, seeds)
   expect(found).toEqual([])
-  expect(equal).toBeGreaterThan(100)
+  expect(equal).toBeGreaterThan(seeds.length / 2)
 })

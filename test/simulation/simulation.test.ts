@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { few, isFull } from '../support/breadth.ts'
 import { seedOf } from '../support/seed.ts'
 import { makeBodies } from './bodies.ts'
 import { type BugName, bugNames, bugSwarms } from './bugs.ts'
@@ -6,9 +7,9 @@ import { simulate } from './simulate.ts'
 import { staleHistory } from './swarm.ts'
 
 /** More of both, and every bug, run with `npm run test:long`. */
-const SEEDS = 60
-const REPLAYED = 4
-const STALE_SEEDS = 30
+const SEEDS = isFull ? 60 : 20
+const REPLAYED = isFull ? 4 : 1
+const STALE_SEEDS = isFull ? 30 : 10
 const BUG_SEEDS_MAX = 60
 /** Bugs that show within a few seeds each. */
 const shortBugs: readonly BugName[] = [
@@ -71,7 +72,7 @@ test('a seed replays identically', async () => {
   }
 })
 
-test.each(shortBugs)(
+test.each(few(shortBugs, 4))(
   'the planted bug is found: %s (ING-14)',
   async (bug) => {
     let found = 0

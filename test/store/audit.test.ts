@@ -8,6 +8,7 @@ import type { Clock } from '#runtime.ts'
 import { Audit, type AuditOptions } from '#store/compare/Audit.ts'
 import { readCoverage } from '#store/ledger/lane.ts'
 import { type Logger, metrics } from '#telemetry.ts'
+import { few, fullTest } from '../support/breadth.ts'
 import { loadRecordedChain, type RecordedChain, recordedSource } from '../support/recordedChain.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { type ChainStore, decode, openChainStore, recordedBatches, writeAll } from './support/chainStore.ts'
@@ -97,7 +98,7 @@ describeWithShared('the audit', () => {
     expect(audit.status).toMatchObject({ auditedTo: 40, historyTo: 0 })
   })
 
-  test('reads the given share of history a day, round after round', async () => {
+  fullTest('reads the given share of history a day, round after round', async () => {
     finalized = head
     const audit = openAudit({ historyPercentPerDay: 10 })
     const until = nowMs + 2 * DAY_MS
@@ -112,37 +113,41 @@ describeWithShared('the audit', () => {
     expect(next.status).toMatchObject({ historyTo: 0, historyRounds: 1, problem: null })
   })
 
-  test.each<['postgres' | 'clickhouse', 'flip' | 'drop' | 'double', (store: ChainStore) => Damage]>([
+  const damages: ['postgres' | 'clickhouse', 'flip' | 'drop' | 'double', (store: ChainStore) => Damage][] = [
     ['postgres', 'flip', (held) => new PostgresDamage(held)],
     ['postgres', 'drop', (held) => new PostgresDamage(held)],
     ['clickhouse', 'flip', (held) => new ClickHouseDamage(held)],
     ['clickhouse', 'double', (held) => new ClickHouseDamage(held)],
-  ])('a row of %s that was changed (%s) is told until it is mended', async (name, act, open) => {
-    const block = 40
-    const damage = open(store)
-    const audit = openAudit()
-    await steps(audit, 1)
-    const restore = await damage.keep('logs', block)
-    try {
-      await damage[act]('logs', block, 'tx_hash')
-      finalized = head
-      await steps(audit, 3)
-      const found = { store: name, table: 'logs', block, kind: act === 'flip' ? 'content' : 'count' }
-      expect(audit.status).toMatchObject({ state: 'differs', auditedTo: head, differences: [found] })
-      expect(audit.status.problem).toContain(`${name} logs block ${block}`)
-      expect(alarms).toMatchObject([{ chainId: store.chainId, ...found }])
-      const afterRestart = openAudit()
-      await steps(afterRestart, 1)
-      expect(afterRestart.status).toMatchObject({ state: 'differs', differences: [found] })
-      expect(await gauge()).toBe(1)
-    } finally {
-      await restore()
-    }
-    nowMs += DAY_MS
-    await steps(audit, 1)
-    expect([audit.status.state, audit.status.differences, await gauge()]).toEqual(['agrees', [], 0])
-    expect(alarms).toHaveLength(1)
-  })
+  ]
+  test.each(few(damages, 2))(
+    'a row of %s that was changed (%s) is told until it is mended',
+    async (name, act, open) => {
+      const block = 40
+      const damage = open(store)
+      const audit = openAudit()
+      await steps(audit, 1)
+      const restore = await damage.keep('logs', block)
+      try {
+        await damage[act]('logs', block, 'tx_hash')
+        finalized = head
+        await steps(audit, 3)
+        const found = { store: name, table: 'logs', block, kind: act === 'flip' ? 'content' : 'count' }
+        expect(audit.status).toMatchObject({ state: 'differs', auditedTo: head, differences: [found] })
+        expect(audit.status.problem).toContain(`${name} logs block ${block}`)
+        expect(alarms).toMatchObject([{ chainId: store.chainId, ...found }])
+        const afterRestart = openAudit()
+        await steps(afterRestart, 1)
+        expect(afterRestart.status).toMatchObject({ state: 'differs', differences: [found] })
+        expect(await gauge()).toBe(1)
+      } finally {
+        await restore()
+      }
+      nowMs += DAY_MS
+      await steps(audit, 1)
+      expect([audit.status.state, audit.status.differences, await gauge()]).toEqual(['agrees', [], 0])
+      expect(alarms).toHaveLength(1)
+    },
+  )
 
   test('old damage is found by the round over history', async () => {
     finalized = head

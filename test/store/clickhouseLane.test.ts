@@ -13,6 +13,7 @@ import { expectedOf } from '#store/clickhouse/sink.ts'
 import { readArchive } from '#store/ledger/archive.ts'
 import { type Queryable, readCoverage } from '#store/ledger/lane.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
+import { fullTest } from '../support/breadth.ts'
 import { loadRecordedChain } from '../support/recordedChain.ts'
 import { describeWithShared } from '../support/shared.ts'
 import {
@@ -129,7 +130,7 @@ describeWithShared('the ClickHouse lane', () => {
     expect(await attemptsOf(store)).toEqual([0])
   })
 
-  test('a folder that takes no rows is named and tried again, and is no word of the engine', async () => {
+  fullTest('a folder that takes no rows is named and tried again, and is no word of the engine', async () => {
     const rowsFolder = join(tmpdir(), `millrace-${crypto.randomUUID()}`)
     const store = await openWritten({ rowsFolder })
     await expect(store.lane.step()).rejects.toMatchObject({
@@ -185,7 +186,7 @@ describeWithShared('the ClickHouse lane', () => {
     expect(await attemptsOf(store)).toEqual([1])
   })
 
-  test('rows of the range in a table that shall have none are removed', async () => {
+  fullTest('rows of the range in a table that shall have none are removed', async () => {
     const quiet = recordedBatches('tempo-dev-2k', 1).find(
       ({ range, tables }) => range.from > 20 && tables.contract_creations.rowCount === 0,
     )
@@ -275,7 +276,7 @@ describeWithShared('the ClickHouse lane', () => {
     await expect(expectInClickHouse(store, batches)).rejects.toThrow()
   })
 
-  test('a batch that never reads back stops the lane after some attempts, and says which', async () => {
+  fullTest('a batch that never reads back stops the lane after some attempts, and says which', async () => {
     const store = await openWritten({
       wrapClickHouse: (client) =>
         withExec(client, (insert) => async (parameters) => {
@@ -327,27 +328,30 @@ describeWithShared('the ClickHouse lane', () => {
     await expectInClickHouse(store, [...kept, taken])
   })
 
-  test('of large blocks the archive gives a few at a time, also to a batch that was begun before', async () => {
-    let kills = 1
-    const failpoint = (name: string) => {
-      if (name === 'clickhouse.journal' && kills-- > 0) throw new Error('killed')
-    }
-    const store = await openWritten({ cacheBytes: 0, failpoint })
-    await makeHeavy(store, [44, 45, 60])
-    const reads: BlockRange[] = []
-    for (let from = 40; from <= 79; from = (reads.at(-1)?.to ?? 79) + 1)
-      reads.push((await readArchive(store.postgres.pool, store.schema, { from, to: 79 })).range)
-    expect(reads).toEqual([
-      { from: 40, to: 44 },
-      { from: 45, to: 45 },
-      { from: 46, to: 60 },
-      { from: 61, to: 79 },
-    ])
-    await expect(store.lane.step()).rejects.toThrow('killed')
-    await writeAll(store)
-    await expectInClickHouse(store, batches)
-    expect(await attemptsOf(store)).toEqual([0])
-  })
+  fullTest(
+    'of large blocks the archive gives a few at a time, also to a batch that was begun before',
+    async () => {
+      let kills = 1
+      const failpoint = (name: string) => {
+        if (name === 'clickhouse.journal' && kills-- > 0) throw new Error('killed')
+      }
+      const store = await openWritten({ cacheBytes: 0, failpoint })
+      await makeHeavy(store, [44, 45, 60])
+      const reads: BlockRange[] = []
+      for (let from = 40; from <= 79; from = (reads.at(-1)?.to ?? 79) + 1)
+        reads.push((await readArchive(store.postgres.pool, store.schema, { from, to: 79 })).range)
+      expect(reads).toEqual([
+        { from: 40, to: 44 },
+        { from: 45, to: 45 },
+        { from: 46, to: 60 },
+        { from: 61, to: 79 },
+      ])
+      await expect(store.lane.step()).rejects.toThrow('killed')
+      await writeAll(store)
+      await expectInClickHouse(store, batches)
+      expect(await attemptsOf(store)).toEqual([0])
+    },
+  )
 
   test('the archive is whole while a chunk is being attached under the reader', async () => {
     for (const attachAt of [1, 2, 3]) {

@@ -1,4 +1,4 @@
-// Goal: the same as listPairs.test.ts, at the size that was promised.
+// Goal: the same as listPairs.full.test.ts, at the size that was promised.
 import { describe } from 'vitest'
 import { testPairPlans } from './support/pairPlans.ts'
 

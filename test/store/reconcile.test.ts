@@ -8,6 +8,7 @@ import { ForeignStoreError, readStoreIdentity } from '#store/clickhouse/adopt.ts
 import { readCoverage } from '#store/ledger/lane.ts'
 import { readLedgerIdentity } from '#store/ledger/ledger.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
+import { fullTest } from '../support/breadth.ts'
 import { freshDatabase } from '../support/engines.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { type ChainStore, openChainStore, recordedBatches, writeAll } from './support/chainStore.ts'
@@ -69,7 +70,7 @@ describeWithShared('a store that is not as the other left it', () => {
     expect((await readLedgerIdentity(next.postgres)).ledgerId).toBe(store.ledgerId)
   })
 
-  test('a doubled row is noticed at the next start, and the partition made anew', async () => {
+  fullTest('a doubled row is noticed at the next start, and the partition made anew', async () => {
     const store = await openWritten()
     await new ClickHouseDamage(store).double('token_transfers', 55)
     const next = await reopen(store)
@@ -77,7 +78,7 @@ describeWithShared('a store that is not as the other left it', () => {
     await expectInClickHouse(next, batches)
   })
 
-  test('what the engine lost is noticed when it comes back, not only at the next start', async () => {
+  fullTest('what the engine lost is noticed when it comes back, not only at the next start', async () => {
     let down = false
     const store = await openChainStore({
       headFrom: 40,
@@ -125,16 +126,19 @@ describeWithShared('a store that is not as the other left it', () => {
     await expectInClickHouse(restored, batches)
   })
 
-  test('a ledger that changed without ClickHouse being told is settled, and nothing is lost', async () => {
-    const store = await openWritten()
-    await store.postgres.pool.query('UPDATE app.identity SET ledger_id = gen_random_uuid()')
-    const next = await reopen(store)
-    await writeAll(next)
-    await expectInClickHouse(next, batches)
-    expect(await readStoreIdentity(next.clickhouse, next.database)).toEqual(
-      await readLedgerIdentity(next.postgres),
-    )
-  })
+  fullTest(
+    'a ledger that changed without ClickHouse being told is settled, and nothing is lost',
+    async () => {
+      const store = await openWritten()
+      await store.postgres.pool.query('UPDATE app.identity SET ledger_id = gen_random_uuid()')
+      const next = await reopen(store)
+      await writeAll(next)
+      await expectInClickHouse(next, batches)
+      expect(await readStoreIdentity(next.clickhouse, next.database)).toEqual(
+        await readLedgerIdentity(next.postgres),
+      )
+    },
+  )
 
   /** As an older program left it: one batch begun and half sent, with digests of its own kind. */
   async function beginAsOlderEncoder(store: ChainStore): Promise<void> {
@@ -160,7 +164,7 @@ describeWithShared('a store that is not as the other left it', () => {
     expect((await journalOf(next)).map((row) => row.encoder)).not.toContain(0)
   })
 
-  test('a batch begun by another version of the encoder alone does not stop the lane', async () => {
+  fullTest('a batch begun by another version of the encoder alone does not stop the lane', async () => {
     const store = await openWritten(3)
     await beginAsOlderEncoder(store)
     const next = await reopen(store)

@@ -9,6 +9,7 @@ import { openChain, readChainIdentity } from '#store/ledger/ledger.ts'
 import { ProjectionOutdatedError, readOutdated } from '#store/ledger/projectionVersions.ts'
 import { outdateAll, type RederiveOptions, rederiveRows } from '#store/maintain/rederive.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
+import { fullTest } from '../support/breadth.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { type ChainStore, decode, openChainStore, recordedBatches, writeAll } from './support/chainStore.ts'
 import { PostgresDamage } from './support/damage.ts'
@@ -84,7 +85,7 @@ describeWithShared('rows of another version', () => {
     ])
   })
 
-  test('are made anew of a few blocks at a time where blocks are large', async () => {
+  fullTest('are made anew of a few blocks at a time where blocks are large', async () => {
     const store = await openWritten()
     await makeOld(store, 'token_transfers')
     const makeLight = await makeHeavy(store, [30, 31, 90])
@@ -110,7 +111,7 @@ describeWithShared('rows of another version', () => {
     await expectWhole(store)
   })
 
-  test('are left alone when there are none', async () => {
+  fullTest('are left alone when there are none', async () => {
     const store = await openWritten()
     expect(await rederiveRows(optionsOf(store), never)).toEqual([])
     await expectInClickHouse(store, batches.slice(0, 10))
@@ -133,7 +134,7 @@ describeWithShared('rows of another version', () => {
     await expectWhole(store)
   })
 
-  test('of everything, when asked for', async () => {
+  fullTest('of everything, when asked for', async () => {
     const store = await openWritten()
     await new PostgresDamage(store).flip('txs', 44, 'hash')
     await new PostgresDamage(store).drop('logs', 45)

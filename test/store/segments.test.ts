@@ -11,6 +11,7 @@ import { historyTarget } from '#store/ledger/ledger.ts'
 import { chunkBlocks, headPartitionEnd } from '#store/ledger/partitions.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { ledgerTableNames } from '#transform/tables.ts'
+import { fullTest } from '../support/breadth.ts'
 import { loadRecordedChain, type RecordedChain } from '../support/recordedChain.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { type ChainStore, decode, openChainStore, writeAll } from './support/chainStore.ts'
@@ -151,43 +152,49 @@ describeWithShared('segments and partitions', () => {
     await expectInPostgres(second, [batchOf(0, 59)])
   })
 
-  test('attaching takes the indexes that were built before it, also when some were there already, and builds none', async () => {
-    const store = await open(60)
-    const [chunk] = await store.history.openChunks({ from: 0, to: 59 })
-    if (!chunk) throw new Error('no chunk was opened')
-    await store.history.appendToChunk(chunk, batchOf(0, 59))
-    const { pool } = store.postgres
-    // As a writer leaves it that ended midway, between a key's index and the key.
-    await pool.query(
-      `CREATE UNIQUE INDEX logs_from_0_pkey ON ${store.schema}.logs_from_0 (block_num, log_idx)`,
-    )
-    const mayWrite = () => Promise.resolve()
-    // Two at a time, as when one took over from another that was paused.
-    await Promise.all([1, 2].map(() => indexDetached(store.postgres, store.schema, 0, mayWrite)))
-    const built = await indexesOf(store, '%_from_0')
-    expect(built.length).toBeGreaterThan(40)
-    expect(built.filter(({ parent }) => parent !== null)).toEqual([])
-    const tipHash = chain.refAt(59).hash
-    await store.head.append(batchOf(60, 69))
-    await store.history.attachChunk({ ...chunk, tip: 59, tipHash })
-    const attached = await indexesOf(store, '%_from_0')
-    expect(attached.map(({ index }) => index)).toEqual(built.map(({ index }) => index))
-    expect(attached.filter(({ parent }) => parent === null)).toEqual([])
-    expect(await singleEntries(store, 'logs_from_0')).toEqual([
-      '(address, topic0, block_num, log_idx)',
-      '(topic0, block_num, log_idx)',
-    ])
-  })
+  fullTest(
+    'attaching takes the indexes that were built before it, also when some were there already, and builds none',
+    async () => {
+      const store = await open(60)
+      const [chunk] = await store.history.openChunks({ from: 0, to: 59 })
+      if (!chunk) throw new Error('no chunk was opened')
+      await store.history.appendToChunk(chunk, batchOf(0, 59))
+      const { pool } = store.postgres
+      // As a writer leaves it that ended midway, between a key's index and the key.
+      await pool.query(
+        `CREATE UNIQUE INDEX logs_from_0_pkey ON ${store.schema}.logs_from_0 (block_num, log_idx)`,
+      )
+      const mayWrite = () => Promise.resolve()
+      // Two at a time, as when one took over from another that was paused.
+      await Promise.all([1, 2].map(() => indexDetached(store.postgres, store.schema, 0, mayWrite)))
+      const built = await indexesOf(store, '%_from_0')
+      expect(built.length).toBeGreaterThan(40)
+      expect(built.filter(({ parent }) => parent !== null)).toEqual([])
+      const tipHash = chain.refAt(59).hash
+      await store.head.append(batchOf(60, 69))
+      await store.history.attachChunk({ ...chunk, tip: 59, tipHash })
+      const attached = await indexesOf(store, '%_from_0')
+      expect(attached.map(({ index }) => index)).toEqual(built.map(({ index }) => index))
+      expect(attached.filter(({ parent }) => parent === null)).toEqual([])
+      expect(await singleEntries(store, 'logs_from_0')).toEqual([
+        '(address, topic0, block_num, log_idx)',
+        '(topic0, block_num, log_idx)',
+      ])
+    },
+  )
 
-  test('vacuum leaves the tables of a chunk alone while it is loaded, and takes them up once it is attached', async () => {
-    const store = await open(60)
-    const [chunk] = await store.history.openChunks({ from: 0, to: 59 })
-    if (!chunk) throw new Error('no chunk was opened')
-    await store.history.appendToChunk(chunk, batchOf(0, 59))
-    expect(new Set(await vacuumSettings(store, '%_from_0'))).toEqual(new Set(['autovacuum_enabled=off']))
-    await store.history.attachChunk({ ...chunk, tip: 59, tipHash: chain.refAt(59).hash })
-    expect(new Set(await vacuumSettings(store, '%_from_0'))).toEqual(new Set([null]))
-  })
+  fullTest(
+    'vacuum leaves the tables of a chunk alone while it is loaded, and takes them up once it is attached',
+    async () => {
+      const store = await open(60)
+      const [chunk] = await store.history.openChunks({ from: 0, to: 59 })
+      if (!chunk) throw new Error('no chunk was opened')
+      await store.history.appendToChunk(chunk, batchOf(0, 59))
+      expect(new Set(await vacuumSettings(store, '%_from_0'))).toEqual(new Set(['autovacuum_enabled=off']))
+      await store.history.attachChunk({ ...chunk, tip: 59, tipHash: chain.refAt(59).hash })
+      expect(new Set(await vacuumSettings(store, '%_from_0'))).toEqual(new Set([null]))
+    },
+  )
 
   test('a writer that was replaced builds no further index', async () => {
     const store = await open(60)
@@ -274,7 +281,7 @@ describeWithShared('segments and partitions', () => {
     expect((await readLane(store.postgres.pool, store.schema))?.tip).toBe(tip + 12)
   })
 
-  test('one batch may cross a partition', async () => {
+  fullTest('one batch may cross a partition', async () => {
     const boundary = 2 ** 20
     const store = await open(boundary - 3)
     const batch = batchOf(boundary - 3, boundary + 2)
@@ -289,7 +296,7 @@ describeWithShared('segments and partitions', () => {
     await expectInPostgres(store, [batch])
   })
 
-  test('ClickHouse is written up to a boundary of its partitions and from it, never across', async () => {
+  fullTest('ClickHouse is written up to a boundary of its partitions and from it, never across', async () => {
     const boundary = 65_536
     const store = await open(boundary - 20)
     for (let from = boundary - 20; from < boundary + 20; from += 10)

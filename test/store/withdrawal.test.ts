@@ -8,6 +8,7 @@ import type { BlockRef } from '#primitives.ts'
 import { PARTITION_BLOCKS } from '#store/clickhouse/lane.ts'
 import { readCoverage } from '#store/ledger/lane.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
+import { few, fullTest } from '../support/breadth.ts'
 import { loadRecordedChain } from '../support/recordedChain.ts'
 import { describeWithShared } from '../support/shared.ts'
 import {
@@ -108,7 +109,7 @@ describeWithShared('blocks of history that are withdrawn', () => {
     await completeHistory(store)
   })
 
-  test.each(['clickhouse.withdrawn', 'clickhouse.deleted', 'postgres.chunk.revert'])(
+  test.each(few(['clickhouse.withdrawn', 'clickhouse.deleted', 'postgres.chunk.revert'], 2))(
     'are in both stores or in neither when a process dies at %s and another goes on',
     async (place) => {
       const first = await open()
@@ -187,7 +188,7 @@ describeWithShared('blocks of history that are withdrawn', () => {
     await completeHistory(store)
   })
 
-  test('and were left half written: the batch is finished first', async () => {
+  fullTest('and were left half written: the batch is finished first', async () => {
     let failures = 0
     const store = await open({
       wrapClickHouse: (client) =>
@@ -203,7 +204,7 @@ describeWithShared('blocks of history that are withdrawn', () => {
     await completeHistory(store)
   })
 
-  test('may come and go many times: the engine meets no token again', async () => {
+  fullTest('may come and go many times: the engine meets no token again', async () => {
     const store = await open()
     let chunk = await loadOrphans(store)
     for (let times = 0; times < 6; times++) {
@@ -220,7 +221,7 @@ describeWithShared('blocks of history that are withdrawn', () => {
     expect(rows).toEqual([{ attempt: 0 }])
   })
 
-  test('take the seal of their partition with them', async () => {
+  fullTest('take the seal of their partition with them', async () => {
     const store = await open()
     const chunk = await loadOrphans(store)
     await writeAll(store)

@@ -1,0 +1,2 @@
+// activities.test.ts in its whole breadth.
+import './activities.test.ts'

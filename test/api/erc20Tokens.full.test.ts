@@ -1,0 +1,2 @@
+// erc20Tokens.test.ts in its whole breadth.
+import './erc20Tokens.test.ts'

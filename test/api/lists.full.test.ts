@@ -1,0 +1,2 @@
+// lists.test.ts in its whole breadth.
+import './lists.test.ts'

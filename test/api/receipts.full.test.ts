@@ -1,0 +1,2 @@
+// receipts.test.ts in its whole breadth.
+import './receipts.test.ts'

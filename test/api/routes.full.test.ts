@@ -1,0 +1,2 @@
+// routes.test.ts in its whole breadth.
+import './routes.test.ts'

@@ -1,0 +1,2 @@
+// tokenTransactions.test.ts in its whole breadth.
+import './tokenTransactions.test.ts'

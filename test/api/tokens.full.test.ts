@@ -1,0 +1,2 @@
+// tokens.test.ts in its whole breadth.
+import './tokens.test.ts'

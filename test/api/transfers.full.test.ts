@@ -1,0 +1,2 @@
+// transfers.test.ts in its whole breadth.
+import './transfers.test.ts'

@@ -1,0 +1,2 @@
+// browser.test.ts in its whole breadth.
+import './browser.test.ts'

@@ -1,0 +1,2 @@
+// rpcSource.test.ts in its whole breadth.
+import './rpcSource.test.ts'

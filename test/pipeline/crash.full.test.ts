@@ -1,0 +1,2 @@
+// crash.test.ts in its whole breadth.
+import './crash.test.ts'

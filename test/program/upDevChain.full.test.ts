@@ -1,0 +1,2 @@
+// upDevChain.test.ts in its whole breadth.
+import './upDevChain.test.ts'

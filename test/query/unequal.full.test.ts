@@ -1,0 +1,2 @@
+// unequal.test.ts in its whole breadth.
+import './unequal.test.ts'

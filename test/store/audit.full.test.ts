@@ -1,0 +1,2 @@
+// audit.test.ts in its whole breadth.
+import './audit.test.ts'

@@ -1,0 +1,2 @@
+// balances.test.ts in its whole breadth.
+import './balances.test.ts'

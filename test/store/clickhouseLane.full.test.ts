@@ -1,0 +1,2 @@
+// clickhouseLane.test.ts in its whole breadth.
+import './clickhouseLane.test.ts'

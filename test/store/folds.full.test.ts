@@ -1,0 +1,2 @@
+// folds.test.ts in its whole breadth.
+import './folds.test.ts'

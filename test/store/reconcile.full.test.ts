@@ -1,0 +1,2 @@
+// reconcile.test.ts in its whole breadth.
+import './reconcile.test.ts'

@@ -1,0 +1,2 @@
+// rederive.test.ts in its whole breadth.
+import './rederive.test.ts'

@@ -1,0 +1,2 @@
+// segments.test.ts in its whole breadth.
+import './segments.test.ts'

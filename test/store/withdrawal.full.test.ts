@@ -1,0 +1,2 @@
+// withdrawal.test.ts in its whole breadth.
+import './withdrawal.test.ts'

@@ -1,0 +1,25 @@
+/**
+ * How wide tests look. `npm test` proves the program; `npm run test:all` also tries every filter, depth and place: there
+ * `x.full.test.ts` runs the tests of `x.test.ts` in their whole breadth.
+ */
+import { inject, test } from 'vitest'
+
+export const isFull = inject('breadth') === 'full'
+
+/** A test of breadth, which `npm test` has not. */
+export function fullTest(title: string, run: () => Promise<void> | void): void {
+  if (isFull) test(title, run)
+}
+
+/** All values in the whole breadth, otherwise so many of them, from the first to the last. */
+export function few<Value>(values: readonly Value[], count: number): readonly Value[] {
+  if (isFull || values.length <= count) return values
+  const step = (values.length - 1) / Math.max(1, count - 1)
+  return Array.from({ length: count }, (_, index) => values[Math.round(index * step)] as Value)
+}
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    breadth: 'few' | 'full'
+  }
+}
