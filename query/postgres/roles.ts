@@ -18,8 +18,9 @@ export interface ReaderRole {
   /** Connections it may hold; several times the engine's slots, since one that was cut lingers for half a second. */
   readonly connectionsMax: number
   /**
-   * True on a cluster of our own: takes from everybody but superusers what PostgreSQL gives PUBLIC, namely the catalogs
-   * and every function with side effects. On a shared cluster that is not ours to do; the gate stands alone there.
+   * True on a cluster of our own: takes from everybody but superusers what PostgreSQL gives PUBLIC, namely temporary
+   * tables, the schema `public`, the catalogs and every function with side effects. On a shared cluster others live by
+   * these rights, so only the reader's own are looked at; the gate and the read-only transaction stand alone there.
    */
   readonly ownsCluster: boolean
 }
@@ -38,9 +39,11 @@ export async function prepareReaderRole(administrator: Administrator, role: Read
   for (const [setting, value] of Object.entries(settings)) {
     await administrator.query(`ALTER ROLE ${name} SET ${setting} = ${quoteLiteral(value)}`)
   }
-  await administrator.query(revokeDatabaseSql(role.name))
+  await administrator.query(databaseRightsSql(role.name))
   for (const chainId of role.chainIds) await grantViews(administrator, role.name, chainId)
-  if (role.ownsCluster) await administrator.query(revokeCatalogsSql)
+  if (!role.ownsCluster) return
+  await administrator.query(revokePublicSql)
+  await administrator.query(revokeCatalogsSql)
 }
 
 /** Only a superuser may take attributes away, so a role that has some is refused instead of used. */
@@ -91,14 +94,20 @@ function createRoleSql(name: string): string {
     EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $create$`
 }
 
-/** The database: connect and nothing more; no temporary tables, no schema `public`. */
-function revokeDatabaseSql(roleName: string): string {
-  return `DO $revoke$ BEGIN
-    EXECUTE format('REVOKE ALL ON DATABASE %I FROM PUBLIC', current_database());
-    EXECUTE format('GRANT CONNECT ON DATABASE %I TO %I', current_database(), ${quoteLiteral(roleName)});
-    IF to_regnamespace('public') IS NOT NULL THEN REVOKE ALL ON SCHEMA public FROM PUBLIC; END IF;
-  END $revoke$`
+/** The role's own rights in the database: to connect, and nothing more. */
+function databaseRightsSql(roleName: string): string {
+  const name = quoteIdentifier(roleName)
+  return `DO $rights$ BEGIN
+    EXECUTE format('REVOKE ALL ON DATABASE %I FROM ${name}', current_database());
+    EXECUTE format('GRANT CONNECT ON DATABASE %I TO ${name}', current_database());
+    IF to_regnamespace('public') IS NOT NULL THEN REVOKE ALL ON SCHEMA public FROM ${name}; END IF;
+  END $rights$`
 }
+
+const revokePublicSql = `DO $revoke$ BEGIN
+  EXECUTE format('REVOKE ALL ON DATABASE %I FROM PUBLIC', current_database());
+  IF to_regnamespace('public') IS NOT NULL THEN REVOKE ALL ON SCHEMA public FROM PUBLIC; END IF;
+END $revoke$`
 
 /**
  * Functions that are not volatile by declaration and still tell of the server or run a query made of text, and those

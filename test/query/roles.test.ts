@@ -2,6 +2,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { grantViews, prepareReaderRole, ReaderRoleError } from '#query/postgres/roles.ts'
 import { replacePostgresViews } from '#query/relations/views.ts'
+import { migrateApp } from '#store/maintain/migrate.ts'
 import { openEngine } from './engine.ts'
 import { createExampleChain, type ExampleChain } from './exampleChain.ts'
 
@@ -62,6 +63,35 @@ describe('prepareReaderRole', () => {
     await expect(as(role.name, 'CREATE TEMP TABLE t (x int)')).rejects.toMatchObject({ code: /42501|25006/ })
   })
 
+  it('takes nothing from PUBLIC on a cluster that is not ours alone', async () => {
+    const { chainId, postgres } = chain
+    await postgres.pool.query(givePublicSql)
+    const before = await rightsOfPublic()
+    const role = { name: `guest_${chainId}`, password: 'x', chainIds: [], connectionsMax: 5 }
+    await prepareReaderRole(postgres.pool, { ...role, ownsCluster: false })
+    expect(await rightsOfPublic()).toEqual(before)
+    expect(before).toEqual({ connect: true, temporary: true, usage: true })
+    await prepareReaderRole(postgres.pool, { ...role, ownsCluster: true })
+    expect(await rightsOfPublic()).toEqual({ connect: false, temporary: false, usage: false })
+  })
+
+  it('finds given back what an earlier version took from PUBLIC, and only that', async () => {
+    const { chainId, postgres } = chain
+    await prepareReaderRole(postgres.pool, {
+      name: `millrace_reader_${chainId}`,
+      password: 'x',
+      chainIds: [],
+      connectionsMax: 5,
+      ownsCluster: true,
+    })
+    expect(await rightsOfPublic()).toEqual({ connect: false, temporary: false, usage: false })
+    await migrateApp(postgres)
+    expect(await rightsOfPublic()).toEqual({ connect: true, temporary: true, usage: true })
+    await postgres.pool.query(takeFromPublicSql)
+    await migrateApp(postgres)
+    expect(await rightsOfPublic()).toEqual({ connect: false, temporary: false, usage: false })
+  })
+
   it('refuses a role that may do more than read', async () => {
     const { chainId, postgres } = chain
     const name = `creator_${chainId}`
@@ -82,6 +112,21 @@ describe('prepareReaderRole', () => {
     await engine.close()
   })
 })
+
+const rightsSql = (verb: string, whom: string) => `DO $$ BEGIN
+  EXECUTE format('${verb} ALL ON DATABASE %I ${whom} PUBLIC', current_database());
+  ${verb} USAGE ON SCHEMA public ${whom} PUBLIC; END $$`
+const givePublicSql = rightsSql('GRANT', 'TO')
+const takeFromPublicSql = rightsSql('REVOKE', 'FROM')
+
+async function rightsOfPublic(): Promise<unknown> {
+  const { rows } = await chain.postgres.pool.query(
+    `SELECT has_database_privilege('public', current_database(), 'CONNECT') AS connect,
+      has_database_privilege('public', current_database(), 'TEMPORARY') AS temporary,
+      has_schema_privilege('public', 'public', 'USAGE') AS usage`,
+  )
+  return rows[0]
+}
 
 function rowsOf(rows: readonly unknown[]): Record<string, unknown>[] {
   return rows.map((row) => Object.fromEntries(Object.entries(row ?? {})))
