@@ -26,7 +26,7 @@ import type { Logger } from '#telemetry.ts'
 import { findFreePort } from '../freePort.ts'
 import { asDataDirectoryError, EngineStartError } from './errors.ts'
 import { LogTail } from './logTail.ts'
-import { findPostgresBinaries, launchOf, postgresOwner } from './postgresBinaries.ts'
+import { findPostgresBinaries, launchOf, postgresOwner, withMemoryLimit } from './postgresBinaries.ts'
 import { serverArguments } from './postgresSettings.ts'
 import { findPostmaster, stopPostmaster } from './postmaster.ts'
 import { identityOf, isAlive, type ProcessIdentity } from './processIdentity.ts'
@@ -222,7 +222,7 @@ export class EmbeddedPostgres {
   }
 
   #spawn(program: string, args: readonly string[], cwd: string) {
-    const launch = launchOf(program, this.#dataDir)
+    const launch = withMemoryLimit(launchOf(program, this.#dataDir))
     const user = launch.uid === undefined ? {} : { uid: launch.uid, gid: launch.uid }
     // A session of its own: Ctrl-C in the terminal must reach us alone, or the server would stop before we flush.
     return spawn(launch.command, [...launch.args, ...args], {

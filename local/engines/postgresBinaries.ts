@@ -95,6 +95,25 @@ export function launchOf(program: string, dataDir: string): Launch {
   return { command: setpriv, args: [...identity, ...rights, '--', program], uid: undefined }
 }
 
+/**
+ * Memory of its own that one process of the server may take, in KiB; what all share does not count. A query that wants
+ * more gets an error ("out of memory") and the server lives on, where without a limit the machine would run out. The
+ * largest statement of ours, an index of a chunk, takes some 200 MB.
+ */
+const PROCESS_MEMORY_KIB_MAX = 1024 * 1024
+
+/** The same launch through a shell that sets the limit and becomes the program. A system without such a limit has none. */
+export const withMemoryLimit = (launch: Launch): Launch => ({
+  ...launch,
+  command: '/bin/sh',
+  args: [
+    '-c',
+    `ulimit -d ${PROCESS_MEMORY_KIB_MAX} 2>/dev/null; exec "$0" "$@"`,
+    launch.command,
+    ...launch.args,
+  ],
+})
+
 /** The user that owns the server's files: `nobody` when we are root, else this user. */
 export function postgresOwner(): number | undefined {
   return process.getuid?.() === 0 ? NOBODY : undefined

@@ -1,5 +1,6 @@
 /** Calls, operators, casts and sub-queries in expressions: allowed by name, by place and by their constants. */
 
+import { collectors, countedCall, countedSelect, enterCollector } from './collecting.ts'
 import { rebuildOperand, textConstant } from './columns.ts'
 import {
   type ArgumentRule,
@@ -40,7 +41,10 @@ export function rebuildCall(fields: Fields, walk: Walk, rebuild: Rebuild): unkno
   for (const [index, argumentRule] of Object.entries(rule.arguments ?? {})) {
     assertArgument(name, args, Number(index), argumentRule, walk)
   }
-  return { FuncCall: rebuild.fields('FuncCall', fields, walk) }
+  if (!collectors.has(name)) return { FuncCall: rebuild.fields('FuncCall', fields, walk) }
+  return {
+    FuncCall: countedCall(rebuild.fields('FuncCall', fields, enterCollector(name, walk)), walk),
+  }
 }
 
 const hasAggregateClause = (fields: Fields): boolean =>
@@ -196,5 +200,7 @@ export function rebuildSubLink(fields: Fields, walk: Walk, rebuild: Rebuild): un
   }
   if (unwrap(fields['subselect'], walk)?.type !== 'SelectStmt')
     throw refusal(walk, 'a sub-query must be a SELECT')
-  return { SubLink: rebuild.fields('SubLink', fields, walk) }
+  if (fields['subLinkType'] !== 'ARRAY_SUBLINK') return { SubLink: rebuild.fields('SubLink', fields, walk) }
+  const checked = rebuild.fields('SubLink', fields, enterCollector('ARRAY', walk))
+  return { SubLink: { ...checked, subselect: countedSelect(checked['subselect'], walk) } }
 }

@@ -49,6 +49,7 @@ export function gatePostgres(
     keyTerms: new Map(),
     spellings: spellingsOf(catalog),
     selectDepth: 0,
+    isCollecting: false,
     at: -1,
   }
   if (!isFields(statement) || !isFields(statement['SelectStmt']))
@@ -68,6 +69,7 @@ const newFindings = (): Findings => ({
   places: new Map(),
   relationColumns: new Map(),
   nodeCount: 0,
+  collectorCount: 0,
   selectCount: 0,
 })
 

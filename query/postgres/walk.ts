@@ -24,6 +24,7 @@ export interface Findings {
   /** Columns of the sub-selects that stand for tables of the catalog. */
   readonly relationColumns: Map<unknown, readonly string[]>
   nodeCount: number
+  collectorCount: number
   selectCount: number
 }
 
@@ -43,6 +44,8 @@ export interface Walk {
   /** Columns whose names have capitals, by their lowercase names. */
   readonly spellings: ReadonlyMap<string, string>
   readonly selectDepth: number
+  /** Within the inputs of an aggregate that collects them (collecting.ts), which are computed twice. */
+  readonly isCollecting: boolean
   /** UTF-8 byte offset of the nearest enclosing node that has one, -1 when none has. */
   readonly at: number
 }

@@ -9,6 +9,7 @@ import { quoteIdentifier, schemaOf, viewSchemaOf } from '#store/sql.ts'
 import { type ColumnType, type TableName, tables } from '#transform/tables.ts'
 import type { LogicalType } from '../logicalType.ts'
 import { abiFunctionStatements } from '../postgres/abiFunctions.ts'
+import { countCollectedStatement } from '../postgres/collecting.ts'
 import type { Relation } from '../relations.ts'
 import { balanceRelations } from './balances.ts'
 import type { DescribedColumn } from './derivedRelation.ts'
@@ -291,6 +292,7 @@ export async function replacePostgresViews(postgres: Postgres, chainId: number):
     await client.query(`CREATE SCHEMA ${schema}`)
     for (const sql of statisticsSql(schema, schemaOf(chainId))) await client.query(sql)
     for (const statement of abiFunctionStatements(schema)) await client.query(statement)
+    await client.query(countCollectedStatement(schema))
     for (const view of viewsOf('postgres')) {
       const name = `${schema}.${quoteIdentifier(view.name)}`
       await client.query(postgresViewSql(view, name, schemaOf(chainId)))

@@ -50,6 +50,24 @@ test('rows survive stop and start; the password is private, and needed', async (
   expect(rows.rows).toEqual([{ a: 1 }])
 })
 
+/** Twelve doublings of 256 KiB, kept while the next is made. */
+const doubled = Array.from(
+  { length: 12 },
+  (_, n) => `d${n + 1} AS MATERIALIZED (SELECT x || x AS x FROM d${n})`,
+)
+const flood = `WITH d0 AS MATERIALIZED (SELECT repeat('x', 262144) AS x), ${doubled.join(', ')}
+  SELECT ${Array.from({ length: 4 }, (_, n) => `length(x || '${n}')`).join(' + ')} FROM d11, LATERAL (SELECT array_agg(x || n) AS kept FROM generate_series(1, 8) AS n) AS k`
+
+test.runIf(process.platform === 'linux')(
+  'a process that takes too much memory gets an error, and the server lives on',
+  async () => {
+    const postgres = untilTestEnds(await startPostgres({ dataDir: freshFolder(), log }))
+    const client = await connect(postgres.url)
+    await expect(client.query(flood)).rejects.toMatchObject({ code: '53200' })
+    expect((await client.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
+  },
+)
+
 test('a killed postmaster is started again on its port, with every acknowledged row', async () => {
   const postgres = untilTestEnds(await startPostgres({ dataDir: freshFolder(), log }))
   const { pid, url } = postgres
