@@ -30,6 +30,8 @@ const reasons = {
 export interface LiveQueryOptions<Position> {
   readonly feed: Feed<Position>
   readonly run: RunBlock
+  /** The same for one client that catches up; it waits its turn behind others who do, not in front of `run`. */
+  readonly catchUp: RunBlock
   readonly bell: CommitBell
   readonly finalized: () => number
   readonly clock: Clock
@@ -106,7 +108,7 @@ export class LiveQuery<Position> {
 
   /** Brings a stream to where the others are. Resolves with the place where it left them again, null when it ended. */
   async #accompany(stream: EventStream, place: Position | null): Left<Position> {
-    const { feed, run } = this.#options
+    const { feed, catchUp } = this.#options
     let at = place
     while (at !== null && (await this.#hasRead(stream))) {
       const left = this.#join(stream, at)
@@ -116,7 +118,7 @@ export class LiveQuery<Position> {
       const step =
         behind > catchUpBlocksMax
           ? 'behind'
-          : await this.#retried(() => feed.next(before, run), [stream], stream.signal)
+          : await this.#retried(() => feed.next(before, catchUp), [stream], stream.signal)
       if (step === 'behind' || step === 'lost') {
         const anew = await this.#beginAnew(before, step, stream.signal)
         stream.send(anew.bytes)

@@ -8,7 +8,7 @@ import {
 } from '#store/ledger/commits.ts'
 import type { ChainReads } from '../services.ts'
 import { type Feed, frameOfBlock, type Lost, type RunBlock, type Step } from './feed.ts'
-import { retractFrame } from './frames.ts'
+import { laggedFrame, retractFrame } from './frames.ts'
 import { type CommitPosition, formatCommitPosition, parseCommitPosition } from './position.ts'
 
 /** All queries of a chain read the same newest commits; a few hundred of them are a few hundred hashes. */
@@ -48,7 +48,11 @@ export class PostgresFeed implements Feed<CommitPosition> {
   async next(at: CommitPosition, run: RunBlock): Promise<Step<CommitPosition> | Lost | null> {
     if (!at.complete) {
       const begun = await this.#commit(at.seq)
-      if (begun?.kind === 'append' && at.block < begun.range.to) return this.#block(begun, at.block + 1, run)
+      if (begun?.kind === 'append' && at.block < begun.range.to) {
+        // A client's id may name any block; one below the commit is no place in it.
+        if (at.block < begun.range.from - 1) return 'lost'
+        return this.#block(begun, at.block + 1, run)
+      }
     }
     const { state } = this.#chain
     // A place beyond the log is of another process that saw more than we did, or of another database.
@@ -56,7 +60,9 @@ export class PostgresFeed implements Feed<CommitPosition> {
     if (at.seq >= state.seq) return at.seq > state.seq ? 'lost' : null
     const commit = await this.#commit(at.seq + 1)
     if (!commit) return 'lost'
-    return commit.kind === 'append' ? this.#block(commit, commit.range.from, run) : retraction(commit)
+    if (commit.kind === 'revert') return retraction(commit)
+    const isGap = at.block >= 0 && at.block + 1 < commit.range.from
+    return isGap ? leftOut(at, commit) : this.#block(commit, commit.range.from, run)
   }
 
   /**
@@ -94,6 +100,13 @@ const endOf = (commit: Commit): CommitPosition => ({
   block: commit.range.to,
   complete: true,
 })
+
+/** After a long downtime the chain goes on at the head; history fills what lies between, which no stream tells. */
+function leftOut({ seq, block }: CommitPosition, { range }: Commit): Step<CommitPosition> {
+  const skipped = { from: block + 1, to: range.from - 1 }
+  const bytes = laggedFrame(skipped, 'these blocks are loaded as history')
+  return { position: { seq, block: skipped.to, complete: true }, bytes }
+}
 
 function retraction(commit: Commit): Step<CommitPosition> {
   // The stream stands below what was taken back.

@@ -15,6 +15,7 @@ import type { EventStream } from '../http/sse.ts'
 import type { ChainReads } from '../services.ts'
 import { ClickHouseFeed } from './ClickHouseFeed.ts'
 import type { RunBlock } from './feed.ts'
+import { retryingFrame } from './frames.ts'
 import { LiveQuery } from './LiveQuery.ts'
 import { PostgresFeed } from './PostgresFeed.ts'
 import { SnapshotQuery } from './SnapshotQuery.ts'
@@ -47,6 +48,10 @@ export const clientsMax = 5_000
 export const clientsPerCallerMax = 20
 /** Half of an engine's slots: queries asked once are not starved by those that repeat. */
 const slotLimits = { postgres: 2, clickhouse: 1 } as const
+/** A checked request is served at once; one that is not served by then gives its place back. */
+const heldMsMax = 5_000
+/** Executions for clients that catch up, one by one, beside those that are for all: a crowd of them delays itself alone. */
+const catchUpSlots = 1
 /** A live execution waits for its turn as long as others have theirs; it has no other time to be asked. */
 const turnMsMax = 60_000
 
@@ -65,6 +70,9 @@ export class LiveHub {
   readonly #options: LiveHubOptions
   readonly #shared = new Map<string, Shared>()
   readonly #slots: Readonly<Record<Engine, Slots>>
+  readonly #catchUpSlots: Readonly<Record<Engine, Slots>>
+  /** Requests that are not served yet; each has its place until it is served or refused. */
+  readonly #checking = new Set<LiveRequest>()
   readonly #feeds = new Map<
     ChainId,
     { readonly postgres: PostgresFeed; readonly clickhouse: ClickHouseFeed }
@@ -77,6 +85,7 @@ export class LiveHub {
     const slots = (running: number) =>
       new Slots({ running, waiting: queriesMax + clientsMax, waitMs: turnMsMax }, options.clock)
     this.#slots = { postgres: slots(slotLimits.postgres), clickhouse: slots(slotLimits.clickhouse) }
+    this.#catchUpSlots = { postgres: slots(catchUpSlots), clickhouse: slots(catchUpSlots) }
     for (const [id, chain] of options.chains)
       this.#feeds.set(id, { postgres: new PostgresFeed(chain), clickhouse: new ClickHouseFeed(chain) })
   }
@@ -87,16 +96,30 @@ export class LiveHub {
   }
 
   /**
-   * Checks a request before the first byte is sent. It takes no place: a refused one leaves nothing behind.
+   * Checks a request before the first byte is sent. From now on it counts, so that many at once find the bounds too; a
+   * refused one leaves nothing behind.
    * @throws UserQueryError, or ApiError `overloaded` or `rate_limit_exceeded`
    */
   async check(request: LiveRequest, signal: AbortSignal): Promise<void> {
-    const { caller } = request
-    const isTold = caller.kind !== 'operator' && caller !== anonymous
-    if (isTold && this.#clientsOf(caller) >= clientsPerCallerMax) throw tooManyOfOne()
-    if (this.#clients >= clientsMax) throw overloaded('too many clients of live queries')
+    this.#assertRoom(request)
     if (this.#shared.has(keyOf(request))) return
-    if (this.#shared.size >= queriesMax) throw overloaded('too many different live queries')
+    this.#checking.add(request)
+    try {
+      await this.#assertRuns(request, signal)
+    } catch (error) {
+      this.#checking.delete(request)
+      throw error
+    }
+    void this.#giveBack(request, signal)
+  }
+
+  /** The place of a request that is not served after all: its client went, or asked for the head of the answer alone. */
+  async #giveBack(request: LiveRequest, signal: AbortSignal): Promise<void> {
+    await this.#options.clock.sleep(heldMsMax, signal).catch(() => {})
+    this.#checking.delete(request)
+  }
+
+  async #assertRuns(request: LiveRequest, signal: AbortSignal): Promise<void> {
     if (request.mode === 'blocks') await assertPerBlock(request.engine, request.sql)
     const { relations } = await this.#run(request, this.#newest(request), signal)
     if (request.mode === 'blocks') assertRelationsPerBlock(relationsOf(request.engine), relations)
@@ -106,8 +129,27 @@ export class LiveHub {
     })
   }
 
-  /** Serves a checked request until the client goes. */
+  #assertRoom({ caller, ...request }: LiveRequest): void {
+    const checking = [...this.#checking]
+    const ofCaller = checking.filter((other) => other.caller.id === caller.id).length
+    const isTold = caller.kind !== 'operator' && caller !== anonymous
+    if (isTold && this.#clientsOf(caller) + ofCaller >= clientsPerCallerMax) throw tooManyOfOne()
+    if (this.#clients + checking.length >= clientsMax) throw overloaded('too many clients of live queries')
+    const key = keyOf({ ...request, caller })
+    const others = new Set(checking.map(keyOf)).difference(this.#shared).add(key)
+    if (!this.#shared.has(key) && this.#shared.size + others.size > queriesMax)
+      throw overloaded('too many different live queries')
+  }
+
+  /** Serves a checked request until the client goes. One for which there is no room by now is told so, and ends. */
   async serve(request: LiveRequest, stream: EventStream, lastEventId: string | undefined): Promise<void> {
+    this.#checking.delete(request)
+    try {
+      this.#assertRoom(request)
+    } catch (error) {
+      stream.send(retryingFrame(new UserQueryError('sql_busy', messageOf(error), { cause: error })))
+      return
+    }
     const key = keyOf(request)
     const shared = this.#shared.get(key) ?? this.#start(key, request)
     shared.clients += 1
@@ -150,7 +192,9 @@ export class LiveHub {
     const { clock, log } = this.#options
     const { state } = this.#chainOf(request.chainId)
     const run: RunBlock = (block) => this.#run(request, [{ from: block, to: block }], signal)
-    const common = { run, bell: state.bell, finalized: () => state.finalized, clock, log }
+    const catchUp: RunBlock = (block) =>
+      this.#run(request, [{ from: block, to: block }], signal, this.#catchUpSlots)
+    const common = { run, catchUp, bell: state.bell, finalized: () => state.finalized, clock, log }
     const { postgres, clickhouse } = this.#feedsOf(request.chainId)
     return request.engine === 'postgres'
       ? new LiveQuery({ ...common, feed: postgres })
@@ -176,10 +220,15 @@ export class LiveHub {
     if (this.#shared.get(key) === shared) this.#shared.delete(key)
   }
 
-  #run(request: LiveRequest, blocks: RangeSet, signal: AbortSignal): Promise<QueryResult> {
+  #run(
+    request: LiveRequest,
+    blocks: RangeSet,
+    signal: AbortSignal,
+    slots = this.#slots,
+  ): Promise<QueryResult> {
     const { engine, chainId, sql, signatures, limit, timeoutMs } = request
     const asked: QueryRequest = { chainId, sql, signatures, limit, timeoutMs, blocks, signal }
-    return this.#slots[engine].run(() => this.#options.engines[engine].run(asked), signal)
+    return slots[engine].run(() => this.#options.engines[engine].run(asked), signal)
   }
 
   /** The newest block alone: enough to learn whether a query runs, and cheap. */

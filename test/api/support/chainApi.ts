@@ -41,6 +41,8 @@ export interface ChainApi {
   get(path: string): Promise<Answer>
   append(batches: readonly EncodedBatch[]): Promise<void>
   revertTo(number: number): Promise<void>
+  /** Ends the head lane's segment; the next block is `next`. */
+  seal(next: number): Promise<void>
   finalize(number: number): Promise<void>
   /** Writes to ClickHouse what is final. */
   fillClickHouse(): Promise<void>
@@ -128,6 +130,10 @@ export async function openChainApi(options: ChainApiOptions = {}): Promise<Chain
     get: (path) => ask(server.origin + path),
     append: async (batches) => {
       for (const batch of batches) await store.head.append(batch)
+      await changed()
+    },
+    seal: async (next) => {
+      await store.head.seal(next)
       await changed()
     },
     revertTo: async (number) => {

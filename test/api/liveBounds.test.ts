@@ -1,0 +1,74 @@
+// Goal: the bounds of live queries hold when many come at once, a place that a client makes up costs nothing, and blocks
+// that a stream leaves out are told.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { queriesMax } from '#api/live/hub.ts'
+import type { EncodedBatch } from '#transform/batch.ts'
+import { recordedBatches } from '../store/support/chainStore.ts'
+import { describeWithShared } from '../support/shared.ts'
+import { type ChainApi, openChainApi } from './support/chainApi.ts'
+import { type LiveClient, openStream } from './support/eventStream.ts'
+
+describeWithShared('bounds of live queries', () => {
+  let api: ChainApi
+  let batches: EncodedBatch[]
+  const clients: LiveClient[] = []
+  beforeAll(async () => {
+    batches = recordedBatches('tempo-dev-2k', 1)
+    api = await openChainApi()
+    await api.append(batches.slice(0, 31))
+  })
+  afterAll(async () => {
+    for (const client of clients) client.close()
+    await api?.close()
+  })
+
+  const urlOf = (sql: string) =>
+    `${api.server.origin}/v1/indexer/query?live=true&sql=${encodeURIComponent(sql)}`
+
+  async function connect(sql: string, lastEventId?: string): Promise<LiveClient> {
+    const client = await openStream(urlOf(sql), lastEventId)
+    clients.push(client)
+    return client
+  }
+
+  test('a place in no block of its commit is lost, and told so at once', async () => {
+    const [at] = (await (await connect('SELECT num FROM blocks')).until((events) => events.length > 0)).map(
+      ({ id }) => id,
+    )
+    const seq = Number(at?.split('.')[1])
+    for (const place of [`p.${seq}.3`, `p.${seq}.-1`, `p.${seq - 4}.2`]) {
+      const events = await (await connect('SELECT num FROM blocks', place)).until((all) => all.length >= 2)
+      expect(events.map(({ event }) => event).slice(0, 2)).toEqual(['lagged', 'progress'])
+      expect(events[0]?.data).toMatchObject({ reason: 'the place is not in the log', to: 30 })
+    }
+  })
+
+  test('400 different queries at once are as many as the bound allows', async () => {
+    for (const client of clients.splice(0)) client.close()
+    await expect.poll(() => api.live.size).toEqual({ queries: 0, clients: 0 })
+    const stop = new AbortController()
+    const answers = await Promise.all(
+      Array.from({ length: 400 }, (_, index) =>
+        fetch(urlOf(`SELECT num + ${index} AS n FROM blocks`), { signal: stop.signal }),
+      ),
+    )
+    const statuses = answers.map(({ status }) => status)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(queriesMax)
+    expect(statuses.filter((status) => status === 503)).toHaveLength(400 - queriesMax)
+    expect(api.live.size.queries).toBe(queriesMax)
+    stop.abort()
+    await expect.poll(() => api.live.size).toEqual({ queries: 0, clients: 0 })
+  })
+
+  test('blocks between two segments of the head are told as left out', async () => {
+    const client = await connect('SELECT num FROM blocks')
+    await client.until((events) => events.length > 0)
+    await api.seal(40)
+    await api.append(batches.slice(40, 42))
+    const events = await client.until((all) => all.filter(({ event }) => event === 'result').length === 2)
+    const told = events.filter(({ event }) => event !== 'progress' && event !== 'finalized')
+    expect(told.map(({ event }) => event)).toEqual(['lagged', 'result', 'result'])
+    expect(told[0]?.data).toMatchObject({ from: 31, to: 39, skipped: 9 })
+    expect(told[1]?.data.blocks[0].num).toBe(40)
+  })
+})
