@@ -155,8 +155,8 @@ export class ProjectionIncompleteError extends MillraceError {
   constructor(projection: string, to: number, target: number) {
     super(
       to < 0
-        ? `The ${projection} of this chain are still being computed.`
-        : `The ${projection} of this chain are computed up to block ${to} of ${target}.`,
+        ? `${projection}: still being computed for this chain.`
+        : `${projection}: computed up to block ${to} of ${target} for this chain.`,
     )
     this.projection = projection
     this.to = to
