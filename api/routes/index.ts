@@ -7,6 +7,7 @@ import { readDepthEndpoint } from './exchange/depth.ts'
 import { listOrderFillsEndpoint, listOrdersEndpoint, readOrderEndpoint } from './exchange/orders.ts'
 import { listPairsEndpoint, readPairEndpoint } from './exchange/pairs.ts'
 import { listSwapsEndpoint } from './exchange/swaps.ts'
+import { listFeeMintsEndpoint, listFeePoolsEndpoint } from './feeAmm.ts'
 import { readFeedAssetEndpoint } from './feed/assets.ts'
 import { listFeedEventsEndpoint, readLatestFeedBlockEndpoint } from './feed/events.ts'
 import { listFeedPairsEndpoint, readFeedPairEndpoint } from './feed/pairs.ts'
@@ -65,6 +66,8 @@ export const endpoints: readonly Endpoint<RouteServices>[] = [
   readOrderEndpoint,
   listOrderFillsEndpoint,
   listSwapsEndpoint,
+  listFeePoolsEndpoint,
+  listFeeMintsEndpoint,
   readLatestFeedBlockEndpoint,
   listFeedEventsEndpoint,
   listFeedPairsEndpoint,

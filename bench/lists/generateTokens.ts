@@ -1,13 +1,13 @@
 /** What followers would have made of the generated chain, by SQL in one go: tokens with names, and balances. */
 import { balancesProjection } from '#store/follow/balances/balances.ts'
-import { feePoolsFold } from '#store/follow/feePools.ts'
+import { feePoolsProjection } from '#store/follow/feePools/poolFollower.ts'
 import { completeFollower, insertFollower, moveFollower } from '#store/follow/follower.ts'
 import { tokensFold } from '#store/follow/tokens.ts'
 import { readLane } from '#store/ledger/lane.ts'
 import type { Postgres } from '#store/postgres.ts'
 import { quoteIdentifier, tip20Tokens } from '#store/sql.ts'
 
-const followers = [balancesProjection, tokensFold, feePoolsFold]
+const followers = [balancesProjection, tokensFold, feePoolsProjection]
 
 /** Of blocks 0 to `tip`. An account has what it was sent: what it spent came from elsewhere. */
 export async function generateTokens(postgres: Postgres, schema: string, tip: number): Promise<void> {

@@ -96,6 +96,13 @@ export interface FoldChange<Columns extends FoldColumns> {
   readonly state: FoldState<Columns>
 }
 
+/** What became of an entity, by its key. */
+export interface Touched<State> {
+  readonly key: string
+  readonly place: Pick<EventPlace, 'blockNumber' | 'logIndex'>
+  readonly state: State
+}
+
 /** An event of the fold, decoded. */
 export interface FoldEvent<State> {
   readonly entity: string

@@ -29,6 +29,8 @@ export interface EventFollower {
   /** Tables of rows that stand alone, each of a block in `block_num`. */
   readonly rowTables?: readonly string[]
   readonly eventsMax?: number
+  /** Blocks of one piece, where something else than logs is read of each. */
+  readonly blocksMax?: number
   prepare: BlockFollower['prepare']
   /** Takes in the logs of some blocks, all of those that may be its events. */
   take(transaction: FollowerTransaction, logs: readonly PlacedLog[], blocks: BlockRange): Promise<void>
@@ -36,7 +38,7 @@ export interface EventFollower {
 
 /** The engine of all folds: reads logs in pieces, and takes blocks back by deleting the tail of its tables. */
 export function eventFollower(of: EventFollower): BlockFollower {
-  const { name, version, needs, tables, rowTables = [], eventsMax = EVENTS_MAX } = of
+  const { name, version, needs, tables, rowTables = [], eventsMax = EVENTS_MAX, blocksMax = Infinity } = of
   const each = (schema: string) => rowTables.map((table) => relationOf(schema, table))
   return {
     name,
@@ -49,7 +51,8 @@ export function eventFollower(of: EventFollower): BlockFollower {
       for (const table of each(schema)) await client.query(`TRUNCATE ${table}`)
     },
     apply: async (transaction, range) => {
-      const { logs, to } = await readLogs(of.events, transaction, range, eventsMax)
+      const piece = { from: range.from, to: Math.min(range.to, range.from + blocksMax - 1) }
+      const { logs, to } = await readLogs(of.events, transaction, piece, eventsMax)
       await of.take(transaction, logs, { from: range.from, to })
       return to
     },

@@ -1,7 +1,7 @@
 /** The two tables of a fold: `<name>_history` and `<name>_current`, written and read by the columns the fold declares. */
 import type { Queryable } from '../ledger/lane.ts'
 import { quoteIdentifier, toBytes, toHex } from '../sql.ts'
-import type { FoldChange, FoldColumns, FoldState, FoldTable } from './fold.ts'
+import type { FoldChange, FoldColumns, FoldState, FoldTable, Touched } from './fold.ts'
 
 const history = (schema: string, fold: Pick<FoldTable, 'name'>): string =>
   `${quoteIdentifier(schema)}.${quoteIdentifier(`${fold.name}_history`)}`
@@ -48,6 +48,22 @@ export async function insertChanges<Columns extends FoldColumns>(
   )
   await refreshCurrent(client, schema, fold, [...new Set(changes.map(({ entity }) => entity))].map(toBytes))
 }
+
+/** The same of entities by their keys. */
+export const insertTouched = <Columns extends FoldColumns>(
+  client: Queryable,
+  schema: string,
+  table: FoldTable<Columns>,
+  touched: readonly Touched<FoldState<Columns>>[],
+): Promise<void> =>
+  insertChanges(
+    client,
+    schema,
+    table,
+    touched.map(({ key, place: { blockNumber, logIndex }, state }) => ({
+      ...{ entity: key, blockNumber, logIndex, state },
+    })),
+  )
 
 /** Of each entity and block the last change, in their order. */
 function lastOfEachBlock<Columns extends FoldColumns>(
@@ -170,7 +186,8 @@ function encodeValue(type: string, value: unknown): unknown {
   return type === 'address' || type === 'hash' ? byteaText(String(value)) : value
 }
 
-const byteaText = (hex: string): string => `\\x${hex.slice(2)}`
+/** Bytes as Postgres reads them in JSON. */
+export const byteaText = (hex: string): string => `\\x${hex.slice(2)}`
 
 /** Reads a row's state as the `pg` driver gives it. */
 export function decodeState<Columns extends FoldColumns>(
@@ -195,4 +212,12 @@ function decodeValue(type: string, value: unknown): unknown {
 function textOf(value: unknown): string {
   if (!(value instanceof Uint8Array)) throw new TypeError('an entity is stored as bytes')
   return toHex(value)
+}
+
+/** Appends rows that are no fold's states, by the column types of their table. */
+export async function insertRows(client: Queryable, table: string, rows: readonly object[]): Promise<void> {
+  if (rows.length === 0) return
+  await client.query(`INSERT INTO ${table} SELECT * FROM json_populate_recordset(NULL::${table}, $1)`, [
+    JSON.stringify(rows),
+  ])
 }

@@ -11,7 +11,7 @@ import { checkpointsFollower } from './balances/checkpoints.ts'
 import { FollowerDriver } from './driver.ts'
 import { erc20MetadataFollower } from './erc20Metadata.ts'
 import { bookFollower } from './exchange/bookFollower.ts'
-import { feePoolsFold, readGenesisPools } from './feePools.ts'
+import { feePoolsFollower } from './feePools/poolFollower.ts'
 import { foldFollower } from './foldFollower.ts'
 import type { BlockFollower } from './follower.ts'
 import { readGenesisTokens } from './genesisTokens.ts'
@@ -36,9 +36,7 @@ export function createFollowers({
     foldFollower(tokensFold, async (context) =>
       kind === 'tempo' ? readGenesisTokens(callContracts, context) : [],
     ),
-    foldFollower(feePoolsFold, async (context) =>
-      kind === 'tempo' ? readGenesisPools(callContracts, context) : [],
-    ),
+    feePoolsFollower(kind === 'tempo' ? callContracts : null),
     bookFollower({ callContracts: kind === 'tempo' ? callContracts : null }),
     balancesFollower({ kind, callContracts, hotBlocks }),
     checkpointsFollower(checkpointBlocks),

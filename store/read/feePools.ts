@@ -1,5 +1,5 @@
 /** Reads of fee pools. */
-import { feePoolsFold } from '../follow/feePools.ts'
+import { feePoolsProjection } from '../follow/feePools/poolFollower.ts'
 import { type FollowedChain, readFollowedRows } from '../follow/readFollowed.ts'
 import { relationOf, toBytes, toHex } from '../sql.ts'
 
@@ -10,7 +10,7 @@ export async function findPoolTokens(
   atBlock: number | undefined,
   signal: AbortSignal,
 ): Promise<ReadonlySet<string>> {
-  const rows = await readFollowedRows(chain, [feePoolsFold], signal, {
+  const rows = await readFollowedRows(chain, [feePoolsProjection], signal, {
     text: `SELECT user_token FROM ${relationOf(chain.state.schema, 'fee_pools_current')}
       WHERE user_token = ANY ($1) AND created_block <= coalesce($2::bigint, created_block) GROUP BY user_token`,
     values: [tokens.map(toBytes), atBlock ?? null],

@@ -1,63 +1,114 @@
-// Goal: the fee pools are those of genesis and those somebody added liquidity to, whatever was reverted on the way.
-// Method: the recorded chain in a real store; expectations by viem over the raw recording.
+// Goal: the fee pools are those of genesis and those somebody added liquidity to, with the mints and reserves that the chain's
+// events and fees make, whatever was reverted on the way.
+// Method: the recorded chain in a real store; expectations by viem over the raw recording, fee by fee.
 
 import { encodeAbiParameters, type Hex, keccak256, parseAbi, parseAbiParameters, parseEventLogs } from 'viem'
 import { afterAll, expect, test } from 'vitest'
-import { FeePoolsUnreadableError } from '#store/follow/feePools.ts'
 import { toHex } from '#store/sql.ts'
 import { describeWithShared, readRecording } from '../support/shared.ts'
 import { genesisTokens, readBalances } from './support/balanceOracle.ts'
 import { type ChainStore, openChainStore, recordedBatches } from './support/chainStore.ts'
-import { followersOf, recordedCalls } from './support/followers.ts'
+import { followersOf, genesisReserve, recordedCalls } from './support/followers.ts'
 
 const recording = 'tempo-dev-2k'
 const lastBlock = 122
 const feeManager: string = '0xfeec000000000000000000000000000000000000'
+const pathUsd = '0x20c0000000000000000000000000000000000000'
+const transferTopic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 const abi = parseAbi([
   'event Mint(address sender, address indexed to, address indexed userToken, address indexed validatorToken, uint256 amountValidatorToken, uint256 liquidity)',
+  'event Burn(address indexed sender, address indexed userToken, address indexed validatorToken, uint256 amountUserToken, uint256 amountValidatorToken, uint256 liquidity, address to)',
+  'event RebalanceSwap(address indexed userToken, address indexed validatorToken, address indexed swapper, uint256 amountIn, uint256 amountOut)',
+  'event ValidatorTokenSet(address indexed validator, address indexed token)',
 ])
 
-type Pool = readonly [pool: string, userToken: string, validatorToken: string, createdBlock: number]
-
-const idOf = (userToken: Hex, validatorToken: Hex) =>
-  keccak256(encodeAbiParameters(parseAbiParameters('address, address'), [userToken, validatorToken]))
-
-/** Pools up to and including a block, by id. */
-function poolsAt(block: number): Pool[] {
-  const pools = new Map<string, Pool>()
-  const add = (userToken: string, validatorToken: string, created: number) => {
-    const id = idOf(userToken as Hex, validatorToken as Hex)
-    if (!pools.has(id)) pools.set(id, [id, userToken.toLowerCase(), validatorToken.toLowerCase(), created])
-  }
-  for (const user of genesisTokens)
-    for (const validator of genesisTokens) if (user !== validator) add(user, validator, 0)
-  for (const [number, { receipts }] of readRecording(recording)
-    .slice(0, block + 1)
-    .entries()) {
-    // biome-ignore lint/suspicious/noExplicitAny: a node's JSON
-    const logs = (receipts as any[]).flatMap((receipt) => receipt.logs)
-    for (const { args, address } of parseEventLogs({ abi, logs }))
-      if (address === feeManager) add(args.userToken, args.validatorToken, number)
-  }
-  return [...pools.values()].sort()
+interface Pool {
+  readonly user: string
+  readonly validator: string
+  readonly created: number
+  mints: number
+  reserveUser: bigint
+  reserveValidator: bigint
 }
 
-async function storedPools({ postgres, schema }: ChainStore): Promise<Pool[]> {
+const idOf = (userToken: string, validatorToken: string) =>
+  keccak256(
+    encodeAbiParameters(parseAbiParameters('address, address'), [userToken as Hex, validatorToken as Hex]),
+  )
+
+/** Pools up to and including a block, by id, and how many fees were turned into another token. */
+function poolsAt(block: number): { readonly pools: Map<string, Pool>; readonly feeSwaps: number } {
+  const pools = new Map<string, Pool>()
+  const chosen = new Map<string, string>()
+  let feeSwaps = 0
+  const poolOf = (user: string, validator: string, created: number, reserve = 0n): Pool => {
+    const id = idOf(user, validator)
+    const found = pools.get(id)
+    if (found) return found
+    const pool = {
+      ...{ user, validator, created, mints: 0 },
+      reserveUser: reserve,
+      reserveValidator: reserve,
+    }
+    pools.set(id, pool)
+    return pool
+  }
+  for (const user of genesisTokens)
+    for (const validator of genesisTokens) if (user !== validator) poolOf(user, validator, 0, genesisReserve)
+  for (const [number, { block: header, receipts }] of readRecording(recording)
+    .slice(0, block + 1)
+    .entries()) {
+    const { miner } = header as { miner: string }
+    // biome-ignore lint/suspicious/noExplicitAny: a node's JSON
+    for (const { logs } of receipts as any[]) {
+      for (const { eventName, args, address } of parseEventLogs({ abi, logs })) {
+        if (address !== feeManager) continue
+        if (eventName === 'ValidatorTokenSet') {
+          chosen.set(args.validator.toLowerCase(), args.token.toLowerCase())
+          continue
+        }
+        const pool = poolOf(args.userToken.toLowerCase(), args.validatorToken.toLowerCase(), number)
+        if (eventName === 'Mint') {
+          pool.mints += 1
+          pool.reserveValidator += args.amountValidatorToken
+        } else if (eventName === 'Burn') {
+          pool.reserveUser -= args.amountUserToken
+          pool.reserveValidator -= args.amountValidatorToken
+        } else {
+          pool.reserveUser -= args.amountOut
+          pool.reserveValidator += args.amountIn
+        }
+      }
+      // The fee is the last log of a transaction that is not free.
+      const last = logs.at(-1)
+      const paid = last?.topics[0] === transferTopic && `0x${last.topics[2]?.slice(26)}` === feeManager
+      const taken = chosen.get(miner.toLowerCase()) ?? pathUsd
+      if (!paid || last.address === taken) continue
+      feeSwaps += 1
+      const pool = poolOf(last.address, taken, 0)
+      pool.reserveUser += BigInt(last.data)
+      pool.reserveValidator -= (BigInt(last.data) * 9_970n) / 10_000n
+    }
+  }
+  return { pools, feeSwaps }
+}
+
+async function storedPools({ postgres, schema }: ChainStore): Promise<Map<string, Pool>> {
   const { rows } = await postgres.pool.query(`SELECT * FROM ${schema}.fee_pools_current`)
-  return rows
-    .map(
-      (row): Pool => [
-        toHex(row.pool),
-        toHex(row.user_token),
-        toHex(row.validator_token),
-        Number(row.created_block),
-      ],
-    )
-    .sort()
+  return new Map(
+    rows.map((row) => [
+      toHex(row.pool),
+      {
+        ...{ user: toHex(row.user_token), validator: toHex(row.validator_token) },
+        ...{ created: Number(row.created_block), mints: row.mint_count },
+        ...{ reserveUser: BigInt(row.reserve_user), reserveValidator: BigInt(row.reserve_validator) },
+      },
+    ]),
+  )
 }
 
 describeWithShared('fee pools', () => {
-  test('are those of genesis and those of the events, after reverts too', async () => {
+  test('are those of genesis and those of the events, with what fees made of them, after reverts too', async () => {
     const store = await openChainStore({ headFrom: 0 })
     afterAll(() => store.close())
     const batches = recordedBatches(recording, 1)
@@ -66,17 +117,19 @@ describeWithShared('fee pools', () => {
       callContracts: recordedCalls(recording, readBalances(recording)),
     })
     await settle()
-    const expected = poolsAt(lastBlock)
-    expect(expected.length).toBeGreaterThan(12)
-    expect(await storedPools(store)).toEqual(expected)
-    const tip = Math.max(...expected.map(([, , , created]) => created)) - 1
+    const { pools, feeSwaps } = poolsAt(lastBlock)
+    expect(pools.size).toBeGreaterThan(12)
+    expect(feeSwaps).toBeGreaterThan(500)
+    expect(await storedPools(store)).toEqual(pools)
+    const tip = Math.max(...[...pools.values()].map(({ created }) => created)) - 1
     await store.head.revert(await store.head.refAt(tip))
     await settle()
-    expect(await storedPools(store)).toEqual(poolsAt(tip))
-    expect(poolsAt(tip).length).toBeLessThan(expected.length)
+    const before = poolsAt(tip).pools
+    expect(await storedPools(store)).toEqual(before)
+    expect(before.size).toBeLessThan(pools.size)
   })
 
-  test('wait for a node that tells those of genesis', async () => {
+  test('of genesis have no reserves where no node tells of them', async () => {
     const store = await openChainStore({ headFrom: 0 })
     afterAll(() => store.close())
     await store.head.append(recordedBatches(recording, 10)[0] ?? expect.fail())
@@ -87,7 +140,11 @@ describeWithShared('fee pools', () => {
           calls[index]?.to === feeManager ? null : answer,
         ),
     })
-    await expect(silent.settle()).rejects.toThrow(FeePoolsUnreadableError)
-    expect(await storedPools(store)).toEqual([])
+    await silent.settle()
+    const { rows } = await store.postgres.pool.query(
+      `SELECT * FROM ${store.schema}.fee_pools_current WHERE created_block = 0`,
+    )
+    expect(rows.length).toBe(12)
+    expect(rows.every((row) => row.reserve_user === null && row.reserve_validator === null)).toBe(true)
   })
 })

@@ -4,7 +4,7 @@
  */
 import { MillraceError } from '#errors.ts'
 import type { Address, Hash } from '#primitives.ts'
-import type { EventPlace } from '../fold.ts'
+import type { EventPlace, Touched } from '../fold.ts'
 import {
   createdAt,
   createdAtGenesis,
@@ -82,8 +82,6 @@ export interface Fill {
   readonly reserve0: bigint
   readonly reserve1: bigint
 }
-
-export type Touched<State> = { readonly key: string; readonly place: EventPlace; readonly state: State }
 
 export interface BookChanges {
   readonly orders: readonly Touched<Order>[]

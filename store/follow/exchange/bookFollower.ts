@@ -2,13 +2,13 @@
 
 import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
 import type { Queryable } from '../../ledger/lane.ts'
-import { relationOf } from '../../sql.ts'
-import type { FoldColumns, FoldState, FoldTable, PlacedLog } from '../fold.ts'
+import type { PlacedLog } from '../fold.ts'
 import { eventFollower } from '../foldFollower.ts'
-import { insertChanges, readStates } from '../foldTables.ts'
+import { insertChanges, insertTouched, readStates } from '../foldTables.ts'
 import type { BlockFollower, FollowerTransaction } from '../follower.ts'
+import { readGenesisSeconds } from '../genesisBlock.ts'
 import { GENESIS_LOG_INDEX } from '../genesisTokens.ts'
-import { BookContradictionError, type BookEvent, type BookStates, reduceBook, type Touched } from './book.ts'
+import { BookContradictionError, type BookEvent, type BookStates, reduceBook } from './book.ts'
 import { bookEvents, decodeBook, type LoggedEvent, withQuotes } from './bookEvents.ts'
 import {
   createdAtGenesis,
@@ -104,29 +104,6 @@ async function readBook(
 }
 
 const levelOf = ({ pair, is_bid, tick }: Order): string => levelKey(pair, is_bid, tick)
-
-const insertTouched = <Columns extends FoldColumns>(
-  client: Queryable,
-  schema: string,
-  table: FoldTable<Columns>,
-  touched: readonly Touched<FoldState<Columns>>[],
-): Promise<void> =>
-  insertChanges(
-    client,
-    schema,
-    table,
-    touched.map(({ key, place: { blockNumber, logIndex }, state }) => ({
-      ...{ entity: key, blockNumber, logIndex, state },
-    })),
-  )
-
-/** Time of block 0. */
-async function readGenesisSeconds(client: Queryable, schema: string): Promise<number> {
-  const found = await client.query<{ timestamp: Date }>(
-    `SELECT timestamp FROM ${relationOf(schema, 'blocks')} WHERE num = 0`,
-  )
-  return (found.rows[0]?.timestamp.getTime() ?? 0) / 1000
-}
 
 async function storeGenesisPairs(
   { client, schema }: FollowerTransaction,

@@ -1,6 +1,7 @@
 /** The rows of the order book that are written once: fills, and events of orders that nobody placed. */
 import type { Queryable } from '../../ledger/lane.ts'
 import { relationOf, toBytes, toHex } from '../../sql.ts'
+import { byteaText, insertRows } from '../foldTables.ts'
 import type { Fill, Stray } from './book.ts'
 import { orderKey } from './bookStates.ts'
 
@@ -51,17 +52,10 @@ export async function insertStrays(
   await insertRows(client, relationOf(schema, 'exchange_strays'), rows)
 }
 
-const insertRows = (client: Queryable, table: string, rows: readonly object[]) =>
-  client.query(`INSERT INTO ${table} SELECT * FROM json_populate_recordset(NULL::${table}, $1)`, [
-    JSON.stringify(rows),
-  ])
-
 const placeOf = ({ place }: Pick<Fill, 'place'>) => ({
   block_num: place.blockNumber,
   log_idx: place.logIndex,
 })
-
-const byteaText = (hex: string): string => `\\x${hex.slice(2)}`
 
 /** The first log of each transaction of the fills. */
 async function readFirstLogs(

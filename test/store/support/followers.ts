@@ -57,6 +57,9 @@ export const balanceOf = toFunctionSelector('balanceOf(address)')
 const getPool = toFunctionSelector('getPool(address,address)')
 export const totalSupply = toFunctionSelector('totalSupply()')
 
+/** What genesis of the dev chain gave each pool of each token. */
+export const genesisReserve = 10n ** 10n
+
 export type RecordedAnswers = Readonly<Record<string, unknown>>
 
 /** `<address>:<selector>` to what the node answered at the recording's last block. */
@@ -75,8 +78,9 @@ export function recordedCalls(recording: string, oracle: BalanceOracle): CallCon
       const block = at === 'latest' ? oracle.lastBlock : oracle.numberOf(at)
       if (block === undefined) return null
       const word = (value: bigint): Hex => `0x${value.toString(16).padStart(64, '0')}`
-      // Genesis has a pool between every two of its tokens, though the recording does not say with how much.
-      if (data.startsWith(getPool)) return `${word(1n)}${word(1n).slice(2)}`
+      // Genesis has a pool between every two of its tokens; of other blocks the recording does not say.
+      if (data.startsWith(getPool))
+        return block === 0 ? `${word(genesisReserve)}${word(genesisReserve).slice(2)}` : null
       const token = oracle.at(block).get(to)
       if (data.startsWith(balanceOf)) return word(token?.holders.get(`0x${data.slice(-40)}`) ?? 0n)
       if (data.startsWith(totalSupply) && at !== 'latest') return word(token?.supply ?? 0n)
