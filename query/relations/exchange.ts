@@ -63,8 +63,10 @@ const pricedFillsSql = (logs: string): string =>
 const candlesSql = (logs: string): string =>
   'SELECT bucket, token, argMin(rate, place) AS open, max(rate) AS high, min(rate) AS low, argMax(rate, place) AS close, ' +
   'sum(amount) AS base_volume, sum(quote) AS quote_volume, count() AS fill_count FROM ' +
-  '(SELECT toStartOfMinute(at) AS bucket, token, place, amount, toUInt256(intDiv(toInt256(amount) * price, 100000)) AS quote, ' +
-  `if(is_bid = 1, toFloat64(price) / 100000, 100000 / toFloat64(price)) AS rate FROM (${pricedFillsSql(logs)})) ` +
+  // A bid's maker gives no more than the price, an ask's maker gets no less.
+  '(SELECT toStartOfMinute(at) AS bucket, token, place, amount, ' +
+  'toUInt256(intDiv(toInt256(amount) * price + if(is_bid = 1, 0, 99999), 100000)) AS quote, ' +
+  `toFloat64(price) / 100000 AS rate FROM (${pricedFillsSql(logs)})) ` +
   'GROUP BY bucket, token'
 
 const orderColumns = {
@@ -124,15 +126,12 @@ export const exchangeRelations: readonly DerivedRelation[] = [
     columns: described({
       bucket: ['timestamp', 'start of the minute'],
       token: ['bytes', 'base token'],
-      open: [
-        'float',
-        'rate of the first fill: what the taker got per what he gave, the inverse price for asks',
-      ],
-      high: ['float', 'highest rate'],
-      low: ['float', 'lowest rate'],
-      close: ['float', 'rate of the last fill'],
+      open: ['float', 'price of the first fill, in quote per base'],
+      high: ['float', 'highest price'],
+      low: ['float', 'lowest price'],
+      close: ['float', 'price of the last fill'],
       base_volume: ['numeric', 'in the base token’s smallest unit'],
-      quote_volume: ['numeric', 'in the quote token’s smallest unit, each fill rounded down'],
+      quote_volume: ['numeric', 'in the quote token’s smallest unit; fills of bids rounded down, of asks up'],
       fill_count: ['bigint', 'fills'],
     }),
     derive: (rowsOf) => candlesSql(rowsOf('logs')),

@@ -273,9 +273,10 @@ function candlesOf(events: readonly Event[]): AnalyticsRow[] {
     const candle = candles.get(key) ?? { rates: [], base: 0n, quote: 0n }
     candles.set(key, candle)
     const price = 100_000 + order['tick']
-    candle.rates.push(order['isBid'] ? price / 100_000 : 100_000 / price)
+    candle.rates.push(price / 100_000)
     candle.base += args['amountFilled']
-    candle.quote += (args['amountFilled'] * BigInt(price)) / 100_000n
+    const product = args['amountFilled'] * BigInt(price)
+    candle.quote += (product + (order['isBid'] ? 0n : 99_999n)) / 100_000n
   }
   return [...candles].map(([key, { rates, base, quote }]) => {
     const [bucket = '', token = ''] = key.split(' ')
