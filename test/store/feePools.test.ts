@@ -4,6 +4,7 @@
 
 import { encodeAbiParameters, type Hex, keccak256, parseAbi, parseAbiParameters, parseEventLogs } from 'viem'
 import { afterAll, expect, test } from 'vitest'
+import { MillraceError } from '#errors.ts'
 import { toHex } from '#store/sql.ts'
 import { describeWithShared, readRecording } from '../support/shared.ts'
 import { genesisTokens, readBalances } from './support/balanceOracle.ts'
@@ -93,6 +94,12 @@ function poolsAt(block: number): { readonly pools: Map<string, Pool>; readonly f
   return { pools, feeSwaps }
 }
 
+/** A node that went away. */
+class NodeLostError extends MillraceError {
+  readonly code = 'lost'
+  readonly remedy = 'retry'
+}
+
 async function storedPools({ postgres, schema }: ChainStore): Promise<Map<string, Pool>> {
   const { rows } = await postgres.pool.query(`SELECT * FROM ${schema}.fee_pools_current`)
   return new Map(
@@ -127,6 +134,45 @@ describeWithShared('fee pools', () => {
     const before = poolsAt(tip).pools
     expect(await storedPools(store)).toEqual(before)
     expect(before.size).toBeLessThan(pools.size)
+  })
+
+  test('are compared with the node: one that differs is marked, a node that does not tell holds nothing up', async () => {
+    const store = await openChainStore({ headFrom: 0 })
+    afterAll(() => store.close())
+    const [first, second] = recordedBatches(recording, 10)
+    await store.head.append(first ?? expect.fail())
+    const honest = recordedCalls(recording, readBalances(recording))
+    let asked = 0
+    const told = followersOf(store, {
+      callContracts: async (calls, at, signal) => {
+        const [call] = calls
+        if (call?.to !== feeManager || at === 'latest' || at === (await store.head.refAt(0))?.hash)
+          return honest(calls, at, signal)
+        asked += 1
+        // One unit more than genesis gave, of every token.
+        const word = (genesisReserve + 1n).toString(16).padStart(64, '0')
+        return calls.map((): Hex => `0x${word}${word}`)
+      },
+    })
+    await told.settle()
+    const marked = async () => {
+      const { rows } = await store.postgres.pool.query(
+        `SELECT pool FROM ${store.schema}.fee_pool_checks WHERE differs`,
+      )
+      return rows.length
+    }
+    expect([asked, (await marked()) >= 12]).toEqual([1, true])
+    // The next round is many blocks later.
+    await store.head.append(second ?? expect.fail())
+    await told.settle()
+    expect(asked).toBe(1)
+    const lost = followersOf(store, {
+      callContracts: async (calls, at, signal) => {
+        if (calls[0]?.to === feeManager) throw new NodeLostError()
+        return honest(calls, at, signal)
+      },
+    })
+    await lost.settle()
   })
 
   test('of genesis have no reserves where no node tells of them', async () => {

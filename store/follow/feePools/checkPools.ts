@@ -2,6 +2,7 @@
  * Folded reserves compared with the node's, again and again: since two pools may turn a fee one after the other, which no log
  * tells, a fold alone cannot know that it is right. A pool that differs is told by the node from then on.
  */
+import { MillraceError } from '#errors.ts'
 import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
 import { hash } from '#primitives.ts'
 import { relationOf, toHex } from '../../sql.ts'
@@ -10,19 +11,37 @@ import { type BlockFollower, type Completion, type FollowerContext, readFollower
 import { readReserves } from './genesisPools.ts'
 import { type Pool, poolsTable } from './pools.ts'
 
-/** Blocks between two rounds: some minutes. */
+/** Blocks between two rounds: some minutes. All pools of a round are compared at once. */
 const ROUND_BLOCKS = 512
 /** Pools of one round: those that were compared longest ago. */
 const POOLS_MAX = 400
 
-/** Null when no pool is due, or the node does not answer for the block that the fold stands at. */
-export async function checkPools(
+/** Compares pools for one follower. */
+export type PoolCheck = (context: FollowerContext) => Promise<Completion | null>
+
+/** A node that does not tell the state of a block is asked again a round later: it holds up neither pools nor blocks. */
+export function poolCheck(call: CallContracts, follower: Pick<BlockFollower, 'name' | 'version'>): PoolCheck {
+  let askedAt = Number.NEGATIVE_INFINITY
+  return async (context) => {
+    const state = await readFollower(context.postgres.pool, context.schema, follower)
+    const tip = state?.coverage.at(-1)?.to
+    if (tip === undefined || (tip >= askedAt && tip < askedAt + ROUND_BLOCKS)) return null
+    askedAt = tip
+    try {
+      return await comparePools(call, context, tip)
+    } catch (error) {
+      if (error instanceof MillraceError && error.remedy === 'retry' && !context.signal.aborted) return null
+      throw error
+    }
+  }
+}
+
+/** Null when no pool is due, or the node does not tell of the block that the fold stands at. */
+async function comparePools(
   call: CallContracts,
   { postgres, schema, signal }: FollowerContext,
-  follower: Pick<BlockFollower, 'name' | 'version'>,
+  tip: number,
 ): Promise<Completion | null> {
-  const tip = (await readFollower(postgres.pool, schema, follower))?.coverage.at(-1)?.to
-  if (tip === undefined) return null
   const table = (name: string) => relationOf(schema, name)
   const due = await postgres.pool.query<Record<string, unknown> & { tip_hash: Buffer }>(
     `SELECT pools.*, blocks.hash AS tip_hash FROM ${table('fee_pools_current')} AS pools
