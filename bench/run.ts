@@ -1,6 +1,7 @@
 /** `npm run bench [subject]`: runs the benches and prints one table. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { benchArchive } from './archive.bench.ts'
 import { benchCalibration } from './calibration.ts'
 import { benchDecode } from './decode.bench.ts'
 import { type Line, machine } from './harness.ts'
@@ -13,6 +14,7 @@ import { benchQuery } from './query.bench.ts'
 const subjects: Readonly<Record<string, () => Promise<Line[]>>> = {
   calibration: benchCalibration,
   decode: benchDecode,
+  archive: benchArchive,
   ingest: benchIngest,
   growth: benchGrowth,
   far: benchFar,

@@ -24,6 +24,11 @@ export interface RawRange {
   readonly bytes: Uint8Array<ArrayBuffer>
   /** Which endpoint answered; its name carries no secret. A refuted answer counts against it. */
   readonly endpoint: string
+  /**
+   * Lengths of each block's parts, where the bytes are no node's answer but parts of our archive as they are stored, one
+   * after another: unpacking and reading them is a worker's task too.
+   */
+  readonly partLengths?: readonly (readonly number[])[]
 }
 
 /** One chain seen through one or more RPC endpoints. */

@@ -16,7 +16,7 @@ export interface MissingRange extends BlockRange {
 export interface LaneLedger {
   /** Blocks that Postgres holds, are final, and ClickHouse lacks; ascending. */
   missing(): Promise<readonly MissingRange[]>
-  /** The node's answers for the range, or for as many of its first blocks as are good to hold, as they were fetched. */
+  /** What is archived of the range, or of as many of its first blocks as are good to hold. */
   archive(range: BlockRange): Promise<RawRange>
 }
 

@@ -1,13 +1,13 @@
 /**
- * The raw archive: the node's own answers, kept compressed beside the rows. Reading it back gives the bytes a node would
- * have sent, so that re-derivation is ingest without a node.
+ * The raw archive: the node's own answers, kept compressed beside the rows. A worker reads them back as it reads an answer,
+ * so that re-derivation is ingest without a node.
  */
 
 import { MillraceError } from '#errors.ts'
 import type { BlockRange } from '#ingest/range.ts'
 import type { RawRange } from '#ingest/source.ts'
 import { isRecord } from '#primitives.ts'
-import { archiveToRange, readArchivedBlock, txsPerPart } from '#transform/decode/archive.ts'
+import { readArchivedBlock, txsPerPart } from '#transform/decode/archive.ts'
 import { type OpenPart, openArchivedPart } from '#transform/decode/openArchivedPart.ts'
 import type { BlockAnswer } from '#transform/decode/parseRange.ts'
 import { quoteIdentifier, relationOf } from '../sql.ts'
@@ -33,20 +33,24 @@ export interface ArchivedTx {
 }
 
 /**
- * Of one read, as stored: some 10 MB of JSON, which are parsed and joined to one text before they are decoded. 256 blocks of
- * 2 MB would be more than a text can hold. The block that passes the bound is read too.
+ * Bytes of one read, as stored: some 10 MB of JSON, which bounds what a worker decodes at a time. The block that passes the
+ * bound is read too.
  */
 const ARCHIVE_BYTES_MAX = 1024 * 1024
 
 /**
- * Reads a range, or as much of its beginning as is good to hold, as a node would answer it: from attached tables and from
- * chunks still being loaded. @throws ArchiveGapError
+ * Reads a range, or as much of its beginning as is good to hold, as it is stored: from attached tables and from chunks still
+ * being loaded. Nothing is unpacked here, where requests are answered. @throws ArchiveGapError
  */
 export async function readArchive(client: Queryable, schema: string, range: BlockRange): Promise<RawRange> {
   const rows = await readParts(client, schema, range)
-  const answers = answersOf(rows, range)
-  const read = { from: range.from, to: range.from + answers.length - 1 }
-  return { range: read, bytes: archiveToRange(answers), endpoint: 'archive' }
+  const blocks = partsByBlock(rows, range)
+  return {
+    range: { from: range.from, to: range.from + blocks.length - 1 },
+    bytes: join(blocks.flat()),
+    endpoint: 'archive',
+    partLengths: blocks.map((payloads) => payloads.map(({ byteLength }) => byteLength)),
+  }
 }
 
 /** The node's answer for one block without its transactions, or null when it is not held. */
@@ -142,18 +146,29 @@ async function selectParts(client: Queryable, relation: string, range: BlockRang
   return result.rows
 }
 
-/** Up to the same bound as of one relation: where rows end below it, there are none. */
-function answersOf(rows: readonly RawRow[], range: BlockRange): BlockAnswer[] {
+/** Payloads by block, up to the same bound as of one relation: where rows end below it, there are none. */
+function partsByBlock(rows: readonly RawRow[], range: BlockRange): Buffer[][] {
   const parts = Map.groupBy(rows, (row) => row.block_num)
-  const answers: BlockAnswer[] = []
+  const blocks: Buffer[][] = []
   let bytes = 0
   for (let number = range.from; number <= range.to && bytes < ARCHIVE_BYTES_MAX; number++) {
     const payloads = (parts.get(number) ?? []).map((row) => row.payload)
     if (payloads.length === 0) throw new ArchiveGapError(range, number - range.from)
-    answers.push(readArchivedBlock(number, payloads))
+    blocks.push(payloads)
     for (const { byteLength } of payloads) bytes += byteLength
   }
-  return answers
+  return blocks
+}
+
+/** In a buffer of its own, which is going to be transferred: Buffer.concat may take a piece of a shared pool. */
+function join(payloads: readonly Buffer[]): Uint8Array<ArrayBuffer> {
+  const joined = new Uint8Array(payloads.reduce((sum, { byteLength }) => sum + byteLength, 0))
+  let at = 0
+  for (const payload of payloads) {
+    joined.set(payload, at)
+    at += payload.byteLength
+  }
+  return joined
 }
 
 /** The archive does not hold what coverage says it holds; `millrace verify` names it. */

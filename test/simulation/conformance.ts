@@ -8,9 +8,9 @@ import { ENCODER_VERSION } from '#store/clickhouse/encoderVersion.ts'
 import type { JournalEntry } from '#store/clickhouse/journal.ts'
 import { PARTITION_BLOCKS } from '#store/clickhouse/lane.ts'
 import { expectedOf } from '#store/clickhouse/sink.ts'
-import { archiveToRange } from '#transform/decode/archive.ts'
 import { decodeRange } from '#transform/decode/decodeRange.ts'
 import { openChainStore } from '../store/support/chainStore.ts'
+import { answerBytes } from '../support/answerBytes.ts'
 import { makeBodies } from './bodies.ts'
 import { HEAD_FROM, type Ports, realSide, type Side, simulatedSide } from './conformanceSides.ts'
 import { Kernel } from './kernel.ts'
@@ -205,7 +205,7 @@ export class Conformance {
     const blocks = (branch ?? []).slice(start, Math.min(start + this.#kernel.between(1, 4), to + 1))
     const range = { from: start, to: start + Math.max(1, blocks.length) - 1 }
     const answers = blocks.map(({ ref, block, receipts }) => ({ number: ref.number, block, receipts }))
-    const bytes = archiveToRange(answers)
+    const bytes = answerBytes(answers)
     return { ...structuredClone(decodeRange(profile, bytes, range).batch), bytes }
   }
 }

@@ -3,9 +3,9 @@
 import { messageOf } from '#errors.ts'
 import { FencedOutError } from '#ingest/lease.ts'
 import { covers, difference } from '#ingest/range.ts'
-import { archiveToRange } from '#transform/decode/archive.ts'
 import { decodeRange } from '#transform/decode/decodeRange.ts'
 import { BatchEncoder } from '#transform/encode/batchEncoder.ts'
+import { answerBytes } from '../support/answerBytes.ts'
 import { PIECE_BYTES_ESTIMATE, type SimIndexer } from './indexer.ts'
 import { type BlockContent, contentOf, type LedgerState, sameContent } from './ledgerState.ts'
 import { type EngineState, engineContent } from './simClickHouse.ts'
@@ -190,7 +190,7 @@ function oracleOf(block: WorldBlock): BlockContent {
   const known = oracle.get(block)
   if (known) return known
   const { number } = block.ref
-  const bytes = archiveToRange([{ number, block: block.block, receipts: block.receipts }])
+  const bytes = answerBytes([{ number, block: block.block, receipts: block.receipts }])
   const content = contentOf(decodeRange(profile, bytes, { from: number, to: number }, encoder).batch, 0)
   oracle.set(block, content)
   return content

@@ -3,8 +3,8 @@ import { type BlockRange, blockCount, difference, intersection, union } from '#i
 import { WITHDRAWN } from '#store/clickhouse/encoderVersion.ts'
 import { type Journal, type JournalEntry, JournalEntryGoneError } from '#store/clickhouse/journal.ts'
 import type { LaneLedger } from '#store/clickhouse/laneLedger.ts'
-import { archiveToRange } from '#transform/decode/archive.ts'
 import { parseRange } from '#transform/decode/parseRange.ts'
+import { answerBytes } from '../support/answerBytes.ts'
 import { failure, type SimLedger } from './simLedger.ts'
 
 export function journalOf(ledger: SimLedger, fence: bigint): Journal {
@@ -106,7 +106,7 @@ export function laneLedger(ledger: SimLedger): LaneLedger {
           if (!answer) throw new Error('a stored block has its answer')
           return answer
         })
-        return { range, bytes: archiveToRange(answers), endpoint: 'archive' }
+        return { range, bytes: answerBytes(answers), endpoint: 'archive' }
       }),
   }
 }

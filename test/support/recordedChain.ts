@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url'
 import type { BlockRange } from '#ingest/range.ts'
 import type { ChainHead, RawRange, Source } from '#ingest/source.ts'
 import { type BlockRef, hash } from '#primitives.ts'
-import { archiveToRange } from '#transform/decode/archive.ts'
+import { answerBytes } from './answerBytes.ts'
 import { sharedPath } from './sharedPath.ts'
 
 /** What we use of the shared replay's `Recording` (chain/recording.mjs). */
@@ -83,7 +83,7 @@ export class RecordedChain {
       block: JSON.parse(this.#recording.json(range.from + k, 'full').toString()),
       receipts: JSON.parse(this.#recording.json(range.from + k, 'receipts').toString()),
     }))
-    return { range, bytes: archiveToRange(answers), endpoint: 'recording' }
+    return { range, bytes: answerBytes(answers), endpoint: 'recording' }
   }
 
   waitForHead(after: number, timeoutMs: number, signal?: AbortSignal): Promise<void> {

@@ -1,14 +1,10 @@
 import { beforeAll, expect, test } from 'vitest'
 import { NodeAnswerError } from '#ingest/read/nodeAnswerError.ts'
 import { RefutedError } from '#ingest/verify/refutedError.ts'
-import {
-  archiveBlock,
-  archiveToRange,
-  readArchivedBlock,
-  readArchivedPart,
-} from '#transform/decode/archive.ts'
-import { decodeRange } from '#transform/decode/decodeRange.ts'
+import { archiveBlock, readArchivedBlock, readArchivedPart } from '#transform/decode/archive.ts'
+import { decodeRange, decodeRaw } from '#transform/decode/decodeRange.ts'
 import { BatchEncoder } from '#transform/encode/batchEncoder.ts'
+import { answerBytes } from '../support/answerBytes.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { expectSameBatch } from './expectSameBatch.ts'
 import {
@@ -57,9 +53,28 @@ describeWithShared('decoding a recorded chain', () => {
         answers.map((answer) => JSON.stringify(answer)),
       )
       expectSameBatch(
-        decodeRange(devProfile, archiveToRange(read), given.range, encoder).batch,
+        decodeRange(devProfile, answerBytes(read), given.range, encoder).batch,
         decodeRange(devProfile, given.bytes, given.range, encoder).batch,
       )
+    }
+  })
+
+  test('parts of the archive are decoded as they are stored, to the batch that the answer gave', () => {
+    for (const given of ranges) {
+      const blocks = given.blocks.map((recorded, k) =>
+        archiveBlock({ number: given.range.from + k, ...recorded }),
+      )
+      const raw = {
+        range: given.range,
+        bytes: new Uint8Array(Buffer.concat(blocks.flat())),
+        partLengths: blocks.map((parts) => parts.map(({ byteLength }) => byteLength)),
+      }
+      expectSameBatch(
+        decodeRaw(devProfile, raw, encoder).batch,
+        decodeRange(devProfile, given.bytes, given.range, encoder).batch,
+      )
+      raw.bytes.set([1], raw.bytes.length - 1)
+      expect(() => decodeRaw(devProfile, raw, encoder)).toThrow()
     }
   })
 

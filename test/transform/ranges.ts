@@ -1,7 +1,7 @@
 /** Recorded and real blocks as the bytes a source fetches. */
 import { existsSync, readdirSync } from 'node:fs'
-import { archiveToRange } from '#transform/decode/archive.ts'
 import type { ChainProfile } from '#transform/profile.ts'
+import { answerBytes } from '../support/answerBytes.ts'
 import { type RecordedBlock, readFixture, readRecording, sharedPath } from '../support/shared.ts'
 
 export interface TestRange {
@@ -24,7 +24,7 @@ export const ethereumProfile: ChainProfile = { ...devProfile, chainId: 1, kind: 
 export function rangeOf(blocks: readonly RecordedBlock[]): TestRange {
   const from = heightOf(blocks[0])
   const answers = blocks.map((recorded, k) => ({ number: from + k, ...recorded }))
-  return { range: { from, to: from + blocks.length - 1 }, bytes: archiveToRange(answers), blocks }
+  return { range: { from, to: from + blocks.length - 1 }, bytes: answerBytes(answers), blocks }
 }
 
 /** A whole recording in ranges of `width` blocks. */

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
-import { archiveBlock, archiveToRange, readArchivedBlock } from '#transform/decode/archive.ts'
+import { archiveBlock, readArchivedBlock } from '#transform/decode/archive.ts'
 import { decodeRange } from '#transform/decode/decodeRange.ts'
 import { BatchEncoder } from '#transform/encode/batchEncoder.ts'
+import { answerBytes } from '../support/answerBytes.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { expectSameBatch } from './expectSameBatch.ts'
 import { devProfile, recordedRanges } from './ranges.ts'
@@ -20,7 +21,7 @@ describeWithShared('the long recording', () => {
         const number = given.range.from + k
         return readArchivedBlock(number, archiveBlock({ number, ...recorded }))
       })
-      const again = decodeRange(devProfile, archiveToRange(read), given.range, encoder).batch
+      const again = decodeRange(devProfile, answerBytes(read), given.range, encoder).batch
       expectSameBatch(again, batch)
     }
     expect({ txs, logs }).toEqual({ txs: 30_000, logs: 100_636 })

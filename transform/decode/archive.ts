@@ -106,15 +106,6 @@ export function readArchivedBlock(number: number, parts: readonly Uint8Array[]):
   }
 }
 
-/** Answers as the bytes a source would have fetched (RawRange), so that deriving again runs the code of ingest. */
-export function archiveToRange(answers: readonly BlockAnswer[]): Uint8Array<ArrayBuffer> {
-  const items = answers.flatMap(({ block, receipts }, k) => [
-    { jsonrpc: '2.0', id: 2 * k, result: block },
-    { jsonrpc: '2.0', id: 2 * k + 1, result: receipts },
-  ])
-  return new TextEncoder().encode(JSON.stringify(items))
-}
-
 export interface ArchivedPart {
   readonly transactions: readonly unknown[]
   readonly receipts: readonly unknown[]

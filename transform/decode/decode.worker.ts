@@ -1,16 +1,15 @@
 /** Entry of a worker thread: one range's bytes in, its encoded batch out, both transferred instead of copied. */
 import { move, transferableSymbol, valueSymbol } from 'piscina'
-import type { BlockRange } from '#ingest/range.ts'
+import type { RawRange } from '#ingest/source.ts'
 import type { EncodedBatch } from '../batch.ts'
 import { BatchEncoder } from '../encode/batchEncoder.ts'
 import type { ChainProfile } from '../profile.ts'
 import { type DecodeFailure, describeFailure } from './decodeFailure.ts'
-import { type DecodedRange, decodeRange } from './decodeRange.ts'
+import { type DecodedRange, decodeRaw } from './decodeRange.ts'
 
 export interface DecodeTask {
   readonly profile: ChainProfile
-  readonly range: BlockRange
-  readonly bytes: Uint8Array<ArrayBuffer>
+  readonly raw: Omit<RawRange, 'endpoint'>
 }
 
 export type DecodeResult =
@@ -20,14 +19,14 @@ export type DecodeResult =
 /** Kept over the worker's life, so that its memory is mapped once. */
 const encoder = new BatchEncoder()
 
-export function decode({ profile, range, bytes }: DecodeTask): unknown {
+export function decode({ profile, raw }: DecodeTask): unknown {
   try {
-    return transferring(decodeRange(profile, bytes, range, encoder))
+    return transferring(decodeRaw(profile, raw, encoder))
   } catch (error) {
     return { ok: false, failure: describeFailure(error) } satisfies DecodeResult
   } finally {
     // At once, not when the collector finds it: megabytes of answers that are done with made it look at everything.
-    bytes.buffer.transfer(0)
+    raw.bytes.buffer.transfer(0)
   }
 }
 

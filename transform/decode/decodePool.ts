@@ -66,8 +66,7 @@ async function decode(
 ): Promise<EncodedBatch> {
   signal?.throwIfAborted()
   if (raw.bytes.buffer.detached) throw new TypeError('the bytes of this range were handed over before')
-  const bytes = ownBuffer(raw.bytes)
-  const task: DecodeTask = { profile, range: raw.range, bytes }
+  const task: DecodeTask = { profile, raw: { ...raw, bytes: ownBuffer(raw.bytes) } }
   const result = await run(pool, task, raw, signal)
   if (!result.ok) throw reviveFailure(result.failure)
   return result.batch
@@ -80,7 +79,7 @@ async function run(
   signal: AbortSignal | undefined,
 ): Promise<DecodeResult> {
   try {
-    const moved = move({ [valueSymbol]: task, [transferableSymbol]: [task.bytes.buffer] })
+    const moved = move({ [valueSymbol]: task, [transferableSymbol]: [task.raw.bytes.buffer] })
     return await pool.run(moved, { signal: signal ?? null })
   } catch (cause) {
     signal?.throwIfAborted()

@@ -4,6 +4,7 @@ import { MillraceError } from '#errors.ts'
 import type { BlockRange } from '#ingest/range.ts'
 import type { RpcBlock } from '#ingest/read/block.ts'
 import type { ByteBuffer } from '#ingest/read/byteBuffer.ts'
+import type { RawRange } from '#ingest/source.ts'
 import { assertSenders } from '#ingest/verify/senders.ts'
 import { assertNotRefuted, type BlockProof, verifyBlock } from '#ingest/verify/verifyBlock.ts'
 import type { BlockRef } from '#primitives.ts'
@@ -15,7 +16,7 @@ import { proofRow } from '../rows/proofRow.ts'
 import { toNumber } from '../rows/quantity.ts'
 import { type DecodeRules, decodeBlock } from './decodeBlock.ts'
 import { parseRange } from './parseRange.ts'
-import { type ReadAnswer, readParsed, readSliced } from './readAnswer.ts'
+import { type ArchivedAnswer, type ReadAnswer, readArchived, readParsed, readSliced } from './readAnswer.ts'
 import { sliceRange } from './sliceRange.ts'
 
 /** A batch and the buffers behind it, which a worker transfers. */
@@ -43,6 +44,36 @@ export function decodeRange(
   } finally {
     encoder.clear()
   }
+}
+
+/**
+ * What a worker does with a range: decodes a node's answer, or what our archive holds of one.
+ * @throws as `decodeRange`; Error when a part of the archive is damaged
+ */
+export function decodeRaw(
+  profile: ChainProfile,
+  { bytes, range, partLengths }: Pick<RawRange, 'bytes' | 'range' | 'partLengths'>,
+  encoder: BatchEncoder = new BatchEncoder(),
+): DecodedRange {
+  if (partLengths === undefined) return decodeRange(profile, bytes, range, encoder)
+  try {
+    return decodeAnswers(profile, range, archivedAnswers(bytes, partLengths, range), readArchived, encoder)
+  } finally {
+    encoder.clear()
+  }
+}
+
+function archivedAnswers(
+  bytes: Uint8Array,
+  partLengths: readonly (readonly number[])[],
+  { from }: BlockRange,
+): readonly ArchivedAnswer[] {
+  let at = 0
+  const part = (length: number) => {
+    at += length
+    return bytes.subarray(at - length, at)
+  }
+  return partLengths.map((lengths, index) => ({ number: from + index, parts: lengths.map(part) }))
 }
 
 /** The fast way: bytes are scanned. Null for what it cannot read, and for what is wrong, which parsing finds words for. */

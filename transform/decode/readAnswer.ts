@@ -5,7 +5,7 @@ import { receiptBytes } from '#ingest/read/receiptBytes.ts'
 import { scanBlock } from '#ingest/read/scanBlock.ts'
 import type { ScannedReceipts } from '#ingest/read/scannedReceipt.ts'
 import { scanReceipts } from '#ingest/read/scanReceipts.ts'
-import { archiveBlock, archiveSlices, headOf } from './archive.ts'
+import { archiveBlock, archiveSlices, headOf, readArchivedBlock } from './archive.ts'
 import { parseExact } from './exactJson.ts'
 import type { BlockAnswer } from './parseRange.ts'
 import type { AnswerBytes } from './sliceRange.ts'
@@ -19,7 +19,22 @@ export interface ReadAnswer {
 
 /** Bytes of the receipts' values go into `bytes`. @throws NodeAnswerError */
 export function readParsed(answer: BlockAnswer, bytes: ByteBuffer): ReadAnswer {
-  const parts = archiveBlock(answer)
+  return readWithParts(answer, archiveBlock(answer), bytes)
+}
+
+/** A block's parts as they are stored. */
+export interface ArchivedAnswer {
+  readonly number: number
+  readonly parts: readonly Uint8Array[]
+}
+
+/** As `readParsed`, of what was archived; its parts stay what they are. @throws also when a part is damaged */
+export function readArchived({ number, parts }: ArchivedAnswer, bytes: ByteBuffer): ReadAnswer {
+  return readWithParts(readArchivedBlock(number, parts), parts, bytes)
+}
+
+/** `parts` are made before: parsing fills in what old nodes leave out. */
+function readWithParts(answer: BlockAnswer, parts: readonly Uint8Array[], bytes: ByteBuffer): ReadAnswer {
   const block = parseBlock(answer.block, { number: answer.number })
   const list = receiptBytes(parseReceipts(answer.receipts, block), bytes)
   return { block, receipts: { bytes, list }, parts }

@@ -21,7 +21,7 @@ import { openPostgres, type Postgres } from '#store/postgres.ts'
 import { schemaOf } from '#store/sql.ts'
 import { silentLogger } from '#telemetry.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
-import { decodeRange } from '#transform/decode/decodeRange.ts'
+import { decodeRaw } from '#transform/decode/decodeRange.ts'
 import type { Checks } from '#transform/profile.ts'
 import { type FreshDatabase, freshDatabase } from '../../support/engines.ts'
 import { devProfile, recordedRanges } from '../../transform/ranges.ts'
@@ -168,5 +168,5 @@ export function recordedBatches(name: string, width: number): EncodedBatch[] {
 
 /** A batch of its own buffers: the test runs the worker's code without its thread. */
 export function decode(raw: RawRange, checks: Checks = 'roots', profile = devProfile): EncodedBatch {
-  return structuredClone(decodeRange({ ...profile, checks }, raw.bytes, raw.range).batch)
+  return structuredClone(decodeRaw({ ...profile, checks }, raw).batch)
 }

@@ -1,0 +1,11 @@
+/** What a node would send: the bytes of a batch response, made of the results in it. */
+import type { BlockAnswer } from '#transform/decode/parseRange.ts'
+
+/** The bytes of a RawRange. */
+export function answerBytes(answers: readonly BlockAnswer[]): Uint8Array<ArrayBuffer> {
+  const items = answers.flatMap(({ block, receipts }, k) => [
+    { jsonrpc: '2.0', id: 2 * k, result: block },
+    { jsonrpc: '2.0', id: 2 * k + 1, result: receipts },
+  ])
+  return new TextEncoder().encode(JSON.stringify(items))
+}
