@@ -2,14 +2,15 @@
  * The one declaration of every physical table: what a row holds, in the order it is stored.
  *
  * Derived from it: the Postgres COPY encoder, the ClickHouse Native encoder, the canonical row bytes behind digests, the
- * row types, and the drift test that compares both live schemas with this file. A new column is one line here, one line
- * in the row's builder and one migration per engine.
+ * row types, and the drift test that compares both live schemas with this file. A new column is one line here, one in
+ * `columnDocs.ts`, one in the row's builder and one migration per engine.
  *
  * Names are those analysts know (`block_num`, `tx_idx`, `log_idx`, `topic0`). Order matters: 256-bit columns come last,
  * because the canonical bytes of a row are its Postgres wire fields followed by its 256-bit values as text (digest.ts).
  */
 
 import type { BytesAt } from '#ingest/read/byteBuffer.ts'
+import { columnDocs, type TableDoc } from './columnDocs.ts'
 
 /**
  * Column types and what they are in each engine:
@@ -47,6 +48,8 @@ export interface Column {
   readonly name: string
   readonly type: ColumnType
   readonly nullable: boolean
+  /** What it says, for readers of a database. */
+  readonly doc: string
 }
 
 /**
@@ -57,6 +60,8 @@ export type Stores = 'both' | 'postgres' | 'clickhouse'
 
 export interface Table {
   readonly name: TableName
+  /** What one row is. */
+  readonly doc: string
   readonly stores: Stores
   /** The column holding the row's block; partition key in both engines. */
   readonly blockColumn: string
@@ -237,6 +242,9 @@ const storedOnlyIn: Readonly<Partial<Record<TableName, Stores>>> = {
   block_proofs: 'postgres',
 }
 
+/** A column without a text does not compile. */
+const docs: { readonly [Name in TableName]: TableDoc<keyof (typeof definitions)[Name] & string> } = columnDocs
+
 type Value<T extends ColumnType> = T extends 'bool'
   ? boolean
   : T extends 'uint256'
@@ -298,13 +306,16 @@ function build(): { readonly [Name in TableName]: Table } {
 }
 
 function table(name: TableName, definition: Definition): Table {
+  const texts: TableDoc<string> = docs[name]
   const columns = Object.entries(definition).map(([column, type]) => ({
     name: column,
     type: type.replace('?', '') as ColumnType,
     nullable: type.endsWith('?'),
+    doc: texts.columns[column] ?? '',
   }))
   return {
     name,
+    doc: texts.row,
     stores: storedOnlyIn[name] ?? 'both',
     blockColumn: name === 'blocks' ? 'num' : 'block_num',
     key: keys[name],

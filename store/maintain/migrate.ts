@@ -11,6 +11,7 @@ import { chainLease } from '../app/leases.ts'
 import { type ClickHouseTopology, databaseOf, expandTemplate } from '../clickhouse/template.ts'
 import type { Postgres } from '../postgres.ts'
 import { quoteIdentifier, schemaOf } from '../sql.ts'
+import { commentClickHouse, commentPostgres } from './comments.ts'
 
 interface Migration {
   readonly number: number
@@ -60,6 +61,7 @@ export async function migrateChain(postgres: Postgres, chainId: number, holder?:
       if (appliedBefore > 0) await assertNobodyWrites(client, chainId, holder)
       await client.query(sql.replaceAll('{schema}', quoteIdentifier(schema)))
     })
+    await commentPostgres(client, schema)
   })
 }
 
@@ -101,6 +103,7 @@ export async function migrateClickHouse(
       format: 'JSONEachRow',
     })
   }
+  await commentClickHouse(clickhouse, chainId, topology)
 }
 
 async function readApplied(clickhouse: ClickHouseClient, database: string): Promise<AppliedMigration[]> {

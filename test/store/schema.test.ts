@@ -60,7 +60,9 @@ describe('the schema', () => {
   test('Postgres has the columns of tables.ts, in order', async () => {
     for (const name of tableNames) {
       const { rows } = await postgres.pool.query(
-        `SELECT column_name AS name, data_type AS type, is_nullable = 'YES' AS nullable FROM information_schema.columns
+        `SELECT column_name AS name, data_type AS type, is_nullable = 'YES' AS nullable,
+           col_description(format('%I.%I', table_schema, table_name)::regclass, ordinal_position::int) AS doc
+         FROM information_schema.columns
          WHERE table_schema = $1 AND table_name = $2 ORDER BY ordinal_position`,
         [schemaOf(access.chainId), name],
       )
@@ -76,14 +78,15 @@ describe('the schema', () => {
 
   test('ClickHouse has the columns of tables.ts, in order', async () => {
     for (const name of analyticsTableNames) {
-      const rows = await selectRows<{ name: string; type: string }>(
+      const rows = await selectRows<{ name: string; type: string; comment: string }>(
         clickhouse,
-        'SELECT name, type FROM system.columns WHERE database = {database: String} AND table = {name: String} ORDER BY position',
+        'SELECT name, type, comment FROM system.columns WHERE database = {database: String} AND table = {name: String} ORDER BY position',
         { database: databaseOf(access.chainId), name },
       )
       const declared = tables[name].columns.map((column) => ({
         name: column.name,
         type: clickhouseType(column),
+        comment: column.doc,
       }))
       expect(rows, name).toEqual(declared)
     }

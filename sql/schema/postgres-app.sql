@@ -1,0 +1,170 @@
+-- Made by `npm run schema` from what the migrations make; a test compares it. Not run by anything.
+
+CREATE TABLE app.api_keys (
+  id text NOT NULL,
+  org_id text NOT NULL,
+  project_id text NOT NULL,
+  name text,
+  environment text NOT NULL,
+  scopes text[] NOT NULL,
+  digest bytea NOT NULL,
+  token_last4 text NOT NULL,
+  created_by text,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  expires_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  allowed_ips text[],
+  chains text[],
+  origins text[],
+  quota integer,
+  address_quota integer,
+  CONSTRAINT api_keys_address_quota_check CHECK ((address_quota > 0)),
+  CONSTRAINT api_keys_created_by_fkey FOREIGN KEY (created_by) REFERENCES app.users(id),
+  CONSTRAINT api_keys_digest_key UNIQUE (digest),
+  CONSTRAINT api_keys_environment_check CHECK ((environment = ANY (ARRAY['production'::text, 'sandbox'::text]))),
+  CONSTRAINT api_keys_org_id_fkey FOREIGN KEY (org_id) REFERENCES app.organizations(id),
+  CONSTRAINT api_keys_pkey PRIMARY KEY (id),
+  CONSTRAINT api_keys_project_id_fkey FOREIGN KEY (project_id) REFERENCES app.projects(id),
+  CONSTRAINT api_keys_quota_check CHECK ((quota > 0))
+);
+CREATE INDEX api_keys_org_id_idx ON app.api_keys USING btree (org_id) WHERE (revoked_at IS NULL);
+CREATE INDEX api_keys_project_id_idx ON app.api_keys USING btree (project_id) WHERE (revoked_at IS NULL);
+COMMENT ON COLUMN app.api_keys.digest IS 'HMAC-SHA-256 of the token under the secret api_keys; the token is stored nowhere';
+COMMENT ON COLUMN app.api_keys.allowed_ips IS 'addresses and CIDR ranges it may be used from; null: any';
+COMMENT ON COLUMN app.api_keys.chains IS 'ids of the chains it may ask; null: all';
+COMMENT ON COLUMN app.api_keys.origins IS 'web origins it may be used from; null: any, and programs';
+COMMENT ON COLUMN app.api_keys.quota IS 'units a minute and scope; null: the usual number';
+COMMENT ON COLUMN app.api_keys.address_quota IS 'units a minute for each network address, for keys that a page publishes';
+
+CREATE TABLE app.defaults (
+  singleton boolean DEFAULT true NOT NULL,
+  org_id text NOT NULL,
+  project_id text NOT NULL,
+  user_id text NOT NULL,
+  CONSTRAINT defaults_org_id_fkey FOREIGN KEY (org_id) REFERENCES app.organizations(id),
+  CONSTRAINT defaults_pkey PRIMARY KEY (singleton),
+  CONSTRAINT defaults_project_id_fkey FOREIGN KEY (project_id) REFERENCES app.projects(id),
+  CONSTRAINT defaults_singleton_check CHECK (singleton),
+  CONSTRAINT defaults_user_id_fkey FOREIGN KEY (user_id) REFERENCES app.users(id)
+);
+
+CREATE TABLE app.identity (
+  singleton boolean DEFAULT true NOT NULL,
+  store_uuid uuid DEFAULT gen_random_uuid() NOT NULL,
+  ledger_id uuid DEFAULT gen_random_uuid() NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT identity_pkey PRIMARY KEY (singleton),
+  CONSTRAINT identity_singleton_check CHECK (singleton)
+);
+COMMENT ON COLUMN app.identity.store_uuid IS 'this database, for ever';
+COMMENT ON COLUMN app.identity.ledger_id IS 'this history of commits; changes when a database is restored from a backup';
+
+CREATE TABLE app.invitations (
+  id text NOT NULL,
+  org_id text NOT NULL,
+  email text NOT NULL,
+  address bytea,
+  role text NOT NULL,
+  invited_by text NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT invitations_address_check CHECK ((octet_length(address) = 20)),
+  CONSTRAINT invitations_invited_by_fkey FOREIGN KEY (invited_by) REFERENCES app.users(id),
+  CONSTRAINT invitations_org_id_fkey FOREIGN KEY (org_id) REFERENCES app.organizations(id),
+  CONSTRAINT invitations_pkey PRIMARY KEY (id),
+  CONSTRAINT invitations_role_check CHECK ((role = ANY (ARRAY['member'::text, 'admin'::text, 'owner'::text])))
+);
+CREATE INDEX invitations_address_idx ON app.invitations USING btree (address);
+CREATE INDEX invitations_org_id_idx ON app.invitations USING btree (org_id);
+COMMENT ON COLUMN app.invitations.email IS 'for people, empty where only the address is known; no mail is sent';
+COMMENT ON COLUMN app.invitations.address IS 'the one account that may accept; null: the first person who holds the id';
+
+CREATE TABLE app.leases (
+  name text NOT NULL,
+  holder text NOT NULL,
+  fence bigint NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT leases_pkey PRIMARY KEY (name)
+);
+COMMENT ON COLUMN app.leases.name IS 'what is held, e.g. `index:4217`';
+COMMENT ON COLUMN app.leases.fence IS 'fencing number of the present holder';
+
+CREATE TABLE app.memberships (
+  org_id text NOT NULL,
+  user_id text NOT NULL,
+  role text NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT memberships_org_id_fkey FOREIGN KEY (org_id) REFERENCES app.organizations(id),
+  CONSTRAINT memberships_pkey PRIMARY KEY (org_id, user_id),
+  CONSTRAINT memberships_role_check CHECK ((role = ANY (ARRAY['member'::text, 'admin'::text, 'owner'::text]))),
+  CONSTRAINT memberships_user_id_fkey FOREIGN KEY (user_id) REFERENCES app.users(id)
+);
+CREATE INDEX memberships_user_id_idx ON app.memberships USING btree (user_id);
+
+CREATE TABLE app.migrations (
+  scope text NOT NULL,
+  number integer NOT NULL,
+  name text NOT NULL,
+  checksum text NOT NULL,
+  applied_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT migrations_pkey PRIMARY KEY (scope, number)
+);
+
+CREATE TABLE app.organizations (
+  id text NOT NULL,
+  name text NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  deleted_at timestamp with time zone,
+  CONSTRAINT organizations_pkey PRIMARY KEY (id)
+);
+COMMENT ON COLUMN app.organizations.deleted_at IS 'null while it exists; the row stays, because what it did is accounted by its id';
+
+CREATE TABLE app.projects (
+  id text NOT NULL,
+  org_id text NOT NULL,
+  name text NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  deleted_at timestamp with time zone,
+  CONSTRAINT projects_org_id_fkey FOREIGN KEY (org_id) REFERENCES app.organizations(id),
+  CONSTRAINT projects_pkey PRIMARY KEY (id)
+);
+CREATE INDEX projects_org_id_idx ON app.projects USING btree (org_id) WHERE (deleted_at IS NULL);
+
+CREATE TABLE app.quota_windows (
+  subject text NOT NULL,
+  started_at timestamp with time zone NOT NULL,
+  used integer NOT NULL,
+  quota integer NOT NULL,
+  CONSTRAINT quota_windows_pkey PRIMARY KEY (subject, started_at),
+  CONSTRAINT quota_windows_used_check CHECK ((used >= 0))
+);
+CREATE INDEX quota_windows_started_at_idx ON app.quota_windows USING btree (started_at);
+COMMENT ON COLUMN app.quota_windows.subject IS 'the quota, e.g. `key:key_1:data:read` or `org:org_1`';
+COMMENT ON COLUMN app.quota_windows.used IS 'units handed to processes; what they return is taken off';
+
+CREATE TABLE app.secrets (
+  name text NOT NULL,
+  value bytea NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  version integer DEFAULT 1 NOT NULL,
+  wrapped_by text,
+  superseded_at timestamp with time zone,
+  CONSTRAINT secrets_pkey PRIMARY KEY (name, version),
+  CONSTRAINT secrets_version_check CHECK ((version > 0))
+);
+COMMENT ON COLUMN app.secrets.value IS 'the key itself, or sealed by SECRET_KEY where wrapped_by names one';
+COMMENT ON COLUMN app.secrets.wrapped_by IS 'id of the SECRET_KEY that sealed the value; null: in clear';
+COMMENT ON COLUMN app.secrets.superseded_at IS 'when a newer version took over; null for the newest';
+
+CREATE TABLE app.users (
+  id text NOT NULL,
+  address bytea,
+  email text,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT users_address_check CHECK ((octet_length(address) = 20)),
+  CONSTRAINT users_address_key UNIQUE (address),
+  CONSTRAINT users_pkey PRIMARY KEY (id)
+);

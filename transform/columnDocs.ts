@@ -1,0 +1,163 @@
+/**
+ * Texts on every table and column, for readers of a database: `store/maintain/comments.ts` writes them into both engines. A
+ * column of `tables.ts` without a text does not compile. No quotes or backslashes: they stand in SQL as they are.
+ */
+
+const place = {
+  block_num: 'height of the block',
+  block_timestamp: 'time of the block, to the second; several blocks share one',
+}
+const inTx = {
+  tx_idx: 'position of the transaction in its block, from 0',
+  tx_hash: 'hash of the transaction',
+}
+const ofLog = { ...place, ...inTx, log_idx: 'position of the log in its block, from 0' }
+
+export interface TableDoc<Column extends string> {
+  readonly row: string
+  readonly columns: Readonly<Record<Column, string>>
+}
+
+export const columnDocs = {
+  blocks: {
+    row: 'one block header',
+    columns: {
+      num: 'height',
+      hash: 'hash of the header',
+      parent_hash: 'hash of the block before',
+      timestamp: 'time of the block, to the second; several blocks share one',
+      timestamp_ms: 'Unix milliseconds; whole seconds where the header has no finer time',
+      gas_limit: 'most gas the block may use',
+      gas_used: 'gas used by its transactions',
+      miner: 'fee recipient',
+      extra_data: 'as in the header',
+      state_root: 'as in the header',
+      transactions_root: 'as in the header',
+      receipts_root: 'as in the header',
+      size: 'bytes, where the node says so',
+      tx_count: 'transactions in the block',
+      log_count: 'logs in the block',
+      consensus_proposer: 'as in the header; null on chains without it',
+      base_fee_per_gas: 'attodollars per gas on Tempo, wei elsewhere; null before EIP-1559',
+    },
+  },
+  txs: {
+    row: 'one transaction with its receipt',
+    columns: {
+      ...place,
+      idx: 'position in the block, from 0',
+      hash: 'hash of the transaction',
+      type: 'EIP-2718 type; 118 is the 0x76 of Tempo',
+      from: 'sender',
+      to: 'recipient; of 0x76 the target of the first call; null for a creation',
+      input: 'calldata; empty for 0x76, whose data is in calls',
+      gas_limit: 'gas offered',
+      nonce: 'nonce in its lane; null where it has no meaning',
+      nonce_key: 'nonce lane, 32 bytes big-endian; null for ordinary nonces',
+      fee_token: 'fee token the transaction asked for',
+      calls: 'JSON [{to, value, input}] of a 0x76 transaction',
+      call_count: 'number of calls; 1 for other types',
+      valid_before: 'Unix seconds: not included at or after',
+      valid_after: 'Unix seconds: not included before',
+      signature_type: '0 secp256k1, 1 P256, 2 WebAuthn',
+      status: '1 succeeded, 0 reverted, null before Byzantium',
+      gas_used: 'gas used',
+      cumulative_gas_used: 'gas used in the block up to and with this transaction',
+      contract_address: 'contract created, if any',
+      fee_payer: 'account that paid the fee',
+      paid_fee_token: 'token the fee was really paid in',
+      log_count: 'logs of the transaction',
+      value: 'native amount',
+      gas_price: 'price per gas as offered',
+      max_fee_per_gas: 'most per gas as offered',
+      max_priority_fee_per_gas: 'most per gas to the fee recipient as offered',
+      effective_gas_price: 'price per gas as charged',
+      fee_amount: 'fee in the smallest unit of the fee token; wei on chains with a native coin',
+    },
+  },
+  logs: {
+    row: 'one log as emitted',
+    columns: {
+      ...ofLog,
+      address: 'contract that emitted it',
+      topic0: 'first topic: hash of the signature of the event; null when absent',
+      topic1: 'second topic; null when absent',
+      topic2: 'third topic; null when absent',
+      topic3: 'fourth topic; null when absent',
+      data: 'what is not in topics',
+      is_virtual_forward: 'second hop of a transfer to a virtual address',
+    },
+  },
+  token_transfers: {
+    row: 'one well-formed Transfer of any contract',
+    columns: {
+      ...ofLog,
+      token: 'token contract',
+      from: 'account that sent',
+      to: 'account that received',
+      memo: 'memo of the TransferWithMemo that follows; null without one',
+      is_fee: 'whether the transaction paid its fee by it',
+      is_virtual_forward: 'second hop of a transfer to a virtual address',
+      amount: 'in the smallest unit of the token',
+    },
+  },
+  token_approvals: {
+    row: 'one well-formed Approval of any contract',
+    columns: {
+      ...ofLog,
+      token: 'token contract',
+      owner: 'account whose tokens may be spent',
+      spender: 'account that may spend them',
+      amount: 'most that may be spent, in the smallest unit of the token',
+    },
+  },
+  holder_deltas: {
+    row: 'one side of a transfer, seen from the account whose balance changed',
+    columns: {
+      ...ofLog,
+      leg: '+1 received, -1 sent',
+      token: 'token contract',
+      holder: 'account whose balance changed',
+      counterparty: 'the other side of the transfer',
+      amount: 'magnitude of the change in the smallest unit of the token; its sign is leg',
+    },
+  },
+  address_txs: {
+    row: 'the part of one account in a transaction',
+    columns: {
+      ...place,
+      ...inTx,
+      direction: '0 sender, 1 recipient',
+      address: 'the account',
+      counterparty: 'the other account; null for a creation',
+    },
+  },
+  contract_creations: {
+    row: 'one contract created by a transaction',
+    columns: {
+      ...place,
+      ...inTx,
+      creator: 'sender of the transaction',
+      contract: 'contract created',
+    },
+  },
+  raw: {
+    row: 'a piece of the answer of the node',
+    columns: {
+      block_num: 'height of the block',
+      part: '0 the block without transactions; n the transactions (n-1)*16 to n*16-1 with their receipts',
+      payload: 'JSON, compressed with zstd',
+    },
+  },
+  block_proofs: {
+    row: 'what was proved of a block when it was stored: 0 not looked at, 1 proved, 2 not provable, 3 refuted',
+    columns: {
+      block_num: 'height of the block',
+      header: 'whether the header hashes to its hash',
+      transactions_root: 'whether the transactions hash to their root',
+      receipts_root: 'whether the receipts hash to their root',
+      bloom: 'whether the bloom is that of the logs',
+      unprovable_txs: 'transactions of a form that cannot be encoded here and were taken as told',
+    },
+  },
+} as const
