@@ -14,8 +14,10 @@ import type { ChainReads, DeclaredContracts } from '#api/services.ts'
 import type { Screen } from '#console/terminal/screen.ts'
 import { Egress } from '#egress.ts'
 import { addReaders } from '#local/engines/connection.ts'
+import { type OrchestratorServices, orchestratorEndpoints } from '#orchestrator/rest/index.ts'
 import { type ChainId, chainId } from '#primitives.ts'
 import type { Runtime } from '#runtime.ts'
+import { appDatabase } from '#store/app/database.ts'
 import type { Logger } from '#telemetry.ts'
 import { openAccess } from '../access/access.ts'
 import { openInstallationSecrets } from '../access/secrets.ts'
@@ -123,7 +125,8 @@ async function serve(
     parityOf: ({ state }) => parityStatusOf(parity, chainId(state.chainId)),
     alarms: alarms.watch,
   })
-  const services: RouteServices = {
+  const services: RouteServices & OrchestratorServices = {
+    app: appDatabase(postgres),
     chains,
     sql,
     live: new LiveHub({ chains, engines: sql, clock, log }),
@@ -139,7 +142,7 @@ async function serve(
   }
   const counting = access.run(shutdown.signal)
   const app = await createServer({
-    endpoints,
+    endpoints: [...endpoints, ...orchestratorEndpoints],
     services,
     chains: program.chains.map((chain) => chainId(chain.state.chainId)),
     cursorKeys: await secrets.keys('cursor'),

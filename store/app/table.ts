@@ -10,6 +10,10 @@ interface Values {
   readonly boolean: [read: boolean, written: boolean]
   readonly bytea: [read: Buffer, written: Uint8Array]
   readonly timestamptz: [read: Date, written: Date]
+  /** Written as JSON text. */
+  readonly jsonb: [read: unknown, written: string]
+  /** Written as its literal. */
+  readonly tsvector: [read: string, written: string]
   readonly 'text[]': [read: string[], written: readonly string[]]
 }
 

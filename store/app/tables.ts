@@ -91,6 +91,34 @@ export const appTables = {
     used: given('integer'),
     quota: given('integer'),
   },
+  'app.catalog_services': {
+    service_id: given('text'),
+    service_url: given('text'),
+    skeleton: given('text'),
+    looks_like: maybe('text'),
+    created_at: filled('timestamptz'),
+  },
+  'app.catalog_entries': {
+    entry: filled('bigint'),
+    source_id: given('text'),
+    external_id: given('text'),
+    service_id: given('text'),
+    is_shown: given('boolean'),
+    document: given('jsonb'),
+    digest: given('text'),
+    cataloged_at: filled('timestamptz'),
+  },
+  'app.catalog_endpoints': {
+    entry: given('bigint'),
+    ordinal: given('integer'),
+    terms: given('tsvector'),
+    document: given('jsonb'),
+  },
+  'app.catalog_terms': {
+    term: given('text'),
+    endpoints: given('integer'),
+    grams: given('text[]'),
+  },
 } as const satisfies Readonly<Record<string, Table>>
 
 /** The schema as kysely sees it. */

@@ -32,6 +32,7 @@ const sources: Readonly<Record<string, readonly (readonly [string, string])[]>> 
     ['/v1/tokens', 'address'],
     ['/v1/tokens?verified=true', 'symbol'],
   ],
+  serviceId: [['/v1/services', 'id']],
 }
 
 export class Samples {

@@ -1,0 +1,196 @@
+/**
+ * A service as a source gives it, read: texts cleaned, defaults filled in, bounds checked. A bad endpoint is named and left
+ * out; a service is left out when what all its endpoints need is bad, or none is left.
+ */
+import { Compile } from 'typebox/compile'
+import type { Problem } from '#api/http/errors.ts'
+import { isRecord, shorten } from '#primitives.ts'
+import { cleanText } from './cleanText.ts'
+import { boundSchema } from './inputSchema.ts'
+import { PathError, parseTemplate } from './pathTemplate.ts'
+import {
+  type CatalogService,
+  endpointSchema,
+  LINE_CHARACTERS_MAX,
+  LIST_MAX,
+  PARAGRAPH_CHARACTERS_MAX,
+  type ServiceEndpoint,
+  serviceSchema,
+} from './service.ts'
+
+export interface ReadService {
+  /** Null when it is left out. */
+  readonly service: CatalogService | null
+  readonly problems: readonly Problem[]
+}
+
+const serviceCheck = Compile(serviceSchema)
+const endpointCheck = Compile(endpointSchema)
+
+type Json = Readonly<Record<string, unknown>>
+
+/** Paths of the problems begin with the service's own members. */
+export function readService(draft: unknown): ReadService {
+  if (!isRecord(draft)) return { service: null, problems: [{ path: [], message: 'is no object' }] }
+  const { endpoints: drafts, ...given } = draft
+  const own = cleaned(given)
+  if (!Array.isArray(drafts) || drafts.length === 0)
+    return { service: null, problems: [{ path: ['endpoints'], message: 'lists no endpoint' }] }
+  const problems: Problem[] = []
+  const endpoints = readEndpoints(drafts, problems)
+  const service = { ...serviceDefaults(own), ...own, endpoints }
+  const unusable = [...urlProblems(service), ...idProblems(service)]
+  problems.push(...unusable)
+  const errors = serviceCheck.Check(service) ? [] : problemsOf(serviceCheck, service)
+  problems.push(...errors.filter(({ path }) => path[0] !== 'endpoints' || endpoints.length > 0))
+  const isUsable = endpoints.length > 0 && errors.length === 0 && unusable.length === 0
+  return { service: isUsable && serviceCheck.Check(service) ? withBareUrl(service) : null, problems }
+}
+
+function readEndpoints(drafts: readonly unknown[], problems: Problem[]): ServiceEndpoint[] {
+  const endpoints: ServiceEndpoint[] = []
+  const seen = new Set<string>()
+  for (const [index, draft] of drafts.entries()) {
+    const at = ['endpoints', index] as const
+    const read = readEndpoint(draft)
+    if ('path' in read && 'method' in read) {
+      const name = `${read.method} ${read.path}`
+      if (seen.has(name)) problems.push({ path: at, message: `${name} is listed twice` })
+      else endpoints.push(read)
+      seen.add(name)
+    } else problems.push(...read.problems.map((problem) => ({ ...problem, path: [...at, ...problem.path] })))
+  }
+  return endpoints
+}
+
+function readEndpoint(draft: unknown): ServiceEndpoint | { readonly problems: readonly Problem[] } {
+  if (!isRecord(draft)) return { problems: [{ path: [], message: 'is no object' }] }
+  const { inputSchema, inputExample, path, ...texts } = draft
+  const bounded = inputSchema === undefined ? null : boundSchema(inputSchema)
+  const endpoint = {
+    ...endpointDefaults(texts['method']),
+    ...cleaned(texts),
+    path,
+    ...(bounded && { inputSchema: cleaned(bounded) }),
+    ...(inputExample !== undefined && isSmall(inputExample) && { inputExample }),
+  }
+  if (!endpointCheck.Check(endpoint)) return { problems: problemsOf(endpointCheck, endpoint) }
+  try {
+    parseTemplate(endpoint.path)
+    return endpoint
+  } catch (error) {
+    if (!(error instanceof PathError)) throw error
+    return { problems: [{ path: ['path'], message: error.message }] }
+  }
+}
+
+/** A larger example is no example. */
+const EXAMPLE_CHARACTERS_MAX = 16 * 1_024
+const isSmall = (example: unknown): boolean => JSON.stringify(example).length <= EXAMPLE_CHARACTERS_MAX
+
+function serviceDefaults(own: Json): Json {
+  const url = String(own['serviceUrl'] ?? '')
+  const origin = URL.canParse(url) ? new URL(url) : null
+  return {
+    name: own['id'],
+    description: '',
+    integration: 'third-party',
+    realm: origin?.host,
+    status: 'active',
+    tags: [],
+    categories: [],
+    url: origin?.origin,
+    provider: { name: own['name'] ?? own['id'], url: origin?.origin },
+    sourceRefs: [],
+    docs: {},
+  }
+}
+
+const endpointDefaults = (method: unknown): Json => ({
+  description: '',
+  aliases: [],
+  capabilities: [],
+  examples: [],
+  paymentOffers: [],
+  priority: 0.5,
+  requestFormat: method === 'GET' || method === 'DELETE' ? 'query' : 'json',
+})
+
+/** Members whose text may be longer than a line. */
+const paragraphs = new Set(['description'])
+/** Members that are taken as they are: cleaning would make something else of them. */
+const exact = new Set([
+  'probePath',
+  'path',
+  'idPointer',
+  'statusPointer',
+  'pattern',
+  'const',
+  'enum',
+  'default',
+  'examples',
+])
+
+/** The same with clean texts and lists of bounded length; empty texts of lists are gone. */
+function cleaned(value: Json, depth = 0): Json {
+  const entries = Object.entries(value).flatMap(([name, member]) => {
+    if (member === undefined || member === null) return name === 'amount' ? [[name, member] as const] : []
+    const isExact = exact.has(name) && !(depth === 0 && name === 'examples')
+    return [[name, isExact ? member : cleanedMember(name, member, depth)] as const]
+  })
+  return Object.fromEntries(entries)
+}
+
+function cleanedMember(name: string, member: unknown, depth: number): unknown {
+  if (typeof member === 'string')
+    return cleanText(member, paragraphs.has(name) ? PARAGRAPH_CHARACTERS_MAX : LINE_CHARACTERS_MAX * 10)
+  if (Array.isArray(member)) {
+    const items = member.map((item) =>
+      typeof item === 'string'
+        ? cleanText(item, LINE_CHARACTERS_MAX)
+        : isRecord(item)
+          ? cleaned(item, depth + 1)
+          : item,
+    )
+    const texts = items.filter((item) => item !== '')
+    return items.every((item) => typeof item === 'string') ? [...new Set(texts)].slice(0, LIST_MAX) : texts
+  }
+  return isRecord(member) ? cleaned(member, depth + 1) : member
+}
+
+function urlProblems(service: Json): Problem[] {
+  const url = String(service['serviceUrl'] ?? '')
+  if (!URL.canParse(url)) return [{ path: ['serviceUrl'], message: 'is no URL' }]
+  const { username, password, search, hash, protocol } = new URL(url)
+  if (protocol !== 'https:' && protocol !== 'http:')
+    return [{ path: ['serviceUrl'], message: 'is no URL of HTTP' }]
+  if (username || password) return [{ path: ['serviceUrl'], message: 'holds a login' }]
+  return search || hash ? [{ path: ['serviceUrl'], message: 'holds a query or a fragment' }] : []
+}
+
+/** Segments that mean something else below /v1/services. */
+const reservedIds = ['search']
+
+const idProblems = ({ id }: Json): Problem[] =>
+  reservedIds.includes(String(id)) ? [{ path: ['id'], message: 'is the name of an operation' }] : []
+
+/** One service has one URL, however it is written. */
+const withBareUrl = (service: CatalogService): CatalogService => ({
+  ...service,
+  serviceUrl: new URL(service.serviceUrl).href.replace(/\/+$/, ''),
+})
+
+function problemsOf(check: typeof serviceCheck | typeof endpointCheck, value: unknown): Problem[] {
+  const problems = check.Errors(value).flatMap(({ instancePath, message, keyword, params }) => {
+    const path = instancePath.split('/').slice(1)
+    if (keyword === 'required')
+      return params.requiredProperties.map((name) => ({ path: [...path, name], message: 'is missing' }))
+    if (keyword === 'additionalProperties')
+      return params.additionalProperties.map((name) => ({
+        path: [...path, shorten(name)],
+        message: 'is not known',
+      }))
+    return keyword === 'boolean' ? [] : [{ path, message }]
+  })
+  return [...new Map(problems.map((problem) => [problem.path.join('/'), problem])).values()].slice(0, 10)
+}

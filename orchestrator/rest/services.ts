@@ -1,0 +1,107 @@
+/** GET /v1/services and GET /v1/services/{serviceId}. */
+import { open } from '#api/http/access.ts'
+import { conflict, endpoint } from '#api/http/endpoint.ts'
+import { listEndpoint } from '#api/http/listEndpoint.ts'
+import type { PageRules } from '#api/http/pagination.ts'
+import * as p from '#api/http/parameter.ts'
+import * as s from '#api/http/schema.ts'
+import { listServices } from '#store/app/catalogReads.ts'
+import type { AppDatabase } from '#store/app/database.ts'
+import { describeService, serviceOf } from '../catalog/describe.ts'
+import {
+  methods,
+  PATH_CHARACTERS_MAX,
+  SERVICE_ID_PATTERN,
+  serviceIdSchema,
+  serviceSchema,
+} from '../catalog/service.ts'
+
+/** What the catalog's endpoints work with. */
+export interface CatalogServices {
+  readonly app: AppDatabase
+}
+
+const serviceId = p.described(
+  p.text(100, new RegExp(SERVICE_ID_PATTERN)),
+  'Id of a service.',
+  'param_invalid',
+)
+
+const looksLikeSchema = s.optional(
+  s.text({ description: 'An older service whose name looks the same: make sure which one is meant.' }),
+)
+
+const descriptionSchema = s.named('ServiceDescription', {
+  scope: s.oneOf(['endpoint', 'service'] as const),
+  service: serviceSchema,
+  looksLike: looksLikeSchema,
+})
+
+export const describeServiceEndpoint = endpoint({
+  path: '/v1/services/{serviceId}',
+  summary: 'A service with its endpoints, or one of them.',
+  description: 'Free. `method` and `path` together select one endpoint, by the template that search gives.',
+  tag: 'Services',
+  chain: 'none',
+  access: open,
+  params: { serviceId },
+  filters: {
+    method: p.described(p.oneOf(...methods), 'With `path`: of one endpoint.'),
+    path: p.described(p.text(PATH_CHARACTERS_MAX), 'With `method`: the template of one endpoint.'),
+  },
+  check: ({ method, path }) =>
+    (method === undefined) === (path === undefined)
+      ? undefined
+      : conflict(method === undefined ? 'path' : 'method', '`method` and `path` go together'),
+  errors: ['service_not_found', 'parameter_conflict'],
+  response: descriptionSchema,
+  cache: 'metadata',
+  read: ({ path, filters }, { app }: CatalogServices) =>
+    describeService(app, { serviceId: path.serviceId, method: filters.method, path: filters.path }),
+  present: ({ scope, service, looksLike }) => ({ scope, service, ...(looksLike !== null && { looksLike }) }),
+})
+
+const pages: PageRules = {
+  limitMin: 1,
+  limitMax: 100,
+  limitDefault: 20,
+  windowRows: 10_000,
+  modes: 'cursorOnly',
+  orders: 'asc',
+}
+
+export const listServicesEndpoint = listEndpoint({
+  path: '/v1/services',
+  summary: 'All services of the catalog, by id, without their endpoints.',
+  tag: 'Services',
+  chain: 'none',
+  access: open,
+  pages,
+  cache: 'metadata',
+  item: s.named('ServiceSummary', {
+    id: serviceIdSchema,
+    name: s.text(),
+    description: s.text(),
+    serviceUrl: s.text(),
+    realm: s.text(),
+    categories: s.array(s.text()),
+    tags: s.array(s.text()),
+    endpointCount: s.count,
+    looksLike: looksLikeSchema,
+  }),
+  list: async ({ page }, { app }: CatalogServices) => {
+    const after = page.position === undefined ? null : String(page.position[0])
+    const found = await listServices(app, { after, limit: page.limit + 1 })
+    const rows = found.slice(0, page.limit)
+    const last = rows.at(-1)
+    return { rows, next: found.length > rows.length && last ? [last.serviceId] : null }
+  },
+  present: (stored) => {
+    const { id, name, description, serviceUrl, realm, categories, tags, endpoints } = serviceOf(stored)
+    return {
+      ...{ id, name, description, serviceUrl, realm, categories, tags },
+      endpointCount: endpoints.length,
+      ...(stored.looksLike !== null && { looksLike: stored.looksLike }),
+    }
+  },
+})

@@ -1,0 +1,263 @@
+/** Finds endpoints by intent: candidates from the store, ranked by the one ranker, the same for every door. */
+
+import { type Candidate, findAlikeWords, findCandidates, readWords } from '#store/app/catalogReads.ts'
+import type { AppDatabase } from '#store/app/database.ts'
+import type { PlanNode } from '../plan/plan.ts'
+import { askedWords, rarityOf, type Slot, slotsOf, type Vocabulary } from './query.ts'
+import { priceScore, type Reason, relevanceOf, scoreOf } from './rank.ts'
+import { type EstimatedPrice, knownPrice, type SearchDocument } from './searchDocument.ts'
+import { similarity, stopWords, trigramsOf } from './words.ts'
+
+export interface SearchRequest {
+  readonly query: string
+  readonly limit: number
+  readonly resolution: 'static' | 'live'
+  readonly serviceIds: readonly string[] | null
+  /** Null with services is `require`. */
+  readonly serviceMode: 'require' | 'prefer' | null
+  readonly withEvidence: boolean
+}
+
+export type NextTool = 'describe_service' | 'quote_plan' | 'search_services'
+
+export interface FoundEndpoint {
+  readonly serviceId: string
+  readonly serviceName: string
+  readonly method: SearchDocument['method']
+  readonly path: string
+  readonly estimatedPrice: EstimatedPrice
+  readonly rank: number
+  readonly score: number
+  readonly scoreDetails: { readonly price: number; readonly relevance: number }
+  readonly reasons: readonly Reason[]
+  readonly requiredArguments: readonly string[]
+  readonly nextTool: 'describe_service' | 'quote_plan'
+  readonly suggestedPlanNode?: PlanNode
+  readonly lastCatalogedAt: Date
+}
+
+export interface SearchResult {
+  readonly endpoints: readonly FoundEndpoint[]
+  readonly nextTool: NextTool
+  /** What ran: live probes only where they are enabled. */
+  readonly resolution: 'static' | 'live'
+  readonly zeroResultGuidance?: string
+  readonly internal?: SearchEvidence
+}
+
+/** The candidates before the confidence filter, for replays of the ranking. */
+export interface SearchEvidence {
+  readonly catalog: {
+    readonly serviceCount: number
+    readonly endpointCount: number
+    readonly generatedAt: Date
+  }
+  readonly candidates: readonly Ranked[]
+}
+
+export interface Ranked {
+  readonly candidate: Candidate
+  readonly document: SearchDocument
+  readonly relevance: number
+  readonly price: number
+  readonly score: number
+  readonly reasons: readonly Reason[]
+  /** What the order is by: the score, and what is known beside relevance and price. */
+  readonly value: number
+}
+
+/** Candidates of the whole question, and of each of its rarest words: a common word must not crowd them out. */
+const CANDIDATES_MAX = 200
+const RARE_WORDS_MAX = 4
+const CANDIDATES_PER_RARE_WORD = 60
+/** Below, an endpoint shares hardly more than a word with the question. */
+const RELEVANCE_MIN = 0.08
+/** Nor is it an answer where others fit so much better. */
+const RELEVANCE_TO_BEST_MIN = 0.4
+/** Words of the catalog that an unknown word may have meant. */
+const ALIKE_MAX = 3
+const ALIKE_SIMILARITY_MIN = 0.45
+const ALIKE_LOOKED_AT = 20
+
+/** What speaks for an endpoint beside relevance and price; small, so that they decide. */
+const FIRST_PARTY_BONUS = 0.03
+const PATH_ARGUMENT_MALUS = 0.04
+const PRIORITY_SPAN = 0.1
+/** A preferred service comes before every other. */
+const PREFERRED_BONUS = 2
+/** Each further endpoint of a service counts less: a list of one service is no choice. */
+const REPEATED_SERVICE = 0.9
+
+export async function search(app: AppDatabase, request: SearchRequest): Promise<SearchResult> {
+  const { query, limit, serviceIds, withEvidence } = request
+  const isRequired = serviceIds !== null && request.serviceMode !== 'prefer'
+  const vocabulary = await readVocabulary(app, query)
+  const slots = slotsOf(query, vocabulary)
+  const candidates = await candidatesOf(app, slots, vocabulary, isRequired ? serviceIds : null)
+  if (serviceIds !== null && !isRequired)
+    candidates.push(...(await candidatesOf(app, slots, vocabulary, serviceIds)))
+  const preferred = new Set(isRequired ? [] : serviceIds)
+  const ranked = rank(slots, distinct(candidates), preferred)
+  const found = slots.length === 0 ? ranked : confident(ranked)
+  const endpoints = found.slice(0, limit).map(present)
+  return {
+    endpoints,
+    nextTool: endpoints[0]?.nextTool ?? 'search_services',
+    resolution: 'static',
+    ...(endpoints.length === 0 && { zeroResultGuidance: guidanceOf(isRequired, serviceIds ?? []) }),
+    ...(withEvidence && { internal: evidenceOf(vocabulary, ranked) }),
+  }
+}
+
+/** Best first; each service's further endpoints come later. Ties are decided by name, so that answers repeat. */
+function rank(
+  slots: readonly Slot[],
+  candidates: readonly Candidate[],
+  preferred: ReadonlySet<string>,
+): Ranked[] {
+  const ranked = candidates.map((candidate) => rankOne(slots, candidate, preferred)).sort(byValue)
+  const before = new Map<string, number>()
+  return ranked
+    .map((one) => {
+      const count = before.get(one.candidate.serviceId) ?? 0
+      before.set(one.candidate.serviceId, count + 1)
+      return { ...one, value: one.value * REPEATED_SERVICE ** count }
+    })
+    .sort(byValue)
+}
+
+function rankOne(slots: readonly Slot[], candidate: Candidate, preferred: ReadonlySet<string>): Ranked {
+  // Written by this program's import.
+  const document = candidate.document as SearchDocument
+  const { relevance, reasons } =
+    slots.length === 0
+      ? { relevance: 0, reasons: ['catalog_default'] as const }
+      : relevanceOf(slots, document.fields)
+  const known = knownPrice(document.estimatedPrice)
+  const price = priceScore(known)
+  const score = scoreOf(relevance, price)
+  const value =
+    score +
+    (preferred.has(candidate.serviceId) ? PREFERRED_BONUS : 0) +
+    (document.integration === 'first-party' ? FIRST_PARTY_BONUS : 0) -
+    (/\/[:{*]/.test(document.path) ? PATH_ARGUMENT_MALUS : 0) +
+    (document.priority - 0.5) * PRIORITY_SPAN
+  return { candidate, document, relevance, price, score, reasons, value }
+}
+
+function byValue(a: Ranked, b: Ranked): number {
+  if (a.value !== b.value) return b.value - a.value
+  const nameOf = ({ candidate, document }: Ranked) =>
+    `${candidate.serviceId} ${document.method} ${document.path}`
+  return nameOf(a) < nameOf(b) ? -1 : 1
+}
+
+function confident(ranked: readonly Ranked[]): Ranked[] {
+  const best = Math.max(0, ...ranked.map(({ relevance }) => relevance))
+  const least = Math.max(RELEVANCE_MIN, best * RELEVANCE_TO_BEST_MIN)
+  return ranked.filter(({ relevance }) => relevance >= least)
+}
+
+function present(
+  { candidate, document, relevance, price, score, reasons }: Ranked,
+  index: number,
+): FoundEndpoint {
+  const { serviceName, method, path, estimatedPrice, requiredArguments, inputUnknown } = document
+  const isReady = requiredArguments.length === 0 && !inputUnknown && !/\/\*/.test(path)
+  const { serviceId, catalogedAt } = candidate
+  return {
+    serviceId,
+    serviceName,
+    method,
+    path,
+    estimatedPrice,
+    rank: index + 1,
+    score,
+    scoreDetails: { price, relevance },
+    reasons,
+    requiredArguments,
+    nextTool: isReady ? 'quote_plan' : 'describe_service',
+    ...(isReady && {
+      suggestedPlanNode: { id: serviceId, serviceId, method, path, input: {}, dependsOn: [] },
+    }),
+    lastCatalogedAt: catalogedAt,
+  }
+}
+
+function guidanceOf(isRequired: boolean, serviceIds: readonly string[]): string {
+  return isRequired
+    ? `Nothing of ${serviceIds.join(', ')} fits. Ask differently within the same services; keep the constraint.`
+    : 'Nothing fits. Search once more with a broader intent; if that finds nothing, no listed service does this.'
+}
+
+function evidenceOf(
+  vocabulary: Vocabulary & { readonly serviceCount: number },
+  ranked: readonly Ranked[],
+): SearchEvidence {
+  const { serviceCount, endpointCount } = vocabulary
+  const newest = ranked.reduce(
+    (latest, { candidate }) => Math.max(latest, candidate.catalogedAt.getTime()),
+    0,
+  )
+  return { catalog: { serviceCount, endpointCount, generatedAt: new Date(newest) }, candidates: ranked }
+}
+
+async function readVocabulary(app: AppDatabase, query: string) {
+  const { own, aliases } = askedWords(query)
+  const words = await readWords(app, [...own, ...aliases])
+  const unknown = own.filter((word) => !words.counts.has(word) && word.length > 3)
+  const alike = new Map<string, { word: string; similarity: number }[]>()
+  const counts = new Map(words.counts)
+  await Promise.all(
+    unknown.map(async (word) => {
+      const grams = trigramsOf(word)
+      const found = await findAlikeWords(app, grams, ALIKE_LOOKED_AT)
+      for (const { word: other, endpoints } of found) counts.set(other, endpoints)
+      const near = found
+        .map(({ word: other }) => ({ word: other, similarity: similarity(grams, trigramsOf(other)) }))
+        .filter((each) => each.similarity >= ALIKE_SIMILARITY_MIN)
+        .sort((a, b) => b.similarity - a.similarity)
+      alike.set(word, near.slice(0, ALIKE_MAX))
+    }),
+  )
+  return { ...words, counts, alike }
+}
+
+async function candidatesOf(
+  app: AppDatabase,
+  slots: readonly Slot[],
+  vocabulary: Vocabulary,
+  serviceIds: readonly string[] | null,
+): Promise<Candidate[]> {
+  const isKnown = (word: string) => (vocabulary.counts.get(word) ?? 0) > 0
+  const wordsOf = (slot: Slot) => slot.variants.flatMap(({ words }) => words).filter(isKnown)
+  const telling = slots.filter(({ word }) => !stopWords.has(word))
+  const asked = telling.length > 0 ? telling : slots
+  const all = [...new Set(asked.flatMap(wordsOf))]
+  if (slots.length > 0 && all.length === 0) return []
+  const rarest = asked
+    .map(({ word }) => word)
+    .filter(isKnown)
+    .sort((a, b) => rarityOf(b, vocabulary) - rarityOf(a, vocabulary))
+    .slice(0, RARE_WORDS_MAX)
+  const whole = await findCandidates(app, {
+    queries: all.length > 0 ? [tsquery(all)] : [],
+    limitPerQuery: CANDIDATES_MAX,
+    serviceIds,
+  })
+  if (rarest.length === 0 || whole.length < CANDIDATES_MAX) return whole
+  const queries = rarest.map((word) => tsquery([word]))
+  return [
+    ...whole,
+    ...(await findCandidates(app, { queries, limitPerQuery: CANDIDATES_PER_RARE_WORD, serviceIds })),
+  ]
+}
+
+/** Words are letters and digits, which need no escape. */
+const tsquery = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(' | ')
+
+const distinct = (candidates: readonly Candidate[]): Candidate[] => [
+  ...new Map(
+    candidates.map((candidate) => [`${candidate.serviceId} ${candidate.ordinal}`, candidate]),
+  ).values(),
+]

@@ -1,0 +1,109 @@
+/**
+ * Text as words, the same for what is searched and what is asked: no accents, no case, English endings cut. Made here and
+ * not by the database, whose parser and whose lower() know ASCII alone where its ctype is C, as the embedded one's is.
+ */
+
+/** Words of a longer text are not looked at. */
+const WORDS_MAX = 400
+/** Longer words are hashes and keys. */
+const WORD_CHARACTERS_MAX = 40
+
+/** The words of a text in their order; scripts without spaces give pairs of letters. */
+export function wordsOf(text: string): string[] {
+  const words: string[] = []
+  for (const [run] of splitCases(text).matchAll(/[\p{L}\p{N}\p{M}]+/gu)) {
+    for (const word of unspaced(plain(run))) {
+      if (word.length <= WORD_CHARACTERS_MAX) words.push(stem(word))
+      if (words.length === WORDS_MAX) return words
+    }
+  }
+  return words
+}
+
+/** A small letter before a capital ends a word: "openAPI" and "GPTImage" are two words each; `gpt4` is one. */
+const splitCases = (text: string): string =>
+  text.replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2').replaceAll(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
+
+const plain = (word: string): string =>
+  word.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase().replaceAll('ß', 'ss').replaceAll('ё', 'е')
+
+const withoutSpaces =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}ー]+/gu
+
+function unspaced(word: string): string[] {
+  if (word.search(withoutSpaces) === -1) return [word]
+  const parts: string[] = []
+  let end = 0
+  for (const match of word.matchAll(withoutSpaces)) {
+    if (match.index > end) parts.push(word.slice(end, match.index))
+    const letters = [...match[0]]
+    if (letters.length === 1) parts.push(match[0])
+    for (let i = 0; i + 1 < letters.length; i++) parts.push(`${letters[i]}${letters[i + 1]}`)
+    end = match.index + match[0].length
+  }
+  if (end < word.length) parts.push(word.slice(end))
+  return parts
+}
+
+/** Cuts English plurals, verb forms and nouns of verbs, so that `translate`, `translating` and `translations` meet. */
+export function stem(word: string): string {
+  if (word.length < 4 || whole.has(word) || !/^[a-z]+$/.test(word)) return word
+  let cut = word
+  if (/[^aeiu]ies$/.test(cut) && cut.length > 4) cut = `${cut.slice(0, -3)}y`
+  else if (/(sh|ch|x|z|ss)es$/.test(cut)) cut = cut.slice(0, -2)
+  else if (/[^sui]s$/.test(cut)) cut = cut.slice(0, -1)
+  for (const [ending, kept] of endings) {
+    if (!cut.endsWith(ending) || cut.length - ending.length < kept) continue
+    cut = cut.slice(0, -ending.length)
+    break
+  }
+  if (cut.endsWith('at') && cut.length > 5) cut = cut.slice(0, -2)
+  return cut.replace(/([bdfgmnprt])\1$/, '$1')
+}
+
+/** Nothing is cut from these: what is left would be another word. */
+const whole = new Set([
+  'news',
+  'speed',
+  'feed',
+  'seed',
+  'video',
+  'number',
+  'paper',
+  'user',
+  'server',
+  'order',
+  'letter',
+])
+
+/** Endings, the longest first, with the letters that must be left. */
+const endings: readonly (readonly [string, number])[] = [
+  ['ment', 4],
+  ['ing', 3],
+  ['ion', 4],
+  ['ed', 4],
+  ['er', 4],
+  ['or', 5],
+  ['e', 3],
+]
+
+/** Three letters at a time, the word's ends marked: words that are spelled alike share most of theirs. */
+export function trigramsOf(word: string): string[] {
+  const letters = [...`  ${word} `]
+  return [...new Set(letters.slice(2).map((_, index) => letters.slice(index, index + 3).join('')))]
+}
+
+/** 0 to 1: the share of trigrams that both have. */
+export function similarity(a: readonly string[], b: readonly string[]): number {
+  const shared = a.filter((gram) => b.includes(gram)).length
+  return shared / (a.length + b.length - shared || 1)
+}
+
+/** Words that say nothing of what is looked for. */
+export const stopWords: ReadonlySet<string> = new Set(
+  wordsOf(
+    `a an and any are as at be by can could do does for from get give how i in into is it its like make me my near need of
+    on or our please show some that the their them there these this to up us use using via want was we what when where
+    which who will with would you your find around about near latest current api apis service services tool tools data`,
+  ),
+)

@@ -1,0 +1,125 @@
+/** `millrace catalog`: imports, lists, shows and removes services; also beside a running program, which finds them at once. */
+import { readFile } from 'node:fs/promises'
+import { Egress } from '#egress.ts'
+import { SettingError } from '#errors.ts'
+import { serviceOf } from '#orchestrator/catalog/describe.ts'
+import { importCatalog } from '#orchestrator/import/importCatalog.ts'
+import { EVALUATED_MAX, evaluate, readJudgements } from '#orchestrator/search/evaluate.ts'
+import { search } from '#orchestrator/search/search.ts'
+import type { Runtime } from '#runtime.ts'
+import { removeEntries } from '#store/app/catalogEntries.ts'
+import { findServices, listServices } from '#store/app/catalogReads.ts'
+import { type AppDatabase, appDatabase } from '#store/app/database.ts'
+import { migrateApp } from '#store/maintain/migrate.ts'
+import type { Logger } from '#telemetry.ts'
+import type { Config } from '../config.ts'
+import { withDatabases } from '../stores.ts'
+
+/** Services read at a time. */
+const PAGE_SERVICES = 100
+
+/** What a command of the catalog works with. */
+export interface CatalogContext {
+  readonly config: Config
+  readonly runtime: Runtime
+  readonly log: Logger
+  readonly stop: AbortSignal
+}
+
+/** False when something of the source was left out; it is named on standard error. */
+export function importServices(
+  context: CatalogContext,
+  { location, sourceId }: { readonly location: string; readonly sourceId: string | null },
+): Promise<boolean> {
+  return withCatalog(context, async (app) => {
+    const report = await importCatalog({
+      app,
+      egress: new Egress(),
+      location,
+      ...(sourceId !== null && { sourceId }),
+      signal: context.stop,
+    })
+    for (const { path, message } of report.problems) process.stderr.write(`${path.join('.')}: ${message}\n`)
+    const { added, changed, unchanged, removed, form } = report
+    print(
+      `${location} is ${form}: ${added} added, ${changed} changed, ${unchanged} unchanged, ${removed} removed`,
+    )
+    print(
+      `source ${report.sourceId}${report.problems.length > 0 ? `, ${report.problems.length} problems` : ''}`,
+    )
+    return report.problems.length === 0
+  })
+}
+
+export function printServices(context: CatalogContext, asJson: boolean): Promise<void> {
+  return withCatalog(context, async (app) => {
+    let after: string | null = null
+    do {
+      const page = await listServices(app, { after, limit: PAGE_SERVICES })
+      for (const stored of page) {
+        const service = serviceOf(stored)
+        const { id, name, serviceUrl, endpoints } = service
+        print(
+          asJson ? JSON.stringify(service) : `${id}  ${name}  ${serviceUrl}  ${endpoints.length} endpoints`,
+        )
+      }
+      after = page.length < PAGE_SERVICES ? null : (page.at(-1)?.serviceId ?? null)
+    } while (after !== null)
+  })
+}
+
+/** @throws SettingError for an id that no service has */
+export function printService(context: CatalogContext, serviceId: string): Promise<void> {
+  return withCatalog(context, async (app) => {
+    const [stored] = await findServices(app, [serviceId])
+    if (!stored) throw new SettingError('id', `no service has the id ${serviceId}`)
+    print(JSON.stringify(serviceOf(stored), null, 2))
+  })
+}
+
+/** @throws SettingError when there is nothing to remove */
+export function removeServices(
+  context: CatalogContext,
+  of: { readonly serviceId: string } | { readonly sourceId: string },
+): Promise<void> {
+  return withCatalog(context, async (app) => {
+    const count = await removeEntries(app, of)
+    if (count === 0) throw new SettingError('id' in of ? 'id' : '--source', 'nothing in the catalog is of it')
+    print(`${count} removed`)
+  })
+}
+
+export function printEvaluation(context: CatalogContext, location: string): Promise<void> {
+  return withCatalog(context, async (app) => {
+    const judgements = readJudgements(JSON.parse(await readFile(location, 'utf8')), location)
+    const { mrr, hitAt8, ranks } = await evaluate(judgements, async (query) => {
+      const { endpoints } = await search(app, { ...everything, query })
+      return endpoints.map(({ serviceId }) => serviceId)
+    })
+    for (const { query, rank, first } of ranks)
+      print(`${rank ?? '-'}  ${query}  ${rank === 1 ? '' : `(first: ${first})`}`)
+    print(`MRR ${mrr.toFixed(3)}, hit@8 ${hitAt8.toFixed(3)}, ${ranks.length} queries`)
+  })
+}
+
+const everything = {
+  limit: EVALUATED_MAX,
+  resolution: 'static',
+  serviceIds: null,
+  serviceMode: null,
+  withEvidence: false,
+} as const
+
+function withCatalog<Result>(
+  { config, runtime, log }: CatalogContext,
+  work: (app: AppDatabase) => Promise<Result>,
+): Promise<Result> {
+  return withDatabases(config, runtime, log, async ({ postgres }) => {
+    await migrateApp(postgres)
+    return work(appDatabase(postgres))
+  })
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`)
+}

@@ -1,0 +1,127 @@
+/** Services of the catalog: by id, all of them in pages, and as candidates of a search. */
+import { sql } from 'kysely'
+import { ENDPOINTS_TERM, SERVICES_TERM } from './catalogEntries.ts'
+import type { AppDatabase } from './database.ts'
+
+/** A service as it is held. */
+export interface StoredService {
+  readonly serviceId: string
+  readonly document: unknown
+  /** What its sources call it, the oldest first. */
+  readonly sources: readonly { readonly sourceId: string; readonly externalId: string }[]
+  /** An older service whose name looks the same. */
+  readonly looksLike: string | null
+  /** When its source last listed it. */
+  readonly catalogedAt: Date
+}
+
+export async function findServices(app: AppDatabase, ids: readonly string[]): Promise<StoredService[]> {
+  return present(
+    await shownEntries(app)
+      .where('e.service_id', 'in', [...ids])
+      .execute(),
+  )
+}
+
+/** Services in the order of their ids, after one; `limit` of them at most. */
+export async function listServices(
+  app: AppDatabase,
+  { after, limit }: { readonly after: string | null; readonly limit: number },
+): Promise<StoredService[]> {
+  const page = shownEntries(app).orderBy('e.service_id').limit(limit)
+  return present(await (after === null ? page : page.where('e.service_id', '>', after)).execute())
+}
+
+const shownEntries = (app: AppDatabase) =>
+  app
+    .selectFrom('app.catalog_entries as e')
+    .innerJoin('app.catalog_services as s', 's.service_id', 'e.service_id')
+    .where('e.is_shown', '=', true)
+    .select(['e.service_id', 'e.document', 's.looks_like', 'e.cataloged_at', sourcesOf.as('sources')])
+
+const sourcesOf = sql<{ sourceId: string; externalId: string }[]>`(
+  SELECT jsonb_agg(jsonb_build_object('sourceId', o.source_id, 'externalId', o.external_id) ORDER BY o.entry)
+  FROM app.catalog_entries o WHERE o.service_id = e.service_id)`
+
+type Row = Awaited<ReturnType<ReturnType<typeof shownEntries>['execute']>>[number]
+
+const present = (rows: readonly Row[]): StoredService[] =>
+  rows.map(({ service_id, document, looks_like, cataloged_at, sources }) => ({
+    serviceId: service_id,
+    document,
+    sources,
+    looksLike: looks_like,
+    catalogedAt: cataloged_at,
+  }))
+
+/** An endpoint that may be what was asked for. */
+export interface Candidate {
+  readonly serviceId: string
+  readonly ordinal: number
+  readonly document: unknown
+  readonly catalogedAt: Date
+}
+
+export interface CandidateRequest {
+  /** tsquery literals: candidates come from each, the most relevant of each first. Empty: from the whole catalog. */
+  readonly queries: readonly string[]
+  readonly limitPerQuery: number
+  /** Only of these services; null for all. */
+  readonly serviceIds: readonly string[] | null
+}
+
+/** Distinct, in no order. */
+export async function findCandidates(app: AppDatabase, request: CandidateRequest): Promise<Candidate[]> {
+  const { queries, limitPerQuery, serviceIds } = request
+  const only = serviceIds === null ? sql`true` : sql`e.service_id = ANY (${[...serviceIds]}::text[])`
+  const part = (query: string) => sql`(
+    SELECT p.entry, p.ordinal FROM app.catalog_endpoints p JOIN app.catalog_entries e USING (entry)
+    WHERE e.is_shown AND p.terms @@ ${query}::tsquery AND ${only}
+    ORDER BY ts_rank(p.terms, ${query}::tsquery) DESC, e.service_id, p.ordinal LIMIT ${limitPerQuery})`
+  const everything = sql`(
+    SELECT p.entry, p.ordinal FROM app.catalog_endpoints p JOIN app.catalog_entries e USING (entry)
+    WHERE e.is_shown AND ${only} ORDER BY p.ordinal, e.service_id LIMIT ${limitPerQuery})`
+  const found = queries.length === 0 ? everything : sql.join(queries.map(part), sql` UNION `)
+  const { rows } = await sql<{ service_id: string; ordinal: number; document: unknown; cataloged_at: Date }>`
+    SELECT e.service_id, p.ordinal, p.document, e.cataloged_at
+    FROM (${found}) f JOIN app.catalog_endpoints p USING (entry, ordinal) JOIN app.catalog_entries e USING (entry)
+  `.execute(app)
+  return rows.map((row) => ({
+    serviceId: row.service_id,
+    ordinal: row.ordinal,
+    document: row.document,
+    catalogedAt: row.cataloged_at,
+  }))
+}
+
+/** Words of the catalog: in how many endpoints each is, and how many endpoints and services there are. */
+export interface CatalogWords {
+  readonly endpointCount: number
+  readonly serviceCount: number
+  readonly counts: ReadonlyMap<string, number>
+}
+
+export async function readWords(app: AppDatabase, words: readonly string[]): Promise<CatalogWords> {
+  const rows = await app
+    .selectFrom('app.catalog_terms')
+    .select(['term', 'endpoints'])
+    .where('term', 'in', [...words, SERVICES_TERM, ENDPOINTS_TERM])
+    .execute()
+  const counts = new Map(rows.map(({ term, endpoints }) => [term, endpoints]))
+  const countOf = (term: string) => counts.get(term) ?? 0
+  return { endpointCount: countOf(ENDPOINTS_TERM), serviceCount: countOf(SERVICES_TERM), counts }
+}
+
+/** Words of the catalog that share some of these trigrams, the most shared first. */
+export async function findAlikeWords(
+  app: AppDatabase,
+  grams: readonly string[],
+  limit: number,
+): Promise<readonly { readonly word: string; readonly endpoints: number }[]> {
+  const asked = sql`${[...grams]}::text[]`
+  const { rows } = await sql<{ word: string; endpoints: number }>`
+    SELECT term AS word, endpoints FROM app.catalog_terms WHERE grams && ${asked}
+    ORDER BY cardinality(ARRAY(SELECT unnest(grams) INTERSECT SELECT unnest(${asked}))) DESC, term LIMIT ${limit}
+  `.execute(app)
+  return rows
+}

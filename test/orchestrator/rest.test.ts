@@ -1,0 +1,151 @@
+// Goal: the catalog over HTTP: parameters as specified, refused outside their bounds, answers as the document says.
+import type { FastifyInstance } from 'fastify'
+import { Compile } from 'typebox/compile'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createServer } from '#api/server.ts'
+import { orchestratorEndpoints } from '#orchestrator/rest/index.ts'
+import { searchResultSchema } from '#orchestrator/rest/searchServices.ts'
+import { systemRuntime } from '#runtime.ts'
+import { createLogger } from '#telemetry.ts'
+import { runBlackbox } from '../blackbox/blackbox.ts'
+import { openCatalog, shop } from './support/catalog.ts'
+
+let app: FastifyInstance
+const ends: (() => unknown)[] = []
+const ids = Array.from({ length: 25 }, (_, index) => `shop-${String(index).padStart(2, '0')}`)
+
+beforeAll(async () => {
+  const catalog = await openCatalog((end) => void ends.push(end))
+  await catalog.importAs(
+    'own',
+    ids.map((id) => shop(id)),
+  )
+  app = await createServer({
+    endpoints: orchestratorEndpoints,
+    services: { app: catalog.app },
+    chains: [],
+    cursorKeys: [Buffer.alloc(32, 1)],
+    clock: systemRuntime().clock,
+    log: createLogger('silent'),
+    shutdown: new AbortController().signal,
+  })
+})
+afterAll(async () => {
+  await app.close()
+  for (const end of ends) await end()
+})
+const get = async (url: string) => {
+  const { statusCode: status, body } = await app.inject({ url })
+  return { status, body: JSON.parse(body) }
+}
+
+describe('GET /v1/services/search', () => {
+  it('answers as its schema says, the empty query too', async () => {
+    const check = Compile(searchResultSchema)
+    for (const query of [
+      '',
+      '?query=',
+      '?query=things&limit=20',
+      '?query=things&evidence=pre-confidence',
+      '?resolution=live',
+    ]) {
+      const { status, body } = await get(`/v1/services/search${query}`)
+      expect(status, query).toBe(200)
+      expect(check.Errors(body), query).toEqual([])
+      expect(body.resolution).toBe('static')
+      expect(body.endpoints).toHaveLength(query.includes('20') ? 20 : 8)
+    }
+  })
+
+  it('takes serviceId repeated, requires it without a mode, and refuses what is out of bounds', async () => {
+    const named = '/v1/services/search?query=things&serviceId=shop-03&serviceId=shop-07'
+    const found = async (url: string) =>
+      (await get(url)).body.endpoints.map(({ serviceId }: { serviceId: string }) => serviceId)
+    expect((await found(named)).sort()).toEqual(['shop-03', 'shop-07'])
+    expect((await found(`${named}&serviceMode=prefer`)).slice(0, 2).sort()).toEqual(['shop-03', 'shop-07'])
+    const many = ids.slice(0, 21).map((id) => `serviceId=${id}`)
+    for (const query of [
+      'limit=0',
+      'limit=21',
+      'limit=x',
+      `query=${'a'.repeat(501)}`,
+      'resolution=both',
+      'serviceMode=require',
+      'serviceId=Not%20one',
+      'evidence=all',
+      'colour=red',
+      many.join('&'),
+    ])
+      expect([400, 422], query).toContain((await get(`/v1/services/search?${query}`)).status)
+    expect((await get(`/v1/services/search?query=${'a'.repeat(500)}`)).status).toBe(200)
+  })
+})
+
+describe('GET /v1/services/{serviceId}', () => {
+  it('describes a service, or one endpoint of it', async () => {
+    const whole = await get('/v1/services/shop-01')
+    expect(whole).toMatchObject({
+      status: 200,
+      body: {
+        scope: 'service',
+        service: {
+          id: 'shop-01',
+          status: 'active',
+          sourceRefs: [{ sourceId: 'own', externalId: 'shop-01' }],
+        },
+      },
+    })
+    const one = await get('/v1/services/shop-01?method=GET&path=/things')
+    expect(one.body).toMatchObject({
+      scope: 'endpoint',
+      service: { endpoints: [{ path: '/things', requestFormat: 'query', priority: 0.5, paymentOffers: [] }] },
+    })
+    expect(one.body.service.endpoints[0].lastCatalogedAt).toMatch(/Z$/)
+  })
+
+  it('refuses half a selector, and knows only what there is', async () => {
+    for (const half of ['method=GET', 'path=/things'])
+      expect(await get(`/v1/services/shop-01?${half}`)).toMatchObject({
+        status: 422,
+        body: { error: { code: 'parameter_conflict' } },
+      })
+    for (const unknown of ['nobody', 'shop-01?method=PUT&path=/things', 'shop-01?method=GET&path=/other'])
+      expect(await get(`/v1/services/${unknown}`)).toMatchObject({
+        status: 404,
+        body: { error: { code: 'service_not_found' } },
+      })
+  })
+})
+
+describe('GET /v1/services', () => {
+  it('pages through all of them', async () => {
+    const seen: string[] = []
+    let cursor: string | null = ''
+    do {
+      const { body } = await get(`/v1/services?limit=10${cursor && `&cursor=${encodeURIComponent(cursor)}`}`)
+      seen.push(...body.data.map(({ id }: { id: string }) => id))
+      cursor = body.nextCursor
+    } while (cursor !== null)
+    expect(seen).toEqual(ids)
+  })
+})
+
+describe('/openapi.json', () => {
+  it('holds the operations of the catalog', async () => {
+    const { status, body } = await get('/openapi.json')
+    expect(status).toBe(200)
+    expect(Object.keys(body.paths)).toEqual(
+      expect.arrayContaining(orchestratorEndpoints.map(({ path }) => path)),
+    )
+  })
+})
+
+describe('the black box', () => {
+  it('finds no fault with the operations of the catalog', async () => {
+    const address = await app.listen({ host: '127.0.0.1', port: 0 })
+    const options = { chainId: undefined, only: '/v1/services', apiKey: undefined, onResult: () => {} }
+    const results = await runBlackbox(address, options)
+    expect(results.flatMap(({ failures }) => failures)).toEqual([])
+    expect(new Set(results.map(({ operation }) => operation)).size).toBeGreaterThanOrEqual(3)
+  })
+})

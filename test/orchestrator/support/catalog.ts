@@ -1,0 +1,59 @@
+/** A catalog in a database of its own. */
+import { readFileSync } from 'node:fs'
+import { onTestFinished } from 'vitest'
+import { type CatalogImport, importDocument } from '#orchestrator/import/importCatalog.ts'
+import { type SearchRequest, search } from '#orchestrator/search/search.ts'
+import { type AppDatabase, appDatabase } from '#store/app/database.ts'
+import { migrateApp } from '#store/maintain/migrate.ts'
+import { openPostgres } from '#store/postgres.ts'
+import { createLogger } from '#telemetry.ts'
+import { freshDatabase } from '../../support/engines.ts'
+import { sharedPath } from '../../support/sharedPath.ts'
+
+export interface TestCatalog {
+  readonly app: AppDatabase
+  readonly importAs: (sourceId: string, document: unknown, location?: string) => Promise<CatalogImport>
+  readonly search: (query: string, more?: Partial<SearchRequest>) => ReturnType<typeof search>
+}
+
+export async function openCatalog(
+  atEnd: (end: () => Promise<void>) => void = onTestFinished,
+): Promise<TestCatalog> {
+  const database = await freshDatabase()
+  const log = createLogger('silent')
+  const postgres = openPostgres({ url: database.databaseUrl, applicationName: 'test', log })
+  atEnd(async () => {
+    await postgres.close()
+    await database.drop()
+  })
+  await migrateApp(postgres)
+  const app = appDatabase(postgres)
+  return {
+    app,
+    importAs: (sourceId, document, location = sourceId) =>
+      importDocument(app, document, { location, sourceId }),
+    search: (query, more = {}) => search(app, { ...plainly, query, ...more }),
+  }
+}
+
+const plainly: SearchRequest = {
+  query: '',
+  limit: 8,
+  resolution: 'static',
+  serviceIds: null,
+  serviceMode: null,
+  withEvidence: false,
+}
+
+export const sharedCatalog = (name: string): unknown =>
+  JSON.parse(readFileSync(sharedPath(`data/catalog/${name}`), 'utf8'))
+
+/** A service of our own format. */
+export const shop = (id: string, more: object = {}) => ({
+  id,
+  name: `Shop ${id}`,
+  description: `Things of ${id}.`,
+  serviceUrl: `https://${id}.example/api`,
+  endpoints: [{ method: 'GET', path: '/things', description: 'Lists things.' }],
+  ...more,
+})
