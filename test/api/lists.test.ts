@@ -279,7 +279,7 @@ describeWithShared('lists of a moving chain', () => {
     expect(rest.headers.get('svc-reorged-from')).toBe('86')
   })
 
-  test('the edge of unfinished history is a short page with a cursor that goes on later', async () => {
+  fullTest('the edge of unfinished history is a short page with a cursor that goes on later', async () => {
     const api = await openChainApi({ headFrom: 60 })
     afterAll(() => api.close())
     await api.append(batches.slice(60, 100))

@@ -9,12 +9,13 @@ import {
   arbitraryLog,
   decodeWithViem,
 } from '../support/arbitraryLog.ts'
+import { isFull } from '../support/breadth.ts'
 import { openEngine } from './engine.ts'
 import { createExampleChain, type ExampleChain } from './exampleChain.ts'
 import type { ExampleRow } from './exampleRows.ts'
 
 const seed = 5
-const events = Array.from({ length: 60 }, (_, index) => {
+const events = Array.from({ length: isFull ? 60 : 15 }, (_, index) => {
   const [event] = fc.sample(arbitraryEvent(`Event${index}`), { seed: seed + index, numRuns: 1 })
   if (!event) throw new Error('no event')
   return {

@@ -230,7 +230,7 @@ describeWithShared('balances', () => {
     expect(rows.length).toBeGreaterThan(0)
   })
 
-  test('checkpoints are sums of transfers, written at once or after every kind of revert', async () => {
+  fullTest('checkpoints are sums of transfers, written at once or after every kind of revert', async () => {
     const [atOnce, stepwise] = [await openStore(), await openStore()]
     await append(atOnce, 0, lastBlock)
     await atOnce.head.finalize(lastBlock - 3)

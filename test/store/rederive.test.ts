@@ -117,7 +117,7 @@ describeWithShared('rows of another version', () => {
     await expectInClickHouse(store, batches.slice(0, 10))
   })
 
-  test('go on where an interruption left them', async () => {
+  fullTest('go on where an interruption left them', async () => {
     const store = await openWritten()
     await makeOld(store, 'token_transfers')
     const stop = new AbortController()

@@ -7,6 +7,7 @@ import { readCommits } from '#store/ledger/commits.ts'
 import { readCoverage, readLane } from '#store/ledger/lane.ts'
 import { RewindBelowFinalizedError, rewindLedger } from '#store/maintain/rewind.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
+import { few } from '../support/breadth.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { type ChainStore, openChainStore, recordedBatches, writeAll } from './support/chainStore.ts'
 import { expectInClickHouse, expectInPostgres } from './support/expectHeld.ts'
@@ -101,12 +102,13 @@ describeWithShared('a rewind', () => {
     await goOn(store, TIP + 1)
   })
 
-  test.each([
+  const depths: [where: string, to: number][] = [
     ['inside the head lane', 74],
     ['to the last block of history', HISTORY_END],
     ['into history', 29],
     ['to block 4', 4],
-  ])('below the finalized block, when told to, %s', async (_where, to) => {
+  ]
+  test.each(few(depths, 2))('below the finalized block, when told to, %s', async (_where, to) => {
     const store = await openFilled()
     await followersOf(store, { callContracts }).settle()
     expect(await rewind(store, to, true)).toEqual({ from: to + 1, to: TIP })

@@ -1,0 +1,2 @@
+// decodedTables.test.ts in its whole breadth.
+import './decodedTables.test.ts'

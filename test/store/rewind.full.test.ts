@@ -1,0 +1,2 @@
+// rewind.test.ts in its whole breadth.
+import './rewind.test.ts'

@@ -1,0 +1,2 @@
+// verify.test.ts in its whole breadth.
+import './verify.test.ts'
