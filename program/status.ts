@@ -6,6 +6,7 @@ import { newestSegment } from '#ingest/range.ts'
 import program from '#package.json' with { type: 'json' }
 import type { Runtime } from '#runtime.ts'
 import type { ParityStatus } from '#store/compare/ParityWatch.ts'
+import { ProofCounter } from '#store/ledger/ProofCounter.ts'
 import { countProofs, type ProofCounts } from '#store/ledger/proofs.ts'
 import type { Postgres } from '#store/postgres.ts'
 import type { AlarmWatch } from './alarms/AlarmWatch.ts'
@@ -21,13 +22,13 @@ export interface StatusOptions {
   readonly notes: readonly string[]
 }
 
-/** Counting proofs reads an index of the whole chain; nobody needs it fresher than this. */
-const PROOFS_AGE_MS_MAX = 10_000
-
 export function createStatusSource(options: StatusOptions): StatusSource {
   const { chains, runtime, notes, parityOf, alarms } = options
   const startedAt = isoSeconds(Math.floor(runtime.clock.now() / 1000))
-  const proofs = new ProofCounter(options)
+  const proofs = new ProofCounter({
+    clock: runtime.clock,
+    count: (schema) => countProofs(options.postgres, schema),
+  })
   return {
     ready: async (scope) => readyOf(chains, scope),
     waitForBlock: async (block, chainId, signal) => {
@@ -40,7 +41,7 @@ export function createStatusSource(options: StatusOptions): StatusSource {
       startedAt,
       ...alarmReport(alarms),
       chains: await Promise.all(
-        chains.map(async (chain) => statusOf(chain, await proofs.of(chain), parityOf(chain))),
+        chains.map(async (chain) => statusOf(chain, await proofs.of(chain.state.schema), parityOf(chain))),
       ),
       notes: [...notes, ...chains.flatMap((chain) => chain.notes)],
     }),
@@ -64,7 +65,7 @@ function readyOf(chains: readonly Chain[], scope: ReadyScope): { ready: boolean;
     : { ready: false, reason: `chain ${behind.join(', ')} has not caught up with the head at start yet` }
 }
 
-function statusOf(chain: Chain, proofs: ProofCounts, parity: ParityStatus): ChainStatus {
+function statusOf(chain: Chain, proofs: ProofCounts | null, parity: ParityStatus): ChainStatus {
   const { state, profile, historyProgress: history } = chain
   const known = (height: number) => (height < 0 ? null : height)
   return {
@@ -94,7 +95,9 @@ function statusOf(chain: Chain, proofs: ProofCounts, parity: ParityStatus): Chai
     verification: {
       checks: profile.checks,
       headerRule: profile.headerRule,
-      ...proofs,
+      provedBlocks: proofs?.provedBlocks ?? null,
+      unprovableBlocks: proofs?.unprovableBlocks ?? null,
+      unprovableTxs: proofs?.unprovableTxs ?? null,
       audit: auditOf(chain),
     },
   }
@@ -116,29 +119,4 @@ function postgresStatus({ state, storeProblem }: Chain): ChainStatus['stores']['
 function clickhouseStatus({ state, clickhouseStatus: lane }: Chain): ChainStatus['stores']['clickhouse'] {
   const coverage = state.coverage('clickhouse')
   return { tip: newestSegment(coverage)?.to ?? null, ...lane, coverage: [...coverage] }
-}
-
-/** Sums of what was proved, counted now and then. */
-class ProofCounter {
-  readonly #options: StatusOptions
-  readonly #counted = new Map<number, { atMs: number; proofs: ProofCounts }>()
-
-  constructor(options: StatusOptions) {
-    this.#options = options
-  }
-
-  /** The last count when Postgres does not answer. */
-  async of(chain: Chain): Promise<ProofCounts> {
-    const { chainId, schema } = chain.state
-    const nowMs = this.#options.runtime.clock.monotonic()
-    const last = this.#counted.get(chainId)
-    if (last && nowMs - last.atMs < PROOFS_AGE_MS_MAX) return last.proofs
-    try {
-      const proofs = await countProofs(this.#options.postgres, schema)
-      this.#counted.set(chainId, { atMs: nowMs, proofs })
-      return proofs
-    } catch {
-      return last?.proofs ?? { provedBlocks: 0, unprovableBlocks: 0, unprovableTxs: 0 }
-    }
-  }
 }

@@ -30,8 +30,8 @@ export interface ReportedChain {
   readonly history: HistoryReport | null
   readonly verification: {
     readonly checks: string
-    readonly provedBlocks: number
-    readonly unprovableBlocks: number
+    readonly provedBlocks: number | null
+    readonly unprovableBlocks: number | null
   }
 }
 
@@ -79,13 +79,14 @@ export function summarize(report: Report): string {
 function renderChain(chain: ReportedChain, before: ReportedChain | null, seconds: number): string[] {
   const { postgres, clickhouse } = chain.stores
   const { checks, provedBlocks, unprovableBlocks } = chain.verification
-  const unprovable = unprovableBlocks > 0 ? `, ${count(unprovableBlocks)} not provable` : ''
+  const unprovable =
+    unprovableBlocks !== null && unprovableBlocks > 0 ? `, ${count(unprovableBlocks)} not provable` : ''
   return [
     `chain ${chain.chainId}`,
     `  head        ${height(chain.head)}   finalized ${height(chain.finalized)}   lag ${height(chain.lagBlocks)} blocks`,
     storeLine('Postgres', postgres, before?.stores.postgres ?? null, seconds),
     storeLine('ClickHouse', clickhouse, before?.stores.clickhouse ?? null, seconds),
-    `  verified    ${count(provedBlocks)} blocks (${checks}${unprovable})`,
+    `  verified    ${provedBlocks === null ? 'not counted yet:' : count(provedBlocks)} blocks (${checks}${unprovable})`,
     ...(chain.history ? historyLines(chain.history) : []),
     ...chain.lanes
       .filter((lane) => lane.problem !== null)

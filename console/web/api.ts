@@ -73,9 +73,9 @@ export interface ChainStatus {
   readonly verification: {
     readonly checks: string
     readonly headerRule: string
-    readonly provedBlocks: number
-    readonly unprovableBlocks: number
-    readonly unprovableTxs: number
+    readonly provedBlocks: number | null
+    readonly unprovableBlocks: number | null
+    readonly unprovableTxs: number | null
     /** Null where the audit is switched off. */
     readonly audit: {
       readonly state: string

@@ -58,6 +58,9 @@ const audit = s.named('AuditStatus', {
   problem,
 })
 
+/** A sum over all blocks, which is counted beside requests. */
+const counted = s.nullable(s.count)
+
 const chain = s.named('ChainStatus', {
   chainId: s.count,
   kind: s.oneOf(['tempo', 'evm']),
@@ -96,9 +99,9 @@ const chain = s.named('ChainStatus', {
   verification: s.object({
     checks: s.oneOf(['roots', 'links']),
     headerRule: s.text(),
-    provedBlocks: s.count,
-    unprovableBlocks: s.count,
-    unprovableTxs: s.count,
+    provedBlocks: counted,
+    unprovableBlocks: counted,
+    unprovableTxs: counted,
     audit: s.nullable(audit),
   }),
 })

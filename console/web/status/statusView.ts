@@ -69,7 +69,7 @@ export class StatusView {
         fact('Head', height(head), 'newest block of the node'),
         fact('Final', height(finalized), 'cannot change any more'),
         fact('Lag', height(lagBlocks), lagBlocks === 1 ? 'block behind the head' : 'blocks behind the head'),
-        fact('Proved', height(provedBlocks), `${checks}, header rule ${headerRule}`),
+        fact('Proved', sum(provedBlocks), `${checks}, header rule ${headerRule}`),
         fact(
           'Parity',
           parity.state,
@@ -84,7 +84,7 @@ export class StatusView {
               ),
             ]
           : []),
-        fact('Not provable', height(unprovableBlocks), `${height(unprovableTxs)} transactions`),
+        fact('Not provable', sum(unprovableBlocks), `${sum(unprovableTxs)} transactions`),
       ),
       element('h3', {}, 'Stores'),
       this.#stores(chain),
@@ -120,6 +120,8 @@ export class StatusView {
   }
 }
 
+const sum = (value: number | null): string =>
+  value === null ? 'not counted yet' : value.toLocaleString('en-US')
 const height = (value: number | null): string => (value === null ? 'none' : value.toLocaleString('en-US'))
 const spokenTime = (iso: string): string => iso.replace('T', ' ').replace('Z', ' UTC')
 
