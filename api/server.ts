@@ -7,6 +7,7 @@ import fastifyCompress from '@fastify/compress'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { SettingError } from '#errors.ts'
 import type { ChainId } from '#primitives.ts'
+import type { SlotLimits } from '#query/slots.ts'
 import type { Clock } from '#runtime.ts'
 import { type Logger, metrics } from '#telemetry.ts'
 import { type Access, openAccess } from './http/access.ts'
@@ -23,8 +24,11 @@ import { assertDepth } from './http/json.ts'
 import { addReference } from './http/reference.ts'
 import { addRoute } from './http/route.ts'
 import { RouteTable } from './http/routeTable.ts'
+import { Turns } from './http/turns.ts'
 
 export interface ServerOptions<Services> {
+  /** How many requests for chain data run and wait at once. Default: turns.ts. */
+  readonly turns?: SlotLimits
   readonly endpoints: readonly Endpoint<Services>[]
   readonly services: Services
   /** Ids of the chains served. */
@@ -65,6 +69,7 @@ export async function createServer<Services>(options: ServerOptions<Services>): 
   const app = fastifyWithLimits(options, answering)
   const table = new RouteTable()
   const deadlines = new Deadlines(clock)
+  const turns = new Turns(clock, options.turns)
   const paging = { keys: new CursorKeys(options.cursorKeys), clock }
 
   app.decorateRequest('startedMs', 0)
@@ -99,7 +104,7 @@ export async function createServer<Services>(options: ServerOptions<Services>): 
   const { readExamples = async () => ({}) } = options
   const document = documentEndpoint(options.endpoints, options.chains, readExamples)
   for (const endpoint of [...options.endpoints, document]) {
-    addRoute(app, endpoint, { ...options, access, freshness, paging, deadlines })
+    addRoute(app, endpoint, { ...options, access, freshness, paging, deadlines, turns })
   }
   addReference(app, { clock })
   app.options('*', (request, reply) => {

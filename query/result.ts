@@ -104,6 +104,8 @@ export interface QueryRequest {
   /** Only rows of these blocks exist for the query; absent: of all that the catalog has. */
   readonly blocks?: RangeSet
   readonly signal?: AbortSignal
+  /** The one whose share of the slots it takes from; absent: nobody's (slots.ts). */
+  readonly party?: string
 }
 
 /** One engine that runs users' SQL. It throws UserQueryError and nothing else it can name. */

@@ -72,4 +72,62 @@ describe('Slots', () => {
     }
     expect([slots.running, slots.waiting]).toEqual([0, 0])
   })
+
+  it('gives a free slot to the party that holds the fewest, and to none more than its share', async () => {
+    const slots = new Slots({ running: 4, waiting: 8, waitMs: 5_000 }, handClock().clock)
+    const order: string[] = []
+    const ends = new Map<string, () => void>()
+    const begin = (party: string, name: string) =>
+      slots.run(
+        () => {
+          order.push(name)
+          return new Promise<void>((resolve) => ends.set(name, resolve))
+        },
+        undefined,
+        party,
+      )
+    const all = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'b3', 'c1'].map((name) => begin(name.charAt(0), name))
+    await Promise.resolve()
+    expect(order).toEqual(['a1', 'a2', 'b1', 'b2'])
+    ends.get('a1')?.()
+    await all[0]
+    await expect.poll(() => order.at(-1)).toBe('c1')
+    ends.get('b1')?.()
+    await all[4]
+    await expect.poll(() => order.at(-1)).toBe('a3')
+    for (const name of ['a2', 'b2', 'c1', 'a3']) ends.get(name)?.()
+    await expect.poll(() => order.length).toBe(8)
+    for (const end of ends.values()) end()
+    await Promise.all(all)
+    expect([slots.running, slots.waiting]).toEqual([0, 0])
+  })
+
+  it('lets one party wait in half of the queue', async () => {
+    const slots = new Slots({ running: 2, waiting: 2, waitMs: 5_000 }, handClock().clock)
+    const first = Promise.withResolvers<void>()
+    const mine = [slots.run(() => first.promise, undefined, 'a'), slots.run(async () => {}, undefined, 'a')]
+    await expect(slots.run(async () => {}, undefined, 'a')).rejects.toMatchObject({ code: 'sql_busy' })
+    await slots.run(async () => {}, undefined, 'b')
+    first.resolve()
+    await Promise.all(mine)
+  })
+
+  it('takes the slot from a reader that leaves a piece unread, and ends its work', async () => {
+    const { clock, wake } = handClock()
+    const slots = new Slots(limits, clock)
+    let signal: AbortSignal | undefined
+    const pieces = slots.hold(async function* (given) {
+      signal = given
+      yield 1
+      yield 2
+    })
+    expect(await pieces.next()).toEqual({ value: 1, done: false })
+    expect(slots.running).toBe(1)
+    wake()
+    await expect.poll(() => slots.running).toBe(0)
+    expect(signal?.aborted).toBe(true)
+    await expect(pieces.next()).rejects.toMatchObject({ code: 'sql_busy' })
+    expect(slots.running).toBe(0)
+    expect(await slots.run(async () => 'next')).toBe('next')
+  })
 })

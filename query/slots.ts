@@ -1,4 +1,7 @@
-/** How many user queries an engine runs at once; the others wait in a short queue, for a short time. */
+/**
+ * How much runs at once; the rest waits in a short queue, for a short time. A slot that becomes free goes to the party
+ * that holds the fewest, so that one that asks for much waits behind others that ask for little.
+ */
 
 import type { Clock } from '#runtime.ts'
 import { UserQueryError } from './UserQueryError.ts'
@@ -13,15 +16,31 @@ export interface SlotLimits {
 export const postgresSlots: SlotLimits = { running: 4, waiting: 16, waitMs: 5_000 }
 export const clickhouseSlots: SlotLimits = { running: 2, waiting: 16, waitMs: 5_000 }
 
+/** A piece is some hundred rows. A reader that takes longer for one is gone or means harm. */
+const pieceMsMax = 5_000
+
+/** The program itself, and callers that cannot be told apart: they have no share of their own to keep to. */
+export const everybody = ''
+
+interface Waiting {
+  readonly party: string
+  readonly enter: () => void
+}
+
 export class Slots {
   readonly #limits: SlotLimits
   readonly #clock: Clock
-  readonly #waiting = new Set<() => void>()
+  readonly #busy: (problem: string) => Error
+  readonly #waiting = new Set<Waiting>()
+  /** Running, by party; `everybody` is not counted. */
+  readonly #held = new Map<string, number>()
   #running = 0
 
-  constructor(limits: SlotLimits, clock: Clock) {
+  /** @param busy the error that tells why there is no turn */
+  constructor(limits: SlotLimits, clock: Clock, busy: (problem: string) => Error = sqlBusy) {
     this.#limits = limits
     this.#clock = clock
+    this.#busy = busy
   }
 
   get running(): number {
@@ -36,40 +55,65 @@ export class Slots {
    * Runs `work` when a slot is free; the slot is given back whatever happens.
    * @throws UserQueryError `sql_busy` when the queue is full or the wait too long, `sql_cancelled` when aborted first
    */
-  async run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    await this.#enter(signal)
+  async run<T>(work: () => Promise<T>, signal?: AbortSignal, party = everybody): Promise<T> {
+    await this.#enter(signal, party)
     try {
       return await work()
     } finally {
-      this.#leave()
+      this.#leave(party)
     }
   }
 
-  /** The same for work that gives its result piece by piece: the slot is held until the loop over it ends. */
-  async *hold<T>(work: () => AsyncIterable<T>, signal?: AbortSignal): AsyncGenerator<T, void, undefined> {
-    await this.#enter(signal)
+  /**
+   * The same for work that gives its result piece by piece: the slot is held until the loop over it ends. A reader that
+   * leaves a piece for too long loses the slot, and the work is aborted: it would be kept from others for nothing.
+   */
+  async *hold<T>(
+    work: (signal: AbortSignal) => AsyncIterable<T>,
+    signal?: AbortSignal,
+    party = everybody,
+  ): AsyncGenerator<T, void, undefined> {
+    await this.#enter(signal, party)
+    const slow = new AbortController()
+    let isHeld = true
+    const giveBack = () => {
+      if (isHeld) this.#leave(party)
+      isHeld = false
+    }
+    const late = () => {
+      giveBack()
+      slow.abort(this.#busy(`the result was not read for ${pieceMsMax} ms`))
+    }
     try {
-      yield* work()
+      for await (const piece of work(signal ? AbortSignal.any([signal, slow.signal]) : slow.signal)) {
+        const taken = new AbortController()
+        this.#clock.sleep(pieceMsMax, taken.signal).then(late, () => {})
+        yield piece
+        taken.abort()
+        slow.signal.throwIfAborted()
+      }
     } finally {
-      this.#leave()
+      giveBack()
     }
   }
 
-  async #enter(signal: AbortSignal | undefined): Promise<void> {
+  async #enter(signal: AbortSignal | undefined, party: string): Promise<void> {
     if (signal?.aborted) throw cancelled(signal)
-    if (this.#running < this.#limits.running) {
-      this.#running++
+    if (this.#running < this.#limits.running && this.#mayRun(party)) {
+      this.#start(party)
       return
     }
-    if (this.#waiting.size >= this.#limits.waiting) throw busy('too many queries are waiting')
-    await this.#wait(signal)
+    if (this.#waiting.size >= this.#limits.waiting) throw this.#busy('too many queries are waiting')
+    if (this.#waitingOf(party) >= shareOf(this.#limits.waiting))
+      throw this.#busy('too many of your queries are waiting')
+    await this.#wait(signal, party)
   }
 
   /** A slot that becomes free is handed over, never returned in between, so nobody can overtake. */
-  async #wait(signal: AbortSignal | undefined): Promise<void> {
+  async #wait(signal: AbortSignal | undefined, party: string): Promise<void> {
     const { promise: turn, resolve } = Promise.withResolvers<'turn'>()
-    const enter = () => resolve('turn')
-    this.#waiting.add(enter)
+    const waiting = { party, enter: () => resolve('turn') }
+    this.#waiting.add(waiting)
     const stopWaiting = new AbortController()
     const either = signal ? AbortSignal.any([signal, stopWaiting.signal]) : stopWaiting.signal
     const late = this.#clock.sleep(this.#limits.waitMs, either).then(
@@ -78,25 +122,60 @@ export class Slots {
     )
     const outcome = await Promise.race([turn, late])
     stopWaiting.abort()
-    const hasTurn = !this.#waiting.delete(enter)
+    const hasTurn = !this.#waiting.delete(waiting)
     if (outcome === 'turn') return
-    if (hasTurn) this.#leave()
+    if (hasTurn) this.#leave(party)
     if (signal?.aborted) throw cancelled(signal)
-    throw busy(`no slot became free within ${this.#limits.waitMs} ms`)
+    throw this.#busy(`no slot became free within ${this.#limits.waitMs} ms`)
   }
 
-  #leave(): void {
-    const [next] = this.#waiting
-    if (!next) {
-      this.#running--
-      return
-    }
+  #start(party: string): void {
+    this.#running++
+    if (party !== everybody) this.#held.set(party, this.#heldBy(party) + 1)
+  }
+
+  #leave(party: string): void {
+    this.#running--
+    const left = this.#heldBy(party) - 1
+    if (left > 0) this.#held.set(party, left)
+    else this.#held.delete(party)
+    const next = this.#next()
+    if (!next) return
     this.#waiting.delete(next)
-    next()
+    this.#start(next.party)
+    next.enter()
+  }
+
+  /** The one that waits longest of those whose party holds the fewest slots. */
+  #next(): Waiting | undefined {
+    let next: Waiting | undefined
+    for (const waiting of this.#waiting) {
+      if (!this.#mayRun(waiting.party)) continue
+      if (!next || this.#heldBy(waiting.party) < this.#heldBy(next.party)) next = waiting
+    }
+    return next
+  }
+
+  #mayRun(party: string): boolean {
+    return this.#heldBy(party) < shareOf(this.#limits.running)
+  }
+
+  #heldBy(party: string): number {
+    return this.#held.get(party) ?? 0
+  }
+
+  #waitingOf(party: string): number {
+    if (party === everybody) return 0
+    let count = 0
+    for (const waiting of this.#waiting) if (waiting.party === party) count++
+    return count
   }
 }
 
-function busy(problem: string): UserQueryError {
+/** One party's share: half, so that another is always served beside it. */
+const shareOf = (limit: number): number => Math.ceil(limit / 2)
+
+function sqlBusy(problem: string): UserQueryError {
   return new UserQueryError('sql_busy', problem, { hint: 'try again in a few seconds' })
 }
 

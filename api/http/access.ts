@@ -6,6 +6,7 @@
  * roles), `scopes`, `environment`. What it declares is an `AccessRule`, and `units` where one request counts as many.
  */
 import type { IncomingHttpHeaders } from 'node:http'
+import { everybody } from '#query/slots.ts'
 import type { ApiError } from './errors.ts'
 
 /** To whom a resource belongs: a project, or the account that paid for it. */
@@ -130,6 +131,13 @@ export const anonymous: Caller = {
   chains: null,
   isOperator: true,
 }
+
+/**
+ * The party whose share of what is scarce a caller takes from: slots, turns, streams. The operator, and callers of a
+ * server without access, take from none.
+ */
+export const partyOf = (caller: Caller): string =>
+  caller.kind === 'operator' || caller === anonymous ? everybody : caller.id
 
 const admitted: Admission = { kind: 'admitted', headers: {} }
 

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { BlockNumber, ChainId } from '#primitives.ts'
 import type { Clock } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
-import type { Access, AccessRequest, AccessRule, Caller } from './access.ts'
+import { type Access, type AccessRequest, type AccessRule, type Caller, partyOf } from './access.ts'
 import type { JsonAnswer, RawAnswer, WrittenAnswer } from './answer.ts'
 import { cacheControl, entityTag, withoutQuota } from './cache.ts'
 import { selectChain } from './chain.ts'
@@ -18,6 +18,7 @@ import { parsePath, parseQuery, type RawQuery } from './query.ts'
 import { serializerSchema } from './serialize.ts'
 import { SharedReads } from './sharedReads.ts'
 import { EventStream } from './sse.ts'
+import type { Turns } from './turns.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -44,6 +45,7 @@ export interface RouteContext<Services> {
   readonly freshness: Freshness | null
   readonly paging: Paging
   readonly deadlines: Deadlines
+  readonly turns: Turns
   readonly clock: Clock
   readonly log: Logger
   /** Aborted when the program begins to stop. */
@@ -119,12 +121,14 @@ async function answerOf<Services>(
   const { id: requestId, headers, body } = request
   const { paging, services } = context
   const call: EndpointRequest = { chainId, path, query, body, caller, requestId, headers, signal, paging }
-  if (!endpoint.shared) return endpoint.run(call, services)
+  const inTurn = (of: AbortSignal) =>
+    context.turns.take(endpoint.access, partyOf(caller), of, () =>
+      endpoint.run({ ...call, signal: of }, services),
+    )
+  if (!endpoint.shared) return inTurn(signal)
   // Not with a read that began before the block this answer says it has.
   const same = `${chainId} ${fresh?.indexedBlock} ${fresh?.finalizedBlock} ${request.url}`
-  return underWay.join(same, signal, async (together) =>
-    written(await endpoint.run({ ...call, signal: together }, services), endpoint, reply),
-  )
+  return underWay.join(same, signal, async (together) => written(await inTurn(together), endpoint, reply))
 }
 
 /** Serialized and tagged once for all who get it. */

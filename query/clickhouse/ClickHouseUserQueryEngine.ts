@@ -62,19 +62,25 @@ export class ClickHouseUserQueryEngine implements UserQueryEngine {
 
   async *stream(request: QueryRequest): AsyncGenerator<ResultEvent, void, undefined> {
     const statement = await this.#gate(request)
-    yield* this.#slots.hold(() => this.#reader.stream(statement, request), request.signal)
+    const { signal: asked, party } = request
+    const read = (signal: AbortSignal) => this.#reader.stream(statement, { ...request, signal })
+    yield* this.#slots.hold(read, asked, party)
   }
 
   async explain(request: QueryRequest): Promise<QueryPlan> {
     const { sql, relations } = await this.#gate(request)
     const send = async (text: string, columns: ClickHouseStatement['columns']) =>
       (await this.#reader.execute({ sql: text, relations, columns }, { ...request, limit: planRowsMax })).rows
-    return await this.#slots.run(async () => {
-      const lines = await send(`EXPLAIN json = 1, header = 1, indexes = 1 ${sql}`, planColumns)
-      const sizes = await send(`EXPLAIN ESTIMATE ${sql}`, sizeColumns)
-      const plan: SqlValue = JSON.parse(lines.map(([line]) => line).join('\n'))
-      return { engine: 'clickhouse', relations, plan, estimate: estimatePlan(plan, sizes) }
-    }, request.signal)
+    return await this.#slots.run(
+      async () => {
+        const lines = await send(`EXPLAIN json = 1, header = 1, indexes = 1 ${sql}`, planColumns)
+        const sizes = await send(`EXPLAIN ESTIMATE ${sql}`, sizeColumns)
+        const plan: SqlValue = JSON.parse(lines.map(([line]) => line).join('\n'))
+        return { engine: 'clickhouse', relations, plan, estimate: estimatePlan(plan, sizes) }
+      },
+      request.signal,
+      request.party,
+    )
   }
 
   async #gate(request: QueryRequest): Promise<ClickHouseStatement> {

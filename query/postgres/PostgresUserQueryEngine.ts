@@ -60,20 +60,26 @@ export class PostgresUserQueryEngine implements UserQueryEngine {
 
   async *stream(request: QueryRequest): AsyncGenerator<ResultEvent, void, undefined> {
     const statement = await this.#gate(request)
-    yield* this.#slots.hold(() => this.#reader.stream(statement, request), request.signal)
+    const { signal: asked, party } = request
+    const read = (signal: AbortSignal) => this.#reader.stream(statement, { ...request, signal })
+    yield* this.#slots.hold(read, asked, party)
   }
 
   async explain(request: QueryRequest): Promise<QueryPlan> {
     const statement = await this.#gate(request)
     const { sql, relations } = statement
-    return await this.#slots.run(async () => {
-      const explained = { ...statement, sql: `EXPLAIN (FORMAT JSON) ${sql}` }
-      const [plan] = (await this.#reader.execute(explained, request)).rows[0] ?? []
-      const sizing = { sql: tableSizesSql(request.chainId), relations }
-      const sizes = (await this.#reader.execute(sizing, request)).rows
-      const tree = plan ?? null
-      return { engine: 'postgres', relations, plan: tree, estimate: estimatePlan(tree, sizes) }
-    }, request.signal)
+    return await this.#slots.run(
+      async () => {
+        const explained = { ...statement, sql: `EXPLAIN (FORMAT JSON) ${sql}` }
+        const [plan] = (await this.#reader.execute(explained, request)).rows[0] ?? []
+        const sizing = { sql: tableSizesSql(request.chainId), relations }
+        const sizes = (await this.#reader.execute(sizing, request)).rows
+        const tree = plan ?? null
+        return { engine: 'postgres', relations, plan: tree, estimate: estimatePlan(tree, sizes) }
+      },
+      request.signal,
+      request.party,
+    )
   }
 
   async #gate({ chainId, sql, signatures = [], blocks, limit }: QueryRequest): Promise<BoundStatement> {

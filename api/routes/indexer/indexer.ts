@@ -3,6 +3,7 @@
 import { signatureCharactersMax, signatureExample, signaturesMax } from '#query/decoded/signature.ts'
 import { ROWS_MAX } from '#query/limits.ts'
 import { sqlBytesMax, sqlExample } from '#query/text.ts'
+import { partyOf } from '../../http/access.ts'
 import type { RawAnswer } from '../../http/answer.ts'
 import type { CacheClass } from '../../http/cache.ts'
 import { conflict } from '../../http/endpoint.ts'
@@ -182,7 +183,7 @@ export const queryIndexerEndpoint = rawEndpoint({
   answer: ({ chainId, filters, signal, headers, caller }, services: IndexerServices) => {
     const { sql, signature: signatures, engine, live, limit, timeout_ms: timeoutMs, maxCost } = filters
     const format = filters.format ?? acceptedFormat(headers.accept)
-    const query = { chainId, sql, signatures, engine, limit, timeoutMs, maxCost }
+    const query = { chainId, sql, signatures, engine, limit, timeoutMs, maxCost, party: partyOf(caller) }
     return live === 'false'
       ? wholeAnswer(query, format, signal, services, 'feed')
       : streamAnswer({ ...query, caller, mode: modes[live] }, readLastEventId(headers), signal, services)
@@ -217,6 +218,7 @@ export const postIndexerQueryEndpoint = rawEndpoint({
       limit: body.limit ?? ROWS_MAX,
       timeoutMs: body.timeout_ms ?? timeoutMsDefault,
       maxCost: body.maxCost,
+      party: partyOf(caller),
     }
     const { live = false, format = acceptedFormat(headers.accept) } = body
     if (live !== false && body.format)
@@ -237,8 +239,8 @@ async function wholeAnswer(
   cache: CacheClass,
 ): Promise<RawAnswer> {
   const { blocks, horizon } = visibleBlocks(query, services)
-  const { chainId, sql, signatures, limit, timeoutMs } = query
-  const request = { chainId, sql, signatures, limit, timeoutMs, blocks, signal }
+  const { chainId, sql, signatures, limit, timeoutMs, party } = query
+  const request = { chainId, sql, signatures, limit, timeoutMs, blocks, signal, party }
   const engine = services.sql[query.engine]
   return publicly(async () => {
     await assertCost(query.maxCost, engine, request)
@@ -253,7 +255,7 @@ async function streamAnswer(
   services: IndexerServices,
 ): Promise<RawAnswer> {
   const { live, sql } = services
-  const { maxCost, ...request } = query
+  const { maxCost, party: _, ...request } = query
   await publicly(async () => {
     // A stream may begin before the chain does; only a price needs blocks.
     if (maxCost !== undefined)

@@ -31,6 +31,8 @@ export interface SqlQuestion {
   readonly timeoutMs: number
   /** US dollars. */
   readonly maxCost: string | undefined
+  /** The one whose share of the slots it takes from. */
+  readonly party: string
 }
 
 /** The chain a body names, or the default. */
