@@ -16,6 +16,8 @@ import { type ParityServices, readIndexerDigestEndpoint } from './indexer/indexe
 import { explainIndexerQueryEndpoint } from './indexer/indexerExplain.ts'
 import { readIndexerSchemaEndpoint } from './indexer/indexerSchema.ts'
 import type { IndexerServices } from './indexer/userSql.ts'
+import type { AccountServices } from './orgs/accounts.ts'
+import { orgEndpoints } from './orgs/index.ts'
 import {
   listReceiptsEndpoint,
   listTransactionReceiptsEndpoint,
@@ -46,7 +48,8 @@ export interface RouteServices
     TransferServices,
     IndexerServices,
     ParityServices,
-    LogoServices {}
+    LogoServices,
+    AccountServices {}
 
 export const endpoints: readonly Endpoint<RouteServices>[] = [
   listBlocksEndpoint,
@@ -94,4 +97,5 @@ export const endpoints: readonly Endpoint<RouteServices>[] = [
   readReadyEndpoint,
   readStatusEndpoint,
   readMetricsEndpoint,
+  ...orgEndpoints,
 ]

@@ -3,6 +3,7 @@ import { Quotas } from '#api/access/Quotas.ts'
 import { ServiceAccess } from '#api/access/ServiceAccess.ts'
 import type { AccessSettings } from '#api/access/settings.ts'
 import { newToken } from '#api/access/token.ts'
+import type { Accounts } from '#api/routes/orgs/accounts.ts'
 import type { Clock } from '#runtime.ts'
 import { type AppDatabase, appDatabase } from '#store/app/database.ts'
 import { type Defaults, makeDefaults, readDefaults } from '#store/app/defaults.ts'
@@ -13,6 +14,8 @@ import type { Engines } from '../engines.ts'
 
 export interface OpenedAccess {
   readonly access: ServiceAccess
+  /** What operations on organizations and keys work with. */
+  readonly accounts: Accounts
   /** The token of the default key, where this start made it: shown once, to the terminal. */
   readonly firstKey: string | null
   /** Gives quotas back and removes past ones, until aborted. */
@@ -50,7 +53,8 @@ export async function openAccess(
     digestOf: (token: string) => digestOf(token, peppers[0]).toString('base64url'),
   }
   const access = new ServiceAccess({ settings, credentials, quotas, defaults, clock })
-  return { access, firstKey, run: (signal) => quotas.run(signal) }
+  const accounts = { app, pepper: peppers[0], issuableScopes: settings.issuableScopes, defaults }
+  return { access, accounts, firstKey, run: (signal) => quotas.run(signal) }
 }
 
 /** Made by the first start on a database, by one of those that start at once. */

@@ -131,6 +131,7 @@ async function serve(
     sql,
     live: new LiveHub({ chains, engines: sql, clock, log }),
     status,
+    accounts: access.accounts,
     parity: parity.reads,
     clock,
     shutdown: shutdown.signal,

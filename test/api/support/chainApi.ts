@@ -1,5 +1,7 @@
 /** The API over a real chain store: what a test asks over HTTP and, beside it, the store it may change. */
 
+import { randomBytes } from 'node:crypto'
+import { selfServeScopes } from '#api/access/scopes.ts'
 import { LiveHub } from '#api/live/hub.ts'
 import { endpoints, type RouteServices, readDocumentExamples } from '#api/routes/index.ts'
 import { attributionNames } from '#api/routes/present/memo.ts'
@@ -11,6 +13,8 @@ import { Egress } from '#egress.ts'
 import { type ChainId, chainId } from '#primitives.ts'
 import type { UserQueryEngine } from '#query/result.ts'
 import { systemRuntime } from '#runtime.ts'
+import { appDatabase } from '#store/app/database.ts'
+import { makeDefaults } from '#store/app/defaults.ts'
 import { compareRange } from '#store/compare/parity.ts'
 import { ChainState } from '#store/ledger/chainState.ts'
 import { CommitBell } from '#store/ledger/commits.ts'
@@ -102,6 +106,12 @@ export async function openChainApi(options: ChainApiOptions = {}): Promise<Chain
     egress: new Egress(),
     logoCache: new LogoCache(clock),
     status: statusOf(state),
+    accounts: {
+      app: appDatabase(postgres),
+      pepper: randomBytes(32),
+      issuableScopes: selfServeScopes,
+      defaults: await makeDefaults(appDatabase(postgres)),
+    },
     parity: new Map([[id, parityOf(store)]]),
     clock,
     shutdown: shutdown.signal,

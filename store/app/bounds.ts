@@ -1,0 +1,39 @@
+/** How many of a thing there may be: counted under a lock on what holds them, so that requests at once do not pass it. */
+import { MillraceError } from '#errors.ts'
+import type { AppDatabase } from './database.ts'
+
+/** Bounds of what people make. */
+export const BOUNDS = {
+  organizationsOfPerson: 10,
+  projectsOfOrganization: 50,
+  keysOfProject: 50,
+  membersOfOrganization: 100,
+  /** As many as members: an invitation may become one. */
+  invitationsOfOrganization: 100,
+} as const
+
+/** Runs `make` with the holder's row locked and fewer than `bound` things counted. @throws BoundReachedError */
+export async function withinBound<Result>(
+  app: AppDatabase,
+  holder: { readonly table: 'app.organizations' | 'app.projects' | 'app.users'; readonly id: string },
+  bound: keyof typeof BOUNDS,
+  count: (transaction: AppDatabase) => Promise<number>,
+  make: (transaction: AppDatabase) => Promise<Result>,
+): Promise<Result> {
+  return app.transaction().execute(async (transaction) => {
+    await transaction.selectFrom(holder.table).select('id').where('id', '=', holder.id).forUpdate().execute()
+    if ((await count(transaction)) >= BOUNDS[bound]) throw new BoundReachedError(bound)
+    return make(transaction)
+  })
+}
+
+/** There are as many as there may be. */
+export class BoundReachedError extends MillraceError {
+  override readonly name = 'BoundReachedError'
+  readonly code = 'limit_exceeded'
+  readonly remedy = 'stop'
+
+  constructor(bound: keyof typeof BOUNDS) {
+    super(`There are ${BOUNDS[bound]} already, which is the limit.`)
+  }
+}
