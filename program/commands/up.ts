@@ -126,7 +126,8 @@ async function serve(
     alarms: alarms.watch,
   })
   const services: RouteServices & OrchestratorServices = {
-    app: appDatabase(postgres),
+    // Searches must not hold up what writes.
+    app: appDatabase({ pool: postgres.reads }),
     chains,
     sql,
     live: new LiveHub({ chains, engines: sql, clock, log }),

@@ -22,7 +22,7 @@ beforeAll(async () => {
   )
   app = await createServer({
     endpoints: orchestratorEndpoints,
-    services: { app: catalog.app },
+    services: { app: catalog.reads },
     chains: [],
     cursorKeys: [Buffer.alloc(32, 1)],
     clock: systemRuntime().clock,

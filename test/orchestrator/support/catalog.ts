@@ -12,6 +12,8 @@ import { sharedPath } from '../../support/sharedPath.ts'
 
 export interface TestCatalog {
   readonly app: AppDatabase
+  /** On the connections that the program's endpoints read with. */
+  readonly reads: AppDatabase
   readonly importAs: (sourceId: string, document: unknown, location?: string) => Promise<CatalogImport>
   readonly search: (query: string, more?: Partial<SearchRequest>) => ReturnType<typeof search>
 }
@@ -28,11 +30,13 @@ export async function openCatalog(
   })
   await migrateApp(postgres)
   const app = appDatabase(postgres)
+  const reads = appDatabase({ pool: postgres.reads })
   return {
     app,
+    reads,
     importAs: (sourceId, document, location = sourceId) =>
       importDocument(app, document, { location, sourceId }),
-    search: (query, more = {}) => search(app, { ...plainly, query, ...more }),
+    search: (query, more = {}) => search(reads, { ...plainly, query, ...more }),
   }
 }
 
