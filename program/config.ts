@@ -11,6 +11,7 @@ import { messageOf, SettingError } from '#errors.ts'
 import { isRecord } from '#primitives.ts'
 import { KEY_BYTES } from '#store/app/sealing.ts'
 import { readAccess } from './access/settings.ts'
+import { takeLogin } from './alarms/takeLogin.ts'
 
 /** Of the local chain where nothing names another. */
 export const LOCAL_CHAIN_ID = 4217
@@ -48,7 +49,12 @@ export interface Config {
   /** File with the paid services that memos name; null names none. */
   readonly attributions: string | null
   /** Where alarms are posted, and the key they are signed with; null tells of them in log, metrics and /status alone. */
-  readonly alarms: { readonly url: string; readonly secret: Uint8Array } | null
+  readonly alarms: {
+    /** Without login. */
+    readonly url: string
+    readonly authorization: string | null
+    readonly secret: Uint8Array
+  } | null
   /** Percent of history read again from the node each day; null audits nothing. */
   readonly auditPercentPerDay: number | null
   /** Keys that wrap the secrets kept in Postgres, the newest first; none leaves the choice to the program. */
@@ -236,7 +242,8 @@ function readAlarms(read: (name: string) => string): Config['alarms'] {
   if (target === null && read('ALARM_SECRET') === '') return null
   if (!isSecret) throw new SettingError('ALARM_SECRET', 'is not `whsec_` and the base64 of 24 to 64 bytes')
   if (target === null) throw new SettingError('ALARM_URL', 'is not set, but ALARM_SECRET is')
-  return { url: target, secret }
+  const { url: withoutLogin, authorization } = takeLogin(target)
+  return { url: withoutLogin, authorization, secret }
 }
 
 /** The value is never in the message. */
@@ -268,18 +275,6 @@ function chainFromEnvironment(read: (name: string) => string): ChainConfig {
     finalityDepth: integer('FINALITY_DEPTH', read('FINALITY_DEPTH'), 0, 1_000_000),
     contracts: [],
   }
-}
-
-/** The settings with the one chain that an option names, or all of them. @throws SettingError */
-export function chooseChain(config: Config, asked: number | null): Config {
-  if (asked === null) return config
-  // A node of RPC_URL says itself which chain it serves, and is held to it; the local chain is known.
-  const idOf = ({ chainId, rpcUrls }: ChainConfig) => chainId ?? (rpcUrls.length > 0 ? asked : LOCAL_CHAIN_ID)
-  const chains = config.chains.filter((chain) => idOf(chain) === asked)
-  const named = config.chains.map(idOf).join(', ')
-  if (chains.length === 0)
-    throw new SettingError('--chain', `chain ${asked} is not in the settings; there are ${named}`)
-  return { ...config, chains: chains.map((chain) => ({ ...chain, chainId: asked })) }
 }
 
 /** `{"chains": [{"chainId": 4217, "rpcUrls": ["http://…"], "startBlock": 0}]}` */

@@ -4,13 +4,10 @@
  */
 import type { Clock } from '#runtime.ts'
 import { type Logger, metrics } from '#telemetry.ts'
-import type { Alarm, AlarmCode } from './alarms.ts'
+import { type Alarm, passesMsOf } from './alarms.ts'
 
 /** /status says `degraded` within five seconds (ING-09); so often are the conditions looked at. */
 const POLL_MS = 1_000
-/** A store that restarts is back within this; differences and stopped lanes do not pass, and are told at once. */
-const PASSING_MS = 10_000
-const passing: ReadonlySet<AlarmCode> = new Set(['lane_waiting', 'postgres_degraded', 'clickhouse_degraded'])
 /** A condition that comes back sooner was never over: a flapping store is one alarm. */
 const OVER_MS = 60_000
 
@@ -83,7 +80,7 @@ export class AlarmWatch {
 
   #settle(key: string, held: Holding, nowMs: number): void {
     const holds = held.seenMs === nowMs
-    const waitMs = passing.has(held.alarm.code) ? PASSING_MS : 0
+    const waitMs = passesMsOf(held.alarm.code)
     if (holds && !held.told && nowMs - held.beganMs >= waitMs) {
       held.told = true
       this.#tell('alarm.raised', held)

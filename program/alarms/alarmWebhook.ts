@@ -3,7 +3,7 @@
  * `id.timestamp.body`. The address and the secret are in no log and no message: chat services put a key into the path.
  */
 import { createHash, createHmac } from 'node:crypto'
-import { messageOf } from '#errors.ts'
+import { errnoOf } from '#errors.ts'
 import { backoffMs } from '#ingest/backoff.ts'
 import type { Runtime } from '#runtime.ts'
 import { type Logger, metrics } from '#telemetry.ts'
@@ -19,7 +19,10 @@ const retries = { baseMs: 2_000, maxMs: 300_000 }
 const WAITING_MAX = 100
 
 export interface AlarmWebhookOptions {
+  /** Without login: fetch takes none, and repeats it in its error. */
   readonly url: string
+  /** The login of the address, as a header has it. */
+  readonly authorization?: string | null
   /** Of `whsec_…`, decoded. */
   readonly secret: Uint8Array
   readonly runtime: Pick<Runtime, 'clock' | 'random'>
@@ -69,7 +72,7 @@ export class AlarmWebhook {
 
   /** Null when the receiver took it. */
   async #post(note: AlarmNote, signal: AbortSignal): Promise<string | null> {
-    const { url, secret, runtime } = this.#options
+    const { url, authorization = null, secret, runtime } = this.#options
     const seconds = Math.floor(runtime.clock.now() / 1_000)
     const { id, body } = messageFor(note)
     const signature = createHmac('sha256', secret).update(`${id}.${seconds}.${body}`).digest('base64')
@@ -79,6 +82,7 @@ export class AlarmWebhook {
         redirect: 'manual',
         headers: {
           'content-type': 'application/json',
+          ...(authorization !== null && { authorization }),
           'webhook-id': id,
           'webhook-timestamp': `${seconds}`,
           'webhook-signature': `v1,${signature}`,
@@ -89,8 +93,7 @@ export class AlarmWebhook {
       await answer.body?.cancel()
       return answer.ok ? null : `it answered ${answer.status}`
     } catch (error) {
-      // fetch says `fetch failed`; neither it nor its cause repeats more of the URL than host and port.
-      return messageOf(error)
+      return reasonOf(error)
     }
   }
 
@@ -99,6 +102,12 @@ export class AlarmWebhook {
     metrics.alarmDeliveries.inc({ outcome: 'dropped' })
     this.#options.log.error({ code: note.code }, 'an alarm could not be delivered')
   }
+}
+
+/** Codes and names alone: texts of fetch may repeat the address. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  return errnoOf(cause) ?? (cause instanceof Error ? cause.name : 'no answer')
 }
 
 /** What is sent: the same bytes and the same id at every try. */

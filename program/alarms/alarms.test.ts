@@ -1,41 +1,68 @@
 import { expect, test } from 'vitest'
+import { readStatusEndpoint } from '#api/routes/service/status.ts'
 import { AlarmWatch } from './AlarmWatch.ts'
-import { type Alarm, type AlarmCode, alarmsOf, type WatchedChain } from './alarms.ts'
+import { type Alarm, type AlarmCode, alarmCodes, alarmsOf } from './alarms.ts'
+import type { Watched } from './watched.ts'
 
 const running = { state: 'running', problem: null }
 const idle = { state: 'idle', problem: null }
-const well: WatchedChain = {
+const follower = { name: 'balances', state: 'following', problem: null }
+const well: Watched = {
   state: { chainId: 4217 },
+  profile: { headerRule: 'tempo', checks: 'roots' },
   audit: { state: 'agrees', problem: null },
   headStatus: running,
   historyStatus: idle,
   clickhouseStatus: running,
   storeProblem: null,
+  followers: [follower],
+  parity: { state: 'equal', problem: null },
+  stall: null,
 }
-const equal = { state: 'equal', problem: null } as const
 
 test('a chain that is well raises nothing', () => {
-  expect(alarmsOf(well, equal)).toEqual([])
-  expect(alarmsOf({ ...well, audit: null }, { state: 'waiting', problem: 'not compared' })).toEqual([])
+  expect(alarmsOf(well)).toEqual([])
+  const parity = { state: 'waiting', problem: 'not compared' } as const
+  expect(alarmsOf({ ...well, audit: null, parity })).toEqual([])
+  expect(alarmsOf({ ...well, followers: [{ ...follower, state: 'waiting' }] })).toEqual([])
+  const links = { headerRule: 'unknown', checks: 'links' }
+  expect(alarmsOf({ ...well, profile: links })).toEqual([])
 })
 
-test.each<[AlarmCode, Partial<WatchedChain>]>([
+test.each<[AlarmCode, Partial<Watched>]>([
   ['audit_differs', { audit: { state: 'differs', problem: 'why' } }],
   ['finality_violated', { headStatus: { state: 'finality_violated', problem: 'why' } }],
   ['lane_stopped', { headStatus: { state: 'stopped', problem: 'why' } }],
   ['lane_stopped', { historyStatus: { state: 'stopped', problem: 'why' } }],
   ['lane_waiting', { headStatus: { state: 'waiting', problem: 'why' } }],
   ['lane_waiting', { historyStatus: { state: 'filling', problem: 'why' } }],
+  ['head_stalled', { stall: 'why' }],
   ['postgres_degraded', { storeProblem: 'why' }],
   ['clickhouse_degraded', { clickhouseStatus: { state: 'retrying', problem: 'why' } }],
   ['clickhouse_degraded', { clickhouseStatus: { state: 'stopped', problem: 'why' } }],
 ])('%s is raised by %j', (code, change) => {
-  expect(alarmsOf({ ...well, ...change }, equal)).toEqual([{ chainId: 4217, code, problem: 'why' }])
+  expect(alarmsOf({ ...well, ...change })).toEqual([{ chainId: 4217, code, problem: 'why' }])
+})
+
+test.each(['stopped', 'waiting'])('projections that are %s raise one alarm that names them', (state) => {
+  const followers = ['tokens', 'balances'].map((name) => ({ name, state, problem: 'why' }))
+  const alarm = { chainId: 4217, code: `projection_${state}`, problem: 'tokens: why; balances: why' }
+  expect(alarmsOf({ ...well, followers: [follower, ...followers] })).toEqual([alarm])
+})
+
+test('headers that nothing proves raise header_rule_unknown', () => {
+  const found = alarmsOf({ ...well, profile: { headerRule: 'unknown', checks: 'roots' } })
+  expect(found.map(({ code }) => code)).toEqual(['header_rule_unknown'])
+})
+
+test('every code is in the schema of /status', () => {
+  const { code } = Object(readStatusEndpoint.produces).schema.properties.alarms.items.properties
+  expect([...code.enum].sort()).toEqual([...alarmCodes].sort())
 })
 
 test('stores that differ raise parity_differs', () => {
   const differs = { state: 'differs', problem: 'logs differs between the stores from block 7' } as const
-  expect(alarmsOf(well, differs)).toEqual([
+  expect(alarmsOf({ ...well, parity: differs })).toEqual([
     { chainId: 4217, code: 'parity_differs', problem: differs.problem },
   ])
 })

@@ -1,13 +1,15 @@
 /** Alarms of all chains of a running program, told to their owner where an address is set. */
 import { chainId } from '#primitives.ts'
 import type { Runtime } from '#runtime.ts'
-import type { Logger } from '#telemetry.ts'
+import { type Logger, metrics } from '#telemetry.ts'
 import type { Chain } from '../chain/chain.ts'
 import type { Config } from '../config.ts'
 import { type Parity, parityStatusOf } from '../parity.ts'
 import { AlarmWatch } from './AlarmWatch.ts'
-import { alarmsOf } from './alarms.ts'
+import { alarmCodes, alarmsOf } from './alarms.ts'
 import { AlarmWebhook } from './alarmWebhook.ts'
+import { StallWatch } from './StallWatch.ts'
+import type { Watched } from './watched.ts'
 
 export interface Alarms {
   readonly watch: AlarmWatch
@@ -24,9 +26,22 @@ export function openAlarms(
   signal: AbortSignal,
 ): Alarms {
   const webhook = alarms && new AlarmWebhook({ ...alarms, runtime, log })
+  const stalls = new Map(chains.map((chain) => [chain, new StallWatch()]))
+  const watched = (chain: Chain): Watched => {
+    const { state, nodes } = chain
+    const heads = nodes.endpoints().map(({ head }) => head ?? -1)
+    const seen = { tip: state.tip, ahead: Math.max(-1, ...heads) }
+    const stall = stalls.get(chain)?.look(seen, runtime.clock.monotonic()) ?? null
+    const { headStatus, historyStatus, clickhouseStatus, storeProblem, followers, audit, profile } = chain
+    const sayings = { headStatus, historyStatus, clickhouseStatus, storeProblem, followers, audit }
+    return { state, profile, ...sayings, parity: parityStatusOf(parity, chainId(state.chainId)), stall }
+  }
+  // Their series are there from the start: what has never been raised is 0, and not missing.
+  for (const { state } of chains)
+    for (const code of alarmCodes) metrics.alarm.set({ chain: `${state.chainId}`, code }, 0)
+  for (const outcome of ['delivered', 'dropped']) metrics.alarmDeliveries.inc({ outcome }, 0)
   const watch = new AlarmWatch({
-    read: () =>
-      chains.flatMap((chain) => alarmsOf(chain, parityStatusOf(parity, chainId(chain.state.chainId)))),
+    read: () => chains.flatMap((chain) => alarmsOf(watched(chain))),
     tell: (note) => webhook?.tell(note),
     clock: runtime.clock,
     log,

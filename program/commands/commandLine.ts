@@ -7,7 +7,8 @@ import { ROWS_MAX } from '#query/limits.ts'
 import { type Runtime, systemRuntime } from '#runtime.ts'
 import { createLogger, type Logger } from '#telemetry.ts'
 import program from '../../package.json' with { type: 'json' }
-import { type Config, chooseChain, readConfig, settings } from '../config.ts'
+import { chooseChain } from '../chooseChain.ts'
+import { type Config, readConfig, settings } from '../config.ts'
 import { createStopSignal } from '../process/stopSignal.ts'
 
 interface Context {

@@ -50,6 +50,11 @@ const HEAD_PIECE_BLOCKS_MAX = 200
 /** How long to wait without a wake-up; bounds the delay when another process commits. */
 const POLL_MS = 500
 const RETRY_MS = 1_000
+/**
+ * Longest pause before a node is asked again what no block tells. Where none keeps the state it is never told, and each try is a
+ * hundred calls.
+ */
+const ASK_AGAIN_MS_MAX = 300_000
 /** One statement may aggregate all of history. */
 const HISTORY_STATEMENT_TIMEOUT = '6h'
 
@@ -58,6 +63,8 @@ export class FollowerDriver {
   readonly #status = new Map<string, FollowerStatus>()
   /** Blocks each follower's next step in history may have. */
   readonly #pieceBlocks = new Map<string, number>()
+  /** Followers whose last question to a node failed. */
+  readonly #unanswered = new Map<string, Unanswered>()
 
   constructor(options: FollowerDriverOptions) {
     this.#options = options
@@ -92,10 +99,11 @@ export class FollowerDriver {
   }
 
   async #tryStep(follower: BlockFollower, signal: AbortSignal): Promise<'moved' | 'idle' | 'failed'> {
-    const { log, schema } = this.#options
+    const { log, schema, clock } = this.#options
     const { name } = follower
     try {
-      return (await this.step(follower, signal)) ? 'moved' : 'idle'
+      const { untilMs = 0 } = this.#unanswered.get(name) ?? {}
+      return (await this.step(follower, signal, untilMs <= clock.monotonic())) ? 'moved' : 'idle'
     } catch (error) {
       if (signal.aborted) return 'idle'
       const stops = !(error instanceof MillraceError) || error.remedy !== 'retry'
@@ -105,8 +113,8 @@ export class FollowerDriver {
     }
   }
 
-  /** One commit of one follower; false when there was nothing to do. */
-  async step(follower: BlockFollower, signal: AbortSignal): Promise<boolean> {
+  /** One commit of one follower; false when there was nothing to do. No node is asked where it `mayAsk` none. */
+  async step(follower: BlockFollower, signal: AbortSignal, mayAsk = true): Promise<boolean> {
     const { postgres, schema } = this.#options
     const lane = await readLane(postgres.pool, schema)
     const held = lane && (await this.#heldFromStart(postgres.pool, follower))
@@ -115,11 +123,12 @@ export class FollowerDriver {
     if (!state || (await this.#hasLostItsPlace(state, lane)))
       return follower.begins === 'whole' && held.to < Math.min(lane.tip, lane.finalized)
         ? false
-        : this.#begin(follower, signal)
+        : mayAsk && this.#begin(follower, signal)
     const tip = tipOf(state.coverage)
-    this.#report(follower.name, { state: 'following', problem: null, tip })
+    const problem = this.#unanswered.get(follower.name)?.problem ?? null
+    this.#report(follower.name, { state: problem === null ? 'following' : 'waiting', problem, tip })
     if (state.seq === lane.seq && held.to <= tip)
-      return !state.completed && tip >= 0 ? this.#complete(follower, signal) : false
+      return !state.completed && tip >= 0 && mayAsk ? this.#complete(follower, signal) : false
     const reverted = await readRevertedFrom(postgres.pool, schema, state.seq)
     const final = Math.min(held.to, lane.finalized)
     // Blocks of ours that were taken back while we were away are undone first, whatever has become final since.
@@ -136,7 +145,7 @@ export class FollowerDriver {
 
   async #begin(follower: BlockFollower, signal: AbortSignal): Promise<boolean> {
     const { postgres, schema, fence } = this.#options
-    const store = await follower.prepare({ postgres, schema, signal })
+    const store = await this.#ask(follower, () => follower.prepare({ postgres, schema, signal }))
     await postgres.transaction(async (client) => {
       await assertFence(client, schema, fence)
       const lane = await readLane(client, schema)
@@ -148,10 +157,27 @@ export class FollowerDriver {
     return true
   }
 
+  /** Remembers a question that failed, so that it is asked less and less often. */
+  async #ask<Answer>({ name }: BlockFollower, ask: () => Promise<Answer>): Promise<Answer> {
+    try {
+      const answer = await ask()
+      this.#unanswered.delete(name)
+      return answer
+    } catch (error) {
+      const failures = (this.#unanswered.get(name)?.failures ?? 0) + 1
+      const pauseMs = Math.min(ASK_AGAIN_MS_MAX, RETRY_MS * 2 ** failures)
+      const untilMs = this.#options.clock.monotonic() + pauseMs
+      this.#unanswered.set(name, { failures, untilMs, problem: messageOf(error) })
+      throw error
+    }
+  }
+
   /** Stores what no block tells, unless the block it was asked about was taken back meanwhile. */
   async #complete(follower: BlockFollower, signal: AbortSignal): Promise<boolean> {
     const { postgres, schema, fence } = this.#options
-    const completion = await follower.complete?.({ postgres, schema, signal })
+    const completion = await this.#ask(follower, async () =>
+      follower.complete?.({ postgres, schema, signal }),
+    )
     if (completion === null) return false
     return postgres.transaction(async (client) => {
       await assertFence(client, schema, fence)
@@ -233,6 +259,13 @@ export class FollowerDriver {
   #report(name: string, change: Omit<FollowerStatus, 'name' | 'tip'> & { readonly tip?: number }): void {
     this.#status.set(name, { name, tip: this.#status.get(name)?.tip ?? -1, ...change })
   }
+}
+
+interface Unanswered {
+  readonly failures: number
+  /** Monotonic; nobody is asked before. */
+  readonly untilMs: number
+  readonly problem: string
 }
 
 const tipOf = (coverage: RangeSet): number => coverage.at(-1)?.to ?? -1

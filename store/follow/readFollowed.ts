@@ -156,7 +156,9 @@ export class ProjectionIncompleteError extends MillraceError {
     super(
       to < 0
         ? `${projection}: still being computed for this chain.`
-        : `${projection}: computed up to block ${to} of ${target} for this chain.`,
+        : to < target
+          ? `${projection}: computed up to block ${to} of ${target} for this chain.`
+          : `${projection}: lacks what no block of this chain tells, and no node has told it yet.`,
     )
     this.projection = projection
     this.to = to

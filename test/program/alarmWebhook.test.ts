@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import type { AlarmNote } from '#program/alarms/AlarmWatch.ts'
 import { AlarmWebhook } from '#program/alarms/alarmWebhook.ts'
+import { readConfig } from '#program/config.ts'
 import { systemRuntime } from '#runtime.ts'
 
 const secret = Buffer.alloc(32, 7)
@@ -45,12 +46,18 @@ beforeEach(() => {
   script = []
 })
 
-function openWebhook(target: string) {
+function openWebhook(target: string, authorization: string | null = null) {
   const lines: string[] = []
   const keep = (fields: object, message: string) => lines.push(JSON.stringify(fields) + message)
   const log = { debug: keep, info: keep, warn: keep, error: keep }
   const clock = { ...systemRuntime().clock, now: () => nowMs, sleep: async () => {} }
-  const webhook = new AlarmWebhook({ url: target, secret, runtime: { clock, random: () => 0.5 }, log })
+  const webhook = new AlarmWebhook({
+    url: target,
+    authorization,
+    secret,
+    runtime: { clock, random: () => 0.5 },
+    log,
+  })
   const ending = new AbortController()
   const running = webhook.run(ending.signal)
   onTestFinished(async () => {
@@ -103,4 +110,28 @@ test('a receiver that is away for good costs a bounded number of tries, and no s
   const all = [...lines, ...away.lines].join('\n')
   expect(all).not.toContain('key-in-the-path')
   expect(all).not.toContain(secret.toString('base64'))
+})
+
+test('a login in ALARM_URL is sent as a header, and is in no log', async () => {
+  const encoded = secret.toString('base64')
+  const login = (address: string) =>
+    readConfig({ ALARM_URL: address.replace('//', '//ops:s3cret%40pass@'), ALARM_SECRET: `whsec_${encoded}` })
+      .alarms
+  const { url: target = '', authorization = null } = login(url) ?? {}
+  expect(target).toBe(url)
+  const { webhook } = openWebhook(target, authorization)
+  webhook.tell(note)
+  await expect.poll(() => received.length).toBe(1)
+  const sent = Buffer.from('ops:s3cret@pass').toString('base64')
+  expect(received[0]?.headers.authorization).toBe(`Basic ${sent}`)
+  const closed = login('http://127.0.0.1:9/hooks/key-in-the-path')
+  const away = openWebhook(closed?.url ?? '', closed?.authorization ?? null)
+  away.webhook.tell(note)
+  await expect.poll(() => away.lines.length).toBe(8)
+  expect(away.lines.join('\n')).not.toMatch(/s3cret|key-in-the-path|ops/)
+  // Not even an address that fetch refuses and would repeat.
+  const refused = openWebhook('https://ops:s3cret@hooks.example.com/T00/KEYKEY')
+  refused.webhook.tell(note)
+  await expect.poll(() => refused.lines.length).toBe(8)
+  expect(refused.lines.join('\n')).not.toMatch(/s3cret|KEYKEY/)
 })

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { toFunctionSelector } from 'viem'
 import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
 import type { Hex } from '#primitives.ts'
-import { type Failpoint, systemRuntime } from '#runtime.ts'
+import { type Clock, type Failpoint, systemRuntime } from '#runtime.ts'
 import { FollowerDriver } from '#store/follow/driver.ts'
 import type { BlockFollower } from '#store/follow/follower.ts'
 import { createFollowers } from '#store/follow/followers.ts'
@@ -29,6 +29,7 @@ export interface TestFollowersOptions {
   readonly failpoint?: Failpoint
   readonly fence?: bigint
   readonly startBlock?: number
+  readonly clock?: Clock
 }
 
 export function followersOf(store: ChainStore, options: TestFollowersOptions): TestFollowers {
@@ -42,7 +43,7 @@ export function followersOf(store: ChainStore, options: TestFollowersOptions): T
     fence: options.fence ?? 1n,
     followers,
     bell: new CommitBell(),
-    clock: systemRuntime().clock,
+    clock: options.clock ?? systemRuntime().clock,
     failpoint,
     log: silentLogger,
   })

@@ -1,0 +1,91 @@
+/** Every condition that its owner is called for. A new one is one value here, and its code in the schema of /status. */
+import type { Watched } from './watched.ts'
+
+export interface Condition<Code extends string = string> {
+  readonly code: Code
+  /** It passes by itself within this time: only then is the owner called. 0 for what does not pass. */
+  readonly passesMs: number
+  /** What holds now; null where it does not. */
+  readonly find: (chain: Watched) => { readonly problem: string | null } | null
+}
+
+const defineCondition = <const Code extends string>(condition: Condition<Code>): Condition<Code> => condition
+
+/** A store that restarts, or a node, is back within this. */
+const RESTART_MS = 10_000
+/** A projection waits at every start, for blocks and for a node; one that is stuck does so for longer. */
+const PROJECTION_MS = 120_000
+
+const lanesOf = ({ headStatus, historyStatus }: Watched) => [headStatus, historyStatus]
+
+export const conditions = [
+  defineCondition({
+    code: 'parity_differs',
+    passesMs: 0,
+    find: ({ parity }) => (parity.state === 'differs' ? parity : null),
+  }),
+  defineCondition({
+    code: 'audit_differs',
+    passesMs: 0,
+    find: ({ audit }) => (audit?.state === 'differs' ? audit : null),
+  }),
+  defineCondition({
+    code: 'finality_violated',
+    passesMs: 0,
+    find: ({ headStatus }) => (headStatus.state === 'finality_violated' ? headStatus : null),
+  }),
+  defineCondition({
+    code: 'lane_stopped',
+    passesMs: 0,
+    find: (chain) => lanesOf(chain).find(({ state }) => state === 'stopped') ?? null,
+  }),
+  defineCondition({
+    code: 'lane_waiting',
+    passesMs: RESTART_MS,
+    find: (chain) =>
+      lanesOf(chain).find(
+        ({ state, problem }) => state === 'waiting' || (state === 'filling' && problem !== null),
+      ) ?? null,
+  }),
+  defineCondition({
+    code: 'head_stalled',
+    passesMs: 0,
+    find: ({ stall }) => (stall === null ? null : { problem: stall }),
+  }),
+  defineCondition({
+    code: 'projection_stopped',
+    passesMs: 0,
+    find: (chain) => followersIn(chain, 'stopped'),
+  }),
+  defineCondition({
+    code: 'projection_waiting',
+    passesMs: PROJECTION_MS,
+    find: (chain) => followersIn(chain, 'waiting'),
+  }),
+  defineCondition({
+    code: 'header_rule_unknown',
+    passesMs: 0,
+    // Where only links are checked, nothing is expected of headers.
+    find: ({ profile: { headerRule, checks } }) =>
+      headerRule === 'unknown' && checks === 'roots'
+        ? { problem: 'headers of this chain hash in no known way: its blocks are stored without proof' }
+        : null,
+  }),
+  defineCondition({
+    code: 'postgres_degraded',
+    passesMs: RESTART_MS,
+    find: ({ storeProblem }) => (storeProblem === null ? null : { problem: storeProblem }),
+  }),
+  defineCondition({
+    code: 'clickhouse_degraded',
+    passesMs: RESTART_MS,
+    find: ({ clickhouseStatus }) => (clickhouseStatus.state === 'running' ? null : clickhouseStatus),
+  }),
+]
+
+/** Those in a state that say why: one that waits for its first blocks says nothing. */
+function followersIn({ followers }: Watched, wanted: string): { readonly problem: string } | null {
+  const found = followers.filter(({ state, problem }) => state === wanted && problem !== null)
+  if (found.length === 0) return null
+  return { problem: found.map(({ name, problem }) => `${name}: ${problem}`).join('; ') }
+}

@@ -1,0 +1,25 @@
+/** What of a chain its conditions are found in. */
+import type { ParityStatus } from '#store/compare/ParityWatch.ts'
+
+interface Saying {
+  readonly state: string
+  readonly problem: string | null
+}
+
+/** What of a chain is looked at. */
+export interface WatchedChain {
+  readonly state: { readonly chainId: number }
+  readonly profile: { readonly headerRule: string; readonly checks: string }
+  readonly audit: Saying | null
+  readonly headStatus: Saying
+  readonly historyStatus: Saying
+  readonly clickhouseStatus: Saying
+  readonly storeProblem: string | null
+  readonly followers: readonly (Saying & { readonly name: string })[]
+}
+
+export interface Watched extends WatchedChain {
+  readonly parity: Pick<ParityStatus, 'state' | 'problem'>
+  /** Why the head is taken to stand still, or null. */
+  readonly stall: string | null
+}

@@ -1,0 +1,63 @@
+// Goal: where no node tells what no block tells, it is asked less and less often, and blocks go on being taken in meanwhile.
+// Method: the driver over a real store, a node that never answers and a clock of the test; an hour passes.
+import { afterAll, expect, test } from 'vitest'
+import { MillraceError } from '#errors.ts'
+import { type Clock, systemRuntime } from '#runtime.ts'
+import { describeWithShared } from '../support/shared.ts'
+import { readBalances } from './support/balanceOracle.ts'
+import { openChainStore, recordedBatches } from './support/chainStore.ts'
+import { followersOf, recordedCalls } from './support/followers.ts'
+
+const recording = 'tempo-dev-2k'
+const HOUR_MS = 3_600_000
+/** Each wait takes at least as long, or an hour would be thousands of looks at the store. */
+const STEP_MS = 20_000
+
+class SilentNodeError extends MillraceError {
+  override readonly name = 'SilentNodeError'
+  readonly code = 'silent'
+  readonly remedy = 'retry'
+}
+
+describeWithShared('followers whose node does not answer', () => {
+  test('ask a handful of times in an hour, say so, and go on at once when it answers', async () => {
+    const store = await openChainStore({ headFrom: 0 })
+    afterAll(() => store.close())
+    const batches = recordedBatches(recording, 10)
+    const answer = recordedCalls(recording, readBalances(recording))
+    let [nowMs, asked, answering] = [0, 0, true]
+    const ending = new AbortController()
+    const clock: Clock = {
+      ...systemRuntime().clock,
+      monotonic: () => nowMs,
+      sleep: async (ms, signal) => {
+        nowMs += Math.max(ms, STEP_MS)
+        signal?.throwIfAborted()
+      },
+    }
+    const { driver } = followersOf(store, {
+      clock,
+      callContracts: (calls, at, signal) => {
+        // The newest state tells names; only that of a block tells what genesis gave.
+        if (at === 'latest' || answering) return answer(calls, at, signal)
+        asked++
+        throw new SilentNodeError('no node tells the balances')
+      },
+    })
+    const statusOf = (name: string) => driver.status.find((follower) => follower.name === name)
+    for (const batch of batches.slice(0, 3)) await store.head.append(batch)
+    answering = false
+    const running = driver.run(ending.signal)
+    await expect.poll(() => statusOf('balances')?.state).toBe('waiting')
+    for (const batch of batches.slice(3, 5)) await store.head.append(batch)
+    await expect.poll(() => nowMs).toBeGreaterThan(HOUR_MS)
+    expect(asked).toBeGreaterThan(2)
+    expect(asked).toBeLessThan(40)
+    expect(statusOf('balances')).toMatchObject({ problem: 'no node tells the balances', tip: 49 })
+    answering = true
+    await expect.poll(() => statusOf('balances')?.state).toBe('following')
+    ending.abort()
+    await running
+    expect(statusOf('balances')).toMatchObject({ problem: null })
+  })
+})
