@@ -1,6 +1,6 @@
 /** What an account, or a transaction, did. */
 
-import type { ChainId } from '#primitives.ts'
+import type { Address, ChainId } from '#primitives.ts'
 import {
   type ActivityEntry,
   findTransactionActivities,
@@ -14,6 +14,7 @@ import { listEndpoint } from '../http/listEndpoint.ts'
 import { dataPageRules } from '../http/pagination.ts'
 import * as p from '../http/parameter.ts'
 import * as s from '../http/schema.ts'
+import type { CuratedTokens } from '../operator/curatedTokens.ts'
 import { readsOf } from '../services.ts'
 import {
   type ActivityView,
@@ -36,7 +37,7 @@ const zones =
 export const listAddressActivitiesEndpoint = listEndpoint({
   path: '/v1/addresses/{address}/activities',
   summary: 'What an account did and what happened to it.',
-  description: `Of transactions the account sent or paid for: the one thing that names each. Of others: what moved its tokens. Fees are never shown. ${zones}`,
+  description: `Of transactions the account sent or paid for: the one thing that names each, or each payment. Of others: what moved its tokens, of verified tokens unless \`unverified=true\`. Fees are never shown. ${zones}`,
   params: { address: p.address },
   filters: {
     group: p.withDefault(
@@ -47,14 +48,26 @@ export const listAddressActivitiesEndpoint = listEndpoint({
       false,
     ),
     logs,
+    unverified: p.withDefault(
+      p.described(
+        p.boolean,
+        "Shows also what contracts outside the operator's list say they moved from or to the account, in transactions that it neither sent nor paid for. Anybody can make such a contract. Where the list names no token of the chain, all are shown.",
+      ),
+      false,
+    ),
   },
   include: ['zones'],
   pages: { ...dataPageRules, modes: 'cursorOnly', orders: 'desc' },
   item: activityOrGroupSchema,
-  list: async ({ chainId, path, filters, include, page }, services: TransferServices) => {
+  list: async ({ chainId, path, filters, include, page }, services: ActivityServices) => {
     const { postgres, state, declared } = readsOf(services, chainId)
-    const { activities } = declared
-    const found = await listAddressActivities(postgres, state, path.address, filters.group, page, activities)
+    const isListed = services.curatedTokens.of(chainId).length > 0
+    const isHidden = (token: Address) => isListed && !isVerified(services, chainId, token)
+    const rules = {
+      declared: declared.activities,
+      isHidden: filters.unverified ? () => false : isHidden,
+    }
+    const found = await listAddressActivities(postgres, state, path.address, filters.group, page, rules)
     const items = found.rows.flatMap((entry) => entry.map(({ item }) => item))
     const view = await viewOf({ chainId, filters, include, signal: page.signal }, items, services)
     return { ...found, rows: found.rows.map((entry) => ({ entry, view })) }
@@ -71,7 +84,7 @@ export const listTransactionActivitiesEndpoint = endpoint({
   include: ['zones'],
   response: s.object({ data: s.array(activitySchema) }),
   errors: ['transaction_not_found'],
-  read: async (call, services: TransferServices): Promise<Found> => {
+  read: async (call, services: ActivityServices): Promise<Found> => {
     const { postgres, state, declared } = readsOf(services, call.chainId)
     const { transactionHash } = call.path
     const { activities } = declared
@@ -82,6 +95,13 @@ export const listTransactionActivitiesEndpoint = endpoint({
   present: ({ facts, items, view }) => ({ data: items.map((item) => presentActivity(facts, item, view)) }),
   cache: ({ final }) => (final ? 'mined' : 'none'),
 })
+
+export interface ActivityServices extends TransferServices {
+  readonly curatedTokens: CuratedTokens
+}
+
+const isVerified = ({ curatedTokens }: ActivityServices, chainId: ChainId, token: string): boolean =>
+  curatedTokens.find(chainId, token) !== undefined
 
 interface Found extends TransactionActivities {
   readonly view: ActivityView
@@ -95,9 +115,11 @@ async function viewOf(
     readonly signal: AbortSignal
   },
   items: readonly ActivityItem[],
-  { tokenNames, attributionNames }: TransferServices,
+  services: ActivityServices,
 ): Promise<ActivityView> {
+  const { tokenNames, attributionNames } = services
   return {
+    isVerified: (token) => isVerified(services, call.chainId, token),
     withEvents: call.filters.logs,
     chainId: call.include.has('zones') ? call.chainId : null,
     tokens: await tokenNames.read(call.chainId, tokensOf(items), call.signal),

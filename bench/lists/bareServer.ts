@@ -119,7 +119,14 @@ async function activities(pool: pg.Pool, number: number, account: Address, rows:
     listActivities(of, account, { quoteTokenOf: () => null, declared: [] }).map((item) => ({ of, item })),
   )
   const tokens = await readNames(pool, number, tokensOf(found.map(({ item }) => item)))
-  const view = { withEvents: false, chainId: null, tokens, attributionNames: new Map<string, string>() }
+  const isVerified = () => false
+  const view = {
+    withEvents: false,
+    chainId: null,
+    isVerified,
+    tokens,
+    attributionNames: new Map<string, string>(),
+  }
   return found.map(({ of, item }) => presentActivity(of, item, view))
 }
 

@@ -38,7 +38,6 @@ export type ActivityEntry = readonly FoundActivity[]
 
 /**
  * A page of an account's feed, newest first.
- * @param declared activities of the operator's own contracts
  * @param isGrouped whether runs of what one access key did within a day are one entry
  */
 export function listAddressActivities(
@@ -47,10 +46,10 @@ export function listAddressActivities(
   account: Address,
   isGrouped: boolean,
   page: PageRequest,
-  declared: readonly Activity[],
+  { declared, isHidden }: ActivityRules,
 ): Promise<ListPage<ActivityEntry>> {
   return readAtOnce(postgres, state, page, (source) =>
-    readWalk(source, activityWalk({ ...source, state, declared }, account, isGrouped), {}, page),
+    readWalk(source, activityWalk({ ...source, state, declared, isHidden }, account, isGrouped), {}, page),
   )
 }
 
@@ -98,10 +97,17 @@ const ROUND_MAX = 500
 /** Activities of one access key that one entry holds at most. */
 const GROUP_MAX = 50
 
-/** A page's snapshot, of a chain. */
-interface ChainSource extends Source {
-  readonly state: ChainState
+/** What the operator says of contracts. */
+export interface ActivityRules {
+  /** Activities of the operator's own contracts. */
   readonly declared: readonly Activity[]
+  /** Tokens whose movements are no activity of an account that neither sent nor paid for the transaction. */
+  readonly isHidden: (token: Address) => boolean
+}
+
+/** A page's snapshot, of a chain. */
+interface ChainSource extends Source, ActivityRules {
+  readonly state: ChainState
 }
 
 function activityWalk(source: ChainSource, account: Address, isGrouped: boolean): Walk<ActivityEntry> {
@@ -164,6 +170,7 @@ async function readActivities(
     const items = listActivities(of, account, {
       quoteTokenOf: (base) => quoteTokenOf(base, blockNumber),
       declared: source.declared,
+      isHidden: source.isHidden,
     })
     return items.map(
       (item, given): FoundActivity => ({ facts: of, item, position: [blockNumber, txIndex, given + 1] }),
@@ -209,7 +216,7 @@ const dayOf = ({ facts }: FoundActivity): number => Math.floor(facts.block.times
  * no event; they are quoted in what their base token names.
  */
 async function quoteTokens(
-  source: Omit<ChainSource, 'visible' | 'declared'>,
+  source: Omit<ChainSource, 'visible' | keyof ActivityRules>,
   transactions: readonly ActivityFacts[],
 ): Promise<(base: Address, blockNumber: number) => Address | null> {
   const orders = transactions.flatMap((facts) => [

@@ -4,6 +4,8 @@
 import { type Abi, type Hex, parseEventLogs, toEventSelector } from 'viem'
 import { Abis } from 'viem/tempo'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { CuratedTokens } from '#api/operator/curatedTokens.ts'
+import { address } from '#primitives.ts'
 import { activities } from '#transform/activities/index.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { few, fullTest, isFull } from '../support/breadth.ts'
@@ -98,6 +100,35 @@ describeWithShared('activities', () => {
     })
     expect(rows.map(withoutEvents)).toEqual(expected)
     expect(lengths.slice(0, -1).every((length) => length === limit)).toBe(true)
+  })
+
+  test('what unlisted contracts say they moved is left out where the account neither sent nor paid', async () => {
+    const account = of('recipient')
+    const all = oracle.feedOf(account)
+    const tokenOf = ({ data }: ExpectedActivity): string => Object(data['sourceToken']).address ?? ''
+    const incoming = all.filter(({ perspective }) => perspective === 'incoming')
+    const listed = commonest(incoming.map(tokenOf).filter((token) => token !== ''))
+    const entry = { address: address(listed), logo: null }
+    const before = api.services.curatedTokens
+    const curatedTokens: CuratedTokens = {
+      changedAtSeconds: 0,
+      of: () => [entry],
+      find: (_chainId, token) => (token === listed ? entry : undefined),
+    }
+    Object.assign(api.services, { curatedTokens })
+    try {
+      const shown = oracle.feedOf(account, (token) => token === listed)
+      expect(shown.length).toBeGreaterThan(0)
+      expect(shown.length).toBeLessThan(all.length)
+      const idsOf = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id)
+      const rows = await walk(api, pathOf('recipient', 'limit=7'))
+      expect(idsOf(rows)).toEqual(idsOf(shown))
+      for (const { data, perspective } of rows)
+        if (perspective === 'incoming') expect(data.sourceToken.verified).toBe(true)
+      expect(idsOf(await walk(api, pathOf('recipient', 'limit=50&unverified=true')))).toEqual(idsOf(all))
+    } finally {
+      Object.assign(api.services, { curatedTokens: before })
+    }
   })
 
   test('a page can end between two activities of one transaction, and the next goes on there', async () => {

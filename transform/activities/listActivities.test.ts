@@ -80,7 +80,8 @@ describe('a payment', () => {
 
   it('is one of several for each who got one', () => {
     const logs = [moved(alice, bob, 1n), moved(alice, carol, 2n), moved(alice, bob, 3n)]
-    expect(typesSeenBy(alice, ...logs)).toEqual(['transfer'])
+    const sent = listActivities(txOf(...logs), alice).map(({ data }) => [data['recipient'], data['signer']])
+    expect(sent).toEqual([bob, carol, bob].map((recipient) => [recipient, 'self']))
     const amounts = listActivities(txOf(...logs), bob).map(({ data }) => data['sourceToken'])
     expect(amounts).toEqual([
       { address: token, amount: '1' },

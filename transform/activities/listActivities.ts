@@ -7,6 +7,7 @@ import {
   type ActivityTransaction,
   type Finding,
   listOccurrences,
+  type Movement,
 } from './activity.ts'
 import { activities } from './index.ts'
 import { accessKeyCreated, accessKeyRevoked } from './keys.ts'
@@ -21,6 +22,11 @@ export interface ActivityKnowledge {
   quoteTokenOf(base: Address): Address | null
   /** Activities the operator declared; they name a transaction before any of ours. */
   readonly declared?: readonly Activity[]
+  /**
+   * Tokens whose movements are left out where the viewer neither sent nor paid for the transaction: any contract can say that
+   * it moved something from or to anybody.
+   */
+  readonly isHidden?: (token: Address) => boolean
 }
 
 const nothingKnown: ActivityKnowledge = { quoteTokenOf: () => null }
@@ -28,8 +34,9 @@ const nothingKnown: ActivityKnowledge = { quoteTokenOf: () => null }
 /**
  * The activities of a transaction in the feed of `viewer`; a transaction's own feed is that of its sender.
  *
- * Its sender and its fee payer see one headline, and keys created or revoked beside a transfer. Everyone else sees what
- * happened to them: their swap, else each movement of their tokens, else the headline. Empty when there are no logs.
+ * Its sender and its fee payer see one headline, or each payment where it is one, and keys created or revoked beside it.
+ * Everyone else sees what happened to them: their swap, else each movement of their tokens, else the headline. Empty when
+ * there are no logs, or nothing but what is hidden.
  */
 export function listActivities(
   facts: ActivityFacts,
@@ -38,12 +45,24 @@ export function listActivities(
 ): readonly ActivityItem[] {
   const tx = viewFrom(facts, viewer, knowledge)
   if (tx.perspective === 'incoming') {
-    const own = listOwnMovements(tx)
-    if (own.length > 0) return own
+    const own = tx.movements.filter((movement) => touches(movement, tx))
+    const shown = own.filter(({ token }) => !knowledge.isHidden?.(token))
+    const found = listOwnMovements(tx, shown)
+    if (found.length > 0 || shown.length < own.length) return found
   }
   const headline = findFirst([...(knowledge.declared ?? []), ...activities], tx)
-  const keyChanges = headline?.type === transfer.type ? [accessKeyCreated, accessKeyRevoked] : []
-  return [headline, ...keyChanges.map((change) => findFirst([change], tx))].filter((item) => item !== null)
+  if (headline === null) return []
+  if (headline.type !== transfer.type) return [headline]
+  const keyChanges = [accessKeyCreated, accessKeyRevoked].map((change) => findFirst([change], tx))
+  return [...listPayments(tx, headline), ...keyChanges].filter((item) => item !== null)
+}
+
+/** A batch pays many, each with a recipient and a memo of its own; a payment in another token is one. */
+function listPayments(tx: ActivityTransaction, headline: ActivityItem): readonly (ActivityItem | null)[] {
+  if ('destinationToken' in headline.data) return [headline]
+  const own = tx.movements.filter((movement) => touches(movement, tx))
+  const payments = own.map((movement) => findFirst([transfer], { ...tx, movements: [movement] }))
+  return payments.some((item) => item !== null) ? payments : [headline]
 }
 
 /** A transaction as `viewer` sees it. */
@@ -65,8 +84,7 @@ export function viewFrom(
 
 const movementActivities = [mint, burnBlocked, burn, transfer]
 
-function listOwnMovements(tx: ActivityTransaction): readonly ActivityItem[] {
-  const own = tx.movements.filter((movement) => touches(movement, tx))
+function listOwnMovements(tx: ActivityTransaction, own: readonly Movement[]): readonly ActivityItem[] {
   const swapped = findFirst([swap], { ...tx, movements: own })
   if (swapped !== null) return [swapped]
   return own

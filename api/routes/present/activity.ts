@@ -120,6 +120,8 @@ export interface ActivityView {
   /** Named on every item, or on none. */
   readonly chainId: ChainId | null
   readonly tokens: ReadonlyMap<string, TokenName>
+  /** Whether a token is on the operator's list, also one that has no name. */
+  readonly isVerified: (token: string) => boolean
   readonly attributionNames: AttributionNames
 }
 
@@ -156,11 +158,17 @@ export function presentActivity(facts: ActivityFacts, item: ActivityItem, view: 
   }
 }
 
-function presentData({ type, data, memo, args }: ActivityItem, { tokens, attributionNames }: ActivityView) {
+function presentData(
+  { type, data, memo, args }: ActivityItem,
+  { tokens, attributionNames, isVerified }: ActivityView,
+) {
   const shown: Record<string, unknown> = args ? { args } : {}
   for (const [name, value] of Object.entries(data))
     shown[name] = isAmount(value)
-      ? presentTokenAmount(value.address, value.amount, tokens.get(value.address))
+      ? {
+          verified: isVerified(value.address),
+          ...presentTokenAmount(value.address, value.amount, tokens.get(value.address)),
+        }
       : value
   return type === 'transfer' ? { ...shown, ...readMemo(memo, attributionNames) } : shown
 }

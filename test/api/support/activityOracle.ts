@@ -40,19 +40,28 @@ export class ActivityOracle {
       }
   }
 
-  /** Of everything the account sent, paid for or has a side in, newest first; a transaction's own in their order. */
-  feedOf(account: string): readonly ExpectedActivity[] {
+  /**
+   * Of everything the account sent, paid for or has a side in, newest first; a transaction's own in their order. Movements of
+   * what is not `shown` are left out where it neither sent nor paid.
+   */
+  feedOf(account: string, shown: (token: string) => boolean = () => true): readonly ExpectedActivity[] {
     const own = this.#byAccount.get(account) ?? []
-    return own.toReversed().flatMap((tx) => this.activitiesOf(tx, account))
+    return own.toReversed().flatMap((tx) => this.activitiesOf(tx, account, shown))
   }
 
   /** A transaction as `viewer` sees it. */
-  activitiesOf(tx: ActivityTx, viewer: string): readonly ExpectedActivity[] {
+  activitiesOf(
+    tx: ActivityTx,
+    viewer: string,
+    shown: (token: string) => boolean = () => true,
+  ): readonly ExpectedActivity[] {
     const isOutgoing = viewer === tx.from || viewer === tx.feePayer
     const quoteOf = (base: string) => this.#quotes.get(base) ?? null
     const view: View = { tx, viewer, isOutgoing, movements: movementsOf(tx), quoteOf }
-    const own = isOutgoing ? [] : ownOf(view)
-    return own.length > 0 ? own : outcomeOf(view)
+    if (isOutgoing) return outcomeOf(view)
+    const movements = view.movements.filter((one) => !touches(one, viewer) || shown(one.token))
+    const own = ownOf({ ...view, movements })
+    return own.length > 0 || movements.length < view.movements.length ? own : outcomeOf(view)
   }
 }
 
@@ -72,11 +81,15 @@ function ownOf(view: View): readonly ExpectedActivity[] {
   return movements.flatMap((one) => first(kinds, { ...view, movements: [one] }) ?? [])
 }
 
-/** The headline, and keys beside a transfer. */
+/** The headline; in place of a transfer each of them, and keys beside. */
 function outcomeOf(view: View): readonly ExpectedActivity[] {
   const headline = first(rules, view)
-  const keys = headline?.type === 'transfer' ? ['access-key-created', 'access-key-revoked'] : []
-  return [headline, ...keys.map((key) => first(rulesOf(key), view))].filter((item) => item !== null)
+  if (headline?.type !== 'transfer') return headline ? [headline] : []
+  const own = view.movements.filter((one) => touches(one, view.viewer))
+  const payments = own.flatMap((one) => first(rulesOf('transfer'), { ...view, movements: [one] }) ?? [])
+  const isWhole = payments.length === 0 || 'destinationToken' in headline.data
+  const keys = ['access-key-created', 'access-key-revoked'].map((key) => first(rulesOf(key), view))
+  return [...(isWhole ? [headline] : payments), ...keys].filter((item) => item !== null)
 }
 
 function first(candidates: readonly Rule[], view: View): ExpectedActivity | null {

@@ -233,7 +233,12 @@ function readFields(fields: string, args: Args): Args {
 function amountOf(address: string, amount: bigint) {
   const name = { name: 'pathUSD', symbol: 'pathUSD', currency: 'USD', decimals: 6, verified: true }
   const logoUri = 'https://example.com/logo.svg'
-  return { address, amount: `${amount}`, ...(address === namedToken && { ...name, logoUri }) }
+  return {
+    address,
+    amount: `${amount}`,
+    verified: false,
+    ...(address === namedToken && { ...name, logoUri }),
+  }
 }
 
 const paidOut = ({ movements }: View, recipient: string, size?: bigint) =>
