@@ -11,7 +11,7 @@ import { backoffMs, laneBackoff, problemOf, remedyOf } from '#ingest/backoff.ts'
 import { ByteBudget } from '#ingest/byteBudget.ts'
 import { visitListed } from '#ingest/failpoints.ts'
 import type { HistoryProgress } from '#ingest/lanes/progress.ts'
-import { acquireLease, FencedOutError, type LeaseOptions, waitForLease } from '#ingest/lease.ts'
+import { acquireLease, FencedOutError, type Lease, type LeaseOptions, waitForLease } from '#ingest/lease.ts'
 import { type BlockRange, covers } from '#ingest/range.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 import type { Source } from '#ingest/source.ts'
@@ -32,6 +32,9 @@ import { type ChainOptions, usualLimits } from './options.ts'
 import type { Writing } from './writing.ts'
 
 export type { ChainLimits, ChainOptions } from './options.ts'
+
+/** A process that stands by asks for the head this often. */
+const STANDBY_HEAD_MS = 2_000
 
 /** A chain being indexed by this process. */
 export class Chain {
@@ -169,13 +172,36 @@ export class Chain {
     for (let failures = 0; !stop.aborted; ) {
       try {
         this.startTarget ??= await this.#readStartTarget()
-        const lease = await waitForLease(this.#leaseOptions(), stop)
+        const lease = await this.#waitForLease(stop)
         this.#writer = await ChainWriter.open(this.#writing, lease)
         failures = 0
         await this.#writer.run(stop)
         if (!lease.lost.aborted) return
       } catch (error) {
         if (stop.aborted || !(await this.#mayTryAgain(error, ++failures))) return
+      }
+    }
+  }
+
+  /** While another process writes, nobody else here asks where the head is. */
+  async #waitForLease(stop: AbortSignal): Promise<Lease> {
+    const waiting = new AbortController()
+    const heads = this.#watchHead(AbortSignal.any([stop, waiting.signal]))
+    try {
+      return await waitForLease(this.#leaseOptions(), stop)
+    } finally {
+      waiting.abort()
+      await heads
+    }
+  }
+
+  async #watchHead(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await this.#options.runtime.clock.sleep(STANDBY_HEAD_MS, signal)
+        this.state.sawHead((await this.source.head(signal)).head.number)
+      } catch {
+        // Ending, or no node answers now: the endpoints say so in /status.
       }
     }
   }

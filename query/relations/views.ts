@@ -2,6 +2,7 @@
  * What analysts see: one view per relation, the same names, columns and meaning on both engines. Declared once, so that the
  * two engines cannot drift apart; the views are replaced at every start. Column names are those of the reference indexer.
  */
+import { hash } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { databaseOf, viewDatabaseOf } from '#store/clickhouse/template.ts'
 import type { Postgres } from '#store/postgres.ts'
@@ -284,25 +285,54 @@ function logicalType(view: View, { name, source }: ViewColumn): LogicalType {
   return logicalTypes[column.type]
 }
 
-/** Replaces a chain's views in Postgres; they belong to us, so reading one needs no right on what is behind it. */
+/**
+ * Replaces a chain's views in Postgres; they belong to us, so reading one needs no right on what is behind it. Views that are
+ * what they should be stay: another process may be reading them, and dropping them would end its queries or wait for them.
+ */
 export async function replacePostgresViews(postgres: Postgres, chainId: number): Promise<void> {
+  const statements = postgresStatements(chainId)
+  const fingerprint = `millrace views ${hash('sha256', statements.join(';'))}`
+  if (await hasViews(postgres, chainId, fingerprint)) return
   const schema = quoteIdentifier(viewSchemaOf(chainId))
   await postgres.transaction(async (client) => {
     await client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
     await client.query(`CREATE SCHEMA ${schema}`)
-    for (const sql of statisticsSql(schema, schemaOf(chainId))) await client.query(sql)
-    for (const statement of abiFunctionStatements(schema)) await client.query(statement)
-    await client.query(countCollectedStatement(schema))
-    for (const view of viewsOf('postgres')) {
-      const name = `${schema}.${quoteIdentifier(view.name)}`
-      await client.query(postgresViewSql(view, name, schemaOf(chainId)))
-      await client.query(`COMMENT ON VIEW ${name} IS '${literal(view.comment)}'`)
-      for (const column of view.columns)
-        await client.query(
-          `COMMENT ON COLUMN ${name}.${quoteIdentifier(column.name)} IS '${literal(column.comment)}'`,
-        )
-    }
+    for (const statement of statements) await client.query(statement)
+    await client.query(`COMMENT ON SCHEMA ${schema} IS '${fingerprint}'`)
   })
+}
+
+/** Whether they were made by these statements, and none was dropped with a table since. */
+async function hasViews(postgres: Postgres, chainId: number, fingerprint: string): Promise<boolean> {
+  const found = await postgres.pool.query<{ comment: string | null; views: number }>(
+    `SELECT obj_description(oid, 'pg_namespace') AS comment,
+       (SELECT count(*)::int FROM pg_class WHERE relnamespace = n.oid AND relkind = 'v') AS views
+     FROM pg_namespace AS n WHERE nspname = $1`,
+    [viewSchemaOf(chainId)],
+  )
+  const [row] = found.rows
+  return row?.comment === fingerprint && row.views === viewsOf('postgres').length
+}
+
+function postgresStatements(chainId: number): readonly string[] {
+  const schema = quoteIdentifier(viewSchemaOf(chainId))
+  const views = viewsOf('postgres').flatMap((view) => {
+    const name = `${schema}.${quoteIdentifier(view.name)}`
+    return [
+      postgresViewSql(view, name, schemaOf(chainId)),
+      `COMMENT ON VIEW ${name} IS '${literal(view.comment)}'`,
+      ...view.columns.map(
+        (column) =>
+          `COMMENT ON COLUMN ${name}.${quoteIdentifier(column.name)} IS '${literal(column.comment)}'`,
+      ),
+    ]
+  })
+  return [
+    ...statisticsSql(schema, schemaOf(chainId)),
+    ...abiFunctionStatements(schema),
+    countCollectedStatement(schema),
+    ...views,
+  ]
 }
 
 /**

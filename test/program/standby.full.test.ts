@@ -137,6 +137,10 @@ describeWithShared('a standby', () => {
       .poll(async () => (await chainOf(running('second'), CHAIN)).stores.postgres.tip ?? 0)
       .toBeGreaterThan(tip)
     expect([await holder(), await writer()]).toEqual(['first', 'first'])
+    // It has asked for the head once, when it started, and does not write.
+    const headOf = async (name: Name) => (await chainOf(running(name), CHAIN)).head ?? 0
+    const head = await headOf('first')
+    await expect.poll(() => headOf('second')).toBeGreaterThan(head)
   })
 
   test('takes over from a writer that falls silent, which commits nothing when it wakes', async () => {

@@ -146,6 +146,31 @@ describe('the schema', () => {
     await migrateChain(postgres, access.chainId, 'newer')
   })
 
+  test('a start leaves views alone that another process reads, and makes those that are missing', async () => {
+    const schema = viewSchemaOf(access.chainId)
+    const oids = async () => {
+      const { rows } = await postgres.pool.query(
+        'SELECT oid FROM pg_class WHERE relnamespace = $1::regnamespace ORDER BY oid',
+        [schema],
+      )
+      return rows
+    }
+    await replacePostgresViews(postgres, access.chainId)
+    const before = await oids()
+    await postgres.transaction(async (reader) => {
+      await reader.query(`SELECT * FROM ${schema}.blocks`)
+      await replacePostgresViews(postgres, access.chainId)
+    })
+    expect(await oids()).toEqual(before)
+    await postgres.pool.query(`DROP VIEW ${schema}.blocks CASCADE`)
+    await replacePostgresViews(postgres, access.chainId)
+    await postgres.pool.query(`SELECT * FROM ${schema}.blocks`)
+    await postgres.pool.query(`COMMENT ON SCHEMA ${schema} IS 'of another version'`)
+    const dropped = await oids()
+    await replacePostgresViews(postgres, access.chainId)
+    expect(await oids()).not.toEqual(dropped)
+  })
+
   test('every view answers on both engines, and the reader sees its columns', async () => {
     await replacePostgresViews(postgres, access.chainId)
     await replacePostgresViews(postgres, access.chainId)
