@@ -18,13 +18,14 @@ import { type OrchestratorServices, orchestratorEndpoints } from '#orchestrator/
 import { type ChainId, chainId } from '#primitives.ts'
 import type { Runtime } from '#runtime.ts'
 import { appDatabase } from '#store/app/database.ts'
-import type { Logger } from '#telemetry.ts'
+import { type Logger, registry } from '#telemetry.ts'
 import { openAccess } from '../access/access.ts'
 import { openInstallationSecrets } from '../access/secrets.ts'
 import { openAlarms } from '../alarms/openAlarms.ts'
 import type { Chain } from '../chain/chain.ts'
 import { runTrafficOn } from '../chains.ts'
 import type { ChainConfig, Config } from '../config.ts'
+import { openGauges } from '../gauges.ts'
 import { openParity, parityStatusOf } from '../parity.ts'
 import { aborted, assertNotInterrupted, InterruptedError } from '../process/stopSignal.ts'
 import { openProgram, type Program } from '../program.ts'
@@ -117,6 +118,7 @@ async function serve(
   const parity = openParity(program.engines, program.chains, runtime, log)
   const comparing = parity.run(shutdown.signal)
   const alarms = openAlarms(config, program.chains, parity, options, shutdown.signal)
+  openGauges(registry, program.chains, config.dataDir)
   const status = createStatusSource({
     chains: program.chains,
     postgres,

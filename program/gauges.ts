@@ -1,0 +1,113 @@
+/** What /metrics tells of chains, disk and process beside what happens: read off them when it is asked for. */
+import { statfs } from 'node:fs/promises'
+import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client'
+import program from '../package.json' with { type: 'json' }
+
+/** What of a chain is told. */
+export interface GaugedChain {
+  readonly state: { readonly chainId: number }
+  readonly followers: readonly {
+    readonly name: string
+    readonly problem: string | null
+    readonly tip: number
+  }[]
+  readonly nodes: {
+    endpoints(): readonly { readonly name: string; readonly state: string; readonly head: number | null }[]
+  }
+  readonly historyProgress: {
+    readonly blocksTotal: number
+    readonly blocksDone: number
+    readonly etaSeconds: number | null
+  } | null
+}
+
+/** Adds them to the registry. A registry has them once. */
+export function openGauges(registry: Registry, chains: readonly GaugedChain[], dataDir: string): void {
+  const registers = [registry]
+  const gauge = (name: string, help: string, labelNames: string[], collect: (set: Gauge) => unknown) =>
+    new Gauge({
+      ...{ name: `millrace_${name}`, help, labelNames, registers },
+      async collect() {
+        this.reset()
+        await collect(this)
+      },
+    })
+  const each = (tell: (chain: GaugedChain, labels: { readonly chain: string }) => void) => () => {
+    for (const chain of chains) tell(chain, { chain: `${chain.state.chainId}` })
+  }
+  gauge('build_info', 'Always 1; the version is a label.', ['version', 'node'], (to) =>
+    to.set({ version: program.version, node: process.version }, 1),
+  )
+  gauge('projection_tip_block', 'Newest block a projection has taken in.', ['chain', 'projection'], (to) =>
+    each(({ followers }, labels) => {
+      for (const { name, tip } of followers) to.set({ ...labels, projection: name }, tip)
+    })(),
+  )
+  gauge(
+    'projection_ok',
+    '0 for a projection that stopped or waits for what it needs, else 1.',
+    ['chain', 'projection'],
+    (to) =>
+      each(({ followers }, labels) => {
+        for (const { name, problem } of followers)
+          to.set({ ...labels, projection: name }, problem === null ? 1 : 0)
+      })(),
+  )
+  gauge(
+    'endpoint_healthy',
+    '1 for an endpoint in use, 0 for one that is paused or in quarantine.',
+    ['chain', 'endpoint'],
+    (to) =>
+      each(({ nodes }, labels) => {
+        for (const { name, state } of nodes.endpoints())
+          to.set({ ...labels, endpoint: name }, state === 'healthy' ? 1 : 0)
+      })(),
+  )
+  gauge('endpoint_head_block', 'Newest block an endpoint has named.', ['chain', 'endpoint'], (to) =>
+    each(({ nodes }, labels) => {
+      for (const { name, head } of nodes.endpoints())
+        if (head !== null) to.set({ ...labels, endpoint: name }, head)
+    })(),
+  )
+  gauge(
+    'history_blocks',
+    'Blocks of history that load now: `total`, and of them `done`.',
+    ['chain', 'part'],
+    (to) =>
+      each(({ historyProgress: history }, labels) => {
+        if (history === null) return
+        to.set({ ...labels, part: 'total' }, history.blocksTotal)
+        to.set({ ...labels, part: 'done' }, history.blocksDone)
+      })(),
+  )
+  gauge('history_eta_seconds', 'Time until history is loaded, at the present rate.', ['chain'], (to) =>
+    each(({ historyProgress: history }, labels) => {
+      if (typeof history?.etaSeconds === 'number') to.set(labels, history.etaSeconds)
+    })(),
+  )
+  openDiskGauge(registry, dataDir)
+  // Event loop, memory, garbage collection and CPU of this process, under the names dashboards know.
+  collectDefaultMetrics({ register: registry })
+}
+
+/** A file system that does not answer must not hold up the answer: told is what it said the last time. */
+function openDiskGauge(registry: Registry, dataDir: string): void {
+  let isAsked = false
+  const disk = new Gauge({
+    name: 'millrace_disk_free_bytes',
+    help: 'Room left on the file system of DATA_DIR.',
+    registers: [registry],
+    collect: () => ask(),
+  })
+  const ask = () => {
+    if (isAsked) return
+    isAsked = true
+    void statfs(dataDir)
+      .then(({ bavail, bsize }) => disk.set(bavail * bsize))
+      .catch(() => disk.set(0))
+      .finally(() => {
+        isAsked = false
+      })
+  }
+  ask()
+}
