@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { fileDefaults, readAccessFile } from '#api/access/settings.ts'
 import { SettingError } from '#errors.ts'
-import { chooseChain } from './chooseChain.ts'
+import { chooseChain } from './commands/chooseChain.ts'
 import { type Config, readConfig, settings, usualWorkerThreads } from './config.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'millrace-test-'))

@@ -7,9 +7,9 @@ import { ROWS_MAX } from '#query/limits.ts'
 import { type Runtime, systemRuntime } from '#runtime.ts'
 import { createLogger, type Logger } from '#telemetry.ts'
 import program from '../../package.json' with { type: 'json' }
-import { chooseChain } from '../chooseChain.ts'
 import { type Config, readConfig, settings } from '../config.ts'
 import { createStopSignal } from '../process/stopSignal.ts'
+import { chooseChain } from './chooseChain.ts'
 
 interface Context {
   readonly config: Config

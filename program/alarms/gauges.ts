@@ -1,7 +1,7 @@
 /** What /metrics tells of chains, disk and process beside what happens: read off them when it is asked for. */
 import { statfs } from 'node:fs/promises'
 import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client'
-import program from '../package.json' with { type: 'json' }
+import program from '../../package.json' with { type: 'json' }
 
 /** What of a chain is told. */
 export interface GaugedChain {
