@@ -54,6 +54,8 @@ describeWithShared('the curated list', () => {
       [created[1] ?? '']: 'http://10.0.0.1/a.png',
       [created[2] ?? '']: 'data:text/html,hello',
       [created[3] ?? '']: `${origin}/none.png`,
+      [created[4] ?? '']: 'missing.svg',
+      [created[5] ?? '']: '/dev/zero',
     }
     api = await openChainApi({
       services: {
@@ -151,7 +153,7 @@ describeWithShared('the curated list', () => {
   })
 
   test('what is no picture, or lies where nobody may look, is no logo', async () => {
-    for (const token of [...created.slice(0, 4), created[6] ?? '', `0x${'12'.repeat(20)}`]) {
+    for (const token of [...created.slice(0, 6), created[6] ?? '', `0x${'12'.repeat(20)}`]) {
       const answer = await api.get(`/v1/tokens/${token}/logo`)
       expect([answer.status, answer.body.error.code], token).toEqual([404, 'token_logo_not_found'])
       expect(answer.headers.get('cache-control')).toBe('no-store')

@@ -1,5 +1,5 @@
 /** GET /v1/tokens/{token}/logo. */
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { extname } from 'node:path'
 import type { CuratedLogo } from '#api/operator/curatedTokens.ts'
 import { type Egress, EgressRefusedError } from '#egress.ts'
@@ -74,9 +74,16 @@ async function readLogo(
   { egress, logoCache }: LogoServices,
   signal: AbortSignal,
 ): Promise<Image | null> {
-  if ('file' in logo) return imageOf(types[extname(logo.file).toLowerCase()], await readFile(logo.file))
+  if ('file' in logo) return readLogoFile(logo.file)
   if (logo.uri.startsWith('data:')) return readDataUri(logo.uri)
   return logoCache.read(logo.uri, () => fetchLogo(logo.uri, egress, signal))
+}
+
+/** A file that is missing, too long or no file at all is no picture; its size is looked at before it is read. */
+async function readLogoFile(path: string): Promise<Image | null> {
+  const found = await stat(path).catch(() => null)
+  if (!found?.isFile() || found.size > BYTES_MAX) return null
+  return imageOf(types[extname(path).toLowerCase()], await readFile(path))
 }
 
 async function fetchLogo(
