@@ -91,6 +91,9 @@ describeWithShared('a store that is down', () => {
   const query = (engine: string) =>
     get(`/v1/indexer/query?engine=${engine}&sql=${encodeURIComponent('SELECT num FROM blocks LIMIT 1')}`)
   const report = async (): Promise<StatusReport> => JSON.parse(await (await fetch(`${origin}/status`)).text())
+  /** A replayed chain does not know old balances, and so its balances wait for ever. */
+  const alarmCodes = async () =>
+    (await report()).alarms.map(({ code }) => code).filter((code) => code !== 'projection_waiting')
   const storeOf = async (name: 'postgres' | 'clickhouse') => {
     const store = (await report()).chains[0]?.stores[name]
     if (!store) throw new Error('no chain is reported')
@@ -100,8 +103,8 @@ describeWithShared('a store that is down', () => {
   test('without ClickHouse, Postgres goes on indexing and answering, and ClickHouse catches up later', async () => {
     clickhouse.cut()
     await until(async () => (await storeOf('clickhouse')).state === 'retrying')
-    const { degraded, alarms } = await report()
-    expect([degraded, alarms.map(({ code }) => code)]).toEqual([true, ['clickhouse_degraded']])
+    expect((await report()).degraded).toBe(true)
+    expect(await alarmCodes()).toEqual(['clickhouse_degraded'])
     const tip = (await storeOf('postgres')).tip
     expect((await get('/health')).status).toBe(200)
     expect((await get(`/ready?minBlock=${tip + 4}`)).status).toBe(200)
@@ -114,7 +117,7 @@ describeWithShared('a store that is down', () => {
     await until(async () => owner.alarms.some((body) => body.includes('"clickhouse_degraded"')))
     clickhouse.mend()
     await until(async () => (await storeOf('clickhouse')).tip > tip)
-    await until(async () => !(await report()).degraded)
+    await until(async () => (await alarmCodes()).length === 0)
     expect((await query('clickhouse')).body).toMatchObject({ ok: true, row_count: 1 })
   })
 

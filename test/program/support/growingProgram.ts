@@ -64,7 +64,9 @@ export async function startGrowing(prepare: (dataDir: string) => void = () => {}
   }
   const chain = () => chainOf(program, CHAIN)
   const tip: GrowingProgram['tip'] = async (store) => (await chain()).stores[store].tip ?? -1
-  const degraded = async () => (await statusOf(program)).degraded
+  // A replayed chain does not know old balances, and so its balances wait for ever.
+  const degraded = async () =>
+    (await statusOf(program)).alarms.some(({ code }) => code !== 'projection_waiting')
   return {
     program,
     replay,
