@@ -43,6 +43,14 @@ const unshown = new Set([
   'GET /v1/transfers: include=crossToken added nothing',
   // The tokens of the dev chain have no logos.
   'GET /v1/tokens/{token}/logo: nothing was found by any value',
+  // Makers stand in the fills of a swap; what both filters find is compared with raw logs in api/exchange.test.ts.
+  'GET /v1/exchange/swaps: no row has a value for the filter maker',
+  'GET /v1/exchange/swaps: no rule is known for the filter participant',
+  // A young chain has few of them.
+  'GET /v1/exchange/pairs: the list has one page only',
+  'GET /v1/exchange/orders/{orderId}/fills: the list has one page only',
+  'GET /v1/exchange/swaps: the list has one page only',
+  'GET /v1/fee-amm/mints: the list has one page only',
 ])
 
 test('and little is left that this chain cannot show', () => {

@@ -23,9 +23,13 @@ const sources: Readonly<Record<string, readonly (readonly [string, string])[]>> 
     ['/v1/transfers', 'transactionHash'],
   ],
   transaction: [['/v1/transactions', 'hash']],
+  base: [['/v1/exchange/pairs', 'base.address']],
+  orderId: [['/v1/exchange/orders', 'orderId']],
+  pairId: [['/v1/exchange/pairs', 'key']],
   address: [
     ['/v1/transfers', 'sender'],
     ['/v1/transfers', 'recipient'],
+    ['/v1/tokens', 'address'],
   ],
   token: [
     ['/v1/transfers', 'sourceToken.address'],

@@ -26,7 +26,7 @@ import { type ExchangeServices, errors, readNames } from './services.ts'
 const orderIdMax = 2n ** 128n - 1n
 
 const orderId = p.parameter<bigint>({
-  schema: s.amount,
+  schema: s.text({ pattern: '^[0-9]{1,39}$', examples: ['1'] }),
   description: 'Order id, as a decimal integer up to 2^128 - 1.',
   code: 'order_invalid',
   parse: (text) => {

@@ -1,4 +1,5 @@
 /** Values for the reference's examples that exist on the chain served, so that its requests find something. */
+import { readExchangeExamples } from '#store/read/exchange/examples.ts'
 import { listTransfers } from '#store/read/transfers.ts'
 import { anonymous } from '../../http/access.ts'
 import { selectChain } from '../../http/chain.ts'
@@ -19,7 +20,8 @@ export async function readDocumentExamples(
   const [transfer] = (await listTransfers(postgres, state, final, newest)).rows
   if (!transfer) return {}
   const { tx_hash: hash, to: address, token } = transfer
-  return { transactionHash: hash, transaction: hash, address, token }
+  const traded = await readExchangeExamples(postgres, state.schema)
+  return { transactionHash: hash, transaction: hash, address, token, ...traded }
 }
 
 function defaultChain({ chains }: Pick<ReadServices, 'chains'>) {
