@@ -3,44 +3,19 @@
  * Rates come from two reports, so that they say what happened and not what was hoped for.
  */
 
+import type { ChainStatus, HistoryStatus, StatusReport, StoreStatus } from '../model/wire.ts'
+
 /** The part of GET /status that is shown. */
-export interface Report {
-  readonly ready: boolean
+export interface Report extends Pick<StatusReport, 'ready' | 'notes'> {
   readonly chains: readonly ReportedChain[]
-  readonly notes: readonly string[]
 }
 
-interface Store {
-  readonly tip: number | null
-  readonly state: string
-  readonly problem: string | null
-}
+type Store = Pick<StoreStatus, 'tip' | 'state' | 'problem'>
 
-export interface ReportedChain {
-  readonly chainId: number
-  readonly head: number | null
-  readonly finalized: number | null
-  readonly lagBlocks: number | null
+export interface ReportedChain
+  extends Pick<ChainStatus, 'chainId' | 'head' | 'finalized' | 'lagBlocks' | 'lanes' | 'history'> {
   readonly stores: { readonly postgres: Store; readonly clickhouse: Store }
-  readonly lanes: readonly {
-    readonly name: string
-    readonly state: string
-    readonly problem: string | null
-  }[]
-  readonly history: HistoryReport | null
-  readonly verification: {
-    readonly checks: string
-    readonly provedBlocks: number | null
-    readonly unprovableBlocks: number | null
-  }
-}
-
-interface HistoryReport {
-  readonly blocksTotal: number
-  readonly blocksDone: number
-  readonly blocksPerSecond: number | null
-  readonly etaSeconds: number | null
-  readonly chunks: readonly { readonly from: number; readonly to: number; readonly tip: number | null }[]
+  readonly verification: Pick<ChainStatus['verification'], 'checks' | 'provedBlocks' | 'unprovableBlocks'>
 }
 
 /** A report and when it was taken. */
@@ -101,7 +76,7 @@ function storeLine(name: string, store: Store, before: Store | null, seconds: nu
   return `  ${name.padEnd(11)} ${height(store.tip)}${rate}${trouble}`
 }
 
-function historyLines(history: HistoryReport): string[] {
+function historyLines(history: HistoryStatus): string[] {
   if (history.blocksDone >= history.blocksTotal) return []
   const rate =
     history.blocksPerSecond === null ? '' : `   ${count(Math.round(history.blocksPerSecond))} blocks/s`
@@ -122,7 +97,7 @@ function bar(done: number, total: number): string {
 }
 
 /** Rounded down: 100 % means all of it. */
-const percent = ({ blocksDone, blocksTotal }: HistoryReport): string =>
+const percent = ({ blocksDone, blocksTotal }: HistoryStatus): string =>
   `${blocksTotal > 0 ? Math.floor((blocksDone / blocksTotal) * 1000) / 10 : 0} %`
 
 const count = (value: number): string => value.toLocaleString('en-US')

@@ -1,6 +1,7 @@
 /** The program's resources as the console reads them; page and server are of one version. */
 import { readResource } from '../model/indexerClient.ts'
 import type { Engine } from '../model/queryAnswer.ts'
+import type { StatusReport } from '../model/wire.ts'
 
 /** What the API's paths are relative to: the page's own folder, so that a proxy may put the program under a prefix. */
 export const origin = document.baseURI
@@ -29,78 +30,6 @@ export interface IndexerSchema {
   readonly relations: readonly Relation[]
   readonly functions: readonly string[]
   readonly examples: readonly Example[]
-}
-
-export interface Range {
-  readonly from: number
-  readonly to: number
-}
-
-export interface StoreStatus {
-  readonly tip: number | null
-  readonly state: string
-  readonly problem: string | null
-  readonly coverage: readonly Range[]
-}
-
-export interface HistoryStatus {
-  readonly blocksTotal: number
-  readonly blocksDone: number
-  readonly blocksPerSecond: number | null
-  readonly etaSeconds: number | null
-  readonly chunks: readonly { readonly from: number; readonly to: number; readonly tip: number | null }[]
-}
-
-export interface ChainStatus {
-  readonly chainId: number
-  readonly kind: string
-  readonly startBlock: number
-  readonly head: number | null
-  readonly finalized: number | null
-  readonly lagBlocks: number | null
-  readonly stores: { readonly postgres: StoreStatus; readonly clickhouse: StoreStatus }
-  readonly lanes: readonly {
-    readonly name: string
-    readonly state: string
-    readonly problem: string | null
-  }[]
-  readonly history: HistoryStatus | null
-  readonly parity: {
-    readonly state: string
-    readonly comparedBlocks: number
-    readonly problem: string | null
-  }
-  readonly verification: {
-    readonly checks: string
-    readonly headerRule: string
-    readonly provedBlocks: number | null
-    readonly unprovableBlocks: number | null
-    readonly unprovableTxs: number | null
-    /** Null where the audit is switched off. */
-    readonly audit: {
-      readonly state: string
-      readonly comparedBlocks: number
-      readonly problem: string | null
-    } | null
-  }
-}
-
-/** What the owner must know. */
-export interface Alarm {
-  readonly chainId: number
-  readonly code: string
-  readonly problem: string
-  readonly since: string
-}
-
-/** GET /status. */
-export interface StatusReport {
-  readonly version: string
-  readonly ready: boolean
-  readonly startedAt: string
-  readonly alarms: readonly Alarm[]
-  readonly chains: readonly ChainStatus[]
-  readonly notes: readonly string[]
 }
 
 /** @throws RequestFailure */

@@ -1,5 +1,5 @@
 /** The chain chosen at the top of the page. */
-import type { StatusReport } from './api.ts'
+import type { StatusReport } from '../model/wire.ts'
 import { element, find } from './element.ts'
 
 export class ChainChoice {

@@ -1,6 +1,7 @@
 /** Asks /status again and again while somebody can see the page. */
 import { RequestFailure } from '../model/queryAnswer.ts'
-import { readStatus, type StatusReport } from './api.ts'
+import type { StatusReport } from '../model/wire.ts'
+import { readStatus } from './api.ts'
 import { browserClock } from './browserClock.ts'
 
 /** A report and when it came; null while the program does not answer. */

@@ -1,0 +1,21 @@
+// Goal: the console and the API mean the same by an answer.
+// Method: the types are derived from the API's schemas, so that the compiler (npm run types) compares each member.
+import { expect, expectTypeOf, test } from 'vitest'
+import type { StatusReport as ServedStatus } from '#api/routes/service/status.ts'
+import type { StatusReport } from '#console/model/wire.ts'
+import { type Report, renderReport } from '#console/terminal/terminal.ts'
+
+test('what /status serves is what the browser and the terminal show', () => {
+  expectTypeOf<ServedStatus>().toExtend<StatusReport>()
+  expectTypeOf<ServedStatus>().toExtend<Report>()
+  const served: ServedStatus = {
+    version: '1',
+    ready: true,
+    startedAt: '2026-01-01T00:00:00Z',
+    degraded: false,
+    alarms: [],
+    chains: [],
+    notes: ['the API is open'],
+  }
+  expect(renderReport({ report: served, atMs: 0 }, null).join('\n')).toContain('the API is open')
+})
