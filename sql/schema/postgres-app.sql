@@ -1,5 +1,7 @@
 -- Made by `npm run schema` from what the migrations make; a test compares it. Not run by anything.
 
+CREATE SEQUENCE app.catalog_entries_entry_seq;
+
 CREATE TABLE app.api_keys (
   id text NOT NULL,
   org_id text NOT NULL,
@@ -35,6 +37,61 @@ COMMENT ON COLUMN app.api_keys.chains IS 'ids of the chains it may ask; null: al
 COMMENT ON COLUMN app.api_keys.origins IS 'web origins it may be used from; null: any, and programs';
 COMMENT ON COLUMN app.api_keys.quota IS 'units a minute and scope; null: the usual number';
 COMMENT ON COLUMN app.api_keys.address_quota IS 'units a minute for each network address, for keys that a page publishes';
+
+CREATE TABLE app.catalog_endpoints (
+  entry bigint NOT NULL,
+  ordinal integer NOT NULL,
+  terms tsvector NOT NULL,
+  document jsonb NOT NULL,
+  CONSTRAINT catalog_endpoints_entry_fkey FOREIGN KEY (entry) REFERENCES app.catalog_entries(entry) ON DELETE CASCADE,
+  CONSTRAINT catalog_endpoints_pkey PRIMARY KEY (entry, ordinal)
+);
+CREATE INDEX catalog_endpoints_terms ON app.catalog_endpoints USING gin (terms);
+COMMENT ON COLUMN app.catalog_endpoints.ordinal IS 'its place among the endpoints of the entry, from 0';
+COMMENT ON COLUMN app.catalog_endpoints.terms IS 'its words, cut and weighted by the program';
+COMMENT ON COLUMN app.catalog_endpoints.document IS 'what ranking and the answer need: words by field, price, dates';
+
+CREATE TABLE app.catalog_entries (
+  entry bigint GENERATED AS IDENTITY NOT NULL,
+  source_id text NOT NULL,
+  external_id text NOT NULL,
+  service_id text NOT NULL,
+  is_shown boolean NOT NULL,
+  document jsonb NOT NULL,
+  digest text NOT NULL,
+  cataloged_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT catalog_entries_pkey PRIMARY KEY (entry),
+  CONSTRAINT catalog_entries_service_id_fkey FOREIGN KEY (service_id) REFERENCES app.catalog_services(service_id),
+  CONSTRAINT catalog_entries_source_id_external_id_key UNIQUE (source_id, external_id)
+);
+CREATE INDEX catalog_entries_service ON app.catalog_entries USING btree (service_id, entry);
+COMMENT ON COLUMN app.catalog_entries.is_shown IS 'the oldest entry of its service: what is described and searched';
+COMMENT ON COLUMN app.catalog_entries.document IS 'the service with its endpoints, as it is described';
+COMMENT ON COLUMN app.catalog_entries.digest IS 'SHA-256 of the document, to leave rows alone that did not change';
+COMMENT ON COLUMN app.catalog_entries.cataloged_at IS 'when the source last listed it';
+
+CREATE TABLE app.catalog_services (
+  service_id text NOT NULL,
+  service_url text NOT NULL,
+  skeleton text NOT NULL,
+  looks_like text,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT catalog_services_pkey PRIMARY KEY (service_id),
+  CONSTRAINT catalog_services_service_url_key UNIQUE (service_url)
+);
+CREATE INDEX catalog_services_skeleton ON app.catalog_services USING btree (skeleton);
+COMMENT ON COLUMN app.catalog_services.service_url IS 'where its endpoints are; entries with the same one are the same service';
+COMMENT ON COLUMN app.catalog_services.skeleton IS 'what its name looks like at a glance';
+COMMENT ON COLUMN app.catalog_services.looks_like IS 'id of an older service whose name looks the same';
+
+CREATE TABLE app.catalog_terms (
+  term text NOT NULL,
+  endpoints integer NOT NULL,
+  grams text[] NOT NULL,
+  CONSTRAINT catalog_terms_pkey PRIMARY KEY (term)
+);
+CREATE INDEX catalog_terms_grams ON app.catalog_terms USING gin (grams);
+COMMENT ON COLUMN app.catalog_terms.grams IS 'three letters at a time, in any alphabet: pg_trgm sees ASCII alone where the ctype is C';
 
 CREATE TABLE app.defaults (
   singleton boolean DEFAULT true NOT NULL,
