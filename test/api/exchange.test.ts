@@ -157,6 +157,9 @@ describeWithShared('the exchange', () => {
     expect(fills.map(({ id, amountFilled }) => [id, amountFilled])).toEqual(
       own.map(({ txHash, logIndex, amount }) => [`${txHash}-${logIndex}`, `${amount}`]),
     )
+    const without = oracle.orders.find(({ id }) => oracle.fills.every(({ orderId }) => orderId !== id))
+    const none = await api.get(`/v1/exchange/orders/${without?.id}/fills?include=totalCount`)
+    expect(none.body).toMatchObject({ data: [], meta: { totalCount: 0 } })
     for (const id of [`${2n ** 128n}`, '-1', 'x'])
       expect((await api.get(`/v1/exchange/orders/${id}`)).body.error.code).toBe('order_invalid')
     expect((await api.get(`/v1/exchange/orders/${2n ** 128n - 1n}`)).status).toBe(404)
