@@ -37,6 +37,13 @@ export interface HeadSink<B extends Batch> {
    * @param next where the new segment begins: the first block that is not final now
    */
   seal?(next: number): Promise<void>
+  /**
+   * Lets an empty lane begin further down, and drops what was planned or loaded of history from there on.
+   * @param next where it begins at the lowest: above what is held it begins behind that
+   * @param head the chain's newest block; when anything above it is held, the lane stays
+   * @returns whether it begins elsewhere now
+   */
+  restart?(next: number, head: number): Promise<boolean>
   /** Where an empty lane begins, if that was decided before; absent, it begins with the first block that is not final. */
   emptyFrom?(): Promise<number>
 }

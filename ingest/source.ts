@@ -1,6 +1,9 @@
 import type { BlockRef } from '#primitives.ts'
 import type { BlockRange } from './range.ts'
 
+/** Heads this far apart, or less, are of nodes of one chain of which one is a little behind. */
+export const HEADS_APART_MAX = 128
+
 /** What the chain looked like when asked. `finalized` never exceeds `head`. */
 export interface ChainHead {
   readonly head: BlockRef
@@ -12,6 +15,8 @@ export interface ChainHead {
    * because caches in front of nodes keep what was replaced. Never below `finalized`.
    */
   readonly finalizedBy: BlockRef
+  /** The endpoints whose word head and finality are. One that named a block of no chain is told of it. */
+  readonly toldBy?: { readonly head: string; readonly finalized: string }
 }
 
 /**

@@ -2,9 +2,10 @@ import { MillraceError } from '#errors.ts'
 import type { BlockRef } from '#primitives.ts'
 import { type BlockRange, blockCount } from '../range.ts'
 import type { Batch, HeadSink } from '../sink.ts'
-import type { ChainHead } from '../source.ts'
+import { type ChainHead, HEADS_APART_MAX } from '../source.ts'
 import type { Fetched, Fetcher } from './fetchVerified.ts'
 import { fetchVerified } from './fetchVerified.ts'
+import { proveFinality } from './proveFinality.ts'
 import { assertContinuous, assertFinalHolds, findForkPoint, ReorgError } from './reorg.ts'
 
 /** The head lane of one chain: everything the step needs, and no state. */
@@ -55,19 +56,26 @@ export async function converge<B extends Batch>(
   lane.failpoint('head.tipRead')
   const target = await lane.source.head(signal)
   lane.observe?.({ type: 'target', ...target, tip })
-  // The endpoint that gave the batch being appended; it is to blame if the node itself still agrees with us.
-  let endpoint: string | undefined
+  // The endpoint whose word a conflict with our blocks is; it is to blame if the node itself still agrees with us.
+  let endpoint = target.toldBy?.head
   try {
-    if (tip && target.head.number <= tip.number) return await settle(lane, tip, target)
+    if (tip && target.head.number <= tip.number) {
+      await assertHeadHeld(lane, tip, target)
+      endpoint = target.toldBy?.finalized
+      await raiseFinalized(lane, tip, target)
+      return 'idle'
+    }
     const from = tip ? tip.number + 1 : await firstBlock(lane, target)
-    if (lane.sink.seal && target.finalized - from >= lane.sealGapBlocks) return await seal(lane, tip, target)
+    if (!tip && (await restart(lane, from, target, signal))) return 'sealed'
+    if (lane.sink.seal && target.finalized - from >= lane.sealGapBlocks)
+      return await seal(lane, tip, target, signal)
     if (from > target.head.number) return 'idle'
     // An empty lane continues the history below it, where that is held.
     let parent = tip ?? (await lane.sink.refAt(from - 1))
     for await (const fetched of readBatches(lane, { from, to: target.head.number }, signal)) {
       endpoint = fetched.endpoint
       parent = await append(lane, parent, fetched.batch)
-      endpoint = undefined
+      endpoint = target.toldBy?.finalized
       await raiseFinalized(lane, parent, target)
     }
     return 'advanced'
@@ -112,16 +120,13 @@ async function append<B extends Batch>(
  * The node has nothing newer. At its head's height it must hold our block: a head of the same height or below with
  * another hash is a reorg, a lower one that we hold is an endpoint lagging behind, and is waited for.
  */
-async function settle<B extends Batch>(
+async function assertHeadHeld<B extends Batch>(
   lane: HeadLane<B>,
   tip: BlockRef,
-  target: ChainHead,
-): Promise<Outcome> {
-  const { head } = target
+  { head }: ChainHead,
+): Promise<void> {
   const ours = head.number === tip.number ? tip : await lane.sink.refAt(head.number)
   if (ours && ours.hash !== head.hash) throw new ReorgError(ours, head)
-  await raiseFinalized(lane, tip, target)
-  return 'idle'
 }
 
 /**
@@ -154,8 +159,11 @@ async function raiseFinalized<B extends Batch>(
 async function seal<B extends Batch>(
   lane: HeadLane<B>,
   tip: BlockRef | null,
-  { finalized }: ChainHead,
+  target: ChainHead,
+  signal?: AbortSignal,
 ): Promise<Outcome> {
+  await proveFinality(lane, target, signal)
+  const { finalized } = target
   const final = await lane.sink.finalized()
   if (tip && final < tip.number) await lane.sink.revert(await lane.sink.refAt(final))
   lane.failpoint('head.seal.before')
@@ -163,6 +171,25 @@ async function seal<B extends Batch>(
   lane.failpoint('head.seal.after')
   lane.observe?.({ type: 'sealed', next: finalized + 1 })
   return 'sealed'
+}
+
+/**
+ * An empty lane above the chain's head was sent there by a node that told a false one, and would wait for ever: it begins
+ * again where finality is now. A lane that stands there for another reason holds what proves it, and stays.
+ */
+async function restart<B extends Batch>(
+  lane: HeadLane<B>,
+  from: number,
+  target: ChainHead,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const { head, finalized } = target
+  if (!lane.sink.restart || from <= head.number + HEADS_APART_MAX) return false
+  await proveFinality(lane, target, signal)
+  const next = Math.max(lane.startBlock, finalized + 1)
+  if (!(await lane.sink.restart(next, head.number))) return false
+  lane.observe?.({ type: 'sealed', next })
+  return true
 }
 
 async function revertToFork<B extends Batch>(
@@ -180,10 +207,42 @@ async function revertToFork<B extends Batch>(
     if (endpoint !== undefined) lane.source.reportRefuted(endpoint)
     throw new StaleAnswerError(conflict)
   }
+  await assertReplaced(
+    lane,
+    conflict,
+    fork?.number ?? Math.min(await lane.sink.finalized(), tip.number),
+    signal,
+  )
   await lane.sink.revert(fork)
   lane.failpoint('head.revert.after')
   lane.observe?.({ type: 'reverted', tip, fork })
   return 'reverted'
+}
+
+/** Endpoints that have to give our block before another one's word against it is dropped. */
+const WITNESSES = 2
+
+/**
+ * Blocks are taken back for another block, not for a word about one: it is fetched and proved first.
+ * @throws StaleAnswerError when what stands there is still ours
+ */
+async function assertReplaced<B extends Batch>(
+  lane: HeadLane<B>,
+  conflict: ReorgError,
+  fork: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  const range = { from: fork + 1, to: fork + 1 }
+  const ours = await lane.sink.refAt(range.from)
+  const asked = new Set<string>()
+  for (;;) {
+    const { batch, endpoint } = await fetchVerified(lane, range, signal, asked)
+    if (batch.refs[0]?.hash !== ours?.hash) return
+    // The only endpoint says both: its blocks come from a cache, and what it says of the chain is newer.
+    if (asked.has(endpoint)) return
+    asked.add(endpoint)
+    if (asked.size >= WITNESSES) throw new StaleAnswerError(conflict)
+  }
 }
 
 /** One answer contradicted our tip, but the node still holds it: an endpoint is behind, or on a branch it will leave. */

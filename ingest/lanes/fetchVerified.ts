@@ -28,15 +28,17 @@ const FAILURES_MAX = 3
  * Fetches and decodes `range` or a prefix of it. An answer that fails verification is reported against its endpoint and
  * asked for again elsewhere. A worker that is lost says nothing about the endpoint, but may have died of the answer, so
  * another one is asked first then too.
+ * @param not endpoints that are asked last
  * @throws the last error after FAILURES_MAX failures; SourceError when no endpoint answers.
  */
 export async function fetchVerified<B extends Batch>(
   fetcher: Fetcher<B>,
   range: BlockRange,
   signal?: AbortSignal,
+  not: ReadonlySet<string> = new Set(),
 ): Promise<Fetched<B>> {
   const { source, decode, failpoint, lane } = fetcher
-  const asked = new Set<string>()
+  const asked = new Set(not)
   for (let attempt = 1; ; attempt++) {
     const raw = await source.fetch(range, { ...(signal && { signal }), not: asked })
     failpoint(`${lane}.fetched`)

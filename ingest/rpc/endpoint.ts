@@ -1,5 +1,6 @@
 import type { Clock } from '#runtime.ts'
 import { metrics } from '#telemetry.ts'
+import type { Claim } from './claim.ts'
 import type { RpcClient, RpcCost } from './client.ts'
 import { afterRefusal, afterSuccess, type Concurrency, startConcurrency } from './concurrency.ts'
 import type { RpcError, RpcFailure } from './errors.ts'
@@ -53,6 +54,9 @@ export class Endpoint {
   /** Newest block it has named, and the newest it called final. */
   head: number | null = null
   finalized = -1
+  /** What it said last of the chain's end, and when. */
+  claim: Claim | null = null
+  claimedAtMs = Number.NEGATIVE_INFINITY
   /** Probed since it was last away. */
   probed = false
   inFlight = 0
@@ -132,6 +136,7 @@ export class Endpoint {
     this.#lastFailure = `${this.name}: an answer was refuted`
     if (++this.#refuted < STRIKES_MAX) return
     this.#refuted = 0
+    this.claim = null
     this.#quarantine(0)
   }
 

@@ -3,7 +3,9 @@ import type { Clock } from '#runtime.ts'
 import type { ChainHead } from '../source.ts'
 import type { Admission } from './admission.ts'
 import { afterHead, type BlockTime, pollIntervalMs } from './blockTime.ts'
-import type { RpcCall, RpcClient } from './client.ts'
+import { type Claim, grantedFinality } from './claim.ts'
+import { Claims, type Weighed } from './claims.ts'
+import type { RpcCall } from './client.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { EndpointSet } from './endpointSet.ts'
 import { EndpointsDisagreeError, RpcError, SourceError } from './errors.ts'
@@ -19,14 +21,16 @@ export interface HeadsOptions {
   readonly announced: () => boolean
 }
 
-interface HeadReading {
-  readonly head: BlockRef
-  /** What the node calls final, or null when it does not say this time. */
-  readonly finalized: BlockRef | null
-}
-
 /** Every so many readings all endpoints are asked, so that one that is ahead of the preferred one is found. */
 const ASK_ALL_EVERY = 8
+/** All are asked after this time at the latest, and after the second one when the preferred one grants more to be final. */
+const ASK_ALL_MS = 10_000
+const ASK_FINALITY_MS = 1_000
+/** An endpoint that fails for this long has no say in finality any longer; its last word counts until then. */
+const CLAIM_KEPT_MS = 30_000
+/** At the first reading an endpoint that fails is asked again, or the others would decide without it where to begin. */
+const FIRST_ROUNDS_MAX = 3
+const FIRST_PAUSE_MS = 300
 
 /** The reading that ended a wait answers the question that follows it at once. */
 const FRESH_MS = 20
@@ -41,6 +45,7 @@ const REF_PAUSE_MS = 50
 /** Head and finality of the chain over all endpoints, and waiting for the next head. */
 export class Heads {
   readonly #options: HeadsOptions
+  readonly #claims: Claims
   readonly #wakers = new Set<() => void>()
   #blockTime: BlockTime | null = null
   #readings = 0
@@ -49,18 +54,22 @@ export class Heads {
   #announcementsRead = 0
   #announcedNumber = -1
   #latest: { readonly answer: ChainHead; readonly atMs: number } | undefined
-  /** Never decreases, whatever an endpoint says later (I5). */
-  #finalized = -1
-  /** What the newest finality was concluded from: the final block of a node's tag, or the head of one without. */
-  #finalizedBy: BlockRef | null = null
+  /** Endpoints that have no say in finality, since all were asked last. */
+  #silent: ReadonlySet<string> = new Set()
+  /** When all were asked last: the moments of the first question and of the last answer. */
+  #askedAllSinceMs = Number.NEGATIVE_INFINITY
+  #askedAllAtMs = Number.NEGATIVE_INFINITY
+  /** Its finality never decreases, whatever an endpoint says later (I5), unless its own was refuted. */
+  #final: Claim | null = null
 
   constructor(options: HeadsOptions) {
     this.#options = options
+    this.#claims = new Claims(options)
   }
 
   /** Newest finalized height seen, or -1. */
   get finalized(): number {
-    return this.#finalized
+    return this.#final?.finalized ?? -1
   }
 
   /** Newest head seen, or -1. */
@@ -73,12 +82,17 @@ export class Heads {
     const { clock } = this.#options
     if (this.#latest && clock.monotonic() - this.#latest.atMs <= FRESH_MS) return this.#latest.answer
     const announcements = this.#announcements
-    const head =
-      this.#readings++ % ASK_ALL_EVERY === 0 ? await this.#askAll(signal) : await this.#askOne(signal)
+    const { head, endpoint } = await this.#newest(signal)
     this.#announcementsRead = announcements
     this.#blockTime = afterHead(this.#blockTime, head.number, clock.monotonic())
-    const finalized = Math.min(this.#finalized, head.number)
-    const answer = { head, finalized, finalizedBy: this.#finalizedBy ?? head }
+    const final = this.#final
+    const finalized = Math.min(final?.finalized ?? -1, head.number)
+    const answer = {
+      head,
+      finalized,
+      finalizedBy: final?.finalizedBy ?? head,
+      toldBy: { head: endpoint, finalized: final?.endpoint ?? endpoint },
+    }
     this.#latest = { answer, atMs: clock.monotonic() }
     return answer
   }
@@ -128,15 +142,13 @@ export class Heads {
    * @returns null when there is no such block, or no endpoint that could know.
    */
   async blockRef(number: number, signal?: AbortSignal): Promise<BlockRef | null> {
-    // A final block as its node gave it: immutable, so it answers questions about its height.
-    if (number === this.#finalized && this.#finalizedBy?.number === number) return this.#finalizedBy
     const ask = (endpoint: Endpoint) =>
       this.#options.admission.ask(endpoint, async (client) =>
         parseBlockRef(await client.call('eth_getBlockByNumber', [quantity(number), false], signal), client),
       )
     for (let round = 1; ; round++) {
       try {
-        if (number > this.#finalized) return await this.#firstAnswer(`block ${number}`, ask, signal)
+        if (number > this.finalized) return await this.#firstAnswer(`block ${number}`, ask, signal)
         return await this.#agreed(number, ask, signal)
       } catch (error) {
         if (!(error instanceof SourceError) || round >= REF_ROUNDS_MAX) throw error
@@ -190,22 +202,81 @@ export class Heads {
     return first
   }
 
-  /** The preferred endpoint, and the others only when it fails. */
-  #askOne(signal?: AbortSignal): Promise<BlockRef> {
-    return this.#firstAnswer('the head', (endpoint) => this.#readFrom(endpoint, signal), signal)
+  /** An answer of this endpoint was refuted: what was concluded from its word alone is concluded again. */
+  doubt(endpoint: string): void {
+    if (this.#final?.endpoint === endpoint) this.#final = null
   }
 
-  async #askAll(signal?: AbortSignal): Promise<BlockRef> {
-    const asked = this.#ranked().filter(({ quarantined }) => !quarantined)
-    const answers = await Promise.allSettled(asked.map((endpoint) => this.#readFrom(endpoint, signal)))
-    signal?.throwIfAborted()
-    let best: BlockRef | undefined
-    for (const answer of answers) {
-      // A wrong chain is for a person to mend, however many other endpoints are right.
-      if (answer.status === 'rejected' && !(answer.reason instanceof RpcError)) throw answer.reason
-      if (answer.status === 'fulfilled' && answer.value.number > (best?.number ?? -1)) best = answer.value
+  /** The newest head that can be believed; finality is concluded on the way. */
+  async #newest(signal?: AbortSignal): Promise<Claim> {
+    if (this.#readings++ % ASK_ALL_EVERY !== 0) {
+      const claim = await this.#askOne(signal)
+      if (!this.#needsOthers(claim)) {
+        this.#conclude()
+        return claim
+      }
     }
-    return best ?? (await this.#askOne(signal))
+    const { newest, silent } = (await this.#askAll(signal)) ?? (await this.#oneOrNone(signal))
+    this.#silent = silent
+    this.#conclude()
+    return newest
+  }
+
+  #needsOthers(claim: Claim): boolean {
+    if (!this.#claims.isNear(claim)) return true
+    if (this.#options.endpoints.all.length < 2) return false
+    const sinceMs = this.#options.clock.monotonic() - this.#askedAllAtMs
+    return sinceMs > ASK_ALL_MS || (claim.finalized > this.finalized && sinceMs > ASK_FINALITY_MS)
+  }
+
+  /** Nobody answered all, or none could be believed: whoever answers now must be one that can be. */
+  async #oneOrNone(signal?: AbortSignal): Promise<Weighed> {
+    const claim = await this.#askOne(signal)
+    const weighed = await this.#claims.weigh([claim], this.#options.endpoints.all, signal)
+    if (!weighed) throw new SourceError('the head', this.#options.endpoints.all.length, notShown(claim))
+    return weighed
+  }
+
+  /** The last claim of an endpoint that was not asked now, or did not answer, counts for a while. */
+  #conclude(): void {
+    const { endpoints, clock } = this.#options
+    // Those of the last time all were asked always count: a process may have been paused since.
+    const sinceMs = Math.min(clock.monotonic() - CLAIM_KEPT_MS, this.#askedAllSinceMs)
+    const claims = endpoints.all.flatMap(({ name, claim, claimedAtMs }) =>
+      claim && claimedAtMs >= sinceMs && !this.#silent.has(name) ? [claim] : [],
+    )
+    const claim = grantedFinality(claims)
+    if (!claim || claim.finalized < this.finalized) return
+    const isNews = claim.finalized > this.finalized
+    const isExact = (of: Claim | null) => of !== null && of.finalizedBy.number === of.finalized
+    // A head can be replaced at its height; a final block that is told for once stays the better proof.
+    if (isNews || isExact(claim) || !isExact(this.#final)) this.#final = claim
+  }
+
+  /** The preferred endpoint, and the others only when it fails. */
+  #askOne(signal?: AbortSignal): Promise<Claim> {
+    return this.#firstAnswer('the head', (endpoint) => this.#claims.ask(endpoint, signal), signal)
+  }
+
+  async #askAll(signal?: AbortSignal): Promise<Weighed | null> {
+    const { endpoints, clock } = this.#options
+    const isFirst = this.#askedAllAtMs === Number.NEGATIVE_INFINITY
+    this.#askedAllSinceMs = clock.monotonic()
+    const claims: Claim[] = []
+    let asked = this.#ranked().filter(({ quarantined }) => !quarantined)
+    for (let round = 1; asked.length > 0; round++) {
+      const answers = await Promise.allSettled(asked.map((endpoint) => this.#claims.ask(endpoint, signal)))
+      signal?.throwIfAborted()
+      // A wrong chain is for a person to mend, however many other endpoints are right.
+      for (const answer of answers)
+        if (answer.status === 'rejected' && !(answer.reason instanceof RpcError)) throw answer.reason
+      for (const answer of answers) if (answer.status === 'fulfilled') claims.push(answer.value)
+      asked = asked.filter((_, index) => answers[index]?.status === 'rejected')
+      if (!isFirst || claims.length === 0 || asked.length === 0 || round >= FIRST_ROUNDS_MAX) break
+      await clock.sleep(FIRST_PAUSE_MS, signal)
+    }
+    this.#askedAllAtMs = clock.monotonic()
+    return await this.#claims.weigh(claims, endpoints.all, signal)
   }
 
   async #firstAnswer<T>(
@@ -230,46 +301,12 @@ export class Heads {
   /** Usable ones first; among those the one that has seen most, then in the order of RPC_URL. */
   #ranked(): readonly Endpoint[] {
     const nowMs = this.#options.clock.monotonic()
+    // A head that nobody believes makes no endpoint the preferred one.
+    const seen = ({ head }: Endpoint) => Math.min(head ?? -1, this.number)
     const usable = (e: Endpoint) => (e.quarantined || e.pausedUntilMs > nowMs ? 1 : 0)
-    return this.#options.endpoints.all.toSorted(
-      (a, b) => usable(a) - usable(b) || (b.head ?? -1) - (a.head ?? -1),
-    )
-  }
-
-  async #readFrom(endpoint: Endpoint, signal?: AbortSignal): Promise<BlockRef> {
-    const { admission, finalityDepth } = this.#options
-    const reading = await admission.ask(endpoint, (client) =>
-      readHead(client, admission.hasFinalizedTag(endpoint), endpoint.batches, signal),
-    )
-    const { head, finalized } = reading
-    endpoint.head = head.number
-    // The first block of a chain is final whatever the depth; a tag that is not told for once has not moved.
-    const byDepth = admission.hasFinalizedTag(endpoint)
-      ? endpoint.finalized
-      : Math.max(0, head.number - finalityDepth)
-    endpoint.finalized = Math.min(finalized?.number ?? byDepth, head.number)
-    if (endpoint.finalized < this.#finalized) return head
-    const isNews = endpoint.finalized > this.#finalized
-    this.#finalized = endpoint.finalized
-    if (finalized && finalized.number <= head.number) this.#finalizedBy = finalized
-    // A head can be replaced at its height; a final block that is told for once stays the better proof.
-    else if (isNews || this.#finalizedBy?.number !== this.#finalized) this.#finalizedBy = head
-    return head
+    return this.#options.endpoints.all.toSorted((a, b) => usable(a) - usable(b) || seen(b) - seen(a))
   }
 }
 
-/** @throws RpcError when the node does not tell its head. */
-async function readHead(
-  client: RpcClient,
-  finalizedTag: boolean,
-  batches: boolean,
-  signal?: AbortSignal,
-): Promise<HeadReading> {
-  const tags = finalizedTag ? ['latest', 'finalized'] : ['latest']
-  const calls = tags.map((tag) => ({ method: 'eth_getBlockByNumber', params: [tag, false] }))
-  const [latest, final] = await client.callAll(calls, batches, signal)
-  if (!latest?.ok) throw latest?.error ?? client.error('malformed', 'no answer')
-  const head = parseBlockRef(latest.result, client)
-  if (!head) throw client.error('block_missing', 'null in place of the head')
-  return { head, finalized: final?.ok ? parseBlockRef(final.result, client) : null }
-}
+const notShown = ({ endpoint, head }: Claim): string =>
+  `${endpoint}: names block ${head.number} as its head, and does not hold it`

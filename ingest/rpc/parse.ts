@@ -27,4 +27,10 @@ export function parseBlockRef(value: unknown, client: RpcClient): BlockRef | nul
   }
 }
 
+/** When a header says its block was made, in seconds; null when it does not say so as a node would. */
+export function timestampOf(value: unknown): number | null {
+  const { timestamp } = Object(value)
+  return typeof timestamp === 'string' && quantityPattern.test(timestamp) ? Number(timestamp) : null
+}
+
 export const quantity = (value: number): string => `0x${value.toString(16)}`

@@ -145,6 +145,7 @@ class JsonRpcSource implements RpcSource {
 
   reportRefuted(endpoint: string): void {
     this.#set.all.find(({ name }) => name === endpoint)?.refuted()
+    this.#heads.doubt(endpoint)
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,8 @@
 /** The writing half of a chain, from the moment the lease is ours until it is lost: four lanes on one ledger, and their audit. */
 
 import { MillraceError } from '#errors.ts'
+import { visitListed } from '#ingest/failpoints.ts'
+import { proveFinality } from '#ingest/lanes/proveFinality.ts'
 import type { Lease } from '#ingest/lease.ts'
 import { type BlockRange, covers } from '#ingest/range.ts'
 import type { ClickHouseLane } from '#store/clickhouse/lane.ts'
@@ -9,7 +11,7 @@ import type { FollowerDriver } from '#store/follow/driver.ts'
 import { openFollowers } from '#store/follow/followers.ts'
 import { PostgresHeadSink } from '#store/ledger/headSink.ts'
 import { PostgresHistorySink } from '#store/ledger/historySink.ts'
-import { openChain } from '#store/ledger/ledger.ts'
+import { openChain, readChainIdentity } from '#store/ledger/ledger.ts'
 import { auditOf } from './audit.ts'
 import { clickhouseLaneOf, commitListener } from './clickhouseLane.ts'
 import { runHeadLane } from './headLane.ts'
@@ -31,11 +33,10 @@ export class ChainWriter {
 
   /** Opens the ledger under the lease: from here on this process is the writer. When it cannot, the lease is given back. */
   static async open(writing: Writing, lease: Lease): Promise<ChainWriter> {
-    const { options, source, state, cache } = writing
+    const { options, state, cache } = writing
     const { identity, postgres } = options
     try {
-      const { finalized } = await source.head()
-      await openChain(postgres, identity, Math.max(identity.startBlock, finalized + 1), lease.fence)
+      await openChain(postgres, identity, await headFrom(writing), lease.fence)
       await state.refresh()
     } catch (error) {
       await lease.release().catch(() => {})
@@ -107,6 +108,17 @@ export class ChainWriter {
         throw new ChainStoppedError(lane.problem ?? '')
     return covers(state.coverage('postgres'), range) && covers(state.coverage('clickhouse'), range)
   }
+}
+
+/** Where the head lane of a new chain begins; what is decided by finality is decided by a block that was seen. */
+async function headFrom({ options, source, decode }: Writing): Promise<number> {
+  const { identity, postgres, runtime } = options
+  const target = await source.head()
+  const isKnown = (await readChainIdentity(postgres, identity.chainId)) !== null
+  const failpoint = visitListed(runtime.failpoint)
+  if (!isKnown && target.finalized >= identity.startBlock)
+    await proveFinality({ source, decode, failpoint, lane: 'head' }, target)
+  return Math.max(identity.startBlock, target.finalized + 1)
 }
 
 /** A lane of the chain came to rest before its work was done; the message says why. */

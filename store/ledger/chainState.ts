@@ -20,6 +20,8 @@ export interface Visible {
 
 /** How old the picture may get when nothing rings. */
 const REFRESH_MS = 1_000
+/** Heads in a row below the highest one, after which that one is not believed. */
+const LOWER_HEADS_MAX = 32
 
 export class ChainState {
   readonly chainId: number
@@ -33,6 +35,7 @@ export class ChainState {
   #finalized = -1
   #tip = -1
   #head = -1
+  #lowerHeads = 0
   #seq = 0
   #problem: string | null = null
 
@@ -73,8 +76,12 @@ export class ChainState {
     return store === 'postgres' ? this.#postgresCoverage : this.#clickhouseCoverage
   }
 
+  /** A lower head is that of a node which is behind; one that stays lower is the truth, and the higher one was none. */
   sawHead(head: number): void {
-    this.#head = Math.max(this.#head, head)
+    this.#lowerHeads = head < this.#head ? this.#lowerHeads + 1 : 0
+    if (this.#lowerHeads > 0 && this.#lowerHeads < LOWER_HEADS_MAX) return
+    this.#head = head
+    this.#lowerHeads = 0
   }
 
   /** What lists read: the newest contiguous segment. Undefined while nothing is held. */

@@ -27,7 +27,7 @@ import {
   reduceCoverage,
 } from './lane.ts'
 import { createHeadPartitions, headPartitionEnd, listPartitions } from './partitions.ts'
-import { sealSegment } from './segments.ts'
+import { restartPlace, restartSegment, sealSegment } from './segments.ts'
 
 /** Told after a commit; readers and the ClickHouse lane wake on it. */
 export interface CommitListener {
@@ -48,6 +48,9 @@ export interface PostgresSinkOptions {
   /** Commits the log keeps; COMMITS_KEPT unless said otherwise. */
   readonly commitsKept?: number
 }
+
+/** Rows of a chunk have no index on their block until it is complete: all of them are looked at. */
+const RESTART_TIMEOUT = '1h'
 
 /** The head lane of one chain in Postgres. */
 export class PostgresHeadSink implements HeadSink<EncodedBatch> {
@@ -134,6 +137,20 @@ export class PostgresHeadSink implements HeadSink<EncodedBatch> {
     const { postgres, schema, fence } = this.#options
     await postgres.transaction((client) => sealSegment(client, schema, fence, next))
     this.#partitionedTo = -1
+  }
+
+  async restart(next: number, head: number): Promise<boolean> {
+    const { postgres, schema, fence, listener } = this.#options
+    const place = await restartPlace(postgres.pool, schema, next, head)
+    if (place === null) return false
+    await listener.withdraw({ from: place, to: Number.MAX_SAFE_INTEGER }, () =>
+      postgres.transaction(async (client) => {
+        await client.query(`SET LOCAL statement_timeout = '${RESTART_TIMEOUT}'`)
+        await restartSegment(client, schema, fence, place)
+      }),
+    )
+    this.#partitionedTo = -1
+    return true
   }
 
   async emptyFrom(): Promise<number> {

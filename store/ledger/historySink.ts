@@ -16,6 +16,7 @@ import {
   hashOf,
   type Queryable,
   readCoverage,
+  readLane,
   readRef,
   readRefOf,
 } from './lane.ts'
@@ -47,9 +48,12 @@ export class PostgresHistorySink implements HistorySink<EncodedBatch> {
     return postgres.transaction(async (client) => {
       await assertFence(client, schema, fence)
       const begun = await this.#readChunks(client)
+      // The lane may have begun again further down since the target was read.
+      const lane = await readLane(client, schema)
+      const wanted = { from: target.from, to: Math.min(target.to, (lane?.fromBlock ?? 0) - 1) }
       const covered = await readCoverage(client, schema, 'postgres')
       const missing = difference(
-        [target],
+        blockCount(wanted) > 0 ? [wanted] : [],
         [...covered, ...begun.map((chunk) => chunk.range)].sort((a, b) => a.from - b.from),
       )
       for (const range of missing.flatMap((gap) => splitAligned(gap, chunkBlocks(target))))
@@ -72,7 +76,7 @@ export class PostgresHistorySink implements HistorySink<EncodedBatch> {
       if (first.number === chunk.range.from) await createDetached(client, schema, chunk.range)
       const moved = await client.query(
         `UPDATE ${this.#schema}.chunks SET tip = $1, tip_hash = $2, first_parent_hash = coalesce(first_parent_hash, $3)
-         WHERE from_block = $4 AND tip = $5 AND (tip_hash IS NULL OR tip_hash = $3)`,
+         WHERE from_block = $4 AND tip = $5 AND to_block >= $1 AND (tip_hash IS NULL OR tip_hash = $3)`,
         [last.number, toBytes(last.hash), toBytes(first.parentHash), chunk.range.from, first.number - 1],
       )
       if (moved.rowCount !== 1) throw new ChunkMismatchError(schema, chunk.range, first.number)

@@ -2,7 +2,7 @@
  * The bug bank: mistakes that were made in real indexers, each planted by a flag where it would be made. A simulation that
  * does not find them proves nothing by finding none.
  */
-import { type Swarm, staleHistory } from './swarm.ts'
+import { oneLiar, type Swarm, staleHistory } from './swarm.ts'
 
 export const bugNames = [
   'links are the only check',
@@ -37,6 +37,8 @@ export const bugNames = [
   'fetches are not bounded',
   'the cache is not bounded',
   'senders are taken as told',
+  'one endpoint alone makes blocks final',
+  'a lane above the chain stays there',
 ] as const
 
 export type BugName = (typeof bugNames)[number]
@@ -44,6 +46,8 @@ export type BugName = (typeof bugNames)[number]
 /** What brings a bug out that the seeds' own mixtures hardly ever meet. */
 export const bugSwarms: Partial<Record<BugName, Partial<Swarm>>> = {
   'history is taken back from Postgres alone': staleHistory,
+  'one endpoint alone makes blocks final': { ...oneLiar, reorgRate: 0.5 },
+  'a lane above the chain stays there': { misled: true },
   'senders are taken as told': { lieRate: 0.2, lies: ['L20 another transaction hash or sender'] },
 }
 

@@ -131,7 +131,9 @@ export class Court {
   #wrongInFinality(): string | null {
     const { lane, blocks, clickhouseCoverage } = this.#ledger
     if (!lane) return null
-    if (lane.finalized < this.#finalized) return `I5: finality went back to ${lane.finalized}`
+    // A lane that was misled above the chain comes back from there, having held nothing.
+    const wasOnChain = this.#finalized <= this.#world.head.ref.number
+    if (lane.finalized < this.#finalized && wasOnChain) return `I5: finality went back to ${lane.finalized}`
     this.#finalized = lane.finalized
     for (const [number, { ref }] of blocks) {
       if (number > lane.finalized) continue

@@ -8,10 +8,11 @@ import { ByteBudget } from '#ingest/byteBudget.ts'
 import type { AheadOptions } from '#ingest/lanes/fetchAhead.ts'
 import { follow } from '#ingest/lanes/follow.ts'
 import { fillHistory } from '#ingest/lanes/history.ts'
+import { proveFinality } from '#ingest/lanes/proveFinality.ts'
 import { FencedOutError, type Lease, waitForLease } from '#ingest/lease.ts'
 import type { BlockRange } from '#ingest/range.ts'
 import { createSource, type RpcSource } from '#ingest/rpc/rpcSource.ts'
-import type { RawRange } from '#ingest/source.ts'
+import type { RawRange, Source } from '#ingest/source.ts'
 import { everySender } from '#ingest/verify/senderSample.ts'
 import type { Runtime } from '#runtime.ts'
 import { BatchCache } from '#store/clickhouse/batchCache.ts'
@@ -69,6 +70,8 @@ export class SimIndexer {
   readonly #runtime: Runtime
   readonly #stop = new AbortController()
   readonly #source: RpcSource
+  /** The first endpoint alone; asked by a planted bug only. */
+  readonly #liar: RpcSource
 
   constructor(options: IndexerOptions) {
     const { kernel, process, nodes, limits } = options
@@ -78,16 +81,19 @@ export class SimIndexer {
     this.budget = new ByteBudget(bugs.planted('fetches are not bounded') ? 1e12 : limits.inFlightBytesMax)
     this.cache = new BatchCache(bugs.planted('the cache is not bounded') ? 1e12 : limits.cacheBytesMax)
     this.#runtime = { clock: this.clock, random: kernel.random, failpoint: () => {} }
-    this.#source = createSource({
-      chainId: 1,
-      urls: nodes.map(({ origin }) => origin),
-      finalityDepth: limits.finalityDepth,
-      runtime: this.#runtime,
-      log: silentLogger,
-      batchBlocksMax: limits.batchBlocksMax,
-      openTransport: simNetwork(kernel, process, nodes),
-      announcements: false,
-    })
+    const open = (from: readonly SimNode[]) =>
+      createSource({
+        chainId: 1,
+        urls: from.map(({ origin }) => origin),
+        finalityDepth: limits.finalityDepth,
+        runtime: this.#runtime,
+        log: silentLogger,
+        batchBlocksMax: limits.batchBlocksMax,
+        openTransport: simNetwork(kernel, process, nodes),
+        announcements: false,
+      })
+    this.#source = open(nodes)
+    this.#liar = open(nodes.slice(0, 1))
   }
 
   start(): void {
@@ -106,7 +112,9 @@ export class SimIndexer {
       let lease: Lease | undefined
       try {
         lease = await waitForLease(this.#leaseOptions(), this.#stop.signal)
-        const { head, finalized } = await this.#source.head()
+        const target = await this.#source.head()
+        const { head, finalized } = target
+        if (!this.#options.ledger.state.lane) await proveFinality(this.#fetcher(this.#source), target)
         const final = this.#options.bugs.planted('history reaches above finality') ? head.number : finalized
         await openLedger(this.#options.ledger, Math.max(0, final + 1), lease.fence)
         this.cache.drop({ from: 0, to: Number.MAX_SAFE_INTEGER })
@@ -150,8 +158,8 @@ export class SimIndexer {
       withdraw: (range: BlockRange, revert: () => Promise<void>) =>
         bugs.planted('history is taken back from Postgres alone') ? revert() : lane.withdraw(range, revert),
     }
-    const source = plantInSource(alignedSource(this.#source, limits.partitionBlocks), bugs)
-    const fetcher = { source, decode: (raw: RawRange) => this.#decode(raw), failpoint: () => {} }
+    const source = plantInSource(alignedSource(this.#source, limits.partitionBlocks), this.#liar, bugs)
+    const fetcher = this.#fetcher(source)
     const head = {
       ...fetcher,
       lane: 'head' as const,
@@ -173,6 +181,15 @@ export class SimIndexer {
       this.#keepHistory(history, options, signal),
       lane.run(signal),
     ])
+  }
+
+  #fetcher(source: Source) {
+    return {
+      source,
+      decode: (raw: RawRange) => this.#decode(raw),
+      failpoint: () => {},
+      lane: 'head' as const,
+    }
   }
 
   async #keepHistory(

@@ -1,5 +1,5 @@
 /** The catalogue of lies: what real endpoints were seen to answer, one entry each. */
-import { keccak256, numberToHex } from 'viem'
+import { keccak256, numberToHex, stringToHex } from 'viem'
 import type { JsonObject } from '../support/builtBlock.ts'
 import type { Kernel } from './kernel.ts'
 import type { World, WorldBlock } from './world.ts'
@@ -29,9 +29,24 @@ export const lies = [
   'L20 another transaction hash or sender',
 ] as const
 
-export type Lie = (typeof lies)[number]
+/** Told by one endpoint alone: two that tell the same of them are believed, and no program could know better. */
+export const loneLies = ['L21 a head ahead of the chain', 'L22 finality ahead of the chain'] as const
+
+export type LoneLie = (typeof loneLies)[number]
+export type Lie = (typeof lies)[number] | LoneLie
+
+/** How far ahead of the chain a head is said to be: a little, and as that of another chain would be. */
+const AHEAD = [1, 5, 200, 100_000, 2 ** 40] as const
 
 export const tellLie = {
+  /** A head that is not there, under a hash of its own; the same one for the same height. */
+  head(number: number): JsonObject {
+    const [hash, parentHash] = [`${number}`, `${number - 1}`].map((of) => keccak256(stringToHex(of)))
+    return { number: numberToHex(number), hash, parentHash, timestamp: numberToHex(1_800_000_000) }
+  },
+
+  ahead: (height: number, kernel: Kernel): number => height + kernel.pick(AHEAD),
+
   /** A block as it is told. */
   block(lie: Lie | undefined, block: JsonObject, kernel: Kernel): JsonObject | null {
     switch (lie) {

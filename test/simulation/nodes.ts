@@ -1,5 +1,5 @@
 /**
- * Nodes as an indexer meets them: behind the chain, slow, failing, and lying in the twenty ways catalogued from real
+ * Nodes as an indexer meets them: behind the chain, slow, failing, and lying in the ways catalogued from real
  * endpoints. Each is a view of the world behind the transport the RPC client opens.
  */
 import type { Dispatcher } from 'undici'
@@ -15,6 +15,9 @@ export interface NodeFaults {
   /** Answers that are wrong. */
   lieRate: number
   lies: readonly Lie[]
+  /** Lies of this one endpoint, which may go on when the other faults end. */
+  loneLieRate: number
+  loneLies: readonly Lie[]
   latencyMs: readonly [number, number]
   /** Rarely an answer takes this long. */
   tailMs: number
@@ -35,6 +38,7 @@ export class SimNode {
   chain: readonly WorldBlock[]
   finalized: number
   #told = 0
+  #toldHead = -1
   #heard = 0
   readonly #kernel: Kernel
   readonly #world: World
@@ -69,14 +73,20 @@ export class SimNode {
 
   /** Answers a request body with a status and the text of a body; null when it never answers. */
   answer(body: string): { readonly status: number; readonly text: string } | null {
-    const { errorRate, lieRate } = this.faults
+    const { errorRate } = this.faults
     if (this.#kernel.chance(errorRate)) return this.#fail()
-    const lie = this.#kernel.chance(lieRate) ? this.#kernel.pick(this.faults.lies) : undefined
+    const lie = this.#lie()
     const calls: Call | Call[] = JSON.parse(body)
     const items = (Array.isArray(calls) ? calls : [calls]).map((call) => this.#item(call, lie))
     if (lie) this.#kernel.note(`${this.origin} lies: ${lie}`)
     const text = JSON.stringify(Array.isArray(calls) ? items : items[0])
     return tellLie.response(lie, text, Array.isArray(calls) ? items : null, this.#kernel)
+  }
+
+  #lie(): Lie | undefined {
+    const { lieRate, lies, loneLieRate, loneLies } = this.faults
+    if (loneLies.length > 0 && this.#kernel.chance(loneLieRate)) return this.#kernel.pick(loneLies)
+    return this.#kernel.chance(lieRate) ? this.#kernel.pick(lies) : undefined
   }
 
   #fail(): { status: number; text: string } | null {
@@ -99,6 +109,8 @@ export class SimNode {
       case 'eth_chainId':
         return lie === 'L15 another chain id' ? '0x2' : '0x1'
       case 'eth_getBlockByNumber': {
+        const ahead = this.#ahead(at, lie)
+        if (ahead !== null) return tellLie.head(ahead)
         const block = this.#blockAt(at, lie)
         if (!block) return null
         const lied = tellLie.block(lie, block.block, this.#kernel)
@@ -114,6 +126,18 @@ export class SimNode {
     }
   }
 
+  /** The height of a head that is not there; the liar also gives it when asked for its number. */
+  #ahead(at: unknown, lie: Lie | undefined): number | null {
+    const { loneLies } = this.faults
+    const top = this.chain.length - 1
+    if (lie === 'L21 a head ahead of the chain' && (at === 'latest' || at === 'finalized')) {
+      if (at === 'latest' || this.#toldHead <= top) this.#toldHead = tellLie.ahead(top, this.#kernel)
+      return this.#toldHead
+    }
+    const isTold = loneLies.includes('L21 a head ahead of the chain') && Number(at) === this.#toldHead
+    return isTold && this.#toldHead > top ? this.#toldHead : null
+  }
+
   #blockAt(at: unknown, lie: Lie | undefined): WorldBlock | undefined {
     const top = this.chain.length - 1
     if (at === 'latest') {
@@ -121,6 +145,7 @@ export class SimNode {
       return this.chain[Math.max(0, top - back)]
     }
     if (at === 'finalized') {
+      if (lie === 'L22 finality ahead of the chain') return this.chain[top]
       if (lie === 'L9 finality goes back')
         return this.chain[Math.max(0, this.finalized - this.#kernel.between(1, 9))]
       return this.chain[Math.min(top, this.finalized)]

@@ -10,7 +10,8 @@ import { analyticsTableNames, type TableName } from '#transform/tables.ts'
 import type { Bugs } from './bugs.ts'
 import type { SimBatch } from './ledgerState.ts'
 
-export function plantInSource(source: Source, bugs: Bugs): Source {
+/** @param liar a source of its own over the first endpoint */
+export function plantInSource(source: Source, liar: Source, bugs: Bugs): Source {
   const ranges = new Map<number, RawRange>()
   const refs = new Map<number, BlockRef>()
   const heads = new Map<number, BlockRef>()
@@ -23,6 +24,11 @@ export function plantInSource(source: Source, bugs: Bugs): Source {
     async head(signal): Promise<ChainHead> {
       const told = await source.head(signal)
       const { head } = told
+      if (bugs.planted('one endpoint alone makes blocks final')) {
+        const { finalized, finalizedBy } = await liar.head(signal)
+        if (finalized > told.finalized)
+          return { head, finalized: Math.min(finalized, head.number), finalizedBy }
+      }
       if (bugs.planted('the head is taken for final'))
         return { head, finalized: head.number, finalizedBy: head }
       if (!bugs.planted('a replaced head is not noticed')) return told

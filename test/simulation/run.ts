@@ -1,12 +1,12 @@
 /**
  * Simulations from the command line: `node test/simulation/run.ts --seeds 2000 --from 1`, `--seed 17 --trace` to read one,
- * `--bugs 500` for the bug bank; `--stale` for caches and long absences.
+ * `--bugs 500` for the bug bank; `--stale` for caches and long absences, `--liar` for one endpoint of two that never stops lying.
  */
 import { parseArgs } from 'node:util'
 import { makeBodies } from './bodies.ts'
 import { bugNames, bugSwarms } from './bugs.ts'
 import { simulate } from './simulate.ts'
-import { staleHistory } from './swarm.ts'
+import { oneLiar, staleHistory } from './swarm.ts'
 
 const { values } = parseArgs({
   options: {
@@ -17,10 +17,11 @@ const { values } = parseArgs({
     bugs: { type: 'string' },
     bug: { type: 'string' },
     stale: { type: 'boolean', default: false },
+    liar: { type: 'boolean', default: false },
   },
 })
 const bodies = await makeBodies(25)
-const swarm = values.stale ? staleHistory : undefined
+const swarm = values.stale ? staleHistory : values.liar ? oneLiar : undefined
 if (values.seed !== undefined) await runOne(Number(values.seed))
 else if (values.bugs !== undefined) await runBugs(Number(values.bugs))
 else await runMany(Number(values.from), Number(values.seeds))

@@ -52,7 +52,41 @@ export function headSink(ledger: SimLedger, fence: bigint, listener: SimListener
         lane.tip = lane.fromBlock - 1
         lane.tipHash = null
       }),
+    restart: async (next, head) => {
+      if (ledger.bugs.planted('a lane above the chain stays there')) return false
+      const place = await ledger.read('restart place', () => restartPlace(ledger, next, head))
+      if (place === null) return false
+      await listener.withdraw({ from: place, to: Number.MAX_SAFE_INTEGER }, () =>
+        ledger.transaction(`restart at ${place}`, () => restart(ledger, fence, place)),
+      )
+      return true
+    },
   }
+}
+
+function restartPlace({ state }: SimLedger, next: number, head: number): number | null {
+  const { lane, postgresCoverage, chunks } = state
+  if (!lane || lane.tipHash !== null) return null
+  const covered = postgresCoverage.at(-1)?.to ?? -1
+  const loaded = [...chunks.values()].filter(({ blocks }) => blocks.length > 0)
+  const place = Math.max(next, covered + 1)
+  const heldTo = Math.max(covered, ...loaded.map(({ tip }) => tip))
+  return heldTo > head || place >= lane.fromBlock ? null : place
+}
+
+function restart(ledger: SimLedger, fence: bigint, place: number): void {
+  ledger.assertFence(fence)
+  const { chunks } = ledger.state
+  for (const [from, chunk] of [...chunks]) {
+    if (from >= place) chunks.delete(from)
+    if (from >= place || chunk.range.to < place) continue
+    chunk.blocks = chunk.blocks.filter(({ ref }) => ref.number < place)
+    chunks.set(from, { ...chunk, range: { from, to: place - 1 }, tip: Math.min(chunk.tip, place - 1) })
+  }
+  const lane = ledger.lane()
+  lane.fromBlock = place
+  lane.tip = place - 1
+  lane.finalized = Math.min(lane.finalized, place - 1)
 }
 
 function append(ledger: SimLedger, fence: bigint, batch: SimBatch): void {

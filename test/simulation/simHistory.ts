@@ -7,6 +7,8 @@ import { type SimBatch, storedBlocks } from './ledgerState.ts'
 import { labelOf, type SimListener } from './simHead.ts'
 import { failure, lost, SCHEMA, type SimLedger } from './simLedger.ts'
 
+const CHUNKS_MAX = 64
+
 export function historySink(ledger: SimLedger, fence: bigint, listener: SimListener): HistorySink<SimBatch> {
   return {
     openChunks: (target) => ledger.transaction('open chunks', () => openChunks(ledger, fence, target)),
@@ -37,8 +39,9 @@ function openChunks(ledger: SimLedger, fence: bigint, target: BlockRange): reado
   const { chunks, postgresCoverage } = ledger.state
   const begun = [...chunks.values()].map(({ range }) => range)
   const held = [...postgresCoverage, ...begun].sort((a, b) => a.from - b.from)
-  for (const gap of difference([target], held))
-    for (const range of splitAligned(gap, ledger.chunkBlocks))
+  const wanted = { from: target.from, to: Math.min(target.to, ledger.lane().fromBlock - 1) }
+  for (const gap of difference(blockCount(wanted) > 0 ? [wanted] : [], held))
+    for (const range of splitAligned(gap, chunkWidth(ledger, target)))
       chunks.set(range.from, { range, tip: range.from - 1, blocks: [] })
   return [...chunks.values()]
     .filter(({ range }) => range.from <= target.to && range.to >= target.from)
@@ -50,6 +53,10 @@ function openChunks(ledger: SimLedger, fence: bigint, target: BlockRange): reado
     )
 }
 
+/** As in production a long target gets few chunks, whatever its length. */
+const chunkWidth = ({ chunkBlocks }: SimLedger, target: BlockRange): number =>
+  Math.max(chunkBlocks, 2 ** Math.ceil(Math.log2(blockCount(target) / CHUNKS_MAX)))
+
 function appendToChunk(ledger: SimLedger, fence: bigint, { range }: Chunk, batch: SimBatch): void {
   ledger.assertFence(fence)
   const chunk = ledger.state.chunks.get(range.from)
@@ -57,7 +64,11 @@ function appendToChunk(ledger: SimLedger, fence: bigint, { range }: Chunk, batch
   if (!first || !last) throw new Error('a batch has a block')
   const tipHash = chunk?.blocks.at(-1)?.ref.hash ?? null
   const continues = chunk?.tip === first.number - 1 && (tipHash === null || tipHash === first.parentHash)
-  if (!chunk || (!continues && !ledger.bugs.planted('a chunk resumes a block early')))
+  if (
+    !chunk ||
+    chunk.range.to < last.number ||
+    (!continues && !ledger.bugs.planted('a chunk resumes a block early'))
+  )
     throw new ChunkMismatchError(SCHEMA, range, first.number)
   chunk.blocks = [...chunk.blocks, ...storedBlocks(batch)]
   if (ledger.bugs.planted("a chunk's tip is stored apart from its rows") && ledger.kernel.chance(0.2))

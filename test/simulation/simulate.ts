@@ -8,7 +8,7 @@ import { type BugName, Bugs } from './bugs.ts'
 import { Court } from './court.ts'
 import { SimIndexer } from './indexer.ts'
 import { Kernel, type SimProcess } from './kernel.ts'
-import { emptyLedger } from './ledgerState.ts'
+import { emptyLedger, type LedgerState } from './ledgerState.ts'
 import { type NodeFaults, SimNode } from './nodes.ts'
 import { emptyEngine, SimClickHouse } from './simClickHouse.ts'
 import { SimLedger, type StoreFaults } from './simLedger.ts'
@@ -45,6 +45,8 @@ const RESTART_MS = 1_000
 /** A wall clock is set wrong by an hour at most, and then drifts by up to a tenth, as much and the same way as it was set. */
 const STEP_MS_MAX = 3_600_000
 const DRIFT_SHARE_MAX = 0.1
+/** First block of a lane that a false head has sent away. */
+const MISLED = 2 ** 40
 
 export async function simulate(seed: number, options: SimulationOptions): Promise<Outcome> {
   const simulation = new Simulation(seed, options)
@@ -84,13 +86,19 @@ class Simulation {
       errorRate: swarm.rpcErrorRate,
       lieRate: swarm.lieRate,
       lies: swarm.lies,
+      loneLieRate: swarm.loneLieRate,
+      loneLies: [],
       latencyMs: swarm.latencyMs,
       tailMs: swarm.tailMs,
       lagMs: swarm.lagMs,
     }
     this.#nodes = Array.from(
       { length: swarm.nodes },
-      (_, n) => new SimNode(`http://node${n}.test:8545`, this.#kernel, this.#world, { ...nodeFaults }),
+      (_, n) =>
+        new SimNode(`http://node${n}.test:8545`, this.#kernel, this.#world, {
+          ...nodeFaults,
+          ...(n === 0 && { loneLies: believable(swarm) }),
+        }),
     )
     const store = { latencyMs: [0.3, 4] as const, tailMs: swarm.tailMs, full: false }
     this.#postgresFaults = { ...store, errorRate: swarm.postgresErrorRate, lostRate: swarm.postgresLostRate }
@@ -99,6 +107,7 @@ class Simulation {
       errorRate: swarm.clickhouseErrorRate,
       lostRate: swarm.clickhouseLostRate,
     }
+    if (swarm.misled) mislead(this.#ledger)
     this.#court = new Court({ world: this.#world, ledger: this.#ledger, engine: this.#engine, limits: swarm })
   }
 
@@ -267,11 +276,28 @@ class Simulation {
     this.#world.outgrow()
     for (const node of this.#nodes) {
       Object.assign(node.faults, { errorRate: 0, lieRate: 0, tailMs: 0, lagMs: 0 })
+      if (!this.#swarm.liarStays || this.#nodes.length === 1) node.faults.loneLies = []
       node.hear()
     }
     for (const store of [this.#postgresFaults, this.#clickhouseFaults])
       Object.assign(store, { errorRate: 0, lostRate: 0, tailMs: 0, full: false })
     for (const { process } of this.#writers)
       process.stoppedUntilMs = Math.min(process.stoppedUntilMs, this.#kernel.nowMs + 1_000)
+  }
+}
+
+/** Of the only endpoint finality is believed. */
+const believable = ({ nodes, loneLies }: Swarm) =>
+  nodes > 1 ? loneLies : loneLies.filter((lie) => lie === 'L21 a head ahead of the chain')
+
+/** What a program did that believed the head of another chain at its first start. */
+function mislead(ledger: LedgerState): void {
+  ledger.lane = {
+    fromBlock: MISLED,
+    tip: MISLED - 1,
+    tipHash: null,
+    finalized: MISLED - 1,
+    fence: 0n,
+    withdrawals: 0,
   }
 }

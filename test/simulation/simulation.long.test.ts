@@ -3,6 +3,7 @@ import { seedOf } from '../support/seed.ts'
 import { makeBodies } from './bodies.ts'
 import { bugNames, bugSwarms } from './bugs.ts'
 import { simulate } from './simulate.ts'
+import { oneLiar } from './swarm.ts'
 
 const SEEDS = 2_000
 const BUG_SEEDS_MAX = 500
@@ -14,6 +15,14 @@ test('2,000 seeds hold and converge (ING-01, ING-02)', async () => {
   for (let seed = from; seed < from + SEEDS; seed++) {
     const { violations } = await simulate(seed, { bodies })
     expect(violations, `SEED=${seed}: node test/simulation/run.ts --seed ${seed} --trace`).toEqual([])
+  }
+}, 7_200_000)
+
+test('2,000 seeds with one liar of two endpoints hold and converge (L21 on)', async () => {
+  const from = seedOf(1_001)
+  for (let seed = from; seed < from + SEEDS; seed++) {
+    const { violations } = await simulate(seed, { bodies, swarm: oneLiar })
+    expect(violations, `SEED=${seed}: node test/simulation/run.ts --seed ${seed} --liar --trace`).toEqual([])
   }
 }, 7_200_000)
 

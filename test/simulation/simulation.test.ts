@@ -4,12 +4,13 @@ import { seedOf } from '../support/seed.ts'
 import { makeBodies } from './bodies.ts'
 import { type BugName, bugNames, bugSwarms } from './bugs.ts'
 import { simulate } from './simulate.ts'
-import { staleHistory } from './swarm.ts'
+import { oneLiar, staleHistory } from './swarm.ts'
 
 /** More of both, and every bug, run with `npm run test:long`. */
 const SEEDS = isFull ? 60 : 20
 const REPLAYED = isFull ? 4 : 1
 const STALE_SEEDS = isFull ? 30 : 10
+const LIAR_SEEDS = isFull ? 15 : 5
 const BUG_SEEDS_MAX = 60
 /** Bugs that show within a few seeds each. */
 const shortBugs: readonly BugName[] = [
@@ -22,6 +23,8 @@ const shortBugs: readonly BugName[] = [
   'the cache is not bounded',
   'history is taken back from Postgres alone',
   'senders are taken as told',
+  'one endpoint alone makes blocks final',
+  'a lane above the chain stays there',
 ]
 
 const bodies = await makeBodies(25)
@@ -63,6 +66,12 @@ test('history that a cache answered with replaced blocks is mended in both store
     withdrawals += outcome.withdrawals
   }
   expect(withdrawals).toBeGreaterThan(0)
+}, 600_000)
+
+test('an endpoint that never stops lying beside an honest one changes nothing (L21, L22)', async () => {
+  const from = seedOf(1)
+  for (let seed = from; seed < from + LIAR_SEEDS; seed++)
+    expect((await simulate(seed, { bodies, swarm: oneLiar })).violations, `SEED=${seed}`).toEqual([])
 }, 600_000)
 
 test('a seed replays identically', async () => {

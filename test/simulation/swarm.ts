@@ -1,6 +1,6 @@
 /** What a seed turns on: each run has its own mixture of faults, so that rare combinations come up among many seeds. */
 import type { Kernel } from './kernel.ts'
-import { type Lie, lies } from './lies.ts'
+import { type Lie, lies, loneLies } from './lies.ts'
 
 export interface Swarm {
   readonly nodes: number
@@ -13,6 +13,13 @@ export interface Swarm {
   readonly rpcErrorRate: number
   readonly lieRate: number
   readonly lies: readonly Lie[]
+  /** Lies of the first endpoint alone. */
+  readonly loneLieRate: number
+  readonly loneLies: readonly Lie[]
+  /** It goes on lying when the other faults have ended. */
+  readonly liarStays: boolean
+  /** The lane stands where a false head had sent it. */
+  readonly misled: boolean
   readonly lagMs: number
   readonly latencyMs: readonly [number, number]
   readonly tailMs: number
@@ -71,7 +78,26 @@ export function drawSwarm(kernel: Kernel): Swarm {
     inFlightBytesMax: often(60_000, 400_000),
     cacheBytesMax: often(20_000, 1_000_000),
     decodeMs: often(1, 30),
+    ...drawLiar(kernel),
   }
+}
+
+function drawLiar(kernel: Kernel) {
+  return {
+    loneLieRate: kernel.pick([0, 0, 0.05, 0.3]),
+    loneLies,
+    liarStays: kernel.chance(0.5),
+    misled: kernel.chance(0.1),
+  }
+}
+
+/** Two endpoints, of which the first lies in all ways that one alone can, for as long as the run goes on. */
+export const oneLiar: Partial<Swarm> = {
+  nodes: 2,
+  loneLieRate: 0.3,
+  loneLies,
+  liarStays: true,
+  rpcErrorRate: 0.02,
 }
 
 /**

@@ -136,6 +136,36 @@ describeWithShared('segments and partitions', () => {
     await expectInClickHouse(third, [batchOf(0, 122)])
   })
 
+  test('a lane that a false head had sent away begins again where finality is, and history ends there (L21)', async () => {
+    const store = await open(2 ** 40 + 1)
+    const misled = await historyTarget(store.postgres, store.chainId, 0)
+    const [chunk] = await store.history.openChunks(misled)
+    if (!chunk) throw new Error('no chunk was opened')
+    await store.history.appendToChunk(chunk, batchOf(0, 59))
+    // All of history passed for final.
+    await writeAll(store)
+    expect(await readCoverage(store.postgres.pool, store.schema, 'clickhouse')).toEqual([{ from: 0, to: 59 }])
+    // A node that lacks what is held is behind, and says nothing of where the chain ends.
+    expect(await store.head.restart(40, 49)).toBe(false)
+    expect(await store.head.restart(50, 62)).toBe(true)
+    expect(await readLane(store.postgres.pool, store.schema)).toMatchObject({ fromBlock: 50, finalized: 49 })
+    const target = await historyTarget(store.postgres, store.chainId, 0)
+    expect(await store.history.openChunks(misled)).toEqual(await store.history.openChunks(target))
+    const [ended] = await store.history.openChunks(target)
+    expect(ended).toMatchObject({ range: { from: 0, to: 49 }, tip: 49, tipHash: chain.refAt(49).hash })
+    await expect(store.history.appendToChunk(chunk, batchOf(60, 61))).rejects.toMatchObject({
+      code: 'chunk_mismatch',
+    })
+    if (ended) await store.history.attachChunk(ended)
+    await store.head.append(batchOf(50, 69))
+    await store.head.finalize(60)
+    await writeAll(store)
+    await expectInPostgres(store, [batchOf(0, 69)])
+    await expectInClickHouse(store, [batchOf(0, 60)])
+    // One that stands on what it holds stays.
+    expect(await store.head.restart(30, 69)).toBe(false)
+  })
+
   test('a chunk half loaded goes on from its tip after a restart, and is not begun again', async () => {
     const first = await open(60)
     const [chunk] = await first.history.openChunks({ from: 0, to: 59 })

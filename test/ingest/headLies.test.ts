@@ -1,0 +1,207 @@
+// Goal: one endpoint that names a head or a finality which is none neither moves the lane nor makes anything final, and what
+// a lie had done before is undone (L21, L22).
+// Method: the real source over nodes in memory, of which one lies; the real step over a sink in memory.
+import { expect, onTestFinished, test } from 'vitest'
+import { converge, type HeadLane } from '#ingest/lanes/converge.ts'
+import { createSource, type RpcSource } from '#ingest/rpc/rpcSource.ts'
+import type { RawRange } from '#ingest/source.ts'
+import { hash } from '#primitives.ts'
+import { type Clock, systemRuntime } from '#runtime.ts'
+import { silentLogger } from '#telemetry.ts'
+import { FakeChain, type RefBatch } from './support/fakeChain.ts'
+import { memoryNodes, secondOf, type TellBlock, type ToldBlock } from './support/memoryNodes.ts'
+import { MemorySink } from './support/memorySink.ts'
+
+const HEAD = 199
+const FINAL = 190
+const FAR = 2 ** 40
+
+/** Moves on by itself with every wait, and as far as a test wishes. */
+class SteppedClock implements Clock {
+  ms = 0
+  now = () => secondOf(HEAD) * 1000 + this.ms
+  monotonic = () => this.ms
+  async sleep(ms: number): Promise<void> {
+    // A deadline that a test's answer always meets.
+    if (ms >= 10_000) return await new Promise(() => {})
+    this.ms += ms
+    await new Promise(setImmediate)
+  }
+}
+
+/** A lane that may begin elsewhere, as the store's can. */
+class LaneSink extends MemorySink {
+  from = 0
+  override async seal(next = 0): Promise<void> {
+    await super.seal()
+    this.from = next
+  }
+  async emptyFrom(): Promise<number> {
+    return this.from
+  }
+  async restart(next: number): Promise<boolean> {
+    this.from = next
+    return true
+  }
+}
+
+async function decode({ range, bytes }: RawRange): Promise<RefBatch> {
+  const items: { id: number; result: ToldBlock }[] = JSON.parse(new TextDecoder().decode(bytes))
+  const refs = items.flatMap(({ id, result }) =>
+    id % 2 === 0 ? [{ ...result, number: Number(result.number) }] : [],
+  )
+  return { range, refs, byteLength: 1_000 }
+}
+
+function bench(hosts: readonly string[]) {
+  const chain = new FakeChain(HEAD + 1)
+  chain.finalized = FINAL
+  const clock = new SteppedClock()
+  const told = new Map<string, TellBlock>()
+  const source: RpcSource = createSource({
+    chainId: 1,
+    urls: hosts.map((host) => `http://${host}`),
+    finalityDepth: 64,
+    runtime: { ...systemRuntime(), clock },
+    log: silentLogger,
+    openTransport: memoryNodes(chain, told),
+    announcements: false,
+  })
+  onTestFinished(() => source.close())
+  const sink = new LaneSink()
+  sink.from = FINAL + 1
+  sink.finalizedNumber = FINAL
+  const lane: HeadLane<RefBatch> = {
+    lane: 'head',
+    source,
+    sink,
+    decode,
+    failpoint: () => {},
+    startBlock: 0,
+    batchBlocksMax: 250,
+    sealGapBlocks: 1_200,
+  }
+  /** Steps, a second apart, whatever comes of each. */
+  const steps = async (count: number) => {
+    for (let n = 0; n < count; n++) {
+      clock.ms += 1_000
+      await converge(lane).catch(() => {})
+    }
+  }
+  return { chain, source, sink, told, steps, clock }
+}
+
+/** A head of another chain, made now; shown also by its number where the liar goes that far. */
+function headOf(number: number, shows: boolean, seconds = secondOf(HEAD)): TellBlock {
+  const head = {
+    number,
+    hash: hash(`0x${'ab'.repeat(32)}`),
+    parentHash: hash(`0x${'cd'.repeat(32)}`),
+    timestamp: seconds,
+  }
+  return (at) =>
+    at === 'latest' || at === 'finalized' || (shows && Number(at) === number) ? head : undefined
+}
+
+const parties = [
+  ['liar', 'honest'],
+  ['honest', 'liar'],
+] as const
+
+test.each([
+  ['told alone', false, secondOf(HEAD)],
+  ['shown by its number', true, secondOf(HEAD)],
+  ['shown, and dated far ahead', true, secondOf(FAR)],
+])('a head of another chain moves nothing: %s (L21)', async (_, shows, seconds) => {
+  for (const hosts of parties) {
+    const { chain, source, sink, told, steps } = bench(hosts)
+    await steps(2)
+    told.set('liar', headOf(FAR, shows, seconds))
+    await steps(20)
+    chain.extend(20)
+    chain.finalized = 205
+    await steps(20)
+    expect(sink.sealed).toEqual([])
+    expect((await sink.tip())?.number).toBe(HEAD + 20)
+    expect(await sink.finalized()).toBe(205)
+    expect((await source.head()).head).toEqual(chain.head)
+  }
+})
+
+test('at the very first reading too, and from the only endpoint there is (L21)', async () => {
+  for (const hosts of [...parties, ['liar']] as const) {
+    const { source, sink, told, steps } = bench(hosts)
+    told.set('liar', headOf(FAR, false))
+    if (hosts.length === 1) await expect(source.head()).rejects.toMatchObject({ code: 'source_unavailable' })
+    else expect(await source.head()).toMatchObject({ head: { number: HEAD }, finalized: FINAL })
+    told.clear()
+    await steps(40)
+    expect(sink.sealed).toEqual([])
+    expect((await sink.tip())?.number).toBe(HEAD)
+  }
+})
+
+test('a node that is catching up holds back neither the head nor what is final', async () => {
+  const { chain, source, told, clock } = bench(['behind', 'honest'])
+  clock.ms = 2_000_000
+  chain.extend(2_000)
+  chain.finalized = 2_100
+  told.set('behind', (at) => (at === 'latest' || at === 'finalized' ? chain.blocks[50] : undefined))
+  expect(await source.head()).toMatchObject({ head: chain.head, finalized: 2_100 })
+})
+
+test('a block that one endpoint alone calls final may still be replaced (L22)', async () => {
+  for (const hosts of parties) {
+    const { chain, sink, told, steps } = bench(hosts)
+    await steps(3)
+    told.set('liar', (at) => (at === 'finalized' ? chain.head : undefined))
+    await steps(20)
+    expect(await sink.finalized()).toBe(FINAL)
+    chain.reorg(1, 8)
+    await steps(20)
+    chain.finalized = 204
+    told.clear()
+    await steps(20)
+    expect((await sink.tip())?.hash).toBe(chain.head.hash)
+    expect(await sink.finalized()).toBe(204)
+  }
+})
+
+test('a false block told for a final height neither stops the lane nor takes anything back', async () => {
+  const { chain, sink, told, steps } = bench(['liar', 'honest'])
+  await steps(3)
+  const other = {
+    number: FINAL - 1,
+    hash: hash(`0x${'ee'.repeat(32)}`),
+    parentHash: hash(`0x${'dd'.repeat(32)}`),
+  }
+  told.set('liar', (at) => (at === 'finalized' ? other : undefined))
+  chain.extend(10)
+  await steps(40)
+  expect((await sink.tip())?.number).toBe(HEAD + 10)
+  expect(sink.reverts).toEqual([])
+})
+
+test('a sibling told as the head takes nothing back: its block is not there (L21)', async () => {
+  const { chain, sink, told, steps } = bench(['liar', 'honest'])
+  await steps(3)
+  const sibling = {
+    number: HEAD,
+    hash: hash(`0x${'ee'.repeat(32)}`),
+    parentHash: hash(`0x${'dd'.repeat(32)}`),
+  }
+  told.set('liar', (at) => (at === 'latest' ? sibling : undefined))
+  await steps(30)
+  expect(sink.reverts).toEqual([])
+  chain.extend(10)
+  await steps(30)
+  expect((await sink.tip())?.number).toBe(HEAD + 10)
+})
+
+test('a lane that a false head had sent away begins again at the head', async () => {
+  const { sink, steps } = bench(['honest'])
+  sink.from = FAR + 1
+  await steps(10)
+  expect((await sink.tip())?.number).toBe(HEAD)
+  expect(sink.blocks[0]?.number).toBe(FINAL + 1)
+})

@@ -1,0 +1,63 @@
+import type { OpenTransport, Transport } from '#ingest/rpc/client.ts'
+import type { BlockRef } from '#primitives.ts'
+import type { FakeChain } from './fakeChain.ts'
+import type { NodeCall } from './proxyNode.ts'
+
+/** A block as a node tells it: the reference, and when it was made. */
+export type ToldBlock = BlockRef & { readonly timestamp?: number }
+
+/** What a node answers about a block by tag or height; undefined to answer truly. */
+export type TellBlock = (at: unknown) => ToldBlock | null | undefined
+
+const SECONDS_START = 1_700_000_000
+
+/** One block a second, from a fixed moment on. */
+export const secondOf = (number: number): number => SECONDS_START + number
+
+const quantity = (value: number) => `0x${value.toString(16)}`
+
+function headerOf(block: ToldBlock | null | undefined) {
+  if (!block) return null
+  const { number, hash, parentHash, timestamp = secondOf(number) } = block
+  return { number: quantity(number), hash, parentHash, timestamp: quantity(timestamp), transactions: [] }
+}
+
+/**
+ * Nodes of one chain, without sockets: each host answers truly but for what its entry of `told` says. Batches are answered
+ * item by item.
+ */
+export function memoryNodes(chain: FakeChain, told: ReadonlyMap<string, TellBlock>): OpenTransport {
+  const truly = (at: unknown) => {
+    if (at === 'latest') return chain.head
+    return chain.blocks[at === 'finalized' ? Math.min(chain.finalized, chain.head.number) : Number(at)]
+  }
+  const answer = (host: string, { id, method, params }: NodeCall) => {
+    const [at] = params
+    const told_ = told.get(host)?.(at)
+    const result =
+      method === 'eth_chainId'
+        ? '0x1'
+        : method === 'eth_getBlockReceipts'
+          ? []
+          : headerOf(told_ === undefined ? truly(at) : told_)
+    return { jsonrpc: '2.0', id, result }
+  }
+  return (origin) =>
+    ({
+      dispatch: (options: { body?: unknown }, handler: Parameters<Transport['dispatch']>[1]) => {
+        const { host } = new URL(origin)
+        const calls: NodeCall | NodeCall[] = JSON.parse(String(options.body))
+        const answers = Array.isArray(calls) ? calls.map((call) => answer(host, call)) : answer(host, calls)
+        const bytes = Buffer.from(JSON.stringify(answers))
+        const controller = { abort() {}, pause() {}, resume() {} } as never
+        setImmediate(() => {
+          handler.onRequestStart?.(controller, {})
+          handler.onResponseStart?.(controller, 200, { 'content-length': String(bytes.length) }, '')
+          handler.onResponseData?.(controller, bytes)
+          handler.onResponseEnd?.(controller, {})
+        })
+        return true
+      },
+      destroy: async () => {},
+    }) as Transport
+}
