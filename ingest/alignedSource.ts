@@ -9,6 +9,9 @@ export function alignedSource(source: Source, width: number): Source {
     get batchBlocks() {
       return source.batchBlocks
     },
+    get answering() {
+      return source.answering ?? 1
+    },
     head: (signal) => source.head(signal),
     blockRef: (number, signal) => source.blockRef(number, signal),
     fetch: (range, options) => source.fetch(splitAligned(range, width)[0] ?? range, options),

@@ -39,6 +39,8 @@ export interface RawRange {
 /** One chain seen through one or more RPC endpoints. */
 export interface Source {
   readonly chainId: number
+  /** Endpoints that answered lately: with two or more, what cannot be proved needs a second one that tells the same. */
+  readonly answering?: number
   /** How many blocks answer in about the byte target; changes as the source learns. Plans parallel fetches. */
   readonly batchBlocks: number
   /** Newest head and finality over the healthy endpoints; finality never decreases. */

@@ -1,10 +1,12 @@
-import { MillraceError } from '#errors.ts'
+import { MillraceError, messageOf } from '#errors.ts'
+import { remedyOf } from '../backoff.ts'
 import { DecodeWorkerError } from '../decodeWorkerError.ts'
 import type { VisitFailpoint } from '../failpoints.ts'
 import type { BlockRange } from '../range.ts'
 import type { Batch, Decode } from '../sink.ts'
 import type { RawRange, Source } from '../source.ts'
 import { assertContinuous } from './reorg.ts'
+import { UnprovedAnswers, type Witnessing } from './unproved.ts'
 
 /** What turns a range into a checked batch, for both lanes. */
 export interface Fetcher<B extends Batch> {
@@ -13,6 +15,8 @@ export interface Fetcher<B extends Batch> {
   readonly failpoint: VisitFailpoint
   /** Prefix of the failpoints visited: which lane this is. */
   readonly lane: 'head' | 'history'
+  /** Absent, what is not refuted is taken. */
+  readonly witnessing?: Witnessing<B>
 }
 
 /** A batch whose blocks were verified and link to each other, and the endpoint that gave them. */
@@ -25,7 +29,7 @@ export interface Fetched<B extends Batch> {
 const FAILURES_MAX = 3
 
 /**
- * Fetches and decodes `range` or a prefix of it. An answer that fails verification is reported against its endpoint and
+ * Fetches and decodes `range` or a prefix of it. An answer that fails in any way is reported against its endpoint and
  * asked for again elsewhere. A worker that is lost says nothing about the endpoint, but may have died of the answer, so
  * another one is asked first then too.
  * @param not endpoints that are asked last
@@ -37,21 +41,71 @@ export async function fetchVerified<B extends Batch>(
   signal?: AbortSignal,
   not: ReadonlySet<string> = new Set(),
 ): Promise<Fetched<B>> {
-  const { source, decode, failpoint, lane } = fetcher
+  const { source, failpoint, lane } = fetcher
   const asked = new Set(not)
-  for (let attempt = 1; ; attempt++) {
-    const raw = await source.fetch(range, { ...(signal && { signal }), not: asked })
+  const unproved = new UnprovedAnswers(source, fetcher.witnessing)
+  const failures = new Failures()
+  for (;;) {
+    const raw = await source.fetch(unproved.first?.range ?? range, { ...(signal && { signal }), not: asked })
     failpoint(`${lane}.fetched`)
+    asked.add(raw.endpoint)
+    let answer: Fetched<B>
     try {
-      const batch = await decode(raw, signal)
-      assertContinuous(null, batch.refs)
-      failpoint(`${lane}.decoded`)
-      return { batch, endpoint: raw.endpoint }
+      answer = await decodeAnswer(fetcher, raw, signal)
     } catch (error) {
-      if (!(error instanceof MillraceError) || error.remedy !== 'retry') throw error
+      signal?.throwIfAborted()
       if (!(error instanceof DecodeWorkerError)) source.reportRefuted(raw.endpoint)
-      asked.add(raw.endpoint)
-      if (attempt >= FAILURES_MAX) throw error
+      failures.add(raw, error)
+      continue
     }
+    const taken = unproved.weigh(answer)
+    if (taken) return taken
+  }
+}
+
+async function decodeAnswer<B extends Batch>(
+  { decode, failpoint, lane }: Fetcher<B>,
+  raw: RawRange,
+  signal?: AbortSignal,
+): Promise<Fetched<B>> {
+  const batch = await decode(raw, signal)
+  assertContinuous(null, batch.refs)
+  failpoint(`${lane}.decoded`)
+  return { batch, endpoint: raw.endpoint }
+}
+
+/** What came of the answers to one range. */
+class Failures {
+  #count = 0
+  /** Answers that no store can take, by endpoint. */
+  readonly #final = new Map<string, unknown>()
+
+  /** @throws when it is enough: what two endpoints say alike stops the lane, what one says alone does not */
+  add({ endpoint, range }: RawRange, error: unknown): void {
+    this.#count++
+    if (remedyOf(error) === 'stop') {
+      const alike = [...this.#final].some(
+        ([of, other]) => of !== endpoint && messageOf(other) === messageOf(error),
+      )
+      if (alike) throw error
+      this.#final.set(endpoint, error)
+    }
+    if (this.#count < FAILURES_MAX) return
+    throw remedyOf(error) === 'stop' ? new AnswerUnusableError(endpoint, range, error) : error
+  }
+}
+
+/** One endpoint's answer cannot be stored. Another endpoint's may be, and so may its own when it tells the truth again. */
+export class AnswerUnusableError extends MillraceError {
+  override readonly name = 'AnswerUnusableError'
+  readonly code = 'answer_unusable'
+  readonly remedy = 'retry'
+  readonly endpoint: string
+  readonly blockNumber: number
+
+  constructor(endpoint: string, { from }: BlockRange, cause: unknown) {
+    super(`${endpoint}: an answer from block ${from} on cannot be used: ${messageOf(cause)}`, { cause })
+    this.endpoint = endpoint
+    this.blockNumber = from
   }
 }

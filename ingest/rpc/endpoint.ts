@@ -22,6 +22,8 @@ export interface EndpointStatus {
 const STRIKES_MAX = 3
 const QUARANTINE_MS = 2_000
 const QUARANTINE_MS_MAX = 120_000
+/** An endpoint without an answer for this long is away. */
+const ANSWERED_MS = 120_000
 /** A pause without a Retry-After. */
 const RATE_PAUSE_MS = 500
 /** No gateway mends credentials faster than a person does. */
@@ -65,6 +67,7 @@ export class Endpoint {
   #pausedUntilMs = 0
   #quarantinedUntilMs = 0
   #quarantines = 0
+  #answeredAtMs = Number.NEGATIVE_INFINITY
   #strikes = 0
   #refuted = 0
   #lastFailure: string | null = null
@@ -87,6 +90,11 @@ export class Endpoint {
 
   get quarantined(): boolean {
     return this.#quarantinedUntilMs > this.#clock.monotonic()
+  }
+
+  /** Its answer can be waited for, where something has to be told twice. */
+  get answeredLately(): boolean {
+    return this.#answeredAtMs > this.#clock.monotonic() - ANSWERED_MS
   }
 
   /** Room for one more request. */
@@ -112,6 +120,7 @@ export class Endpoint {
 
   /** Any answer arrived. */
   answered(durationMs: number): void {
+    this.#answeredAtMs = this.#clock.monotonic()
     this.#strikes = 0
     if (!this.quarantined) this.#quarantines = 0
     this.#count('ok', durationMs)

@@ -106,6 +106,10 @@ class JsonRpcSource implements RpcSource {
     return this.#admission.notes
   }
 
+  get answering(): number {
+    return this.#set.all.filter(({ answeredLately }) => answeredLately).length
+  }
+
   get batchBlocks(): number {
     return this.#ranges.batchBlocks
   }

@@ -1,5 +1,6 @@
 import { keccak256 } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { address } from '#primitives.ts'
 import { type BuiltBlock, builtBlock } from '../../test/support/builtBlock.ts'
 import { readAt, withAt, withFlipped } from '../../test/support/json.ts'
 import { scanned } from '../../test/support/scanned.ts'
@@ -10,6 +11,7 @@ import {
   readRecording,
 } from '../../test/support/shared.ts'
 import { parseBlock, parseReceipts } from '../read/block.ts'
+import { creationAddress } from './creationAddress.ts'
 import { detectHeaderRule, type HeaderRule } from './header.ts'
 import { provedParts, RefutedError } from './refutedError.ts'
 import { assertNotRefuted, type BlockProof, verifyBlock } from './verifyBlock.ts'
@@ -247,3 +249,18 @@ function withHash(receipt: unknown, hash: string): unknown {
     logs: logs.map((log) => ({ ...log, transactionHash: hash })),
   }
 }
+
+describe('what no root covers but the transaction gives (L25)', () => {
+  const creator = address('0x6ac7ea33f8831ea9dcc53393aaa88b25a785dbf0')
+  const created = '0xcd234a471b72ba2f1ccf0a70fcaba648a5eecd8d'
+
+  it('is the address of a created contract', () => {
+    expect(creationAddress(creator, '0x0')).toBe(created)
+  })
+
+  it('refutes a contract that a plain call is said to have created, where addresses are made in the known way', () => {
+    const told = withAt(built, 'receipts[0].contractAddress', created)
+    expect(refutedParts(prove(told, 'ethereum'))).toEqual(['receiptsRoot'])
+    expect(refutedParts(prove(told, 'unknown'))).toEqual([])
+  })
+})

@@ -2,8 +2,9 @@
 
 import type { RpcBlock, RpcTransaction } from '../read/block.ts'
 import type { BytesAt } from '../read/byteBuffer.ts'
-import { hashBytes, type ScannedReceipt, type ScannedReceipts } from '../read/scannedReceipt.ts'
+import { addressBytes, hashBytes, type ScannedReceipt, type ScannedReceipts } from '../read/scannedReceipt.ts'
 import { Bloom } from './bloom.ts'
+import { creationAddress } from './creationAddress.ts'
 import { DigestBatch } from './digestBatch.ts'
 import { type HeaderRule, hasUnknownHeaderFields, headerHash } from './header.ts'
 import { hasKnownReceipt, writeReceipt } from './receipt.ts'
@@ -31,7 +32,7 @@ export interface BlockProof {
    * that a transaction's envelope does not have.
    */
   readonly transactionsRoot: Verdict
-  /** Logs, status and gas are those of the header. Not covered: effectiveGasPrice, contractAddress, to, feePayer, feeToken. */
+  /** Logs, status and gas are those of the header. Not covered: effectiveGasPrice, to, feePayer, feeToken. */
   readonly receiptsRoot: Verdict
   /** The header's bloom is that of the logs. */
   readonly bloom: Verdict
@@ -59,7 +60,8 @@ export function verifyBlock(block: RpcBlock, receipts: ScannedReceipts, options:
   if (proof.header === 'refuted') return proof
   verifyTransactions(block, proof)
   if (proof.transactionsRoot === 'refuted') return proof
-  proof.receiptsRoot = verifyReceipts(block, receipts)
+  const isCreationKnown = options.headerRule !== 'unknown'
+  proof.receiptsRoot = verifyReceipts(block, receipts, isCreationKnown)
   if (proof.receiptsRoot === 'refuted') return proof
   proof.bloom = verifyBloom(block, receipts, proof.receiptsRoot)
   return proof
@@ -129,7 +131,11 @@ function readVerdicts(
   return verdicts
 }
 
-function verifyReceipts(block: RpcBlock, { bytes, list }: ScannedReceipts): Verdict {
+function verifyReceipts(
+  block: RpcBlock,
+  { bytes, list }: ScannedReceipts,
+  isCreationKnown: boolean,
+): Verdict {
   let known = true
   const root = orderedTrieRoot(writer, list.length, (index) => {
     const receipt = list[index]
@@ -139,8 +145,22 @@ function verifyReceipts(block: RpcBlock, { bytes, list }: ScannedReceipts): Verd
     writeReceipt(writer, bytes, receipt, type)
   })
   if (root !== block.receiptsRoot) return known ? 'refuted' : 'unprovable'
+  if (isCreationKnown && !createdAsTold(block, { bytes, list })) return 'refuted'
   return gasAddsUp(list) ? 'proved' : 'refuted'
 }
+
+/** No root covers the address of a created contract, but sender and nonce give it, and a call creates none this way. */
+function createdAsTold(block: RpcBlock, { bytes, list }: ScannedReceipts): boolean {
+  return list.every(({ contractAddress }, index) => {
+    const tx = block.transactions[index]
+    if (contractAddress === null || tx === undefined || !plainTypes.has(tx.type)) return true
+    const created = (tx.to ?? null) === null ? creationAddress(tx.from, tx.nonce) : null
+    return bytes.hexAt(contractAddress, addressBytes) === created
+  })
+}
+
+/** Envelopes of one call each. */
+const plainTypes: ReadonlySet<string> = new Set(['0x0', '0x1', '0x2', '0x3', '0x4'])
 
 /** The root covers cumulative gas only; a receipt's own gas is the difference to the one before. */
 function gasAddsUp(receipts: readonly ScannedReceipt[]): boolean {

@@ -18,6 +18,7 @@ const well: Watched = {
   followers: [follower],
   parity: { state: 'equal', problem: null },
   stall: null,
+  unproved: null,
 }
 
 test('a chain that is well raises nothing', () => {
@@ -38,6 +39,7 @@ test.each<[AlarmCode, Partial<Watched>]>([
   ['lane_waiting', { historyStatus: { state: 'filling', problem: 'why' } }],
   ['head_stalled', { stall: 'why' }],
   ['postgres_degraded', { storeProblem: 'why' }],
+  ['unprovable', { unproved: 'why' }],
   ['clickhouse_degraded', { clickhouseStatus: { state: 'retrying', problem: 'why' } }],
   ['clickhouse_degraded', { clickhouseStatus: { state: 'stopped', problem: 'why' } }],
 ])('%s is raised by %j', (code, change) => {

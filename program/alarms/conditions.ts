@@ -72,6 +72,11 @@ export const conditions = [
         : null,
   }),
   defineCondition({
+    code: 'unprovable',
+    passesMs: 0,
+    find: ({ unproved }) => (unproved === null ? null : { problem: unproved }),
+  }),
+  defineCondition({
     code: 'postgres_degraded',
     passesMs: RESTART_MS,
     find: ({ storeProblem }) => (storeProblem === null ? null : { problem: storeProblem }),

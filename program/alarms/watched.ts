@@ -15,6 +15,8 @@ export interface WatchedChain {
   readonly historyStatus: Saying
   readonly clickhouseStatus: Saying
   readonly storeProblem: string | null
+  /** What was taken lately on the word of one endpoint alone, or null. */
+  readonly unproved: string | null
   readonly followers: readonly (Saying & { readonly name: string })[]
 }
 

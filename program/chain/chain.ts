@@ -35,6 +35,8 @@ export type { ChainLimits, ChainOptions } from './options.ts'
 
 /** A process that stands by asks for the head this often. */
 const STANDBY_HEAD_MS = 2_000
+/** What was taken on one endpoint's word is told for this long after the last time. */
+const UNPROVED_MS = 3_600_000
 
 /** A chain being indexed by this process. */
 export class Chain {
@@ -48,6 +50,7 @@ export class Chain {
     head: { state: 'running', problem: null },
     history: { state: 'idle', problem: null },
     historyProgress: null,
+    unproved: null,
   }
   readonly #writing: Writing
   readonly #stop = new AbortController()
@@ -82,6 +85,14 @@ export class Chain {
       state: this.state,
       activity: this.#activity,
     }
+  }
+
+  /** Blocks that one endpoint alone told lately and nothing proves whole, in words; null when there are none. */
+  get unproved(): string | null {
+    const { unproved } = this.#activity
+    if (!unproved || this.#options.runtime.clock.monotonic() - unproved.atMs > UNPROVED_MS) return null
+    const { from, to } = unproved.range
+    return `blocks ${from} to ${to} were taken on the word of one endpoint: a header field, transaction type or signature in them is unknown`
   }
 
   get headStatus(): LaneStatus {

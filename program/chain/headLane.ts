@@ -4,7 +4,7 @@ import { messageOf } from '#errors.ts'
 import { visitListed } from '#ingest/failpoints.ts'
 import { type FollowEvent, follow } from '#ingest/lanes/follow.ts'
 import type { PostgresHeadSink } from '#store/ledger/headSink.ts'
-import { aheadOf, type Writing, wake } from './writing.ts'
+import { aheadOf, type Writing, wake, witnessingOf } from './writing.ts'
 
 /** Until aborted, or until a person has to act. */
 export async function runHeadLane(
@@ -19,6 +19,7 @@ export async function runHeadLane(
     decode,
     failpoint: visitListed(runtime.failpoint),
     lane: 'head' as const,
+    witnessing: witnessingOf(writing),
     sink,
     startBlock: identity.startBlock,
     batchBlocksMax: limits.batchBlocksMax,

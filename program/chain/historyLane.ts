@@ -6,7 +6,7 @@ import { fillHistory, type HistoryEvent } from '#ingest/lanes/history.ts'
 import { type BlockRange, blockCount, covers } from '#ingest/range.ts'
 import type { PostgresHistorySink } from '#store/ledger/historySink.ts'
 import { historyTarget } from '#store/ledger/ledger.ts'
-import { aheadOf, type Writing, wake } from './writing.ts'
+import { aheadOf, type Writing, wake, witnessingOf } from './writing.ts'
 
 /** Two chunks keep both cores busy: one decodes while the other commits. */
 const CHUNKS_IN_FLIGHT = 2
@@ -65,7 +65,8 @@ function fill(
   const { options, source, decode } = writing
   const { runtime, log } = options
   const failpoint = visitListed(runtime.failpoint)
-  const lane = { source, decode, failpoint, lane: 'history' as const, sink }
+  const witnessing = witnessingOf(writing)
+  const lane = { source, decode, failpoint, lane: 'history' as const, witnessing, sink }
   const observe = (event: HistoryEvent) => observeHistory(writing, event)
   return fillHistory(
     lane,

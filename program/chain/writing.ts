@@ -1,11 +1,12 @@
 /** What the lanes of one chain share while this process writes it. */
 import type { ByteBudget } from '#ingest/byteBudget.ts'
 import type { AheadOptions } from '#ingest/lanes/fetchAhead.ts'
+import type { Witnessing } from '#ingest/lanes/unproved.ts'
 import type { Decode } from '#ingest/sink.ts'
 import type { RawRange, Source } from '#ingest/source.ts'
 import type { BatchCache } from '#store/clickhouse/batchCache.ts'
 import type { ChainState } from '#store/ledger/chainState.ts'
-import type { EncodedBatch } from '#transform/batch.ts'
+import { type EncodedBatch, sameRows } from '#transform/batch.ts'
 import type { DecodePool } from '#transform/decode/decodePool.ts'
 import type { ChainActivity } from './activity.ts'
 import type { ChainLimits, ChainOptions } from './options.ts'
@@ -35,6 +36,15 @@ export const aheadOf = ({ limits, budget }: Pick<Writing, 'limits' | 'budget'>):
   batchBlocksMax: limits.batchBlocksMax,
   batchBytesEstimate: BATCH_BYTES_ESTIMATE,
   budget,
+})
+
+/** What cannot be proved whole needs a second endpoint that tells the same rows; without one it is taken and alarmed. */
+export const witnessingOf = ({ activity, options }: Writing): Witnessing<EncodedBatch> => ({
+  isProved: ({ proofs }) => proofs.unprovableBlocks === 0,
+  isSame: sameRows,
+  takenAlone: ({ range }) => {
+    activity.unproved = { range, atMs: options.runtime.clock.monotonic() }
+  },
 })
 
 /** Readers look again; a read that fails keeps the old picture and the next poll mends it. */

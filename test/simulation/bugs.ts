@@ -39,6 +39,7 @@ export const bugNames = [
   'senders are taken as told',
   'one endpoint alone makes blocks final',
   'a lane above the chain stays there',
+  'what cannot be proved is taken as told',
 ] as const
 
 export type BugName = (typeof bugNames)[number]
@@ -47,6 +48,7 @@ export type BugName = (typeof bugNames)[number]
 export const bugSwarms: Partial<Record<BugName, Partial<Swarm>>> = {
   'history is taken back from Postgres alone': staleHistory,
   'one endpoint alone makes blocks final': { ...oneLiar, reorgRate: 0.5 },
+  'what cannot be proved is taken as told': oneLiar,
   'a lane above the chain stays there': { misled: true },
   'senders are taken as told': { lieRate: 0.2, lies: ['L20 another transaction hash or sender'] },
 }

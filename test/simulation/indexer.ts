@@ -19,6 +19,7 @@ import { BatchCache } from '#store/clickhouse/batchCache.ts'
 import { ClickHouseLane } from '#store/clickhouse/lane.ts'
 import { ClickHouseSink } from '#store/clickhouse/sink.ts'
 import { silentLogger } from '#telemetry.ts'
+import { sameRows } from '#transform/batch.ts'
 import { decodeRange } from '#transform/decode/decodeRange.ts'
 import { BatchEncoder } from '#transform/encode/batchEncoder.ts'
 import type { Bugs } from './bugs.ts'
@@ -184,12 +185,11 @@ export class SimIndexer {
   }
 
   #fetcher(source: Source) {
-    return {
-      source,
-      decode: (raw: RawRange) => this.#decode(raw),
-      failpoint: () => {},
-      lane: 'head' as const,
-    }
+    const decode = (raw: RawRange) => this.#decode(raw)
+    const fetcher = { source, decode, failpoint: () => {}, lane: 'head' as const }
+    if (this.#options.bugs.planted('what cannot be proved is taken as told')) return fetcher
+    const isProved = ({ proofs }: SimBatch) => proofs.unprovableBlocks === 0
+    return { ...fetcher, witnessing: { isProved, isSame: sameRows, takenAlone: () => {} } }
   }
 
   async #keepHistory(

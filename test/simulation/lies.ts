@@ -30,7 +30,13 @@ export const lies = [
 ] as const
 
 /** Told by one endpoint alone: two that tell the same of them are believed, and no program could know better. */
-export const loneLies = ['L21 a head ahead of the chain', 'L22 finality ahead of the chain'] as const
+export const loneLies = [
+  'L21 a head ahead of the chain',
+  'L22 finality ahead of the chain',
+  'L23 an invented header field',
+  'L23 an invented transaction type',
+  'L24 a number no column holds',
+] as const
 
 export type LoneLie = (typeof loneLies)[number]
 export type Lie = (typeof lies)[number] | LoneLie
@@ -66,6 +72,17 @@ export const tellLie = {
         }
       case 'L18 another bloom':
         return { ...block, logsBloom: `0x${'11'.repeat(256)}` }
+      case 'L23 an invented header field':
+        return { ...block, invented: '0x1', miner: `0x${'7'.repeat(40)}` }
+      case 'L23 an invented transaction type':
+        return {
+          ...block,
+          transactions: (block['transactions'] as readonly JsonObject[]).map((tx, index) =>
+            index === 0 ? { ...tx, type: '0x9', value: '0x29a' } : tx,
+          ),
+        }
+      case 'L24 a number no column holds':
+        return { ...block, size: `0x${'f'.repeat(16)}` }
       case 'L20 another transaction hash or sender': {
         const transactions = block['transactions'] as readonly JsonObject[]
         return {
@@ -94,6 +111,8 @@ export const tellLie = {
         return receipts.map((receipt) =>
           withLogs(receipt, (log) => ({ ...log, data: numberToHex(666, { size: 32 }) })),
         )
+      case 'L23 an invented transaction type':
+        return receipts.map((receipt, index) => (index === 0 ? { ...receipt, type: '0x9' } : receipt))
       case 'L17 log indexes repeat':
         return receipts.map((receipt) => withLogs(receipt, (log) => ({ ...log, logIndex: '0x0' })))
       case 'L20 another transaction hash or sender':

@@ -21,6 +21,9 @@ export function plantInSource(source: Source, liar: Source, bugs: Bugs): Source 
     get batchBlocks() {
       return source.batchBlocks
     },
+    get answering() {
+      return source.answering ?? 1
+    },
     async head(signal): Promise<ChainHead> {
       const told = await source.head(signal)
       const { head } = told

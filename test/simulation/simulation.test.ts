@@ -25,6 +25,7 @@ const shortBugs: readonly BugName[] = [
   'senders are taken as told',
   'one endpoint alone makes blocks final',
   'a lane above the chain stays there',
+  'what cannot be proved is taken as told',
 ]
 
 const bodies = await makeBodies(25)

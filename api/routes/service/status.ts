@@ -126,6 +126,7 @@ const statusSchema = s.named('Status', {
         'header_rule_unknown',
         'postgres_degraded',
         'clickhouse_degraded',
+        'unprovable',
       ]),
       problem: s.text(),
       since: s.timestamp,

@@ -109,7 +109,10 @@ export class FakeSource implements Source {
     return this.chain.blocks[number] ?? null
   }
 
-  async fetch(asked: BlockRange, options: { signal?: AbortSignal } = {}): Promise<RawRange> {
+  async fetch(
+    asked: BlockRange,
+    options: { signal?: AbortSignal; not?: ReadonlySet<string> } = {},
+  ): Promise<RawRange> {
     this.inFlightMax = Math.max(this.inFlightMax, ++this.inFlight)
     try {
       await this.faults.before?.('fetch')

@@ -1,0 +1,80 @@
+/** Answers of which not everything could be proved: who else tells the same decides whether they are taken. */
+import { MillraceError } from '#errors.ts'
+import type { Batch } from '../sink.ts'
+import type { Source } from '../source.ts'
+import type { Fetched } from './fetchVerified.ts'
+
+/** How a batch is looked at; what its rows are is nothing to the lanes. */
+export interface Witnessing<B extends Batch> {
+  /** Whether all of it was recomputed. */
+  isProved(batch: B): boolean
+  isSame(one: B, other: B): boolean
+  /** Told of a batch that was taken on the word of one endpoint, because no other could be asked. */
+  takenAlone(batch: B): void
+}
+
+/**
+ * One range's answers so far. With an invented field or type an endpoint could have any amount taken: such an answer is taken
+ * when a second endpoint gives the same content, and marked when there is none to ask.
+ */
+export class UnprovedAnswers<B extends Batch> {
+  readonly #source: Source
+  readonly #rules: Witnessing<B> | undefined
+  #open: Fetched<B>[] = []
+
+  constructor(source: Source, rules: Witnessing<B> | undefined) {
+    this.#source = source
+    this.#rules = rules
+  }
+
+  /** The answer that waits for a witness, if one does. */
+  get first(): B | undefined {
+    return this.#open[0]?.batch
+  }
+
+  /**
+   * The answer, when it is to be taken; null when another endpoint has to be asked.
+   * @throws UnprovedDifferError when all that could be asked were, and no two agree
+   */
+  weigh(answer: Fetched<B>): Fetched<B> | null {
+    const rules = this.#rules
+    if (!rules) return answer
+    const { batch, endpoint } = answer
+    if (rules.isProved(batch)) return this.#proved(answer)
+    const others = this.#open.filter((one) => one.endpoint !== endpoint)
+    if (others.some((one) => isOfRange(one.batch, batch) && rules.isSame(one.batch, batch))) return answer
+    if ((this.#source.answering ?? 1) < 2) {
+      rules.takenAlone(batch)
+      return answer
+    }
+    // All that answer now were asked.
+    if (others.length < this.#open.length) throw new UnprovedDifferError(batch.range.from)
+    // A shorter answer is what the next one is compared with.
+    this.#open = [answer, ...this.#open.filter((one) => isOfRange(one.batch, batch))]
+    return null
+  }
+
+  /** What another endpoint told of the same blocks, and could not be proved, was invented. */
+  #proved(answer: Fetched<B>): Fetched<B> {
+    const hashes = new Set(answer.batch.refs.map(({ hash }) => hash))
+    for (const { batch, endpoint } of this.#open)
+      if (batch.refs.some(({ hash }) => hashes.has(hash))) this.#source.reportRefuted(endpoint)
+    return answer
+  }
+}
+
+const isOfRange = (one: Batch, other: Batch): boolean =>
+  one.range.from === other.range.from && one.range.to === other.range.to
+
+/** A block that cannot be proved was told by one endpoint alone, or in different ways, and another one could know. */
+export class UnprovedDifferError extends MillraceError {
+  override readonly name = 'UnprovedDifferError'
+  readonly code = 'unproved_differ'
+  readonly remedy = 'retry'
+  readonly blockNumber: number
+
+  constructor(blockNumber: number) {
+    super(`block ${blockNumber} cannot be proved whole, and no two endpoints that answer tell the same of it`)
+    this.blockNumber = blockNumber
+  }
+}
