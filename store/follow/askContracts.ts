@@ -13,6 +13,8 @@ export interface ContractQuestion {
   readonly to: Address
   readonly ask: AbiFunction
   readonly args?: readonly unknown[]
+  /** What the call may cost at most. */
+  readonly gas?: Hex
 }
 
 /** Answers in order; null where a contract gave none that fits the function. */
@@ -36,8 +38,9 @@ export async function readAnswers(
   const answers: (Hex | null)[] = []
   for (let start = 0; start < questions.length; start += CALLS_MAX) {
     const piece = questions.slice(start, start + CALLS_MAX)
-    const calls = piece.map(({ to, ask, args = [] }) => ({
+    const calls = piece.map(({ to, ask, args = [], gas }) => ({
       to,
+      ...(gas && { gas }),
       data: encodeFunctionData({ abi: [ask], functionName: ask.name, args: [...args] }),
     }))
     answers.push(...(await call(calls, at, signal)))

@@ -15,6 +15,8 @@ import { storable } from './tokens.ts'
 
 /** Tokens asked about at once: three requests of a hundred calls. */
 const TOKENS_AT_ONCE = 100
+/** What a token may cost to ask: a hundred times what one needs, and too little for an answer of many megabytes. */
+const GAS_MAX: Hex = '0x4c4b40'
 /** No sensible token says more; the rest is cut. */
 const TEXT_CHARACTERS_MAX = 256
 
@@ -67,7 +69,7 @@ async function readMetadata(
   const unasked = found.rows.map(({ token }) => address(toHex(token)))
   if (unasked.length === 0) return null
   const tokens = kind === 'tempo' ? unasked.filter((token) => !isTip20(token)) : unasked
-  const questions = tokens.flatMap((to) => functions.map((ask) => ({ to, ask })))
+  const questions = tokens.flatMap((to) => functions.map((ask) => ({ to, ask, gas: GAS_MAX })))
   const answers = await readAnswers(call, questions, 'latest', signal)
   const told = tokens.map((token, index): Metadata => {
     const [name = null, symbol = null, decimals = null] = answers.slice(index * functions.length)
