@@ -6,7 +6,9 @@ import type { BlockRange } from '../range.ts'
 import type { Batch, Decode } from '../sink.ts'
 import type { RawRange, Source } from '../source.ts'
 import { assertContinuous } from './reorg.ts'
-import { UnprovedAnswers, type Witnessing } from './unproved.ts'
+import { type Fetched, UnprovedAnswers, type Witnessing } from './unproved.ts'
+
+export type { Fetched } from './unproved.ts'
 
 /** What turns a range into a checked batch, for both lanes. */
 export interface Fetcher<B extends Batch> {
@@ -17,12 +19,6 @@ export interface Fetcher<B extends Batch> {
   readonly lane: 'head' | 'history'
   /** Absent, what is not refuted is taken. */
   readonly witnessing?: Witnessing<B>
-}
-
-/** A batch whose blocks were verified and link to each other, and the endpoint that gave them. */
-export interface Fetched<B extends Batch> {
-  readonly batch: B
-  readonly endpoint: string
 }
 
 /** Failures in a row before the caller has to wait: near the head a node often lacks receipts for some ms. */

@@ -2,7 +2,12 @@
 import { MillraceError } from '#errors.ts'
 import type { Batch } from '../sink.ts'
 import type { Source } from '../source.ts'
-import type { Fetched } from './fetchVerified.ts'
+
+/** A batch whose blocks were verified and link to each other, and the endpoint that gave them. */
+export interface Fetched<B extends Batch> {
+  readonly batch: B
+  readonly endpoint: string
+}
 
 /** How a batch is looked at; what its rows are is nothing to the lanes. */
 export interface Witnessing<B extends Batch> {
