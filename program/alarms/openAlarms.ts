@@ -32,8 +32,9 @@ export function openAlarms(
     const heads = nodes.endpoints().map(({ head }) => head ?? -1)
     const seen = { tip: state.tip, ahead: Math.max(-1, ...heads) }
     const stall = stalls.get(chain)?.look(seen, runtime.clock.monotonic()) ?? null
-    const { headStatus, historyStatus, clickhouseStatus, storeProblem, followers, audit, profile } = chain
-    const sayings = { headStatus, historyStatus, clickhouseStatus, storeProblem, followers, audit }
+    const { headStatus, historyStatus, clickhouseStatus, storeProblem, unproved, followers, audit, profile } =
+      chain
+    const sayings = { headStatus, historyStatus, clickhouseStatus, storeProblem, unproved, followers, audit }
     return { state, profile, ...sayings, parity: parityStatusOf(parity, chainId(state.chainId)), stall }
   }
   // Their series are there from the start: what has never been raised is 0, and not missing.
