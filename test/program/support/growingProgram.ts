@@ -64,9 +64,9 @@ export async function startGrowing(prepare: (dataDir: string) => void = () => {}
   }
   const chain = () => chainOf(program, CHAIN)
   const tip: GrowingProgram['tip'] = async (store) => (await chain()).stores[store].tip ?? -1
-  // A replayed chain does not know old balances, and so its balances wait for ever.
+  // A node that replays one recording again and again knows no old balances, and fills the same orders twice.
   const degraded = async () =>
-    (await statusOf(program)).alarms.some(({ code }) => code !== 'projection_waiting')
+    (await statusOf(program)).alarms.some(({ code }) => !code.startsWith('projection_'))
   return {
     program,
     replay,
