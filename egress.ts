@@ -1,8 +1,9 @@
 /**
- * Calls what others on the internet name: a URL a stranger chose must not reach the machine's own network. Every address a
- * name resolves to is checked, and the connection goes to a checked address, so that a second answer of the name server
- * changes nothing. Redirects are not followed. Each purpose has a budget of its own, so that strangers who answer slowly to
- * one purpose hold up no other.
+ * Calls what others on the internet name: a URL a stranger chose must not reach the machine's own
+ * network. Every address a name resolves to is checked, and the connection goes to a checked
+ * address, so that a second answer of the name server changes nothing. Redirects are not followed.
+ * Each purpose has a budget of its own, so that strangers who answer slowly to one purpose hold up
+ * no other.
  */
 import { lookup } from 'node:dns/promises'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
@@ -12,7 +13,10 @@ import PQueue from 'p-queue'
 import { Agent, request } from 'undici'
 import { MillraceError } from '#errors.ts'
 
-/** Limits of one purpose: requests at a time, requests that wait for their turn, and the time of one. */
+/**
+ * Limits of one purpose: requests at a time, requests that wait for their turn, and the time of
+ * one.
+ */
 export interface EgressBudget {
   readonly activeMax: number
   readonly waitingMax: number
@@ -38,7 +42,10 @@ export interface EgressOptions {
   readonly isAllowed?: (address: string) => boolean
   /** Default: https only. */
   readonly protocols?: readonly string[]
-  /** Origins of this machine that may be called all the same, plainly: the program's own sellers. Default: none. */
+  /**
+   * Origins of this machine that may be called all the same, plainly: the program's own sellers.
+   * Default: none.
+   */
   readonly isLocalOrigin?: (origin: string) => boolean
 }
 
@@ -104,9 +111,10 @@ export class Egress {
   }
 
   /**
-   * One request, once: nothing is repeated, for nobody knows what a request did whose answer was lost.
-   * @throws EgressRefusedError for what is not sent or not taken, EgressFailedError when there is no answer in time or too
-   * many requests of the purpose wait already
+   * One request, once: nothing is repeated, for nobody knows what a request did whose answer was
+   * lost.
+   * @throws EgressRefusedError for what is not sent or not taken, EgressFailedError when there is
+   * no answer in time or too many requests of the purpose wait already
    */
   async fetch(asked: EgressRequest): Promise<EgressAnswer> {
     const target = this.#targetOf(asked.url)
@@ -120,7 +128,8 @@ export class Egress {
   async #send(target: URL, asked: EgressRequest, timeoutMs: number): Promise<EgressAnswer> {
     const { method = 'GET', headers = {}, body, bytesMax, signal } = asked
     const time = AbortSignal.timeout(timeoutMs)
-    // Strangers' servers share nothing, and none is asked often: a connection lives as long as its request.
+    // Strangers' servers share nothing, and none is asked often: a connection lives as long as its
+    // request.
     const agent = new Agent({
       connect: { lookup: checkedLookup(this.#isAllowed), timeout: timeoutMs },
       maxHeaderSize: HEADER_BYTES_MAX,
@@ -174,7 +183,10 @@ function assertHeaders(headers: Readonly<Record<string, string>>): void {
   }
 }
 
-/** Null for a body that is sent as it is. @throws EgressRefusedError for encodings that are not read, and for several */
+/**
+ * Null for a body that is sent as it is. @throws EgressRefusedError for encodings that are not
+ * read, and for several
+ */
 function decoderOf(header: string | readonly string[] | undefined): Transform | null {
   const encoding = String(header ?? 'identity')
     .trim()
@@ -257,7 +269,10 @@ function checkedLookup(isAllowed: (address: string) => boolean): LookupFunction 
   }
 }
 
-/** Not reachable from the internet, or not one machine: IANA special-purpose registries (RFC 6890 and its updates). */
+/**
+ * Not reachable from the internet, or not one machine: IANA special-purpose registries (RFC 6890
+ * and its updates).
+ */
 const special = new BlockList()
 for (const [network, bits] of [
   ['0.0.0.0', 8],
@@ -277,7 +292,9 @@ for (const [network, bits] of [
 ] as const)
   special.addSubnet(network, bits, 'ipv4')
 
-/** Of IPv6 only global unicast is public, and of it not what carries or stands for other networks. */
+/**
+ * Of IPv6 only global unicast is public, and of it not what carries or stands for other networks.
+ */
 const globalUnicast = new BlockList()
 globalUnicast.addSubnet('2000::', 3, 'ipv6')
 for (const [network, bits] of [
@@ -300,7 +317,10 @@ function refusalIn(cause: unknown, depth = 4): EgressRefusedError | null {
   return depth === 0 || inner === undefined ? null : refusalIn(inner, depth - 1)
 }
 
-/** `url`: protocol, credentials or length; `address`: not a public one; the others are of the request or its answer. */
+/**
+ * `url`: protocol, credentials or length; `address`: not a public one; the others are of the
+ * request or its answer.
+ */
 export type EgressRefusal = 'url' | 'address' | 'header' | 'encoding' | 'tooLong'
 
 /** We do not go there, or do not take what came back. */

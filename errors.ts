@@ -7,8 +7,9 @@
 export type Remedy = 'retry' | 'revert' | 'stop'
 
 /**
- * An expected failure. Sub-classes live beside the code that throws them, carry their facts as fields and a stable
- * snake_case `code`. Nobody reads the message to decide anything. Messages never hold secrets (URLs are redacted first).
+ * An expected failure. Sub-classes live beside the code that throws them, carry their facts as
+ * fields and a stable snake_case `code`. Nobody reads the message to decide anything. Messages
+ * never hold secrets (URLs are redacted first).
  */
 export abstract class MillraceError extends Error {
   abstract readonly code: string

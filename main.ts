@@ -1,5 +1,8 @@
 #!/usr/bin/env node
-/** The program's entry: how its process is to run, and then the command line, whose code is loaded after that. */
+/**
+ * The program's entry: how its process is to run, and then the command line, whose code is loaded
+ * after that.
+ */
 import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
 import { applyAllocatorSettings } from './program/process/allocator.ts'
@@ -10,8 +13,8 @@ import { endOnSignal } from './program/process/stopSignal.ts'
 const decodingCommands = new Set(['up', 'backfill', 'verify', 'rederive'])
 
 /**
- * Keeps compiled code beside the packages for the next start, for threads and for children: a start took 3.7 CPU s and takes
- * 2.5. Where nothing may be written, nothing is kept.
+ * Keeps compiled code beside the packages for the next start, for threads and for children: a start
+ * took 3.7 CPU s and takes 2.5. Where nothing may be written, nothing is kept.
  */
 function keepCompiled(): void {
   const folder = join(import.meta.dirname, 'node_modules/.cache/millrace')

@@ -1,9 +1,11 @@
-/** Work that is done some at a time: how many requests, builds or loads may be under way together. */
+/**
+ * Work that is done some at a time: how many requests, builds or loads may be under way together.
+ */
 import PQueue from 'p-queue'
 
 /**
- * Maps in order with at most `width` under way. After a failure nothing more is begun, and the signal that each act is
- * given is aborted.
+ * Maps in order with at most `width` under way. After a failure nothing more is begun, and the
+ * signal that each act is given is aborted.
  * @throws the first failure, once nothing is under way
  */
 export async function mapAtMost<T, R>(

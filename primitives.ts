@@ -1,6 +1,6 @@
 /**
- * The words every stage shares: branded values that must not be mixed, and the functions that make them.
- * A brand is made by exactly one checking function; nothing else casts to it.
+ * The words every stage shares: branded values that must not be mixed, and the functions that make
+ * them. A brand is made by exactly one checking function; nothing else casts to it.
  */
 
 declare const brand: unique symbol

@@ -1,9 +1,12 @@
 /**
- * The outside world as values: time, chance and named places to fail. Core code takes these by argument, so that a
- * simulation can drive them; nothing in ingest, transform or store calls Date.now, Math.random or setTimeout itself.
+ * The outside world as values: time, chance and named places to fail. Core code takes these by
+ * argument, so that a simulation can drive them; nothing in ingest, transform or store calls
+ * Date.now, Math.random or setTimeout itself.
  */
 
-/** Time. `now` is the wall clock, `monotonic` never goes back and is what deadlines and leases use. */
+/**
+ * Time. `now` is the wall clock, `monotonic` never goes back and is what deadlines and leases use.
+ */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number
@@ -17,8 +20,8 @@ export interface Clock {
 export type Random = () => number
 
 /**
- * A named place where a test may crash or throw. Does nothing in production unless FAILPOINT=name:nth is set, in which
- * case the nth visit kills the process with SIGKILL.
+ * A named place where a test may crash or throw. Does nothing in production unless
+ * FAILPOINT=name:nth is set, in which case the nth visit kills the process with SIGKILL.
  */
 export type Failpoint = (name: string) => void
 

@@ -9,7 +9,10 @@ export interface Logger {
   error(fields: object, message: string): void
 }
 
-/** JSON lines on stderr unless told otherwise; stdout belongs to the terminal view and to command output. */
+/**
+ * JSON lines on stderr unless told otherwise; stdout belongs to the terminal view and to command
+ * output.
+ */
 export function createLogger(
   level: string,
   destination: { write(line: string): void } = pino.destination(2),

@@ -1,13 +1,14 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
-// As the program does it (main.ts): test files and the processes they start share what was compiled before.
+// As the program does it (main.ts): test files and the processes they start share what was compiled
+// before.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/millrace')
 
 /**
- * One Postgres and one ClickHouse engine serve the whole run (test/support/globalSetup.ts); two forks because the
- * reference machine has two cores. Limits are for what never comes, on a machine several times slower than ours: a test
- * that passes waits for none of them.
+ * One Postgres and one ClickHouse engine serve the whole run (test/support/globalSetup.ts); two
+ * forks because the reference machine has two cores. Limits are for what never comes, on a machine
+ * several times slower than ours: a test that passes waits for none of them.
  */
 export default defineConfig({
   test: {

@@ -1,4 +1,7 @@
-/** The HTTP server: endpoint values in, a Fastify instance out; its limits, its hooks in the order they run, its end. */
+/**
+ * The HTTP server: endpoint values in, a Fastify instance out; its limits, its hooks in the order
+ * they run, its end.
+ */
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
@@ -56,9 +59,13 @@ const connectionsCheckMs = 2_000
 const headerBytesMax = 16 * 1024
 const urlBytesMax = 8 * 1024
 const connectionsMax = 10_000
-/** Half the time of zlib's default for 3 % more bytes (measured on 1 MB of logs: 10 ms and 217 kB, 22 ms and 211 kB). */
+/**
+ * Half the time of zlib's default for 3 % more bytes (measured on 1 MB of logs: 10 ms and 217 kB,
+ * 22 ms and 211 kB).
+ */
 const gzipLevel = 2
-// There is no cap on requests per socket: Node answers the one above it with an empty 503, outside the envelope.
+// There is no cap on requests per socket: Node answers the one above it with an empty 503, outside
+// the envelope.
 /** Above the 60 s for which load balancers keep idle connections, so that they close first. */
 const keepAliveTimeoutMs = 72_000
 
@@ -125,8 +132,8 @@ export async function listen(app: FastifyInstance, host: string, port: number): 
 }
 
 /**
- * Listens for a moment and stops: a start takes seconds, and a busy port should be told in the first of them. It can still
- * be taken before `listen`. @throws SettingError naming PORT or HOST
+ * Listens for a moment and stops: a start takes seconds, and a busy port should be told in the
+ * first of them. It can still be taken before `listen`. @throws SettingError naming PORT or HOST
  */
 export async function assertAddressFree(host: string, port: number): Promise<void> {
   const probe = createProbe()
@@ -152,8 +159,8 @@ function addressError(cause: unknown, host: string, port: number): unknown {
 const graceMsDefault = 20_000
 
 /**
- * Ends the server: health turns 503 and streams say goodbye at once (both follow `shutdown`), no new connections, what
- * is under way finishes or is cut after the grace.
+ * Ends the server: health turns 503 and streams say goodbye at once (both follow `shutdown`), no
+ * new connections, what is under way finishes or is cut after the grace.
  */
 export async function closeServer(
   app: FastifyInstance,
@@ -192,7 +199,8 @@ function fastifyWithLimits<Services>(
       headersTimeout: headersTimeoutMs,
       connectionsCheckingInterval: connectionsCheckMs,
       maxHeaderSize: headerBytesMax,
-      // Node would refuse a request without Host with an empty body; `refusal` does it in our words.
+      // Node would refuse a request without Host with an empty body; `refusal` does it in our
+      // words.
       requireHostHeader: false,
     },
     frameworkErrors: (error, request, reply) => {
@@ -211,7 +219,10 @@ function fastifyWithLimits<Services>(
   return app
 }
 
-/** Ours alone: an id that a client chose could be made to collide with another request's in our logs. */
+/**
+ * Ours alone: an id that a client chose could be made to collide with another request's in our
+ * logs.
+ */
 const requestId = () => `req_${randomUUID().replaceAll('-', '')}`
 
 function readOnlyJson(app: FastifyInstance): void {

@@ -40,8 +40,8 @@ export interface NodeReader {
    */
   receipt(hash: Hash, signal: AbortSignal): Promise<Readonly<Record<string, unknown>> | null>
   /**
-   * What an account has of each token at the node's newest block, in the tokens' smallest units; null where the address is
-   * no token.
+   * What an account has of each token at the node's newest block, in the tokens' smallest units;
+   * null where the address is no token.
    * @throws a MillraceError with remedy `retry` when no node answers
    */
   balances(
@@ -50,7 +50,8 @@ export interface NodeReader {
     signal: AbortSignal,
   ): Promise<readonly (bigint | null)[]>
   /**
-   * What contracts answer at the node's newest block, in the order asked; null where one gave no answer that fits.
+   * What contracts answer at the node's newest block, in the order asked; null where one gave no
+   * answer that fits.
    * @throws a MillraceError with remedy `retry` when no node answers
    */
   ask(questions: readonly ContractQuestion[], signal: AbortSignal): Promise<readonly unknown[]>

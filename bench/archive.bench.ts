@@ -1,7 +1,7 @@
 /**
- * Claim: making batches anew from the archive (re-derivation, and ClickHouse filled while the API answers) leaves the event
- * loop free. One process: the archive is read from memory as Postgres would give it, decoding is the program's own pool. No
- * database, no requests.
+ * Claim: making batches anew from the archive (re-derivation, and ClickHouse filled while the API
+ * answers) leaves the event loop free. One process: the archive is read from memory as Postgres
+ * would give it, decoding is the program's own pool. No database, no requests.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { BlockRange } from '#ingest/range.ts'
@@ -53,7 +53,10 @@ export async function benchArchive(): Promise<Line[]> {
 
 const lastOf = (from: number): number => Math.min(from + BLOCKS_AT_ONCE, shape.blocks) - 1
 
-/** Answers the archive's two statements: chunks that are loading, of which there are none, and a range's parts. */
+/**
+ * Answers the archive's two statements: chunks that are loading, of which there are none, and a
+ * range's parts.
+ */
 function memoryArchive(): Queryable {
   const blocks = [...cannedChain(shape)].map(({ block, receipts }, number) =>
     archiveBlock({ number, block: JSON.parse(block), receipts: JSON.parse(receipts) }),

@@ -1,4 +1,7 @@
-/** A fixed piece of work that has nothing of ours in it, so that seconds of two machines can be compared. */
+/**
+ * A fixed piece of work that has nothing of ours in it, so that seconds of two machines can be
+ * compared.
+ */
 import { buildCannedFile, readCannedFile } from './cannedFile.ts'
 import { type Line, median, startCannedNode } from './harness.ts'
 import { dense, denseBlocks } from './shapes.ts'
@@ -7,7 +10,10 @@ const RUNS = 3
 /** Blocks in one request. */
 const BATCH_BLOCKS = 36
 
-/** `npm run bench calibration`: the dense chain pulled by plain fetch, and all of it through JSON.parse; one thread. */
+/**
+ * `npm run bench calibration`: the dense chain pulled by plain fetch, and all of it through
+ * JSON.parse; one thread.
+ */
 export async function benchCalibration(): Promise<Line[]> {
   const chain = dense(denseBlocks)
   const node = await startCannedNode(chain)

@@ -1,6 +1,7 @@
 /**
- * A chain made for measuring: every address, topic, amount and hash is unique, so that nothing is fast because it repeats,
- * and every header is true, so that verification has its full work. Blocks are JSON text, as a Tempo node would send them.
+ * A chain made for measuring: every address, topic, amount and hash is unique, so that nothing is
+ * fast because it repeats, and every header is true, so that verification has its full work. Blocks
+ * are JSON text, as a Tempo node would send them.
  */
 import type { RpcBlock, RpcReceipt, RpcTransaction } from '#ingest/read/block.ts'
 import { ByteBuffer } from '#ingest/read/byteBuffer.ts'

@@ -1,4 +1,7 @@
-/** A canned chain as two files in the system's temporary folder: built once, because building takes longer than indexing. */
+/**
+ * A canned chain as two files in the system's temporary folder: built once, because building takes
+ * longer than indexing.
+ */
 import { createHash } from 'node:crypto'
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'

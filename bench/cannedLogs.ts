@@ -1,4 +1,7 @@
-/** Logs of a canned chain by block, for readers that ask for logs instead of receipts: cut out once, before they begin. */
+/**
+ * Logs of a canned chain by block, for readers that ask for logs instead of receipts: cut out once,
+ * before they begin.
+ */
 import type { CannedChain } from './cannedFile.ts'
 
 /** What an endpoint of reth answers at most. */

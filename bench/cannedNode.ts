@@ -1,6 +1,7 @@
 /**
- * A node that answers from memory, in a process of its own: what is measured is the reader, not the node. Entry of a child
- * process; the parent sends what to serve and gets the address, and later how the reading began.
+ * A node that answers from memory, in a process of its own: what is measured is the reader, not the
+ * node. Entry of a child process; the parent sends what to serve and gets the address, and later
+ * how the reading began.
  */
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -47,7 +48,10 @@ interface Request {
   readonly params: readonly unknown[]
 }
 
-/** Blocks are held back until the reader has started up: what is measured begins with the first of them. */
+/**
+ * Blocks are held back until the reader has started up: what is measured begins with the first of
+ * them.
+ */
 let released = Promise.withResolvers<void>()
 
 /** Null: eth_getLogs is unknown here. */

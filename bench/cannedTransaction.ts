@@ -1,4 +1,7 @@
-/** Transactions of the canned chain: the envelopes and kinds of signature that Tempo's blocks are made of, by turns. */
+/**
+ * Transactions of the canned chain: the envelopes and kinds of signature that Tempo's blocks are
+ * made of, by turns.
+ */
 import { hash as digest } from 'node:crypto'
 import type { RpcTransaction } from '#ingest/read/block.ts'
 import { keccak256Hex } from '#ingest/verify/keccak.ts'
@@ -15,7 +18,10 @@ export type Digits = (bytes: number) => string
 const chainId = '0x1079'
 const noHash = `0x${'00'.repeat(32)}`
 
-/** A transaction whose hash is that of its fields, signed by a new key. Its block is filled in later, when it has a hash. */
+/**
+ * A transaction whose hash is that of its fields, signed by a new key. Its block is filled in
+ * later, when it has a hash.
+ */
 export function cannedTransaction(
   writer: RlpWriter,
   number: number,

@@ -1,5 +1,6 @@
 /**
- * Claim: verification with all roots costs less than decoding and encoding do, and senders some hundredths of it. One thread, no network, no store.
+ * Claim: verification with all roots costs less than decoding and encoding do, and senders some
+ * hundredths of it. One thread, no network, no store.
  */
 import { everySender, SENDERS_ONE_IN } from '#ingest/verify/senderSample.ts'
 import { decodeRange } from '#transform/decode/decodeRange.ts'

@@ -1,6 +1,7 @@
 /**
- * Claim: the whole pipeline, durable, verified and in both stores, is close to what the machine can do at all. The rival is
- * the bare probe in the same run. What verification costs is told apart, by a run that checks links only.
+ * Claim: the whole pipeline, durable, verified and in both stores, is close to what the machine can
+ * do at all. The rival is the bare probe in the same run. What verification costs is told apart, by
+ * a run that checks links only.
  */
 
 import { analyticsTableNames, tables } from '#transform/tables.ts'
@@ -75,7 +76,8 @@ async function benchChain(chain: Chain): Promise<Line[]> {
     const roots = await runPipeline(node, 'roots')
     const after = await probe()
     assertSame(links, roots)
-    // A machine is not as fast all the time: each run is compared with the probes right before and after it.
+    // A machine is not as fast all the time: each run is compared with the probes right before and
+    // after it.
     return [
       ...probeLines(chain, node, [...before, ...between, ...after]),
       pipelineLine(chain, node, 'links checked', links, [...before, ...between]),
@@ -132,7 +134,10 @@ function assertSame({ totals: one }: PipelineRun, { totals: other }: PipelineRun
   if (JSON.stringify(one) !== JSON.stringify(other)) throw new Error('two runs left different rows')
 }
 
-/** Of both stores together, derived rows too, without the archive and its proofs; the totals are `rows digest`. */
+/**
+ * Of both stores together, derived rows too, without the archive and its proofs; the totals are
+ * `rows digest`.
+ */
 const storedRows = ({ totals }: PipelineRun): number =>
   analyticsTableNames.reduce((sum, name) => {
     const rows = Number(totals[name]?.split(' ')[0])

@@ -1,6 +1,7 @@
 /**
- * Keys that sign truly and cheaply, a new one for every transaction: each key, and each signature's secret number, is the one
- * before plus one, so that its point takes one addition. Whoever sees two signatures knows all keys, which harms no canned chain.
+ * Keys that sign truly and cheaply, a new one for every transaction: each key, and each signature's
+ * secret number, is the one before plus one, so that its point takes one addition. Whoever sees two
+ * signatures knows all keys, which harms no canned chain.
  */
 import { createECDH } from 'node:crypto'
 import { inverseOf } from '#ingest/verify/inverseOf.ts'

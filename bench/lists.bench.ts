@@ -1,7 +1,8 @@
 /**
- * Claim: a list of the API costs little more than its query. The rival is the same query in a bare Fastify and pg handler
- * that writes the same items, on the same million transfers in the same run: throughput one against the other, and how long
- * the slowest of a hundred wait at a thousand requests a second while blocks arrive.
+ * Claim: a list of the API costs little more than its query. The rival is the same query in a bare
+ * Fastify and pg handler that writes the same items, on the same million transfers in the same run:
+ * throughput one against the other, and how long the slowest of a hundred wait at a thousand
+ * requests a second while blocks arrive.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -174,7 +175,10 @@ async function compare(subject: string, servers: Servers, path: string, barePath
   return line
 }
 
-/** The same pages under so many URLs that no two requests under way are alike: the API would read once for both. */
+/**
+ * The same pages under so many URLs that no two requests under way are alike: the API would read
+ * once for both.
+ */
 const unlike = (paths: readonly string[]): string[] =>
   Array.from({ length: 4 * openLoop.connections }, (_, minBlock) =>
     paths.map((path) => `${path}&minBlock=${minBlock}`),

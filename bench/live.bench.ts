@@ -1,6 +1,7 @@
 /**
- * Claim: a block is in Postgres, for readers on any connection, well within the time to the next. Counted from the moment the
- * node has it. The node announces nothing, so that the program finds blocks by asking: a node with announcements is faster.
+ * Claim: a block is in Postgres, for readers on any connection, well within the time to the next.
+ * Counted from the moment the node has it. The node announces nothing, so that the program finds
+ * blocks by asking: a node with announcements is faster.
  */
 import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'

@@ -1,6 +1,6 @@
 /**
- * Claim: everything of a chain, proved and in both stores, is there sooner than a peer has its Transfers in Postgres. Peer
- * and product read the same node one after the other in one run.
+ * Claim: everything of a chain, proved and in both stores, is there sooner than a peer has its
+ * Transfers in Postgres. Peer and product read the same node one after the other in one run.
  */
 import { type Line, startCannedNode } from './harness.ts'
 import { runSquid, squidVersion } from './peers/squid.ts'

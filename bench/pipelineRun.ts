@@ -10,14 +10,19 @@ import { chainId, isQueryable, type RunningProgram, withProgram } from './progra
 import { readTotals, type Totals } from './totals.ts'
 
 export interface PipelineRun {
-  /** From the first block sent until both stores hold every row durably, secondary indexes aside. */
+  /**
+   * From the first block sent until both stores hold every row durably, secondary indexes aside.
+   */
   readonly committedSeconds: number
   /** Until indexes are built and attached, /ready says so, and a list has been read by an index. */
   readonly queryableSeconds: number
   /** Used until both stores held everything, and until it was queryable. */
   readonly committed: CpuSeconds
   readonly queryable: CpuSeconds
-  /** At their highest, until nothing is left to do: state such as balances is made after the chain is queryable. */
+  /**
+   * At their highest, until nothing is left to do: state such as balances is made after the chain
+   * is queryable.
+   */
   readonly programBytesMax: number
   readonly enginesBytesMax: number
   /** Of both at one moment. */
@@ -25,7 +30,9 @@ export interface PipelineRun {
   readonly totals: Totals
 }
 
-/** Looking costs the machine some of what is measured: a statement, and some hundred small files. */
+/**
+ * Looking costs the machine some of what is measured: a statement, and some hundred small files.
+ */
 const SAMPLE_MS = 50
 const MEMORY_SAMPLE_MS = 500
 /** CPU below this share of one core for so long: the program has nothing left to do. */

@@ -1,6 +1,7 @@
 /**
- * The bare probe: fetch, scan, encode and insert into both engines, and nothing else: no proof, no ledger, no archive, no
- * derived row, no read-back. Entry of a child process with engines of its own; what the real pipeline is compared with.
+ * The bare probe: fetch, scan, encode and insert into both engines, and nothing else: no proof, no
+ * ledger, no archive, no derived row, no read-back. Entry of a child process with engines of its
+ * own; what the real pipeline is compared with.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,7 @@
-/** The bare probe's way from bytes to bytes: one pass over the JSON into COPY tuples and Native columns, nothing checked. */
+/**
+ * The bare probe's way from bytes to bytes: one pass over the JSON into COPY tuples and Native
+ * columns, nothing checked.
+ */
 import { ByteBuffer } from '#ingest/read/byteBuffer.ts'
 import { decodeHex } from '#ingest/read/hexBytes.ts'
 import { ascii, type JsonCursor } from '#ingest/read/jsonCursor.ts'

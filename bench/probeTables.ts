@@ -1,4 +1,7 @@
-/** The four tables of the bare probe: what a node says, field by field in the order it says it, and nothing derived. */
+/**
+ * The four tables of the bare probe: what a node says, field by field in the order it says it, and
+ * nothing derived.
+ */
 
 export type ProbeKind = 'number' | 'hash' | 'address' | 'bytes' | 'json' | 'topics'
 

@@ -1,4 +1,7 @@
-/** The real program over a canned chain: started as users start it, with engines and data of its own. */
+/**
+ * The real program over a canned chain: started as users start it, with engines and data of its
+ * own.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -21,7 +24,10 @@ export interface RunningProgram {
   until(isSo: () => Promise<boolean>, everyMs: number): Promise<void>
 }
 
-/** Starts the program, waits until it answers, and ends it when `work` is done. @param checks what is verified */
+/**
+ * Starts the program, waits until it answers, and ends it when `work` is done. @param checks what
+ * is verified
+ */
 export async function withProgram<Result>(
   node: CannedNode,
   checks: 'roots' | 'links',

@@ -1,6 +1,7 @@
 /**
- * Claims: SQL through the endpoint costs little more than the very statement on the bare engine, in the same run; and a block
- * reaches a thousand readers of one live query well within the time to the next.
+ * Claims: SQL through the endpoint costs little more than the very statement on the bare engine, in
+ * the same run; and a block reaches a thousand readers of one live query well within the time to
+ * the next.
  */
 import { setTimeout } from 'node:timers/promises'
 import type { Engine } from '#query/result.ts'

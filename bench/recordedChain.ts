@@ -1,4 +1,7 @@
-/** The recorded dev chain that tests use (`../shared`), as the benches serve it: answers of anvil, word for word. */
+/**
+ * The recorded dev chain that tests use (`../shared`), as the benches serve it: answers of anvil,
+ * word for word.
+ */
 import { createReadStream, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'

@@ -1,4 +1,7 @@
-/** `node bench/results.ts`: writes the tables of bench/README.md from the JSON files of bench/results. */
+/**
+ * `node bench/results.ts`: writes the tables of bench/README.md from the JSON files of
+ * bench/results.
+ */
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 
@@ -11,7 +14,10 @@ interface Result {
 
 const page = join(import.meta.dirname, 'README.md')
 
-/** The page with its tables as the files have them: each stands between two marks that name its file. */
+/**
+ * The page with its tables as the files have them: each stands between two marks that name its
+ * file.
+ */
 export function withTables(text: string): string {
   return text.replaceAll(
     /(<!-- (\w+)\.json -->\n)[\s\S]*?(<!-- end -->)/g,

@@ -4,7 +4,10 @@ import type { ChainShape } from './cannedChain.ts'
 import type { Chain } from './cannedFile.ts'
 import { hasRecording } from './recordedChain.ts'
 
-/** The chain that peers were measured on: 100,000 transactions, 200,000 transfers, some 340 MB of JSON. */
+/**
+ * The chain that peers were measured on: 100,000 transactions, 200,000 transfers, some 340 MB of
+ * JSON.
+ */
 export const dense = (blocks: number): ChainShape => ({
   name: 'dense',
   blocks,

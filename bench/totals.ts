@@ -1,4 +1,7 @@
-/** What a run left in the stores: rows and content of every table, so that no run is fast because it lost some. */
+/**
+ * What a run left in the stores: rows and content of every table, so that no run is fast because it
+ * lost some.
+ */
 import type { ClickHouseClient } from '@clickhouse/client'
 import type pg from 'pg'
 import { selectRows } from '#store/clickhouse/client.ts'

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// Runs main.ts under a Node that can: this one when it is new enough, else the one that came with `npm install`.
+// Runs main.ts under a Node that can: this one when it is new enough, else the one that came with
+// `npm install`.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

@@ -1,7 +1,10 @@
 import { splitAligned } from './range.ts'
 import type { Source } from './source.ts'
 
-/** The same source, which never answers a range across a multiple of `width`: no batch straddles two store partitions. */
+/**
+ * The same source, which never answers a range across a multiple of `width`: no batch straddles two
+ * store partitions.
+ */
 export function alignedSource(source: Source, width: number): Source {
   return {
     ...source,

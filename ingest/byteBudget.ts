@@ -1,6 +1,7 @@
 /**
- * A bound on bytes in flight, shared by everything that fetches ahead. Grants are first come, first served: a holder that has
- * to be written first asked first, so holders never wait for someone behind them and the budget cannot deadlock.
+ * A bound on bytes in flight, shared by everything that fetches ahead. Grants are first come, first
+ * served: a holder that has to be written first asked first, so holders never wait for someone
+ * behind them and the budget cannot deadlock.
  */
 export class ByteBudget {
   readonly limitBytes: number
@@ -16,8 +17,9 @@ export class ByteBudget {
   }
 
   /**
-   * Waits until `bytes` fit. A request larger than the whole budget is granted when nothing else is held, so that one
-   * huge block cannot stop a chain. Rejects with the signal's reason when aborted.
+   * Waits until `bytes` fit. A request larger than the whole budget is granted when nothing else is
+   * held, so that one huge block cannot stop a chain. Rejects with the signal's reason when
+   * aborted.
    */
   acquire(bytes: number, signal?: AbortSignal): Promise<ByteGrant> {
     return new Promise((resolve, reject) => {
@@ -54,7 +56,10 @@ export class ByteBudget {
   }
 }
 
-/** A share of the budget. What was asked for is an estimate; `resize` corrects it once the true size is known. */
+/**
+ * A share of the budget. What was asked for is an estimate; `resize` corrects it once the true size
+ * is known.
+ */
 export class ByteGrant {
   #bytes: number
   readonly #change: (delta: number) => void

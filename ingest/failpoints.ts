@@ -1,8 +1,9 @@
 import type { Failpoint } from '#runtime.ts'
 
 /**
- * Every place where a crash of the ingest stage is worth trying. A name says lane, step and side: `append.before` is
- * visited with the batch in memory and nothing written, `append.after` with the transaction committed and nothing told.
+ * Every place where a crash of the ingest stage is worth trying. A name says lane, step and side:
+ * `append.before` is visited with the batch in memory and nothing written, `append.after` with the
+ * transaction committed and nothing told.
  */
 export const ingestFailpoints = [
   'head.tipRead',

@@ -5,8 +5,9 @@ import { problemOf } from './backoff.ts'
 import type { VisitFailpoint } from './failpoints.ts'
 
 /**
- * Where leases live. The store's clock decides when one has expired; every grant has a larger fence than any before it,
- * and each commit checks the fence in its own transaction, so that a holder who lost the lease commits nothing.
+ * Where leases live. The store's clock decides when one has expired; every grant has a larger fence
+ * than any before it, and each commit checks the fence in its own transaction, so that a holder who
+ * lost the lease commits nothing.
  */
 export interface LeaseStore {
   /** Takes the lease when it is free, expired, or already ours (same holder), with a new fence. */
@@ -47,8 +48,8 @@ export interface LeaseOptions {
 const RENEWALS_PER_TTL = 3
 
 /**
- * We count the lifetime from before the request was sent and give up this share earlier, so that clocks that drift apart
- * and an answer that travelled slowly never make two holders.
+ * We count the lifetime from before the request was sent and give up this share earlier, so that
+ * clocks that drift apart and an answer that travelled slowly never make two holders.
  */
 const SAFETY_SHARE = 0.1
 

@@ -1,4 +1,7 @@
-/** Arithmetic on block ranges. A range is `{ from, to }`, both inclusive; a set is sorted, disjoint and not adjacent. */
+/**
+ * Arithmetic on block ranges. A range is `{ from, to }`, both inclusive; a set is sorted, disjoint
+ * and not adjacent.
+ */
 
 export interface BlockRange {
   readonly from: number

@@ -1,6 +1,9 @@
 import { type BlockRange, blockCount } from './range.ts'
 
-/** `count` pieces of `width` blocks, spread evenly over the range; the whole range when it is not longer than that. */
+/**
+ * `count` pieces of `width` blocks, spread evenly over the range; the whole range when it is not
+ * longer than that.
+ */
 export function samplePlaces(range: BlockRange, count: number, width: number): BlockRange[] {
   const blocks = blockCount(range)
   if (blocks <= count * width) return [range]

@@ -1,7 +1,10 @@
 import type { BlockRef } from '#primitives.ts'
 import type { BlockRange } from './range.ts'
 
-/** What every batch tells about itself, whatever its rows are: enough to check continuity and to account for memory. */
+/**
+ * What every batch tells about itself, whatever its rows are: enough to check continuity and to
+ * account for memory.
+ */
 export interface Batch {
   readonly range: BlockRange
   /** One per block, ascending, parent-linked. */
@@ -14,37 +17,48 @@ export interface Batch {
 export type Decode<B extends Batch, R> = (raw: R, signal?: AbortSignal) => Promise<B>
 
 /**
- * A store that follows the head and can take blocks back. Appending and reverting are one transaction each; the tip is
- * stored with the rows, so a crash at any instruction leaves either the old tip or the new one.
+ * A store that follows the head and can take blocks back. Appending and reverting are one
+ * transaction each; the tip is stored with the rows, so a crash at any instruction leaves either
+ * the old tip or the new one.
  */
 export interface HeadSink<B extends Batch> {
   /** Newest block held by the head lane, or null when it holds none. */
   tip(): Promise<BlockRef | null>
   /** The block the head lane holds at a height, or null. */
   refAt(number: number): Promise<BlockRef | null>
-  /** @throws FencedOutError when another writer holds the lane; @throws TipMismatchError when our tip is not its parent. */
+  /**
+   * @throws FencedOutError when another writer holds the lane; @throws TipMismatchError when our
+   * tip is not its parent.
+   */
   append(batch: B): Promise<void>
-  /** Drops every block of the lane above `to`, and none below the lane. `to` is null when nothing of it remains. */
+  /**
+   * Drops every block of the lane above `to`, and none below the lane. `to` is null when nothing of
+   * it remains.
+   */
   revert(to: BlockRef | null): Promise<void>
   /** Raises the finalized height; ignores a lower one (I5). */
   finalize(number: number): Promise<void>
   /** Our finalized height, or -1. */
   finalized(): Promise<number>
   /**
-   * Ends the lane's segment at its tip, which is final, so that the next append starts a new one: `tip()` is null
-   * afterwards and history fills what lies between. An empty lane only begins elsewhere. A sink without it catches up
-   * block by block after a downtime.
+   * Ends the lane's segment at its tip, which is final, so that the next append starts a new one:
+   * `tip()` is null afterwards and history fills what lies between. An empty lane only begins
+   * elsewhere. A sink without it catches up block by block after a downtime.
    * @param next where the new segment begins: the first block that is not final now
    */
   seal?(next: number): Promise<void>
   /**
-   * Lets an empty lane begin further down, and drops what was planned or loaded of history from there on.
+   * Lets an empty lane begin further down, and drops what was planned or loaded of history from
+   * there on.
    * @param next where it begins at the lowest: above what is held it begins behind that
    * @param head the chain's newest block; when anything above it is held, the lane stays
    * @returns whether it begins elsewhere now
    */
   restart?(next: number, head: number): Promise<boolean>
-  /** Where an empty lane begins, if that was decided before; absent, it begins with the first block that is not final. */
+  /**
+   * Where an empty lane begins, if that was decided before; absent, it begins with the first block
+   * that is not final.
+   */
   emptyFrom?(): Promise<number>
 }
 
@@ -60,16 +74,25 @@ export interface Chunk {
 /** History filled ascending in chunks, several in flight. */
 export interface HistorySink<B extends Batch> {
   /**
-   * Chunks still to be loaded so that the store covers `target`, ascending; resumes those begun earlier with their tip.
-   * Pure of side effects except that new chunks are recorded.
+   * Chunks still to be loaded so that the store covers `target`, ascending; resumes those begun
+   * earlier with their tip. Pure of side effects except that new chunks are recorded.
    */
   openChunks(target: BlockRange): Promise<readonly Chunk[]>
-  /** Appends to a chunk's detached tables, its tip in the same transaction. Batches of one chunk come in order. */
+  /**
+   * Appends to a chunk's detached tables, its tip in the same transaction. Batches of one chunk
+   * come in order.
+   */
   appendToChunk(chunk: Chunk, batch: B): Promise<void>
   /** The block that a chunk holds at a height, or null. */
   refInChunk(chunk: Chunk, number: number): Promise<BlockRef | null>
-  /** Drops what a chunk holds above `to`, or all of it, from every store: its tip is not on the chain. */
+  /**
+   * Drops what a chunk holds above `to`, or all of it, from every store: its tip is not on the
+   * chain.
+   */
   revertChunk(chunk: Chunk, to: BlockRef | null): Promise<void>
-  /** Builds indexes, checks the links to both neighbours, attaches all tables and extends coverage: one transaction. */
+  /**
+   * Builds indexes, checks the links to both neighbours, attaches all tables and extends coverage:
+   * one transaction.
+   */
   attachChunk(chunk: Chunk): Promise<void>
 }

@@ -7,22 +7,30 @@ export const HEADS_APART_MAX = 128
 /** What the chain looked like when asked. `finalized` never exceeds `head`. */
 export interface ChainHead {
   readonly head: BlockRef
-  /** Newest block that cannot change: the node's `finalized` tag, else head minus the configured depth. */
+  /**
+   * Newest block that cannot change: the node's `finalized` tag, else head minus the configured
+   * depth.
+   */
   readonly finalized: number
   /**
-   * What `finalized` was concluded from: the final block itself as the node's tag gave it, else the head it was counted
-   * from. Whoever holds this block holds the final chain below it; a block asked for by its number proves no such thing,
-   * because caches in front of nodes keep what was replaced. Never below `finalized`.
+   * What `finalized` was concluded from: the final block itself as the node's tag gave it, else the
+   * head it was counted from. Whoever holds this block holds the final chain below it; a block
+   * asked for by its number proves no such thing, because caches in front of nodes keep what was
+   * replaced. Never below `finalized`.
    */
   readonly finalizedBy: BlockRef
-  /** The endpoints whose word head and finality are. One that named a block of no chain is told of it. */
+  /**
+   * The endpoints whose word head and finality are. One that named a block of no chain is told of
+   * it.
+   */
   readonly toldBy?: { readonly head: string; readonly finalized: string }
 }
 
 /**
- * A range as the node answered it: the bytes of one JSON-RPC batch response whose items are, for each block in order,
- * `eth_getBlockByNumber(n, true)` with id `2k` and `eth_getBlockReceipts(n)` with id `2k + 1`, k = n - from.
- * Nothing in it has been checked; the bytes go to a worker as they are.
+ * A range as the node answered it: the bytes of one JSON-RPC batch response whose items are, for
+ * each block in order, `eth_getBlockByNumber(n, true)` with id `2k` and `eth_getBlockReceipts(n)`
+ * with id `2k + 1`, k = n - from. Nothing in it has been checked; the bytes go to a worker as they
+ * are.
  */
 export interface RawRange {
   readonly range: BlockRange
@@ -30,8 +38,8 @@ export interface RawRange {
   /** Which endpoint answered; its name carries no secret. A refuted answer counts against it. */
   readonly endpoint: string
   /**
-   * Lengths of each block's parts, where the bytes are no node's answer but parts of our archive as they are stored, one
-   * after another: unpacking and reading them is a worker's task too.
+   * Lengths of each block's parts, where the bytes are no node's answer but parts of our archive as
+   * they are stored, one after another: unpacking and reading them is a worker's task too.
    */
   readonly partLengths?: readonly (readonly number[])[]
 }
@@ -39,17 +47,23 @@ export interface RawRange {
 /** One chain seen through one or more RPC endpoints. */
 export interface Source {
   readonly chainId: number
-  /** Endpoints that answered lately: with two or more, what cannot be proved needs a second one that tells the same. */
+  /**
+   * Endpoints that answered lately: with two or more, what cannot be proved needs a second one that
+   * tells the same.
+   */
   readonly answering?: number
-  /** How many blocks answer in about the byte target; changes as the source learns. Plans parallel fetches. */
+  /**
+   * How many blocks answer in about the byte target; changes as the source learns. Plans parallel
+   * fetches.
+   */
   readonly batchBlocks: number
   /** Newest head and finality over the healthy endpoints; finality never decreases. */
   head(signal?: AbortSignal): Promise<ChainHead>
   /** The node's reference of one height, or null when it has no such block (yet). */
   blockRef(number: number, signal?: AbortSignal): Promise<BlockRef | null>
   /**
-   * Fetches a range, or a prefix of it when the answer would exceed the byte target; never an empty range.
-   * `not` names endpoints whose last answer for this range was refuted: they are asked last.
+   * Fetches a range, or a prefix of it when the answer would exceed the byte target; never an empty
+   * range. `not` names endpoints whose last answer for this range was refuted: they are asked last.
    * @throws SourceError when no endpoint answered within the retry budget.
    */
   fetch(range: BlockRange, options?: { signal?: AbortSignal; not?: ReadonlySet<string> }): Promise<RawRange>

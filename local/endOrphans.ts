@@ -1,4 +1,7 @@
-/** Entry of the process that ends what a killed program left running in a data directory (orphanWatch.ts). */
+/**
+ * Entry of the process that ends what a killed program left running in a data directory
+ * (orphanWatch.ts).
+ */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemRuntime } from '#runtime.ts'

@@ -2,7 +2,10 @@
 
 import { createServer } from 'node:net'
 
-/** Asks the system for a port nobody listens on. Another process may take it before it is used: retry then. */
+/**
+ * Asks the system for a port nobody listens on. Another process may take it before it is used:
+ * retry then.
+ */
 export function findFreePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer()

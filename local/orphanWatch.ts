@@ -1,6 +1,7 @@
 /**
- * The watch over what outlives a kill of the program: the embedded Postgres and the local chains. A shell waits, at next to
- * no cost, for the end of a pipe that only the program holds; then endOrphans.ts ends them, unless a new start took over.
+ * The watch over what outlives a kill of the program: the embedded Postgres and the local chains. A
+ * shell waits, at next to no cost, for the end of a pipe that only the program holds; then
+ * endOrphans.ts ends them, unless a new start took over.
  */
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -21,7 +22,8 @@ export function watchOrphans(dataDir: string): OrphanWatch {
     env: { PATH: process.env['PATH'] },
     stdio: ['pipe', 'ignore', 'ignore'],
   })
-  // Without a shell nobody watches; the next start finds what is left, as it does within the time of the watch.
+  // Without a shell nobody watches; the next start finds what is left, as it does within the time
+  // of the watch.
   watch.on('error', () => {})
   watch.stdin.on('error', () => {})
   watch.unref()

@@ -1,4 +1,7 @@
-/** Opens engines and nodes for a command that may run beside a running program on the same data directory. */
+/**
+ * Opens engines and nodes for a command that may run beside a running program on the same data
+ * directory.
+ */
 import { assertAnswers } from '#local/engines/dataDir.ts'
 import type { Runtime } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'

@@ -1,4 +1,7 @@
-/** Finds out which chains the settings mean, opens their sources, and starts the local dev chain where none is named. */
+/**
+ * Finds out which chains the settings mean, opens their sources, and starts the local dev chain
+ * where none is named.
+ */
 
 import { messageOf, SettingError } from '#errors.ts'
 import { parseBlock } from '#ingest/read/block.ts'
@@ -99,7 +102,8 @@ export async function identifyChain(chain: ReachableChain, postgres: Postgres): 
   }
   const headerRule = known?.headerRule ?? (await learnHeaderRule(source))
   const identity = { chainId, genesisHash, headerRule, startBlock: known?.startBlock ?? config.startBlock }
-  // Told before anything is served: a program that shows one chain and follows another would look healthy.
+  // Told before anything is served: a program that shows one chain and follows another would look
+  // healthy.
   assertSameGenesis(identity, known)
   return identity
 }
@@ -114,7 +118,10 @@ export async function learnHeaderRule(source: RpcSource): Promise<ChainIdentity[
   return 'unknown'
 }
 
-/** Traffic on the dev chains, so that there is something to see. Resolves when it has ended, after the signal. */
+/**
+ * Traffic on the dev chains, so that there is something to see. Resolves when it has ended, after
+ * the signal.
+ */
 export async function runTrafficOn(
   chains: readonly ReachableChain[],
   { clock }: Runtime,

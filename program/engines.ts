@@ -1,6 +1,6 @@
 /**
- * The two databases a command works with: the ones named by settings, else the embedded ones; started here, or found
- * running beside (`millrace verify` next to `npm start`).
+ * The two databases a command works with: the ones named by settings, else the embedded ones;
+ * started here, or found running beside (`millrace verify` next to `npm start`).
  */
 import type { ClickHouseClient } from '@clickhouse/client'
 import { startClickHouse } from '#local/engines/clickhouse.ts'
@@ -27,7 +27,10 @@ export interface Engines {
   readonly clickhouseUrl: string
   /** Where the embedded engine that was started here reads rows from; null for any other. */
   readonly clickhouseRowsFolder: string | null
-  /** Login that reads for analysts: the embedded engine's reader, or CLICKHOUSE_READER_URL; null where one is to be made. */
+  /**
+   * Login that reads for analysts: the embedded engine's reader, or CLICKHOUSE_READER_URL; null
+   * where one is to be made.
+   */
   readonly clickhouseReader: ClickHouseAccess | null
   /** How a view is readable without rights on what is behind it. */
   readonly viewSecurity: string
@@ -58,7 +61,10 @@ const CONNECTIONS_MAX = 24
 
 const never = new Promise<never>(() => {})
 
-/** Starts what is embedded, connects to what is not. @throws DataDirectoryError, EngineStartError, StoreUnreachableError */
+/**
+ * Starts what is embedded, connects to what is not. @throws DataDirectoryError, EngineStartError,
+ * StoreUnreachableError
+ */
 export async function startEngines(
   config: Config,
   dataDir: DataDir,

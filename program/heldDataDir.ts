@@ -1,4 +1,7 @@
-/** The data directory of a command: held by it alone, and left without running engines however the command ends. */
+/**
+ * The data directory of a command: held by it alone, and left without running engines however the
+ * command ends.
+ */
 import { assertAnswers, type DataDir, openDataDir } from '#local/engines/dataDir.ts'
 import { watchOrphans } from '#local/orphanWatch.ts'
 import type { Clock } from '#runtime.ts'

@@ -1,4 +1,7 @@
-/** A chain opened for work on what is held: its lease, and worker threads that read the archive. No node is asked. */
+/**
+ * A chain opened for work on what is held: its lease, and worker threads that read the archive. No
+ * node is asked.
+ */
 
 import { SettingError } from '#errors.ts'
 import type { Lease } from '#ingest/lease.ts'
@@ -24,7 +27,10 @@ export interface OfflineChain extends Pick<Stores, 'engines'> {
   readonly runtime: Runtime
 }
 
-/** Opens the chain asked for, or the only one held, and closes everything after the work. @throws SettingError, LeaseHeldError */
+/**
+ * Opens the chain asked for, or the only one held, and closes everything after the work. @throws
+ * SettingError, LeaseHeldError
+ */
 export async function withOfflineChain(
   config: Config,
   asked: number | null,
@@ -56,7 +62,10 @@ export async function withOfflineChain(
   }
 }
 
-/** Brings ClickHouse to what the ledger says: what is beyond goes, what is final and missing is made from the archive. */
+/**
+ * Brings ClickHouse to what the ledger says: what is beyond goes, what is final and missing is made
+ * from the archive.
+ */
 export async function fillClickHouse(
   { engines, identity, lease, pool, runtime }: OfflineChain,
   stop: AbortSignal,

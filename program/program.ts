@@ -1,4 +1,7 @@
-/** The parts of a running program, opened in order and closed in reverse: directory, nodes, engines, chains. */
+/**
+ * The parts of a running program, opened in order and closed in reverse: directory, nodes, engines,
+ * chains.
+ */
 import { randomUUID } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -27,7 +30,10 @@ export interface Program {
   close(): Promise<void>
 }
 
-/** Opens everything a writer of chains needs; nothing is indexed yet. @throws InterruptedError when `stop` aborts */
+/**
+ * Opens everything a writer of chains needs; nothing is indexed yet. @throws InterruptedError when
+ * `stop` aborts
+ */
 export async function openProgram(
   config: Config,
   runtime: Runtime,
@@ -97,8 +103,8 @@ async function openChain(
 }
 
 /**
- * A dev chain that was lost starts over with another genesis; what is held of the old one describes nothing. Never
- * done for a chain given by RPC_URL: there another genesis is an error.
+ * A dev chain that was lost starts over with another genesis; what is held of the old one describes
+ * nothing. Never done for a chain given by RPC_URL: there another genesis is an error.
  */
 async function dropLostGeneration(reachable: ReachableChain, engines: Engines, log: Logger): Promise<void> {
   const { chainId, genesisHash } = reachable
@@ -112,7 +118,10 @@ async function dropLostGeneration(reachable: ReachableChain, engines: Engines, l
   await migrateChain(engines.postgres, chainId)
 }
 
-/** Name of this program to others on the same databases: fixed per data directory, so that a restart is the same holder. */
+/**
+ * Name of this program to others on the same databases: fixed per data directory, so that a restart
+ * is the same holder.
+ */
 export function installationId(dataDir: string): string {
   const path = join(dataDir, 'installation')
   if (!existsSync(path)) writeFileSync(path, randomUUID(), { mode: 0o600 })

@@ -1,4 +1,6 @@
-/** The two engines that run analysts' SQL, each as a restricted reader of the served chains' views. */
+/**
+ * The two engines that run analysts' SQL, each as a restricted reader of the served chains' views.
+ */
 import { createHash } from 'node:crypto'
 import type { DeclaredContracts } from '#api/services.ts'
 import { messageOf } from '#errors.ts'
@@ -29,7 +31,10 @@ export interface QueryEngines {
   readonly readers: Readers
 }
 
-/** Slots of the Postgres engine, and room for connections that were cut: they linger for up to half a second. */
+/**
+ * Slots of the Postgres engine, and room for connections that were cut: they linger for up to half
+ * a second.
+ */
 const READER_CONNECTIONS_MAX = 32
 /** Somebody may grant the reader more than it should have at any time. */
 const WALLS_CHECK_MS = 3_600_000
@@ -72,7 +77,10 @@ export async function openQueryEngines(
   }
 }
 
-/** Proves that the readers cannot do more than they should; an engine with an open wall serves nobody. */
+/**
+ * Proves that the readers cannot do more than they should; an engine with an open wall serves
+ * nobody.
+ */
 export async function checkAllWalls(
   { postgres, clickhouse }: QueryEngines,
   chains: readonly Chain[],
@@ -130,7 +138,10 @@ function chainOf(chains: readonly Chain[], chainId: number): Chain {
   return chain
 }
 
-/** The URL of the restricted role. Roles belong to a cluster, so one that is shared gets a role per database of ours. */
+/**
+ * The URL of the restricted role. Roles belong to a cluster, so one that is shared gets a role per
+ * database of ours.
+ */
 async function preparePostgresReader(
   engines: Engines,
   chains: readonly Chain[],
@@ -154,7 +165,10 @@ async function preparePostgresReader(
   return url.href
 }
 
-/** On the embedded engine the reader is there; on a server it is made, unless CLICKHOUSE_READER_URL names one. */
+/**
+ * On the embedded engine the reader is there; on a server it is made, unless CLICKHOUSE_READER_URL
+ * names one.
+ */
 async function prepareClickHouseReader(
   engines: Engines,
   chains: readonly Chain[],

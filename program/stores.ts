@@ -1,4 +1,7 @@
-/** Opens the two databases alone, for commands on what is held: no node is asked, and no other program runs beside. */
+/**
+ * Opens the two databases alone, for commands on what is held: no node is asked, and no other
+ * program runs beside.
+ */
 
 import { SettingError } from '#errors.ts'
 import { visitListed } from '#ingest/failpoints.ts'
@@ -45,7 +48,9 @@ export async function openStores(config: Config, runtime: Runtime, log: Logger):
   }
 }
 
-/** Works on the databases of a program that runs beside, else opens them. @throws DataDirectoryError */
+/**
+ * Works on the databases of a program that runs beside, else opens them. @throws DataDirectoryError
+ */
 export async function withDatabases<Result>(
   config: Config,
   runtime: Runtime,
@@ -79,7 +84,9 @@ export async function selectHeldChain({ engines }: Stores, asked: number | null)
   return only
 }
 
-/** Brings a chain's schemas up to date and works on it as its only writer. @throws LeaseHeldError */
+/**
+ * Brings a chain's schemas up to date and works on it as its only writer. @throws LeaseHeldError
+ */
 export async function withChainLease<Result>(
   { engines, holder }: Stores,
   chainId: number,

@@ -1,13 +1,20 @@
 /**
- * Rows as JSON, written from an engine's own bytes: no value becomes an object on its way, so a row costs little more than
- * the copying of its bytes. What is not plain goes through JSON.stringify, with the same result.
+ * Rows as JSON, written from an engine's own bytes: no value becomes an object on its way, so a row
+ * costs little more than the copying of its bytes. What is not plain goes through JSON.stringify,
+ * with the same result.
  */
 
 import type { RowBatch, SqlValue } from './result.ts'
 
-/** Enough for one piece of an answer as the system gives it (64 KiB), whose JSON may be twice as long. */
+/**
+ * Enough for one piece of an answer as the system gives it (64 KiB), whose JSON may be twice as
+ * long.
+ */
 const bytesAtFirst = 128 * 1024
-/** A longer run is copied by the system; a shorter one is faster byte by byte (measured at 40 to 60 bytes). */
+/**
+ * A longer run is copied by the system; a shorter one is faster byte by byte (measured at 40 to 60
+ * bytes).
+ */
 const copiedMin = 48
 
 const [quote, comma, open, close, lineFeed, minus, zero] = [0x22, 0x2c, 0x5b, 0x5d, 0x0a, 0x2d, 0x30]
@@ -84,7 +91,9 @@ export class JsonRows {
     this.#bytes[this.#at++] = quote
   }
 
-  /** UTF-8 in quotes, escaped where needed. @param read the text of bytes that are not plain ASCII */
+  /**
+   * UTF-8 in quotes, escaped where needed. @param read the text of bytes that are not plain ASCII
+   */
   text(source: Buffer, start: number, end: number, read: (bytes: Buffer) => string = utf8Of): void {
     if (isPlain(source, start, end)) this.quoted(source, start, end)
     else this.value(read(source.subarray(start, end)))

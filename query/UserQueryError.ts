@@ -6,7 +6,8 @@ import { MillraceError } from '#errors.ts'
  * - `signature_invalid`: a signature that names no event or function;
  * - `sql_invalid`: not SQL we understand, or it names what does not exist;
  * - `sql_refused`: understood, but not allowed here;
- * - `sql_failed`: the engine could not run it (division by zero, out of memory, too many rows read);
+ * - `sql_failed`: the engine could not run it (division by zero, out of memory, too many rows
+ *   read);
  * - `sql_timeout`: ran longer than asked;
  * - `sql_busy`: no slot became free in time;
  * - `sql_cancelled`: the caller went away;

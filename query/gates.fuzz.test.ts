@@ -1,4 +1,7 @@
-/** Both gates over texts made of pieces of the corpora: they answer with a statement or a UserQueryError, nothing else. */
+/**
+ * Both gates over texts made of pieces of the corpora: they answer with a statement or a
+ * UserQueryError, nothing else.
+ */
 
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -53,7 +56,10 @@ function* fieldsNamed(name: string, tree: unknown): Generator<unknown> {
   }
 }
 
-/** Every table of the printed text, as the server's grammar reads it, is a view of the chain or a CTE. */
+/**
+ * Every table of the printed text, as the server's grammar reads it, is a view of the chain or a
+ * CTE.
+ */
 function assertPostgresTables(printed: string): void {
   const tree = parseStatements(printed)
   const ctes = new Set(fieldsNamed('ctename', tree))
@@ -63,7 +69,10 @@ function assertPostgresTables(printed: string): void {
   }
 }
 
-/** Every table of the printed text is a view of the chain, a sub-select or a CTE, and no clause follows the last. */
+/**
+ * Every table of the printed text is a view of the chain, a sub-select or a CTE, and no clause
+ * follows the last.
+ */
 function assertClickHouseTables(printed: string): void {
   const bare = printed.replaceAll(/'(?:[^'\\]|\\.)*'/g, "''")
   for (const [, table = ''] of bare.matchAll(/(?<!ARRAY )\b(?:FROM|JOIN) (\S+)/g)) {

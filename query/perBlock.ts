@@ -1,6 +1,7 @@
 /**
- * Whether a query can be answered block by block. Filters, joins within a block and aggregates can (an aggregate is then
- * one of each block); a LIMIT or OFFSET chooses among the rows of all blocks, which no single block can know.
+ * Whether a query can be answered block by block. Filters, joins within a block and aggregates can
+ * (an aggregate is then one of each block); a LIMIT or OFFSET chooses among the rows of all blocks,
+ * which no single block can know.
  */
 import { parse as parseClickHouse } from './clickhouse/parse.ts'
 import { loadPostgresGrammar, parsePostgres } from './postgres/parse.ts'
@@ -8,7 +9,9 @@ import type { Relation } from './relations.ts'
 import type { Engine } from './result.ts'
 import { UserQueryError } from './UserQueryError.ts'
 
-/** @throws UserQueryError `sql_refused` naming the clause, or `sql_invalid` for what cannot be read */
+/**
+ * @throws UserQueryError `sql_refused` naming the clause, or `sql_invalid` for what cannot be read
+ */
 export async function assertPerBlock(engine: Engine, sql: string): Promise<void> {
   const clause = engine === 'postgres' ? await clauseOfPostgres(sql) : clauseOfClickHouse(sql)
   if (clause === undefined) return

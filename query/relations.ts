@@ -1,7 +1,7 @@
 /**
- * What a user query may name. Table references in users' SQL are resolved against a catalog of relations and compiled to
- * sub-selects of exactly the columns listed here; nothing outside the catalog can be reached. Tables decoded by signature
- * join the same catalog.
+ * What a user query may name. Table references in users' SQL are resolved against a catalog of
+ * relations and compiled to sub-selects of exactly the columns listed here; nothing outside the
+ * catalog can be reached. Tables decoded by signature join the same catalog.
  */
 
 import { intersection, type RangeSet } from '#ingest/range.ts'
@@ -11,17 +11,24 @@ import type { RelationColumn } from './logicalType.ts'
 export interface Relation {
   /** Lowercase; what the user writes in FROM, in any case. */
   readonly name: string
-  /** Height of a row's block; coverage bounds apply to it. Null where a row is made of many blocks. */
+  /**
+   * Height of a row's block; coverage bounds apply to it. Null where a row is made of many blocks.
+   */
   readonly blockColumn: string | null
   readonly columns: readonly RelationColumn[]
   /** Computed from other relations instead of read from a view. */
   readonly derive?: DerivedSql
 }
 
-/** A SELECT over other relations, trusted; `rowsOf` gives a relation's visible rows as a sub-select. */
+/**
+ * A SELECT over other relations, trusted; `rowsOf` gives a relation's visible rows as a sub-select.
+ */
 export type DerivedSql = (rowsOf: (relation: string) => string) => string
 
-/** Where the rows come from: a view, the view that a decoded table reads, or a SELECT of the program's own. */
+/**
+ * Where the rows come from: a view, the view that a decoded table reads, or a SELECT of the
+ * program's own.
+ */
 export type RelationSource =
   | { readonly kind: 'view'; readonly schema: string; readonly name: string }
   | { readonly kind: 'decoded'; readonly schema: string; readonly table: DecodedTable }
@@ -52,7 +59,10 @@ export function buildCatalog(relations: Iterable<BoundRelation>): Catalog {
   return catalog
 }
 
-/** Binds each relation to the view of the same name in `schema`, within the covered `ranges` where given. */
+/**
+ * Binds each relation to the view of the same name in `schema`, within the covered `ranges` where
+ * given.
+ */
 export function bindViews(
   relations: Iterable<Relation>,
   schema: string,
@@ -69,7 +79,10 @@ export function bindViews(
   return buildCatalog(bound)
 }
 
-/** The same relations with rows of these blocks only; a live query reads one block at a time this way. */
+/**
+ * The same relations with rows of these blocks only; a live query reads one block at a time this
+ * way.
+ */
 export function restrictCatalog(catalog: Catalog, blocks: RangeSet | undefined): Catalog {
   if (!blocks) return catalog
   const restricted = [...catalog.values()].map((relation) => ({

@@ -1,9 +1,9 @@
 /**
- * What a user query answers, equal on both engines. The value table:
- * integers up to 32 bits are JSON numbers, wider ones decimal strings; exact numerics are strings without closing zeros
- * behind the point; timestamps are
- * `YYYY-MM-DDTHH:MM:SSZ`, dates `YYYY-MM-DD`; bytes are `0x` and lowercase hex; floats are numbers (`NaN` and the
- * infinities strings); booleans, NULL, text and JSON are themselves; arrays are arrays of these.
+ * What a user query answers, equal on both engines. The value table: integers up to 32 bits are
+ * JSON numbers, wider ones decimal strings; exact numerics are strings without closing zeros behind
+ * the point; timestamps are `YYYY-MM-DDTHH:MM:SSZ`, dates `YYYY-MM-DD`; bytes are `0x` and
+ * lowercase hex; floats are numbers (`NaN` and the infinities strings); booleans, NULL, text and
+ * JSON are themselves; arrays are arrays of these.
  */
 
 import type { RangeSet } from '#ingest/range.ts'
@@ -42,7 +42,10 @@ export interface ResultEnd {
   readonly truncated: boolean
   /** Time in the engine and on the wire, without waiting for a slot. */
   readonly elapsedMs: number
-  /** Rows the engine read from its tables and indexes; null where it does not tell (the embedded ClickHouse). */
+  /**
+   * Rows the engine read from its tables and indexes; null where it does not tell (the embedded
+   * ClickHouse).
+   */
   readonly rowsRead: number | null
   /** Bytes it read of them: uncompressed columns on ClickHouse, pages on Postgres. */
   readonly bytesRead: number | null
@@ -112,7 +115,10 @@ export interface QueryRequest {
 export interface UserQueryEngine {
   readonly engine: Engine
   run(request: QueryRequest): Promise<QueryResult>
-  /** The same piece by piece. The query begins with the first pull, and ends with the loop, however it is left. */
+  /**
+   * The same piece by piece. The query begins with the first pull, and ends with the loop, however
+   * it is left.
+   */
   stream(request: QueryRequest): AsyncIterable<ResultEvent>
   /** What running it would take, from the engine's own plan. */
   explain(request: QueryRequest): Promise<QueryPlan>
@@ -133,6 +139,9 @@ export async function collectResult(events: AsyncIterable<ResultEvent>): Promise
   return { ...head, ...end, rows }
 }
 
-/** An exact number as the value table has it: engines differ in how many zeros follow its last digit. */
+/**
+ * An exact number as the value table has it: engines differ in how many zeros follow its last
+ * digit.
+ */
 export const shortest = (digits: string): string =>
   digits.includes('.') ? digits.replace(/\.?0+$/, '') : digits

@@ -1,6 +1,7 @@
 /**
- * How much runs at once; the rest waits in a short queue, for a short time. A slot that becomes free goes to the party
- * that holds the fewest, so that one that asks for much waits behind others that ask for little.
+ * How much runs at once; the rest waits in a short queue, for a short time. A slot that becomes
+ * free goes to the party that holds the fewest, so that one that asks for much waits behind others
+ * that ask for little.
  */
 
 import type { Clock } from '#runtime.ts'
@@ -12,14 +13,20 @@ export interface SlotLimits {
   readonly waitMs: number
 }
 
-/** On two cores: four Postgres or two ClickHouse queries keep both busy; more would only slow the indexer down. */
+/**
+ * On two cores: four Postgres or two ClickHouse queries keep both busy; more would only slow the
+ * indexer down.
+ */
 export const postgresSlots: SlotLimits = { running: 4, waiting: 16, waitMs: 5_000 }
 export const clickhouseSlots: SlotLimits = { running: 2, waiting: 16, waitMs: 5_000 }
 
 /** A piece is some hundred rows. A reader that takes longer for one is gone or means harm. */
 const pieceMsMax = 5_000
 
-/** The program itself, and callers that cannot be told apart: they have no share of their own to keep to. */
+/**
+ * The program itself, and callers that cannot be told apart: they have no share of their own to
+ * keep to.
+ */
 export const everybody = ''
 
 interface Waiting {
@@ -53,7 +60,8 @@ export class Slots {
 
   /**
    * Runs `work` when a slot is free; the slot is given back whatever happens.
-   * @throws UserQueryError `sql_busy` when the queue is full or the wait too long, `sql_cancelled` when aborted first
+   * @throws UserQueryError `sql_busy` when the queue is full or the wait too long, `sql_cancelled`
+   * when aborted first
    */
   async run<T>(work: () => Promise<T>, signal?: AbortSignal, party = everybody): Promise<T> {
     await this.#enter(signal, party)
@@ -65,8 +73,9 @@ export class Slots {
   }
 
   /**
-   * The same for work that gives its result piece by piece: the slot is held until the loop over it ends. A reader that
-   * leaves a piece for too long loses the slot, and the work is aborted: it would be kept from others for nothing.
+   * The same for work that gives its result piece by piece: the slot is held until the loop over it
+   * ends. A reader that leaves a piece for too long loses the slot, and the work is aborted: it
+   * would be kept from others for nothing.
    */
   async *hold<T>(
     work: (signal: AbortSignal) => AsyncIterable<T>,

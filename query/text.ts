@@ -1,4 +1,6 @@
-/** Checks on the text of a user query that come before any parser, and the rule for '0x…' constants. */
+/**
+ * Checks on the text of a user query that come before any parser, and the rule for '0x…' constants.
+ */
 
 import { positionAt, UserQueryError } from './UserQueryError.ts'
 

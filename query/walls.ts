@@ -1,6 +1,7 @@
 /**
- * Probes of the walls behind the gate, sent as the restricted reader at start: what must be refused by the engine itself,
- * and what must be served. A surprise means the reader is not the one it should be, and its engine then serves nobody.
+ * Probes of the walls behind the gate, sent as the restricted reader at start: what must be refused
+ * by the engine itself, and what must be served. A surprise means the reader is not the one it
+ * should be, and its engine then serves nobody.
  */
 
 import type { QueryRequest } from './result.ts'
@@ -11,7 +12,10 @@ export interface Probe {
   readonly sql: string
 }
 
-/** Postgres refuses these to a role that owns nothing in a read-only transaction on the extended protocol. */
+/**
+ * Postgres refuses these to a role that owns nothing in a read-only transaction on the extended
+ * protocol.
+ */
 export const postgresProbes = (chainId: number): readonly Probe[] => [
   { name: 'physical tables', sql: `SELECT 1 FROM chain_${chainId}.logs LIMIT 1` },
   { name: 'ledger', sql: 'SELECT 1 FROM app.ledger LIMIT 1' },
@@ -40,7 +44,8 @@ export const clickhouseProbes = (chainId: number): readonly Probe[] => [
 ]
 
 /**
- * Names of the probes that were let through, and `reading` when the views themselves are out of reach.
+ * Names of the probes that were let through, and `reading` when the views themselves are out of
+ * reach.
  * @throws UserQueryError when the engine cannot be reached, which says nothing about its walls
  */
 export async function findOpenWalls(

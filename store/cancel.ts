@@ -4,8 +4,8 @@ import { MillraceError } from '#errors.ts'
 import { type Postgres, PostgresError } from './postgres.ts'
 
 /**
- * Runs reads that all see the same moment: a block that is reverted between two of them is there for both or for none.
- * Those that do not wait for each other go to the server together.
+ * Runs reads that all see the same moment: a block that is reverted between two of them is there
+ * for both or for none. Those that do not wait for each other go to the server together.
  * @throws PostgresError, the signal's reason, or what `read` throws
  */
 export function readSnapshot<Result>(
@@ -21,13 +21,17 @@ export function readSnapshot<Result>(
     try {
       return await read(client)
     } finally {
-      // Nothing was written, so how the transaction ends makes no difference; a lost connection is reported by the read.
+      // Nothing was written, so how the transaction ends makes no difference; a lost connection is
+      // reported by the read.
       await client.query('ROLLBACK').catch(() => {})
     }
   })
 }
 
-/** Reads by one prepared statement, which needs no transaction to be of one moment. @throws like readSnapshot */
+/**
+ * Reads by one prepared statement, which needs no transaction to be of one moment. @throws like
+ * readSnapshot
+ */
 export function readOnce<Result>(
   postgres: Postgres,
   signal: AbortSignal,
@@ -36,12 +40,16 @@ export function readOnce<Result>(
   return withCancel(postgres.reads, signal, read)
 }
 
-/** The connections are set to plan for any value (prepareReading); statements that join are planned for theirs. */
+/**
+ * The connections are set to plan for any value (prepareReading); statements that join are planned
+ * for theirs.
+ */
 const beginSnapshot = { prepared: 'BEGIN', ofValues: 'BEGIN; SET LOCAL plan_cache_mode = auto' } as const
 
 /**
- * Lends a connection; when the signal fires, the server is told to stop what runs on it over a connection made for that:
- * closing the socket alone leaves the statement running (measured), and the pool may be full of statements to be stopped.
+ * Lends a connection; when the signal fires, the server is told to stop what runs on it over a
+ * connection made for that: closing the socket alone leaves the statement running (measured), and
+ * the pool may be full of statements to be stopped.
  */
 async function withCancel<Result>(
   pool: pg.Pool,

@@ -6,7 +6,10 @@ import type { Logger } from '#telemetry.ts'
 /** Connections to Postgres, and the few ways they are used. */
 export interface Postgres {
   readonly pool: pg.Pool
-  /** Connections that lists are read on: read-only, each transaction of one moment, plans for any value. */
+  /**
+   * Connections that lists are read on: read-only, each transaction of one moment, plans for any
+   * value.
+   */
   readonly reads: pg.Pool
   /** Runs `work` in one transaction on one connection; rolls back when it throws. */
   transaction<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T>
@@ -23,15 +26,19 @@ export interface PostgresOptions {
   readonly log: Logger
 }
 
-/** A batch is one transaction; a minute is far beyond the slowest one measured (2 s for 64 MB of rows). */
+/**
+ * A batch is one transaction; a minute is far beyond the slowest one measured (2 s for 64 MB of
+ * rows).
+ */
 const STATEMENT_TIMEOUT_MS = 60_000
 /**
- * Long enough for a restart of the server to be felt as a retry, short enough to be told about it. On a machine with too
- * much to do, five seconds were not enough for a connection over loopback.
+ * Long enough for a restart of the server to be felt as a retry, short enough to be told about it.
+ * On a machine with too much to do, five seconds were not enough for a connection over loopback.
  */
 const CONNECT_TIMEOUT_MS = 15_000
 
-// Heights and counts fit a safe integer; 256-bit values are `numeric` and stay text until a codec makes a bigint.
+// Heights and counts fit a safe integer; 256-bit values are `numeric` and stay text until a codec
+// makes a bigint.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 
 /** Opens a pool. Connects lazily; `assertReachable` says whether the server is there. */
@@ -53,7 +60,8 @@ export function openPostgres(options: PostgresOptions): Postgres {
     onConnect: (client) => prepareReading(client),
   })
   for (const each of [pool, reads]) {
-    // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+    // An idle connection that breaks is replaced by the pool; without a listener it would end the
+    // process.
     each.on('error', (error) =>
       options.log.warn({ code: codeOf(error) }, 'an idle Postgres connection broke'),
     )
@@ -70,14 +78,18 @@ export function openPostgres(options: PostgresOptions): Postgres {
   }
 }
 
-/** A prepared plan takes up to half a megabyte with many partitions, and a connection keeps those of all lists it served. */
+/**
+ * A prepared plan takes up to half a megabyte with many partitions, and a connection keeps those of
+ * all lists it served.
+ */
 const READ_CONNECTION_SECONDS = 1_800
 
 /**
- * What connections of `reads` are set to. Pages are served by indexes whose blocks are in memory, or on disks that seek for
- * nothing; with the server's default, made for turning disks, a planner rather walks all rows down from the newest once a
- * value is not rare (measured: 1,540 rows for a page of 11, against 15). And every filter has its index, so the plan is the
- * same whatever the value, and is made once.
+ * What connections of `reads` are set to. Pages are served by indexes whose blocks are in memory,
+ * or on disks that seek for nothing; with the server's default, made for turning disks, a planner
+ * rather walks all rows down from the newest once a value is not rare (measured: 1,540 rows for a
+ * page of 11, against 15). And every filter has its index, so the plan is the same whatever the
+ * value, and is made once.
  */
 export async function prepareReading(client: Pick<pg.ClientBase, 'query'>): Promise<void> {
   await client.query(`
@@ -88,7 +100,8 @@ export async function prepareReading(client: Pick<pg.ClientBase, 'query'>): Prom
 }
 
 /**
- * A timeout or a lost connection during COMMIT means "unknown": callers re-read the tip before they do anything else.
+ * A timeout or a lost connection during COMMIT means "unknown": callers re-read the tip before they
+ * do anything else.
  */
 async function inTransaction<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect().catch((cause: unknown) => {
@@ -134,7 +147,10 @@ export async function assertReachable(postgres: Postgres): Promise<void> {
   }
 }
 
-/** Name of a statement that is kept prepared: Postgres cuts names at 63 bytes, and the driver refuses a name with another text. */
+/**
+ * Name of a statement that is kept prepared: Postgres cuts names at 63 bytes, and the driver
+ * refuses a name with another text.
+ */
 export const preparedName = (text: string): string => `read_${hash('sha256', text, 'base64url').slice(0, 22)}`
 
 function codeOf(error: unknown): string {
@@ -144,10 +160,15 @@ function codeOf(error: unknown): string {
 
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)))
 
-/** SQLSTATE classes that a person has to look at: bad data, constraint, syntax, privileges, disk. */
+/**
+ * SQLSTATE classes that a person has to look at: bad data, constraint, syntax, privileges, disk.
+ */
 const stopClasses = new Set(['22', '23', '42', '28', '3D'])
 
-/** A statement failed or its connection was lost. `sqlState` decides; the server's text stays in `cause`. */
+/**
+ * A statement failed or its connection was lost. `sqlState` decides; the server's text stays in
+ * `cause`.
+ */
 export class PostgresError extends MillraceError {
   override readonly name = 'PostgresError'
   readonly code = 'postgres_failed'

@@ -1,7 +1,13 @@
-/** SQL of Postgres is written with these: quoting, parameters, and the conditions that an index repeats word by word. */
+/**
+ * SQL of Postgres is written with these: quoting, parameters, and the conditions that an index
+ * repeats word by word.
+ */
 import { tip20 } from '#transform/addresses.ts'
 
-/** Double-quotes an identifier of ours. Schema names are built from a chain id, so this is a guard, not an escape hatch. */
+/**
+ * Double-quotes an identifier of ours. Schema names are built from a chain id, so this is a guard,
+ * not an escape hatch.
+ */
 export function quoteIdentifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
@@ -32,17 +38,26 @@ export class Parameters {
   }
 }
 
-/** A constant of ours as a literal: a planner takes a partial index only for a condition it can compare with the index's own. */
+/**
+ * A constant of ours as a literal: a planner takes a partial index only for a condition it can
+ * compare with the index's own.
+ */
 export const literalBytes = (hex: string): string => `'\\x${hex.slice(2)}'::bytea`
 
-/** As the indexes of pairs have it (migration 19): a third of the size and of the work of an index on both columns. */
+/**
+ * As the indexes of pairs have it (migration 19): a third of the size and of the work of an index
+ * on both columns.
+ */
 export const pairHash = (values: readonly string[]): string =>
   `hash_record_extended(ROW(${values.join(', ')}), 0)`
 
 const tip20From = literalBytes(tip20.prefix)
 const tip20End = literalBytes(`0x${(BigInt(tip20.prefix) + 1n).toString(16)}`)
 
-/** True where the column holds a TIP-20 token's address, in the words of the indexes (migrations 5 and 15). */
+/**
+ * True where the column holds a TIP-20 token's address, in the words of the indexes (migrations 5
+ * and 15).
+ */
 export const tip20Tokens = (column: string): string => `${column} >= ${tip20From} AND ${column} < ${tip20End}`
 
 /** True where the column holds any other address, in the words of the indexes. */

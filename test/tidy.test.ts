@@ -9,7 +9,10 @@ import { resultNames, withTables } from '../bench/results.ts'
 const startsProcesses = /^local\//
 const leaves = ['primitives.ts', 'errors.ts', 'telemetry.ts', 'runtime.ts', 'mapAtMost.ts', 'egress.ts']
 
-/** Packages that scripts of package.json run, that the compiler reads, or that are the Node of `bin/millrace.mjs`. */
+/**
+ * Packages that scripts of package.json run, that the compiler reads, or that are the Node of
+ * `bin/millrace.mjs`.
+ */
 const usedByTool = /^(@biomejs\/biome|typescript|@types\/[\w-]+|node-(bin-)?(darwin|linux)-(x64|arm64))$/
 
 const root = join(import.meta.dirname, '..')
@@ -206,7 +209,10 @@ function isAllowed(file: string, target: string): boolean {
   return [room, ...(mayImport.get(room) ?? [])].some((folder) => within(folder)(target))
 }
 
-/** `| \`room/\` | what it holds | \`ingest\`, \`transform\` |`; a room that everything may be imported by says `everything`. */
+/**
+ * `| \`room/\` | what it holds | \`ingest\`, \`transform\` |`; a room that everything may be
+ * imported by says `everything`.
+ */
 function readImportTable(): ReadonlyMap<string, readonly string[]> {
   const section = architecture.match(/## Who may import whom\n[\s\S]*?(?=\n## )/)?.[0] ?? ''
   const rows = [...section.matchAll(/^\| ((?:`[\w/]+`(?:, )?)+) \|[^|]*\| ([^|]*) \|$/gm)]

@@ -1,6 +1,7 @@
 /**
- * Well-known addresses of Tempo: predeployed contracts and prefixes that tell what an address is. They are the same on
- * every Tempo chain; on other chains nothing lives there. Source: viem's `tempo/Addresses` and the protocol's own pages.
+ * Well-known addresses of Tempo: predeployed contracts and prefixes that tell what an address is.
+ * They are the same on every Tempo chain; on other chains nothing lives there. Source: viem's
+ * `tempo/Addresses` and the protocol's own pages.
  */
 import { type Address, address } from '#primitives.ts'
 
@@ -24,7 +25,10 @@ export const zoneFactoryAddress = address('0x5af20000000000000000000000000000000
 /** Lives inside zones, not on the public chain. */
 export const zoneOutboxAddress = address('0x1c00000000000000000000000000000000000002')
 
-/** Standard tokens: the first 12 bytes of their addresses are these, the other 8 are each token's own. */
+/**
+ * Standard tokens: the first 12 bytes of their addresses are these, the other 8 are each token's
+ * own.
+ */
 export const tip20 = { prefix: '0x20c000000000000000000000' } as const
 
 /** Whether a standard token (TIP-20) lives, or may come to live, at the address. */

@@ -6,16 +6,23 @@ import { ledgerTableNames, type TableName } from './tables.ts'
 /** A range's rows of one table, already in both stores' wire formats. */
 export interface EncodedTable {
   readonly rowCount: number
-  /** COPY BINARY tuples without the stream's header and trailer, so that pieces concatenate. Empty for ClickHouse-only tables. */
+  /**
+   * COPY BINARY tuples without the stream's header and trailer, so that pieces concatenate. Empty
+   * for ClickHouse-only tables.
+   */
   readonly postgres: Uint8Array<ArrayBuffer>
   /**
-   * Native column data, one buffer per stream in the order of `nativeStreams(table)` (a nullable column has two: null map,
-   * then values), without the block header, so that pieces concatenate stream by stream. Empty for Postgres-only tables.
+   * Native column data, one buffer per stream in the order of `nativeStreams(table)` (a nullable
+   * column has two: null map, then values), without the block header, so that pieces concatenate
+   * stream by stream. Empty for Postgres-only tables.
    */
   readonly clickhouse: readonly Uint8Array<ArrayBuffer>[]
   /** Rows of each block of the range, in order. */
   readonly blockRowCounts: Uint32Array<ArrayBuffer>
-  /** Sum of CRC32 over the canonical bytes of each block's rows, in order (digest.ts). Exact: below 2^53. */
+  /**
+   * Sum of CRC32 over the canonical bytes of each block's rows, in order (digest.ts). Exact: below
+   * 2^53.
+   */
   readonly blockDigests: Float64Array<ArrayBuffer>
 }
 
@@ -29,7 +36,10 @@ export interface ProofSummary {
   readonly unprovableTxs: number
 }
 
-/** A range, verified, decoded and encoded. Built in a worker; its buffers are transferred, never copied. */
+/**
+ * A range, verified, decoded and encoded. Built in a worker; its buffers are transferred, never
+ * copied.
+ */
 export interface EncodedBatch extends Batch {
   readonly range: BlockRange
   readonly refs: readonly BlockRef[]
@@ -45,15 +55,19 @@ export interface EncodedBatch extends Batch {
 export const rowCount = ({ tables }: EncodedBatch): number =>
   Object.values(tables).reduce((sum, table) => sum + table.rowCount, 0)
 
-/** Whether two batches of one range hold the same rows. Answers themselves differ in spaces and fields nobody reads. */
+/**
+ * Whether two batches of one range hold the same rows. Answers themselves differ in spaces and
+ * fields nobody reads.
+ */
 export const sameRows = (one: EncodedBatch, other: EncodedBatch): boolean =>
   ledgerTableNames.every(
     (name) => name === 'raw' || Buffer.compare(one.tables[name].postgres, other.tables[name].postgres) === 0,
   )
 
 /**
- * Gives back the memory of a batch's Postgres rows once they are committed. At once, not when the collector finds it: buffers
- * it has not examined yet make it collect the whole heap repeatedly (a seventh of the main thread's time).
+ * Gives back the memory of a batch's Postgres rows once they are committed. At once, not when the
+ * collector finds it: buffers it has not examined yet make it collect the whole heap repeatedly (a
+ * seventh of the main thread's time).
  */
 export function releasePostgres(batch: EncodedBatch): EncodedBatch {
   return { ...batch, byteLength: batch.byteLength - release(arenasOf(batch, ({ postgres }) => [postgres])) }

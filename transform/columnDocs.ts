@@ -1,6 +1,7 @@
 /**
- * Texts on every table and column, for readers of a database: `store/maintain/comments.ts` writes them into both engines. A
- * column of `tables.ts` without a text does not compile. No quotes or backslashes: they stand in SQL as they are.
+ * Texts on every table and column, for readers of a database: `store/maintain/comments.ts` writes
+ * them into both engines. A column of `tables.ts` without a text does not compile. No quotes or
+ * backslashes: they stand in SQL as they are.
  */
 
 const place = {

@@ -1,11 +1,12 @@
 /**
  * Digests that say whether two stores, or a store and an export, hold the same rows.
  *
- * Canonical bytes of a row: of every column but the 256-bit ones, in order, the field as Postgres sends it in binary
- * (int32 length, then the bytes; -1 for NULL), then of every 256-bit column its decimal digits and a comma (`-,` for
- * NULL). The digest of a row is the CRC32 (zlib's) of that; the digest of a set of rows is the sum. A sum, never an XOR:
- * doubled rows would cancel. The encoders compute it while writing (encode/compileAppend.ts); the expressions here compute
- * the same in either engine, so that `sum(..)` over any range of blocks can be compared.
+ * Canonical bytes of a row: of every column but the 256-bit ones, in order, the field as Postgres
+ * sends it in binary (int32 length, then the bytes; -1 for NULL), then of every 256-bit column its
+ * decimal digits and a comma (`-,` for NULL). The digest of a row is the CRC32 (zlib's) of that;
+ * the digest of a set of rows is the sum. A sum, never an XOR: doubled rows would cancel. The
+ * encoders compute it while writing (encode/compileAppend.ts); the expressions here compute the
+ * same in either engine, so that `sum(..)` over any range of blocks can be compared.
  */
 import type { Column, ColumnType, Table } from './tables.ts'
 
@@ -90,6 +91,9 @@ function clickhouseField(type: Exclude<ColumnType, 'uint256'>, value: string): s
   }
 }
 
-/** An integer's bytes as Postgres orders them. Not `reinterpretAsString`: it drops zero bytes at the end. */
+/**
+ * An integer's bytes as Postgres orders them. Not `reinterpretAsString`: it drops zero bytes at the
+ * end.
+ */
 const bigEndian = (integer: string, width: number): string =>
   `reinterpret(byteSwap(${integer}), 'FixedString(${width})')`

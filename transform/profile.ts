@@ -1,24 +1,33 @@
-/** What decoding has to know about a chain: which rules its headers, fees and transactions follow. */
+/**
+ * What decoding has to know about a chain: which rules its headers, fees and transactions follow.
+ */
 import type { HeaderRule } from '#ingest/verify/header.ts'
 import type { SenderSample } from '#ingest/verify/senderSample.ts'
 
 /**
- * `tempo`: type 0x76 transactions, fees paid in tokens by a closing Transfer. `evm`: everything else; fees in native wei.
+ * `tempo`: type 0x76 transactions, fees paid in tokens by a closing Transfer. `evm`: everything
+ * else; fees in native wei.
  */
 export type ChainKind = 'tempo' | 'evm'
 
 /**
- * `roots`: header hash, transactionsRoot, receiptsRoot and bloom are recomputed. `links`: counts, indexes and parent links
- * only, for replays whose roots cannot hold.
+ * `roots`: header hash, transactionsRoot, receiptsRoot and bloom are recomputed. `links`: counts,
+ * indexes and parent links only, for replays whose roots cannot hold.
  */
 export type Checks = 'roots' | 'links'
 
-/** Fixed for a chain while the program runs; the header rule is found by recomputing the chain's first block. */
+/**
+ * Fixed for a chain while the program runs; the header rule is found by recomputing the chain's
+ * first block.
+ */
 export interface ChainProfile {
   readonly chainId: number
   readonly kind: ChainKind
   readonly headerRule: HeaderRule
   readonly checks: Checks
-  /** Whose senders are recovered besides the roots; absent, none are: what comes from our own archive was checked when it came. */
+  /**
+   * Whose senders are recovered besides the roots; absent, none are: what comes from our own
+   * archive was checked when it came.
+   */
   readonly senders?: SenderSample
 }

@@ -1,15 +1,19 @@
 /**
- * The contract of a projection: a pure function from one transaction's facts to rows of derived tables. A log alone
- * cannot give a row (the memo sits in the next log, the fee is the last log, forwards match within a transaction), hence
- * the transaction is the unit. Projections run in the worker, after the base rows of the transaction are built, in block
- * order; they see no clock, no store and no other transaction.
+ * The contract of a projection: a pure function from one transaction's facts to rows of derived
+ * tables. A log alone cannot give a row (the memo sits in the next log, the fee is the last log,
+ * forwards match within a transaction), hence the transaction is the unit. Projections run in the
+ * worker, after the base rows of the transaction are built, in block order; they see no clock, no
+ * store and no other transaction.
  */
 import type { BytesAt } from '#ingest/read/byteBuffer.ts'
 import type { Address, Hash, Hex } from '#primitives.ts'
 import type { ChainProfile } from './profile.ts'
 import type { ProjectionName, StoredRow, TableName } from './tables.ts'
 
-/** Declares a projection; the registry is `projections/index.ts`. `rows` gives the sinks of the tables named, no others. */
+/**
+ * Declares a projection; the registry is `projections/index.ts`. `rows` gives the sinks of the
+ * tables named, no others.
+ */
 export function defineProjection<const Name extends TableName>(definition: {
   /** Whose coverage the rows belong to. */
   readonly name: DerivedProjectionName
@@ -27,7 +31,10 @@ export interface Projection {
   project(tx: ProjectedTransaction, rows: RowSinks): void
 }
 
-/** Where rows go. Rows are encoded at once and not kept; append them in the order of the table's key. */
+/**
+ * Where rows go. Rows are encoded at once and not kept; append them in the order of the table's
+ * key.
+ */
 export type RowSinks = { readonly [Name in TableName]: RowSink<Name> }
 
 export interface RowSink<Name extends TableName> {
@@ -50,8 +57,9 @@ export interface LogFacts {
 export type Stored<Value> = Value | BytesAt
 
 /**
- * What projections see of a transaction. In a worker its hash and accounts are places among the block's values, so that
- * no text is made to be decoded again; where a projection has to look at one, it asks through `scannedTransfer.ts`.
+ * What projections see of a transaction. In a worker its hash and accounts are places among the
+ * block's values, so that no text is made to be decoded again; where a projection has to look at
+ * one, it asks through `scannedTransfer.ts`.
  */
 export interface ProjectedTransaction {
   readonly block: TransactionFacts['block']
@@ -81,7 +89,9 @@ export interface TransactionFacts {
   /** 1 succeeded, 0 reverted, null before Byzantium. */
   readonly status: 0 | 1 | null
   readonly feePayer: Address | null
-  /** Token the fee was really paid in; null for free transactions and on chains with a native coin. */
+  /**
+   * Token the fee was really paid in; null for free transactions and on chains with a native coin.
+   */
   readonly paidFeeToken: Address | null
   /** `logIndex` of the Transfer that paid the fee (always the transaction's last log), or null. */
   readonly feeLogIndex: number | null

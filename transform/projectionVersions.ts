@@ -1,9 +1,10 @@
 import type { ProjectionName } from './tables.ts'
 
 /**
- * Raised when the rules of a projection change, so that the same payloads give other rows of its tables. What is held of
- * another version is made again by `millrace rederive` before anything is added to it. `base` is what every block gives
- * without a projection: blocks, transactions, logs, proofs.
+ * Raised when the rules of a projection change, so that the same payloads give other rows of its
+ * tables. What is held of another version is made again by `millrace rederive` before anything is
+ * added to it. `base` is what every block gives without a projection: blocks, transactions, logs,
+ * proofs.
  */
 export const projectionVersions: Readonly<Record<ProjectionName, number>> = {
   base: 1,

@@ -1,12 +1,14 @@
 /**
  * The one declaration of every physical table: what a row holds, in the order it is stored.
  *
- * Derived from it: the Postgres COPY encoder, the ClickHouse Native encoder, the canonical row bytes behind digests, the
- * row types, and the drift test that compares both live schemas with this file. A new column is one line here, one in
- * `columnDocs.ts`, one in the row's builder and one migration per engine.
+ * Derived from it: the Postgres COPY encoder, the ClickHouse Native encoder, the canonical row
+ * bytes behind digests, the row types, and the drift test that compares both live schemas with this
+ * file. A new column is one line here, one in `columnDocs.ts`, one in the row's builder and one
+ * migration per engine.
  *
- * Names are those analysts know (`block_num`, `tx_idx`, `log_idx`, `topic0`). Order matters: 256-bit columns come last,
- * because the canonical bytes of a row are its Postgres wire fields followed by its 256-bit values as text (digest.ts).
+ * Names are those analysts know (`block_num`, `tx_idx`, `log_idx`, `topic0`). Order matters:
+ * 256-bit columns come last, because the canonical bytes of a row are its Postgres wire fields
+ * followed by its 256-bit values as text (digest.ts).
  */
 
 import type { BytesAt } from '#ingest/read/byteBuffer.ts'
@@ -53,8 +55,9 @@ export interface Column {
 }
 
 /**
- * `both` engines; only Postgres: the ledger's own, raw archive and proofs; or only ClickHouse: rows that tell again, in an
- * order of their own, what rows of other tables tell. Postgres, which has indexes for that, has a view in their place.
+ * `both` engines; only Postgres: the ledger's own, raw archive and proofs; or only ClickHouse: rows
+ * that tell again, in an order of their own, what rows of other tables tell. Postgres, which has
+ * indexes for that, has a view in their place.
  */
 export type Stores = 'both' | 'postgres' | 'clickhouse'
 
@@ -65,7 +68,9 @@ export interface Table {
   readonly stores: Stores
   /** The column holding the row's block; partition key in both engines. */
   readonly blockColumn: string
-  /** What identifies a row within the chain: Postgres primary key, and the tie-break of every order. */
+  /**
+   * What identifies a row within the chain: Postgres primary key, and the tie-break of every order.
+   */
   readonly key: readonly string[]
   readonly columns: readonly Column[]
 }
@@ -93,7 +98,10 @@ const definitions = {
     consensus_proposer: 'hash?',
     base_fee_per_gas: 'uint256?',
   },
-  /** One row: one transaction with its receipt (they are 1:1; `txs` and `receipts` are two views of it). */
+  /**
+   * One row: one transaction with its receipt (they are 1:1; `txs` and `receipts` are two views of
+   * it).
+   */
   txs: {
     block_num: 'uint64',
     idx: 'uint32',
@@ -141,7 +149,10 @@ const definitions = {
     data: 'bytes',
     is_virtual_forward: 'bool',
   },
-  /** One row: one well-formed Transfer of any contract, its memo joined from the following TransferWithMemo. */
+  /**
+   * One row: one well-formed Transfer of any contract, its memo joined from the following
+   * TransferWithMemo.
+   */
   token_transfers: {
     block_num: 'uint64',
     log_idx: 'uint32',
@@ -168,7 +179,10 @@ const definitions = {
     spender: 'address',
     amount: 'uint256',
   },
-  /** One row: one side of a transfer, seen from the account whose balance changed (`leg` +1 received, -1 sent). */
+  /**
+   * One row: one side of a transfer, seen from the account whose balance changed (`leg` +1
+   * received, -1 sent).
+   */
   holder_deltas: {
     block_num: 'uint64',
     log_idx: 'uint32',
@@ -201,8 +215,9 @@ const definitions = {
     contract: 'address',
   },
   /**
-   * One row: a piece of the node's own answer, zstd: part 0 the block without its transactions, part n the transactions
-   * (n-1)*16 to n*16-1 with their receipts. Feeds meta.rpc, re-derivation, rebuilds, verify and proofs.
+   * One row: a piece of the node's own answer, zstd: part 0 the block without its transactions,
+   * part n the transactions (n-1)*16 to n*16-1 with their receipts. Feeds meta.rpc, re-derivation,
+   * rebuilds, verify and proofs.
    */
   raw: {
     block_num: 'uint64',
@@ -268,7 +283,10 @@ export type Row<Name extends TableName> = {
   readonly [Column in keyof (typeof definitions)[Name]]: ValueOf<(typeof definitions)[Name][Column]>
 }
 
-/** A row as encoders take it: bytes and 256-bit values may be given by their place among the values of the block. */
+/**
+ * A row as encoders take it: bytes and 256-bit values may be given by their place among the values
+ * of the block.
+ */
 export type StoredRow<Name extends TableName> = {
   readonly [Column in keyof Row<Name>]: Row<Name>[Column] | PlaceOf<(typeof definitions)[Name][Column]>
 }
@@ -286,7 +304,10 @@ export const ledgerTableNames = tableNames.filter((name) => tables[name].stores 
 /** The tables ClickHouse stores. */
 export const analyticsTableNames = tableNames.filter((name) => tables[name].stores !== 'postgres')
 
-/** The derived tables; each has a coverage of its own, so that it can be derived again from the raw archive. */
+/**
+ * The derived tables; each has a coverage of its own, so that it can be derived again from the raw
+ * archive.
+ */
 export const projectionNames = [
   'base',
   'token_transfers',

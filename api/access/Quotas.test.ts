@@ -1,5 +1,6 @@
-// Method: several processes share a store that does what store/app/quotas.ts promises, answers late, and loses answers; time
-// moves by hand. What each is granted is counted by the store's own minute.
+// Method: several processes share a store that does what store/app/quotas.ts promises, answers
+// late, and loses answers; time moves by hand. What each is granted is counted by the store's own
+// minute.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { QuotaGrant } from '#store/app/quotas.ts'

@@ -1,7 +1,8 @@
 /**
- * Quotas of one process: units reserved in the database and handed out from memory. The sum over all processes never passes
- * a quota, because only what the database granted is handed out, and only before its window ends. Requests that wait for
- * units share a statement; a spent window is remembered, so that refusing costs none.
+ * Quotas of one process: units reserved in the database and handed out from memory. The sum over
+ * all processes never passes a quota, because only what the database granted is handed out, and
+ * only before its window ends. Requests that wait for units share a statement; a spent window is
+ * remembered, so that refusing costs none.
  */
 import type { Clock } from '#runtime.ts'
 import type { QuotaGrant, QuotaReturn, QuotaWish } from '#store/app/quotas.ts'
@@ -56,15 +57,21 @@ interface Window {
 }
 
 /**
- * Share of a quota that one process may hold unused: with two processes 4 % of a window are out of reach of the other at
- * most, and those only until they are given back.
+ * Share of a quota that one process may hold unused: with two processes 4 % of a window are out of
+ * reach of the other at most, and those only until they are given back.
  */
 const BLOCK_SHARE = 1 / 50
-/** Share of what is left that one reservation takes ahead, so that blocks shrink to one unit at the end. */
+/**
+ * Share of what is left that one reservation takes ahead, so that blocks shrink to one unit at the
+ * end.
+ */
 const REST_SHARE = 1 / 8
 /** Subjects of one statement. */
 const WISHES_MAX = 500
-/** Subjects remembered; a full table forgets those whose window is over, then refuses new subjects until some end. */
+/**
+ * Subjects remembered; a full table forgets those whose window is over, then refuses new subjects
+ * until some end.
+ */
 const SUBJECTS_MAX = 50_000
 /** Requests that wait for one subject; more than any quota's worth would be refused anyhow. */
 const WAITING_MAX = 10_000
@@ -86,8 +93,8 @@ export class Quotas {
   }
 
   /**
-   * Takes units of every quota, or of none. Answers at once where memory knows the answer; rejects with what the store
-   * throws. The result tells of the quota that refused, else of the first one.
+   * Takes units of every quota, or of none. Answers at once where memory knows the answer; rejects
+   * with what the store throws. The result tells of the quota that refused, else of the first one.
    */
   take(quotas: readonly Quota[], units: number): Taken | Promise<Taken> {
     const nowMs = this.#clock.monotonic()
@@ -112,7 +119,8 @@ export class Quotas {
     let removedMs = this.#clock.monotonic()
     while (!signal.aborted) {
       await this.#clock.sleep(IDLE_MS, signal).catch(() => {})
-      // What cannot be given back is lost for the rest of its minute: too few are admitted, never too many.
+      // What cannot be given back is lost for the rest of its minute: too few are admitted, never
+      // too many.
       await this.giveBack(signal.aborted ? 0 : IDLE_MS).catch(() => {})
       if (this.#clock.monotonic() - removedMs < REMOVAL_MS) continue
       const isMore = await this.#store.removePast().catch(() => false)
@@ -189,7 +197,8 @@ export class Quotas {
 
   #settle(window: Window, grant: QuotaGrant | undefined, sentMs: number): void {
     const endsMs = sentMs + (grant?.leftMs ?? 0)
-    // Counted from before the statement was sent, so our end of the window is never after the database's.
+    // Counted from before the statement was sent, so our end of the window is never after the
+    // database's.
     if (!grant || this.#clock.monotonic() >= endsMs) return void this.#wanting.add(window)
     if (window.startedAt.getTime() !== grant.startedAt.getTime())
       Object.assign(window, { startedAt: grant.startedAt, available: 0 })

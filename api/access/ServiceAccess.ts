@@ -1,6 +1,7 @@
 /**
- * Access as the program gives it to the server: credentials are looked up, rules are held, requests are counted. An open
- * service takes requests without a credential for its operator's and counts nothing; a guarded one counts everybody.
+ * Access as the program gives it to the server: credentials are looked up, rules are held, requests
+ * are counted. An open service takes requests without a credential for its operator's and counts
+ * nothing; a guarded one counts everybody.
  */
 import { MillraceError } from '#errors.ts'
 import type { Clock } from '#runtime.ts'
@@ -16,7 +17,10 @@ import { everyScope } from './scopes.ts'
 import type { AccessSettings } from './settings.ts'
 import { Verdicts } from './Verdicts.ts'
 
-/** Where credentials are looked up, by the token; null for one that is unknown, revoked or past its time. */
+/**
+ * Where credentials are looked up, by the token; null for one that is unknown, revoked or past its
+ * time.
+ */
 export interface CredentialStore {
   readonly findKey: (token: string) => Promise<ApiKey | null>
   /** The id of the person. */
@@ -34,7 +38,10 @@ export interface ServiceAccessOptions {
   readonly clock: Clock
 }
 
-/** Unknown keys that one address may try in a minute; more are refused without a look into the database. */
+/**
+ * Unknown keys that one address may try in a minute; more are refused without a look into the
+ * database.
+ */
 const UNKNOWN_KEYS_MAX = 20
 /** Two years, as browsers' lists of such hosts ask. */
 const HSTS_SECONDS = 63_072_000
@@ -178,7 +185,10 @@ function assertAllowed(caller: CountedCaller, { who, scope }: AccessRule): Count
 
 const personNeeded = 'A key cannot do this: it needs a person who signed in.'
 
-/** @throws ApiError rate_limit_exceeded, or payment_required where a payment would help and none is configured */
+/**
+ * @throws ApiError rate_limit_exceeded, or payment_required where a payment would help and none is
+ * configured
+ */
 function admissionOf(taken: Taken, { scope, payable }: AccessRule): Admission {
   const headers = {
     'RateLimit-Limit': `${taken.limit}`,

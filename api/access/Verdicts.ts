@@ -1,14 +1,20 @@
 /**
- * What is known of credentials, for a moment: found or not, so that a key costs one look into the database a second and a
- * made-up one costs no more. A revocation is felt when the moment is over.
+ * What is known of credentials, for a moment: found or not, so that a key costs one look into the
+ * database a second and a made-up one costs no more. A revocation is felt when the moment is over.
  */
 import type { Clock } from '#runtime.ts'
 
-/** From before the database was asked; a revocation has to be felt within a second, the next look included. */
+/**
+ * From before the database was asked; a revocation has to be felt within a second, the next look
+ * included.
+ */
 const FRESH_MS = 900
 /** Verdicts remembered; the oldest go first. */
 const VERDICTS_MAX = 20_000
-/** With the database away, a credential that was good this recently still is: as long as a quota's window. */
+/**
+ * With the database away, a credential that was good this recently still is: as long as a quota's
+ * window.
+ */
 const STALE_MS = 60_000
 
 interface Verdict<Found> {
@@ -40,7 +46,10 @@ export class Verdicts<Found> {
     return verdict !== undefined && verdict.found !== null && this.#ageMs(verdict) < STALE_MS
   }
 
-  /** Asks the database, once for all who want to know. @throws what it throws, for a credential not known of late */
+  /**
+   * Asks the database, once for all who want to know. @throws what it throws, for a credential not
+   * known of late
+   */
   ask(name: string): Promise<Found | null> {
     const asking = this.#asking.get(name)
     if (asking) return asking

@@ -32,7 +32,10 @@ export function stranger(remoteAddress: string, isOperator: boolean): CountedCal
   }
 }
 
-/** The person at the machine of a service that is open to it: uncounted, and at home in the default organization. */
+/**
+ * The person at the machine of a service that is open to it: uncounted, and at home in the default
+ * organization.
+ */
 export const operator = (ids: {
   readonly orgId: string
   readonly projectId: string

@@ -12,7 +12,9 @@ export const isLoopback = (address: string): boolean => {
   return plain === '::1' || (isIPv4(plain) && plain.startsWith('127.'))
 }
 
-/** What shares one quota: an IPv4 address, or a /56 of IPv6, which is what one household is given. */
+/**
+ * What shares one quota: an IPv4 address, or a /56 of IPv6, which is what one household is given.
+ */
 export function addressGroup(address: string): string {
   const plain = plainAddress(address)
   if (isIP(plain) !== 6) return plain

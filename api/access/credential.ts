@@ -1,4 +1,7 @@
-/** The credential of a request: four places in the order of the specification, the first one present decides. */
+/**
+ * The credential of a request: four places in the order of the specification, the first one present
+ * decides.
+ */
 
 import type { AccessRequest } from '../http/access.ts'
 import { ApiError } from '../http/errors.ts'
@@ -15,7 +18,9 @@ export const sessionCookie = 'accounts_auth'
 
 const none: Credential = { kind: 'none' }
 
-/** @throws ApiError api_key_malformed for a text that is no token, whatever else the request carries */
+/**
+ * @throws ApiError api_key_malformed for a text that is no token, whatever else the request carries
+ */
 export function credentialOf({ headers, queryKey }: AccessRequest): Credential {
   const header = headers['svc-api-key']
   if (header !== undefined) return keyIn(header)

@@ -1,12 +1,15 @@
 /**
- * The door of a service that is open to its own machine. A bind address does not say who can reach it: a proxy on the same
- * machine, a tunnel, or a web page whose name was pointed at 127.0.0.1 all come over loopback. So what came through a
- * proxy, or names a host that is not loopback, is refused.
+ * The door of a service that is open to its own machine. A bind address does not say who can reach
+ * it: a proxy on the same machine, a tunnel, or a web page whose name was pointed at 127.0.0.1 all
+ * come over loopback. So what came through a proxy, or names a host that is not loopback, is
+ * refused.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { ApiError } from '../http/errors.ts'
 
-/** What was passed on by a proxy carries one of these, or a name that begins with `x-forwarded-`. */
+/**
+ * What was passed on by a proxy carries one of these, or a name that begins with `x-forwarded-`.
+ */
 const proxyHeaders = new Set(['forwarded', 'via'])
 
 /** Undefined for a request that came straight from this machine. */
@@ -31,8 +34,8 @@ const refusal = (problem: string): ApiError =>
   )
 
 /**
- * Whether a web page of another site made the browser send this. Such a page may read what is public, and is never taken
- * for the person at the machine.
+ * Whether a web page of another site made the browser send this. Such a page may read what is
+ * public, and is never taken for the person at the machine.
  */
 export function isFromForeignPage({ origin, host, ...headers }: IncomingHttpHeaders): boolean {
   const site = headers['sec-fetch-site']

@@ -1,6 +1,7 @@
 /**
- * The console as browsers get it: built from the sources by esbuild when it is first asked for, and kept in memory. There is
- * no build to run before a start, and a program that nobody looks at pays nothing. No name from a request ever becomes a path.
+ * The console as browsers get it: built from the sources by esbuild when it is first asked for, and
+ * kept in memory. There is no build to run before a start, and a program that nobody looks at pays
+ * nothing. No name from a request ever becomes a path.
  */
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -34,7 +35,9 @@ const contentTypes: readonly (readonly [ending: string, contentType: string])[] 
   ['.svg', 'image/svg+xml; charset=utf-8'],
 ]
 
-/** @throws when the sources do not build or esbuild has no binary here: the installation is broken */
+/**
+ * @throws when the sources do not build or esbuild has no binary here: the installation is broken
+ */
 export async function buildAssets(): Promise<Assets> {
   const { outputFiles, metafile } = await bundle()
   const files = new Map(

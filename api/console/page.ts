@@ -1,4 +1,7 @@
-/** The console's page: its markup with the addresses of this version's assets, and the policy a browser holds it to. */
+/**
+ * The console's page: its markup with the addresses of this version's assets, and the policy a
+ * browser holds it to.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Assets, icon, script, style } from './assets.ts'
@@ -18,7 +21,8 @@ export function readPage({ version, preloaded }: Assets): Page {
   const head = [
     `<link rel="icon" href="${address(icon)}">`,
     `<link rel="stylesheet" href="${address(style)}">`,
-    // All at once: without this a browser learns of a module only when it has read the one that imports it.
+    // All at once: without this a browser learns of a module only when it has read the one that
+    // imports it.
     ...preloaded.map((name) => `<link rel="modulepreload" href="${address(name)}">`),
     `<script type="module" src="${address(script)}"></script>`,
   ]
@@ -26,7 +30,10 @@ export function readPage({ version, preloaded }: Assets): Page {
   return { html, headers }
 }
 
-/** Nothing but our own files runs, loads or is called, nobody may frame the page, and nothing may write markup from text. */
+/**
+ * Nothing but our own files runs, loads or is called, nobody may frame the page, and nothing may
+ * write markup from text.
+ */
 const policy = {
   'default-src': "'none'",
   'script-src': "'self'",

@@ -1,9 +1,11 @@
 /**
- * The port of access: whose request it is and whether it may be answered. The toolkit calls it (route.ts); `api/access`
- * fills it with keys, sessions and quotas. A server that is given none lets everybody in, uncounted.
+ * The port of access: whose request it is and whether it may be answered. The toolkit calls it
+ * (route.ts); `api/access` fills it with keys, sessions and quotas. A server that is given none
+ * lets everybody in, uncounted.
  *
- * What an endpoint reads from it is `call.caller`: `owner` (whose resource it makes or reads), `userId` (the person, for
- * roles), `scopes`, `environment`. What it declares is an `AccessRule`, and `units` where one request counts as many.
+ * What an endpoint reads from it is `call.caller`: `owner` (whose resource it makes or reads),
+ * `userId` (the person, for roles), `scopes`, `environment`. What it declares is an `AccessRule`,
+ * and `units` where one request counts as many.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { everybody } from '#query/slots.ts'
@@ -26,7 +28,10 @@ const ranks = { member: 1, admin: 2, owner: 3 } as const
 
 /** The side that asks. */
 export interface Caller {
-  /** Stable id of the key, person or network address, never the credential: what is shared fairly goes by it. */
+  /**
+   * Stable id of the key, person or network address, never the credential: what is shared fairly
+   * goes by it.
+   */
   readonly id: string
   /** `operator`: the person at the machine of a service that is open to its own machine only. */
   readonly kind: 'anonymous' | 'key' | 'session' | 'operator'
@@ -46,13 +51,18 @@ export interface Caller {
 
 /** What an operation demands of its caller. */
 export interface AccessRule {
-  /** `key`: a key or a session; `session`: a person; `operator`: the operator, or a key with `*`. */
+  /**
+   * `key`: a key or a session; `session`: a person; `operator`: the operator, or a key with `*`.
+   */
   readonly who: 'anyone' | 'key' | 'session' | 'operator'
   /** Quota and key scope, as RateLimit-Scope names it; null is neither counted nor limited. */
   readonly scope: string | null
   /** Over quota it can be paid for (402); elsewhere it is 429. */
   readonly payable: boolean
-  /** Credentials are not even read, so that nothing wrong with them, or with their store, keeps the answer back. */
+  /**
+   * Credentials are not even read, so that nothing wrong with them, or with their store, keeps the
+   * answer back.
+   */
   readonly ignoresCredentials?: true
 }
 
@@ -74,7 +84,10 @@ export const management: AccessRule = { who: 'session', scope: 'management', pay
 /** The parts of a request that access is decided by. */
 export interface AccessRequest {
   readonly headers: IncomingHttpHeaders
-  /** The `key` query parameter, which is accepted although URLs get logged; several texts where it is repeated. */
+  /**
+   * The `key` query parameter, which is accepted although URLs get logged; several texts where it
+   * is repeated.
+   */
   readonly queryKey: string | readonly string[] | undefined
   /** The peer, or what the trusted proxy says it is. */
   readonly remoteAddress: string
@@ -102,7 +115,9 @@ export interface Answered {
   readonly durationMs: number
 }
 
-/** Decides whose request it is and whether it is answered. Refusals are ApiErrors: 401, 403, 429. */
+/**
+ * Decides whose request it is and whether it is answered. Refusals are ApiErrors: 401, 403, 429.
+ */
 export interface Access {
   /** Looks at every request first, whatever its path: what may not come in at all. */
   readonly enter?: (headers: IncomingHttpHeaders) => ApiError | undefined
@@ -110,7 +125,10 @@ export interface Access {
   readonly headers?: Readonly<Record<string, string>>
   /** Called before parameters are read, because a sandbox key changes the default chain. */
   identify(request: AccessRequest, rule: AccessRule): Promise<Caller> | Caller
-  /** Called once the request is known to be valid, so that nobody pays for a typing error. `units`: what it counts as. */
+  /**
+   * Called once the request is known to be valid, so that nobody pays for a typing error. `units`:
+   * what it counts as.
+   */
   admit(
     caller: Caller,
     request: AccessRequest,
@@ -133,8 +151,8 @@ export const anonymous: Caller = {
 }
 
 /**
- * The party whose share of what is scarce a caller takes from: slots, turns, streams. The operator, and callers of a
- * server without access, take from none.
+ * The party whose share of what is scarce a caller takes from: slots, turns, streams. The operator,
+ * and callers of a server without access, take from none.
  */
 export const partyOf = (caller: Caller): string =>
   caller.kind === 'operator' || caller === anonymous ? everybody : caller.id

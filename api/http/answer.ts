@@ -55,7 +55,9 @@ export type RawAnswer =
     }
   | {
       readonly kind: 'events'
-      /** Writes until it returns, the client goes, or the stream is dropped; `stream.signal` tells. */
+      /**
+       * Writes until it returns, the client goes, or the stream is dropped; `stream.signal` tells.
+       */
       readonly write: (stream: EventStream) => Promise<void>
       readonly headers?: Readonly<Record<string, string>>
     }

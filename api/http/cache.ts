@@ -1,4 +1,7 @@
-/** Cache classes, entity tags and conditional requests: clients of the reference service observe these values. */
+/**
+ * Cache classes, entity tags and conditional requests: clients of the reference service observe
+ * these values.
+ */
 import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
@@ -29,7 +32,10 @@ export type CacheClass = keyof typeof classes
 
 export const cacheControl = (of: CacheClass): string => classes[of]
 
-/** Tags what may be cached and has no tag of its own; answers 304 without a body when the client holds it already. */
+/**
+ * Tags what may be cached and has no tag of its own; answers 304 without a body when the client
+ * holds it already.
+ */
 export function tagged(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
   const isRead = request.method === 'GET' || request.method === 'HEAD'
   const isWhole = typeof payload === 'string' || Buffer.isBuffer(payload)
@@ -54,8 +60,9 @@ export function withoutQuota(reply: FastifyReply): void {
 }
 
 /**
- * Runs after compression: a compressed body is another representation with a tag of its own (RFC 9110, 8.8.3.3). A 304 has
- * no length either, which for HEAD was just set to that of no body (RFC 9110, 8.6).
+ * Runs after compression: a compressed body is another representation with a tag of its own (RFC
+ * 9110, 8.8.3.3). A 304 has no length either, which for HEAD was just set to that of no body (RFC
+ * 9110, 8.6).
  */
 export function tagEncoding(
   _request: FastifyRequest,
@@ -72,14 +79,20 @@ export function tagEncoding(
   done(null, payload)
 }
 
-/** Strong tag of a body: the same bytes, the same tag. SHA-1 costs a third of SHA-256, and nobody gains by a collision. */
+/**
+ * Strong tag of a body: the same bytes, the same tag. SHA-1 costs a third of SHA-256, and nobody
+ * gains by a collision.
+ */
 export function entityTag(body: string | Uint8Array): string {
   return `"${hash('sha1', body, 'base64url')}"`
 }
 
 export const entityTagEncoded = (tag: string, encoding: string): string => `${tag.slice(0, -1)}-${encoding}"`
 
-/** Whether If-None-Match names this body in any of its encodings (weak comparison, RFC 9110, 13.1.2). */
+/**
+ * Whether If-None-Match names this body in any of its encodings (weak comparison, RFC 9110,
+ * 13.1.2).
+ */
 export function matchesEntityTag(ifNoneMatch: string, tag: string): boolean {
   if (ifNoneMatch.trim() === '*') return true
   const opaque = tag.replace(/^W\//, '').slice(1, -1)

@@ -32,9 +32,10 @@ export interface ChainCaller {
 }
 
 /**
- * The chain to answer for. Left out, it is mainnet (testnet for a sandbox key) where that is served, else the only
- * chain served. `path` is where the request names it.
- * @throws ApiError chain_id_unsupported, or api_key_forbidden for an explicit mainnet with a sandbox key.
+ * The chain to answer for. Left out, it is mainnet (testnet for a sandbox key) where that is
+ * served, else the only chain served. `path` is where the request names it.
+ * @throws ApiError chain_id_unsupported, or api_key_forbidden for an explicit mainnet with a
+ * sandbox key.
  */
 export function selectChain(
   asked: ChainId | undefined,

@@ -1,10 +1,11 @@
 /**
- * Cursors: opaque, authenticated, bound to the list they were given for. A cursor that was changed or belongs to another list
- * is refused; the caller then starts at the head, as the specification asks. What it holds, a place in a public list, is no
- * secret, so it is signed and not encrypted: encryption was a ninth of a list's CPU.
+ * Cursors: opaque, authenticated, bound to the list they were given for. A cursor that was changed
+ * or belongs to another list is refused; the caller then starts at the head, as the specification
+ * asks. What it holds, a place in a public list, is no secret, so it is signed and not encrypted:
+ * encryption was a ninth of a list's CPU.
  *
- * Text: base64url of `version (1) | key id (4) | tag (16) | body`. The same page always carries the same cursor: with
- * anything random in it no list would ever match its ETag.
+ * Text: base64url of `version (1) | key id (4) | tag (16) | body`. The same page always carries the
+ * same cursor: with anything random in it no list would ever match its ETag.
  */
 import { createHash, hash, timingSafeEqual } from 'node:crypto'
 
@@ -22,9 +23,14 @@ export interface BlockMark {
 
 export interface Cursor {
   readonly position: Position
-  /** Newest block passed so far that was not final then; lets the store notice that a page it gave was reorganized. */
+  /**
+   * Newest block passed so far that was not final then; lets the store notice that a page it gave
+   * was reorganized.
+   */
   readonly passed: BlockMark | null
-  /** When it was given out; 0 where the list does not ask, so that the same page keeps its cursor. */
+  /**
+   * When it was given out; 0 where the list does not ask, so that the same page keeps its cursor.
+   */
   readonly issuedSeconds: number
 }
 
@@ -48,12 +54,14 @@ const keyIdBytes = 4
 const tagBytes = 16
 const headBytes = 1 + keyIdBytes + tagBytes
 
-/** A cursor of five 256-bit keys and a mark stays below 600 characters; longer texts are not ours. */
+/**
+ * A cursor of five 256-bit keys and a mark stays below 600 characters; longer texts are not ours.
+ */
 const charactersMax = 1024
 
 /**
- * Seals with the first key, opens with any, so that keys can be exchanged without breaking walks under way: keep an old
- * key as long as clients may still hold its cursors (a week).
+ * Seals with the first key, opens with any, so that keys can be exchanged without breaking walks
+ * under way: keep an old key as long as clients may still hold its cursors (a week).
  */
 export class CursorKeys {
   readonly #sealing: KeyEntry
@@ -76,7 +84,10 @@ export class CursorKeys {
     return Buffer.concat([this.#sealing.head, tag, Buffer.from(text)]).toString('base64url')
   }
 
-  /** The cursor, or null when it is forged, damaged, of another list, or sealed with a key we no longer hold. */
+  /**
+   * The cursor, or null when it is forged, damaged, of another list, or sealed with a key we no
+   * longer hold.
+   */
   open(text: string, scope: CursorScope): Cursor | null {
     const bytes = decodeText(text)
     if (!bytes || bytes[0] !== formatVersion) return null
@@ -110,8 +121,8 @@ function keyEntry(key: Uint8Array): KeyEntry {
 }
 
 /**
- * HMAC-SHA-256 (RFC 2104), with two keys of a block each in the place of one key padded in two ways. By Node's one-call
- * digests it takes 3 us, by `createHmac` 9.
+ * HMAC-SHA-256 (RFC 2104), with two keys of a block each in the place of one key padded in two
+ * ways. By Node's one-call digests it takes 3 us, by `createHmac` 9.
  */
 function tagOf({ inner, outer }: KeyEntry, scope: CursorScope, body: string): Buffer {
   const digest = hash('sha256', `${inner}${scopeText(scope)}\0${body}`, 'hex')
@@ -122,11 +133,14 @@ function decodeText(text: string): Buffer | null {
   if (text.length > charactersMax) return null
   const bytes = Buffer.from(text, 'base64url')
   if (bytes.length <= headBytes) return null
-  // Base64 ignores foreign characters and spare bits; only the one canonical text of a cursor is that cursor.
+  // Base64 ignores foreign characters and spare bits; only the one canonical text of a cursor is
+  // that cursor.
   return bytes.toString('base64url') === text ? bytes : null
 }
 
-/** The same list always gives the same text, whatever the order in which its filters were written. */
+/**
+ * The same list always gives the same text, whatever the order in which its filters were written.
+ */
 function scopeText(scope: CursorScope): string {
   const filters = Object.entries(scope.filters)
     .filter(([, value]) => value !== undefined)

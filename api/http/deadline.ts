@@ -1,4 +1,7 @@
-/** The end of a request's time: its deadline, or the moment its client is gone. Either aborts the work it started. */
+/**
+ * The end of a request's time: its deadline, or the moment its client is gone. Either aborts the
+ * work it started.
+ */
 import type { ServerResponse } from 'node:http'
 import { MillraceError } from '#errors.ts'
 import type { Clock } from '#runtime.ts'
@@ -17,7 +20,10 @@ export class ClientGoneError extends MillraceError {
 export interface Deadline {
   /** Aborted, with the reason, when the time is over. Work passes it on to the databases. */
   readonly signal: AbortSignal
-  /** The result of `work`, or the reason for which the time is over: work that ignores its signal is not waited for. */
+  /**
+   * The result of `work`, or the reason for which the time is over: work that ignores its signal is
+   * not waited for.
+   */
   bound<Result>(work: Promise<Result>): Promise<Result>
   /** Takes the time limit away: a live stream lasts as long as its client does. */
   lift(): void
@@ -27,8 +33,8 @@ export interface Deadline {
 const sweepMs = 250
 
 /**
- * The deadlines of all requests under way, watched by one timer: a timer and an abort signal per request cost 52 us of
- * CPU, this costs 3.
+ * The deadlines of all requests under way, watched by one timer: a timer and an abort signal per
+ * request cost 52 us of CPU, this costs 3.
  */
 export class Deadlines {
   readonly #clock: Clock
@@ -40,8 +46,8 @@ export class Deadlines {
   }
 
   /**
-   * Starts a request's time. It ends by itself with the response, body included, so that a download is bounded too.
-   * `deadlineMs` null means that only the client can end it.
+   * Starts a request's time. It ends by itself with the response, body included, so that a download
+   * is bounded too. `deadlineMs` null means that only the client can end it.
    */
   start(response: ServerResponse, deadlineMs: number | null): Deadline {
     const working = new AbortController()

@@ -9,7 +9,10 @@ import * as s from './schema.ts'
 /** Values of path parameters, by name, that a request finds something with. */
 export type DocumentExamples = Readonly<Record<string, string>>
 
-/** Where the examples come from; they are asked for until there are some, and then stay: the document keeps its ETag. */
+/**
+ * Where the examples come from; they are asked for until there are some, and then stay: the
+ * document keeps its ETag.
+ */
 export type ReadExamples = (signal: AbortSignal) => Promise<DocumentExamples>
 
 /** The document's own endpoint; it lists itself too. */

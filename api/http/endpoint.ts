@@ -1,11 +1,11 @@
 /**
- * An endpoint is a value: path, parameters, schemas, and the functions that read and present. `endpoint` answers with
- * one resource, `command` changes something, `rawEndpoint` (rawEndpoint.ts) sends bytes or a live stream, `listEndpoint`
- * (listEndpoint.ts) pages. Chain selection, access, quotas, deadline, freshness, caching, errors, ids and the OpenAPI
- * document come from the toolkit.
+ * An endpoint is a value: path, parameters, schemas, and the functions that read and present.
+ * `endpoint` answers with one resource, `command` changes something, `rawEndpoint` (rawEndpoint.ts)
+ * sends bytes or a live stream, `listEndpoint` (listEndpoint.ts) pages. Chain selection, access,
+ * quotas, deadline, freshness, caching, errors, ids and the OpenAPI document come from the toolkit.
  *
- * `Services` is what the endpoint needs, inferred from the second parameter of its function; the server must be given
- * something that has all of it.
+ * `Services` is what the endpoint needs, inferred from the second parameter of its function; the
+ * server must be given something that has all of it.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { ChainId } from '#primitives.ts'
@@ -22,7 +22,10 @@ import type * as s from './schema.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** Where the chain is named: `query` (`chainId`, the rule), `path` (a `{chainId}` or `{chain}` segment) or nowhere. */
+/**
+ * Where the chain is named: `query` (`chainId`, the rule), `path` (a `{chainId}` or `{chain}`
+ * segment) or nowhere.
+ */
 export type ChainPlace = 'query' | 'path' | 'none'
 
 /** What every function of an endpoint is called with. */
@@ -72,8 +75,9 @@ export interface Definition<
   /** Milliseconds; null for none. */
   readonly deadlineMs?: number | null
   /**
-   * A rule over several parameters; what it returns is answered with 422 `parameter_conflict`, or as the error it is.
-   * `isGiven` tells whether the request names a parameter, also one that has a default.
+   * A rule over several parameters; what it returns is answered with 422 `parameter_conflict`, or
+   * as the error it is. `isGiven` tells whether the request names a parameter, also one that has a
+   * default.
    */
   readonly check?: (
     filters: p.Values<Filters>,
@@ -110,7 +114,10 @@ export interface Endpoint<in Services> {
   readonly access: AccessRule
   readonly units: (body: unknown) => number
   readonly deadlineMs: number | null
-  /** Requests for the same URL that are under way together get one answer: it depends on nothing else of them. */
+  /**
+   * Requests for the same URL that are under way together get one answer: it depends on nothing
+   * else of them.
+   */
   readonly shared: boolean
   /** Members added to the error envelope; /v1/indexer/query adds `ok: false`. */
   readonly errorFields: Readonly<Record<string, unknown>>
@@ -122,7 +129,10 @@ export interface Endpoint<in Services> {
 /** No parameters. */
 export type None = Readonly<Record<never, never>>
 
-/** Reads one resource: `read` finds it (or throws a `*_not_found`), `present` writes it as `response` says. */
+/**
+ * Reads one resource: `read` finds it (or throws a `*_not_found`), `present` writes it as
+ * `response` says.
+ */
 export function endpoint<
   Services,
   Response extends s.TSchema,
@@ -281,7 +291,10 @@ function chainInPath(path: string, chain: ChainPlace): p.Parameters {
   return { [path.includes('{chainId}') ? 'chainId' : 'chain']: chainParameter }
 }
 
-/** A template and its parameters that do not match are a mistake of ours: it shows at start, not at a request. */
+/**
+ * A template and its parameters that do not match are a mistake of ours: it shows at start, not at
+ * a request.
+ */
 function assertTemplate(path: string, parameters: p.Parameters): void {
   const inTemplate = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
   const declared = Object.keys(parameters)

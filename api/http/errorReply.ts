@@ -15,7 +15,10 @@ export function errorEnvelope(error: ApiError, requestId: string): object {
   return { error: { code, message, ...(details.length > 0 && { details }) }, requestId }
 }
 
-/** Sends any thrown value. What is not the client's doing is logged with its cause, under the request's id. */
+/**
+ * Sends any thrown value. What is not the client's doing is logged with its cause, under the
+ * request's id.
+ */
 export function sendError(
   thrown: unknown,
   request: FastifyRequest,
@@ -37,7 +40,8 @@ export function sendError(
       ...error.headers,
     })
   if (error.code !== 'body_too_large' || request.raw.complete) return reply.send(text)
-  // The client has it all before it ends: its length is told, and the compressor would hold it back.
+  // The client has it all before it ends: its length is told, and the compressor would hold it
+  // back.
   request.headers['x-no-compression'] = 'lingering'
   return reply.header('content-length', Buffer.byteLength(text)).send(lingeringReply(text, request.raw))
 }
@@ -49,8 +53,8 @@ export function abandon(reply: FastifyReply): FastifyReply {
 }
 
 /**
- * Answers a request that the HTTP parser refused, on its bare socket. Nothing is written into a response that has
- * begun; such a connection is cut.
+ * Answers a request that the HTTP parser refused, on its bare socket. Nothing is written into a
+ * response that has begun; such a connection is cut.
  */
 export function sendParserError(error: Error, socket: Socket, requestId: string, answering: boolean): void {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''

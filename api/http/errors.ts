@@ -1,7 +1,7 @@
 /**
- * The error codes of the API: one documented union. A client branches on the code; the message is for people and may
- * change. Every error leaves as `{error: {code, message, details?}, requestId}` (errorReply.ts).
- * Codes of the public contract, and ours where the contract is silent.
+ * The error codes of the API: one documented union. A client branches on the code; the message is
+ * for people and may change. Every error leaves as `{error: {code, message, details?}, requestId}`
+ * (errorReply.ts). Codes of the public contract, and ours where the contract is silent.
  */
 import { MillraceError, type Remedy } from '#errors.ts'
 
@@ -111,18 +111,26 @@ export const errorCatalogue = {
 
 export type ErrorCode = keyof typeof errorCatalogue
 
-/** Where a request is wrong: `['query', 'limit']`, `['param', 'token']`, `['body', 'destination', 'url']`. */
+/**
+ * Where a request is wrong: `['query', 'limit']`, `['param', 'token']`, `['body', 'destination',
+ * 'url']`.
+ */
 export interface Problem {
   readonly path: readonly (string | number)[]
   readonly message: string
-  /** Where in a text of several lines, SQL for example; both count from 1, columns in UTF-16 units. */
+  /**
+   * Where in a text of several lines, SQL for example; both count from 1, columns in UTF-16 units.
+   */
   readonly line?: number
   readonly column?: number
   /** What would help. */
   readonly hint?: string
 }
 
-/** A failure the client is told about. Its message is public: it never quotes a database, a secret or a stack. */
+/**
+ * A failure the client is told about. Its message is public: it never quotes a database, a secret
+ * or a stack.
+ */
 export class ApiError extends MillraceError {
   override readonly name = 'ApiError'
   readonly code: ErrorCode

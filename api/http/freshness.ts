@@ -1,4 +1,7 @@
-/** How fresh an answer is, and waiting for a block the client has already seen elsewhere (read your writes). */
+/**
+ * How fresh an answer is, and waiting for a block the client has already seen elsewhere (read your
+ * writes).
+ */
 import type { BlockNumber, ChainId } from '#primitives.ts'
 import type { Clock } from '#runtime.ts'
 import { ApiError } from './errors.ts'
@@ -20,7 +23,9 @@ export interface Freshness {
   waitForBlock(chainId: ChainId, block: BlockNumber, signal: AbortSignal): Promise<void>
 }
 
-/** Long enough for several block times, short enough that a wrong height does not hold a connection. */
+/**
+ * Long enough for several block times, short enough that a wrong height does not hold a connection.
+ */
 const waitMsMax = 5_000
 
 export const minBlockParameter = p.described(

@@ -1,4 +1,7 @@
-/** The headers that do not depend on the route: CORS for reads from any web page, and what browsers must not do. */
+/**
+ * The headers that do not depend on the route: CORS for reads from any web page, and what browsers
+ * must not do.
+ */
 
 /** Headers of ours that a page's script may read. */
 const exposedHeaders = [

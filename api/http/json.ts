@@ -7,7 +7,10 @@ import { ApiError, type Problem } from './errors.ts'
 /** Deeper bodies are attacks on recursive readers, not requests. */
 const depthMax = 64
 
-/** @throws ApiError body_invalid for text nested too deeply. Counts brackets outside strings; parses nothing. */
+/**
+ * @throws ApiError body_invalid for text nested too deeply. Counts brackets outside strings; parses
+ * nothing.
+ */
 export function assertDepth(text: string): void {
   let depth = 0
   let inString = false
@@ -31,7 +34,10 @@ const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket] = [
 /** Problems named per response. */
 const problemsMax = 20
 
-/** A check of bodies against a schema. It @throws ApiError body_invalid with the path of each problem. */
+/**
+ * A check of bodies against a schema. It @throws ApiError body_invalid with the path of each
+ * problem.
+ */
 export function bodyCheck(schema: TSchema): (body: unknown) => void {
   const validator = Compile(schema)
   return (body) => {

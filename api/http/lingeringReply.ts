@@ -1,8 +1,9 @@
 /**
- * An answer to a request whose body is still coming and is not wanted. A connection closed with bytes unread is reset, and a
- * client that sends all of its body before it looks would see that and never the answer. So the answer goes out at once, and
- * ends, which closes the connection, when the body has ended or too much of it has come. The server's limit on the time of a
- * request holds here too.
+ * An answer to a request whose body is still coming and is not wanted. A connection closed with
+ * bytes unread is reset, and a client that sends all of its body before it looks would see that and
+ * never the answer. So the answer goes out at once, and ends, which closes the connection, when the
+ * body has ended or too much of it has come. The server's limit on the time of a request holds here
+ * too.
  */
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'

@@ -1,4 +1,7 @@
-/** An endpoint that pages: everything of `endpoint`, and the one pagination contract (pagination.ts). */
+/**
+ * An endpoint that pages: everything of `endpoint`, and the one pagination contract
+ * (pagination.ts).
+ */
 import type { JsonAnswer } from './answer.ts'
 import { findReversedRange } from './bounds.ts'
 import type { CacheClass } from './cache.ts'

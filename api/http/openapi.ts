@@ -1,4 +1,7 @@
-/** The OpenAPI 3.1 document, generated from the endpoint values that serve it; nothing in it is written twice. */
+/**
+ * The OpenAPI 3.1 document, generated from the endpoint values that serve it; nothing in it is
+ * written twice.
+ */
 import { STATUS_CODES } from 'node:http'
 import type { ChainId } from '#primitives.ts'
 import { isRecord } from '#primitives.ts'
@@ -164,7 +167,9 @@ const dataCodes: readonly ErrorCode[] = [
   'store_rebuilding',
 ]
 
-/** The envelope with the codes of this status, and the members that the endpoint adds to its errors. */
+/**
+ * The envelope with the codes of this status, and the members that the endpoint adds to its errors.
+ */
 function failure(codes: readonly ErrorCode[], errorFields: Json): Json {
   const added = Object.entries(errorFields).map(([name, value]) => [name, { const: value }])
   return {

@@ -12,7 +12,9 @@ export type { BlockMark, KeyValue, Position } from './cursor.ts'
 
 export type Order = 'asc' | 'desc'
 
-/** What a store is asked for. It reads one row more than `limit` to know whether the list goes on. */
+/**
+ * What a store is asked for. It reads one row more than `limit` to know whether the list goes on.
+ */
 export interface ListPage {
   readonly order: Order
   readonly limit: number
@@ -31,7 +33,10 @@ export interface ListPage {
 export interface ListResult<Row, Meta = object> {
   /** At most `limit` rows. */
   readonly rows: readonly Row[]
-  /** Sort key of the last row when more rows follow, also at the edge of unfinished history; null at the end. */
+  /**
+   * Sort key of the last row when more rows follow, also at the edge of unfinished history; null at
+   * the end.
+   */
   readonly next: Position | null
   /** Newest row's block on this page if it can still change. */
   readonly passed?: BlockMark
@@ -43,7 +48,10 @@ export interface ListResult<Row, Meta = object> {
   readonly source?: 'node'
   /** Rows that match, counted up to `totalCountMax`. */
   readonly totalCount?: number
-  /** Overrides what follows from `totalCountMax`: false for an exact count of any size, true for a lower bound. */
+  /**
+   * Overrides what follows from `totalCountMax`: false for an exact count of any size, true for a
+   * lower bound.
+   */
   readonly totalCountCapped?: boolean
   /** Further members of the envelope's `meta`, as the list's `meta` schema declares them. */
   readonly meta?: Meta
@@ -63,7 +71,10 @@ export interface PageRules {
   readonly modes: 'cursorAndPage' | 'cursorOnly'
   /** The `order` parameter: a fixed order takes none. */
   readonly orders: 'both' | Order
-  /** A cursor older than this restarts at the head; for lists pinned to a state that is kept for a while only. */
+  /**
+   * A cursor older than this restarts at the head; for lists pinned to a state that is kept for a
+   * while only.
+   */
   readonly cursorAgeSecondsMax?: number
 }
 
@@ -135,7 +146,10 @@ export interface PageStart {
   readonly cursorReset: boolean
 }
 
-/** @throws ApiError parameter_conflict for `cursor` with `page`, query_invalid for a page beyond the window. */
+/**
+ * @throws ApiError parameter_conflict for `cursor` with `page`, query_invalid for a page beyond the
+ * window.
+ */
 export function startOf(query: PageQuery, scope: CursorScope, rules: PageRules, paging: Paging): PageStart {
   assertPage(query, rules)
   if (query.cursor === undefined) {
@@ -163,7 +177,10 @@ function assertPage({ cursor, page, limit }: PageQuery, rules: PageRules): void 
   }
 }
 
-/** The page's `nextCursor`. It remembers the newest changeable block of the whole walk, until a reorg was reported. */
+/**
+ * The page's `nextCursor`. It remembers the newest changeable block of the whole walk, until a
+ * reorg was reported.
+ */
 export function nextCursor(
   result: Pick<ListResult<unknown>, 'next' | 'passed' | 'reorgedFrom'>,
   start: PageStart,

@@ -1,7 +1,8 @@
 /**
- * The vocabulary of query and path parameters: `import * as p from '#api/http/parameter.ts'`. A parameter knows how to
- * read its text strictly and how to describe itself in OpenAPI. Query parameters are optional unless wrapped in
- * `required` or `withDefault`; path parameters are always there.
+ * The vocabulary of query and path parameters: `import * as p from '#api/http/parameter.ts'`. A
+ * parameter knows how to read its text strictly and how to describe itself in OpenAPI. Query
+ * parameters are optional unless wrapped in `required` or `withDefault`; path parameters are always
+ * there.
  */
 import type { TSchema } from 'typebox'
 import { MillraceError } from '#errors.ts'
@@ -9,7 +10,10 @@ import * as primitives from '#primitives.ts'
 import type { ErrorCode } from './errors.ts'
 import * as s from './schema.ts'
 
-/** `optional`: may be undefined; `required`: a missing one is refused; `defaulted`: has `fallback` when missing. */
+/**
+ * `optional`: may be undefined; `required`: a missing one is refused; `defaulted`: has `fallback`
+ * when missing.
+ */
 export type Presence = 'optional' | 'required' | 'defaulted'
 
 export interface Parameter<Value = unknown, Present extends Presence = Presence> {
@@ -21,7 +25,9 @@ export interface Parameter<Value = unknown, Present extends Presence = Presence>
   readonly code: ErrorCode
   readonly presence: Present
   readonly fallback?: Value
-  /** Largest number of values of a list parameter (comma lists and repeats); absent for a scalar. */
+  /**
+   * Largest number of values of a list parameter (comma lists and repeats); absent for a scalar.
+   */
   readonly valuesMax?: number
   /** Values of a list hold commas themselves: it is given by repeats alone. */
   readonly repeatsOnly?: true
@@ -84,8 +90,8 @@ export const blockNumber = parameter({
 })
 
 /**
- * A moment, as milliseconds since the epoch. ISO 8601 with a zone; fractions and offsets are accepted although we put
- * out neither (decisions, "Interface").
+ * A moment, as milliseconds since the epoch. ISO 8601 with a zone; fractions and offsets are
+ * accepted although we put out neither (decisions, "Interface").
  */
 export const timestamp = parameter({
   schema: s.timestamp,
@@ -172,7 +178,10 @@ export const repeated = <Value>(item: Optional<Value>, valuesMax: number): Optio
   repeatsOnly: true,
 })
 
-/** The first kind that accepts the text, for paths like `/v1/tokens/{token}` that take an address or a symbol. */
+/**
+ * The first kind that accepts the text, for paths like `/v1/tokens/{token}` that take an address or
+ * a symbol.
+ */
 export const either = <A, B>(first: Optional<A>, second: Optional<B>): Optional<A | B> => ({
   schema: s.union([first.schema, second.schema]),
   description: `${first.description} Or: ${second.description}`,
@@ -260,7 +269,8 @@ function parseTimestampMs(text: string): number {
   const [, date = '', , , , , zone = ''] = parts
   // An unencoded `+` in a query arrives as a space.
   const ms = Date.parse(zone.startsWith(' ') ? text.replace(' ', '+') : text)
-  // Date.parse takes 30 February for 2 March; a date that does not come back as itself does not exist.
+  // Date.parse takes 30 February for 2 March; a date that does not come back as itself does not
+  // exist.
   const day = Date.parse(`${date}T00:00:00Z`)
   if (Number.isNaN(ms) || Number.isNaN(day) || new Date(day).toISOString().slice(0, 10) !== date) {
     throw new ParameterError(expected)

@@ -1,4 +1,7 @@
-/** Strict reading of query strings and paths: unknown, repeated and malformed parameters are refused, all at once. */
+/**
+ * Strict reading of query strings and paths: unknown, repeated and malformed parameters are
+ * refused, all at once.
+ */
 import { shorten } from '#primitives.ts'
 import { ApiError, type ErrorCode, type Problem } from './errors.ts'
 import { type Parameter, ParameterError, type Parameters, type PathValues, type Values } from './parameter.ts'
@@ -9,7 +12,10 @@ export type RawQuery = Readonly<Record<string, string | readonly string[]>>
 /** Problems named per response; a request made of mistakes needs no longer list. */
 const problemsMax = 20
 
-/** @throws ApiError query_invalid with one problem for each bad, missing, repeated or unknown parameter. */
+/**
+ * @throws ApiError query_invalid with one problem for each bad, missing, repeated or unknown
+ * parameter.
+ */
 export function parseQuery<Set extends Parameters>(raw: RawQuery, parameters: Set): Values<Set> {
   const problems: Problem[] = []
   const values: Record<string, unknown> = {}

@@ -1,4 +1,7 @@
-/** An endpoint whose answer is not one JSON value of one schema: text, images, downloads, live streams. */
+/**
+ * An endpoint whose answer is not one JSON value of one schema: text, images, downloads, live
+ * streams.
+ */
 import type { RawAnswer } from './answer.ts'
 import {
   bodyBytesMaxDefault,

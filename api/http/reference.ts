@@ -1,7 +1,7 @@
 /**
- * The interactive reference at /docs; nothing comes from a CDN. The package behind it is one text of four megabytes: loaded
- * beside the program, with its compiled code, it took 45 MB that most runs never use. So a thread makes its two files for
- * the first who opens the page, and ends.
+ * The interactive reference at /docs; nothing comes from a CDN. The package behind it is one text
+ * of four megabytes: loaded beside the program, with its compiled code, it took 45 MB that most
+ * runs never use. So a thread makes its two files for the first who opens the page, and ends.
  */
 import { Worker } from 'node:worker_threads'
 import type { FastifyInstance } from 'fastify'

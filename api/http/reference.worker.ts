@@ -1,4 +1,7 @@
-/** Entry of a thread that ends when it has given the reference's files: the package that makes them is loaded nowhere else. */
+/**
+ * Entry of a thread that ends when it has given the reference's files: the package that makes them
+ * is loaded nowhere else.
+ */
 import { parentPort } from 'node:worker_threads'
 import scalar from '@scalar/fastify-api-reference'
 import Fastify from 'fastify'

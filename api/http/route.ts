@@ -201,7 +201,8 @@ async function stream<Services>(
   try {
     await answer.write(events)
   } catch (error) {
-    // After the first byte there is no status left to send: the client sees the stream end and resumes.
+    // After the first byte there is no status left to send: the client sees the stream end and
+    // resumes.
     if (!events.signal.aborted) log.error({ requestId: request.id, cause: error }, 'a live stream failed')
   } finally {
     events.close()

@@ -1,7 +1,8 @@
 /**
- * The vocabulary of response and body schemas, on TypeBox: `import * as s from '#api/http/schema.ts'`. Every type of the
- * specification's "Conventions" table exists once, here. From a schema come the static type `present` must return, the
- * serializer, the OpenAPI document and (for bodies) the check.
+ * The vocabulary of response and body schemas, on TypeBox: `import * as s from
+ * '#api/http/schema.ts'`. Every type of the specification's "Conventions" table exists once, here.
+ * From a schema come the static type `present` must return, the serializer, the OpenAPI document
+ * and (for bodies) the check.
  */
 import * as t from 'typebox'
 
@@ -51,7 +52,10 @@ export const boolean = (options: Options = {}) => t.Boolean(options)
 export const object = <Properties extends t.TProperties>(properties: Properties, options: Options = {}) =>
   t.Object(properties, { ...options, additionalProperties: false })
 
-/** Like `object`, under a name: it appears once in the OpenAPI document and is referred to from everywhere else. */
+/**
+ * Like `object`, under a name: it appears once in the OpenAPI document and is referred to from
+ * everywhere else.
+ */
 export const named = <Properties extends t.TProperties>(
   name: string,
   properties: Properties,
@@ -81,14 +85,14 @@ export const union = <Schemas extends t.TSchema[]>(schemas: [...Schemas], option
   t.Union(schemas, options)
 
 /**
- * The same schema under a narrower static type, for unions of so many shapes that the compiler would be no help in
- * choosing one.
+ * The same schema under a narrower static type, for unions of so many shapes that the compiler
+ * would be no help in choosing one.
  */
 export const shown = <Type>(schema: t.TSchema) => t.Unsafe<Type>(schema)
 
 /**
- * A JSON object passed on as its source gave it, whose properties we do not choose (a node's payload, a client's
- * metadata). Put out as it is.
+ * A JSON object passed on as its source gave it, whose properties we do not choose (a node's
+ * payload, a client's metadata). Put out as it is.
  */
 export const foreign = (description: string) =>
   t.Unsafe<object>({ type: 'object', additionalProperties: true, description })
@@ -96,7 +100,10 @@ export const foreign = (description: string) =>
 /** Any JSON value, where the value really can be anything (a cell of a SQL result). */
 export const json = (description: string) => t.Unsafe<unknown>({ description })
 
-/** Seconds since the epoch as the API writes them. A page's rows are of few days, so a day is written once. */
+/**
+ * Seconds since the epoch as the API writes them. A page's rows are of few days, so a day is
+ * written once.
+ */
 export function isoSeconds(timestampSeconds: number): string {
   const day = Math.floor(timestampSeconds / secondsPerDay)
   if (day !== writtenDay.number) {

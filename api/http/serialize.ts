@@ -1,11 +1,14 @@
-/** The response schema as fast-json-stringify reads it best; the schema itself stays as it is for OpenAPI. */
+/**
+ * The response schema as fast-json-stringify reads it best; the schema itself stays as it is for
+ * OpenAPI.
+ */
 import type { TSchema } from 'typebox'
 import { isRecord } from '#primitives.ts'
 import * as s from './schema.ts'
 
 /**
- * `X or null` becomes a nullable X, which is serialized directly instead of by trying one schema after the other, and
- * objects whose properties we do not choose are left to JSON.stringify.
+ * `X or null` becomes a nullable X, which is serialized directly instead of by trying one schema
+ * after the other, and objects whose properties we do not choose are left to JSON.stringify.
  */
 export function serializerSchema(schema: TSchema): object {
   const plain: unknown = simplify(JSON.parse(JSON.stringify(schema)))
@@ -14,8 +17,9 @@ export function serializerSchema(schema: TSchema): object {
 }
 
 /**
- * The serializer finds a union's branch by validating against one after the other, with validators it makes at the first
- * answer: 63 kinds of activity held the event loop for 3.5 s then. Wider unions are left to JSON.stringify.
+ * The serializer finds a union's branch by validating against one after the other, with validators
+ * it makes at the first answer: 63 kinds of activity held the event loop for 3.5 s then. Wider
+ * unions are left to JSON.stringify.
  */
 const branchesMax = 8
 
@@ -27,7 +31,8 @@ function simplify(node: unknown): unknown {
   if (!isRecord(node)) return node
   if (node['type'] === 'object' && node['additionalProperties'] === true && !node['properties']) return {}
   if (Array.isArray(node['anyOf']) && node['anyOf'].length > branchesMax) return {}
-  // Such texts are written from bytes and integers, and have nothing to escape: a third of a list's serialization was that.
+  // Such texts are written from bytes and integers, and have nothing to escape: a third of a list's
+  // serialization was that.
   if (plainPatterns.has(node['pattern'])) return { ...node, format: 'unsafe' }
   const members = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, simplify(value)]))
   return nullableOf(members) ?? members

@@ -1,14 +1,16 @@
 /**
- * Reads of the same thing at the same time are one read: when a block comes, all who watch a list ask for its first page, and
- * the more of them there are the less each costs. Nothing is kept beyond the read itself, so nothing can be out of date.
+ * Reads of the same thing at the same time are one read: when a block comes, all who watch a list
+ * ask for its first page, and the more of them there are the less each costs. Nothing is kept
+ * beyond the read itself, so nothing can be out of date.
  */
 export class SharedReads<Result> {
   /** As many as requests under way, at most. */
   readonly #underWay = new Map<string, SharedRead<Result>>()
 
   /**
-   * The result of the read of this key that is under way, or of one that begins now. It is aborted when nobody waits for it
-   *; each waits only as long as `signal` lets it, which the caller sees to.
+   * The result of the read of this key that is under way, or of one that begins now. It is aborted
+   * when nobody waits for it ; each waits only as long as `signal` lets it, which the caller sees
+   * to.
    */
   join(key: string, signal: AbortSignal, read: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
     const joined = this.#underWay.get(key) ?? this.#begin(key, read)

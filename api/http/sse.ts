@@ -1,6 +1,6 @@
 /**
- * Server-sent events. A frame is encoded once and its buffer shared by all clients that get it: measured, per-client
- * strings cost 828 MB where shared buffers cost 26. A client that does not
+ * Server-sent events. A frame is encoded once and its buffer shared by all clients that get it:
+ * measured, per-client strings cost 828 MB where shared buffers cost 26. A client that does not
  * read is dropped, by bytes or by time; it never slows the others or fills memory.
  */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
@@ -33,7 +33,10 @@ const heartbeat = Buffer.from(': heartbeat\n\n')
 const preamble = Buffer.from(`retry: ${retryMs}\n\n`)
 const goodbye = encodeFrame({ event: 'closing', data: { ok: true, reason: 'shutdown' } })
 
-/** The bytes of one frame, to be sent to any number of clients. @throws TypeError for a line break in event or id. */
+/**
+ * The bytes of one frame, to be sent to any number of clients. @throws TypeError for a line break
+ * in event or id.
+ */
 export function encodeFrame({ event, id, data }: Frame): Buffer {
   const text = typeof data === 'string' ? data : JSON.stringify(data)
   const lines = text.split(/\r\n|\r|\n/).map((line) => `data: ${line}\n`)
@@ -60,8 +63,8 @@ export class EventStream {
   #watching = false
 
   /**
-   * Takes over the response and sends its head. `gone` is aborted when the client leaves, `shutdown` when the program
-   * begins to stop.
+   * Takes over the response and sends its head. `gone` is aborted when the client leaves,
+   * `shutdown` when the program begins to stop.
    */
   constructor(
     response: ServerResponse,
@@ -97,8 +100,9 @@ export class EventStream {
   }
 
   /**
-   * Queues a frame. False when the stream has ended, or ends now because the client does not read. What was unread before
-   * decides: a frame that is larger than the bound alone says nothing of its reader.
+   * Queues a frame. False when the stream has ended, or ends now because the client does not read.
+   * What was unread before decides: a frame that is larger than the bound alone says nothing of its
+   * reader.
    */
   send(frame: Buffer): boolean {
     if (this.#end !== null) return false
@@ -133,7 +137,10 @@ export class EventStream {
     while (await this.#sleeps(heartbeatMs)) if (this.unreadBytes === 0) this.send(heartbeat)
   }
 
-  /** Runs while there is something unread; ends the stream when nothing of it was taken for too long. */
+  /**
+   * Runs while there is something unread; ends the stream when nothing of it was taken for too
+   * long.
+   */
   async #watch(): Promise<void> {
     this.#watching = true
     let takenBefore = this.#bytesTaken

@@ -1,11 +1,14 @@
 /**
- * What a client is told about a thrown value. Decided by class, code and remedy, never by message text; the text of
- * drivers and databases stays inside.
+ * What a client is told about a thrown value. Decided by class, code and remedy, never by message
+ * text; the text of drivers and databases stays inside.
  */
 import { MillraceError } from '#errors.ts'
 import { ApiError, type ErrorCode, errorCatalogue } from './errors.ts'
 
-/** Turns any thrown value into the error its client sees. The original travels as `cause`, for the log. */
+/**
+ * Turns any thrown value into the error its client sees. The original travels as `cause`, for the
+ * log.
+ */
 export function apiErrorOf(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown
   if (thrown instanceof MillraceError) return fromMillrace(thrown)
@@ -24,8 +27,9 @@ export function isErrorCode(code: string): code is ErrorCode {
 }
 
 /**
- * Our own failures name their code. One from the catalogue is meant for clients, its message too. Of the others, what
- * may pass on a retry is a dependency that is down (502), anything else is a defect (500).
+ * Our own failures name their code. One from the catalogue is meant for clients, its message too.
+ * Of the others, what may pass on a retry is a dependency that is down (502), anything else is a
+ * defect (500).
  */
 function fromMillrace(error: MillraceError): ApiError {
   if (isErrorCode(error.code)) return new ApiError(error.code, error.message, { cause: error })
@@ -46,8 +50,9 @@ const frameworkCodes = new Map<string, ErrorCode>([
 ])
 
 /**
- * Connection failures that reach us unwrapped: Node system errors, undici, and the SQLSTATE classes in which Postgres
- * says that it is going away or full (08, 53, 57P, 58; PostgreSQL manual, appendix A).
+ * Connection failures that reach us unwrapped: Node system errors, undici, and the SQLSTATE classes
+ * in which Postgres says that it is going away or full (08, 53, 57P, 58; PostgreSQL manual,
+ * appendix A).
  */
 function isUnreachable(code: string): boolean {
   return /^(E(CONN|HOST|NET)[A-Z]+|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|UND_ERR_[A-Z_]+|08...|53...|57P..|58...)$/.test(
@@ -61,7 +66,10 @@ function isClientMistake(thrown: unknown): boolean {
   return typeof thrown.statusCode === 'number' && thrown.statusCode >= 400 && thrown.statusCode < 500
 }
 
-/** The `code` of a thrown value or of the first cause that has one; causes are followed a few steps only. */
+/**
+ * The `code` of a thrown value or of the first cause that has one; causes are followed a few steps
+ * only.
+ */
 function codeOf(thrown: unknown, depth = 4): string {
   if (typeof thrown !== 'object' || thrown === null || depth === 0) return ''
   if ('code' in thrown && typeof thrown.code === 'string') return thrown.code

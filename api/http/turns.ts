@@ -1,13 +1,17 @@
 /**
- * Turns of requests for chain data. More at once would only make each slower, so the others wait, for a short time: an
- * overloaded server answers as many as it can, and tells the rest at once to come back.
+ * Turns of requests for chain data. More at once would only make each slower, so the others wait,
+ * for a short time: an overloaded server answers as many as it can, and tells the rest at once to
+ * come back.
  */
 import { type SlotLimits, Slots } from '#query/slots.ts'
 import type { Clock } from '#runtime.ts'
 import { type AccessRule, dataRead } from './access.ts'
 import { ApiError } from './errors.ts'
 
-/** Twice the connections to Postgres, since some requests wait for a node; and what is answered within the wait. */
+/**
+ * Twice the connections to Postgres, since some requests wait for a node; and what is answered
+ * within the wait.
+ */
 export const turnLimits: SlotLimits = { running: 64, waiting: 1_000, waitMs: 2_000 }
 
 const retryAfterSeconds = '2'
@@ -19,7 +23,10 @@ export class Turns {
     this.#slots = new Slots(limits, clock, overloaded)
   }
 
-  /** Runs what reads chain data in its turn; all else, such as health, at once. @throws ApiError `overloaded` */
+  /**
+   * Runs what reads chain data in its turn; all else, such as health, at once. @throws ApiError
+   * `overloaded`
+   */
   async take<T>(rule: AccessRule, party: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     return rule.scope === dataRead.scope ? this.#slots.run(work, signal, party) : work()
   }

@@ -1,4 +1,7 @@
-/** Live queries on ClickHouse follow what is final and there: a result for every block, and never a retraction. */
+/**
+ * Live queries on ClickHouse follow what is final and there: a result for every block, and never a
+ * retraction.
+ */
 import { covers } from '#ingest/range.ts'
 import { readRef } from '#store/ledger/lane.ts'
 import type { ChainReads } from '../services.ts'
@@ -25,7 +28,10 @@ export class ClickHouseFeed implements Feed<number> {
   format = formatBlockPosition
   parse = parseBlockPosition
 
-  /** Nothing here is taken back; a place beyond what is there is of another database, or of a newer reader of this one. */
+  /**
+   * Nothing here is taken back; a place beyond what is there is of another database, or of a newer
+   * reader of this one.
+   */
   async unsureFrom(at: number): Promise<number> {
     return at > this.present() ? 0 : at + 1
   }
@@ -33,7 +39,8 @@ export class ClickHouseFeed implements Feed<number> {
   async next(at: number, run: RunBlock): Promise<Step<number> | Lost | null> {
     const number = at + 1
     const { postgres, state } = this.#chain
-    // A place beyond what is final is of another process that saw more than we did, or of another database.
+    // A place beyond what is final is of another process that saw more than we did, or of another
+    // database.
     if (at > this.present()) await state.refresh()
     if (at > this.present()) return 'lost'
     if (number > state.finalized || !covers(state.coverage('clickhouse'), { from: number, to: number }))

@@ -1,6 +1,7 @@
 /**
- * One live query for all clients that ask it: it runs once per block, and its frames are encoded once. A client that comes back with
- * an older place, or reads more slowly than blocks come, catches up alone and joins where the two meet.
+ * One live query for all clients that ask it: it runs once per block, and its frames are encoded
+ * once. A client that comes back with an older place, or reads more slowly than blocks come,
+ * catches up alone and joins where the two meet.
  */
 import { messageOf } from '#errors.ts'
 import type { Clock } from '#runtime.ts'
@@ -10,13 +11,18 @@ import type { EventStream } from '../http/sse.ts'
 import type { Feed, RunBlock } from './feed.ts'
 import { finalizedFrame, laggedFrame, progressFrame, publicError, retryingFrame } from './frames.ts'
 
-/** Frames kept for clients that reconnect within seconds; few enough bytes to be sent in one piece. */
+/**
+ * Frames kept for clients that reconnect within seconds; few enough bytes to be sent in one piece.
+ */
 const recentFramesMax = 64
 const recentBytesMax = 128 * 1024
 /** A client with more than this unread leaves the shared stream and catches up alone. */
 const unreadBytesMax = 64 * 1024
 const unreadPollMs = 25
-/** A client further behind starts over and is told what it missed: a query over the range answers that better. */
+/**
+ * A client further behind starts over and is told what it missed: a query over the range answers
+ * that better.
+ */
 const catchUpBlocksMax = 1_000
 /** A wake-up lost to another process costs this much. */
 const pollMs = 1_000
@@ -30,7 +36,10 @@ const reasons = {
 export interface LiveQueryOptions<Position> {
   readonly feed: Feed<Position>
   readonly run: RunBlock
-  /** The same for one client that catches up; it waits its turn behind others who do, not in front of `run`. */
+  /**
+   * The same for one client that catches up; it waits its turn behind others who do, not in front
+   * of `run`.
+   */
   readonly catchUp: RunBlock
   readonly bell: CommitBell
   readonly finalized: () => number
@@ -50,7 +59,10 @@ interface RecentFrame {
 
 export class LiveQuery<Position> {
   readonly #options: LiveQueryOptions<Position>
-  /** All that are served; those with the others' frames in common are told apart by what lets them go on alone. */
+  /**
+   * All that are served; those with the others' frames in common are told apart by what lets them
+   * go on alone.
+   */
   readonly #streams = new Set<EventStream>()
   readonly #subscribers = new Map<EventStream, (left: Position | null) => void>()
   readonly #recent: RecentFrame[] = []
@@ -68,7 +80,10 @@ export class LiveQuery<Position> {
     return this.#subscribers.size
   }
 
-  /** Steps along the chain until aborted; whatever ends it ends its streams, so that their clients come back. */
+  /**
+   * Steps along the chain until aborted; whatever ends it ends its streams, so that their clients
+   * come back.
+   */
   async run(signal: AbortSignal): Promise<void> {
     try {
       await this.#follow(signal)
@@ -106,7 +121,10 @@ export class LiveQuery<Position> {
     }
   }
 
-  /** Brings a stream to where the others are. Resolves with the place where it left them again, null when it ended. */
+  /**
+   * Brings a stream to where the others are. Resolves with the place where it left them again, null
+   * when it ended.
+   */
   async #accompany(stream: EventStream, place: Position | null): Left<Position> {
     const { feed, catchUp } = this.#options
     let at = place
@@ -146,7 +164,9 @@ export class LiveQuery<Position> {
     return this.#subscribe(stream)
   }
 
-  /** Joins without a gap where the recent frames reach back to the place; null where they do not. */
+  /**
+   * Joins without a gap where the recent frames reach back to the place; null where they do not.
+   */
   #join(stream: EventStream, at: Position): Left<Position> | null {
     const id = this.#options.feed.format(at)
     if (id !== this.#options.feed.format(this.#position)) {
@@ -194,9 +214,10 @@ export class LiveQuery<Position> {
   }
 
   /**
-   * A place from which a stream goes on that cannot from where it is, and the frames that say so. What the client is to
-   * ask again ends at that very place, chosen before it is looked up from where the client is unsure: what changes
-   * meanwhile, and what readers of the engine do not see yet, is told by the stream.
+   * A place from which a stream goes on that cannot from where it is, and the frames that say so.
+   * What the client is to ask again ends at that very place, chosen before it is looked up from
+   * where the client is unsure: what changes meanwhile, and what readers of the engine do not see
+   * yet, is told by the stream.
    */
   async #beginAnew(
     lost: Position,
@@ -219,7 +240,9 @@ export class LiveQuery<Position> {
     this.#broadcast(finalizedFrame(finalized))
   }
 
-  /** To all who have read what came before; the others go on alone from where this query stands now. */
+  /**
+   * To all who have read what came before; the others go on alone from where this query stands now.
+   */
   #broadcast(bytes: Buffer): void {
     for (const [stream, leave] of this.#subscribers) {
       const isBehind = stream.unreadBytes > unreadBytesMax

@@ -1,4 +1,7 @@
-/** Live queries on Postgres follow the commit log: a result for every block of an append, a retraction for a revert. */
+/**
+ * Live queries on Postgres follow the commit log: a result for every block of an append, a
+ * retraction for a revert.
+ */
 import {
   type Commit,
   holdsCommitsAfter,
@@ -11,7 +14,10 @@ import { type Feed, frameOfBlock, type Lost, type RunBlock, type Step } from './
 import { laggedFrame, retractFrame } from './frames.ts'
 import { type CommitPosition, formatCommitPosition, parseCommitPosition } from './position.ts'
 
-/** All queries of a chain read the same newest commits; a few hundred of them are a few hundred hashes. */
+/**
+ * All queries of a chain read the same newest commits; a few hundred of them are a few hundred
+ * hashes.
+ */
 const commitsCached = 256
 
 export class PostgresFeed implements Feed<CommitPosition> {
@@ -36,7 +42,10 @@ export class PostgresFeed implements Feed<CommitPosition> {
   format = formatCommitPosition
   parse = parseCommitPosition
 
-  /** Blocks that were taken back since count too: their retraction is not sent to a client that starts over. */
+  /**
+   * Blocks that were taken back since count too: their retraction is not sent to a client that
+   * starts over.
+   */
   async unsureFrom(at: CommitPosition): Promise<number> {
     const { postgres, state } = this.#chain
     const isKnown = at.seq <= state.seq && (await holdsCommitsAfter(postgres.pool, state.schema, at.seq))
@@ -55,7 +64,8 @@ export class PostgresFeed implements Feed<CommitPosition> {
       }
     }
     const { state } = this.#chain
-    // A place beyond the log is of another process that saw more than we did, or of another database.
+    // A place beyond the log is of another process that saw more than we did, or of another
+    // database.
     if (at.seq > state.seq) await state.refresh()
     if (at.seq >= state.seq) return at.seq > state.seq ? 'lost' : null
     const commit = await this.#commit(at.seq + 1)
@@ -66,8 +76,9 @@ export class PostgresFeed implements Feed<CommitPosition> {
   }
 
   /**
-   * The result of one block. A block that was taken back meanwhile is passed over: nothing was said of it, and its
-   * retraction, which comes next in the log, does no harm. Asked after the query, so that the rows were the block's.
+   * The result of one block. A block that was taken back meanwhile is passed over: nothing was said
+   * of it, and its retraction, which comes next in the log, does no harm. Asked after the query, so
+   * that the rows were the block's.
    */
   async #block(commit: Commit, number: number, run: RunBlock): Promise<Step<CommitPosition>> {
     const { postgres, state } = this.#chain
@@ -101,7 +112,10 @@ const endOf = (commit: Commit): CommitPosition => ({
   complete: true,
 })
 
-/** After a long downtime the chain goes on at the head; history fills what lies between, which no stream tells. */
+/**
+ * After a long downtime the chain goes on at the head; history fills what lies between, which no
+ * stream tells.
+ */
 function leftOut({ seq, block }: CommitPosition, { range }: Commit): Step<CommitPosition> {
   const skipped = { from: block + 1, to: range.from - 1 }
   const bytes = laggedFrame(skipped, 'these blocks are loaded as history')

@@ -1,6 +1,7 @@
 /**
- * A live query that no single block can answer (a LIMIT, a ranking): the whole result again whenever it changed. Every
- * frame replaces the one before, so there is nothing to resume; changes that come faster than the query runs are merged.
+ * A live query that no single block can answer (a LIMIT, a ranking): the whole result again
+ * whenever it changed. Every frame replaces the one before, so there is nothing to resume; changes
+ * that come faster than the query runs are merged.
  */
 import { hash } from 'node:crypto'
 import { once } from 'node:events'

@@ -1,4 +1,7 @@
-/** A chain as one engine's live queries see it: a sequence of steps, each from one place to the next. */
+/**
+ * A chain as one engine's live queries see it: a sequence of steps, each from one place to the
+ * next.
+ */
 import type { QueryResult } from '#query/result.ts'
 import { UserQueryError, type UserQueryErrorCode } from '#query/UserQueryError.ts'
 import { type FrameBlock, failedFrame, resultFrame } from './frames.ts'
@@ -16,9 +19,15 @@ export type RunBlock = (block: number) => Promise<QueryResult>
 export type Lost = 'lost'
 
 export interface Feed<Position> {
-  /** Where the chain stands now: a new stream begins here, also when readers of the engine do not see all below it yet. */
+  /**
+   * Where the chain stands now: a new stream begins here, also when readers of the engine do not
+   * see all below it yet.
+   */
   present(): Position
-  /** Newest place up to which readers of the engine see everything: SQL over what is below misses nothing. */
+  /**
+   * Newest place up to which readers of the engine see everything: SQL over what is below misses
+   * nothing.
+   */
   reached(): Position
   blockOf(position: Position): number
   format(position: Position): string

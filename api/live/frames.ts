@@ -55,7 +55,10 @@ export const retryingFrame = (error: UserQueryError): Buffer =>
 
 const errorFields = ({ code, message }: UserQueryError) => ({ code, message })
 
-/** What a client may read of a failure: the words of a query's own errors, of others only that the store is away. */
+/**
+ * What a client may read of a failure: the words of a query's own errors, of others only that the
+ * store is away.
+ */
 export function publicError(error: unknown): UserQueryError {
   return error instanceof UserQueryError
     ? error

@@ -1,4 +1,7 @@
-/** All live queries of the program: clients that ask the same share one execution, and the number of queries is bounded. */
+/**
+ * All live queries of the program: clients that ask the same share one execution, and the number of
+ * queries is bounded.
+ */
 import { messageOf } from '#errors.ts'
 import type { RangeSet } from '#ingest/range.ts'
 import type { ChainId } from '#primitives.ts'
@@ -50,9 +53,15 @@ export const clientsPerCallerMax = 20
 const slotLimits = { postgres: 2, clickhouse: 1 } as const
 /** A checked request is served at once; one that is not served by then gives its place back. */
 const heldMsMax = 5_000
-/** Executions for clients that catch up, one by one, beside those that are for all: a crowd of them delays itself alone. */
+/**
+ * Executions for clients that catch up, one by one, beside those that are for all: a crowd of them
+ * delays itself alone.
+ */
 const catchUpSlots = 1
-/** A live execution waits for its turn as long as others have theirs; it has no other time to be asked. */
+/**
+ * A live execution waits for its turn as long as others have theirs; it has no other time to be
+ * asked.
+ */
 const turnMsMax = 60_000
 
 interface Served {
@@ -96,8 +105,8 @@ export class LiveHub {
   }
 
   /**
-   * Checks a request before the first byte is sent. From now on it counts, so that many at once find the bounds too; a
-   * refused one leaves nothing behind.
+   * Checks a request before the first byte is sent. From now on it counts, so that many at once
+   * find the bounds too; a refused one leaves nothing behind.
    * @throws UserQueryError, or ApiError `overloaded` or `rate_limit_exceeded`
    */
   async check(request: LiveRequest, signal: AbortSignal): Promise<void> {
@@ -113,7 +122,10 @@ export class LiveHub {
     void this.#giveBack(request, signal)
   }
 
-  /** The place of a request that is not served after all: its client went, or asked for the head of the answer alone. */
+  /**
+   * The place of a request that is not served after all: its client went, or asked for the head of
+   * the answer alone.
+   */
   async #giveBack(request: LiveRequest, signal: AbortSignal): Promise<void> {
     await this.#options.clock.sleep(heldMsMax, signal).catch(() => {})
     this.#checking.delete(request)
@@ -141,7 +153,10 @@ export class LiveHub {
       throw overloaded('too many different live queries')
   }
 
-  /** Serves a checked request until the client goes. One for which there is no room by now is told so, and ends. */
+  /**
+   * Serves a checked request until the client goes. One for which there is no room by now is told
+   * so, and ends.
+   */
   async serve(request: LiveRequest, stream: EventStream, lastEventId: string | undefined): Promise<void> {
     this.#checking.delete(request)
     try {
@@ -206,7 +221,8 @@ export class LiveHub {
     const { state } = this.#chainOf(request.chainId)
     return new SnapshotQuery({
       run: () => this.#run(request, state.coverage(request.engine), signal),
-      // A revert and its replacement may leave the same heights, so on Postgres the number of the commit counts too.
+      // A revert and its replacement may leave the same heights, so on Postgres the number of the
+      // commit counts too.
       version: () =>
         JSON.stringify([request.engine === 'postgres' && state.seq, state.coverage(request.engine)]),
       bell: state.bell,

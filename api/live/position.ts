@@ -1,6 +1,7 @@
 /**
- * Places in a live stream, as clients hold them in Last-Event-ID. On Postgres a place is a commit of the chain's log and a
- * block of it, so that what was taken back meanwhile can be named; on ClickHouse, which never takes back, a block.
+ * Places in a live stream, as clients hold them in Last-Event-ID. On Postgres a place is a commit
+ * of the chain's log and a block of it, so that what was taken back meanwhile can be named; on
+ * ClickHouse, which never takes back, a block.
  */
 
 /** `complete`: nothing of this commit is left. Not known of an id that comes from a client. */

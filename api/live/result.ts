@@ -1,6 +1,9 @@
 import type { QueryResult } from '#query/result.ts'
 
-/** A SQL result as JSON: the contract's names (`QueryResult` of the contract), and ours for what it does not have. */
+/**
+ * A SQL result as JSON: the contract's names (`QueryResult` of the contract), and ours for what it
+ * does not have.
+ */
 export function presentResult(result: QueryResult) {
   return {
     ok: true as const,

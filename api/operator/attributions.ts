@@ -1,10 +1,15 @@
-/** The operator's list of paid services: whom a transfer's memo names (api/routes/present/memo.ts). */
+/**
+ * The operator's list of paid services: whom a transfer's memo names (api/routes/present/memo.ts).
+ */
 
 import { readFileSync } from 'node:fs'
 import { SettingError } from '#errors.ts'
 import { isRecord } from '#primitives.ts'
 
-/** A service to name: by its realm, a domain name compared as it is, or by that realm's fingerprint, 0x and 20 hex. */
+/**
+ * A service to name: by its realm, a domain name compared as it is, or by that realm's fingerprint,
+ * 0x and 20 hex.
+ */
 export type AttributedService = { readonly name: string } & (
   | { readonly realm: string }
   | { readonly fingerprint: string }
@@ -17,8 +22,9 @@ const SERVICES_MAX = 100_000
 const NAME_CHARACTERS_MAX = 100
 
 /**
- * Reads `{"services": [{"name": "Example", "realm": "api.example.com"}, {"name": "Other", "fingerprint": "0x…"}]}`; a
- * fingerprint is the first 10 bytes of the realm's keccak256, for services that do not tell their realm.
+ * Reads `{"services": [{"name": "Example", "realm": "api.example.com"}, {"name": "Other",
+ * "fingerprint": "0x…"}]}`; a fingerprint is the first 10 bytes of the realm's keccak256, for
+ * services that do not tell their realm.
  * @throws SettingError naming `setting`
  */
 export function readAttributions(setting: string, path: string): readonly AttributedService[] {

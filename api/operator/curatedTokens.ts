@@ -1,6 +1,7 @@
 /**
- * The operator's list of tokens: which are `verified`, in which order, and with which logo. What a token is called comes from
- * the chain; an entry of a token the chain does not have is shown nowhere.
+ * The operator's list of tokens: which are `verified`, in which order, and with which logo. What a
+ * token is called comes from the chain; an entry of a token the chain does not have is shown
+ * nowhere.
  */
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -9,7 +10,10 @@ import { type Address, address, isRecord } from '#primitives.ts'
 
 export interface CuratedToken {
   readonly address: Address
-  /** Logo to show instead of the one the chain names: a file beside the list, or a `data:` or `https:` URI. */
+  /**
+   * Logo to show instead of the one the chain names: a file beside the list, or a `data:` or
+   * `https:` URI.
+   */
   readonly logo: CuratedLogo | null
 }
 
@@ -30,7 +34,8 @@ const TOKENS_MAX = 10_000
 export const curatedTokensDefault = new URL('default.json', import.meta.url)
 
 /**
- * Reads `{"timestamp": "2026-01-31T12:00:00Z", "tokens": [{"chainId": 4217, "address": "0x…", "logo": "usd.svg"}]}`.
+ * Reads `{"timestamp": "2026-01-31T12:00:00Z", "tokens": [{"chainId": 4217, "address": "0x…",
+ * "logo": "usd.svg"}]}`.
  * @throws SettingError naming `setting`
  */
 export function readCuratedTokens(setting: string, path: string | URL): CuratedTokens {

@@ -1,4 +1,7 @@
-/** Contracts of the operator's own, from the settings: each event is a table of SQL and may be an activity. */
+/**
+ * Contracts of the operator's own, from the settings: each event is a table of SQL and may be an
+ * activity.
+ */
 import type { DeclaredContracts } from '#api/services.ts'
 import { messageOf, SettingError } from '#errors.ts'
 import { address as toAddress } from '#primitives.ts'
@@ -64,7 +67,9 @@ function declare(contract: DeclaredContract, event: DeclaredEvent): Declared {
   }
 }
 
-/** `<contract>_<event>`. Which parameters are indexed is what the signature says: a file declares. */
+/**
+ * `<contract>_<event>`. Which parameters are indexed is what the signature says: a file declares.
+ */
 function tableOf({ name, address }: DeclaredContract, { signature }: DeclaredEvent): DecodedTable {
   const parsed = parseSignature(signature)
   if (parsed.kind !== 'event')

@@ -1,4 +1,7 @@
-/** What a result can be written as: one encoder per result, fed with the head, the rows as they come, and the end. */
+/**
+ * What a result can be written as: one encoder per result, fed with the head, the rows as they
+ * come, and the end.
+ */
 import type { ResultEnd, ResultHead, RowBatch } from '#query/result.ts'
 
 /** What an encoder is told beside the rows. */
@@ -8,7 +11,10 @@ export interface WrittenHead extends ResultHead {
 }
 
 export interface WrittenEnd extends ResultEnd {
-  /** `sha256:` and 64 hex digits over names, types and rows: equal results have equal digests, on both engines. */
+  /**
+   * `sha256:` and 64 hex digits over names, types and rows: equal results have equal digests, on
+   * both engines.
+   */
   readonly digest: string
 }
 

@@ -36,8 +36,8 @@ export const formats: Readonly<Record<FormatName, ResultFormat>> = {
 }
 
 /**
- * The format an Accept header likes best (RFC 9110, 12.5.1); JSON when it names none of ours, since a client that sends
- * nothing but any type or a browser's list expects what the contract describes.
+ * The format an Accept header likes best (RFC 9110, 12.5.1); JSON when it names none of ours, since
+ * a client that sends nothing but any type or a browser's list expects what the contract describes.
  */
 export function acceptedFormat(accept: string | undefined): FormatName {
   const wished = (accept ?? '').split(',').map(readWish)

@@ -1,4 +1,7 @@
-/** Parquet: a row group for each batch of rows, and what is known at the end in the footer's metadata. */
+/**
+ * Parquet: a row group for each batch of rows, and what is known at the end in the footer's
+ * metadata.
+ */
 import type { SchemaElement } from 'hyparquet'
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
 import { readRows } from '#query/result.ts'

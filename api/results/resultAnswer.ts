@@ -1,7 +1,8 @@
 /**
- * A result as an HTTP answer, written while the engine gives it. The first bytes are held back: a result that ends within
- * them has a length, an entity tag, its facts in the headers, and an error of it has a status. Of a longer one the facts
- * follow as trailers, and an error cuts the connection, so that nobody takes a part for the whole.
+ * A result as an HTTP answer, written while the engine gives it. The first bytes are held back: a
+ * result that ends within them has a length, an entity tag, its facts in the headers, and an error
+ * of it has a status. Of a longer one the facts follow as trailers, and an error cuts the
+ * connection, so that nobody takes a part for the whole.
  */
 import { createHash, hash } from 'node:crypto'
 import { Readable } from 'node:stream'
@@ -11,7 +12,10 @@ import type { CacheClass } from '../http/cache.ts'
 import type { FormatName, ResultEncoder, WrittenEnd, WrittenHead } from './format.ts'
 import { formats } from './formats.ts'
 
-/** Most results end within this, and give their slot in the engine back before a slow client has read them. */
+/**
+ * Most results end within this, and give their slot in the engine back before a slow client has
+ * read them.
+ */
 const heldBytesMax = 1024 * 1024
 
 export interface ResultQuestion {
@@ -109,8 +113,8 @@ function headersOf({ horizon, request }: ResultQuestion, { head }: Facts): Recor
 }
 
 /**
- * A weak tag, of the result and of what it was read from: the time the query took is part of the body, so equal results
- * are equivalent and not the same bytes (RFC 9110, 8.8.1).
+ * A weak tag, of the result and of what it was read from: the time the query took is part of the
+ * body, so equal results are equivalent and not the same bytes (RFC 9110, 8.8.1).
  */
 function tagOf({ horizon, format, cache }: ResultQuestion, { end }: Facts): Record<string, string> {
   if (!end || cache === 'none') return {}

@@ -1,4 +1,6 @@
-/** JSON (the contract's object), NDJSON (an object per row) and CSV (RFC 4180 with a header line). */
+/**
+ * JSON (the contract's object), NDJSON (an object per row) and CSV (RFC 4180 with a header line).
+ */
 import { type ResultRow, type RowBatch, readRows, type SqlValue } from '#query/result.ts'
 import type { ResultEncoder, WrittenEnd, WrittenHead } from './format.ts'
 

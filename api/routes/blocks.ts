@@ -39,7 +39,10 @@ const blockSelector = p.parameter<BlockSelector>({
   },
 })
 
-/** A height no chain reaches is a valid question with no answer; it must not lose digits on the way there. */
+/**
+ * A height no chain reaches is a valid question with no answer; it must not lose digits on the way
+ * there.
+ */
 function parseHeight(text: string): number {
   const height = BigInt(text)
   return height > Number.MAX_SAFE_INTEGER ? Number.MAX_SAFE_INTEGER : Number(height)

@@ -1,4 +1,7 @@
-/** GET /v1/transfers: token transfers; on Tempo those of TIP-20 tokens, elsewhere those of every ERC-20. */
+/**
+ * GET /v1/transfers: token transfers; on Tempo those of TIP-20 tokens, elsewhere those of every
+ * ERC-20.
+ */
 
 import { type FoldedTransfer, listFoldedTransfers } from '#store/read/foldedTransfers.ts'
 import type { ListPage } from '#store/read/list.ts'

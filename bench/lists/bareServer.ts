@@ -1,6 +1,7 @@
 /**
- * The rival: Fastify and pg and nothing else. Each list is one prepared statement with its values at hand and a function
- * that writes the same items; nothing is parsed, checked, tagged, sealed or counted, and no snapshot holds its reads together.
+ * The rival: Fastify and pg and nothing else. Each list is one prepared statement with its values
+ * at hand and a function that writes the same items; nothing is parsed, checked, tagged, sealed or
+ * counted, and no snapshot holds its reads together.
  */
 import type { AddressInfo } from 'node:net'
 import Fastify from 'fastify'

@@ -1,7 +1,8 @@
 /**
- * A chain made in the database by SQL alone: a million transfers in half a minute. Few accounts and tokens are in most
- * rows, most are in few, as on real chains; and some hot ones never meet, which is what a list finds hardest: a page of
- * what two filters leave is then nothing, found only by an index of both.
+ * A chain made in the database by SQL alone: a million transfers in half a minute. Few accounts and
+ * tokens are in most rows, most are in few, as on real chains; and some hot ones never meet, which
+ * is what a list finds hardest: a page of what two filters leave is then nothing, found only by an
+ * index of both.
  */
 import type pg from 'pg'
 import type { BlockRange } from '#ingest/range.ts'
@@ -23,7 +24,9 @@ export const transfersPerBlock = txsPerBlock * transfersPerTx
 /** Tables filled; what a chain has beside them is not read by lists. */
 export type FilledTable = Extract<TableName, 'blocks' | 'txs' | 'logs' | 'token_transfers' | 'raw'>
 
-/** Loads blocks as history comes: into detached tables, indexed, then attached. Coverage says so. */
+/**
+ * Loads blocks as history comes: into detached tables, indexed, then attached. Coverage says so.
+ */
 export async function generateHistory(
   postgres: Postgres,
   schema: string,
@@ -100,7 +103,10 @@ const tokenOf = (rank: string) =>
 const timestampOf = `to_timestamp(1767225600 + num / 2)`
 const sender = 'accounts.sender'
 
-/** Ranks of what takes part in a transaction. Account 0 and token 1 are hot, and never meet; so are accounts 0 and 1. */
+/**
+ * Ranks of what takes part in a transaction. Account 0 and token 1 are hot, and never meet; so are
+ * accounts 0 and 1.
+ */
 const parts = `
   CROSS JOIN LATERAL (SELECT num * ${txsPerBlock} + tx_idx AS tx) AS numbered
   CROSS JOIN LATERAL (SELECT ${skewed('tx', 1, 50_000, 6)} AS sender, ${skewed('tx', 2, 50_000, 6)} AS drawn_recipient,
@@ -212,7 +218,10 @@ const selections: Readonly<
   },
 }
 
-/** What a node says of sixteen transactions, compressed: one text for all, because no list reads more of it than its length. */
+/**
+ * What a node says of sixteen transactions, compressed: one text for all, because no list reads
+ * more of it than its length.
+ */
 function archivedPart(): Uint8Array {
   const word = (index: number, bytes: number) =>
     `0x${toBytes(transfer.topic0)

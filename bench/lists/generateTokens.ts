@@ -1,4 +1,7 @@
-/** What followers would have made of the generated chain, by SQL in one go: tokens with names, and balances. */
+/**
+ * What followers would have made of the generated chain, by SQL in one go: tokens with names, and
+ * balances.
+ */
 import { balancesProjection } from '#store/follow/balances/balances.ts'
 import { feePoolsProjection } from '#store/follow/feePools/poolFollower.ts'
 import { completeFollower, insertFollower, moveFollower } from '#store/follow/follower.ts'

@@ -1,4 +1,7 @@
-/** Load on a server: as fast as it answers (closed loop), or at a rate it cannot slow down (open loop). */
+/**
+ * Load on a server: as fast as it answers (closed loop), or at a rate it cannot slow down (open
+ * loop).
+ */
 import { Pool } from 'undici'
 
 /** Requests are taken from `paths` in turn. */
@@ -37,8 +40,9 @@ export interface Latencies {
 }
 
 /**
- * Asks `rate` times a second whatever the answers do. A latency counts from the moment the request was due, so that a server
- * that stalls is charged for everything that had to wait behind it. Milliseconds.
+ * Asks `rate` times a second whatever the answers do. A latency counts from the moment the request
+ * was due, so that a server that stalls is charged for everything that had to wait behind it.
+ * Milliseconds.
  */
 export async function loadOpen(load: Load & { readonly rate: number }): Promise<Latencies> {
   const { origin, paths, connections, seconds, rate } = load

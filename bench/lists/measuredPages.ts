@@ -1,4 +1,7 @@
-/** The pages that are measured: of each list its path at the API, and the statement by which its rival reads the same rows. */
+/**
+ * The pages that are measured: of each list its path at the API, and the statement by which its
+ * rival reads the same rows.
+ */
 import { compileBalances } from '#store/follow/balances/compileBalances.ts'
 import type { Moment } from '#store/follow/balances/moment.ts'
 import type { Postgres } from '#store/postgres.ts'
@@ -46,7 +49,10 @@ interface MeasuredList {
   readonly account?: string
 }
 
-/** Every list, without filters and with hot and cold values of its filters: its first page, and its hundredth where there is one. */
+/**
+ * Every list, without filters and with hot and cold values of its filters: its first page, and its
+ * hundredth where there is one.
+ */
 export async function measuredPages(
   postgres: Postgres,
   schema: string,

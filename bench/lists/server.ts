@@ -1,4 +1,7 @@
-/** What both servers of the comparison share: started as processes of their own, told what to serve, ended by hanging up. */
+/**
+ * What both servers of the comparison share: started as processes of their own, told what to serve,
+ * ended by hanging up.
+ */
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 

@@ -1,4 +1,7 @@
-/** SQD's Squid SDK as its users run it, on the Postgres that we embed: installed once into the system's temporary folder. */
+/**
+ * SQD's Squid SDK as its users run it, on the Postgres that we embed: installed once into the
+ * system's temporary folder.
+ */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -20,7 +23,10 @@ const dependencies = {
 
 export const squidVersion = dependencies['@subsquid/evm-processor']
 
-/** How long it takes to put every Transfer of the node into Postgres, from its first word that it begins to its end. */
+/**
+ * How long it takes to put every Transfer of the node into Postgres, from its first word that it
+ * begins to its end.
+ */
 export async function runSquid(
   node: CannedNode,
 ): Promise<{ readonly seconds: number; readonly rows: number }> {

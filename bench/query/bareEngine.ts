@@ -1,6 +1,7 @@
 /**
- * The rival: a driver that sends the statement which the gate makes of the query, under the settings that ours runs under,
- * and takes the answer as it comes. It checks, bounds, decodes and writes nothing.
+ * The rival: a driver that sends the statement which the gate makes of the query, under the
+ * settings that ours runs under, and takes the answer as it comes. It checks, bounds, decodes and
+ * writes nothing.
  */
 import pg from 'pg'
 import { gateClickHouse } from '#query/clickhouse/gate.ts'

@@ -59,7 +59,10 @@ function openReader(url: string, read: (frame: Frame) => void): Promise<ClientRe
   })
 }
 
-/** When each block from `from` on was written to the log of its transaction: some moments before the commit itself. Unix milliseconds. */
+/**
+ * When each block from `from` on was written to the log of its transaction: some moments before the
+ * commit itself. Unix milliseconds.
+ */
 export async function readCommitMoments(
   databaseUrl: string,
   from: number,

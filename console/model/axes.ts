@@ -22,7 +22,10 @@ export const isOrdered = (type: string): boolean => isNumeric(type) || type === 
 export const valueColumns = ({ columnTypes }: Pick<QueryAnswer, 'columnTypes'>): number[] =>
   columnTypes.flatMap((type, index) => (isNumeric(type) ? [index] : []))
 
-/** The columns a reader most likely means: time first, then what names a row, then a number. Null where nothing can be drawn. */
+/**
+ * The columns a reader most likely means: time first, then what names a row, then a number. Null
+ * where nothing can be drawn.
+ */
 export function chooseAxes(answer: Pick<QueryAnswer, 'columns' | 'columnTypes'>): Axes | null {
   const { columns, columnTypes } = answer
   const values = valueColumns(answer)
@@ -64,7 +67,9 @@ export function barPoints({ rows, columnTypes }: QueryAnswer, { y }: Axes, barsM
     .map((point, x) => ({ x, ...point }))
 }
 
-/** The lowest and highest point of each stretch: a spike stays one, however many points there are. */
+/**
+ * The lowest and highest point of each stretch: a spike stays one, however many points there are.
+ */
 export function thin(points: readonly Point[], pointsMax: number): Point[] {
   if (points.length <= pointsMax) return [...points]
   const size = Math.ceil(points.length / Math.max(1, Math.floor(pointsMax / 2)))

@@ -1,4 +1,5 @@
-// Goal: values of any size are ordered, drawn and written as what they are. Method: examples, and random decimals against bigint.
+// Goal: values of any size are ordered, drawn and written as what they are. Method: examples, and
+// random decimals against bigint.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { chooseAxes, linePoints, thin } from './axes.ts'

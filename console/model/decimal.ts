@@ -1,4 +1,7 @@
-/** Exact order of decimal numbers given as text, of any length; 256-bit amounts do not fit a JavaScript number. */
+/**
+ * Exact order of decimal numbers given as text, of any length; 256-bit amounts do not fit a
+ * JavaScript number.
+ */
 
 /** Negative, zero or positive, like every comparison of Array.sort. */
 export function compareDecimals(a: string, b: string): number {

@@ -12,7 +12,10 @@ import { parseQueryPlan, type QueryPlan } from './queryPlan.ts'
 /** The longest the server lets a query run; a shorter wait is a press of Stop. */
 const timeoutMs = 30_000
 
-/** `origin` is the address the API's paths are relative to, with a slash at its end. @throws RequestFailure */
+/**
+ * `origin` is the address the API's paths are relative to, with a slash at its end. @throws
+ * RequestFailure
+ */
 export async function runQuery(
   origin: string,
   request: QueryRequest,

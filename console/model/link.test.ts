@@ -1,4 +1,5 @@
-// Goal: a link brings back what was shared, labels are short, rates say only what was seen. Method: examples and round trips.
+// Goal: a link brings back what was shared, labels are short, rates say only what was seen. Method:
+// examples and round trips.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { numberLabel, shortened, timeLabel } from './labels.ts'

@@ -1,4 +1,7 @@
-/** A page, and what it shows, as the fragment of a link. Fragments stay in the browser: no server or log sees what they hold. */
+/**
+ * A page, and what it shows, as the fragment of a link. Fragments stay in the browser: no server or
+ * log sees what they hold.
+ */
 
 /** What a page keeps in its links, by names of its own; `view` and `chain` belong to the frame. */
 export type LinkFields = Readonly<Record<string, string>>

@@ -1,6 +1,7 @@
 /**
- * A live query as events, across lost connections: after a loss the stream goes on from the last place it saw
- * (Last-Event-ID), so that nothing is missed or doubled; where the server cannot, it says `lagged`.
+ * A live query as events, across lost connections: after a loss the stream goes on from the last
+ * place it saw (Last-Event-ID), so that nothing is missed or doubled; where the server cannot, it
+ * says `lagged`.
  */
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { postQuery } from './indexerClient.ts'
@@ -54,7 +55,10 @@ const silenceMsMax = 45_000
 /** One result of 10,000 rows of the widest columns fits; more is not one of our frames. */
 const frameCharactersMax = 64 * 1024 * 1024
 
-/** Ends only with the signal. @throws RequestFailure for a query the server refuses, or the signal's reason */
+/**
+ * Ends only with the signal. @throws RequestFailure for a query the server refuses, or the signal's
+ * reason
+ */
 export async function* readLive(
   origin: string,
   request: QueryRequest,

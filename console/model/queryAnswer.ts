@@ -1,4 +1,7 @@
-/** Answers of the SQL endpoint and of /status and the schema, as the console and the command line read them. */
+/**
+ * Answers of the SQL endpoint and of /status and the schema, as the console and the command line
+ * read them.
+ */
 
 export type Engine = 'postgres' | 'clickhouse'
 
@@ -72,7 +75,8 @@ export function parseQueryAnswer(body: unknown): QueryAnswer {
     !Array.isArray(body['rows'])
   )
     throw new RequestFailure('answer_invalid', 'The answer is not a result.', 0)
-  // The server's own schema (QueryResult) holds for the rest; what is read here decides which schema it is.
+  // The server's own schema (QueryResult) holds for the rest; what is read here decides which
+  // schema it is.
   const answer = body as unknown as ServedResult
   return {
     engine: answer.engine,

@@ -1,4 +1,5 @@
-// Goal: plans of both engines are read as steps below steps. Method: plans as the engines gave them, shortened.
+// Goal: plans of both engines are read as steps below steps. Method: plans as the engines gave
+// them, shortened.
 import { expect, test } from 'vitest'
 import { RequestFailure } from './queryAnswer.ts'
 import { parseQueryPlan, planAnswer, planSummary } from './queryPlan.ts'

@@ -1,4 +1,7 @@
-/** A query's plan and price, before it runs, as rows: a step a row, indented below the step it feeds. */
+/**
+ * A query's plan and price, before it runs, as rows: a step a row, indented below the step it
+ * feeds.
+ */
 import { type Engine, isObject, type QueryAnswer, RequestFailure } from './queryAnswer.ts'
 
 export interface QueryPlan {

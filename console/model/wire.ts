@@ -1,4 +1,7 @@
-/** What the API answers, as far as the console shows it. `test/console/wire.test.ts` holds it against the API's schemas. */
+/**
+ * What the API answers, as far as the console shows it. `test/console/wire.test.ts` holds it
+ * against the API's schemas.
+ */
 
 export interface Range {
   readonly from: number

@@ -1,4 +1,7 @@
-/** One JSON log line as a person reads it: time, level where it matters, the sentence, then the facts. */
+/**
+ * One JSON log line as a person reads it: time, level where it matters, the sentence, then the
+ * facts.
+ */
 
 /** pino's numbers, and what a person should see. Informative lines need no word. */
 const levels: Readonly<Record<number, string>> = { 20: 'debug ', 40: 'WARN ', 50: 'ERROR ' }

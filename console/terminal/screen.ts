@@ -36,7 +36,10 @@ export class Screen {
     return { write: (line) => this.print(renderLogLine(line)) }
   }
 
-  /** Replaces what was drawn before. Lines are cut to the width and to the height: what scrolls away cannot be redrawn. */
+  /**
+   * Replaces what was drawn before. Lines are cut to the width and to the height: what scrolls away
+   * cannot be redrawn.
+   */
   draw(lines: readonly string[]): void {
     const width = this.#stream.columns || COLUMNS_DEFAULT
     const height = this.#stream.rows || ROWS_DEFAULT

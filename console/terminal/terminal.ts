@@ -1,6 +1,7 @@
 /**
- * The state of the program as lines of text, for a terminal that is watched. Pure: the same report gives the same lines.
- * Rates come from two reports, so that they say what happened and not what was hoped for.
+ * The state of the program as lines of text, for a terminal that is watched. Pure: the same report
+ * gives the same lines. Rates come from two reports, so that they say what happened and not what
+ * was hoped for.
  */
 
 import type { ChainStatus, HistoryStatus, StatusReport, StoreStatus } from '../model/wire.ts'
@@ -28,7 +29,9 @@ const BAR_CELLS = 24
 /** More bars than this would push the rest off the screen. */
 const CHUNK_BARS_MAX = 4
 
-/** The whole view. `before` is an older sample of the same program; without it no rates are shown. */
+/**
+ * The whole view. `before` is an older sample of the same program; without it no rates are shown.
+ */
 export function renderReport(now: Sample, before: Sample | null): string[] {
   const lines = [now.report.ready ? 'ready' : 'catching up']
   for (const chain of now.report.chains) {

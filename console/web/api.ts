@@ -3,7 +3,10 @@ import { readResource } from '../model/indexerClient.ts'
 import type { Engine } from '../model/queryAnswer.ts'
 import type { StatusReport } from '../model/wire.ts'
 
-/** What the API's paths are relative to: the page's own folder, so that a proxy may put the program under a prefix. */
+/**
+ * What the API's paths are relative to: the page's own folder, so that a proxy may put the program
+ * under a prefix.
+ */
 export const origin = document.baseURI
 
 export interface RelationColumn {

@@ -1,9 +1,15 @@
-/** Makes and finds elements. Text is only ever set as text: nothing here can turn a value into markup. */
+/**
+ * Makes and finds elements. Text is only ever set as text: nothing here can turn a value into
+ * markup.
+ */
 
 type Child = Node | string | null
 type Attributes = Readonly<Record<string, string | number | boolean | null>>
 
-/** An element with attributes (true is present, false and null are absent) and children (null is none). */
+/**
+ * An element with attributes (true is present, false and null are absent) and children (null is
+ * none).
+ */
 export function element<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   attributes: Attributes = {},

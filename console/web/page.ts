@@ -17,7 +17,10 @@ export type OpenPage = (host: HTMLElement, frame: Frame) => Page
 
 /** Everything is optional: a page may be what it drew when it was opened. */
 export interface Page {
-  /** A link to the page was followed, or its tab was chosen for the first time: then `fields` is empty. */
+  /**
+   * A link to the page was followed, or its tab was chosen for the first time: then `fields` is
+   * empty.
+   */
   show?(fields: LinkFields): Promise<void> | void
   /** What a link must hold to bring back what the page shows. */
   linked?(): LinkFields
@@ -28,6 +31,9 @@ export interface Page {
 export interface Frame {
   /** The chain chosen at the top; null before the program said which it serves. */
   readonly chainId: () => number | null
-  /** Writes the page's link into the address bar; `push` lets the browser's back button return to the one before. */
+  /**
+   * Writes the page's link into the address bar; `push` lets the browser's back button return to
+   * the one before.
+   */
   readonly writeLink: (how: 'push' | 'replace') => void
 }

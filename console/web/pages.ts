@@ -1,4 +1,7 @@
-/** The pages of the console, in the order of their tabs. The first one is shown when a link names none. */
+/**
+ * The pages of the console, in the order of their tabs. The first one is shown when a link names
+ * none.
+ */
 import type { PageEntry } from './page.ts'
 
 export const pages: readonly PageEntry[] = [

@@ -1,4 +1,7 @@
-/** Shows one page at a time: its tab, its code when it is first asked for, and its link in the address bar. */
+/**
+ * Shows one page at a time: its tab, its code when it is first asked for, and its link in the
+ * address bar.
+ */
 import { type LinkFields, parseFragment, toFragment } from '../model/link.ts'
 import type { ChainChoice } from './chainChoice.ts'
 import { button, element, find } from './element.ts'

@@ -1,7 +1,12 @@
-/** Tabs as the ARIA practices describe them: one is in the tab order, arrow keys move between them. */
+/**
+ * Tabs as the ARIA practices describe them: one is in the tab order, arrow keys move between them.
+ */
 import { find } from './element.ts'
 
-/** Wires `tab-<name>` to `panel-<name>` for each name. Returns what selects one; `selected` is told of every change. */
+/**
+ * Wires `tab-<name>` to `panel-<name>` for each name. Returns what selects one; `selected` is told
+ * of every change.
+ */
 export function wireTabs<Name extends string>(
   names: readonly Name[],
   selected: (name: Name) => void,

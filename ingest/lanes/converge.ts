@@ -14,7 +14,9 @@ export interface HeadLane<B extends Batch> extends Fetcher<B> {
   /** An empty lane begins at the first block that is not final, never below this one. */
   readonly startBlock: number
   readonly batchBlocksMax: number
-  /** Further behind finality than this, the lane seals its segment and starts a new one at the head. */
+  /**
+   * Further behind finality than this, the lane seals its segment and starts a new one at the head.
+   */
   readonly sealGapBlocks: number
   /** Told after each change is committed. Must not throw. */
   readonly observe?: (event: LaneEvent) => void
@@ -43,8 +45,9 @@ export type ReadBatches<B extends Batch> = (
 export type Outcome = 'advanced' | 'reverted' | 'sealed' | 'idle'
 
 /**
- * Brings the sink closer to the node's chain, or back to the block both hold. It keeps nothing between calls: tip and
- * target are read again each time, so that repairing after a crash is calling it again, and a revert always refetches.
+ * Brings the sink closer to the node's chain, or back to the block both hold. It keeps nothing
+ * between calls: tip and target are read again each time, so that repairing after a crash is
+ * calling it again, and a revert always refetches.
  * @param readBatches one batch by default; follow.ts passes a reader that works ahead.
  */
 export async function converge<B extends Batch>(
@@ -56,7 +59,8 @@ export async function converge<B extends Batch>(
   lane.failpoint('head.tipRead')
   const target = await lane.source.head(signal)
   lane.observe?.({ type: 'target', ...target, tip })
-  // The endpoint whose word a conflict with our blocks is; it is to blame if the node itself still agrees with us.
+  // The endpoint whose word a conflict with our blocks is; it is to blame if the node itself still
+  // agrees with us.
   let endpoint = target.toldBy?.head
   try {
     if (tip && target.head.number <= tip.number) {
@@ -86,8 +90,9 @@ export async function converge<B extends Batch>(
 }
 
 /**
- * Decided once: where finality is instant, "the first block that is not final" would run away from an empty lane. And
- * an endpoint that is behind must not make us write blocks again that we hold as final.
+ * Decided once: where finality is instant, "the first block that is not final" would run away from
+ * an empty lane. And an endpoint that is behind must not make us write blocks again that we hold as
+ * final.
  */
 async function firstBlock<B extends Batch>(lane: HeadLane<B>, target: ChainHead): Promise<number> {
   const decided = await lane.sink.emptyFrom?.()
@@ -117,8 +122,9 @@ async function append<B extends Batch>(
 }
 
 /**
- * The node has nothing newer. At its head's height it must hold our block: a head of the same height or below with
- * another hash is a reorg, a lower one that we hold is an endpoint lagging behind, and is waited for.
+ * The node has nothing newer. At its head's height it must hold our block: a head of the same
+ * height or below with another hash is a reorg, a lower one that we hold is an endpoint lagging
+ * behind, and is waited for.
  */
 async function assertHeadHeld<B extends Batch>(
   lane: HeadLane<B>,
@@ -130,8 +136,9 @@ async function assertHeadHeld<B extends Batch>(
 }
 
 /**
- * Head and finality may come from different endpoints than the blocks did. Ours become final only when we hold the block
- * that proves it; until the tip has reached that block, an orphan of ours would be frozen by one answer from a cache.
+ * Head and finality may come from different endpoints than the blocks did. Ours become final only
+ * when we hold the block that proves it; until the tip has reached that block, an orphan of ours
+ * would be frozen by one answer from a cache.
  */
 async function raiseFinalized<B extends Batch>(
   lane: HeadLane<B>,
@@ -153,8 +160,9 @@ async function raiseFinalized<B extends Batch>(
 }
 
 /**
- * After a long downtime fresh data comes first: what lies between is history now, and so are our blocks that are not
- * final. Only the blocks that are being skipped could prove them, and an orphan in history would stay for good.
+ * After a long downtime fresh data comes first: what lies between is history now, and so are our
+ * blocks that are not final. Only the blocks that are being skipped could prove them, and an orphan
+ * in history would stay for good.
  */
 async function seal<B extends Batch>(
   lane: HeadLane<B>,
@@ -174,8 +182,9 @@ async function seal<B extends Batch>(
 }
 
 /**
- * An empty lane above the chain's head was sent there by a node that told a false one, and would wait for ever: it begins
- * again where finality is now. A lane that stands there for another reason holds what proves it, and stays.
+ * An empty lane above the chain's head was sent there by a node that told a false one, and would
+ * wait for ever: it begins again where finality is now. A lane that stands there for another reason
+ * holds what proves it, and stays.
  */
 async function restart<B extends Batch>(
   lane: HeadLane<B>,
@@ -200,7 +209,8 @@ async function revertToFork<B extends Batch>(
 ): Promise<Outcome> {
   const search = { sink: lane.sink, source: lane.source, signal }
   const tip = await lane.sink.tip()
-  // Nothing of an empty lane can be taken back: the answer is wrong or the history below it, and the node says which.
+  // Nothing of an empty lane can be taken back: the answer is wrong or the history below it, and
+  // the node says which.
   const fork = tip ? await findForkPoint(tip, search) : await assertFinalHolds(conflict.ours.number, search)
   lane.failpoint('head.forkFound')
   if (!tip || fork?.hash === tip.hash) {
@@ -223,7 +233,8 @@ async function revertToFork<B extends Batch>(
 const WITNESSES = 2
 
 /**
- * Blocks are taken back for another block, not for a word about one: it is fetched and proved first.
+ * Blocks are taken back for another block, not for a word about one: it is fetched and proved
+ * first.
  * @throws StaleAnswerError when what stands there is still ours
  */
 async function assertReplaced<B extends Batch>(
@@ -238,14 +249,18 @@ async function assertReplaced<B extends Batch>(
   for (;;) {
     const { batch, endpoint } = await fetchVerified(lane, range, signal, asked)
     if (batch.refs[0]?.hash !== ours?.hash) return
-    // The only endpoint says both: its blocks come from a cache, and what it says of the chain is newer.
+    // The only endpoint says both: its blocks come from a cache, and what it says of the chain is
+    // newer.
     if (asked.has(endpoint)) return
     asked.add(endpoint)
     if (asked.size >= WITNESSES) throw new StaleAnswerError(conflict)
   }
 }
 
-/** One answer contradicted our tip, but the node still holds it: an endpoint is behind, or on a branch it will leave. */
+/**
+ * One answer contradicted our tip, but the node still holds it: an endpoint is behind, or on a
+ * branch it will leave.
+ */
 export class StaleAnswerError extends MillraceError {
   override readonly name = 'StaleAnswerError'
   readonly code = 'stale_answer'

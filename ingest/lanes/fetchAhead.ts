@@ -12,16 +12,20 @@ export interface AheadOptions {
   readonly budget: ByteBudget
 }
 
-/** A planned piece: its batches (several when the source answered a prefix) and the bytes they are charged. */
+/**
+ * A planned piece: its batches (several when the source answered a prefix) and the bytes they are
+ * charged.
+ */
 interface Slot<B extends Batch> {
   readonly fetched: readonly Fetched<B>[]
   readonly grant: ByteGrant
 }
 
 /**
- * Fetches and decodes the pieces of `range` in parallel and yields them in order. Memory is bounded by the budget, not
- * by the window: a batch is charged until its consumer asks for the next one. The first failure in order ends the
- * reader; leaving it early aborts what is in flight and returns every byte.
+ * Fetches and decodes the pieces of `range` in parallel and yields them in order. Memory is bounded
+ * by the budget, not by the window: a batch is charged until its consumer asks for the next one.
+ * The first failure in order ends the reader; leaving it early aborts what is in flight and returns
+ * every byte.
  */
 export async function* fetchAhead<B extends Batch>(
   fetcher: Fetcher<B>,

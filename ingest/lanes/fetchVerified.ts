@@ -21,13 +21,16 @@ export interface Fetcher<B extends Batch> {
   readonly witnessing?: Witnessing<B>
 }
 
-/** Failures in a row before the caller has to wait: near the head a node often lacks receipts for some ms. */
+/**
+ * Failures in a row before the caller has to wait: near the head a node often lacks receipts for
+ * some ms.
+ */
 const FAILURES_MAX = 3
 
 /**
- * Fetches and decodes `range` or a prefix of it. An answer that fails in any way is reported against its endpoint and
- * asked for again elsewhere. A worker that is lost says nothing about the endpoint, but may have died of the answer, so
- * another one is asked first then too.
+ * Fetches and decodes `range` or a prefix of it. An answer that fails in any way is reported
+ * against its endpoint and asked for again elsewhere. A worker that is lost says nothing about the
+ * endpoint, but may have died of the answer, so another one is asked first then too.
  * @param not endpoints that are asked last
  * @throws the last error after FAILURES_MAX failures; SourceError when no endpoint answers.
  */
@@ -76,7 +79,10 @@ class Failures {
   /** Answers that no store can take, by endpoint. */
   readonly #final = new Map<string, unknown>()
 
-  /** @throws when it is enough: what two endpoints say alike stops the lane, what one says alone does not */
+  /**
+   * @throws when it is enough: what two endpoints say alike stops the lane, what one says alone
+   * does not
+   */
   add({ endpoint, range }: RawRange, error: unknown): void {
     this.#count++
     if (remedyOf(error) === 'stop') {
@@ -91,7 +97,10 @@ class Failures {
   }
 }
 
-/** One endpoint's answer cannot be stored. Another endpoint's may be, and so may its own when it tells the truth again. */
+/**
+ * One endpoint's answer cannot be stored. Another endpoint's may be, and so may its own when it
+ * tells the truth again.
+ */
 export class AnswerUnusableError extends MillraceError {
   override readonly name = 'AnswerUnusableError'
   readonly code = 'answer_unusable'

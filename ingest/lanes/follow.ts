@@ -9,7 +9,8 @@ import { FinalityViolationError } from './reorg.ts'
 /**
  * - `running`: working or waiting for the next block;
  * - `waiting`: something failed that may pass, `problem` says what;
- * - `stopped`, `finality_violated`: a person has to act; nothing was deleted and what is held stays readable.
+ * - `stopped`, `finality_violated`: a person has to act; nothing was deleted and what is held stays
+ *   readable.
  */
 export type FollowState = 'running' | 'waiting' | 'stopped' | 'finality_violated'
 
@@ -33,12 +34,15 @@ export type FollowEnd =
 /** Blocks of one pass; tip, head and finality are read again after it. */
 const PASS_BLOCKS_MAX = 2_000
 
-/** How long an idle lane trusts the source to wake it. Also the bound on noticing a head replaced at its own height. */
+/**
+ * How long an idle lane trusts the source to wake it. Also the bound on noticing a head replaced at
+ * its own height.
+ */
 const IDLE_TIMEOUT_MS = 1_000
 
 /**
- * Repeats the step until asked to stop, or until a person has to act. The step is `converge`, unchanged; only its
- * reader of batches works ahead, in order and bounded by bytes.
+ * Repeats the step until asked to stop, or until a person has to act. The step is `converge`,
+ * unchanged; only its reader of batches works ahead, in order and bounded by bytes.
  */
 export async function follow<B extends Batch>(
   lane: HeadLane<B>,
@@ -63,7 +67,8 @@ export async function follow<B extends Batch>(
       report('running', null)
       if (outcome === 'idle') {
         const tip = await lane.sink.tip()
-        // Where finality is instant an empty lane has no tip, and nothing to do with the head it has seen.
+        // Where finality is instant an empty lane has no tip, and nothing to do with the head it
+        // has seen.
         await lane.source.waitForHead(Math.max(tip?.number ?? -1, headSeen), IDLE_TIMEOUT_MS, signal)
       }
     } catch (error) {

@@ -38,10 +38,11 @@ export type HistoryEvent =
   | { readonly type: 'waiting'; readonly range: BlockRange; readonly problem: Problem }
 
 /**
- * Fills `target` in ascending chunks, several in flight: each is fetched and decoded ahead, appended in order, and
- * attached as soon as it is complete, in any order. Nothing is kept here that the sink does not hold, so that starting
- * again after a crash goes on from the chunks' tips.
- * @throws the first error whose remedy is `stop`, when all chunks have come to rest; the signal's reason when aborted.
+ * Fills `target` in ascending chunks, several in flight: each is fetched and decoded ahead,
+ * appended in order, and attached as soon as it is complete, in any order. Nothing is kept here
+ * that the sink does not hold, so that starting again after a crash goes on from the chunks' tips.
+ * @throws the first error whose remedy is `stop`, when all chunks have come to rest; the signal's
+ * reason when aborted.
  */
 export async function fillHistory<B extends Batch>(
   lane: HistoryLane<B>,
@@ -67,7 +68,10 @@ interface ChunkRun<B extends Batch> {
   readonly signal: AbortSignal
 }
 
-/** Loads and attaches one chunk. After a failure its tip is read again: a lost answer may have been a commit. */
+/**
+ * Loads and attaches one chunk. After a failure its tip is read again: a lost answer may have been
+ * a commit.
+ */
 async function completeChunk<B extends Batch>(run: ChunkRun<B>, begun: Chunk): Promise<void> {
   const { lane, target, options, progress, signal } = run
   let chunk: Chunk | undefined = begun
@@ -123,7 +127,8 @@ async function loadChunk<B extends Batch>(
 }
 
 /**
- * A cache in front of a node may have given the end of a branch that the chain has left, which nothing continues.
+ * A cache in front of a node may have given the end of a branch that the chain has left, which
+ * nothing continues.
  * @throws OrphanedChunkError when there were such blocks, and they were dropped
  */
 async function dropOrphans<B extends Batch>({ lane, signal }: ChunkRun<B>, chunk: Chunk): Promise<void> {
@@ -143,9 +148,10 @@ async function dropOrphans<B extends Batch>({ lane, signal }: ChunkRun<B>, chunk
 }
 
 /**
- * A chunk's end is proved by none of its blocks, and a cache that gave an orphan gives it again when asked for that
- * height; the block above it, where there is one, has a parent.
- * @throws ReorgError when that is not the end of the chunk: which of the two was left, is asked for at the next try
+ * A chunk's end is proved by none of its blocks, and a cache that gave an orphan gives it again
+ * when asked for that height; the block above it, where there is one, has a parent.
+ * @throws ReorgError when that is not the end of the chunk: which of the two was left, is asked for
+ * at the next try
  */
 async function assertContinued<B extends Batch>({ lane, signal }: ChunkRun<B>, chunk: Chunk): Promise<void> {
   const child = await lane.source.blockRef(chunk.tip + 1, signal)
@@ -208,7 +214,10 @@ class OpenChunks {
   }
 }
 
-/** The end of what was loaded of a chunk is of a branch the chain has left; it was dropped and is loaded again. */
+/**
+ * The end of what was loaded of a chunk is of a branch the chain has left; it was dropped and is
+ * loaded again.
+ */
 export class OrphanedChunkError extends MillraceError {
   override readonly name = 'OrphanedChunkError'
   readonly code = 'chunk_orphaned'

@@ -1,4 +1,7 @@
-/** How fast history fills and when it will be done: pure, so that a restart tells the same truth as before it. */
+/**
+ * How fast history fills and when it will be done: pure, so that a restart tells the same truth as
+ * before it.
+ */
 
 import type { BlockRange } from '../range.ts'
 import type { Chunk } from '../sink.ts'
@@ -29,13 +32,17 @@ export interface RateSample {
 /** Long enough to even out chunks that attach, short enough to follow a node that slows down. */
 const WINDOW_MS = 60_000
 
-/** Below this a rate is a guess: the first answers come in while connections and caches are cold. */
+/**
+ * Below this a rate is a guess: the first answers come in while connections and caches are cold.
+ */
 const WATCHED_MIN_MS = 3_000
 
 /** Samples closer than this are merged, so that the window holds at most a few hundred. */
 const SAMPLE_GAP_MS = 250
 
-/** The window with one more sample; what has left the window is dropped, except the one at its edge. */
+/**
+ * The window with one more sample; what has left the window is dropped, except the one at its edge.
+ */
 export function addSample(window: readonly RateSample[], sample: RateSample): readonly RateSample[] {
   // Blocks of a branch that was left are loaded again; a rate over their loss would be negative.
   if (sample.blocksDone < (window.at(-1)?.blocksDone ?? 0)) return [sample]

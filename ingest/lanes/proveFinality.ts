@@ -4,8 +4,9 @@ import type { ChainHead } from '../source.ts'
 import { type Fetcher, fetchVerified } from './fetchVerified.ts'
 
 /**
- * Fetches and verifies the block that finality was concluded from. A height alone may be that of another chain; where
- * the lane begins, and what becomes history, is decided by a block that was seen.
+ * Fetches and verifies the block that finality was concluded from. A height alone may be that of
+ * another chain; where the lane begins, and what becomes history, is decided by a block that was
+ * seen.
  * @throws UnprovedFinalityError when another block stands there, and whatever fetching it throws
  */
 export async function proveFinality<B extends Batch>(

@@ -12,7 +12,8 @@ export interface Parent {
 /**
  * Asserts that `refs` continue `parent` (null: they may start anywhere) and each other.
  * @throws ReorgError when the first block has another parent than ours.
- * @throws BrokenRangeError when two neighbours inside the range do not link: the node changed its mind between them.
+ * @throws BrokenRangeError when two neighbours inside the range do not link: the node changed its
+ * mind between them.
  */
 export function assertContinuous(parent: Parent | null, refs: readonly BlockRef[]): void {
   const [first] = refs
@@ -35,10 +36,11 @@ interface ForkSearch {
 }
 
 /**
- * The newest block that our lane and the node both hold: `tip` itself when the node still has it, null when nothing of
- * the lane is left. Two chains that agree at a height agree below it, so the search gallops down in doubling steps and
- * then halves: a fork 128 deep costs some 14 questions instead of 128. A node that changes meanwhile can only make the
- * answer lower than necessary, never wrong, because the answer was compared by hash.
+ * The newest block that our lane and the node both hold: `tip` itself when the node still has it,
+ * null when nothing of the lane is left. Two chains that agree at a height agree below it, so the
+ * search gallops down in doubling steps and then halves: a fork 128 deep costs some 14 questions
+ * instead of 128. A node that changes meanwhile can only make the answer lower than necessary,
+ * never wrong, because the answer was compared by hash.
  * @throws FinalityViolationError when the node disagrees with a block we hold as final.
  * @throws NodeBehindError when the node has no block at our finalized height.
  */
@@ -67,12 +69,15 @@ export async function findForkPoint(
   return common
 }
 
-/** Stopping a chain is loud, and history is loaded again at a price; a stray answer of a balanced endpoint, or two, must do neither. */
+/**
+ * Stopping a chain is loud, and history is loaded again at a price; a stray answer of a balanced
+ * endpoint, or two, must do neither.
+ */
 const CONTRADICTIONS_MAX = 3
 
 /**
- * Asserts that the node still holds our final block at `number`, and answers it; null when we hold none there, and so
- * nothing that it could disagree with.
+ * Asserts that the node still holds our final block at `number`, and answers it; null when we hold
+ * none there, and so nothing that it could disagree with.
  * @throws FinalityViolationError when it disagrees each time it is asked.
  * @throws NodeBehindError when it has no block at that height.
  */
@@ -88,7 +93,8 @@ export async function assertFinalHolds(
 }
 
 /**
- * The node's other hash at the height of a block of ours, when it gives another each time it is asked; null otherwise.
+ * The node's other hash at the height of a block of ours, when it gives another each time it is
+ * asked; null otherwise.
  * @throws NodeBehindError when it has no block at that height.
  */
 export async function findContradiction(
@@ -146,7 +152,9 @@ export class BrokenRangeError extends MillraceError {
   }
 }
 
-/** The node has no block where it once had a final one: it is syncing, or another node answers now. */
+/**
+ * The node has no block where it once had a final one: it is syncing, or another node answers now.
+ */
 export class NodeBehindError extends MillraceError {
   override readonly name = 'NodeBehindError'
   readonly code = 'node_behind'
@@ -159,7 +167,10 @@ export class NodeBehindError extends MillraceError {
   }
 }
 
-/** The node replaced a block it had called final. Nothing is deleted; a person decides (`repair --accept-reorg`). */
+/**
+ * The node replaced a block it had called final. Nothing is deleted; a person decides (`repair
+ * --accept-reorg`).
+ */
 export class FinalityViolationError extends MillraceError {
   override readonly name = 'FinalityViolationError'
   readonly code = 'finality_violated'

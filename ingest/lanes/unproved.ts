@@ -1,4 +1,7 @@
-/** Answers of which not everything could be proved: who else tells the same decides whether they are taken. */
+/**
+ * Answers of which not everything could be proved: who else tells the same decides whether they are
+ * taken.
+ */
 import { MillraceError } from '#errors.ts'
 import type { Batch } from '../sink.ts'
 import type { Source } from '../source.ts'
@@ -14,13 +17,16 @@ export interface Witnessing<B extends Batch> {
   /** Whether all of it was recomputed. */
   isProved(batch: B): boolean
   isSame(one: B, other: B): boolean
-  /** Told of a batch that was taken on the word of one endpoint, because no other could be asked. */
+  /**
+   * Told of a batch that was taken on the word of one endpoint, because no other could be asked.
+   */
   takenAlone(batch: B): void
 }
 
 /**
- * One range's answers so far. With an invented field or type an endpoint could have any amount taken: such an answer is taken
- * when a second endpoint gives the same content, and marked when there is none to ask.
+ * One range's answers so far. With an invented field or type an endpoint could have any amount
+ * taken: such an answer is taken when a second endpoint gives the same content, and marked when
+ * there is none to ask.
  */
 export class UnprovedAnswers<B extends Batch> {
   readonly #source: Source
@@ -71,7 +77,10 @@ export class UnprovedAnswers<B extends Batch> {
 const isOfRange = (one: Batch, other: Batch): boolean =>
   one.range.from === other.range.from && one.range.to === other.range.to
 
-/** A block that cannot be proved was told by one endpoint alone, or in different ways, and another one could know. */
+/**
+ * A block that cannot be proved was told by one endpoint alone, or in different ways, and another
+ * one could know.
+ */
 export class UnprovedDifferError extends MillraceError {
   override readonly name = 'UnprovedDifferError'
   readonly code = 'unproved_differ'

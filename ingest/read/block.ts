@@ -1,8 +1,9 @@
 /**
- * What a node answers: blocks with full transactions, receipts and logs, as the JSON they are. The types name the fields
- * that are read; further fields are allowed and kept. Only `parseBlock` and `parseReceipts` make values of these types,
- * so a `Quantity` has no leading zero, every hex text is lowercase, and heights, hashes and indexes agree. Whether the
- * content is true is for ingest/verify/verifyBlock.ts to find out.
+ * What a node answers: blocks with full transactions, receipts and logs, as the JSON they are. The
+ * types name the fields that are read; further fields are allowed and kept. Only `parseBlock` and
+ * `parseReceipts` make values of these types, so a `Quantity` has no leading zero, every hex text
+ * is lowercase, and heights, hashes and indexes agree. Whether the content is true is for
+ * ingest/verify/verifyBlock.ts to find out.
  */
 
 import type { Address, Hash, Hex } from '#primitives.ts'
@@ -32,9 +33,9 @@ export interface AskedBlock {
 }
 
 /**
- * Checks the answer of a block with full transactions: shape, quantities, and that every transaction names this block
- * and its own place in it. Returns the value it was given; where an old node leaves out a transaction's `type`, `0x0`
- * is filled in.
+ * Checks the answer of a block with full transactions: shape, quantities, and that every
+ * transaction names this block and its own place in it. Returns the value it was given; where an
+ * old node leaves out a transaction's `type`, `0x0` is filled in.
  * @throws NodeAnswerError
  */
 export function parseBlock(value: unknown, asked: AskedBlock = {}): RpcBlock {
@@ -56,8 +57,9 @@ export function parseBlock(value: unknown, asked: AskedBlock = {}): RpcBlock {
 }
 
 /**
- * Checks the answer of a block's receipts against the block: one for each transaction in its order, all of this very
- * block, and log indexes without gaps over the whole block. Returns the value it was given.
+ * Checks the answer of a block's receipts against the block: one for each transaction in its order,
+ * all of this very block, and log indexes without gaps over the whole block. Returns the value it
+ * was given.
  * @throws NodeAnswerError
  */
 export function parseReceipts(value: unknown, block: RpcBlock): readonly RpcReceipt[] {
@@ -123,8 +125,8 @@ function checkConsensusContext(block: Fields, place: Place): void {
 }
 
 /**
- * Checks one transaction of a block, of which hash and number count, at `place.index`. Returns the value it was given, as
- * `parseBlock`.
+ * Checks one transaction of a block, of which hash and number count, at `place.index`. Returns the
+ * value it was given, as `parseBlock`.
  * @throws NodeAnswerError
  */
 export function checkTransaction(
@@ -258,7 +260,9 @@ export interface ConsensusContext {
 /** A transaction of any known envelope, or of an unknown one with the fields all have. */
 export interface RpcTransaction {
   readonly hash: Hash
-  /** The envelope's number (EIP-2718); `parseBlock` fills in `0x0` where an old node leaves it out. */
+  /**
+   * The envelope's number (EIP-2718); `parseBlock` fills in `0x0` where an old node leaves it out.
+   */
   readonly type: Quantity
   readonly blockHash: Hash
   readonly blockNumber: Quantity
@@ -293,7 +297,9 @@ export interface RpcTransaction {
   readonly mint?: Maybe<Quantity>
   readonly isSystemTx?: Maybe<boolean>
 
-  /** 0x76, Tempo's transaction. The four fields of its signatures are read by their encoder only. */
+  /**
+   * 0x76, Tempo's transaction. The four fields of its signatures are read by their encoder only.
+   */
   readonly calls?: Maybe<readonly RpcCall[]>
   readonly feeToken?: Maybe<Address>
   readonly nonceKey?: Maybe<Quantity>
@@ -322,7 +328,10 @@ export interface RpcAuthorization {
   readonly v?: Maybe<Quantity>
 }
 
-/** One call of a 0x76 transaction. Nodes write `input` and a null `data`; clients may write `data` only. */
+/**
+ * One call of a 0x76 transaction. Nodes write `input` and a null `data`; clients may write `data`
+ * only.
+ */
 export interface RpcCall {
   /** Null when a contract is created. */
   readonly to?: Maybe<Address>
@@ -360,7 +369,10 @@ export interface RpcReceipt {
 
   /** Wei charged for the data on the chain below; rollups of the OP stack. */
   readonly l1Fee?: Maybe<Quantity>
-  /** What blobs cost (EIP-4844) with 0x3; the OP stack counts something else here, and names no price. */
+  /**
+   * What blobs cost (EIP-4844) with 0x3; the OP stack counts something else here, and names no
+   * price.
+   */
   readonly blobGasUsed?: Maybe<Quantity>
   readonly blobGasPrice?: Maybe<Quantity>
 

@@ -1,14 +1,22 @@
-/** Where bytes start in a buffer. How many they are follows from what they are, or stands in front of them (`sizeAt`). */
+/**
+ * Where bytes start in a buffer. How many they are follows from what they are, or stands in front
+ * of them (`sizeAt`).
+ */
 export type BytesAt = number & { readonly [placeBrand]: true }
 declare const placeBrand: unique symbol
 
 /** As Postgres has them in front of a field. */
 const sizeBytes = 4
 
-/** Bytes that grow at the end. Kept by a worker from batch to batch, so that its pages stay mapped. */
+/**
+ * Bytes that grow at the end. Kept by a worker from batch to batch, so that its pages stay mapped.
+ */
 export class ByteBuffer {
   bytes: Buffer<ArrayBuffer>
-  /** The same memory; big-endian writes of Postgres and little-endian ones of ClickHouse go through it. */
+  /**
+   * The same memory; big-endian writes of Postgres and little-endian ones of ClickHouse go through
+   * it.
+   */
   view: DataView<ArrayBuffer>
   length = 0
 
@@ -23,7 +31,10 @@ export class ByteBuffer {
     if (needed > this.bytes.byteLength) this.#resize(Math.max(needed, this.bytes.byteLength * 2))
   }
 
-  /** Appends the size of what the caller writes next, of which there is room then; returns where that starts. */
+  /**
+   * Appends the size of what the caller writes next, of which there is room then; returns where
+   * that starts.
+   */
   putSize(size: number): BytesAt {
     this.reserve(sizeBytes + size)
     this.view.setUint32(this.length, size)
@@ -46,7 +57,10 @@ export class ByteBuffer {
     return `0x${this.bytes.toString('hex', place, place + width)}`
   }
 
-  /** Forgets the content. Memory beyond `capacityMax` goes back, so that one huge batch is not paid for ever. */
+  /**
+   * Forgets the content. Memory beyond `capacityMax` goes back, so that one huge batch is not paid
+   * for ever.
+   */
   clear(capacityMax: number): void {
     this.length = 0
     if (this.bytes.byteLength > capacityMax) this.#resize(capacityMax)

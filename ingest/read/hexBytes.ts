@@ -1,8 +1,9 @@
 /** Hex digits in a node's JSON to bytes and back, without text in between. */
 
 /**
- * Byte of two digits, by their characters; -1 where one is no lowercase hex digit. One lookup in 2 kB of touched memory
- * per byte: 32 bytes take a third of what Node's own decoder takes on a string, which would have to be made first.
+ * Byte of two digits, by their characters; -1 where one is no lowercase hex digit. One lookup in 2
+ * kB of touched memory per byte: 32 bytes take a third of what Node's own decoder takes on a
+ * string, which would have to be made first.
  */
 const pairs = new Int16Array(1 << 16).fill(-1)
 for (let byte = 0; byte < 256; byte++) {
@@ -11,7 +12,8 @@ for (let byte = 0; byte < 256; byte++) {
 }
 
 /**
- * Decodes the `2 * width` characters at `from`, four bytes at a step: half the time of one at a step.
+ * Decodes the `2 * width` characters at `from`, four bytes at a step: half the time of one at a
+ * step.
  * @returns false when one of them is no lowercase hex digit.
  */
 export function decodeHex(

@@ -1,12 +1,16 @@
 /**
- * Reads a node's JSON byte by byte, without making values of what it passes. It understands the compact JSON that nodes
- * write; whatever else it meets (blanks, escapes, an unexpected kind of value) it declines, and the caller takes the way
- * over JSON.parse, which also finds the words for what is wrong.
+ * Reads a node's JSON byte by byte, without making values of what it passes. It understands the
+ * compact JSON that nodes write; whatever else it meets (blanks, escapes, an unexpected kind of
+ * value) it declines, and the caller takes the way over JSON.parse, which also finds the words for
+ * what is wrong.
  */
 import type { ByteBuffer, BytesAt } from './byteBuffer.ts'
 import { decodeHex, digitsEnd, digitValue } from './hexBytes.ts'
 
-/** Thrown, and caught by whoever started a scan: these bytes are for JSON.parse. One object, since no stack is wanted. */
+/**
+ * Thrown, and caught by whoever started a scan: these bytes are for JSON.parse. One object, since
+ * no stack is wanted.
+ */
 export const declined = new Error('not the JSON that can be scanned')
 
 export const ascii = {
@@ -23,7 +27,10 @@ export const ascii = {
   closeObject: 0x7d,
 } as const
 
-/** Values beside texts, lists and objects; a fraction or exponent behind an integer is declined by what reads on. */
+/**
+ * Values beside texts, lists and objects; a fraction or exponent behind an integer is declined by
+ * what reads on.
+ */
 const scalarPattern = /^(?:null|true|false|0|[1-9]\d{0,14})/
 const scalarMax = 16
 
@@ -162,7 +169,10 @@ export class JsonCursor {
     return number
   }
 
-  /** A number as JSON writes it, an integer that a JavaScript number holds exactly. What stands behind it is for the caller to check. */
+  /**
+   * A number as JSON writes it, an integer that a JavaScript number holds exactly. What stands
+   * behind it is for the caller to check.
+   */
   readInteger(): number {
     const { source, at } = this
     let number = 0
@@ -209,7 +219,10 @@ export class JsonCursor {
     return digits
   }
 
-  /** Passes any value. The inside of lists and objects is not looked at: whoever needs it valid parses it. */
+  /**
+   * Passes any value. The inside of lists and objects is not looked at: whoever needs it valid
+   * parses it.
+   */
   skipValue(): void {
     const character = this.peek()
     if (character === ascii.quote) this.at = this.#quoteAfter(this.at + 1) + 1
@@ -287,8 +300,9 @@ export class JsonCursor {
 }
 
 /**
- * Whether one of four characters is a quote, a backslash or below a blank. A subtraction sets the highest bit of a byte
- * that had it unset only if one is below what is taken from it. Takes 0.6 of the time of a character at a time.
+ * Whether one of four characters is a quote, a backslash or below a blank. A subtraction sets the
+ * highest bit of a byte that had it unset only if one is below what is taken from it. Takes 0.6 of
+ * the time of a character at a time.
  */
 function endsText(four: number): boolean {
   const quote = four ^ 0x22222222
@@ -304,7 +318,10 @@ const highestBits = 0x80808080 | 0
 
 const oneDigit = Array.from({ length: 16 }, (_, value): `0x${string}` => `0x${value.toString(16)}`)
 
-/** Four bytes at least, as `startsWith` takes them. The length stands beside: asked of the view, V8 calls a function for it. */
+/**
+ * Four bytes at least, as `startsWith` takes them. The length stands beside: asked of the view, V8
+ * calls a function for it.
+ */
 export interface AsciiText {
   readonly view: DataView
   readonly length: number

@@ -2,7 +2,10 @@ import type { Hex } from '#primitives.ts'
 import type { Quantity } from './block.ts'
 import { declined, type JsonCursor } from './jsonCursor.ts'
 
-/** Reads texts where a cursor stands, as slices of the whole source: they are checked, but neither copied nor decoded. */
+/**
+ * Reads texts where a cursor stands, as slices of the whole source: they are checked, but neither
+ * copied nor decoded.
+ */
 export class JsonTexts {
   readonly cursor: JsonCursor
   /** The source, a character per byte. */

@@ -3,13 +3,15 @@ import { MillraceError } from '#errors.ts'
 /**
  * What is wrong with a node's answer, before anything is recomputed:
  * - `json_invalid`: the bytes are no JSON, for instance because the body was cut short;
- * - `item_failed`, `item_missing`, `item_duplicate`: an item of the batch is an error, is absent, or is there twice;
+ * - `item_failed`, `item_missing`, `item_duplicate`: an item of the batch is an error, is absent,
+ *   or is there twice;
  * - `block_missing`, `receipts_missing`: null, or a null among the receipts;
  * - `shape_invalid`: a field is absent or has another JSON type;
  * - `hex_invalid`: a hash, address or byte text is none;
  * - `quantity_invalid`: `0x`, a leading zero, a decimal, or more digits than the field can have;
  * - `block_mismatch`: it tells of another block than was asked for, or than its neighbours tell of;
- * - `transaction_mismatch`: a receipt or log belongs to another transaction than the one at its place;
+ * - `transaction_mismatch`: a receipt or log belongs to another transaction than the one at its
+ *   place;
  * - `count_mismatch`: there are more or fewer receipts than transactions;
  * - `index_mismatch`: a transaction or log index leaves a gap or repeats;
  * - `log_removed`: a log of an orphaned block.
@@ -30,12 +32,18 @@ export type NodeAnswerCode =
   | 'index_mismatch'
   | 'log_removed'
 
-/** A node's answer cannot be what it claims to be. Another endpoint, or the same one later, may answer right. */
+/**
+ * A node's answer cannot be what it claims to be. Another endpoint, or the same one later, may
+ * answer right.
+ */
 export class NodeAnswerError extends MillraceError {
   override readonly name = 'NodeAnswerError'
   readonly code: NodeAnswerCode
   readonly remedy = 'retry'
-  /** Path of the field within the answer, such as `transactions[3].value`; empty for the answer itself. */
+  /**
+   * Path of the field within the answer, such as `transactions[3].value`; empty for the answer
+   * itself.
+   */
   readonly field: string
   /** Height of the block, when known. */
   readonly blockNumber: number | undefined

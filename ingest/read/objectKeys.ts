@@ -1,9 +1,10 @@
 import { type AsciiText, ascii, asciiText, declined, type JsonCursor } from './jsonCursor.ts'
 
 /**
- * The keys that are looked for in objects of one kind. A node writes all of them in one order, or in two by turns where the
- * objects differ (envelopes of transactions), so the keys that followed the last times are tried first: a comparison
- * instead of a search. Any order is read right, and a new one is learned.
+ * The keys that are looked for in objects of one kind. A node writes all of them in one order, or
+ * in two by turns where the objects differ (envelopes of transactions), so the keys that followed
+ * the last times are tried first: a comparison instead of a search. Any order is read right, and a
+ * new one is learned.
  */
 export class ObjectKeys {
   readonly #texts: readonly AsciiText[]
@@ -51,7 +52,10 @@ export class ObjectKeys {
 /** Bits of a number that `withKey` has for them. */
 const keysMax = 31
 
-/** Which keys an object had, as bits by their numbers. A key that comes twice is left to JSON.parse, which takes the last. */
+/**
+ * Which keys an object had, as bits by their numbers. A key that comes twice is left to JSON.parse,
+ * which takes the last.
+ */
 export function withKey(seen: number, key: number): number {
   const bit = 1 << key
   if ((seen & bit) !== 0) throw declined

@@ -3,7 +3,10 @@ import type { ByteBuffer, BytesAt } from './byteBuffer.ts'
 import { decodeHex } from './hexBytes.ts'
 import { addressBytes, bloomBytes, hashBytes, ScannedLog, type ScannedReceipt } from './scannedReceipt.ts'
 
-/** Receipts that were parsed (`parseReceipts`), as a scan would have left them: the way of answers it declines. */
+/**
+ * Receipts that were parsed (`parseReceipts`), as a scan would have left them: the way of answers
+ * it declines.
+ */
 export function receiptBytes(receipts: readonly RpcReceipt[], bytes: ByteBuffer): readonly ScannedReceipt[] {
   return receipts.map((receipt) => ({
     transactionHash: put(receipt.transactionHash, hashBytes, bytes),

@@ -1,8 +1,9 @@
 import type { JsonCursor } from './jsonCursor.ts'
 
 /**
- * A text that a node repeats in item after item, such as the hash of their block. The first time its characters are
- * compared; from then on the bytes that stood there, four at a step, which takes a fifth of the time.
+ * A text that a node repeats in item after item, such as the hash of their block. The first time
+ * its characters are compared; from then on the bytes that stood there, four at a step, which takes
+ * a fifth of the time.
  */
 export class RepeatedText {
   readonly #text: string

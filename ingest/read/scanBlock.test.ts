@@ -1,6 +1,7 @@
 /**
- * Goal: a header that was scanned is the one that JSON.parse and the checks of `parseBlock` give. Method: both read the same
- * headers, true and damaged; the scan may decline, and must not accept what the checks refuse.
+ * Goal: a header that was scanned is the one that JSON.parse and the checks of `parseBlock` give.
+ * Method: both read the same headers, true and damaged; the scan may decline, and must not accept
+ * what the checks refuse.
  */
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -115,7 +116,9 @@ function outcomeOf<Result>(act: () => Result): Result | null {
   }
 }
 
-/** Fields that are null and fields that are not there mean the same; two are in no row and no hash. */
+/**
+ * Fields that are null and fields that are not there mean the same; two are in no row and no hash.
+ */
 function read(block: object | null | undefined): object | null {
   if (!block) return null
   const unread = ['uncles', 'withdrawals']

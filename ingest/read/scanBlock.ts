@@ -1,6 +1,7 @@
 /**
- * From the bytes of a block to its header and transactions, without JSON.parse. To pass over the header, parse it and check its
- * fields took 24 us more, a tenth of what a block of two transactions takes to decode.
+ * From the bytes of a block to its header and transactions, without JSON.parse. To pass over the
+ * header, parse it and check its fields took 24 us more, a tenth of what a block of two
+ * transactions takes to decode.
  */
 import type { Address, Hash, Hex } from '#primitives.ts'
 import type { ConsensusContext, RpcBlock } from './block.ts'
@@ -14,7 +15,10 @@ import { digits64, digits256 } from './shape.ts'
 export interface BlockScan {
   /** Only hash, number and transactions count where the header is not whole. */
   readonly block: RpcBlock
-  /** False when the header has a field that is not known here: it takes JSON.parse, and the checks of `parseBlock`. */
+  /**
+   * False when the header has a field that is not known here: it takes JSON.parse, and the checks
+   * of `parseBlock`.
+   */
   readonly isWhole: boolean
   /** The list of transactions in the answer, with its brackets. */
   readonly list: Slice
@@ -23,8 +27,8 @@ export interface BlockScan {
 }
 
 /**
- * Reads the block, if every check of `parseBlock` holds for it, but that it is the one that was asked for; null if it takes
- * JSON.parse to tell.
+ * Reads the block, if every check of `parseBlock` holds for it, but that it is the one that was
+ * asked for; null if it takes JSON.parse to tell.
  * @throws NodeAnswerError, SyntaxError
  */
 export function scanBlock(source: Buffer): BlockScan | null {
@@ -196,7 +200,10 @@ const noHash = `0x${'0'.repeat(2 * hashBytes)}` as Hash
 const noAddress = `0x${'0'.repeat(2 * addressBytes)}` as Address
 const noBytes: Hex = '0x'
 
-/** With all fields there may be, so that all headers have one shape; null for those that are not in the answer. */
+/**
+ * With all fields there may be, so that all headers have one shape; null for those that are not in
+ * the answer.
+ */
 function emptyHeader(): Header {
   return {
     number: '0x0',

@@ -1,4 +1,7 @@
-/** From the bytes of a block's receipts to their values, without JSON.parse: checks and hex decoding in one pass. */
+/**
+ * From the bytes of a block's receipts to their values, without JSON.parse: checks and hex decoding
+ * in one pass.
+ */
 import type { RpcBlock, RpcTransaction } from './block.ts'
 import type { ByteBuffer, BytesAt } from './byteBuffer.ts'
 import { ascii, declined, JsonCursor, type Slice, words } from './jsonCursor.ts'
@@ -14,8 +17,8 @@ export interface ReceiptScan {
 }
 
 /**
- * Reads the receipts into `bytes`, if every check of `parseReceipts` holds for them; null if one does not, or if
- * it takes JSON.parse to tell.
+ * Reads the receipts into `bytes`, if every check of `parseReceipts` holds for them; null if one
+ * does not, or if it takes JSON.parse to tell.
  */
 export function scanReceipts(source: Buffer, block: RpcBlock, bytes: ByteBuffer): ReceiptScan | null {
   try {

@@ -1,4 +1,7 @@
-/** Parts of Tempo's transactions, as texts: calls, which are checked, and signatures, which take any shape. */
+/**
+ * Parts of Tempo's transactions, as texts: calls, which are checked, and signatures, which take any
+ * shape.
+ */
 import type { Address } from '#primitives.ts'
 import type { RpcCall } from './block.ts'
 import { ascii, declined } from './jsonCursor.ts'

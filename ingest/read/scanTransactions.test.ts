@@ -1,6 +1,7 @@
 /**
- * Goal: transactions that were scanned are those that JSON.parse and the checks of `parseBlock` give. Method: both read the
- * same answers, true and damaged; the scan may decline, and must not accept what the checks refuse.
+ * Goal: transactions that were scanned are those that JSON.parse and the checks of `parseBlock`
+ * give. Method: both read the same answers, true and damaged; the scan may decline, and must not
+ * accept what the checks refuse.
  */
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -145,7 +146,10 @@ function outcomeOf(read: () => readonly RpcTransaction[] | null): readonly RpcTr
   }
 }
 
-/** Fields that are null and fields that are not there mean the same; `blockTimestamp` has to be JSON, but nobody reads it. */
+/**
+ * Fields that are null and fields that are not there mean the same; `blockTimestamp` has to be
+ * JSON, but nobody reads it.
+ */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls)
   if (typeof value !== 'object' || value === null) return value
@@ -161,7 +165,9 @@ function rotate(object: Loose, by: number): Loose {
   return Object.fromEntries([...entries.slice(cut), ...entries.slice(0, cut)])
 }
 
-/** Tempo's envelope with each kind of signature, by turns with and without what others leave out. */
+/**
+ * Tempo's envelope with each kind of signature, by turns with and without what others leave out.
+ */
 function tempoTransactions(): readonly JsonObject[] {
   const rs = { r: `0x${'1a'.repeat(32)}`, s: `0x${'2b'.repeat(31)}` }
   const key = { pubKeyX: `0x${'3c'.repeat(32)}`, pubKeyY: `0x${'4d'.repeat(32)}` }

@@ -1,6 +1,7 @@
 /**
- * From the bytes of a block's transactions to their values, without JSON.parse: checks in one pass over the bytes, and texts
- * that are slices of the block's. What it does not know in a transaction, it leaves to JSON.parse for that transaction alone.
+ * From the bytes of a block's transactions to their values, without JSON.parse: checks in one pass
+ * over the bytes, and texts that are slices of the block's. What it does not know in a transaction,
+ * it leaves to JSON.parse for that transaction alone.
  */
 import type { Address, Hash } from '#primitives.ts'
 import { checkTransaction, type Quantity, type RpcBlock, type RpcTransaction } from './block.ts'
@@ -23,8 +24,8 @@ export interface TransactionScan {
 type BlockName = Pick<RpcBlock, 'hash' | 'number'>
 
 /**
- * Reads the list of transactions where the texts stand, if every check of `parseBlock` holds for them; it takes JSON.parse
- * to tell when it declines. `owner` is the block that all of them name.
+ * Reads the list of transactions where the texts stand, if every check of `parseBlock` holds for
+ * them; it takes JSON.parse to tell when it declines. `owner` is the block that all of them name.
  * @throws NodeAnswerError, SyntaxError, `declined`
  */
 export function scanTransactions(texts: JsonTexts, owner: BlockName): TransactionScan {
@@ -215,7 +216,10 @@ function isWhole({ type, nonce, calls, value, input }: Transaction): boolean {
   return type.length !== 3 || type > '0x4' || (nonce !== null && value !== null && input !== null)
 }
 
-/** With all fields there may be, so that all transactions have one shape; null for those that are not in the answer. */
+/**
+ * With all fields there may be, so that all transactions have one shape; null for those that are
+ * not in the answer.
+ */
 function emptyTransaction({ hash, number }: BlockName): Transaction {
   return {
     hash,

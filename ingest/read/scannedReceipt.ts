@@ -1,6 +1,7 @@
 /**
- * Receipts and logs as bytes: what the scan of an answer, or parsed receipts, leave for verification and for rows. Values
- * stand in one buffer per block and are named by their place in it; null where a node has none.
+ * Receipts and logs as bytes: what the scan of an answer, or parsed receipts, leave for
+ * verification and for rows. Values stand in one buffer per block and are named by their place in
+ * it; null where a node has none.
  */
 import type { Address, Hash, Hex } from '#primitives.ts'
 import type { Quantity } from './block.ts'

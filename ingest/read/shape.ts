@@ -1,6 +1,7 @@
 /**
- * Checks of single fields of a node's answer. They run on every field of every block, so they look at characters in a
- * loop instead of building anything, and the path of a field is only put together when something is wrong with it.
+ * Checks of single fields of a node's answer. They run on every field of every block, so they look
+ * at characters in a loop instead of building anything, and the path of a field is only put
+ * together when something is wrong with it.
  */
 
 import { type NodeAnswerCode, NodeAnswerError } from './nodeAnswerError.ts'
@@ -122,7 +123,10 @@ function isQuantity(text: string, digitsMax: number): boolean {
   return text.length === 3 || text.charCodeAt(2) !== digitZero
 }
 
-/** Whether a text is `0x` and lowercase hex digits. From about 40 characters on a pattern beats the loop (measured). */
+/**
+ * Whether a text is `0x` and lowercase hex digits. From about 40 characters on a pattern beats the
+ * loop (measured).
+ */
 function isHexFrom2(text: string): boolean {
   if (text.length > 42) return longHex.test(text)
   if (text.charCodeAt(0) !== digitZero || text.charCodeAt(1) !== letterX) return false

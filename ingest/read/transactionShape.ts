@@ -17,8 +17,9 @@ import {
 } from './shape.ts'
 
 /**
- * Checks a transaction's own fields; what ties it to its block is the caller's. An envelope we do not know is held to
- * the fields it has. Tempo's signature fields are left to their encoder, which takes any shape.
+ * Checks a transaction's own fields; what ties it to its block is the caller's. An envelope we do
+ * not know is held to the fields it has. Tempo's signature fields are left to their encoder, which
+ * takes any shape.
  * @throws NodeAnswerError
  */
 export function checkTransactionShape(tx: Fields, place: Place): void {

@@ -7,8 +7,8 @@ import { RpcError, WrongChainError } from './errors.ts'
 import { assertSameChain, type Probed, probeEndpoint } from './probe.ts'
 
 /**
- * Lets an endpoint be asked only after it has shown that it serves our chain, when first met and whenever it returns:
- * behind one address another node may answer by now.
+ * Lets an endpoint be asked only after it has shown that it serves our chain, when first met and
+ * whenever it returns: behind one address another node may answer by now.
  */
 export class Admission {
   readonly #clock: Clock
@@ -60,7 +60,10 @@ export class Admission {
     }
   }
 
-  /** One probe at a time for each endpoint; it ends by its own deadline, not by the signal of whoever came first. */
+  /**
+   * One probe at a time for each endpoint; it ends by its own deadline, not by the signal of
+   * whoever came first.
+   */
   #admit(endpoint: Endpoint): Promise<void> {
     const pending = this.#pending.get(endpoint)
     if (pending) return pending
@@ -100,7 +103,10 @@ export class Admission {
       this.note(`${endpoint.name} has no finalized tag: a block counts as final at the configured depth`)
   }
 
-  /** Wrong from the start is a wrong setting. One of several that turns wrong later is left out instead. */
+  /**
+   * Wrong from the start is a wrong setting. One of several that turns wrong later is left out
+   * instead.
+   */
   #isReplaceable(endpoint: Endpoint): boolean {
     return this.#admitted.has(endpoint) && this.#admitted.size > 1
   }

@@ -1,6 +1,6 @@
 /**
- * The chain's pace, learned from when heads were seen: header timestamps are whole seconds and say nothing about a chain
- * with two blocks in each. Pure transitions.
+ * The chain's pace, learned from when heads were seen: header timestamps are whole seconds and say
+ * nothing about a chain with two blocks in each. Pure transitions.
  */
 export interface BlockTime {
   readonly number: number
@@ -9,7 +9,10 @@ export interface BlockTime {
   readonly averageMs: number | null
 }
 
-/** A poll sees a block up to one interval late; a fifth of the block time keeps that below what a reader notices. */
+/**
+ * A poll sees a block up to one interval late; a fifth of the block time keeps that below what a
+ * reader notices.
+ */
 const POLLS_PER_BLOCK = 5
 /** Faster polling loads a node for chains that already push their heads. */
 const POLL_MS_MIN = 50
@@ -24,7 +27,10 @@ export function afterHead(state: BlockTime | null, number: number, nowMs: number
   return { number, seenAtMs: nowMs, averageMs: averageOf(state.averageMs, sampleMs) }
 }
 
-/** A pause counts as a few blocks at most, and is soon forgotten: polling too slowly is seen by readers, too fast by nobody. */
+/**
+ * A pause counts as a few blocks at most, and is soon forgotten: polling too slowly is seen by
+ * readers, too fast by nobody.
+ */
 function averageOf(averageMs: number | null, sampleMs: number): number {
   if (averageMs === null) return sampleMs
   const weight = sampleMs < averageMs ? 0.5 : 0.2

@@ -10,12 +10,15 @@ export interface HttpAnswer {
 /** First allocation when the server does not say how long its answer is. */
 const START_BYTES = 64 * 1024
 
-/** An announced length is believed this far: a server that announces and never sends costs no more. */
+/**
+ * An announced length is believed this far: a server that announces and never sends costs no more.
+ */
 const TRUSTED_BYTES_MAX = 16 * 1024 * 1024
 
 /**
- * Collects one answer into one buffer: allocated at the announced length, else doubled as it fills, so that a body of
- * megabytes is copied about once and can be handed to a worker without another copy.
+ * Collects one answer into one buffer: allocated at the announced length, else doubled as it fills,
+ * so that a body of megabytes is copied about once and can be handed to a worker without another
+ * copy.
  */
 export class BodyCollector implements Dispatcher.DispatchHandler {
   readonly answer: Promise<HttpAnswer>

@@ -1,4 +1,7 @@
-/** What an endpoint says of the end of its chain, and what several such words are worth together. Pure. */
+/**
+ * What an endpoint says of the end of its chain, and what several such words are worth together.
+ * Pure.
+ */
 import type { BlockRef } from '#primitives.ts'
 import { HEADS_APART_MAX } from '../source.ts'
 
@@ -14,7 +17,9 @@ export interface Claim {
   readonly endpoint: string
 }
 
-/** No chain makes more blocks in a second; a head that would need more of them is of another chain. */
+/**
+ * No chain makes more blocks in a second; a head that would need more of them is of another chain.
+ */
 const BLOCKS_PER_SECOND_MAX = 100
 /** A node whose newest block is this much older than that of another one is catching up. */
 const CATCHING_UP_SECONDS = 600
@@ -22,8 +27,8 @@ const CATCHING_UP_SECONDS = 600
 const FUTURE_SECONDS_MAX = 600
 
 /**
- * The claim whose finality counts: the highest one that two endpoints grant, or that of the only one. One alone among
- * several could call any block final, and a final block is never taken back.
+ * The claim whose finality counts: the highest one that two endpoints grant, or that of the only
+ * one. One alone among several could call any block final, and a final block is never taken back.
  */
 export function grantedFinality(claims: readonly Claim[]): Claim | null {
   const [highest, ...others] = claims.toSorted((a, b) => b.finalized - a.finalized)
@@ -39,7 +44,10 @@ export function grantedFinality(claims: readonly Claim[]): Claim | null {
 const contradicts = (a: Claim, b: Claim): boolean =>
   a.finalizedBy.number === b.finalizedBy.number && a.finalizedBy.hash !== b.finalizedBy.hash
 
-/** Whether `ahead` may be the newer head of the chain whose block of `behindSeconds` is the newest that another node has. */
+/**
+ * Whether `ahead` may be the newer head of the chain whose block of `behindSeconds` is the newest
+ * that another node has.
+ */
 export function mayBeAhead(
   ahead: Claim,
   behind: Claim,

@@ -15,7 +15,9 @@ export interface ClaimsOptions {
   readonly finalityDepth: number
 }
 
-/** The newest head that can be believed, and the endpoints that have no say in finality beside it. */
+/**
+ * The newest head that can be believed, and the endpoints that have no say in finality beside it.
+ */
 export interface Weighed {
   readonly newest: Claim
   /** Those that were refuted, and those that are catching up. */
@@ -23,9 +25,9 @@ export interface Weighed {
 }
 
 /**
- * Asks endpoints for their heads, and says which may be believed. A head close above what another endpoint names is
- * proved when its blocks are fetched; one that is far above, such as that of another chain, would send the lane where
- * there is nothing, so it has to be shown first.
+ * Asks endpoints for their heads, and says which may be believed. A head close above what another
+ * endpoint names is proved when its blocks are fetched; one that is far above, such as that of
+ * another chain, would send the lane where there is nothing, so it has to be shown first.
  */
 export class Claims {
   readonly #options: ClaimsOptions
@@ -51,9 +53,11 @@ export class Claims {
     const head = parseBlockRef(newest, endpoint.client)
     if (!head) throw endpoint.client.error('block_missing', 'null in place of the head')
     endpoint.head = head.number
-    // Above its own head a node knows nothing final: that it says so proves nothing, not even that its head is.
+    // Above its own head a node knows nothing final: that it says so proves nothing, not even that
+    // its head is.
     const told = final && final.number <= head.number ? final : null
-    // The first block of a chain is final whatever the depth; a tag that is not told for once has not moved.
+    // The first block of a chain is final whatever the depth; a tag that is not told for once has
+    // not moved.
     const counted = hasTag ? endpoint.finalized : Math.max(0, head.number - finalityDepth)
     endpoint.finalized = Math.min(told?.number ?? counted, head.number)
     endpoint.claim = {
@@ -116,13 +120,18 @@ export class Claims {
     }
   }
 
-  /** An endpoint that has no such block where it says its head is gave the head of another chain. */
+  /**
+   * An endpoint that has no such block where it says its head is gave the head of another chain.
+   */
   async #holds(endpoint: Endpoint, { head }: Claim, signal?: AbortSignal): Promise<boolean> {
     const held = await this.#header(endpoint, head.number, signal)
     return parseBlockRef(held, endpoint.client)?.hash === head.hash
   }
 
-  /** The other endpoint's head must be on this one's chain, and so old that the blocks between could be made. */
+  /**
+   * The other endpoint's head must be on this one's chain, and so old that the blocks between could
+   * be made.
+   */
   async #isAhead(endpoint: Endpoint, claim: Claim, next: Claim, signal?: AbortSignal): Promise<boolean> {
     const common = await this.#header(endpoint, next.head.number, signal)
     if (parseBlockRef(common, endpoint.client)?.hash !== next.head.hash) return false
@@ -137,7 +146,10 @@ export class Claims {
   }
 }
 
-/** Two endpoints may date one block differently; the header that hashes to the block's hash is right, else the later date. */
+/**
+ * Two endpoints may date one block differently; the header that hashes to the block's hash is
+ * right, else the later date.
+ */
 function timeOfCommon(header: unknown, otherwise: number | null): number | null {
   const told = timestampOf(header)
   if (told === otherwise || isProvedHeader(header)) return told

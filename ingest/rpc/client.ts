@@ -31,18 +31,28 @@ export interface RpcCost {
   receivedBytes: number
 }
 
-/** Past this an answer is refused: 64 MiB hold some 60 full blocks of Tempo, and 32 of them fit into memory. */
+/**
+ * Past this an answer is refused: 64 MiB hold some 60 full blocks of Tempo, and 32 of them fit into
+ * memory.
+ */
 export const BODY_BYTES_MAX = 64 * 1024 * 1024
-/** Answers of calls that are parsed here: heads, headers, chain ids, and the receipts of one block on a probe. */
+/**
+ * Answers of calls that are parsed here: heads, headers, chain ids, and the receipts of one block
+ * on a probe.
+ */
 const SMALL_BODY_BYTES_MAX = 16 * 1024 * 1024
 /** Longer than any healthy node needs for a batch; a slow drip ends here. */
 export const DEADLINE_MS = 15_000
-/** A gateway that wants more has lost us for longer than its answer is worth; another endpoint is asked meanwhile. */
+/**
+ * A gateway that wants more has lost us for longer than its answer is worth; another endpoint is
+ * asked meanwhile.
+ */
 const RETRY_AFTER_MS_MAX = 60_000
 
 /**
- * JSON-RPC over HTTP/1.1 with keep-alive to one endpoint. It neither retries nor limits; it turns everything that can
- * go wrong into an RpcError. Answers for block ranges leave as bytes, small ones are parsed strictly.
+ * JSON-RPC over HTTP/1.1 with keep-alive to one endpoint. It neither retries nor limits; it turns
+ * everything that can go wrong into an RpcError. Answers for block ranges leave as bytes, small
+ * ones are parsed strictly.
  */
 export class RpcClient {
   readonly name: string
@@ -59,7 +69,9 @@ export class RpcClient {
     this.#transport = open(url.origin, connectionsMax)
   }
 
-  /** Sends a JSON-RPC body of `calls` calls and returns the bytes of a 200 answer. @throws RpcError */
+  /**
+   * Sends a JSON-RPC body of `calls` calls and returns the bytes of a 200 answer. @throws RpcError
+   */
   async post(
     body: string,
     bytesMax: number,
@@ -84,7 +96,10 @@ export class RpcClient {
     return answer.result
   }
 
-  /** Several calls in one batch, answered in order; an item may fail alone. @throws RpcError when the batch failed. */
+  /**
+   * Several calls in one batch, answered in order; an item may fail alone. @throws RpcError when
+   * the batch failed.
+   */
   async batch(calls: readonly RpcCall[], signal?: AbortSignal): Promise<readonly CallAnswer[]> {
     const firstId = this.#nextId
     this.#nextId += calls.length
@@ -97,7 +112,10 @@ export class RpcClient {
     return calls.map((_call, index) => this.#readItem(byId.get(firstId + index), firstId + index))
   }
 
-  /** Several calls, in one batch where the endpoint takes them. @throws RpcError when all of them failed together. */
+  /**
+   * Several calls, in one batch where the endpoint takes them. @throws RpcError when all of them
+   * failed together.
+   */
   async callAll(
     calls: readonly RpcCall[],
     batches: boolean,
@@ -176,7 +194,9 @@ export class RpcClient {
     return this.error(timedOut ? 'timed_out' : 'unreachable', detail, { cause: error })
   }
 
-  /** Gateways put JSON-RPC errors under any status; the status decides when the body says nothing. */
+  /**
+   * Gateways put JSON-RPC errors under any status; the status decides when the body says nothing.
+   */
   #statusError({ status, headers, bytes }: HttpAnswer): RpcError {
     const retryAfterMs = parseRetryAfter(headers['retry-after'], this.#clock.now())
     const inBody = bytes.length < 65_536 ? this.#errorInBody(bytes) : undefined

@@ -7,7 +7,9 @@ import { RpcError, SourceError } from './errors.ts'
 const ANSWER_MAX = 1_000
 const contract = (n: number) => address(`0x${n.toString(16).padStart(40, '0')}`)
 
-/** A node that refuses an answer of more characters; contracts from `large` on answer so many each. */
+/**
+ * A node that refuses an answer of more characters; contracts from `large` on answer so many each.
+ */
 function nodeOf(large: ReadonlyMap<string, number>) {
   let requests = 0
   const callAll = async (calls: readonly RpcCall[]) => {

@@ -13,8 +13,8 @@ export interface ContractCall {
 export type CallsAt = Hash | 'latest'
 
 /**
- * Many `eth_call`s in one request, answered in order; null where the contract refused, gave more than any answer may have,
- * or is none.
+ * Many `eth_call`s in one request, answered in order; null where the contract refused, gave more
+ * than any answer may have, or is none.
  * @throws a MillraceError with remedy `retry` when no node answers, or none has the block
  */
 export type CallContracts = (
@@ -33,7 +33,10 @@ export function contractCalls(source: Pick<RpcSource, 'callAll'>): CallContracts
   }
 }
 
-/** Anybody's contract may answer a megabyte: pieces are halved until each is answered, or one call alone is too large. */
+/**
+ * Anybody's contract may answer a megabyte: pieces are halved until each is answered, or one call
+ * alone is too large.
+ */
 async function callInPieces(
   source: Pick<RpcSource, 'callAll'>,
   calls: readonly ContractCall[],

@@ -41,8 +41,9 @@ const harmless: ReadonlySet<RpcFailure> = new Set([
 ])
 
 /**
- * One endpoint as the source sees it: what it can do, how much it is given at a time, and whether it is trusted at the
- * moment. A quarantine ends by itself; whoever returns is probed again, because another node may answer there now.
+ * One endpoint as the source sees it: what it can do, how much it is given at a time, and whether
+ * it is trusted at the moment. A quarantine ends by itself; whoever returns is probed again,
+ * because another node may answer there now.
  */
 export class Endpoint {
   readonly client: RpcClient
@@ -51,7 +52,10 @@ export class Endpoint {
   /** Abilities, learned from refusals. */
   blockReceipts = true
   batches = true
-  /** Blocks per range request this endpoint accepts; halves when it says too large, recovers with successes. */
+  /**
+   * Blocks per range request this endpoint accepts; halves when it says too large, recovers with
+   * successes.
+   */
   blocksMax = Number.POSITIVE_INFINITY
   /** Newest block it has named, and the newest it called final. */
   head: number | null = null

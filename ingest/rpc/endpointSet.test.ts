@@ -7,7 +7,10 @@ import { parseEndpointUrl } from './endpointUrl.ts'
 
 const wish: Wish = { height: 1, not: new Set(), urgent: true }
 
-/** Time passes by a little with each look at it, and a sleep ends a little early, as timers of whole milliseconds do. */
+/**
+ * Time passes by a little with each look at it, and a sleep ends a little early, as timers of whole
+ * milliseconds do.
+ */
 function slowClock(lookMs: number, earlyMs: number): Clock {
   let nowMs = 1_000
   return {

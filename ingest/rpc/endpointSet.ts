@@ -30,7 +30,10 @@ export class EndpointSet {
     this.#clock = clock
   }
 
-  /** Best first: not excluded, not quarantined, not paused, high enough, least loaded; then in the order of RPC_URL. */
+  /**
+   * Best first: not excluded, not quarantined, not paused, high enough, least loaded; then in the
+   * order of RPC_URL.
+   */
   ranked(wish: Wish, nowMs = this.#clock.monotonic()): readonly Endpoint[] {
     const rank = (endpoint: Endpoint) =>
       (wish.not.has(endpoint.name) ? 8 : 0) +
@@ -43,9 +46,9 @@ export class EndpointSet {
   }
 
   /**
-   * Takes a place at the best endpoint, waiting for room or for the end of a pause. A quarantined or excluded endpoint
-   * is used when it is the only one: a chain with one endpoint must not stop because it failed. Give the place back
-   * with `release`.
+   * Takes a place at the best endpoint, waiting for room or for the end of a pause. A quarantined
+   * or excluded endpoint is used when it is the only one: a chain with one endpoint must not stop
+   * because it failed. Give the place back with `release`.
    */
   take(wish: Wish, signal?: AbortSignal): Promise<Endpoint> {
     return new Promise((resolve, reject) => {

@@ -1,7 +1,10 @@
 import { hash as digest } from 'node:crypto'
 import { SettingError } from '#errors.ts'
 
-/** Where an endpoint is. Only `name` may be shown: host and a short hash, never credentials, path or query. */
+/**
+ * Where an endpoint is. Only `name` may be shown: host and a short hash, never credentials, path or
+ * query.
+ */
 export interface EndpointUrl {
   readonly name: string
   readonly origin: string
@@ -15,8 +18,9 @@ export interface EndpointUrl {
 }
 
 /**
- * Parses one address of RPC_URL. A ws(s) address is taken for the http(s) one of the same server too: calls go over
- * HTTP, where batches are large and connections many, and only the announcements of new heads over WebSocket.
+ * Parses one address of RPC_URL. A ws(s) address is taken for the http(s) one of the same server
+ * too: calls go over HTTP, where batches are large and connections many, and only the announcements
+ * of new heads over WebSocket.
  * @throws SettingError naming RPC_URL; it does not repeat the text, which may hold a key.
  */
 export function parseEndpointUrl(text: string): EndpointUrl {

@@ -3,13 +3,15 @@ import { shorten } from '#primitives.ts'
 
 /**
  * How one request to one endpoint failed:
- * - `unreachable`: no connection, or it broke off; `timed_out`: no complete answer within the deadline;
+ * - `unreachable`: no connection, or it broke off; `timed_out`: no complete answer within the
+ *   deadline;
  * - `rate_limited`: asked to slow down; `overloaded`: HTTP 5xx or the node says it is busy;
  * - `too_large`: the answer, or the range, is more than the node or we accept in one piece;
  * - `batch_refused`: the endpoint takes no JSON-RPC batches, or none this long;
  * - `method_missing`: the node does not know the method; `pruned`: it no longer has data this old;
  * - `block_missing`: it has no such block, yet; `unauthorized`: it wants other credentials;
- * - `malformed`: what came is no JSON-RPC answer to what was asked; `node_error`: any other error it reports.
+ * - `malformed`: what came is no JSON-RPC answer to what was asked; `node_error`: any other error
+ *   it reports.
  */
 export type RpcFailure =
   | 'unreachable'
@@ -25,7 +27,10 @@ export type RpcFailure =
   | 'malformed'
   | 'node_error'
 
-/** One endpoint failed one request. The source decides whether to wait, to split, or to ask another one. */
+/**
+ * One endpoint failed one request. The source decides whether to wait, to split, or to ask another
+ * one.
+ */
 export class RpcError extends MillraceError {
   override readonly name = 'RpcError'
   readonly code = 'rpc_failed'
@@ -69,7 +74,10 @@ export class SourceError extends MillraceError {
   }
 }
 
-/** Endpoints name different blocks where the chain is final. One of them is wrong, and we cannot know which. */
+/**
+ * Endpoints name different blocks where the chain is final. One of them is wrong, and we cannot
+ * know which.
+ */
 export class EndpointsDisagreeError extends MillraceError {
   override readonly name = 'EndpointsDisagreeError'
   readonly code = 'endpoints_disagree'

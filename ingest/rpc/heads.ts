@@ -21,14 +21,26 @@ export interface HeadsOptions {
   readonly announced: () => boolean
 }
 
-/** Every so many readings all endpoints are asked, so that one that is ahead of the preferred one is found. */
+/**
+ * Every so many readings all endpoints are asked, so that one that is ahead of the preferred one is
+ * found.
+ */
 const ASK_ALL_EVERY = 8
-/** All are asked after this time at the latest, and after the second one when the preferred one grants more to be final. */
+/**
+ * All are asked after this time at the latest, and after the second one when the preferred one
+ * grants more to be final.
+ */
 const ASK_ALL_MS = 10_000
 const ASK_FINALITY_MS = 1_000
-/** An endpoint that fails for this long has no say in finality any longer; its last word counts until then. */
+/**
+ * An endpoint that fails for this long has no say in finality any longer; its last word counts
+ * until then.
+ */
 const CLAIM_KEPT_MS = 30_000
-/** At the first reading an endpoint that fails is asked again, or the others would decide without it where to begin. */
+/**
+ * At the first reading an endpoint that fails is asked again, or the others would decide without it
+ * where to begin.
+ */
 const FIRST_ROUNDS_MAX = 3
 const FIRST_PAUSE_MS = 300
 
@@ -36,8 +48,8 @@ const FIRST_PAUSE_MS = 300
 const FRESH_MS = 20
 
 /**
- * Tries of one reference while the block that both hold is searched. Without them a search starts over at each lost answer:
- * with one answer in six lost, it took a minute.
+ * Tries of one reference while the block that both hold is searched. Without them a search starts
+ * over at each lost answer: with one answer in six lost, it took a minute.
  */
 const REF_ROUNDS_MAX = 3
 const REF_PAUSE_MS = 50
@@ -49,7 +61,10 @@ export class Heads {
   readonly #wakers = new Set<() => void>()
   #blockTime: BlockTime | null = null
   #readings = 0
-  /** Announcements so far, how many of them the latest reading could know of, and the height of the newest. */
+  /**
+   * Announcements so far, how many of them the latest reading could know of, and the height of the
+   * newest.
+   */
   #announcements = 0
   #announcementsRead = 0
   #announcedNumber = -1
@@ -59,7 +74,9 @@ export class Heads {
   /** When all were asked last: the moments of the first question and of the last answer. */
   #askedAllSinceMs = Number.NEGATIVE_INFINITY
   #askedAllAtMs = Number.NEGATIVE_INFINITY
-  /** Its finality never decreases, whatever an endpoint says later (I5), unless its own was refuted. */
+  /**
+   * Its finality never decreases, whatever an endpoint says later (I5), unless its own was refuted.
+   */
   #final: Claim | null = null
 
   constructor(options: HeadsOptions) {
@@ -105,7 +122,10 @@ export class Heads {
     for (const wake of [...this.#wakers]) wake()
   }
 
-  /** Resolves when the head is newer than `after` or was replaced, when announced, or after the time. */
+  /**
+   * Resolves when the head is newer than `after` or was replaced, when announced, or after the
+   * time.
+   */
   async waitForHead(after: number, timeoutMs: number, signal?: AbortSignal): Promise<void> {
     const { clock, announced } = this.#options
     const before = this.#latest?.answer.head
@@ -136,8 +156,9 @@ export class Heads {
   }
 
   /**
-   * The reference of one height. Below finality it must come from an endpoint that has reached it as final: one that
-   * is behind looks like a violated finality, and several that are not must agree.
+   * The reference of one height. Below finality it must come from an endpoint that has reached it
+   * as final: one that is behind looks like a violated finality, and several that are not must
+   * agree.
    * @throws SourceError when no endpoint answers, also when asked again
    * @returns null when there is no such block, or no endpoint that could know.
    */
@@ -157,7 +178,10 @@ export class Heads {
     }
   }
 
-  /** One call of the node's, answered by the best endpoint that answers. @throws SourceError when none does */
+  /**
+   * One call of the node's, answered by the best endpoint that answers. @throws SourceError when
+   * none does
+   */
   async call(method: string, params: readonly unknown[], signal?: AbortSignal): Promise<unknown> {
     const ask = (endpoint: Endpoint) =>
       this.#options.admission.ask(endpoint, (client) => client.call(method, params, signal))
@@ -165,8 +189,9 @@ export class Heads {
   }
 
   /**
-   * Several calls, answered by one endpoint. An item is null where the node refused the call itself, as it does when a
-   * contract reverts. @throws SourceError when no endpoint answers all of them, for example because none has the block
+   * Several calls, answered by one endpoint. An item is null where the node refused the call
+   * itself, as it does when a contract reverts. @throws SourceError when no endpoint answers all of
+   * them, for example because none has the block
    */
   async callAll(calls: readonly RpcCall[], signal?: AbortSignal): Promise<readonly unknown[]> {
     const ask = (endpoint: Endpoint) =>
@@ -202,7 +227,10 @@ export class Heads {
     return first
   }
 
-  /** An answer of this endpoint was refuted: what was concluded from its word alone is concluded again. */
+  /**
+   * An answer of this endpoint was refuted: what was concluded from its word alone is concluded
+   * again.
+   */
   doubt(endpoint: string): void {
     if (this.#final?.endpoint === endpoint) this.#final = null
   }
@@ -229,7 +257,9 @@ export class Heads {
     return sinceMs > ASK_ALL_MS || (claim.finalized > this.finalized && sinceMs > ASK_FINALITY_MS)
   }
 
-  /** Nobody answered all, or none could be believed: whoever answers now must be one that can be. */
+  /**
+   * Nobody answered all, or none could be believed: whoever answers now must be one that can be.
+   */
   async #oneOrNone(signal?: AbortSignal): Promise<Weighed> {
     const claim = await this.#askOne(signal)
     const weighed = await this.#claims.weigh([claim], this.#options.endpoints.all, signal)
@@ -237,7 +267,9 @@ export class Heads {
     return weighed
   }
 
-  /** The last claim of an endpoint that was not asked now, or did not answer, counts for a while. */
+  /**
+   * The last claim of an endpoint that was not asked now, or did not answer, counts for a while.
+   */
   #conclude(): void {
     const { endpoints, clock } = this.#options
     // Those of the last time all were asked always count: a process may have been paused since.
@@ -249,7 +281,8 @@ export class Heads {
     if (!claim || claim.finalized < this.finalized) return
     const isNews = claim.finalized > this.finalized
     const isExact = (of: Claim | null) => of !== null && of.finalizedBy.number === of.finalized
-    // A head can be replaced at its height; a final block that is told for once stays the better proof.
+    // A head can be replaced at its height; a final block that is told for once stays the better
+    // proof.
     if (isNews || isExact(claim) || !isExact(this.#final)) this.#final = claim
   }
 

@@ -1,4 +1,7 @@
-/** Durations of an endpoint's recent range requests: enough for a 95th percentile, forgotten as new ones come. */
+/**
+ * Durations of an endpoint's recent range requests: enough for a 95th percentile, forgotten as new
+ * ones come.
+ */
 const SAMPLES_MAX = 64
 
 /** Fewer say nothing about the slowest twentieth. */

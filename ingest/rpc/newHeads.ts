@@ -21,9 +21,9 @@ const FRUITLESS_MAX = 2
 const MESSAGE_CHARACTERS_MAX = 64 * 1024
 
 /**
- * `eth_subscribe newHeads` over WebSocket. An announcement is a wake-up and nothing else: the head is then read like any
- * other, so a lying or late socket costs time and never correctness. Reconnects for ever once it has worked, gives up
- * soon where it never did.
+ * `eth_subscribe newHeads` over WebSocket. An announcement is a wake-up and nothing else: the head
+ * is then read like any other, so a lying or late socket costs time and never correctness.
+ * Reconnects for ever once it has worked, gives up soon where it never did.
  */
 export class NewHeads {
   readonly #options: NewHeadsOptions

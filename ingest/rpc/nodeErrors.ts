@@ -7,9 +7,10 @@ export interface NodeError {
 }
 
 /**
- * Classifies what a node or its gateway reports. The one place where message text decides anything: JSON-RPC leaves
- * -32000..-32099 to the server, every vendor numbered them differently, and -32000, -32005, -32602 and -32603 stand for
- * a dozen conditions each. Codes that mean one thing everywhere come first, then texts, then what a code usually means.
+ * Classifies what a node or its gateway reports. The one place where message text decides anything:
+ * JSON-RPC leaves -32000..-32099 to the server, every vendor numbered them differently, and -32000,
+ * -32005, -32602 and -32603 stand for a dozen conditions each. Codes that mean one thing everywhere
+ * come first, then texts, then what a code usually means.
  */
 export function classifyNodeError({ code, message }: NodeError): RpcFailure {
   const certain = certainCodes.get(code)

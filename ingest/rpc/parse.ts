@@ -1,4 +1,6 @@
-/** Small answers of a node, checked: what is not exactly a quantity, a hash or a header is refused. */
+/**
+ * Small answers of a node, checked: what is not exactly a quantity, a hash or a header is refused.
+ */
 
 import { type BlockRef, hash } from '#primitives.ts'
 import type { RpcClient } from './client.ts'
@@ -15,7 +17,10 @@ export function parseQuantity(value: unknown, client: RpcClient): number {
   return number
 }
 
-/** Number, hash and parent hash of a header; null when the node has no such block. @throws RpcError malformed */
+/**
+ * Number, hash and parent hash of a header; null when the node has no such block. @throws RpcError
+ * malformed
+ */
 export function parseBlockRef(value: unknown, client: RpcClient): BlockRef | null {
   if (value === null) return null
   const fields: Record<string, unknown> = typeof value === 'object' ? { ...value } : {}
@@ -27,7 +32,9 @@ export function parseBlockRef(value: unknown, client: RpcClient): BlockRef | nul
   }
 }
 
-/** When a header says its block was made, in seconds; null when it does not say so as a node would. */
+/**
+ * When a header says its block was made, in seconds; null when it does not say so as a node would.
+ */
 export function timestampOf(value: unknown): number | null {
   const { timestamp } = Object(value)
   return typeof timestamp === 'string' && quantityPattern.test(timestamp) ? Number(timestamp) : null

@@ -20,8 +20,9 @@ export interface Probed {
 }
 
 /**
- * Asks for identity and abilities: the chain id by a single call, which every node answers, the rest as one batch, which
- * not every one does. @throws RpcError when it cannot tell its chain id or the line fails.
+ * Asks for identity and abilities: the chain id by a single call, which every node answers, the
+ * rest as one batch, which not every one does. @throws RpcError when it cannot tell its chain id or
+ * the line fails.
  */
 export async function probeEndpoint(client: RpcClient, signal?: AbortSignal): Promise<Probed> {
   const chainId = parseQuantity(await client.call('eth_chainId', [], signal), client)
@@ -39,7 +40,10 @@ export async function probeEndpoint(client: RpcClient, signal?: AbortSignal): Pr
   }
 }
 
-/** A single lost answer is no sign of a missing tag, and the depth in its place may be less than what is final. */
+/**
+ * A single lost answer is no sign of a missing tag, and the depth in its place may be less than
+ * what is final.
+ */
 async function knowsFinalized(client: RpcClient, signal?: AbortSignal): Promise<boolean> {
   const [again] = await client.callAll([finalizedCall], false, signal)
   if (again?.ok === false && !ofTheNode.has(again.error.failure)) throw again.error
@@ -64,7 +68,10 @@ async function askAbilities(client: RpcClient, signal?: AbortSignal) {
   }
 }
 
-/** What a node says about a call it does not like. Everything else is of the line, and says nothing about the node. */
+/**
+ * What a node says about a call it does not like. Everything else is of the line, and says nothing
+ * about the node.
+ */
 const ofTheNode: ReadonlySet<RpcFailure> = new Set([
   'method_missing',
   'node_error',
@@ -88,12 +95,17 @@ export function assertSameChain(endpoint: string, probed: Probed, pinned: ChainI
     throw new WrongChainError(endpoint, 'genesis block', pinned.genesisHash, probed.genesisHash)
 }
 
-/** After this long without an answer the next endpoint is asked too: one that is silent holds a start up for a minute. */
+/**
+ * After this long without an answer the next endpoint is asked too: one that is silent holds a
+ * start up for a minute.
+ */
 const SILENT_MS = 3_000
 
 /**
- * The chain behind RPC_URL, before anything is known about it: asked once at start, of the first endpoint that answers.
- * @throws SettingError when what answers is no JSON-RPC node or refuses our credentials; SourceError when nothing answers.
+ * The chain behind RPC_URL, before anything is known about it: asked once at start, of the first
+ * endpoint that answers.
+ * @throws SettingError when what answers is no JSON-RPC node or refuses our credentials;
+ * SourceError when nothing answers.
  */
 export async function identifyChain(
   urls: readonly string[],

@@ -4,8 +4,8 @@ import type { Endpoint } from './endpoint.ts'
 import { quantity } from './parse.ts'
 
 /**
- * Whether any endpoint still answers a block with its receipts. @throws the last failure when one could not say and
- * none said yes.
+ * Whether any endpoint still answers a block with its receipts. @throws the last failure when one
+ * could not say and none said yes.
  */
 export async function holdsBlock(
   endpoints: readonly Endpoint[],
@@ -40,7 +40,10 @@ async function holdsAt(endpoint: Endpoint, admission: Admission, number: number,
   return true
 }
 
-/** Where a range is not held: at its start or, as on nodes that prune everything but block 0, right behind it. */
+/**
+ * Where a range is not held: at its start or, as on nodes that prune everything but block 0, right
+ * behind it.
+ */
 export async function firstMissing(
   { from, to }: BlockRange,
   holds: (number: number) => Promise<boolean>,
@@ -49,7 +52,10 @@ export async function firstMissing(
   return to > from && !(await holds(from + 1)) ? from + 1 : null
 }
 
-/** Lowest height above `missing` that is held, or null when `head` is not: pruning removes from below. */
+/**
+ * Lowest height above `missing` that is held, or null when `head` is not: pruning removes from
+ * below.
+ */
 export async function earliestHeld(
   missing: number,
   head: number,

@@ -3,7 +3,10 @@ import { callText, type RpcClient } from './client.ts'
 import type { RpcError, RpcFailure } from './errors.ts'
 import { quantity } from './parse.ts'
 
-/** The batch that asks for a range: block k with id 2k, its receipts with id 2k + 1 (the shape of RawRange). */
+/**
+ * The batch that asks for a range: block k with id 2k, its receipts with id 2k + 1 (the shape of
+ * RawRange).
+ */
 export function rangeBody(range: BlockRange): string {
   const calls: string[] = []
   for (let k = 0; k < blockCount(range); k++) {
@@ -22,13 +25,16 @@ const STYLE_BYTES = 256
 const bracketOpen = 0x5b
 const bracketClose = 0x5d
 
-/** Up to this size an answer with errors in it is parsed to find them; the blocks of a longer one are asked for again. */
+/**
+ * Up to this size an answer with errors in it is parsed to find them; the blocks of a longer one
+ * are asked for again.
+ */
 const PARSED_BYTES_MAX = 16 * 1024 * 1024
 
 /**
- * Looks at the bytes of a batch answer without parsing them: the first and the last byte, and whether any item is an
- * error or null. Everything else is checked in a worker. A quote within a JSON text is escaped, so the searched texts cannot
- * occur inside a value.
+ * Looks at the bytes of a batch answer without parsing them: the first and the last byte, and
+ * whether any item is an error or null. Everything else is checked in a worker. A quote within a
+ * JSON text is escaped, so the searched texts cannot occur inside a value.
  * @throws RpcError
  */
 export function assertRangeAnswer(
@@ -51,8 +57,9 @@ export function assertRangeAnswer(
 }
 
 /**
- * Whether there are so many items, and each begins as those of usual nodes do and has a result that is an object or a list. The long text between
- * two items is found three times as fast as the short ones that tell of errors.
+ * Whether there are so many items, and each begins as those of usual nodes do and has a result that
+ * is an object or a list. The long text between two items is found three times as fast as the short
+ * ones that tell of errors.
  */
 function hasOnlyResults(text: Buffer, items: number): boolean {
   if (text[0] !== bracketOpen) return false
@@ -87,7 +94,10 @@ function notAList(text: Buffer, client: RpcClient): RpcError {
   }
 }
 
-/** What to do first when items failed for different reasons: changing the request, then the endpoint, then waiting. */
+/**
+ * What to do first when items failed for different reasons: changing the request, then the
+ * endpoint, then waiting.
+ */
 const urgency: readonly RpcFailure[] = [
   'method_missing',
   'batch_refused',

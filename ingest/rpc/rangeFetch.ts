@@ -26,20 +26,27 @@ export interface RangeFetchOptions {
 /** Failed requests for one range before its caller has to wait and start over. */
 const FAILURES_MAX = 6
 const retry: BackoffLimits = { baseMs: 50, maxMs: 2_000 }
-/** However politely endpoints ask us to wait, after this the lane is told, so that /status can say why nothing moves. */
+/**
+ * However politely endpoints ask us to wait, after this the lane is told, so that /status can say
+ * why nothing moves.
+ */
 const FETCH_MS_MAX = 90_000
 /** Blocks asked for before anything is known of their size. */
 const START_BLOCKS = 4
 /**
- * A request may have so many times the blocks of the largest answer yet. One small block near the head says little of hundreds of
- * others: a recording with blocks of 5 KB there was asked for 250 at a time and answered 45 MB, six of which were in flight.
+ * A request may have so many times the blocks of the largest answer yet. One small block near the
+ * head says little of hundreds of others: a recording with blocks of 5 KB there was asked for 250
+ * at a time and answered 45 MB, six of which were in flight.
  */
 const BLOCKS_GROWTH_MAX = 16
 /** A hedge never fires sooner: on loopback a pause of the collector would set it off. */
 const HEDGE_MS_MIN = 50
 /** Hedges are for stragglers, not a second load: at most one request in this many is doubled. */
 const REQUESTS_PER_HEDGE = 10
-/** Within this distance of the head a missing block is a node catching up; farther down it may be pruned. */
+/**
+ * Within this distance of the head a missing block is a node catching up; farther down it may be
+ * pruned.
+ */
 const PRUNED_DEPTH_MIN = 128
 
 /** A fetch under way: what has been learned about this range. */
@@ -54,7 +61,10 @@ interface Attempt {
   failures: number
 }
 
-/** Fetches ranges: sizes them, chooses and changes endpoints, splits, hedges, and gives up within bounds. */
+/**
+ * Fetches ranges: sizes them, chooses and changes endpoints, splits, hedges, and gives up within
+ * bounds.
+ */
 export class RangeFetch {
   readonly #options: RangeFetchOptions
   #bytesPerBlock: number | null = null
@@ -121,7 +131,10 @@ export class RangeFetch {
     return await this.#hedged(endpoint, range, wish, signal)
   }
 
-  /** After the time in which nineteen of twenty answers came, a second endpoint is asked too; the first answer wins. */
+  /**
+   * After the time in which nineteen of twenty answers came, a second endpoint is asked too; the
+   * first answer wins.
+   */
   async #hedged(endpoint: Endpoint, range: BlockRange, wish: Wish, signal?: AbortSignal): Promise<RawRange> {
     const { endpoints, runtime } = this.#options
     const stop = new AbortController()
@@ -182,7 +195,10 @@ export class RangeFetch {
       known === null ? bytesPerBlock : Math.max(known * 0.7 + bytesPerBlock * 0.3, bytesPerBlock / 2)
   }
 
-  /** What a failure teaches. `at_once`: the same range again, asked differently; `elsewhere`: another endpoint first. */
+  /**
+   * What a failure teaches. `at_once`: the same range again, asked differently; `elsewhere`:
+   * another endpoint first.
+   */
   #react(attempt: Attempt, error: RpcError): 'at_once' | 'elsewhere' {
     const endpoint = this.#options.endpoints.all.find(({ name }) => name === error.endpoint)
     const blocks = Math.min(attempt.blocksMax, endpoint?.blocksMax ?? 1, this.batchBlocks)
@@ -211,8 +227,9 @@ export class RangeFetch {
         }
         break
       case 'rate_limited':
-        // The endpoint is paused and will not be chosen; waiting for it is not a failure of the range. A quota that counts
-        // calls may be smaller than the request, and would refuse it for ever.
+        // The endpoint is paused and will not be chosen; waiting for it is not a failure of the
+        // range. A quota that counts calls may be smaller than the request, and would refuse it for
+        // ever.
         attempt.blocksMax = Math.max(1, Math.floor(blocks / 2))
         return 'at_once'
       case 'pruned':

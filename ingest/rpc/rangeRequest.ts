@@ -12,12 +12,16 @@ export interface Abilities {
   readonly batches: boolean
 }
 
-/** Calls in one request when receipts are asked for one by one; more than a hundred are refused by many gateways. */
+/**
+ * Calls in one request when receipts are asked for one by one; more than a hundred are refused by
+ * many gateways.
+ */
 const RECEIPTS_PER_BATCH = 100
 
 /**
- * An answer about several blocks: twice what it is sized to, so that one that outgrew its estimate is asked for in halves instead
- * of passing what is charged for it. One block may take as much as any answer.
+ * An answer about several blocks: twice what it is sized to, so that one that outgrew its estimate
+ * is asked for in halves instead of passing what is charged for it. One block may take as much as
+ * any answer.
  */
 const RANGE_BYTES_MAX = 12 * 1024 * 1024
 
@@ -25,8 +29,8 @@ const RANGE_BYTES_MAX = 12 * 1024 * 1024
 const SINGLES_AT_ONCE = 4
 
 /**
- * Fetches the bytes of one range, in the shape of RawRange whatever the endpoint can do. The answer is complete as far
- * as its outside tells. @throws RpcError
+ * Fetches the bytes of one range, in the shape of RawRange whatever the endpoint can do. The answer
+ * is complete as far as its outside tells. @throws RpcError
  */
 export async function requestRange(
   client: RpcClient,
@@ -66,7 +70,8 @@ const bracketClose = 0x5d
 const comma = 0x2c
 
 function joinAnswers(answers: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  // Not Buffer.concat: that may take a piece of a shared pool, and this buffer is going to be transferred.
+  // Not Buffer.concat: that may take a piece of a shared pool, and this buffer is going to be
+  // transferred.
   const joined = new Uint8Array(answers.reduce((sum, { length }) => sum + length + 1, 1))
   let at = 0
   for (const answer of answers) {
@@ -79,8 +84,9 @@ function joinAnswers(answers: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * The slow way around a missing eth_getBlockReceipts: blocks first, then the receipts of their transactions. The node's
- * objects are written out again unchanged; numbers in them are hex texts, so nothing is lost on the way.
+ * The slow way around a missing eth_getBlockReceipts: blocks first, then the receipts of their
+ * transactions. The node's objects are written out again unchanged; numbers in them are hex texts,
+ * so nothing is lost on the way.
  */
 async function composeFromReceipts(
   client: RpcClient,

@@ -15,7 +15,10 @@ import { NewHeads } from './newHeads.ts'
 import { RangeFetch } from './rangeFetch.ts'
 
 export interface RpcSourceOptions {
-  /** Pinned: an endpoint of another chain is a WrongChainError. `identifyChain` tells it for a new data directory. */
+  /**
+   * Pinned: an endpoint of another chain is a WrongChainError. `identifyChain` tells it for a new
+   * data directory.
+   */
   readonly chainId: number
   /** Pinned when known, else taken from the first endpoint that answers. */
   readonly genesisHash?: Hash | null
@@ -37,18 +40,32 @@ export interface RpcSourceOptions {
 
 /** The source with what /status shows of it. */
 export interface RpcSource extends Source {
-  /** What a reader should know: missing methods, configured finality, endpoints left out. A sentence each. */
+  /**
+   * What a reader should know: missing methods, configured finality, endpoints left out. A sentence
+   * each.
+   */
   readonly notes: readonly string[]
   endpoints(): readonly EndpointStatus[]
-  /** A single read that is not part of ingest, such as a pending transaction. @throws SourceError */
+  /**
+   * A single read that is not part of ingest, such as a pending transaction. @throws SourceError
+   */
   call(method: string, params: readonly unknown[], signal?: AbortSignal): Promise<unknown>
-  /** Several such reads in one request; null for one that the node refused, such as a reverting eth_call. @throws SourceError */
+  /**
+   * Several such reads in one request; null for one that the node refused, such as a reverting
+   * eth_call. @throws SourceError
+   */
   callAll(calls: readonly RpcCall[], signal?: AbortSignal): Promise<readonly unknown[]>
 }
 
-/** Between 4 and 8 MB a reply a node's overhead vanishes and a lost reply still costs little (measured). */
+/**
+ * Between 4 and 8 MB a reply a node's overhead vanishes and a lost reply still costs little
+ * (measured).
+ */
 const BATCH_BYTES_TARGET = 6_000_000
-/** Half of what nodes take in a batch by default (geth: 1,000 calls); one that takes less is asked for less from then on. */
+/**
+ * Half of what nodes take in a batch by default (geth: 1,000 calls); one that takes less is asked
+ * for less from then on.
+ */
 const BATCH_BLOCKS_MAX = 250
 
 /**

@@ -20,7 +20,8 @@ describe('DigestBatch', () => {
     expect(digestsOf(new DigestBatch(), [input, Buffer.from('beside')])[0]).toBe(`0x${expected}`)
   })
 
-  // Padding is one byte, or ends a block, or needs a further one, near multiples of 136; beyond 2,175 OpenSSL hashes.
+  // Padding is one byte, or ends a block, or needs a further one, near multiples of 136; beyond
+  // 2,175 OpenSSL hashes.
   it('agrees with OpenSSL for every length up to 2,400, each input beside another of its length', () => {
     const inputs = Array.from({ length: 4_802 }, (_, index) => Buffer.alloc(index >> 1, `input ${index}`))
     expect(digestsOf(new DigestBatch(), inputs)).toEqual(inputs.map((input) => keccak256Hex(input)))

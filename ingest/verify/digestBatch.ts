@@ -1,6 +1,7 @@
 /**
- * Keccak-256 of many inputs, two at a time: an input waits for another of as many blocks. Inputs of 100 to 600 bytes take
- * 0.4 to 0.6 of OpenSSL's time: each call into it costs more than a block, and a block 0.4 us, where here it is 0.3.
+ * Keccak-256 of many inputs, two at a time: an input waits for another of as many blocks. Inputs of
+ * 100 to 600 bytes take 0.4 to 0.6 of OpenSSL's time: each call into it costs more than a block,
+ * and a block 0.4 us, where here it is 0.3.
  */
 
 import { ByteBuffer, type BytesAt } from '../read/byteBuffer.ts'
@@ -8,7 +9,10 @@ import { hashBytes } from '../read/scannedReceipt.ts'
 import { keccak256Latin1 } from './keccak.ts'
 import { assembleKeccakPairModule, digestsAt, inputsAt, rateBytes } from './keccakPairModule.ts'
 
-/** Longer inputs rarely find another of their length, and a call into OpenSSL matters least for them. */
+/**
+ * Longer inputs rarely find another of their length, and a call into OpenSSL matters least for
+ * them.
+ */
 const blocksMax = 16
 
 /** Digests are kept until `clear`, 32 bytes each. */

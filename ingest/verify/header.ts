@@ -1,4 +1,7 @@
-/** Hashes of block headers. Chains differ in what they hash, so the rule is found out by recomputing a chain's block. */
+/**
+ * Hashes of block headers. Chains differ in what they hash, so the rule is found out by recomputing
+ * a chain's block.
+ */
 
 import type { RpcBlock } from '../read/block.ts'
 import { keccak256Hex } from './keccak.ts'
@@ -7,7 +10,10 @@ import { type RlpItem, RlpWriter } from './rlp.ts'
 /** `unknown`: no rule we have gives the block's hash, so headers of this chain cannot be proved. */
 export type HeaderRule = 'ethereum' | 'tempo' | 'unknown'
 
-/** The rule that gives this block's hash. Ask with the first block seen of a chain and keep the answer for the chain. */
+/**
+ * The rule that gives this block's hash. Ask with the first block seen of a chain and keep the
+ * answer for the chain.
+ */
 export function detectHeaderRule(block: RpcBlock): HeaderRule {
   if (headerHash(block, 'ethereum') === block.hash) return 'ethereum'
   if (headerHash(block, 'tempo') === block.hash) return 'tempo'
@@ -22,8 +28,8 @@ export function headerHash(block: RpcBlock, rule: 'ethereum' | 'tempo'): string 
 }
 
 /**
- * Whether a header has fields we do not know. A fork may have added one to what is hashed, so a hash that does not
- * match is then no proof of a lie.
+ * Whether a header has fields we do not know. A fork may have added one to what is hashed, so a
+ * hash that does not match is then no proof of a lie.
  */
 export function hasUnknownHeaderFields(block: RpcBlock): boolean {
   return Object.keys(block).some((field) => !knownFields.has(field))

@@ -1,7 +1,8 @@
 /**
- * Assembles a WebAssembly module with one function: Keccak-256 of two inputs at once. Each of the 25 words of Keccak's
- * state is a vector of two, one word of each input's state, so that one instruction works on both. Made here and not
- * shipped as bytes, so that what runs can be read. The steps and their parts are named as in FIPS 202, section 3.2.
+ * Assembles a WebAssembly module with one function: Keccak-256 of two inputs at once. Each of the
+ * 25 words of Keccak's state is a vector of two, one word of each input's state, so that one
+ * instruction works on both. Made here and not shipped as bytes, so that what runs can be read. The
+ * steps and their parts are named as in FIPS 202, section 3.2.
  */
 
 /** Bytes taken in before each permutation; an input is padded to a multiple of it. */
@@ -13,8 +14,8 @@ export const digestsAt = 192
 export const inputsAt = 256
 
 /**
- * The module exports `memory`, a page of it, and `hashPair(first, second, blocks)`, which takes the places of two padded
- * inputs of equally many blocks.
+ * The module exports `memory`, a page of it, and `hashPair(first, second, blocks)`, which takes the
+ * places of two padded inputs of equally many blocks.
  */
 export function assembleKeccakPairModule(): Uint8Array<ArrayBuffer> {
   const parameters = vector([[i32], [i32], [i32]])
@@ -59,7 +60,9 @@ const rounds = 24
 const wordBytes = 8
 const axis = [0, 1, 2, 3, 4] as const
 
-/** The sponge: blocks go into the state one after the other, and its first 32 bytes are the digest. */
+/**
+ * The sponge: blocks go into the state one after the other, and its first 32 bytes are the digest.
+ */
 function hashPair(): Code {
   const firstConstant = [...i32Const(constantsAt), ...set(constant)]
   const twoRounds = [...round(stateA, stateB), ...round(stateB, stateA)]
@@ -144,7 +147,9 @@ function rotate(bits: number): Code {
   return [...high, ...get(rotated), ...i32Const(64 - bits), ...shiftRight, ...or]
 }
 
-/** Offsets of rho (FIPS 202, 3.2.2): triangular numbers along a walk over all words but the first. */
+/**
+ * Offsets of rho (FIPS 202, 3.2.2): triangular numbers along a walk over all words but the first.
+ */
 const offsets: readonly number[] = (() => {
   const found = new Array<number>(25).fill(0)
   let [x, y] = [1, 0]
@@ -155,7 +160,10 @@ const offsets: readonly number[] = (() => {
   return found
 })()
 
-/** Constants of iota (FIPS 202, 3.2.5): the bits 2^j - 1 of each are the next seven of a shift register. */
+/**
+ * Constants of iota (FIPS 202, 3.2.5): the bits 2^j - 1 of each are the next seven of a shift
+ * register.
+ */
 function roundConstants(): Code {
   const bytes = Buffer.alloc(rounds * wordBytes)
   let register = 1
@@ -168,7 +176,10 @@ function roundConstants(): Code {
   return [...bytes]
 }
 
-/** An index outside a list would give the first parameter, an i32, and no module: all operands here are vectors. */
+/**
+ * An index outside a list would give the first parameter, an i32, and no module: all operands here
+ * are vectors.
+ */
 function at(list: readonly number[], index: number): number {
   return list[index] ?? first
 }

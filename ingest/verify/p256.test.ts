@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { isP256OfDigest, isP256OfMessage, type P256Signature } from './p256.ts'
 
 const message = Buffer.from('what was signed')
-/** OpenSSL signs digests that it made itself; verified as bytes, such a digest is as good as any. */
+/**
+ * OpenSSL signs digests that it made itself; verified as bytes, such a digest is as good as any.
+ */
 const digest = hash('sha256', message, 'buffer')
 
 function signed(): P256Signature {

@@ -1,4 +1,7 @@
-/** The bytes of a receipt as they stand in the receipts trie (Yellow Paper 4.3.1, EIP-658, EIP-2718). */
+/**
+ * The bytes of a receipt as they stand in the receipts trie (Yellow Paper 4.3.1, EIP-658,
+ * EIP-2718).
+ */
 
 import type { ByteBuffer, BytesAt } from '../read/byteBuffer.ts'
 import {
@@ -12,8 +15,9 @@ import { Bloom } from './bloom.ts'
 import type { RlpWriter } from './rlp.ts'
 
 /**
- * Puts the bytes of a receipt in front of what is written. `type` is that of its transaction. Ethereum, Tempo and the
- * OP stack encode alike; deposits append their nonce and version. Other envelopes are tried the same way.
+ * Puts the bytes of a receipt in front of what is written. `type` is that of its transaction.
+ * Ethereum, Tempo and the OP stack encode alike; deposits append their nonce and version. Other
+ * envelopes are tried the same way.
  */
 export function writeReceipt(
   writer: RlpWriter,
@@ -22,7 +26,8 @@ export function writeReceipt(
   type: string,
 ): void {
   const mark = writer.written
-  // Between Regolith and Canyon a deposit's nonce is in the answer but not in the trie; the version tells them apart.
+  // Between Regolith and Canyon a deposit's nonce is in the answer but not in the trie; the version
+  // tells them apart.
   if (type === depositType && receipt.depositReceiptVersion) {
     writer.writeItem(receipt.depositReceiptVersion)
     writer.writeItem(receipt.depositNonce)

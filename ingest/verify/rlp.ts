@@ -1,21 +1,26 @@
 /**
- * Recursive Length Prefix encoding (Yellow Paper, appendix B), written backwards: the prefix of a list holds the size
- * of its content, which is known once the content stands behind it, so nothing is measured first or moved afterwards.
+ * Recursive Length Prefix encoding (Yellow Paper, appendix B), written backwards: the prefix of a
+ * list holds the size of its content, which is known once the content stands behind it, so nothing
+ * is measured first or moved afterwards.
  */
 
 import type { ByteBuffer } from '../read/byteBuffer.ts'
 
 /**
- * What can be encoded: bytes as checked lowercase `0x` text, raw bytes, lists. A quantity (`0x0`, `0x1f4`) is given as
- * nodes write it: zero is the empty string, and an odd number of digits starts with a byte of one digit. Absent values
- * are the empty string, which is how RLP writes an absent field that others follow.
+ * What can be encoded: bytes as checked lowercase `0x` text, raw bytes, lists. A quantity (`0x0`,
+ * `0x1f4`) is given as nodes write it: zero is the empty string, and an odd number of digits starts
+ * with a byte of one digit. Absent values are the empty string, which is how RLP writes an absent
+ * field that others follow.
  */
 export type RlpItem = string | Uint8Array | null | undefined | readonly RlpItem[]
 
 /** Holds one large transaction or trie node; the buffer doubles when something is larger. */
 const bytesAtFirst = 1 << 16
 
-/** A reusable buffer filled from its end. A mark is the number of bytes written when it was taken; it survives growth. */
+/**
+ * A reusable buffer filled from its end. A mark is the number of bytes written when it was taken;
+ * it survives growth.
+ */
 export class RlpWriter {
   written = 0
   #bytes: Buffer = Buffer.allocUnsafeSlow(bytesAtFirst)
@@ -59,7 +64,10 @@ export class RlpWriter {
     this.#writePrefix(this.written - mark, emptyList)
   }
 
-  /** Makes one byte string of all bytes written since the mark. A single byte below 0x80 is its own encoding. */
+  /**
+   * Makes one byte string of all bytes written since the mark. A single byte below 0x80 is its own
+   * encoding.
+   */
   closeString(mark: number): void {
     const size = this.written - mark
     if (size === 1 && this.#firstByte() < emptyString) return
@@ -72,7 +80,9 @@ export class RlpWriter {
     this.#bytes.set(bytes, start)
   }
 
-  /** Puts a byte string in front of what is written, given as text whose characters are its bytes. */
+  /**
+   * Puts a byte string in front of what is written, given as text whose characters are its bytes.
+   */
   writeLatin1(text: string): void {
     const mark = this.written
     const start = this.#take(text.length)
@@ -103,8 +113,9 @@ export class RlpWriter {
   }
 
   /**
-   * Puts the bytes of a `0x` text in front of what is written, without a prefix. The text must have been checked if it is
-   * short (`nativeFrom`); a longer one that is no hex writes nothing, and never lets stand what was written there before.
+   * Puts the bytes of a `0x` text in front of what is written, without a prefix. The text must have
+   * been checked if it is short (`nativeFrom`); a longer one that is no hex writes nothing, and
+   * never lets stand what was written there before.
    */
   writeHex(text: string): void {
     const size = (text.length >> 1) - 1
@@ -161,7 +172,10 @@ export class RlpWriter {
 const emptyString = 0x80
 const emptyList = 0xc0
 
-/** For fewer bytes a loop is faster than a call into Node's hex decoder (measured: even at 20 bytes). */
+/**
+ * For fewer bytes a loop is faster than a call into Node's hex decoder (measured: even at 20
+ * bytes).
+ */
 const nativeFrom = 20
 
 /** Up to this many bytes a loop is faster than making the view that `set` takes. */

@@ -20,7 +20,10 @@ function kindOf({ type, signature, feePayerSignature }: RpcTransaction): string 
   return `${type} ${name}${feePayerSignature ? ' sponsored' : ''}`
 }
 
-/** How many senders of each kind were recovered and are who the node says, or could not be; throws at any other. */
+/**
+ * How many senders of each kind were recovered and are who the node says, or could not be; throws
+ * at any other.
+ */
 function countRecovered(transactions: readonly RpcTransaction[]): Record<string, number> {
   const counts: Record<string, number> = {}
   for (const tx of transactions) {

@@ -1,6 +1,6 @@
 /**
- * Whose transaction it is, by its signature. The bytes of a transaction are proved by its block's root, and the signature
- * is among them; `from` is not, it is what the node made of them.
+ * Whose transaction it is, by its signature. The bytes of a transaction are proved by its block's
+ * root, and the signature is among them; `from` is not, it is what the node made of them.
  */
 
 import type { Hex } from '#primitives.ts'
@@ -30,9 +30,9 @@ export function recoverSender(tx: RpcTransaction): Sender {
 }
 
 /**
- * The account that a Tempo signature states: by the name of its owner, or by a public key. It costs a hash where recovering
- * costs a hundred, and proves as much as long as the chain admits no signature that does not hold. Null for those that
- * state none.
+ * The account that a Tempo signature states: by the name of its owner, or by a public key. It costs
+ * a hash where recovering costs a hundred, and proves as much as long as the chain admits no
+ * signature that does not hold. Null for those that state none.
  */
 export function statedSender({ type, signature }: RpcTransaction): Hex | null {
   if (type !== '0x76' || !isObject(signature)) return null
@@ -50,7 +50,8 @@ function tempoSender(tx: RpcTransaction): Sender {
   const account = textOf(signature['userAddress'])
   if (account === null) return 'unprovable'
   const signer = primitiveSigner(inner, boundHash(signature['version'], hash, account))
-  // Whether the account ever admitted the key is the chain's state; that the key signed can be told.
+  // Whether the account ever admitted the key is the chain's state; that the key signed can be
+  // told.
   const key = textOf(signature['keyId'])
   if (signer === 'unprovable' || signer === 'nobody') return signer
   return key === null || key === signer ? account : 'nobody'
@@ -91,8 +92,9 @@ const parityOf = (text: string | null | undefined): 0 | 1 | undefined =>
   text === '0x0' ? 0 : text === '0x1' ? 1 : undefined
 
 /**
- * What chains put where nobody signed: zeros (Tempo's system transactions, Polygon's state sync), ones (transactions that
- * came over a bridge on Moonbeam). Other small numbers are signatures that somebody chose, of accounts without a key (EIP-4788).
+ * What chains put where nobody signed: zeros (Tempo's system transactions, Polygon's state sync),
+ * ones (transactions that came over a bridge on Moonbeam). Other small numbers are signatures that
+ * somebody chose, of accounts without a key (EIP-4788).
  */
 const isPlaceholder = (r: string, s: string): boolean => r === s && placeholder.test(r)
 const placeholder = /^0{63}[01]$/

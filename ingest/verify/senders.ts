@@ -9,9 +9,10 @@ import { writeTransaction } from './transaction.ts'
 import type { BlockProof } from './verifyBlock.ts'
 
 /**
- * Compares each `from` with what the signature states, which costs little, and of those in the sample with who made the
- * signature. The block's transactions must have been verified: a signature says something of bytes that are the block's.
- * Senders that cannot be recovered are left as they are told. @throws SenderRefutedError
+ * Compares each `from` with what the signature states, which costs little, and of those in the
+ * sample with who made the signature. The block's transactions must have been verified: a signature
+ * says something of bytes that are the block's. Senders that cannot be recovered are left as they
+ * are told. @throws SenderRefutedError
  */
 export function assertSenders(
   { number, transactions }: RpcBlock,

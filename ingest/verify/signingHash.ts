@@ -15,7 +15,10 @@ export function signingHash(tx: RpcTransaction): Uint8Array | null {
   return keccak256(writer.since(0))
 }
 
-/** Parity and chain of a legacy signature (EIP-155); before that EIP no chain was signed. Null for another `v`. */
+/**
+ * Parity and chain of a legacy signature (EIP-155); before that EIP no chain was signed. Null for
+ * another `v`.
+ */
 export function legacySignature(v: string | null | undefined): LegacySignature | null {
   if (v === null || v === undefined) return null
   const value = BigInt(v)
@@ -57,7 +60,10 @@ function legacyFields(tx: RpcTransaction, fields: readonly RlpItem[]): readonly 
   return signature.chainId === null ? fields : [...fields, signature.chainId, '0x0', '0x0']
 }
 
-/** A sender whose fee another account pays leaves the token to it, and signs only that there is a payer. */
+/**
+ * A sender whose fee another account pays leaves the token to it, and signs only that there is a
+ * payer.
+ */
 function tempoFields(fields: readonly RlpItem[]): readonly RlpItem[] {
   return fields[feePayerAt] === null ? fields : fields.with(feeTokenAt, null).with(feePayerAt, '0x00')
 }

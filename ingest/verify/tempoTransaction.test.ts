@@ -108,7 +108,8 @@ function rsv({ r, s, yParity }: { r: bigint; s: bigint; yParity: number }) {
 
 function keyAnswer(key: typeof keyAuthorization extends fc.Arbitrary<infer Value> ? Value : never) {
   const hasLaterFields = key.witness !== undefined || key.isAdmin === true || key.account !== undefined
-  // viem writes absent limits before call scopes as an empty list; a node reads that as limits that allow nothing.
+  // viem writes absent limits before call scopes as an empty list; a node reads that as limits that
+  // allow nothing.
   const noLimits = key.scopes !== undefined && !hasLaterFields ? [] : null
   return {
     chainId: quantity(key.chainId),
@@ -134,7 +135,10 @@ function verdictOf(tx: object) {
   return writeTransaction(new RlpWriter(), tx as unknown as RpcTransaction)
 }
 
-/** The bytes of a signature told as other parts than its own: of another kind, or with some bytes moved to the part beside it. */
+/**
+ * The bytes of a signature told as other parts than its own: of another kind, or with some bytes
+ * moved to the part beside it.
+ */
 function retold(digits: string, signature: unknown, shift: number): object[] {
   const part = (from: number, to?: number) => `0x${digits.slice(from, to)}`
   const { length } = digits

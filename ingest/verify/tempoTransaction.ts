@@ -1,8 +1,9 @@
 /**
- * Tempo's transaction envelope 0x76. Its signatures and authorizations come in several shapes that are still growing,
- * so they are read loosely: what has an unexpected shape is written as an empty string, and then the transaction's
- * hash does not match, which is the only verdict that counts. What fits is read strictly, so that a signature's bytes have
- * one reading: whoever sent the transaction is told by its parts (sender.ts), and only its bytes are proved.
+ * Tempo's transaction envelope 0x76. Its signatures and authorizations come in several shapes that
+ * are still growing, so they are read loosely: what has an unexpected shape is written as an empty
+ * string, and then the transaction's hash does not match, which is the only verdict that counts.
+ * What fits is read strictly, so that a signature's bytes have one reading: whoever sent the
+ * transaction is told by its parts (sender.ts), and only its bytes are proved.
  */
 
 import type { RpcCall, RpcTransaction } from '../read/block.ts'
@@ -31,8 +32,8 @@ export function tempoFields(tx: RpcTransaction, accessList: RlpItem): readonly R
 }
 
 /**
- * Whether a 0x76 transaction has parts whose encoding later forks of Tempo may have changed: an access key being
- * authorized, delegations, a multisig, or a signature of a kind we do not know.
+ * Whether a 0x76 transaction has parts whose encoding later forks of Tempo may have changed: an
+ * access key being authorized, delegations, a multisig, or a signature of a kind we do not know.
  */
 export function hasOpenEncoding(tx: RpcTransaction): boolean {
   if (isObject(tx.keyAuthorization) || listOf(tx.aaAuthorizationList).length > 0) return true
@@ -58,7 +59,10 @@ function authorizationItem(authorization: unknown): RlpItem {
   return [hex(chainId), hex(address), hex(nonce), signatureText(signature)]
 }
 
-/** A signed grant of an access key: `[[chain, kind, key, expiry?, limits?, calls?, witness?, admin?, account?], signature]`. */
+/**
+ * A signed grant of an access key: `[[chain, kind, key, expiry?, limits?, calls?, witness?, admin?,
+ * account?], signature]`.
+ */
 function keyAuthorizationItem(signed: Loose): RlpItem {
   const required = [hex(signed['chainId']), keyKinds.get(signed['keyType']) ?? null, hex(signed['keyId'])]
   const optional = [
@@ -97,9 +101,10 @@ function ruleItem(rule: unknown): RlpItem {
 }
 
 /**
- * A signature as the byte string in the envelope, null for a kind we do not know, `malformed` for parts that are none of
- * their kind's. A secp256k1 signature has no leading tag, it is whatever has 65 bytes; 0x01 is P-256, 0x02 WebAuthn, 0x03 and
- * 0x04 the access key of another account, 0x05 a multisig, which nodes give as the bytes after the tag.
+ * A signature as the byte string in the envelope, null for a kind we do not know, `malformed` for
+ * parts that are none of their kind's. A secp256k1 signature has no leading tag, it is whatever has
+ * 65 bytes; 0x01 is P-256, 0x02 WebAuthn, 0x03 and 0x04 the access key of another account, 0x05 a
+ * multisig, which nodes give as the bytes after the tag.
  */
 function signatureText(signature: unknown): string | null {
   if (typeof signature === 'string') return multisigText(signature)
@@ -114,7 +119,10 @@ function signatureText(signature: unknown): string | null {
   return `0x${tag}${user.slice(2)}${inner.slice(2)}`
 }
 
-/** Fits no hash: no transaction has an empty signature. It is also what the writer makes of text that is no hex. */
+/**
+ * Fits no hash: no transaction has an empty signature. It is also what the writer makes of text
+ * that is no hex.
+ */
 const malformed = '0x'
 
 const addressDigits = 2 + 2 * 20

@@ -1,4 +1,7 @@
-/** The bytes of a transaction, as they are hashed and as they stand in the transactions trie (EIP-2718). */
+/**
+ * The bytes of a transaction, as they are hashed and as they stand in the transactions trie
+ * (EIP-2718).
+ */
 
 import type { AccessListEntry, RpcAuthorization, RpcTransaction } from '../read/block.ts'
 import { keccak256Hex } from './keccak.ts'
@@ -7,19 +10,26 @@ import { hasOpenEncoding, tempoFields, withoutLeadingZeros } from './tempoTransa
 
 /**
  * - `own`: the fields of the transaction give its hash;
- * - `open`: they do not, and they need not: an envelope, a field or a part of it is one we do not know;
+ * - `open`: they do not, and they need not: an envelope, a field or a part of it is one we do not
+ *   know;
  * - `contradicted`: they do not, and they should.
  */
 export type TransactionVerdict = 'own' | 'open' | 'contradicted'
 
-/** Puts the bytes of a transaction in front of what is written, and compares their hash with the transaction's own. */
+/**
+ * Puts the bytes of a transaction in front of what is written, and compares their hash with the
+ * transaction's own.
+ */
 export function writeTransaction(writer: RlpWriter, tx: RpcTransaction): TransactionVerdict {
   const mark = writer.written
   if (!writeEnvelope(writer, tx)) return 'open'
   return transactionVerdict(tx, keccak256Hex(writer.since(mark)))
 }
 
-/** Puts the bytes of a transaction in front of what is written; false, and nothing written, for an envelope we do not know. */
+/**
+ * Puts the bytes of a transaction in front of what is written; false, and nothing written, for an
+ * envelope we do not know.
+ */
 export function writeEnvelope(writer: RlpWriter, tx: RpcTransaction): boolean {
   const fields = envelopeFields(tx)
   if (fields === null) return false
@@ -34,7 +44,10 @@ export function transactionVerdict(tx: RpcTransaction, hash: string): Transactio
   return isOpen(tx) ? 'open' : 'contradicted'
 }
 
-/** The fields of a transaction as they are hashed, its signature last; null for an envelope we do not know. */
+/**
+ * The fields of a transaction as they are hashed, its signature last; null for an envelope we do
+ * not know.
+ */
 export function envelopeFields(tx: RpcTransaction): readonly RlpItem[] | null {
   return envelopes.get(tx.type)?.(tx) ?? null
 }
@@ -114,10 +127,14 @@ function scalar(text: string | null | undefined): RlpItem {
   return text === null || text === undefined ? text : withoutLeadingZeros(text)
 }
 
-/** Whether a hash that does not match may be due to something we do not know, rather than to a wrong answer. */
+/**
+ * Whether a hash that does not match may be due to something we do not know, rather than to a wrong
+ * answer.
+ */
 function isOpen(tx: RpcTransaction): boolean {
   if (tx.type === '0x76' && hasOpenEncoding(tx)) return true
-  // Unsigned legacy transactions are made by chains themselves and hashed by rules of their own (Polygon's state sync).
+  // Unsigned legacy transactions are made by chains themselves and hashed by rules of their own
+  // (Polygon's state sync).
   if (tx.type === '0x0' && isZero(tx.r) && isZero(tx.s)) return true
   return Object.keys(tx).some((field) => !knownFields.has(field))
 }

@@ -1,7 +1,8 @@
 /**
- * Roots of the Merkle Patricia tries of a block (Yellow Paper, appendix D): the key of an item is the RLP of its index.
- * All keys are known at once, so the leaves are hashed first and together, which halves that cost, and what is above
- * them is written depth first: a node is written into the buffer, and when it has 32 bytes or more its hash takes its place.
+ * Roots of the Merkle Patricia tries of a block (Yellow Paper, appendix D): the key of an item is
+ * the RLP of its index. All keys are known at once, so the leaves are hashed first and together,
+ * which halves that cost, and what is above them is written depth first: a node is written into the
+ * buffer, and when it has 32 bytes or more its hash takes its place.
  */
 
 import type { BytesAt } from '../read/byteBuffer.ts'
@@ -10,10 +11,15 @@ import { DigestBatch } from './digestBatch.ts'
 import { keccak256Hex, keccak256Latin1 } from './keccak.ts'
 import type { RlpWriter } from './rlp.ts'
 
-/** Writes the bytes of one item in front of what is written, without a prefix. Called once for each. */
+/**
+ * Writes the bytes of one item in front of what is written, without a prefix. Called once for each.
+ */
 export type WriteValue = (index: number) => void
 
-/** Root of the trie rlp(index) -> value for the indexes 0 to count - 1, as headers have it: `0x` and lowercase digits. */
+/**
+ * Root of the trie rlp(index) -> value for the indexes 0 to count - 1, as headers have it: `0x` and
+ * lowercase digits.
+ */
 export function orderedTrieRoot(writer: RlpWriter, count: number, writeValue: WriteValue): `0x${string}` {
   const mark = writer.written
   if (count === 0) writer.writeItem(null)
@@ -65,7 +71,10 @@ function writeLeaf(writer: RlpWriter, writeValue: WriteValue, index: number, dep
   writer.closeList(mark)
 }
 
-/** The nibbles of a leaf's key that stand above it: those up to the one in which it differs from both its neighbours. */
+/**
+ * The nibbles of a leaf's key that stand above it: those up to the one in which it differs from
+ * both its neighbours.
+ */
 function leafDepth(count: number, position: number): number {
   const index = indexAt(count, position)
   const before = position === 0 ? 0 : forkDepth(indexAt(count, position - 1), index, 0)
@@ -73,7 +82,10 @@ function leafDepth(count: number, position: number): number {
   return Math.max(before, after) + 1
 }
 
-/** Writes the node over two keys or more, `from` up to (not including) `to` of the key order, which agree in `depth` nibbles. */
+/**
+ * Writes the node over two keys or more, `from` up to (not including) `to` of the key order, which
+ * agree in `depth` nibbles.
+ */
 function writeFork(trie: Trie, from: number, to: number, depth: number): void {
   const mark = trie.writer.written
   const first = indexAt(trie.count, from)
@@ -86,7 +98,10 @@ function writeFork(trie: Trie, from: number, to: number, depth: number): void {
   trie.writer.closeList(mark)
 }
 
-/** The content of a branch, last slot first. A branch here never has a value: no key is the start of another. */
+/**
+ * The content of a branch, last slot first. A branch here never has a value: no key is the start of
+ * another.
+ */
 function writeBranch(trie: Trie, from: number, to: number, depth: number): void {
   trie.writer.writeByte(emptyString)
   let end = to
@@ -141,7 +156,10 @@ function forkDepth(first: number, last: number, depth: number): number {
   return fork
 }
 
-/** The index whose key is at a position of the key order: 1 to 127 are a byte of their own, 0 is 0x80, then 0x81.. */
+/**
+ * The index whose key is at a position of the key order: 1 to 127 are a byte of their own, 0 is
+ * 0x80, then 0x81..
+ */
 function indexAt(count: number, position: number): number {
   const below = Math.min(count, 128) - 1
   if (position < below) return position + 1

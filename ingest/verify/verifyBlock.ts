@@ -1,4 +1,7 @@
-/** Proves a node's answer for one block against the block's own header, by recomputing what the header commits to. */
+/**
+ * Proves a node's answer for one block against the block's own header, by recomputing what the
+ * header commits to.
+ */
 
 import type { RpcBlock, RpcTransaction } from '../read/block.ts'
 import type { BytesAt } from '../read/byteBuffer.ts'
@@ -21,18 +24,24 @@ import { orderedTrieRoot } from './trie.ts'
  */
 export type Verdict = 'proved' | 'unprovable' | 'refuted' | 'unchecked'
 
-/** What is known about one block. Nothing in it says that the block is final, or on the chain others follow. */
+/**
+ * What is known about one block. Nothing in it says that the block is final, or on the chain others
+ * follow.
+ */
 export interface BlockProof {
   /** The block follows the parent that was given. */
   readonly parent: Verdict
   /** The block's hash is that of its header fields. */
   readonly header: Verdict
   /**
-   * The transactions are those of the header. Not covered: `from` (senders.ts), `gasPrice` of those that state a maximum, and fields
-   * that a transaction's envelope does not have.
+   * The transactions are those of the header. Not covered: `from` (senders.ts), `gasPrice` of those
+   * that state a maximum, and fields that a transaction's envelope does not have.
    */
   readonly transactionsRoot: Verdict
-  /** Logs, status and gas are those of the header. Not covered: effectiveGasPrice, to, feePayer, feeToken. */
+  /**
+   * Logs, status and gas are those of the header. Not covered: effectiveGasPrice, to, feePayer,
+   * feeToken.
+   */
   readonly receiptsRoot: Verdict
   /** The header's bloom is that of the logs. */
   readonly bloom: Verdict
@@ -43,15 +52,18 @@ export interface BlockProof {
 export interface VerifyOptions {
   /** The chain's rule, from `detectHeaderRule`. */
   readonly headerRule: HeaderRule
-  /** `links` looks at the parent only; for sources whose roots are known not to hold, such as rewritten recordings. */
+  /**
+   * `links` looks at the parent only; for sources whose roots are known not to hold, such as
+   * rewritten recordings.
+   */
   readonly checks: 'roots' | 'links'
   /** The block before, when it is at hand. */
   readonly parent?: { readonly number: number; readonly hash: string } | undefined
 }
 
 /**
- * Recomputes header hash, transactions root, receipts root and bloom. Both answers must have been parsed. Stops at the
- * first part that is refuted; later parts are then `unchecked`.
+ * Recomputes header hash, transactions root, receipts root and bloom. Both answers must have been
+ * parsed. Stops at the first part that is refuted; later parts are then `unchecked`.
  */
 export function verifyBlock(block: RpcBlock, receipts: ScannedReceipts, options: VerifyOptions): BlockProof {
   const proof = { ...nothingChecked, parent: verifyParent(block, options.parent) }
@@ -149,7 +161,10 @@ function verifyReceipts(
   return gasAddsUp(list) ? 'proved' : 'refuted'
 }
 
-/** No root covers the address of a created contract, but sender and nonce give it, and a call creates none this way. */
+/**
+ * No root covers the address of a created contract, but sender and nonce give it, and a call
+ * creates none this way.
+ */
 function createdAsTold(block: RpcBlock, { bytes, list }: ScannedReceipts): boolean {
   return list.every(({ contractAddress }, index) => {
     const tx = block.transactions[index]
@@ -172,7 +187,10 @@ function gasAddsUp(receipts: readonly ScannedReceipt[]): boolean {
   return true
 }
 
-/** Logs with a proved root have proved blooms, and joining those is cheaper than hashing every topic again. */
+/**
+ * Logs with a proved root have proved blooms, and joining those is cheaper than hashing every topic
+ * again.
+ */
 function verifyBloom(block: RpcBlock, { bytes, list }: ScannedReceipts, receiptsRoot: Verdict): Verdict {
   bloom.clear()
   for (const { logs, logsBloom } of list) {

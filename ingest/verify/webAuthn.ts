@@ -1,11 +1,15 @@
-/** What a passkey signs (WebAuthn, 6.3.3 and 7.2): the data of its device, and a hash of JSON that holds the challenge. */
+/**
+ * What a passkey signs (WebAuthn, 6.3.3 and 7.2): the data of its device, and a hash of JSON that
+ * holds the challenge.
+ */
 
 import { hash } from 'node:crypto'
 
 /**
- * The message that the passkey signed when it was asked for this challenge (base64url), from authenticator data and client
- * data as they stand one behind the other. `other` when it was asked for something else; `unknown` for bytes that are neither,
- * that the protocol admits none of, or that name the challenge in a way we do not read.
+ * The message that the passkey signed when it was asked for this challenge (base64url), from
+ * authenticator data and client data as they stand one behind the other. `other` when it was asked
+ * for something else; `unknown` for bytes that are neither, that the protocol admits none of, or
+ * that name the challenge in a way we do not read.
  */
 export function readAssertion(data: Buffer, challenge: string): Uint8Array | 'other' | 'unknown' {
   if (data.length > webAuthnBytesMax) return 'unknown'
@@ -19,7 +23,10 @@ export function readAssertion(data: Buffer, challenge: string): Uint8Array | 'ot
 /** A hash, flags and a counter. Tempo admits no device that adds more behind them. */
 const authenticatorBytes = 37
 
-/** Longest WebAuthn part of a signature: MAX_WEBAUTHN_SIGNATURE_LENGTH of tempo-primitives, less its four words. */
+/**
+ * Longest WebAuthn part of a signature: MAX_WEBAUTHN_SIGNATURE_LENGTH of tempo-primitives, less its
+ * four words.
+ */
 const webAuthnBytesMax = 2_048 - 4 * 32
 
 function readChallenge(json: Buffer): string | null {

@@ -1,6 +1,7 @@
 /**
- * The operating system's side of the dev chain: spawn anvil in a session of its own, recognise it later by its id, end
- * it. Only processes that are recognised as anvil are ever signalled, since ids are reused.
+ * The operating system's side of the dev chain: spawn anvil in a session of its own, recognise it
+ * later by its id, end it. Only processes that are recognised as anvil are ever signalled, since
+ * ids are reused.
  */
 import { execFile, spawn } from 'node:child_process'
 import { open, readFile } from 'node:fs/promises'
@@ -10,8 +11,8 @@ import type { Clock } from '#runtime.ts'
 const pollMs = 25
 
 /**
- * Starts anvil detached: it gets neither our Ctrl-C nor our death. It runs quietly, so its log holds little more than
- * the reason of an end; each start empties the file, which bounds it.
+ * Starts anvil detached: it gets neither our Ctrl-C nor our death. It runs quietly, so its log
+ * holds little more than the reason of an end; each start empties the file, which bounds it.
  */
 export async function spawnAnvil(binary: string, flags: readonly string[], logFile: string): Promise<number> {
   const log = await open(logFile, 'w')
@@ -28,13 +29,19 @@ export async function spawnAnvil(binary: string, flags: readonly string[], logFi
   }
 }
 
-/** One anvil of ours: a process id, and the state file on its command line that no other process has. */
+/**
+ * One anvil of ours: a process id, and the state file on its command line that no other process
+ * has.
+ */
 export interface AnvilProcess {
   readonly pid: number
   readonly stateFile: string
 }
 
-/** True while the process is there and is the anvil it should be. A zombie has no command line, so it is not. */
+/**
+ * True while the process is there and is the anvil it should be. A zombie has no command line, so
+ * it is not.
+ */
 export async function isRunning({ pid, stateFile }: AnvilProcess): Promise<boolean> {
   try {
     const line = await readCommandLine(pid)

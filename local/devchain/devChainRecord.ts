@@ -1,6 +1,6 @@
 /**
- * What a start of ours writes down about the dev chain it runs, so that the next one finds the process again or knows
- * that it is gone: `anvil.json` beside the chain's state.
+ * What a start of ours writes down about the dev chain it runs, so that the next one finds the
+ * process again or knows that it is gone: `anvil.json` beside the chain's state.
  */
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -10,7 +10,10 @@ import { field } from './devRpc.ts'
 export interface DevChainFiles {
   readonly folder: string
   readonly record: string
-  /** Written by anvil when it is asked to end, read and deleted by the next start. Present = the chain ended cleanly. */
+  /**
+   * Written by anvil when it is asked to end, read and deleted by the next start. Present = the
+   * chain ended cleanly.
+   */
   readonly state: string
   readonly log: string
 }
@@ -19,7 +22,10 @@ export interface DevChainFiles {
 export interface DevChainRecord {
   readonly pid: number
   readonly port: number
-  /** Hash of block 0: no two generations share it. Null until the node has answered for the first time. */
+  /**
+   * Hash of block 0: no two generations share it. Null until the node has answered for the first
+   * time.
+   */
   readonly genesisHash: string | null
   /** What block 0 was made of, in seconds and gas. */
   readonly genesisTimestamp: number

@@ -1,6 +1,6 @@
 /**
- * JSON-RPC to the local dev chain: loopback, trusted, and with anvil's own methods. What is indexed never comes through
- * here; the ingestor has its own client with limits and failover.
+ * JSON-RPC to the local dev chain: loopback, trusted, and with anvil's own methods. What is indexed
+ * never comes through here; the ingestor has its own client with limits and failover.
  */
 import { MillraceError } from '#errors.ts'
 import { shorten } from '#primitives.ts'
@@ -11,7 +11,10 @@ export type Call = readonly [method: string, ...params: readonly unknown[]]
 /** What became of one call of a batch. */
 export type Answer = { readonly result: unknown } | { readonly error: string }
 
-/** A dead anvil refuses at once; a living one answers within milliseconds, a reorg or a large dump within seconds. */
+/**
+ * A dead anvil refuses at once; a living one answers within milliseconds, a reorg or a large dump
+ * within seconds.
+ */
 const callTimeoutMs = 30_000
 
 /** Talks to one anvil. */
@@ -22,14 +25,20 @@ export class DevRpc {
     this.url = url
   }
 
-  /** One call. @throws DevRpcError when the node answers with an error; fetch's own error when it does not answer. */
+  /**
+   * One call. @throws DevRpcError when the node answers with an error; fetch's own error when it
+   * does not answer.
+   */
   async call(...[method, ...params]: Call): Promise<unknown> {
     const answer = parseAnswer(await this.#post(message(0, [method, ...params])))
     if ('error' in answer) throw new DevRpcError(method, answer.error)
     return answer.result
   }
 
-  /** Several calls in one request; answers in the order of the calls. Anvil may run them at the same time. */
+  /**
+   * Several calls in one request; answers in the order of the calls. Anvil may run them at the same
+   * time.
+   */
   async batch(calls: readonly Call[]): Promise<Answer[]> {
     if (calls.length === 0) return []
     const body = await this.#post(calls.map((call, id) => message(id, call)))

@@ -1,6 +1,6 @@
 /**
- * Where the local dev chain's program is. The platform binary is run directly: a SIGKILL on the npm wrapper script
- * would leave the real process behind under another id.
+ * Where the local dev chain's program is. The platform binary is run directly: a SIGKILL on the npm
+ * wrapper script would leave the real process behind under another id.
  */
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -8,7 +8,9 @@ import { MillraceError } from '#errors.ts'
 
 const require = createRequire(import.meta.url)
 
-/** Platforms whose package is among our optional dependencies, as `process.platform`-`process.arch`. */
+/**
+ * Platforms whose package is among our optional dependencies, as `process.platform`-`process.arch`.
+ */
 const packages: Readonly<Record<string, string>> = {
   'linux-x64': '@foundry-rs/anvil-linux-amd64',
   'linux-arm64': '@foundry-rs/anvil-linux-arm64',
@@ -17,7 +19,8 @@ const packages: Readonly<Record<string, string>> = {
 
 /**
  * Path of anvil's binary for a platform.
- * @throws DevChainUnavailableError when there is none, naming the setting that replaces the dev chain.
+ * @throws DevChainUnavailableError when there is none, naming the setting that replaces the dev
+ * chain.
  */
 export function findAnvil(platform: string = process.platform, arch: string = process.arch): string {
   const name = packages[`${platform}-${arch}`]

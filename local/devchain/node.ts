@@ -42,8 +42,9 @@ export interface DevChain {
   readonly rpcUrl: string
   readonly chainId: number
   /**
-   * Hash of block 0. It changes when the chain was lost: rows of another generation describe another chain. Compare it
-   * with what the ledger holds; `fresh` alone misses a program that was killed between the two.
+   * Hash of block 0. It changes when the chain was lost: rows of another generation describe
+   * another chain. Compare it with what the ledger holds; `fresh` alone misses a program that was
+   * killed between the two.
    */
   readonly generation: string
   /** True when this start began the generation. */
@@ -54,16 +55,21 @@ export interface DevChain {
 }
 
 /**
- * Blocks after which the next start begins a new generation and running traffic slows down (see traffic.ts). A block
- * with its transaction was measured to take 22 KB of anvil's memory and 8 KB of its state file: about 700 MB and 240 MB
- * here, after four hours at two blocks a second.
+ * Blocks after which the next start begins a new generation and running traffic slows down (see
+ * traffic.ts). A block with its transaction was measured to take 22 KB of anvil's memory and 8 KB
+ * of its state file: about 700 MB and 240 MB here, after four hours at two blocks a second.
  */
 export const blocksMax = 30_000
 
-/** How far `anvil_reorg` can go back. Anvil keeps one state more than this, each a copy of all accounts. */
+/**
+ * How far `anvil_reorg` can go back. Anvil keeps one state more than this, each a copy of all
+ * accounts.
+ */
 export const reorgDepthMax = 23
 
-/** Gas limit of Tempo's blocks. Block 0 has a little more, which the flags of a new generation set. */
+/**
+ * Gas limit of Tempo's blocks. Block 0 has a little more, which the flags of a new generation set.
+ */
 export const blockGasLimit = 500_000_000
 
 /** Tempo's fixed base fee up to T6: 20 gwei. */
@@ -87,8 +93,10 @@ type Found = DevChainRecord & { readonly genesisHash: string }
 type Generation = Pick<DevChainRecord, 'genesisHash' | 'genesisTimestamp' | 'genesisGasLimit'>
 
 /**
- * Attaches to the dev chain of this data directory, or resumes it from its state file, or begins a new generation.
- * @throws DevChainUnavailableError when there is no anvil for this machine; DevChainError when it does not start.
+ * Attaches to the dev chain of this data directory, or resumes it from its state file, or begins a
+ * new generation.
+ * @throws DevChainUnavailableError when there is no anvil for this machine; DevChainError when it
+ * does not start.
  */
 export async function startDevChain(options: DevChainOptions): Promise<DevChain> {
   const chainId = options.chainId ?? 4217
@@ -107,8 +115,9 @@ export async function startDevChain(options: DevChainOptions): Promise<DevChain>
 }
 
 /**
- * The process of the last run, when it is still there and is what was written down. It may be busy: a kill of ours can
- * leave it loading, or writing the chain we had asked it to save; then it answers or ends soon.
+ * The process of the last run, when it is still there and is what was written down. It may be busy:
+ * a kill of ours can leave it loading, or writing the chain we had asked it to save; then it
+ * answers or ends soon.
  */
 async function attach(known: DevChainRecord, start: Launch): Promise<Found | undefined> {
   const genesisHash = await awaitGenesis(known, start)
@@ -139,8 +148,9 @@ async function resume(known: DevChainRecord, start: Launch): Promise<Found | und
 }
 
 /**
- * Block 0 holds no state root, so two chains begun within a second would share its hash. The gas limit of block 0
- * therefore carries 24 random bits; later blocks have the usual one. (`--init` ignores extraData.)
+ * Block 0 holds no state root, so two chains begun within a second would share its hash. The gas
+ * limit of block 0 therefore carries 24 random bits; later blocks have the usual one. (`--init`
+ * ignores extraData.)
  */
 function newGeneration(clock: Clock): Generation {
   return {
@@ -151,8 +161,8 @@ function newGeneration(clock: Clock): Generation {
 }
 
 /**
- * Anvil makes a block 0 before it loads a state, and writes both down when it ends: which one comes back the next time is
- * chance. So it is always told to make the same one.
+ * Anvil makes a block 0 before it loads a state, and writes both down when it ends: which one comes
+ * back the next time is chance. So it is always told to make the same one.
  */
 function genesisFlags({ genesisTimestamp, genesisGasLimit }: Generation): string[] {
   return ['--timestamp', String(genesisTimestamp), '--gas-limit', String(genesisGasLimit)]
@@ -195,7 +205,10 @@ function networkFlags(chainId: number): string[] {
   ]
 }
 
-/** Block 0's hash as soon as the process answers; undefined when it is gone, is another chain or stays silent. */
+/**
+ * Block 0's hash as soon as the process answers; undefined when it is gone, is another chain or
+ * stays silent.
+ */
 async function awaitGenesis(known: DevChainRecord, start: Launch): Promise<string | undefined> {
   const { clock, files, chainId } = start
   const rpc = new DevRpc(urlOf(known.port))

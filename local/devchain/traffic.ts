@@ -1,6 +1,7 @@
 /**
- * Life on the local dev chain: a block every half second, whether or not somebody pays somebody in it, and a mix of
- * everything Tempo can do up to T4. Nothing that goes wrong on the chain stops it: a failed action is a failed action.
+ * Life on the local dev chain: a block every half second, whether or not somebody pays somebody in
+ * it, and a mix of everything Tempo can do up to T4. Nothing that goes wrong on the chain stops it:
+ * a failed action is a failed action.
  */
 import { messageOf } from '#errors.ts'
 import type { Clock } from '#runtime.ts'
@@ -45,7 +46,10 @@ export interface Traffic {
 
 const transactionsPerBlockMax = 50
 const setupAttempts = 3
-/** A chain at its cap (see node.ts) goes on so slowly that it hardly grows: 60 MB of anvil's memory a day. */
+/**
+ * A chain at its cap (see node.ts) goes on so slowly that it hardly grows: 60 MB of anvil's memory
+ * a day.
+ */
 const fullBlockMs = 30_000
 const retryMsMax = 10_000
 /** Blocks read after a restart to learn what is open. */
@@ -186,7 +190,8 @@ function draw(current: Run, count: number): Draft[] {
   const { deck, wardrobe, options } = current
   const scene = sceneOf(current)
   const drafts: Draft[] = []
-  // A sender whose 7702 authorisation is pending confuses anvil's pool: one transaction per such sender.
+  // A sender whose 7702 authorisation is pending confuses anvil's pool: one transaction per such
+  // sender.
   const delegating = new Set<string>()
   for (let left = count * 2; drafts.length < count && left > 0; left--) {
     const { kind, build } = deck.deal()

@@ -1,6 +1,7 @@
 /**
- * The traffic in a thread of its own. Its Ethereum library takes a second to load and every transaction is signed in
- * JavaScript: on the main thread that held up connections to the databases for longer than they wait, on a busy machine.
+ * The traffic in a thread of its own. Its Ethereum library takes a second to load and every
+ * transaction is signed in JavaScript: on the main thread that held up connections to the databases
+ * for longer than they wait, on a busy machine.
  */
 import { Worker } from 'node:worker_threads'
 import { messageOf } from '#errors.ts'

@@ -9,7 +9,10 @@ import { constants, createGzip, createZstdCompress, type Gzip, type ZstdCompress
 import { type QueryError, statusOf } from './queryError.ts'
 import type { QueryRequest } from './queryRequest.ts'
 
-/** One answer: headers when the first byte or the end is known, then bytes as fast as the client takes them. */
+/**
+ * One answer: headers when the first byte or the end is known, then bytes as fast as the client
+ * takes them.
+ */
 export class Answer {
   readonly #response: ServerResponse
   readonly #request: Pick<QueryRequest, 'queryId' | 'contentCoding'>
@@ -52,8 +55,9 @@ export class Answer {
   }
 
   /**
-   * Ends a failed answer. After the first byte the status cannot change: the error goes into the body, marked
-   * as the real server marks it, and the connection breaks, so that no client takes the rest for a full result.
+   * Ends a failed answer. After the first byte the status cannot change: the error goes into the
+   * body, marked as the real server marks it, and the connection breaks, so that no client takes
+   * the rest for a full result.
    */
   fail(error: QueryError): void {
     const text = `${error.message} (version ${ENGINE_VERSION})`

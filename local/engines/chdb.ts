@@ -1,11 +1,12 @@
 /**
- * The ClickHouse engine inside this process, through the calls of chDB's native addon. They are not a public interface
- * (chDB is pinned for that reason), and this is the only file that makes them.
+ * The ClickHouse engine inside this process, through the calls of chDB's native addon. They are not
+ * a public interface (chDB is pinned for that reason), and this is the only file that makes them.
  *
- * Not used, because each lost data or let a query through when measured: `chdb/connection` (settings leak from query to
- * query, stacked statements run, bodies become UTF-8), inline insert data (ends at the first empty line, and the rest
- * runs as SQL), `input()` (inserts nothing), KILL QUERY .. SYNC (deadlocks its session). `Session` is not used because
- * its close() waits for every running query of the process, not only for its own.
+ * Not used, because each lost data or let a query through when measured: `chdb/connection`
+ * (settings leak from query to query, stacked statements run, bodies become UTF-8), inline insert
+ * data (ends at the first empty line, and the rest runs as SQL), `input()` (inserts nothing), KILL
+ * QUERY .. SYNC (deadlocks its session). `Session` is not used because its close() waits for every
+ * running query of the process, not only for its own.
  */
 
 import { createRequire } from 'node:module'
@@ -20,7 +21,10 @@ export interface Classification {
   readonly readOnly: boolean
 }
 
-/** One logical connection: its own settings, role, database and running query. Not for concurrent use. */
+/**
+ * One logical connection: its own settings, role, database and running query. Not for concurrent
+ * use.
+ */
 export class ChdbSession {
   readonly #connection: Connection
   #open = true
@@ -30,19 +34,23 @@ export class ChdbSession {
     this.#connection = native().CreateConnection(dataPath, [`--config-file=${configFile}`])
   }
 
-  /** Runs one text (which may hold several statements: only ever pass our own) off the event loop. */
+  /**
+   * Runs one text (which may hold several statements: only ever pass our own) off the event loop.
+   */
   async run(sql: string, format = 'TabSeparated'): Promise<Uint8Array> {
-    // Its `rowsRead` and `bytesRead` are those of the result. What was read of tables the library knows
-    // (chdb_result_storage_rows_read) and the addon of 3.4.0 does not ask; system.processes forgets a query with its end,
-    // there is no system.query_log, and system.events counts for all queries of the process.
+    // Its `rowsRead` and `bytesRead` are those of the result. What was read of tables the library
+    // knows (chdb_result_storage_rows_read) and the addon of 3.4.0 does not ask; system.processes
+    // forgets a query with its end, there is no system.query_log, and system.events counts for all
+    // queries of the process.
     const { bytes } = await failing(native().QueryAsyncConnection(this.#connection, sql, format))
     return bytes
   }
 
   /**
-   * Runs one SELECT and yields its bytes block by block. Blocks the calling thread while scalar subqueries are
-   * computed (measured: `(SELECT sleep(1.5))` held the event loop for 1.5 s), so call it on a worker thread only.
-   * Right only for formats without header and footer: each block is formatted by itself.
+   * Runs one SELECT and yields its bytes block by block. Blocks the calling thread while scalar
+   * subqueries are computed (measured: `(SELECT sleep(1.5))` held the event loop for 1.5 s), so
+   * call it on a worker thread only. Right only for formats without header and footer: each block
+   * is formatted by itself.
    */
   async *stream(sql: string, format: string): AsyncGenerator<Uint8Array, void, undefined> {
     let handle: StreamHandle

@@ -1,6 +1,6 @@
 /**
- * ClickHouse as a part of the program: the engine (chDB) in a child process of ours that answers like a ClickHouse
- * server on loopback. Everything else talks to it through the ordinary client.
+ * ClickHouse as a part of the program: the engine (chDB) in a child process of ours that answers
+ * like a ClickHouse server on loopback. Everything else talks to it through the ordinary client.
  */
 
 import { spawn } from 'node:child_process'
@@ -25,7 +25,10 @@ export interface ClickHouseOptions {
   readonly dataDir: string
   /** 0 or absent picks a free port. */
   readonly port?: number
-  /** What the restricted reader may SELECT from: `chain_1_sql.*`, `chain_1.logs`. Fixed until the next start. */
+  /**
+   * What the restricted reader may SELECT from: `chain_1_sql.*`, `chain_1.logs`. Fixed until the
+   * next start.
+   */
   readonly readerGrants: readonly string[]
   readonly log: Logger
   readonly runtime?: Runtime
@@ -38,9 +41,10 @@ export interface ServeMessage {
 }
 
 /**
- * Starts the engine and waits until it answers. A child left by a killed program is ended first. Afterwards a child
- * that dies is started again on the same port.
- * @throws EngineStartError when it does not come up, DataDirectoryError when its files cannot be written.
+ * Starts the engine and waits until it answers. A child left by a killed program is ended first.
+ * Afterwards a child that dies is started again on the same port.
+ * @throws EngineStartError when it does not come up, DataDirectoryError when its files cannot be
+ * written.
  */
 export async function startClickHouse(options: ClickHouseOptions): Promise<EmbeddedClickHouse> {
   const clickhouse = new EmbeddedClickHouse(options)
@@ -92,7 +96,9 @@ export class EmbeddedClickHouse {
     return this.#rowsFolder
   }
 
-  /** For queries the program passes on: SELECT from the granted tables, with limits, nothing else. */
+  /**
+   * For queries the program passes on: SELECT from the granted tables, with limits, nothing else.
+   */
   get readerPassword(): string {
     return this.#readerPassword
   }
@@ -122,7 +128,10 @@ export class EmbeddedClickHouse {
     await this.#supervisor.start()
   }
 
-  /** Ends running reads, lets writes finish (bounded), closes the engine. Resolves when the process is gone. */
+  /**
+   * Ends running reads, lets writes finish (bounded), closes the engine. Resolves when the process
+   * is gone.
+   */
   stop(): Promise<void> {
     return this.#supervisor.stop()
   }
@@ -144,8 +153,8 @@ export class EmbeddedClickHouse {
   }
 
   /**
-   * A child whose parent was killed is closing the engine already. It is waited for, not adopted: its channel is gone,
-   * and its grants may be older than ours.
+   * A child whose parent was killed is closing the engine already. It is waited for, not adopted:
+   * its channel is gone, and its grants may be older than ours.
    */
   async #endOrphan(): Promise<void> {
     let orphan: ProcessIdentity | undefined
@@ -217,8 +226,8 @@ export class EmbeddedClickHouse {
   }
 }
 
-// Each running query holds a thread of this pool. With the default of 4, reading a file waited 1.4 s behind four
-// analytical queries.
+// Each running query holds a thread of this pool. With the default of 4, reading a file waited 1.4
+// s behind four analytical queries.
 const THREADPOOL_SIZE = 16
 // Four threads stay for KILL QUERY and files.
 const LANES_MAX = THREADPOOL_SIZE - 4
@@ -230,7 +239,8 @@ const STOP_MS = 15_000
 const KILL_MS = 10_000
 
 /**
- * chDB's library exists for glibc Linux and macOS. Checked before a child is started, which could only die.
+ * chDB's library exists for glibc Linux and macOS. Checked before a child is started, which could
+ * only die.
  * @throws EngineStartError naming the platform.
  */
 function assertSupported(dataDir: string): void {

@@ -7,12 +7,12 @@ import { join } from 'node:path'
 import { READER_ROLE } from './sessionSetup.ts'
 
 /**
- * Writes config.xml and users.xml and returns the path of the first. `readerGrants` are `database.table` or
- * `database.*`: all the restricted reader may SELECT from. Views need `DEFINER = default SQL SECURITY DEFINER`, else
- * the reader would need the tables under them too.
+ * Writes config.xml and users.xml and returns the path of the first. `readerGrants` are
+ * `database.table` or `database.*`: all the restricted reader may SELECT from. Views need `DEFINER
+ * = default SQL SECURITY DEFINER`, else the reader would need the tables under them too.
  *
- * Roles come from users.xml because chDB has no writable access storage: GRANT and CREATE ROLE are refused
- * (ACCESS_STORAGE_READONLY), and its one user is always `default`.
+ * Roles come from users.xml because chDB has no writable access storage: GRANT and CREATE ROLE are
+ * refused (ACCESS_STORAGE_READONLY), and its one user is always `default`.
  */
 export function writeConfig(folder: string, readerGrants: readonly string[]): string {
   const usersFile = join(folder, 'users.xml')
@@ -59,7 +59,10 @@ function configXml(usersFile: string): string {
 `
 }
 
-/** Sized for two cores shared with the indexer and Postgres; the engine's defaults are for a machine of its own. */
+/**
+ * Sized for two cores shared with the indexer and Postgres; the engine's defaults are for a machine
+ * of its own.
+ */
 const server = {
   mark_cache_size: '268435456',
   uncompressed_cache_size: '0',
@@ -71,12 +74,14 @@ const server = {
 }
 
 const mergeTree = {
-  // An acknowledged insert is on disk, as a Postgres commit is: the ledger says `written` from then on, and a hole made by
-  // a power cut would stay unseen. Costs a quarter more wall time for inserts of 100,000 rows.
+  // An acknowledged insert is on disk, as a Postgres commit is: the ledger says `written` from then
+  // on, and a hole made by a power cut would stay unseen. Costs a quarter more wall time for
+  // inserts of 100,000 rows.
   fsync_after_insert: '1',
   fsync_part_directory: '1',
-  // A file for each column from this size on, which few inserts reach and merged parts do: with the engine's 10 MB an
-  // insert of transactions makes 111 files, each of them made, filled, synced and removed again.
+  // A file for each column from this size on, which few inserts reach and merged parts do: with the
+  // engine's 10 MB an insert of transactions makes 111 files, each of them made, filled, synced and
+  // removed again.
   min_bytes_for_wide_part: '67108864',
 }
 

@@ -1,6 +1,7 @@
 /**
- * Entry of a worker thread that runs one query at a time, each in a session of its own. Threads, because chDB starts a
- * streamed query on the calling thread: a slow scalar subquery would hold the HTTP server's event loop.
+ * Entry of a worker thread that runs one query at a time, each in a session of its own. Threads,
+ * because chDB starts a streamed query on the calling thread: a slow scalar subquery would hold the
+ * HTTP server's event loop.
  */
 
 import { parentPort, workerData } from 'node:worker_threads'
@@ -17,7 +18,9 @@ const port = parentPort ?? fail('clickhouseLane.ts runs as a worker thread only'
 const held = new HeldChunks()
 let wake: ((request: LaneRequest) => void) | undefined
 
-/** An unused session with the settings of the last reader, opened ahead: opening one costs 1.4 ms. */
+/**
+ * An unused session with the settings of the last reader, opened ahead: opening one costs 1.4 ms.
+ */
 let spare: { readonly setup: string; readonly session: ChdbSession } | undefined
 /** A job that comes while a session is made ready waits for it. */
 let ready: Promise<void> = Promise.resolve()
@@ -81,8 +84,9 @@ function close(): void {
 }
 
 /**
- * Never gives the engine more than one statement: it runs what it is given, one after the other. A text that is none
- * goes to formatQuery, which only parses, for the engine's own words about what is wrong.
+ * Never gives the engine more than one statement: it runs what it is given, one after the other. A
+ * text that is none goes to formatQuery, which only parses, for the engine's own words about what
+ * is wrong.
  */
 async function runIn(session: ChdbSession, job: LaneJob): Promise<void> {
   const { statements, readOnly } = await session.classify(job.sql)

@@ -1,7 +1,7 @@
 /**
- * Entry of the child process that holds the ClickHouse engine: a native crash or a stuck query takes this process down,
- * never the indexer. Started by clickhouse.ts, which tells it over the IPC channel what to serve. When the channel
- * closes, the parent is gone and the child ends too.
+ * Entry of the child process that holds the ClickHouse engine: a native crash or a stuck query
+ * takes this process down, never the indexer. Started by clickhouse.ts, which tells it over the IPC
+ * channel what to serve. When the channel closes, the parent is gone and the child ends too.
  */
 
 import { messageOf } from '#errors.ts'

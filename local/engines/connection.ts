@@ -1,4 +1,7 @@
-/** The private note a running program leaves in its data directory, so that a command beside it can reach its engines. */
+/**
+ * The private note a running program leaves in its data directory, so that a command beside it can
+ * reach its engines.
+ */
 
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -32,7 +35,10 @@ export function addReaders(dataDir: string, readers: Readers): void {
   if (note) replaceNote(dataDir, { ...note, readers })
 }
 
-/** The readers' logins of the program that runs on this directory; undefined when none runs or none is ready for SQL. */
+/**
+ * The readers' logins of the program that runs on this directory; undefined when none runs or none
+ * is ready for SQL.
+ */
 export function readReaders(dataDir: string): Readers | undefined {
   const readers = readNote(dataDir)?.['readers']
   return isReaders(readers) ? readers : undefined
@@ -58,7 +64,10 @@ export function removeConnection(dataDir: string): void {
   rmSync(join(dataDir, FILE_NAME), { force: true })
 }
 
-/** The note of the program running on this directory; undefined when none runs or none has started its engines. */
+/**
+ * The note of the program running on this directory; undefined when none runs or none has started
+ * its engines.
+ */
 export function readConnection(dataDir: string): Connection | undefined {
   const note = readNote(dataDir)
   const text = (name: string) => {

@@ -1,4 +1,7 @@
-/** The one directory the program owns on disk: created private, locked for one process, holding the engines' data. */
+/**
+ * The one directory the program owns on disk: created private, locked for one process, holding the
+ * engines' data.
+ */
 
 import { spawn } from 'node:child_process'
 import {
@@ -28,7 +31,8 @@ export interface DataDir {
 }
 
 /**
- * Creates the directory when missing and takes its lock. A lock left by a killed process is taken over.
+ * Creates the directory when missing and takes its lock. A lock left by a killed process is taken
+ * over.
  * @throws DataDirectoryError when it is in use, not writable, full or not a directory.
  */
 export function openDataDir(path: string): DataDir {
@@ -45,7 +49,10 @@ export function openDataDir(path: string): DataDir {
   return { path: directory, release: takeLock(directory) }
 }
 
-/** `recursive` of mkdirSync never ends below /proc, where a directory is missing that cannot be made. */
+/**
+ * `recursive` of mkdirSync never ends below /proc, where a directory is missing that cannot be
+ * made.
+ */
 function makeDirectory(directory: string): void {
   if (existsSync(directory)) return
   makeDirectory(dirname(directory))
@@ -61,8 +68,9 @@ function makeDirectory(directory: string): void {
 const ANSWER_MS_MAX = 20_000
 
 /**
- * Looks at the directory in a process of its own: on a mount whose server is gone a call never returns, and a process that
- * waits for one cannot even exit. @throws DataDirectoryError when there is no answer in time
+ * Looks at the directory in a process of its own: on a mount whose server is gone a call never
+ * returns, and a process that waits for one cannot even exit. @throws DataDirectoryError when there
+ * is no answer in time
  */
 export async function assertAnswers(
   path: string,
@@ -81,19 +89,22 @@ export async function assertAnswers(
   throw new DataDirectoryError(resolve(path), 'silent')
 }
 
-// A new Postgres cluster takes 40 MB and its log 256 MB; an engine that runs out of space while it starts says so less
-// clearly than we can.
+// A new Postgres cluster takes 40 MB and its log 256 MB; an engine that runs out of space while it
+// starts says so less clearly than we can.
 const FREE_BYTES_MIN = 512 * 1024 * 1024
 
 /**
- * As root the Postgres server runs as `nobody` (it refuses root), so others may pass through, but not list, the
- * directory. Every file in it is readable by its owner only.
+ * As root the Postgres server runs as `nobody` (it refuses root), so others may pass through, but
+ * not list, the directory. Every file in it is readable by its owner only.
  */
 function directoryMode(): number {
   return process.getuid?.() === 0 ? 0o711 : 0o700
 }
 
-/** The nearest ancestor of `directory`, itself included, that others may not pass through; undefined when none. */
+/**
+ * The nearest ancestor of `directory`, itself included, that others may not pass through; undefined
+ * when none.
+ */
 export function findClosedAncestor(directory: string): string | undefined {
   const { root } = parse(directory)
   for (let path = resolve(directory); path !== root; path = dirname(path)) {
@@ -102,8 +113,8 @@ export function findClosedAncestor(directory: string): string | undefined {
   return undefined
 }
 
-// Two processes that both find a stale lock race for it; the loser looks again. More rounds than this mean locks
-// appear and go stale faster than they can be read, which is a broken file system.
+// Two processes that both find a stale lock race for it; the loser looks again. More rounds than
+// this mean locks appear and go stale faster than they can be read, which is a broken file system.
 const LOCK_ATTEMPTS_MAX = 5
 
 function takeLock(directory: string): () => void {
@@ -132,8 +143,8 @@ function createExclusively(directory: string, lockPath: string): boolean {
 }
 
 /**
- * Moves the stale lock away before removing it: had another process just replaced it by its own, we would hold that
- * one now, and put it back. Returns the living holder in that case.
+ * Moves the stale lock away before removing it: had another process just replaced it by its own, we
+ * would hold that one now, and put it back. Returns the living holder in that case.
  */
 function removeStale(lockPath: string): ProcessIdentity | undefined {
   const aside = `${lockPath}.stale.${process.pid}`

@@ -1,4 +1,7 @@
-/** What can go wrong between a data directory and a running engine, as typed errors. All of them name DATA_DIR. */
+/**
+ * What can go wrong between a data directory and a running engine, as typed errors. All of them
+ * name DATA_DIR.
+ */
 
 import { errnoOf, MillraceError } from '#errors.ts'
 
@@ -11,7 +14,9 @@ export type DataDirectoryProblem =
   | 'unreadable'
   | 'silent'
 
-/** The data directory cannot be used; `path` and `problem` say which and why, `pid` who holds it. */
+/**
+ * The data directory cannot be used; `path` and `problem` say which and why, `pid` who holds it.
+ */
 export class DataDirectoryError extends MillraceError {
   override readonly name = 'DataDirectoryError'
   readonly code = 'data_directory_unusable'
@@ -67,7 +72,10 @@ function problemOf(errno: string | undefined): DataDirectoryProblem {
 export type EngineName = 'Postgres' | 'ClickHouse'
 const outsideSettings: Record<EngineName, string> = { Postgres: 'DATABASE_URL', ClickHouse: 'CLICKHOUSE_URL' }
 
-/** An embedded engine did not start, or could not be kept running. `logTail` is the end of what it printed. */
+/**
+ * An embedded engine did not start, or could not be kept running. `logTail` is the end of what it
+ * printed.
+ */
 export class EngineStartError extends MillraceError {
   override readonly name = 'EngineStartError'
   readonly code = 'engine_start_failed'

@@ -1,9 +1,12 @@
-/** Result blocks on their way out of a lane, gathered so that a small result takes one message between threads. */
+/**
+ * Result blocks on their way out of a lane, gathered so that a small result takes one message
+ * between threads.
+ */
 
 import type { LaneEvent } from './laneMessages.ts'
 
-// A message costs each thread 0.3 ms (measured, more than formatting a small block), so small blocks go together;
-// a slow query's first rows are not kept for long.
+// A message costs each thread 0.3 ms (measured, more than formatting a small block), so small
+// blocks go together; a slow query's first rows are not kept for long.
 const HELD_BYTES_MAX = 64 * 1024
 const HELD_MS_MAX = 100
 

@@ -13,7 +13,10 @@ export interface LaneJob {
   readonly stream: boolean
 }
 
-/** What the server tells a lane. After a message that does not end the job the lane waits for `pull`; `close` ends it. */
+/**
+ * What the server tells a lane. After a message that does not end the job the lane waits for
+ * `pull`; `close` ends it.
+ */
 export type LaneRequest =
   | { readonly type: 'run'; readonly job: LaneJob }
   | { readonly type: 'pull' }

@@ -1,4 +1,7 @@
-/** The worker threads queries run on: started when first needed, at most so many, with a bounded queue before them. */
+/**
+ * The worker threads queries run on: started when first needed, at most so many, with a bounded
+ * queue before them.
+ */
 
 import { Worker } from 'node:worker_threads'
 
@@ -8,7 +11,10 @@ import { QueryError, queryError, unexpectedError } from './queryError.ts'
 export interface LaneLimits {
   /** Queries that run at the same time. */
   readonly lanesMax: number
-  /** Of these, how many may be the restricted reader's, so that users never keep the indexer from writing. */
+  /**
+   * Of these, how many may be the restricted reader's, so that users never keep the indexer from
+   * writing.
+   */
   readonly readerLanesMax: number
   /** Queries that may wait for a lane. */
   readonly waitingMax: number
@@ -36,8 +42,8 @@ export class Lanes {
   }
 
   /**
-   * Runs a job on a free lane and yields what happens. Leaving the loop early stops the query's stream; the lane is
-   * free again when the engine has let go.
+   * Runs a job on a free lane and yields what happens. Leaving the loop early stops the query's
+   * stream; the lane is free again when the engine has let go.
    * @throws QueryError as the engine gave it, or when too many queries wait already.
    */
   async *run(job: LaneJob): AsyncGenerator<LaneEvent, void, undefined> {
@@ -109,7 +115,8 @@ class Lane {
       workerData: { dataPath, configFile },
     })
     this.#worker.on('message', (events: readonly LaneEvent[]) => this.#put(events))
-    // A thread that throws what is no query's error has a defect; its query fails, and another takes its place.
+    // A thread that throws what is no query's error has a defect; its query fails, and another
+    // takes its place.
     this.#worker.on('error', (error) => {
       this.#alive = false
       const { number, message } = unexpectedError(error)

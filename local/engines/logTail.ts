@@ -1,4 +1,7 @@
-/** Reads an engine's stderr line by line: keeps the last lines for error reports and lets a caller wait for one. */
+/**
+ * Reads an engine's stderr line by line: keeps the last lines for error reports and lets a caller
+ * wait for one.
+ */
 
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'

@@ -1,6 +1,7 @@
 /**
- * Postgres as a part of the program: the real server, started from node_modules on a data directory of ours, loopback
- * only. It outlives a kill -9 of this program; the next start finds it by its pid file and goes on with it.
+ * Postgres as a part of the program: the real server, started from node_modules on a data directory
+ * of ours, loopback only. It outlives a kill -9 of this program; the next start finds it by its pid
+ * file and goes on with it.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -47,9 +48,10 @@ const SUPERUSER = 'postgres'
 const DATABASE = 'millrace'
 
 /**
- * Starts Postgres, or goes on with the one a killed program left behind. Afterwards a server that dies is started
- * again on the same port.
- * @throws EngineStartError when it does not come up, DataDirectoryError when its files cannot be written.
+ * Starts Postgres, or goes on with the one a killed program left behind. Afterwards a server that
+ * dies is started again on the same port.
+ * @throws EngineStartError when it does not come up, DataDirectoryError when its files cannot be
+ * written.
  */
 export async function startPostgres(options: PostgresOptions): Promise<EmbeddedPostgres> {
   const postgres = new EmbeddedPostgres(options)
@@ -90,7 +92,9 @@ export class EmbeddedPostgres {
     return this.#urlOf(DATABASE)
   }
 
-  /** Superuser on the database `postgres`, for creating and dropping databases. Holds the password. */
+  /**
+   * Superuser on the database `postgres`, for creating and dropping databases. Holds the password.
+   */
   get adminUrl(): string {
     return this.#urlOf('postgres')
   }
@@ -129,14 +133,18 @@ export class EmbeddedPostgres {
     return `postgres://${SUPERUSER}:${this.#password}@127.0.0.1:${this.#port}/${database}`
   }
 
-  /** Makes the data directory once. initdb works on a draft, so that a kill in the middle leaves nothing half done. */
+  /**
+   * Makes the data directory once. initdb works on a draft, so that a kill in the middle leaves
+   * nothing half done.
+   */
   async #prepare(): Promise<void> {
     const { initdb } = findPostgresBinaries(this.#dataDir)
     try {
       mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
       chmodSync(this.#folder, postgresOwner() === undefined ? 0o700 : 0o711)
       this.#password = readOrCreateSecret(join(this.#folder, 'password'))
-      // Made by another user, say root, it looks empty to us: say so before a second one is made beside it.
+      // Made by another user, say root, it looks empty to us: say so before a second one is made
+      // beside it.
       if (existsSync(this.#pgData)) accessSync(this.#pgData, constants.R_OK | constants.X_OK)
       if (existsSync(join(this.#pgData, 'PG_VERSION'))) {
         giveAwayAll(this.#pgData)
@@ -169,7 +177,10 @@ export class EmbeddedPostgres {
     }
   }
 
-  /** Goes on with a living server of this data directory, unless it runs with other settings than ours. */
+  /**
+   * Goes on with a living server of this data directory, unless it runs with other settings than
+   * ours.
+   */
   async #adopt(): Promise<EngineProcess | undefined> {
     const found = findPostmaster(this.#pgData)
     if (found === undefined) return undefined
@@ -202,7 +213,10 @@ export class EmbeddedPostgres {
     return false
   }
 
-  /** On the same port as before, so that holders of the URL connect again; the first time on a free one. */
+  /**
+   * On the same port as before, so that holders of the URL connect again; the first time on a free
+   * one.
+   */
   async #launch(): Promise<EngineProcess> {
     const port = this.#port === 0 ? await findFreePort() : this.#port
     const { postgres } = findPostgresBinaries(this.#dataDir)
@@ -224,7 +238,8 @@ export class EmbeddedPostgres {
   #spawn(program: string, args: readonly string[], cwd: string) {
     const launch = withMemoryLimit(launchOf(program, this.#dataDir))
     const user = launch.uid === undefined ? {} : { uid: launch.uid, gid: launch.uid }
-    // A session of its own: Ctrl-C in the terminal must reach us alone, or the server would stop before we flush.
+    // A session of its own: Ctrl-C in the terminal must reach us alone, or the server would stop
+    // before we flush.
     return spawn(launch.command, [...launch.args, ...args], {
       ...user,
       cwd,
@@ -264,7 +279,10 @@ const ADOPTION_MS = 60_000
 const ADOPTION_POLL_MS = 100
 const ADOPTED_POLL_MS = 1_000
 
-/** Names settings and directory in the running server, so that another version of us does not adopt it unawares. */
+/**
+ * Names settings and directory in the running server, so that another version of us does not adopt
+ * it unawares.
+ */
 function fingerprint(pgData: string): string {
   const hash = createHash('sha256')
     .update(JSON.stringify([pgData, serverArguments]))

@@ -1,4 +1,7 @@
-/** Finds the Postgres server of this platform in node_modules and works out as which user it can run. */
+/**
+ * Finds the Postgres server of this platform in node_modules and works out as which user it can
+ * run.
+ */
 
 import { existsSync, readFileSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -45,8 +48,8 @@ export function findPostgresBinaries(dataDir: string): PostgresBinaries {
 }
 
 /**
- * npm packages cannot hold symbolic links, so the package makes them in an install script, which many set-ups do not
- * run. Without them: `libicui18n.so.60: cannot open shared object file`.
+ * npm packages cannot hold symbolic links, so the package makes them in an install script, which
+ * many set-ups do not run. Without them: `libicui18n.so.60: cannot open shared object file`.
  */
 function linkLibraries(root: string): void {
   const list = join(root, 'native', 'pg-symlinks.json')
@@ -71,12 +74,15 @@ export interface Launch {
   readonly uid: number | undefined
 }
 
-/** `nobody` on every Linux; owns nothing and has no name in some containers, so it is used by number. */
+/**
+ * `nobody` on every Linux; owns nothing and has no name in some containers, so it is used by
+ * number.
+ */
 const NOBODY = 65_534
 
 /**
- * Postgres refuses to run as root. As root it runs as `nobody`; where `nobody` could not reach its files (a checkout
- * in root's private home), it keeps one of root's rights, to ignore file modes.
+ * Postgres refuses to run as root. As root it runs as `nobody`; where `nobody` could not reach its
+ * files (a checkout in root's private home), it keeps one of root's rights, to ignore file modes.
  */
 export function launchOf(program: string, dataDir: string): Launch {
   if (process.getuid?.() !== 0) return { command: program, args: [], uid: undefined }
@@ -89,20 +95,25 @@ export function launchOf(program: string, dataDir: string): Launch {
     throw new EngineStartError('Postgres', dataDir, problem)
   }
   const identity = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups']
-  // access(2), which Postgres checks its own files with, drops capabilities unless the no_setuid_fixup bit is set.
+  // access(2), which Postgres checks its own files with, drops capabilities unless the
+  // no_setuid_fixup bit is set.
   const rights = ['inh-caps', 'ambient-caps', 'bounding-set'].map((set) => `--${set}=-all,+dac_override`)
   rights.push('--securebits=+no_setuid_fixup')
   return { command: setpriv, args: [...identity, ...rights, '--', program], uid: undefined }
 }
 
 /**
- * Memory of its own that one process of the server may take, in KiB; what all share does not count. A query that wants
- * more gets an error ("out of memory") and the server lives on, where without a limit the machine would run out. The
- * largest statement of ours, an index of a chunk, takes some 200 MB.
+ * Memory of its own that one process of the server may take, in KiB; what all share does not count.
+ * A query that wants more gets an error ("out of memory") and the server lives on, where without a
+ * limit the machine would run out. The largest statement of ours, an index of a chunk, takes some
+ * 200 MB.
  */
 const PROCESS_MEMORY_KIB_MAX = 1024 * 1024
 
-/** The same launch through a shell that sets the limit and becomes the program. A system without such a limit has none. */
+/**
+ * The same launch through a shell that sets the limit and becomes the program. A system without
+ * such a limit has none.
+ */
 export const withMemoryLimit = (launch: Launch): Launch => ({
   ...launch,
   command: '/bin/sh',

@@ -1,4 +1,7 @@
-/** The postmaster of one data directory, as its postmaster.pid tells: who it is, whether it lives, how to end it. */
+/**
+ * The postmaster of one data directory, as its postmaster.pid tells: who it is, whether it lives,
+ * how to end it.
+ */
 
 import { readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,8 +16,9 @@ export interface Postmaster {
 }
 
 /**
- * The living postmaster of this data directory. The note of a dead one is removed: Postgres itself only checks that
- * some process has the pid, and would refuse to start when the number was given to another process since.
+ * The living postmaster of this data directory. The note of a dead one is removed: Postgres itself
+ * only checks that some process has the pid, and would refuse to start when the number was given to
+ * another process since.
  */
 export function findPostmaster(pgData: string): Postmaster | undefined {
   const path = join(pgData, 'postmaster.pid')
@@ -44,12 +48,16 @@ function isPostmaster(pid: number, pgData: string): boolean {
   }
 }
 
-// Fast shutdown writes a checkpoint, which may take as long as the disk needs for the shared buffers.
+// Fast shutdown writes a checkpoint, which may take as long as the disk needs for the shared
+// buffers.
 const FAST_SHUTDOWN_MS = 60_000
 // Immediate shutdown only ends processes; recovery replays the log at the next start.
 const IMMEDIATE_SHUTDOWN_MS = 10_000
 
-/** Fast shutdown (roll back, checkpoint), and harder when that takes too long. Resolves when the process is gone. */
+/**
+ * Fast shutdown (roll back, checkpoint), and harder when that takes too long. Resolves when the
+ * process is gone.
+ */
 export async function stopPostmaster(identity: ProcessIdentity, clock: Clock): Promise<void> {
   const steps = [
     ['SIGINT', FAST_SHUTDOWN_MS],

@@ -1,6 +1,6 @@
 /**
- * Which process a pid on disk means. After a kill -9 the number may belong to somebody else (in a container nearly
- * always), so a pid is only trusted together with the moment its process started.
+ * Which process a pid on disk means. After a kill -9 the number may belong to somebody else (in a
+ * container nearly always), so a pid is only trusted together with the moment its process started.
  */
 
 import { execFileSync } from 'node:child_process'
@@ -25,7 +25,10 @@ export function identityOf(pid: number): ProcessIdentity {
   return { pid, startedAt: startOf(pid) }
 }
 
-/** Whether the very process that was written down still lives. Falls back to liveness of the pid where the system tells no start. */
+/**
+ * Whether the very process that was written down still lives. Falls back to liveness of the pid
+ * where the system tells no start.
+ */
 export function isAlive(identity: ProcessIdentity): boolean {
   if (!pidExists(identity.pid)) return false
   const now = startOf(identity.pid)
@@ -34,7 +37,10 @@ export function isAlive(identity: ProcessIdentity): boolean {
 
 const EXIT_POLL_MS = 20
 
-/** Whether the process ended within the time. It need not be our child, so there is no event to wait for. */
+/**
+ * Whether the process ended within the time. It need not be our child, so there is no event to wait
+ * for.
+ */
 export async function waitForExit(identity: ProcessIdentity, waitMs: number, clock: Clock): Promise<boolean> {
   const deadline = clock.monotonic() + waitMs
   while (isAlive(identity)) {

@@ -59,7 +59,8 @@ export function readQueryRequest(request: IncomingMessage, logins: Logins): Quer
 // Long enough for a batch's token, short enough for a comment in front of the query.
 const QUERY_ID_LENGTH_MAX = 512
 
-// Parameters that are the interface's own and no settings of the engine (HTTPHandler.cpp, reserved_param_names).
+// Parameters that are the interface's own and no settings of the engine (HTTPHandler.cpp,
+// reserved_param_names).
 const reserved = new Set([
   'query',
   'query_id',

@@ -1,6 +1,7 @@
 /**
- * The ClickHouse HTTP interface over the engine in this process: as much of it as the ordinary client, curl and our own
- * code use, so that they need not know whether they talk to a server or to us.
+ * The ClickHouse HTTP interface over the engine in this process: as much of it as the ordinary
+ * client, curl and our own code use, so that they need not know whether they talk to a server or to
+ * us.
  */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -48,7 +49,8 @@ export class QueryServer {
     this.#server = createServer({ maxHeaderSize: URL_BYTES_MAX }, (request, response) => {
       void this.#serve(request, response)
     })
-    // The client keeps connections for reuse; a batch's insert may take longer than Node's default five minutes.
+    // The client keeps connections for reuse; a batch's insert may take longer than Node's default
+    // five minutes.
     this.#server.requestTimeout = 0
     this.#server.keepAliveTimeout = KEEP_ALIVE_MS
     this.#server.maxConnections = CONNECTIONS_MAX
@@ -139,7 +141,8 @@ export class QueryServer {
   }
 
   /**
-   * Rows always go through a file: given inline, chDB ends them at the first empty line and runs what follows as SQL.
+   * Rows always go through a file: given inline, chDB ends them at the first empty line and runs
+   * what follows as SQL.
    */
   async #insert(
     query: QueryRequest,
@@ -214,10 +217,14 @@ const URL_BYTES_MAX = 1024 * 1024
 // Far more than lanes and queue can serve; each connection may hold a body of its own.
 const CONNECTIONS_MAX = 256
 const IDLE_POLL_MS = 50
-// Longer than the client's idle timeout of 2.5 s, so that it never writes into a connection we are closing.
+// Longer than the client's idle timeout of 2.5 s, so that it never writes into a connection we are
+// closing.
 const KEEP_ALIVE_MS = 30_000
 
-/** Blocks stay in the file's order, so that a retry with the same deduplication token cuts the same parts. */
+/**
+ * Blocks stay in the file's order, so that a retry with the same deduplication token cuts the same
+ * parts.
+ */
 const insertSettings: readonly (readonly [string, string])[] = [['parallelize_output_from_storages', '0']]
 
 /** Formats that are the same whether the result is written at once or block by block. */

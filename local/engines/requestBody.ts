@@ -1,4 +1,7 @@
-/** Takes request bodies in, decompressed and bounded: statements into memory, rows into a file the engine reads. */
+/**
+ * Takes request bodies in, decompressed and bounded: statements into memory, rows into a file the
+ * engine reads.
+ */
 
 import { createWriteStream, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
@@ -11,7 +14,8 @@ import { errnoOf } from '#errors.ts'
 import { QueryError, queryError } from './queryError.ts'
 import { ROWS_BYTES_MAX } from './spoolFolder.ts'
 
-// A statement with its inline rows. More than that belongs in the body of a request with the statement in the URL.
+// A statement with its inline rows. More than that belongs in the body of a request with the
+// statement in the URL.
 const STATEMENT_BYTES_MAX = 16 * 1024 * 1024
 
 /** The whole body in memory. @throws QueryError when it is too large or cannot be decompressed. */
@@ -29,7 +33,10 @@ export class Spool {
   readonly #folder: string
   #next = 0
 
-  /** Removes files that a killed child left behind. Others stay: the parent writes its own here, also while a child starts. */
+  /**
+   * Removes files that a killed child left behind. Others stay: the parent writes its own here,
+   * also while a child starts.
+   */
   constructor(folder: string) {
     this.#folder = folder
     // It is there, but for a child that is started again after one that ended well.
@@ -73,7 +80,8 @@ const spooledName = /^[0-9]+$/
 function openBody(request: IncomingMessage, bytesMax: number) {
   const decoder = decoderOf(request.headers['content-encoding'])
   const limit = limitBytes(bytesMax)
-  // Read as an iterator that leaves the request open: after a refused body the client still gets its answer.
+  // Read as an iterator that leaves the request open: after a refused body the client still gets
+  // its answer.
   const source = request.iterator({ destroyOnReturn: false })
   const flow = decoder === undefined ? pipeline(source, limit) : pipeline(source, decoder, limit)
   return {

@@ -5,8 +5,8 @@ import { mkdirSync, rmSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * Bytes of one insert; the indexer makes none larger (store/clickhouse/rowsFile.ts). What is in memory-backed files counts
- * against the machine's memory.
+ * Bytes of one insert; the indexer makes none larger (store/clickhouse/rowsFile.ts). What is in
+ * memory-backed files counts against the machine's memory.
  */
 export const ROWS_BYTES_MAX = 512 * 1024 * 1024
 
@@ -15,8 +15,9 @@ const SHARED_MEMORY = '/dev/shm'
 const SHARED_MEMORY_FREE_MIN = 2 * ROWS_BYTES_MAX
 
 /**
- * Makes the folder and removes what a killed run left: in memory where the machine offers it, for the rows are read
- * back at once and never needed again. Called when nobody uses the folder, so before the engine is started.
+ * Makes the folder and removes what a killed run left: in memory where the machine offers it, for
+ * the rows are read back at once and never needed again. Called when nobody uses the folder, so
+ * before the engine is started.
  */
 export function clearSpoolFolder(dataPath: string): string {
   const name = createHash('sha256').update(dataPath).digest('hex').slice(0, 16)
@@ -28,7 +29,8 @@ export function clearSpoolFolder(dataPath: string): string {
     rmSync(inMemory, { recursive: true, force: true })
     const { bavail, bsize } = statfsSync(SHARED_MEMORY)
     if (bavail * bsize >= SHARED_MEMORY_FREE_MIN) {
-      // Fails where somebody made it meanwhile: everybody may, under a name that can be told, and would own our rows.
+      // Fails where somebody made it meanwhile: everybody may, under a name that can be told, and
+      // would own our rows.
       mkdirSync(inMemory, { mode: 0o700 })
       return inMemory
     }

@@ -1,4 +1,7 @@
-/** Splits ClickHouse SQL into tokens, far enough to see where strings and comments end. Not a parser. */
+/**
+ * Splits ClickHouse SQL into tokens, far enough to see where strings and comments end. Not a
+ * parser.
+ */
 
 export interface SqlToken {
   readonly kind: 'word' | 'quoted' | 'string' | 'number' | 'mark'
@@ -11,7 +14,10 @@ export interface SqlToken {
   readonly depth: number
 }
 
-/** The tokens, comments and white space left out. Lazy: inline data after a statement is never looked at. */
+/**
+ * The tokens, comments and white space left out. Lazy: inline data after a statement is never
+ * looked at.
+ */
 export function* readTokens(sql: string): Generator<SqlToken, void, undefined> {
   let depth = 0
   let start = skipBlank(sql, 0)
@@ -77,7 +83,10 @@ function matchEnd(sql: string, start: number, pattern: RegExp): number {
   return pattern.test(sql) ? pattern.lastIndex : start + 1
 }
 
-/** Backslash escapes the next character; a doubled quote is read as two strings side by side, which ends alike. */
+/**
+ * Backslash escapes the next character; a doubled quote is read as two strings side by side, which
+ * ends alike.
+ */
 function quotedEnd(sql: string, start: number): number {
   const quote = sql.charAt(start)
   for (let at = start + 1; at < sql.length; at += 1) {

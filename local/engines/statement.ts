@@ -53,13 +53,19 @@ function readInsert(text: string, tokens: Generator<SqlToken, void, undefined>):
   return { kind: 'other', sql: text, format: undefined, isSelect: false }
 }
 
-/** As the server's parser has it: blanks and one line end after the format's name belong to the statement. */
+/**
+ * As the server's parser has it: blanks and one line end after the format's name belong to the
+ * statement.
+ */
 function dataStartAfter(text: string, end: number): number {
   return end + (/^[ \t\f\v;]*(?:\r?\n)?/.exec(text.slice(end, end + DATA_GAP_MAX))?.[0].length ?? 0)
 }
 const DATA_GAP_MAX = 1_024
 
-/** `FORMAT name` at the end, or before a last SETTINGS clause. `format` may also be an alias in the middle. */
+/**
+ * `FORMAT name` at the end, or before a last SETTINGS clause. `format` may also be an alias in the
+ * middle.
+ */
 function trailingFormat(sql: string): string | undefined {
   const tokens = [...readTokens(sql)].filter((token) => token.depth === 0 && token.text !== ';')
   for (let at = tokens.length - 2; at >= 0; at -= 1) {
@@ -72,8 +78,9 @@ function trailingFormat(sql: string): string | undefined {
 }
 
 /**
- * chDB gives every query an id of its own and cannot be told another. The client's id therefore rides in a comment
- * (as hex, so that any id fits), and statements that look for it are pointed there.
+ * chDB gives every query an id of its own and cannot be told another. The client's id therefore
+ * rides in a comment (as hex, so that any id fits), and statements that look for it are pointed
+ * there.
  */
 export function tagWithQueryId(sql: string, queryId: string): string {
   return `${queryIdTag(queryId)} ${sql}`
@@ -88,8 +95,8 @@ const QUERY_ID_SQL = `unhex(extract(query, '^/\\\\*query_id:([0-9a-f]*)\\\\*/'))
 const PROCESSES_SQL = `(SELECT * REPLACE (${QUERY_ID_SQL} AS query_id) FROM system.processes)`
 
 /**
- * Makes `query_id` mean the client's id in KILL QUERY and in reads of system.processes, and KILL QUERY .. SYNC mean
- * ASYNC: the waiting form deadlocks in chDB.
+ * Makes `query_id` mean the client's id in KILL QUERY and in reads of system.processes, and KILL
+ * QUERY .. SYNC mean ASYNC: the waiting form deadlocks in chDB.
  */
 export function rewriteProcessQueries(sql: string): string {
   if (!/\bkill\b|\bprocesses\b/i.test(sql)) return sql
@@ -120,10 +127,11 @@ function isProcessesTable(tokens: readonly SqlToken[], at: number): boolean {
 }
 
 /**
- * What roles do not stop in chDB, refused by name for the restricted reader: the scalar function file(), which returns
- * any file of this user, and the system databases. `file` is refused wherever it stands, for a function need not be
- * followed by a parenthesis: `SELECT * APPLY file` and `arrayMap(file, ..)` returned /etc/passwd too. The gate in front
- * of the engine is stricter; this is the wall behind it.
+ * What roles do not stop in chDB, refused by name for the restricted reader: the scalar function
+ * file(), which returns any file of this user, and the system databases. `file` is refused wherever
+ * it stands, for a function need not be followed by a parenthesis: `SELECT * APPLY file` and
+ * `arrayMap(file, ..)` returned /etc/passwd too. The gate in front of the engine is stricter; this
+ * is the wall behind it.
  * @throws QueryError
  */
 export function assertReaderMayAsk(sql: string): void {

@@ -1,4 +1,7 @@
-/** Keeps one engine process running: retries its start, starts it again when it dies, ends it for good. */
+/**
+ * Keeps one engine process running: retries its start, starts it again when it dies, ends it for
+ * good.
+ */
 
 import { statfsSync } from 'node:fs'
 import type { Clock } from '#runtime.ts'
@@ -26,11 +29,12 @@ export interface SupervisorOptions {
   readonly end: (identity: ProcessIdentity) => Promise<void>
 }
 
-// A start fails for passing reasons (shared memory of killed backends, a port taken by another, the lock of a child
-// that is still closing) that last up to some seconds.
+// A start fails for passing reasons (shared memory of killed backends, a port taken by another, the
+// lock of a child that is still closing) that last up to some seconds.
 const LAUNCH_ATTEMPTS_MAX = 8
 const LAUNCH_PAUSE_MS = 250
-// An engine that dies this soon after its start, this often in a row, will not be cured by another start.
+// An engine that dies this soon after its start, this often in a row, will not be cured by another
+// start.
 const EARLY_DEATH_MS = 30_000
 const EARLY_DEATHS_MAX = 10
 

@@ -1,4 +1,5 @@
-// Goal (PAY-13): what is shown of a stranger's text is what it says; names that look alike are told.
+// Goal (PAY-13): what is shown of a stranger's text is what it says; names that look alike are
+// told.
 import { describe, expect, it } from 'vitest'
 import { cleanText, skeletonOf } from './cleanText.ts'
 

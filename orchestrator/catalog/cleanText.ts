@@ -1,15 +1,19 @@
 /**
- * Text of strangers, cleaned once, where it enters: catalog texts are shown to people and read by models, and must not
- * look like anything that they are not.
+ * Text of strangers, cleaned once, where it enters: catalog texts are shown to people and read by
+ * models, and must not look like anything that they are not.
  */
 
 /**
- * Characters that are not seen: controls, formats (zero-width, bidirectional, tags), surrogates, private use, the blank of
- * Braille, and what Unicode says to ignore: fillers, and the variation selectors, in which data can be hidden.
+ * Characters that are not seen: controls, formats (zero-width, bidirectional, tags), surrogates,
+ * private use, the blank of Braille, and what Unicode says to ignore: fillers, and the variation
+ * selectors, in which data can be hidden.
  */
 const unseen = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Default_Ignorable_Code_Point}\u2800]/gu
 
-/** One line: what separates becomes one space, what is not seen is gone, and the rest ends at `charactersMax`. */
+/**
+ * One line: what separates becomes one space, what is not seen is gone, and the rest ends at
+ * `charactersMax`.
+ */
 export function cleanText(text: string, charactersMax: number): string {
   const seen = text
     .normalize('NFC')
@@ -36,8 +40,9 @@ function cut(text: string, charactersMax: number): string {
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
 /**
- * What a name looks like at a glance: names of one skeleton imitate each other. Covers the letters of other alphabets that
- * are drawn as Latin ones, digits drawn as letters, accents, case, and everything between the letters.
+ * What a name looks like at a glance: names of one skeleton imitate each other. Covers the letters
+ * of other alphabets that are drawn as Latin ones, digits drawn as letters, accents, case, and
+ * everything between the letters.
  */
 export function skeletonOf(name: string): string {
   const latin = [...name.normalize('NFKD').toLowerCase()].map((letter) => lookalikes.get(letter) ?? letter)

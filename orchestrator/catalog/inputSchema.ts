@@ -1,7 +1,7 @@
 /**
- * The JSON Schema of a stranger, made harmless where it enters: references inside it are written out, references elsewhere,
- * slow patterns and everything that asserts nothing about an input's form are left out. What is left out is not checked;
- * nothing is refused for it.
+ * The JSON Schema of a stranger, made harmless where it enters: references inside it are written
+ * out, references elsewhere, slow patterns and everything that asserts nothing about an input's
+ * form are left out. What is left out is not checked; nothing is refused for it.
  */
 import { isRecord } from '#primitives.ts'
 
@@ -12,7 +12,10 @@ const PATTERN_CHARACTERS_MAX = 200
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Keywords whose value is data. `uniqueItems` compares all with all; `format` means something else to everybody. */
+/**
+ * Keywords whose value is data. `uniqueItems` compares all with all; `format` means something else
+ * to everybody.
+ */
 const plainKeywords = new Set([
   ...['type', 'enum', 'const', 'required', 'title', 'description', 'default', 'examples'],
   ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
@@ -89,7 +92,10 @@ function resolveLocal(root: Json, reference: string): unknown {
   return found
 }
 
-/** Patterns whose time grows no faster than the text: no groups, nothing to look back at, at most one open repeat. */
+/**
+ * Patterns whose time grows no faster than the text: no groups, nothing to look back at, at most
+ * one open repeat.
+ */
 function isFastPattern(pattern: string): boolean {
   if (pattern.length > PATTERN_CHARACTERS_MAX) return false
   const withoutClasses = pattern

@@ -1,4 +1,5 @@
-// Goal (PAY-09): a path of a plan calls what it was matched with, and nothing beside the service's own prefix.
+// Goal (PAY-09): a path of a plan calls what it was matched with, and nothing beside the service's
+// own prefix.
 import { describe, expect, it } from 'vitest'
 import { matchPath, PathError, parametersOf, parsePath, parseTemplate, urlOf } from './pathTemplate.ts'
 
@@ -8,7 +9,9 @@ const templates = [
 ].map((text) => ({ text, template: parseTemplate(text) }))
 const templateOf = (path: string) => matchPath(parsePath(path), templates)?.text
 
-/** Ways to climb, to leave, to smuggle a second URL, and to be read differently by the next server. */
+/**
+ * Ways to climb, to leave, to smuggle a second URL, and to be read differently by the next server.
+ */
 const climbs = ['..', '.', '%2e%2e', '%2E%2e', '.%2e', '%2e', '%252e%252e', '%252E', '%25%32%65']
 const slashes = ['%2f', '%2F', '%5c', '%5C', '%252f', '%255c', 'a%2fb', '..%2f', '%2e%2e%2f', '..%5c..']
 const controls = [

@@ -1,10 +1,13 @@
 /**
- * Paths: the templates of a catalog and the concrete path of a plan. A path is taken apart, decoded, matched and put
- * together again by us, so that what is called is what was matched (PAY-09).
+ * Paths: the templates of a catalog and the concrete path of a plan. A path is taken apart,
+ * decoded, matched and put together again by us, so that what is called is what was matched
+ * (PAY-09).
  */
 import { MillraceError } from '#errors.ts'
 
-/** A template's segment: text, `:name` or `{name}` for one segment, `*` or `:name*` for the rest. */
+/**
+ * A template's segment: text, `:name` or `{name}` for one segment, `*` or `:name*` for the rest.
+ */
 type Part =
   | { readonly kind: 'static'; readonly text: string }
   | { readonly kind: 'param' | 'rest'; readonly name: string }
@@ -46,7 +49,10 @@ export function parsePath(text: string): string[] {
   })
 }
 
-/** The template that fits, the most exact first: text before a parameter before the rest, from the left. */
+/**
+ * The template that fits, the most exact first: text before a parameter before the rest, from the
+ * left.
+ */
 export function matchPath<T extends { readonly template: PathTemplate }>(
   segments: readonly string[],
   candidates: readonly T[],
@@ -60,7 +66,8 @@ export function matchPath<T extends { readonly template: PathTemplate }>(
 }
 
 /**
- * The URL of a path below a service's: its prefix stays, segments are encoded anew, and the origin is the service's.
+ * The URL of a path below a service's: its prefix stays, segments are encoded anew, and the origin
+ * is the service's.
  * @throws PathError when the result leaves either
  */
 export function urlOf(serviceUrl: string, segments: readonly string[]): URL {
@@ -72,7 +79,9 @@ export function urlOf(serviceUrl: string, segments: readonly string[]): URL {
   return url
 }
 
-/** Sellers compare paths as text, and write names such as `models:run` plainly (RFC 3986, pchar). */
+/**
+ * Sellers compare paths as text, and write names such as `models:run` plainly (RFC 3986, pchar).
+ */
 const encodeSegment = (segment: string): string =>
   encodeURIComponent(segment).replaceAll(/%(3A|40|24|26|2B|2C|3B|3D)/g, decodeURIComponent)
 

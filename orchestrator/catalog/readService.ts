@@ -1,6 +1,7 @@
 /**
- * A service as a source gives it, read: texts cleaned, defaults filled in, bounds checked. A bad endpoint is named and left
- * out; a service is left out when what all its endpoints need is bad, or none is left.
+ * A service as a source gives it, read: texts cleaned, defaults filled in, bounds checked. A bad
+ * endpoint is named and left out; a service is left out when what all its endpoints need is bad, or
+ * none is left.
  */
 import { Compile } from 'typebox/compile'
 import type { Problem } from '#api/http/errors.ts'

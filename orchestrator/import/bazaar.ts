@@ -1,4 +1,7 @@
-/** The x402 bazaar: pages of resources, each one endpoint with what it accepts; those of one origin are one service. */
+/**
+ * The x402 bazaar: pages of resources, each one endpoint with what it accepts; those of one origin
+ * are one service.
+ */
 import { createHash } from 'node:crypto'
 import { itemsOf, type Json, membersOf, textOf } from '../catalog/members.ts'
 import { type Draft, type Importer, idOfHost } from './importer.ts'

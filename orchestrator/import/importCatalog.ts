@@ -1,4 +1,7 @@
-/** Imports a file or URL: read, recognized, each service checked, and the catalog made to hold what is listed now. */
+/**
+ * Imports a file or URL: read, recognized, each service checked, and the catalog made to hold what
+ * is listed now.
+ */
 import { readFile, stat } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
 import { parse as parseYaml } from 'yaml'

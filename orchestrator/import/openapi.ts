@@ -1,6 +1,7 @@
 /**
- * An OpenAPI document as one service. Prices stand in `x-payment-info`, in either dialect: offers of our own kind (`intent`,
- * `method`, `amount`), or `{price: {mode, currency, amount}, protocols: [...]}`. Operations that need a key are left out.
+ * An OpenAPI document as one service. Prices stand in `x-payment-info`, in either dialect: offers
+ * of our own kind (`intent`, `method`, `amount`), or `{price: {mode, currency, amount}, protocols:
+ * [...]}`. Operations that need a key are left out.
  */
 import { itemsOf, type Json, membersOf, textOf } from '../catalog/members.ts'
 import { type Draft, type Importer, idOfHost } from './importer.ts'
@@ -57,7 +58,10 @@ function endpointsOf(root: Json): Json[] {
   )
 }
 
-/** Paid operations are open to all who pay; of the others, those that some way without a key leads to. */
+/**
+ * Paid operations are open to all who pay; of the others, those that some way without a key leads
+ * to.
+ */
 function needsKey(root: Json, operation: Json): boolean {
   if ('x-payment-info' in operation) return false
   const ways = operation['security'] ?? root['security']

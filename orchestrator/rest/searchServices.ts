@@ -158,7 +158,10 @@ const presentFound = ({ lastCatalogedAt, reasons, requiredArguments, ...found }:
   lastCatalogedAt: dateText(lastCatalogedAt),
 })
 
-/** Names the ranking, so that a replay knows what it replays. Changed with any weight of rank.ts or search.ts. */
+/**
+ * Names the ranking, so that a replay knows what it replays. Changed with any weight of rank.ts or
+ * search.ts.
+ */
 const ranking = { profile: 'slots-v1', strategy: 'relevance-price-v1' }
 
 const presentEvidence = ({ catalog, candidates }: SearchEvidence) => ({

@@ -1,4 +1,7 @@
-/** How good the ranking is on judged questions: how early the first accepted service comes, and how often in the first 8. */
+/**
+ * How good the ranking is on judged questions: how early the first accepted service comes, and how
+ * often in the first 8.
+ */
 import { MillraceError } from '#errors.ts'
 import { itemsOf, membersOf, textOf } from '../catalog/members.ts'
 

@@ -2,7 +2,10 @@
 import { phrasesAt, phrasesOfGroup } from './synonyms.ts'
 import { stopWords, wordsOf } from './words.ts'
 
-/** A word that would do for a slot. `own`: as asked; `alias`: by a phrase of the same meaning; `alike`: spelled alike. */
+/**
+ * A word that would do for a slot. `own`: as asked; `alias`: by a phrase of the same meaning;
+ * `alike`: spelled alike.
+ */
 export interface Variant {
   /** A phrase counts as far as all of it is there. */
   readonly words: readonly string[]
@@ -22,17 +25,25 @@ export interface Slot {
 const SLOTS_MAX = 24
 const ALIAS_WEIGHT = 0.85
 const STOP_WORD_WEIGHT = 0.1
-/** A word that no endpoint has: a name that is part of the input, rather than of what is looked for. */
+/**
+ * A word that no endpoint has: a name that is part of the input, rather than of what is looked for.
+ */
 const UNKNOWN_WEIGHT = 0.35
 
-/** In how many of the catalog's endpoints a word is, and words of the catalog spelled like an unknown one. */
+/**
+ * In how many of the catalog's endpoints a word is, and words of the catalog spelled like an
+ * unknown one.
+ */
 export interface Vocabulary {
   readonly endpointCount: number
   readonly counts: ReadonlyMap<string, number>
   readonly alike: ReadonlyMap<string, readonly { readonly word: string; readonly similarity: number }[]>
 }
 
-/** The distinct words of a question, the words of its aliases with them: what the vocabulary is asked for. */
+/**
+ * The distinct words of a question, the words of its aliases with them: what the vocabulary is
+ * asked for.
+ */
 export function askedWords(query: string): { readonly own: string[]; readonly aliases: string[] } {
   const own = [...new Set(wordsOf(query))].slice(0, SLOTS_MAX)
   const aliases = [...aliasVariants(own).values()].flat().flatMap(({ words }) => words)

@@ -1,6 +1,6 @@
 /**
- * The one ranker behind every door: how well an endpoint does what was asked, why, and what its price adds. Pure; the
- * candidates and the vocabulary come from the store.
+ * The one ranker behind every door: how well an endpoint does what was asked, why, and what its
+ * price adds. Pure; the candidates and the vocabulary come from the store.
  */
 import type { Slot } from './query.ts'
 
@@ -101,7 +101,10 @@ function fillOf(slot: Slot, fields: SearchFields, reasons: Set<Reason>, matched:
 const INSIDE_NAME = 0.85
 const INSIDE_CHARACTERS_MIN = 4
 
-/** 1 for a word or phrase that is there; a part of a phrase counts little, for it may mean something else. */
+/**
+ * 1 for a word or phrase that is there; a part of a phrase counts little, for it may mean something
+ * else.
+ */
 function shareOf(words: readonly string[], field: SearchField, fields: SearchFields): number {
   const texts = fields[field]
   let there = 0
@@ -113,14 +116,20 @@ function shareOf(words: readonly string[], field: SearchField, fields: SearchFie
   return (there / words.length) ** 3
 }
 
-/** The share of the score that relevance decides; below the threshold it decides all (the reference's formula). */
+/**
+ * The share of the score that relevance decides; below the threshold it decides all (the
+ * reference's formula).
+ */
 const RELEVANCE_SHARE = 0.95
 const LOW_RELEVANCE = 0.2
 
 export const scoreOf = (relevance: number, price: number): number =>
   relevance < LOW_RELEVANCE ? relevance : RELEVANCE_SHARE * relevance + (1 - RELEVANCE_SHARE) * price
 
-/** 0.01 / (0.01 + price), cut to six digits; one half for a price that is not known. `units` of `decimals` digits. */
+/**
+ * 0.01 / (0.01 + price), cut to six digits; one half for a price that is not known. `units` of
+ * `decimals` digits.
+ */
 export function priceScore(price: { readonly units: bigint; readonly decimals: number } | null): number {
   if (price === null) return 0.5
   const scale = 10n ** BigInt(price.decimals)

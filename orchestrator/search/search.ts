@@ -1,4 +1,7 @@
-/** Finds endpoints by intent: candidates from the store, ranked by the one ranker, the same for every door. */
+/**
+ * Finds endpoints by intent: candidates from the store, ranked by the one ranker, the same for
+ * every door.
+ */
 
 import { type Candidate, findAlikeWords, findCandidates, readWords } from '#store/app/catalogReads.ts'
 import type { AppDatabase } from '#store/app/database.ts'
@@ -66,7 +69,10 @@ export interface Ranked {
   readonly value: number
 }
 
-/** Candidates of the whole question, and of each of its rarest words: a common word must not crowd them out. */
+/**
+ * Candidates of the whole question, and of each of its rarest words: a common word must not crowd
+ * them out.
+ */
 const CANDIDATES_MAX = 200
 const RARE_WORDS_MAX = 4
 const CANDIDATES_PER_RARE_WORD = 60
@@ -109,7 +115,10 @@ export async function search(app: AppDatabase, request: SearchRequest): Promise<
   }
 }
 
-/** Best first; each service's further endpoints come later. Ties are decided by name, so that answers repeat. */
+/**
+ * Best first; each service's further endpoints come later. Ties are decided by name, so that
+ * answers repeat.
+ */
 function rank(
   slots: readonly Slot[],
   candidates: readonly Candidate[],

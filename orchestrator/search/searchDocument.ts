@@ -1,4 +1,7 @@
-/** What search holds of an endpoint: its words by field, and what an answer shows; and the terms it is found by. */
+/**
+ * What search holds of an endpoint: its words by field, and what an answer shows; and the terms it
+ * is found by.
+ */
 import { skeletonOf } from '../catalog/cleanText.ts'
 import { parametersOf, parseTemplate } from '../catalog/pathTemplate.ts'
 import type { CatalogService, PaymentOffer, ServiceEndpoint } from '../catalog/service.ts'
@@ -44,7 +47,9 @@ export function searchDocument(service: CatalogService, endpoint: ServiceEndpoin
   }
 }
 
-/** The lowest fixed price; dynamic where none is fixed. An endpoint without offers costs nothing. */
+/**
+ * The lowest fixed price; dynamic where none is fixed. An endpoint without offers costs nothing.
+ */
 export function estimatedPrice(offers: readonly PaymentOffer[]): EstimatedPrice {
   if (offers.length === 0) return { dynamic: false, amount: '0', currency: 'USDC' }
   const hint = offers.find(({ amountHint }) => amountHint !== undefined)?.amountHint
@@ -109,7 +114,10 @@ function fieldsOf(service: CatalogService, endpoint: ServiceEndpoint): SearchFie
   }
 }
 
-/** Postgres' weight of each field's words: where a question's words most likely are what the endpoint does. */
+/**
+ * Postgres' weight of each field's words: where a question's words most likely are what the
+ * endpoint does.
+ */
 const weights: readonly (readonly [keyof SearchFields, 'A' | 'B' | 'C' | 'D'])[] = [
   ['schema', 'D'],
   ['service', 'C'],
@@ -121,7 +129,10 @@ const weights: readonly (readonly [keyof SearchFields, 'A' | 'B' | 'C' | 'D'])[]
   ['description', 'A'],
 ]
 
-/** The words as a tsvector's literal, each under its best weight. Words are letters and digits, which need no escape. */
+/**
+ * The words as a tsvector's literal, each under its best weight. Words are letters and digits,
+ * which need no escape.
+ */
 export function termsOf(fields: SearchFields): string {
   const best = new Map<string, string>()
   for (const [field, weight] of weights) for (const word of fields[field]) best.set(word, weight)

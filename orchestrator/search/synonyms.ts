@@ -1,6 +1,7 @@
 /**
- * Words for the same wish: a phrase of a group also finds what is written with another one. General vocabulary of what APIs
- * do; no service is named, and nothing here was chosen to make a judged query come out.
+ * Words for the same wish: a phrase of a group also finds what is written with another one. General
+ * vocabulary of what APIs do; no service is named, and nothing here was chosen to make a judged
+ * query come out.
  */
 import { wordsOf } from './words.ts'
 

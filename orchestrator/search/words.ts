@@ -1,6 +1,7 @@
 /**
- * Text as words, the same for what is searched and what is asked: no accents, no case, English endings cut. Made here and
- * not by the database, whose parser and whose lower() know ASCII alone where its ctype is C, as the embedded one's is.
+ * Text as words, the same for what is searched and what is asked: no accents, no case, English
+ * endings cut. Made here and not by the database, whose parser and whose lower() know ASCII alone
+ * where its ctype is C, as the embedded one's is.
  */
 
 /** Words of a longer text are not looked at. */
@@ -20,7 +21,10 @@ export function wordsOf(text: string): string[] {
   return words
 }
 
-/** A small letter before a capital ends a word: "openAPI" and "GPTImage" are two words each; `gpt4` is one. */
+/**
+ * A small letter before a capital ends a word: "openAPI" and "GPTImage" are two words each; `gpt4`
+ * is one.
+ */
 const splitCases = (text: string): string =>
   text.replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2').replaceAll(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
 
@@ -45,7 +49,10 @@ function unspaced(word: string): string[] {
   return parts
 }
 
-/** Cuts English plurals, verb forms and nouns of verbs, so that `translate`, `translating` and `translations` meet. */
+/**
+ * Cuts English plurals, verb forms and nouns of verbs, so that `translate`, `translating` and
+ * `translations` meet.
+ */
 export function stem(word: string): string {
   if (word.length < 4 || whole.has(word) || !/^[a-z]+$/.test(word)) return word
   let cut = word
@@ -87,7 +94,10 @@ const endings: readonly (readonly [string, number])[] = [
   ['e', 3],
 ]
 
-/** Three letters at a time, the word's ends marked: words that are spelled alike share most of theirs. */
+/**
+ * Three letters at a time, the word's ends marked: words that are spelled alike share most of
+ * theirs.
+ */
 export function trigramsOf(word: string): string[] {
   const letters = [...`  ${word} `]
   return [...new Set(letters.slice(2).map((_, index) => letters.slice(index, index + 3).join('')))]

@@ -1,4 +1,7 @@
-/** Access of a running program: keys and quotas in Postgres, and what its first start makes for the operator. */
+/**
+ * Access of a running program: keys and quotas in Postgres, and what its first start makes for the
+ * operator.
+ */
 import { Quotas } from '#api/access/Quotas.ts'
 import { ServiceAccess } from '#api/access/ServiceAccess.ts'
 import type { AccessSettings } from '#api/access/settings.ts'

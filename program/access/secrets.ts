@@ -1,4 +1,7 @@
-/** The secrets of this installation, with the key that wraps them: SECRET_KEY, or a file beside the embedded Postgres. */
+/**
+ * The secrets of this installation, with the key that wraps them: SECRET_KEY, or a file beside the
+ * embedded Postgres.
+ */
 import { hash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

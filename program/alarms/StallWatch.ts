@@ -1,6 +1,6 @@
 /**
- * Notices a head that stands still: endpoints are ahead of it, or far more time has passed than the chain takes for a block.
- * What the chain takes is learned from its own blocks as they come in.
+ * Notices a head that stands still: endpoints are ahead of it, or far more time has passed than the
+ * chain takes for a block. What the chain takes is learned from its own blocks as they come in.
  */
 
 /** With endpoints ahead, the head may stand this long; a reorg or a slow batch is over by then. */

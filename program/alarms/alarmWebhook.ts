@@ -1,6 +1,7 @@
 /**
- * Posts alarms to the address their owner named, signed as Standard Webhooks 1.0.0 has it: HMAC-SHA256 over
- * `id.timestamp.body`. The address and the secret are in no log and no message: chat services put a key into the path.
+ * Posts alarms to the address their owner named, signed as Standard Webhooks 1.0.0 has it:
+ * HMAC-SHA256 over `id.timestamp.body`. The address and the secret are in no log and no message:
+ * chat services put a key into the path.
  */
 import { createHash, createHmac } from 'node:crypto'
 import { errnoOf } from '#errors.ts'
@@ -12,10 +13,16 @@ import type { AlarmNote } from './AlarmWatch.ts'
 
 /** Fifteen seconds is what receivers are commonly given (Svix). */
 const ANSWER_MS_MAX = 15_000
-/** Tries of one note: with the waits between them, about a quarter of an hour of a receiver's absence. */
+/**
+ * Tries of one note: with the waits between them, about a quarter of an hour of a receiver's
+ * absence.
+ */
 const TRIES_MAX = 8
 const retries = { baseMs: 2_000, maxMs: 300_000 }
-/** Notes that wait while the receiver is away. Conditions are few; beyond this the oldest tell the least. */
+/**
+ * Notes that wait while the receiver is away. Conditions are few; beyond this the oldest tell the
+ * least.
+ */
 const WAITING_MAX = 100
 
 export interface AlarmWebhookOptions {

@@ -1,4 +1,7 @@
-/** What of a chain its owner must know: read off what the lanes, stores, parity and audit say of themselves. */
+/**
+ * What of a chain its owner must know: read off what the lanes, stores, parity and audit say of
+ * themselves.
+ */
 import { type Condition, conditions } from './conditions.ts'
 import type { Watched } from './watched.ts'
 

@@ -1,9 +1,14 @@
-/** Every condition that its owner is called for. A new one is one value here, and its code in the schema of /status. */
+/**
+ * Every condition that its owner is called for. A new one is one value here, and its code in the
+ * schema of /status.
+ */
 import type { Watched } from './watched.ts'
 
 export interface Condition<Code extends string = string> {
   readonly code: Code
-  /** It passes by itself within this time: only then is the owner called. 0 for what does not pass. */
+  /**
+   * It passes by itself within this time: only then is the owner called. 0 for what does not pass.
+   */
   readonly passesMs: number
   /** What holds now; null where it does not. */
   readonly find: (chain: Watched) => { readonly problem: string | null } | null
@@ -13,7 +18,10 @@ const defineCondition = <const Code extends string>(condition: Condition<Code>):
 
 /** A store that restarts, or a node, is back within this. */
 const RESTART_MS = 10_000
-/** A projection waits at every start, for blocks and for a node; one that is stuck does so for longer. */
+/**
+ * A projection waits at every start, for blocks and for a node; one that is stuck does so for
+ * longer.
+ */
 const PROJECTION_MS = 120_000
 
 const lanesOf = ({ headStatus, historyStatus }: Watched) => [headStatus, historyStatus]

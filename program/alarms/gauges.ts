@@ -1,4 +1,7 @@
-/** What /metrics tells of chains, disk and process beside what happens: read off them when it is asked for. */
+/**
+ * What /metrics tells of chains, disk and process beside what happens: read off them when it is
+ * asked for.
+ */
 import { statfs } from 'node:fs/promises'
 import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client'
 import program from '../../package.json' with { type: 'json' }
@@ -86,11 +89,15 @@ export function openGauges(registry: Registry, chains: readonly GaugedChain[], d
     })(),
   )
   openDiskGauge(registry, dataDir)
-  // Event loop, memory, garbage collection and CPU of this process, under the names dashboards know.
+  // Event loop, memory, garbage collection and CPU of this process, under the names dashboards
+  // know.
   collectDefaultMetrics({ register: registry })
 }
 
-/** A file system that does not answer must not hold up the answer: told is what it said the last time. */
+/**
+ * A file system that does not answer must not hold up the answer: told is what it said the last
+ * time.
+ */
 function openDiskGauge(registry: Registry, dataDir: string): void {
   let isAsked = false
   const disk = new Gauge({

@@ -1,4 +1,7 @@
-/** The writing half of a chain, from the moment the lease is ours until it is lost: four lanes on one ledger, and their audit. */
+/**
+ * The writing half of a chain, from the moment the lease is ours until it is lost: four lanes on
+ * one ledger, and their audit.
+ */
 
 import { MillraceError } from '#errors.ts'
 import { visitListed } from '#ingest/failpoints.ts'
@@ -31,7 +34,10 @@ export class ChainWriter {
   readonly #head: PostgresHeadSink
   readonly #history: PostgresHistorySink
 
-  /** Opens the ledger under the lease: from here on this process is the writer. When it cannot, the lease is given back. */
+  /**
+   * Opens the ledger under the lease: from here on this process is the writer. When it cannot, the
+   * lease is given back.
+   */
   static async open(writing: Writing, lease: Lease): Promise<ChainWriter> {
     const { options, state, cache } = writing
     const { identity, postgres } = options
@@ -77,7 +83,10 @@ export class ChainWriter {
     ])
   }
 
-  /** Brings both stores to cover `range` and returns. @throws ChainStoppedError when a lane came to rest before */
+  /**
+   * Brings both stores to cover `range` and returns. @throws ChainStoppedError when a lane came to
+   * rest before
+   */
   async fill(range: BlockRange, stop: AbortSignal): Promise<void> {
     const { state, options } = this.#writing
     const { clock } = options.runtime
@@ -100,7 +109,9 @@ export class ChainWriter {
     }
   }
 
-  /** True when both stores hold the range; throws what stopped a lane, so that nobody waits for it. */
+  /**
+   * True when both stores hold the range; throws what stopped a lane, so that nobody waits for it.
+   */
   #holds(range: BlockRange): boolean {
     const { state, activity } = this.#writing
     for (const lane of [activity.head, this.clickhouseLane.status])
@@ -110,7 +121,10 @@ export class ChainWriter {
   }
 }
 
-/** Where the head lane of a new chain begins; what is decided by finality is decided by a block that was seen. */
+/**
+ * Where the head lane of a new chain begins; what is decided by finality is decided by a block that
+ * was seen.
+ */
 async function headFrom({ options, source, decode }: Writing): Promise<number> {
   const { identity, postgres, runtime } = options
   const target = await source.head()

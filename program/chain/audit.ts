@@ -1,4 +1,7 @@
-/** Reads what was written again from the node. Only the process that writes does: it has the node's attention already. */
+/**
+ * Reads what was written again from the node. Only the process that writes does: it has the node's
+ * attention already.
+ */
 import { everySender } from '#ingest/verify/senderSample.ts'
 import { databaseOf } from '#store/clickhouse/template.ts'
 import { Audit } from '#store/compare/Audit.ts'

@@ -1,8 +1,9 @@
 /**
  * One chain at work: source, worker threads, stores and lanes put together. The way of a block is
- * `ingest/lanes/converge.ts` (fetch, check, append) -> `transform/decode/decodeRange.ts` (verify, decode, encode, in a worker)
- * -> `store/ledger/headSink.ts` (commit) -> `store/clickhouse/lane.ts` (follow) -> `api/routes` (read).
- * `program/chain/ChainWriter.ts` is the half that writes, while the lease is ours.
+ * `ingest/lanes/converge.ts` (fetch, check, append) -> `transform/decode/decodeRange.ts` (verify,
+ * decode, encode, in a worker) -> `store/ledger/headSink.ts` (commit) -> `store/clickhouse/lane.ts`
+ * (follow) -> `api/routes` (read). `program/chain/ChainWriter.ts` is the half that writes, while
+ * the lease is ours.
  */
 
 import { messageOf } from '#errors.ts'
@@ -87,7 +88,10 @@ export class Chain {
     }
   }
 
-  /** Blocks that one endpoint alone told lately and nothing proves whole, in words; null when there are none. */
+  /**
+   * Blocks that one endpoint alone told lately and nothing proves whole, in words; null when there
+   * are none.
+   */
   get unproved(): string | null {
     const { unproved } = this.#activity
     if (!unproved || this.#options.runtime.clock.monotonic() - unproved.atMs > UNPROVED_MS) return null
@@ -137,7 +141,10 @@ export class Chain {
     return this.state.problem
   }
 
-  /** Starts every lane as soon as the lease is ours; until then another process writes and this one reads. */
+  /**
+   * Starts every lane as soon as the lease is ours; until then another process writes and this one
+   * reads.
+   */
   async start(): Promise<void> {
     await this.state.refresh()
     const reading = this.state.follow(this.#options.runtime.clock, this.#stop.signal)
@@ -162,7 +169,10 @@ export class Chain {
     await this.source.close()
   }
 
-  /** Caught up: both stores cover what the chain had when the program started (ClickHouse: what was final). */
+  /**
+   * Caught up: both stores cover what the chain had when the program started (ClickHouse: what was
+   * final).
+   */
   caughtUp(scope: 'all' | 'head'): boolean {
     const target = this.startTarget
     if (!target) return false
@@ -177,7 +187,10 @@ export class Chain {
     )
   }
 
-  /** Writes whenever the lease is ours. A store that is away for long costs the lease; then it is asked for again. */
+  /**
+   * Writes whenever the lease is ours. A store that is away for long costs the lease; then it is
+   * asked for again.
+   */
   async #write(): Promise<void> {
     const stop = this.#stop.signal
     for (let failures = 0; !stop.aborted; ) {

@@ -35,7 +35,9 @@ export function clickhouseLaneOf(writing: Writing, lease: Lease): ClickHouseLane
   })
 }
 
-/** Keeps what Postgres committed for ClickHouse, and lets history wait while ClickHouse is behind. */
+/**
+ * Keeps what Postgres committed for ClickHouse, and lets history wait while ClickHouse is behind.
+ */
 export function commitListener(writing: Writing, clickhouseLane: ClickHouseLane): CommitListener {
   const { options, cache } = writing
   const chain = String(options.identity.chainId)

@@ -10,10 +10,16 @@ import { aheadOf, type Writing, wake, witnessingOf } from './writing.ts'
 
 /** Two chunks keep both cores busy: one decodes while the other commits. */
 const CHUNKS_IN_FLIGHT = 2
-/** How long until history is looked at again; the head lane leaves more of it when it seals a segment. */
+/**
+ * How long until history is looked at again; the head lane leaves more of it when it seals a
+ * segment.
+ */
 const HISTORY_IDLE_MS = 1_000
 
-/** History is whatever the head lane's segment leaves below it; a sealed segment leaves more. Until aborted. */
+/**
+ * History is whatever the head lane's segment leaves below it; a sealed segment leaves more. Until
+ * aborted.
+ */
 export async function keepHistory(
   writing: Writing,
   sink: PostgresHistorySink,

@@ -16,16 +16,24 @@ export interface ChainOptions {
   readonly source: RpcSource
   readonly postgres: Postgres
   readonly clickhouse: ClickHouseClient
-  /** Where the embedded engine reads rows from; null for another server, whose rows go through HTTP. */
+  /**
+   * Where the embedded engine reads rows from; null for another server, whose rows go through HTTP.
+   */
   readonly clickhouseRowsFolder: string | null
   /** For what no event carries, such as tokens of genesis. */
   readonly callContracts: CallContracts
   readonly workerThreads: number
   /** Holder of the writing lease: this installation, so that a restart takes it over at once. */
   readonly holder: string
-  /** Percent of history that is read again from the node each day, besides what became final; absent audits nothing. */
+  /**
+   * Percent of history that is read again from the node each day, besides what became final; absent
+   * audits nothing.
+   */
   readonly auditPercentPerDay?: number
-  /** Other bounds than usual, such as a test's that has a hundred blocks and wants many batches of them. */
+  /**
+   * Other bounds than usual, such as a test's that has a hundred blocks and wants many batches of
+   * them.
+   */
   readonly limits?: Partial<ChainLimits>
   readonly runtime: Runtime
   readonly log: Logger
@@ -33,15 +41,24 @@ export interface ChainOptions {
 
 /** Bounds of one chain's work. */
 export interface ChainLimits {
-  /** Fetched and decoded bytes in flight, head and history together: memory is flat whatever the length. */
+  /**
+   * Fetched and decoded bytes in flight, head and history together: memory is flat whatever the
+   * length.
+   */
   readonly inFlightBytesMax: number
   /** Encoded batches waiting for ClickHouse; beyond it they are derived again from the archive. */
   readonly cacheBytesMax: number
   readonly batchBlocksMax: number
-  /** Ten minutes of a chain with two blocks a second: catching up takes longer than starting over at the head. */
+  /**
+   * Ten minutes of a chain with two blocks a second: catching up takes longer than starting over at
+   * the head.
+   */
   readonly sealGapBlocks: number
   readonly leaseMs: number
-  /** Of so many transactions the sender of one is recovered before it is stored; the audit recovers all. */
+  /**
+   * Of so many transactions the sender of one is recovered before it is stored; the audit recovers
+   * all.
+   */
   readonly sendersOneIn: number
 }
 

@@ -26,7 +26,10 @@ export interface Writing {
   readonly activity: ChainActivity
 }
 
-/** No answer about several blocks is longer, and what is encoded of a usual one, 6 MB, is up to 11 MB. */
+/**
+ * No answer about several blocks is longer, and what is encoded of a usual one, 6 MB, is up to 11
+ * MB.
+ */
 const BATCH_BYTES_ESTIMATE = 16 * 1024 * 1024
 const FETCH_WINDOW = 6
 
@@ -38,7 +41,10 @@ export const aheadOf = ({ limits, budget }: Pick<Writing, 'limits' | 'budget'>):
   budget,
 })
 
-/** What cannot be proved whole needs a second endpoint that tells the same rows; without one it is taken and alarmed. */
+/**
+ * What cannot be proved whole needs a second endpoint that tells the same rows; without one it is
+ * taken and alarmed.
+ */
 export const witnessingOf = ({ activity, options }: Writing): Witnessing<EncodedBatch> => ({
   isProved: ({ proofs }) => proofs.unprovableBlocks === 0,
   isSame: sameRows,

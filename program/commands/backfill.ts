@@ -16,7 +16,10 @@ export interface BackfillBounds {
 
 const PROGRESS_MS = 1_000
 
-/** Fills the range on every chain of the settings, in order, and prints how far it is. @throws InterruptedError */
+/**
+ * Fills the range on every chain of the settings, in order, and prints how far it is. @throws
+ * InterruptedError
+ */
 export async function backfill(
   config: Config,
   bounds: BackfillBounds,
@@ -74,7 +77,10 @@ async function printProgress(
   }
 }
 
-/** The stores' own coverage, so that what was there before counts. ClickHouse follows Postgres and is what ends it. */
+/**
+ * The stores' own coverage, so that what was there before counts. ClickHouse follows Postgres and
+ * is what ends it.
+ */
 function progressText({ state, historyProgress }: Chain, range: BlockRange): string {
   const share = (store: 'postgres' | 'clickhouse') => {
     const held = intersection(state.coverage(store), [range]).reduce(

@@ -1,4 +1,7 @@
-/** `millrace catalog`: imports, lists, shows and removes services; also beside a running program, which finds them at once. */
+/**
+ * `millrace catalog`: imports, lists, shows and removes services; also beside a running program,
+ * which finds them at once.
+ */
 import { readFile } from 'node:fs/promises'
 import { Egress } from '#egress.ts'
 import { SettingError } from '#errors.ts'

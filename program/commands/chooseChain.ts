@@ -5,7 +5,8 @@ import { type ChainConfig, type Config, LOCAL_CHAIN_ID } from '../config.ts'
 /** The settings with the one chain that an option names, or all of them. @throws SettingError */
 export function chooseChain(config: Config, asked: number | null): Config {
   if (asked === null) return config
-  // A node of RPC_URL says itself which chain it serves, and is held to it; the local chain is known.
+  // A node of RPC_URL says itself which chain it serves, and is held to it; the local chain is
+  // known.
   const idOf = ({ chainId, rpcUrls }: ChainConfig) => chainId ?? (rpcUrls.length > 0 ? asked : LOCAL_CHAIN_ID)
   const chains = config.chains.filter((chain) => idOf(chain) === asked)
   const named = config.chains.map(idOf).join(', ')

@@ -1,4 +1,7 @@
-/** `millrace connect`: command lines that open the databases of a running program with rights to read and nothing more. */
+/**
+ * `millrace connect`: command lines that open the databases of a running program with rights to
+ * read and nothing more.
+ */
 import { SettingError } from '#errors.ts'
 import { type Readers, readReaders } from '#local/engines/connection.ts'
 import { viewDatabaseOf } from '#store/clickhouse/template.ts'
@@ -13,7 +16,10 @@ export function printConnect(config: Config): void {
   process.stdout.write(`${lines.join('\n')}\n`)
 }
 
-/** One command for each engine and chain. The logins read the views of analysts' SQL; limits of time and memory apply to them. */
+/**
+ * One command for each engine and chain. The logins read the views of analysts' SQL; limits of time
+ * and memory apply to them.
+ */
 export function connectLines({ postgresUrl, clickhouse }: Readers, chainId: number): string[] {
   const psql = new URL(postgresUrl)
   psql.searchParams.set('options', `-c search_path=${viewSchemaOf(chainId)}`)

@@ -23,7 +23,10 @@ export async function printHeldChains(
   for (const chain of chains) print(lineOf(chain))
 }
 
-/** Drops everything held of a chain. @throws LeaseHeldError while a program writes it, SettingError without `confirmed` */
+/**
+ * Drops everything held of a chain. @throws LeaseHeldError while a program writes it, SettingError
+ * without `confirmed`
+ */
 export async function removeChain(
   config: Config,
   chainId: number,

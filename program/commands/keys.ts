@@ -1,4 +1,7 @@
-/** `millrace keys`: API keys from the command line, the only place that gives all rights. Works beside a running program. */
+/**
+ * `millrace keys`: API keys from the command line, the only place that gives all rights. Works
+ * beside a running program.
+ */
 import { addressList } from '#api/access/clientAddress.ts'
 import { everyScope, scopeNames, selfServeScopes } from '#api/access/scopes.ts'
 import { newToken } from '#api/access/token.ts'
@@ -16,7 +19,10 @@ import { withDatabases } from '../stores.ts'
 
 type Arguments = Readonly<Record<string, unknown>>
 
-/** The token goes to standard output alone, so that it can be piped; what it is goes to standard error. */
+/**
+ * The token goes to standard output alone, so that it can be piped; what it is goes to standard
+ * error.
+ */
 export async function createKey(
   config: Config,
   args: Arguments,

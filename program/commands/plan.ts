@@ -1,4 +1,7 @@
-/** `millrace plan`: what a backfill will cost in calls, bytes, rows, disk and time, from a sample of the chain itself. */
+/**
+ * `millrace plan`: what a backfill will cost in calls, bytes, rows, disk and time, from a sample of
+ * the chain itself.
+ */
 
 import { SettingError } from '#errors.ts'
 import { type BlockRange, blockCount } from '#ingest/range.ts'
@@ -53,16 +56,28 @@ interface Sample {
   decodeMs: number
 }
 
-/** Pieces of the sample; where blocks differ much from each other, more places help and longer ones do not. */
+/**
+ * Pieces of the sample; where blocks differ much from each other, more places help and longer ones
+ * do not.
+ */
 const PLACES = 40
-/** Answers of a few blocks are as fast per byte as long ones, and a node gives them whatever its limits are. */
+/**
+ * Answers of a few blocks are as fast per byte as long ones, and a node gives them whatever its
+ * limits are.
+ */
 const PLACE_BLOCKS = 4
-/** Of Postgres, until queryable, on two cores: the dense chain of bench/README.md had 1.1 million in 15.9 s, rounded down. */
+/**
+ * Of Postgres, until queryable, on two cores: the dense chain of bench/README.md had 1.1 million in
+ * 15.9 s, rounded down.
+ */
 const ROWS_PER_SECOND = 60_000
 /** Requests in flight of a backfill, against one of the sample. */
 const FETCHES_AT_ONCE = 6
 
-/** Prints the estimate for every chain of the settings; nothing is stored. @throws SettingError, SourceError, InterruptedError */
+/**
+ * Prints the estimate for every chain of the settings; nothing is stored. @throws SettingError,
+ * SourceError, InterruptedError
+ */
 export async function plan(
   config: Config,
   bounds: PlanArguments,

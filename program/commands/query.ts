@@ -28,8 +28,9 @@ export interface QueryStreams {
 }
 
 /**
- * Prints the rows; `asked` holds the options as they were typed. False where rows that a program may read, as JSON or CSV,
- * were cut at the limit. @throws SettingError for a bad option, QueryFailedError with the server's words
+ * Prints the rows; `asked` holds the options as they were typed. False where rows that a program
+ * may read, as JSON or CSV, were cut at the limit. @throws SettingError for a bad option,
+ * QueryFailedError with the server's words
  */
 export async function printQuery(
   config: Config,
@@ -71,13 +72,18 @@ function printAnswer(answer: QueryAnswer, format: Format, { rows, notes }: Query
   return format === 'table' || !noteCut(answer, notes)
 }
 
-/** Says that rows are missing, where some are: `--limit` gives more, up to the most that one query may have. */
+/**
+ * Says that rows are missing, where some are: `--limit` gives more, up to the most that one query
+ * may have.
+ */
 function noteCut({ truncated, rows }: QueryAnswer, notes: QueryStreams['notes']): boolean {
   if (truncated) notes.write(`cut after ${rows.length} rows, more exist\n`)
   return truncated
 }
 
-/** Rows as they come, the header once; what is taken back is said, because a printed row cannot be. */
+/**
+ * Rows as they come, the header once; what is taken back is said, because a printed row cannot be.
+ */
 async function printLive(
   events: AsyncIterable<LiveEvent>,
   format: Format,
@@ -113,7 +119,9 @@ function linesOf(answer: QueryAnswer, format: Format, withHeader: boolean): stri
   }
 }
 
-/** One object a line: a stream and a result then look the same, and both can be read as they come. */
+/**
+ * One object a line: a stream and a result then look the same, and both can be read as they come.
+ */
 const jsonLine = (columns: readonly string[], row: Row): string =>
   JSON.stringify(Object.fromEntries(columns.map((name, index) => [name, row[index] ?? null])))
 

@@ -1,4 +1,7 @@
-/** `millrace rederive`: makes derived rows again from the raw archive in both stores, without a node. */
+/**
+ * `millrace rederive`: makes derived rows again from the raw archive in both stores, without a
+ * node.
+ */
 
 import type { Runtime } from '#runtime.ts'
 import { databaseOf } from '#store/clickhouse/template.ts'
@@ -19,7 +22,10 @@ export interface RederiveArguments {
 /** Lines of progress come no faster. */
 const PROGRESS_MS = 1_000
 
-/** Goes on where an interrupted run stopped. @throws InterruptedError, LeaseHeldError, DataDirectoryError, SettingError */
+/**
+ * Goes on where an interrupted run stopped. @throws InterruptedError, LeaseHeldError,
+ * DataDirectoryError, SettingError
+ */
 export async function rederive(
   config: Config,
   { chainId: asked, all }: RederiveArguments,

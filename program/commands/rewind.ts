@@ -1,4 +1,7 @@
-/** `millrace rewind`: takes a chain back to an earlier block in both stores; the next start goes on from there. */
+/**
+ * `millrace rewind`: takes a chain back to an earlier block in both stores; the next start goes on
+ * from there.
+ */
 
 import type { Runtime } from '#runtime.ts'
 import { PARTITION_BLOCKS } from '#store/clickhouse/lane.ts'
@@ -16,7 +19,10 @@ export interface RewindArguments {
   readonly belowFinalized: boolean
 }
 
-/** @throws RewindBelowFinalizedError, LeaseHeldError, DataDirectoryError, SettingError, InterruptedError */
+/**
+ * @throws RewindBelowFinalizedError, LeaseHeldError, DataDirectoryError, SettingError,
+ * InterruptedError
+ */
 export async function rewind(
   config: Config,
   { to, chainId: asked, belowFinalized }: RewindArguments,

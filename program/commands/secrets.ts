@@ -1,4 +1,7 @@
-/** `millrace secrets rotate`: newer versions of the installation's keys. Works beside a running program. */
+/**
+ * `millrace secrets rotate`: newer versions of the installation's keys. Works beside a running
+ * program.
+ */
 import type { Runtime } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { openInstallationSecrets } from '../access/secrets.ts'

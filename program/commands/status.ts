@@ -12,7 +12,10 @@ export interface StatusOptions {
 const WATCH_MS = 1_000
 const TIMEOUT_MS = 10_000
 
-/** Prints one report, or one a second until interrupted. @throws SettingError when nothing answers at HOST:PORT */
+/**
+ * Prints one report, or one a second until interrupted. @throws SettingError when nothing answers
+ * at HOST:PORT
+ */
 export async function printStatus(
   config: Config,
   options: StatusOptions,

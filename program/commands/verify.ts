@@ -1,4 +1,7 @@
-/** `millrace verify`: re-reads the node and both stores and names every table and block that differs. */
+/**
+ * `millrace verify`: re-reads the node and both stores and names every table and block that
+ * differs.
+ */
 
 import { SettingError } from '#errors.ts'
 import { newestSegment } from '#ingest/range.ts'

@@ -1,4 +1,7 @@
-/** Shows a program's state while it runs: redrawn in place on a terminal, a plain line now and then elsewhere. */
+/**
+ * Shows a program's state while it runs: redrawn in place on a terminal, a plain line now and then
+ * elsewhere.
+ */
 import type { StatusSource } from '#api/routes/service/status.ts'
 import type { Screen } from '#console/terminal/screen.ts'
 import { renderReport, type Sample, summarize } from '#console/terminal/terminal.ts'

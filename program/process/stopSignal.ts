@@ -5,8 +5,8 @@ import type { Clock } from '#runtime.ts'
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
- * One Ctrl-C can arrive several times: the terminal sends it to the whole group, and npm passes its own on. What comes
- * this soon after the first is the first.
+ * One Ctrl-C can arrive several times: the terminal sends it to the whole group, and npm passes its
+ * own on. What comes this soon after the first is the first.
  */
 const SAME_MS = 1_000
 
@@ -18,16 +18,16 @@ export interface SignalSource {
 }
 
 /**
- * Ends the process by a signal that comes before a command listens. The first process of a container is not ended by a signal
- * that it does not listen to.
+ * Ends the process by a signal that comes before a command listens. The first process of a
+ * container is not ended by a signal that it does not listen to.
  */
 export function endOnSignal(source: SignalSource): void {
   for (const signal of signals) source.on(signal, () => source.exit(1))
 }
 
 /**
- * Aborted by the first signal; the program then finishes what it has begun. A second one, a second or more later, ends it
- * at once: the next start cleans up, as after `kill -9`.
+ * Aborted by the first signal; the program then finishes what it has begun. A second one, a second
+ * or more later, ends it at once: the next start cleans up, as after `kill -9`.
  */
 export function createStopSignal(source: SignalSource, clock: Clock): AbortSignal {
   const stop = new AbortController()

@@ -88,7 +88,10 @@ export class ByteCursor {
     return isSigned ? BigInt.asIntN(width * 8, value) : value
   }
 
-  /** The same where it is small, which it mostly is; undefined, and nothing is read, where a number cannot hold it. */
+  /**
+   * The same where it is small, which it mostly is; undefined, and nothing is read, where a number
+   * cannot hold it.
+   */
   smallInteger(width: number, isSigned: boolean): number | undefined {
     const start = this.advance(width)
     const { bytes } = this

@@ -1,7 +1,8 @@
 /**
- * Runs one checked statement as the restricted reader of ClickHouse: settings of the request, the answer held back by
- * the engine until the query has ended (so that an error is an error and never a short result), caps on rows, bytes and
- * time; here rows are decoded as they come. Aborting closes the connection, which ends the query.
+ * Runs one checked statement as the restricted reader of ClickHouse: settings of the request, the
+ * answer held back by the engine until the query has ended (so that an error is an error and never
+ * a short result), caps on rows, bytes and time; here rows are decoded as they come. Aborting
+ * closes the connection, which ends the query.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -88,8 +89,9 @@ export class ClickHouseReader {
 }
 
 /**
- * The first group bounds what a query takes, the second makes SQL mean what it means on Postgres, and `readonly` keeps a
- * statement from changing either. 400 MB a query leaves half of a small machine to the indexer with two running.
+ * The first group bounds what a query takes, the second makes SQL mean what it means on Postgres,
+ * and `readonly` keeps a statement from changing either. 400 MB a query leaves half of a small
+ * machine to the indexer with two running.
  */
 function settingsOf(timeoutMs: number, limit: number): Settings {
   return {
@@ -119,7 +121,10 @@ function settingsOf(timeoutMs: number, limit: number): Settings {
   }
 }
 
-/** The head, then the rows up to the limit; returns how many the query had, one more than the limit at most. */
+/**
+ * The head, then the rows up to the limit; returns how many the query had, one more than the limit
+ * at most.
+ */
 async function* rowsOf(
   stream: Readable,
   statement: ClickHouseStatement,

@@ -25,7 +25,10 @@ export interface ClickHouseUserQueryOptions {
   /** The restricted reader. */
   readonly username: string
   readonly password: string
-  /** What a query may name now. @throws UserQueryError for a chain that is not served, or a bad signature */
+  /**
+   * What a query may name now. @throws UserQueryError for a chain that is not served, or a bad
+   * signature
+   */
   readonly catalogOf: CatalogOf
   readonly clock: Clock
   readonly slots?: SlotLimits

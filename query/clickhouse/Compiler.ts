@@ -106,7 +106,8 @@ export function refused(
 }
 
 /**
- * The column a name means: a lambda's parameter, then a column in FROM, then a name of the select list.
+ * The column a name means: a lambda's parameter, then a column in FROM, then a name of the select
+ * list.
  * @throws UserQueryError when there is none, or more than one
  */
 export function resolveColumn(compiler: Compiler, path: readonly Name[], scope: Scope): Compiled {

@@ -8,7 +8,9 @@ import { type Token, tokenize } from './lexer.ts'
 /** Nesting of brackets, calls and sub-selects; honest queries stay under 30. */
 const depthMax = 100
 
-/** Words that end an expression or a source, so that none of them is taken for an alias without AS. */
+/**
+ * Words that end an expression or a source, so that none of them is taken for an alias without AS.
+ */
 const reserved: ReadonlySet<string> = new Set(
   `ALL AND ANTI ANY ARRAY AS ASC ASOF BETWEEN BY CASE CAST CROSS CUBE DESC DISTINCT ELSE END EXCEPT EXISTS FETCH FINAL
    FOR FORMAT FROM FULL GLOBAL GROUP GROUPING HAVING IN INNER INTERSECT INTERVAL INTO IS JOIN LEFT LIKE ILIKE LIMIT

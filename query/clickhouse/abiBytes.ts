@@ -1,16 +1,22 @@
-/** Reading ABI words and offsets in ClickHouse's SQL. `region` is an expression of bytes; positions count from 0. */
+/**
+ * Reading ABI words and offsets in ClickHouse's SQL. `region` is an expression of bytes; positions
+ * count from 0.
+ */
 
 import type { WordType } from '../decoded/abiType.ts'
 import { quoteBytes } from './Compiler.ts'
 
 /**
- * A length or offset; one larger than any data is cut to more than any length. What it is where the region ends before it
- * does not matter: compare with the region's length, the word's own 32 bytes included.
+ * A length or offset; one larger than any data is cut to more than any length. What it is where the
+ * region ends before it does not matter: compare with the region's length, the word's own 32 bytes
+ * included.
  */
 export const sizeAt = (region: string, at: number): string =>
   `toUInt64(least(reinterpretAsUInt256(reverse(substring(${region}, ${at + 1}, 32))), 4294967296))`
 
-/** What the offset at `at` points to, up to the end of the region; empty where it points outside. */
+/**
+ * What the offset at `at` points to, up to the end of the region; empty where it points outside.
+ */
 export const tailAt = (region: string, at: number): string =>
   `if(${sizeAt(region, at)} <= length(${region}), substring(${region}, ${sizeAt(region, at)} + 1), '')`
 
@@ -18,7 +24,10 @@ export const tailAt = (region: string, at: number): string =>
 export const hasBytes = (region: string): string => `${sizeAt(region, 0)} + 32 <= length(${region})`
 export const bytesOf = (region: string): string => `substring(${region}, 33, ${sizeAt(region, 0)})`
 
-/** `name` stands for `value` in `body`, which must not use any other name: a lambda copies what it takes along. */
+/**
+ * `name` stands for `value` in `body`, which must not use any other name: a lambda copies what it
+ * takes along.
+ */
 export const let_ = (name: string, value: string, body: string): string =>
   `arrayElement(arrayMap(${name} -> ${body}, [${value}]), 1)`
 

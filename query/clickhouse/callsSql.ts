@@ -1,4 +1,7 @@
-/** Calls of a function on ClickHouse: transactions whose input begins with its selector, and calls of 0x76 transactions. */
+/**
+ * Calls of a function on ClickHouse: transactions whose input begins with its selector, and calls
+ * of 0x76 transactions.
+ */
 
 import { quoteBytes, quoteName, quoteText } from './Compiler.ts'
 

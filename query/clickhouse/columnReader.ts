@@ -1,4 +1,7 @@
-/** Reads the values of one column by the engine's type and by what the gate inferred (bytes, truth values, widths). */
+/**
+ * Reads the values of one column by the engine's type and by what the gate inferred (bytes, truth
+ * values, widths).
+ */
 
 import type { JsonRows } from '../JsonRows.ts'
 import { type ResultType, type SqlValue, shortest } from '../result.ts'
@@ -111,7 +114,10 @@ const hex = (bytes: Buffer): string => `0x${bytes.toString('hex')}`
 
 const readText = (cursor: ByteCursor): string => textOf(cursor.block())
 
-/** A text that is not UTF-8 is bytes the gate could not follow; shown as what they are, not as replacement signs. */
+/**
+ * A text that is not UTF-8 is bytes the gate could not follow; shown as what they are, not as
+ * replacement signs.
+ */
 function textOf(block: Buffer): string {
   const text = block.toString('utf8')
   return text.includes('\ufffd') && !Buffer.from(text).equals(block) ? hex(block) : text
@@ -128,8 +134,9 @@ function float(value: number): SqlValue {
 }
 
 /**
- * Whole numbers: a truth value or a width the gate inferred decides before the engine's own width, since the engine
- * counts in 64 bits what PostgreSQL counts in 32 (`length`) and widens every sum of columns.
+ * Whole numbers: a truth value or a width the gate inferred decides before the engine's own width,
+ * since the engine counts in 64 bits what PostgreSQL counts in 32 (`length`) and widens every sum
+ * of columns.
  */
 function integerReader(width: number, isSigned: boolean, inferred: Scalar): TypeReader {
   if (inferred === 'bool') return one('bool', (cursor) => cursor.integer(width, isSigned) !== 0n)

@@ -25,7 +25,10 @@ export function compileAggregate(
   return undefined
 }
 
-/** The sum of an array's elements, or of what a lambda makes of them: as exact as the sum of a column. */
+/**
+ * The sum of an array's elements, or of what a lambda makes of them: as exact as the sum of a
+ * column.
+ */
 export function sumOfArray(args: readonly Compiled[]): Compiled | undefined {
   const [first, ...arrays] = args
   if (!first) return undefined
@@ -55,7 +58,10 @@ function sumOf({ sql, type }: Compiled, print: Print): Compiled {
   }
 }
 
-/** The sum of the same values as floats is off by a part in 2^53 a row; by 2^256 only where the exact one wrapped around. */
+/**
+ * The sum of the same values as floats is off by a part in 2^53 a row; by 2^256 only where the
+ * exact one wrapped around.
+ */
 function checkedSum(sql: string, type: ValueType, print: Print): string {
   const sums = [print('sum', [sql]), print('sum', [`toFloat64(${sql})`])]
   return bind(sums, ([exact = '', estimate = '']) => withinWidth(exact, estimate, type.scale ?? 0))

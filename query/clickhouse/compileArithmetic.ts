@@ -1,4 +1,7 @@
-/** Operators + - * / % and ||: PostgreSQL's types and results, or an error of the query (numbers.ts says how). */
+/**
+ * Operators + - * / % and ||: PostgreSQL's types and results, or an error of the query (numbers.ts
+ * says how).
+ */
 import type { BinaryExpression, Expression } from './ast.ts'
 import { type Compiled, type Compiler, refused, type Scope } from './Compiler.ts'
 import { accurate, asNumber, bind, quotient, unwrapped, wholeDivision } from './numbers.ts'
@@ -13,7 +16,10 @@ interface Step extends Compiled {
   readonly at: number
 }
 
-/** A run of operators of one level; sums and joined texts stay flat, since the engine's parser has a bound on nesting. */
+/**
+ * A run of operators of one level; sums and joined texts stay flat, since the engine's parser has a
+ * bound on nesting.
+ */
 export function compileArithmetic(compiler: Compiler, expression: BinaryExpression, scope: Scope): Compiled {
   const run: { operator: string; operand: Expression }[] = []
   let first: Expression = expression
@@ -91,7 +97,10 @@ function summed(compiler: Compiler, start: Compiled, steps: readonly Step[]): Co
 
 const isMoment = (type: ValueType): boolean => type.scalar === 'timestamp' || type.scalar === 'date'
 
-/** Times and what is added to them. DateTime ends in 2106 and wraps around, so a time is widened first. */
+/**
+ * Times and what is added to them. DateTime ends in 2106 and wraps around, so a time is widened
+ * first.
+ */
 function moved(compiler: Compiler, start: Compiled, steps: readonly Step[]): Compiled {
   let { type } = start
   const parts = steps.map(({ operator, sql, type: other, at }) => {
@@ -173,8 +182,9 @@ function multipliedDecimal(compiler: Compiler, left: Compiled, right: Step): Com
 }
 
 /**
- * PostgreSQL refuses to divide by zero, where the engine answers with an infinity. Products and quotients have a zero added:
- * to PostgreSQL -0 is 0, while the engine groups, joins and intersects by their bits.
+ * PostgreSQL refuses to divide by zero, where the engine answers with an infinity. Products and
+ * quotients have a zero added: to PostgreSQL -0 is 0, while the engine groups, joins and intersects
+ * by their bits.
  */
 const floatQuotient = (dividend: string, divisor: string): string =>
   `(${dividend} / ${bind([divisor], ([x]) => `(${x} * intDiv(1, toUInt8(${x} != 0)))`)} + 0)`

@@ -1,4 +1,7 @@
-/** Casts: what PostgreSQL rounds is rounded, what it refuses is refused, and a value that does not fit is an error. */
+/**
+ * Casts: what PostgreSQL rounds is rounded, what it refuses is refused, and a value that does not
+ * fit is an error.
+ */
 import type { Expression } from './ast.ts'
 import { type Compiled, type Compiler, quoteText, refused, type Scope } from './Compiler.ts'
 import { compileNumber, compileString, timeSql } from './compileConstant.ts'

@@ -1,4 +1,7 @@
-/** Comparisons: constants take the type of the other side, NULL keeps PostgreSQL's meaning; LIKE and IN. */
+/**
+ * Comparisons: constants take the type of the other side, NULL keeps PostgreSQL's meaning; LIKE and
+ * IN.
+ */
 
 import type { BinaryExpression, Expression, InListExpression } from './ast.ts'
 import { type Compiled, type Compiler, invalid, quoteText, refused, type Scope } from './Compiler.ts'
@@ -24,7 +27,10 @@ export function compileBinary(compiler: Compiler, expression: BinaryExpression, 
   return { sql: `(${a?.sql} ${operator} ${b?.sql})`, type: scalar('bool') }
 }
 
-/** A join on numbers of one width needs them of one sign too; comparing with a constant leaves the column to its index. */
+/**
+ * A join on numbers of one width needs them of one sign too; comparing with a constant leaves the
+ * column to its index.
+ */
 function ofOneSign(left: Compiled, right: Compiled): readonly Compiled[] {
   const type = commonType([left.type, right.type])
   const isMixed = left.type.isUnsigned !== right.type.isUnsigned && left.type.scalar === right.type.scalar
@@ -47,7 +53,8 @@ export function compileOperands(
     if (operand.kind === 'string') return compileStringBeside(compiler, operand, type)
     return fixed[index] ?? compiler.expression(operand, scope)
   })
-  // The engine compares whole numbers of any width and sign by value; others it must be told what as.
+  // The engine compares whole numbers of any width and sign by value; others it must be told what
+  // as.
   const isMixed = new Set(compiled.map((operand) => operand.type.scalar)).size > 1
   return isMixed && (type.scalar === 'float' || type.scalar === 'decimal')
     ? [...asOneNumber(compiled, type)]
@@ -101,7 +108,10 @@ function compileLike(
   return { sql: `(${sql} ${operator} ${quoteText(right.value)})`, type: scalar('bool') }
 }
 
-/** The engine leaves a NULL of the list out, which makes `NOT IN (1, NULL)` true; as equalities it means what SQL says. */
+/**
+ * The engine leaves a NULL of the list out, which makes `NOT IN (1, NULL)` true; as equalities it
+ * means what SQL says.
+ */
 export function compileInList(compiler: Compiler, expression: InListExpression, scope: Scope): Compiled {
   const { operand, items, isNot, at } = expression
   if (items.every(isConstant) && operand.kind !== 'tuple') return plainInList(compiler, expression, scope)
@@ -127,7 +137,8 @@ const isConstant = (expression: Expression): boolean =>
 function plainInList(compiler: Compiler, expression: InListExpression, scope: Scope): Compiled {
   const [operand, ...items] = compileOperands(compiler, [expression.operand, ...expression.items], scope)
   const word = expression.isNot ? 'NOT IN' : 'IN'
-  // A list of one tuple needs its own brackets, else the engine takes the tuple's fields for the list.
+  // A list of one tuple needs its own brackets, else the engine takes the tuple's fields for the
+  // list.
   const list = items.map((item) => item.sql).join(', ')
   return { sql: `(${operand?.sql} ${word} (${list}))`, type: scalar('bool') }
 }

@@ -11,8 +11,8 @@ const bits64 = 2n ** 63n - 1n
 const bits256 = 2n ** 256n - 1n
 
 /**
- * Numbers as PostgreSQL types them: int, bigint, then numeric. The engine reads wide ones and those with a point as floats,
- * so they are made of text.
+ * Numbers as PostgreSQL types them: int, bigint, then numeric. The engine reads wide ones and those
+ * with a point as floats, so they are made of text.
  */
 export function compileNumber(
   compiler: Compiler,
@@ -86,7 +86,10 @@ function compileDigits(compiler: Compiler, { value, at }: StringExpression): Com
 /** ISO 8601 only: the engine and PostgreSQL read 01/02/2026 as different days. */
 const isoTime = /^(\d{4})-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(\.\d{1,6})?)?\s*(?:Z|[+-]\d\d(?::?\d\d)?)?)?$/
 
-/** A constant time. Those with a fraction, and those beyond 32 bits of seconds, are wider than a column's. */
+/**
+ * A constant time. Those with a fraction, and those beyond 32 bits of seconds, are wider than a
+ * column's.
+ */
 export function timeSql(compiler: Compiler, { value, at }: StringExpression): string {
   const [match, year, fraction] = isoTime.exec(value.trim()) ?? []
   if (match === undefined)

@@ -1,6 +1,6 @@
 /**
- * Expressions: names resolved, functions and types checked, '0x…' made bytes, printed with every bracket. The result also
- * says what the values are (valueType.ts).
+ * Expressions: names resolved, functions and types checked, '0x…' made bytes, printed with every
+ * bracket. The result also says what the values are (valueType.ts).
  */
 
 import type { BetweenExpression, CaseExpression, Expression } from './ast.ts'
@@ -98,7 +98,8 @@ function compileSubquery(
   expression: Extract<Expression, { kind: 'query' }>,
   scope: Scope,
 ): Compiled {
-  // The engine answers a scalar sub-select that counts nothing with NULL when it depends on the row: only EXISTS may.
+  // The engine answers a scalar sub-select that counts nothing with NULL when it depends on the
+  // row: only EXISTS may.
   const outer = expression.isExists ? scope : undefined
   const { sql, columns } = compiler.withOuter(outer).query(expression.query)
   if (expression.isExists) return { sql: `exists(${sql})`, type: scalar('bool') }

@@ -1,6 +1,7 @@
 /**
- * `x IN (SELECT …)`. The engine takes an unknown answer for false: right where only true matters, as in WHERE. Elsewhere the
- * sub-select is asked what makes it unknown: rows beside a NULL, NULLs among the rows, and of pairs what they half match.
+ * `x IN (SELECT …)`. The engine takes an unknown answer for false: right where only true matters,
+ * as in WHERE. Elsewhere the sub-select is asked what makes it unknown: rows beside a NULL, NULLs
+ * among the rows, and of pairs what they half match.
  */
 
 import type { Expression, InQueryExpression } from './ast.ts'

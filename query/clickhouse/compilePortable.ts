@@ -1,4 +1,7 @@
-/** Functions whose name both engines know and whose results would differ: here they are PostgreSQL's. */
+/**
+ * Functions whose name both engines know and whose results would differ: here they are
+ * PostgreSQL's.
+ */
 import type { CallExpression, Expression } from './ast.ts'
 import { type Compiled, type Compiler, invalid, refused } from './Compiler.ts'
 import { operate } from './compileArithmetic.ts'

@@ -47,7 +47,8 @@ function compileBody(compiler: Compiler, query: Query, hasLimit: boolean): Compi
   const set = compileSet(compiler, body)
   const isBare = orderBy.length === 0 && query.limit === undefined && query.offset === undefined && !hasLimit
   if (isBare) return set
-  // The engine gives ORDER BY and LIMIT after a set operation to its last SELECT; here they mean all of it.
+  // The engine gives ORDER BY and LIMIT after a set operation to its last SELECT; here they mean
+  // all of it.
   const alias = `t${compiler.nextNumber()}`
   const columns = set.columns.map((column) => ({ ...column, sql: `${alias}.${column.sql}` }))
   const scope: Scope = {

@@ -43,12 +43,17 @@ export function compileSelect(compiler: Compiler, select: Select, tail: SelectTa
   }
 }
 
-/** A column of the list: `alias` is its name in what is sent, unique where the user's need not be. */
+/**
+ * A column of the list: `alias` is its name in what is sent, unique where the user's need not be.
+ */
 interface ListColumn extends Column {
   readonly alias: string
 }
 
-/** The select list; its names are compiled when first asked for, since they may be used before they are written. */
+/**
+ * The select list; its names are compiled when first asked for, since they may be used before they
+ * are written.
+ */
 class SelectList {
   readonly #compiler: Compiler
   readonly #items: readonly SelectItem[]
@@ -83,7 +88,10 @@ class SelectList {
     return item && this.#scope ? this.#compileItem(item, this.#scope) : undefined
   }
 
-  /** Position, from 1, of the column an ORDER BY or GROUP BY item names, by number or by the list's own name. */
+  /**
+   * Position, from 1, of the column an ORDER BY or GROUP BY item names, by number or by the list's
+   * own name.
+   */
   positionOf(expression: Expression): number | undefined {
     if (expression.kind === 'number') {
       const position = Number(expression.text)
@@ -167,7 +175,10 @@ function isNamed(columns: readonly Column[], expression: Extract<Expression, { k
   return columns.some((column) => column.name.toLowerCase() === name)
 }
 
-/** ORDER BY takes a name for one of the list first. NULLs come last ascending and first descending, as in PostgreSQL. */
+/**
+ * ORDER BY takes a name for one of the list first. NULLs come last ascending and first descending,
+ * as in PostgreSQL.
+ */
 export function orderSql(
   compiler: Compiler,
   orderBy: readonly OrderItem[],

@@ -1,4 +1,7 @@
-/** FROM: relations of the catalog become sub-selects of their views, CTEs and sub-selects get unique names, joins. */
+/**
+ * FROM: relations of the catalog become sub-selects of their views, CTEs and sub-selects get unique
+ * names, joins.
+ */
 
 import type { BlockRange } from '#ingest/range.ts'
 import type { KeyTerm } from '../decoded/keyTerms.ts'
@@ -86,7 +89,10 @@ function compileSource(compiler: Compiler, source: Source, terms: KeyTerms): Com
 
 const wholeTypes: ReadonlySet<string> = new Set(['bigint', 'numeric'])
 
-/** Type of a column. Whole numbers of views are never below zero (transform/tables.ts; `leg` is an int). */
+/**
+ * Type of a column. Whole numbers of views are never below zero (transform/tables.ts; `leg` is an
+ * int).
+ */
 function columnType({ source }: BoundRelation, { name, type, width }: RelationColumn): ValueType {
   if (type === 'bytes' && width !== undefined) return { ...scalar(type), width }
   if (type === 'bytes') return source.kind === 'view' ? varyingBytes : scalar(type)
@@ -96,7 +102,10 @@ function columnType({ source }: BoundRelation, { name, type, width }: RelationCo
   return parameter && parameter.abi.kind !== 'uint' ? scalar(type) : unsigned(type)
 }
 
-/** Columns are always sent with the source's own unique name, so that no name of the select list can shadow them. */
+/**
+ * Columns are always sent with the source's own unique name, so that no name of the select list can
+ * shadow them.
+ */
 function named(
   sql: string,
   alias: string,
@@ -168,7 +177,10 @@ function joinWords(compiler: Compiler, { side, strictness, source, using }: Tabl
   return `${side} ${strictness ? `${strictness} ` : ''}JOIN`
 }
 
-/** A column of USING as a condition; its values are the left side's, the right's where only that exists. */
+/**
+ * A column of USING as a condition; its values are the left side's, the right's where only that
+ * exists.
+ */
 function usingPair(
   compiler: Compiler,
   name: Name,

@@ -1,10 +1,12 @@
 /**
- * Arrays and tuples as JSON text, in ClickHouse's SQL. A value is read from a region: the bytes from the start of its
- * encoding on. '' stands for a value that is not there, which no JSON is, since arrays cannot be NULL.
+ * Arrays and tuples as JSON text, in ClickHouse's SQL. A value is read from a region: the bytes
+ * from the start of its encoding on. '' stands for a value that is not there, which no JSON is,
+ * since arrays cannot be NULL.
  *
- * A lambda copies whatever column it takes along once per element, so no lambda over elements takes the region: a region
- * is split into the elements' own regions first, which Solidity's encoder writes one behind the other. That also bounds
- * the work by the length of the data. Anything else is refused as on Postgres (abiFunctions.ts).
+ * A lambda copies whatever column it takes along once per element, so no lambda over elements takes
+ * the region: a region is split into the elements' own regions first, which Solidity's encoder
+ * writes one behind the other. That also bounds the work by the length of the data. Anything else
+ * is refused as on Postgres (abiFunctions.ts).
  */
 
 import {
@@ -18,7 +20,9 @@ import {
 import { bytesOf, hasBytes, isPadded, let_, sizeAt, tailAt, zeros } from './abiBytes.ts'
 import { quoteBytes, quoteText } from './Compiler.ts'
 
-/** JSON text of the value whose encoding starts `region`, the name of a column or lambda parameter. */
+/**
+ * JSON text of the value whose encoding starts `region`, the name of a column or lambda parameter.
+ */
 export function jsonSql(type: AbiType, region: string): string {
   switch (type.kind) {
     case 'bytes':
@@ -102,9 +106,10 @@ function listJson({ element, length }: SequenceType, region: string): string {
 }
 
 /**
- * Elements behind offsets: the first begins where the offsets end, and each ends where the next begins. Only whole words
- * count. Each is a run of words, cut out of all of them by marks at the offsets. What must not be cut is decided by data
- * and not by a branch, since the engine may run both sides of an if.
+ * Elements behind offsets: the first begins where the offsets end, and each ends where the next
+ * begins. Only whole words count. Each is a run of words, cut out of all of them by marks at the
+ * offsets. What must not be cut is decided by data and not by a branch, since the engine may run
+ * both sides of an if.
  */
 function dynamicElements(
   region: string,

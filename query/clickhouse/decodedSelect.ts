@@ -1,6 +1,7 @@
 /**
- * The SELECT a decoded table stands for on ClickHouse. A value the log does not hold is NULL, and no input raises an
- * error. Expressions are plain functions of the data; those of arrays and tuples are in decodeJson.ts.
+ * The SELECT a decoded table stands for on ClickHouse. A value the log does not hold is NULL, and
+ * no input raises an error. Expressions are plain functions of the data; those of arrays and tuples
+ * are in decodeJson.ts.
  */
 
 import type { AbiType, WordType } from '../decoded/abiType.ts'

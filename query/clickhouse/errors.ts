@@ -1,4 +1,7 @@
-/** What ClickHouse said about a user query, in our codes. Its texts name hosts and paths, so only known kinds are quoted. */
+/**
+ * What ClickHouse said about a user query, in our codes. Its texts name hosts and paths, so only
+ * known kinds are quoted.
+ */
 
 import { ClickHouseError } from '@clickhouse/client'
 import { UserQueryError } from '../UserQueryError.ts'
@@ -9,7 +12,10 @@ const cancellations = new Set(['394'])
 const overloads = new Set(['202', '290'])
 const limits = new Set(['158', '241', '307', '396', '191', '243'])
 const refusals = new Set(['164', '291', '497', '512', '516', '452'])
-/** The query itself: types, names, syntax, aggregation. Their text repeats the query and nothing else. */
+/**
+ * The query itself: types, names, syntax, aggregation. Their text repeats the query and nothing
+ * else.
+ */
 const faults = new Set(
   '6 10 27 32 34 35 36 38 41 42 43 44 46 47 48 49 50 53 56 62 69 72 80 117 125 130 131 134 135 179 184 190 207 215 258 349 386 403 433 465 501 636 653'.split(
     ' ',
@@ -18,7 +24,10 @@ const faults = new Set(
 
 const tooWide = '395'
 
-/** What a row made impossible. The gate alone writes throwIf, for what is wider than the engine's widest number. */
+/**
+ * What a row made impossible. The gate alone writes throwIf, for what is wider than the engine's
+ * widest number.
+ */
 const failures: Readonly<Record<string, string>> = {
   '70': 'a number is out of the range of its type',
   '153': 'division by zero',
@@ -55,7 +64,10 @@ export function asUserQueryError(error: unknown): UserQueryError {
   return new UserQueryError('sql_failed', 'the query failed', detail)
 }
 
-/** The sentence of the message: not the place in the engine's own rewriting, and not our names for the user's sources. */
+/**
+ * The sentence of the message: not the place in the engine's own rewriting, and not our names for
+ * the user's sources.
+ */
 function spoken(message: string): string {
   const [sentence = message] = message.split(
     /(?:\. In scope|: In scope|: while |: While |\. Stack trace|: \(at )/,

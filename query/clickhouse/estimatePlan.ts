@@ -1,4 +1,7 @@
-/** What a ClickHouse plan would read and how long it would take: rows after its indexes, bytes of the columns it reads. */
+/**
+ * What a ClickHouse plan would read and how long it would take: rows after its indexes, bytes of
+ * the columns it reads.
+ */
 import type { QueryEstimate, ResultRow, SqlValue } from '../result.ts'
 import type { ClickHouseStatement } from './gate.ts'
 import { scalar } from './valueType.ts'
@@ -11,7 +14,10 @@ export const sizeColumns: ClickHouseStatement['columns'] = [
 
 /** Parsing, planning and the way there and back. */
 const baseMs = 10
-/** What two threads do over cached columns with an aggregate on top: an order of magnitude, not calibrated. */
+/**
+ * What two threads do over cached columns with an aggregate on top: an order of magnitude, not
+ * calibrated.
+ */
 const rowsPerMs = 20_000
 const bytesPerMs = 500_000
 /** Calldata, log data and JSON; half of them are shorter. */

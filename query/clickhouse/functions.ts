@@ -1,14 +1,15 @@
 /**
- * The functions a user query may use on ClickHouse, by lowercase name, each with what its result is. Static: a new
- * engine version adds nothing. Left out on purpose: whatever reads files, tables, dictionaries, settings or hosts
- * (`file`, `joinGet`, `dictGet`, `getSetting`, `hostName`), sleeps or throws by choice (`sleep`, `throwIf`), runs code
- * (`executable`, `evalMLMethod`), or makes a large value of a small one (`repeat`, `range` of a row, `arrayWithConstant`).
+ * The functions a user query may use on ClickHouse, by lowercase name, each with what its result
+ * is. Static: a new engine version adds nothing. Left out on purpose: whatever reads files, tables,
+ * dictionaries, settings or hosts (`file`, `joinGet`, `dictGet`, `getSetting`, `hostName`), sleeps
+ * or throws by choice (`sleep`, `throwIf`), runs code (`executable`, `evalMLMethod`), or makes a
+ * large value of a small one (`repeat`, `range` of a row, `arrayWithConstant`).
  */
 
 /**
- * What a call's result is: a type by name, or
- * `first` / `second` / `all` / `rest`: that argument's type, the common one of all or of all but the first;
- * `arrayOfFirst`, `elementOfFirst`, `lambda` (array of the lambda's results), `sum`, `branches` (of multiIf).
+ * What a call's result is: a type by name, or `first` / `second` / `all` / `rest`: that argument's
+ * type, the common one of all or of all but the first; `arrayOfFirst`, `elementOfFirst`, `lambda`
+ * (array of the lambda's results), `sum`, `branches` (of multiIf).
  */
 export type ResultRule =
   | 'int'
@@ -292,8 +293,8 @@ const portable: readonly [string, FunctionRule][] = [
   named('var_samp', rule('aggregate', 'varSamp', 'float')),
   named('covar_pop', rule('aggregate', 'covarPop', 'float')),
   named('covar_samp', rule('aggregate', 'covarSamp', 'float')),
-  // Without a row to look at, the engine answers 0 for a column that is not Nullable; SQL says NULL.
-  // The engine's own leave NULL out.
+  // Without a row to look at, the engine answers 0 for a column that is not Nullable; SQL says
+  // NULL. The engine's own leave NULL out.
   named('first_value', rule('window', 'first_value_respect_nulls', 'first')),
   named('last_value', rule('window', 'last_value_respect_nulls', 'first')),
   named('lag', rule('window', 'lag', 'first', { print: nullableFirst('lag'), argumentsMax: 3 })),
@@ -322,7 +323,9 @@ export const functionRules: ReadonlyMap<string, FunctionRule> = new Map<string, 
   ...portable,
 ])
 
-/** The rule of a name; aggregates also with the suffix `If`, whose last argument is the condition. */
+/**
+ * The rule of a name; aggregates also with the suffix `If`, whose last argument is the condition.
+ */
 export function findFunction(name: string): { rule: FunctionRule; isConditional: boolean } | undefined {
   const key = name.toLowerCase()
   const rule = functionRules.get(key)

@@ -1,7 +1,8 @@
 /**
- * The gate for analysts' SQL on ClickHouse. A strict parser reads a SELECT subset; every name is resolved against the
- * catalog and every function against a list; what is sent is printed from that, never the user's text. The engine's own
- * parser is not asked, since it reads far more than analysts need (SETTINGS, FORMAT, table functions, `IN table`).
+ * The gate for analysts' SQL on ClickHouse. A strict parser reads a SELECT subset; every name is
+ * resolved against the catalog and every function against a list; what is sent is printed from
+ * that, never the user's text. The engine's own parser is not asked, since it reads far more than
+ * analysts need (SETTINGS, FORMAT, table functions, `IN table`).
  */
 
 import type { Catalog } from '../relations.ts'
@@ -20,16 +21,23 @@ export interface ClickHouseStatement {
   /** One SELECT without FORMAT or SETTINGS. */
   readonly sql: string
   readonly relations: readonly string[]
-  /** Name and inferred type of each output column, in order; the engine's own type decides where this says `unknown`. */
+  /**
+   * Name and inferred type of each output column, in order; the engine's own type decides where
+   * this says `unknown`.
+   */
   readonly columns: readonly { readonly name: string; readonly type: ValueType }[]
 }
 
-/** What is printed may be longer than what was asked, since names of the select list are written out where used. */
+/**
+ * What is printed may be longer than what was asked, since names of the select list are written out
+ * where used.
+ */
 const printedCharactersMax = 250_000
 
 /**
  * Checks and rewrites a user's query.
- * @param rowsMax rows the statement may return; the caller asks for one more than it shows, to know of a cut
+ * @param rowsMax rows the statement may return; the caller asks for one more than it shows, to know
+ * of a cut
  * @throws UserQueryError `sql_invalid` or `sql_refused`, with line, column and hint
  */
 export function gateClickHouse(sql: string, catalog: Catalog, rowsMax: number): ClickHouseStatement {
@@ -79,7 +87,10 @@ function mentionedNames(sql: string): (name: string) => boolean {
   return (name) => hasStar || names.has(name.toLowerCase())
 }
 
-/** Each name of a select list that is used doubles what it stands for, so the bound holds at every step. */
+/**
+ * Each name of a select list that is used doubles what it stands for, so the bound holds at every
+ * step.
+ */
 function bounded(compiled: Compiled): Compiled {
   if (compiled.sql.length > printedCharactersMax)
     throw new UserQueryError('sql_refused', 'the query has too many parts')

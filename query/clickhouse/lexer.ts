@@ -1,6 +1,7 @@
 /**
- * Splits analysts' SQL for ClickHouse into tokens. Strict: a character the subset does not use is refused, so parameters
- * (`{x:T}`), dollar quotes, back-slashed names and operators we do not know cannot even be spelt.
+ * Splits analysts' SQL for ClickHouse into tokens. Strict: a character the subset does not use is
+ * refused, so parameters (`{x:T}`), dollar quotes, back-slashed names and operators we do not know
+ * cannot even be spelt.
  */
 
 import { sqlNodesMax } from '../text.ts'
@@ -23,7 +24,10 @@ const wordPattern = /[A-Za-z_][A-Za-z0-9_]*/y
 const numberPattern = /(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?/y
 const spacePattern = /\s+/y
 
-/** All tokens, the last of kind `end`. @throws UserQueryError on a character, quote or comment that is not closed. */
+/**
+ * All tokens, the last of kind `end`. @throws UserQueryError on a character, quote or comment that
+ * is not closed.
+ */
 export function tokenize(sql: string): Token[] {
   const tokens: Token[] = []
   let at = 0
@@ -66,7 +70,10 @@ function readNumber(sql: string, at: number, text: string): Read {
   return { token: { kind: 'number', text, at }, end }
 }
 
-/** The escapes of ClickHouse that stand for one plain character; `\0` and `\xHH` make bytes no text needs. */
+/**
+ * The escapes of ClickHouse that stand for one plain character; `\0` and `\xHH` make bytes no text
+ * needs.
+ */
 const escapes: Readonly<Record<string, string>> = {
   '\\': '\\',
   "'": "'",

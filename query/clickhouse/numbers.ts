@@ -1,7 +1,8 @@
 /**
- * Numbers as PostgreSQL has them, out of an engine whose integers wrap around. An operation is done in a wider type and
- * narrowed by a cast that looks (`accurateCast`); 256 bits have no wider type, so there the same operation is done on
- * floats as well: the two differ by rounding, or by a multiple of 2^256.
+ * Numbers as PostgreSQL has them, out of an engine whose integers wrap around. An operation is done
+ * in a wider type and narrowed by a cast that looks (`accurateCast`); 256 bits have no wider type,
+ * so there the same operation is done on floats as well: the two differ by rounding, or by a
+ * multiple of 2^256.
  */
 import type { Compiled } from './Compiler.ts'
 import {
@@ -14,14 +15,20 @@ import {
   varyingBytes,
 } from './valueType.ts'
 
-/** Values a result is made of more than once, named in the body; short ones are written out, the rest bound by a lambda. */
+/**
+ * Values a result is made of more than once, named in the body; short ones are written out, the
+ * rest bound by a lambda.
+ */
 export function bind(values: readonly string[], body: (names: readonly string[]) => string): string {
   if (values.every((value) => value.length <= inlineCharactersMax)) return body(values)
   const names = values.map((_, index) => `x${index}`)
   return `arrayElement(arrayMap((${names.join(', ')}) -> ${body(names)}, ${values.map((value) => `[${value}]`).join(', ')}), 1)`
 }
 
-/** A bound value costs an array a row (twice the time of a product); a long one written out would grow with every operator. */
+/**
+ * A bound value costs an array a row (twice the time of a product); a long one written out would
+ * grow with every operator.
+ */
 const inlineCharactersMax = 60
 
 /** The value as another type of number; what does not fit is an error of the query. */
@@ -51,7 +58,10 @@ function asDecimal(sql: string, type: ValueType, scale: number): string {
   return (isWhole(type) ? 0 : type.scale) === scale ? own : `CAST(${own} AS Decimal(76, ${scale}))`
 }
 
-/** The engine rounds a wide number twice on its way to a float; by its digits it is rounded once (measured on 26.7). */
+/**
+ * The engine rounds a wide number twice on its way to a float; by its digits it is rounded once
+ * (measured on 26.7).
+ */
 function asFloat(sql: string, { scalar: type }: ValueType): string {
   if (type === 'float') return sql
   return type === 'numeric' || type === 'decimal' ? `toFloat64(toString(${sql}))` : `toFloat64(${sql})`
@@ -73,12 +83,14 @@ export function unwrapped(
 export const withinWidth = (exact: string, estimate: string, scale: number): string =>
   `(${exact} + throwIf(ifNull(abs(${estimate} - toFloat64(${exact})) > 1e${76 - scale}, 0), ''))`
 
-/** Digits kept of a quotient: PostgreSQL shows 36 of 1 / 10^18, and 39 before the point hold 2^128. */
+/**
+ * Digits kept of a quotient: PostgreSQL shows 36 of 1 / 10^18, and 39 before the point hold 2^128.
+ */
 export const quotientScale = 37
 
 /**
- * The quotient of two whole numbers, with as many digits as PostgreSQL gives it (`select_div_scale` of numeric.c): 16 that
- * count, in groups of four.
+ * The quotient of two whole numbers, with as many digits as PostgreSQL gives it (`select_div_scale`
+ * of numeric.c): 16 that count, in groups of four.
  */
 export function quotient(dividend: Compiled, divisor: Compiled): Compiled {
   const scaleMin = Math.max(dividend.type.scale ?? 0, divisor.type.scale ?? 0)
@@ -104,7 +116,10 @@ function bindAlways(
   return `arrayElement(arrayMap((x0, x1) -> ${body('x0', 'x1')}, [${a}], [${b}]), 1)`
 }
 
-/** Whole part and remainder toward zero; of unlike signs the engine's own are wrong (-10 % 3 gave 0 in 256 bits). */
+/**
+ * Whole part and remainder toward zero; of unlike signs the engine's own are wrong (-10 % 3 gave 0
+ * in 256 bits).
+ */
 export function wholeDivision(word: 'intDiv' | 'modulo', dividend: Compiled, divisor: Compiled): string {
   if (dividend.type.isUnsigned && divisor.type.isUnsigned) return `${word}(${dividend.sql}, ${divisor.sql})`
   return bind([dividend.sql, divisor.sql], ([a = '', b = '']) => {
@@ -114,7 +129,10 @@ export function wholeDivision(word: 'intDiv' | 'modulo', dividend: Compiled, div
   })
 }
 
-/** Alternatives of one value (branches of CASE, arguments of coalesce, columns of a UNION) as one type of number. */
+/**
+ * Alternatives of one value (branches of CASE, arguments of coalesce, columns of a UNION) as one
+ * type of number.
+ */
 export function asOneNumber(values: readonly Compiled[], common: ValueType): readonly Compiled[] {
   const target: Scalar = common.scalar
   const isPlain = values.every(({ type }) => type.scalar === target && type.scale === common.scale)
@@ -135,8 +153,9 @@ export function alternatives(values: readonly Compiled[]): Compiled[] {
 }
 
 /**
- * Bytes that become one value. The engine would turn a FixedString beside a String into a String without its last zero
- * bytes (measured on 26.7: `greatest(address, unhex(…))` gave 0xfeec for 0xfeec00…00); joined with nothing it keeps them.
+ * Bytes that become one value. The engine would turn a FixedString beside a String into a String
+ * without its last zero bytes (measured on 26.7: `greatest(address, unhex(…))` gave 0xfeec for
+ * 0xfeec00…00); joined with nothing it keeps them.
  */
 const asOneLength = (operands: readonly Compiled[]): Compiled[] =>
   operands.map((operand) =>
@@ -145,7 +164,10 @@ const asOneLength = (operands: readonly Compiled[]): Compiled[] =>
       : operand,
   )
 
-/** What is compared: bytes of unlike lengths as Strings, since a FixedString equals itself without its last zero bytes. */
+/**
+ * What is compared: bytes of unlike lengths as Strings, since a FixedString equals itself without
+ * its last zero bytes.
+ */
 export function comparable(operands: readonly Compiled[]): Compiled[] {
   const known = operands.filter(({ type }) => type.scalar !== 'null')
   const [first] = known

@@ -1,4 +1,7 @@
-/** The name of an output column that the query gives none: PostgreSQL's rule, so that both engines answer alike. */
+/**
+ * The name of an output column that the query gives none: PostgreSQL's rule, so that both engines
+ * answer alike.
+ */
 
 import type { Expression, SelectItem } from './ast.ts'
 

@@ -103,7 +103,9 @@ function parseOperand(parser: QueryParser): SetExpression {
   return { kind: 'nested', query, at }
 }
 
-/** `LIMIT n [OFFSET m]`, `LIMIT m, n`, `LIMIT n [OFFSET m] BY …`, each a whole number written out. */
+/**
+ * `LIMIT n [OFFSET m]`, `LIMIT m, n`, `LIMIT n [OFFSET m] BY …`, each a whole number written out.
+ */
 function parseLimits(parser: QueryParser): Pick<Query, 'limitBy' | 'limit' | 'offset'> {
   const { reader } = parser
   let limitBy: LimitBy | undefined

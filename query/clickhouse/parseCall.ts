@@ -1,4 +1,7 @@
-/** Calls: `f(x)`, `quantile(0.9)(x)`, `count(DISTINCT x) FILTER (WHERE …) OVER (…)`. Which functions, functions.ts says. */
+/**
+ * Calls: `f(x)`, `quantile(0.9)(x)`, `count(DISTINCT x) FILTER (WHERE …) OVER (…)`. Which
+ * functions, functions.ts says.
+ */
 
 import type { CallExpression, Expression } from './ast.ts'
 import { parseWindow } from './parseWindow.ts'

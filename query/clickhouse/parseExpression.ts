@@ -1,6 +1,7 @@
 /**
- * Expressions of the subset, by precedence: OR, AND, NOT, IS, comparison, BETWEEN/IN/LIKE, ||, + -, * / %, sign, postfix.
- * The levels are PostgreSQL's, so that a query means the same on both engines; the printer writes every bracket.
+ * Expressions of the subset, by precedence: OR, AND, NOT, IS, comparison, BETWEEN/IN/LIKE, ||, + -,
+ * * / %, sign, postfix. The levels are PostgreSQL's, so that a query means the same on both
+ * engines; the printer writes every bracket.
  */
 
 import type { Expression } from './ast.ts'
@@ -108,7 +109,10 @@ function parseMembership(parser: QueryParser): Expression {
   return operand
 }
 
-/** The right side of IN: a list or a sub-select in brackets, never a name, which ClickHouse would read as a table. */
+/**
+ * The right side of IN: a list or a sub-select in brackets, never a name, which ClickHouse would
+ * read as a table.
+ */
 function parseIn(parser: QueryParser, operand: Expression, isNot: boolean): Expression {
   const { reader } = parser
   if (!reader.isSymbol('('))

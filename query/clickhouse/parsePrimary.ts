@@ -1,4 +1,7 @@
-/** The smallest expressions: constants, columns, brackets, CASE, CAST, INTERVAL, EXTRACT, sub-selects and calls. */
+/**
+ * The smallest expressions: constants, columns, brackets, CASE, CAST, INTERVAL, EXTRACT,
+ * sub-selects and calls.
+ */
 
 import type { Expression, Name } from './ast.ts'
 import { parseCall } from './parseCall.ts'

@@ -13,7 +13,8 @@ export function parseSelect(parser: QueryParser): Select {
   const items = reader.list(() => parseItem(parser))
   const from = reader.acceptWords('FROM') ? parseSource(parser) : undefined
   const joins = from ? parseJoins(parser) : []
-  // The views are no tables of the engine's, so PREWHERE is just another condition; the engine moves what it can.
+  // The views are no tables of the engine's, so PREWHERE is just another condition; the engine
+  // moves what it can.
   const prewhere = reader.acceptWords('PREWHERE') ? parser.parseExpression() : undefined
   const where = both(prewhere, reader.acceptWords('WHERE') ? parser.parseExpression() : undefined)
   const groupBy = reader.acceptWords('GROUP', 'BY') ? parseGroupBy(parser) : undefined

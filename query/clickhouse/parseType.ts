@@ -1,4 +1,7 @@
-/** Names of types in casts: `Decimal(38, 2)`, `Nullable(String)`, `double precision`. What is allowed, types.ts says. */
+/**
+ * Names of types in casts: `Decimal(38, 2)`, `Nullable(String)`, `double precision`. What is
+ * allowed, types.ts says.
+ */
 
 import type { TypeName } from './ast.ts'
 import type { TokenReader } from './TokenReader.ts'

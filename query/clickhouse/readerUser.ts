@@ -1,6 +1,7 @@
 /**
- * The user analysts' SQL runs as on a ClickHouse server: SELECT on the views of the served chains, settings it cannot
- * raise, nothing else. (The embedded engine has such a user built in.) Idempotent; run at every start.
+ * The user analysts' SQL runs as on a ClickHouse server: SELECT on the views of the served chains,
+ * settings it cannot raise, nothing else. (The embedded engine has such a user built in.)
+ * Idempotent; run at every start.
  */
 
 import { createHash } from 'node:crypto'
@@ -36,7 +37,10 @@ export function readerUserStatements({ name, password, databases }: ReaderUser):
   ]
 }
 
-/** Above what a request asks for (ClickHouseReader), so that a request which forgets to ask is bounded too. */
+/**
+ * Above what a request asks for (ClickHouseReader), so that a request which forgets to ask is
+ * bounded too.
+ */
 const ceilings: Readonly<Record<string, number>> = {
   max_execution_time: 40,
   max_memory_usage: 1_000_000_000,
@@ -45,10 +49,16 @@ const ceilings: Readonly<Record<string, number>> = {
   max_result_bytes: 64_000_000,
 }
 
-/** `readonly` stays open: a request sets it to 1 together with its own limits, which forbids any further change. */
+/**
+ * `readonly` stays open: a request sets it to 1 together with its own limits, which forbids any
+ * further change.
+ */
 const constants = ['allow_ddl = 0 CONST', 'allow_introspection_functions = 0 CONST']
 
-/** The server's administrator could not make the restricted user; analysts' SQL must not run as anybody else. */
+/**
+ * The server's administrator could not make the restricted user; analysts' SQL must not run as
+ * anybody else.
+ */
 export class ReaderUserError extends MillraceError {
   override readonly name = 'ReaderUserError'
   readonly code = 'reader_user_missing'

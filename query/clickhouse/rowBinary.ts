@@ -1,7 +1,7 @@
 /**
- * Reads ClickHouse's RowBinaryWithNamesAndTypes into the value table of result.ts. Binary, because JSON would carry bytes
- * as broken text and needs a setting for every wide type.
- * Format: https://clickhouse.com/docs/interfaces/formats/RowBinary
+ * Reads ClickHouse's RowBinaryWithNamesAndTypes into the value table of result.ts. Binary, because
+ * JSON would carry bytes as broken text and needs a setting for every wide type. Format:
+ * https://clickhouse.com/docs/interfaces/formats/RowBinary
  */
 
 import { JsonRows } from '../JsonRows.ts'

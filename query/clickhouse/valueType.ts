@@ -1,11 +1,15 @@
 /**
- * What the gate knows about the values of an expression. The engine's own types cannot tell bytes from text (both are
- * String) nor a truth value from a small number (both are UInt8), so both are inferred from the columns used.
+ * What the gate knows about the values of an expression. The engine's own types cannot tell bytes
+ * from text (both are String) nor a truth value from a small number (both are UInt8), so both are
+ * inferred from the columns used.
  */
 
 import type { LogicalType } from '../logicalType.ts'
 
-/** `numeric` is whole and at most 256 bits wide, `decimal` has digits behind the point; both are PostgreSQL's numeric. */
+/**
+ * `numeric` is whole and at most 256 bits wide, `decimal` has digits behind the point; both are
+ * PostgreSQL's numeric.
+ */
 export type Scalar = LogicalType | 'decimal' | 'interval' | 'uuid' | 'record' | 'null' | 'unknown'
 
 export interface ValueType {
@@ -14,11 +18,17 @@ export interface ValueType {
   readonly isArray: boolean
   /** Of whole numbers: never below zero. Absent where that is not known. */
   readonly isUnsigned?: true
-  /** Digits behind the point: of a decimal those it is stored with, of a whole number those it was written with. */
+  /**
+   * Digits behind the point: of a decimal those it is stored with, of a whole number those it was
+   * written with.
+   */
   readonly scale?: number
   /** Of bytes: how many every value has. */
   readonly width?: number
-  /** Of bytes: the engine holds them in a String; one of fixed length equals its beginning, where zeros follow. */
+  /**
+   * Of bytes: the engine holds them in a String; one of fixed length equals its beginning, where
+   * zeros follow.
+   */
   readonly isVarying?: true
 }
 

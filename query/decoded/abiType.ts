@@ -1,6 +1,6 @@
 /**
- * ABI types as decoding in SQL needs them: where a value lies, and what it is in a result. Source: the Solidity ABI
- * specification.
+ * ABI types as decoding in SQL needs them: where a value lies, and what it is in a result. Source:
+ * the Solidity ABI specification.
  */
 
 import type { LogicalType } from '../logicalType.ts'
@@ -84,8 +84,8 @@ export const isHashedInTopic = ({ kind }: AbiType): boolean =>
   kind === 'bytes' || kind === 'string' || kind === 'list' || kind === 'tuple'
 
 /**
- * What a value is in a result. Both engines must hold it: Postgres has no unsigned integers, so an unsigned type is one
- * width further than its signed sister.
+ * What a value is in a result. Both engines must hold it: Postgres has no unsigned integers, so an
+ * unsigned type is one width further than its signed sister.
  */
 export function logicalTypeOf(type: AbiType): LogicalType {
   switch (type.kind) {
@@ -108,8 +108,8 @@ export function logicalTypeOf(type: AbiType): LogicalType {
 }
 
 /**
- * A tuple in JSON is an object where every component has a name of its own, else an array. Keys stand in the order in
- * which Postgres keeps them, so that both engines print the same text.
+ * A tuple in JSON is an object where every component has a name of its own, else an array. Keys
+ * stand in the order in which Postgres keeps them, so that both engines print the same text.
  */
 export function objectKeys({ components }: TupleType): readonly number[] | undefined {
   const names = components.map(({ name }) => name)

@@ -1,10 +1,16 @@
-/** Adds tables decoded by signature to a catalog: they read the views it already has, within the same blocks. */
+/**
+ * Adds tables decoded by signature to a catalog: they read the views it already has, within the
+ * same blocks.
+ */
 
 import { type BoundRelation, buildCatalog, type Catalog } from '../relations.ts'
 import { blockColumnOf, columnsOf, type DecodedTable } from './decodedTable.ts'
 import { invalidSignature } from './signature.ts'
 
-/** @throws UserQueryError `signature_invalid` when a name is taken, by a table or by another signature */
+/**
+ * @throws UserQueryError `signature_invalid` when a name is taken, by a table or by another
+ * signature
+ */
 export function bindDecoded(catalog: Catalog, tables: readonly DecodedTable[]): Catalog {
   const bound = new Map(catalog)
   for (const table of withOneSpelling(catalog, tables)) {
@@ -21,7 +27,10 @@ export function bindDecoded(catalog: Catalog, tables: readonly DecodedTable[]): 
   return buildCatalog(bound.values())
 }
 
-/** Columns are found in any case, so that one name has one spelling in a query: that of who came first. */
+/**
+ * Columns are found in any case, so that one name has one spelling in a query: that of who came
+ * first.
+ */
 function withOneSpelling(catalog: Catalog, tables: readonly DecodedTable[]): DecodedTable[] {
   const names = [...catalog.values()].flatMap(({ columns }) => columns.map(({ name }) => name))
   const spellings = new Map(names.map((name) => [name.toLowerCase(), name]))

@@ -1,6 +1,7 @@
 /**
- * The table a signature stands for: a row per log of the event (or per call of the function), columns of `logs` (of the
- * call) and one per parameter. What the rules are, README.md tells users under "Event tables".
+ * The table a signature stands for: a row per log of the event (or per call of the function),
+ * columns of `logs` (of the call) and one per parameter. What the rules are, README.md tells users
+ * under "Event tables".
  */
 
 import { isDeepStrictEqual } from 'node:util'
@@ -38,12 +39,16 @@ export type Place =
   | { readonly kind: 'topic'; readonly topic: number; readonly isHash: boolean }
   | { readonly kind: 'data'; readonly at: number }
 
-/** Number of indexed parameters of the newest log with this first topic; undefined when there is none. */
+/**
+ * Number of indexed parameters of the newest log with this first topic; undefined when there is
+ * none.
+ */
 export type FindIndexedCount = (topic0: `0x${string}`) => Promise<number | undefined>
 
 /**
  * The tables of a request's signatures. The same signature twice is one table.
- * @throws UserQueryError `signature_invalid` also where it cannot be told which parameters are indexed
+ * @throws UserQueryError `signature_invalid` also where it cannot be told which parameters are
+ * indexed
  */
 export async function readSignatures(
   texts: readonly string[],
@@ -112,7 +117,10 @@ export function blockColumnOf({ parameters }: DecodedTable): string {
   return name
 }
 
-/** Which parameters are indexed: what the signature says, else what is known of the event, else what its logs tell. */
+/**
+ * Which parameters are indexed: what the signature says, else what is known of the event, else what
+ * its logs tell.
+ */
 async function indexedFlags(
   text: string,
   { selector, parameters, isDeclaration }: Signature,

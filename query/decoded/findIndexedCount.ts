@@ -7,7 +7,8 @@ import type { FindIndexedCount } from './decodedTable.ts'
 /** `schema` holds the chain's tables. */
 export function findIndexedCountIn(postgres: Postgres, schema: string): FindIndexedCount {
   return async (topic0) => {
-    // num_nonnulls counts the three topics behind the first; one step in the index of the event's logs.
+    // num_nonnulls counts the three topics behind the first; one step in the index of the event's
+    // logs.
     const { rows } = await postgres.pool.query<{ count: number }>(
       `SELECT num_nonnulls(topic1, topic2, topic3) AS count FROM ${relationOf(schema, 'logs')}
        WHERE topic0 = $1 ORDER BY block_num DESC, log_idx DESC LIMIT 1`,

@@ -1,8 +1,9 @@
 /**
- * Conditions on decoded columns, as conditions on topics, which have indexes. A term only narrows what a table's
- * sub-select reads: the condition itself stays where the user wrote it, so a term must follow from it and may be weaker.
- * Only equalities that every row of the result must satisfy are made terms (conjuncts of WHERE): they hold for no absent
- * row either, so they may narrow both sides of an outer join.
+ * Conditions on decoded columns, as conditions on topics, which have indexes. A term only narrows
+ * what a table's sub-select reads: the condition itself stays where the user wrote it, so a term
+ * must follow from it and may be weaker. Only equalities that every row of the result must satisfy
+ * are made terms (conjuncts of WHERE): they hold for no absent row either, so they may narrow both
+ * sides of an outer join.
  */
 
 import type { AbiType } from './abiType.ts'
@@ -34,8 +35,8 @@ export interface NamedSource {
 }
 
 /**
- * The terms of one source. A bare column name counts only where one source alone can have it; where more could, the
- * engine refuses the name as ambiguous or a USING merged it.
+ * The terms of one source. A bare column name counts only where one source alone can have it; where
+ * more could, the engine refuses the name as ambiguous or a USING merged it.
  */
 export function keyTermsOf(
   source: NamedSource,

@@ -1,13 +1,16 @@
 /**
- * Statements the gate has passed lately. Reading, rebuilding and printing a query costs half a millisecond and more, and
- * depends on nothing but its text, the tables it may name and how many ranges of blocks it is given: not on which blocks, so
- * that the next block changes nothing.
+ * Statements the gate has passed lately. Reading, rebuilding and printing a query costs half a
+ * millisecond and more, and depends on nothing but its text, the tables it may name and how many
+ * ranges of blocks it is given: not on which blocks, so that the next block changes nothing.
  */
 
 import type { Catalog } from '../relations.ts'
 import { gatePostgres, type PostgresStatement } from './gate.ts'
 
-/** Dashboards and live queries ask the same few; a statement is as long as its text and what its tables stand for. */
+/**
+ * Dashboards and live queries ask the same few; a statement is as long as its text and what its
+ * tables stand for.
+ */
 const charactersMax = 4 * 1024 * 1024
 
 export class CheckedStatements {
@@ -41,6 +44,9 @@ export class CheckedStatements {
   }
 }
 
-/** All of a catalog that the gate looks at: the columns of views are the program's own and do not change while it runs. */
+/**
+ * All of a catalog that the gate looks at: the columns of views are the program's own and do not
+ * change while it runs.
+ */
 const describe = (catalog: Catalog): unknown =>
   [...catalog.values()].map(({ name, source, ranges }) => [name, source, ranges])

@@ -1,4 +1,6 @@
-/** Bounds on what one request may take from its connection: bytes, time, and the caller's patience. */
+/**
+ * Bounds on what one request may take from its connection: bytes, time, and the caller's patience.
+ */
 
 import type pg from 'pg'
 import type { Clock } from '#runtime.ts'
@@ -6,7 +8,10 @@ import { answerBytesMax, graceMs } from '../limits.ts'
 import type { QueryRequest } from '../result.ts'
 import { UserQueryError } from '../UserQueryError.ts'
 
-/** Cuts the connection when the caller leaves, time is up or too many bytes come. `reason` says which. */
+/**
+ * Cuts the connection when the caller leaves, time is up or too many bytes come. `reason` says
+ * which.
+ */
 export class GuardedConnection {
   reason: UserQueryError | undefined
   readonly #client: pg.PoolClient
@@ -14,7 +19,8 @@ export class GuardedConnection {
   readonly #signal: AbortSignal | undefined
   readonly #leave = () => this.#cut(new UserQueryError('sql_cancelled', 'the caller went away'))
   readonly #count = (chunk: Buffer) => this.#add(chunk.byteLength)
-  // The driver reports a connection it lost while idle in our hands here; the query's own rejection says the rest.
+  // The driver reports a connection it lost while idle in our hands here; the query's own rejection
+  // says the rest.
   readonly #ignore = () => {}
   #bytes = 0
 
@@ -22,7 +28,8 @@ export class GuardedConnection {
     this.#client = client
     this.#signal = signal
     client.on('error', this.#ignore)
-    // First in line: the driver would make a string of everything that came before it looks at the next message.
+    // First in line: the driver would make a string of everything that came before it looks at the
+    // next message.
     streamOf(client)?.prependListener('data', this.#count)
     signal?.addEventListener('abort', this.#leave, { once: true })
     if (signal?.aborted) this.#leave()

@@ -1,8 +1,9 @@
 /**
- * Runs one checked statement as the restricted reader: a read-only transaction on a pool of its own, on the extended
- * protocol, with caps on rows, bytes and time; rows are read as they are taken. A connection goes back to the pool only
- * when the request ended well and DISCARD ALL made it as new, which its answer does not wait for; otherwise its socket is
- * cut, and the server ends what still runs (client_connection_check_interval).
+ * Runs one checked statement as the restricted reader: a read-only transaction on a pool of its
+ * own, on the extended protocol, with caps on rows, bytes and time; rows are read as they are
+ * taken. A connection goes back to the pool only when the request ended well and DISCARD ALL made
+ * it as new, which its answer does not wait for; otherwise its socket is cut, and the server ends
+ * what still runs (client_connection_check_interval).
  */
 
 import pg from 'pg'
@@ -103,8 +104,9 @@ export class PostgresReader {
 const connectTimeoutMs = 5_000
 
 /**
- * Settings of one request. They end with the transaction, and the gate has no way to change them. `jit` and parallel
- * workers are off because user queries must not take more than the core their slot stands for.
+ * Settings of one request. They end with the transaction, and the gate has no way to change them.
+ * `jit` and parallel workers are off because user queries must not take more than the core their
+ * slot stands for.
  */
 function beginSql(timeoutMs: number): string {
   const settings = [
@@ -128,8 +130,9 @@ function beginSql(timeoutMs: number): string {
 }
 
 /**
- * One packet holds all of a request: its settings, its statement, what it has read, and what makes the connection as new.
- * The server takes one after the other; when the settings fail, it refuses the statement, and the connection is given up.
+ * One packet holds all of a request: its settings, its statement, what it has read, and what makes
+ * the connection as new. The server takes one after the other; when the settings fail, it refuses
+ * the statement, and the connection is given up.
  */
 function send(
   client: pg.PoolClient,

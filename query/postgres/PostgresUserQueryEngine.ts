@@ -21,7 +21,10 @@ import { type BoundStatement, PostgresReader } from './PostgresReader.ts'
 export interface PostgresUserQueryOptions {
   /** Logs in as the restricted reader (roles.ts). */
   readonly url: string
-  /** What a query may name now. @throws UserQueryError for a chain that is not served, or a bad signature */
+  /**
+   * What a query may name now. @throws UserQueryError for a chain that is not served, or a bad
+   * signature
+   */
   readonly catalogOf: CatalogOf
   readonly clock: Clock
   readonly log: Logger

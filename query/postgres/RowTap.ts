@@ -1,13 +1,16 @@
 /**
- * Takes the rows of a statement out of a connection's bytes before the driver makes strings of them; all other messages
- * reach the driver as before. Framing: PostgreSQL manual, 54.7 (a type byte, a length that counts itself, the rest).
+ * Takes the rows of a statement out of a connection's bytes before the driver makes strings of
+ * them; all other messages reach the driver as before. Framing: PostgreSQL manual, 54.7 (a type
+ * byte, a length that counts itself, the rest).
  */
 
 import { type ByteStream, streamOf } from './GuardedConnection.ts'
 
 /** Where rows go while a statement gives them. */
 export interface RowSink {
-  /** The values of a DataRow message: a count, then for each a length, -1 for NULL, and its bytes. */
+  /**
+   * The values of a DataRow message: a count, then for each a length, -1 for NULL, and its bytes.
+   */
   takeRow(source: Buffer, start: number): void
 }
 
@@ -17,7 +20,9 @@ const headerBytes = 5
 
 const taps = new WeakMap<object, RowTap>()
 
-/** The tap of an idle connection. @throws TypeError for a connection that is not the driver's own */
+/**
+ * The tap of an idle connection. @throws TypeError for a connection that is not the driver's own
+ */
 export function tapOf(client: object): RowTap {
   const known = taps.get(client)
   if (known) return known
@@ -29,7 +34,10 @@ export function tapOf(client: object): RowTap {
 }
 
 export class RowTap {
-  /** Set by the reader of rows, when the driver has told their description; without one rows go to the driver. */
+  /**
+   * Set by the reader of rows, when the driver has told their description; without one rows go to
+   * the driver.
+   */
   sink: RowSink | undefined
   readonly #stream: ByteStream
   readonly #forward: (bytes: Buffer) => void

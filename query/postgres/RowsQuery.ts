@@ -1,4 +1,7 @@
-/** One statement on the extended protocol whose rows are written as JSON while they come, and taken in batches. */
+/**
+ * One statement on the extended protocol whose rows are written as JSON while they come, and taken
+ * in batches.
+ */
 
 import pg from 'pg'
 import { JsonRows } from '../JsonRows.ts'
@@ -12,7 +15,10 @@ export interface Column extends ColumnReader {
   readonly name: string
 }
 
-/** More is not read from the server until it was taken; it bounds what a slow reader of a long answer holds. */
+/**
+ * More is not read from the server until it was taken; it bounds what a slow reader of a long
+ * answer holds.
+ */
 const heldBytesMax = 1024 * 1024
 
 /** The driver calls the methods named `handle…`, as it does its own statements'. */

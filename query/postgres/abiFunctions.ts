@@ -1,7 +1,10 @@
 /**
- * Functions that read ABI values on Postgres; they stand beside the views and are made with them. Positions count from
- * 0. NULL means: the bytes do not hold such a value. None raises an error, whatever the bytes are, and the work is
- * bounded by their length: elements of an array lie one behind the other and share nothing, as Solidity writes them.
+ * Functions that read ABI values on Postgres; they stand beside the views and are made with them.
+ * Positions count from
+ * 0. NULL means: the bytes do not hold such a value. None raises an error, whatever the bytes are,
+ * and the work is
+ * bounded by their length: elements of an array lie one behind the other and share nothing, as
+ * Solidity writes them.
  */
 
 /** The statements, in order. `schema` is quoted. */

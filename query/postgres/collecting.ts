@@ -1,7 +1,7 @@
 /**
- * Aggregates that keep every value they are given. Neither work_mem nor temp_file_limit bounds them, so a statement has
- * few of them, and what they take together is counted while they take it: by a function of ours in their FILTER, which
- * raises an error at the bound.
+ * Aggregates that keep every value they are given. Neither work_mem nor temp_file_limit bounds
+ * them, so a statement has few of them, and what they take together is counted while they take it:
+ * by a function of ours in their FILTER, which raises an error at the bound.
  */
 
 import { type Fields, list, refusal, type Walk } from './walk.ts'
@@ -9,7 +9,10 @@ import { type Fields, list, refusal, type Walk } from './walk.ts'
 /** Statements of analysts have one or two. */
 const collectorsMax = 8
 
-/** Bytes that all collectors of a statement take. They keep up to three times as much of small values of JSON. */
+/**
+ * Bytes that all collectors of a statement take. They keep up to three times as much of small
+ * values of JSON.
+ */
 export const collectedBytesMax = 128 * 1024 * 1024
 
 /** What keeping a value costs beside its bytes. */
@@ -25,8 +28,8 @@ export const collectors: ReadonlySet<string> = new Set([
 const counterName = 'count_collected'
 
 /**
- * Counts what it is given until the transaction ends. It runs as its owner, for the reader may change no setting, not
- * even this one.
+ * Counts what it is given until the transaction ends. It runs as its owner, for the reader may
+ * change no setting, not even this one.
  */
 const countCollectedSql = `CREATE FUNCTION {schema}.${counterName}(value bytea) RETURNS boolean LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $function$
 DECLARE
@@ -54,7 +57,10 @@ export function enterCollector(name: string, walk: Walk): Walk {
   return { ...walk, isCollecting: true }
 }
 
-/** The fields of a rebuilt call, with its inputs counted. Where it has a FILTER, only what that lets through counts. */
+/**
+ * The fields of a rebuilt call, with its inputs counted. Where it has a FILTER, only what that lets
+ * through counts.
+ */
 export function countedCall(call: Fields, walk: Walk): Fields {
   const counted = countOf(list(call['args']), walk)
   const filter = call['agg_filter']

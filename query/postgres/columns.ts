@@ -39,8 +39,9 @@ const impliedNames: ReadonlySet<string> = new Set([
 ])
 
 /**
- * `column`, `table.column`, `*` or `table.*`. The names are checked once the whole query is read: a bare one must be a
- * column's or the query's own, and one behind a table a column of that table (resolve.ts).
+ * `column`, `table.column`, `*` or `table.*`. The names are checked once the whole query is read: a
+ * bare one must be a column's or the query's own, and one behind a table a column of that table
+ * (resolve.ts).
  */
 export function rebuildColumn(fields: Fields, walk: Walk, _rebuild: Rebuild): unknown {
   const parts = list(fields['fields'])
@@ -62,7 +63,10 @@ export function rebuildColumn(fields: Fields, walk: Walk, _rebuild: Rebuild): un
   return { ColumnRef: reference }
 }
 
-/** @throws UserQueryError `sql_invalid` at the first reference to a name that no table and no output has. */
+/**
+ * @throws UserQueryError `sql_invalid` at the first reference to a name that no table and no output
+ * has.
+ */
 export function assertColumnNames(walk: Walk): void {
   const known = new Set([...walk.findings.names, ...impliedNames])
   for (const relation of walk.catalog.values()) for (const { name } of relation.columns) known.add(name)
@@ -89,7 +93,10 @@ export function rebuildConstant(fields: Fields, walk: Walk, rebuild: Rebuild): u
   return { A_Const: rebuild.fields('A_Const', fields, walk) }
 }
 
-/** What a '0x…' beside an operator means: bytes (`'0x'` too) where bytes are compared, else the characters. */
+/**
+ * What a '0x…' beside an operator means: bytes (`'0x'` too) where bytes are compared, else the
+ * characters.
+ */
 export function rebuildOperand(
   operand: unknown,
   comparedWith: 'bytes' | 'text',

@@ -1,7 +1,7 @@
 /**
- * The SELECT a decoded table stands for on Postgres. Types of one word are plain expressions, which the planner sees
- * through; values elsewhere in the data are read by the functions of abiFunctions.ts. A value the log does not hold is
- * NULL, and no input raises an error.
+ * The SELECT a decoded table stands for on Postgres. Types of one word are plain expressions, which
+ * the planner sees through; values elsewhere in the data are read by the functions of
+ * abiFunctions.ts. A value the log does not hold is NULL, and no input raises an error.
  */
 
 import { quoteIdentifier, relationOf } from '#store/sql.ts'
@@ -102,7 +102,10 @@ function uintValue(schema: string, size: number, { word, slice, guard }: WordSou
   return `CASE WHEN ${guard}${isPadded} THEN ${number} END`
 }
 
-/** Two's complement: the padding repeats the sign bit, so that comparing it with the bounds tells all. */
+/**
+ * Two's complement: the padding repeats the sign bit, so that comparing it with the bounds tells
+ * all.
+ */
 function intValue(schema: string, size: number, { word, slice, guard }: WordSource): string {
   const padding = 32 - size
   const head = slice(1, padding + 1)

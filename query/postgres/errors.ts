@@ -1,4 +1,7 @@
-/** What Postgres said about a user query, in our codes. Only classes whose text speaks of the query itself are quoted. */
+/**
+ * What Postgres said about a user query, in our codes. Only classes whose text speaks of the query
+ * itself are quoted.
+ */
 
 import { UserQueryError } from '../UserQueryError.ts'
 

@@ -8,7 +8,10 @@ export const tableSizesSql = (chainId: number): string =>
 
 /** Beginning, planning and ending a transaction. */
 const baseMs = 2
-/** One unit of cost is a page read in sequence, taken as 8 us from memory: an order of magnitude, not calibrated. */
+/**
+ * One unit of cost is a page read in sequence, taken as 8 us from memory: an order of magnitude,
+ * not calibrated.
+ */
 const unitMs = 0.008
 
 /** `plan` is the answer of EXPLAIN (FORMAT JSON), `sizes` that of `tableSizesSql`. */
@@ -29,7 +32,10 @@ interface Size {
 
 const nothing: Size = { rows: 0, bytes: 0 }
 
-/** `times` is how often the node is run: the inner side of a nested loop runs once per row of the outer. */
+/**
+ * `times` is how often the node is run: the inner side of a nested loop runs once per row of the
+ * outer.
+ */
 function readsOf(node: SqlValue, times: number, tables: ReadonlyMap<string, Size>): Size {
   const children = fieldOf(node, 'Plans')
   const plans = Array.isArray(children) ? children : []
@@ -46,7 +52,10 @@ function readsOf(node: SqlValue, times: number, tables: ReadonlyMap<string, Size
   return sum
 }
 
-/** A scan of a whole table reads all of it, whatever its filter keeps; one through an index reads what it finds. */
+/**
+ * A scan of a whole table reads all of it, whatever its filter keeps; one through an index reads
+ * what it finds.
+ */
 function ownReads(node: SqlValue, tables: ReadonlyMap<string, Size>): Size {
   const size = tables.get(String(fieldOf(node, 'Relation Name')))
   if (!size) return nothing

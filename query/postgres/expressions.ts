@@ -1,4 +1,7 @@
-/** Calls, operators, casts and sub-queries in expressions: allowed by name, by place and by their constants. */
+/**
+ * Calls, operators, casts and sub-queries in expressions: allowed by name, by place and by their
+ * constants.
+ */
 
 import { collectors, countedCall, countedSelect, enterCollector } from './collecting.ts'
 import { rebuildOperand, textConstant } from './columns.ts'
@@ -176,7 +179,10 @@ export function rebuildCast(fields: Fields, walk: Walk, rebuild: Rebuild): unkno
   return { TypeCast: { arg: textConstant(text), ...rebuild.fields('TypeCast', rest, walk) } }
 }
 
-/** Modifiers allowed in a type: `numeric(78,0)`, `timestamp(3)`; PostgreSQL's own bounds for numeric apply. */
+/**
+ * Modifiers allowed in a type: `numeric(78,0)`, `timestamp(3)`; PostgreSQL's own bounds for numeric
+ * apply.
+ */
 const typeModifierMax = 65_536
 
 export function rebuildTypeName(fields: Fields, walk: Walk, rebuild: Rebuild): unknown {

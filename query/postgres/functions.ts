@@ -1,11 +1,15 @@
 /**
- * The functions, operators and types a user query may use on Postgres. Everything else is refused, whatever it is.
- * Left out on purpose: whatever reads settings, files, catalogs, sequences or large objects, sleeps, locks or notifies;
- * whatever builds a query from text (`query_to_xml`); and whatever makes a large value of a small one (`repeat`,
- * `format`, `regexp_replace`, `rpad` with a length that is not a small constant).
+ * The functions, operators and types a user query may use on Postgres. Everything else is refused,
+ * whatever it is. Left out on purpose: whatever reads settings, files, catalogs, sequences or large
+ * objects, sleeps, locks or notifies; whatever builds a query from text (`query_to_xml`); and
+ * whatever makes a large value of a small one (`repeat`, `format`, `regexp_replace`, `rpad` with a
+ * length that is not a small constant).
  */
 
-/** Where a function may stand: in an expression, as an aggregate (also OVER), with OVER only, or in FROM. */
+/**
+ * Where a function may stand: in an expression, as an aggregate (also OVER), with OVER only, or in
+ * FROM.
+ */
 export type FunctionPosition = 'scalar' | 'aggregate' | 'window' | 'table'
 
 /** What an argument must be; checked on the constant itself, so that no row can change it. */
@@ -14,7 +18,9 @@ export type ArgumentRule =
   | { readonly kind: 'length'; readonly max: number }
   /** A string constant of at most `max` characters: patterns, whose cost grows with them. */
   | { readonly kind: 'pattern'; readonly max: number }
-  /** A string constant, not longer than the constant before it: replacing never makes a value grow. */
+  /**
+   * A string constant, not longer than the constant before it: replacing never makes a value grow.
+   */
   | { readonly kind: 'noLongerThanPrevious' }
   /** Anything but a string constant: the textual variants are regular expressions. */
   | { readonly kind: 'notText' }
@@ -93,7 +99,10 @@ function at(position: FunctionPosition, names: string): [string, FunctionRule][]
   return words(names).map((name) => [name, { position }])
 }
 
-/** Operators by spelling. Their implementations are those of pg_catalog: the session's search_path holds nothing else. */
+/**
+ * Operators by spelling. Their implementations are those of pg_catalog: the session's search_path
+ * holds nothing else.
+ */
 export const operators: ReadonlySet<string> = new Set(
   words('= <> != < > <= >= + - * / % ^ || ~~ !~~ ~~* !~~* ~ ~* !~ !~* -> ->> #> #>> @> <@ ? & | # << >>'),
 )
@@ -101,14 +110,19 @@ export const operators: ReadonlySet<string> = new Set(
 /** Operators whose right side is a pattern and must be a short constant. */
 export const patternOperators: ReadonlySet<string> = new Set(words('~~ !~~ ~~* !~~* ~ ~* !~ !~*'))
 
-/** Functions and operators whose result is plain text, so that a '0x…' compared with it stays text. */
+/**
+ * Functions and operators whose result is plain text, so that a '0x…' compared with it stays text.
+ */
 export const textFunctions: ReadonlySet<string> = new Set(
   words(`lower upper left right reverse translate btrim ltrim rtrim concat concat_ws split_part initcap to_hex encode
     lpad rpad replace to_char string_agg jsonb_extract_path_text jsonb_typeof array_to_string`),
 )
 export const textOperators: ReadonlySet<string> = new Set(words('->> #>>'))
 
-/** Types a cast may name; those of fixed width or bounded by their content. No reg*, no row types, no bpchar or bit(n). */
+/**
+ * Types a cast may name; those of fixed width or bounded by their content. No reg*, no row types,
+ * no bpchar or bit(n).
+ */
 export const castTypes: ReadonlySet<string> = new Set(
   words(`bool int2 int4 int8 numeric float4 float8 text varchar bytea date timestamp timestamptz interval
     jsonb uuid`),

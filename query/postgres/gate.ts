@@ -1,7 +1,8 @@
 /**
- * The gate for analysts' SQL on Postgres. The server's own grammar reads the text, every node is checked against an
- * allow-list and copied into a tree of ours, and that tree is printed: the user's text itself is never sent. What is
- * printed is read back and must be the same tree, so a mistake of the printer cannot change what was checked.
+ * The gate for analysts' SQL on Postgres. The server's own grammar reads the text, every node is
+ * checked against an allow-list and copied into a tree of ours, and that tree is printed: the
+ * user's text itself is never sent. What is printed is read back and must be the same tree, so a
+ * mistake of the printer cannot change what was checked.
  */
 
 import { isDeepStrictEqual } from 'node:util'
@@ -29,8 +30,10 @@ export { loadPostgresGrammar }
 
 /**
  * Checks and rewrites a user's query.
- * @param rowsMax rows the statement may return; the caller asks for one more than it shows, to know of a cut
- * @param boundRanges how many ranges of blocks the statement takes as parameters, from and to of each
+ * @param rowsMax rows the statement may return; the caller asks for one more than it shows, to know
+ * of a cut
+ * @param boundRanges how many ranges of blocks the statement takes as parameters, from and to of
+ * each
  * @throws UserQueryError `sql_invalid` or `sql_refused`, with line, column and hint
  */
 export function gatePostgres(
@@ -83,7 +86,8 @@ function withLimit(statement: unknown, rowsMax: number): Fields {
 }
 
 function print(statement: Fields): string {
-  // The printer's types know every node of the grammar; ours are those of nodes.ts, checked when the tree was built.
+  // The printer's types know every node of the grammar; ours are those of nodes.ts, checked when
+  // the tree was built.
   const sql = deparseSync(statement as Parameters<typeof deparseSync>[0], { pretty: false })
   const [again] = parseStatements(sql)
   const tree = isFields(again) ? withoutPlaces(again['stmt']) : undefined

@@ -1,4 +1,7 @@
-/** Finds, in the parse tree of one SELECT, what narrows the decoded tables in its FROM (decoded/keyTerms.ts). */
+/**
+ * Finds, in the parse tree of one SELECT, what narrows the decoded tables in its FROM
+ * (decoded/keyTerms.ts).
+ */
 
 import { type Equality, type EqualityConstant, keyTermsOf, type NamedSource } from '../decoded/keyTerms.ts'
 import {

@@ -1,8 +1,8 @@
 /**
- * Every node of the Postgres grammar a user query may hold, and every field of it. A node or a set field that is not
- * here is refused, so a grammar newer than this list can add nothing. Names are those of PostgreSQL 18's parsenodes.h
- * as libpg-query prints them. Note the traps: some fields hold a node without its `{Type: …}` wrapper (`bare`), and
- * fields with default values are absent.
+ * Every node of the Postgres grammar a user query may hold, and every field of it. A node or a set
+ * field that is not here is refused, so a grammar newer than this list can add nothing. Names are
+ * those of PostgreSQL 18's parsenodes.h as libpg-query prints them. Note the traps: some fields
+ * hold a node without its `{Type: …}` wrapper (`bare`), and fields with default values are absent.
  */
 
 export type FieldRule =

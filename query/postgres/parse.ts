@@ -10,9 +10,11 @@ import { isFields, list } from './walk.ts'
 export const loadPostgresGrammar = loadModule
 
 /**
- * The parse node of the one statement in a user's text. The only way to the WASM grammar for such text: it is bounded
- * first, since a long chain of operators can leave the module in an endless loop (lexemes.ts).
- * @throws UserQueryError `sql_invalid` with the place, `sql_refused` for more than one statement or too many parts
+ * The parse node of the one statement in a user's text. The only way to the WASM grammar for such
+ * text: it is bounded first, since a long chain of operators can leave the module in an endless
+ * loop (lexemes.ts).
+ * @throws UserQueryError `sql_invalid` with the place, `sql_refused` for more than one statement or
+ * too many parts
  */
 export function parsePostgres(sql: string): unknown {
   assertText(sql)

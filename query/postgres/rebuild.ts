@@ -1,6 +1,6 @@
 /**
- * Builds a new parse tree out of a user's, copying only what nodes.ts lists. Nothing reaches the printer that was not
- * checked here, and the user's tree itself is never printed.
+ * Builds a new parse tree out of a user's, copying only what nodes.ts lists. Nothing reaches the
+ * printer that was not checked here, and the user's tree itself is never printed.
  */
 
 import { sqlNodesMax } from '../text.ts'

@@ -1,4 +1,7 @@
-/** The parse tree a relation of the catalog stands for: its listed columns, within its covered blocks. */
+/**
+ * The parse tree a relation of the catalog stands for: its listed columns, within its covered
+ * blocks.
+ */
 
 import type { BlockRange } from '#ingest/range.ts'
 import type { KeyTerm } from '../decoded/keyTerms.ts'
@@ -9,7 +12,8 @@ import { type Fields, isFields } from './walk.ts'
 
 /**
  * A wrapped SelectStmt. Columns are listed one by one, so that `*` is what the catalog says it is.
- * @param boundRanges how many ranges of blocks are given as parameters, `$1` to `$2` and so on; absent: all blocks
+ * @param boundRanges how many ranges of blocks are given as parameters, `$1` to `$2` and so on;
+ * absent: all blocks
  */
 export function relationSelect(
   relation: BoundRelation,

@@ -1,14 +1,17 @@
 /**
- * Finds what every `table.column` of a rebuilt statement names, as Postgres will, and refuses one that names no column:
- * Postgres reads that as a call of the function `column` with the row, whatever that function is. The tree looked at is
- * the one that is printed, so what is resolved is what is sent.
+ * Finds what every `table.column` of a rebuilt statement names, as Postgres will, and refuses one
+ * that names no column: Postgres reads that as a call of the function `column` with the row,
+ * whatever that function is. The tree looked at is the one that is printed, so what is resolved is
+ * what is sent.
  */
 
 import { type ColumnsOf, outputName } from './outputName.ts'
 import { findSource, joinedColumns, outermost, renamed, type Scope, type Source, within } from './scopes.ts'
 import { errorAt, type Fields, isFields, list, refusal, stringOf, type Walk } from './walk.ts'
 
-/** @throws UserQueryError `sql_invalid` at the first reference to a column its table does not have */
+/**
+ * @throws UserQueryError `sql_invalid` at the first reference to a column its table does not have
+ */
 export function assertQualifiedNames(statement: unknown, walk: Walk): void {
   new Resolver(walk).select(selectOf(statement), outermost)
 }
@@ -127,7 +130,10 @@ class Resolver {
     return columns
   }
 
-  /** What stands for a table of the catalog is of our own making, and has the columns the catalog says. */
+  /**
+   * What stands for a table of the catalog is of our own making, and has the columns the catalog
+   * says.
+   */
   #subselect(subquery: unknown, scope: Scope): readonly string[] {
     return this.#walk.findings.relationColumns.get(subquery) ?? this.select(selectOf(subquery), scope)
   }
@@ -141,7 +147,9 @@ class Resolver {
     return { sources: [{ name, columns: given }], columns: given }
   }
 
-  /** Functions that give one column; those of JSON name it, the others are called as the table is. */
+  /**
+   * Functions that give one column; those of JSON name it, the others are called as the table is.
+   */
   #tableFunction(fields: Fields, scope: Scope): Brought {
     const calls = list(fields['functions']).map((entry) => list(fieldsOf(entry, 'List')['items'])[0])
     this.#expression(calls, scope)

@@ -1,6 +1,7 @@
 /**
- * The role analysts' SQL runs under on Postgres: it may log in and read the views of the served chains, and nothing
- * else. Idempotent; run at every start, after the views were made (a view that is made again has no grants).
+ * The role analysts' SQL runs under on Postgres: it may log in and read the views of the served
+ * chains, and nothing else. Idempotent; run at every start, after the views were made (a view that
+ * is made again has no grants).
  */
 
 import { MillraceError } from '#errors.ts'
@@ -15,12 +16,16 @@ export interface ReaderRole {
   readonly name: string
   readonly password: string
   readonly chainIds: readonly number[]
-  /** Connections it may hold; several times the engine's slots, since one that was cut lingers for half a second. */
+  /**
+   * Connections it may hold; several times the engine's slots, since one that was cut lingers for
+   * half a second.
+   */
   readonly connectionsMax: number
   /**
-   * True on a cluster of our own: takes from everybody but superusers what PostgreSQL gives PUBLIC, namely temporary
-   * tables, the schema `public`, the catalogs and every function with side effects. On a shared cluster others live by
-   * these rights, so only the reader's own are looked at; the gate and the read-only transaction stand alone there.
+   * True on a cluster of our own: takes from everybody but superusers what PostgreSQL gives PUBLIC,
+   * namely temporary tables, the schema `public`, the catalogs and every function with side
+   * effects. On a shared cluster others live by these rights, so only the reader's own are looked
+   * at; the gate and the read-only transaction stand alone there.
    */
   readonly ownsCluster: boolean
 }
@@ -46,7 +51,9 @@ export async function prepareReaderRole(administrator: Administrator, role: Read
   await administrator.query(revokeCatalogsSql)
 }
 
-/** Only a superuser may take attributes away, so a role that has some is refused instead of used. */
+/**
+ * Only a superuser may take attributes away, so a role that has some is refused instead of used.
+ */
 async function assertPlainRole(administrator: Administrator, roleName: string): Promise<void> {
   const { rows } = await administrator.query(
     `SELECT rolsuper OR rolcreaterole OR rolcreatedb OR rolreplication OR rolbypassrls
@@ -85,7 +92,9 @@ const roleSettings: Readonly<Record<string, string>> = {
   jit: 'off',
 }
 
-/** `temp_file_limit` is what ends array_agg and cross-join floods: about 0.9 s in, by measurement. */
+/**
+ * `temp_file_limit` is what ends array_agg and cross-join floods: about 0.9 s in, by measurement.
+ */
 const superuserSettings: Readonly<Record<string, string>> = { temp_file_limit: '512MB' }
 
 /** Two processes may start at once; the second finds the role there. */
@@ -110,9 +119,9 @@ const revokePublicSql = `DO $revoke$ BEGIN
 END $revoke$`
 
 /**
- * Functions that are not volatile by declaration and still tell of the server or run a query made of text, and those
- * that make a large value of a small one. Every volatile function goes too: sleeping, locking, notifying, writing,
- * reading files and settings all count as such.
+ * Functions that are not volatile by declaration and still tell of the server or run a query made
+ * of text, and those that make a large value of a small one. Every volatile function goes too:
+ * sleeping, locking, notifying, writing, reading files and settings all count as such.
  */
 const revokedNames = [
   'current_setting',

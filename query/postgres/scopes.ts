@@ -1,6 +1,7 @@
 /**
- * Names of tables as Postgres looks them up. `a.b` is a column of what `a` names; where that has no column `b`, Postgres
- * calls the function `b` with the row of `a` instead, so a name that is not found here must be refused.
+ * Names of tables as Postgres looks them up. `a.b` is a column of what `a` names; where that has no
+ * column `b`, Postgres calls the function `b` with the row of `a` instead, so a name that is not
+ * found here must be refused.
  */
 
 /** Something in FROM that `name.column` can speak of. */

@@ -1,4 +1,7 @@
-/** SELECT, its CTEs and what stands in FROM: scopes, catalog relations, table functions, literal limits. */
+/**
+ * SELECT, its CTEs and what stands in FROM: scopes, catalog relations, table functions, literal
+ * limits.
+ */
 
 import type { BoundRelation } from '../relations.ts'
 import { selectCountMax, selectDepthMax } from '../text.ts'
@@ -73,7 +76,10 @@ function rebuildCte(cte: unknown, walk: Walk, rebuild: Rebuild): unknown {
   return { CommonTableExpr: { ...checked, ...columns } }
 }
 
-/** A name in FROM: a CTE in scope stays, a relation of the catalog becomes a sub-select of its columns. */
+/**
+ * A name in FROM: a CTE in scope stays, a relation of the catalog becomes a sub-select of its
+ * columns.
+ */
 export function rebuildRelation(fields: Fields, walk: Walk, rebuild: Rebuild): unknown {
   const checked = rebuild.fields('RangeVar', fields, walk)
   if (checked['inh'] !== true) throw refusal(walk, 'ONLY is not allowed')

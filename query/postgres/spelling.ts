@@ -1,6 +1,7 @@
 /**
- * Names in any case. Postgres lowers a name that is not quoted, so a column `orderId` could only be named in quotes. The
- * gate gives such a name, wherever the query uses or makes it, the one spelling it has in the catalog.
+ * Names in any case. Postgres lowers a name that is not quoted, so a column `orderId` could only be
+ * named in quotes. The gate gives such a name, wherever the query uses or makes it, the one
+ * spelling it has in the catalog.
  */
 
 import type { Catalog } from '../relations.ts'
@@ -17,6 +18,9 @@ export function spellingsOf(catalog: Catalog): Map<string, string> {
 export const spelledColumn = (name: string, { spellings }: Walk): string =>
   spellings.get(name.toLowerCase()) ?? name
 
-/** A table of the catalog is called by its lowercase name: `"Transfer"."from"` and `transfer."from"` are one. */
+/**
+ * A table of the catalog is called by its lowercase name: `"Transfer"."from"` and `transfer."from"`
+ * are one.
+ */
 export const spelledSource = (name: string, { catalog }: Walk): string =>
   catalog.has(name.toLowerCase()) ? name.toLowerCase() : name

@@ -1,4 +1,7 @@
-/** Turns Postgres' text form of a value into the value table of result.ts. Types outside the table are refused. */
+/**
+ * Turns Postgres' text form of a value into the value table of result.ts. Types outside the table
+ * are refused.
+ */
 
 import type { JsonRows } from '../JsonRows.ts'
 import { type ResultType, type SqlValue, shortest } from '../result.ts'
@@ -125,7 +128,10 @@ function readFloat(value: string): SqlValue {
   return Number.isFinite(number) ? number : value
 }
 
-/** `2026-11-21 12:00:00.123456+00` with the session in UTC. Fractions are cut: the value table has none. */
+/**
+ * `2026-11-21 12:00:00.123456+00` with the session in UTC. Fractions are cut: the value table has
+ * none.
+ */
 function readTimestamp(value: string): string {
   const [, day, time] = /^(\d{4,}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.\d+)?(?:\+00)?$/.exec(value) ?? []
   return day && time ? `${day}T${time}Z` : value

@@ -1,4 +1,7 @@
-/** What the checks of one Postgres statement share: the walk's state, typed access to parse nodes, and refusals. */
+/**
+ * What the checks of one Postgres statement share: the walk's state, typed access to parse nodes,
+ * and refusals.
+ */
 
 import { isRecord } from '#primitives.ts'
 import type { KeyTerm } from '../decoded/keyTerms.ts'
@@ -34,7 +37,10 @@ export type KeyTerms = ReadonlyMap<Fields, readonly KeyTerm[]>
 export interface Walk {
   readonly sql: string
   readonly catalog: Catalog
-  /** How many ranges of blocks come as parameters; absent: none, and all blocks of the catalog are read. */
+  /**
+   * How many ranges of blocks come as parameters; absent: none, and all blocks of the catalog are
+   * read.
+   */
   readonly boundRanges: number | undefined
   readonly findings: Findings
   /** Names of the CTEs visible here. */
@@ -44,7 +50,9 @@ export interface Walk {
   /** Columns whose names have capitals, by their lowercase names. */
   readonly spellings: ReadonlyMap<string, string>
   readonly selectDepth: number
-  /** Within the inputs of an aggregate that collects them (collecting.ts), which are computed twice. */
+  /**
+   * Within the inputs of an aggregate that collects them (collecting.ts), which are computed twice.
+   */
   readonly isCollecting: boolean
   /** UTF-8 byte offset of the nearest enclosing node that has one, -1 when none has. */
   readonly at: number
@@ -85,7 +93,9 @@ export function stringConstant(value: unknown): string | undefined {
   return typeof text === 'string' ? text : undefined
 }
 
-/** The value of an integer constant, or undefined for any other node. libpg-query leaves a zero out. */
+/**
+ * The value of an integer constant, or undefined for any other node. libpg-query leaves a zero out.
+ */
 export function integerConstant(value: unknown): number | undefined {
   const constant = isFields(value) ? value['A_Const'] : undefined
   const inner = isFields(constant) ? constant['ival'] : undefined

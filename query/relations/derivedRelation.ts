@@ -1,4 +1,7 @@
-/** Relations that are computed from other relations when they are read: as exact and as fresh as what they are made of. */
+/**
+ * Relations that are computed from other relations when they are read: as exact and as fresh as
+ * what they are made of.
+ */
 import type { LogicalType } from '../logicalType.ts'
 import type { DerivedSql, Relation } from '../relations.ts'
 

@@ -1,19 +1,23 @@
 /**
- * Sums of 256-bit amounts that cannot wrap. ClickHouse adds modulo 2^256, and anybody can deploy a token that emits
- * Transfers of 2^256-1; sums of both halves tell apart what wrapped, and what is negative.
+ * Sums of 256-bit amounts that cannot wrap. ClickHouse adds modulo 2^256, and anybody can deploy a
+ * token that emits Transfers of 2^256-1; sums of both halves tell apart what wrapped, and what is
+ * negative.
  */
 
 const half = 2n ** 128n
 const uint256Max = 2n ** 256n - 1n
-/** More than any sum of low halves (2^64 rows of less than 2^128), so that a sum above it is positive for intDiv. */
+/**
+ * More than any sum of low halves (2^64 rows of less than 2^128), so that a sum above it is
+ * positive for intDiv.
+ */
 const lift = half * 2n ** 65n
 
 const int256 = (value: bigint): string => `toInt256('${value}')`
 const uint256 = (value: bigint): string => `toUInt256('${value}')`
 
 /**
- * Two aggregates over `amount` (UInt256), each counted `sign` times (+1, 0 or -1):
- * `wrapped` is the sum modulo 2^256, `carry` the sum divided by 2^256's root, rounded down. Read by `exactSum`.
+ * Two aggregates over `amount` (UInt256), each counted `sign` times (+1, 0 or -1): `wrapped` is the
+ * sum modulo 2^256, `carry` the sum divided by 2^256's root, rounded down. Read by `exactSum`.
  */
 export const wrappedSums = (amount: string, sign: string): string =>
   `assumeNotNull(toUInt256(sum(toInt256(${sign}) * reinterpretAsInt256(${amount})))) AS wrapped, ` +

@@ -1,4 +1,7 @@
-/** Queries to begin with, for the console and its readers. Each runs on its engine over any chain (test/console). */
+/**
+ * Queries to begin with, for the console and its readers. Each runs on its engine over any chain
+ * (test/console).
+ */
 import { quoteIdentifier } from '#store/sql.ts'
 import type { Relation } from '../relations.ts'
 import type { Engine } from '../result.ts'

@@ -1,6 +1,6 @@
 /**
- * The order book's tables, decoded from its logs when they are read: fills are few among a chain's logs, and a filter on
- * the contract and the event reaches the indexes of `logs`.
+ * The order book's tables, decoded from its logs when they are read: fills are few among a chain's
+ * logs, and a filter on the contract and the event reaches the indexes of `logs`.
  */
 import { stablecoinDexAddress } from '#transform/addresses.ts'
 import { orderFilled, orderFlipped, orderPlaced, pairCreated } from '#transform/events/stablecoinDex.ts'
@@ -10,7 +10,10 @@ import { type DerivedRelation, described } from './derivedRelation.ts'
 const bytes = (hex: string): string => `unhex('${hex.slice(2)}')`
 const exchange = bytes(stablecoinDexAddress)
 
-/** Words of data and topics, by position. The event's own signature made them well-formed; the contract is the chain's. */
+/**
+ * Words of data and topics, by position. The event's own signature made them well-formed; the
+ * contract is the chain's.
+ */
 const uint = (word: number): string => `reinterpretAsUInt256(reverse(substring(data, ${word * 32 + 1}, 32)))`
 const flag = (word: number): string => `toUInt8(substring(data, ${word * 32 + 32}, 1) = char(1))`
 const tick = (word: number): string => `reinterpretAsInt16(reverse(substring(data, ${word * 32 + 31}, 2)))`
@@ -28,7 +31,10 @@ const placeColumns = {
 } as const
 const place = Object.keys(placeColumns).join(', ')
 
-/** One number, since the join by the latest earlier row takes no tuples; heights stay far below 2^32. */
+/**
+ * One number, since the join by the latest earlier row takes no tuples; heights stay far below
+ * 2^32.
+ */
 const position = '(block_num * 4294967296 + log_idx)'
 
 interface Topic {
@@ -45,14 +51,18 @@ const fillsSql = (logs: string): string =>
   `SELECT ${place}, ${orderId} AS orderId, ${account(2)} AS maker, ${account(3)} AS taker, ` +
   `${uint(0)} AS amountFilled, ${flag(1)} AS partialFill FROM ${emitted(logs, orderFilled)}`
 
-/** An order as it stood from a place of the chain on; a flip swaps its sides and keeps its id (since T5). */
+/**
+ * An order as it stood from a place of the chain on; a flip swaps its sides and keeps its id (since
+ * T5).
+ */
 const statesSql = (logs: string): string =>
   `SELECT ${position} AS place, ${orderId} AS id, ${account(3)} AS token, ${flag(1)} AS is_bid, ${tick(2)} AS tick ` +
   `FROM ${emitted(logs, orderPlaced, orderFlipped)}`
 
 /**
- * Each fill with its order as it stood strictly before it, since the flip that a fill causes is logged after it. Fills of
- * orders that nobody placed (ids of genesis) have no price and are left out.
+ * Each fill with its order as it stood strictly before it, since the flip that a fill causes is
+ * logged after it. Fills of orders that nobody placed (ids of genesis) have no price and are left
+ * out.
  */
 const pricedFillsSql = (logs: string): string =>
   'SELECT fill.block_timestamp AS at, fill.place AS place, fill.amount AS amount, state.token AS token, ' +

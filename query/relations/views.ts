@@ -1,6 +1,7 @@
 /**
- * What analysts see: one view per relation, the same names, columns and meaning on both engines. Declared once, so that the
- * two engines cannot drift apart; the views are replaced at every start. Column names are those of the reference indexer.
+ * What analysts see: one view per relation, the same names, columns and meaning on both engines.
+ * Declared once, so that the two engines cannot drift apart; the views are replaced at every start.
+ * Column names are those of the reference indexer.
  */
 import { hash } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
@@ -18,7 +19,10 @@ import { exchangeRelations } from './exchange.ts'
 
 export type Engine = 'postgres' | 'clickhouse'
 
-/** A column of a view: a physical column under the same or another name, or an expression where the engines differ. */
+/**
+ * A column of a view: a physical column under the same or another name, or an expression where the
+ * engines differ.
+ */
 interface ViewColumn {
   readonly name: string
   readonly source:
@@ -286,8 +290,9 @@ function logicalType(view: View, { name, source }: ViewColumn): LogicalType {
 }
 
 /**
- * Replaces a chain's views in Postgres; they belong to us, so reading one needs no right on what is behind it. Views that are
- * what they should be stay: another process may be reading them, and dropping them would end its queries or wait for them.
+ * Replaces a chain's views in Postgres; they belong to us, so reading one needs no right on what is
+ * behind it. Views that are what they should be stay: another process may be reading them, and
+ * dropping them would end its queries or wait for them.
  */
 export async function replacePostgresViews(postgres: Postgres, chainId: number): Promise<void> {
   const statements = postgresStatements(chainId)
@@ -336,9 +341,10 @@ function postgresStatements(chainId: number): readonly string[] {
 }
 
 /**
- * Functions that run as their owner, since readers may not look at statistics themselves. What the transaction has read
- * of the chain's tables so far: rows of sequential scans and entries of indexes, and the pages of both; asked of what it has
- * locked alone, since a long chain has thousands of partitions. And how large the tables are, for estimates.
+ * Functions that run as their owner, since readers may not look at statistics themselves. What the
+ * transaction has read of the chain's tables so far: rows of sequential scans and entries of
+ * indexes, and the pages of both; asked of what it has locked alone, since a long chain has
+ * thousands of partitions. And how large the tables are, for estimates.
  */
 const statisticsSql = (views: string, schema: string): readonly string[] => [
   `CREATE FUNCTION ${views}.transaction_reads() RETURNS TABLE (rows numeric, bytes numeric)
@@ -359,7 +365,10 @@ const statisticsSql = (views: string, schema: string): readonly string[] => [
    $sizes$`,
 ]
 
-/** Replaces a chain's views in ClickHouse; `security` makes them readable without a right on what is behind them. */
+/**
+ * Replaces a chain's views in ClickHouse; `security` makes them readable without a right on what is
+ * behind them.
+ */
 export async function replaceClickHouseViews(
   clickhouse: ClickHouseClient,
   chainId: number,

@@ -1,4 +1,7 @@
-/** How many of a thing there may be: counted under a lock on what holds them, so that requests at once do not pass it. */
+/**
+ * How many of a thing there may be: counted under a lock on what holds them, so that requests at
+ * once do not pass it.
+ */
 import { MillraceError } from '#errors.ts'
 import type { AppDatabase } from './database.ts'
 
@@ -12,7 +15,10 @@ export const BOUNDS = {
   invitationsOfOrganization: 100,
 } as const
 
-/** Runs `make` with the holder's row locked and fewer than `bound` things counted. @throws BoundReachedError */
+/**
+ * Runs `make` with the holder's row locked and fewer than `bound` things counted. @throws
+ * BoundReachedError
+ */
 export async function withinBound<Result>(
   app: AppDatabase,
   holder: { readonly table: 'app.organizations' | 'app.projects' | 'app.users'; readonly id: string },

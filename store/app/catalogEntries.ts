@@ -1,6 +1,7 @@
 /**
- * Entries of the catalog as sources list them. An import is one transaction: it adds, changes and drops what the source did,
- * and readers see all of it at once. Documents are the orchestrator's; nothing here looks into them.
+ * Entries of the catalog as sources list them. An import is one transaction: it adds, changes and
+ * drops what the source did, and readers see all of it at once. Documents are the orchestrator's;
+ * nothing here looks into them.
  */
 import { createHash } from 'node:crypto'
 import { sql, type Transaction } from 'kysely'
@@ -41,8 +42,8 @@ const IMPORT_LOCK = 7_414_214_218
 const ROWS_MAX = 500
 
 /**
- * Makes the catalog hold what a source lists now. Entries whose external id is in `keep` stay as they are: the source still
- * lists them, in a form that could not be read.
+ * Makes the catalog hold what a source lists now. Entries whose external id is in `keep` stay as
+ * they are: the source still lists them, in a form that could not be read.
  */
 export async function importEntries(
   app: AppDatabase,
@@ -66,7 +67,10 @@ export async function importEntries(
   })
 }
 
-/** Removes a service with all its entries, or all entries of a source. Returns how many entries there were. */
+/**
+ * Removes a service with all its entries, or all entries of a source. Returns how many entries
+ * there were.
+ */
 export async function removeEntries(
   app: AppDatabase,
   of: { readonly serviceId: string } | { readonly sourceId: string },
@@ -161,7 +165,9 @@ async function insertEntry(
   return entry
 }
 
-/** The id of the service at this URL, made where it is new; null when the id is another service's. */
+/**
+ * The id of the service at this URL, made where it is new; null when the id is another service's.
+ */
 async function claimService(
   transaction: Transaction<AppSchema>,
   { serviceId, serviceUrl, skeleton }: CatalogEntry,
@@ -202,7 +208,10 @@ async function removeUnlisted(
   return Number(numDeletedRows)
 }
 
-/** After any change: the oldest entry of each service is shown, and the words are those of what is shown. */
+/**
+ * After any change: the oldest entry of each service is shown, and the words are those of what is
+ * shown.
+ */
 async function settle(transaction: Transaction<AppSchema>): Promise<void> {
   await sql`
     UPDATE app.catalog_entries e SET is_shown = NOT is_shown

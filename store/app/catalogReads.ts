@@ -63,7 +63,10 @@ export interface Candidate {
 }
 
 export interface CandidateRequest {
-  /** tsquery literals: candidates come from each, the most relevant of each first. Empty: from the whole catalog. */
+  /**
+   * tsquery literals: candidates come from each, the most relevant of each first. Empty: from the
+   * whole catalog.
+   */
   readonly queries: readonly string[]
   readonly limitPerQuery: number
   /** Only of these services; null for all. */
@@ -94,7 +97,10 @@ export async function findCandidates(app: AppDatabase, request: CandidateRequest
   }))
 }
 
-/** Words of the catalog: in how many endpoints each is, and how many endpoints and services there are. */
+/**
+ * Words of the catalog: in how many endpoints each is, and how many endpoints and services there
+ * are.
+ */
 export interface CatalogWords {
   readonly endpointCount: number
   readonly serviceCount: number

@@ -1,4 +1,7 @@
-/** What the first start makes for its operator: a person, an organization they own, and a project in it. */
+/**
+ * What the first start makes for its operator: a person, an organization they own, and a project in
+ * it.
+ */
 import { sql } from 'kysely'
 import type { AppDatabase } from './database.ts'
 import { newId } from './identifiers.ts'

@@ -1,4 +1,7 @@
-/** Ids and tokens of the service: random text that cannot be guessed, in letters and digits that nothing has to quote. */
+/**
+ * Ids and tokens of the service: random text that cannot be guessed, in letters and digits that
+ * nothing has to quote.
+ */
 import { randomInt } from 'node:crypto'
 
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'

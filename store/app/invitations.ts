@@ -74,8 +74,8 @@ export async function findInvitation(app: AppDatabase, id: string): Promise<Invi
 }
 
 /**
- * Uses an invitation up: the first of those that accept at once becomes a member; false for all others. In a transaction
- * of the caller.
+ * Uses an invitation up: the first of those that accept at once becomes a member; false for all
+ * others. In a transaction of the caller.
  */
 export async function acceptInvitation(
   app: AppDatabase,

@@ -1,4 +1,6 @@
-/** API keys: a key belongs to a project, and its token is stored nowhere, only a keyed digest of it. */
+/**
+ * API keys: a key belongs to a project, and its token is stored nowhere, only a keyed digest of it.
+ */
 import { createHmac } from 'node:crypto'
 import { type AppDatabase, databaseNow } from './database.ts'
 import { newId } from './identifiers.ts'

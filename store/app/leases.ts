@@ -1,6 +1,7 @@
 /**
- * Leases in Postgres: one writer per chain. The database's clock decides when one has run out, the fence grows with every
- * grant, and every write checks it, so a writer that was paused past its lease commits nothing.
+ * Leases in Postgres: one writer per chain. The database's clock decides when one has run out, the
+ * fence grows with every grant, and every write checks it, so a writer that was paused past its
+ * lease commits nothing.
  */
 import { sql } from 'kysely'
 import type { LeaseGrant, LeaseStore } from '#ingest/lease.ts'

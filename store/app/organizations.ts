@@ -1,4 +1,7 @@
-/** Organizations and their members. A deleted one keeps its row, for accounts name it; its keys are revoked with it. */
+/**
+ * Organizations and their members. A deleted one keeps its row, for accounts name it; its keys are
+ * revoked with it.
+ */
 import { MillraceError } from '#errors.ts'
 import { toHex } from '../sql.ts'
 import { type AppDatabase, databaseNow } from './database.ts'
@@ -130,7 +133,8 @@ export async function setMember(app: AppDatabase, orgId: string, userId: string,
 }
 
 /**
- * Changes a member's role, or ends the membership with `null`. @throws LastOwnerError when no owner would be left
+ * Changes a member's role, or ends the membership with `null`. @throws LastOwnerError when no owner
+ * would be left
  * @returns false when the person is no member
  */
 export async function changeMember(

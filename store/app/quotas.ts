@@ -1,6 +1,6 @@
 /**
- * Quotas as all processes share them: units of a window of one minute by the database's clock. A process reserves units and
- * hands them out from memory; what it does not need it gives back.
+ * Quotas as all processes share them: units of a window of one minute by the database's clock. A
+ * process reserves units and hands them out from memory; what it does not need it gives back.
  */
 import { sql } from 'kysely'
 import { type AppDatabase, fromNow } from './database.ts'
@@ -28,8 +28,8 @@ const REMOVED_ROWS = 1_000
 const KEPT_MS = 5 * 60_000
 
 /**
- * Reserves for several subjects in one statement, of which the sum in a window never passes the quota. Rows are taken in
- * one order, so that processes never wait for each other in a circle.
+ * Reserves for several subjects in one statement, of which the sum in a window never passes the
+ * quota. Rows are taken in one order, so that processes never wait for each other in a circle.
  */
 export async function reserveQuotas(app: AppDatabase, wishes: readonly QuotaWish[]): Promise<QuotaGrant[]> {
   const { rows } = await sql<{

@@ -1,6 +1,7 @@
 /**
- * Sealing (AES-256-GCM): what is stored and must be readable again by the program alone, such as the secret of a webhook.
- * A sealed value opens only with the context it was sealed under, so that one row's value means nothing in another.
+ * Sealing (AES-256-GCM): what is stored and must be readable again by the program alone, such as
+ * the secret of a webhook. A sealed value opens only with the context it was sealed under, so that
+ * one row's value means nothing in another.
  *
  * Bytes: `format (1) | key id (8) | nonce (12) | tag (16) | ciphertext`.
  */
@@ -17,9 +18,15 @@ const TAG_BYTES = 16
 const HEAD_BYTES = 1 + KEY_ID_BYTES + NONCE_BYTES + TAG_BYTES
 
 export interface Sealer {
-  /** `context` names the row and column, for example `webhook:wh_1:secret`; it is checked, not stored. */
+  /**
+   * `context` names the row and column, for example `webhook:wh_1:secret`; it is checked, not
+   * stored.
+   */
   seal(plain: Uint8Array, context: string): Uint8Array
-  /** @throws SealBrokenError when it was changed, moved to another row, or sealed with a key that is gone */
+  /**
+   * @throws SealBrokenError when it was changed, moved to another row, or sealed with a key that is
+   * gone
+   */
   open(sealed: Uint8Array, context: string): Uint8Array
 }
 

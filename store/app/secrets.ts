@@ -1,23 +1,32 @@
 /**
- * Random keys of this installation, made on first use and the same for every process on the database. A secret has
- * versions: the newest seals and signs, older ones still open what they sealed until they are removed. Stored wrapped by
- * SECRET_KEY where there is one, so that a copy of the database alone opens nothing.
+ * Random keys of this installation, made on first use and the same for every process on the
+ * database. A secret has versions: the newest seals and signs, older ones still open what they
+ * sealed until they are removed. Stored wrapped by SECRET_KEY where there is one, so that a copy of
+ * the database alone opens nothing.
  */
 import { randomBytes } from 'node:crypto'
 import { MillraceError } from '#errors.ts'
 import { type AppDatabase, databaseNow, fromNow } from './database.ts'
 import { KEY_BYTES, keyIdOf, type Sealer, sealerOf } from './sealing.ts'
 
-/** What secrets are wrapped by: values of SECRET_KEY, the newest first; none leaves them in clear. */
+/**
+ * What secrets are wrapped by: values of SECRET_KEY, the newest first; none leaves them in clear.
+ */
 export type WrappingKeys = readonly Uint8Array[]
 
-/** Days for which a superseded version still opens; a purpose that is not named keeps its old versions for ever. */
+/**
+ * Days for which a superseded version still opens; a purpose that is not named keeps its old
+ * versions for ever.
+ */
 const overlapDays = {
   /** Pages of a walk that a client began before the rotation. */
   cursor: 7,
 } as const satisfies Readonly<Record<string, number>>
 
-/** Secrets that `millrace secrets rotate` exchanges: not logins of engines, which running programs use, nor what digests keys. */
+/**
+ * Secrets that `millrace secrets rotate` exchanges: not logins of engines, which running programs
+ * use, nor what digests keys.
+ */
 export const rotatedSecrets = ['cursor', 'sealing'] as const
 
 const DAY_MS = 24 * 60 * 60 * 1_000
@@ -101,7 +110,9 @@ async function removeExpired(app: AppDatabase): Promise<void> {
       .execute()
 }
 
-/** Brings every row under the newest wrapping key: what was in clear, and what an older one wrapped. */
+/**
+ * Brings every row under the newest wrapping key: what was in clear, and what an older one wrapped.
+ */
 async function wrapAll(app: AppDatabase, wrapping: WrappingKeys): Promise<void> {
   const [newest] = wrapping
   const id = newest ? keyIdOf(newest) : null

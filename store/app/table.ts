@@ -1,4 +1,7 @@
-/** A table of the service's own rows as a value: kysely's types and the test against the live schema both derive from it. */
+/**
+ * A table of the service's own rows as a value: kysely's types and the test against the live schema
+ * both derive from it.
+ */
 import type { ColumnType } from 'kysely'
 
 /** What a column holds by its Postgres type: as it is read, and as it is written. */

@@ -34,8 +34,9 @@ export async function recordStoreIdentity(
 }
 
 /**
- * Checks that ClickHouse belongs to this Postgres. One that is empty or wiped is taken: its coverage becomes empty and it is
- * rebuilt from the raw archive. @throws ForeignStoreError when it belongs to another Postgres
+ * Checks that ClickHouse belongs to this Postgres. One that is empty or wiped is taken: its
+ * coverage becomes empty and it is rebuilt from the raw archive. @throws ForeignStoreError when it
+ * belongs to another Postgres
  */
 export async function adoptClickHouse(
   postgres: Postgres,

@@ -1,6 +1,7 @@
 /**
- * One chain's tables in ClickHouse, as much of the engine as the sink needs. A port of its own, so that what may go wrong
- * around an insert (lost answers, half-done deletes, dropped repeats) can be simulated without an engine.
+ * One chain's tables in ClickHouse, as much of the engine as the sink needs. A port of its own, so
+ * that what may go wrong around an insert (lost answers, half-done deletes, dropped repeats) can be
+ * simulated without an engine.
  */
 import { Readable } from 'node:stream'
 import type { BaseQueryParams, ClickHouseClient } from '@clickhouse/client'
@@ -20,13 +21,22 @@ export interface TableCount {
 }
 
 export interface AnalyticsTables {
-  /** Of every table, also those that hold nothing of the range, in the order of `analyticsTableNames`. */
+  /**
+   * Of every table, also those that hold nothing of the range, in the order of
+   * `analyticsTableNames`.
+   */
   count(range: BlockRange): Promise<ReadonlyMap<TableName, TableCount>>
-  /** All rows of the batches or none. A token the engine has seen before is dropped and acknowledged. */
+  /**
+   * All rows of the batches or none. A token the engine has seen before is dropped and
+   * acknowledged.
+   */
   insert(name: TableName, batches: readonly EncodedBatch[], token: string): Promise<void>
   /** Ends inserts that are still running under such a token. False when they do not end. */
   endInserts(tokens: readonly string[]): Promise<boolean>
-  /** Deletes the range from a table, unless a writer with a higher fence has claimed the engine; done when it returns. */
+  /**
+   * Deletes the range from a table, unless a writer with a higher fence has claimed the engine;
+   * done when it returns.
+   */
   delete(name: TableName, range: BlockRange, fence: bigint): Promise<void>
 }
 
@@ -66,7 +76,8 @@ export class ClickHouseTables implements AnalyticsTables {
       this.#client,
       sql.join(' UNION ALL '),
     )
-    // The engine asks them side by side and answers in any order; what is missing is inserted in that of the tables.
+    // The engine asks them side by side and answers in any order; what is missing is inserted in
+    // that of the tables.
     found.sort((a, b) => analyticsTableNames.indexOf(a.name) - analyticsTableNames.indexOf(b.name))
     return new Map(found.map(({ name, rows, block_sum }) => [name, { rows, blockSum: block_sum }]))
   }

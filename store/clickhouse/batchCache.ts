@@ -1,11 +1,15 @@
 /**
- * Encoded batches between their commit in Postgres and their insert into ClickHouse. Bounded by bytes: what does not fit
- * is forgotten and made again from the raw archive, so the cache is speed, never truth.
+ * Encoded batches between their commit in Postgres and their insert into ClickHouse. Bounded by
+ * bytes: what does not fit is forgotten and made again from the raw archive, so the cache is speed,
+ * never truth.
  */
 import type { BlockRange } from '#ingest/range.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 
-/** Of the cache: beside what an insert is being made of there is room for what history commits until it is done. */
+/**
+ * Of the cache: beside what an insert is being made of there is room for what history commits until
+ * it is done.
+ */
 const crowdedShare = 0.75
 
 export class BatchCache {
@@ -22,7 +26,10 @@ export class BatchCache {
     return this.#bytes
   }
 
-  /** Keeps a batch if there is room, and nothing older of its blocks; a batch larger than the whole cache is never kept. */
+  /**
+   * Keeps a batch if there is room, and nothing older of its blocks; a batch larger than the whole
+   * cache is never kept.
+   */
   add(batch: EncodedBatch): void {
     this.drop(batch.range)
     if (this.#bytes + batch.byteLength > this.#bytesMax) return
@@ -49,7 +56,9 @@ export class BatchCache {
     return this.#bytes >= this.#bytesMax * crowdedShare
   }
 
-  /** Resolves when there is room for more, or on `release`. History waits here; the head never does. */
+  /**
+   * Resolves when there is room for more, or on `release`. History waits here; the head never does.
+   */
   async room(): Promise<void> {
     if (!this.crowded) return
     await new Promise<void>((resolve) => this.#waiting.push(resolve))

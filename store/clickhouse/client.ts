@@ -12,7 +12,10 @@ export interface ClickHouseAccess {
 const REQUEST_TIMEOUT_MS = 120_000
 const CONNECTIONS_MAX = 8
 
-/** Opens a client for our own statements. Analysts' queries use another user and other limits (userQuery/). */
+/**
+ * Opens a client for our own statements. Analysts' queries use another user and other limits
+ * (userQuery/).
+ */
 export function openClickHouse(access: ClickHouseAccess): ClickHouseClient {
   return createClient({
     ...access,
@@ -20,7 +23,8 @@ export function openClickHouse(access: ClickHouseAccess): ClickHouseClient {
     request_timeout: REQUEST_TIMEOUT_MS,
     max_open_connections: CONNECTIONS_MAX,
     keep_alive: { enabled: true },
-    // Every failure is raised to us; the client would print it a second time, past our log and its format.
+    // Every failure is raised to us; the client would print it a second time, past our log and its
+    // format.
     log: { level: ClickHouseLogLevel.OFF },
     clickhouse_settings: {
       // 64-bit integers do not fit a JSON number; quoted they survive.
@@ -31,7 +35,10 @@ export function openClickHouse(access: ClickHouseAccess): ClickHouseClient {
   })
 }
 
-/** Splits `http://user:password@host:port` into what the client wants. @throws TypeError for what is not a URL */
+/**
+ * Splits `http://user:password@host:port` into what the client wants. @throws TypeError for what is
+ * not a URL
+ */
 export function accessFromUrl(text: string): ClickHouseAccess {
   const url = new URL(text)
   const access = {
@@ -65,7 +72,9 @@ export async function selectRows<Row>(
   }
 }
 
-/** Errors of the engine that come from what we sent, not from its state: trying again cannot help. */
+/**
+ * Errors of the engine that come from what we sent, not from its state: trying again cannot help.
+ */
 const stopCodes = new Set([
   '16', // NO_SUCH_COLUMN_IN_TABLE
   '43', // ILLEGAL_TYPE_OF_ARGUMENT
@@ -78,7 +87,10 @@ const stopCodes = new Set([
   '516', // AUTHENTICATION_FAILED
 ])
 
-/** ClickHouse refused a statement or went away. `engineCode` is its own number, or null when it did not answer. */
+/**
+ * ClickHouse refused a statement or went away. `engineCode` is its own number, or null when it did
+ * not answer.
+ */
 export class ClickHouseFailure extends MillraceError {
   override readonly name = 'ClickHouseFailure'
   readonly code = 'clickhouse_failed'

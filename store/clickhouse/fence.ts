@@ -1,7 +1,8 @@
 /**
- * One writer in ClickHouse too. A statement may be held up between the check of the lease and the engine, while the next
- * writer takes over. An insert is then dropped by its token; a delete carries the fencing number of who sent it, and
- * the engine compares it with the newest it was told when the statement arrives.
+ * One writer in ClickHouse too. A statement may be held up between the check of the lease and the
+ * engine, while the next writer takes over. An insert is then dropped by its token; a delete
+ * carries the fencing number of who sent it, and the engine compares it with the newest it was told
+ * when the statement arrives.
  */
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { Clock } from '#runtime.ts'
@@ -20,13 +21,17 @@ export interface FenceOptions {
   readonly clock: Clock
 }
 
-/** Tells the engine who writes now, and waits for deletes that were let through before. @throws ClickHouseFailure */
+/**
+ * Tells the engine who writes now, and waits for deletes that were let through before. @throws
+ * ClickHouseFailure
+ */
 export async function claimClickHouse(options: FenceOptions): Promise<void> {
   const { clickhouse, database, fence, assertMayWrite } = options
   assertMayWrite()
   const told = await newestFence(clickhouse, database)
   if (told !== fence) {
-    // A number above ours is of a Postgres that was restored from an older copy, or we lost the lease since.
+    // A number above ours is of a Postgres that was restored from an older copy, or we lost the
+    // lease since.
     assertMayWrite()
     if (told > fence) await clickhouse.command({ query: `TRUNCATE TABLE ${database}.fences` })
     await clickhouse.insert({
@@ -38,7 +43,10 @@ export async function claimClickHouse(options: FenceOptions): Promise<void> {
   await endDeletes(options)
 }
 
-/** Deletes what meets the condition, unless a newer writer has claimed the engine; done when it returns. */
+/**
+ * Deletes what meets the condition, unless a newer writer has claimed the engine; done when it
+ * returns.
+ */
 export async function deleteFenced(
   clickhouse: ClickHouseClient,
   database: string,

@@ -1,7 +1,8 @@
 /**
- * The journal of batches sent to ClickHouse, in Postgres. A batch's bounds and digests are committed here before a byte is
- * sent; the next writer finishes an open one as it stands and never cuts it again. A deduplication token alone is not
- * exactly-once (measured: a retry cut differently gave 17,000 of 10,000 rows).
+ * The journal of batches sent to ClickHouse, in Postgres. A batch's bounds and digests are
+ * committed here before a byte is sent; the next writer finishes an open one as it stands and never
+ * cuts it again. A deduplication token alone is not exactly-once (measured: a retry cut differently
+ * gave 17,000 of 10,000 rows).
  */
 
 import { MillraceError } from '#errors.ts'
@@ -15,7 +16,10 @@ import { WITHDRAWN } from './encoderVersion.ts'
 /** What a batch must be in one table. `digest` is a sum of CRC32 (digest.ts), exact as text. */
 export interface ExpectedTable {
   readonly rows: number
-  /** Sum of the block numbers of the rows: with `rows` it tells a missing or doubled block at the price of a count. */
+  /**
+   * Sum of the block numbers of the rows: with `rows` it tells a missing or doubled block at the
+   * price of a count.
+   */
   readonly blockSum: string
   readonly digest: string
 }
@@ -24,7 +28,10 @@ export type ExpectedTables = Readonly<Partial<Record<TableName, ExpectedTable>>>
 
 export interface JournalEntry {
   readonly range: BlockRange
-  /** Version of the encoder that made the rows; another one would make other bytes for the same token. */
+  /**
+   * Version of the encoder that made the rows; another one would make other bytes for the same
+   * token.
+   */
   readonly encoder: number
   /** Grows only after the range was deleted. */
   readonly attempt: number
@@ -48,7 +55,10 @@ export interface Journal {
   open(): Promise<JournalEntry[]>
   /** Records a batch before it is sent; refuses a range that overlaps another. */
   begin(entry: JournalEntry): Promise<void>
-  /** Starts another attempt, after the range was deleted: its token must differ, or the engine would drop the rows. */
+  /**
+   * Starts another attempt, after the range was deleted: its token must differ, or the engine would
+   * drop the rows.
+   */
   retry(entry: JournalEntry): Promise<JournalEntry>
   /** The batch is in ClickHouse, read back: it counts as covered in the same transaction. */
   written(entry: JournalEntry): Promise<void>
@@ -57,8 +67,8 @@ export interface Journal {
   /** Whether a batch that holds a block of the range was begun. */
   holds(range: BlockRange): Promise<boolean>
   /**
-   * Takes back what holds a block of the range, whole batches: no longer covered, and open for `abandon` alone. None of
-   * them is being written.
+   * Takes back what holds a block of the range, whole batches: no longer covered, and open for
+   * `abandon` alone. None of them is being written.
    */
   withdraw(range: BlockRange, partitionBlocks: number): Promise<void>
 }
@@ -145,8 +155,9 @@ export class ClickHouseJournal implements Journal {
   }
 
   /**
-   * Makes one entry of all batches of a sealed partition, with their sums, so that the journal is as long as the chain has
-   * partitions and not as it had batches. Does nothing while one of them is open.
+   * Makes one entry of all batches of a sealed partition, with their sums, so that the journal is
+   * as long as the chain has partitions and not as it had batches. Does nothing while one of them
+   * is open.
    */
   async merge(range: BlockRange): Promise<void> {
     await this.#change((client) => mergeEntries(client, this.#table, range))
@@ -167,7 +178,8 @@ export class ClickHouseJournal implements Journal {
 
   #change(work: (client: Queryable) => Promise<void>): Promise<void> {
     return this.#postgres.transaction(async (client) => {
-      // What is sent next must find its entry after a crash of Postgres itself, whatever the session's default is.
+      // What is sent next must find its entry after a crash of Postgres itself, whatever the
+      // session's default is.
       await client.query('SET LOCAL synchronous_commit = on')
       await assertFence(client, this.#schema, this.#fence)
       await work(client)
@@ -204,8 +216,9 @@ async function mergeEntries(client: Queryable, table: string, { from, to }: Bloc
 }
 
 /**
- * Forgets the batches that hold a block of `ranges`, whole, with the seals of their partitions: their rows are deleted when
- * the engine is next compared with the journal, and made again from the archive.
+ * Forgets the batches that hold a block of `ranges`, whole, with the seals of their partitions:
+ * their rows are deleted when the engine is next compared with the journal, and made again from the
+ * archive.
  */
 export async function forgetBatches(
   client: Queryable,
@@ -222,7 +235,10 @@ export async function forgetBatches(
   await uncover(client, schema, normalize([...ranges, ...forgotten.rows.map(rangeOf)]), partitionBlocks)
 }
 
-/** ClickHouse holds these blocks no more: neither they nor the partitions they are in count as complete. */
+/**
+ * ClickHouse holds these blocks no more: neither they nor the partitions they are in count as
+ * complete.
+ */
 async function uncover(
   client: Queryable,
   schema: string,
@@ -254,7 +270,10 @@ const entryOf = (row: JournalRow): JournalEntry => ({
   tables: row.tables,
 })
 
-/** The journal was changed under the writer's hands: ClickHouse was taken for wiped meanwhile. Begin again from the journal. */
+/**
+ * The journal was changed under the writer's hands: ClickHouse was taken for wiped meanwhile. Begin
+ * again from the journal.
+ */
 export class JournalEntryGoneError extends MillraceError {
   override readonly name = 'JournalEntryGoneError'
   readonly code = 'journal_entry_gone'

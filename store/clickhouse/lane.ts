@@ -1,6 +1,7 @@
 /**
- * The ClickHouse lane of one chain: writes what Postgres holds, is final, and ClickHouse lacks, lowest block first. One rule
- * serves the head, history, a slow engine, a crash and a rebuild after a wipe.
+ * The ClickHouse lane of one chain: writes what Postgres holds, is final, and ClickHouse lacks,
+ * lowest block first. One rule serves the head, history, a slow engine, a crash and a rebuild after
+ * a wipe.
  */
 
 import { MillraceError, messageOf } from '#errors.ts'
@@ -15,14 +16,23 @@ import type { Journal } from './journal.ts'
 import type { LaneLedger, MissingRange } from './laneLedger.ts'
 import type { ClickHouseSink } from './sink.ts'
 
-/** Width of a ClickHouse partition; an insert that straddles two is not atomic (measured with kill -9). */
+/**
+ * Width of a ClickHouse partition; an insert that straddles two is not atomic (measured with kill
+ * -9).
+ */
 export const PARTITION_BLOCKS = 65_536
 /** An insert larger than this gains no speed and holds memory. */
 const BATCH_BYTES_MAX = 96 * 1024 * 1024
-/** A smaller insert waits for more, because many small parts cost merges (16 tables every 500 ms: 11 % of a core). */
+/**
+ * A smaller insert waits for more, because many small parts cost merges (16 tables every 500 ms: 11
+ * % of a core).
+ */
 const FLUSH_ROWS_MIN = 128_000
 const FLUSH_MS = 2_000
-/** While a chunk loads, an insert waits for this many rows: five inserts instead of nine cost the engine a quarter less. */
+/**
+ * While a chunk loads, an insert waits for this many rows: five inserts instead of nine cost the
+ * engine a quarter less.
+ */
 const LOADING_ROWS_MIN = 256_000
 /** While a chunk loads, an insert waits no longer than this for more rows. */
 const LOADING_MS = 10_000
@@ -46,7 +56,10 @@ export interface ClickHouseLaneOptions {
   readonly log: Logger
   /** Compares the engine with the journal, before the first write and after every failure. */
   readonly prepare: () => Promise<void>
-  /** Digests the next whole partition, if there is one; false when what it holds is not what was sent. */
+  /**
+   * Digests the next whole partition, if there is one; false when what it holds is not what was
+   * sent.
+   */
   readonly seal: () => Promise<boolean>
   /** Told after every write. */
   readonly onWritten: (range: BlockRange, batches: readonly EncodedBatch[]) => void
@@ -71,7 +84,9 @@ export class ClickHouseLane {
     return { state: this.#state, problem: this.#problem }
   }
 
-  /** Steps until aborted. A failing engine is retried; a wrong one stops this lane and nothing else. */
+  /**
+   * Steps until aborted. A failing engine is retried; a wrong one stops this lane and nothing else.
+   */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log, cache } = this.#options
     let retryMs = RETRY_MS_MIN
@@ -84,7 +99,8 @@ export class ClickHouseLane {
         this.#problem = null
         retryMs = RETRY_MS_MIN
         if (!advanced) {
-          // What fills the cache may not be final for long, and the head may wait for bytes that history holds.
+          // What fills the cache may not be final for long, and the head may wait for bytes that
+          // history holds.
           cache.release()
           await clock.sleep(IDLE_MS, signal).catch(() => {})
         }
@@ -105,7 +121,10 @@ export class ClickHouseLane {
     }
   }
 
-  /** True when the engine is not keeping up because it fails or nobody writes to it, so that history need not wait. */
+  /**
+   * True when the engine is not keeping up because it fails or nobody writes to it, so that history
+   * need not wait.
+   */
   get failing(): boolean {
     return this.#ended || this.#state !== 'running'
   }
@@ -122,8 +141,9 @@ export class ClickHouseLane {
   }
 
   /**
-   * Runs `revert`, which drops blocks of unattached history from Postgres, once ClickHouse holds none of them. Nothing
-   * is written meanwhile: a batch in hand may be of these very blocks. @throws ClickHouseFailure while they are not deleted
+   * Runs `revert`, which drops blocks of unattached history from Postgres, once ClickHouse holds
+   * none of them. Nothing is written meanwhile: a batch in hand may be of these very blocks.
+   * @throws ClickHouseFailure while they are not deleted
    */
   withdraw(range: BlockRange, revert: () => Promise<void>): Promise<void> {
     const { journal, cache } = this.#options
@@ -136,7 +156,8 @@ export class ClickHouseLane {
 
   async #giveBack(range: BlockRange): Promise<void> {
     const { sink, partitionBlocks } = this.#options
-    // A batch half written is finished first, so that nothing of it is still on its way when its rows are deleted.
+    // A batch half written is finished first, so that nothing of it is still on its way when its
+    // rows are deleted.
     await this.#ready()
     this.#prepared = false
     this.#adopted = false
@@ -171,7 +192,10 @@ export class ClickHouseLane {
     return true
   }
 
-  /** Batches begun before a crash are finished as they were cut, if this program still makes the same rows. */
+  /**
+   * Batches begun before a crash are finished as they were cut, if this program still makes the
+   * same rows.
+   */
   async #finishOpenBatches(): Promise<void> {
     const { journal, sink } = this.#options
     for (const entry of await journal.open()) {
@@ -185,7 +209,10 @@ export class ClickHouseLane {
     this.#adopted = true
   }
 
-  /** The lowest run of blocks that Postgres holds, are final, and ClickHouse lacks; within one partition. */
+  /**
+   * The lowest run of blocks that Postgres holds, are final, and ClickHouse lacks; within one
+   * partition.
+   */
   async #lowestGap(): Promise<MissingRange | undefined> {
     const [gap] = await this.#options.ledger.missing()
     return gap && { ...gap, to: Math.min(gap.to, this.#partitionEnd(gap.from)) }
@@ -217,7 +244,9 @@ export class ClickHouseLane {
     return rows < rowsMin && !isLast && !partitionDone && waited < waitMs
   }
 
-  /** A partition below was just completed. One that disagrees stays readable, and is told loudly. */
+  /**
+   * A partition below was just completed. One that disagrees stays readable, and is told loudly.
+   */
   async #seal(): Promise<void> {
     if (await this.#options.seal()) return
     this.#options.log.error(

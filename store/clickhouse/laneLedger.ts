@@ -1,4 +1,7 @@
-/** What the ClickHouse lane has to know of Postgres: which blocks it may write next, and the payloads to make them from. */
+/**
+ * What the ClickHouse lane has to know of Postgres: which blocks it may write next, and the
+ * payloads to make them from.
+ */
 import { type BlockRange, difference, intersection, union } from '#ingest/range.ts'
 import type { RawRange } from '#ingest/source.ts'
 import { readArchive } from '../ledger/archive.ts'
@@ -7,9 +10,14 @@ import type { Postgres } from '../postgres.ts'
 import { quoteIdentifier } from '../sql.ts'
 
 export interface MissingRange extends BlockRange {
-  /** History that is loaded to its end: what comes next, at the head, is no reason to wait with it. */
+  /**
+   * History that is loaded to its end: what comes next, at the head, is no reason to wait with it.
+   */
   readonly ended?: boolean
-  /** A chunk of history that is still being loaded: more follows at once, and nobody reads it before all of it is there. */
+  /**
+   * A chunk of history that is still being loaded: more follows at once, and nobody reads it before
+   * all of it is there.
+   */
   readonly loading?: boolean
 }
 

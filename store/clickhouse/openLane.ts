@@ -1,4 +1,7 @@
-/** The ClickHouse lane of one chain with everything it needs: journal, sink, sealing, and the checks before it writes. */
+/**
+ * The ClickHouse lane of one chain with everything it needs: journal, sink, sealing, and the checks
+ * before it writes.
+ */
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { Lease } from '#ingest/lease.ts'
 import type { Runtime } from '#runtime.ts'
@@ -21,14 +24,20 @@ export interface OpenLaneOptions
   extends Pick<ClickHouseLaneOptions, 'cache' | 'decode' | 'log' | 'onWritten'> {
   readonly postgres: Postgres
   readonly clickhouse: ClickHouseClient
-  /** Folder from which an engine on this machine reads rows (ClickHouseTablesOptions); null where rows go through HTTP. */
+  /**
+   * Folder from which an engine on this machine reads rows (ClickHouseTablesOptions); null where
+   * rows go through HTTP.
+   */
   readonly rowsFolder: string | null
   readonly chainId: number
   readonly lease: Pick<Lease, 'fence' | 'assertHeld'>
   readonly runtime: Runtime
 }
 
-/** Asks nothing of ClickHouse yet, so that an engine that is down holds up this lane and nothing else. */
+/**
+ * Asks nothing of ClickHouse yet, so that an engine that is down holds up this lane and nothing
+ * else.
+ */
 export function openClickHouseLane(options: OpenLaneOptions): ClickHouseLane {
   const { postgres, clickhouse, rowsFolder, chainId, lease, runtime, cache, decode, log, onWritten } = options
   const { clock, failpoint } = runtime

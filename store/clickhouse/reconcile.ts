@@ -1,7 +1,8 @@
 /**
- * Before the lane writes: does ClickHouse hold what the journal says, no more and no less? It holds more after Postgres was
- * restored from an older copy, and less after it lost parts itself. Counting is cheap and done at every start; only
- * when the counts differ is the content digested, and what does not agree is deleted and made again from the archive.
+ * Before the lane writes: does ClickHouse hold what the journal says, no more and no less? It holds
+ * more after Postgres was restored from an older copy, and less after it lost parts itself.
+ * Counting is cheap and done at every start; only when the counts differ is the content digested,
+ * and what does not agree is deleted and made again from the archive.
  */
 import type { ClickHouseClient } from '@clickhouse/client'
 import { type BlockRange, parseMultirange, type RangeSet } from '#ingest/range.ts'
@@ -48,7 +49,10 @@ interface Content {
   readonly digest: bigint
 }
 
-/** Brings ClickHouse and its journal to agree. Null when they do. @throws ClickHouseFailure, PostgresError */
+/**
+ * Brings ClickHouse and its journal to agree. Null when they do. @throws ClickHouseFailure,
+ * PostgresError
+ */
 export async function reconcileClickHouse(options: ReconcileOptions): Promise<Reconciliation | null> {
   const { postgres, clickhouse, database, log } = options
   const [ours, theirs] = [await readLedgerIdentity(postgres), await readStoreIdentity(clickhouse, database)]
@@ -56,7 +60,8 @@ export async function reconcileClickHouse(options: ReconcileOptions): Promise<Re
   if (outdated.length === 0 && ours.ledgerId === theirs?.ledgerId && (await countsAgree(options))) return null
   const deletedBeyond = await deleteBeyond(options)
   const forgotten = await forgetPartitions(options, [...outdated, ...(await disagreeingPartitions(options))])
-  // Postgres has another past than the one ClickHouse followed: tokens of that past must not meet ours.
+  // Postgres has another past than the one ClickHouse followed: tokens of that past must not meet
+  // ours.
   if (deletedBeyond) await renewLedger(postgres)
   await recordStoreIdentity(clickhouse, database, await readLedgerIdentity(postgres))
   log.warn(
@@ -125,7 +130,9 @@ async function deleteBeyond(options: ReconcileOptions): Promise<boolean> {
   return any
 }
 
-/** Partitions of which another version of the encoder sent something: it is made again by this one. */
+/**
+ * Partitions of which another version of the encoder sent something: it is made again by this one.
+ */
 async function outdatedPartitions({
   postgres,
   schema,
@@ -139,7 +146,10 @@ async function outdatedPartitions({
   return result.rows.map((row) => row.partition)
 }
 
-/** Forgets partitions whole. The journal goes first: what it no longer claims is deleted at the next start, if not now. */
+/**
+ * Forgets partitions whole. The journal goes first: what it no longer claims is deleted at the next
+ * start, if not now.
+ */
 async function forgetPartitions(
   options: ReconcileOptions,
   partitions: readonly number[],

@@ -58,8 +58,8 @@ test.each([
     const outcome = await withRowsFile(process.argv[2], [rows, rows], async () => { used = true }).catch((error) => error)
     process.stdout.write(JSON.stringify({ code: outcome?.code, remedy: outcome?.remedy, folder: outcome?.folder, used }))`
   const node = [process.execPath, '--input-type=module', '--eval', program]
-  // A file may not grow beyond the limit, which the system tells as it tells a full disk. Units are 512 bytes in some
-  // shells and 1024 in others: the limit is inside the first buffer either way.
+  // A file may not grow beyond the limit, which the system tells as it tells a full disk. Units are
+  // 512 bytes in some shells and 1024 in others: the limit is inside the first buffer either way.
   const limited = ['-c', `ulimit -f ${kilobytes} && exec "$@"`, 'sh', ...node]
   const { stdout, stderr } = spawnSync(
     '/bin/sh',

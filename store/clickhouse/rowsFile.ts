@@ -1,19 +1,22 @@
 /**
- * Rows on their way into an engine on this machine, as a file that it reads by itself. Through HTTP the embedded engine's
- * process copied them chunk by chunk between parser, streams and a file like this one: a sixth of its CPU time.
+ * Rows on their way into an engine on this machine, as a file that it reads by itself. Through HTTP
+ * the embedded engine's process copied them chunk by chunk between parser, streams and a file like
+ * this one: a sixth of its CPU time.
  */
 import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errnoOf, MillraceError, messageOf, type Remedy } from '#errors.ts'
 
 /**
- * Bytes of one insert. The indexer's are some 40 MB, and no batch is larger than 96 MB but one of a single block, whose
- * answers are 128 MB at most. The embedded engine has room for as many (local/engines/spoolFolder.ts).
+ * Bytes of one insert. The indexer's are some 40 MB, and no batch is larger than 96 MB but one of a
+ * single block, whose answers are 128 MB at most. The embedded engine has room for as many
+ * (local/engines/spoolFolder.ts).
  */
 export const ROWS_BYTES_MAX = 512 * 1024 * 1024
 
 /**
- * Calls `use` with the path of a file that holds the buffers one after the other; it is gone afterwards.
+ * Calls `use` with the path of a file that holds the buffers one after the other; it is gone
+ * afterwards.
  * @throws RowsFileError when it cannot be written; what `use` throws is passed on
  */
 export async function withRowsFile(
@@ -48,7 +51,10 @@ async function writeRows(folder: string, path: string, buffers: readonly Uint8Ar
 
 const isFull = (error: unknown): boolean => ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(errnoOf(error) ?? '')
 
-/** Rows cannot be written to `folder` for the engine, which was not asked. The next try may find room there; too many stay so. */
+/**
+ * Rows cannot be written to `folder` for the engine, which was not asked. The next try may find
+ * room there; too many stay so.
+ */
 export class RowsFileError extends MillraceError {
   override readonly name = 'RowsFileError'
   readonly code: `rows_file_${RowsFileProblem}`

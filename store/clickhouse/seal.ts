@@ -1,6 +1,7 @@
 /**
- * Sealing a ClickHouse partition: once every block of it is written, its content is digested from its own rows and
- * compared with the sum of the batches that were sent. Later aggregates are computed from sealed partitions alone.
+ * Sealing a ClickHouse partition: once every block of it is written, its content is digested from
+ * its own rows and compared with the sum of the batches that were sent. Later aggregates are
+ * computed from sealed partitions alone.
  */
 import type { ClickHouseClient } from '@clickhouse/client'
 import { type BlockRange, covers, type RangeSet } from '#ingest/range.ts'
@@ -26,7 +27,10 @@ export interface Seal {
   readonly agreed: boolean
 }
 
-/** Seals the lowest whole partition that is not sealed yet; null when there is none. Its batches become one in the journal. */
+/**
+ * Seals the lowest whole partition that is not sealed yet; null when there is none. Its batches
+ * become one in the journal.
+ */
 export async function sealNextPartition(options: SealOptions): Promise<Seal | null> {
   const { postgres, schema, partitionBlocks } = options
   const coverage = await readCoverage(postgres.pool, schema, 'clickhouse')

@@ -1,7 +1,7 @@
 /**
- * ClickHouse, the analytics store. It follows what Postgres holds and what is final, so it takes no row back, but of
- * history that nothing proved yet. A batch is: journal entry, probe, one insert per table with a token of its content,
- * read-back, `written`.
+ * ClickHouse, the analytics store. It follows what Postgres holds and what is final, so it takes no
+ * row back, but of history that nothing proved yet. A batch is: journal entry, probe, one insert
+ * per table with a token of its content, read-back, `written`.
  */
 
 import { MillraceError } from '#errors.ts'
@@ -18,7 +18,10 @@ const ATTEMPTS_MAX = 5
 
 export interface ClickHouseSinkOptions {
   readonly tables: AnalyticsTables
-  /** Part of every token; another one after Postgres was restored from an older copy, or batches were withdrawn. */
+  /**
+   * Part of every token; another one after Postgres was restored from an older copy, or batches
+   * were withdrawn.
+   */
   readonly ledgerId: () => string
   readonly journal: Journal
   /** Fencing number of the lease, which deletes carry. */
@@ -35,7 +38,10 @@ export class ClickHouseSink {
     this.#options = options
   }
 
-  /** Writes contiguous batches as one. @throws ClickHouseFailure (retry), RowsFileError, BatchUnwritableError */
+  /**
+   * Writes contiguous batches as one. @throws ClickHouseFailure (retry), RowsFileError,
+   * BatchUnwritableError
+   */
   async append(batches: readonly EncodedBatch[]): Promise<void> {
     const entry = {
       range: rangeOf(batches),
@@ -48,20 +54,29 @@ export class ClickHouseSink {
     await this.#write(entry, batches)
   }
 
-  /** Finishes a batch that was begun before: same bounds, same rows, made again from the raw archive. */
+  /**
+   * Finishes a batch that was begun before: same bounds, same rows, made again from the raw
+   * archive.
+   */
   async resume(entry: JournalEntry, batches: readonly EncodedBatch[]): Promise<void> {
     if (JSON.stringify(expectedOf(batches)) !== JSON.stringify(sorted(entry.tables)))
       throw new BatchUnwritableError(entry.range, 'the archive gives other rows than the journal recorded')
     await this.#write(entry, batches)
   }
 
-  /** Takes back the batches that hold a block of the range; `abandon` deletes them. None of them is being written. */
+  /**
+   * Takes back the batches that hold a block of the range; `abandon` deletes them. None of them is
+   * being written.
+   */
   async withdraw(range: BlockRange, partitionBlocks: number): Promise<void> {
     await this.#options.journal.withdraw(range, partitionBlocks)
     this.#options.failpoint('clickhouse.withdrawn')
   }
 
-  /** Gives up a batch that was withdrawn or begun by another encoder: what it left is deleted, its blocks are cut again. */
+  /**
+   * Gives up a batch that was withdrawn or begun by another encoder: what it left is deleted, its
+   * blocks are cut again.
+   */
   async abandon(entry: JournalEntry): Promise<void> {
     await this.#endInserts(entry)
     await this.#deleteRange(entry)
@@ -76,7 +91,8 @@ export class ClickHouseSink {
     for (;;) {
       // Probed on the first try too: an earlier process may have got further than its journal says.
       const missing = await this.#missingTables(entry)
-      // Acknowledged and not there: the engine knew the token, of rows that were deleted since, and dropped ours.
+      // Acknowledged and not there: the engine knew the token, of rows that were deleted since, and
+      // dropped ours.
       if (missing === 'wrong' || missing.some((name) => sent.has(name))) {
         entry = await this.#startOver(entry, batches)
         sent.clear()
@@ -94,20 +110,27 @@ export class ClickHouseSink {
     failpoint('clickhouse.written')
   }
 
-  /** Deletes the range and begins another attempt, with tokens the engine has not seen. @throws BatchUnwritableError */
+  /**
+   * Deletes the range and begins another attempt, with tokens the engine has not seen. @throws
+   * BatchUnwritableError
+   */
   async #startOver(entry: JournalEntry, batches: readonly EncodedBatch[]): Promise<JournalEntry> {
     if (entry.attempt + 1 >= ATTEMPTS_MAX)
       throw new BatchUnwritableError(entry.range, 'it never reads back as sent')
     await this.#endInserts(entry)
-    // What a writer before us sent may still be on its way and would land beside the next attempt. Under a token the
-    // engine has seen it is dropped, so that all of them are used up before the rows are deleted.
+    // What a writer before us sent may still be on its way and would land beside the next attempt.
+    // Under a token the engine has seen it is dropped, so that all of them are used up before the
+    // rows are deleted.
     for (const name of expectedNames(entry.tables)) await this.#insert(entry, name, batches)
     await this.#deleteRange(entry)
     this.#options.failpoint('clickhouse.deleted')
     return this.#options.journal.retry(entry)
   }
 
-  /** Tables that hold nothing of the range yet; 'wrong' when one holds something else than all of it. */
+  /**
+   * Tables that hold nothing of the range yet; 'wrong' when one holds something else than all of
+   * it.
+   */
   async #missingTables(entry: JournalEntry): Promise<TableName[] | 'wrong'> {
     const missing: TableName[] = []
     // Tables that shall have no row are asked too: something else may have left one there.
@@ -196,7 +219,10 @@ function rangeOf(batches: readonly EncodedBatch[]): BlockRange {
   return { from: first.range.from, to: last.range.to }
 }
 
-/** A batch cannot be brought to hold what it must. Ingest into ClickHouse stops; Postgres and all reads go on. */
+/**
+ * A batch cannot be brought to hold what it must. Ingest into ClickHouse stops; Postgres and all
+ * reads go on.
+ */
 export class BatchUnwritableError extends MillraceError {
   override readonly name = 'BatchUnwritableError'
   readonly code = 'batch_unwritable'

@@ -1,6 +1,7 @@
 /**
- * Reads blocks again from the node and compares both stores with them, all the time: every block once soon after it became
- * final, and a share of history each day. It tells what it finds and mends nothing: which side is wrong is for a person.
+ * Reads blocks again from the node and compares both stores with them, all the time: every block
+ * once soon after it became final, and a share of history each day. It tells what it finds and
+ * mends nothing: which side is wrong is for a person.
  */
 import { type BlockRange, blockCount, intersection, type RangeSet } from '#ingest/range.ts'
 import type { Clock } from '#runtime.ts'
@@ -9,19 +10,28 @@ import { type AuditPosition, readAuditPosition, storeAuditPosition } from './aud
 import { type CoverageOf, findTwice, heldByBoth, keepComparing } from './comparing.ts'
 import { type Difference, describeDifference, type VerifyOptions, verifyRange } from './verify.ts'
 
-/** ING-06: a block is read again within a hundred blocks of its finality. Half of that leaves time to do it. */
+/**
+ * ING-06: a block is read again within a hundred blocks of its finality. Half of that leaves time
+ * to do it.
+ */
 const RECENT_BLOCKS_MAX = 50
 const HISTORY_BLOCKS_MAX = 100
 /** Longer gaps, such as after a downtime, were filled as history and are audited as history. */
 const RECENT_GAP_BLOCKS_MAX = 1_200
-/** Rest after a piece, as a multiple of the time it took: at most a fifth of the time is spent on it. */
+/**
+ * Rest after a piece, as a multiple of the time it took: at most a fifth of the time is spent on
+ * it.
+ */
 const REST_FACTOR = 4
 /** How often what was found is looked at again, to notice that it was mended. */
 const RECHECK_MS = 60_000
 /** Differences kept; the first say enough to act on. */
 const DIFFERENCES_MAX = 20
 const DAY_MS = 86_400_000
-/** Pieces of history a day at most: short chains are read in single blocks, long ones in larger pieces. */
+/**
+ * Pieces of history a day at most: short chains are read in single blocks, long ones in larger
+ * pieces.
+ */
 const HISTORY_PIECES_PER_DAY = 864
 
 export interface AuditStatus {
@@ -55,7 +65,10 @@ export interface AuditOptions extends VerifyOptions {
   readonly coverage: CoverageOf
   /** Newest final block; -1 before it is known. */
   readonly finalized: () => number
-  /** Whose work must not be held up: `head` lets nothing through, `history` only what is newly final. */
+  /**
+   * Whose work must not be held up: `head` lets nothing through, `history` only what is newly
+   * final.
+   */
   readonly busy: () => 'head' | 'history' | null
   /** Share of history that is read again each day; 0 is none. */
   readonly historyPercentPerDay: number
@@ -119,7 +132,10 @@ export class Audit {
     await this.#note(position, piece, found)
   }
 
-  /** Where the last process stopped; the first one begins with what is final now, and leaves the rest to history. */
+  /**
+   * Where the last process stopped; the first one begins with what is final now, and leaves the
+   * rest to history.
+   */
   async #positionNow(): Promise<AuditPosition> {
     const { chainId, postgres, schema, finalized } = this.#options
     const top = finalized()

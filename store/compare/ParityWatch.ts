@@ -1,6 +1,7 @@
 /**
- * Compares both stores of a chain all the time: blocks that are new to ClickHouse first, then all of them again from the
- * first, for what was damaged later. It rests many times as long as it works, so that it costs a few percent of a core.
+ * Compares both stores of a chain all the time: blocks that are new to ClickHouse first, then all
+ * of them again from the first, for what was damaged later. It rests many times as long as it
+ * works, so that it costs a few percent of a core.
  */
 import { type BlockRange, difference, intersection, type RangeSet, union } from '#ingest/range.ts'
 import type { Clock } from '#runtime.ts'

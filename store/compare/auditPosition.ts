@@ -1,4 +1,7 @@
-/** How far the audit of a chain has come, in Postgres: a restart goes on from it and keeps telling what was found. */
+/**
+ * How far the audit of a chain has come, in Postgres: a restart goes on from it and keeps telling
+ * what was found.
+ */
 import type { Queryable } from '../ledger/lane.ts'
 import { quoteIdentifier } from '../sql.ts'
 import type { Difference } from './verify.ts'

@@ -1,4 +1,7 @@
-/** What parity between the stores and the audit against the node share: comparing all the time, and believing no single look. */
+/**
+ * What parity between the stores and the audit against the node share: comparing all the time, and
+ * believing no single look.
+ */
 
 import { messageOf } from '#errors.ts'
 import { type BlockRange, covers, intersection, type RangeSet } from '#ingest/range.ts'
@@ -41,7 +44,10 @@ export async function keepComparing(
   }
 }
 
-/** What `compare` finds twice in the range; null when the stores gave the blocks up meanwhile. @throws what it throws */
+/**
+ * What `compare` finds twice in the range; null when the stores gave the blocks up meanwhile.
+ * @throws what it throws
+ */
 export async function findTwice<Found>(
   { coverage, clock }: { readonly coverage: CoverageOf; readonly clock: Clock },
   range: BlockRange,

@@ -1,6 +1,6 @@
 /**
- * Content digests read from the stores, block by block or over a range: computed by each engine from its own rows, so that
- * equal digests mean equal rows (transform/digest.ts).
+ * Content digests read from the stores, block by block or over a range: computed by each engine
+ * from its own rows, so that equal digests mean equal rows (transform/digest.ts).
  */
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { BlockRange } from '#ingest/range.ts'

@@ -1,6 +1,6 @@
 /**
- * Whether both stores hold the same rows: content digests of every table, computed by each engine from its own rows
- * (transform/digest.ts), so that equal digests mean equal rows.
+ * Whether both stores hold the same rows: content digests of every table, computed by each engine
+ * from its own rows (transform/digest.ts), so that equal digests mean equal rows.
  */
 import type { ClickHouseClient } from '@clickhouse/client'
 import { type BlockRange, intersection, newestSegment, type RangeSet } from '#ingest/range.ts'

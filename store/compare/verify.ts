@@ -1,6 +1,7 @@
 /**
- * Compares both stores with the node, row by row: the node's blocks are fetched, proved and encoded again, and every
- * table's content digest per block must be the one each engine computes from its own rows.
+ * Compares both stores with the node, row by row: the node's blocks are fetched, proved and encoded
+ * again, and every table's content digest per block must be the one each engine computes from its
+ * own rows.
  */
 import type { ClickHouseClient } from '@clickhouse/client'
 import { fetchVerified } from '#ingest/lanes/fetchVerified.ts'
@@ -22,8 +23,9 @@ export interface Difference {
   readonly expectedRows: number
   readonly foundRows: number
   /**
-   * `count`: rows are missing or doubled. `content`: as many rows, but not the same. `sender`: the node says what is stored,
-   * but a transaction was signed by another account; the rows counted are that one.
+   * `count`: rows are missing or doubled. `content`: as many rows, but not the same. `sender`: the
+   * node says what is stored, but a transaction was signed by another account; the rows counted are
+   * that one.
    */
   readonly kind: 'count' | 'content' | 'sender'
 }
@@ -66,7 +68,10 @@ const DIFFERENCES_MAX = 1_000
 /** Blocks compared at a time: digests of a piece are one statement per table and store. */
 const PIECE_BLOCKS = 100
 
-/** Compares `range`. @throws what the node or a store throws; a difference is an answer, not an error. */
+/**
+ * Compares `range`. @throws what the node or a store throws; a difference is an answer, not an
+ * error.
+ */
 export async function verifyRange(options: VerifyOptions, range: BlockRange): Promise<VerifyReport> {
   const { postgres, schema, onProgress } = options
   const coverage = {
@@ -131,7 +136,10 @@ async function comparePiece(options: VerifyOptions, range: BlockRange, coverage:
   }
 }
 
-/** Whether a lie about a sender was believed when it was told first: few senders are recovered before a block is stored. */
+/**
+ * Whether a lie about a sender was believed when it was told first: few senders are recovered
+ * before a block is stored.
+ */
 async function isStored(
   { postgres, schema, decode }: VerifyOptions,
   { blockNumber }: SenderRefutedError,
@@ -166,8 +174,9 @@ async function compareBatch(
 }
 
 /**
- * Two tables hold what depends on more than the chain. Raw payloads may differ between nodes in order and extra fields:
- * what counts is that the rows derived from them are the same. What was proved of a block is a fact about the day it came.
+ * Two tables hold what depends on more than the chain. Raw payloads may differ between nodes in
+ * order and extra fields: what counts is that the rows derived from them are the same. What was
+ * proved of a block is a fact about the day it came.
  */
 async function confirmed(
   options: VerifyOptions,

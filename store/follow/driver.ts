@@ -1,7 +1,8 @@
 /**
- * Moves a chain's followers forward, one after the other, ascending and without gaps. Final blocks are taken in without
- * holding up the head lane; above them every step holds the lane's row, so that what it reads cannot be taken back under it,
- * and first undoes what the commit log says was reverted.
+ * Moves a chain's followers forward, one after the other, ascending and without gaps. Final blocks
+ * are taken in without holding up the head lane; above them every step holds the lane's row, so
+ * that what it reads cannot be taken back under it, and first undoes what the commit log says was
+ * reverted.
  */
 import type pg from 'pg'
 import { MillraceError, messageOf } from '#errors.ts'
@@ -24,7 +25,10 @@ import {
 export interface FollowerDriverOptions {
   readonly postgres: Postgres
   readonly schema: string
-  /** First block of the chain's history. Followers need it to be 0: what lies below is not in any log held here. */
+  /**
+   * First block of the chain's history. Followers need it to be 0: what lies below is not in any
+   * log held here.
+   */
   readonly startBlock: number
   readonly fence: bigint
   readonly followers: readonly BlockFollower[]
@@ -51,8 +55,8 @@ const HEAD_PIECE_BLOCKS_MAX = 200
 const POLL_MS = 500
 const RETRY_MS = 1_000
 /**
- * Longest pause before a node is asked again what no block tells. Where none keeps the state it is never told, and each try is a
- * hundred calls.
+ * Longest pause before a node is asked again what no block tells. Where none keeps the state it is
+ * never told, and each try is a hundred calls.
  */
 const ASK_AGAIN_MS_MAX = 300_000
 /** One statement may aggregate all of history. */
@@ -113,7 +117,10 @@ export class FollowerDriver {
     }
   }
 
-  /** One commit of one follower; false when there was nothing to do. No node is asked where it `mayAsk` none. */
+  /**
+   * One commit of one follower; false when there was nothing to do. No node is asked where it
+   * `mayAsk` none.
+   */
   async step(follower: BlockFollower, signal: AbortSignal, mayAsk = true): Promise<boolean> {
     const { postgres, schema } = this.#options
     const lane = await readLane(postgres.pool, schema)
@@ -131,7 +138,8 @@ export class FollowerDriver {
       return !state.completed && tip >= 0 && mayAsk ? this.#complete(follower, signal) : false
     const reverted = await readRevertedFrom(postgres.pool, schema, state.seq)
     const final = Math.min(held.to, lane.finalized)
-    // Blocks of ours that were taken back while we were away are undone first, whatever has become final since.
+    // Blocks of ours that were taken back while we were away are undone first, whatever has become
+    // final since.
     if (tip >= final || (reverted !== null && reverted <= tip)) return this.#followHead(follower)
     await this.#fill(follower, state, lane, final)
     return true
@@ -190,7 +198,9 @@ export class FollowerDriver {
     })
   }
 
-  /** Final blocks: nothing below `final` can change, so the lane's row is held only for the commit. */
+  /**
+   * Final blocks: nothing below `final` can change, so the lane's row is held only for the commit.
+   */
   async #fill(
     follower: BlockFollower,
     { coverage }: FollowerState,

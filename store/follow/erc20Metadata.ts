@@ -1,6 +1,7 @@
 /**
- * Names, symbols and decimals of ERC-20 tokens, which no event tells: asked of a node, many tokens at once, after a token was
- * first transferred. Contracts may answer anything, or nothing. On Tempo, events tell those of standard tokens.
+ * Names, symbols and decimals of ERC-20 tokens, which no event tells: asked of a node, many tokens
+ * at once, after a token was first transferred. Contracts may answer anything, or nothing. On
+ * Tempo, events tell those of standard tokens.
  */
 import type { AbiFunction } from 'viem'
 import { parseAbi } from 'viem/utils'
@@ -15,7 +16,10 @@ import { storable } from './tokens.ts'
 
 /** Tokens asked about at once: three requests of a hundred calls. */
 const TOKENS_AT_ONCE = 100
-/** What a token may cost to ask: a hundred times what one needs, and too little for an answer of many megabytes. */
+/**
+ * What a token may cost to ask: a hundred times what one needs, and too little for an answer of
+ * many megabytes.
+ */
 const GAS_MAX: Hex = '0x4c4b40'
 /** No sensible token says more; the rest is cut. */
 const TEXT_CHARACTERS_MAX = 256

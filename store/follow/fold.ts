@@ -1,7 +1,7 @@
 /**
- * A fold: state that depends on the order of events, as a pure reducer. Each event touches one entity; its state after the
- * event is one row of `<name>_history`, its newest state one row of `<name>_current`. Taking blocks back is deleting the tail
- * of the history.
+ * A fold: state that depends on the order of events, as a pure reducer. Each event touches one
+ * entity; its state after the event is one row of `<name>_history`, its newest state one row of
+ * `<name>_current`. Taking blocks back is deleting the tail of the history.
  */
 
 import type { Address, Hash } from '#primitives.ts'
@@ -61,7 +61,10 @@ export interface FoldTable<Columns extends FoldColumns = FoldColumns> {
   /** Column that names the entity: bytes. */
   readonly entity: string
   readonly columns: Columns
-  /** What the history keeps of each entity: its state after every event, or after the last one of each block. */
+  /**
+   * What the history keeps of each entity: its state after every event, or after the last one of
+   * each block.
+   */
   readonly keeps?: 'lastOfBlock'
   /** Rows have a column `life`: the blocks after which the state was this one. */
   readonly hasLife?: boolean
@@ -110,7 +113,10 @@ export interface FoldEvent<State> {
   apply(state: State | null): State
 }
 
-/** The fold's events among the logs, in their order; look-alikes of other contracts are none of them. */
+/**
+ * The fold's events among the logs, in their order; look-alikes of other contracts are none of
+ * them.
+ */
 export function decodeEvents<Columns extends FoldColumns>(
   fold: Fold<Columns>,
   logs: readonly PlacedLog[],

@@ -36,7 +36,10 @@ export interface EventFollower {
   take(transaction: FollowerTransaction, logs: readonly PlacedLog[], blocks: BlockRange): Promise<void>
 }
 
-/** The engine of all folds: reads logs in pieces, and takes blocks back by deleting the tail of its tables. */
+/**
+ * The engine of all folds: reads logs in pieces, and takes blocks back by deleting the tail of its
+ * tables.
+ */
 export function eventFollower(of: EventFollower): BlockFollower {
   const { name, version, needs, tables, rowTables = [], eventsMax = EVENTS_MAX, blocksMax = Infinity } = of
   const each = (schema: string) => rowTables.map((table) => relationOf(schema, table))
@@ -64,7 +67,9 @@ export function eventFollower(of: EventFollower): BlockFollower {
   }
 }
 
-/** `genesis` gives the changes that stand before the first block, such as tokens no event created. */
+/**
+ * `genesis` gives the changes that stand before the first block, such as tokens no event created.
+ */
 export function foldFollower<Columns extends FoldColumns>(
   fold: Fold<Columns>,
   genesis: (context: FollowerContext) => Promise<readonly FoldChange<Columns>[]>,
@@ -108,7 +113,10 @@ interface LogRow {
   data: Buffer
 }
 
-/** Logs that may be the fold's, whole blocks of them: as many blocks as hold no more than `eventsMax`, and at least one. */
+/**
+ * Logs that may be the fold's, whole blocks of them: as many blocks as hold no more than
+ * `eventsMax`, and at least one.
+ */
 async function readLogs(
   events: EventFollower['events'],
   { client, schema }: Pick<FollowerTransaction, 'client' | 'schema'>,

@@ -1,4 +1,7 @@
-/** The two tables of a fold: `<name>_history` and `<name>_current`, written and read by the columns the fold declares. */
+/**
+ * The two tables of a fold: `<name>_history` and `<name>_current`, written and read by the columns
+ * the fold declares.
+ */
 import type { Queryable } from '../ledger/lane.ts'
 import { quoteIdentifier, toBytes, toHex } from '../sql.ts'
 import type { FoldChange, FoldColumns, FoldState, FoldTable, Touched } from './fold.ts'
@@ -23,8 +26,8 @@ export async function readStates<Columns extends FoldColumns>(
 }
 
 /**
- * Appends changes to the history and makes the last of each entity its current state. They are in the order of the chain, and
- * of blocks that the history does not hold yet.
+ * Appends changes to the history and makes the last of each entity its current state. They are in
+ * the order of the chain, and of blocks that the history does not hold yet.
  */
 export async function insertChanges<Columns extends FoldColumns>(
   client: Queryable,

@@ -1,7 +1,7 @@
 /**
- * What follows the blocks held in Postgres and keeps rows of its own: the folds, the balances. A follower says what a range
- * of blocks changes and how blocks are taken back; the driver decides which range, and commits its rows together with its
- * coverage, under the writer's fence.
+ * What follows the blocks held in Postgres and keeps rows of its own: the folds, the balances. A
+ * follower says what a range of blocks changes and how blocks are taken back; the driver decides
+ * which range, and commits its rows together with its coverage, under the writer's fence.
  */
 import type pg from 'pg'
 import { type BlockRange, formatMultirange, parseMultirange, type RangeSet } from '#ingest/range.ts'
@@ -36,24 +36,31 @@ export interface BlockFollower {
   readonly name: string
   /** Raised when its rules change; the rows of another version are dropped and made again. */
   readonly version: number
-  /** Projections it reads, other followers among them; it takes in a block that all of them cover from the start on. */
+  /**
+   * Projections it reads, other followers among them; it takes in a block that all of them cover
+   * from the start on.
+   */
   readonly needs: readonly string[]
   /** `whole`: it begins once all history is held, with one piece up to the finalized block. */
   readonly begins: 'early' | 'whole'
   /**
-   * What it has to know before its first block, such as balances of genesis, from a node. Returns how to store that.
+   * What it has to know before its first block, such as balances of genesis, from a node. Returns
+   * how to store that.
    * @throws a MillraceError with remedy `retry` when no node answers
    */
   prepare(context: FollowerContext): Promise<(transaction: FollowerTransaction) => Promise<void>>
   /**
-   * What no block tells, read from a node whenever it has caught up, until that was all of it. It stands still meanwhile.
-   * Null when nothing is to be read now.
+   * What no block tells, read from a node whenever it has caught up, until that was all of it. It
+   * stands still meanwhile. Null when nothing is to be read now.
    * @throws a MillraceError with remedy `retry` when no node answers
    */
   complete?(context: FollowerContext): Promise<Completion | null>
   /** Deletes every row of its tables. */
   clear(transaction: FollowerTransaction): Promise<void>
-  /** Takes in the blocks of `range`, which continue what it holds. Returns the last block taken, at least the first. */
+  /**
+   * Takes in the blocks of `range`, which continue what it holds. Returns the last block taken, at
+   * least the first.
+   */
   apply(transaction: FollowerTransaction, range: BlockRange): Promise<number>
   /** Takes back every block from `fromBlock` on. */
   revert(transaction: FollowerTransaction, fromBlock: number): Promise<void>

@@ -1,4 +1,6 @@
-/** Everything that follows a chain's blocks with rows of its own, in the order in which it is moved. */
+/**
+ * Everything that follows a chain's blocks with rows of its own, in the order in which it is moved.
+ */
 
 import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
 import type { Runtime } from '#runtime.ts'

@@ -1,6 +1,7 @@
 /**
- * Tokens of genesis, which no event created: asked of a node once, before the tokens fold takes its first block. Their
- * attributes are the node's newest; an attribute an event has changed is told again by that event, all others never changed.
+ * Tokens of genesis, which no event created: asked of a node once, before the tokens fold takes its
+ * first block. Their attributes are the node's newest; an attribute an event has changed is told
+ * again by that event, all others never changed.
  */
 import type { AbiFunction } from 'viem'
 import { parseAbi } from 'viem/utils'
@@ -13,8 +14,8 @@ import type { FollowerContext } from './follower.ts'
 import { blankToken, storable, type TokenColumns } from './tokens.ts'
 
 /**
- * Addresses asked. The lowest thousand are reserved for tokens that no factory made; networks use them from 0 on, four at
- * most so far.
+ * Addresses asked. The lowest thousand are reserved for tokens that no factory made; networks use
+ * them from 0 on, four at most so far.
  */
 const GENESIS_TOKENS_MAX = 16
 

@@ -1,6 +1,7 @@
 /**
- * Reads what a follower has written, at one moment: it must have taken in the blocks readers already see, and nothing of a
- * block that was reverted since. A follower is at most a moment behind, so a read waits for it rather than show less.
+ * Reads what a follower has written, at one moment: it must have taken in the blocks readers
+ * already see, and nothing of a block that was reverted since. A follower is at most a moment
+ * behind, so a read waits for it rather than show less.
  */
 import type pg from 'pg'
 import { MillraceError } from '#errors.ts'
@@ -28,7 +29,8 @@ const LOOK_AGAIN_MS = 25
 
 /**
  * `read` gets a snapshot of all of them, and the block the last of them stands at in it.
- * @throws CoverageIncompleteError when the follower cannot work on this chain, ProjectionIncompleteError while it is behind
+ * @throws CoverageIncompleteError when the follower cannot work on this chain,
+ * ProjectionIncompleteError while it is behind
  */
 export function readFollowed<Result>(
   chain: FollowedChain,
@@ -58,8 +60,8 @@ export interface FollowedRows {
 }
 
 /**
- * The same for what one statement reads, prepared: there are few texts of them. Rows as the driver gives them, each with
- * `last_tip`, the block the last follower stands at.
+ * The same for what one statement reads, prepared: there are few texts of them. Rows as the driver
+ * gives them, each with `last_tip`, the block the last follower stands at.
  */
 export function readFollowedRows<Row extends Readonly<Record<string, unknown>>>(
   { postgres, ...chain }: FollowedChain,
@@ -121,8 +123,9 @@ function placeOf(row: PlaceRow | undefined): { readonly behind: Place | null; re
 }
 
 /**
- * One row: the first follower that is not current, and the block the last one stands at. A follower is current when nothing
- * in it was taken back, and it holds what readers could see (up to `target`, a parameter), unless that was taken back since.
+ * One row: the first follower that is not current, and the block the last one stands at. A follower
+ * is current when nothing in it was taken back, and it holds what readers could see (up to
+ * `target`, a parameter), unless that was taken back since.
  */
 function placeSql(schema: string, followed: readonly Followed[], target: string): string {
   const [followers, coverage, lanes] = ['followers', 'coverage', 'lanes'].map((table) =>

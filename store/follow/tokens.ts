@@ -1,6 +1,7 @@
 /**
- * Attributes of standard tokens (TIP-20), from the factory's and the tokens' own events. Tokens of genesis have no creation
- * event; their rows begin with what a node says of them (genesisTokens.ts).
+ * Attributes of standard tokens (TIP-20), from the factory's and the tokens' own events. Tokens of
+ * genesis have no creation event; their rows begin with what a node says of them
+ * (genesisTokens.ts).
  */
 
 import { type Address, type Hash, hash } from '#primitives.ts'
@@ -37,7 +38,10 @@ export type TokenState = FoldState<TokenColumns>
 
 /** DEFAULT_ADMIN_ROLE of every token. */
 const adminRole: Hash = hash(`0x${'00'.repeat(32)}`)
-/** What a token starts with when its creation says nothing else: all transfers allowed, supply up to 2^128 - 1. */
+/**
+ * What a token starts with when its creation says nothing else: all transfers allowed, supply up to
+ * 2^128 - 1.
+ */
 const policyAllowAll = 1n
 const supplyCapDefault = 2n ** 128n - 1n
 

@@ -1,6 +1,7 @@
 /**
- * Sums of what was proved, for /status. Counting reads an index of the whole chain, so it happens beside requests: one
- * count at a time for each chain, and rests in between. A sum that is not known is null.
+ * Sums of what was proved, for /status. Counting reads an index of the whole chain, so it happens
+ * beside requests: one count at a time for each chain, and rests in between. A sum that is not
+ * known is null.
  */
 import type { Clock } from '#runtime.ts'
 import type { ProofCounts } from './proofs.ts'
@@ -9,7 +10,10 @@ import type { ProofCounts } from './proofs.ts'
 const REST_MS = 10_000
 /** A count may take a fiftieth of the time. */
 const RESTS_PER_COUNT = 50
-/** How long the first answer waits for the first count; a chain of some thousand blocks is counted by then. */
+/**
+ * How long the first answer waits for the first count; a chain of some thousand blocks is counted
+ * by then.
+ */
 const FIRST_MS = 250
 
 interface Counted {

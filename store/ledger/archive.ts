@@ -1,6 +1,6 @@
 /**
- * The raw archive: the node's own answers, kept compressed beside the rows. A worker reads them back as it reads an answer,
- * so that re-derivation is ingest without a node.
+ * The raw archive: the node's own answers, kept compressed beside the rows. A worker reads them
+ * back as it reads an answer, so that re-derivation is ingest without a node.
  */
 
 import { MillraceError } from '#errors.ts'
@@ -33,14 +33,15 @@ export interface ArchivedTx {
 }
 
 /**
- * Bytes of one read, as stored: some 10 MB of JSON, which bounds what a worker decodes at a time. The block that passes the
- * bound is read too.
+ * Bytes of one read, as stored: some 10 MB of JSON, which bounds what a worker decodes at a time.
+ * The block that passes the bound is read too.
  */
 const ARCHIVE_BYTES_MAX = 1024 * 1024
 
 /**
- * Reads a range, or as much of its beginning as is good to hold, as it is stored: from attached tables and from chunks still
- * being loaded. Nothing is unpacked here, where requests are answered. @throws ArchiveGapError
+ * Reads a range, or as much of its beginning as is good to hold, as it is stored: from attached
+ * tables and from chunks still being loaded. Nothing is unpacked here, where requests are answered.
+ * @throws ArchiveGapError
  */
 export async function readArchive(client: Queryable, schema: string, range: BlockRange): Promise<RawRange> {
   const rows = await readParts(client, schema, range)
@@ -66,7 +67,10 @@ export async function readArchivedHeader(
   return rows[0] ? readArchivedBlock(number, [rows[0].payload]) : null
 }
 
-/** The node's payloads of many transactions, in the order asked; one statement whatever their number. */
+/**
+ * The node's payloads of many transactions, in the order asked; one statement whatever their
+ * number.
+ */
 export async function readArchivedTxs(
   client: Queryable,
   schema: string,
@@ -86,7 +90,10 @@ export async function readArchivedTxs(
   )
 }
 
-/** Column of a page of transactions (lists/preparedPage.ts): each row's part; null where it is the part of the row before. */
+/**
+ * Column of a page of transactions (lists/preparedPage.ts): each row's part; null where it is the
+ * part of the row before.
+ */
 export function archivedPartColumn(schema: string): string {
   const part = `page.idx / ${txsPerPart}`
   return `CASE WHEN (lag(page.block_num) OVER neighbours, lag(${part}) OVER neighbours) = (page.block_num, ${part}) THEN NULL
@@ -94,7 +101,10 @@ export function archivedPartColumn(schema: string): string {
       WHERE raw.block_num = page.block_num AND raw.part = 1 + ${part}) END AS archived_part`
 }
 
-/** A transaction out of its part; parsed when it is looked at. @throws ArchiveGapError then, if it is not there */
+/**
+ * A transaction out of its part; parsed when it is looked at. @throws ArchiveGapError then, if it
+ * is not there
+ */
 export function archivedTx(part: OpenPart | undefined, blockNumber: number, txIndex: number): ArchivedTx {
   const index = txIndex % txsPerPart
   return {
@@ -120,7 +130,8 @@ async function readParts(client: Queryable, schema: string, range: BlockRange): 
   const keep = (found: readonly RawRow[]) => {
     for (const row of found) rows.set(`${row.block_num}/${row.part}`, row)
   }
-  // A chunk may be attached between two statements: read in this order it is then found twice, never missed.
+  // A chunk may be attached between two statements: read in this order it is then found twice,
+  // never missed.
   const chunks = await client.query<{ from_block: number }>(
     `SELECT from_block FROM ${quoteIdentifier(schema)}.chunks WHERE from_block <= $2 AND tip >= $1 AND tip >= from_block`,
     [range.from, range.to],
@@ -133,7 +144,10 @@ async function readParts(client: Queryable, schema: string, range: BlockRange): 
   return [...rows.values()].sort((a, b) => a.block_num - b.block_num || a.part - b.part)
 }
 
-/** Those of the range's first blocks here, up to the bound. A payload's length is known without reading it. */
+/**
+ * Those of the range's first blocks here, up to the bound. A payload's length is known without
+ * reading it.
+ */
 async function selectParts(client: Queryable, relation: string, range: BlockRange): Promise<RawRow[]> {
   const result = await client.query<RawRow>(
     `SELECT block_num, part, payload FROM (
@@ -146,7 +160,10 @@ async function selectParts(client: Queryable, relation: string, range: BlockRang
   return result.rows
 }
 
-/** Payloads by block, up to the same bound as of one relation: where rows end below it, there are none. */
+/**
+ * Payloads by block, up to the same bound as of one relation: where rows end below it, there are
+ * none.
+ */
 function partsByBlock(rows: readonly RawRow[], range: BlockRange): Buffer[][] {
   const parts = Map.groupBy(rows, (row) => row.block_num)
   const blocks: Buffer[][] = []
@@ -160,7 +177,10 @@ function partsByBlock(rows: readonly RawRow[], range: BlockRange): Buffer[][] {
   return blocks
 }
 
-/** In a buffer of its own, which is going to be transferred: Buffer.concat may take a piece of a shared pool. */
+/**
+ * In a buffer of its own, which is going to be transferred: Buffer.concat may take a piece of a
+ * shared pool.
+ */
 function join(payloads: readonly Buffer[]): Uint8Array<ArrayBuffer> {
   const joined = new Uint8Array(payloads.reduce((sum, { byteLength }) => sum + byteLength, 0))
   let at = 0

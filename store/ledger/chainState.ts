@@ -1,6 +1,6 @@
 /**
- * What readers may see of one chain, in memory: refreshed from the ledger after every commit of this process, and by
- * polling where another process writes. Reading it costs a request nothing.
+ * What readers may see of one chain, in memory: refreshed from the ledger after every commit of
+ * this process, and by polling where another process writes. Reading it costs a request nothing.
  */
 
 import { messageOf } from '#errors.ts'
@@ -11,7 +11,10 @@ import type { CommitBell } from './commits.ts'
 import { readCoverage, readLane } from './lane.ts'
 import { OpenParts } from './openParts.ts'
 
-/** What readers may see of a chain: the newest contiguous segment, and where history begins when it is complete. */
+/**
+ * What readers may see of a chain: the newest contiguous segment, and where history begins when it
+ * is complete.
+ */
 export interface Visible {
   readonly segment: BlockRange
   readonly startBlock: number
@@ -76,7 +79,10 @@ export class ChainState {
     return store === 'postgres' ? this.#postgresCoverage : this.#clickhouseCoverage
   }
 
-  /** A lower head is that of a node which is behind; one that stays lower is the truth, and the higher one was none. */
+  /**
+   * A lower head is that of a node which is behind; one that stays lower is the truth, and the
+   * higher one was none.
+   */
   sawHead(head: number): void {
     this.#lowerHeads = head < this.#head ? this.#lowerHeads + 1 : 0
     if (this.#lowerHeads > 0 && this.#lowerHeads < LOWER_HEADS_MAX) return
@@ -90,7 +96,10 @@ export class ChainState {
     return segment && { segment, startBlock: this.startBlock, finalized: this.#finalized }
   }
 
-  /** Reads the ledger. Keeps the old picture when Postgres does not answer: ClickHouse goes on serving what it had. */
+  /**
+   * Reads the ledger. Keeps the old picture when Postgres does not answer: ClickHouse goes on
+   * serving what it had.
+   */
   async refresh(): Promise<void> {
     const { pool } = this.#postgres
     const lane = await readLane(pool, this.schema)

@@ -7,9 +7,9 @@ import { quoteIdentifier, relationOf } from '../sql.ts'
 import { keyColumns, partitionName } from './partitions.ts'
 
 /**
- * Indexes built at the same time, each on a connection of its own, also of one table. Building is nearly all CPU, and the
- * server's own parallel workers are started again for every index, which small ones do not repay. Two chunks may be at it,
- * and the lanes need connections too.
+ * Indexes built at the same time, each on a connection of its own, also of one table. Building is
+ * nearly all CPU, and the server's own parallel workers are started again for every index, which
+ * small ones do not repay. Two chunks may be at it, and the lanes need connections too.
  */
 const BUILT_AT_ONCE = 2
 
@@ -18,15 +18,17 @@ const STATEMENT_TIMEOUT = '1h'
 /** Sorts a few hundred thousand keys without the disk; held twice a chunk. */
 const SORT_MEMORY = '128MB'
 /**
- * Sets the rows ANALYZE looks at, 300 times as many. The server's default of 100 cost as much as a fifth of all indexes, and its sample
- * of 30,000 is most of a small chunk; selectivity of addresses and hashes, of which nearly all are rare, is known from this.
+ * Sets the rows ANALYZE looks at, 300 times as many. The server's default of 100 cost as much as a
+ * fifth of all indexes, and its sample of 30,000 is most of a small chunk; selectivity of addresses
+ * and hashes, of which nearly all are rare, is known from this.
  */
 const STATISTICS_TARGET = 25
 
 /**
- * Builds on a chunk's tables every index their parents have; ATTACH then adopts them instead of building its own. Each index is a
- * transaction, so that what was built before a failure is not built again. `assertMayWrite` is asked before each: a writer that
- * was replaced meanwhile may finish the one it is at, for which its successor waits.
+ * Builds on a chunk's tables every index their parents have; ATTACH then adopts them instead of
+ * building its own. Each index is a transaction, so that what was built before a failure is not
+ * built again. `assertMayWrite` is asked before each: a writer that was replaced meanwhile may
+ * finish the one it is at, for which its successor waits.
  */
 export async function indexDetached(
   postgres: Postgres,
@@ -39,11 +41,15 @@ export async function indexDetached(
   const children = await postgres.transaction((client) => largestFirst(client, schema, fromBlock))
   const missing = await postgres.transaction((client) => missingIndexes(client, schema, children))
   await buildAll(postgres, schema, missing, assertMayWrite)
-  // Statistics of indexed expressions need the indexes, and ANALYZE would wait for those of its table.
+  // Statistics of indexed expressions need the indexes, and ANALYZE would wait for those of its
+  // table.
   await buildAll(postgres, schema, children.map(completion), assertMayWrite)
 }
 
-/** A piece of work. Two writers do not do one of a name at the same time, and the second finds it done. */
+/**
+ * A piece of work. Two writers do not do one of a name at the same time, and the second finds it
+ * done.
+ */
 interface Build {
   readonly name: string
   readonly run: (client: pg.PoolClient) => Promise<unknown>
@@ -58,7 +64,10 @@ interface Child {
   readonly key: string
 }
 
-/** The longest work begins first, or the last index would be built while the other connection has nothing to do. */
+/**
+ * The longest work begins first, or the last index would be built while the other connection has
+ * nothing to do.
+ */
 async function largestFirst(client: pg.PoolClient, schema: string, fromBlock: number): Promise<Child[]> {
   const children = ledgerTableNames.map((name) => {
     const partition = partitionName(name, fromBlock)
@@ -109,8 +118,9 @@ async function hasPrimaryKey(client: pg.PoolClient, { relation }: Child): Promis
 }
 
 /**
- * An index's shape is its definition from USING on: what it indexes, without names and storage. `of` is the parent's index. In
- * one that holds the primary key too no two entries are equal, so it does not repeat.
+ * An index's shape is its definition from USING on: what it indexes, without names and storage.
+ * `of` is the parent's index. In one that holds the primary key too no two entries are equal, so it
+ * does not repeat.
  */
 const missingShapesSql = `
   WITH shapes AS (
@@ -126,7 +136,10 @@ const missingShapesSql = `
 const withoutRepeats = (shape: string): string =>
   shape.replace(/(?= WHERE |$)/, ' WITH (deduplicate_items = off)')
 
-/** Makes the key's index the primary key, which takes a moment, and tells the planner what the table holds. */
+/**
+ * Makes the key's index the primary key, which takes a moment, and tells the planner what the table
+ * holds.
+ */
 const completion = (child: Child): Build => ({
   name: child.partition,
   run: async (client) => {
@@ -138,7 +151,10 @@ const completion = (child: Child): Build => ({
   },
 })
 
-/** Does all of it, some at a time. @throws the first failure, once nothing is under way; nothing more is begun then */
+/**
+ * Does all of it, some at a time. @throws the first failure, once nothing is under way; nothing
+ * more is begun then
+ */
 async function buildAll(
   postgres: Postgres,
   schema: string,
@@ -152,8 +168,9 @@ async function buildAll(
 }
 
 /**
- * Its commit is not waited for: a crash may undo it, and the index is built again. Attaching flushes the log, and with it every
- * commit before, so a chunk is never attached without its indexes.
+ * Its commit is not waited for: a crash may undo it, and the index is built again. Attaching
+ * flushes the log, and with it every commit before, so a chunk is never attached without its
+ * indexes.
  */
 function buildOne(postgres: Postgres, schema: string, { name, run }: Build): Promise<void> {
   return postgres.transaction(async (client) => {

@@ -1,18 +1,25 @@
-/** Becoming the writer of a chain in Postgres, also when the one before was paused or cut off in the middle of a transaction. */
+/**
+ * Becoming the writer of a chain in Postgres, also when the one before was paused or cut off in the
+ * middle of a transaction.
+ */
 
 import { type Postgres, PostgresError } from '../postgres.ts'
 import { quoteIdentifier } from '../sql.ts'
 import { claimLane, type Queryable } from './lane.ts'
 
-/** A commit of the last writer that is under way may end; one that does not in this time has nobody behind it. */
+/**
+ * A commit of the last writer that is under way may end; one that does not in this time has nobody
+ * behind it.
+ */
 const WRITER_GRACE_MS = 3_000
 const TERMINATE_MS = 1_000
 /** SQLSTATE of a lock that was not given in time. */
 const LOCK_NOT_AVAILABLE = '55P03'
 
 /**
- * Makes `fence` the only number that may write; the caller holds the lease, so whoever else is in a writing transaction is a
- * writer of the past. `prepare` runs in the same transaction, before. @throws FencedOutError when a newer writer came
+ * Makes `fence` the only number that may write; the caller holds the lease, so whoever else is in a
+ * writing transaction is a writer of the past. `prepare` runs in the same transaction, before.
+ * @throws FencedOutError when a newer writer came
  */
 export async function claimChain(
   postgres: Postgres,

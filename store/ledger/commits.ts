@@ -1,6 +1,8 @@
 /**
- * The commit log of a chain's head lane: written by the sink in the transaction of the commit itself, read by everything that follows it: live queries, webhooks, folds, feeds. Each
- * follower keeps its own position and reads in its own time; a wake-up only saves it from waiting for the next poll.
+ * The commit log of a chain's head lane: written by the sink in the transaction of the commit
+ * itself, read by everything that follows it: live queries, webhooks, folds, feeds. Each follower
+ * keeps its own position and reads in its own time; a wake-up only saves it from waiting for the
+ * next poll.
  */
 import type { BlockRange } from '#ingest/range.ts'
 import type { Clock } from '#runtime.ts'
@@ -30,14 +32,17 @@ interface CommitRow {
 const COMMITS_MAX = 100
 
 /**
- * Commits the log keeps: some three days of a chain with two blocks a second, 150 MB. A reader away for longer starts over:
- * a stream is told that its place is lost, a follower makes its rows again.
+ * Commits the log keeps: some three days of a chain with two blocks a second, 150 MB. A reader away
+ * for longer starts over: a stream is told that its place is lost, a follower makes its rows again.
  */
 export const COMMITS_KEPT = 500_000
 /** Commits between two prunings, so that nearly every commit pays nothing for it. */
 const PRUNE_EVERY = 256
 
-/** Appends commit `seq` to the log, inside its transaction. `refs` are its blocks, ascending, at least one. */
+/**
+ * Appends commit `seq` to the log, inside its transaction. `refs` are its blocks, ascending, at
+ * least one.
+ */
 export async function logCommit(
   client: Queryable,
   schema: string,

@@ -7,8 +7,9 @@ import { ledgerTableNames, type TableName, tables } from '#transform/tables.ts'
 import { quoteIdentifier } from '../sql.ts'
 
 /**
- * Writes a batch's rows by binary COPY, table after table on one connection: all of it is one transaction. `tableOf` names
- * the relation, so that the same code fills the partitioned tables and a chunk's detached ones.
+ * Writes a batch's rows by binary COPY, table after table on one connection: all of it is one
+ * transaction. `tableOf` names the relation, so that the same code fills the partitioned tables and
+ * a chunk's detached ones.
  */
 export function copyBatch(
   client: pg.PoolClient,

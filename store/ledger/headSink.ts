@@ -1,6 +1,7 @@
 /**
- * Postgres, the ledger. A batch is one transaction: rows, derived rows, raw archive, tip, coverage and commit log become
- * visible together or not at all. The head lane can take blocks back; history arrives in chunks whose attaching is their commit.
+ * Postgres, the ledger. A batch is one transaction: rows, derived rows, raw archive, tip, coverage
+ * and commit log become visible together or not at all. The head lane can take blocks back; history
+ * arrives in chunks whose attaching is their commit.
  */
 
 import { MillraceError } from '#errors.ts'
@@ -31,10 +32,16 @@ import { restartPlace, restartSegment, sealSegment } from './segments.ts'
 
 /** Told after a commit; readers and the ClickHouse lane wake on it. */
 export interface CommitListener {
-  /** Resolves when the writer may go on: a ClickHouse lane that is behind holds history back, by bytes. */
+  /**
+   * Resolves when the writer may go on: a ClickHouse lane that is behind holds history back, by
+   * bytes.
+   */
   appended(batch: EncodedBatch, lane: 'head' | 'history'): Promise<void>
   reverted(range: BlockRange): void
-  /** Runs `revert`, which drops blocks of a chunk from Postgres, once ClickHouse holds none of the range. */
+  /**
+   * Runs `revert`, which drops blocks of a chunk from Postgres, once ClickHouse holds none of the
+   * range.
+   */
   withdraw(range: BlockRange, revert: () => Promise<void>): Promise<void>
 }
 
@@ -117,13 +124,17 @@ export class PostgresHeadSink implements HeadSink<EncodedBatch> {
       await reduceCoverage(client, schema, 'postgres', range)
       failpoint('postgres.revert.commit')
     })
-    // Told even when it failed: the answer of a commit may be lost, and what was taken back must not be written elsewhere.
+    // Told even when it failed: the answer of a commit may be lost, and what was taken back must
+    // not be written elsewhere.
     await transaction.finally(() =>
       listener.reverted({ from: (to?.number ?? -1) + 1, to: Number.MAX_SAFE_INTEGER }),
     )
   }
 
-  /** Before anything is judged by it: to a writer that was fenced out the next one's lane looks like a broken chain. */
+  /**
+   * Before anything is judged by it: to a writer that was fenced out the next one's lane looks like
+   * a broken chain.
+   */
   async #ownLane(client: Queryable): Promise<LaneState> {
     const { schema, fence } = this.#options
     const lane = await readLane(client, schema)
@@ -132,7 +143,9 @@ export class PostgresHeadSink implements HeadSink<EncodedBatch> {
     return lane
   }
 
-  /** Ends the segment at its tip; the new one begins at `next`, and history fills what lies between. */
+  /**
+   * Ends the segment at its tip; the new one begins at `next`, and history fills what lies between.
+   */
   async seal(next: number): Promise<void> {
     const { postgres, schema, fence } = this.#options
     await postgres.transaction((client) => sealSegment(client, schema, fence, next))
@@ -176,7 +189,10 @@ export class PostgresHeadSink implements HeadSink<EncodedBatch> {
     return lane?.finalized ?? -1
   }
 
-  /** Partitions reach beyond the batch, so that this runs once in days; one batch may cross a boundary. Answers where they end. */
+  /**
+   * Partitions reach beyond the batch, so that this runs once in days; one batch may cross a
+   * boundary. Answers where they end.
+   */
   async #createPartitions(
     client: Parameters<typeof createHeadPartitions>[0],
     range: BlockRange,
@@ -192,13 +208,19 @@ export class PostgresHeadSink implements HeadSink<EncodedBatch> {
   }
 }
 
-/** The lane's first block joins the history below it, where that is held already: the joint is checked from either side. */
+/**
+ * The lane's first block joins the history below it, where that is held already: the joint is
+ * checked from either side.
+ */
 async function assertContinuesHistory(client: Queryable, schema: string, first: BlockRef): Promise<void> {
   const below = await readRef(client, schema, first.number - 1)
   if (below && below.hash !== first.parentHash) throw new LaneUnlinkedError(schema, first.number)
 }
 
-/** First block at or above `block` that no attached partition of `blocks` holds. Head partitions are contiguous upward. */
+/**
+ * First block at or above `block` that no attached partition of `blocks` holds. Head partitions are
+ * contiguous upward.
+ */
 async function nextUnpartitioned(client: Queryable, schema: string, block: number): Promise<number> {
   const partitions = (await listPartitions(client, schema)).filter(({ parent }) => parent === 'blocks')
   let next = block
@@ -231,8 +253,8 @@ export class LaneMissingError extends MillraceError {
 }
 
 /**
- * The head lane's first block is no child of the history below it, which was attached after the lane had looked. Trying
- * again asks the node which of the two is wrong.
+ * The head lane's first block is no child of the history below it, which was attached after the
+ * lane had looked. Trying again asks the node which of the two is wrong.
  */
 export class LaneUnlinkedError extends MillraceError {
   override readonly name = 'LaneUnlinkedError'

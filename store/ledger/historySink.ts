@@ -1,4 +1,7 @@
-/** History in Postgres: chunks fill detached tables in order, and attaching a finished chunk is its commit. */
+/**
+ * History in Postgres: chunks fill detached tables in order, and attaching a finished chunk is its
+ * commit.
+ */
 
 import { MillraceError, type Remedy } from '#errors.ts'
 import { type BlockRange, blockCount, difference, splitAligned } from '#ingest/range.ts'
@@ -22,7 +25,10 @@ import {
 } from './lane.ts'
 import { attachDetached, chunkBlocks, createDetached, dropDetached, partitionName } from './partitions.ts'
 
-/** Longest revert of a chunk: until it is complete, its rows have no index on their block, and all of them are read. */
+/**
+ * Longest revert of a chunk: until it is complete, its rows have no index on their block, and all
+ * of them are read.
+ */
 const REVERT_TIMEOUT = '1h'
 
 interface ChunkRow {
@@ -121,7 +127,8 @@ export class PostgresHistorySink implements HistorySink<EncodedBatch> {
 
   async attachChunk(chunk: Chunk): Promise<void> {
     const { postgres, schema, fence, failpoint } = this.#options
-    // Not held while indexes are built, which takes long: the next writer would wait for it to take over.
+    // Not held while indexes are built, which takes long: the next writer would wait for it to take
+    // over.
     const assertMayWrite = () => postgres.transaction((client) => assertFence(client, schema, fence))
     await indexDetached(postgres, schema, chunk.range.from, assertMayWrite)
     failpoint('postgres.chunk.attach')
@@ -137,7 +144,10 @@ export class PostgresHistorySink implements HistorySink<EncodedBatch> {
     })
   }
 
-  /** A chunk must continue its lower neighbour and be continued by its upper one, where we hold them. */
+  /**
+   * A chunk must continue its lower neighbour and be continued by its upper one, where we hold
+   * them.
+   */
   async #assertLinked(client: Queryable, row: ChunkRow): Promise<void> {
     const { schema } = this.#options
     const below = await readRef(client, schema, row.from_block - 1)
@@ -148,8 +158,8 @@ export class PostgresHistorySink implements HistorySink<EncodedBatch> {
     const range = { from: row.from_block, to: row.to_block }
     if (below && below.hash !== hashOf(ours.first)) throw new ChunkUnlinkedError(schema, range, 'stop')
     if (!above || above.parentHash === hashOf(ours.last)) return
-    // The head lane may have begun on a branch that is not the chain, and will take it back; or the chunk ends on one,
-    // which is asked for before the next try.
+    // The head lane may have begun on a branch that is not the chain, and will take it back; or the
+    // chunk ends on one, which is asked for before the next try.
     throw new ChunkUnlinkedError(schema, range, 'retry')
   }
 
@@ -186,7 +196,10 @@ export class ChunkMismatchError extends MillraceError {
   }
 }
 
-/** A finished chunk does not link to a neighbour: a node answered with another chain than it did before. */
+/**
+ * A finished chunk does not link to a neighbour: a node answered with another chain than it did
+ * before.
+ */
 export class ChunkUnlinkedError extends MillraceError {
   override readonly name = 'ChunkUnlinkedError'
   readonly code = 'chunk_unlinked'

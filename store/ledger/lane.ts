@@ -1,6 +1,6 @@
 /**
- * The rows that say where a chain's lanes stand and what is covered. Every function runs inside the caller's transaction:
- * progress is stored with the data, or not at all.
+ * The rows that say where a chain's lanes stand and what is covered. Every function runs inside the
+ * caller's transaction: progress is stored with the data, or not at all.
  */
 import type pg from 'pg'
 import { MillraceError } from '#errors.ts'
@@ -57,7 +57,10 @@ export async function readLane(client: Queryable, schema: string): Promise<LaneS
     : null
 }
 
-/** Moves the head lane's tip from `parent` to `to` and numbers the commit. @throws FencedOutError, TipMismatchError */
+/**
+ * Moves the head lane's tip from `parent` to `to` and numbers the commit. @throws FencedOutError,
+ * TipMismatchError
+ */
 export async function moveTip(
   client: Queryable,
   schema: string,
@@ -85,11 +88,12 @@ export async function moveTip(
 }
 
 /**
- * Makes `fence` the only number that may write, after every transaction of an earlier writer has ended. A lower one than
- * stored is a writer of the past.
+ * Makes `fence` the only number that may write, after every transaction of an earlier writer has
+ * ended. A lower one than stored is a writer of the past.
  */
 export async function claimLane(client: Queryable, schema: string, fence: bigint): Promise<void> {
-  // The update alone would not wait for transactions that passed assertFence and have not committed.
+  // The update alone would not wait for transactions that passed assertFence and have not
+  // committed.
   await client.query(`SELECT 1 FROM ${quoteIdentifier(schema)}.lanes WHERE name = $1 FOR UPDATE`, [HEAD])
   const claimed = await client.query(
     `UPDATE ${quoteIdentifier(schema)}.lanes SET fence = $1 WHERE name = $2 AND fence <= $1`,
@@ -99,8 +103,9 @@ export async function claimLane(client: Queryable, schema: string, fence: bigint
 }
 
 /**
- * Holds the lane against a new claim until the transaction ends, but not against the head lane's own commits: chunks of
- * history load at the same time, and a stronger lock would make the head wait for every one of them.
+ * Holds the lane against a new claim until the transaction ends, but not against the head lane's
+ * own commits: chunks of history load at the same time, and a stronger lock would make the head
+ * wait for every one of them.
  * @throws FencedOutError unless `fence` is the lane's
  */
 export async function assertFence(client: Queryable, schema: string, fence: bigint): Promise<void> {
@@ -111,7 +116,10 @@ export async function assertFence(client: Queryable, schema: string, fence: bigi
   if (held.rowCount !== 1) throw new FencedOutError(`${schema}.${HEAD}`, fence)
 }
 
-/** What a batch brings: the base tables and all that is derived with them. Folds have a coverage of their own. */
+/**
+ * What a batch brings: the base tables and all that is derived with them. Folds have a coverage of
+ * their own.
+ */
 export async function extendCoverage(
   client: Queryable,
   schema: string,
@@ -203,7 +211,10 @@ export async function readRefs(
 
 export const hashOf = (bytes: Uint8Array): Hash => toHex(bytes) as Hash
 
-/** The lane's tip is not the batch's parent: somebody moved it, or our view of it is old. Re-read and decide again. */
+/**
+ * The lane's tip is not the batch's parent: somebody moved it, or our view of it is old. Re-read
+ * and decide again.
+ */
 export class TipMismatchError extends MillraceError {
   override readonly name = 'TipMismatchError'
   readonly code = 'tip_mismatch'

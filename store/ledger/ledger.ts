@@ -1,6 +1,6 @@
 /**
- * Opens a chain's ledger: its schema, its lanes, and the proof that node, Postgres and ClickHouse belong together. Nothing
- * is written for a chain before this has passed.
+ * Opens a chain's ledger: its schema, its lanes, and the proof that node, Postgres and ClickHouse
+ * belong together. Nothing is written for a chain before this has passed.
  */
 
 import { MillraceError } from '#errors.ts'
@@ -40,8 +40,10 @@ export async function readChainIdentity(postgres: Postgres, chainId: number): Pr
 }
 
 /**
- * Records a new chain, or checks that a known one is the same. The head lane begins at `headFrom` the first time.
- * @throws GenesisMismatchError when the node's genesis is not the one this data belongs to, ProjectionOutdatedError
+ * Records a new chain, or checks that a known one is the same. The head lane begins at `headFrom`
+ * the first time.
+ * @throws GenesisMismatchError when the node's genesis is not the one this data belongs to,
+ * ProjectionOutdatedError
  */
 export async function openChain(
   postgres: Postgres,
@@ -71,7 +73,9 @@ async function recordChain(client: Queryable, schema: string, identity: ChainIde
   )
 }
 
-/** @throws GenesisMismatchError when the node's genesis is not the one the data held here belongs to */
+/**
+ * @throws GenesisMismatchError when the node's genesis is not the one the data held here belongs to
+ */
 export function assertSameGenesis(node: ChainIdentity, held: ChainIdentity | null): void {
   if (held && held.genesisHash !== node.genesisHash) throw new GenesisMismatchError(node, held)
 }

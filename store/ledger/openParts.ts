@@ -1,6 +1,7 @@
 /**
- * Parts of the raw archive that were unpacked lately. Unpacking is most of what a page of transactions costs, and most pages
- * asked for are of the newest blocks. A part is kept under the hash of its block, so that no revert makes one wrong.
+ * Parts of the raw archive that were unpacked lately. Unpacking is most of what a page of
+ * transactions costs, and most pages asked for are of the newest blocks. A part is kept under the
+ * hash of its block, so that no revert makes one wrong.
  */
 import { type OpenPart, openArchivedPart } from '#transform/decode/openArchivedPart.ts'
 

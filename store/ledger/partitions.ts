@@ -1,6 +1,7 @@
 /**
- * The partitioned tables of a chain. History arrives in detached tables, one set per chunk, which are indexed and then
- * attached: that is their commit. The head lane writes into partitions made ahead of it.
+ * The partitioned tables of a chain. History arrives in detached tables, one set per chunk, which
+ * are indexed and then attached: that is their commit. The head lane writes into partitions made
+ * ahead of it.
  */
 import type pg from 'pg'
 import type { BlockRange } from '#ingest/range.ts'
@@ -8,25 +9,38 @@ import { ledgerTableNames, type TableName, tables } from '#transform/tables.ts'
 import { quoteIdentifier, relationOf } from '../sql.ts'
 import type { Queryable } from './lane.ts'
 
-/** A head partition spans this many blocks at first: some six days of a chain with two blocks a second. */
+/**
+ * A head partition spans this many blocks at first: some six days of a chain with two blocks a
+ * second.
+ */
 const HEAD_PARTITION_BLOCKS_MIN = 1 << 20
-/** With more partitions attached than this, planning a list costs more than reading it (64: 1.6 ms; 256: 9 ms). */
+/**
+ * With more partitions attached than this, planning a list costs more than reading it (64: 1.6 ms;
+ * 256: 9 ms).
+ */
 const PARTITIONS_MAX = 64
 /**
- * A smaller chunk would spend its time on its 50 indexes and on attaching, not on rows: 12,000 blocks of two transactions took
- * Postgres 6.5 CPU s in chunks of 4,096 until their rows were there, and take 2.0 in one.
+ * A smaller chunk would spend its time on its 50 indexes and on attaching, not on rows: 12,000
+ * blocks of two transactions took Postgres 6.5 CPU s in chunks of 4,096 until their rows were
+ * there, and take 2.0 in one.
  */
 const CHUNK_BLOCKS_MIN = 16_384
 
 export const partitionName = (table: TableName, fromBlock: number): string => `${table}_from_${fromBlock}`
 
-/** Blocks of one history chunk: a power of two, so that chunks of a growing target nest, and never more than half of the partitions. */
+/**
+ * Blocks of one history chunk: a power of two, so that chunks of a growing target nest, and never
+ * more than half of the partitions.
+ */
 export function chunkBlocks(target: BlockRange): number {
   const share = (target.to - target.from + 1) / (PARTITIONS_MAX / 2)
   return Math.max(CHUNK_BLOCKS_MIN, 2 ** Math.ceil(Math.log2(Math.max(1, share))))
 }
 
-/** End of the head partition that holds `block`: grows with the chain, so that their number stays bounded. */
+/**
+ * End of the head partition that holds `block`: grows with the chain, so that their number stays
+ * bounded.
+ */
 export function headPartitionEnd(block: number): number {
   const width = Math.max(
     HEAD_PARTITION_BLOCKS_MIN,
@@ -35,7 +49,9 @@ export function headPartitionEnd(block: number): number {
   return (Math.floor(block / width) + 1) * width - 1
 }
 
-/** Makes the partitions that hold `range` (and only those missing), inside the caller's transaction. */
+/**
+ * Makes the partitions that hold `range` (and only those missing), inside the caller's transaction.
+ */
 export async function createHeadPartitions(
   client: pg.PoolClient,
   schema: string,
@@ -58,17 +74,19 @@ async function createPartition(
 }
 
 /**
- * Tables that are read by their key while their chunk is still being loaded: the ClickHouse lane derives from the archive
- * what its cache has dropped. The others get their key with the other indexes: built over rows that are in its order
- * already, it costs a third of what keeping it up row by row does.
+ * Tables that are read by their key while their chunk is still being loaded: the ClickHouse lane
+ * derives from the archive what its cache has dropped. The others get their key with the other
+ * indexes: built over rows that are in its order already, it costs a third of what keeping it up
+ * row by row does.
  */
 const keyedFromStart: ReadonlySet<TableName> = new Set(['raw'])
 
 /**
- * Makes a chunk's detached tables. The bounds are a check from the start, which costs a comparison per row and saves ATTACH a
- * scan of the table. That no row comes twice is seen to by the chunk's tip, which moves in the transaction of its rows.
- * Vacuum leaves them alone until they are attached: it would sample rows again as the table grows, and an index waits a second
- * for a vacuum under way before that gives up.
+ * Makes a chunk's detached tables. The bounds are a check from the start, which costs a comparison
+ * per row and saves ATTACH a scan of the table. That no row comes twice is seen to by the chunk's
+ * tip, which moves in the transaction of its rows. Vacuum leaves them alone until they are
+ * attached: it would sample rows again as the table grows, and an index waits a second for a vacuum
+ * under way before that gives up.
  */
 export async function createDetached(
   client: pg.PoolClient,
@@ -109,7 +127,10 @@ export async function attachDetached(
   }
 }
 
-/** Gives every table the partitions that `blocks` has: a table that came with an update has none of history. */
+/**
+ * Gives every table the partitions that `blocks` has: a table that came with an update has none of
+ * history.
+ */
 export async function createMissingPartitions(client: pg.PoolClient, schema: string): Promise<void> {
   const attached = await listPartitions(client, schema)
   for (const { range } of attached.filter(({ parent }) => parent === 'blocks'))

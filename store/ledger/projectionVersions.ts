@@ -1,4 +1,7 @@
-/** Which projections of a chain were made by other rules than this program's, or are not made for all blocks held. */
+/**
+ * Which projections of a chain were made by other rules than this program's, or are not made for
+ * all blocks held.
+ */
 
 import { MillraceError } from '#errors.ts'
 import { difference, type RangeSet, union } from '#ingest/range.ts'
@@ -49,7 +52,10 @@ export async function insertCoverages(client: Queryable, schema: string): Promis
       )
 }
 
-/** Rows held were made by other rules than this program's; adding to them would mix the two. Nothing was changed. */
+/**
+ * Rows held were made by other rules than this program's; adding to them would mix the two. Nothing
+ * was changed.
+ */
 export class ProjectionOutdatedError extends MillraceError {
   override readonly name = 'ProjectionOutdatedError'
   readonly code = 'projection_outdated'

@@ -1,6 +1,7 @@
 /**
- * The head lane's segments. After a long downtime the lane ends its segment where it stands and begins another one at the
- * head, so that fresh data comes first; the chunks of history fill what lies between.
+ * The head lane's segments. After a long downtime the lane ends its segment where it stands and
+ * begins another one at the head, so that fresh data comes first; the chunks of history fill what
+ * lies between.
  */
 
 import { ledgerTableNames, tables } from '#transform/tables.ts'
@@ -9,8 +10,8 @@ import { assertFence, type Queryable, readCoverage, readLane, readRefOf } from '
 import { dropDetached, listPartitions, partitionName } from './partitions.ts'
 
 /**
- * Ends the head segment at its tip and lets the next begin at `next`, inside the caller's transaction. An empty lane only
- * begins elsewhere.
+ * Ends the head segment at its tip and lets the next begin at `next`, inside the caller's
+ * transaction. An empty lane only begins elsewhere.
  */
 export async function sealSegment(
   client: Queryable,
@@ -51,8 +52,9 @@ interface PlannedChunk {
 }
 
 /**
- * Where an empty lane that a false head had sent above the chain begins again: at `next` or above what is held. Null when
- * it may stay, because it is not empty, or because something above the chain's head is held: then the node is behind.
+ * Where an empty lane that a false head had sent above the chain begins again: at `next` or above
+ * what is held. Null when it may stay, because it is not empty, or because something above the
+ * chain's head is held: then the node is behind.
  */
 export async function restartPlace(
   client: Queryable,
@@ -70,8 +72,8 @@ export async function restartPlace(
 }
 
 /**
- * Lets the empty lane begin at `place`, inside the caller's transaction: what was planned of history from there on is
- * dropped, and so are loaded blocks that finality has not reached.
+ * Lets the empty lane begin at `place`, inside the caller's transaction: what was planned of
+ * history from there on is dropped, and so are loaded blocks that finality has not reached.
  */
 export async function restartSegment(
   client: Queryable,

@@ -1,6 +1,7 @@
 /**
- * Tables and columns say in both engines what they hold: their comments are those of `transform/tables.ts`. Written where they
- * differ, so that a start that finds them as they are takes no lock and changes nothing.
+ * Tables and columns say in both engines what they hold: their comments are those of
+ * `transform/tables.ts`. Written where they differ, so that a start that finds them as they are
+ * takes no lock and changes nothing.
  */
 import type { ClickHouseClient } from '@clickhouse/client'
 import type pg from 'pg'

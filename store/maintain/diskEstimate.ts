@@ -32,7 +32,10 @@ const INDEX_BYTES_USUAL = 250
 const COLUMN_BLOCK_BYTES = 1_048_576
 /** Nearest to LZ4 of what this platform has, in speed and in size. */
 const level = { params: { [constants.ZSTD_c_compressionLevel]: -5 } }
-/** A part on disk against its columns so compressed: keys, marks, skip indexes, and LZ4 against zstd. Measured 1.07 to 1.27. */
+/**
+ * A part on disk against its columns so compressed: keys, marks, skip indexes, and LZ4 against
+ * zstd. Measured 1.07 to 1.27.
+ */
 const PART_PER_BYTE = 1.18
 
 /** Takes rows of a sample in, batch by batch, and says what their like takes on disk. */

@@ -3,7 +3,10 @@ import { databaseOf, viewDatabaseOf } from '../clickhouse/template.ts'
 import type { Postgres } from '../postgres.ts'
 import { quoteIdentifier, schemaOf, viewSchemaOf } from '../sql.ts'
 
-/** Forgets a chain in both stores, as if it had never been opened. The caller holds its lease, or is the only program on these stores. */
+/**
+ * Forgets a chain in both stores, as if it had never been opened. The caller holds its lease, or is
+ * the only program on these stores.
+ */
 export async function dropChain(
   postgres: Postgres,
   clickhouse: ClickHouseClient,

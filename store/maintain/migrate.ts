@@ -1,6 +1,7 @@
 /**
- * Applies the SQL files of `sql/` once each, in order, under a lock. Forward only: a database that knows a migration this
- * program does not is newer than the program, and is refused before anything is read or written.
+ * Applies the SQL files of `sql/` once each, in order, under a lock. Forward only: a database that
+ * knows a migration this program does not is newer than the program, and is refused before anything
+ * is read or written.
  */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -29,7 +30,10 @@ interface AppliedMigration {
 /** Serializes migrating programs; any constant does, as long as it is ours alone. */
 const MIGRATION_LOCK = 7_414_214_217
 
-/** Tables of a long chain may be dropped or changed, which takes longer than any statement of a live lane may. */
+/**
+ * Tables of a long chain may be dropped or changed, which takes longer than any statement of a live
+ * lane may.
+ */
 const MIGRATION_TIMEOUT = '1h'
 
 const sqlFolder = new URL('../../sql/', import.meta.url)
@@ -48,8 +52,9 @@ export async function migrateApp(postgres: Postgres): Promise<void> {
 }
 
 /**
- * Creates or brings up to date one chain's schema. An older program that writes the chain would not know the new one, so
- * nothing is changed beside it; `holder` is who may hold the chain's lease. @throws ChainWrittenError
+ * Creates or brings up to date one chain's schema. An older program that writes the chain would not
+ * know the new one, so nothing is changed beside it; `holder` is who may hold the chain's lease.
+ * @throws ChainWrittenError
  */
 export async function migrateChain(postgres: Postgres, chainId: number, holder?: string): Promise<void> {
   const schema = schemaOf(chainId)
@@ -79,8 +84,9 @@ async function assertNobodyWrites(
 }
 
 /**
- * Creates or brings up to date one chain's ClickHouse database. What was applied is recorded there, beside the data, so
- * that a wiped engine starts over. ClickHouse has no transactions: each file is one statement that may run twice.
+ * Creates or brings up to date one chain's ClickHouse database. What was applied is recorded there,
+ * beside the data, so that a wiped engine starts over. ClickHouse has no transactions: each file is
+ * one statement that may run twice.
  */
 export async function migrateClickHouse(
   clickhouse: ClickHouseClient,

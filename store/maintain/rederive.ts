@@ -1,7 +1,8 @@
 /**
- * Makes derived rows again from the raw archive, without a node: after the rules of a projection changed, or a new one came.
- * Postgres first, piece by piece, each piece one transaction with its coverage, so that it goes on where it was stopped;
- * then ClickHouse as a whole. Nobody writes the chain meanwhile.
+ * Makes derived rows again from the raw archive, without a node: after the rules of a projection
+ * changed, or a new one came. Postgres first, piece by piece, each piece one transaction with its
+ * coverage, so that it goes on where it was stopped; then ClickHouse as a whole. Nobody writes the
+ * chain meanwhile.
  */
 import type { ClickHouseClient } from '@clickhouse/client'
 import { type BlockRange, blockCount, formatMultirange, splitAligned, union } from '#ingest/range.ts'
@@ -46,9 +47,15 @@ interface Piece {
   readonly chunkFrom: number | null
 }
 
-/** Blocks of one transaction, fewer where they are large: a few thousand rows to delete and to copy, a few MB to read. */
+/**
+ * Blocks of one transaction, fewer where they are large: a few thousand rows to delete and to copy,
+ * a few MB to read.
+ */
 const PIECE_BLOCKS = 256
-/** The proof of a block says what was proved when it came, and the archive is what rows are made from. */
+/**
+ * The proof of a block says what was proved when it came, and the archive is what rows are made
+ * from.
+ */
 const keptTables: ReadonlySet<TableName> = new Set(['raw', 'block_proofs'])
 
 /** Marks every projection of a chain as made by other rules. @throws FencedOutError */
@@ -60,7 +67,8 @@ export function outdateAll({
   return postgres.transaction(async (client) => {
     await assertFence(client, schema, fence)
     const coverage = `${quoteIdentifier(schema)}.coverage`
-    // What an interrupted run has not made yet is of version 0 already, and joins what is marked now.
+    // What an interrupted run has not made yet is of version 0 already, and joins what is marked
+    // now.
     await client.query(
       `WITH gone AS (DELETE FROM ${coverage} WHERE store = 'postgres' AND projection = ANY ($1) RETURNING projection, blocks)
        INSERT INTO ${coverage} (store, projection, version, blocks)
@@ -71,8 +79,9 @@ export function outdateAll({
 }
 
 /**
- * Makes every row of an outdated projection again in Postgres, and empties ClickHouse, whose lane then fills it from the
- * archive. Returns what was outdated. @throws FencedOutError, ArchiveGapError, the signal's reason
+ * Makes every row of an outdated projection again in Postgres, and empties ClickHouse, whose lane
+ * then fills it from the archive. Returns what was outdated. @throws FencedOutError,
+ * ArchiveGapError, the signal's reason
  */
 export async function rederiveRows(
   options: RederiveOptions,
@@ -113,7 +122,10 @@ export async function rederiveRows(
 const restOf = ({ range, chunkFrom }: Piece, done: number): Piece | null =>
   done < range.to ? { range: { from: done + 1, to: range.to }, chunkFrom } : null
 
-/** What stands on the rows goes first, so that nothing is read beside them that was made of the old ones. */
+/**
+ * What stands on the rows goes first, so that nothing is read beside them that was made of the old
+ * ones.
+ */
 async function begin({ postgres, clickhouse, schema, database, fence }: RederiveOptions): Promise<void> {
   await postgres.transaction(async (client) => {
     await assertFence(client, schema, fence)
@@ -188,7 +200,10 @@ async function moveCoverage(
     )
 }
 
-/** Other versions are forgotten once they hold nothing; what the replaced rows took on disk is given back for new ones. */
+/**
+ * Other versions are forgotten once they hold nothing; what the replaced rows took on disk is given
+ * back for new ones.
+ */
 async function finish(
   { postgres, schema, fence }: RederiveOptions,
   names: readonly ProjectionName[],

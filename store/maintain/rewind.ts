@@ -1,6 +1,7 @@
 /**
- * Takes a chain back to an earlier block, as if it had never gone further: for an operator who knows that what came later is
- * wrong. The ledger changes in one transaction; ClickHouse is then brought to what the ledger says.
+ * Takes a chain back to an earlier block, as if it had never gone further: for an operator who
+ * knows that what came later is wrong. The ledger changes in one transaction; ClickHouse is then
+ * brought to what the ledger says.
  */
 
 import { MillraceError } from '#errors.ts'
@@ -43,7 +44,8 @@ const STATEMENT_TIMEOUT = '6h'
 const REVERT_BLOCKS_MAX = 1_000
 
 /**
- * Rewinds Postgres and the journal of ClickHouse. Returns the range taken back, or null when nothing lies above `to`.
+ * Rewinds Postgres and the journal of ClickHouse. Returns the range taken back, or null when
+ * nothing lies above `to`.
  * @throws RewindBelowFinalizedError, FencedOutError
  */
 export function rewindLedger(options: RewindOptions): Promise<BlockRange | null> {
@@ -114,7 +116,10 @@ async function dropChunks(client: Queryable, schema: string, to: number): Promis
   for (const { from_block } of chunks.rows) await dropDetached(client, schema, from_block)
 }
 
-/** Whole partitions are dropped, which costs nothing; rows are deleted from the one that `to` lies in. */
+/**
+ * Whole partitions are dropped, which costs nothing; rows are deleted from the one that `to` lies
+ * in.
+ */
 async function deleteRows(client: Queryable, schema: string, to: number): Promise<void> {
   for (const { child, range } of await listPartitions(client, schema))
     if (range.from > to) await client.query(`DROP TABLE ${relationOf(schema, child)}`)

@@ -29,7 +29,9 @@ import { readTokens } from './tokens.ts'
 export interface FoundActivity {
   readonly facts: ActivityFacts
   readonly item: ActivityItem
-  /** Block, transaction, and how many of the transaction's activities have been given with this one. */
+  /**
+   * Block, transaction, and how many of the transaction's activities have been given with this one.
+   */
   readonly position: readonly [number, number, number]
 }
 
@@ -86,8 +88,9 @@ export function findTransactionActivities(
 }
 
 /**
- * Transactions looked at for one page: a feed of transactions without activities (plain value transfers have none) then
- * ends a page early, with a cursor, instead of reading on until the deadline.
+ * Transactions looked at for one page: a feed of transactions without activities (plain value
+ * transfers have none) then ends a page early, with a cursor, instead of reading on until the
+ * deadline.
  */
 const TRANSACTIONS_MAX = 2_000
 
@@ -101,7 +104,10 @@ const GROUP_MAX = 50
 export interface ActivityRules {
   /** Activities of the operator's own contracts. */
   readonly declared: readonly Activity[]
-  /** Tokens whose movements are no activity of an account that neither sent nor paid for the transaction. */
+  /**
+   * Tokens whose movements are no activity of an account that neither sent nor paid for the
+   * transaction.
+   */
   readonly isHidden: (token: Address) => boolean
 }
 
@@ -212,8 +218,8 @@ function belongs(activity: FoundActivity, group: readonly FoundActivity[]): bool
 const dayOf = ({ facts }: FoundActivity): number => Math.floor(facts.block.timestampSeconds / 86_400)
 
 /**
- * What the books of the orders in these transactions are quoted in, at the height asked for. Books of genesis were made by
- * no event; they are quoted in what their base token names.
+ * What the books of the orders in these transactions are quoted in, at the height asked for. Books
+ * of genesis were made by no event; they are quoted in what their base token names.
  */
 async function quoteTokens(
   source: Omit<ChainSource, 'visible' | keyof ActivityRules>,

@@ -98,7 +98,10 @@ export interface QuoteChange {
   readonly fromBlock: number
 }
 
-/** The books made of these base tokens, newest first; books of genesis, made by no event, are not among them. */
+/**
+ * The books made of these base tokens, newest first; books of genesis, made by no event, are not
+ * among them.
+ */
 export async function readQuoteChanges(
   { client, schema }: Where,
   bases: readonly Address[],

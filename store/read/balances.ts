@@ -1,6 +1,6 @@
 /**
- * Reads of balances: of an address, and of the holders of a token. A walk is pinned to the block of its first page, so that
- * it shows one state however long it takes.
+ * Reads of balances: of an address, and of the holders of a token. A walk is pinned to the block of
+ * its first page, so that it shows one state however long it takes.
  */
 import { balancesProjection } from '../follow/balances/balances.ts'
 import {
@@ -92,7 +92,10 @@ type NewestRow = {
   readonly tip_hash: Buffer | null
 }
 
-/** A page of the newest state, by one statement. Null where that state is not the one to show, or shows nothing. */
+/**
+ * A page of the newest state, by one statement. Null where that state is not the one to show, or
+ * shows nothing.
+ */
 async function readNewest(
   chain: FollowedChain,
   of: BalancesOf,
@@ -119,7 +122,9 @@ async function readNewest(
   }
 }
 
-/** With its rows: whether genesis leaves any of it unknown, and the hash of the block they are of. */
+/**
+ * With its rows: whether genesis leaves any of it unknown, and the hash of the block they are of.
+ */
 function newestStatement(schema: string, of: BalancesOf, query: BalancesQuery): BalancesStatement {
   const newest: Moment = { block: -1, base: 'newest', changes: null }
   const { text, values } = compileBalances(schema, of, newest, query)
@@ -161,7 +166,9 @@ function readAtMoment(
   })
 }
 
-/** A page of rows of which one more was asked for, and where the walk, pinned to `block`, goes on. */
+/**
+ * A page of rows of which one more was asked for, and where the walk, pinned to `block`, goes on.
+ */
 function cut(found: readonly BalanceRow[], limit: number, block: number): Pick<BalancePage, 'rows' | 'next'> {
   const rows = found.slice(0, limit)
   const last = rows.at(-1)

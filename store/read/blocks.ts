@@ -11,7 +11,10 @@ import { blockList } from './lists/list.ts'
 import { HistoryIncompleteError, type ListFilters, type PageRequest } from './lists/read.ts'
 import { type StoredRow, storedTypes } from './lists/row.ts'
 
-/** How a block is named: by height, by hash, by tag, or by a moment (the newest block at or before it). */
+/**
+ * How a block is named: by height, by hash, by tag, or by a moment (the newest block at or before
+ * it).
+ */
 export type BlockSelector =
   | { readonly by: 'number'; readonly number: number }
   | { readonly by: 'hash'; readonly hash: string }
@@ -61,7 +64,10 @@ export async function findBlock(
   })
 }
 
-/** "Not held" means "does not exist" only where history is complete. A hash may be of any block, so it is never sure. */
+/**
+ * "Not held" means "does not exist" only where history is complete. A hash may be of any block, so
+ * it is never sure.
+ */
 function assertIndexed(
   selector: BlockSelector,
   found: number | undefined,
@@ -73,7 +79,8 @@ function assertIndexed(
       throw new HistoryIncompleteError(segment.from)
   }
   if (selector.by === 'timestamp' && (found ?? -1) < segment.to) {
-    // The block above is the first one later than the moment; where it is not held, others may lie between.
+    // The block above is the first one later than the moment; where it is not held, others may lie
+    // between.
     const above = found === undefined ? startBlock : found + 1
     if (!covers(state.coverage('postgres'), { from: above, to: above }))
       throw new HistoryIncompleteError(segment.from)

@@ -3,7 +3,10 @@ import { feePoolsProjection } from '../follow/feePools/poolFollower.ts'
 import { type FollowedChain, readFollowedRows } from '../follow/readFollowed.ts'
 import { relationOf, toBytes, toHex } from '../sql.ts'
 
-/** Those of `tokens` that a fee pool turns into another token. @throws ProjectionIncompleteError while pools are behind */
+/**
+ * Those of `tokens` that a fee pool turns into another token. @throws ProjectionIncompleteError
+ * while pools are behind
+ */
 export async function findPoolTokens(
   chain: FollowedChain,
   tokens: readonly string[],

@@ -1,6 +1,7 @@
 /**
- * Transfers with cross-token payments folded: of what a sender gave to the exchange, got for it and passed on, only the
- * passing on is a row. Which transfers those are is read from the transactions that gave something to the exchange.
+ * Transfers with cross-token payments folded: of what a sender gave to the exchange, got for it and
+ * passed on, only the passing on is a row. Which transfers those are is read from the transactions
+ * that gave something to the exchange.
  */
 
 import { type CrossTokenTransfer, findCrossTokenTransfer } from '#transform/activities/crossToken.ts'
@@ -49,8 +50,8 @@ export function listFoldedTransfers(
 const ROUND_MAX = 200
 
 /**
- * Rows looked at for one page: twice the window of numbered pages. A list of nothing but legs then ends a page early, with a
- * cursor, instead of reading on until the deadline.
+ * Rows looked at for one page: twice the window of numbered pages. A list of nothing but legs then
+ * ends a page early, with a cursor, instead of reading on until the deadline.
  */
 const ROWS_MAX = 20_000
 

@@ -1,6 +1,7 @@
 /**
- * Reads of tokens: those that Tempo's factory made (TIP-20), with the attributes their events tell, and ERC-20 contracts that
- * moved something and have a name. A Tempo chain lists the former and finds both by address; other chains have the latter.
+ * Reads of tokens: those that Tempo's factory made (TIP-20), with the attributes their events tell,
+ * and ERC-20 contracts that moved something and have a name. A Tempo chain lists the former and
+ * finds both by address; other chains have the latter.
  */
 
 import { address, type ChainId } from '#primitives.ts'
@@ -35,7 +36,10 @@ export interface TokenRow {
   readonly admin: string | null
   /** Null for tokens of genesis. */
   readonly createdAtSeconds: number | null
-  /** Block and log index of the creation (elsewhere than on Tempo: of the first transfer): where it stands in the list. */
+  /**
+   * Block and log index of the creation (elsewhere than on Tempo: of the first transfer): where it
+   * stands in the list.
+   */
   readonly place: readonly [block: number, logIndex: number]
   /** Null where they were not asked for. */
   readonly totals: TokenTotals | null
@@ -132,7 +136,10 @@ export function findTokens(
   })
 }
 
-/** A token with its attributes and totals as of a block; null when there was none. @throws BlockNotReachedError */
+/**
+ * A token with its attributes and totals as of a block; null when there was none. @throws
+ * BlockNotReachedError
+ */
 export function findTokenAt(
   chain: TokenChain,
   token: string,
@@ -158,7 +165,9 @@ export function findTokenAt(
   })
 }
 
-/** The same within a snapshot of another read; what the fold does not have (yet) is not in the map. */
+/**
+ * The same within a snapshot of another read; what the fold does not have (yet) is not in the map.
+ */
 export async function readTokens(
   client: Queryable,
   chain: Pick<TokenChain, 'state' | 'kind'>,
@@ -200,7 +209,10 @@ export function findTokensBySymbol(
 const named = 'name IS NOT NULL AND symbol IS NOT NULL'
 const sortKey = '(created_block, created_log_idx, token)'
 
-/** What tells a token's attributes: events of the factory and the token, or the contract itself when asked. */
+/**
+ * What tells a token's attributes: events of the factory and the token, or the contract itself when
+ * asked.
+ */
 type Standard = 'tip20' | 'erc20'
 type OfKind = Pick<TokenChain, 'kind'>
 

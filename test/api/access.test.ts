@@ -1,6 +1,8 @@
-// Goal: keys, quotas and the door hold over HTTP (API-01, API-02): the answer's code for every credential, no statement for a
-// text that is no key, a revocation felt by every process, quotas summed over processes.
-// Method: the toolkit's example endpoints behind the real access, on a real database; two accesses stand for two processes.
+// Goal: keys, quotas and the door hold over HTTP (API-01, API-02): the answer's code for every
+// credential, no statement for a text that is no key, a revocation felt by every process, quotas
+// summed over processes.
+// Method: the toolkit's example endpoints behind the real access, on a real database; two accesses
+// stand for two processes.
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Quotas } from '#api/access/Quotas.ts'

@@ -1,6 +1,7 @@
-// Goal: both feeds show what accounts did, each thing once, whatever the length of the pages it is read in.
-// Method: the recorded chain in a real store behind a real server; every row, its data and its events compared with what an
-// oracle of the test's own makes of the raw recording.
+// Goal: both feeds show what accounts did, each thing once, whatever the length of the pages it is
+// read in.
+// Method: the recorded chain in a real store behind a real server; every row, its data and its
+// events compared with what an oracle of the test's own makes of the raw recording.
 import { type Abi, type Hex, parseEventLogs, toEventSelector } from 'viem'
 import { Abis } from 'viem/tempo'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

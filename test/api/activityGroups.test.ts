@@ -1,4 +1,5 @@
-// Goal: what one access key did in a row on one day is one row, up to fifty, and nothing else is folded.
+// Goal: what one access key did in a row on one day is one row, up to fifty, and nothing else is
+// folded.
 // Method: a chain written with two keys over three days, in a real store behind a real server.
 import { encodeAbiParameters, encodeEventTopics, type Hex } from 'viem'
 import { Abis } from 'viem/tempo'

@@ -1,6 +1,7 @@
-// Goal: every activity of the published tables is served as the tables say, also those that no recording holds.
-// Method: a chain written with one transaction for each event, its logs encoded by viem from viem's ABIs, in a real store
-// behind a real server; what it must say comes from the tests' own table.
+// Goal: every activity of the published tables is served as the tables say, also those that no
+// recording holds.
+// Method: a chain written with one transaction for each event, its logs encoded by viem from viem's
+// ABIs, in a real store behind a real server; what it must say comes from the tests' own table.
 import { readFileSync } from 'node:fs'
 import { type AbiEvent, type AbiParameter, encodeAbiParameters, encodeEventTopics, type Hex } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'

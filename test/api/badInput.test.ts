@@ -1,6 +1,7 @@
-// Goal: every parameter of every operation takes exactly what the document says, and what it refuses is answered with 400
-// or 422 and names the parameter. Method: operations and schemas come from /openapi.json, which is made of the endpoint
-// values, so an endpoint added tomorrow is tested by being there; requests go to a real server over the recorded chain.
+// Goal: every parameter of every operation takes exactly what the document says, and what it
+// refuses is answered with 400 or 422 and names the parameter. Method: operations and schemas come
+// from /openapi.json, which is made of the endpoint values, so an endpoint added tomorrow is tested
+// by being there; requests go to a real server over the recorded chain.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ParameterError } from '#api/http/parameter.ts'
 import { endpoints } from '#api/routes/index.ts'
@@ -170,7 +171,10 @@ function reads(parameter: { parse: (text: string) => unknown; valuesMax?: number
   }
 }
 
-/** A request in which everything is right but what the arguments change; undefined leaves a parameter out. */
+/**
+ * A request in which everything is right but what the arguments change; undefined leaves a
+ * parameter out.
+ */
 function urlOf(
   { path, parameters }: Operation,
   query: Readonly<Record<string, string | undefined>>,

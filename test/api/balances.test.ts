@@ -1,5 +1,5 @@
-// Goal: balances and holders are what genesis and the transfers make them, now and as of any block, page after page while the
-// chain grows or changes its mind.
+// Goal: balances and holders are what genesis and the transfers make them, now and as of any block,
+// page after page while the chain grows or changes its mind.
 // Method: the recorded chain behind a real server; expectations summed from the raw recording.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { CuratedTokens } from '#api/operator/curatedTokens.ts'

@@ -1,5 +1,6 @@
-// Goal: a contract that only the operator knows has tables on both engines, also of blocks indexed before it was declared,
-// and names transactions in activity feeds. Method: the recorded chain, declared contracts of it, answers over HTTP.
+// Goal: a contract that only the operator knows has tables on both engines, also of blocks indexed
+// before it was declared, and names transactions in activity feeds. Method: the recorded chain,
+// declared contracts of it, answers over HTTP.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { DeclaredEvent } from '#api/operator/declaredContracts.ts'
 import { declareContracts } from '#api/operator/declaredContracts.ts'

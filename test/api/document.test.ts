@@ -1,5 +1,7 @@
-// Goal: the document of the service is one that tools can trust: valid, nothing left open, nothing said twice.
-// Method: the document as it is made from the real endpoints, under a public validator and under rules of our own.
+// Goal: the document of the service is one that tools can trust: valid, nothing left open, nothing
+// said twice.
+// Method: the document as it is made from the real endpoints, under a public validator and under
+// rules of our own.
 import { validate } from '@scalar/openapi-parser'
 import { expect, test } from 'vitest'
 import { openapiDocument } from '#api/http/openapi.ts'
@@ -60,7 +62,10 @@ test('every operation says what it does, and every parameter what it means', () 
   }
 })
 
-/** Every schema of the document with its place, those inside other schemas included; error envelopes are one, checked once. */
+/**
+ * Every schema of the document with its place, those inside other schemas included; error envelopes
+ * are one, checked once.
+ */
 function schemasOf(of: Json): readonly (readonly [string, Json])[] {
   const found: (readonly [string, Json])[] = []
   const visit = (name: string, schema: Json) => {

@@ -1,6 +1,7 @@
-// Goal: on a chain without a token factory every contract that moves something is a token with the name it gives itself,
-// however odd, and balances count in its own decimals.
-// Method: the recorded chain indexed as a plain EVM chain; expectations from the recorded node's answers, decoded by viem.
+// Goal: on a chain without a token factory every contract that moves something is a token with the
+// name it gives itself, however odd, and balances count in its own decimals.
+// Method: the recorded chain indexed as a plain EVM chain; expectations from the recorded node's
+// answers, decoded by viem.
 import {
   type AbiFunction,
   decodeFunctionResult,

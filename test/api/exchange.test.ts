@@ -1,5 +1,5 @@
-// Goal: the exchange's endpoints and the aggregators' feed say what the raw logs say: of any block, page after page, in one
-// volume, and never more or less than is final in the feed.
+// Goal: the exchange's endpoints and the aggregators' feed say what the raw logs say: of any block,
+// page after page, in one volume, and never more or less than is final in the feed.
 // Method: the recorded chain behind a real server; expectations by viem over the raw recording.
 import { formatUnits, getAddress } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'

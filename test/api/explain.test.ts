@@ -1,4 +1,5 @@
-// Goal: a query's plan, size and price are known before it runs, and a limit on the price keeps a dear one from running.
+// Goal: a query's plan, size and price are known before it runs, and a limit on the price keeps a
+// dear one from running.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { describeWithShared } from '../support/shared.ts'

@@ -1,5 +1,6 @@
 // Goal: fee pools and mints are listed as the fold has them, newest and as of any block.
-// Method: the recorded chain behind a real server; the fold itself is compared with raw logs in store/feePools.full.test.ts.
+// Method: the recorded chain behind a real server; the fold itself is compared with raw logs in
+// store/feePools.full.test.ts.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readBalances } from '../store/support/balanceOracle.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'

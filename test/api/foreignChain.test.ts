@@ -1,6 +1,8 @@
-// Goal: chains that are not Tempo serve the same lists, with fees in their own coin and with everybody's tokens.
-// Method: real blocks of Ethereum before Byzantium and after London and of a rollup, in a real store behind a real server;
-// expectations from the raw answers by viem and by rules of the test's own.
+// Goal: chains that are not Tempo serve the same lists, with fees in their own coin and with
+// everybody's tokens.
+// Method: real blocks of Ethereum before Byzantium and after London and of a rollup, in a real
+// store behind a real server; expectations from the raw answers by viem and by rules of the test's
+// own.
 import { hexToBigInt, hexToNumber, parseAbi, parseEventLogs } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { TokenNames } from '#api/services.ts'

@@ -1,5 +1,5 @@
-// Goal: a SQL query answers in the contract's shape on both engines, says what it saw, and fails in words with the right
-// status. Method: the recorded chain in both stores, queries over HTTP.
+// Goal: a SQL query answers in the contract's shape on both engines, says what it saw, and fails in
+// words with the right status. Method: the recorded chain in both stores, queries over HTTP.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { UserQueryError } from '#query/UserQueryError.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'

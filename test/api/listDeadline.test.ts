@@ -1,5 +1,7 @@
-// Goal: a list whose time is over leaves nothing behind in Postgres: its statement is cancelled, its connection free again.
-// Method: real tables under a lock of another session, so that a statement waits for ever; a clock that the test moves.
+// Goal: a list whose time is over leaves nothing behind in Postgres: its statement is cancelled,
+// its connection free again.
+// Method: real tables under a lock of another session, so that a statement waits for ever; a clock
+// that the test moves.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { generateHistory, transfersPerBlock } from '../../bench/lists/generateChain.ts'
 import { type ChainApi, openChainApi } from './support/chainApi.ts'

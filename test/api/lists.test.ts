@@ -1,5 +1,7 @@
-// Goal: the lists hold exactly what the recorded chain holds, under every filter, and a walk gives every row once.
-// Method: the recorded chain in a real store behind a real server; expectations from the recording by rules of their own.
+// Goal: the lists hold exactly what the recorded chain holds, under every filter, and a walk gives
+// every row once.
+// Method: the recorded chain in a real store behind a real server; expectations from the recording
+// by rules of their own.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
@@ -262,7 +264,8 @@ describeWithShared('lists of a moving chain', () => {
     const final = readOracle(recording, 81).transactions.map((tx) => tx.hash)
     const seen = hashes.filter((hash) => final.includes(hash))
     expect(seen).toEqual(final.toReversed())
-    // Reverted and appended again: the same blocks, but a client must hear that what it read was taken back.
+    // Reverted and appended again: the same blocks, but a client must hear that what it read was
+    // taken back.
     expect(reorged).toEqual(['91'])
   })
 

@@ -1,5 +1,7 @@
-// Goal: a live query tells every block once, takes back what was orphaned, resumes without a gap, and shares its work.
-// Method: the recorded chain appended and reverted under real streams, read by an event-stream parser of its own.
+// Goal: a live query tells every block once, takes back what was orphaned, resumes without a gap,
+// and shares its work.
+// Method: the recorded chain appended and reverted under real streams, read by an event-stream
+// parser of its own.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { QueryRequest, QueryResult, UserQueryEngine } from '#query/result.ts'
 import { UserQueryError } from '#query/UserQueryError.ts'

@@ -1,5 +1,5 @@
-// Goal: the bounds of live queries hold when many come at once, a place that a client makes up costs nothing, and blocks
-// that a stream leaves out are told.
+// Goal: the bounds of live queries hold when many come at once, a place that a client makes up
+// costs nothing, and blocks that a stream leaves out are told.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { queriesMax } from '#api/live/hub.ts'
 import type { EncodedBatch } from '#transform/batch.ts'

@@ -1,5 +1,5 @@
-// Goal: as many clients of live queries as the bound says are served, and who comes beyond is told why, while those inside
-// go on. Method: that many connections to the real server, and a block.
+// Goal: as many clients of live queries as the bound says are served, and who comes beyond is told
+// why, while those inside go on. Method: that many connections to the real server, and a block.
 import { once } from 'node:events'
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -1,5 +1,6 @@
-// Goal: a stream is a request like any other: it is identified, counted and answered with RateLimit headers, and one key
-// cannot take the places of all. Method: keys by query parameter over the real server and the real stream.
+// Goal: a stream is a request like any other: it is identified, counted and answered with RateLimit
+// headers, and one key cannot take the places of all. Method: keys by query parameter over the real
+// server and the real stream.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Access, anonymous } from '#api/http/access.ts'
 import { ApiError } from '#api/http/errors.ts'

@@ -1,6 +1,7 @@
-// Goal: whatever the chain and the connection do, a client that applies results and retractions holds exactly the chain.
-// Method: random appends, reverts, and clients that leave and come back with their last id; afterwards each client's
-// picture is compared with the recording.
+// Goal: whatever the chain and the connection do, a client that applies results and retractions
+// holds exactly the chain.
+// Method: random appends, reverts, and clients that leave and come back with their last id;
+// afterwards each client's picture is compared with the recording.
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { EncodedBatch } from '#transform/batch.ts'

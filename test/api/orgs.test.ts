@@ -1,6 +1,8 @@
-// Goal: organizations, projects, keys and invitations belong to their members (API-12): every operation x every kind of caller,
-// taken from the endpoints themselves; and what the operations do.
-// Method: the real endpoints over a real database, with callers that a test names in place of sign-in.
+// Goal: organizations, projects, keys and invitations belong to their members (API-12): every
+// operation x every kind of caller, taken from the endpoints themselves; and what the operations
+// do.
+// Method: the real endpoints over a real database, with callers that a test names in place of
+// sign-in.
 import { randomBytes } from 'node:crypto'
 import { afterAll, describe, expect, test } from 'vitest'
 import { person, stranger } from '#api/access/callers.ts'

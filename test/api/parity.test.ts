@@ -1,5 +1,6 @@
-// Goal: both stores are compared by content, the comparison can be asked for, and a difference is an alarm until it is
-// mended. Method: the recorded chain in both stores, rows of ClickHouse damaged behind the program's back.
+// Goal: both stores are compared by content, the comparison can be asked for, and a difference is
+// an alarm until it is mended. Method: the recorded chain in both stores, rows of ClickHouse
+// damaged behind the program's back.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { BlockRange } from '#ingest/range.ts'
 import { systemRuntime } from '#runtime.ts'

@@ -1,4 +1,5 @@
-// Goal: payloads of the node leave as it wrote them, also what we do not know and what no double can hold.
+// Goal: payloads of the node leave as it wrote them, also what we do not know and what no double
+// can hold.
 // Method: a written block with such fields, in a real store behind a real server, compared as text.
 import { afterAll, expect, test } from 'vitest'
 import { describeWithShared } from '../support/shared.ts'

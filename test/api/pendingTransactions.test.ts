@@ -1,5 +1,6 @@
-// Goal: a transaction is served from the moment the node has it, through its block, and a lost node is told from a lost
-// transaction. Method: a real dev chain that mines when told to, behind the API's own reader of nodes.
+// Goal: a transaction is served from the moment the node has it, through its block, and a lost node
+// is told from a lost transaction. Method: a real dev chain that mines when told to, behind the
+// API's own reader of nodes.
 import { encodeFunctionData } from 'viem'
 import { Abis } from 'viem/tempo'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

@@ -1,5 +1,7 @@
-// Goal: receipts are the node's, under every filter and both paths, with the fee as the chain took it.
-// Method: the recorded chain in a real store behind a real server; expectations from the recording by rules of their own.
+// Goal: receipts are the node's, under every filter and both paths, with the fee as the chain took
+// it.
+// Method: the recorded chain in a real store behind a real server; expectations from the recording
+// by rules of their own.
 import { hexToBigInt } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { recordedBatches } from '../store/support/chainStore.ts'
@@ -15,7 +17,10 @@ const indexedBlocks = 120
 
 const iso = (seconds: number) => `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`
 
-/** What the fee manager got at the end: the rule of Tempo, gas times price in millionths of a unit, rounded up. */
+/**
+ * What the fee manager got at the end: the rule of Tempo, gas times price in millionths of a unit,
+ * rounded up.
+ */
 function feeOf({ receipt }: OracleTransaction): string {
   const cost = hexToBigInt(receipt['gasUsed']) * hexToBigInt(receipt['effectiveGasPrice'])
   return `${(cost + 10n ** 12n - 1n) / 10n ** 12n}`

@@ -1,5 +1,6 @@
-// Goal: a result is the same in every format and on both engines; each format is read back by a reader of another make
-// (ClickHouse), long results come in pieces with their facts behind them, and what fails in the middle never looks whole.
+// Goal: a result is the same in every format and on both engines; each format is read back by a
+// reader of another make (ClickHouse), long results come in pieces with their facts behind them,
+// and what fails in the middle never looks whole.
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

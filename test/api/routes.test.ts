@@ -1,5 +1,6 @@
-// Goal: every read refuses what it does not accept in the words and statuses of the specification, answers what its own
-// OpenAPI document says, and tells how fresh it is. Method: requests to a real server over the recorded chain.
+// Goal: every read refuses what it does not accept in the words and statuses of the specification,
+// answers what its own OpenAPI document says, and tells how fresh it is. Method: requests to a real
+// server over the recorded chain.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openPostgres } from '#store/postgres.ts'
 import { silentLogger } from '#telemetry.ts'

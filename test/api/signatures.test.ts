@@ -1,5 +1,6 @@
-// Goal: events and functions by signature are tables of the SQL endpoint: right values of a real chain, live, described
-// by the schema, refused in words. Method: the recorded chain over HTTP, and viem's reading of the recording.
+// Goal: events and functions by signature are tables of the SQL endpoint: right values of a real
+// chain, live, described by the schema, refused in words. Method: the recorded chain over HTTP, and
+// viem's reading of the recording.
 import { decodeEventLog, parseAbiItem } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { recordedBatches } from '../store/support/chainStore.ts'
@@ -52,7 +53,8 @@ describeWithShared('tables by signature', () => {
     for (const engine of ['postgres', 'clickhouse']) {
       const { status, body } = await query(sql, [signature], `&engine=${engine}`)
       expect(status).toBe(200)
-      // The recording has logs that only look like the event: short data, topics that are no addresses.
+      // The recording has logs that only look like the event: short data, topics that are no
+      // addresses.
       expect(body.rows.filter((row: Json[]) => !row.includes(null))).toEqual(expected)
     }
     expect(expected.length).toBeGreaterThan(0)
@@ -115,7 +117,10 @@ describeWithShared('tables by signature', () => {
   })
 })
 
-/** The log's row, or none where it does not hold the event; viem alone takes any word for an address. */
+/**
+ * The log's row, or none where it does not hold the event; viem alone takes any word for an
+ * address.
+ */
 function decoded(abi: Json, log: Json, names: readonly string[]): Json[] {
   const isAddress = (input: Json, index: number) =>
     input.type !== 'address' || /^0x0{24}/.test(log.topics[index + 1] ?? '0x')

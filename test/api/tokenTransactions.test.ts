@@ -1,5 +1,7 @@
-// Goal: a token's transactions are those in which it did more than pay the fee, none missing and none twice.
-// Method: the recorded chain in a real store behind a real server; expectations from the recording by rules of their own.
+// Goal: a token's transactions are those in which it did more than pay the fee, none missing and
+// none twice.
+// Method: the recorded chain in a real store behind a real server; expectations from the recording
+// by rules of their own.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { few } from '../support/breadth.ts'

@@ -1,5 +1,7 @@
-// Goal: the operator's list is a token list document any wallet takes, and a token's logo is a picture from wherever it is.
-// Method: the recorded chain behind a real server; a curated list in files, a server of pictures, the public schema's rules.
+// Goal: the operator's list is a token list document any wallet takes, and a token's logo is a
+// picture from wherever it is.
+// Method: the recorded chain behind a real server; a curated list in files, a server of pictures,
+// the public schema's rules.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,5 @@
-// Goal: tokens are found by every name they have, listed in every order, and never shown from a fold that is behind.
+// Goal: tokens are found by every name they have, listed in every order, and never shown from a
+// fold that is behind.
 // Method: the recorded chain behind a real server; expectations by viem over the raw recording.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { CuratedTokens } from '#api/operator/curatedTokens.ts'

@@ -1,5 +1,6 @@
-// Goal: what every endpoint gets from the toolkit without asking: strict parameters, the envelope on every error, request
-// ids, the rules of pages. Method: example endpoints behind a real socket, one table row per kind of request.
+// Goal: what every endpoint gets from the toolkit without asking: strict parameters, the envelope
+// on every error, request ids, the rules of pages. Method: example endpoints behind a real socket,
+// one table row per kind of request.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { bounds } from '#api/http/bounds.ts'
 import { registry } from '#telemetry.ts'

@@ -1,4 +1,5 @@
-// Goal: the toolkit asks who calls before it reads parameters, and for quota and payment only once the request is valid.
+// Goal: the toolkit asks who calls before it reads parameters, and for quota and payment only once
+// the request is valid.
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { type Access, type Admission, anonymous, type Caller } from '#api/http/access.ts'
 import { ApiError } from '#api/http/errors.ts'

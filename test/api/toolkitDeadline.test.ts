@@ -1,4 +1,5 @@
-// Goal: work stops when its time is over or its client has gone, and the answer does not wait for work that ignores it.
+// Goal: work stops when its time is over or its client has gone, and the answer does not wait for
+// work that ignores it.
 import { connect } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from 'vitest'

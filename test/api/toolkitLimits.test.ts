@@ -1,4 +1,5 @@
-// Goal: whatever arrives at the socket, the answer is the envelope or a closed connection. Method: raw bytes.
+// Goal: whatever arrives at the socket, the answer is the envelope or a closed connection. Method:
+// raw bytes.
 import { connect, createServer as createTcpServer } from 'node:net'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'

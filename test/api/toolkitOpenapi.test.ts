@@ -1,4 +1,5 @@
-// Goal: the document is valid OpenAPI 3.1, names what is served and nothing else, and every response fits it.
+// Goal: the document is valid OpenAPI 3.1, names what is served and nothing else, and every
+// response fits it.
 import { validate } from '@scalar/openapi-parser'
 import { Compile } from 'typebox/compile'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -1,13 +1,17 @@
-// Goal: a walk over a list returns every row that was final when passed exactly once, however the list grows and
-// reorganizes under it, and says so when a page it had passed was replaced.
-// Method: random growth and reorgs of an in-memory chain between the pages of a walk; a failure prints its seed.
+// Goal: a walk over a list returns every row that was final when passed exactly once, however the
+// list grows and reorganizes under it, and says so when a page it had passed was replaced.
+// Method: random growth and reorgs of an in-memory chain between the pages of a walk; a failure
+// prints its seed.
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ListPage, ListResult } from '#api/http/pagination.ts'
 import { listOwnRows, listRows, type Row, type Rows } from './toolkitExamples.ts'
 import { ManualClock, type RunningServer, startServer } from './toolkitServer.ts'
 
-/** Blocks by height; each is one row. Blocks above `finalized` may be replaced: `fork` is part of their hash. */
+/**
+ * Blocks by height; each is one row. Blocks above `finalized` may be replaced: `fork` is part of
+ * their hash.
+ */
 class Chain implements Rows {
   blocks: { readonly number: number; readonly hash: string }[] = []
   finalized = -1

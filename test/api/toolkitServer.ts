@@ -1,4 +1,7 @@
-/** A server of example endpoints, raw connections and a clock that a test moves, for the tests of the HTTP toolkit. */
+/**
+ * A server of example endpoints, raw connections and a clock that a test moves, for the tests of
+ * the HTTP toolkit.
+ */
 import { randomBytes } from 'node:crypto'
 import { type AddressInfo, connect } from 'node:net'
 import type { FastifyInstance } from 'fastify'

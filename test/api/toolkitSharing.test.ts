@@ -1,4 +1,5 @@
-// Goal: requests for the same page at the same time cost one read, and each still has an answer of its own.
+// Goal: requests for the same page at the same time cost one read, and each still has an answer of
+// its own.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { listEndpoint } from '#api/http/listEndpoint.ts'
 import * as s from '#api/http/schema.ts'

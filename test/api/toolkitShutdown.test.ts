@@ -1,4 +1,5 @@
-// Goal: a server that stops lets requests under way finish, cuts those that do not, and takes no new connections.
+// Goal: a server that stops lets requests under way finish, cuts those that do not, and takes no
+// new connections.
 import { expect, test } from 'vitest'
 import { endpoint } from '#api/http/endpoint.ts'
 import * as s from '#api/http/schema.ts'

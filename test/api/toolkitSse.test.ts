@@ -1,5 +1,5 @@
-// Goal: a live stream reaches those who read, drops those who do not, and says goodbye. Method: real sockets, some of
-// which never read; time is moved by hand.
+// Goal: a live stream reaches those who read, drops those who do not, and says goodbye. Method:
+// real sockets, some of which never read; time is moved by hand.
 import { connect, type Socket } from 'node:net'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { afterEach, expect, test } from 'vitest'

@@ -1,5 +1,5 @@
-// Goal: a server with more requests than it can answer answers as many as it can and tells the rest at once to come back;
-// what a supervisor asks is answered all the while.
+// Goal: a server with more requests than it can answer answers as many as it can and tells the rest
+// at once to come back; what a supervisor asks is answered all the while.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { open } from '#api/http/access.ts'
 import { endpoint } from '#api/http/endpoint.ts'

@@ -1,5 +1,6 @@
-// Goal: transfers are what the tokens' logs say, each movement one row with its memo, under every filter; payments in another
-// token fold into one row. Method: the recorded chain decoded by viem, and a chain written for what the recording lacks.
+// Goal: transfers are what the tokens' logs say, each movement one row with its memo, under every
+// filter; payments in another token fold into one row. Method: the recorded chain decoded by viem,
+// and a chain written for what the recording lacks.
 import { encodeAbiParameters, encodeEventTopics, type Hex, parseEventLogs } from 'viem'
 import { Abis } from 'viem/tempo'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -176,7 +177,10 @@ const fee = moved(dollar, alice, feeManager, 3n)
 const passedOn = moved(dollar, alice, bob, 90n)
 const swapped = [moved(euro, alice, exchange, 100n), filled, moved(dollar, exchange, alice, 90n)]
 
-/** Logs of a transaction, and positions of those that are rows, with the sides that a folded row shows. */
+/**
+ * Logs of a transaction, and positions of those that are rows, with the sides that a folded row
+ * shows.
+ */
 const kinds: readonly { logs: WrittenLog[]; plain: number[]; folded: (number | 'payment')[] }[] = [
   { logs: [...swapped, passedOn, memoOf(passedOn, memo), fee], plain: [0, 2, 3, 5], folded: ['payment', 5] },
   { logs: [...swapped, fee], plain: [0, 2, 3], folded: [0, 2, 3] },

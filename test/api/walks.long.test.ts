@@ -1,5 +1,6 @@
 // Goal: full walks of a long chain hold every transfer, receipt, fee and activity, each once.
-// Method: 30,000 recorded transactions in a real store behind a real server, against what viem makes of the raw answers.
+// Method: 30,000 recorded transactions in a real store behind a real server, against what viem
+// makes of the raw answers.
 import { hexToBigInt } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { recordedBatches } from '../store/support/chainStore.ts'

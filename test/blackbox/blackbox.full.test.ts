@@ -1,6 +1,6 @@
-// Goal: the program as users start it keeps the whole contract while its chain moves, and every command of the README
-// works as it stands there. Method: the black box that anybody may point at a deployment, and a shell, against `up` with
-// nothing set.
+// Goal: the program as users start it keeps the whole contract while its chain moves, and every
+// command of the README works as it stands there. Method: the black box that anybody may point at a
+// deployment, and a shell, against `up` with nothing set.
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -43,7 +43,8 @@ const unshown = new Set([
   'GET /v1/transfers: include=crossToken added nothing',
   // The tokens of the dev chain have no logos.
   'GET /v1/tokens/{token}/logo: nothing was found by any value',
-  // Makers stand in the fills of a swap; what both filters find is compared with raw logs in api/exchange.test.ts.
+  // Makers stand in the fills of a swap; what both filters find is compared with raw logs in
+  // api/exchange.test.ts.
   'GET /v1/exchange/swaps: no row has a value for the filter maker',
   'GET /v1/exchange/swaps: no rule is known for the filter participant',
   // A young chain has few of them.
@@ -55,7 +56,8 @@ const unshown = new Set([
 
 test('and little is left that this chain cannot show', () => {
   const notes = results.flatMap(({ operation, notes: of }) => of.map((note) => `${operation}: ${note}`))
-  // How far a walk went, whether rows differ and whether a block came in between depends on the blocks of the moment.
+  // How far a walk went, whether rows differ and whether a block came in between depends on the
+  // blocks of the moment.
   const lasting = notes.filter(
     (note) => !/rows walked$|: every row |: it changed while it was read$/.test(note),
   )

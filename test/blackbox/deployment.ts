@@ -1,4 +1,7 @@
-/** Requests to a deployment. Every answer, whatever it is for, is held to the rules that all answers share. */
+/**
+ * Requests to a deployment. Every answer, whatever it is for, is held to the rules that all answers
+ * share.
+ */
 import { AnswerSchemas, type Json, type Operation } from './apiDocument.ts'
 import type { Trial } from './trial.ts'
 

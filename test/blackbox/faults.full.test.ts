@@ -1,5 +1,6 @@
-// Goal: the black box would see a deployment that breaks the contract. Method: a good API behind a proxy that breaks one
-// rule at a time; the check that watches the rule must fail, and without a fault none does.
+// Goal: the black box would see a deployment that breaks the contract. Method: a good API behind a
+// proxy that breaks one rule at a time; the check that watches the rule must fail, and without a
+// fault none does.
 import { createServer, type IncomingMessage, type ServerResponse, request as sendRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'

@@ -1,4 +1,7 @@
-/** Texts for a parameter, made from its documented schema: those it must refuse and those it must take. */
+/**
+ * Texts for a parameter, made from its documented schema: those it must refuse and those it must
+ * take.
+ */
 import type { Schema } from './apiDocument.ts'
 
 /** What people, scripts and scanners really send. */

@@ -1,6 +1,6 @@
 /**
- * `npm run test:blackbox -- <url> [--chain <id>] [--only <path>]`: checks a running deployment and prints a table; exit code 1 when
- * anything failed. An API key is read from SVC_API_KEY.
+ * `npm run test:blackbox -- <url> [--chain <id>] [--only <path>]`: checks a running deployment and
+ * prints a table; exit code 1 when anything failed. An API key is read from SVC_API_KEY.
  */
 import { parseArgs } from 'node:util'
 import { type Result, runBlackbox } from './blackbox.ts'

@@ -54,7 +54,10 @@ export class Samples {
     return known
   }
 
-  /** URLs that the operation should answer, without optional parameters; none when no value of a parameter is known. */
+  /**
+   * URLs that the operation should answer, without optional parameters; none when no value of a
+   * parameter is known.
+   */
   async urls(operation: Operation): Promise<readonly string[]> {
     const names = operation.parameters.filter((parameter) => parameter.in === 'path')
     const search = this.#required(operation)

@@ -1,4 +1,7 @@
-/** One check of one operation: what it expected, what failed, and what could not be shown on this deployment's data. */
+/**
+ * One check of one operation: what it expected, what failed, and what could not be shown on this
+ * deployment's data.
+ */
 import type { Deployment } from './deployment.ts'
 import type { Samples } from './samples.ts'
 

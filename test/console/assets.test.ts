@@ -82,7 +82,10 @@ test('every file of the page is served for good, with its type and a tag', async
 const scripts = () => [...new Set(addresses)].filter((path) => path.endsWith('.js'))
 const read = async (path: string) => (await fetch(server.origin + path)).text()
 
-/** Modules that a module names: `from"./x.js"`, `import"./x.js"`, and those of pages, `import("./x.js")`. */
+/**
+ * Modules that a module names: `from"./x.js"`, `import"./x.js"`, and those of pages,
+ * `import("./x.js")`.
+ */
 const importsOf = (path: string, text: string): string[] =>
   [...text.matchAll(/(?:from|import)\s?\(?"(\.\/[^"]+\.js)"/g)].map(
     ([, specifier = '']) => new URL(specifier, server.origin + path).pathname,

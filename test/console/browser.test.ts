@@ -1,6 +1,7 @@
-// Goal: the console does in a browser what it says: tables, completion, marks, runs, plans, live rows, charts, links, files.
-// Method: the real pages over a recorded chain in both stores, in the machine's Chromium; nothing may be complained about
-// by the browser or asked of another server.
+// Goal: the console does in a browser what it says: tables, completion, marks, runs, plans, live
+// rows, charts, links, files.
+// Method: the real pages over a recorded chain in both stores, in the machine's Chromium; nothing
+// may be complained about by the browser or asked of another server.
 import { readFile } from 'node:fs/promises'
 import type { Browser, BrowserContext } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'

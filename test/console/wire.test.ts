@@ -1,5 +1,6 @@
 // Goal: the console and the API mean the same by an answer.
-// Method: the types are derived from the API's schemas, so that the compiler (npm run types) compares each member.
+// Method: the types are derived from the API's schemas, so that the compiler (npm run types)
+// compares each member.
 import { expect, expectTypeOf, test } from 'vitest'
 import type { StatusReport as ServedStatus } from '#api/routes/service/status.ts'
 import type { StatusReport } from '#console/model/wire.ts'

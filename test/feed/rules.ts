@@ -1,4 +1,7 @@
-/** What an aggregator takes for granted of a feed of swaps, as rules over the events of a range of blocks. */
+/**
+ * What an aggregator takes for granted of a feed of swaps, as rules over the events of a range of
+ * blocks.
+ */
 import { getAddress } from 'viem'
 
 export interface FeedEvent {
@@ -126,7 +129,10 @@ function checkAfter(before: FeedEvent, event: FeedEvent, add: Add): void {
   if (isSameTx && b[2] === (a[2] ?? 0) + 1 && before.pairId === event.pairId) checkMoved(before, event, add)
 }
 
-/** Reserves move by the trade: by what an ask gave, and by what a bid gave or a unit more, where escrow was rounded up. */
+/**
+ * Reserves move by the trade: by what an ask gave, and by what a bid gave or a unit more, where
+ * escrow was rounded up.
+ */
 function checkMoved(before: FeedEvent, event: FeedEvent, add: Add): void {
   if (
     ![before, event].every(

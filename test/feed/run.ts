@@ -1,6 +1,6 @@
 /**
- * `npm run feed:check -- <url> [--chain <id>]`: reads the whole feed of a deployment as an aggregator does and prints what is
- * wrong with it; exit code 1 when anything is.
+ * `npm run feed:check -- <url> [--chain <id>]`: reads the whole feed of a deployment as an
+ * aggregator does and prints what is wrong with it; exit code 1 when anything is.
  */
 import { parseArgs } from 'node:util'
 import { checkFeed } from './checkFeed.ts'

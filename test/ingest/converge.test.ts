@@ -202,7 +202,8 @@ test('a reorg between two blocks of one answer is refused as a whole', async () 
 })
 
 // Goal: whatever the chain does and wherever we crash, the sink ends up equal to the chain.
-// Method: random growth, reorgs within finality and crashes at random awaits, from a seed; a failure prints the seed.
+// Method: random growth, reorgs within finality and crashes at random awaits, from a seed; a
+// failure prints the seed.
 const first = seedOf(1)
 const seeds = Array.from({ length: process.env['SEED'] ? 1 : 60 }, (_, i) => first + i)
 

@@ -1,5 +1,7 @@
-// Goal: what is fetched, decoded and not written yet has a bound in bytes, however long the stores stand still.
-// Method: the program's own limits, readers as head and history use them, batches of any size below an estimate, and no writer.
+// Goal: what is fetched, decoded and not written yet has a bound in bytes, however long the stores
+// stand still.
+// Method: the program's own limits, readers as head and history use them, batches of any size below
+// an estimate, and no writer.
 import { expect, test } from 'vitest'
 import { type AheadOptions, fetchAhead } from '#ingest/lanes/fetchAhead.ts'
 import type { Fetcher } from '#ingest/lanes/fetchVerified.ts'

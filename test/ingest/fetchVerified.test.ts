@@ -51,7 +51,10 @@ test('workers that keep dying are told about in the end', async () => {
   expect(blamed).toEqual([])
 })
 
-/** Endpoints that are asked in turn, those named by `not` last, and what decoding the answer of each comes to. */
+/**
+ * Endpoints that are asked in turn, those named by `not` last, and what decoding the answer of each
+ * comes to.
+ */
 function fetcherOf(tell: Readonly<Record<string, () => Partial<Told>>>) {
   const source = new FakeSource(new FakeChain(20))
   const names = Object.keys(tell)

@@ -125,7 +125,8 @@ test('a lane that is empty because all is final waits for a newer head instead o
 })
 
 // Goal: reading ahead changes nothing about correctness.
-// Method: the same random chain as the step's test, moved while the follower runs; faults at every await.
+// Method: the same random chain as the step's test, moved while the follower runs; faults at every
+// await.
 const first = seedOf(1)
 const seeds = Array.from({ length: process.env['SEED'] ? 1 : 40 }, (_, i) => first + i)
 

@@ -1,6 +1,7 @@
-// Goal: the head lane, the source and the HTTP client together end equal to a chain that grows, forks and misbehaves.
-// Method: a recording that grows under the follower, with reorgs at given heights; its forks carry no valid roots, so
-// blocks are checked for shape and links only.
+// Goal: the head lane, the source and the HTTP client together end equal to a chain that grows,
+// forks and misbehaves.
+// Method: a recording that grows under the follower, with reorgs at given heights; its forks carry
+// no valid roots, so blocks are checked for shape and links only.
 import { afterEach, expect, test } from 'vitest'
 import { type FollowEvent, follow } from '#ingest/lanes/follow.ts'
 import { fillHistory } from '#ingest/lanes/history.ts'
@@ -43,8 +44,8 @@ async function growing(...flags: string[]) {
 }
 
 /**
- * Follows to the last block of the recording. The chain grows by a block whenever the follower has caught up, so
- * that it sees each fork however busy the machine is.
+ * Follows to the last block of the recording. The chain grows by a block whenever the follower has
+ * caught up, so that it sees each fork however busy the machine is.
  */
 async function followToEnd({ replay, source }: Awaited<ReturnType<typeof growing>>, last: number) {
   const sink = new MemorySink()

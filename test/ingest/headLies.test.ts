@@ -1,6 +1,7 @@
-// Goal: one endpoint that names a head or a finality which is none neither moves the lane nor makes anything final, and what
-// a lie had done before is undone (L21, L22).
-// Method: the real source over nodes in memory, of which one lies; the real step over a sink in memory.
+// Goal: one endpoint that names a head or a finality which is none neither moves the lane nor makes
+// anything final, and what a lie had done before is undone (L21, L22).
+// Method: the real source over nodes in memory, of which one lies; the real step over a sink in
+// memory.
 import { expect, onTestFinished, test } from 'vitest'
 import { converge, type HeadLane } from '#ingest/lanes/converge.ts'
 import { createSource, type RpcSource } from '#ingest/rpc/rpcSource.ts'

@@ -135,7 +135,8 @@ test('a node without the old blocks ends the lane and leaves attached chunks in 
 })
 
 // Goal: no crash and no lost answer makes history hold a wrong, missing or doubled block.
-// Method: every await and failpoint may throw, also after its commit; the lane is started again until it ends.
+// Method: every await and failpoint may throw, also after its commit; the lane is started again
+// until it ends.
 const first = seedOf(1)
 const seeds = Array.from({ length: process.env['SEED'] ? 1 : 30 }, (_, i) => first + i)
 

@@ -1,4 +1,5 @@
-// Goal: no server, however broken or hostile, gets anything but an RpcError out of the client, within bounds.
+// Goal: no server, however broken or hostile, gets anything but an RpcError out of the client,
+// within bounds.
 import { afterEach, expect, test } from 'vitest'
 import { type Clock, systemRuntime } from '#runtime.ts'
 import { RpcClient } from '../../ingest/rpc/client.ts'

@@ -1,5 +1,7 @@
-// Goal: whatever a node does wrong, every range arrives complete and right, or a clear error says why not.
-// Method: the real HTTP client against a recording served with faults; every block is proved against its header.
+// Goal: whatever a node does wrong, every range arrives complete and right, or a clear error says
+// why not.
+// Method: the real HTTP client against a recording served with faults; every block is proved
+// against its header.
 import { afterEach, expect, test } from 'vitest'
 import { fetchAhead } from '#ingest/lanes/fetchAhead.ts'
 import { hash } from '#primitives.ts'
@@ -46,7 +48,10 @@ function source(urls: string | readonly string[], changes: Partial<RpcSourceOpti
   return made
 }
 
-/** Reads all blocks of the recording through a source, again and again until a pass succeeds, as a lane would. */
+/**
+ * Reads all blocks of the recording through a source, again and again until a pass succeeds, as a
+ * lane would.
+ */
 async function readAll(from: RpcSource, passes = 20) {
   const fetcher = { lane: 'history' as const, source: from, decode: decodeAnswer, failpoint: () => {} }
   const ahead = {

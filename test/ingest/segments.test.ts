@@ -1,5 +1,5 @@
-// Goal: a segment of the head lane begins and ends where nothing can be wrong: above what is final, on the history that is
-// held below it, and never with an orphan inside.
+// Goal: a segment of the head lane begins and ends where nothing can be wrong: above what is final,
+// on the history that is held below it, and never with an orphan inside.
 import { expect, test } from 'vitest'
 import { converge, StaleAnswerError } from '#ingest/lanes/converge.ts'
 import type { BlockRef } from '#primitives.ts'

@@ -1,4 +1,5 @@
-// Goal: the catalog holds what its sources list now: nothing twice, nothing that a source dropped, no id taken over.
+// Goal: the catalog holds what its sources list now: nothing twice, nothing that a source dropped,
+// no id taken over.
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CatalogSourceError } from '#orchestrator/import/importCatalog.ts'

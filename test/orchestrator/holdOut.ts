@@ -1,4 +1,7 @@
-/** Questions of our own with services of the mpp directory that would do. No alias was chosen for any of them. */
+/**
+ * Questions of our own with services of the mpp directory that would do. No alias was chosen for
+ * any of them.
+ */
 import type { Judgement } from '#orchestrator/search/evaluate.ts'
 
 const judged: readonly (readonly [query: string, ...relevant: string[]])[] = [

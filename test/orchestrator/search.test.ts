@@ -1,4 +1,5 @@
-// Goal: what is asked for is found, by any door's one ranker, and nothing that describe does not know.
+// Goal: what is asked for is found, by any door's one ranker, and nothing that describe does not
+// know.
 // Method: the public directory of 1,449 endpoints in a real Postgres, whose ctype is C.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { describeService } from '#orchestrator/catalog/describe.ts'

@@ -1,5 +1,7 @@
-// Goal: a chain goes on by itself after whatever passes: another writer, a lost lease, databases that cut every connection.
-// Method: whole chains of the recording in this process on the engines of the run; what disturbs them is done by SQL.
+// Goal: a chain goes on by itself after whatever passes: another writer, a lost lease, databases
+// that cut every connection.
+// Method: whole chains of the recording in this process on the engines of the run; what disturbs
+// them is done by SQL.
 import { expect, onTestFinished, test } from 'vitest'
 import { expectInClickHouse, expectInPostgres } from '../store/support/expectHeld.ts'
 import { freshDatabase } from '../support/engines.ts'

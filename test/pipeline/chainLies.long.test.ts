@@ -1,8 +1,9 @@
-// Goal: a node that lies about its head, its finality, its limits or its identity, or that answers what it had before a
-// reorg, gets nothing wrong committed, and the chain is whole by itself when it stops (ING-05: L7 to L10, L13 and L15; lies
-// about one block are in lies.long.test.ts).
-// Method: two proxies before the replayed recording; the whole pipeline on real engines, while it fills history and while
-// it follows the head; what is held is compared with the recording during the lie and after it.
+// Goal: a node that lies about its head, its finality, its limits or its identity, or that answers
+// what it had before a reorg, gets nothing wrong committed, and the chain is whole by itself when
+// it stops (ING-05: L7 to L10, L13 and L15; lies about one block are in lies.long.test.ts).
+// Method: two proxies before the replayed recording; the whole pipeline on real engines, while it
+// fills history and while it follows the head; what is held is compared with the recording during
+// the lie and after it.
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { readCoverage, readLane } from '#store/ledger/lane.ts'
 import type { NodeAnswer, NodeCall } from '../ingest/support/proxyNode.ts'

@@ -1,5 +1,7 @@
-// Goal: as crash.test.ts, at the third occurrence of every place too, and two hundred times at random.
-// Method: the same processes; after every tenth kill the task is brought to its end and both stores are compared.
+// Goal: as crash.test.ts, at the third occurrence of every place too, and two hundred times at
+// random.
+// Method: the same processes; after every tenth kill the task is brought to its end and both stores
+// are compared.
 import { expect, test, vi } from 'vitest'
 import { ingestFailpoints } from '#ingest/failpoints.ts'
 import { seededRandom } from '../ingest/support/random.ts'
@@ -27,7 +29,10 @@ const storeFailpoints = [
 ]
 const occurrences = [1, 2, 3]
 const KILLS = 200
-/** All of a chain is compared each time it is brought to its end; a longer one shows nothing new and takes most of the hour. */
+/**
+ * All of a chain is compared each time it is brought to its end; a longer one shows nothing new and
+ * takes most of the hour.
+ */
 const HEAD_MAX = 500
 const LIFE_MS_MAX = 2_000
 
@@ -45,7 +50,9 @@ async function openTask(): Promise<Task> {
   }
 }
 
-/** What a life finds: it seals, and fills history in chunks; or it takes blocks back at the head. */
+/**
+ * What a life finds: it seals, and fills history in chunks; or it takes blocks back at the head.
+ */
 const states = [
   (task: Task): Task => ({ ...task, head: task.head + 70 }),
   (task: Task, round: number): Task => ({ ...reorganized(task, 1 + (round % 20)), head: task.head + 7 }),

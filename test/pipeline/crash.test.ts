@@ -1,6 +1,8 @@
-// Goal: whatever instruction the program dies at, the next start goes on and nothing is lost, doubled or left behind.
-// Method: a process that kills itself at named places while it indexes a node, started again and again on the same stores;
-// then a whole run, and every table and block of both stores compared with the node. Also kills at random moments.
+// Goal: whatever instruction the program dies at, the next start goes on and nothing is lost,
+// doubled or left behind.
+// Method: a process that kills itself at named places while it indexes a node, started again and
+// again on the same stores; then a whole run, and every table and block of both stores compared
+// with the node. Also kills at random moments.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -126,7 +128,10 @@ async function run(task: IndexerTask, killMs?: number): Promise<'done' | 'SIGKIL
   return code === 0 ? 'done' : String(signal ?? `exit code ${code}`)
 }
 
-/** Every table and block in which a store differs from the node, and what is not covered up to finality. */
+/**
+ * Every table and block in which a store differs from the node, and what is not covered up to
+ * finality.
+ */
 async function differences(access: FreshDatabase, nodeUrl: string, checks: Checks): Promise<unknown[]> {
   const postgres = openPostgres({ url: access.databaseUrl, applicationName: 'test', log: silentLogger })
   const clickhouse = openClickHouse({

@@ -1,7 +1,8 @@
-// Goal: a kill at any instruction loses and doubles nothing, in either store; what comes next repairs it by itself.
-// Method: a process indexes the recorded chain and kills itself at a named place; the next one goes on with more blocks
-// to do and another place to die. At the end both stores are compared with the encoder, block by block.
-// Budget: 50 s on two idle cores, nearly all of it starting processes.
+// Goal: a kill at any instruction loses and doubles nothing, in either store; what comes next
+// repairs it by itself.
+// Method: a process indexes the recorded chain and kills itself at a named place; the next one goes
+// on with more blocks to do and another place to die. At the end both stores are compared with the
+// encoder, block by block. Budget: 50 s on two idle cores, nearly all of it starting processes.
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { openClickHouse } from '#store/clickhouse/client.ts'
 import { databaseOf } from '#store/clickhouse/template.ts'

@@ -1,8 +1,10 @@
-// Goal: a node that lies about a block, in each way seen in the wild, gets nothing wrong committed, neither into history nor
-// at the head; when it stops lying the chain is whole by itself (ING-05). L1 to L20 as in the catalogue of test/README.md;
-// lies about the chain as a whole are in chainLies.long.test.ts.
-// Method: a proxy before the replayed recording changes its answers about one block of history and one above the head; the
-// whole pipeline on real engines; what is held is compared with the recording during the lie and after it.
+// Goal: a node that lies about a block, in each way seen in the wild, gets nothing wrong committed,
+// neither into history nor at the head; when it stops lying the chain is whole by itself (ING-05).
+// L1 to L20 as in the catalogue of test/README.md; lies about the chain as a whole are in
+// chainLies.long.test.ts.
+// Method: a proxy before the replayed recording changes its answers about one block of history and
+// one above the head; the whole pipeline on real engines; what is held is compared with the
+// recording during the lie and after it.
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { NodeCall } from '../ingest/support/proxyNode.ts'
 import { describeWithShared } from '../support/shared.ts'

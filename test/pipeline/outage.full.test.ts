@@ -1,6 +1,7 @@
-// Goal: one store that hangs, dies or restarts holds up nobody else, and the chain goes on by itself when it is back.
-// Method: chains of the recording on engines of this file's own, which are stopped, killed and started while it indexes.
-// Budget: 40 s on two idle cores.
+// Goal: one store that hangs, dies or restarts holds up nobody else, and the chain goes on by
+// itself when it is back.
+// Method: chains of the recording on engines of this file's own, which are stopped, killed and
+// started while it indexes. Budget: 40 s on two idle cores.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -134,7 +135,8 @@ describeWithShared('an outage', () => {
     await expect.poll(() => indexed.postgres.pool.waitingCount).toBe(0)
   })
 
-  // Nobody else wants the lease here, so that it is renewed late or taken again, whichever is asked first.
+  // Nobody else wants the lease here, so that it is renewed late or taken again, whichever is asked
+  // first.
   test('of Postgres for longer than the lease is got over', async () => {
     const recorded = await loadRecordedChain('tempo-dev-2k', 50, 5)
     const indexed = await start(recorded, { leaseMs: 1_500 })

@@ -1,9 +1,11 @@
-// Goal: on the five nodes on which other indexers lost rows or had to be restarted, every log is held once and nothing else
-// is: one without trouble; six reorgs of depth 1 to 10; one that answers null, old blocks and a head behind its own; one that
-// refuses, drops, cuts off and errs; and one with a tight quota.
-// Method: the recording grows under the whole pipeline on real engines, in one process that is never restarted; at the end
-// block, index and transaction of every log are compared with what the node, calm by then, says. Forks carry no valid roots,
-// so blocks are checked for shape and links only.
+// Goal: on the five nodes on which other indexers lost rows or had to be restarted, every log is
+// held once and nothing else is: one without trouble; six reorgs of depth 1 to 10; one that answers
+// null, old blocks and a head behind its own; one that refuses, drops, cuts off and errs; and one
+// with a tight quota.
+// Method: the recording grows under the whole pipeline on real engines, in one process that is
+// never restarted; at the end block, index and transaction of every log are compared with what the
+// node, calm by then, says. Forks carry no valid roots, so blocks are checked for shape and links
+// only.
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { createSource } from '#ingest/rpc/rpcSource.ts'
 import { systemRuntime } from '#runtime.ts'

@@ -1,5 +1,7 @@
-// Goal: an alarm reaches its owner once, whatever the receiver does the first times, provably from us, and leaks no secret.
-// Method: a real HTTP receiver that refuses, hangs up and redirects before it accepts; the waits between tries are skipped.
+// Goal: an alarm reaches its owner once, whatever the receiver does the first times, provably from
+// us, and leaks no secret.
+// Method: a real HTTP receiver that refuses, hangs up and redirects before it accepts; the waits
+// between tries are skipped.
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'

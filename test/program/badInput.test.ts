@@ -1,4 +1,5 @@
-// Goal: what a user gets wrong is one line that names the setting, exit code 1, and nothing written.
+// Goal: what a user gets wrong is one line that names the setting, exit code 1, and nothing
+// written.
 // Method: the program in a process of its own for each; none of these comes as far as an engine.
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type RequestListener, type Server } from 'node:http'
@@ -12,7 +13,9 @@ import { runMillrace } from './support/millrace.ts'
 const folder = mkdtempSync(join(tmpdir(), 'millrace-test-'))
 const DATA_DIR = join(folder, 'data')
 const servers: Server[] = []
-/** Nobody listens at port 2, and no test is ever given it, as it might be a port that was closed. */
+/**
+ * Nobody listens at port 2, and no test is ever given it, as it might be a port that was closed.
+ */
 const addresses = { html: '', json: '', closed: 'http://127.0.0.1:2' }
 
 beforeAll(async () => {

@@ -1,7 +1,7 @@
-// Goal: a full disk under either store is told within seconds, ends nothing, corrupts nothing, and is over by itself once there
-// is space again (ING-09).
-// Method: the whole program on embedded engines, each with its data on a file system of its own in memory, which the test
-// fills to the last block; at the end every block is compared with the node.
+// Goal: a full disk under either store is told within seconds, ends nothing, corrupts nothing, and
+// is over by itself once there is space again (ING-09).
+// Method: the whole program on embedded engines, each with its data on a file system of its own in
+// memory, which the test fills to the last block; at the end every block is compared with the node.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,6 +1,8 @@
-// Goal: databases of one's own, and nodes that are not what they should be: work goes on or is refused by name.
-// Method: the engines of the run act as external ones; a small proxy before the replay server shapes the node. One file,
-// because the databases of chain 4217 in ClickHouse are shared: every test drops them and takes a fresh Postgres.
+// Goal: databases of one's own, and nodes that are not what they should be: work goes on or is
+// refused by name.
+// Method: the engines of the run act as external ones; a small proxy before the replay server
+// shapes the node. One file, because the databases of chain 4217 in ClickHouse are shared: every
+// test drops them and takes a fresh Postgres.
 import { readdirSync } from 'node:fs'
 import { Client } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'

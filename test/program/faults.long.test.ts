@@ -1,7 +1,8 @@
-// Goal: an engine or a node that hangs, dies or drops its connections costs no block and no memory, and the program goes on
-// by itself within bounds (ING-08, ING-10).
-// Method: the whole program on embedded engines, following a chain that grows; signals to the processes of the engines.
-// The bounds are of liveness and memory; they are many times what an idle machine takes.
+// Goal: an engine or a node that hangs, dies or drops its connections costs no block and no memory,
+// and the program goes on by itself within bounds (ING-08, ING-10).
+// Method: the whole program on embedded engines, following a chain that grows; signals to the
+// processes of the engines. The bounds are of liveness and memory; they are many times what an idle
+// machine takes.
 import { Client } from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { describeWithShared } from '../support/shared.ts'
@@ -14,7 +15,9 @@ const CATCH_UP_MS = 60_000
 const STOPPED_MS = 60_000
 const RSS_GROWTH_MAX = 300 * 1024 * 1024
 const WAITING_BLOCKS_MAX = 512
-/** Of the pool that writes and the one that reads, with some to spare for those just being closed. */
+/**
+ * Of the pool that writes and the one that reads, with some to spare for those just being closed.
+ */
 const CONNECTIONS_MAX = 48
 
 describeWithShared('a program whose machine fails it', () => {

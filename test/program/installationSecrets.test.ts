@@ -1,4 +1,5 @@
-// Goal: with the embedded Postgres secrets are wrapped by a file of the data directory, also once SECRET_KEY is set.
+// Goal: with the embedded Postgres secrets are wrapped by a file of the data directory, also once
+// SECRET_KEY is set.
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,7 +1,8 @@
-// Goal: whatever happens to the chain, the program and the connection, a client that applies its live stream holds what the
-// query answers when asked anew, on both engines. Method: the whole program on a recorded chain that grows when told; a
-// reorg of five blocks, readers that take nothing for megabytes, readers that stay away for more than a stream catches up,
-// and kill -9 with a restart on the same directory.
+// Goal: whatever happens to the chain, the program and the connection, a client that applies its
+// live stream holds what the query answers when asked anew, on both engines. Method: the whole
+// program on a recorded chain that grows when told; a reorg of five blocks, readers that take
+// nothing for megabytes, readers that stay away for more than a stream catches up, and kill -9 with
+// a restart on the same directory.
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type Replay, startReplay } from '../ingest/support/replay.ts'
 import { describeWithShared } from '../support/shared.ts'
@@ -104,7 +105,8 @@ describeWithShared('live streams', () => {
   test('readers that stall go on where they stopped reading, and hold nobody up', async () => {
     const stalled = clients.filter((_, index) => index % 2 === 1)
     for (const client of stalled) client.stall()
-    // They ask the same and read: when they have every frame, those who stall could have had it too.
+    // They ask the same and read: when they have every frame, those who stall could have had it
+    // too.
     const reading = await Promise.all(engines.map((engine) => join({ engine, ...wide })))
     await advance(STALLED_BLOCKS)
     for (const [index, client] of reading.entries()) await assertFolds(engineOf(2 * index), client)

@@ -1,6 +1,7 @@
-// Goal: what is held is changed without a node: rows made anew, a chain taken back or given up, and the next run goes on.
-// Method: the commands in processes of their own on one data directory, filled from a replayed recording that is gone while
-// they run.
+// Goal: what is held is changed without a node: rows made anew, a chain taken back or given up, and
+// the next run goes on.
+// Method: the commands in processes of their own on one data directory, filled from a replayed
+// recording that is gone while they run.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Replay, startReplay } from '../ingest/support/replay.ts'
 import { describeWithShared } from '../support/shared.ts'

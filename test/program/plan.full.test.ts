@@ -1,7 +1,8 @@
 // Goal: what `plan` says of a range comes true within 30 %: calls, bytes, rows and disk.
-// Method: the estimate is taken from a sample of a chain, then the same program fills the range in engines of its own, and
-// both are compared: for a replayed recording, and for a made chain in which every address, topic and hash is random, so that
-// nothing repeats. Time is not compared: it is the machine's.
+// Method: the estimate is taken from a sample of a chain, then the same program fills the range in
+// engines of its own, and both are compared: for a replayed recording, and for a made chain in
+// which every address, topic and hash is random, so that nothing repeats. Time is not compared: it
+// is the machine's.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

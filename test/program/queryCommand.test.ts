@@ -1,6 +1,6 @@
-// Goal: `millrace query` is a good citizen of a shell: rows to standard output alone, in every format, live until it is told to
-// end or nobody reads, and a refusal with its place. Method: the command in processes of its own, asking the API over a
-// recorded chain in both stores.
+// Goal: `millrace query` is a good citizen of a shell: rows to standard output alone, in every
+// format, live until it is told to end or nobody reads, and a refusal with its place. Method: the
+// command in processes of its own, asking the API over a recorded chain in both stores.
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'

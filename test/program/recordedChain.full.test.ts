@@ -1,5 +1,7 @@
-// Goal: a recorded chain is indexed by a backfill and by a start, and `verify` tells one changed byte.
-// Method: the commands of the program in processes of their own on one data directory; the node is the replay server.
+// Goal: a recorded chain is indexed by a backfill and by a start, and `verify` tells one changed
+// byte.
+// Method: the commands of the program in processes of their own on one data directory; the node is
+// the replay server.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from 'pg'

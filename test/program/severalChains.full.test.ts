@@ -1,5 +1,6 @@
 // Goal: several chains of a CONFIG file in one program, told apart by `chainId`.
-// Method: two replay servers, embedded engines; of the larger recording only the newest blocks are history.
+// Method: two replay servers, embedded engines; of the larger recording only the newest blocks are
+// history.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'

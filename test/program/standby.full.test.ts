@@ -1,6 +1,8 @@
-// Goal: two programs on the same databases write one chain in turns: the standby takes over when the writer falls silent,
-// and the one that was paused past its lease commits nothing when it wakes (ING-12).
-// Method: two real processes on engines of this file; each connects as a role of its own, and a trigger notes who commits.
+// Goal: two programs on the same databases write one chain in turns: the standby takes over when
+// the writer falls silent, and the one that was paused past its lease commits nothing when it wakes
+// (ING-12).
+// Method: two real processes on engines of this file; each connects as a role of its own, and a
+// trigger notes who commits.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,7 +22,10 @@ import {
 } from './support/millrace.ts'
 
 const CHAIN = 42431
-/** Within which somebody writes again, so that with a transaction that hangs for 3 s it is less than 15 s. */
+/**
+ * Within which somebody writes again, so that with a transaction that hangs for 3 s it is less than
+ * 15 s.
+ */
 const LEASE_S = 10
 
 describeWithShared('a standby', () => {

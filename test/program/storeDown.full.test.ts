@@ -1,5 +1,6 @@
 // Goal: with one store down the other keeps serving, and every route says what is true.
-// Method: the whole program on databases of the run, reached over wires that the test cuts; a recorded chain that grows.
+// Method: the whole program on databases of the run, reached over wires that the test cuts; a
+// recorded chain that grows.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -91,7 +92,10 @@ describeWithShared('a store that is down', () => {
   const query = (engine: string) =>
     get(`/v1/indexer/query?engine=${engine}&sql=${encodeURIComponent('SELECT num FROM blocks LIMIT 1')}`)
   const report = async (): Promise<StatusReport> => JSON.parse(await (await fetch(`${origin}/status`)).text())
-  /** A node that replays one recording again and again knows no old balances, and fills the same orders twice. */
+  /**
+   * A node that replays one recording again and again knows no old balances, and fills the same
+   * orders twice.
+   */
   const alarmCodes = async () =>
     (await report()).alarms.map(({ code }) => code).filter((code) => !code.startsWith('projection_'))
   const storeOf = async (name: 'postgres' | 'clickhouse') => {

@@ -1,5 +1,7 @@
-// Goal: after a kill the next version starts at once, though the lease of the killed one has not run out yet.
-// Method: a database as an older version left it, with the lease of the same data directory, and the program started on it.
+// Goal: after a kill the next version starts at once, though the lease of the killed one has not
+// run out yet.
+// Method: a database as an older version left it, with the lease of the same data directory, and
+// the program started on it.
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'

@@ -1,5 +1,7 @@
-// Goal: a node of another chain behind data that is already there ends the start, by name, and changes nothing.
-// Method: a ledger that knows the recorded chain's id with another genesis, and the program started on it.
+// Goal: a node of another chain behind data that is already there ends the start, by name, and
+// changes nothing.
+// Method: a ledger that knows the recorded chain's id with another genesis, and the program started
+// on it.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'

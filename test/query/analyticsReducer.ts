@@ -1,4 +1,7 @@
-/** The eighteen analytics tables, computed from a node's raw answers with viem and rules written anew here. */
+/**
+ * The eighteen analytics tables, computed from a node's raw answers with viem and rules written
+ * anew here.
+ */
 import { decodeEventLog, type Hex, parseAbi } from 'viem'
 import type { RpcObject } from '../api/support/oracle.ts'
 import type { RecordedBlock } from '../support/shared.ts'
@@ -261,7 +264,10 @@ interface Candle {
   quote: bigint
 }
 
-/** In chain order, so that an order is the one placed before its fill. The recorded chain has no flips (T4). */
+/**
+ * In chain order, so that an order is the one placed before its fill. The recorded chain has no
+ * flips (T4).
+ */
 function candlesOf(events: readonly Event[]): AnalyticsRow[] {
   const placed = new Map<bigint, RpcObject>()
   const candles = new Map<string, Candle>()

@@ -1,5 +1,6 @@
-// Goal: `a.b` is a column of what `a` names or refused, for every kind of source and in every place of a query. To
-// Postgres it is a call of the function `b` where `a` has no such column, whatever the query itself calls `b`.
+// Goal: `a.b` is a column of what `a` names or refused, for every kind of source and in every place
+// of a query. To Postgres it is a call of the function `b` where `a` has no such column, whatever
+// the query itself calls `b`.
 import { beforeAll, describe, expect, it } from 'vitest'
 import { bindDecoded } from '#query/decoded/bindDecoded.ts'
 import { readSignatures } from '#query/decoded/decodedTable.ts'

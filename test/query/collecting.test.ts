@@ -1,5 +1,5 @@
-// Goal: aggregates that keep what they are given take no more memory than a statement may, on any Postgres; small ones
-// mean what they mean to Postgres.
+// Goal: aggregates that keep what they are given take no more memory than a statement may, on any
+// Postgres; small ones mean what they mean to Postgres.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { collectedBytesMax } from '#query/postgres/collecting.ts'
 import type { UserQueryEngine } from '#query/result.ts'

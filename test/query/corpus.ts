@@ -1,4 +1,7 @@
-/** Reads the corpora of user queries: one a line, `⏎` for a line end, a tab before the note, `#` for comments. */
+/**
+ * Reads the corpora of user queries: one a line, `⏎` for a line end, a tab before the note, `#` for
+ * comments.
+ */
 
 import { readFileSync } from 'node:fs'
 

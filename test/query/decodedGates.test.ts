@@ -1,4 +1,5 @@
-// Goal: tables by signature open no way around the gates, whatever their names and columns are called.
+// Goal: tables by signature open no way around the gates, whatever their names and columns are
+// called.
 import { beforeAll, describe, expect, it } from 'vitest'
 import { gateClickHouse } from '#query/clickhouse/gate.ts'
 import { bindDecoded } from '#query/decoded/bindDecoded.ts'
@@ -38,7 +39,8 @@ describe.each(['postgres', 'clickhouse'] as const)('the gate of %s', (engine: En
       return true
     }
   }
-  // A name of the corpus may now be a table; what it stands for then is the table, never what the engine has.
+  // A name of the corpus may now be a table; what it stands for then is the table, never what the
+  // engine has.
   const escapes = /"?chain_1_sql"?\.|`chain_1_sql`\./
 
   it.each(readCorpus(`attacks.${engine}.txt`))('refuses as before: $sql', ({ sql }) => {

@@ -1,4 +1,5 @@
-// Goal: tables by signature mean on both engines what the signature says, whatever the query around them does.
+// Goal: tables by signature mean on both engines what the signature says, whatever the query around
+// them does.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { SqlValue, UserQueryEngine } from '#query/result.ts'
 import { account, logRows, otherToken, token, txRows } from './decodedRows.ts'

@@ -1,5 +1,6 @@
-// Goal: both engines mean the same by any query of the common subset. Method: random queries over rows with absent values
-// and extremes; equal answers, or words of ours why there is none. MILLRACE_SEED and MILLRACE_QUERIES choose others.
+// Goal: both engines mean the same by any query of the common subset. Method: random queries over
+// rows with absent values and extremes; equal answers, or words of ours why there is none.
+// MILLRACE_SEED and MILLRACE_QUERIES choose others.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { UserQueryEngine } from '#query/result.ts'
 import { compareEngines } from './differential.ts'

@@ -1,4 +1,7 @@
-/** Runs random queries on both engines and tells what is not the same; a refusal by either engine is an answer too. */
+/**
+ * Runs random queries on both engines and tells what is not the same; a refusal by either engine is
+ * an answer too.
+ */
 import type { QueryResult, SqlValue, UserQueryEngine } from '#query/result.ts'
 import { UserQueryError } from '#query/UserQueryError.ts'
 import { randomQuery } from './randomQuery.ts'

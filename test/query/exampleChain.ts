@@ -1,4 +1,7 @@
-/** A small chain in both engines: physical tables as declared, the program's own views, the same rows. */
+/**
+ * A small chain in both engines: physical tables as declared, the program's own views, the same
+ * rows.
+ */
 
 import { type ClickHouseClient, createClient } from '@clickhouse/client'
 import { prepareReaderRole } from '#query/postgres/roles.ts'
@@ -113,7 +116,8 @@ async function insertRows(
     rows.map((row) => columns.map((column) => literal(column, row[column.name] ?? null)).join(', '))
   const values = literals(postgresLiteral).map((row) => `(${row})`)
   await postgres.pool.query(`INSERT INTO ${table} (${list('"')}) VALUES ${values.join(', ')}`)
-  // Not VALUES, whose rows the embedded engine takes through a file; expressions like unhex need the SQL parser.
+  // Not VALUES, whose rows the embedded engine takes through a file; expressions like unhex need
+  // the SQL parser.
   const selects = literals(clickhouseLiteral).map((row) => `SELECT ${row}`)
   await clickhouse.command({ query: `INSERT INTO ${table} (${list('`')}) ${selects.join(' UNION ALL ')}` })
 }

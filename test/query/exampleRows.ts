@@ -1,4 +1,7 @@
-/** Rows of the example chain: every absent value, extreme and kind of byte string the queries of the corpora meet. */
+/**
+ * Rows of the example chain: every absent value, extreme and kind of byte string the queries of the
+ * corpora meet.
+ */
 
 import type { TableName } from '#transform/tables.ts'
 

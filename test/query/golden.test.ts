@@ -1,5 +1,6 @@
-// Goal: the two engines mean the same by the same SQL: rows and types, over a chain of real transactions. Method: at least
-// twenty queries of each class over the recorded chain; one that gives nothing proves nothing, so none may be empty.
+// Goal: the two engines mean the same by the same SQL: rows and types, over a chain of real
+// transactions. Method: at least twenty queries of each class over the recorded chain; one that
+// gives nothing proves nothing, so none may be empty.
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { QueryResult, UserQueryEngine } from '#query/result.ts'

@@ -1,7 +1,7 @@
 /**
- * Random SELECTs that are about nothing but names: sources of every kind, nested and joined, that call themselves and
- * their columns alike, and references most of which are right. Wrong ones are functions that take any row, so that
- * Postgres would call them. The seed is the whole query.
+ * Random SELECTs that are about nothing but names: sources of every kind, nested and joined, that
+ * call themselves and their columns alike, and references most of which are right. Wrong ones are
+ * functions that take any row, so that Postgres would call them. The seed is the whole query.
  */
 import { Choices } from './randomExpression.ts'
 

@@ -1,4 +1,7 @@
-/** Random SELECTs over the example chain, of a grammar within what both gates take. The seed is the whole query. */
+/**
+ * Random SELECTs over the example chain, of a grammar within what both gates take. The seed is the
+ * whole query.
+ */
 import { Choices, expression, type Making, numbers, sources, types } from './randomExpression.ts'
 
 /** One query of a seed. */

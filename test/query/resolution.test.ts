@@ -1,4 +1,5 @@
-// Goal: what passes the gate calls, in Postgres' own parse tree, no function that its text does not call.
+// Goal: what passes the gate calls, in Postgres' own parse tree, no function that its text does not
+// call.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { loadPostgresGrammar } from '#query/postgres/gate.ts'
 import { seedOf } from '../support/seed.ts'

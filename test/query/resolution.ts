@@ -81,8 +81,8 @@ function* namesOf(tree: unknown): Generator<string> {
 }
 
 /**
- * A view of each statement is made and its tree read: a function there is called by an operator of the list, by a cast,
- * or is told by name. Operators outside of the list are told too.
+ * A view of each statement is made and its tree read: a function there is called by an operator of
+ * the list, by a cast, or is told by name. Operators outside of the list are told too.
  */
 const functionsSql = `CREATE OR REPLACE FUNCTION called_in(statements text[], operators text[]) RETURNS jsonb
 LANGUAGE plpgsql AS $function$

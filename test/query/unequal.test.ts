@@ -1,4 +1,5 @@
-// Goal: where the engines cannot mean the same, one says why instead of a wrong number. Each refusal is a 422 in our words.
+// Goal: where the engines cannot mean the same, one says why instead of a wrong number. Each
+// refusal is a 422 in our words.
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Engine, UserQueryEngine } from '#query/result.ts'
@@ -59,7 +60,8 @@ it('what is too wide is said with the way out, which runs', async () => {
   expect(await failureOf(engines.clickhouse, sql('amount::float8 * value::float8'))).toEqual([[true]])
 })
 
-// The long suite runs thousands (differential.long.test.ts); a failure prints its seed and its query.
+// The long suite runs thousands (differential.long.test.ts); a failure prints its seed and its
+// query.
 it('random queries mean the same on both engines', async () => {
   const seeds = Array.from({ length: isFull ? 200 : 40 }, (_, index) => 20_000 + index)
   const { equal, found } = await compareEngines([engines.postgres, engines.clickhouse], chain.chainId, seeds)

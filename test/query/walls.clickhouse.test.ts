@@ -1,4 +1,7 @@
-/** What holds on ClickHouse when the gate does not: the reader's grants and settings, each attack sent as it is. */
+/**
+ * What holds on ClickHouse when the gate does not: the reader's grants and settings, each attack
+ * sent as it is.
+ */
 
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'

@@ -1,4 +1,7 @@
-/** What holds on Postgres when the gate does not: role, grants, transaction and protocol, each attack sent as it is. */
+/**
+ * What holds on Postgres when the gate does not: role, grants, transaction and protocol, each
+ * attack sent as it is.
+ */
 
 import { createServer, type Server } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -67,7 +70,8 @@ describe('without the gate', () => {
     }
     expect(await fingerprint()).toEqual(before)
     expect(outboundConnections).toBe(0)
-    // What ran are constructs the gate refuses for their cost or on principle; nothing of another's is in reach.
+    // What ran are constructs the gate refuses for their cost or on principle; nothing of another's
+    // is in reach.
     expect(
       ran.filter((entry) => /^\[(file|network|catalog|schema|write|lock|stacked)\]/.test(entry)),
     ).toEqual([])

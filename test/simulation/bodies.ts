@@ -1,6 +1,7 @@
 /**
- * What simulated blocks are filled with: signed transactions and receipts whose roots and blooms are true, computed with viem
- * and plain tries. Bodies are few and repeat; only the header around one is new for each block.
+ * What simulated blocks are filled with: signed transactions and receipts whose roots and blooms
+ * are true, computed with viem and plain tries. Bodies are few and repeat; only the header around
+ * one is new for each block.
  */
 import { encodeAbiParameters, type Hex, keccak256, numberToHex, pad, toRlp } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
@@ -38,7 +39,9 @@ const TOKENS: readonly Hex[] = [
 ]
 const transferTopic = keccak256('0x5472616e7366657228616464726573732c616464726573732c75696e7432353629')
 
-/** Bodies of zero to four transactions with zero to two transfers each; the same ones at every call. */
+/**
+ * Bodies of zero to four transactions with zero to two transfers each; the same ones at every call.
+ */
 export async function makeBodies(count: number): Promise<readonly Body[]> {
   const account = privateKeyToAccount(`0x${'b2'.repeat(32)}`)
   const bodies: Body[] = []

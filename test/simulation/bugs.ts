@@ -1,6 +1,6 @@
 /**
- * The bug bank: mistakes that were made in real indexers, each planted by a flag where it would be made. A simulation that
- * does not find them proves nothing by finding none.
+ * The bug bank: mistakes that were made in real indexers, each planted by a flag where it would be
+ * made. A simulation that does not find them proves nothing by finding none.
  */
 import { oneLiar, type Swarm, staleHistory } from './swarm.ts'
 

@@ -1,6 +1,6 @@
 /**
- * The simulated stores beside the real ones: the same calls go to both, and both must answer alike. Without this the
- * simulation would prove what its author believes of Postgres and ClickHouse.
+ * The simulated stores beside the real ones: the same calls go to both, and both must answer alike.
+ * Without this the simulation would prove what its author believes of Postgres and ClickHouse.
  */
 import type { BlockRef } from '#primitives.ts'
 import type { Random } from '#runtime.ts'

@@ -1,4 +1,7 @@
-/** The two sides that conformance.ts compares: the ports of a writer over the simulated stores, and over the real ones. */
+/**
+ * The two sides that conformance.ts compares: the ports of a writer over the simulated stores, and
+ * over the real ones.
+ */
 import type { BlockRange } from '#ingest/range.ts'
 import type { HeadSink, HistorySink } from '#ingest/sink.ts'
 import { hash } from '#primitives.ts'

@@ -1,4 +1,7 @@
-/** What must hold, judged from outside: by the world's own blocks and an oracle that decodes each of them alone. */
+/**
+ * What must hold, judged from outside: by the world's own blocks and an oracle that decodes each of
+ * them alone.
+ */
 
 import { messageOf } from '#errors.ts'
 import { FencedOutError } from '#ingest/lease.ts'
@@ -17,7 +20,10 @@ const READERS = 3
 /** More than the largest simulated block takes when encoded. */
 const BLOCK_BYTES_MAX = 15_000
 
-/** Codes of errors after which a lane may stop in a run whose finality never breaks: another chain id is for a person. */
+/**
+ * Codes of errors after which a lane may stop in a run whose finality never breaks: another chain
+ * id is for a person.
+ */
 const excusable = new Set(['wrong_chain', 'fenced_out'])
 
 export class Court {
@@ -45,8 +51,8 @@ export class Court {
   check(indexers: readonly SimIndexer[]): void {
     for (const { budget, cache } of indexers) {
       const { inFlightBytesMax, windowMax, batchBlocksMax } = this.#limits
-      // A piece is charged an estimate until it is known, and one that comes in parts for the next part besides those it
-      // has. What it was larger by cannot be waited for any more.
+      // A piece is charged an estimate until it is known, and one that comes in parts for the next
+      // part besides those it has. What it was larger by cannot be waited for any more.
       const pieceBytesMax = batchBlocksMax * BLOCK_BYTES_MAX
       const surprise = batchBlocksMax > 1 ? pieceBytesMax : Math.max(0, pieceBytesMax - PIECE_BYTES_ESTIMATE)
       const surprises = READERS * windowMax * surprise

@@ -1,6 +1,7 @@
 /**
- * One simulated process: the real lease, source, verification, decoding, lanes and sink, put together as program/chain/chain.ts does, over
- * simulated stores and nodes. Killing it drops everything in memory; what it had sent may still arrive.
+ * One simulated process: the real lease, source, verification, decoding, lanes and sink, put
+ * together as program/chain/chain.ts does, over simulated stores and nodes. Killing it drops
+ * everything in memory; what it had sent may still arrive.
  */
 import { alignedSource } from '#ingest/alignedSource.ts'
 import { backoffMs, laneBackoff, remedyOf } from '#ingest/backoff.ts'

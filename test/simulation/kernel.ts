@@ -1,6 +1,7 @@
 /**
- * Virtual time. Everything a simulated process waits for is an event in one queue, ordered by time and, at equal times, by
- * the seed; a seed therefore replays identically, and the trace's hash proves it.
+ * Virtual time. Everything a simulated process waits for is an event in one queue, ordered by time
+ * and, at equal times, by the seed; a seed therefore replays identically, and the trace's hash
+ * proves it.
  */
 import { createHash, type Hash } from 'node:crypto'
 import type { Clock, Random } from '#runtime.ts'
@@ -38,7 +39,9 @@ export interface Line {
   readonly tailMs: number
 }
 
-/** A run that does not come to rest is a bug of the simulation or a busy loop of what it simulates. */
+/**
+ * A run that does not come to rest is a bug of the simulation or a busy loop of what it simulates.
+ */
 const EVENTS_MAX = 400_000
 
 export class Kernel {
@@ -112,8 +115,9 @@ export class Kernel {
   }
 
   /**
-   * A call to something outside the process. `serve` runs there when the call arrives, whatever has become of the caller;
-   * the answer comes back only to a caller that still lives. Throwing is an answer.
+   * A call to something outside the process. `serve` runs there when the call arrives, whatever has
+   * become of the caller; the answer comes back only to a caller that still lives. Throwing is an
+   * answer.
    */
   call<T>(process: SimProcess, label: string, { thereMs, backMs }: Travel, serve: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
@@ -199,7 +203,10 @@ export class Kernel {
   }
 }
 
-/** A process's clock. Its wall clock may be wrong, and be set while it runs; its monotonic clock is not. */
+/**
+ * A process's clock. Its wall clock may be wrong, and be set while it runs; its monotonic clock is
+ * not.
+ */
 export class ProcessClock implements Clock {
   readonly #kernel: Kernel
   readonly #process: SimProcess
@@ -219,7 +226,10 @@ export class ProcessClock implements Clock {
     )
   }
 
-  /** Sets the wall clock wrong by so much, and from then on it runs too fast or too slow by a share of the time that passes. */
+  /**
+   * Sets the wall clock wrong by so much, and from then on it runs too fast or too slow by a share
+   * of the time that passes.
+   */
   stepWall(stepMs: number, driftShare: number): void {
     this.#stepMs = stepMs
     this.#driftShare = driftShare

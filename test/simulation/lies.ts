@@ -29,7 +29,10 @@ export const lies = [
   'L20 another transaction hash or sender',
 ] as const
 
-/** Told by one endpoint alone: two that tell the same of them are believed, and no program could know better. */
+/**
+ * Told by one endpoint alone: two that tell the same of them are believed, and no program could
+ * know better.
+ */
 export const loneLies = [
   'L21 a head ahead of the chain',
   'L22 finality ahead of the chain',
@@ -41,7 +44,9 @@ export const loneLies = [
 export type LoneLie = (typeof loneLies)[number]
 export type Lie = (typeof lies)[number] | LoneLie
 
-/** How far ahead of the chain a head is said to be: a little, and as that of another chain would be. */
+/**
+ * How far ahead of the chain a head is said to be: a little, and as that of another chain would be.
+ */
 const AHEAD = [1, 5, 200, 100_000, 2 ** 40] as const
 
 export const tellLie = {
@@ -151,7 +156,10 @@ export const tellLie = {
 const renamed = (transactions: readonly JsonObject[]): readonly JsonObject[] =>
   transactions.map((tx, index) => (index === 0 ? { ...tx, hash: keccak256('0xdead') } : tx))
 
-/** Half of the blocks, for the lie needs no chance of its own: seeds that once found something stay as they were. */
+/**
+ * Half of the blocks, for the lie needs no chance of its own: seeds that once found something stay
+ * as they were.
+ */
 const isSenderTold = (block: JsonObject): boolean => Number(block['number']) % 2 === 0
 
 /** Of another account, and the receipt agrees with the transaction. */

@@ -1,6 +1,6 @@
 /**
- * Nodes as an indexer meets them: behind the chain, slow, failing, and lying in the ways catalogued from real
- * endpoints. Each is a view of the world behind the transport the RPC client opens.
+ * Nodes as an indexer meets them: behind the chain, slow, failing, and lying in the ways catalogued
+ * from real endpoints. Each is a view of the world behind the transport the RPC client opens.
  */
 import type { Dispatcher } from 'undici'
 import type { OpenTransport, Transport } from '#ingest/rpc/client.ts'

@@ -1,4 +1,7 @@
-/** Where the bugs of the bank that are not a store's own are planted: around the ports, as a wrong program would use them. */
+/**
+ * Where the bugs of the bank that are not a store's own are planted: around the ports, as a wrong
+ * program would use them.
+ */
 import type { HeadSink } from '#ingest/sink.ts'
 import type { ChainHead, RawRange, Source } from '#ingest/source.ts'
 import type { BlockRef } from '#primitives.ts'

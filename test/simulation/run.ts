@@ -1,6 +1,7 @@
 /**
- * Simulations from the command line: `node test/simulation/run.ts --seeds 2000 --from 1`, `--seed 17 --trace` to read one,
- * `--bugs 500` for the bug bank; `--stale` for caches and long absences, `--liar` for one endpoint of two that never stops lying.
+ * Simulations from the command line: `node test/simulation/run.ts --seeds 2000 --from 1`, `--seed
+ * 17 --trace` to read one, `--bugs 500` for the bug bank; `--stale` for caches and long absences,
+ * `--liar` for one endpoint of two that never stops lying.
  */
 import { parseArgs } from 'node:util'
 import { makeBodies } from './bodies.ts'

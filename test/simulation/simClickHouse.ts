@@ -1,7 +1,8 @@
 /**
- * ClickHouse as the indexer meets it, with what was measured on the real engine: an insert is atomic within a partition, a
- * token seen before is dropped and acknowledged even when its rows were deleted since, an answer may be lost after the rows
- * are there, and an insert whose client gave up may still land.
+ * ClickHouse as the indexer meets it, with what was measured on the real engine: an insert is
+ * atomic within a partition, a token seen before is dropped and acknowledged even when its rows
+ * were deleted since, an answer may be lost after the rows are there, and an insert whose client
+ * gave up may still land.
  */
 import type { BlockRange } from '#ingest/range.ts'
 import type { AnalyticsTables, TableCount } from '#store/clickhouse/analyticsTables.ts'

@@ -1,4 +1,7 @@
-/** What the ClickHouse lane keeps in and reads from the simulated Postgres; it follows store/clickhouse/journal.ts and laneLedger.ts. */
+/**
+ * What the ClickHouse lane keeps in and reads from the simulated Postgres; it follows
+ * store/clickhouse/journal.ts and laneLedger.ts.
+ */
 import { type BlockRange, blockCount, difference, intersection, union } from '#ingest/range.ts'
 import { WITHDRAWN } from '#store/clickhouse/encoderVersion.ts'
 import { type Journal, type JournalEntry, JournalEntryGoneError } from '#store/clickhouse/journal.ts'

@@ -1,6 +1,7 @@
 /**
- * The simulated Postgres itself: its state on disk, and transactions that happen or do not, whose answer may be lost either
- * way. The ports over it are in simLease.ts, simHead.ts, simHistory.ts and simJournal.ts; conformance.ts compares them with a real server.
+ * The simulated Postgres itself: its state on disk, and transactions that happen or do not, whose
+ * answer may be lost either way. The ports over it are in simLease.ts, simHead.ts, simHistory.ts
+ * and simJournal.ts; conformance.ts compares them with a real server.
  */
 import { FencedOutError } from '#ingest/lease.ts'
 import { type BlockRange, difference, union } from '#ingest/range.ts'

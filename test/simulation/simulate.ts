@@ -1,7 +1,7 @@
 /**
- * One seed: a world, nodes, stores and one or two indexers that are killed, stopped and lied to for a while; then the faults
- * end, and the stores must come to hold exactly the chain. What must always hold is checked after every event that changed a
- * store.
+ * One seed: a world, nodes, stores and one or two indexers that are killed, stopped and lied to for
+ * a while; then the faults end, and the stores must come to hold exactly the chain. What must
+ * always hold is checked after every event that changed a store.
  */
 import type { Body } from './bodies.ts'
 import { type BugName, Bugs } from './bugs.ts'
@@ -42,7 +42,10 @@ export interface SimulationOptions {
 const LIVENESS_MS = 120_000
 /** An operator starts a process again that came to rest. */
 const RESTART_MS = 1_000
-/** A wall clock is set wrong by an hour at most, and then drifts by up to a tenth, as much and the same way as it was set. */
+/**
+ * A wall clock is set wrong by an hour at most, and then drifts by up to a tenth, as much and the
+ * same way as it was set.
+ */
 const STEP_MS_MAX = 3_600_000
 const DRIFT_SHARE_MAX = 0.1
 /** First block of a lane that a false head has sent away. */
@@ -144,7 +147,9 @@ class Simulation {
     return ended && !broken()
   }
 
-  /** No block follows that would tell by its parent: who looks at heights alone never learns of it. */
+  /**
+   * No block follows that would tell by its parent: who looks at heights alone never learns of it.
+   */
   #replaceHead(): boolean {
     if (!this.#world.replaceHead()) return false
     this.#kernel.note(`another head, ${this.#world.head.hash}`)
@@ -246,7 +251,10 @@ class Simulation {
       this.#fillDisk(kernel.pick([this.#postgresFaults, this.#clickhouseFaults]))
   }
 
-  /** An engine without fsync loses what it had acknowledged a moment ago; a batch in the journal says so. */
+  /**
+   * An engine without fsync loses what it had acknowledged a moment ago; a batch in the journal
+   * says so.
+   */
   #loseInsert(): void {
     for (const { entry, state } of this.#ledger.journal.values()) {
       if (state !== 'open') continue
@@ -272,7 +280,8 @@ class Simulation {
   #endFaults(): void {
     this.#faulty = false
     this.#kernel.note('faults end')
-    // Chains grow: where finality is counted from the head, one that has become shorter would wait for ever.
+    // Chains grow: where finality is counted from the head, one that has become shorter would wait
+    // for ever.
     this.#world.outgrow()
     for (const node of this.#nodes) {
       Object.assign(node.faults, { errorRate: 0, lieRate: 0, tailMs: 0, lagMs: 0 })

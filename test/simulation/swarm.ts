@@ -1,4 +1,7 @@
-/** What a seed turns on: each run has its own mixture of faults, so that rare combinations come up among many seeds. */
+/**
+ * What a seed turns on: each run has its own mixture of faults, so that rare combinations come up
+ * among many seeds.
+ */
 import type { Kernel } from './kernel.ts'
 import { type Lie, lies, loneLies } from './lies.ts'
 
@@ -91,7 +94,10 @@ function drawLiar(kernel: Kernel) {
   }
 }
 
-/** Two endpoints, of which the first lies in all ways that one alone can, for as long as the run goes on. */
+/**
+ * Two endpoints, of which the first lies in all ways that one alone can, for as long as the run
+ * goes on.
+ */
 export const oneLiar: Partial<Swarm> = {
   nodes: 2,
   loneLieRate: 0.3,
@@ -101,8 +107,9 @@ export const oneLiar: Partial<Swarm> = {
 }
 
 /**
- * A slow node that answers from a cache while the indexer is often away, so that history is filled where the chain was
- * replaced, and ClickHouse has taken of it what nothing continues: one seed in thousands draws all of this.
+ * A slow node that answers from a cache while the indexer is often away, so that history is filled
+ * where the chain was replaced, and ClickHouse has taken of it what nothing continues: one seed in
+ * thousands draws all of this.
  */
 export const staleHistory: Partial<Swarm> = {
   nodes: 1,

@@ -51,7 +51,10 @@ export class World {
     this.finalized = Math.max(this.finalized, this.head.ref.number - this.#finalityDepth)
   }
 
-  /** Replaces up to `depth` blocks by another branch, never a final one; sometimes by one it had left before. */
+  /**
+   * Replaces up to `depth` blocks by another branch, never a final one; sometimes by one it had
+   * left before.
+   */
   reorg(depth: number): number {
     const height = this.head.ref.number
     const replaced = Math.min(depth, height - this.finalized)
@@ -72,7 +75,9 @@ export class World {
     return replaced
   }
 
-  /** Another block of the same height takes the newest one's place; false where that one is final. */
+  /**
+   * Another block of the same height takes the newest one's place; false where that one is final.
+   */
   replaceHead(): boolean {
     if (this.head.ref.number <= this.finalized) return false
     this.chain = this.chain.slice(0, -1)

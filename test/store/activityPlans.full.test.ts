@@ -1,6 +1,7 @@
-// Goal: neither feeds nor a token's transactions read more of the chain than their pages need, hot accounts and tokens,
-// deep pages and pairs of filters included.
-// Method: the recorded chain copied upwards until scanning would cost something, and the server's own account of each plan.
+// Goal: neither feeds nor a token's transactions read more of the chain than their pages need, hot
+// accounts and tokens, deep pages and pairs of filters included.
+// Method: the recorded chain copied upwards until scanning would cost something, and the server's
+// own account of each plan.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { address } from '#primitives.ts'
 import { quoteChangesStatement } from '#store/read/activityFacts.ts'
@@ -57,7 +58,9 @@ describeWithShared('plans of feeds and of a token’s transactions', () => {
     { ...query, position: [40, 3] },
   ] as const
 
-  /** Runs the statement. Each branch of a union reads for itself, and a block's rows to their end. */
+  /**
+   * Runs the statement. Each branch of a union reads for itself, and a block's rows to their end.
+   */
   async function assertServed(
     { text, values }: { text: string; values: readonly unknown[] },
     rowsMax: number,

@@ -1,7 +1,7 @@
-// Goal: what was damaged after it was written is found within one pass of the audit, in whichever store, and told by store,
-// table and block until it is mended (ING-06).
-// Method: the recorded chain in both engines, rows damaged behind our back; the audit's steps are taken one by one and its
-// clock is the test's.
+// Goal: what was damaged after it was written is found within one pass of the audit, in whichever
+// store, and told by store, table and block until it is mended (ING-06).
+// Method: the recorded chain in both engines, rows damaged behind our back; the audit's steps are
+// taken one by one and its clock is the test's.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { BlockRange } from '#ingest/range.ts'
 import type { Clock } from '#runtime.ts'

@@ -1,7 +1,7 @@
-// Goal: few senders are recovered before a block is stored, so a lie about one may be believed (L20); the audit, which recovers
-// all, finds it whether the node still tells it or not (ING-06).
-// Method: a recorded chain stored as such a node tells it, with no sender recovered; then the audit's steps, first before the
-// same node and then before one that tells the truth.
+// Goal: few senders are recovered before a block is stored, so a lie about one may be believed
+// (L20); the audit, which recovers all, finds it whether the node still tells it or not (ING-06).
+// Method: a recorded chain stored as such a node tells it, with no sender recovered; then the
+// audit's steps, first before the same node and then before one that tells the truth.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { BlockRange } from '#ingest/range.ts'
 import type { RawRange, Source } from '#ingest/source.ts'
@@ -24,7 +24,10 @@ describeWithShared('a sender that was lied about when its block was stored', () 
   let recorded: RecordedChain
   let isLying = true
 
-  /** One block as the node answers it; of one it says that a stranger sent what its first sender did. */
+  /**
+   * One block as the node answers it; of one it says that a stranger sent what its first sender
+   * did.
+   */
   function told({ from }: BlockRange): RawRange {
     const raw = recorded.range({ from, to: from })
     if (!isLying || from !== lieAt) return raw

@@ -1,5 +1,6 @@
 // Goal: no read of balances scans a table, whatever the filter and however deep the page.
-// Method: balances of 200 tokens and 1,000 holders, with the changes of the newest blocks, analyzed; the server's own plans.
+// Method: balances of 200 tokens and 1,000 holders, with the changes of the newest blocks,
+// analyzed; the server's own plans.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { checkpointsFollower } from '#store/follow/balances/checkpoints.ts'
 import {

@@ -1,5 +1,7 @@
-// Goal: what everybody has is genesis and all transfers, whatever was reverted, killed or loaded at once on the way.
-// Method: the recorded chain in a real store; expectations summed from the raw recording, and the recorded node's supplies.
+// Goal: what everybody has is genesis and all transfers, whatever was reverted, killed or loaded at
+// once on the way.
+// Method: the recorded chain in a real store; expectations summed from the raw recording, and the
+// recorded node's supplies.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
 import { balancesProjection } from '#store/follow/balances/balances.ts'
@@ -236,7 +238,8 @@ describeWithShared('balances', () => {
     await atOnce.head.finalize(lastBlock - 3)
     await follow(atOnce, { checkpointBlocks: 8 }).settle()
     const { settle } = follow(stepwise, { checkpointBlocks: 8 })
-    // Back into the span before, to its last block and to its first, and within one; the last time unseen.
+    // Back into the span before, to its last block and to its first, and within one; the last time
+    // unseen.
     for (const [to, back] of [
       [29, 20],
       [40, 31],

@@ -1,6 +1,8 @@
-// Goal: exactly once in ClickHouse, whatever is lost on the way: an answer, a token, a row, a statement half done.
-// Method: the recorded chain through the real lane on the real engines; the client between them is made to misbehave, or
-// the engine's rows are changed by SQL; at the end every block's digest must be the encoder's.
+// Goal: exactly once in ClickHouse, whatever is lost on the way: an answer, a token, a row, a
+// statement half done.
+// Method: the recorded chain through the real lane on the real engines; the client between them is
+// made to misbehave, or the engine's rows are changed by SQL; at the end every block's digest must
+// be the encoder's.
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'

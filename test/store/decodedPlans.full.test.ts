@@ -1,6 +1,7 @@
-// Goal: conditions on the columns of a table by signature are served by indexes on both engines, alone and in joins.
-// Method: the recorded chain copied upwards until scanning would cost something, and the engines' own plans of what the
-// gates make of a query.
+// Goal: conditions on the columns of a table by signature are served by indexes on both engines,
+// alone and in joins.
+// Method: the recorded chain copied upwards until scanning would cost something, and the engines'
+// own plans of what the gates make of a query.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { gateClickHouse } from '#query/clickhouse/gate.ts'
 import { bindDecoded } from '#query/decoded/bindDecoded.ts'
@@ -20,7 +21,10 @@ const signatures = [
   'OrderPlaced(uint128 indexed orderId, address indexed maker, address indexed token, uint128 amount, bool isBid, int16 tick, bool isFlipOrder, int16 flipTick)',
 ]
 
-/** A query, and the column its index on Postgres begins with and the index that prunes on ClickHouse. */
+/**
+ * A query, and the column its index on Postgres begins with and the index that prunes on
+ * ClickHouse.
+ */
 const cases = [
   [`SELECT * FROM Transfer WHERE "from" = '{rare}'`, 'topic1', 'topic1_bloom'],
   [
@@ -94,7 +98,10 @@ describeWithShared('plans of tables by signature', () => {
   })
 })
 
-/** Half a million logs on ClickHouse, whose copies of a recording would repeat themselves in every granule. */
+/**
+ * Half a million logs on ClickHouse, whose copies of a recording would repeat themselves in every
+ * granule.
+ */
 const manyLogsSql = (database: string): string => `
   INSERT INTO ${database}.logs (block_num, log_idx, block_timestamp, tx_idx, tx_hash, address, topic0, topic1, topic2, topic3, data, is_virtual_forward)
   SELECT intDiv(number, 100), number % 100, toDateTime(1795262398), number % 100, SHA256(toString(intDiv(number, 3))),

@@ -1,6 +1,8 @@
-// Goal: an insert held up for minutes is still dropped by its token after its rows were deleted (ClickHouseSink uses the
-// tokens of a try up for that). Without a setting of ours the engine drops a part that has no rows, and its token with it.
-// Method: the same insert and delete in a table of ours and in one with the engine's settings, which tells when it has been there.
+// Goal: an insert held up for minutes is still dropped by its token after its rows were deleted
+// (ClickHouseSink uses the tokens of a try up for that). Without a setting of ours the engine drops
+// a part that has no rows, and its token with it.
+// Method: the same insert and delete in a table of ours and in one with the engine's settings,
+// which tells when it has been there.
 import { expect, onTestFinished, test } from 'vitest'
 import { openChainStore } from './support/chainStore.ts'
 

@@ -1,6 +1,7 @@
-// Goal: what is stored of the order book is what its raw logs say, after every block and every fill, whatever was reverted or
-// cut into pieces on the way.
-// Method: the recorded chain in a real store; expectations by viem over the raw recording, order by order.
+// Goal: what is stored of the order book is what its raw logs say, after every block and every
+// fill, whatever was reverted or cut into pieces on the way.
+// Method: the recorded chain in a real store; expectations by viem over the raw recording, order by
+// order.
 import { decodeFunctionData } from 'viem'
 import { Abis } from 'viem/tempo'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -73,7 +74,10 @@ const sorted = (state: ReturnType<typeof expected> | Awaited<ReturnType<typeof s
   levels: state.levels.toSorted(([a], [b]) => (String(a) < String(b) ? -1 : 1)),
 })
 
-/** Swaps called by these transactions, in their order: directly, or among the calls of a 0x76 transaction. */
+/**
+ * Swaps called by these transactions, in their order: directly, or among the calls of a 0x76
+ * transaction.
+ */
 function swapsCalled(chain: readonly RecordedBlock[], hashes: ReadonlySet<string>) {
   // biome-ignore lint/suspicious/noExplicitAny: a node's JSON
   const txs = chain.flatMap(({ block }) => (block as any).transactions).filter(({ hash }) => hashes.has(hash))

@@ -1,6 +1,7 @@
-// Goal: the folded book and the folded fee pools are what the exchange and the fee manager themselves answer, block by block.
-// Method: random traffic on a real dev chain, stored as its blocks come; every order, level and pool asked of the node's
-// contracts as of the same block.
+// Goal: the folded book and the folded fee pools are what the exchange and the fee manager
+// themselves answer, block by block.
+// Method: random traffic on a real dev chain, stored as its blocks come; every order, level and
+// pool asked of the node's contracts as of the same block.
 import { encodeFunctionData, type Hex } from 'viem'
 import { Abis } from 'viem/tempo'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -27,7 +28,9 @@ let next = 0
 const end = new AbortController()
 const { signal } = end
 
-/** The traffic waits between two blocks until the next one is wanted: the node keeps no old states. */
+/**
+ * The traffic waits between two blocks until the next one is wanted: the node keeps no old states.
+ */
 const turn = { isTaken: false, over: Promise.withResolvers<void>(), come: Promise.withResolvers<void>() }
 async function sleep(): Promise<void> {
   if (!turn.isTaken) return

@@ -1,6 +1,7 @@
-// Goal: the fee pools are those of genesis and those somebody added liquidity to, with the mints and reserves that the chain's
-// events and fees make, whatever was reverted on the way.
-// Method: the recorded chain in a real store; expectations by viem over the raw recording, fee by fee.
+// Goal: the fee pools are those of genesis and those somebody added liquidity to, with the mints
+// and reserves that the chain's events and fees make, whatever was reverted on the way.
+// Method: the recorded chain in a real store; expectations by viem over the raw recording, fee by
+// fee.
 
 import { encodeAbiParameters, type Hex, keccak256, parseAbi, parseAbiParameters, parseEventLogs } from 'viem'
 import { afterAll, expect, test } from 'vitest'

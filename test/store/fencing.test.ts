@@ -1,6 +1,7 @@
-// Goal: one writer. A process that lost its lease commits nothing to Postgres and sends nothing to ClickHouse; one that has
-// it is never held up by its own other lanes.
-// Method: two writers on one database, each with the fence it was granted; the older one tries every change there is.
+// Goal: one writer. A process that lost its lease commits nothing to Postgres and sends nothing to
+// ClickHouse; one that has it is never held up by its own other lanes.
+// Method: two writers on one database, each with the fence it was granted; the older one tries
+// every change there is.
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { FencedOutError } from '#ingest/lease.ts'
 import { PARTITION_BLOCKS } from '#store/clickhouse/lane.ts'

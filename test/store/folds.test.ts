@@ -1,6 +1,7 @@
-// Goal: what a fold holds is what the chain's events say, whatever was reverted, killed or cut into pieces on the way.
-// Method: the recorded chain in a real store; expectations by viem over the raw recording, and by the recorded node's own
-// answers at its last block.
+// Goal: what a fold holds is what the chain's events say, whatever was reverted, killed or cut into
+// pieces on the way.
+// Method: the recorded chain in a real store; expectations by viem over the raw recording, and by
+// the recorded node's own answers at its last block.
 import { decodeFunctionResult, type Hex, parseAbi, toFunctionSelector } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { foldFollower } from '#store/follow/foldFollower.ts'

@@ -1,5 +1,7 @@
-// Goal: where no node tells what no block tells, it is asked less and less often, and blocks go on being taken in meanwhile.
-// Method: the driver over a real store, a node that never answers and a clock of the test; an hour passes.
+// Goal: where no node tells what no block tells, it is asked less and less often, and blocks go on
+// being taken in meanwhile.
+// Method: the driver over a real store, a node that never answers and a clock of the test; an hour
+// passes.
 import { afterAll, expect, test } from 'vitest'
 import { MillraceError } from '#errors.ts'
 import { type Clock, systemRuntime } from '#runtime.ts'

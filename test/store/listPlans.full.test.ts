@@ -1,5 +1,7 @@
-// Goal: no list scans a table: every filter, alone and with the bounds every list has, is served by the index made for it.
-// Method: the recorded chain copied upwards until scanning would cost something, analyzed, and the server's own plans.
+// Goal: no list scans a table: every filter, alone and with the bounds every list has, is served by
+// the index made for it.
+// Method: the recorded chain copied upwards until scanning would cost something, analyzed, and the
+// server's own plans.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { compileCount } from '#store/read/lists/compile.ts'
 import {
@@ -43,7 +45,10 @@ const cases: Case[] = [
 ]
 
 const finalPage = { columns: [], hashesAbove: Number.MAX_SAFE_INTEGER }
-/** Not of the hashes of changeable blocks, which are read by number where a row has one, nor of reorgs under the walk. */
+/**
+ * Not of the hashes of changeable blocks, which are read by number where a row has one, nor of
+ * reorgs under the walk.
+ */
 const isOfPage = (node: PlanNode): boolean =>
   !/^(blocks_1|replaced|reverts)/.test(node.Alias ?? '') && !node['Subplan Name']
 
@@ -56,7 +61,10 @@ describeWithShared('plans of lists', () => {
   })
   afterAll(() => store.close())
 
-  /** A value that few rows have: of one that many have, the newest rows are found soonest by walking the blocks down. */
+  /**
+   * A value that few rows have: of one that many have, the newest rows are found soonest by walking
+   * the blocks down.
+   */
   async function someValue(list: List, name: string): Promise<FilterValue> {
     const filter = list.filters[name]
     const column =

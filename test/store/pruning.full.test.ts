@@ -1,5 +1,7 @@
-// Goal: what the ledger writes down about its own work stays bounded, and who needed what is gone begins anew.
-// Method: the recorded chain in small batches through the real sinks; rows of the journal and the commit log are counted.
+// Goal: what the ledger writes down about its own work stays bounded, and who needed what is gone
+// begins anew.
+// Method: the recorded chain in small batches through the real sinks; rows of the journal and the
+// commit log are counted.
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { sealNextPartition } from '#store/clickhouse/seal.ts'
 import { holdsCommitsAfter } from '#store/ledger/commits.ts'

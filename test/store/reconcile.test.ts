@@ -1,7 +1,7 @@
-// Goal: ClickHouse ends up holding what Postgres says, whatever became of either: wiped, swapped, restored from an older
-// copy, parts lost, rows doubled.
-// Method: the recorded chain in both engines; then one of them is really dropped, copied back or changed by SQL, the next
-// writer opens the lane, and every block's digest must be the encoder's.
+// Goal: ClickHouse ends up holding what Postgres says, whatever became of either: wiped, swapped,
+// restored from an older copy, parts lost, rows doubled.
+// Method: the recorded chain in both engines; then one of them is really dropped, copied back or
+// changed by SQL, the next writer opens the lane, and every block's digest must be the encoder's.
 import pg from 'pg'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { ForeignStoreError, readStoreIdentity } from '#store/clickhouse/adopt.ts'

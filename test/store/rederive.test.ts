@@ -1,7 +1,8 @@
-// Goal: rows made by other rules are told before anything is added to them, and are made anew from the archive in both
-// stores, without a node, also when that is interrupted.
-// Method: the recorded chain in both engines; an older program is played by its version numbers in the coverage and by rows
-// changed or missing; afterwards every block's digest must be the encoder's.
+// Goal: rows made by other rules are told before anything is added to them, and are made anew from
+// the archive in both stores, without a node, also when that is interrupted.
+// Method: the recorded chain in both engines; an older program is played by its version numbers in
+// the coverage and by rows changed or missing; afterwards every block's digest must be the
+// encoder's.
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { BlockRange } from '#ingest/range.ts'
 import { readCoverage, readCoverages } from '#store/ledger/lane.ts'

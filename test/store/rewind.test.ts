@@ -1,6 +1,7 @@
-// Goal: after a rewind both stores hold the chain up to the block asked for and nothing else, and going on from there gives
-// what was held before; what is final goes only when it is said so.
-// Method: the recorded chain as history and head lane in both engines; rewound by the real function, then continued.
+// Goal: after a rewind both stores hold the chain up to the block asked for and nothing else, and
+// going on from there gives what was held before; what is final goes only when it is said so.
+// Method: the recorded chain as history and head lane in both engines; rewound by the real
+// function, then continued.
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { PARTITION_BLOCKS } from '#store/clickhouse/lane.ts'
 import { readCommits } from '#store/ledger/commits.ts'
@@ -58,7 +59,10 @@ describeWithShared('a rewind', () => {
       belowFinalized,
     })
 
-  /** The next process of the same chain: it takes the lease, compares ClickHouse with the journal, and goes on. */
+  /**
+   * The next process of the same chain: it takes the lease, compares ClickHouse with the journal,
+   * and goes on.
+   */
   async function goOn(store: ChainStore, from: number): Promise<ChainStore> {
     const next = await openChainStore({ headFrom: 999, beside: store, fence: store.fence + 1n })
     onTestFinished(() => next.close())

@@ -1,4 +1,5 @@
-// Goal: the live schemas of both engines are what transform/tables.ts says, and the views what query/relations/views.ts says.
+// Goal: the live schemas of both engines are what transform/tables.ts says, and the views what
+// query/relations/views.ts says.
 // Method: migrate empty databases, read the catalogs back, compare names, types and nullability.
 import { readdirSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

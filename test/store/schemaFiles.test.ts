@@ -1,6 +1,7 @@
-// Goal: a reader sees what the migrations make without running them, with a text on every table and column of a chain's rows;
-// and texts that changed come to databases that are there already.
-// Method: migrate empty databases, dump both engines' catalogs, compare with the files of `sql/schema`.
+// Goal: a reader sees what the migrations make without running them, with a text on every table and
+// column of a chain's rows; and texts that changed come to databases that are there already.
+// Method: migrate empty databases, dump both engines' catalogs, compare with the files of
+// `sql/schema`.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openClickHouse } from '#store/clickhouse/client.ts'
 import { databaseOf } from '#store/clickhouse/template.ts'

@@ -1,7 +1,7 @@
-// Goal: head partitions, sealed segments and chunks tile the chain without overlap or hole, over downtimes, restarts and
-// boundaries, and what joins is checked from either side.
-// Method: the recorded chain, also shown at heights far above its own, through the real sinks; the bounds are read back
-// from the catalog.
+// Goal: head partitions, sealed segments and chunks tile the chain without overlap or hole, over
+// downtimes, restarts and boundaries, and what joins is checked from either side.
+// Method: the recorded chain, also shown at heights far above its own, through the real sinks; the
+// bounds are read back from the catalog.
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { BlockRange } from '#ingest/range.ts'
 import type { Chunk } from '#ingest/sink.ts'
@@ -30,7 +30,10 @@ async function partitionsOf(store: ChainStore, table: string): Promise<BlockRang
     .sort((a, b) => a.from - b.from)
 }
 
-/** Indexes of the tables whose names are like this, those of their out-of-line values aside, and the index each belongs to. */
+/**
+ * Indexes of the tables whose names are like this, those of their out-of-line values aside, and the
+ * index each belongs to.
+ */
 async function indexesOf(
   store: ChainStore,
   tables: string,
@@ -54,7 +57,10 @@ async function singleEntries(store: ChainStore, table: string): Promise<string[]
   return rows.map(({ definition }) => /\(.*?\)/.exec(definition)?.[0] ?? '').sort()
 }
 
-/** Storage settings of the tables whose names are like this, and of the tables of their out-of-line values. */
+/**
+ * Storage settings of the tables whose names are like this, and of the tables of their out-of-line
+ * values.
+ */
 async function vacuumSettings(store: ChainStore, tables: string): Promise<(string | null)[]> {
   const { rows } = await store.postgres.pool.query<{ settings: string | null }>(
     `SELECT array_to_string(held.reloptions, ',') AS settings FROM pg_class AS t
@@ -288,7 +294,8 @@ describeWithShared('segments and partitions', () => {
   })
 
   test('the head lane crosses from partition to partition where their width grows', async () => {
-    // Up to block 2^24 a partition spans 2^20 blocks, above it 2^21: asked from inside it, the partition seems to end later.
+    // Up to block 2^24 a partition spans 2^20 blocks, above it 2^21: asked from inside it, the
+    // partition seems to end later.
     const width = 2 ** 20
     const from = 16 * width
     expect([headPartitionEnd(from), headPartitionEnd(from + 1)]).toEqual([17 * width - 1, 18 * width - 1])

@@ -1,6 +1,7 @@
-// Goal: what was appended is there once, in both stores, equal byte for byte; what was reverted is nowhere.
-// Method: the recorded chain through the real sinks on the real engines; counts and digests per block come from the
-// encoder and are recomputed by each engine in SQL.
+// Goal: what was appended is there once, in both stores, equal byte for byte; what was reverted is
+// nowhere.
+// Method: the recorded chain through the real sinks on the real engines; counts and digests per
+// block come from the encoder and are recomputed by each engine in SQL.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readCommits } from '#store/ledger/commits.ts'
 import { readCoverage } from '#store/ledger/lane.ts'

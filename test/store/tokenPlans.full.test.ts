@@ -1,4 +1,5 @@
-// Goal: the list of tokens examines a handful of tokens for each it gives, on either kind of chain and however deep.
+// Goal: the list of tokens examines a handful of tokens for each it gives, on either kind of chain
+// and however deep.
 // Method: 20,000 tokens of each kind, analyzed; the server's own account of each plan.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { compileTokenList } from '#store/read/tokens.ts'

@@ -1,7 +1,8 @@
-// Goal: whatever is wrong with one row of one table of one store, verify names that store, that table and that block, and
-// nothing else.
-// Method: the recorded chain in both engines; one row at a time is changed, deleted or doubled by SQL behind our back, the
-// blocks around it are verified against the node, and the rows of the block are put back.
+// Goal: whatever is wrong with one row of one table of one store, verify names that store, that
+// table and that block, and nothing else.
+// Method: the recorded chain in both engines; one row at a time is changed, deleted or doubled by
+// SQL behind our back, the blocks around it are verified against the node, and the rows of the
+// block are put back.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type VerifyReport, verifyRange } from '#store/compare/verify.ts'
 import { analyticsTableNames, ledgerTableNames, type TableName, tables } from '#transform/tables.ts'
@@ -12,7 +13,9 @@ import { type ChainStore, decode, openChainStore, recordedBatches, writeAll } fr
 import { ClickHouseDamage, type Damage, PostgresDamage } from './support/damage.ts'
 
 const recording = 'tempo-dev-2k'
-/** A column with bytes in every row that is in no sorting key, which ClickHouse would not update. */
+/**
+ * A column with bytes in every row that is in no sorting key, which ClickHouse would not update.
+ */
 const flipped: Partial<Record<TableName, string>> = {
   blocks: 'state_root',
   txs: 'hash',
@@ -27,7 +30,9 @@ const [head, uncoveredFrom] = [122, 110]
 describeWithShared('verify', () => {
   let store: ChainStore
   let verify: (range: { from: number; to: number }) => Promise<VerifyReport>
-  /** A block with at least two rows of the table, so that a doubled row does not double the block. */
+  /**
+   * A block with at least two rows of the table, so that a doubled row does not double the block.
+   */
   let blockOf: (name: TableName) => number
 
   beforeAll(async () => {

@@ -1,7 +1,8 @@
-// Goal: when the end of a chunk turns out to be of a branch that was left, both stores give it back, ClickHouse first,
-// and nothing of it is left or comes later, whatever dies on the way.
-// Method: the recorded chain and a branch of it through the real sinks and the real lane; failpoints and a client that is
-// down or slow; what is held is compared with the encoder, block by block.
+// Goal: when the end of a chunk turns out to be of a branch that was left, both stores give it
+// back, ClickHouse first, and nothing of it is left or comes later, whatever dies on the way.
+// Method: the recorded chain and a branch of it through the real sinks and the real lane;
+// failpoints and a client that is down or slow; what is held is compared with the encoder, block by
+// block.
 import { beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import type { Chunk } from '#ingest/sink.ts'
 import type { BlockRef } from '#primitives.ts'
@@ -34,7 +35,8 @@ describeWithShared('blocks of history that are withdrawn', () => {
     const chain = await loadRecordedChain('tempo-dev-2k', 69, 0)
     const branch = await loadRecordedChain('tempo-dev-2k', 59, 0)
     branch.reorg(20)
-    // Decoded once: every test writes the same few batches, and decoding them was a quarter of the file's CPU.
+    // Decoded once: every test writes the same few batches, and decoding them was a quarter of the
+    // file's CPU.
     const [known, branched] = [new Map<string, EncodedBatch>(), decode(branch.range(ORPHANS), 'links')]
     batchOf = (from, to) =>
       known.getOrInsertComputed(`${from}-${to}`, () => decode(chain.range({ from, to }), 'links'))

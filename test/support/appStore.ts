@@ -1,4 +1,7 @@
-/** A fresh database with the schema `app`, for tests of the service's own rows; dropped when the file's tests have ended. */
+/**
+ * A fresh database with the schema `app`, for tests of the service's own rows; dropped when the
+ * file's tests have ended.
+ */
 import { afterAll } from 'vitest'
 import { type AppDatabase, appDatabase } from '#store/app/database.ts'
 import { migrateApp } from '#store/maintain/migrate.ts'

@@ -15,8 +15,8 @@ export function arbitraryLog(event: AbiEvent): fc.Arbitrary<ArbitraryLog> {
 }
 
 /**
- * Logs that are nearly ones of the event: a word replaced, data cut off or longer, a topic missing or too many. Some are
- * still well-formed.
+ * Logs that are nearly ones of the event: a word replaced, data cut off or longer, a topic missing
+ * or too many. Some are still well-formed.
  */
 export function arbitraryDamagedLog(event: AbiEvent): fc.Arbitrary<ArbitraryLog> {
   const word = fc.oneof(

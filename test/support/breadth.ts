@@ -1,6 +1,6 @@
 /**
- * How wide tests look. `npm test` proves the program; `npm run test:all` also tries every filter, depth and place: there
- * `x.full.test.ts` runs the tests of `x.test.ts` in their whole breadth.
+ * How wide tests look. `npm test` proves the program; `npm run test:all` also tries every filter,
+ * depth and place: there `x.full.test.ts` runs the tests of `x.test.ts` in their whole breadth.
  */
 import { inject, test } from 'vitest'
 

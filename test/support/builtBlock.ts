@@ -1,6 +1,6 @@
 /**
- * A small Ethereum block that is true to its header, made with viem only: one signed transaction of each envelope, each
- * with a receipt and logs. It lets verification be tested without recordings.
+ * A small Ethereum block that is true to its header, made with viem only: one signed transaction of
+ * each envelope, each with a receipt and logs. It lets verification be tested without recordings.
  */
 
 import {

@@ -28,8 +28,8 @@ export function temporaryFolder(): Promise<string> {
 }
 
 /**
- * Replaces the newest `depth` blocks by empty ones at the same heights; the transactions are gone. The hashes differ
- * whatever the blocks held. At most `reorgDepthMax`.
+ * Replaces the newest `depth` blocks by empty ones at the same heights; the transactions are gone.
+ * The hashes differ whatever the blocks held. At most `reorgDepthMax`.
  */
 export async function reorg(rpcUrl: string, depth: number): Promise<void> {
   await new DevRpc(rpcUrl).call('anvil_reorg', depth, [])

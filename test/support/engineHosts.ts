@@ -1,4 +1,7 @@
-/** Starts the databases of a test run: embedded, or with TEST_CONTAINERS=1 the real servers in containers. */
+/**
+ * Starts the databases of a test run: embedded, or with TEST_CONTAINERS=1 the real servers in
+ * containers.
+ */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -20,7 +23,10 @@ export interface EngineAddresses {
   readonly clickhousePassword: string
   /** Where ClickHouse reads files of ours; null in a container. */
   readonly clickhouseRowsFolder: string | null
-  /** May only SELECT from the databases `chain_<id>_sql` of freshDatabase()'s chain ids. Embedded only. */
+  /**
+   * May only SELECT from the databases `chain_<id>_sql` of freshDatabase()'s chain ids. Embedded
+   * only.
+   */
   readonly readerUsername: string
   readonly readerPassword: string
 }
@@ -71,8 +77,9 @@ async function startEmbedded(): Promise<Engines> {
 }
 
 /**
- * This server ends with the run and is never killed before, so that nothing has to survive on disk: to make and drop a
- * database takes a quarter of the time. Tests of crashes have servers of their own.
+ * This server ends with the run and is never killed before, so that nothing has to survive on disk:
+ * to make and drop a database takes a quarter of the time. Tests of crashes have servers of their
+ * own.
  */
 async function forgetDisk(adminUrl: string): Promise<void> {
   const client = new Client({ connectionString: adminUrl })
@@ -82,7 +89,10 @@ async function forgetDisk(adminUrl: string): Promise<void> {
   await client.end()
 }
 
-/** Postgres outlives a killed program by design. A killed test run must leave nothing: this shell sees our pipe close. */
+/**
+ * Postgres outlives a killed program by design. A killed test run must leave nothing: this shell
+ * sees our pipe close.
+ */
 function endWhenKilled(pid: number, folder: string): ChildProcess {
   const script = 'read -r line; kill -INT "$1"; sleep 3; rm -rf "$2"'
   const watch = spawn('sh', ['-c', script, 'sh', String(pid), folder], {

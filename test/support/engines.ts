@@ -7,19 +7,27 @@ import { openClickHouse } from '#store/clickhouse/client.ts'
 import { databaseOf, viewDatabaseOf } from '#store/clickhouse/template.ts'
 import { CHAINS_MAX, type EngineAddresses, FIRST_CHAIN_ID } from './engineHosts.ts'
 
-/** An empty Postgres database of one's own, and a chain id whose ClickHouse databases nobody else uses. */
+/**
+ * An empty Postgres database of one's own, and a chain id whose ClickHouse databases nobody else
+ * uses.
+ */
 export interface FreshDatabase extends Omit<EngineAddresses, 'databaseAdminUrl'> {
   /** Superuser on the new database. */
   readonly databaseUrl: string
-  /** `chain_<id>` and `chain_<id>_sql` are free in ClickHouse, and the reader may read the second. */
+  /**
+   * `chain_<id>` and `chain_<id>_sql` are free in ClickHouse, and the reader may read the second.
+   */
   readonly chainId: number
-  /** Drops the Postgres database and what the chain has in ClickHouse. Optional: the second goes with the file, all with the run. */
+  /**
+   * Drops the Postgres database and what the chain has in ClickHouse. Optional: the second goes
+   * with the file, all with the run.
+   */
   drop(): Promise<void>
 }
 
 /**
- * What is left in ClickHouse goes with the file that made it, after the file's own hooks: the engine looks after every table
- * it holds, with those of sixteen chains for 4 % of a core.
+ * What is left in ClickHouse goes with the file that made it, after the file's own hooks: the
+ * engine looks after every table it holds, with those of sixteen chains for 4 % of a core.
  */
 const left = new Map<number, EngineAddresses>()
 afterAll(async () => {

@@ -1,6 +1,6 @@
 /**
- * Serves the run's one Postgres and one ClickHouse to the test files. They start when the first test asks, so that a
- * run of pure tests does not wait for them, and end with the run.
+ * Serves the run's one Postgres and one ClickHouse to the test files. They start when the first
+ * test asks, so that a run of pure tests does not wait for them, and end with the run.
  */
 
 import { createServer, type Server } from 'node:http'

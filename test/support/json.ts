@@ -1,4 +1,6 @@
-/** Changing one place of a node's answer, named as errors name it: `transactions[3].calls[0].to`. */
+/**
+ * Changing one place of a node's answer, named as errors name it: `transactions[3].calls[0].to`.
+ */
 
 /** The value at a path. */
 export function readAt(root: unknown, path: string): unknown {
@@ -18,7 +20,9 @@ export function withAt<Root>(root: Root, path: string, value: unknown): Root {
   return copy
 }
 
-/** A copy with the last hex digit of the text at a path changed: another byte, or another number. */
+/**
+ * A copy with the last hex digit of the text at a path changed: another byte, or another number.
+ */
 export function withFlipped<Root>(root: Root, path: string): Root {
   const text = readAt(root, path)
   if (typeof text !== 'string') throw new Error(`no text at ${path}`)

@@ -1,6 +1,6 @@
 /**
- * Block roots and blooms computed the slow way, with viem's RLP and hashes and a trie made of lists: an oracle that
- * shares no code with ingest/verify.
+ * Block roots and blooms computed the slow way, with viem's RLP and hashes and a trie made of
+ * lists: an oracle that shares no code with ingest/verify.
  */
 
 import { type Hex, hexToBytes, keccak256, numberToHex, toRlp } from 'viem'

@@ -1,4 +1,7 @@
-/** A recorded chain in this process, as the port `Source`: its head moves and reorganizes on command, and needs no server. */
+/**
+ * A recorded chain in this process, as the port `Source`: its head moves and reorganizes on
+ * command, and needs no server.
+ */
 import { pathToFileURL } from 'node:url'
 import type { BlockRange } from '#ingest/range.ts'
 import type { ChainHead, RawRange, Source } from '#ingest/source.ts'
@@ -25,7 +28,10 @@ interface RecordingModule {
 /** Real time an idle follower waits for a head that tests move themselves. */
 const IDLE_MS = 20
 
-/** Heights beyond the recording show it again with other numbers and hashes; only links can be checked there. */
+/**
+ * Heights beyond the recording show it again with other numbers and hashes; only links can be
+ * checked there.
+ */
 export class RecordedChain {
   readonly #recording: Recording
   #head: number
@@ -71,7 +77,10 @@ export class RecordedChain {
     }
   }
 
-  /** Gives a block another time, for heights at which the repeated recording has left what a timestamp can hold. */
+  /**
+   * Gives a block another time, for heights at which the repeated recording has left what a
+   * timestamp can hold.
+   */
   stamp(number: number, seconds: number): void {
     this.#recording.stamps.set(number, seconds)
   }
@@ -102,7 +111,10 @@ export class RecordedChain {
   }
 }
 
-/** Loads a recording of the shared folder; the chain stands at `head`, of which all but `finality` blocks are final. */
+/**
+ * Loads a recording of the shared folder; the chain stands at `head`, of which all but `finality`
+ * blocks are final.
+ */
 export async function loadRecordedChain(
   name: string,
   head: number,

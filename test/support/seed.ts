@@ -1,4 +1,5 @@
-// Setup of every test file: random tests draw from one seed, so that a run says the same of the same code each time.
+// Setup of every test file: random tests draw from one seed, so that a run says the same of the
+// same code each time.
 import fc from 'fast-check'
 
 /** The seed of a run: SEED when set, which looks elsewhere or replays a printed failure. */

@@ -1,4 +1,7 @@
-/** Recorded and real chain data that lives beside the project instead of in it, because of its size and its licence. */
+/**
+ * Recorded and real chain data that lives beside the project instead of in it, because of its size
+ * and its licence.
+ */
 
 import { existsSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
@@ -9,8 +12,8 @@ import { projectRoot, sharedPath, sharedRoot } from './sharedPath.ts'
 export { sharedPath } from './sharedPath.ts'
 
 /**
- * A `describe` whose tests need the shared folder. Without the folder they are skipped with a warning, and in CI they
- * fail, so that nobody takes a run without them for a full one.
+ * A `describe` whose tests need the shared folder. Without the folder they are skipped with a
+ * warning, and in CI they fail, so that nobody takes a run without them for a full one.
  */
 export function describeWithShared(title: string, define: () => void): void {
   const present = existsSync(sharedRoot)

@@ -1,4 +1,7 @@
-/** Transactions as projections and activities see them: made by hand, or taken from recorded answers without our decoder. */
+/**
+ * Transactions as projections and activities see them: made by hand, or taken from recorded answers
+ * without our decoder.
+ */
 import { encodeAbiParameters } from 'viem'
 import { type Address, address, type Hash, type Hex, hash } from '#primitives.ts'
 import { feeManagerAddress } from '#transform/addresses.ts'

@@ -1,4 +1,7 @@
-/** What a terminal shows after some output: the few control sequences the program uses, wrapping, and scrolling. */
+/**
+ * What a terminal shows after some output: the few control sequences the program uses, wrapping,
+ * and scrolling.
+ */
 
 /** Cursor up, erase below, the two ends of a line, and characters. */
 const ESCAPE = String.fromCharCode(27)

@@ -1,4 +1,7 @@
-/** Every activity of the published field tables exists and gives exactly the fields the tables promise. */
+/**
+ * Every activity of the published field tables exists and gives exactly the fields the tables
+ * promise.
+ */
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
@@ -72,7 +75,10 @@ function readFields(text: string): Fields {
 
 const sender = account('a')
 
-/** One transaction per event with that event alone, and one with tokens moved in and out of its contract as well. */
+/**
+ * One transaction per event with that event alone, and one with tokens moved in and out of its
+ * contract as well.
+ */
 function itemsOfEveryEvent(): readonly ActivityItem[] {
   return events.flatMap((event) =>
     fc.sample(arbitraryLog(event.abi), 5).flatMap((sample) => {
@@ -86,7 +92,10 @@ function itemsOfEveryEvent(): readonly ActivityItem[] {
   )
 }
 
-/** Transfers between the emitter and every account and amount the event names: what channels look for. */
+/**
+ * Transfers between the emitter and every account and amount the event names: what channels look
+ * for.
+ */
 function transfersAround({ address: contract, topics, data }: LogFacts): readonly LogFacts[] {
   const accounts = topics.slice(1).filter((topic) => topic.startsWith(`0x${'0'.repeat(24)}`))
   const amounts = [...data.slice(2).matchAll(/.{64}/g)].map(([word]) => BigInt(`0x${word}`))

@@ -1,6 +1,7 @@
 /**
- * Goal: what the encoders write is what both engines hold, and its digest is the same three times. Method: random rows of
- * every table go in through the wire formats, come back as text the engine itself prints, and are digested in SQL.
+ * Goal: what the encoders write is what both engines hold, and its digest is the same three times.
+ * Method: random rows of every table go in through the wire formats, come back as text the engine
+ * itself prints, and are digested in SQL.
  */
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'

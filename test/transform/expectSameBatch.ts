@@ -2,7 +2,10 @@ import { expect } from 'vitest'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { tableNames } from '#transform/tables.ts'
 
-/** Equal to the byte. Buffers are compared whole: the matcher's own walk over megabytes takes seconds. */
+/**
+ * Equal to the byte. Buffers are compared whole: the matcher's own walk over megabytes takes
+ * seconds.
+ */
 export function expectSameBatch(actual: EncodedBatch, expected: EncodedBatch): void {
   const { tables, ...facts } = actual
   const { tables: expectedTables, ...expectedFacts } = expected

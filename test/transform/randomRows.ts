@@ -1,4 +1,7 @@
-/** Rows of any table, valid but otherwise arbitrary: every type, its edges, and NULL wherever it may be. */
+/**
+ * Rows of any table, valid but otherwise arbitrary: every type, its edges, and NULL wherever it may
+ * be.
+ */
 import fc from 'fast-check'
 import type { Column, ColumnType, Table } from '#transform/tables.ts'
 import type { AnyRow } from './slowEncoder.ts'
@@ -16,7 +19,9 @@ const hex = (bytesMin: number, bytesMax: number): fc.Arbitrary<string> =>
     .uint8Array({ minLength: bytesMin, maxLength: bytesMax })
     .map((bytes) => `0x${Buffer.from(bytes).toString('hex')}`)
 
-/** From a handful of values half of the time, so that neighbouring rows repeat them as real rows do. */
+/**
+ * From a handful of values half of the time, so that neighbouring rows repeat them as real rows do.
+ */
 const repeating = (width: number): fc.Arbitrary<string> => {
   const few = fc.constantFrom(
     ...[0, 1, 255].map((byte) => `0x${byte.toString(16).padStart(2, '0').repeat(width)}`),

@@ -41,7 +41,9 @@ export interface Fixture {
   readonly recorded: RecordedBlock
 }
 
-/** The real blocks of other chains and of Tempo's networks; none where the shared folder is absent. */
+/**
+ * The real blocks of other chains and of Tempo's networks; none where the shared folder is absent.
+ */
 export function readFixtures(): readonly Fixture[] {
   if (!existsSync(sharedPath('fixtures'))) return []
   return [...fixturesOf('evm-rpc', ethereumProfile), ...fixturesOf('tempo-rpc', tempoProfile)]

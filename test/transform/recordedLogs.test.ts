@@ -1,4 +1,7 @@
-/** What the registries make of recorded chain data, against viem, the raw logs, and what the node itself answered. */
+/**
+ * What the registries make of recorded chain data, against viem, the raw logs, and what the node
+ * itself answered.
+ */
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { decodeWithViem } from '#test/support/arbitraryLog.ts'

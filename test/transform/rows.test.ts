@@ -1,4 +1,7 @@
-/** Goal: what rows say is what the node's JSON says. Method: rows are caught before they are encoded. */
+/**
+ * Goal: what rows say is what the node's JSON says. Method: rows are caught before they are
+ * encoded.
+ */
 import { expect, test } from 'vitest'
 import { parseBlock, parseReceipts, type RpcBlock, type RpcReceipt } from '#ingest/read/block.ts'
 import { decodeBlock } from '#transform/decode/decodeBlock.ts'

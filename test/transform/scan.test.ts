@@ -1,6 +1,7 @@
 /**
- * Goal: scanning bytes and parsing JSON are one decoder. Method: both read the same answers, true and damaged; the scan may
- * decline, but what it accepts must be what parsing accepts, to the byte of every table.
+ * Goal: scanning bytes and parsing JSON are one decoder. Method: both read the same answers, true
+ * and damaged; the scan may decline, but what it accepts must be what parsing accepts, to the byte
+ * of every table.
  */
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -213,7 +214,10 @@ function outcomeOf(bytes: Buffer, { range }: TestRange): EncodedBatch | null {
   }
 }
 
-/** Equal but for the compressed archive, whose texts may be spaced differently; these have the same content. */
+/**
+ * Equal but for the compressed archive, whose texts may be spaced differently; these have the same
+ * content.
+ */
 function expectSameBut(fast: EncodedBatch, slow: EncodedBatch): void {
   const withoutRaw = (batch: EncodedBatch): EncodedBatch => ({
     ...batch,

@@ -1,6 +1,7 @@
 /**
- * The plain reading of the formats, one value after the other: what the generated encoders are compared with. Written
- * from the formats' definitions (Postgres send functions, ClickHouse Native), sharing no code with transform/encode.
+ * The plain reading of the formats, one value after the other: what the generated encoders are
+ * compared with. Written from the formats' definitions (Postgres send functions, ClickHouse
+ * Native), sharing no code with transform/encode.
  */
 import { crc32 } from 'node:zlib'
 import type { Column, Table } from '#transform/tables.ts'

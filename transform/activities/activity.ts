@@ -1,7 +1,8 @@
 /**
- * What people call what a transaction did. An activity is declared as a pure function of one transaction's logs, seen by
- * one account; `activities/index.ts` is the list and its order is the precedence: a transaction's headline is the first
- * activity that finds something in it. Token names, memo texts and service names are added by who answers.
+ * What people call what a transaction did. An activity is declared as a pure function of one
+ * transaction's logs, seen by one account; `activities/index.ts` is the list and its order is the
+ * precedence: a transaction's headline is the first activity that finds something in it. Token
+ * names, memo texts and service names are added by who answers.
  */
 import type { Address, Hash, Hex } from '#primitives.ts'
 import type { ContractEvent } from '../events/event.ts'
@@ -108,8 +109,8 @@ export interface ActivityItem {
 }
 
 /**
- * Finds an activity in an event: of several, one that names the viewer, else the first. `data` may refuse it with null,
- * when the transaction does not tell all that the activity has to say.
+ * Finds an activity in an event: of several, one that names the viewer, else the first. `data` may
+ * refuse it with null, when the transaction does not tell all that the activity has to say.
  */
 export function fromEvent<Args extends object>(
   event: ContractEvent<string, Args>,

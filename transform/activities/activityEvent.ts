@@ -4,7 +4,10 @@ import { decodeLog } from '../events/index.ts'
 import type { LogFacts } from '../projection.ts'
 import type { ActivityEvent, JsonValue } from './activity.ts'
 
-/** @returns the log; with its name, arguments and title when it is a declared event. Integers are decimal strings. */
+/**
+ * @returns the log; with its name, arguments and title when it is a declared event. Integers are
+ * decimal strings.
+ */
 export function activityEvent(log: LogFacts): ActivityEvent {
   const { address, data, logIndex, topics } = log
   const decoded = decodeLog(log)

@@ -1,4 +1,7 @@
-/** Payment channels. Only the opening names the token: later events find it in the reserve's transfers of the transaction. */
+/**
+ * Payment channels. Only the opening names the token: later events find it in the reserve's
+ * transfers of the transaction.
+ */
 import type { Address } from '#primitives.ts'
 import { channelReserveAddress } from '../addresses.ts'
 import * as reserve from '../events/channelReserve.ts'

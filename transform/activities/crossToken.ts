@@ -1,10 +1,16 @@
-/** Payments in another token than the payer's: which of a transaction's transfers are one such payment. */
+/**
+ * Payments in another token than the payer's: which of a transaction's transfers are one such
+ * payment.
+ */
 import type { Address } from '#primitives.ts'
 import type { ActivityFacts } from './activity.ts'
 import { viewFrom } from './listActivities.ts'
 import { findSwappedPayment } from './transfers.ts'
 
-/** What the sender gave to the exchange, what it got for it, and the transfer that passed all of that on. */
+/**
+ * What the sender gave to the exchange, what it got for it, and the transfer that passed all of
+ * that on.
+ */
 export interface CrossTokenTransfer {
   /** Log index of the Transfer to the recipient. */
   readonly logIndex: number

@@ -1,4 +1,7 @@
-/** Activities of contracts that the operator declares: a transaction with one of their events is named after it. */
+/**
+ * Activities of contracts that the operator declares: a transaction with one of their events is
+ * named after it.
+ */
 
 import type { ContractEvent } from '../events/event.ts'
 import { type Activity, defineActivity, listOccurrences } from './activity.ts'

@@ -1,4 +1,7 @@
-/** Earn vaults. Amounts are base units of the vault's asset and of its share token, which the events do not name. */
+/**
+ * Earn vaults. Amounts are base units of the vault's asset and of its share token, which the events
+ * do not name.
+ */
 
 import * as vault from '../events/earn.ts'
 import { defineActivity, fromEvent } from './activity.ts'
@@ -104,7 +107,10 @@ export const sharesRedemptionCancelled = defineActivity({
   })),
 })
 
-/** Through the router, for an owner inside a zone; comes before the vault's own activities, which it stands for. */
+/**
+ * Through the router, for an owner inside a zone; comes before the vault's own activities, which it
+ * stands for.
+ */
 export const privateAssetsDeposited = defineActivity({
   type: 'private-assets-deposited',
   title: 'Private assets deposited',

@@ -1,4 +1,7 @@
-/** Every activity. The order is the precedence of headlines: the first that finds something names the transaction. */
+/**
+ * Every activity. The order is the precedence of headlines: the first that finds something names
+ * the transaction.
+ */
 import type { Activity } from './activity.ts'
 import { approval } from './approvals.ts'
 import * as channels from './channels.ts'
@@ -78,7 +81,8 @@ export const activities: readonly Activity[] = [
   transfer,
   keys.accessKeyCreated,
   keys.accessKeyRevoked,
-  // Bookkeeping that any transaction with a nonce lane or a witnessed key carries; it names one that did nothing else.
+  // Bookkeeping that any transaction with a nonce lane or a witnessed key carries; it names one
+  // that did nothing else.
   keys.keyAuthorizationWitness,
   keys.keyAuthorizationWitnessBurned,
   keys.nonceIncremented,

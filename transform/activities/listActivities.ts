@@ -23,8 +23,8 @@ export interface ActivityKnowledge {
   /** Activities the operator declared; they name a transaction before any of ours. */
   readonly declared?: readonly Activity[]
   /**
-   * Tokens whose movements are left out where the viewer neither sent nor paid for the transaction: any contract can say that
-   * it moved something from or to anybody.
+   * Tokens whose movements are left out where the viewer neither sent nor paid for the transaction:
+   * any contract can say that it moved something from or to anybody.
    */
   readonly isHidden?: (token: Address) => boolean
 }
@@ -32,11 +32,12 @@ export interface ActivityKnowledge {
 const nothingKnown: ActivityKnowledge = { quoteTokenOf: () => null }
 
 /**
- * The activities of a transaction in the feed of `viewer`; a transaction's own feed is that of its sender.
+ * The activities of a transaction in the feed of `viewer`; a transaction's own feed is that of its
+ * sender.
  *
- * Its sender and its fee payer see one headline, or each payment where it is one, and keys created or revoked beside it.
- * Everyone else sees what happened to them: their swap, else each movement of their tokens, else the headline. Empty when
- * there are no logs, or nothing but what is hidden.
+ * Its sender and its fee payer see one headline, or each payment where it is one, and keys created
+ * or revoked beside it. Everyone else sees what happened to them: their swap, else each movement of
+ * their tokens, else the headline. Empty when there are no logs, or nothing but what is hidden.
  */
 export function listActivities(
   facts: ActivityFacts,
@@ -57,7 +58,10 @@ export function listActivities(
   return [...listPayments(tx, headline), ...keyChanges].filter((item) => item !== null)
 }
 
-/** A batch pays many, each with a recipient and a memo of its own; a payment in another token is one. */
+/**
+ * A batch pays many, each with a recipient and a memo of its own; a payment in another token is
+ * one.
+ */
 function listPayments(tx: ActivityTransaction, headline: ActivityItem): readonly (ActivityItem | null)[] {
   if ('destinationToken' in headline.data) return [headline]
   const own = tx.movements.filter((movement) => touches(movement, tx))

@@ -1,6 +1,7 @@
 /**
- * Which tokens a transaction moved. Tokens tell of one movement in up to three logs (Transfer, TransferWithMemo, Mint), a
- * transfer to a virtual address in two Transfers; activities want each movement once.
+ * Which tokens a transaction moved. Tokens tell of one movement in up to three logs (Transfer,
+ * TransferWithMemo, Mint), a transfer to a virtual address in two Transfers; activities want each
+ * movement once.
  */
 import type { Address } from '#primitives.ts'
 import { zeroAddress } from '../addresses.ts'

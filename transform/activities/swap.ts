@@ -46,7 +46,10 @@ export function findSwap(tx: ActivityTransaction): Swap | null {
   return findSwapOf(tx.viewer, tx) ?? findSwapOf(tx.facts.from, tx)
 }
 
-/** Tokens into the exchange and other tokens out of it. Placing an order and withdrawing look alike, but fill nothing. */
+/**
+ * Tokens into the exchange and other tokens out of it. Placing an order and withdrawing look alike,
+ * but fill nothing.
+ */
 function findSwapOf(party: Address, tx: ActivityTransaction): Swap | null {
   const paid = tx.movements.filter(({ from, to }) => from === party && to === stablecoinDexAddress)
   const got = tx.movements.filter(({ from, to }) => from === stablecoinDexAddress && to === party)

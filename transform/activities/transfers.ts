@@ -12,7 +12,10 @@ import { findSwap, type Swap } from './swap.ts'
 const type = 'transfer'
 const title = 'Token transferred'
 
-/** Tokens moved between accounts: the viewer's if any are, else the first. What goes to the fee manager is no payment. */
+/**
+ * Tokens moved between accounts: the viewer's if any are, else the first. What goes to the fee
+ * manager is no payment.
+ */
 export const transfer = defineActivity({
   type,
   title,

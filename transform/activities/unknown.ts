@@ -1,6 +1,9 @@
 import { defineActivity } from './activity.ts'
 
-/** A transaction with logs none of which is an activity; only its fee may be left. Shown with all its events. */
+/**
+ * A transaction with logs none of which is an activity; only its fee may be left. Shown with all
+ * its events.
+ */
 export const unknown = defineActivity({
   type: 'unknown',
   title: 'Unknown',

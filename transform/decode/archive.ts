@@ -1,7 +1,7 @@
 /**
- * The raw archive: a node's own answer for a block, cut into pieces and compressed, and back. Part 0 is the block without
- * its transactions, part n the transactions (n-1)*16 to n*16-1 with their receipts, so that one transaction is found
- * without unpacking a block of thousands.
+ * The raw archive: a node's own answer for a block, cut into pieces and compressed, and back. Part
+ * 0 is the block without its transactions, part n the transactions (n-1)*16 to n*16-1 with their
+ * receipts, so that one transaction is found without unpacking a block of thousands.
  *
  * Faithful as JSON: key order, unknown fields and the digits of numbers are kept.
  */
@@ -13,23 +13,29 @@ import { parseExact } from './exactJson.ts'
 import type { BlockAnswer } from './parseRange.ts'
 import { ZstdCompressor } from './zstdCompressor.ts'
 
-/** Transactions in a part. More compress no better (430 to 480 bytes each) and cost more to read one. */
+/**
+ * Transactions in a part. More compress no better (430 to 480 bytes each) and cost more to read
+ * one.
+ */
 export const txsPerPart = 16
 
 /**
- * Level 1: 12 us and 474 bytes per transaction (9.5 times smaller). Level 3 takes 15 us for 477, level 9 55 us for 459.
- * The checksum lets a reader tell a damaged piece from a different answer.
+ * Level 1: 12 us and 474 bytes per transaction (9.5 times smaller). Level 3 takes 15 us for 477,
+ * level 9 55 us for 459. The checksum lets a reader tell a damaged piece from a different answer.
  */
 const compressor = new ZstdCompressor({
   params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 },
 })
 
-/** A part as JSON is bounded by the answer it came from, far below this; a damaged length must not take the memory. */
+/**
+ * A part as JSON is bounded by the answer it came from, far below this; a damaged length must not
+ * take the memory.
+ */
 const partBytesMax = 256 << 20
 
 /**
- * The parts of an answer, in order. To be taken before the answer is parsed: parsing fills in what old nodes leave out.
- * What is no block gives a part of no use; parsing refuses it next.
+ * The parts of an answer, in order. To be taken before the answer is parsed: parsing fills in what
+ * old nodes leave out. What is no block gives a part of no use; parsing refuses it next.
  */
 export function archiveBlock({ block, receipts }: BlockAnswer): Uint8Array[] {
   const fields = isRecord(block) ? block : {}
@@ -56,7 +62,10 @@ export interface SlicedAnswer {
   readonly receiptSlices: readonly Slice[]
 }
 
-/** The parts of an answer as `archiveBlock` makes them, cut out of the bytes: what JSON.stringify would have cost. */
+/**
+ * The parts of an answer as `archiveBlock` makes them, cut out of the bytes: what JSON.stringify
+ * would have cost.
+ */
 export function archiveSlices({
   block,
   head,
@@ -111,7 +120,10 @@ export interface ArchivedPart {
   readonly receipts: readonly unknown[]
 }
 
-/** The transactions and receipts of one part; transaction `index` of a block is at `index % txsPerPart` of its part. */
+/**
+ * The transactions and receipts of one part; transaction `index` of a block is at `index %
+ * txsPerPart` of its part.
+ */
 export function readArchivedPart(part: Uint8Array): ArchivedPart {
   const piece = readPart(part)
   return { transactions: listOf(piece['transactions']), receipts: listOf(piece['receipts']) }
@@ -125,7 +137,10 @@ function readPart(part: Uint8Array): Fields {
   return value
 }
 
-/** What most parts fit in: the default, 16 KB, costs three times the time, much more costs it for memory not used. */
+/**
+ * What most parts fit in: the default, 16 KB, costs three times the time, much more costs it for
+ * memory not used.
+ */
 const chunkSize = 64 << 10
 
 /** A part's JSON text. @throws when the part is damaged or larger than any answer */

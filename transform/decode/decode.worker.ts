@@ -1,4 +1,7 @@
-/** Entry of a worker thread: one range's bytes in, its encoded batch out, both transferred instead of copied. */
+/**
+ * Entry of a worker thread: one range's bytes in, its encoded batch out, both transferred instead
+ * of copied.
+ */
 import { move, transferableSymbol, valueSymbol } from 'piscina'
 import type { RawRange } from '#ingest/source.ts'
 import type { EncodedBatch } from '../batch.ts'
@@ -25,7 +28,8 @@ export function decode({ profile, raw }: DecodeTask): unknown {
   } catch (error) {
     return { ok: false, failure: describeFailure(error) } satisfies DecodeResult
   } finally {
-    // At once, not when the collector finds it: megabytes of answers that are done with made it look at everything.
+    // At once, not when the collector finds it: megabytes of answers that are done with made it
+    // look at everything.
     raw.bytes.buffer.transfer(0)
   }
 }

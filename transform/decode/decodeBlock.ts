@@ -16,8 +16,8 @@ export interface DecodeRules {
 }
 
 /**
- * Appends a verified block's rows: block, transactions, logs, and what the projections derive, in the order of the
- * tables' keys.
+ * Appends a verified block's rows: block, transactions, logs, and what the projections derive, in
+ * the order of the tables' keys.
  */
 export function decodeBlock(
   rules: DecodeRules,

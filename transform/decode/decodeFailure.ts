@@ -1,4 +1,7 @@
-/** Errors of a worker as data and back: structured clone keeps an error's message, but neither its class nor its fields. */
+/**
+ * Errors of a worker as data and back: structured clone keeps an error's message, but neither its
+ * class nor its fields.
+ */
 
 import { messageOf } from '#errors.ts'
 import { type NodeAnswerCode, NodeAnswerError } from '#ingest/read/nodeAnswerError.ts'
@@ -54,7 +57,10 @@ export function describeFailure(error: unknown): DecodeFailure {
   }
 }
 
-/** The error again, of its class, with its fields. A defect comes back as a plain Error: nobody is to handle it. */
+/**
+ * The error again, of its class, with its fields. A defect comes back as a plain Error: nobody is
+ * to handle it.
+ */
 export function reviveFailure(failure: DecodeFailure): Error {
   switch (failure.kind) {
     case 'nodeAnswer':

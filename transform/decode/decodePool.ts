@@ -14,20 +14,26 @@ export interface DecodePoolOptions {
   readonly profile: ChainProfile
   readonly log: Logger
   /**
-   * Heap of one worker. Parsed JSON takes some 8 times its text, in the worst case (`{},{},..`) 20 times, and a parser
-   * that hits the limit takes the whole process with it: whoever bounds the bytes of a range stays below a 20th of this.
+   * Heap of one worker. Parsed JSON takes some 8 times its text, in the worst case (`{},{},..`) 20
+   * times, and a parser that hits the limit takes the whole process with it: whoever bounds the
+   * bytes of a range stays below a 20th of this.
    */
   readonly workerHeapMegabytes?: number
 }
 
-/** Worker threads that turn fetched ranges into encoded batches. How much is in flight is the caller's to bound, in bytes. */
+/**
+ * Worker threads that turn fetched ranges into encoded batches. How much is in flight is the
+ * caller's to bound, in bytes.
+ */
 export interface DecodePool {
   /**
-   * Recovers the senders of the sample; without one none, as of what our own archive holds.
-   * The range's bytes are transferred, so they are gone for the caller; after a failure the range is fetched again.
+   * Recovers the senders of the sample; without one none, as of what our own archive holds. The
+   * range's bytes are transferred, so they are gone for the caller; after a failure the range is
+   * fetched again.
    * @throws NodeAnswerError, RefutedError, SenderRefutedError or EncodeError, as decodeRange does.
    * @throws DecodeWorkerError when the worker died; a new one takes its place.
-   * @throws the signal's reason when aborted. A range that is already being decoded costs its thread then.
+   * @throws the signal's reason when aborted. A range that is already being decoded costs its
+   * thread then.
    */
   decode(raw: RawRange, signal?: AbortSignal, senders?: SenderSample): Promise<EncodedBatch>
   /** Rejects what is still under way. */
@@ -50,7 +56,8 @@ export function createDecodePool(options: DecodePoolOptions): DecodePool {
     maxQueue: queuedMax,
     resourceLimits: { maxOldGenerationSizeMb: options.workerHeapMegabytes ?? workerHeapMegabytesDefault },
   })
-  // A worker that dies while idle has no task to reject; without a listener its error would end the process.
+  // A worker that dies while idle has no task to reject; without a listener its error would end the
+  // process.
   pool.on('error', (error: unknown) => log.error({ error }, 'a decode worker died while idle'))
   return {
     decode: (raw, signal, senders) => decode(pool, senders ? { ...profile, senders } : profile, raw, signal),
@@ -87,7 +94,10 @@ async function run(
   }
 }
 
-/** A view on a part of a larger buffer is copied: transferring would take away what else is in there. */
+/**
+ * A view on a part of a larger buffer is copied: transferring would take away what else is in
+ * there.
+ */
 function ownBuffer(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   return bytes.byteLength === bytes.buffer.byteLength ? bytes : bytes.slice()
 }

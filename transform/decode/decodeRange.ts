@@ -1,4 +1,7 @@
-/** From the bytes a node answered to a batch that both stores can take: parsed, verified, decoded, encoded. */
+/**
+ * From the bytes a node answered to a batch that both stores can take: parsed, verified, decoded,
+ * encoded.
+ */
 
 import { MillraceError } from '#errors.ts'
 import type { BlockRange } from '#ingest/range.ts'
@@ -26,8 +29,8 @@ export interface DecodedRange {
 }
 
 /**
- * Decodes the whole range or nothing. `encoder` may be handed in to keep its memory from range to range; it is left
- * empty, whatever happens. `bytes` are in the form of RawRange.
+ * Decodes the whole range or nothing. `encoder` may be handed in to keep its memory from range to
+ * range; it is left empty, whatever happens. `bytes` are in the form of RawRange.
  * @throws NodeAnswerError when the answer cannot be what was asked for.
  * @throws RefutedError when a block does not hash into its header, or not into its neighbour.
  * @throws SenderRefutedError when a transaction is of another account than the node says.
@@ -76,7 +79,10 @@ function archivedAnswers(
   return partLengths.map((lengths, index) => ({ number: from + index, parts: lengths.map(part) }))
 }
 
-/** The fast way: bytes are scanned. Null for what it cannot read, and for what is wrong, which parsing finds words for. */
+/**
+ * The fast way: bytes are scanned. Null for what it cannot read, and for what is wrong, which
+ * parsing finds words for.
+ */
 export function decodeScanned(
   profile: ChainProfile,
   bytes: Uint8Array,
@@ -165,7 +171,10 @@ const refOf = (block: RpcBlock): BlockRef => ({
   parentHash: block.parentHash,
 })
 
-/** The parts that must all be recomputed for a block to count as proved; `parent` is checked between batches too. */
+/**
+ * The parts that must all be recomputed for a block to count as proved; `parent` is checked between
+ * batches too.
+ */
 const rootParts = ['header', 'transactionsRoot', 'receiptsRoot', 'bloom'] as const
 
 function summarize(proofs: readonly BlockProof[]): ProofSummary {

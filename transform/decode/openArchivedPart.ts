@@ -1,4 +1,7 @@
-/** A part of the archive of which few items are wanted: they are found in its text, and the others are not parsed. */
+/**
+ * A part of the archive of which few items are wanted: they are found in its text, and the others
+ * are not parsed.
+ */
 import type { Slice } from '#ingest/read/jsonCursor.ts'
 import { readArchivedPart, unpackPart } from './archive.ts'
 import { parseExact } from './exactJson.ts'
@@ -43,7 +46,10 @@ interface PartSlices {
 const beforeTransactions = '{"transactions":'
 const beforeReceipts = ',"receipts":'
 
-/** One character is one byte here. Null when the text is not as archiveBlock and archiveSlices write it. */
+/**
+ * One character is one byte here. Null when the text is not as archiveBlock and archiveSlices write
+ * it.
+ */
 function slicePart(text: string): PartSlices | null {
   if (!text.startsWith(beforeTransactions)) return null
   const transactions = sliceList(text, beforeTransactions.length)

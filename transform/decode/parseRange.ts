@@ -1,6 +1,7 @@
 /**
- * Takes a range's answer apart: the bytes of one JSON-RPC batch response into each block's two results, still unchecked.
- * Whatever reads the bytes, JSON.parse or a scanner, stays behind `parseRange`.
+ * Takes a range's answer apart: the bytes of one JSON-RPC batch response into each block's two
+ * results, still unchecked. Whatever reads the bytes, JSON.parse or a scanner, stays behind
+ * `parseRange`.
  */
 
 import type { BlockRange } from '#ingest/range.ts'
@@ -16,7 +17,8 @@ export interface BlockAnswer {
 }
 
 /**
- * One answer per block of the range, ascending. The items may come in any order; each must be there once and no other.
+ * One answer per block of the range, ascending. The items may come in any order; each must be there
+ * once and no other.
  * @throws NodeAnswerError when the bytes are no such batch, with the first height concerned.
  */
 export function parseRange(bytes: Uint8Array, range: BlockRange): readonly BlockAnswer[] {

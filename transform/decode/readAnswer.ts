@@ -1,4 +1,7 @@
-/** One block's answer, read and checked, by either of two ways that give the same: scanned bytes, or parsed JSON. */
+/**
+ * One block's answer, read and checked, by either of two ways that give the same: scanned bytes, or
+ * parsed JSON.
+ */
 import { parseBlock, parseReceipts, type RpcBlock } from '#ingest/read/block.ts'
 import type { ByteBuffer } from '#ingest/read/byteBuffer.ts'
 import { receiptBytes } from '#ingest/read/receiptBytes.ts'
@@ -28,7 +31,10 @@ export interface ArchivedAnswer {
   readonly parts: readonly Uint8Array[]
 }
 
-/** As `readParsed`, of what was archived; its parts stay what they are. @throws also when a part is damaged */
+/**
+ * As `readParsed`, of what was archived; its parts stay what they are. @throws also when a part is
+ * damaged
+ */
 export function readArchived({ number, parts }: ArchivedAnswer, bytes: ByteBuffer): ReadAnswer {
   return readWithParts(readArchivedBlock(number, parts), parts, bytes)
 }
@@ -40,7 +46,10 @@ function readWithParts(answer: BlockAnswer, parts: readonly Uint8Array[], bytes:
   return { block, receipts: { bytes, list }, parts }
 }
 
-/** As `readParsed`, of the bytes of an answer. @throws NodeAnswerError, SyntaxError; also for what only parsing can read. */
+/**
+ * As `readParsed`, of the bytes of an answer. @throws NodeAnswerError, SyntaxError; also for what
+ * only parsing can read.
+ */
 export function readSliced(answer: AnswerBytes, bytes: ByteBuffer): ReadAnswer {
   return readScanned(answer, bytes) ?? readAgain(answer, bytes)
 }
@@ -63,7 +72,10 @@ function readScanned({ number, block: source, receipts }: AnswerBytes, bytes: By
   return { block, receipts: { bytes, list: scan.receipts }, parts }
 }
 
-/** The header as JSON.parse reads it; null when it is not the one that the transactions name. @throws NodeAnswerError */
+/**
+ * The header as JSON.parse reads it; null when it is not the one that the transactions name.
+ * @throws NodeAnswerError
+ */
 function withHeader({ hash, number, transactions }: RpcBlock, head: unknown): RpcBlock | null {
   const header = parseBlock(head)
   return header.hash === hash && header.number === number ? { ...header, transactions } : null

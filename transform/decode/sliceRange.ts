@@ -1,6 +1,7 @@
 /**
- * Cuts a range's answer into each block's two results without parsing it: items are found by how the first one begins.
- * Where an item really ends is for the parser of its result to confirm; a cut elsewhere gives no valid JSON.
+ * Cuts a range's answer into each block's two results without parsing it: items are found by how
+ * the first one begins. Where an item really ends is for the parser of its result to confirm; a cut
+ * elsewhere gives no valid JSON.
  */
 import type { BlockRange } from '#ingest/range.ts'
 
@@ -11,7 +12,10 @@ export interface AnswerBytes {
   readonly receipts: Buffer
 }
 
-/** Null when the answer is not a batch of results in the usual form; `parseRange` knows what it is then. */
+/**
+ * Null when the answer is not a batch of results in the usual form; `parseRange` knows what it is
+ * then.
+ */
 export function sliceRange(bytes: Uint8Array, range: BlockRange): readonly AnswerBytes[] | null {
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const count = 2 * (range.to - range.from + 1)
@@ -54,8 +58,9 @@ function sliceResults(source: Buffer, count: number): readonly Buffer[] | null {
 }
 
 /**
- * Where an item ends and the next begins, or -1. Looked for from the letter on that stands in no hex and hardly a key: the
- * search for a first letter goes at the speed of memory, three times that of one for braces and quotes.
+ * Where an item ends and the next begins, or -1. Looked for from the letter on that stands in no
+ * hex and hardly a key: the search for a first letter goes at the speed of memory, three times that
+ * of one for braces and quotes.
  */
 function nextOf(between: Buffer, source: Buffer, start: number): number {
   const before = Math.max(between.indexOf('j'), 0)

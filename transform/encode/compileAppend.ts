@@ -1,10 +1,12 @@
 /**
- * Generates, for one table, the function that writes a row into both stores' formats and returns its digest.
+ * Generates, for one table, the function that writes a row into both stores' formats and returns
+ * its digest.
  *
- * Generated, because a loop over the columns reads `row[column.name]` with ever other names and types in one place and
- * branches per column and row. With the same routines for values it took 1.5 times as long (a transfer 1.9 us against
- * 1.3, a log 2.5 against 1.6), and encoding is the largest part of decoding after verification. The text is made of the
- * table declarations of this program; no chain data gets into it.
+ * Generated, because a loop over the columns reads `row[column.name]` with ever other names and
+ * types in one place and branches per column and row. With the same routines for values it took 1.5
+ * times as long (a transfer 1.9 us against 1.3, a log 2.5 against 1.6), and encoding is the largest
+ * part of decoding after verification. The text is made of the table declarations of this program;
+ * no chain data gets into it.
  */
 import type { ByteBuffer } from '#ingest/read/byteBuffer.ts'
 import type { Column, ColumnType, Stores, Table } from '../tables.ts'
@@ -14,9 +16,9 @@ import { nativeStreams } from './native.ts'
 import * as values from './values.ts'
 
 /**
- * Writes row `index`, the room for whose fixed-width values is there; values given by their place are in `source`. Of a
- * table that Postgres does not store the canonical bytes alone are written there, for the digest, and are not kept.
- * Returns the CRC32 of the row's canonical bytes.
+ * Writes row `index`, the room for whose fixed-width values is there; values given by their place
+ * are in `source`. Of a table that Postgres does not store the canonical bytes alone are written
+ * there, for the digest, and are not kept. Returns the CRC32 of the row's canonical bytes.
  */
 export type Append<Row> = (
   postgres: ByteBuffer,
@@ -36,7 +38,10 @@ export function compileAppend<Row>(table: Table): Append<Row> {
   return make(scope)
 }
 
-/** Where a column's parts are: its number (0 is the block's, in every table), its streams' numbers (-1 in Postgres-only tables). */
+/**
+ * Where a column's parts are: its number (0 is the block's, in every table), its streams' numbers
+ * (-1 in Postgres-only tables).
+ */
 interface Slot {
   readonly column: Column
   readonly n: number
@@ -92,7 +97,10 @@ function slotsOf(table: Table): Slot[] {
 const isHex = ({ column }: Slot): boolean => column.type === 'address' || column.type === 'hash'
 const isVariable = ({ column }: Slot): boolean => column.type === 'bytes' || column.type === 'text'
 
-/** Lengths, or the most they can be, are known before anything is written, so that one check of the room serves the whole row. */
+/**
+ * Lengths, or the most they can be, are known before anything is written, so that one check of the
+ * room serves the whole row.
+ */
 function measure({ column, n }: Slot): string {
   const most = column.type === 'text' ? 'utf8BytesMax(given)' : 'byteLengthOf(given, source)'
   return `let n${n} = 0
@@ -104,7 +112,10 @@ function measure({ column, n }: Slot): string {
   }`
 }
 
-/** One column of the first group: in both formats at once, since its bytes are mostly the same in both. */
+/**
+ * One column of the first group: in both formats at once, since its bytes are mostly the same in
+ * both.
+ */
 function fixedColumn(slot: Slot): string {
   const { column, n, nulls, stream } = slot
   const put = `${open(slot)}
@@ -178,7 +189,10 @@ function integer(slot: Slot, wrong: string, width: number, postgres: string, cli
     ${slot.stream < 0 ? '' : clickhouse}`
 }
 
-/** Texts repeat from row to row (a transaction's over its logs): copying is 20 times cheaper than decoding. */
+/**
+ * Texts repeat from row to row (a transaction's over its logs): copying is 20 times cheaper than
+ * decoding.
+ */
 function hex({ column, n, stream }: Slot, width: number): string {
   const place = `if (x${n} + ${width} > source.length) fail(${JSON.stringify(column.name)}, x${n}, x0)
       copyFixed(s, x${n}, v, p, ${width})`
@@ -208,7 +222,9 @@ function variable({ n, stream }: Slot, write: string): string {
     p += n${n}`
 }
 
-/** The canonical texts stand for a moment where the numerics will be: one CRC over contiguous bytes. */
+/**
+ * The canonical texts stand for a moment where the numerics will be: one CRC over contiguous bytes.
+ */
 function canonicalColumn(slot: Slot): string {
   const { column, n } = slot
   const write = `n${n} = readGroups(x${n}, source, g${n}); if (n${n} < 0) ${failure(slot)}; q = writeDecimal(b, q, g${n}, n${n})`

@@ -3,7 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { ByteBuffer } from '#ingest/read/byteBuffer.ts'
 import { groupsMax, readGroups, writeDecimal } from './decimal.ts'
 
-/** Values beside which the ways of taking one apart change: what a number holds, a half and a whole word of 64 bits, groups. */
+/**
+ * Values beside which the ways of taking one apart change: what a number holds, a half and a whole
+ * word of 64 bits, groups.
+ */
 const edges = [0n, 10_000n, 10n ** 8n, 1n << 32n, 1n << 53n, 10n ** 16n, 1n << 64n, 10n ** 24n, 1n << 255n]
 const uint256 = fc.oneof(
   fc.bigInt({ min: 0n, max: (1n << 256n) - 1n }),

@@ -1,6 +1,7 @@
 /**
- * 256-bit values in the forms both stores want, without making decimal text: groups of four decimal digits, the lowest
- * first, are what Postgres numeric is made of, and the canonical text of a digest follows from them.
+ * 256-bit values in the forms both stores want, without making decimal text: groups of four decimal
+ * digits, the lowest first, are what Postgres numeric is made of, and the canonical text of a
+ * digest follows from them.
  */
 import type { ByteBuffer, BytesAt } from '#ingest/read/byteBuffer.ts'
 
@@ -52,8 +53,9 @@ export function writeNoDecimal(bytes: Uint8Array, at: number): number {
 const minus = 45
 
 /**
- * Writes Postgres numeric, length prefix included: count of base-10000 digits, weight of the first, sign 0, scale 0,
- * then the digits. Trailing zero digits are left out, as the server itself stores them.
+ * Writes Postgres numeric, length prefix included: count of base-10000 digits, weight of the first,
+ * sign 0, scale 0, then the digits. Trailing zero digits are left out, as the server itself stores
+ * them.
  */
 export function writeNumeric(view: DataView, at: number, groups: Uint16Array, count: number): number {
   let last = 0
@@ -93,7 +95,9 @@ function readPlace(place: BytesAt, source: ByteBuffer, groups: Uint16Array): num
   return readUint64(view.getUint32(place + 24), view.getUint32(place + 28), groups)
 }
 
-/** Most amounts; those of 18 decimals are often beyond 2^53, and lose their eight last digits first. */
+/**
+ * Most amounts; those of 18 decimals are often beyond 2^53, and lose their eight last digits first.
+ */
 function readUint64(high: number, low: number, groups: Uint16Array): number {
   if (high <= safeHighMax) return readSafe(high * 0x1_0000_0000 + low, groups, 0)
   const upper = Math.floor(high / pairBase)

@@ -1,6 +1,7 @@
 /**
- * ClickHouse's Native format: a block is a header, then column after column its name, its type and its values. A nullable
- * column has two streams, null map and values; concatenating streams of several pieces gives a valid column.
+ * ClickHouse's Native format: a block is a header, then column after column its name, its type and
+ * its values. A nullable column has two streams, null map and values; concatenating streams of
+ * several pieces gives a valid column.
  */
 import { assertNotReleased, type EncodedTable } from '../batch.ts'
 import type { Column, ColumnType, Table } from '../tables.ts'
@@ -32,7 +33,9 @@ export function clickhouseType(column: Column): string {
   return column.nullable ? `Nullable(${name})` : name
 }
 
-/** The streams of a table in the order of `EncodedTable.clickhouse`; none for a Postgres-only table. */
+/**
+ * The streams of a table in the order of `EncodedTable.clickhouse`; none for a Postgres-only table.
+ */
 export function nativeStreams(table: Table): readonly NativeStream[] {
   if (table.stores === 'postgres') return []
   return table.columns.flatMap(({ name, type, nullable }): NativeStream[] => {
@@ -41,7 +44,10 @@ export function nativeStreams(table: Table): readonly NativeStream[] {
   })
 }
 
-/** One Native block of all rows of the pieces, as buffers to be sent one after the other. Nothing is copied. */
+/**
+ * One Native block of all rows of the pieces, as buffers to be sent one after the other. Nothing is
+ * copied.
+ */
 export function nativeBlock(table: Table, pieces: readonly EncodedTable[]): Uint8Array[] {
   const rowCount = pieces.reduce((sum, piece) => sum + piece.rowCount, 0)
   const buffers: Uint8Array[] = [nativeHeader(table, rowCount)]

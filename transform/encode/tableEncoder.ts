@@ -9,8 +9,9 @@ import { nativeStreams } from './native.ts'
 const rowsInitially = 256
 
 /**
- * What a buffer may keep between batches. 25 blocks of 40 transactions (5 MB of JSON) need 3.5 MB for the largest tables'
- * tuples and a tenth of that for most streams, so batches of the usual size never allocate.
+ * What a buffer may keep between batches. 25 blocks of 40 transactions (5 MB of JSON) need 3.5 MB
+ * for the largest tables' tuples and a tenth of that for most streams, so batches of the usual size
+ * never allocate.
  */
 const keptBytesMax = 16 << 20
 
@@ -38,7 +39,10 @@ export class TableEncoder<Name extends TableName> implements RowSink<Name> {
     this.#streams = this.#widths.map((width) => new ByteBuffer(rowsInitially * (width ?? 64)))
   }
 
-  /** @throws EncodeError when a value does not fit; the batch cannot be used then, `clear` makes the encoder usable. */
+  /**
+   * @throws EncodeError when a value does not fit; the batch cannot be used then, `clear` makes the
+   * encoder usable.
+   */
   append(row: StoredRow<Name>): void {
     if (this.#rowCount === this.#rowCapacity) this.#growRows()
     this.#blockDigest += this.#append(this.#postgres, this.#streams, this.#rowCount, row, this.#source)
@@ -62,7 +66,10 @@ export class TableEncoder<Name extends TableName> implements RowSink<Name> {
     return this.#streams.reduce((sum, stream) => sum + stream.length, 0)
   }
 
-  /** Copies what was collected into the arenas, which are transferred; the encoder keeps its own buffers. */
+  /**
+   * Copies what was collected into the arenas, which are transferred; the encoder keeps its own
+   * buffers.
+   */
   copyTo(postgres: Arena, clickhouse: Arena): EncodedTable {
     this.#settleLengths()
     return {
@@ -91,7 +98,10 @@ export class TableEncoder<Name extends TableName> implements RowSink<Name> {
     this.#digests.length = 0
   }
 
-  /** The generated code writes fixed-width values by row number, so their lengths follow from the row count. */
+  /**
+   * The generated code writes fixed-width values by row number, so their lengths follow from the
+   * row count.
+   */
   #settleLengths(): void {
     this.#streams.forEach((stream, i) => {
       const width = this.#widths[i]
@@ -109,7 +119,10 @@ export class TableEncoder<Name extends TableName> implements RowSink<Name> {
   }
 }
 
-/** One allocation that takes many pieces: a batch crosses threads as a few buffers instead of some hundred. */
+/**
+ * One allocation that takes many pieces: a batch crosses threads as a few buffers instead of some
+ * hundred.
+ */
 export class Arena {
   readonly buffer: ArrayBuffer
   #at = 0

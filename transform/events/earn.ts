@@ -1,6 +1,7 @@
 /**
- * Earn vaults, their router and factory. Vaults live at ordinary addresses, found by `EarnStackDeployed`, hence any emitter.
- * Engines behind a vault emit events of the same names with other parameters; topic0 tells them apart.
+ * Earn vaults, their router and factory. Vaults live at ordinary addresses, found by
+ * `EarnStackDeployed`, hence any emitter. Engines behind a vault emit events of the same names with
+ * other parameters; topic0 tells them apart.
  */
 import { defineEvent } from './event.ts'
 

@@ -1,14 +1,19 @@
 /** Events of every fungible token, standard (TIP-20) or not. */
 import { defineEvent } from './event.ts'
 
-/** A token moved. Mints and burns emit it too, with the zero address on one side; so does every fee. */
+/**
+ * A token moved. Mints and burns emit it too, with the zero address on one side; so does every fee.
+ */
 export const transfer = defineEvent({
   signature: 'event Transfer(address indexed from, address indexed to, uint256 amount)',
   title: 'Token transferred',
   webhook: 'token:transfer',
 })
 
-/** A spender may move that much of the owner's tokens from now on. Since T5 approvals can change without it. */
+/**
+ * A spender may move that much of the owner's tokens from now on. Since T5 approvals can change
+ * without it.
+ */
 export const approval = defineEvent({
   signature: 'event Approval(address indexed owner, address indexed spender, uint256 amount)',
   title: 'Allowance approved',

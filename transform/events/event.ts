@@ -1,7 +1,7 @@
 /**
- * How an event of a contract is declared: its signature says how to decode it, the rest what it means to us. The
- * registry is `events/index.ts`; which rows and activities follow from events is told in `projections/` and
- * `activities/`, because a log alone cannot give either.
+ * How an event of a contract is declared: its signature says how to decode it, the rest what it
+ * means to us. The registry is `events/index.ts`; which rows and activities follow from events is
+ * told in `projections/` and `activities/`, because a log alone cannot give either.
  */
 import type { AbiEvent, AbiParameter, AbiParameterToPrimitiveType, ParseAbiItem } from 'viem'
 // Half the load time of the package's root, and every worker pays it.
@@ -10,15 +10,21 @@ import { type Address, type Hash, type Hex, hash } from '#primitives.ts'
 import { compileEventDecoder, type EventLog } from './eventDecoder.ts'
 
 /**
- * Declares an event. The type of `args` follows from the signature; integers up to 48 bits are numbers, wider ones
- * bigints, addresses and bytes lowercase hex.
+ * Declares an event. The type of `args` follows from the signature; integers up to 48 bits are
+ * numbers, wider ones bigints, addresses and bytes lowercase hex.
  *
- * @throws TypeError at load when the signature is not one of a log that can be decoded (anonymous, unnamed parameters).
+ * @throws TypeError at load when the signature is not one of a log that can be decoded (anonymous,
+ * unnamed parameters).
  */
 export function defineEvent<const Signature extends string>(declaration: {
-  /** Human-readable ABI: `event Transfer(address indexed from, address indexed to, uint256 amount)`. */
+  /**
+   * Human-readable ABI: `event Transfer(address indexed from, address indexed to, uint256 amount)`.
+   */
   readonly signature: Signature
-  /** Whose logs these are; without it any contract's. A look-alike emitted elsewhere is not this event. */
+  /**
+   * Whose logs these are; without it any contract's. A look-alike emitted elsewhere is not this
+   * event.
+   */
   readonly emittedBy?: Address | ((emitter: Address) => boolean)
   /** What an activity feed calls it. */
   readonly title?: string
@@ -41,7 +47,9 @@ export function defineEvent<const Signature extends string>(declaration: {
   }
 }
 
-/** Webhook types that stand for one event; the other types look at blocks, transactions and any log. */
+/**
+ * Webhook types that stand for one event; the other types look at blocks, transactions and any log.
+ */
 export type WebhookEventType = 'token:transfer'
 
 /** Arguments by name when the event is not known at compile time. */
@@ -57,7 +65,10 @@ export interface ContractEvent<Name extends string = string, Args = AnyArgs> {
   readonly title: string | null
   readonly webhook: WebhookEventType | null
   isEmittedBy(emitter: Address): boolean
-  /** The log's arguments in the order of the signature, or null when it is not this event. Never throws. */
+  /**
+   * The log's arguments in the order of the signature, or null when it is not this event. Never
+   * throws.
+   */
   decode(log: EmittedLog): Args | null
 }
 

@@ -83,7 +83,8 @@ describe('length of data', () => {
   it('gives up on offsets that make the same data be read over and over', () => {
     const nested = parse('event Value(uint8[][][][][][] value)')
     const selector = [hash(toEventSelector(nested))]
-    // Each word is the length 64 of a list and the offset of its elements' lists: 64^6 reads if one follows them all.
+    // Each word is the length 64 of a list and the offset of its elements' lists: 64^6 reads if one
+    // follows them all.
     const size = (value: number) => value.toString(16).padStart(64, '0')
     const data: Hex = `0x${size(0x20)}${size(0x40).repeat(400)}`
     expect(decoderOf(nested)({ topics: selector, data })).toBeNull()

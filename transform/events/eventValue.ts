@@ -1,14 +1,18 @@
 /**
- * How one ABI value is read out of hex text, strictly: a word that the type cannot hold is not a value of that type.
- * Elementary types are JavaScript expressions, which the decoder of an event inlines (eventDecoder.ts); strings, arrays
- * and tuples are readers composed once per event. Nothing here throws on chain data.
+ * How one ABI value is read out of hex text, strictly: a word that the type cannot hold is not a
+ * value of that type. Elementary types are JavaScript expressions, which the decoder of an event
+ * inlines (eventDecoder.ts); strings, arrays and tuples are readers composed once per event.
+ * Nothing here throws on chain data.
  */
 import type { AbiParameter } from 'viem'
 
 /** Hex digits of one 32-byte word. */
 export const wordDigits = 64
 
-/** An elementary type as source text: whether the word at index `at` of `text` is a value of it, and that value. */
+/**
+ * An elementary type as source text: whether the word at index `at` of `text` is a value of it, and
+ * that value.
+ */
 export interface ElementarySource {
   condition(text: string, at: string): string
   value(text: string, at: string): string
@@ -17,14 +21,16 @@ export interface ElementarySource {
 }
 
 /**
- * Reads a value whose head is at index `at` of `data`; offsets count from `base`, the start of the enclosing tuple.
- * Undefined when the data does not hold one. `budget` bounds the work (see `Budget`).
+ * Reads a value whose head is at index `at` of `data`; offsets count from `base`, the start of the
+ * enclosing tuple. Undefined when the data does not hold one. `budget` bounds the work (see
+ * `Budget`).
  */
 export type ValueReader = (data: string, base: number, at: number, budget: Budget) => unknown
 
 /**
- * How many words may still be visited. An honest encoding visits each word once; data whose offsets make it be read over
- * and over would otherwise cost exponentially more with every level of nested arrays.
+ * How many words may still be visited. An honest encoding visits each word once; data whose offsets
+ * make it be read over and over would otherwise cost exponentially more with every level of nested
+ * arrays.
  */
 export interface Budget {
   left: number
@@ -98,7 +104,10 @@ function componentsOf(parameter: AbiParameter): readonly AbiParameter[] {
   return 'components' in parameter ? parameter.components : []
 }
 
-/** Slicing and comparing is a third faster than startsWith at a position (measured on recorded Transfers). */
+/**
+ * Slicing and comparing is a third faster than startsWith at a position (measured on recorded
+ * Transfers).
+ */
 const isAt = (text: string, at: string, skip: number, digits: string) =>
   digits === ''
     ? 'true'
@@ -129,7 +138,10 @@ function uintSource(bits: number): WordSource {
   }
 }
 
-/** Two's complement: the padding repeats the sign bit, which is the top bit of the first digit after it. */
+/**
+ * Two's complement: the padding repeats the sign bit, which is the top bit of the first digit after
+ * it.
+ */
 function intSource(bits: number): WordSource {
   const padding = wordDigits - bits / 4
   return {
@@ -203,7 +215,10 @@ function fixedArrayReader(element: AbiParameter, length: number): ValueReader {
   return (data, _base, at, budget) => read(data, at, length, budget)
 }
 
-/** Values with a head word of their own, which is what the budget counts; a static tuple or array only has its parts'. */
+/**
+ * Values with a head word of their own, which is what the budget counts; a static tuple or array
+ * only has its parts'.
+ */
 function hasOwnWord(parameter: AbiParameter): boolean {
   return isDynamic(parameter) || elementarySource(parameter.type) !== null
 }
@@ -227,7 +242,10 @@ function sequenceReader(element: AbiParameter) {
   }
 }
 
-/** Reads components in order: an object by their names, or an array when any has none (as viem gives it). */
+/**
+ * Reads components in order: an object by their names, or an array when any has none (as viem gives
+ * it).
+ */
 function tupleReader(components: readonly AbiParameter[]): ValueReader {
   const readers = components.map(valueReader)
   const digits = components.map(headDigits)

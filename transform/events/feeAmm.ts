@@ -1,6 +1,7 @@
 /**
- * The pools that turn a user's fee token into the validator's. Fee swaps emit nothing, so reserves cannot be summed from logs.
- * The contract is the fee manager's; its Mint and Burn are not the tokens' events of these names.
+ * The pools that turn a user's fee token into the validator's. Fee swaps emit nothing, so reserves
+ * cannot be summed from logs. The contract is the fee manager's; its Mint and Burn are not the
+ * tokens' events of these names.
  */
 
 import { feeManagerAddress } from '../addresses.ts'

@@ -1,4 +1,7 @@
-/** Payers and takers of fees, and their tokens. The fees themselves are Transfers, the last log of their transactions. */
+/**
+ * Payers and takers of fees, and their tokens. The fees themselves are Transfers, the last log of
+ * their transactions.
+ */
 
 import { feeManagerAddress } from '../addresses.ts'
 import { defineEvent } from './event.ts'

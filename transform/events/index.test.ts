@@ -10,7 +10,10 @@ import { decodeLog, events, findEvents } from './index.ts'
 import { mint } from './tip20.ts'
 import { ownershipTransferred } from './validatorConfig.ts'
 
-/** From the public ABIs of the contracts, written out so that a typo in a signature cannot agree with itself. */
+/**
+ * From the public ABIs of the contracts, written out so that a typo in a signature cannot agree
+ * with itself.
+ */
 const expectedTopic0s = [
   ['UserTokenSet', '0xabc7758d4ca817ce0d125eb731121a1304c36077b791253be835b95472368856'],
   ['ValidatorTokenSet', '0x6eb51f8f7e857fb2caf4257da4219a86adeed7128412764e41334968165f5f0c'],

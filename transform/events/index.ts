@@ -1,4 +1,7 @@
-/** Every event we know, and which of them a log is. A new contract standard is one file beside this and one line below. */
+/**
+ * Every event we know, and which of them a log is. A new contract standard is one file beside this
+ * and one line below.
+ */
 import type { Hash } from '#primitives.ts'
 import * as addressRegistry from './addressRegistry.ts'
 import * as channelReserve from './channelReserve.ts'
@@ -55,12 +58,18 @@ export interface DecodedLog<Log extends EmittedLog = EmittedLog> {
 
 const byTopic0 = Map.groupBy(events, (event) => event.topic0)
 
-/** The events with this topic0: usually one; several when contracts share a signature and the emitter decides. */
+/**
+ * The events with this topic0: usually one; several when contracts share a signature and the
+ * emitter decides.
+ */
 export function findEvents(topic0: Hash): readonly ContractEvent[] {
   return byTopic0.get(topic0) ?? []
 }
 
-/** Which declared event a log is, or null: unknown topic0, another emitter, or data that does not fit the signature. */
+/**
+ * Which declared event a log is, or null: unknown topic0, another emitter, or data that does not
+ * fit the signature.
+ */
 export function decodeLog<Log extends EmittedLog>(log: Log): DecodedLog<Log> | null {
   const [topic0] = log.topics
   if (topic0 === undefined) return null

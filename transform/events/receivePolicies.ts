@@ -1,6 +1,7 @@
 /**
- * The guard that holds transfers a receiver's policy blocked (since T6). The sender's transaction succeeds all the same, and
- * what is held cannot be listed on chain: these logs are the only record.
+ * The guard that holds transfers a receiver's policy blocked (since T6). The sender's transaction
+ * succeeds all the same, and what is held cannot be listed on chain: these logs are the only
+ * record.
  */
 
 import { receivePolicyGuardAddress } from '../addresses.ts'

@@ -1,6 +1,7 @@
 /**
- * The order book. `token` is the base of a pair, `amount` is in its units, price is (100000 + tick) / 100000.
- * A fill credits balances inside the contract: tokens move only when someone swaps or withdraws.
+ * The order book. `token` is the base of a pair, `amount` is in its units, price is (100000 + tick)
+ * / 100000. A fill credits balances inside the contract: tokens move only when someone swaps or
+ * withdraws.
  */
 
 import { stablecoinDexAddress } from '../addresses.ts'

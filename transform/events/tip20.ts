@@ -1,6 +1,6 @@
 /**
- * Events of standard tokens (TIP-20); `Transfer` and `Approval` are in erc20.ts.
- * A look-alike of another contract is none of these: whoever may emit `Mint` under this prefix is the token itself.
+ * Events of standard tokens (TIP-20); `Transfer` and `Approval` are in erc20.ts. A look-alike of
+ * another contract is none of these: whoever may emit `Mint` under this prefix is the token itself.
  */
 
 import { isTip20 } from '../addresses.ts'

@@ -1,4 +1,6 @@
-/** The registry of transfer policies (TIP-403). Ids 0 (reject all) and 1 (allow all) are built in. */
+/**
+ * The registry of transfer policies (TIP-403). Ids 0 (reject all) and 1 (allow all) are built in.
+ */
 
 import { tip403RegistryAddress } from '../addresses.ts'
 import { defineEvent } from './event.ts'

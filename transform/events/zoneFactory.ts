@@ -1,4 +1,7 @@
-/** How zones (private side chains) are made. Native since T10; older factories live at ordinary addresses. */
+/**
+ * How zones (private side chains) are made. Native since T10; older factories live at ordinary
+ * addresses.
+ */
 import { defineEvent } from './event.ts'
 
 export const zoneCreated = defineEvent({

@@ -4,7 +4,10 @@ import { defineProjection } from '../projection.ts'
 const sender = 0
 const recipient = 1
 
-/** Sender and recipient of a transaction; two rows, also when both are the same account, one when a contract was created. */
+/**
+ * Sender and recipient of a transaction; two rows, also when both are the same account, one when a
+ * contract was created.
+ */
 export const addressTxs = defineProjection({
   name: 'address_txs',
   tables: ['address_txs'],

@@ -1,8 +1,9 @@
 import { defineProjection } from '../projection.ts'
 
 /**
- * Contracts created by a transaction itself, not those a contract made: these leave no trace in receipts. Receipts from
- * before Byzantium do not tell success, and a creation that may have failed is not listed.
+ * Contracts created by a transaction itself, not those a contract made: these leave no trace in
+ * receipts. Receipts from before Byzantium do not tell success, and a creation that may have failed
+ * is not listed.
  */
 export const contractCreations = defineProjection({
   name: 'contract_creations',

@@ -7,10 +7,10 @@ const sent = -1
 const received = 1
 
 /**
- * Each transfer as the changes of two balances, so that balances are sums. The zero address, which mints and burns name,
- * holds nothing and has no leg. Every other side has one, even where it says little about ownership: a transfer to
- * oneself has both, and what the receive-policy guard holds is the guard's until claimed. Dropping any would make sums
- * differ from balanceOf.
+ * Each transfer as the changes of two balances, so that balances are sums. The zero address, which
+ * mints and burns name, holds nothing and has no leg. Every other side has one, even where it says
+ * little about ownership: a transfer to oneself has both, and what the receive-policy guard holds
+ * is the guard's until claimed. Dropping any would make sums differ from balanceOf.
  */
 export const holderDeltas = defineProjection({
   name: 'holder_deltas',

@@ -5,7 +5,10 @@ import { holderDeltas } from './holderDeltas.ts'
 import { tokenApprovals } from './tokenApprovals.ts'
 import { tokenTransfers } from './tokenTransfers.ts'
 
-/** Every projection, in the order it runs. A new derived table is one file beside this and one line here. */
+/**
+ * Every projection, in the order it runs. A new derived table is one file beside this and one line
+ * here.
+ */
 export const projections: readonly Projection[] = [
   tokenTransfers,
   tokenApprovals,

@@ -1,6 +1,7 @@
 /**
- * Events of the shape (address indexed, address indexed, uint256), Transfer and Approval, read from a log's bytes: what
- * rows are made of most, by far. As strict as the decoders of `events/`, with which a test holds it equal.
+ * Events of the shape (address indexed, address indexed, uint256), Transfer and Approval, read from
+ * a log's bytes: what rows are made of most, by far. As strict as the decoders of `events/`, with
+ * which a test holds it equal.
  */
 import type { ByteBuffer, BytesAt } from '#ingest/read/byteBuffer.ts'
 import { hashBytes, ScannedLog } from '#ingest/read/scannedReceipt.ts'
@@ -9,7 +10,10 @@ import { zeroAddress } from '../addresses.ts'
 import { approval, transfer } from '../events/erc20.ts'
 import type { LogFacts, Stored } from '../projection.ts'
 
-/** Two accounts, an amount of a token, and whether an account is the zero address, which holds nothing. */
+/**
+ * Two accounts, an amount of a token, and whether an account is the zero address, which holds
+ * nothing.
+ */
 export interface Movement<Account, Amount> {
   readonly token: Account
   readonly from: Account

@@ -1,7 +1,10 @@
 import { defineProjection } from '../projection.ts'
 import { readApproval } from './scannedTransfer.ts'
 
-/** Every well-formed Approval of any contract. Allowances spent by transferFrom, and implicit ones since T5, emit none. */
+/**
+ * Every well-formed Approval of any contract. Allowances spent by transferFrom, and implicit ones
+ * since T5, emit none.
+ */
 export const tokenApprovals = defineProjection({
   name: 'token_approvals',
   tables: ['token_approvals'],

@@ -5,8 +5,8 @@ import { defineProjection, type LogFacts } from '../projection.ts'
 import { hasTopic0, readTransfer, topicOf } from './scannedTransfer.ts'
 
 /**
- * Every well-formed Transfer of any contract: fees and virtual forwards are rows like others, marked. What REST lists and
- * what counts as a payment is the reader's choice.
+ * Every well-formed Transfer of any contract: fees and virtual forwards are rows like others,
+ * marked. What REST lists and what counts as a payment is the reader's choice.
  */
 export const tokenTransfers = defineProjection({
   name: 'token_transfers',
@@ -36,9 +36,10 @@ export const tokenTransfers = defineProjection({
 })
 
 /**
- * The memo of each transfer that has one, by the transfer's log index. A token emits Transfer and then TransferWithMemo
- * for one movement, so a memo belongs to the nearest equal Transfer before it that has none yet: of two equal transfers
- * in one transaction, one with a memo, the right one gets it.
+ * The memo of each transfer that has one, by the transfer's log index. A token emits Transfer and
+ * then TransferWithMemo for one movement, so a memo belongs to the nearest equal Transfer before it
+ * that has none yet: of two equal transfers in one transaction, one with a memo, the right one gets
+ * it.
  */
 export function findMemos(logs: readonly LogFacts[]): ReadonlyMap<number, Memo> {
   if (!logs.some((log) => hasTopic0(log, memoTopic))) return noMemos

@@ -9,12 +9,18 @@ import { readScannedTransfer } from '../projections/scannedTransfer.ts'
 import { toUint256, toUint256OrNull } from './quantity.ts'
 import { isTransfer, type LogContent, topicAddress } from './transferLog.ts'
 
-/** What a transaction cost and who paid it; accounts are texts, or places where a worker has them as bytes. */
+/**
+ * What a transaction cost and who paid it; accounts are texts, or places where a worker has them as
+ * bytes.
+ */
 export interface Fee<Account = Address, Amount = bigint> {
   readonly payer: Account | null
   /** Token the fee was paid in; null when nothing was paid, and on chains with a native coin. */
   readonly token: Account | null
-  /** Units of the fee token (6 decimals) on Tempo, wei elsewhere; null when the node does not tell the gas price. */
+  /**
+   * Units of the fee token (6 decimals) on Tempo, wei elsewhere; null when the node does not tell
+   * the gas price.
+   */
   readonly amount: Amount | null
   /** Position among the transaction's logs of the Transfer that paid it, or null. */
   readonly logPosition: number | null
@@ -63,7 +69,10 @@ export function scannedFee(rules: Rules, tx: PricedTransaction, receipt: Scanned
 /** EIP-4844 */
 const blobType = '0x3'
 
-/** Gas at its price. Chains with a native coin also charge for blobs, and rollups for what their data costs on the chain below. */
+/**
+ * Gas at its price. Chains with a native coin also charge for blobs, and rollups for what their
+ * data costs on the chain below.
+ */
 function costOf({ kind }: Rules, tx: PricedTransaction, receipt: Prices, gasUsed: bigint): bigint | null {
   const price = toUint256OrNull(receipt.effectiveGasPrice ?? tx.gasPrice)
   if (price === null) return null
@@ -81,9 +90,10 @@ function costOf({ kind }: Rules, tx: PricedTransaction, receipt: Prices, gasUsed
 const attodollarsPerUnit = 10n ** 12n
 
 /**
- * Every transaction on Tempo that is not free ends with Transfer(payer, fee manager, fee) by the fee token, reverted ones
- * too. That log is proved by the receipts root, while `feePayer` and `feeToken` are the node's own words: anvil names the
- * sender also of sponsored transactions. Deposits into the fee AMM go to the manager too, so only the last log counts.
+ * Every transaction on Tempo that is not free ends with Transfer(payer, fee manager, fee) by the
+ * fee token, reverted ones too. That log is proved by the receipts root, while `feePayer` and
+ * `feeToken` are the node's own words: anvil names the sender also of sponsored transactions.
+ * Deposits into the fee AMM go to the manager too, so only the last log counts.
  */
 function chooseFee<Account, Amount>(
   { kind }: Rules,

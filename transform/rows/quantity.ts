@@ -1,4 +1,7 @@
-/** JSON-RPC quantities as the values rows hold. They were checked when the answer was parsed (ingest/verify). */
+/**
+ * JSON-RPC quantities as the values rows hold. They were checked when the answer was parsed
+ * (ingest/verify).
+ */
 import type { Quantity } from '#ingest/read/block.ts'
 
 type Maybe<Value> = Value | null | undefined

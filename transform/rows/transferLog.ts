@@ -17,7 +17,10 @@ export interface TransferLog extends LogContent {
 const zeroUpper = `0x${'0'.repeat(24)}`
 const wordLength = 66
 
-/** True for a well-formed ERC-20 Transfer. The topic alone says little: NFTs index the amount, others emit anything. */
+/**
+ * True for a well-formed ERC-20 Transfer. The topic alone says little: NFTs index the amount,
+ * others emit anything.
+ */
 export function isTransfer(log: LogContent): log is TransferLog {
   const [topic0, from, to] = log.topics
   return (

@@ -5,7 +5,10 @@ import type { StoredRow } from '../tables.ts'
 import type { StoredFee } from './fee.ts'
 import { toNumber, toUint64, toUint64OrNull, toUint256, toUint256OrNull } from './quantity.ts'
 
-/** Tempo's transaction: batched calls, fee token, sponsor, nonce lanes, validity window, several signature kinds. */
+/**
+ * Tempo's transaction: batched calls, fee token, sponsor, nonce lanes, validity window, several
+ * signature kinds.
+ */
 export const tempoType = '0x76'
 
 /** Where a transaction stands, as its rows name it. */
@@ -16,8 +19,9 @@ export interface TxPlace {
 }
 
 /**
- * A transaction with its receipt; they are 1:1 and stored as one row. Of what roots prove, columns are made of nothing else: a node
- * may tell any field of a transaction whose envelope has no such field.
+ * A transaction with its receipt; they are 1:1 and stored as one row. Of what roots prove, columns
+ * are made of nothing else: a node may tell any field of a transaction whose envelope has no such
+ * field.
  */
 export function txRow(
   place: TxPlace,
@@ -62,7 +66,10 @@ export function txRow(
   }
 }
 
-/** A 0x76 transaction has calls instead of a recipient: the first call's, as nodes have it in the receipt, where nothing proves it. */
+/**
+ * A 0x76 transaction has calls instead of a recipient: the first call's, as nodes have it in the
+ * receipt, where nothing proves it.
+ */
 export function recipientOf({ type, calls, to }: RpcTransaction): Address | null {
   return (type === tempoType ? calls?.[0]?.to : to) ?? null
 }
@@ -114,8 +121,9 @@ const callFields = (call: RpcCall) => ({
 const int64Max = 2n ** 63n - 1n
 
 /**
- * A bound of the validity window, saturated at what Postgres' bigint holds: the field is a free uint64, and a sender who
- * writes 2^64 - 1 ("never") must not be able to stop the chain. The exact value stays in the raw archive.
+ * A bound of the validity window, saturated at what Postgres' bigint holds: the field is a free
+ * uint64, and a sender who writes 2^64 - 1 ("never") must not be able to stop the chain. The exact
+ * value stays in the raw archive.
  */
 function boundOrNull(quantity: Quantity | null | undefined): number | bigint | null {
   const bound = toUint64OrNull(quantity)
@@ -129,11 +137,15 @@ const signatureTypes = new Map<unknown, number>([
 ])
 const lastPlainType = 4
 
-/** 0 secp256k1, 1 P-256, 2 WebAuthn; null for envelopes without a signature (deposits) or with one unknown to us. */
+/**
+ * 0 secp256k1, 1 P-256, 2 WebAuthn; null for envelopes without a signature (deposits) or with one
+ * unknown to us.
+ */
 function signatureTypeOf(tx: RpcTransaction): number | null {
   if (tx.type !== tempoType) return toNumber(tx.type) <= lastPlainType ? 0 : null
   const outer = fieldsOf(tx.signature)
-  // An access key's signature has no type of its own: {userAddress, signature: {type, ..}, version, keyId}.
+  // An access key's signature has no type of its own: {userAddress, signature: {type, ..}, version,
+  // keyId}.
   const kind = outer?.['type'] ?? fieldsOf(outer?.['signature'])?.['type']
   return signatureTypes.get(kind) ?? null
 }

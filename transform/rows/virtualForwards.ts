@@ -1,9 +1,11 @@
 /**
- * Which transfers only pass a deposit on (TIP-1022). A transfer to a virtual address, 4 bytes of master id, ten bytes
- * 0xfd, 6 bytes of tag, emits sender -> virtual and then virtual -> master; the second hop is the forward.
+ * Which transfers only pass a deposit on (TIP-1022). A transfer to a virtual address, 4 bytes of
+ * master id, ten bytes 0xfd, 6 bytes of tag, emits sender -> virtual and then virtual -> master;
+ * the second hop is the forward.
  *
- * Fails closed: hops are matched per token, virtual address and amount within one transaction, and where they do not
- * match one to one, or go to more than one place, none of them is called a forward.
+ * Fails closed: hops are matched per token, virtual address and amount within one transaction, and
+ * where they do not match one to one, or go to more than one place, none of them is called a
+ * forward.
  */
 import { hashBytes, ScannedLog } from '#ingest/read/scannedReceipt.ts'
 import { isTip20 } from '../addresses.ts'
@@ -47,7 +49,10 @@ const touchesVirtual = (log: LogContent): boolean =>
 
 const virtualMiddleWord = 0xfdfdfdfd
 
-/** Whether a log can touch a virtual address: of a scanned log, four of the ten bytes are compared before its texts are made. */
+/**
+ * Whether a log can touch a virtual address: of a scanned log, four of the ten bytes are compared
+ * before its texts are made.
+ */
 function mayTouchVirtual(log: LogContent): boolean {
   if (!(log instanceof ScannedLog)) return touchesVirtual(log)
   const { view } = log.bytes

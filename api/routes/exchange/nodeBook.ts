@@ -48,7 +48,10 @@ export async function readNodeOrder(
   }
 }
 
-/** Null where the token has no pair. @throws a MillraceError with remedy `retry` when no node answers */
+/**
+ * Null where the token has no pair. @throws a MillraceError with remedy `retry` when no node
+ * answers
+ */
 export async function readNodeDepth(
   node: NodeReader,
   base: Address,

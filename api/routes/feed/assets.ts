@@ -1,4 +1,7 @@
-/** Tokens as aggregators read them: GET /feed/{chainId}/assets/{address}, and what pairs show of theirs. */
+/**
+ * Tokens as aggregators read them: GET /feed/{chainId}/assets/{address}, and what pairs show of
+ * theirs.
+ */
 import { formatUnits, getAddress } from 'viem/utils'
 import type { Address, ChainId } from '#primitives.ts'
 import { findTokens, type TokenRow } from '#store/read/tokens.ts'

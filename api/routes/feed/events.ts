@@ -72,7 +72,10 @@ export const listFeedEventsEndpoint = endpoint({
   cache: ({ isWhole }) => (isWhole ? 'settled' : 'page'),
 })
 
-/** @throws ApiError query_invalid for blocks that are not told yet or too many, range_invalid for a reversed range */
+/**
+ * @throws ApiError query_invalid for blocks that are not told yet or too many, range_invalid for a
+ * reversed range
+ */
 function rangeOf({ fromBlock, toBlock }: RangeFilters, mark: number): FeedRange {
   const to = toBlock ?? mark
   if (to > mark) throw refused('toBlock', `the latest block is ${mark}`)

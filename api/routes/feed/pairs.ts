@@ -96,7 +96,10 @@ export const readFeedPairEndpoint = endpoint({
   cache: 'feed',
 })
 
-/** @throws ApiError upstream_error where nothing tells a pair's token: a list without it would be believed */
+/**
+ * @throws ApiError upstream_error where nothing tells a pair's token: a list without it would be
+ * believed
+ */
 async function withTokens(
   services: ExchangeServices,
   chainId: ChainId,

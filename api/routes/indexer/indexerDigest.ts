@@ -1,4 +1,7 @@
-/** GET /v1/indexer/digest: the content of a range of blocks in both stores, digested by each engine from its own rows. */
+/**
+ * GET /v1/indexer/digest: the content of a range of blocks in both stores, digested by each engine
+ * from its own rows.
+ */
 import { covers, intersection } from '#ingest/range.ts'
 import type { ChainId } from '#primitives.ts'
 import { newestShared } from '#store/compare/parity.ts'

@@ -1,4 +1,7 @@
-/** POST /v1/indexer/explain: what a query would read, how long it would take and what it costs, without running it. */
+/**
+ * POST /v1/indexer/explain: what a query would read, how long it would take and what it costs,
+ * without running it.
+ */
 
 import { isRecord } from '#primitives.ts'
 import { signatureCharactersMax, signaturesMax } from '#query/decoded/signature.ts'

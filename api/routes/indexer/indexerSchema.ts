@@ -1,4 +1,7 @@
-/** GET /v1/indexer/schema: what SQL may name on an engine, with a comment on every relation and column. */
+/**
+ * GET /v1/indexer/schema: what SQL may name on an engine, with a comment on every relation and
+ * column.
+ */
 
 import { type DecodedTable, describeDecoded, readSignatures } from '#query/decoded/decodedTable.ts'
 import { findIndexedCountIn } from '#query/decoded/findIndexedCount.ts'

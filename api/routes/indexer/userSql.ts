@@ -1,4 +1,7 @@
-/** What all endpoints of analysts' SQL share: the question, its chain, what it may see, and how its failures are told. */
+/**
+ * What all endpoints of analysts' SQL share: the question, its chain, what it may see, and how its
+ * failures are told.
+ */
 import type { BlockRange, RangeSet } from '#ingest/range.ts'
 import { newestSegment } from '#ingest/range.ts'
 import type { ChainId } from '#primitives.ts'

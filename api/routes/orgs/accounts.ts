@@ -1,4 +1,7 @@
-/** What the operations on organizations, projects and keys share: the person behind a call, and their role. */
+/**
+ * What the operations on organizations, projects and keys share: the person behind a call, and
+ * their role.
+ */
 import type { AppDatabase } from '#store/app/database.ts'
 import type { Defaults } from '#store/app/defaults.ts'
 import { roleIn } from '#store/app/organizations.ts'

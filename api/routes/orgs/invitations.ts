@@ -1,4 +1,7 @@
-/** Invitations: of an organization, and those a person received. No mail is sent: the invitation's id is the link. */
+/**
+ * Invitations: of an organization, and those a person received. No mail is sent: the invitation's
+ * id is the link.
+ */
 import { type Address, address as toAddress } from '#primitives.ts'
 import { withinBound } from '#store/app/bounds.ts'
 import {
@@ -160,7 +163,10 @@ export const declineInvitationEndpoint = command({
   present: (declined) => declined,
 })
 
-/** An invitation that names another account is one that does not exist. @throws ApiError invitation_not_found */
+/**
+ * An invitation that names another account is one that does not exist. @throws ApiError
+ * invitation_not_found
+ */
 async function receivedBy(accounts: Accounts, caller: Caller, id: string): Promise<Invitation> {
   const found = await findInvitation(accounts.app, id)
   const isTheirs = found?.address == null || found.address === (await accountOf(accounts, caller))

@@ -83,7 +83,10 @@ const declared = s.named('DeclaredActivity', {
   events: s.optional(events),
 })
 
-/** Several activities of the registry may share a type: they differ in how it is found, not in what it tells. */
+/**
+ * Several activities of the registry may share a type: they differ in how it is found, not in what
+ * it tells.
+ */
 const single = [
   ...new Map(activities.map((activity) => [activity.type, schemaOf(activity)])).values(),
   declared,

@@ -11,7 +11,10 @@ export interface MemoText {
 /** Names of paid services by the fingerprint of their realm. */
 export type AttributionNames = ReadonlyMap<string, string>
 
-/** First 4 bytes of keccak256("mpp"); then 1 byte version, 10 bytes fingerprint of the service's realm. */
+/**
+ * First 4 bytes of keccak256("mpp"); then 1 byte version, 10 bytes fingerprint of the service's
+ * realm.
+ */
 const attributionTag = 'ef1ed712'
 const fingerprintFrom = 2 + 8 + 2
 const fingerprintCharacters = 20
@@ -32,7 +35,9 @@ const fingerprintOf = (service: AttributedService): string =>
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** `memo` is 0x and 64 hex characters. What is neither text nor an attribution says nothing here. */
+/**
+ * `memo` is 0x and 64 hex characters. What is neither text nor an attribution says nothing here.
+ */
 export function readMemo(memo: string | null, names: AttributionNames): MemoText {
   if (memo === null) return {}
   if (memo.startsWith(`0x${attributionTag}`)) {

@@ -3,7 +3,10 @@ import { isoSeconds } from '../../http/schema.ts'
 /** 9999-12-31T23:59:59Z: what lies beyond has no four-digit year. */
 const secondsMax = 253_402_300_799
 
-/** A moment a transaction's sender chose freely; null when it is beyond what a date can say ("never"). */
+/**
+ * A moment a transaction's sender chose freely; null when it is beyond what a date can say
+ * ("never").
+ */
 export function momentOrNull(seconds: number | bigint): string | null {
   return seconds > secondsMax ? null : isoSeconds(Number(seconds))
 }

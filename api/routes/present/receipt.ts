@@ -1,4 +1,7 @@
-/** A receipt as the API shows it: from our row, or from a node's payload while its block is not indexed. */
+/**
+ * A receipt as the API shows it: from our row, or from a node's payload while its block is not
+ * indexed.
+ */
 
 import * as primitives from '#primitives.ts'
 import { isRecord } from '#primitives.ts'
@@ -103,7 +106,10 @@ export function presentNodeReceipt(rpc: RpcFields, kind: ChainKind): Receipt {
   }
 }
 
-/** By the rule of indexed receipts: what the closing transfer says stands before the node's own words. */
+/**
+ * By the rule of indexed receipts: what the closing transfer says stands before the node's own
+ * words.
+ */
 function nodeFee(rpc: RpcFields, kind: ChainKind) {
   const addressOf = (name: string) => {
     const text = readHex(rpc, name)

@@ -1,4 +1,7 @@
-/** A node's own payloads, put out as the node gave them: schemas for the reference, readers for the few fields we use. */
+/**
+ * A node's own payloads, put out as the node gave them: schemas for the reference, readers for the
+ * few fields we use.
+ */
 import { MillraceError } from '#errors.ts'
 import * as s from '../../http/schema.ts'
 
@@ -10,7 +13,10 @@ export const rpcBlock = s.foreign(
   "The block as the node gave it, every header field of it, with its transactions' hashes.",
 )
 
-/** A quantity, or null where the field is absent, null or not one. Some nodes write times as numbers. */
+/**
+ * A quantity, or null where the field is absent, null or not one. Some nodes write times as
+ * numbers.
+ */
 export function readQuantity(fields: RpcFields, name: string): bigint | null {
   const value = fields[name]
   if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? BigInt(value) : null

@@ -1,4 +1,7 @@
-/** A token as answers about something else show it: beside an amount, and as the token a fee was paid in. */
+/**
+ * A token as answers about something else show it: beside an amount, and as the token a fee was
+ * paid in.
+ */
 import * as s from '../../http/schema.ts'
 import type { TokenName } from '../../services.ts'
 

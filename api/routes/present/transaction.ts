@@ -1,4 +1,6 @@
-/** A transaction as the API shows it: from our row, or while it is pending from the node's payload. */
+/**
+ * A transaction as the API shows it: from our row, or while it is pending from the node's payload.
+ */
 
 import { type ChainId, isRecord } from '#primitives.ts'
 import type { TransactionDetail } from '#store/read/transactions.ts'

@@ -1,4 +1,7 @@
-/** Human-readable names of the EIP-2718 type byte (contract: the enumeration is closed, so the rest is `unknown`). */
+/**
+ * Human-readable names of the EIP-2718 type byte (contract: the enumeration is closed, so the rest
+ * is `unknown`).
+ */
 import * as s from '../../http/schema.ts'
 
 const names = {

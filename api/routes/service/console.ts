@@ -1,4 +1,7 @@
-/** GET / and the files it loads: the console in which analysts write SQL and operators see how the program does. */
+/**
+ * GET / and the files it loads: the console in which analysts write SQL and operators see how the
+ * program does.
+ */
 import { type Assets, buildAssets, readIcon } from '../../console/assets.ts'
 import { type Page, readPage } from '../../console/page.ts'
 import { open } from '../../http/access.ts'
@@ -13,7 +16,10 @@ interface Console {
 
 let loading: Promise<Console> | undefined
 
-/** Built at the first request, once for all that wait. A build that failed is tried again by the next request. */
+/**
+ * Built at the first request, once for all that wait. A build that failed is tried again by the
+ * next request.
+ */
 function loadConsole(): Promise<Console> {
   loading ??= buildConsole().catch((error: unknown) => {
     loading = undefined

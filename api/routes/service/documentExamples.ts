@@ -1,4 +1,7 @@
-/** Values for the reference's examples that exist on the chain served, so that its requests find something. */
+/**
+ * Values for the reference's examples that exist on the chain served, so that its requests find
+ * something.
+ */
 import { readExchangeExamples } from '#store/read/exchange/examples.ts'
 import { listTransfers } from '#store/read/transfers.ts'
 import { anonymous } from '../../http/access.ts'
@@ -7,7 +10,10 @@ import type { DocumentExamples } from '../../http/documents.ts'
 import { ApiError } from '../../http/errors.ts'
 import { type ReadServices, readsOf } from '../../services.ts'
 
-/** Those of the newest final transfer on the chain that a request without `chainId` gets; none while there is none. */
+/**
+ * Those of the newest final transfer on the chain that a request without `chainId` gets; none while
+ * there is none.
+ */
 export async function readDocumentExamples(
   services: Pick<ReadServices, 'chains'>,
   signal: AbortSignal,

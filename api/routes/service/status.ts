@@ -1,4 +1,7 @@
-/** GET /status: where every chain stands, in both stores. The shape is here; main.ts gives what fills it. */
+/**
+ * GET /status: where every chain stands, in both stores. The shape is here; main.ts gives what
+ * fills it.
+ */
 import type { ChainId } from '#primitives.ts'
 import { recognised } from '../../http/access.ts'
 import { endpoint } from '../../http/endpoint.ts'
@@ -140,14 +143,20 @@ const statusSchema = s.named('Status', {
 export type StatusReport = s.Static<typeof statusSchema>
 export type ChainStatus = s.Static<typeof chain>
 
-/** `all`: both stores hold what the chain had at start. `head`: the newest blocks are there, history may still load. */
+/**
+ * `all`: both stores hold what the chain had at start. `head`: the newest blocks are there, history
+ * may still load.
+ */
 export type ReadyScope = 'all' | 'head'
 
 /** What the program knows of itself. */
 export interface StatusSource {
   /** `reason` says in words what is missing. */
   ready(scope: ReadyScope): Promise<{ readonly ready: boolean; readonly reason?: string }>
-  /** Resolves once readers see the block, on every chain where none is named; rejects with the signal's reason. */
+  /**
+   * Resolves once readers see the block, on every chain where none is named; rejects with the
+   * signal's reason.
+   */
   waitForBlock(block: number, chainId: ChainId | undefined, signal: AbortSignal): Promise<void>
   status(): Promise<StatusReport> | StatusReport
 }

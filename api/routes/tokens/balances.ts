@@ -25,7 +25,10 @@ import {
   verifiedAsked,
 } from './tokens.ts'
 
-/** A walk shows the state of its first page's block; what changed since is kept for longer than this. */
+/**
+ * A walk shows the state of its first page's block; what changed since is kept for longer than
+ * this.
+ */
 const pinnedPageRules: PageRules = { ...dataPageRules, orders: 'desc', cursorAgeSecondsMax: 600 }
 
 const errors: readonly ErrorCode[] = ['projection_incomplete', 'coverage_incomplete', 'block_not_reached']
@@ -102,8 +105,8 @@ interface BalanceFilters {
 }
 
 /**
- * Verified tokens with a fee pool, and the default fee token. Null where fees are not paid in tokens, or while pools are not
- * known and nobody filters by them.
+ * Verified tokens with a fee pool, and the default fee token. Null where fees are not paid in
+ * tokens, or while pools are not known and nobody filters by them.
  */
 async function findFeeTokens(
   { curatedTokens }: TokenServices,

@@ -31,7 +31,9 @@ const types: Readonly<Record<string, string>> = {
 }
 const contentTypes = [...new Set(Object.values(types))]
 
-/** A picture of a stranger, opened by itself, runs nothing and loads nothing (SVG may hold scripts). */
+/**
+ * A picture of a stranger, opened by itself, runs nothing and loads nothing (SVG may hold scripts).
+ */
 const harmless = { 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox" }
 
 export const readTokenLogoEndpoint = rawEndpoint({
@@ -79,7 +81,10 @@ async function readLogo(
   return logoCache.read(logo.uri, () => fetchLogo(logo.uri, egress, signal))
 }
 
-/** A file that is missing, too long or no file at all is no picture; its size is looked at before it is read. */
+/**
+ * A file that is missing, too long or no file at all is no picture; its size is looked at before it
+ * is read.
+ */
 async function readLogoFile(path: string): Promise<Image | null> {
   const found = await stat(path).catch(() => null)
   if (!found?.isFile() || found.size > BYTES_MAX) return null

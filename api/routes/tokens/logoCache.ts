@@ -1,6 +1,7 @@
 /**
- * Logos fetched from other servers, kept for a while: a wallet that shows a list of tokens asks for all of them, and the
- * servers behind them are strangers. What had no picture is kept for a shorter while.
+ * Logos fetched from other servers, kept for a while: a wallet that shows a list of tokens asks for
+ * all of them, and the servers behind them are strangers. What had no picture is kept for a shorter
+ * while.
  */
 import type { Clock } from '#runtime.ts'
 
@@ -40,7 +41,10 @@ export class LogoCache {
     return this.#bytes
   }
 
-  /** What is kept of a URI, else what `fetch` finds; null where there is no picture. A `fetch` that throws leaves nothing. */
+  /**
+   * What is kept of a URI, else what `fetch` finds; null where there is no picture. A `fetch` that
+   * throws leaves nothing.
+   */
   async read(uri: string, fetch: () => Promise<Image | null>): Promise<Image | null> {
     const kept = this.#byUri.get(uri)
     if (kept && this.#clock.monotonic() < kept.untilMs) return kept.image

@@ -1,4 +1,7 @@
-/** GET /v1/tokenlist: the operator's tokens as wallets read them (Uniswap token lists, version 1 of the schema). */
+/**
+ * GET /v1/tokenlist: the operator's tokens as wallets read them (Uniswap token lists, version 1 of
+ * the schema).
+ */
 import { findTokens } from '#store/read/tokens.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import * as s from '../../http/schema.ts'

@@ -49,7 +49,10 @@ export const atBlock = p.described(
   'Answers as of this block, exactly. 409 `block_not_reached` for one that is not indexed yet.',
 )
 
-/** Names of the tokens the fold knows. They never change, so nothing is waited for; an unnamed token is shown without. */
+/**
+ * Names of the tokens the fold knows. They never change, so nothing is waited for; an unnamed token
+ * is shown without.
+ */
 export function tokenNamesOf(
   chains: ReadServices['chains'],
   curatedTokens: CuratedTokens,
@@ -64,7 +67,9 @@ export function tokenNamesOf(
   }
 }
 
-/** Filters by what a token stands for and by the operator's list; each says nothing about the other. */
+/**
+ * Filters by what a token stands for and by the operator's list; each says nothing about the other.
+ */
 export const currencyFilters = {
   currency: p.described(
     p.text(64),
@@ -76,7 +81,10 @@ export const currencyFilters = {
   ),
 }
 
-/** Undefined: both. Whoever asks for a currency by its name alone wants no token that merely says so. */
+/**
+ * Undefined: both. Whoever asks for a currency by its name alone wants no token that merely says
+ * so.
+ */
 export const verifiedAsked = ({
   currency,
   verified,
@@ -237,7 +245,10 @@ export const readTokenEndpoint = endpoint({
   cache: 'metadata',
 })
 
-/** @throws ApiError token_not_found naming the candidates when several verified tokens have the symbol */
+/**
+ * @throws ApiError token_not_found naming the candidates when several verified tokens have the
+ * symbol
+ */
 async function resolveSymbol(
   chain: TokenChain,
   symbol: string,

@@ -11,7 +11,10 @@ export function download(name: string, contentType: string, text: string): void 
   void browserClock.sleep(keptMs).then(() => URL.revokeObjectURL(address))
 }
 
-/** False where the browser does not let a page write to the clipboard, as on plain HTTP from another machine. */
+/**
+ * False where the browser does not let a page write to the clipboard, as on plain HTTP from another
+ * machine.
+ */
 export async function copy(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)

@@ -1,6 +1,7 @@
 /**
- * The SQL editor. It lives in a shadow root: there CodeMirror adds its styles as constructed sheets, which the page's
- * policy allows; in the document it would write a style element, which the policy refuses.
+ * The SQL editor. It lives in a shadow root: there CodeMirror adds its styles as constructed
+ * sheets, which the page's policy allows; in the document it would write a style element, which the
+ * policy refuses.
  */
 import {
   autocompletion,

@@ -1,4 +1,7 @@
-/** The editor in the page's colours, which follow the reader's light or dark setting through CSS variables. */
+/**
+ * The editor in the page's colours, which follow the reader's light or dark setting through CSS
+ * variables.
+ */
 import { HighlightStyle, syntaxHighlighting } from '@codemirror/language'
 import type { Extension } from '@codemirror/state'
 import { EditorView } from '@codemirror/view'

@@ -1,6 +1,6 @@
 /**
- * The result as a grid. Only the rows in sight are in the document, so that 10,000 rows scroll like ten. Follows the ARIA
- * grid pattern: one stop in the tab order, arrow keys move the selected cell.
+ * The result as a grid. Only the rows in sight are in the document, so that 10,000 rows scroll like
+ * ten. Follows the ARIA grid pattern: one stop in the tab order, arrow keys move the selected cell.
  */
 import { compareCells } from '../../model/cells.ts'
 import type { Cell, QueryAnswer } from '../../model/queryAnswer.ts'

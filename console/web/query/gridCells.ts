@@ -8,11 +8,17 @@ const rowsMeasured = 100
 const charactersMin = 5
 /** A 20-byte address in full; longer values are cut and shown whole below the grid. */
 const charactersMax = 42
-/** Width of one character of the grid's monospaced 12.5 px font, and of what surrounds a cell's text. */
+/**
+ * Width of one character of the grid's monospaced 12.5 px font, and of what surrounds a cell's
+ * text.
+ */
 const characterPx = 7.6
 const paddingPx = 26
 
-/** `grid-template-columns` for the row number and the columns; a last one of text takes what is left. */
+/**
+ * `grid-template-columns` for the row number and the columns; a last one of text takes what is
+ * left.
+ */
 export function gridTemplate({ columns, columnTypes, rows }: QueryAnswer): string {
   const measured = rows.slice(0, rowsMeasured)
   const widths = columns.map((name, index) => {

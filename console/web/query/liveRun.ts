@@ -9,7 +9,10 @@ import type { ResultView } from './resultView.ts'
 /** What the grid is made for; older rows make room. */
 const rowsMax = 10_000
 
-/** Ends only with the signal. @throws RequestFailure for a query that cannot be live, or the signal's reason */
+/**
+ * Ends only with the signal. @throws RequestFailure for a query that cannot be live, or the
+ * signal's reason
+ */
 export async function runLive(
   request: QueryRequest,
   mode: LiveMode,

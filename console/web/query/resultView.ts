@@ -1,4 +1,6 @@
-/** The result of a run: table, chart, files, the whole of the selected cell, or why there is none. */
+/**
+ * The result of a run: table, chart, files, the whole of the selected cell, or why there is none.
+ */
 import { cellText } from '../../model/cells.ts'
 import { toCsv, toJson } from '../../model/csv.ts'
 import type { Place, QueryAnswer } from '../../model/queryAnswer.ts'

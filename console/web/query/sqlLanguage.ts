@@ -1,4 +1,7 @@
-/** SQL as an engine of ours takes it: one SELECT, the functions that are allowed, the tables and columns that exist. */
+/**
+ * SQL as an engine of ours takes it: one SELECT, the functions that are allowed, the tables and
+ * columns that exist.
+ */
 import {
   type Completion,
   type CompletionContext,
@@ -47,7 +50,8 @@ export function sqlLanguage(schema: IndexerSchema | null): LanguageSupport {
   ])
   const relations = relationsOf(schema)
   const named = (context: CompletionContext) => columnsOfNamed(context, relations)
-  // The source for schemas offers no table where the word so far is a function's name: `log` is one, `logs` a table.
+  // The source for schemas offers no table where the word so far is a function's name: `log` is
+  // one, `logs` a table.
   const tables = completeFromList([...relations.values()].map(({ self }) => self))
   const { language } = dialect
   const completes = (autocomplete: (context: CompletionContext) => ReturnType<typeof words>) =>
@@ -95,7 +99,10 @@ function isFunctionName(context: CompletionContext, functions: readonly string[]
   return word !== undefined && functions.some((name) => name.toLowerCase() === word)
 }
 
-/** Columns of the tables that the query names anywhere, so that SELECT can be written before or after FROM. */
+/**
+ * Columns of the tables that the query names anywhere, so that SELECT can be written before or
+ * after FROM.
+ */
 function columnsOfNamed(
   context: CompletionContext,
   relations: ReadonlyMap<string, RelationCompletions>,

@@ -1,4 +1,6 @@
-/** The status view: where every chain stands in both stores, what was proved, and how fast it moves. */
+/**
+ * The status view: where every chain stands in both stores, what was proved, and how fast it moves.
+ */
 import { blocksPerSecond, durationLabel, percentDone, remember, type Sighting } from '../../model/rates.ts'
 import type { Alarm, ChainStatus, HistoryStatus, Range, StatusReport, StoreStatus } from '../../model/wire.ts'
 import { element, svg } from '../element.ts'

@@ -16,7 +16,10 @@ export interface Scene {
   readonly timestamp: number
 }
 
-/** What somebody wants done; envelope, fee token and nonce lane are chosen later where it leaves them open. */
+/**
+ * What somebody wants done; envelope, fee token and nonce lane are chosen later where it leaves
+ * them open.
+ */
 export interface Intent {
   readonly from: Party
   readonly calls: readonly [Call, ...Call[]]

@@ -1,4 +1,7 @@
-/** The calls transactions are made of: addresses of Tempo's contracts, and encoders for them and for our own. */
+/**
+ * The calls transactions are made of: addresses of Tempo's contracts, and encoders for them and for
+ * our own.
+ */
 import {
   type Abi,
   type ContractFunctionArgs,
@@ -106,7 +109,10 @@ export function createContract(name: 'Collectible' | 'Workshop' | 'Faulty' | 'Od
   return { data: bytecodeOf(name).bytecode }
 }
 
-/** The address the TIP-20 factory gives a creator's token: prefix and the top 64 bits of keccak256(creator, salt). */
+/**
+ * The address the TIP-20 factory gives a creator's token: prefix and the top 64 bits of
+ * keccak256(creator, salt).
+ */
 export function tokenAddress(creator: Hex, salt: Hex): Hex {
   const hash = keccak256(`0x${creator.slice(2).padStart(64, '0')}${salt.slice(2)}`)
   return `0x20c000000000000000000000${hash.slice(2, 18)}`

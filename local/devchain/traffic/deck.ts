@@ -1,10 +1,13 @@
 /**
- * Weighted choice without droughts: cards are dealt from a shuffled deck that holds each kind as often as its weight, so
- * the rarest kind comes once per deck, not once in a blue moon.
+ * Weighted choice without droughts: cards are dealt from a shuffled deck that holds each kind as
+ * often as its weight, so the rarest kind comes once per deck, not once in a blue moon.
  */
 import type { Dice } from './dice.ts'
 
-/** An endless deck. The first hand holds every kind once: whoever starts a chain sees all of it soon. */
+/**
+ * An endless deck. The first hand holds every kind once: whoever starts a chain sees all of it
+ * soon.
+ */
 export class Deck<Card> {
   readonly #kinds: readonly (readonly [card: Card, copies: number])[]
   readonly #dice: Dice

@@ -36,7 +36,9 @@ export class Dice {
     return itemAt(list, this.between(0, list.length - 1))
   }
 
-  /** One of a list, the first far more often than the last. @throws RangeError for an empty list. */
+  /**
+   * One of a list, the first far more often than the last. @throws RangeError for an empty list.
+   */
   favour<Item>(list: readonly Item[]): Item {
     return itemAt(list, Math.floor(list.length * this.fraction() ** 2))
   }

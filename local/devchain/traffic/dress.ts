@@ -1,6 +1,6 @@
 /**
- * How a transaction is wrapped when its action does not care: Ethereum's envelopes or Tempo's, with its fee tokens,
- * sponsors, nonce lanes and deadlines.
+ * How a transaction is wrapped when its action does not care: Ethereum's envelopes or Tempo's, with
+ * its fee tokens, sponsors, nonce lanes and deadlines.
  */
 import type { Intent, Scene } from './action.ts'
 import { type Call, pathUsd } from './calls.ts'

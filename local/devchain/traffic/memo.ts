@@ -27,8 +27,8 @@ export function writeMemo(dice: Dice): Hex {
 }
 
 /**
- * The memo of a machine payment: tag, version 1, ten bytes of the service's fingerprint, ten of the client's or zeros,
- * seven of the challenge's.
+ * The memo of a machine payment: tag, version 1, ten bytes of the service's fingerprint, ten of the
+ * client's or zeros, seven of the challenge's.
  */
 export function attribution(dice: Dice): Hex {
   const client = dice.chance(0.5) ? fingerprint(dice.pick(clients)) : '00'.repeat(10)

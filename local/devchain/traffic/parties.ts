@@ -1,5 +1,6 @@
 /**
- * The accounts that act on the dev chain: anvil's ten funded accounts in fixed roles, and wallets with every kind of signature.
+ * The accounts that act on the dev chain: anvil's ten funded accounts in fixed roles, and wallets
+ * with every kind of signature.
  */
 import { pbkdf2Sync } from 'node:crypto'
 import { keccak256, stringToHex } from 'viem'
@@ -34,8 +35,8 @@ export function createDevParties(count: number): Party[] {
 }
 
 /**
- * The wallets of a seed. Of each twelve: six sign with secp256k1, two with p256, two with WebAuthn, and two through an
- * access key, one of them with spending limits.
+ * The wallets of a seed. Of each twelve: six sign with secp256k1, two with p256, two with WebAuthn,
+ * and two through an access key, one of them with spending limits.
  */
 export function createWallets(seed: string): Party[] {
   return Array.from({ length: walletCount }, (_, index) => {

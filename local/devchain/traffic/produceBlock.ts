@@ -1,6 +1,7 @@
 /**
- * One block: reads nonces, signs, sends, mines. Nonces are read for every block, so that a transaction that was dropped,
- * a reorg or another sender's transaction cannot make the next one wait for a nonce that never comes.
+ * One block: reads nonces, signs, sends, mines. Nonces are read for every block, so that a
+ * transaction that was dropped, a reorg or another sender's transaction cannot make the next one
+ * wait for a nonce that never comes.
  */
 import { encodeFunctionData } from 'viem'
 import { Abis } from 'viem/tempo'
@@ -40,7 +41,8 @@ export async function produceBlock(
   )
   const raws = await signAll(producer, drafts)
   const hashes = await send(producer, raws)
-  // Tempo has several blocks a second and none that goes back; a chain may have been ahead of our clock.
+  // Tempo has several blocks a second and none that goes back; a chain may have been ahead of our
+  // clock.
   const timestamp = Math.max(parentTimestamp, Math.floor(clock.now() / 1000))
   await rpc.call('anvil_setCoinbase', miner)
   await rpc.call('anvil_setNextBlockBaseFeePerGas', quantity(baseFeePerGas))
@@ -98,7 +100,10 @@ async function send({ rpc, log }: Producer, raws: readonly Hex[]): Promise<strin
   return hashes
 }
 
-/** What became of the transactions. Those that were not mined leave the pool, so that they block no nonce. */
+/**
+ * What became of the transactions. Those that were not mined leave the pool, so that they block no
+ * nonce.
+ */
 async function collect({ rpc, log }: Producer, hashes: readonly string[]): Promise<MinedTransaction[]> {
   const answers = await rpc.batch(hashes.map((hash) => ['eth_getTransactionReceipt', hash]))
   const missing: Call[] = []

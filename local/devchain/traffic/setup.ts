@@ -1,6 +1,7 @@
 /**
- * What has to be there before everyday traffic: tokens, money, markets, contracts, policies, keys. Every step looks at
- * the chain first, so the setup continues where it was interrupted and does nothing on a chain that has it all.
+ * What has to be there before everyday traffic: tokens, money, markets, contracts, policies, keys.
+ * Every step looks at the chain first, so the setup continues where it was interrupted and does
+ * nothing on a chain that has it all.
  */
 import { encodeFunctionData } from 'viem'
 import { Abis } from 'viem/tempo'
@@ -214,7 +215,10 @@ function accessKeyChecks({ wallets }: World): RpcCall[] {
   })
 }
 
-/** An access key may authorise itself in the first transaction it signs: the root key's consent comes along. */
+/**
+ * An access key may authorise itself in the first transaction it signs: the root key's consent
+ * comes along.
+ */
 function accessKeyDrafts({ world, timestamp }: Scene): Draft[] {
   const limits = everydayTokens(world).map((token) => ({ token, limit: giftOfWallet }))
   const first = onToken(pathUsd, 'transfer', world.issuer.address, 1n)

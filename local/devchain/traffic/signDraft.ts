@@ -1,11 +1,16 @@
-/** From what shall happen to signed bytes: every envelope and signature a Tempo node takes up to T4. */
+/**
+ * From what shall happen to signed bytes: every envelope and signature a Tempo node takes up to T4.
+ */
 import { toHex } from 'viem'
 import { Transaction } from 'viem/tempo'
 import type { Hex } from '#primitives.ts'
 import type { Call } from './calls.ts'
 import type { Party } from './parties.ts'
 
-/** Ethereum's envelopes carry one call and pay in the token Tempo infers; `tempo` (0x76) has all the rest. */
+/**
+ * Ethereum's envelopes carry one call and pay in the token Tempo infers; `tempo` (0x76) has all the
+ * rest.
+ */
 export type Envelope = 'tempo' | 'eip1559' | 'eip2930' | 'legacy' | 'eip7702'
 
 /** A transaction before its nonce is known. */
@@ -28,7 +33,10 @@ export interface Draft {
   readonly limits?: readonly { readonly token: Hex; readonly limit: bigint }[]
 }
 
-/** Nonce key of transactions that expire instead of counting: at most 30 s, then the same bytes are worthless. */
+/**
+ * Nonce key of transactions that expire instead of counting: at most 30 s, then the same bytes are
+ * worthless.
+ */
 export const expiringLane = 2n ** 256n - 1n
 
 /** Twice the base fee, in attodollars per gas. */

@@ -1,6 +1,7 @@
 /**
- * What the traffic of a seed is about: parties, tokens, markets and contracts. All addresses follow from the seed, so a
- * restart on the same chain finds everything again without having written anything down.
+ * What the traffic of a seed is about: parties, tokens, markets and contracts. All addresses follow
+ * from the seed, so a restart on the same chain finds everything again without having written
+ * anything down.
  */
 import { getContractAddress, keccak256, stringToHex } from 'viem'
 import type { Hex } from '#primitives.ts'

@@ -1,6 +1,7 @@
 /**
- * Balances as sums of transfers: loaded by one aggregate once all history is held, then moved block by block. The newest
- * blocks' changes are kept, so that a revert subtracts what the orphaned blocks had added although their rows are gone.
+ * Balances as sums of transfers: loaded by one aggregate once all history is held, then moved block
+ * by block. The newest blocks' changes are kept, so that a revert subtracts what the orphaned
+ * blocks had added although their rows are gone.
  */
 import type { BlockRange } from '#ingest/range.ts'
 import { quoteIdentifier } from '../../sql.ts'
@@ -9,7 +10,10 @@ import { type GenesisOptions, readGenesisBalances } from './genesis.ts'
 
 export const balancesProjection = { name: 'balances', version: 2, completes: true } as const
 
-/** Changes kept of blocks that are final already: half an hour of two blocks a second, for walks that are under way. */
+/**
+ * Changes kept of blocks that are final already: half an hour of two blocks a second, for walks
+ * that are under way.
+ */
 const HOT_BLOCKS = 4_096
 
 export interface BalancesOptions extends GenesisOptions {
@@ -80,7 +84,9 @@ async function apply(
 const movedTotalsSql = `SELECT token, sum((after > 0)::int - (before > 0)::int) AS holders, sum(after - before) AS supply
        FROM changed GROUP BY token`
 
-/** Writes the changes of the range's blocks above `coldTo`, and deletes those that have become cold. */
+/**
+ * Writes the changes of the range's blocks above `coldTo`, and deletes those that have become cold.
+ */
 async function keepChanges(
   { client, schema }: FollowerTransaction,
   { from, to }: BlockRange,
@@ -128,7 +134,8 @@ async function revert({ client, schema }: FollowerTransaction, fromBlock: number
      FROM net WHERE t.token = net.token`,
     [fromBlock],
   )
-  // A token first seen in these blocks loses its totals; a token of genesis keeps those of before its first transfer.
+  // A token first seen in these blocks loses its totals; a token of genesis keeps those of before
+  // its first transfer.
   await client.query(
     `UPDATE ${s}.token_totals SET first_block = NULL, first_log_idx = NULL, first_transfer_at = NULL
      WHERE first_block >= $1`,

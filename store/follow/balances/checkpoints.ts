@@ -1,7 +1,8 @@
 /**
- * What balances and totals were: sums of transfers per holder after every so many blocks, which a read as of an old block
- * begins with, so that it sums few blocks more, however long the history is; and each token's totals after each block that
- * moved it. All are pure functions of the transfers; genesis is added when they are read.
+ * What balances and totals were: sums of transfers per holder after every so many blocks, which a
+ * read as of an old block begins with, so that it sums few blocks more, however long the history
+ * is; and each token's totals after each block that moved it. All are pure functions of the
+ * transfers; genesis is added when they are read.
  */
 import type { BlockRange } from '#ingest/range.ts'
 import type { Queryable } from '../../ledger/lane.ts'
@@ -11,11 +12,15 @@ import { type BlockFollower, type FollowerTransaction, readFollower, readReverte
 const checkpointsProjection = { name: 'balance_checkpoints', version: 1 } as const
 
 /**
- * Blocks between two checkpoints: a read sums at most half of them. At a hundred transfers a block of one token its rows are
- * a third of the transfers' sides (measured); with fewer blocks they would be nearly as many.
+ * Blocks between two checkpoints: a read sums at most half of them. At a hundred transfers a block
+ * of one token its rows are a third of the transfers' sides (measured); with fewer blocks they
+ * would be nearly as many.
  */
 const CHECKPOINT_BLOCKS = 512
-/** Checkpoints of one commit: bounds its rows, how long it runs, and its memory (four of dense blocks held 323 MB). */
+/**
+ * Checkpoints of one commit: bounds its rows, how long it runs, and its memory (four of dense
+ * blocks held 323 MB).
+ */
 const CHECKPOINTS_AT_ONCE = 1
 /** Memory of one sort: the rows of a checkpoint's blocks fit, also of dense ones. */
 const WORK_MEMORY = '32MB'
@@ -43,7 +48,10 @@ export function checkpointsFollower(checkpointBlocks: number = CHECKPOINT_BLOCKS
 const tablesOf = (schema: string) =>
   ['checkpoints', 'balance_checkpoints', 'token_totals_history'].map((table) => relationOf(schema, table))
 
-/** Writes the checkpoints of all spans that end in the range. A span's blocks before the range are held as well. */
+/**
+ * Writes the checkpoints of all spans that end in the range. A span's blocks before the range are
+ * held as well.
+ */
 async function apply(transaction: FollowerTransaction, range: BlockRange, span: number): Promise<number> {
   const first = Math.floor(range.from / span)
   const ended = Math.floor((range.to + 1) / span)

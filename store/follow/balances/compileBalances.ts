@@ -1,13 +1,16 @@
 /**
- * Statements over balances as of a block, largest first: of one holder or of one token. The stored state is walked by its
- * index without those that changed since; what these had then is computed and merged in.
+ * Statements over balances as of a block, largest first: of one holder or of one token. The stored
+ * state is walked by its index without those that changed since; what these had then is computed
+ * and merged in.
  */
 import { otherTokens, Parameters, relationOf, tip20Tokens, toBytes } from '../../sql.ts'
 import { balanceAtSql } from './checkpoints.ts'
 import type { Changes, Moment } from './moment.ts'
 import { movedSql } from './movedSql.ts'
 
-/** Whose balances: a holder's in the tokens that `tokens` chooses, or a token's of all its holders. */
+/**
+ * Whose balances: a holder's in the tokens that `tokens` chooses, or a token's of all its holders.
+ */
 export type BalancesOf =
   | { readonly holder: string; readonly tokens: TokenChoice }
   | { readonly token: string }
@@ -72,7 +75,10 @@ export function compileBalanceCount(
   return { text, values: parameters.values }
 }
 
-/** `changes` defines what changed; each branch is limited by `end`, for a page needs at most that many rows of each. */
+/**
+ * `changes` defines what changed; each branch is limited by `end`, for a page needs at most that
+ * many rows of each.
+ */
 function compileFound(
   schema: string,
   of: BalancesOf,
@@ -138,7 +144,9 @@ function stateSql(
     ) AS held GROUP BY holder`
 }
 
-/** By how much each balance changed in the blocks of a moment's changes; rows `address` and `delta`. */
+/**
+ * By how much each balance changed in the blocks of a moment's changes; rows `address` and `delta`.
+ */
 export function changedSql(
   schema: string,
   { blocks, stored }: Changes,
@@ -153,13 +161,17 @@ export function changedSql(
     return `SELECT holder AS address, ${sum} FROM ${table} WHERE token = ${address} AND ${within} GROUP BY holder`
   if (stored)
     return `SELECT token AS address, ${sum} FROM ${table} WHERE holder = ${address} AND ${within} GROUP BY token`
-  // Token by token: the index has the block behind the token, and a holder's rows of other blocks may be a million.
+  // Token by token: the index has the block behind the token, and a holder's rows of other blocks
+  // may be a million.
   return `SELECT held.token AS address, delta FROM ${relationOf(schema, 'balances')} AS held
     CROSS JOIN LATERAL (${movedSql(schema, 'held.holder', 'held.token', within)}) AS moved
     WHERE held.holder = ${address} AND delta IS NOT NULL`
 }
 
-/** Conditions on the column of the token. The first is that of the index (migration 15), in its words. */
+/**
+ * Conditions on the column of the token. The first is that of the index (migration 15), in its
+ * words.
+ */
 function choose(
   schema: string,
   { tip20: inside, only, without, currency }: TokenChoice,

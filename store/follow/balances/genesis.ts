@@ -1,7 +1,7 @@
 /**
- * Balances that genesis gave without a log. Once the sums of transfers have caught up, a node is asked for balances at that
- * block: what it says beyond the sum is what genesis gave. The node needs no state older than a moment; whether all holders
- * were found shows in the token's supply.
+ * Balances that genesis gave without a log. Once the sums of transfers have caught up, a node is
+ * asked for balances at that block: what it says beyond the sum is what genesis gave. The node
+ * needs no state older than a moment; whether all holders were found shows in the token's supply.
  */
 import { parseAbi } from 'viem/utils'
 import { MillraceError } from '#errors.ts'
@@ -197,7 +197,10 @@ export class TipRevertedError extends MillraceError {
   }
 }
 
-/** A node gave no answer about a token's balances: it may not hold the state of the block, or not yet. */
+/**
+ * A node gave no answer about a token's balances: it may not hold the state of the block, or not
+ * yet.
+ */
 export class GenesisUnreadableError extends MillraceError {
   override readonly name = 'GenesisUnreadableError'
   readonly code = 'genesis_unreadable'

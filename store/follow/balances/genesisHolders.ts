@@ -1,6 +1,7 @@
 /**
- * Accounts to ask for balances of genesis beside those that appear in transfers: what genesis gave to an account that never
- * moved it is in no log. Asking one that has nothing costs a call and changes nothing, so the list serves every chain.
+ * Accounts to ask for balances of genesis beside those that appear in transfers: what genesis gave
+ * to an account that never moved it is in no log. Asking one that has nothing costs a call and
+ * changes nothing, so the list serves every chain.
  */
 
 import { type Address, address } from '#primitives.ts'

@@ -1,6 +1,7 @@
 /**
- * Balances as of a block. The newest state is stored, and those at checkpoints; any other is the nearest of them and the
- * changes that lie between. Changes of the newest blocks are stored as such; those of older ones are summed from the transfers.
+ * Balances as of a block. The newest state is stored, and those at checkpoints; any other is the
+ * nearest of them and the changes that lie between. Changes of the newest blocks are stored as
+ * such; those of older ones are summed from the transfers.
  */
 
 import { MillraceError } from '#errors.ts'
@@ -12,7 +13,9 @@ import { findCheckpoint } from './checkpoints.ts'
 /** A block, and how the balances after it follow from what is stored. */
 export interface Moment {
   readonly block: number
-  /** The stored state to begin with: the newest one, or that of a checkpoint, where -1 is genesis. */
+  /**
+   * The stored state to begin with: the newest one, or that of a checkpoint, where -1 is genesis.
+   */
   readonly base: 'newest' | { readonly checkpoint: number }
   /** Null where the stored state is the one asked for. */
   readonly changes: Changes | null
@@ -27,14 +30,15 @@ export interface Changes {
 }
 
 /**
- * A ranked read of a checkpoint takes in every checkpoint of the token's holders: it costs as much as undoing an eighth of
- * the blocks before it (measured on a million transfers of 50,000 holders).
+ * A ranked read of a checkpoint takes in every checkpoint of the token's holders: it costs as much
+ * as undoing an eighth of the blocks before it (measured on a million transfers of 50,000 holders).
  */
 const RANKED_BLOCKS_PER_UNDONE = 8
 
 /**
- * `tip` is the block of the newest state. A `ranked` read, of all holders of a token, begins with the newest state where it
- * can: only that has an index by size. @throws BlockNotReachedError for a later block
+ * `tip` is the block of the newest state. A `ranked` read, of all holders of a token, begins with
+ * the newest state where it can: only that has an index by size. @throws BlockNotReachedError for a
+ * later block
  */
 export async function findMoment(
   client: Queryable,

@@ -3,8 +3,9 @@ import { zeroAddress } from '#transform/addresses.ts'
 import { literalBytes, pairHash, relationOf } from '../../sql.ts'
 
 /**
- * One row `delta`, NULL where nothing moved. `holder` and `token` are expressions, `within` a condition on `block_num`. The
- * view `holder_deltas` says the same, but only the indexes of pairs find one account's transfers of one token.
+ * One row `delta`, NULL where nothing moved. `holder` and `token` are expressions, `within` a
+ * condition on `block_num`. The view `holder_deltas` says the same, but only the indexes of pairs
+ * find one account's transfers of one token.
  */
 export function movedSql(schema: string, holder: string, token: string, within: string): string {
   const side = (column: string, delta: string) =>

@@ -1,4 +1,6 @@
-/** How many hold a token, how much of it there is, and how often it moved; now, or as of a block. */
+/**
+ * How many hold a token, how much of it there is, and how often it moved; now, or as of a block.
+ */
 import { MillraceError } from '#errors.ts'
 import type { Queryable } from '../../ledger/lane.ts'
 import { Parameters, relationOf, toBytes, toHex } from '../../sql.ts'
@@ -10,7 +12,9 @@ import { movedSql } from './movedSql.ts'
 export interface TokenTotals {
   /** Holders of more than zero; null where genesis gave some to accounts nobody knows of. */
   readonly holderCount: number | null
-  /** What was minted less what was burned; below zero where a contract's transfers make no sense. */
+  /**
+   * What was minted less what was burned; below zero where a contract's transfers make no sense.
+   */
   readonly totalSupply: bigint
   readonly transferCount: number
   /** Null before the first transfer. */
@@ -51,7 +55,10 @@ export async function readTotals(
   return new Map(found.rows.map((row) => [toHex(row.token), totalsOf(row)]))
 }
 
-/** One token's totals as of a block; `tip` is the block of the newest ones. @throws BlockNotReachedError for a later block */
+/**
+ * One token's totals as of a block; `tip` is the block of the newest ones. @throws
+ * BlockNotReachedError for a later block
+ */
 export async function readTotalsAt(
   client: Queryable,
   schema: string,
@@ -82,8 +89,9 @@ export async function readTotalsAt(
 }
 
 /**
- * One row where the token has totals, else none: what was written for its last block, and what genesis gave. A holder of
- * genesis counts if it had something, and no longer for its transfers alone.
+ * One row where the token has totals, else none: what was written for its last block, and what
+ * genesis gave. A holder of genesis counts if it had something, and no longer for its transfers
+ * alone.
  */
 const pastSql = (schema: string, checkpoint: string, at: string, address: string): string =>
   `SELECT coalesce(kept.holder_count, 0) + given.holders AS holder_count,
@@ -154,7 +162,10 @@ export async function assertGenesisKnown(
   if (row) throw new GenesisIncompleteError(toHex(row.token))
 }
 
-/** A token of which genesis gave the holder, or anybody, amounts that nobody knows of; no row where all is known. */
+/**
+ * A token of which genesis gave the holder, or anybody, amounts that nobody knows of; no row where
+ * all is known.
+ */
 export function genesisUnknownSql(
   schema: string,
   of: { readonly holder: string } | { readonly token: string },

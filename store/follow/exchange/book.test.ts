@@ -1,5 +1,7 @@
-// Goal: the reducer is exact where recordings are silent: flips in place, pairs that change, events that contradict each other.
-// Method: a random book against a list of orders that is summed for each question; hand-made events for the rest.
+// Goal: the reducer is exact where recordings are silent: flips in place, pairs that change, events
+// that contradict each other.
+// Method: a random book against a list of orders that is summed for each question; hand-made events
+// for the rest.
 import { expect, test } from 'vitest'
 import { type Address, address, type Hash, hash } from '#primitives.ts'
 import { BookContradictionError, type BookEvent, type BookStates, reduceBook } from './book.ts'

@@ -1,6 +1,6 @@
 /**
- * The order book as a pure reducer: every event of the exchange in order, exact to the last unit. A fill says neither side,
- * nor price, nor pair: all three come from its order as it stood before.
+ * The order book as a pure reducer: every event of the exchange in order, exact to the last unit. A
+ * fill says neither side, nor price, nor pair: all three come from its order as it stood before.
  */
 import { MillraceError } from '#errors.ts'
 import type { Address, Hash } from '#primitives.ts'
@@ -99,7 +99,8 @@ export interface Stray {
 }
 
 /**
- * Reduces events in their order. `genesisSeconds` is the time of block 0, where pairs without an event of their own began.
+ * Reduces events in their order. `genesisSeconds` is the time of block 0, where pairs without an
+ * event of their own began.
  * @throws BookContradictionError
  */
 export function reduceBook(
@@ -274,7 +275,10 @@ const placedAt = ({ blockNumber, logIndex, timestampSeconds, txHash }: EventPlac
   placed_tx: txHash,
 })
 
-/** The exchange's events contradict each other, or our reading of them: no number of ours could be trusted. */
+/**
+ * The exchange's events contradict each other, or our reading of them: no number of ours could be
+ * trusted.
+ */
 export class BookContradictionError extends MillraceError {
   override readonly name = 'BookContradictionError'
   readonly code = 'book_contradiction'

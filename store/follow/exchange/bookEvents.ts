@@ -26,7 +26,10 @@ export type LoggedEvent =
   | Exclude<BookEvent, { kind: 'placed' }>
   | Omit<Extract<BookEvent, { kind: 'placed' }>, 'quote'>
 
-/** The exchange's events among the logs, in their order; look-alikes of other contracts are none of them. */
+/**
+ * The exchange's events among the logs, in their order; look-alikes of other contracts are none of
+ * them.
+ */
 export const decodeBook = (logs: readonly PlacedLog[]): LoggedEvent[] =>
   logs.flatMap((log) => decodeLog(log) ?? [])
 

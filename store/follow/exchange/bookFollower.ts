@@ -1,4 +1,7 @@
-/** The order book as a follower: what its events say of orders, levels, pairs and fills, after every block. */
+/**
+ * The order book as a follower: what its events say of orders, levels, pairs and fills, after every
+ * block.
+ */
 
 import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
 import type { Queryable } from '../../ledger/lane.ts'

@@ -13,7 +13,9 @@ const placeColumns = {
   placed_tx: 'hash',
 } as const
 
-/** An order by its id. One that flipped keeps its id (since T5) and begins again where it flipped. */
+/**
+ * An order by its id. One that flipped keeps its id (since T5) and begins again where it flipped.
+ */
 export const ordersTable = {
   name: 'exchange_orders',
   entity: 'order_id',

@@ -1,4 +1,6 @@
-/** The rows of the order book that are written once: fills, and events of orders that nobody placed. */
+/**
+ * The rows of the order book that are written once: fills, and events of orders that nobody placed.
+ */
 import type { Queryable } from '../../ledger/lane.ts'
 import { relationOf, toBytes, toHex } from '../../sql.ts'
 import { byteaText, insertRows } from '../foldTables.ts'

@@ -1,4 +1,7 @@
-/** Pairs of genesis, which no event created: asked of a node, once. One it does not tell begins with its first order. */
+/**
+ * Pairs of genesis, which no event created: asked of a node, once. One it does not tell begins with
+ * its first order.
+ */
 import { parseAbi } from 'viem/utils'
 import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
 import type { Address } from '#primitives.ts'

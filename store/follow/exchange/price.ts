@@ -1,4 +1,7 @@
-/** What amounts of an order book are worth: ticks are hundred-thousandths of a quote token per base token. */
+/**
+ * What amounts of an order book are worth: ticks are hundred-thousandths of a quote token per base
+ * token.
+ */
 
 /** A tick of 0 is one quote token per base token. */
 export const PRICE_SCALE = 100_000n
@@ -7,8 +10,8 @@ export const PRICE_SCALE = 100_000n
 export const priceOf = (tick: number): bigint => PRICE_SCALE + BigInt(tick)
 
 /**
- * What a taker pays or gets for `amount` of a fill, in the quote token: a bid's maker gives no more than the price, an ask's
- * maker gets no less.
+ * What a taker pays or gets for `amount` of a fill, in the quote token: a bid's maker gives no more
+ * than the price, an ask's maker gets no less.
  */
 export function quoteOfFill(amount: bigint, tick: number, isBid: boolean): bigint {
   return isBid ? (amount * priceOf(tick)) / PRICE_SCALE : escrowOf(amount, tick)

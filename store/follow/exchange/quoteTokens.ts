@@ -14,9 +14,9 @@ export interface TokenAt {
 }
 
 /**
- * In the order asked; null where nothing tells. The last change before the log decides, else what the token was created with.
- * For a token of genesis the node tells only today's quote token. Where it ever changed, it was pathUSD before, which all of
- * them are quoted in.
+ * In the order asked; null where nothing tells. The last change before the log decides, else what
+ * the token was created with. For a token of genesis the node tells only today's quote token. Where
+ * it ever changed, it was pathUSD before, which all of them are quoted in.
  */
 export async function readQuoteTokens(
   client: Queryable,

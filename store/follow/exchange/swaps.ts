@@ -1,6 +1,7 @@
 /**
- * Which fills are one swap. No event says so: a swap's fills are logged one after the other, with nothing but events of the
- * exchange between them, because it moves tokens before its first fill and after its last one.
+ * Which fills are one swap. No event says so: a swap's fills are logged one after the other, with
+ * nothing but events of the exchange between them, because it moves tokens before its first fill
+ * and after its last one.
  */
 import type { BookEvent, Fill } from './book.ts'
 
@@ -13,7 +14,10 @@ export interface Leg {
 export const legOf = ({ base, quote, isBid }: Pick<Fill, 'base' | 'quote' | 'isBid'>): Leg =>
   isBid ? { source: base, destination: quote } : { source: quote, destination: base }
 
-/** For each fill, in order: the log index of the first fill of its swap. `events` are all of the exchange in these blocks. */
+/**
+ * For each fill, in order: the log index of the first fill of its swap. `events` are all of the
+ * exchange in these blocks.
+ */
 export function assignSwaps(fills: readonly Fill[], events: readonly BookEvent[]): number[] {
   const runs = runsOf(fills, events)
   const firstOf = new Map<Fill, number>()
@@ -42,8 +46,8 @@ function runsOf(fills: readonly Fill[], events: readonly BookEvent[]): Fill[][] 
 }
 
 /**
- * The fills of a run by route: legs are chained where one gives what another takes, in whatever order they were logged. Legs
- * that form no path, because they branch or go round, stand alone.
+ * The fills of a run by route: legs are chained where one gives what another takes, in whatever
+ * order they were logged. Legs that form no path, because they branch or go round, stand alone.
  */
 function chainFills(run: readonly Fill[]): Fill[][] {
   const legs = Map.groupBy(run, (fill) => {
@@ -68,7 +72,9 @@ export function chainLegs(legs: readonly Leg[]): string[][] {
   return chained === legs.length ? routes : alone
 }
 
-/** No token is the destination of two legs, so that a route that begins where none leads to ends. */
+/**
+ * No token is the destination of two legs, so that a route that begins where none leads to ends.
+ */
 function routeFrom(start: string, next: ReadonlyMap<string, string>): string[] {
   const route = [start]
   for (let token = next.get(start); token !== undefined; token = next.get(token)) route.push(token)

@@ -1,6 +1,7 @@
 /**
- * Folded reserves compared with the node's, again and again: since two pools may turn a fee one after the other, which no log
- * tells, a fold alone cannot know that it is right. A pool that differs is told by the node from then on.
+ * Folded reserves compared with the node's, again and again: since two pools may turn a fee one
+ * after the other, which no log tells, a fold alone cannot know that it is right. A pool that
+ * differs is told by the node from then on.
  */
 import { MillraceError } from '#errors.ts'
 import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
@@ -19,7 +20,10 @@ const POOLS_MAX = 400
 /** Compares pools for one follower. */
 export type PoolCheck = (context: FollowerContext) => Promise<Completion | null>
 
-/** A node that does not tell the state of a block is asked again a round later: it holds up neither pools nor blocks. */
+/**
+ * A node that does not tell the state of a block is asked again a round later: it holds up neither
+ * pools nor blocks.
+ */
 export function poolCheck(call: CallContracts, follower: Pick<BlockFollower, 'name' | 'version'>): PoolCheck {
   let askedAt = Number.NEGATIVE_INFINITY
   return async (context) => {

@@ -20,8 +20,8 @@ export interface Reserves {
 }
 
 /**
- * Pools between tokens of genesis, those that had a reserve in block 0. Where no node tells of block 0 any more, those that
- * have one now, or nobody knows of, with reserves unknown.
+ * Pools between tokens of genesis, those that had a reserve in block 0. Where no node tells of
+ * block 0 any more, those that have one now, or nobody knows of, with reserves unknown.
  */
 export async function readGenesisPools(
   call: CallContracts,

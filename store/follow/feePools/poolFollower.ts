@@ -163,7 +163,10 @@ async function readFees(
 
 const addressOf = (bytes: Buffer): Address => address(toHex(bytes))
 
-/** Everything the events may touch: of fees, the pools of each token a validator may have chosen meanwhile. */
+/**
+ * Everything the events may touch: of fees, the pools of each token a validator may have chosen
+ * meanwhile.
+ */
 async function readPools(
   client: Queryable,
   schema: string,

@@ -1,7 +1,8 @@
 /**
- * Reserves of fee pools as a pure reducer. Events tell what was added, taken out and rebalanced; a fee paid in another token than
- * the validator's is turned into it without an event, so the closing transfers of fees are inputs too. All of them only add and
- * subtract: their order within a block makes no difference.
+ * Reserves of fee pools as a pure reducer. Events tell what was added, taken out and rebalanced; a
+ * fee paid in another token than the validator's is turned into it without an event, so the closing
+ * transfers of fees are inputs too. All of them only add and subtract: their order within a block
+ * makes no difference.
  */
 import { keccak256Hex } from '#ingest/verify/keccak.ts'
 import { type Address, type Hash, hash } from '#primitives.ts'
@@ -89,7 +90,10 @@ export interface PoolChanges {
 const tokenOf = (states: PoolStates, validator: Address): Address =>
   states.validators.get(validator)?.token ?? pathUsdAddress
 
-/** The pool that turns fees of a token into those of a validator; null where nothing has to be turned. */
+/**
+ * The pool that turns fees of a token into those of a validator; null where nothing has to be
+ * turned.
+ */
 export function poolOfFees(states: PoolStates, { validator, token }: CollectedFees): PoolTokens | null {
   const validatorToken = tokenOf(states, validator)
   return token === validatorToken ? null : { userToken: token, validatorToken }

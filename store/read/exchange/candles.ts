@@ -113,7 +113,10 @@ async function readBuckets(
   }))
 }
 
-/** The first block at or after a moment: blocks are in the order of their times. A planner asks its index once. */
+/**
+ * The first block at or after a moment: blocks are in the order of their times. A planner asks its
+ * index once.
+ */
 const firstBlockSql = (schema: string, seconds: string): string =>
   `coalesce((SELECT num FROM ${relationOf(schema, 'blocks')} WHERE timestamp >= to_timestamp(${seconds})
      ORDER BY timestamp, num LIMIT 1), 9223372036854775807)`

@@ -22,7 +22,9 @@ export interface Depth {
   readonly asks: readonly LevelRow[]
 }
 
-/** Up to `levels` of each side; null where the base token has no pair. @throws BlockNotReachedError */
+/**
+ * Up to `levels` of each side; null where the base token has no pair. @throws BlockNotReachedError
+ */
 export async function readDepth(
   chain: ExchangeChain,
   base: Address,

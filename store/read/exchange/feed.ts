@@ -1,6 +1,6 @@
 /**
- * What aggregators read: fills of final blocks, and pairs as final blocks left them. How far that goes is read in the snapshot
- * of the rows, so that no answer is told to be whole that is not.
+ * What aggregators read: fills of final blocks, and pairs as final blocks left them. How far that
+ * goes is read in the snapshot of the rows, so that no answer is told to be whole that is not.
  */
 import type pg from 'pg'
 import { MillraceError } from '#errors.ts'
@@ -110,7 +110,10 @@ interface MarkRow {
   readonly timestamp: Date
 }
 
-/** @throws CoverageIncompleteError, ProjectionIncompleteError while no final block is in the order book */
+/**
+ * @throws CoverageIncompleteError, ProjectionIncompleteError while no final block is in the order
+ * book
+ */
 function atMark<Result>(
   { postgres, state }: FollowedChain,
   signal: AbortSignal,

@@ -26,7 +26,9 @@ const TOTAL_COUNT_MAX = 10_000
 
 const emptyPage: PairPage = { rows: [], next: null, totalCount: 0, totalCountCapped: false }
 
-/** Pairs as they stand after the block of the walk's first page. Ties by base token, then by key. */
+/**
+ * Pairs as they stand after the block of the walk's first page. Ties by base token, then by key.
+ */
 export function listPairs(chain: ExchangeChain, sort: PairSort, page: PageRequest): Promise<PairPage> {
   if (chain.kind !== 'tempo') return Promise.resolve(emptyPage)
   const { finalized } = chain.state

@@ -1,6 +1,6 @@
 /**
- * States of a fold's entities after a block, in an order that has an index: those that did not change since stand in the table
- * of the newest states, what the others were then in their history.
+ * States of a fold's entities after a block, in an order that has an index: those that did not
+ * change since stand in the table of the newest states, what the others were then in their history.
  */
 import type { Queryable } from '../../ledger/lane.ts'
 import { type Parameters, relationOf } from '../../sql.ts'

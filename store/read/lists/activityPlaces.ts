@@ -1,6 +1,7 @@
 /**
- * Transactions that an account takes part in: it sent them, paid their fee, or tokens moved from or to it. Newest first.
- * The closing fee is no part: its payer is named by the transaction, and the fee manager takes part in what else it got.
+ * Transactions that an account takes part in: it sent them, paid their fee, or tokens moved from or
+ * to it. Newest first. The closing fee is no part: its payer is named by the transaction, and the
+ * fee manager takes part in what else it got.
  */
 import { feeManagerAddress } from '#transform/addresses.ts'
 import { otherTokens, Parameters, quoteIdentifier, tip20Tokens } from '../../sql.ts'
@@ -12,7 +13,10 @@ export interface PlacesStatement {
   readonly values: readonly unknown[]
 }
 
-/** Rows `block_num, tx_idx`, each once. `including`: the query's position is the first place, not the one passed. */
+/**
+ * Rows `block_num, tx_idx`, each once. `including`: the query's position is the first place, not
+ * the one passed.
+ */
 export function compileActivityPlaces(
   schema: string,
   account: string,

@@ -30,7 +30,8 @@ test('an `either` filter is one branch per column, and a row that both have is o
   expect(text).toContain('WHERE "to" = $2 AND')
   expect(text.match(/LIMIT \$7\)/g)).toHaveLength(2)
   expect(text.endsWith('LIMIT $5 OFFSET $6')).toBe(true)
-  // The address twice, the block bounds once for both branches, and how far the page and its branches go.
+  // The address twice, the block bounds once for both branches, and how far the page and its
+  // branches go.
   expect(values.slice(2)).toEqual([0, 900, 6, 20, 26])
 })
 

@@ -9,7 +9,10 @@ export interface Statement {
   readonly values: readonly unknown[]
 }
 
-/** The statement of all queries of one shape: same order, same filters, a position or none. Only values differ. */
+/**
+ * The statement of all queries of one shape: same order, same filters, a position or none. Only
+ * values differ.
+ */
 export interface CompiledStatement {
   readonly text: string
   bind(query: ListQuery): Statement
@@ -32,7 +35,8 @@ export function compilePage(list: List, shape: ListQuery, source: string): Compi
   const end = writer.value(({ offset, limit }) => offset + limit, 'uint64')
   const limited = branches.map((where) => `(${select(where)} LIMIT ${end})`)
   const key = list.key.map((column) => quoteIdentifier(column)).join(', ')
-  // A row that matches in both ways comes twice; to leave it out of one branch would be to walk all such rows there.
+  // A row that matches in both ways comes twice; to leave it out of one branch would be to walk all
+  // such rows there.
   const all = `SELECT DISTINCT ON (${key}) * FROM (${limited.join(' UNION ALL ')}) AS branches`
   return writer.statement(`${all} ${order} ${paging}`)
 }
@@ -74,7 +78,9 @@ function branchesOf(list: List, shape: ListQuery, hasPosition: boolean, writer: 
   })
 }
 
-/** A token asked for that is not of the kind asked for: known before the first of its rows is read. */
+/**
+ * A token asked for that is not of the kind asked for: known before the first of its rows is read.
+ */
 function consistency(list: List, { filters }: ListQuery, conditions: readonly Condition[]): string[] {
   const equalities = conditions.filter((condition) => 'column' in condition)
   return Object.entries(filters).flatMap(([name, value]) => {
@@ -113,8 +119,9 @@ function conditionsOf(
 }
 
 /**
- * Two equalities are found in the index of their pair: by either alone, what is frequent but never together would be walked
- * to its end. Their columns are compared in words no other index understands, so that no planner weighs one against it.
+ * Two equalities are found in the index of their pair: by either alone, what is frequent but never
+ * together would be walked to its end. Their columns are compared in words no other index
+ * understands, so that no planner weighs one against it.
  */
 function withPair(list: List, conditions: readonly Condition[], writer: Writer): readonly Condition[] {
   const equalities = conditions.filter((condition) => 'column' in condition)
@@ -130,7 +137,10 @@ function withPair(list: List, conditions: readonly Condition[], writer: Writer):
 const ofTip20 = (column: string, inside: boolean): string =>
   inside ? tip20Tokens(column) : otherTokens(column)
 
-/** Block bounds, and the keyset: a row comparison plus the bound on its first column that an index can use alone. */
+/**
+ * Block bounds, and the keyset: a row comparison plus the bound on its first column that an index
+ * can use alone.
+ */
 function boundsOf(list: List, order: 'asc' | 'desc', hasPosition: boolean, writer: Writer): string[] {
   const [first = ''] = list.key
   const block = quoteIdentifier(first)
@@ -160,7 +170,10 @@ const typeOf = (list: List, column: string): ColumnType => columnOf(list, column
 class Writer {
   readonly #slots: ((query: ListQuery) => unknown)[] = []
 
-  /** Times leave as the seconds they are shown from: a Date for each row would be made, and parsed, for nothing. */
+  /**
+   * Times leave as the seconds they are shown from: a Date for each row would be made, and parsed,
+   * for nothing.
+   */
   column(column: string, type: ColumnType): string {
     const name = quoteIdentifier(column)
     return type === 'seconds' ? `extract(epoch FROM ${name})::bigint AS ${name}` : name

@@ -7,7 +7,10 @@ export interface List<Name extends TableName = TableName> {
   readonly key: readonly string[]
   /** What may be filtered by. Each has an index that begins with the column, then the key. */
   readonly filters: Readonly<Record<string, Filter>>
-  /** Columns of which two are filtered by together. Each pair has an index that begins with a hash of both, then the key. */
+  /**
+   * Columns of which two are filtered by together. Each pair has an index that begins with a hash
+   * of both, then the key.
+   */
   readonly pairs: readonly (readonly [string, string])[]
 }
 
@@ -16,10 +19,11 @@ const pairsOf = (...columns: readonly string[]): (readonly [string, string])[] =
   columns.flatMap((first, index) => columns.slice(index + 1).map((second) => [first, second] as const))
 
 /**
- * `equals`: the column has the value. `either`: one of the columns has it; compiled to one indexed branch per column,
- * because an OR over two columns is served by no index. `is`: the column has the one value named here. `tip20`: the
- * column is the address of a TIP-20 token, or (for `false`) is not; written as constants, because a planner takes a partial
- * index only for a condition it can compare with the index's own.
+ * `equals`: the column has the value. `either`: one of the columns has it; compiled to one indexed
+ * branch per column, because an OR over two columns is served by no index. `is`: the column has the
+ * one value named here. `tip20`: the column is the address of a TIP-20 token, or (for `false`) is
+ * not; written as constants, because a planner takes a partial index only for a condition it can
+ * compare with the index's own.
  */
 export type Filter =
   | { readonly kind: 'equals'; readonly column: string }
@@ -28,8 +32,8 @@ export type Filter =
   | { readonly kind: 'tip20'; readonly column: string }
 
 /**
- * A value to filter by, as the API has it: `0x` hex for bytes, numbers, booleans. `true` switches an `is` filter on; of a
- * `tip20` filter `true` and `false` are the two halves.
+ * A value to filter by, as the API has it: `0x` hex for bytes, numbers, booleans. `true` switches
+ * an `is` filter on; of a `tip20` filter `true` and `false` are the two halves.
  */
 export type FilterValue = string | number | boolean
 

@@ -1,6 +1,6 @@
 /**
- * Walks over what changes while they go on (holders, open orders): each is pinned to the block of its first page, and shows
- * the state after that block however long it takes.
+ * Walks over what changes while they go on (holders, open orders): each is pinned to the block of
+ * its first page, and shows the state after that block however long it takes.
  */
 import type { Queryable } from '../../ledger/lane.ts'
 import { type PageRequest, passedOf, reorgOf, type WalkPage } from './read.ts'
@@ -34,7 +34,10 @@ export async function pinOf(
   return { block, marks: { ...(await passedOf(source, block)), ...reorg } }
 }
 
-/** Where the chain changed below the block the walk is pinned to; nowhere if that block has come back since. */
+/**
+ * Where the chain changed below the block the walk is pinned to; nowhere if that block has come
+ * back since.
+ */
 async function reorgOfPinned(
   source: PinSource,
   page: Pick<PageRequest, 'passed'>,

@@ -1,6 +1,6 @@
 /**
- * A page of a declared list as one prepared Postgres statement, with all that an answer needs beside the rows: one round
- * trip, and nothing to hold together by a transaction.
+ * A page of a declared list as one prepared Postgres statement, with all that an answer needs
+ * beside the rows: one round trip, and nothing to hold together by a transaction.
  */
 import type pg from 'pg'
 import type { TableName } from '#transform/tables.ts'
@@ -14,7 +14,10 @@ import { type StoredRow, storedTypes } from './row.ts'
 export interface Beside {
   /** Further columns, of `page`, whose rows are in the order `neighbours`. */
   readonly columns?: readonly string[]
-  /** Rows come with the hash of their block where it is above this. Default: where it can still change. */
+  /**
+   * Rows come with the hash of their block where it is above this. Default: where it can still
+   * change.
+   */
   readonly hashesAbove?: number
 }
 
@@ -87,7 +90,8 @@ function besidePage(
   const [block = ''] = list.key
   const number = `page.${quoteIdentifier(block)}`
   const next = page.bind(query).values.length + 1
-  // Read by itself for each row: whatever a planner expects of a page's length, it cannot join the whole table.
+  // Read by itself for each row: whatever a planner expects of a page's length, it cannot join the
+  // whole table.
   const blockHash = `CASE WHEN ${number} > $${next}
     THEN (SELECT hash FROM ${relationOf(schema, 'blocks')} AS blocks WHERE blocks.num = ${number}) END AS block_hash`
   const inOrder = list.key.map((column) => `page.${quoteIdentifier(column)} ${query.order}`).join(', ')
@@ -104,8 +108,8 @@ function besidePage(
 }
 
 /**
- * The first block that changed under a walk which passed the block `$parameter` with the hash in the parameter after it; NULL
- * for none.
+ * The first block that changed under a walk which passed the block `$parameter` with the hash in
+ * the parameter after it; NULL for none.
  */
 export function reorgedFromSql(schema: string, parameter: number): string {
   const [number, hash] = [`$${parameter}`, `$${parameter + 1}`]
@@ -126,8 +130,8 @@ function beforeFirst(list: List, { order, fromBlock, toBlock }: ListQuery): read
 const INT_MAX = 2 ** 31 - 1
 
 /**
- * Kept prepared per connection, so their number has to be bounded: newest first, by one filter at most. All others are
- * planned when they are asked for.
+ * Kept prepared per connection, so their number has to be bounded: newest first, by one filter at
+ * most. All others are planned when they are asked for.
  */
 function isCommon(list: List, { order, filters }: ListQuery): boolean {
   const own = Object.keys(filters).filter((name) => list.filters[name]?.kind !== 'tip20')

@@ -1,6 +1,7 @@
 /**
- * Reads pages from Postgres, within what is covered and never beyond it: of a declared list by one statement (readPage),
- * of anything else that is ordered by block through a walk of its own (readWalk).
+ * Reads pages from Postgres, within what is covered and never beyond it: of a declared list by one
+ * statement (readPage), of anything else that is ordered by block through a walk of its own
+ * (readWalk).
  */
 
 import { MillraceError } from '#errors.ts'
@@ -53,7 +54,10 @@ export type WalkQuery = Omit<PageQuery, 'filters'>
 export interface Walk<Row> {
   /** Sort key of a row; its first value is the row's block. */
   positionOf(row: Row): readonly number[]
-  /** Hash of a row's block, where the walk reads it with the row: at least of blocks that can still change. */
+  /**
+   * Hash of a row's block, where the walk reads it with the row: at least of blocks that can still
+   * change.
+   */
   blockHashOf?(row: Row): string | null
   /** Its rows come with `reorgedFrom`, where `query.passed` asks for it. */
   readonly tellsReorgs?: true
@@ -76,14 +80,19 @@ export interface WalkRows<Row> {
 /** Rows are counted up to here. */
 const TOTAL_COUNT_MAX = 10_000
 
-/** Where a page is read: one connection, at one moment. `client` is a snapshot's, so that rows, marks and counts agree. */
+/**
+ * Where a page is read: one connection, at one moment. `client` is a snapshot's, so that rows,
+ * marks and counts agree.
+ */
 export interface Source {
   readonly client: Queryable
   readonly schema: string
   readonly visible: Visible
 }
 
-/** Reads one page of a list. @throws HistoryIncompleteError for `asc` while history below is missing */
+/**
+ * Reads one page of a list. @throws HistoryIncompleteError for `asc` while history below is missing
+ */
 export function readPage<Name extends TableName>(
   source: Source,
   list: List<Name>,
@@ -103,7 +112,9 @@ export function isOneStatement(
   return !byTime && !page.wantTotal
 }
 
-/** Reads one page of a walk. @throws HistoryIncompleteError for `asc` while history below is missing */
+/**
+ * Reads one page of a walk. @throws HistoryIncompleteError for `asc` while history below is missing
+ */
 export async function readWalk<Row>(
   source: Source,
   walk: Walk<Row>,
@@ -187,7 +198,9 @@ const isHeld = '(num BETWEEN $2 AND $3) IS TRUE'
 export const firstFrom = `timestamp >= to_timestamp($1) AND ${isHeld} ORDER BY timestamp, num LIMIT 1`
 export const lastTo = `timestamp <= to_timestamp($1) AND ${isHeld} ORDER BY timestamp DESC, num DESC LIMIT 1`
 
-/** Times become block bounds first: several blocks share a second, so a time is never a sort key. */
+/**
+ * Times become block bounds first: several blocks share a second, so a time is never a sort key.
+ */
 async function blockBounds(source: Source, filters: Omit<ListFilters, 'values'>): Promise<BlockRange> {
   const { segment } = source.visible
   const blocks = relation(source, 'blocks')

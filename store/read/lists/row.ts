@@ -2,8 +2,9 @@ import pg from 'pg'
 import type { Row, TableName } from '#transform/tables.ts'
 
 /**
- * A stored row as readers use it: bytes as lowercase hex, timestamps as Unix seconds, 256-bit values as bigint. The names
- * are the table's own; the change to the API's names happens once, in an endpoint's `present`.
+ * A stored row as readers use it: bytes as lowercase hex, timestamps as Unix seconds, 256-bit
+ * values as bigint. The names are the table's own; the change to the API's names happens once, in
+ * an endpoint's `present`.
  */
 export type StoredRow<Name extends TableName> = {
   readonly [Column in keyof Row<Name>]: Stored<Row<Name>[Column]>
@@ -14,7 +15,10 @@ type Stored<V> = V extends Uint8Array ? never : V extends string ? string : V
 const { BYTEA, NUMERIC, TIMESTAMPTZ } = pg.types.builtins
 const readMoment: (text: string) => Date = pg.types.getTypeParser(TIMESTAMPTZ)
 
-/** Makes the rows of a statement stored rows: the driver reads each value once, as what it is shown as. */
+/**
+ * Makes the rows of a statement stored rows: the driver reads each value once, as what it is shown
+ * as.
+ */
 export const storedTypes = new pg.TypeOverrides()
 storedTypes.setTypeParser(BYTEA, (text) => `0x${text.slice(2)}`)
 storedTypes.setTypeParser(NUMERIC, (text) => BigInt(text))

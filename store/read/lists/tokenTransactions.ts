@@ -1,6 +1,7 @@
 /**
- * Transactions with a log of one token other than the Transfer that paid their fee. Logs and transactions are two tables,
- * so this is no declared list: two indexes give the places in order, and only those of the page are looked up in `txs`.
+ * Transactions with a log of one token other than the Transfer that paid their fee. Logs and
+ * transactions are two tables, so this is no declared list: two indexes give the places in order,
+ * and only those of the page are looked up in `txs`.
  */
 import { Parameters, quoteIdentifier } from '../../sql.ts'
 import type { WalkQuery } from './read.ts'
@@ -65,15 +66,19 @@ function placesOf(
   const logs = `(SELECT DISTINCT block_num, tx_idx FROM ${relation(schema, 'logs')}
       ${paid && `JOIN (${paid}) AS paid USING (block_num, tx_idx)`}
     WHERE address = ${token} AND ${isFeeManagerTransfer} IS NOT TRUE AND ${place} ${order} LIMIT ${rows})`
-  // Deposits are few, but a planner takes them for many, because nearly everything the fee manager gets is a fee, and would
-  // begin with all that the payer paid. OFFSET 0 makes it look up each deposit's transaction instead.
+  // Deposits are few, but a planner takes them for many, because nearly everything the fee manager
+  // gets is a fee, and would begin with all that the payer paid. OFFSET 0 makes it look up each
+  // deposit's transaction instead.
   const deposits = `(SELECT DISTINCT block_num, tx_idx FROM ${relation(schema, 'token_transfers')} AS deposits
       ${paid && `CROSS JOIN LATERAL (${paid} AND txs.block_num = deposits.block_num AND idx = deposits.tx_idx OFFSET 0) AS paid (paid_block, paid_idx)`}
     WHERE token = ${token} AND ${isDeposit} AND ${place} ${order} LIMIT ${rows})`
   return `${logs} UNION ${deposits}`
 }
 
-/** Payer and fee token stand in `txs`; empty where no filter asks. Both sides of a merge have to begin at the page. */
+/**
+ * Payer and fee token stand in `txs`; empty where no filter asks. Both sides of a merge have to
+ * begin at the page.
+ */
 function paidTransactions(
   schema: string,
   { feePayer, feeToken }: TokenTransactionFilters,

@@ -1,4 +1,7 @@
-/** Transactions of raw receipts with the events activities are named after, decoded by viem and its own ABIs. */
+/**
+ * Transactions of raw receipts with the events activities are named after, decoded by viem and its
+ * own ABIs.
+ */
 import {
   type Abi,
   type AbiEvent,
@@ -139,8 +142,8 @@ function decode(logs: readonly OracleLog[]): Decoded[] {
 }
 
 /**
- * Null for a log that is another event of the same topic. viem reads addresses out of any 32 bytes and overlooks what follows
- * the data; a contract that emits such means something else.
+ * Null for a log that is another event of the same topic. viem reads addresses out of any 32 bytes
+ * and overlooks what follows the data; a contract that emits such means something else.
  */
 function argsOf(event: AbiEvent, { topics, data }: OracleLog): Args | null {
   try {

@@ -1,4 +1,6 @@
-/** Which tokens a transaction moved and what it swapped, found in its events by rules written anew. */
+/**
+ * Which tokens a transaction moved and what it swapped, found in its events by rules written anew.
+ */
 import { keccak256, toBytes } from 'viem'
 import { type ActivityTx, dex, type OracleLog } from './activityEvents.ts'
 

@@ -1,6 +1,6 @@
 /**
- * What activity feeds must show, computed from raw receipts by rules written anew here: viem decodes, one table says which
- * event is which activity, a small reducer finds movements and swaps.
+ * What activity feeds must show, computed from raw receipts by rules written anew here: viem
+ * decodes, one table says which event is which activity, a small reducer finds movements and swaps.
  */
 import type { RecordedBlock } from '../../support/shared.ts'
 import { type ActivityTx, type Args, readActivityTxs } from './activityEvents.ts'
@@ -41,8 +41,8 @@ export class ActivityOracle {
   }
 
   /**
-   * Of everything the account sent, paid for or has a side in, newest first; a transaction's own in their order. Movements of
-   * what is not `shown` are left out where it neither sent nor paid.
+   * Of everything the account sent, paid for or has a side in, newest first; a transaction's own in
+   * their order. Movements of what is not `shown` are left out where it neither sent nor paid.
    */
   feedOf(account: string, shown: (token: string) => boolean = () => true): readonly ExpectedActivity[] {
     const own = this.#byAccount.get(account) ?? []

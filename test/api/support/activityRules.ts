@@ -1,4 +1,7 @@
-/** Which event is which activity, with which title and data: written from the field tables, not from the product. */
+/**
+ * Which event is which activity, with which title and data: written from the field tables, not from
+ * the product.
+ */
 import { type Args, dex, feeManager, type OracleLog, reserve } from './activityEvents.ts'
 import { type Movement, type SwapView, swapOf, textOf, touches } from './activityMovements.ts'
 import { namedToken } from './chainApi.ts'
@@ -25,9 +28,10 @@ interface Found {
 }
 
 /**
- * In the order of precedence: the first that finds something is the headline. Columns: type, title, event, fields.
- * A field is an argument's name, or `shown=argument`, `shown=token:amount` of two arguments, `shown=@text`; the argument
- * `emitter` is the log's address. No fields: told below. An event after `-` names no signer.
+ * In the order of precedence: the first that finds something is the headline. Columns: type, title,
+ * event, fields. A field is an argument's name, or `shown=argument`, `shown=token:amount` of two
+ * arguments, `shown=@text`; the argument `emitter` is the log's address. No fields: told below. An
+ * event after `-` names no signer.
  */
 const table = `
 session-closed | Session closed | reserve.CloseRequested

@@ -1,4 +1,7 @@
-/** The API over a real chain store: what a test asks over HTTP and, beside it, the store it may change. */
+/**
+ * The API over a real chain store: what a test asks over HTTP and, beside it, the store it may
+ * change.
+ */
 
 import { randomBytes } from 'node:crypto'
 import { selfServeScopes } from '#api/access/scopes.ts'

@@ -1,4 +1,7 @@
-/** The clock of an API whose reads wait for what is behind: without end, or not at all. Real time would decide by the machine. */
+/**
+ * The clock of an API whose reads wait for what is behind: without end, or not at all. Real time
+ * would decide by the machine.
+ */
 import { type Clock, systemRuntime } from '#runtime.ts'
 
 export interface ReadClock extends Clock {

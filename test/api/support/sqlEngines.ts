@@ -1,4 +1,6 @@
-/** Both engines of analysts' SQL over a test's chain, each as the restricted reader of its views. */
+/**
+ * Both engines of analysts' SQL over a test's chain, each as the restricted reader of its views.
+ */
 
 import { ClickHouseUserQueryEngine } from '#query/clickhouse/ClickHouseUserQueryEngine.ts'
 import { bindDecoded } from '#query/decoded/bindDecoded.ts'

@@ -1,8 +1,8 @@
 import { Compile } from 'typebox/compile'
 
 /**
- * What a token list document must be, by the public schema of token lists (version 1, the strictest of its texts): a JSON
- * schema written from its rules.
+ * What a token list document must be, by the public schema of token lists (version 1, the strictest
+ * of its texts): a JSON schema written from its rules.
  */
 const rules = {
   type: 'object',

@@ -1,4 +1,7 @@
-/** Transfers as the API must list them, decoded by viem from raw receipts: each Transfer a row, with the memo that follows it. */
+/**
+ * Transfers as the API must list them, decoded by viem from raw receipts: each Transfer a row, with
+ * the memo that follows it.
+ */
 import { parseEventLogs } from 'viem'
 import { Abis } from 'viem/tempo'
 import { readRecording } from '../../support/shared.ts'

@@ -1,6 +1,7 @@
 /**
- * Blocks written by hand: transactions of one envelope with any logs, for what recordings do not hold. Links, counts and
- * indexes are those of a chain; roots and hashes are not, so they are decoded without recomputing them.
+ * Blocks written by hand: transactions of one envelope with any logs, for what recordings do not
+ * hold. Links, counts and indexes are those of a chain; roots and hashes are not, so they are
+ * decoded without recomputing them.
  */
 import { type Hex, keccak256, numberToHex, toBytes } from 'viem'
 import type { EncodedBatch } from '#transform/batch.ts'

@@ -1,4 +1,7 @@
-/** Every operation answers with real values, plainly and with all that can be included, in the form the document gives. */
+/**
+ * Every operation answers with real values, plainly and with all that can be included, in the form
+ * the document gives.
+ */
 import { includesOf, type Json, type Operation, parameterOf } from '../apiDocument.ts'
 import { type Answer, ask } from '../deployment.ts'
 import { validText } from '../parameterTexts.ts'

@@ -1,4 +1,7 @@
-/** What a parameter does not take is refused and named: wrong forms, values out of bounds, repeats, unknown names. */
+/**
+ * What a parameter does not take is refused and named: wrong forms, values out of bounds, repeats,
+ * unknown names.
+ */
 import type { Operation } from '../apiDocument.ts'
 import { ask } from '../deployment.ts'
 import { accepts, textsFor, validText } from '../parameterTexts.ts'

@@ -1,4 +1,6 @@
-/** Walks by cursor and by page give the same rows, each once; cursors that are not ours start over. */
+/**
+ * Walks by cursor and by page give the same rows, each once; cursors that are not ours start over.
+ */
 import { includesOf, type Json, type Operation, parameterOf } from '../apiDocument.ts'
 import { ask } from '../deployment.ts'
 import type { Trial } from '../trial.ts'

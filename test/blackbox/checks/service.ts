@@ -1,4 +1,7 @@
-/** What belongs to no operation: the document itself, unknown paths, limits of the transport, chains, minBlock. */
+/**
+ * What belongs to no operation: the document itself, unknown paths, limits of the transport,
+ * chains, minBlock.
+ */
 import { isList, operationsOf, parameterOf } from '../apiDocument.ts'
 import { ask, send } from '../deployment.ts'
 import type { Trial } from '../trial.ts'

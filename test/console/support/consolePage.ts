@@ -66,7 +66,10 @@ export class ConsolePage {
     return this.page.locator('#relations summary code').allInnerTexts()
   }
 
-  /** Cells of the rows that are in the document, in the order of the screen; read at once, because a live result moves. */
+  /**
+   * Cells of the rows that are in the document, in the order of the screen; read at once, because a
+   * live result moves.
+   */
   rows(): Promise<string[][]> {
     return this.page.evaluate<string[][]>(`
       [...document.querySelectorAll('.grid-body .grid-row')]

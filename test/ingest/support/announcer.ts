@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 
-/** A WebSocket server of a few lines (RFC 6455): accepts subscriptions to newHeads and announces heights. */
+/**
+ * A WebSocket server of a few lines (RFC 6455): accepts subscriptions to newHeads and announces
+ * heights.
+ */
 export interface Announcer {
   readonly url: string
   readonly subscribers: number

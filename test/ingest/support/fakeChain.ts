@@ -5,7 +5,10 @@ import { type BlockRange, blockCount } from '../../../ingest/range.ts'
 import type { Batch } from '../../../ingest/sink.ts'
 import type { ChainHead, RawRange, Source } from '../../../ingest/source.ts'
 
-/** A chain of bare references that grows and reorganizes on command. Hashes follow from parent and a counter. */
+/**
+ * A chain of bare references that grows and reorganizes on command. Hashes follow from parent and a
+ * counter.
+ */
 export class FakeChain {
   blocks: BlockRef[] = []
   finalized = 0
@@ -78,7 +81,9 @@ export interface SourceFaults {
   prefixBlocksMax?: number
 }
 
-/** Real time an idle follower waits here, whatever it asked for: tests drive the chain themselves. */
+/**
+ * Real time an idle follower waits here, whatever it asked for: tests drive the chain themselves.
+ */
 const IDLE_MS = 2
 
 /** The port `Source` in front of a FakeChain: raw bytes are the JSON of the references. */

@@ -23,8 +23,8 @@ function headerOf(block: ToldBlock | null | undefined) {
 }
 
 /**
- * Nodes of one chain, without sockets: each host answers truly but for what its entry of `told` says. Batches are answered
- * item by item.
+ * Nodes of one chain, without sockets: each host answers truly but for what its entry of `told`
+ * says. Batches are answered item by item.
  */
 export function memoryNodes(chain: FakeChain, told: ReadonlyMap<string, TellBlock>): OpenTransport {
   const truly = (at: unknown) => {

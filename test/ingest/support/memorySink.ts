@@ -6,7 +6,10 @@ import type { RefBatch } from './fakeChain.ts'
 /** Where the sink may crash: before its transaction, or after it with the answer lost. */
 export type SinkCrash = (place: string) => void
 
-/** The head lane in memory. Like a database it changes whole or not at all, whatever happens around it. */
+/**
+ * The head lane in memory. Like a database it changes whole or not at all, whatever happens around
+ * it.
+ */
 export class MemorySink implements HeadSink<RefBatch> {
   blocks: BlockRef[] = []
   finalizedNumber = -1
@@ -63,7 +66,10 @@ interface LoadingChunk {
   refs: BlockRef[]
 }
 
-/** History in memory: chunks of equal width, attached when complete and linked to what lies beside them. */
+/**
+ * History in memory: chunks of equal width, attached when complete and linked to what lies beside
+ * them.
+ */
 export class MemoryHistory implements HistorySink<RefBatch> {
   readonly chunkBlocks: number
   readonly loading = new Map<number, LoadingChunk>()

@@ -7,7 +7,10 @@ import { sharedPath } from '../../support/shared.ts'
 export interface Replay {
   readonly url: string
   readonly pid: number
-  /** Calls one of the replay's own methods, such as `replay_set`; undefined when its answer was lost to a fault. */
+  /**
+   * Calls one of the replay's own methods, such as `replay_set`; undefined when its answer was lost
+   * to a fault.
+   */
   control(method: string, ...params: readonly unknown[]): Promise<unknown>
   close(): Promise<void>
 }

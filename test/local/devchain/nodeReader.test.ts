@@ -1,4 +1,5 @@
-// Goal: what only a node knows is read from it as it is: balances of tokens, and none where there is no token.
+// Goal: what only a node knows is read from it as it is: balances of tokens, and none where there
+// is no token.
 // Method: a fresh dev chain, whose genesis gives every account the same of each genesis token.
 import { expect, onTestFinished, test } from 'vitest'
 import { nodeReader } from '#api/node.ts'

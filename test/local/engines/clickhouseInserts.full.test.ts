@@ -1,4 +1,6 @@
-/** Rows on their way into the embedded engine: every byte arrives, none is run as SQL, none twice. */
+/**
+ * Rows on their way into the embedded engine: every byte arrives, none is run as SQL, none twice.
+ */
 
 import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'

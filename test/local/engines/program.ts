@@ -1,4 +1,7 @@
-/** A program that holds a data directory and its engines until it is killed. Run by the tests of what a kill leaves. */
+/**
+ * A program that holds a data directory and its engines until it is killed. Run by the tests of
+ * what a kill leaves.
+ */
 
 import { startDevChain } from '#local/devchain/node.ts'
 import { startClickHouse } from '#local/engines/clickhouse.ts'

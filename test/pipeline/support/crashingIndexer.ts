@@ -1,4 +1,7 @@
-/** Child process: indexes a node into given engines until it has caught up, or until its failpoint kills it. */
+/**
+ * Child process: indexes a node into given engines until it has caught up, or until its failpoint
+ * kills it.
+ */
 import { createSource } from '#ingest/rpc/rpcSource.ts'
 import { hash } from '#primitives.ts'
 import { Chain } from '#program/chain/chain.ts'

@@ -1,4 +1,7 @@
-/** Both stores hold a recorded chain: every row once, nothing of any other branch, and books that agree with it. */
+/**
+ * Both stores hold a recorded chain: every row once, nothing of any other branch, and books that
+ * agree with it.
+ */
 import { expect } from 'vitest'
 import { openClickHouse } from '#store/clickhouse/client.ts'
 import { databaseOf } from '#store/clickhouse/template.ts'
@@ -11,7 +14,10 @@ import type { RecordedChain } from '../../support/recordedChain.ts'
 import { encoded } from './indexedChain.ts'
 import { recordedChainOf, type Task } from './task.ts'
 
-/** Opens the task's databases, compares them block by block with what the task's chain encodes to, closes them. */
+/**
+ * Opens the task's databases, compares them block by block with what the task's chain encodes to,
+ * closes them.
+ */
 export async function expectIndexed(task: Task): Promise<void> {
   const { access, checks } = task
   const recorded = await recordedChainOf(task)
@@ -39,7 +45,10 @@ export async function expectIndexed(task: Task): Promise<void> {
   }
 }
 
-/** The commit log, read from its beginning, gives the head lane's blocks; nothing is begun and not finished. */
+/**
+ * The commit log, read from its beginning, gives the head lane's blocks; nothing is begun and not
+ * finished.
+ */
 async function expectBooks(postgres: Postgres, schema: string, recorded: RecordedChain): Promise<void> {
   const lane = await readLane(postgres.pool, schema)
   expect(lane).toMatchObject({

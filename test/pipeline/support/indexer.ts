@@ -1,6 +1,7 @@
 /**
- * A process that indexes a recorded chain until both stores hold it, or until it is killed: by its failpoint, or from
- * outside. Its task is one JSON argument (task.ts); it says `started` when its lanes run, and ends with status 0 when done.
+ * A process that indexes a recorded chain until both stores hold it, or until it is killed: by its
+ * failpoint, or from outside. Its task is one JSON argument (task.ts); it says `started` when its
+ * lanes run, and ends with status 0 when done.
  */
 import { systemRuntime } from '#runtime.ts'
 import { createLogger } from '#telemetry.ts'

@@ -1,6 +1,6 @@
 /**
- * A pipeline on real engines before a node that lies when told to: a proxy in front of the replayed recording, and beside
- * it, where wanted, one that tells the truth.
+ * A pipeline on real engines before a node that lies when told to: a proxy in front of the replayed
+ * recording, and beside it, where wanted, one that tells the truth.
  */
 import { expect, onTestFinished } from 'vitest'
 import { createSource } from '#ingest/rpc/rpcSource.ts'
@@ -23,7 +23,10 @@ import { loadRecordedChain, type RecordedChain } from '../../support/recordedCha
 import { encoded, type IndexedChain, openIndexedChain } from './indexedChain.ts'
 
 const NODE_CHAIN_ID = 42431
-/** Where the chain stands when the pipeline starts, where it ends, and how far behind it blocks are final. */
+/**
+ * Where the chain stands when the pipeline starts, where it ends, and how far behind it blocks are
+ * final.
+ */
 export const [HEAD, LAST, FINALITY] = [60, 80, 5]
 /** Long enough for a wrong answer to be asked for again many times. */
 export const LIE_MS = 3_000
@@ -79,7 +82,10 @@ export class LyingNode {
     this.request = null
   }
 
-  /** Starts the recording at HEAD and opens, not yet starts, a pipeline on it. All of it ends with the test. */
+  /**
+   * Starts the recording at HEAD and opens, not yet starts, a pipeline on it. All of it ends with
+   * the test.
+   */
   async openLiedTo({ besideHonest, checks = 'roots' }: LiedToOptions): Promise<LiedTo> {
     const replay = await startReplay('--shape', 'anvil', '--head', `${HEAD}`, '--finality', `${FINALITY}`)
     onTestFinished(() => replay.close())

@@ -26,7 +26,10 @@ export function parseTask(text: string): Task {
   return task
 }
 
-/** The chain as its node shows it in the task: the same in every process, and in the test that checks them. */
+/**
+ * The chain as its node shows it in the task: the same in every process, and in the test that
+ * checks them.
+ */
 export async function recordedChainOf(task: Task): Promise<RecordedChain> {
   const { recording, head, finality, reorgs } = task
   const recorded = await loadRecordedChain(recording, head, finality)

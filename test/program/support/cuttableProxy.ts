@@ -1,7 +1,10 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** A wire to a server that a test can cut and mend: connections die, and new ones are refused, as when a host is gone. */
+/**
+ * A wire to a server that a test can cut and mend: connections die, and new ones are refused, as
+ * when a host is gone.
+ */
 export interface CuttableProxy {
   readonly port: number
   cut(): void

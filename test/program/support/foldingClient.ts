@@ -1,6 +1,7 @@
 /**
- * A client of a live query as anybody would write one from the documentation: it applies what the stream says, asks by SQL
- * for what the stream says it left out, and comes back by itself with Last-Event-ID. Nothing of the product is used.
+ * A client of a live query as anybody would write one from the documentation: it applies what the
+ * stream says, asks by SQL for what the stream says it left out, and comes back by itself with
+ * Last-Event-ID. Nothing of the product is used.
  */
 import { type IncomingMessage, request } from 'node:http'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
@@ -36,7 +37,9 @@ export class FoldingClient {
   #resume = () => {}
   #failure: unknown = null
 
-  /** `originOf` is asked at every connection: a program that was started again answers elsewhere. */
+  /**
+   * `originOf` is asked at every connection: a program that was started again answers elsewhere.
+   */
   constructor(originOf: () => string, asked: Asked) {
     this.#originOf = originOf
     this.#asked = asked
@@ -158,7 +161,10 @@ export class FoldingClient {
       if (num > begins && num >= from && num <= to) this.held.set(num, { hash, rows })
   }
 
-  /** The query, asked anew: what a client that missed nothing holds. Blocks without rows are not in it. */
+  /**
+   * The query, asked anew: what a client that missed nothing holds. Blocks without rows are not in
+   * it.
+   */
   async fresh(): Promise<Map<number, { readonly hash: string; readonly rows: readonly string[] }>> {
     const { engine, anew } = this.#asked
     const answer = await fetch(new URL('/v1/indexer/query', this.#originOf()), {

@@ -1,4 +1,7 @@
-/** The whole program on embedded engines of its own, following a recorded chain that grows, for faults of the machine. */
+/**
+ * The whole program on embedded engines of its own, following a recorded chain that grows, for
+ * faults of the machine.
+ */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
@@ -35,7 +38,10 @@ export interface GrowingProgram {
   residentBytes(): number
   /** Of Postgres with all its backends, or of ClickHouse. */
   enginePids(engine: 'postgres' | 'clickhouse'): number[]
-  /** Milliseconds until both stores have moved on by some blocks and no alarm holds; the test fails after the bound. */
+  /**
+   * Milliseconds until both stores have moved on by some blocks and no alarm holds; the test fails
+   * after the bound.
+   */
   recovery(boundMs: number): Promise<number>
   /** Both stores hold what the node says, compared by `verify` beside the program. */
   expectNothingLost(): Promise<void>
@@ -45,7 +51,9 @@ export interface GrowingProgram {
   close(): Promise<void>
 }
 
-/** Waits until history is whole. `prepare` gets the data directory before anything is started in it. */
+/**
+ * Waits until history is whole. `prepare` gets the data directory before anything is started in it.
+ */
 export async function startGrowing(prepare: (dataDir: string) => void = () => {}): Promise<GrowingProgram> {
   const dataDir = freshDataDir(CHAIN)
   prepare(dataDir.path)
@@ -64,7 +72,8 @@ export async function startGrowing(prepare: (dataDir: string) => void = () => {}
   }
   const chain = () => chainOf(program, CHAIN)
   const tip: GrowingProgram['tip'] = async (store) => (await chain()).stores[store].tip ?? -1
-  // A node that replays one recording again and again knows no old balances, and fills the same orders twice.
+  // A node that replays one recording again and again knows no old balances, and fills the same
+  // orders twice.
   const degraded = async () =>
     (await statusOf(program)).alarms.some(({ code }) => !code.startsWith('projection_'))
   return {

@@ -1,4 +1,7 @@
-/** The program as a user runs it: `node main.ts …` in a process of its own, told everything by its environment. */
+/**
+ * The program as a user runs it: `node main.ts …` in a process of its own, told everything by its
+ * environment.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -71,7 +74,9 @@ export async function runMillrace(args: readonly string[], env: Environment, uid
   return waitForEnd(child, collect(child))
 }
 
-/** Starts `up` and waits until it says where it answers. @throws with its output when it ends before */
+/**
+ * Starts `up` and waits until it says where it answers. @throws with its output when it ends before
+ */
 export function startMillrace(env: Environment): Promise<RunningMillrace> {
   return awaitAddress(spawnMillrace(['up'], { PORT: '0', ...env }))
 }
@@ -88,9 +93,13 @@ export async function startByNpm(env: Environment & { readonly DATA_DIR: string 
   return { ...running, pid: readPid(join(env.DATA_DIR, 'lock')) }
 }
 
-/** The same on a terminal of its own, where Ctrl-C ends it. Both of its outputs appear in `stdout`. Linux only. */
+/**
+ * The same on a terminal of its own, where Ctrl-C ends it. Both of its outputs appear in `stdout`.
+ * Linux only.
+ */
 export async function startOnTerminal(env: Environment): Promise<RunningMillrace> {
-  // `exec`: Ctrl-C reaches everything on the terminal, and a shell left waiting there would end by it, with 130.
+  // `exec`: Ctrl-C reaches everything on the terminal, and a shell left waiting there would end by
+  // it, with 130.
   const command = `exec ${[process.execPath, main, 'up'].map((word) => `'${word}'`).join(' ')}`
   const child = spawn('script', ['--quiet', '--return', '--flush', '--command', command, '/dev/null'], {
     env: { ...bareEnvironment, PORT: '0', ...env },
@@ -174,7 +183,9 @@ function spawnMillrace(args: readonly string[], env: Environment, uid?: number):
   return child
 }
 
-/** A killed test run must leave nothing: this shell sees our pipe close and asks the program to end. */
+/**
+ * A killed test run must leave nothing: this shell sees our pipe close and asks the program to end.
+ */
 function endWithUs(child: ChildProcess): void {
   const script = 'read -r line; kill -TERM "$1"'
   const watch = spawn('sh', ['-c', script, 'sh', String(child.pid)], {

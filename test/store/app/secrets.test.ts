@@ -1,4 +1,5 @@
-// Goal: secrets have versions, every process reads the same ones, and SECRET_KEY alone opens those it wrapped.
+// Goal: secrets have versions, every process reads the same ones, and SECRET_KEY alone opens those
+// it wrapped.
 import { randomBytes } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { openSecrets, SecretKeyError } from '#store/app/secrets.ts'

@@ -1,4 +1,7 @@
-/** What everybody has of every token of a recorded chain at a block: genesis, and the transfers of the raw recording. */
+/**
+ * What everybody has of every token of a recorded chain at a block: genesis, and the transfers of
+ * the raw recording.
+ */
 import { toEventSelector } from 'viem'
 import { readRecording } from '../../support/shared.ts'
 

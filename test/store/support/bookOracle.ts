@@ -1,6 +1,6 @@
 /**
- * The order book of a recorded chain, computed by viem over the raw receipts: every order as an entry of one array, walked for
- * each question. It shares no code with the product.
+ * The order book of a recorded chain, computed by viem over the raw receipts: every order as an
+ * entry of one array, walked for each question. It shares no code with the product.
  */
 import { encodePacked, type Hex, keccak256, parseAbi, parseEventLogs } from 'viem'
 import type { RecordedBlock } from '../../support/shared.ts'

@@ -107,7 +107,8 @@ export class ClickHouseDamage implements Damage {
   /** Copies one row of a block to another block. */
   async move(name: TableName, from: number, to: number): Promise<void> {
     const { blockColumn } = tables[name]
-    // An alias of a column's name would stand for the column in the condition too, so the row is chosen first.
+    // An alias of a column's name would stand for the column in the condition too, so the row is
+    // chosen first.
     const row = `SELECT * FROM ${this.#table(name)} WHERE ${this.#one(name, from)}`
     const select = `SELECT * REPLACE (${to} AS ${blockColumn}) FROM (${row})`
     await this.#insert(name, select)
@@ -124,7 +125,10 @@ export class ClickHouseDamage implements Damage {
     return `${this.#store.database}.${name}`
   }
 
-  /** Our tables remember tokens, and without one the rows' own hash: equal rows would be dropped as a retry. */
+  /**
+   * Our tables remember tokens, and without one the rows' own hash: equal rows would be dropped as
+   * a retry.
+   */
   async #insert(name: TableName, select: string): Promise<void> {
     await this.#store.clickhouse.command({
       query: `INSERT INTO ${this.#table(name)} ${select}`,

@@ -1,4 +1,7 @@
-/** What a database holds, as SQL in one order: what `pg_dump --schema-only` would say, without a tool that must fit the server. */
+/**
+ * What a database holds, as SQL in one order: what `pg_dump --schema-only` would say, without a
+ * tool that must fit the server.
+ */
 import type { ClickHouseClient } from '@clickhouse/client'
 import { selectRows } from '#store/clickhouse/client.ts'
 import { databaseOf } from '#store/clickhouse/template.ts'
@@ -17,7 +20,9 @@ interface TableRow {
   readonly comments: readonly { readonly column: string | null; readonly text: string }[]
 }
 
-/** Everything a migration can make in a schema, but the partitions, which the program makes itself. */
+/**
+ * Everything a migration can make in a schema, but the partitions, which the program makes itself.
+ */
 const tablesSql = `
   SELECT c.relname AS name, c.relkind AS kind, pg_get_partkeydef(c.oid) AS partitioned, array_to_string(c.reloptions, ', ') AS options,
     CASE c.relkind WHEN 'v' THEN pg_get_viewdef(c.oid, true) END AS view,

@@ -1,4 +1,7 @@
-/** A chain's followers over a test's store: moved step by step, with the recorded node's own answers. */
+/**
+ * A chain's followers over a test's store: moved step by step, with the recorded node's own
+ * answers.
+ */
 import { readFileSync } from 'node:fs'
 import { toFunctionSelector } from 'viem'
 import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
@@ -69,8 +72,8 @@ export function recordedAnswers(recording: string): RecordedAnswers {
 }
 
 /**
- * The recorded node. Names and attributes are those of its last block; balances and supplies, which the recording does not
- * have for every block, come from `oracle` at the block asked about.
+ * The recorded node. Names and attributes are those of its last block; balances and supplies, which
+ * the recording does not have for every block, come from `oracle` at the block asked about.
  */
 export function recordedCalls(recording: string, oracle: BalanceOracle): CallContracts {
   const answers = recordedAnswers(recording)
@@ -79,7 +82,8 @@ export function recordedCalls(recording: string, oracle: BalanceOracle): CallCon
       const block = at === 'latest' ? oracle.lastBlock : oracle.numberOf(at)
       if (block === undefined) return null
       const word = (value: bigint): Hex => `0x${value.toString(16).padStart(64, '0')}`
-      // Genesis has a pool between every two of its tokens; of other blocks the recording does not say.
+      // Genesis has a pool between every two of its tokens; of other blocks the recording does not
+      // say.
       if (data.startsWith(getPool))
         return block === 0 ? `${word(genesisReserve)}${word(genesisReserve).slice(2)}` : null
       const token = oracle.at(block).get(to)

@@ -1,4 +1,7 @@
-/** Blocks as large as those of a dense chain, without their rows: their archived payloads get a frame that zstd skips. */
+/**
+ * Blocks as large as those of a dense chain, without their rows: their archived payloads get a
+ * frame that zstd skips.
+ */
 import type { ChainStore } from './chainStore.ts'
 
 /** More than is read from the archive at a time. */

@@ -1,6 +1,7 @@
 /**
- * The proof that no list walks rows it does not give: every filter and every two filters, hot and rare values and hot ones
- * that never meet, from the head and from deep below, run by the server, which says what it read.
+ * The proof that no list walks rows it does not give: every filter and every two filters, hot and
+ * rare values and hot ones that never meet, from the head and from deep below, run by the server,
+ * which says what it read.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { archivedPartColumn } from '#store/ledger/archive.ts'

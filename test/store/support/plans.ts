@@ -18,7 +18,10 @@ export interface PlanNode {
   readonly Plans?: readonly PlanNode[]
 }
 
-/** Copies the rows of the first `blocks` blocks upwards, `copies` times, and lets the server count them. */
+/**
+ * Copies the rows of the first `blocks` blocks upwards, `copies` times, and lets the server count
+ * them.
+ */
 export async function copyUpwards(
   store: ChainStore,
   names: readonly TableName[],
@@ -44,8 +47,9 @@ export async function copyUpwards(
 }
 
 /**
- * Every node of a statement's plan as the server reads pages, parents first. With `run` the statement is executed and the
- * nodes say what they read. `prepared`: the one plan there is for any values (lists); else the one for these.
+ * Every node of a statement's plan as the server reads pages, parents first. With `run` the
+ * statement is executed and the nodes say what they read. `prepared`: the one plan there is for any
+ * values (lists); else the one for these.
  */
 export async function planOf(
   store: ChainStore,

@@ -1,4 +1,7 @@
-/** What happens in contracts that are not Tempo's own: coins, collectibles, a vault, deployments, odd logs. */
+/**
+ * What happens in contracts that are not Tempo's own: coins, collectibles, a vault, deployments,
+ * odd logs.
+ */
 import {
   type Action,
   type Intent,

@@ -17,7 +17,10 @@ export const trading: readonly Action[] = [
 /** Prices are 1 + tick / 100,000, ticks are multiples of ten. The spread moves around parity. */
 const tickStep = 10
 
-/** An order of a maker a few ticks away from the middle. Makers have given the exchange their allowance. */
+/**
+ * An order of a maker a few ticks away from the middle. Makers have given the exchange their
+ * allowance.
+ */
 export function place({ dice, world }: Scene, isFlip: boolean): Intent {
   const [base] = dice.pick(world.pairs)
   const isBid = dice.chance(0.5)

@@ -73,7 +73,10 @@ function transferFrom(scene: Scene): Intent | undefined {
   return { from: party, calls: [call] }
 }
 
-/** A deposit address of a customer: master id, ten bytes 0xfd, tag. The token passes on to the master at once. */
+/**
+ * A deposit address of a customer: master id, ten bytes 0xfd, tag. The token passes on to the
+ * master at once.
+ */
 function virtualDeposit(scene: Scene): Intent {
   const { dice, world } = scene
   const tag = dice.between(1, 20).toString(16).padStart(12, '0')
