@@ -6,13 +6,13 @@ import { selfServeScopes } from './scopes.ts'
 
 /** Units a minute. */
 export interface QuotaSizes {
-  /** Of a key, for each scope. */
+  /** Share of a key, for each scope. */
   readonly key: number
-  /** Of all keys of an organization together. */
+  /** Share of all keys of an organization together. */
   readonly organization: number
-  /** Of callers without a key, for each network address. */
+  /** Share of a network address, for callers without a key. */
   readonly address: number
-  /** Of a person, for what they do with organizations and keys. */
+  /** Share of a person, for management of organizations and keys. */
   readonly person: number
 }
 

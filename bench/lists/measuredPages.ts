@@ -23,7 +23,7 @@ export const limit = 10
 
 export interface MeasuredPage {
   readonly subject: string
-  /** Of a deep page, the path of its first one: the API's cursors lead from there. */
+  /** Path of the first page, for a deep one: the API's cursors lead from there. */
   path: string
   readonly isDeep: boolean
   readonly rival: Rival

@@ -76,5 +76,5 @@ function missing(names: readonly TableName[], held: readonly Comment[]): Comment
   })
 }
 
-/** Of a text of ours, without a quote or a backslash in it. */
+/** A literal of our own text, which has no quote or backslash. */
 const literal = (text: string): string => `'${text}'`

@@ -38,7 +38,7 @@ export async function readGenesisPools(
   })
 }
 
-/** Of an unknown pool nothing says that it is empty. */
+/** Whether a pool may hold something; an unknown one may. */
 const hasReserve = (reserves: Reserves | null): boolean =>
   reserves === null || reserves.user !== 0n || reserves.validator !== 0n
 

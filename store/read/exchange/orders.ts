@@ -24,7 +24,7 @@ export interface OrderRow {
   readonly isBid: boolean
   readonly tick: number
   readonly amount: bigint
-  /** Of a cancelled order what was left of it then. */
+  /** Unfilled amount; for a cancelled order, at its cancellation. */
   readonly remaining: bigint
   readonly isFlip: boolean
   readonly flipTick: number
