@@ -244,4 +244,4 @@ for (const [chain, height] of chains)
   })
 
 /** What this file's own names add to amounts. */
-const named = ['name', 'symbol', 'decimals', 'currency', 'verified']
+const named = ['name', 'symbol', 'decimals', 'currency']
