@@ -1,4 +1,5 @@
 import { MillraceError } from '#errors.ts'
+import { SourceError } from '../rpc/errors.ts'
 import type { Batch } from '../sink.ts'
 import type { ChainHead } from '../source.ts'
 import { type Fetcher, fetchVerified } from './fetchVerified.ts'
@@ -17,12 +18,31 @@ export async function proveFinality<B extends Batch>(
   // Before the first block there is nothing to be sent past.
   if (finalized <= 0) return
   const { number, hash } = finalizedBy
-  const { batch } = await fetchVerified(fetcher, { from: number, to: number }, signal)
-  const [held] = batch.refs
+  const [held] = await refsOf(fetcher, number, toldBy?.finalized, signal)
   if (held?.number === number && held.hash === hash) return
   // A head that finality was counted from may be replaced meanwhile.
   if (number === finalized && toldBy) fetcher.source.reportRefuted(toldBy.finalized)
   throw new UnprovedFinalityError(number)
+}
+
+/**
+ * The block as the node gives it. An endpoint that calls a block final and does not have it is
+ * refuted: its word would be held for good, and no block would ever prove it.
+ */
+async function refsOf<B extends Batch>(
+  fetcher: Fetcher<B>,
+  number: number,
+  toldBy: string | undefined,
+  signal: AbortSignal | undefined,
+): Promise<Batch['refs']> {
+  try {
+    const { batch } = await fetchVerified(fetcher, { from: number, to: number }, signal)
+    return batch.refs
+  } catch (error) {
+    if (!(error instanceof SourceError) || error.failure !== 'block_missing') throw error
+    if (toldBy) fetcher.source.reportRefuted(toldBy)
+    throw new UnprovedFinalityError(number, { cause: error })
+  }
 }
 
 /** The block that finality was concluded from is not the one that the node gives for its height. */
@@ -32,8 +52,11 @@ export class UnprovedFinalityError extends MillraceError {
   readonly remedy = 'retry'
   readonly blockNumber: number
 
-  constructor(blockNumber: number) {
-    super(`block ${blockNumber}, which finality was concluded from, is another one when it is fetched`)
+  constructor(blockNumber: number, options?: ErrorOptions) {
+    super(
+      `block ${blockNumber}, which finality was concluded from, is another one or none when it is fetched`,
+      options,
+    )
     this.blockNumber = blockNumber
   }
 }

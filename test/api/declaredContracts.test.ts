@@ -7,7 +7,7 @@ import { declareContracts } from '#api/operator/declaredContracts.ts'
 import { SettingError } from '#errors.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { describeWithShared } from '../support/shared.ts'
-import { type ChainApi, openChainApi } from './support/chainApi.ts'
+import { type ChainApi, openChainApi, walk } from './support/chainApi.ts'
 
 const recording = 'tempo-dev-2k'
 const exchange = '0xdec0000000000000000000000000000000000000' as const
@@ -66,8 +66,8 @@ describeWithShared('declared contracts', () => {
         signer: expect.any(String),
       },
     })
-    const { body: feed } = await api.get(`/v1/addresses/${maker}/activities?limit=100`)
-    expect(feed.data.map(({ type }: { type: string }) => type)).toContain('dex:OrderPlaced')
+    const feed = await walk(api, `/v1/addresses/${maker}/activities?limit=200`)
+    expect(feed.map(({ type }) => type)).toContain('dex:OrderPlaced')
   })
 
   test.each([
