@@ -124,10 +124,8 @@ export class Samples {
 
   async #consoleFiles(): Promise<readonly Segments[]> {
     const { text } = await send(this.#deployment, '/', {})
-    const files = [...text.matchAll(/console\/([\w.-]+)\/([\w.-]+)\/([\w.-]+)/g)]
-    return files
-      .slice(0, requestsMax)
-      .map(([, version = '', folder = '', file = '']) => ({ version, folder, file }))
+    const files = [...text.matchAll(/console\/([\w.-]+)\/([\w.-]+)/g)]
+    return files.slice(0, requestsMax).map(([, version = '', file = '']) => ({ version, file }))
   }
 
   async #readRows(path: string): Promise<readonly Json[]> {

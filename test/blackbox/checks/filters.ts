@@ -83,7 +83,7 @@ async function checkEquality(
   const value = known.find((candidate) => rows.some((row) => !valuesOf(row).includes(candidate))) ?? known[0]
   if (value === undefined) return trial.note(`no row has a value for the filter ${name}`)
   const asked = name === 'status' ? value.replace('succeeded', 'success') : value
-  const query = `${name}=${encodeURIComponent(asked)}&${includeOf(operation)}`
+  const query = [`${name}=${encodeURIComponent(asked)}`, includeOf(operation)].filter(Boolean).join('&')
   const found = await rowsAt(trial, operation, withQuery(url, query))
   trial.expect(found.length > 0, `${url}: ${name}=${asked} finds nothing`)
   trial.expect(
@@ -163,7 +163,9 @@ const includeOf = (operation: Operation): string =>
     : ''
 
 async function rowsAt(trial: Trial, operation: Operation, url: string): Promise<readonly Json[]> {
-  const { status, body } = await ask(trial, operation, withQuery(url, `limit=${rowsMax}`))
+  // Tokens named one by one are answered whole: a limit beside them is refused.
+  const whole = /[?&]addresses=/.test(url) ? url : withQuery(url, `limit=${rowsMax}`)
+  const { status, body } = await ask(trial, operation, whole)
   trial.expect(status === 200, `${url} answers ${status}`)
   return body?.data ?? []
 }
