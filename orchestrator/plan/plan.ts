@@ -1,19 +1,59 @@
-/** A plan's node: its form and limits. */
+/** A plan: its form and limits, and its hash. The schemas are those of both doors. */
 import * as s from '#api/http/schema.ts'
 import { methodSchema, PATH_CHARACTERS_MAX, SERVICE_ID_PATTERN } from '../catalog/service.ts'
+import { canonicalHash } from './canonicalJson.ts'
 
-const NODES_MAX = 100
-const NODE_ID_CHARACTERS_MAX = 200
+export const NODES_MAX = 100
+export const NODE_ID_CHARACTERS_MAX = 200
+/** A plan with inputs: 100 nodes of some 40 KB. */
+export const PLAN_BYTES_MAX = 4 * 1_024 * 1_024
 
 const nodeId = s.text({ minLength: 1, maxLength: NODE_ID_CHARACTERS_MAX })
 
-export const planNodeSchema = s.named('PlanNode', {
+const nodeProperties = {
   id: nodeId,
   serviceId: s.text({ pattern: SERVICE_ID_PATTERN }),
   method: methodSchema,
-  path: s.text({ maxLength: PATH_CHARACTERS_MAX, pattern: '^/(?!/)[^?#\\\\]*$' }),
-  input: s.json('Input of the call.'),
-  dependsOn: s.array(nodeId, { maxItems: NODES_MAX - 1, description: 'Nodes that run first.' }),
+  path: s.text({
+    maxLength: PATH_CHARACTERS_MAX,
+    pattern: '^/(?!/)[^?#\\\\]*$',
+    description: 'Concrete: parameters of the endpoint are filled in.',
+  }),
+}
+const input = s.json(
+  'Input of the call. A text `flow://<nodeId>/output#/pointer` stands for a value of another node.',
+)
+const dependsOn = s.array(nodeId, {
+  maxItems: NODES_MAX - 1,
+  description: 'Nodes that run first.',
+})
+
+/** A node with all its fields, as the tools demand it. */
+export const planNodeSchema = s.named('PlanNode', { ...nodeProperties, input, dependsOn })
+export const planSchema = s.named('Plan', {
+  nodes: s.array(planNodeSchema, { minItems: 1, maxItems: NODES_MAX }),
+})
+
+/** As REST takes it: input and dependencies may be left out. */
+export const planRequestSchema = s.named('PlanRequest', {
+  nodes: s.array(
+    s.named('PlanNodeRequest', {
+      ...nodeProperties,
+      input: s.optional(s.json('Input of the call. Default `{}`.')),
+      dependsOn: s.optional(dependsOn),
+    }),
+    { minItems: 1, maxItems: NODES_MAX },
+  ),
 })
 
 export type PlanNode = s.Static<typeof planNodeSchema>
+export type Plan = s.Static<typeof planSchema>
+export type PlanRequest = s.Static<typeof planRequestSchema>
+
+/** The plan with its defaults written out: what is hashed, quoted and run. */
+export const completePlan = ({ nodes }: PlanRequest): Plan => ({
+  nodes: nodes.map(({ input = {}, dependsOn = [], ...node }) => ({ ...node, input, dependsOn })),
+})
+
+/** SHA-256 of the plan's canonical JSON, in hex. @throws NotCanonicalError */
+export const planHash = (plan: Plan): string => canonicalHash(plan)
