@@ -1,4 +1,6 @@
-/** JSON in the one form that hashes are made of (RFC 8785), and numbers that would not survive it. */
+/**
+ * JSON in the one form that hashes are made of (RFC 8785), and numbers that would not survive it.
+ */
 import { createHash } from 'node:crypto'
 import { MillraceError } from '#errors.ts'
 import { isRecord } from '#primitives.ts'
@@ -26,8 +28,8 @@ function textOf(text: string): string {
 }
 
 /**
- * Numbers in a JSON text that a double cannot hold as written, up to `countMax`: a plan that is hashed and priced must be
- * the one that was sent. `1.0` and `1e2` are 1 and 100.
+ * Numbers in a JSON text that a double cannot hold as written, up to `countMax`: a plan that is
+ * hashed and priced must be the one that was sent. `1.0` and `1e2` are 1 and 100.
  */
 export function inexactNumbers(text: string, countMax = 20): string[] {
   const found: string[] = []

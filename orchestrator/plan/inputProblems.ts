@@ -5,7 +5,10 @@ import type { Problem } from '#api/http/errors.ts'
 /** Problems told per node: an input of another form altogether needs no longer list. */
 const PROBLEMS_MAX = 5
 
-/** What stands at a reference is not known yet, so nothing is said about it, nor about what depends on it. */
+/**
+ * What stands at a reference is not known yet, so nothing is said about it, nor about what depends
+ * on it.
+ */
 export function inputProblems(
   schema: object,
   input: unknown,

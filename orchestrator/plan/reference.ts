@@ -1,7 +1,7 @@
 /**
- * Values that a node takes from another one's output: `flow://<nodeId>/output#/pointer`, `{"$map": {"from": reference,
- * "path": pointer}}` for one member of each item, `{"$concat": [...]}` for several texts or arrays together. The node is
- * named percent-encoded.
+ * Values that a node takes from another one's output: `flow://<nodeId>/output#/pointer`, `{"$map":
+ * {"from": reference, "path": pointer}}` for one member of each item, `{"$concat": [...]}` for
+ * several texts or arrays together. The node is named percent-encoded.
  */
 
 import type { Problem } from '#api/http/errors.ts'

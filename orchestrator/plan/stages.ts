@@ -1,4 +1,7 @@
-/** The order of a plan's nodes: stages that may run together, and what is wrong with its dependencies. */
+/**
+ * The order of a plan's nodes: stages that may run together, and what is wrong with its
+ * dependencies.
+ */
 import type { Problem } from '#api/http/errors.ts'
 import type { PlanNode } from './plan.ts'
 
@@ -47,7 +50,10 @@ export function dependencyProblems(nodes: readonly PlanNode[]): Problem[] {
   return problems
 }
 
-/** Groups of nodes that reach each other, in the plan's order (Tarjan); at most 100 nodes, so it may recurse. */
+/**
+ * Groups of nodes that reach each other, in the plan's order (Tarjan); at most 100 nodes, so it may
+ * recurse.
+ */
 function cyclesOf(nodes: readonly PlanNode[], byId: ReadonlyMap<string, PlanNode>): string[][] {
   const order = new Map<string, number>()
   const low = new Map<string, number>()

@@ -140,7 +140,9 @@ describeWithShared('bad input', () => {
     }
   })
 
-  /** One character more than the text may have; a body far larger than it may be is another refusal. */
+  /**
+   * One character more than the text may have; a body far larger than it may be is another refusal.
+   */
   const tooLong = ({ maxLength = 999 }: { maxLength?: number }) => 'x'.repeat(maxLength + 1)
 
   test('members of a body that its schema excludes', async () => {

@@ -105,7 +105,8 @@ describe('prepareReaderRole', () => {
     const engine = openEngine(chain, 'postgres')
     const request = { chainId, sql: 'SELECT count(*) FROM blocks', limit: 1, timeoutMs: 20_000 }
     await postgres.pool.query(`ALTER SCHEMA chain_${chainId}_sql OWNER TO CURRENT_USER`)
-    // Views that are right are left as they are; these were made by other statements, for all it knows.
+    // Views that are right are left as they are; these were made by other statements, for all it
+    // knows.
     await postgres.pool.query(`COMMENT ON SCHEMA chain_${chainId}_sql IS NULL`)
     await replacePostgresViews(postgres, chainId)
     await expect(engine.run(request)).rejects.toMatchObject({ code: 'sql_refused' })
