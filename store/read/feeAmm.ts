@@ -1,4 +1,5 @@
 /** Reads of fee pools: most mints first, as they stand after a block; and of the mints. */
+
 import { type Address, address, type Hash, hash } from '#primitives.ts'
 import type { ChainKind } from '#transform/profile.ts'
 import { assertReached } from '../follow/balances/moment.ts'
@@ -6,11 +7,11 @@ import { feePoolsProjection } from '../follow/feePools/poolFollower.ts'
 import { poolsTable } from '../follow/feePools/pools.ts'
 import { type FollowedChain, readFollowed } from '../follow/readFollowed.ts'
 import type { Queryable } from '../ledger/lane.ts'
-import { Parameters, relationOf, toBytes, toHex } from '../sql.ts'
+import { Parameters, relationOf, toHex } from '../sql.ts'
 import { compileStatesAt } from './exchange/statesAt.ts'
+import { logWalk } from './lists/logWalk.ts'
 import { pinOf } from './lists/pinned.ts'
-import { type PageRequest, readWalk, type Walk, type WalkPage, type WalkQuery } from './lists/read.ts'
-import { placeCondition } from './lists/statement.ts'
+import { type PageRequest, readWalk, type Walk, type WalkPage } from './lists/read.ts'
 
 export interface FeeAmmChain extends FollowedChain {
   /** Fees are paid in tokens on Tempo alone. */
@@ -146,30 +147,15 @@ function mintsWalk(
   schema: string,
   { userToken, validatorToken }: FeeMintFilters,
 ): Walk<FeeMintRow> {
-  const select = (query: WalkQuery, what: string, parameters: Parameters) => {
-    const conditions = [
-      userToken && `user_token = ${parameters.add(toBytes(userToken))}`,
-      validatorToken && `validator_token = ${parameters.add(toBytes(validatorToken))}`,
-      placeCondition(query, parameters, ['block_num', 'log_idx']),
-    ].filter(Boolean)
-    return `SELECT ${what} FROM ${relationOf(schema, 'fee_pool_mints')} WHERE ${conditions.join(' AND ')}`
-  }
-  return {
-    positionOf: ({ blockNumber, logIndex }) => [blockNumber, logIndex],
-    rows: async (query) => {
-      const parameters = new Parameters()
-      const text = `${select(query, '*', parameters)}
-        ORDER BY block_num ${query.order}, log_idx ${query.order} LIMIT ${query.limit + 1} OFFSET ${query.offset}`
-      const found = await client.query<MintColumns>(text, parameters.values)
-      return { rows: found.rows.slice(0, query.limit).map(mintRow), more: found.rows.length > query.limit }
-    },
-    count: async ({ position: _, ...query }, max) => {
-      const parameters = new Parameters()
-      const text = `SELECT count(*) AS n FROM (${select(query, '', parameters)} LIMIT ${max}) AS counted`
-      const found = await client.query<{ n: number }>(text, parameters.values)
-      return Number(found.rows[0]?.n ?? 0)
-    },
-  }
+  return logWalk({
+    client,
+    relation: relationOf(schema, 'fee_pool_mints'),
+    conditions: (parameters) => [
+      ...(userToken ? [`user_token = ${parameters.bytes(userToken)}`] : []),
+      ...(validatorToken ? [`validator_token = ${parameters.bytes(validatorToken)}`] : []),
+    ],
+    rowOf: mintRow,
+  })
 }
 
 interface MintColumns extends Readonly<Record<string, unknown>> {

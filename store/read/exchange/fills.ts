@@ -1,8 +1,10 @@
 /** Reads of fills: those of one order, and those of a taker's swaps. */
+
 import type { Address, Hash } from '#primitives.ts'
 import { hash } from '#primitives.ts'
 import { orderIdOf, orderKey } from '../../follow/exchange/bookStates.ts'
-import { Parameters, relationOf, toHex } from '../../sql.ts'
+import { relationOf, toHex } from '../../sql.ts'
+import { logWalk } from '../lists/logWalk.ts'
 import {
   type ListFilters,
   type PageRequest,
@@ -10,9 +12,7 @@ import {
   type Source,
   type Walk,
   type WalkPage,
-  type WalkQuery,
 } from '../lists/read.ts'
-import { placeCondition } from '../lists/statement.ts'
 import {
   addressIn,
   type BookMoment,
@@ -78,25 +78,12 @@ export async function walkBook<Row>(
 }
 
 function orderFillsWalk({ client, schema }: BookMoment, id: bigint): Walk<FillRow> {
-  const select = (query: WalkQuery, what: string, parameters: Parameters) =>
-    `SELECT ${what} FROM ${fillsOf(schema)} WHERE order_id = ${parameters.bytes(orderKey(id))}
-       AND ${placeCondition(query, parameters, ['block_num', 'log_idx'])}`
-  return {
-    positionOf: ({ blockNumber, logIndex }) => [blockNumber, logIndex],
-    rows: async (query) => {
-      const parameters = new Parameters()
-      const text = `${select(query, '*', parameters)}
-        ORDER BY block_num ${query.order}, log_idx ${query.order} LIMIT ${query.limit + 1} OFFSET ${query.offset}`
-      const found = await client.query<FillColumns>(text, parameters.values)
-      return { rows: found.rows.slice(0, query.limit).map(fillRow), more: found.rows.length > query.limit }
-    },
-    count: async ({ position: _, ...query }, max) => {
-      const parameters = new Parameters()
-      const text = `SELECT count(*) AS n FROM (${select(query, '', parameters)} LIMIT ${max}) AS counted`
-      const found = await client.query<{ n: number }>(text, parameters.values)
-      return Number(found.rows[0]?.n ?? 0)
-    },
-  }
+  return logWalk({
+    client,
+    relation: fillsOf(schema),
+    conditions: (parameters) => [`order_id = ${parameters.bytes(orderKey(id))}`],
+    rowOf: fillRow,
+  })
 }
 
 export interface FillColumns extends Readonly<Record<string, unknown>> {
