@@ -116,6 +116,15 @@ test('time, chance and waiting come from the runtime', () => {
   expect(core.filter((file) => bare.test(read(file)))).toEqual([])
 })
 
+test('no module that a thread may load awaits at its top level', () => {
+  // V8 aborts the process when a thread is ended while such a module is loaded. A process's own
+  // entry is never ended that way.
+  const processes = ['main.ts', 'local/endOrphans.ts']
+  const awaits = /^(?:(?:export )?(?:const|let) [^\n]*= )?await\b|^for await\b/m
+  const files = sources.filter((file) => !processes.includes(file))
+  expect(files.filter((file) => awaits.test(read(file)))).toEqual([])
+})
+
 test('SQL stays in store, query and sql', () => {
   const statement = /\b(SELECT\s.+\sFROM|INSERT INTO|DELETE FROM|UPDATE\s+\S+\s+SET|CREATE TABLE)\s/
   const outside = sources.filter((file) => !/^(store|query|local)\//.test(file))

@@ -18,7 +18,7 @@ export interface SenderSample {
 }
 
 /**
- * The sample is to cost no more than 2 % of decoding: one recovery in 250 is 1.1 us of CPU for each
+ * The sample is to cost no more than 2 % of decoding: one recovery in 250 is 1.3 us of CPU for each
  * transaction, whose decoding takes 56 (canned chain) to 86 (recording). What signatures state is
  * compared besides, for 1.3 to 1.5 us. A node that lies about n senders is caught at once with a
  * chance of 1 - 0.996 ^ n: 63 % for 250, 98 % for a thousand; what it gets through is found by the

@@ -16,6 +16,6 @@ const send = (level: TrafficLogLine['level']) => (fields: object, message: strin
 const log: Logger = { debug: send('debug'), info: send('info'), warn: send('warn'), error: send('error') }
 
 const { clock } = systemRuntime()
-await startTraffic({ rpcUrl, chainId, seed, log, clock, signal: end.signal }).done
+const { done } = startTraffic({ rpcUrl, chainId, seed, log, clock, signal: end.signal })
 // Ends the thread alone. Sockets kept for the next call would hold it for some seconds more.
-process.exit()
+done.then(() => process.exit())
