@@ -1,5 +1,5 @@
-// Goal: each of the eighteen analytics tables of the contract holds exactly what follows from the
-// node's raw answers up to the horizon. Method: a recorded chain in ClickHouse up to what is final,
+// Goal: each of the eighteen analytics tables of the contract, and the two beyond it, holds exactly
+// what follows from the node's raw answers up to the horizon. Method: a recorded chain in ClickHouse up to what is final,
 // and a reducer that knows only viem.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { relationsOf } from '#query/relations/views.ts'
@@ -32,6 +32,7 @@ const names = [
   'dex_pair_liquidity',
   'contract_creations',
 ]
+const beyond = ['dex_order_events', 'dex_fills_enriched']
 
 describeWithShared('analytics tables', () => {
   let api: ChainApi
@@ -45,14 +46,14 @@ describeWithShared('analytics tables', () => {
   })
   afterAll(() => api?.close())
 
-  test('are the eighteen of the contract', () => {
-    expect(Object.keys(expected).sort()).toEqual([...names].sort())
+  test('are the eighteen of the contract and two more', () => {
+    expect(Object.keys(expected).sort()).toEqual([...names, ...beyond].sort())
     const served = relationsOf('clickhouse').map(({ name }) => name)
-    expect(served).toEqual(expect.arrayContaining(names))
+    expect(served).toEqual(expect.arrayContaining([...names, ...beyond]))
     expect(relationsOf('postgres').map(({ name }) => name)).not.toContain('token_balances')
   })
 
-  test.each(names)('%s is what follows from the node’s answers', async (name) => {
+  test.each([...names, ...beyond])('%s is what follows from the node’s answers', async (name) => {
     const wanted = expected[name] ?? []
     const columns = Object.keys(wanted[0] ?? {})
     const rows = await readAll(name, columns)

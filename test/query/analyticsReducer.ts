@@ -1,5 +1,5 @@
 /**
- * The eighteen analytics tables, computed from a node's raw answers with viem and rules written
+ * The analytics tables, computed from a node's raw answers with viem and rules written
  * anew here.
  */
 import { decodeEventLog, type Hex, parseAbi } from 'viem'
@@ -19,6 +19,8 @@ const abi = parseAbi([
   'event PairCreated(bytes32 indexed key, address indexed base, address indexed quote)',
   'event OrderPlaced(uint128 indexed orderId, address indexed maker, address indexed token, uint128 amount, bool isBid, int16 tick, bool isFlipOrder, int16 flipTick)',
   'event OrderFilled(uint128 indexed orderId, address indexed maker, address indexed taker, uint128 amountFilled, bool partialFill)',
+  'event OrderFlipped(uint128 indexed orderId, address indexed maker, address indexed token, uint128 amount, bool isBid, int16 tick, int16 flipTick)',
+  'event OrderCancelled(uint128 indexed orderId)',
 ])
 
 interface Event {
@@ -96,7 +98,13 @@ function eventsOf({ block, receipts }: RecordedBlock): Event[] {
   )
 }
 
-const exchangeEvents: ReadonlySet<string> = new Set(['PairCreated', 'OrderPlaced', 'OrderFilled'])
+const exchangeEvents: ReadonlySet<string> = new Set([
+  'PairCreated',
+  'OrderPlaced',
+  'OrderFilled',
+  'OrderFlipped',
+  'OrderCancelled',
+])
 
 function decode(log: RpcObject): { name: string; args: RpcObject } | null {
   try {
@@ -237,18 +245,85 @@ function ofExchange(events: readonly Event[], balances: readonly AnalyticsRow[])
     ...numbered(textOf(args)),
   })
   const pairs = of('PairCreated').map(row)
+  const { fills, open } = ordersOf(events)
   return {
     dex_pairs: pairs,
     dex_orders: of('OrderPlaced').map(row),
+    dex_order_events: events
+      .filter(({ name }) => name === 'OrderPlaced' || name === 'OrderFlipped')
+      .map((event) => ({ ...row(event), eventType: event.name })),
     dex_fills: of('OrderFilled').map(row),
-    dex_ohlc_1m: candlesOf(events),
+    dex_fills_enriched: fills.map(({ event, order }) => enriched(row(event), event.args, order)),
+    dex_ohlc_1m: candlesOf(fills),
     dex_pair_liquidity: pairs.map(({ key, base, quote, block_num, log_idx, block_timestamp, tx_hash }) => {
       const held = balances.find(({ token, holder }) => token === base && holder === exchange)
+      const asks = open.filter((order) => !order.isBid && order.base === base && order.quote === quote)
       return {
         ...{ key, base, quote, block_num, log_idx, block_timestamp, tx_hash },
-        liquidity: held?.['balance'] ?? '0',
+        liquidity: `${asks.reduce((sum, { left }) => sum + left, 0n)}`,
+        balance: held?.['balance'] ?? '0',
       }
     }) as AnalyticsRow[],
+  }
+}
+
+interface Order {
+  readonly base: string
+  readonly quote: string
+  readonly isBid: boolean
+  readonly tick: number
+  readonly left: bigint
+}
+
+interface PricedFill {
+  readonly event: Event
+  /** As it stood before the fill. */
+  readonly order: Order
+}
+
+/** In chain order, so that an order is the one placed before its fill. */
+function ordersOf(events: readonly Event[]) {
+  const quotes = new Map<string, string>()
+  const orders = new Map<bigint, Order>()
+  const fills: PricedFill[] = []
+  for (const event of events) {
+    const { name, args } = event
+    const id = args['orderId']
+    if (name === 'PairCreated') quotes.set(args['base'], args['quote'])
+    if (name === 'OrderCancelled') orders.delete(id)
+    if (name === 'OrderPlaced') {
+      const { token: base, isBid, tick, amount: left } = args
+      orders.set(id, { base, quote: quotes.get(base) ?? '', isBid, tick, left })
+    }
+    const order = name === 'OrderFilled' ? orders.get(id) : undefined
+    if (!order) continue
+    fills.push({ event, order })
+    orders.set(id, { ...order, left: order.left - args['amountFilled'] })
+  }
+  return { fills, open: [...orders.values()] }
+}
+
+const quoteAmountOf = (amount: bigint, { tick, isBid }: Order): bigint =>
+  (amount * BigInt(100_000 + tick) + (isBid ? 0n : 99_999n)) / 100_000n
+
+function enriched(row: AnalyticsRow, args: RpcObject, order: Order): AnalyticsRow {
+  const { base, quote, isBid, tick } = order
+  const amount: bigint = args['amountFilled']
+  const given = { token: base, amount: `${amount}` }
+  const got = { token: quote, amount: `${quoteAmountOf(amount, order)}` }
+  const [source, destination] = isBid ? [given, got] : [got, given]
+  return {
+    ...row,
+    ...{
+      token: base,
+      isBid: Number(isBid),
+      tick,
+      at_peg: Number(tick === 0),
+      price: (100_000 + tick) / 100_000,
+    },
+    ...{ quote_amount: got.amount, quote_token: quote },
+    ...{ source_token: source.token, source_amount: source.amount },
+    ...{ destination_token: destination.token, destination_amount: destination.amount },
   }
 }
 
@@ -264,25 +339,16 @@ interface Candle {
   quote: bigint
 }
 
-/**
- * In chain order, so that an order is the one placed before its fill. The recorded chain has no
- * flips (T4).
- */
-function candlesOf(events: readonly Event[]): AnalyticsRow[] {
-  const placed = new Map<bigint, RpcObject>()
+function candlesOf(fills: readonly PricedFill[]): AnalyticsRow[] {
   const candles = new Map<string, Candle>()
-  for (const { name, args, seconds } of events) {
-    if (name === 'OrderPlaced') placed.set(args['orderId'], args)
-    const order = name === 'OrderFilled' ? placed.get(args['orderId']) : undefined
-    if (!order) continue
-    const key = `${isoOf(seconds - (seconds % 60))} ${order['token']}`
+  for (const { event, order } of fills) {
+    const { seconds, args } = event
+    const key = `${isoOf(seconds - (seconds % 60))} ${order.base}`
     const candle = candles.get(key) ?? { rates: [], base: 0n, quote: 0n }
     candles.set(key, candle)
-    const price = 100_000 + order['tick']
-    candle.rates.push(price / 100_000)
+    candle.rates.push((100_000 + order.tick) / 100_000)
     candle.base += args['amountFilled']
-    const product = args['amountFilled'] * BigInt(price)
-    candle.quote += (product + (order['isBid'] ? 0n : 99_999n)) / 100_000n
+    candle.quote += quoteAmountOf(args['amountFilled'], order)
   }
   return [...candles].map(([key, { rates, base, quote }]) => {
     const [bucket = '', token = ''] = key.split(' ')

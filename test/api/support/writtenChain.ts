@@ -19,6 +19,8 @@ export interface WrittenLog {
 export interface WrittenTransaction {
   readonly from: Hex
   readonly logs: readonly WrittenLog[]
+  /** Calls of the 0x76 transaction; those of the template unless said otherwise. */
+  readonly calls?: readonly { readonly to: Hex; readonly input: Hex; readonly value: Hex }[]
 }
 
 /** The recorded chain's genesis and after it one block for each list of transactions. */
@@ -53,13 +55,13 @@ function blockAfter(
   const timestamp = numberToHex(Number(before['timestamp']) + blockSeconds)
   const place = { blockHash: hash, blockNumber: number, blockTimestamp: timestamp }
   let logIndex = 0
-  const written = transactions.map(({ from, logs }, index) => {
+  const written = transactions.map(({ from, logs, calls }, index) => {
     const transactionHash = keccak256(toBytes(`transaction ${number}/${index}`))
     const position = { ...place, transactionIndex: numberToHex(index) }
     const tx = (template.block as RpcObject)['transactions'][0]
     const receipt = (template.receipts as RpcObject[])[0]
     return {
-      transaction: { ...tx, ...position, hash: transactionHash, from },
+      transaction: { ...tx, ...position, hash: transactionHash, from, ...(calls && { calls }) },
       receipt: {
         ...receipt,
         ...position,

@@ -1,0 +1,281 @@
+// Goal: what no recording holds is read the same by REST, SQL and activities: a base token whose
+// quote token changes while orders are open, an order that flips in place (T5), a pair of genesis,
+// two swaps in one transaction, a fill of an order that nobody placed.
+// Method: a chain of a few blocks written by hand; expectations counted by hand.
+import {
+  type AbiEvent,
+  encodeAbiParameters,
+  encodeEventTopics,
+  encodeFunctionData,
+  encodePacked,
+  type Hex,
+  keccak256,
+  parseAbi,
+  parseAbiItem,
+  toEventSelector,
+} from 'viem'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
+import { createFollowers } from '#store/follow/followers.ts'
+import { followersOf, recordedAnswers } from '../store/support/followers.ts'
+import { describeWithShared } from '../support/shared.ts'
+import { type ChainApi, openChainApi, walk } from './support/chainApi.ts'
+import { readClock } from './support/readClock.ts'
+import { batchesOf, type WrittenLog, type WrittenTransaction, writtenChain } from './support/writtenChain.ts'
+
+const recording = 'tempo-dev-2k'
+const exchange = '0xdec0000000000000000000000000000000000000'
+const factory = '0x20fc000000000000000000000000000000000000'
+const genesisToken = (n: number): Hex => `0x20c000000000000000000000000000000000000${n}`
+const [pathUsd, alpha] = [genesisToken(0), genesisToken(1)]
+const base: Hex = `0x20c000000000000000000000${'b'.repeat(16)}`
+const [maker, taker] = ['a', 'c'].map((digit): Hex => `0x${digit.repeat(40)}`) as [Hex, Hex]
+const keyOf = (one: Hex, other: Hex) => keccak256(encodePacked(['address', 'address'], [one, other]))
+const [oldPair, newPair, genesisPair] = [keyOf(base, pathUsd), keyOf(base, alpha), keyOf(alpha, pathUsd)]
+
+const events = {
+  tokenCreated:
+    'event TokenCreated(address indexed token, string name, string symbol, string currency, address quoteToken, address admin, bytes32 salt)',
+  quoteTokenUpdate: 'event QuoteTokenUpdate(address indexed updater, address indexed newQuoteToken)',
+  pairCreated: 'event PairCreated(bytes32 indexed key, address indexed base, address indexed quote)',
+  placed:
+    'event OrderPlaced(uint128 indexed orderId, address indexed maker, address indexed token, uint128 amount, bool isBid, int16 tick, bool isFlipOrder, int16 flipTick)',
+  filled:
+    'event OrderFilled(uint128 indexed orderId, address indexed maker, address indexed taker, uint128 amountFilled, bool partialFill)',
+  flipped:
+    'event OrderFlipped(uint128 indexed orderId, address indexed maker, address indexed token, uint128 amount, bool isBid, int16 tick, int16 flipTick)',
+  cancelled: 'event OrderCancelled(uint128 indexed orderId)',
+  transfer: 'event Transfer(address indexed from, address indexed to, uint256 amount)',
+} as const
+
+function logOf(address: Hex, text: string, args: Readonly<Record<string, unknown>>): WrittenLog {
+  const event: AbiEvent = parseAbiItem(text as 'event E(uint256)')
+  const { inputs } = event
+  const plain = inputs.filter(({ indexed }) => !indexed)
+  return {
+    address,
+    topics: inputs.some(({ indexed }) => indexed)
+      ? (encodeEventTopics({ abi: [event], args: args as never }) as Hex[])
+      : [toEventSelector(event)],
+    data: encodeAbiParameters(
+      plain,
+      plain.map(({ name = '' }) => args[name]),
+    ),
+  }
+}
+const place = (orderId: bigint, token: Hex, amount: bigint, isBid: boolean, tick: number, flip?: number) =>
+  logOf(exchange, events.placed, {
+    ...{ orderId, maker, token, amount, isBid, tick, isFlipOrder: flip !== undefined, flipTick: flip ?? 0 },
+  })
+const fill = (orderId: bigint, amountFilled: bigint, partialFill: boolean) =>
+  logOf(exchange, events.filled, { orderId, maker, taker, amountFilled, partialFill })
+const pair = (one: Hex, quote: Hex) =>
+  logOf(exchange, events.pairCreated, { key: keyOf(one, quote), base: one, quote })
+const sent = (token: Hex) => logOf(token, events.transfer, { from: taker, to: exchange, amount: 1n })
+const swapIn = (tokenIn: Hex, tokenOut: Hex, amount: bigint) => ({
+  ...({ to: exchange, value: '0x0' } as const),
+  input: encodeFunctionData({
+    abi: parseAbi([
+      'function swapExactAmountIn(address tokenIn, address tokenOut, uint128 amountIn, uint128 minAmountOut)',
+    ]),
+    args: [tokenIn, tokenOut, amount, 0n],
+  }),
+})
+const swapOut = (tokenIn: Hex, tokenOut: Hex, amount: bigint) => ({
+  ...({ to: exchange, value: '0x0' } as const),
+  input: encodeFunctionData({
+    abi: parseAbi([
+      'function swapExactAmountOut(address tokenIn, address tokenOut, uint128 amountOut, uint128 maxAmountIn)',
+    ]),
+    args: [tokenIn, tokenOut, amount, 1_000n],
+  }),
+})
+
+const blocks: readonly (readonly WrittenTransaction[])[] = [
+  [
+    {
+      from: maker,
+      logs: [
+        logOf(factory, events.tokenCreated, {
+          ...{ token: base, name: 'Base', symbol: 'BASE', currency: 'USD', quoteToken: pathUsd },
+          ...{ admin: maker, salt: `0x${'00'.repeat(32)}` },
+        }),
+        pair(base, pathUsd),
+      ],
+    },
+    {
+      from: maker,
+      logs: [
+        place(1n, base, 1_000n, true, 10),
+        place(2n, base, 2_000n, false, 20),
+        place(3n, alpha, 500n, false, 0),
+        place(7n, base, 40n, false, 0, -10),
+      ],
+    },
+  ],
+  [
+    { from: maker, logs: [place(6n, base, 100n, true, 10)] },
+    {
+      from: maker,
+      logs: [
+        logOf(base, events.quoteTokenUpdate, { updater: maker, newQuoteToken: alpha }),
+        pair(base, alpha),
+      ],
+    },
+    { from: maker, logs: [place(5n, base, 300n, true, 0, 10), place(4n, base, 700n, false, -5)] },
+    { from: taker, logs: [sent(base), fill(1n, 333n, true)] },
+  ],
+  [
+    {
+      from: taker,
+      logs: [sent(pathUsd), fill(2n, 111n, true), sent(alpha), fill(4n, 50n, true), sent(alpha)],
+      calls: [swapIn(pathUsd, base, 112n), swapOut(alpha, base, 50n)],
+    },
+  ],
+  [
+    {
+      from: taker,
+      logs: [
+        sent(base),
+        fill(5n, 300n, false),
+        logOf(exchange, events.flipped, {
+          ...{ orderId: 5n, maker, token: base, amount: 300n, isBid: false, tick: 10, flipTick: 0 },
+        }),
+      ],
+    },
+    { from: taker, logs: [sent(alpha), fill(5n, 100n, true)] },
+    { from: maker, logs: [logOf(exchange, events.cancelled, { orderId: 1n })] },
+    { from: taker, logs: [fill(0n, 9n, true)] },
+  ],
+  [
+    { from: taker, logs: [sent(pathUsd), fill(7n, 40n, false)] },
+    {
+      from: maker,
+      logs: [
+        logOf(exchange, events.flipped, {
+          ...{ orderId: 7n, maker, token: base, amount: 40n, isBid: true, tick: -10, flipTick: 0 },
+        }),
+      ],
+    },
+  ],
+]
+const lastBlock = blocks.length
+
+describeWithShared('an order book written by hand', () => {
+  let api: ChainApi
+  /** The recorded node; it tells of no pair of genesis. */
+  const answers = recordedAnswers(recording)
+  const callContracts: CallContracts = async (calls) =>
+    calls.map(({ to, data }) => {
+      const answer = answers[`${to}:${data.slice(0, 10)}`]
+      return typeof answer === 'string' ? (answer as Hex) : null
+    })
+  beforeAll(async () => {
+    api = await openChainApi({ services: { clock: readClock() } })
+    await api.append(batchesOf(writtenChain(recording, blocks)))
+    const followers = createFollowers({ kind: 'tempo', callContracts }).filter(({ name }) =>
+      ['tokens', 'exchange'].includes(name),
+    )
+    await followersOf(api.store, { callContracts, followers }).settle()
+    await api.finalize(lastBlock)
+    await api.fillClickHouse()
+  })
+  afterAll(() => api?.close())
+  const sql = async (text: string) => {
+    const { body } = await api.get(`/v1/indexer/query?engine=clickhouse&sql=${encodeURIComponent(text)}`)
+    return body.rows ?? expect.fail(JSON.stringify(body))
+  }
+
+  test('orders stay in the pair they were placed in, and a base names the pair of its present quote token', async () => {
+    const depth = async (at: number) => {
+      const { body } = await api.get(`/v1/exchange/pairs/${base}/depth?atBlock=${at}`)
+      const levels = [...body.bids, ...body.asks].map(({ tick, size }) => [tick, size])
+      return [body.quote.address, ...levels]
+    }
+    expect(await depth(1)).toEqual([pathUsd, [10, '1000'], [0, '40'], [20, '2000']])
+    expect(await depth(2)).toEqual([alpha, [0, '300'], [-5, '700']])
+    expect(await depth(lastBlock)).toEqual([alpha, [-5, '650'], [10, '200']])
+    const orders = await walk(api, '/v1/exchange/orders?sort=time&order=asc')
+    expect(orders.map(({ orderId, pair, remaining }) => [orderId, pair.key, remaining])).toEqual([
+      ['2', oldPair, '1889'],
+      ['3', genesisPair, '500'],
+      ['6', oldPair, '100'],
+      ['4', newPair, '650'],
+      ['5', newPair, '200'],
+      ['7', oldPair, '40'],
+    ])
+  })
+
+  test('SQL has the same pairs, what they offer, and the fills in the tokens they were made in', async () => {
+    const pairs = await walk(api, '/v1/exchange/pairs?sort=liquidity')
+    const offered = pairs.map(({ key, liquidity, blockNumber }) => [key, liquidity, `${blockNumber}`])
+    expect(offered).toEqual([
+      [oldPair, '1889', '1'],
+      [newPair, '850', '2'],
+      [genesisPair, '500', '0'],
+    ])
+    expect(
+      await sql('SELECT key, liquidity, block_num FROM dex_pair_liquidity ORDER BY liquidity DESC'),
+    ).toEqual(offered)
+    const fills = await sql(
+      `SELECT orderId, isBid, tick, quote_token, source_token, source_amount, destination_token, destination_amount
+       FROM dex_fills_enriched ORDER BY block_num, log_idx`,
+    )
+    expect(fills).toEqual([
+      ['1', 1, 10, pathUsd, base, '333', pathUsd, '333'],
+      ['2', 0, 20, pathUsd, pathUsd, '112', base, '111'],
+      ['4', 0, -5, alpha, alpha, '50', base, '50'],
+      ['5', 1, 0, alpha, base, '300', alpha, '300'],
+      ['5', 0, 10, alpha, alpha, '101', base, '100'],
+      ['7', 0, 0, pathUsd, pathUsd, '40', base, '40'],
+    ])
+    const states = await sql(
+      'SELECT orderId, eventType, isBid, tick, isFlipOrder, flipTick FROM dex_order_events WHERE orderId = 5 ORDER BY block_num',
+    )
+    expect(states).toEqual([
+      ['5', 'OrderPlaced', 1, 0, 1, 10],
+      ['5', 'OrderFlipped', 0, 10, 1, 0],
+    ])
+  })
+
+  test('two swaps of one transaction are two rows, each of its own calldata', async () => {
+    const rows = await walk(api, '/v1/exchange/swaps?order=asc&blockNumber.from=3&blockNumber.to=3')
+    expect(
+      rows.map(({ mode, route, sourceToken, destinationToken }) => [
+        ...[mode, route, sourceToken.amount, destinationToken.amount],
+      ]),
+    ).toEqual([
+      ['exactSource', [pathUsd, base], '112', '111'],
+      ['exactDestination', [alpha, base], '50', '50'],
+    ])
+  })
+
+  test('activities say what a bid held back in the token its base was quoted in at that log', async () => {
+    const activitiesOf = async (block: number, index: number) => {
+      const { rows } = await api.store.postgres.pool.query(
+        `SELECT hash FROM ${api.store.schema}.txs WHERE block_num = $1 AND idx = $2`,
+        [block, index],
+      )
+      const { body } = await api.get(`/v1/transactions/0x${rows[0].hash.toString('hex')}/activities`)
+      return body.data.map(({ type, data }: Record<string, unknown>) => [type, data])
+    }
+    const held = []
+    for (const [block, index] of [
+      [1, 1],
+      [2, 0],
+      [2, 2],
+      [5, 1],
+    ] as const) {
+      const [[type, { orderId, sourceToken }]] = await activitiesOf(block, index)
+      held.push([type, orderId, sourceToken.address, sourceToken.amount])
+    }
+    expect(held).toEqual([
+      ['order-placed', '1', pathUsd, '1001'],
+      // In the block in which the quote token changed, before it did.
+      ['order-placed', '6', pathUsd, '101'],
+      ['order-placed', '5', alpha, '300'],
+      // An order that flips stays in its pair.
+      ['order-flipped', '7', pathUsd, '40'],
+    ])
+  })
+})
