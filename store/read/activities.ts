@@ -1,18 +1,13 @@
 /** Reads what accounts and transactions did, as people would call it. */
-import { type Address, address } from '#primitives.ts'
-import {
-  type Activity,
-  type ActivityFacts,
-  type ActivityItem,
-  listOccurrences,
-} from '#transform/activities/activity.ts'
+import type { Address } from '#primitives.ts'
+import type { Activity, ActivityFacts, ActivityItem } from '#transform/activities/activity.ts'
 import { listActivities } from '#transform/activities/listActivities.ts'
-import { orderFlipped, orderPlaced } from '#transform/events/stablecoinDex.ts'
 import { readSnapshot } from '../cancel.ts'
 import type { ChainState } from '../ledger/chainState.ts'
 import type { Postgres } from '../postgres.ts'
 import { quoteIdentifier, toBytes } from '../sql.ts'
-import { readActivityFacts, readQuoteChanges } from './activityFacts.ts'
+import { readActivityFacts } from './activityFacts.ts'
+import { readOrderQuotes } from './exchange/orderQuotes.ts'
 import { type ListPage, readAtOnce } from './list.ts'
 import { compileActivityPlaces } from './lists/activityPlaces.ts'
 import {
@@ -23,7 +18,6 @@ import {
   type WalkQuery,
   type WalkRows,
 } from './lists/read.ts'
-import { readTokens } from './tokens.ts'
 
 /** An activity and where it was found. */
 export interface FoundActivity {
@@ -78,11 +72,8 @@ export function findTransactionActivities(
     const places = found.rows.map((row) => ({ blockNumber: row.block_num, txIndex: row.idx }))
     const [facts] = await readActivityFacts({ client, schema }, places)
     if (!facts) return null
-    const quoteTokenOf = await quoteTokens({ client, schema, state }, [facts])
-    const items = listActivities(facts, facts.from, {
-      quoteTokenOf: (base) => quoteTokenOf(base, facts.block.number),
-      declared,
-    })
+    const quoteTokenOf = await readOrderQuotes({ client, schema }, [facts])
+    const items = listActivities(facts, facts.from, { quoteTokenOf, declared })
     return { facts, items, final: facts.block.number <= state.finalized }
   })
 }
@@ -170,11 +161,11 @@ async function readActivities(
   const found = await client.query<{ block_num: number; tx_idx: number }>(text, [...values])
   const places = found.rows.map((row) => ({ blockNumber: row.block_num, txIndex: row.tx_idx }))
   const facts = await readActivityFacts(source, places)
-  const quoteTokenOf = await quoteTokens(source, facts)
+  const quoteTokenOf = await readOrderQuotes(source, facts)
   const perTransaction = facts.map((of, index) => {
     const { blockNumber, txIndex } = places[index] ?? { blockNumber: 0, txIndex: 0 }
     const items = listActivities(of, account, {
-      quoteTokenOf: (base) => quoteTokenOf(base, blockNumber),
+      quoteTokenOf,
       declared: source.declared,
       isHidden: source.isHidden,
     })
@@ -216,28 +207,3 @@ function belongs(activity: FoundActivity, group: readonly FoundActivity[]): bool
 }
 
 const dayOf = ({ facts }: FoundActivity): number => Math.floor(facts.block.timestampSeconds / 86_400)
-
-/**
- * What the books of the orders in these transactions are quoted in, at the height asked for. Books
- * of genesis were made by no event; they are quoted in what their base token names.
- */
-async function quoteTokens(
-  source: Omit<ChainSource, 'visible' | keyof ActivityRules>,
-  transactions: readonly ActivityFacts[],
-): Promise<(base: Address, blockNumber: number) => Address | null> {
-  const orders = transactions.flatMap((facts) => [
-    ...listOccurrences(facts, orderPlaced),
-    ...listOccurrences(facts, orderFlipped),
-  ])
-  const bids = orders.filter(({ args }) => args.isBid).map(({ args }) => args.token)
-  const bases = [...new Set(bids)]
-  const changes = await readQuoteChanges(source, bases)
-  const ofGenesis = bases.filter((base) => !changes.some((change) => change.base === base))
-  // Order books are of Tempo alone.
-  const tokens = await readTokens(source.client, { ...source, kind: 'tempo' }, ofGenesis)
-  return (base, blockNumber) => {
-    const quote = changes.find((change) => change.base === base && change.fromBlock <= blockNumber)?.quote
-    const named = tokens.get(base)?.quoteToken ?? null
-    return quote ?? (named === null ? null : address(named))
-  }
-}

@@ -1,12 +1,10 @@
 /** What activities are found in, of transactions named by their places. */
 import { type Address, address, type Hash, type Hex, hash } from '#primitives.ts'
 import type { ActivityFacts } from '#transform/activities/activity.ts'
-import { stablecoinDexAddress } from '#transform/addresses.ts'
-import { pairCreated } from '#transform/events/stablecoinDex.ts'
 import type { LogFacts } from '#transform/projection.ts'
 import type { TxPlace } from '../ledger/archive.ts'
 import { preparedName } from '../postgres.ts'
-import { literalBytes, quoteIdentifier, toBytes, toHex } from '../sql.ts'
+import { quoteIdentifier, toHex } from '../sql.ts'
 import type { Source } from './lists/read.ts'
 
 type Where = Pick<Source, 'client' | 'schema'>
@@ -90,37 +88,3 @@ function logOf(log: LogRow): LogFacts {
 
 const asHash = (bytes: Buffer): Hash => hash(toHex(bytes))
 const asAddress = (bytes: Buffer): Address => address(toHex(bytes))
-
-/** A change of what a base token's order book is quoted in. */
-export interface QuoteChange {
-  readonly base: Address
-  readonly quote: Address
-  readonly fromBlock: number
-}
-
-/**
- * The books made of these base tokens, newest first; books of genesis, made by no event, are not
- * among them.
- */
-export async function readQuoteChanges(
-  { client, schema }: Where,
-  bases: readonly Address[],
-): Promise<readonly QuoteChange[]> {
-  if (bases.length === 0) return []
-  const { text, values } = quoteChangesStatement(schema, bases)
-  const found = await client.query<{ block_num: number; base: Buffer; quote: Buffer }>(text, values)
-  const inTopic = (topic: Buffer) => asAddress(topic.subarray(12))
-  return found.rows.map(({ block_num, base, quote }) => ({
-    base: inTopic(base),
-    quote: inTopic(quote),
-    fromBlock: block_num,
-  }))
-}
-
-/** PairCreated of these bases, newest first. */
-export function quoteChangesStatement(schema: string, bases: readonly Address[]) {
-  const text = `SELECT block_num, topic2 AS base, topic3 AS quote FROM ${quoteIdentifier(schema)}.logs
-    WHERE address = ${literalBytes(stablecoinDexAddress)} AND topic0 = ${literalBytes(pairCreated.topic0)}
-      AND topic2 = ANY ($1) ORDER BY block_num DESC, log_idx DESC`
-  return { text, values: [bases.map((base) => toBytes(`0x${base.slice(2).padStart(64, '0')}`))] }
-}

@@ -4,7 +4,7 @@
 // own account of each plan.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { address } from '#primitives.ts'
-import { quoteChangesStatement } from '#store/read/activityFacts.ts'
+import { quoteTokensStatement } from '#store/follow/exchange/quoteTokens.ts'
 import { swappingStatement } from '#store/read/foldedTransfers.ts'
 import { compileActivityPlaces } from '#store/read/lists/activityPlaces.ts'
 import { isDeposit } from '#store/read/lists/statement.ts'
@@ -135,11 +135,16 @@ describeWithShared('plans of feeds and of a token’s transactions', () => {
     await assertServed({ text: swappingStatement(store.schema), values }, rowsMax)
   })
 
-  test('the books of a base token are found by it', async () => {
-    const { text, values } = quoteChangesStatement(store.schema, [address(pathUsd)])
-    const nodes = await planOf(store, { text, values })
-    const scan = nodes.find((node) => node['Index Cond'] !== undefined)
-    expect(scan?.['Index Cond']).toContain('topic2')
-    expect(nodes.map((node) => node['Node Type'])).not.toContain('Seq Scan')
+  test('what a token was quoted in is found by it', async () => {
+    const asked = [{ token: address(pathUsd), blockNumber: top, logIndex: 0 }]
+    const nodes = await planOf(store, quoteTokensStatement(store.schema, asked))
+    const conditions = nodes.map((node) => `${node['Index Cond'] ?? ''}`)
+    expect(conditions.filter((condition) => /address = .*topic0 = /.test(condition)).length).toBeGreaterThan(
+      2,
+    )
+    expect(nodes.map((node) => [node['Node Type'], node['Relation Name']])).not.toContainEqual([
+      'Seq Scan',
+      expect.stringContaining('logs'),
+    ])
   })
 })

@@ -52,8 +52,8 @@ export interface ActivityTransaction {
   readonly logs: readonly LogFacts[]
   /** Tokens moved, one entry per movement however many logs tell of it; no fees. */
   readonly movements: readonly Movement[]
-  /** What a token's order book is quoted in, where the caller knows. */
-  quoteTokenOf(base: Address): Address | null
+  /** What an order that buys is quoted in, where the caller knows. */
+  quoteTokenOf(orderId: bigint): Address | null
 }
 
 /** `outgoing` for who sent the transaction or paid its fee, `incoming` for everyone else. */

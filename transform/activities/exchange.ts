@@ -56,6 +56,7 @@ export const pairCreated = defineActivity({
 })
 
 interface Order {
+  readonly orderId: bigint
   readonly maker: Address
   /** Base of the pair. */
   readonly token: Address
@@ -77,7 +78,7 @@ const priceScale = 100_000n
  */
 function escrowOf(order: Order, tx: ActivityTransaction): TokenAmount | null {
   if (!order.isBid) return tokenAmount(order.token, order.amount)
-  const quote = tx.quoteTokenOf(order.token) ?? paidToken(order, tx)
+  const quote = tx.quoteTokenOf(order.orderId) ?? paidToken(order, tx)
   if (quote === null) return null
   const scaled = order.amount * (priceScale + BigInt(order.tick))
   return tokenAmount(quote, (scaled + priceScale - 1n) / priceScale)

@@ -18,8 +18,8 @@ import { touches, transfer } from './transfers.ts'
 
 /** What the caller knows beyond the transaction. */
 export interface ActivityKnowledge {
-  /** Quote token of a base token's order book, or null. */
-  quoteTokenOf(base: Address): Address | null
+  /** Quote token of an order that buys, or null. */
+  quoteTokenOf(orderId: bigint): Address | null
   /** Activities the operator declared; they name a transaction before any of ours. */
   readonly declared?: readonly Activity[]
   /**

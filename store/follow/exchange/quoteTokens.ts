@@ -24,13 +24,20 @@ export async function readQuoteTokens(
   asked: readonly TokenAt[],
 ): Promise<readonly (Address | null)[]> {
   if (asked.length === 0) return []
-  const found = await client.query<{ quote: Buffer | null }>(quoteTokensSql(schema), [
+  const { text, values } = quoteTokensStatement(schema, asked)
+  const found = await client.query<{ quote: Buffer | null }>(text, values)
+  return found.rows.map(({ quote }) => quote && address(toHex(quote)))
+}
+
+/** One row for each token asked, in order. */
+export const quoteTokensStatement = (schema: string, asked: readonly TokenAt[]) => ({
+  text: quoteTokensSql(schema),
+  values: [
     asked.map(({ token }) => toBytes(token)),
     asked.map(({ blockNumber }) => blockNumber),
     asked.map(({ logIndex }) => logIndex),
-  ])
-  return found.rows.map(({ quote }) => quote && address(toHex(quote)))
-}
+  ],
+})
 
 function quoteTokensSql(schema: string): string {
   const logs = relationOf(schema, 'logs')
