@@ -17,7 +17,8 @@ import { assertSameGenesis, type ChainIdentity, readChainIdentity } from '#store
 import type { Postgres } from '#store/postgres.ts'
 import type { Logger } from '#telemetry.ts'
 import { parseRange } from '#transform/decode/parseRange.ts'
-import { type ChainConfig, type Config, LOCAL_CHAIN_ID } from './config.ts'
+import { type Config, LOCAL_CHAIN_ID } from './config.ts'
+import type { ChainConfig } from './settings/chainFields.ts'
 
 /** A chain the settings name, reachable. */
 export interface ReachableChain {

@@ -1,11 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { fileDefaults, readAccessFile } from '#api/access/settings.ts'
 import { SettingError } from '#errors.ts'
 import { chooseChain } from './commands/chooseChain.ts'
-import { type Config, readConfig, settings, usualWorkerThreads } from './config.ts'
+import { type Config, readConfig, usualWorkerThreads } from './config.ts'
+import { settingsPage, withSettings } from './settings/page.ts'
+import { settings } from './settings/table.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'millrace-test-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -72,7 +74,7 @@ test.each<[string, Record<string, string>, 'open' | 'guarded']>([
 })
 
 test('the file of access holds quotas, sign-up and scopes, and nothing else', () => {
-  const read = (content: unknown) => readAccessFile('access.json', JSON.stringify(content))
+  const read = (content: unknown) => readAccessFile('ACCESS_FILE', configFile(content))
   expect(read({})).toEqual(fileDefaults)
   expect(read({ quotas: { address: 5 }, signUp: 'open', issuableScopes: ['webhooks:read'] })).toMatchObject({
     quotas: { key: 100, organization: 1_000, address: 5, person: 60 },
@@ -174,55 +176,59 @@ test('a chain may have contracts of the operator’s own', () => {
 
 test.each<[string, unknown, string]>([
   ['no JSON', '{"chains": [{"rpcUrls": ["http://secret-key.example"]', 'is not JSON'],
-  ['no chains', {}, 'no list `chains`'],
-  ['an empty list', { chains: [] }, 'no list `chains`'],
+  ['no chains', {}, 'has no field `chains`'],
+  ['an empty list', { chains: [] }, 'chains is not a list'],
   ['an unknown field beside them', { chains: [{ chainId: 1 }], port: 1 }, 'unknown field `port`'],
   [
     'an unknown field of a chain',
     { chains: [{ chainId: 1, rpcUrl: 'x' }] },
-    'chains[0]: has an unknown field `rpcUrl`',
+    'chains[0] has an unknown field `rpcUrl`',
   ],
-  ['a chain without its id', { chains: [{}] }, 'chains[0].chainId'],
+  ['a chain without its id', { chains: [{}] }, 'chains[0] has no field `chainId`'],
   ['a chain named twice', { chains: [{ chainId: 1 }, { chainId: 1 }] }, 'named twice'],
-  ['a chain that is none', { chains: [7] }, 'chains[0]: is not an object'],
+  ['a chain that is none', { chains: [7] }, 'chains[0] is not an object'],
   [
     'endpoints that are no list',
     { chains: [{ chainId: 1, rpcUrls: 'x' }] },
-    'chains[0].rpcUrls: is not a list',
+    'chains[0].rpcUrls is not a list',
   ],
   [
     'an endpoint that is no address',
     { chains: [{ chainId: 1, rpcUrls: ['secret-key'] }] },
-    'chains[0].rpcUrls',
+    'chains[0].rpcUrls[0] is not a URL',
   ],
-  ['contracts that are no list', withContracts({}), 'chains[0].contracts: is not a list'],
-  ['a contract without a name', withContracts([{ events: ['E()'] }]), 'contracts[0].name: is not up to 31'],
-  ['a contract of a bad name', withContracts([{ name: 'My Shop', events: ['E()'] }]), 'contracts[0].name'],
+  ['contracts that are no list', withContracts({}), 'chains[0].contracts is not a list'],
+  ['a contract without a name', withContracts([{ events: ['E()'] }]), 'contracts[0] has no field `name`'],
+  [
+    'a contract of a bad name',
+    withContracts([{ name: 'My Shop', events: ['E()'] }]),
+    'contracts[0].name is not up to 31',
+  ],
   [
     'a contract of a bad address',
     withContracts([{ ...shop, address: '0x12' }]),
-    'contracts[0].address: is not 0x and',
+    'contracts[0].address is not 0x and',
   ],
   [
     'a contract without events',
     withContracts([{ name: 'shop', events: [] }]),
-    'contracts[0].events: is not a list',
+    'contracts[0].events is not a list',
   ],
-  ['a contract named twice', withContracts([shop, shop]), 'contracts: names `shop` twice'],
+  ['a contract named twice', withContracts([shop, shop]), 'contracts names `shop` twice'],
   [
     'an unknown field of a contract',
     withContracts([{ ...shop, abi: [] }]),
-    'contracts[0]: has an unknown field `abi`',
+    'contracts[0] has an unknown field `abi`',
   ],
   [
     'an unknown field of an event',
     withContracts([{ name: 'shop', events: [{ signature: 'E()', table: 'x' }] }]),
-    'events[0]: has an unknown field `table`',
+    'events[0] has an unknown field `table`',
   ],
   [
     'an event without a signature',
     withContracts([{ name: 'shop', events: [{ activity: 'Sold' }] }]),
-    'events[0].signature: is not a text',
+    'events[0] has no field `signature`',
   ],
   [
     'an activity without a title',
@@ -262,12 +268,8 @@ test('`--chain` leaves one chain of several, or holds a node of RPC_URL to it', 
   expect(() => chooseChain(readConfig({}), 5)).toThrow('there are 4217')
 })
 
-test('every setting that is read is in the reference', () => {
-  const asked = new Set<string>()
-  const env = new Proxy({}, { get: (_target, name) => void asked.add(String(name)) })
-  readConfig(env)
-  // FAILPOINT is for tests of crashes.
-  expect([...asked].filter((name) => name !== 'FAILPOINT').sort()).toEqual(
-    settings.map(({ name }) => name).sort(),
-  )
+test('the reference of settings is what `npm run settings` writes', () => {
+  const page = readFileSync(settingsPage, 'utf8')
+  expect(page).toBe(withSettings(page))
+  for (const name of Object.keys(settings)) expect(page).toContain(`| \`${name}\` |`)
 })

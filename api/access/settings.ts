@@ -1,7 +1,6 @@
 /** What an operator decides about access, and the file that holds the finer parts of it. */
-import { Compile } from 'typebox/compile'
-import { SettingError } from '#errors.ts'
 import * as s from '../http/schema.ts'
+import { settingFile } from '../http/settingCheck.ts'
 import { selfServeScopes } from './scopes.ts'
 
 /** Units a minute. */
@@ -39,7 +38,7 @@ const fileSchema = s.object({
   issuableScopes: s.optional(s.array(s.oneOf(['webhooks:read', 'webhooks:write']), { maxItems: 2 })),
 })
 
-const file = Compile(fileSchema)
+const readFile = settingFile(fileSchema)
 
 const quotaDefaults: QuotaSizes = { key: 100, organization: 1_000, address: 20, person: 60 }
 
@@ -51,27 +50,12 @@ export const fileDefaults: FileSettings = {
   issuableScopes: selfServeScopes,
 }
 
-/** Reads the text of ACCESS_FILE. @throws SettingError naming the field */
-export function readAccessFile(path: string, text: string): FileSettings {
-  const content = parse(path, text)
-  if (!file.Check(content)) {
-    const [finding] = file.Errors(content)
-    const where = finding?.instancePath ? `: ${finding.instancePath.slice(1).replaceAll('/', '.')}` : ''
-    throw new SettingError('ACCESS_FILE', `${path}${where} ${finding?.message ?? 'is not valid'}`)
-  }
-  const { quotas = {}, signUp = 'invited', issuableScopes = [] } = content
-  const { key, organization, address, person } = { ...quotaDefaults, ...quotas }
+/** @throws SettingError naming `setting` and the field */
+export function readAccessFile(setting: string, path: string): FileSettings {
+  const { quotas, signUp = 'invited', issuableScopes = [] } = readFile(setting, path)
   return {
-    quotas: { key, organization, address, person },
+    quotas: { ...quotaDefaults, ...quotas },
     signUp,
     issuableScopes: [...selfServeScopes, ...issuableScopes],
-  }
-}
-
-function parse(path: string, text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    throw new SettingError('ACCESS_FILE', `${path} is not JSON`, { cause })
   }
 }

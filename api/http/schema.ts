@@ -52,6 +52,10 @@ export const boolean = (options: Options = {}) => t.Boolean(options)
 export const object = <Properties extends t.TProperties>(properties: Properties, options: Options = {}) =>
   t.Object(properties, { ...options, additionalProperties: false })
 
+/** Like `object`, but others are let be: a file that is published for more readers than us. */
+export const open = <Properties extends t.TProperties>(properties: Properties, options: Options = {}) =>
+  t.Object(properties, options)
+
 /**
  * Like `object`, under a name: it appears once in the OpenAPI document and is referred to from
  * everywhere else.
@@ -79,6 +83,12 @@ export const literal = <Value extends string | number | boolean>(value: Value, o
 /** One of these strings. */
 export const oneOf = <const Values extends readonly string[]>(values: Values, options: Options = {}) =>
   t.Unsafe<Values[number]>({ ...options, type: 'string', enum: [...values] })
+
+/** The same schema, for values that also satisfy a rule which no keyword says. */
+export const refine = <Schema extends t.TSchema>(
+  schema: Schema,
+  holds: (value: t.Static<Schema>) => boolean,
+) => t.Refine(schema, holds)
 
 /** One of these schemas, tried in order. */
 export const union = <Schemas extends t.TSchema[]>(schemas: [...Schemas], options: Options = {}) =>

@@ -33,9 +33,9 @@ test('services are told by their realm or by its fingerprint, all others by what
 })
 
 test.each([
-  ['not JSON', 'cannot be read as JSON'],
-  [[], 'is not a JSON object'],
-  [{ services: {} }, '`services` is not a list'],
+  ['not JSON', 'is not JSON'],
+  [[], 'is not an object'],
+  [{ services: {} }, 'services is not a list'],
   [{ services: ['Example'] }, 'services[0] is not an object'],
   [{ services: [{ name: 'A', realm: 'a', fee: 1 }] }, 'services[0] has an unknown field `fee`'],
   [{ services: [{ name: ' ', realm: 'a' }] }, 'services[0].name is not a text'],

@@ -12,6 +12,7 @@ import { UserQueryError } from '#query/UserQueryError.ts'
 import type { Activity } from '#transform/activities/activity.ts'
 import { declaredActivity } from '#transform/activities/declaredActivity.ts'
 import { defineEvent } from '#transform/events/event.ts'
+import * as s from '../http/schema.ts'
 
 export interface DeclaredContract {
   /** Lowercase; begins the names of the contract's tables. */
@@ -27,6 +28,46 @@ export interface DeclaredEvent {
   /** What a feed calls a transaction with the event; null keeps it out of feeds. */
   readonly activity: string | null
 }
+
+const event = s.object(
+  {
+    signature: s.text({ description: 'a text' }),
+    activity: s.optional(
+      s.nullable(s.text({ minLength: 1, maxLength: 100, description: 'a title of 1 to 100 characters' })),
+    ),
+  },
+  { description: 'an object' },
+)
+
+const contract = s.object(
+  {
+    // Short enough for the name of an event behind it (Postgres cuts names at 63).
+    name: s.text({
+      pattern: '^[a-z][a-z0-9_]{0,30}$',
+      description: 'up to 31 lowercase letters, digits and underscores',
+    }),
+    address: s.optional(s.text({ pattern: '^0x[0-9a-fA-F]{40}$', description: '0x and 40 hex characters' })),
+    events: s.array(s.union([s.text(), event], { description: 'a signature or an object' }), {
+      minItems: 1,
+      description: 'a list of events',
+    }),
+  },
+  { description: 'an object' },
+)
+
+/**
+ * `[{"name": "shop", "address": "0x…", "events": ["Sold(…)", {"signature": "…", "activity": "Item
+ * sold"}]}]`
+ */
+export const contractsSchema = s.array(contract, { description: 'a list' })
+
+export const declaredContract = ({ name, address, events }: s.Static<typeof contract>): DeclaredContract => ({
+  name,
+  address: address === undefined ? null : toAddress(address),
+  events: events.map((given) =>
+    typeof given === 'string' ? { signature: given, activity: null } : { activity: null, ...given },
+  ),
+})
 
 /** Postgres cuts longer names. */
 const tableNameCharactersMax = 63

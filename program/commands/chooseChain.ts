@@ -1,6 +1,7 @@
 /** `--chain`: one chain of the settings. */
 import { SettingError } from '#errors.ts'
-import { type ChainConfig, type Config, LOCAL_CHAIN_ID } from '../config.ts'
+import { type Config, LOCAL_CHAIN_ID } from '../config.ts'
+import type { ChainConfig } from '../settings/chainFields.ts'
 
 /** The settings with the one chain that an option names, or all of them. @throws SettingError */
 export function chooseChain(config: Config, asked: number | null): Config {

@@ -1,4 +1,7 @@
-/** The command line. Reads the settings, hands them to one command, and turns its end into an exit code. */
+/**
+ * The command line. Reads the settings, hands them to one command, and turns its end into an exit
+ * code.
+ */
 
 import { defineCommand, runMain } from 'citty'
 import { Screen } from '#console/terminal/screen.ts'
@@ -7,7 +10,7 @@ import { ROWS_MAX } from '#query/limits.ts'
 import { type Runtime, systemRuntime } from '#runtime.ts'
 import { createLogger, type Logger } from '#telemetry.ts'
 import program from '../../package.json' with { type: 'json' }
-import { type Config, readConfig, settings } from '../config.ts'
+import { type Config, readConfig } from '../config.ts'
 import { createStopSignal } from '../process/stopSignal.ts'
 import { chooseChain } from './chooseChain.ts'
 
@@ -243,7 +246,7 @@ const subCommands = {
   catalog: catalogCommand(),
   config: defineCommand({
     meta: { name: 'config', description: 'Every setting, its default and its meaning.' },
-    run: printSettings,
+    run: async () => (await import('./printSettings.ts')).printSettings(),
   }),
 }
 
@@ -302,7 +305,10 @@ function catalogCommand() {
   })
 }
 
-/** The `run` of a command. An expected failure is one line that names the setting or the cause, and exit code 1. */
+/**
+ * The `run` of a command. An expected failure is one line that names the setting or the cause, and
+ * exit code 1.
+ */
 function command(run: (context: Context, args: Arguments) => Promise<void>) {
   return async ({ args, cmd }: { readonly args: Arguments; readonly cmd: { readonly args?: unknown } }) => {
     try {
@@ -366,12 +372,6 @@ function price(text: unknown): number | null {
   if (String(text).trim() === '' || !Number.isFinite(value) || value < 0)
     throw new SettingError('--price', `\`${text}\` is not a price`)
   return value
-}
-
-function printSettings(): void {
-  const width = Math.max(...settings.map(({ name }) => name.length))
-  for (const { name, fallback, meaning } of settings)
-    process.stdout.write(`${name.padEnd(width)}  ${meaning}${fallback ? ` Default: ${fallback}.` : ''}\n`)
 }
 
 /** Anything that is not an expected failure is a defect, and shown with where it happened. */

@@ -12,7 +12,7 @@ import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import type { StatusReport } from '#api/routes/service/status.ts'
 import { devChainFiles } from '#local/devchain/devChainRecord.ts'
-import { settings } from '#program/config.ts'
+import { settings } from '#program/settings/table.ts'
 
 export type Environment = Readonly<Record<string, string>>
 
@@ -43,9 +43,7 @@ const main = fileURLToPath(new URL('../../../main.ts', import.meta.url))
 
 /** Our own environment without any setting of the program in it. */
 const bareEnvironment = Object.fromEntries(
-  Object.entries(process.env).filter(
-    ([name]) => !settings.some((setting) => setting.name === name) && name !== 'NODE_OPTIONS',
-  ),
+  Object.entries(process.env).filter(([name]) => !Object.hasOwn(settings, name) && name !== 'NODE_OPTIONS'),
 )
 
 /** A new data directory; `remove` ends what a killed program left running in it and deletes it. */

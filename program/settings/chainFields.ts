@@ -1,0 +1,24 @@
+/** What is said of a chain, by settings and by the file that CONFIG names, and its forms. */
+import type { DeclaredContract } from '#api/operator/declaredContracts.ts'
+import { oneOf, url, whole } from './kind.ts'
+
+export interface ChainConfig {
+  /** Expected chain id; null takes what the node says. */
+  readonly chainId: number | null
+  /** RPC endpoints; empty means the local dev chain. */
+  readonly rpcUrls: readonly string[]
+  /** First block of the history to index. */
+  readonly startBlock: number
+  /** `roots` recomputes header, transaction and receipt roots; `links` trusts them. */
+  readonly checks: 'roots' | 'links'
+  /** Blocks behind the head that count as final where the node has no `finalized` tag. */
+  readonly finalityDepth: number
+  /** Contracts of the operator's own, whose events become tables and activities. */
+  readonly contracts: readonly DeclaredContract[]
+}
+
+/** Endpoint of a node. */
+export const rpcUrl = url('http', 'https', 'ws', 'wss')
+export const startBlock = whole(0)
+export const finalityDepth = whole(0, 1_000_000)
+export const checks = oneOf('roots', 'links')

@@ -1,0 +1,133 @@
+/**
+ * Every setting, once: its form, its default and what it means. The settings that are read,
+ * `millrace config` and the table of docs/settings.md derive from here.
+ */
+import { KEY_BYTES } from '#store/app/sealing.ts'
+import * as chain from './chainFields.ts'
+import { type Kind, list, matching, oneOf, text, url, whole, wholeOr } from './kind.ts'
+
+export interface Setting {
+  readonly kind: Kind
+  /** Text of the default; empty for none. */
+  readonly fallback: string
+  /** Markdown of one line. */
+  readonly meaning: string
+}
+
+const setting = <Given extends Kind, const Fallback extends string>(
+  kind: Given,
+  fallback: Fallback,
+  meaning: string,
+) => ({ kind, fallback, meaning })
+
+const http = url('http', 'https')
+const secretKey = matching(`^[A-Za-z0-9+/]{43}=$`, `the base64 of ${KEY_BYTES} bytes`)
+
+/** Standard Webhooks 1.0.0: a secret has 24 to 64 bytes. */
+const signingSecret = matching(
+  '^whsec_[A-Za-z0-9+/]+={0,2}$',
+  '`whsec_` and the base64 of 24 to 64 bytes',
+  (secret) => signingKey(secret).length >= 24 && signingKey(secret).length <= 64,
+)
+
+/** The bytes of a signing secret. */
+export const signingKey = (secret: string): Uint8Array => Buffer.from(secret.slice('whsec_'.length), 'base64')
+
+export const settings = {
+  PORT: setting(whole(0, 65_535), '8080', 'Port of the API; 0 takes a free one.'),
+  HOST: setting(text, '127.0.0.1', 'Address the API listens on.'),
+  RPC_URL: setting(
+    list(chain.rpcUrl),
+    '',
+    'JSON-RPC endpoints of one chain, comma separated; unset starts a local dev chain with live traffic.',
+  ),
+  DATABASE_URL: setting(
+    url('postgres', 'postgresql'),
+    '',
+    'Postgres 18; unset starts an embedded one under `DATA_DIR`.',
+  ),
+  CLICKHOUSE_URL: setting(http, '', 'ClickHouse over HTTP; unset starts an embedded one under `DATA_DIR`.'),
+  CLICKHOUSE_READER_URL: setting(
+    http,
+    '',
+    'ClickHouse as the restricted user that runs analysts’ SQL; unset has the user of `CLICKHOUSE_URL` make one.',
+  ),
+  CLICKHOUSE_CLUSTER: setting(text, '', 'Cluster name: tables become Replicated; unset for one server.'),
+  DATA_DIR: setting(text, '.millrace', 'Where embedded engines keep their data.'),
+  START_BLOCK: setting(chain.startBlock, '0', 'First block of the history to index.'),
+  FINALITY_DEPTH: setting(
+    chain.finalityDepth,
+    '64',
+    'Blocks behind the head that count as final where the node has no `finalized` tag.',
+  ),
+  VERIFY: setting(
+    chain.checks,
+    'roots',
+    '`roots` recomputes every hash and root and checks the sender of 1 in 250 transactions; `links` checks parent links, counts and indexes only.',
+  ),
+  ALARM_URL: setting(
+    http,
+    '',
+    'Where alarms are posted as JSON: stores that differ or are down, a lane that stopped, finality violated.',
+  ),
+  ALARM_SECRET: setting(
+    signingSecret,
+    '',
+    'Signs what is posted to `ALARM_URL` ([Standard Webhooks](https://www.standardwebhooks.com)): `whsec_` and the base64 of 24 to 64 random bytes.',
+  ),
+  ACCESS: setting(
+    oneOf('open', 'guarded'),
+    '',
+    '`guarded` asks for keys and counts requests, `open` lets everybody in; unset is open to this machine alone where `HOST` is loopback and neither `PUBLIC_URL` nor `TRUSTED_PROXIES` is set, else guarded: [access.md](access.md).',
+  ),
+  PUBLIC_URL: setting(
+    matching('^https?://[^/?#@\\s]+/?$', 'an http:// or https:// URL without a path'),
+    '',
+    'Where people reach the service, for sign-in and its cookie: `https://data.example.com`.',
+  ),
+  TRUSTED_PROXIES: setting(
+    list(text),
+    '',
+    'Addresses or CIDR ranges, comma separated, of proxies whose `X-Forwarded-For` is believed.',
+  ),
+  ACCESS_FILE: setting(
+    text,
+    '',
+    'A JSON file with quotas, sign-up and the scopes people may give to keys: [access.md](access.md).',
+  ),
+  SECRET_KEY: setting(
+    list(secretKey),
+    '',
+    'Base64 of 32 random bytes that wrap the secrets kept in Postgres; to exchange it, the new one, a comma, the old one. Unset: with the embedded Postgres a file in `DATA_DIR`, else in clear.',
+  ),
+  AUDIT_PERCENT: setting(
+    wholeOr(0, 100, 'off'),
+    '1',
+    'A background audit reads each newly final block again, and this percent of history each day, and compares both stores with the node; `off` stops it.',
+  ),
+  WORKER_THREADS: setting(
+    whole(1, 64),
+    '',
+    'Threads that verify, decode and encode; unset for two, or one on a machine of two cores or less.',
+  ),
+  TOKENLIST: setting(
+    text,
+    '',
+    'A JSON file with the verified tokens, in their order; unset for the genesis tokens of Tempo: `{"timestamp": "2026-01-31T12:00:00Z", "tokens": [{"chainId": 4217, "address": "0x…", "logo": "usd.svg"}]}`. A logo is a file beside it, or a `data:` or `https:` URI.',
+  ),
+  ATTRIBUTIONS: setting(
+    text,
+    '',
+    'A JSON file with the names of paid services, which transfers show as `attribution`: `{"services": [{"name": "Example", "realm": "api.example.com"}]}`.',
+  ),
+  LOG_LEVEL: setting(
+    oneOf('debug', 'info', 'warn', 'error', 'silent'),
+    'info',
+    'debug, info, warn, error or silent; JSON lines on stderr.',
+  ),
+  CONFIG: setting(
+    text,
+    '',
+    'A JSON file with several chains; replaces `RPC_URL`, `START_BLOCK`, `FINALITY_DEPTH` and `VERIFY`.',
+  ),
+} as const satisfies Readonly<Record<string, Setting>>
