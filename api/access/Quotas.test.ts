@@ -150,6 +150,17 @@ describe('quotas of several processes', () => {
     expect(store.statements).toBeLessThanOrEqual(4)
   })
 
+  test('who comes while a statement is under way is not refused for it', async () => {
+    const store = new SharedStore()
+    const quotas = new Quotas(store, clockOf(store))
+    const take = () => quotas.take([{ subject: 'key', limit: 100 }], 1)
+    const asked = [take()]
+    await new Promise((resolve) => setImmediate(resolve))
+    asked.push(...Array.from({ length: 99 }, take))
+    await settle(store)
+    expect((await Promise.all(asked)).filter(({ granted }) => granted)).toHaveLength(100)
+  })
+
   test('of several quotas all are taken from or none, and what is unused goes back', async () => {
     const store = new SharedStore()
     const quotas = new Quotas(store, clockOf(store))

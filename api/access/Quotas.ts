@@ -185,9 +185,11 @@ export class Quotas {
       for (const window of asked) this.#wanting.delete(window)
       const sentMs = this.#clock.monotonic()
       try {
-        const grants = await this.#store.reserve(asked.map(wishOf))
+        const wishes = asked.map(wishOf)
+        const grants = await this.#store.reserve(wishes)
         const bySubject = new Map(grants.map((grant) => [grant.subject, grant]))
-        for (const window of asked) this.#settle(window, bySubject.get(window.subject), sentMs)
+        for (const [index, window] of asked.entries())
+          this.#settle(window, wishes[index]?.units ?? 0, bySubject.get(window.subject), sentMs)
       } catch (error) {
         for (const { waiting } of asked) for (const { reject } of waiting.splice(0)) reject(error)
       }
@@ -195,23 +197,26 @@ export class Quotas {
     this.#asking = false
   }
 
-  #settle(window: Window, grant: QuotaGrant | undefined, sentMs: number): void {
+  #settle(window: Window, wished: number, grant: QuotaGrant | undefined, sentMs: number): void {
     const endsMs = sentMs + (grant?.leftMs ?? 0)
     // Counted from before the statement was sent, so our end of the window is never after the
     // database's.
     if (!grant || this.#clock.monotonic() >= endsMs) return void this.#wanting.add(window)
     if (window.startedAt.getTime() !== grant.startedAt.getTime())
       Object.assign(window, { startedAt: grant.startedAt, available: 0 })
-    const needed = neededOf(window)
     Object.assign(window, { endsMs, used: grant.used })
     window.available += grant.granted
-    window.spent = grant.used >= window.limit || grant.granted < needed
+    // Fewer than wished for is all there was; who came since is no part of the wish.
+    window.spent = grant.used >= window.limit || grant.granted < wished
     window.lastTakenMs = this.#clock.monotonic()
-    for (const { units, resolve } of window.waiting.splice(0)) {
+    for (const waiter of window.waiting.splice(0)) {
+      const { units, resolve } = waiter
       const granted = window.available >= units
       if (granted) window.available -= units
-      resolve(granted ? window.startedAt : null)
+      if (granted || window.spent) resolve(granted ? window.startedAt : null)
+      else window.waiting.push(waiter)
     }
+    if (window.waiting.length > 0) this.#wanting.add(window)
   }
 
   #windowOf({ subject, limit }: Quota, nowMs: number): Window {

@@ -15,6 +15,7 @@ import { cameThroughProxy, isFromForeignPage, refusalAtDoor } from './door.ts'
 import type { Quotas, Taken } from './Quotas.ts'
 import { everyScope } from './scopes.ts'
 import type { AccessSettings } from './settings.ts'
+import { foreignPage, isOwnOrigin } from './site.ts'
 import { Verdicts } from './Verdicts.ts'
 
 /**
@@ -139,11 +140,8 @@ export class ServiceAccess implements Access {
       caller.assertUsable(remoteAddress, headers.origin, this.#options.clock.now())
     const isCookie = credential.kind === 'session' && credential.place === 'cookie'
     // A browser sends the cookie with what any page asks for; a page of ours says so.
-    if (isCookie && !safeMethods.has(method) && !this.#isOwnOrigin(headers.origin, headers.host))
-      throw new ApiError(
-        'forbidden',
-        'With a session cookie, changes are taken from the pages of this service only.',
-      )
+    if (isCookie && !safeMethods.has(method) && !isOwnOrigin(this.#options.settings, headers))
+      throw foreignPage()
     return assertAllowed(caller, rule)
   }
 
@@ -151,11 +149,6 @@ export class ServiceAccess implements Access {
     const isOpen = this.#options.settings.mode === 'open'
     const isAtMachine = isLoopback(remoteAddress) && !cameThroughProxy(headers) && !isFromForeignPage(headers)
     return isOpen && isAtMachine ? this.#operator : stranger(remoteAddress, isOpen || isAtMachine)
-  }
-
-  #isOwnOrigin(origin: string | undefined, host: string | undefined): boolean {
-    const { publicUrl } = this.#options.settings
-    return origin !== undefined && origin === (publicUrl ? publicUrl.origin : `http://${host}`)
   }
 
   #tokenOf(digest: string): string {

@@ -28,7 +28,7 @@ export function stranger(remoteAddress: string, isOperator: boolean): CountedCal
     scopes: new Set(),
     chains: null,
     isOperator,
-    quotasOf: (_scope, _address, { address }) => [{ subject: id, limit: address }],
+    quotasOf: (scope, _address, { address }) => [{ subject: `${id}:${scope}`, limit: address }],
   }
 }
 

@@ -3,6 +3,7 @@
  * decides.
  */
 
+import type { IncomingHttpHeaders } from 'node:http'
 import type { AccessRequest } from '../http/access.ts'
 import { ApiError } from '../http/errors.ts'
 import { tokenKindOf } from './token.ts'
@@ -31,11 +32,27 @@ export function credentialOf({ headers, queryKey }: AccessRequest): Credential {
       : keyIn(bearer)
   }
   if (queryKey !== undefined) return keyIn(queryKey)
-  const cookie = cookieIn(headers.cookie)
   // A browser sends what another program on the host left there: that is no mistake of its person.
-  return cookie !== undefined && tokenKindOf(cookie) === 'session'
-    ? { kind: 'session', token: cookie, place: 'cookie' }
-    : none
+  const session = sessionIn({ cookie: headers.cookie })
+  return session ? { kind: 'session', ...session } : none
+}
+
+/**
+ * The session of a request, whatever key stands beside it; null for none. A bearer token goes
+ * before the cookie.
+ */
+export function sessionIn({
+  authorization,
+  cookie: cookies,
+}: Pick<IncomingHttpHeaders, 'authorization' | 'cookie'>): {
+  readonly token: string
+  readonly place: 'bearer' | 'cookie'
+} | null {
+  const bearer = bearerIn(authorization)
+  if (bearer !== undefined && tokenKindOf(bearer) === 'session') return { token: bearer, place: 'bearer' }
+  const cookie = cookieIn(cookies)
+  if (cookie !== undefined && tokenKindOf(cookie) === 'session') return { token: cookie, place: 'cookie' }
+  return null
 }
 
 function keyIn(text: string | readonly string[]): Credential {

@@ -24,7 +24,7 @@ export const cameThroughProxy = (headers: IncomingHttpHeaders): boolean =>
   Object.keys(headers).some((name) => proxyHeaders.has(name) || name.startsWith('x-forwarded-'))
 
 /** `localhost`, names below it, 127.0.0.0/8 and ::1, with or without a port. */
-const isLoopbackHost = (host: string): boolean =>
+export const isLoopbackHost = (host: string): boolean =>
   /^(?:(?:[a-z0-9-]+\.)*localhost\.?|127(?:\.\d{1,3}){3}|\[::1\])(?::\d*)?$/i.test(host)
 
 const refusal = (problem: string): ApiError =>

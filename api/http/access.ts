@@ -81,6 +81,14 @@ export const operatorOnly: AccessRule = { who: 'operator', scope: null, payable:
 /** What a person does with organizations, projects and keys. */
 export const management: AccessRule = { who: 'session', scope: 'management', payable: false }
 
+/** Signing in: counted, and whatever credential is sent decides nothing. */
+export const signingIn: AccessRule = {
+  who: 'anyone',
+  scope: 'sign-in',
+  payable: false,
+  ignoresCredentials: true,
+}
+
 /** The parts of a request that access is decided by. */
 export interface AccessRequest {
   readonly headers: IncomingHttpHeaders

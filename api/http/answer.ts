@@ -39,8 +39,9 @@ export interface Trailers {
   readonly values: () => Readonly<Record<string, string>>
 }
 
-/** Bytes with their content type, or a live stream of events. */
+/** Bytes with their content type, nothing (204), or a live stream of events. */
 export type RawAnswer =
+  | { readonly kind: 'empty'; readonly headers?: Readonly<Record<string, string>> }
   | {
       readonly kind: 'bytes'
       /** Default 200. */

@@ -190,6 +190,8 @@ export function command<
       services: Services,
     ) => Promise<Row> | Row
     readonly present: (row: Row, call: Call<Path, Filters, Include, Chain>) => s.Static<Response>
+    /** Response headers of an answer. Stands after `run`. */
+    readonly headers?: (row: Row) => Readonly<Record<string, string>>
   },
 ): Endpoint<Services> {
   const {
@@ -198,6 +200,7 @@ export function command<
     response,
     run,
     present,
+    headers = () => ({}),
     status = 200,
     bodyBytesMax = bodyBytesMaxDefault,
   } = definition
@@ -209,7 +212,7 @@ export function command<
     run: async (request, services) => {
       const call = callOf<Path, Filters, Include, Chain>(request)
       const row = await run({ ...call, body: request.body as s.Static<Body> }, services)
-      return { kind: 'json', value: present(row, call), cache: 'none', headers: {} }
+      return { kind: 'json', value: present(row, call), cache: 'none', headers: headers(row) }
     },
   }
 }

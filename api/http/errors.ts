@@ -76,6 +76,7 @@ export const errorCatalogue = {
 
   // 409: the state of the data or resource does not allow it now.
   last_owner: { status: 409, message: 'An organization keeps at least one owner.' },
+  nonce_used: { status: 409, message: 'This message was used before: ask for another one.' },
   block_not_reached: { status: 409, message: 'The requested block is not indexed yet.' },
   coverage_incomplete: { status: 409, message: 'The blocks held do not cover what this question needs.' },
   idempotency_conflict: {
@@ -159,3 +160,10 @@ export class ApiError extends MillraceError {
     return errorCatalogue[this.code].status
   }
 }
+
+/** What is wrong with a member of the request's body. */
+export const bodyProblem = (member: string, message: string, cause?: unknown): ApiError =>
+  new ApiError('body_invalid', `Not valid: body.${member}: ${message}.`, {
+    details: [{ path: ['body', member], message }],
+    cause,
+  })

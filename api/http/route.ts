@@ -181,6 +181,8 @@ function send<Services>(
         body instanceof Uint8Array ? Buffer.from(body.buffer, body.byteOffset, body.byteLength) : body
       return reply.code(status).header('cache-control', cacheControl(cache)).type(contentType).send(payload)
     }
+    case 'empty':
+      return reply.code(204).header('cache-control', cacheControl('none')).send()
     case 'events':
       return stream(answer, request, reply, context, deadline)
   }

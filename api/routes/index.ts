@@ -4,6 +4,7 @@
  */
 import type { Endpoint } from '../http/endpoint.ts'
 import { listAddressActivitiesEndpoint, listTransactionActivitiesEndpoint } from './activities.ts'
+import { type AuthServices, authEndpoints } from './auth/siwe.ts'
 import { listBlocksEndpoint, readBlockEndpoint } from './blocks.ts'
 import { readCandlesEndpoint } from './exchange/candles.ts'
 import { readDepthEndpoint } from './exchange/depth.ts'
@@ -52,7 +53,8 @@ export interface RouteServices
     IndexerServices,
     ParityServices,
     LogoServices,
-    AccountServices {}
+    AccountServices,
+    AuthServices {}
 
 export const endpoints: readonly Endpoint<RouteServices>[] = [
   listBlocksEndpoint,
@@ -100,5 +102,6 @@ export const endpoints: readonly Endpoint<RouteServices>[] = [
   readReadyEndpoint,
   readStatusEndpoint,
   readMetricsEndpoint,
+  ...authEndpoints,
   ...orgEndpoints,
 ]

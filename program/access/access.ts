@@ -4,21 +4,25 @@
  */
 import { Quotas } from '#api/access/Quotas.ts'
 import { ServiceAccess } from '#api/access/ServiceAccess.ts'
+import { SignIn } from '#api/access/SignIn.ts'
 import type { AccessSettings } from '#api/access/settings.ts'
 import { newToken } from '#api/access/token.ts'
 import type { Accounts } from '#api/routes/orgs/accounts.ts'
+import type { ChainReads } from '#api/services.ts'
 import type { Clock } from '#runtime.ts'
 import { type AppDatabase, appDatabase } from '#store/app/database.ts'
 import { type Defaults, makeDefaults, readDefaults } from '#store/app/defaults.ts'
 import { digestOf, findKey, insertKey } from '#store/app/keys.ts'
 import { removePastQuotas, reserveQuotas, returnQuotas } from '#store/app/quotas.ts'
 import type { Secrets } from '#store/app/secrets.ts'
+import { findSession, removePastSessions } from '#store/app/sessions.ts'
 import type { Engines } from '../engines.ts'
 
 export interface OpenedAccess {
   readonly access: ServiceAccess
   /** What operations on organizations and keys work with. */
   readonly accounts: Accounts
+  readonly signIn: SignIn
   /** The token of the default key, where this start made it: shown once, to the terminal. */
   readonly firstKey: string | null
   /** Gives quotas back and removes past ones, until aborted. */
@@ -32,6 +36,7 @@ export async function openAccess(
   settings: AccessSettings,
   { postgres }: Pick<Engines, 'postgres'>,
   secrets: Secrets,
+  chains: ReadonlyMap<number, Pick<ChainReads, 'node'>>,
   clock: Clock,
   showsKey: boolean,
 ): Promise<OpenedAccess> {
@@ -42,22 +47,33 @@ export async function openAccess(
     {
       reserve: (wishes) => reserveQuotas(app, wishes),
       giveBack: (returns) => returnQuotas(app, returns),
-      removePast: () => removePastQuotas(app),
+      removePast: async () => (await removePastQuotas(app)) || removePastSessions(app),
     },
     clock,
   )
+  const digestsOf = (token: string) => peppers.map((pepper) => digestOf(token, pepper))
   const credentials = {
-    findKey: (token: string) =>
-      findKey(
-        app,
-        peppers.map((pepper) => digestOf(token, pepper)),
-      ),
-    findSession: async () => null,
+    findKey: (token: string) => findKey(app, digestsOf(token)),
+    findSession: (token: string) => findSession(app, digestsOf(token)),
     digestOf: (token: string) => digestOf(token, peppers[0]).toString('base64url'),
   }
   const access = new ServiceAccess({ settings, credentials, quotas, defaults, clock })
   const accounts = { app, pepper: peppers[0], issuableScopes: settings.issuableScopes, defaults }
-  return { access, accounts, firstKey, run: (signal) => quotas.run(signal) }
+  const signIn = new SignIn({
+    settings,
+    app,
+    messageKeys: await secrets.keys('sign_in'),
+    peppers,
+    askNode: (id, questions, signal) => chainOf(chains, id)?.node.ask(questions, signal) ?? null,
+    forget: (token) => access.forgetSession(token),
+    clock,
+  })
+  return { access, accounts, signIn, firstKey, run: (signal) => quotas.run(signal) }
+}
+
+/** Zero stands for any: the first one served. */
+function chainOf<Reads>(chains: ReadonlyMap<number, Reads>, id: number): Reads | undefined {
+  return id === 0 ? chains.values().next().value : chains.get(id)
 }
 
 /** Made by the first start on a database, by one of those that start at once. */

@@ -102,7 +102,8 @@ async function serve(
   const shutdown = new AbortController()
   const declared = declaredOf(program, contracts)
   const { secrets, notes: secretNotes } = await openInstallationSecrets(config, program.engines)
-  const access = await openAccess(config.access, program.engines, secrets, clock, screen.isTerminal)
+  const chains = readsOf(program, declared)
+  const access = await openAccess(config.access, program.engines, secrets, chains, clock, screen.isTerminal)
   const sql = await openQueryEngines(
     program.engines,
     program.chains,
@@ -115,7 +116,6 @@ async function serve(
   assertNotInterrupted(stop)
   await checkAllWalls(sql, program.chains, log)
   const walls = keepWallsChecked(sql, program.chains, runtime, log, shutdown.signal)
-  const chains = readsOf(program, declared)
   const parity = openParity(program.engines, program.chains, runtime, log)
   const comparing = parity.run(shutdown.signal)
   const alarms = openAlarms(config, program.chains, parity, options, shutdown.signal)
@@ -136,6 +136,7 @@ async function serve(
     live: new LiveHub({ chains, engines: sql, clock, log }),
     status,
     accounts: access.accounts,
+    signIn: access.signIn,
     parity: parity.reads,
     clock,
     shutdown: shutdown.signal,

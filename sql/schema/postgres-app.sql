@@ -215,6 +215,25 @@ COMMENT ON COLUMN app.secrets.value IS 'the key itself, or sealed by SECRET_KEY 
 COMMENT ON COLUMN app.secrets.wrapped_by IS 'id of the SECRET_KEY that sealed the value; null: in clear';
 COMMENT ON COLUMN app.secrets.superseded_at IS 'when a newer version took over; null for the newest';
 
+CREATE TABLE app.sessions (
+  digest bytea NOT NULL,
+  user_id text NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT sessions_pkey PRIMARY KEY (digest),
+  CONSTRAINT sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES app.users(id)
+);
+CREATE INDEX sessions_expires_at_idx ON app.sessions USING btree (expires_at);
+CREATE INDEX sessions_user_id_created_at_idx ON app.sessions USING btree (user_id, created_at);
+COMMENT ON COLUMN app.sessions.digest IS 'HMAC-SHA-256 of the token under the secret api_keys; the token is stored nowhere';
+
+CREATE TABLE app.used_nonces (
+  nonce text NOT NULL,
+  used_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT used_nonces_pkey PRIMARY KEY (nonce)
+);
+CREATE INDEX used_nonces_used_at_idx ON app.used_nonces USING btree (used_at);
+
 CREATE TABLE app.users (
   id text NOT NULL,
   address bytea,

@@ -15,22 +15,39 @@ export const BOUNDS = {
   invitationsOfOrganization: 100,
 } as const
 
+interface Holder {
+  readonly table: 'app.organizations' | 'app.projects' | 'app.users'
+  readonly id: string
+}
+
+type Count = (transaction: AppDatabase) => Promise<number>
+
 /**
  * Runs `make` with the holder's row locked and fewer than `bound` things counted. @throws
  * BoundReachedError
  */
 export async function withinBound<Result>(
   app: AppDatabase,
-  holder: { readonly table: 'app.organizations' | 'app.projects' | 'app.users'; readonly id: string },
+  holder: Holder,
   bound: keyof typeof BOUNDS,
-  count: (transaction: AppDatabase) => Promise<number>,
+  count: Count,
   make: (transaction: AppDatabase) => Promise<Result>,
 ): Promise<Result> {
   return app.transaction().execute(async (transaction) => {
-    await transaction.selectFrom(holder.table).select('id').where('id', '=', holder.id).forUpdate().execute()
-    if ((await count(transaction)) >= BOUNDS[bound]) throw new BoundReachedError(bound)
+    await assertBelow(transaction, holder, bound, count)
     return make(transaction)
   })
+}
+
+/** The same for what the caller's transaction makes next. @throws BoundReachedError */
+export async function assertBelow(
+  transaction: AppDatabase,
+  holder: Holder,
+  bound: keyof typeof BOUNDS,
+  count: Count,
+): Promise<void> {
+  await transaction.selectFrom(holder.table).select('id').where('id', '=', holder.id).forUpdate().execute()
+  if ((await count(transaction)) >= BOUNDS[bound]) throw new BoundReachedError(bound)
 }
 
 /** There are as many as there may be. */

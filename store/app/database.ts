@@ -6,6 +6,7 @@ import {
   type PostgresPool,
   type PostgresPoolClient,
   type PostgresQueryResult,
+  type RawBuilder,
   sql,
 } from 'kysely'
 import type pg from 'pg'
@@ -23,6 +24,27 @@ export const databaseNow = sql<Date>`clock_timestamp()`
 
 /** A moment so many milliseconds after the database's present one. */
 export const fromNow = (ms: number) => sql<Date>`clock_timestamp() + ${ms} * interval '1 ms'`
+
+/** Rows removed by one statement. */
+const REMOVED_ROWS = 1_000
+
+/**
+ * Removes some of the rows that are older, and leaves those that others hold; false when none is
+ * left.
+ */
+export async function removeOlder(
+  app: AppDatabase,
+  table: keyof AppSchema,
+  column: string,
+  moment: RawBuilder<Date>,
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    DELETE FROM ${sql.table(table)} WHERE ctid = ANY (ARRAY(
+      SELECT ctid FROM ${sql.table(table)} WHERE ${sql.ref(column)} < ${moment}
+      LIMIT ${REMOVED_ROWS} FOR UPDATE SKIP LOCKED))
+  `.execute(app)
+  return numAffectedRows === BigInt(REMOVED_ROWS)
+}
 
 /** What the driver throws becomes a PostgresError, whose remedy says whether a retry may help. */
 const namingErrors = (pool: pg.Pool): PostgresPool => ({

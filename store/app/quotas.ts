@@ -3,7 +3,7 @@
  * process reserves units and hands them out from memory; what it does not need it gives back.
  */
 import { sql } from 'kysely'
-import { type AppDatabase, fromNow } from './database.ts'
+import { type AppDatabase, fromNow, removeOlder } from './database.ts'
 
 export interface QuotaWish {
   readonly subject: string
@@ -23,8 +23,7 @@ export interface QuotaGrant {
   readonly leftMs: number
 }
 
-/** Windows are looked at for one minute; what is older is removed in pieces of this many rows. */
-const REMOVED_ROWS = 1_000
+/** Windows are looked at for one minute. */
 const KEPT_MS = 5 * 60_000
 
 /**
@@ -73,17 +72,5 @@ export async function returnQuotas(app: AppDatabase, returns: readonly QuotaRetu
 }
 
 /** Removes windows that are over, some at a time; false when none is left. */
-export async function removePastQuotas(app: AppDatabase): Promise<boolean> {
-  const past = app
-    .selectFrom('app.quota_windows')
-    .select(sql<string>`ctid`.as('place'))
-    .where('started_at', '<', fromNow(-KEPT_MS))
-    .limit(REMOVED_ROWS)
-    .forUpdate()
-    .skipLocked()
-  const { numDeletedRows } = await app
-    .deleteFrom('app.quota_windows')
-    .where(sql<boolean>`ctid = ANY (ARRAY(${past}))`)
-    .executeTakeFirst()
-  return numDeletedRows === BigInt(REMOVED_ROWS)
-}
+export const removePastQuotas = (app: AppDatabase): Promise<boolean> =>
+  removeOlder(app, 'app.quota_windows', 'started_at', fromNow(-KEPT_MS))

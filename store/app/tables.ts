@@ -79,6 +79,16 @@ export const appTables = {
     quota: maybe('integer'),
     address_quota: maybe('integer'),
   },
+  'app.sessions': {
+    digest: given('bytea'),
+    user_id: given('text'),
+    created_at: filled('timestamptz'),
+    expires_at: given('timestamptz'),
+  },
+  'app.used_nonces': {
+    nonce: given('text'),
+    used_at: filled('timestamptz'),
+  },
   'app.defaults': {
     singleton: filled('boolean'),
     org_id: given('text'),

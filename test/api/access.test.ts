@@ -233,8 +233,10 @@ test('two processes admit no more than the quota together, and hardly less', asy
   )
   const answers = await Promise.all(asked)
   const windows = minute() - began + 1
+  expect(answers.filter(({ status }) => ![200, 429, 503].includes(status))).toEqual([])
   for (const number of keys.keys()) {
-    const admitted = answers.filter((answer) => answer.number === number && answer.status === 200).length
+    // On a busy machine some are admitted and then find no turn (503).
+    const admitted = answers.filter((answer) => answer.number === number && answer.status !== 429).length
     expect(admitted).toBeLessThanOrEqual(100 * windows)
     // Where the minute ended meanwhile, too few were asked to spend the next one.
     if (windows === 1) expect(admitted).toBeGreaterThanOrEqual(95)

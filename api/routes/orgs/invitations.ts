@@ -17,7 +17,7 @@ import { listMembers, roleIn } from '#store/app/organizations.ts'
 import { findUser } from '#store/app/users.ts'
 import { type Caller, management } from '../../http/access.ts'
 import { command, endpoint } from '../../http/endpoint.ts'
-import { ApiError } from '../../http/errors.ts'
+import { ApiError, bodyProblem } from '../../http/errors.ts'
 import * as s from '../../http/schema.ts'
 import {
   type AccountServices,
@@ -67,7 +67,8 @@ export const createInvitationEndpoint = command({
   run: async (call, { accounts }: AccountServices) => {
     const { email = '', address, role: asked } = call.body
     await assertRole(accounts, call, asked === 'member' ? 'admin' : 'owner')
-    if (email === '' && address === undefined) throw emailNeeded()
+    if (email === '' && address === undefined)
+      throw bodyProblem('email', 'is required where `address` is not given')
     const row = {
       orgId: call.path.orgId,
       email,
@@ -177,9 +178,4 @@ async function receivedBy(accounts: Accounts, caller: Caller, id: string): Promi
 async function accountOf({ app }: Accounts, caller: Caller): Promise<Address | null> {
   const user = await findUser(app, personOf(caller))
   return user?.address ? toAddress(user.address) : null
-}
-
-function emailNeeded(): ApiError {
-  const problem = { path: ['body', 'email'], message: 'is required where `address` is not given' }
-  return new ApiError('body_invalid', `Not valid: body.email: ${problem.message}.`, { details: [problem] })
 }

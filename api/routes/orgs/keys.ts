@@ -7,7 +7,7 @@ import { addressList } from '../../access/clientAddress.ts'
 import { newToken } from '../../access/token.ts'
 import { management } from '../../http/access.ts'
 import { command, endpoint } from '../../http/endpoint.ts'
-import { ApiError } from '../../http/errors.ts'
+import { ApiError, bodyProblem } from '../../http/errors.ts'
 import * as p from '../../http/parameter.ts'
 import * as s from '../../http/schema.ts'
 import {
@@ -177,8 +177,3 @@ function momentOf(text: string | undefined): Date | null {
   if (Number.isNaN(moment.getTime())) throw bodyProblem('expiresAt', 'expected a moment as ISO 8601')
   return moment
 }
-
-const bodyProblem = (member: string, message: string): ApiError =>
-  new ApiError('body_invalid', `Not valid: body.${member}: ${message}.`, {
-    details: [{ path: ['body', member], message }],
-  })

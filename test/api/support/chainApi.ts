@@ -4,7 +4,9 @@
  */
 
 import { randomBytes } from 'node:crypto'
+import { SignIn } from '#api/access/SignIn.ts'
 import { selfServeScopes } from '#api/access/scopes.ts'
+import { fileDefaults } from '#api/access/settings.ts'
 import { LiveHub } from '#api/live/hub.ts'
 import { endpoints, type RouteServices, readDocumentExamples } from '#api/routes/index.ts'
 import { attributionNames } from '#api/routes/present/memo.ts'
@@ -115,6 +117,15 @@ export async function openChainApi(options: ChainApiOptions = {}): Promise<Chain
       issuableScopes: selfServeScopes,
       defaults: await makeDefaults(appDatabase(postgres)),
     },
+    signIn: new SignIn({
+      settings: { ...fileDefaults, mode: 'open', isOpenToAll: true, reason: 'test', publicUrl: null },
+      app: appDatabase(postgres),
+      messageKeys: [randomBytes(32)],
+      peppers: [randomBytes(32)],
+      askNode: () => null,
+      forget: () => {},
+      clock,
+    }),
     parity: new Map([[id, parityOf(store)]]),
     clock,
     shutdown: shutdown.signal,
