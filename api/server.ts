@@ -80,7 +80,7 @@ export async function createServer<Services>(options: ServerOptions<Services>): 
   const paging = { keys: new CursorKeys(options.cursorKeys), clock }
 
   app.decorateRequest('startedMs', 0)
-  app.decorateRequest('streams', false)
+  app.decorateRequest('streamsSinceMs', null)
   app.decorateRequest('identified', null)
   readOnlyJson(app)
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply, log))
@@ -263,8 +263,9 @@ function observe(
 ): void {
   const { template: route = 'unmatched' } = request.routeOptions.config
   const { statusCode: status } = reply
-  const seconds = (clock.monotonic() - request.startedMs) / 1000
-  if (!request.streams) metrics.httpSeconds.labels(route, `${status}`).observe(seconds)
+  const { startedMs, streamsSinceMs } = request
+  const seconds = ((streamsSinceMs ?? clock.monotonic()) - startedMs) / 1000
+  if (streamsSinceMs === null) metrics.httpSeconds.labels(route, `${status}`).observe(seconds)
   const { identified } = request
   if (identified)
     access.answered?.(identified.caller, identified.rule, { route, status, durationMs: seconds * 1000 })

@@ -36,6 +36,8 @@ export interface ServiceAccessOptions {
   readonly quotas: Quotas
   /** The default organization, its project and its owner. */
   readonly defaults: { readonly orgId: string; readonly projectId: string; readonly userId: string }
+  /** Is told of every answer. */
+  readonly answered?: Access['answered']
   readonly clock: Clock
 }
 
@@ -51,6 +53,7 @@ const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 export class ServiceAccess implements Access {
   readonly headers: Readonly<Record<string, string>>
+  readonly answered: NonNullable<Access['answered']>
   readonly #options: ServiceAccessOptions
   readonly #operator: CountedCaller
   readonly #keys: Verdicts<KeyCaller>
@@ -60,6 +63,7 @@ export class ServiceAccess implements Access {
   constructor(options: ServiceAccessOptions) {
     const { settings, credentials, defaults, clock } = options
     this.#options = options
+    this.answered = options.answered ?? (() => {})
     this.#operator = operator(defaults)
     const isSecure = settings.mode === 'guarded' && settings.publicUrl?.protocol === 'https:'
     this.headers = isSecure ? { 'strict-transport-security': `max-age=${HSTS_SECONDS}` } : {}

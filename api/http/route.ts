@@ -29,8 +29,11 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Monotonic milliseconds at which the request came in. */
     startedMs: number
-    /** A live stream lasts as long as its client; its duration says nothing about us. */
-    streams: boolean
+    /**
+     * Monotonic milliseconds at which a live stream began, else null. It lasts as long as its
+     * client; its duration says nothing about us.
+     */
+    streamsSinceMs: number | null
     /** Null until access has told whose request it is. */
     identified: { readonly caller: Caller; readonly rule: AccessRule } | null
   }
@@ -196,7 +199,7 @@ async function stream<Services>(
   deadline: Deadline,
 ): Promise<FastifyReply> {
   deadline.lift()
-  request.streams = true
+  request.streamsSinceMs = clock.monotonic()
   if (request.method === 'HEAD') return reply.type('text/event-stream; charset=utf-8').send()
   reply.hijack()
   const events = new EventStream(reply.raw, reply.getHeaders(), { clock, gone: deadline.signal, shutdown })

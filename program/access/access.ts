@@ -7,6 +7,7 @@ import { ServiceAccess } from '#api/access/ServiceAccess.ts'
 import { SignIn } from '#api/access/SignIn.ts'
 import type { AccessSettings } from '#api/access/settings.ts'
 import { newToken } from '#api/access/token.ts'
+import { UsageMeter } from '#api/access/UsageMeter.ts'
 import type { Accounts } from '#api/routes/orgs/accounts.ts'
 import type { ChainReads } from '#api/services.ts'
 import type { Clock } from '#runtime.ts'
@@ -16,6 +17,7 @@ import { digestOf, findKey, insertKey } from '#store/app/keys.ts'
 import { removePastQuotas, reserveQuotas, returnQuotas } from '#store/app/quotas.ts'
 import type { Secrets } from '#store/app/secrets.ts'
 import { findSession, removePastSessions } from '#store/app/sessions.ts'
+import { addUsage, removePastUsage } from '#store/app/usage.ts'
 import type { Engines } from '../engines.ts'
 
 export interface OpenedAccess {
@@ -47,7 +49,8 @@ export async function openAccess(
     {
       reserve: (wishes) => reserveQuotas(app, wishes),
       giveBack: (returns) => returnQuotas(app, returns),
-      removePast: async () => (await removePastQuotas(app)) || removePastSessions(app),
+      removePast: async () =>
+        (await removePastQuotas(app)) || (await removePastSessions(app)) || removePastUsage(app),
     },
     clock,
   )
@@ -57,8 +60,10 @@ export async function openAccess(
     findSession: (token: string) => findSession(app, digestsOf(token)),
     digestOf: (token: string) => digestOf(token, peppers[0]).toString('base64url'),
   }
-  const access = new ServiceAccess({ settings, credentials, quotas, defaults, clock })
-  const accounts = { app, pepper: peppers[0], issuableScopes: settings.issuableScopes, defaults }
+  const usage = new UsageMeter({ add: (counts) => addUsage(app, counts) }, clock)
+  const answered: UsageMeter['count'] = (...told) => usage.count(...told)
+  const access = new ServiceAccess({ settings, credentials, quotas, defaults, clock, answered })
+  const accounts = { app, pepper: peppers[0], issuableScopes: settings.issuableScopes, defaults, clock }
   const signIn = new SignIn({
     settings,
     app,
@@ -68,7 +73,10 @@ export async function openAccess(
     forget: (token) => access.forgetSession(token),
     clock,
   })
-  return { access, accounts, signIn, firstKey, run: (signal) => quotas.run(signal) }
+  const run = async (signal: AbortSignal) => {
+    await Promise.all([quotas.run(signal), usage.run(signal)])
+  }
+  return { access, accounts, signIn, firstKey, run }
 }
 
 /** Zero stands for any: the first one served. */

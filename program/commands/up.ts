@@ -146,7 +146,8 @@ async function serve(
     egress: new Egress(),
     logoCache: new LogoCache(clock),
   }
-  const counting = access.run(shutdown.signal)
+  const counted = new AbortController()
+  const counting = access.run(counted.signal)
   const app = await createServer({
     endpoints: [...endpoints, ...orchestratorEndpoints],
     services,
@@ -168,6 +169,7 @@ async function serve(
     screen.print('Ending: what is under way is finished first. The next start goes on from here.')
   } finally {
     await closeServer(app, shutdown, { clock, log })
+    counted.abort()
     await walls
     await comparing
     await alarms.ended

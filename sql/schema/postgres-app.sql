@@ -201,6 +201,20 @@ CREATE INDEX quota_windows_started_at_idx ON app.quota_windows USING btree (star
 COMMENT ON COLUMN app.quota_windows.subject IS 'the quota, e.g. `key:key_1:data:read` or `org:org_1`';
 COMMENT ON COLUMN app.quota_windows.used IS 'units handed to processes; what they return is taken off';
 
+CREATE TABLE app.request_usage (
+  api_key_id text NOT NULL,
+  started_at timestamp with time zone NOT NULL,
+  route text NOT NULL,
+  status integer NOT NULL,
+  requests bigint NOT NULL,
+  duration_ms double precision NOT NULL,
+  CONSTRAINT request_usage_pkey PRIMARY KEY (api_key_id, started_at, route, status)
+);
+CREATE INDEX request_usage_started_at_idx ON app.request_usage USING btree (started_at);
+COMMENT ON COLUMN app.request_usage.started_at IS 'begin of the hour, by the clock of the database';
+COMMENT ON COLUMN app.request_usage.route IS 'template of the path';
+COMMENT ON COLUMN app.request_usage.duration_ms IS 'sum; of a live stream the time until it began';
+
 CREATE TABLE app.secrets (
   name text NOT NULL,
   value bytea NOT NULL,

@@ -10,6 +10,7 @@ interface Values {
   readonly uuid: [read: string, written: string]
   readonly integer: [read: number, written: number]
   readonly bigint: [read: number, written: number | bigint]
+  readonly 'double precision': [read: number, written: number]
   readonly boolean: [read: boolean, written: boolean]
   readonly bytea: [read: Buffer, written: Uint8Array]
   readonly timestamptz: [read: Date, written: Date]

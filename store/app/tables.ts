@@ -89,6 +89,14 @@ export const appTables = {
     nonce: given('text'),
     used_at: filled('timestamptz'),
   },
+  'app.request_usage': {
+    api_key_id: given('text'),
+    started_at: given('timestamptz'),
+    route: given('text'),
+    status: given('integer'),
+    requests: given('bigint'),
+    duration_ms: given('double precision'),
+  },
   'app.defaults': {
     singleton: filled('boolean'),
     org_id: given('text'),

@@ -12,6 +12,7 @@ import type { Access, Caller } from '#api/http/access.ts'
 import { ApiError } from '#api/http/errors.ts'
 import { orgEndpoints } from '#api/routes/orgs/index.ts'
 import { address } from '#primitives.ts'
+import { systemRuntime } from '#runtime.ts'
 import { makeDefaults } from '#store/app/defaults.ts'
 import { insertInvitation } from '#store/app/invitations.ts'
 import { digestOf, findKey, insertKey } from '#store/app/keys.ts'
@@ -34,7 +35,7 @@ const access: Access = {
   },
   admit: () => ({ kind: 'admitted', headers: {} }),
 }
-const accounts = { app, pepper, issuableScopes: selfServeScopes, defaults }
+const accounts = { app, pepper, issuableScopes: selfServeScopes, defaults, clock: systemRuntime().clock }
 const server = await startServer(orgEndpoints, { accounts }, { access })
 afterAll(() => server.app.close())
 
@@ -144,6 +145,7 @@ const neededRole: Readonly<Record<string, 'member' | 'admin' | 'owner'>> = {
   'PATCH /v1/orgs/{orgId}/projects/{projectId}': 'admin',
   'DELETE /v1/orgs/{orgId}/projects/{projectId}': 'admin',
   'GET /v1/orgs/{orgId}/api-keys': 'member',
+  'GET /v1/orgs/{orgId}/usage/requests': 'member',
   'GET /v1/orgs/{orgId}/projects/{projectId}/api-keys': 'member',
   'POST /v1/orgs/{orgId}/projects/{projectId}/api-keys': 'admin',
   'DELETE /v1/orgs/{orgId}/projects/{projectId}/api-keys/{keyId}': 'admin',

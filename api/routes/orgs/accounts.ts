@@ -2,6 +2,7 @@
  * What the operations on organizations, projects and keys share: the person behind a call, and
  * their role.
  */
+import type { Clock } from '#runtime.ts'
 import type { AppDatabase } from '#store/app/database.ts'
 import type { Defaults } from '#store/app/defaults.ts'
 import { roleIn } from '#store/app/organizations.ts'
@@ -22,6 +23,7 @@ export interface Accounts {
   readonly issuableScopes: readonly string[]
   /** What the operator's commands fall back to: it cannot be deleted. */
   readonly defaults: Defaults
+  readonly clock: Clock
 }
 
 /** Longer texts are no ids of ours. */

@@ -26,6 +26,7 @@ import {
   readProjectEndpoint,
   renameProjectEndpoint,
 } from './projects.ts'
+import { readUsageEndpoint } from './usage.ts'
 
 export const orgEndpoints: readonly Endpoint<AccountServices>[] = [
   readMeEndpoint,
@@ -53,4 +54,5 @@ export const orgEndpoints: readonly Endpoint<AccountServices>[] = [
   listProjectKeysEndpoint,
   createKeyEndpoint,
   revokeKeyEndpoint,
+  readUsageEndpoint,
 ]

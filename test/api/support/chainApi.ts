@@ -116,6 +116,7 @@ export async function openChainApi(options: ChainApiOptions = {}): Promise<Chain
       pepper: randomBytes(32),
       issuableScopes: selfServeScopes,
       defaults: await makeDefaults(appDatabase(postgres)),
+      clock,
     },
     signIn: new SignIn({
       settings: { ...fileDefaults, mode: 'open', isOpenToAll: true, reason: 'test', publicUrl: null },

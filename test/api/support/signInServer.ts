@@ -84,7 +84,7 @@ export async function serve(changes: Partial<AccessSettings> = {}): Promise<Runn
     forget: (token) => access.forgetSession(token),
     clock: { ...clock, now: () => clock.now() + wrongClock.ms },
   })
-  const accounts = { app, pepper, issuableScopes: selfServeScopes, defaults }
+  const accounts = { app, pepper, issuableScopes: selfServeScopes, defaults, clock }
   const server = await startServer([...authEndpoints, ...orgEndpoints], { accounts, signIn }, { access })
   servers.push(server)
   return server
