@@ -18,7 +18,7 @@ import { tagEncoding, tagged } from './http/cache.ts'
 import { CursorKeys } from './http/cursor.ts'
 import { Deadlines } from './http/deadline.ts'
 import { documentEndpoint, type ReadExamples } from './http/documents.ts'
-import { bodyBytesMaxDefault, type Endpoint } from './http/endpoint.ts'
+import { BODY_BYTES_MAX_DEFAULT, type Endpoint } from './http/endpoint.ts'
 import { sendError, sendParserError } from './http/errorReply.ts'
 import { ApiError } from './http/errors.ts'
 import type { Freshness } from './http/freshness.ts'
@@ -53,21 +53,21 @@ export interface ServerOptions<Services> {
 }
 
 /** Limits on input: slow or endless senders meet a timer or a size, in this order. */
-const headersTimeoutMs = 10_000
-const requestTimeoutMs = 30_000
-const connectionsCheckMs = 2_000
-const headerBytesMax = 16 * 1024
-const urlBytesMax = 8 * 1024
-const connectionsMax = 10_000
+const HEADERS_TIMEOUT_MS = 10_000
+const REQUEST_TIMEOUT_MS = 30_000
+const CONNECTIONS_CHECK_MS = 2_000
+const HEADER_BYTES_MAX = 16 * 1024
+const URL_BYTES_MAX = 8 * 1024
+const CONNECTIONS_MAX = 10_000
 /**
  * Half the time of zlib's default for 3 % more bytes (measured on 1 MB of logs: 10 ms and 217 kB,
  * 22 ms and 211 kB).
  */
-const gzipLevel = 2
+const GZIP_LEVEL = 2
 // There is no cap on requests per socket: Node answers the one above it with an empty 503, outside
 // the envelope.
 /** Above the 60 s for which load balancers keep idle connections, so that they close first. */
-const keepAliveTimeoutMs = 72_000
+const KEEP_ALIVE_TIMEOUT_MS = 72_000
 
 /** Builds the server; it does not listen yet. */
 export async function createServer<Services>(options: ServerOptions<Services>): Promise<FastifyInstance> {
@@ -97,7 +97,7 @@ export async function createServer<Services>(options: ServerOptions<Services>): 
     if (shutdown.aborted) reply.header('connection', 'close')
     done(null, tagged(request, reply, payload))
   })
-  await app.register(fastifyCompress, { globalDecompression: false, zlibOptions: { level: gzipLevel } })
+  await app.register(fastifyCompress, { globalDecompression: false, zlibOptions: { level: GZIP_LEVEL } })
   app.addHook('onRoute', (route) => {
     table.add(route)
     route.config = { template: route.url, ...route.config }
@@ -156,7 +156,7 @@ function addressError(cause: unknown, host: string, port: number): unknown {
 }
 
 /** Requests under way may finish for this long once the program stops. */
-const graceMsDefault = 20_000
+const GRACE_MS_DEFAULT = 20_000
 
 /**
  * Ends the server: health turns 503 and streams say goodbye at once (both follow `shutdown`), no
@@ -165,7 +165,7 @@ const graceMsDefault = 20_000
 export async function closeServer(
   app: FastifyInstance,
   shutdown: AbortController,
-  { clock, log, graceMs = graceMsDefault }: { clock: Clock; log: Logger; graceMs?: number },
+  { clock, log, graceMs = GRACE_MS_DEFAULT }: { clock: Clock; log: Logger; graceMs?: number },
 ): Promise<void> {
   shutdown.abort()
   const done = new AbortController()
@@ -189,16 +189,16 @@ function fastifyWithLimits<Services>(
     genReqId: requestId,
     requestIdHeader: false,
     trustProxy: trustedProxies ? [...trustedProxies] : false,
-    bodyLimit: bodyBytesMaxDefault,
-    requestTimeout: requestTimeoutMs,
-    keepAliveTimeout: keepAliveTimeoutMs,
+    bodyLimit: BODY_BYTES_MAX_DEFAULT,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    routerOptions: { maxParamLength: urlBytesMax },
+    routerOptions: { maxParamLength: URL_BYTES_MAX },
     http: {
-      headersTimeout: headersTimeoutMs,
-      connectionsCheckingInterval: connectionsCheckMs,
-      maxHeaderSize: headerBytesMax,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
+      maxHeaderSize: HEADER_BYTES_MAX,
       // Node would refuse a request without Host with an empty body; `refusal` does it in our
       // words.
       requireHostHeader: false,
@@ -213,7 +213,7 @@ function fastifyWithLimits<Services>(
       sendParserError(error, socket, requestId(), begun)
     },
   })
-  app.server.maxConnections = connectionsMax
+  app.server.maxConnections = CONNECTIONS_MAX
   // Node answers an unknown Expect with an empty 417; to us it is a request like any other.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   return app
@@ -241,7 +241,7 @@ function readOnlyJson(app: FastifyInstance): void {
 /** What is wrong with a request before its route matters. */
 function refusal(request: FastifyRequest): ApiError | undefined {
   const { headers, raw } = request
-  if ((raw.url?.length ?? 0) > urlBytesMax) return new ApiError('url_too_long')
+  if ((raw.url?.length ?? 0) > URL_BYTES_MAX) return new ApiError('url_too_long')
   if (headers.host === undefined && raw.httpVersion === '1.1') {
     return new ApiError('request_invalid', 'The Host header is missing.')
   }

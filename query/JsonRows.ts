@@ -10,18 +10,18 @@ import type { RowBatch, SqlValue } from './result.ts'
  * Enough for one piece of an answer as the system gives it (64 KiB), whose JSON may be twice as
  * long.
  */
-const bytesAtFirst = 128 * 1024
+const BYTES_AT_FIRST = 128 * 1024
 /**
  * A longer run is copied by the system; a shorter one is faster byte by byte (measured at 40 to 60
  * bytes).
  */
-const copiedMin = 48
+const COPIED_MIN = 48
 
 const [quote, comma, open, close, lineFeed, minus, zero] = [0x22, 0x2c, 0x5b, 0x5d, 0x0a, 0x2d, 0x30]
 const hexDigits = Buffer.from('0123456789abcdef')
 
 export class JsonRows {
-  #bytes = Buffer.allocUnsafe(bytesAtFirst)
+  #bytes = Buffer.allocUnsafe(BYTES_AT_FIRST)
   #at = 0
   /** Where the last whole row ends. */
   #whole = 0
@@ -53,7 +53,7 @@ export class JsonRows {
   take(): RowBatch | null {
     if (this.#count === 0) return null
     const batch = { count: this.#count, json: this.#bytes.subarray(0, this.#whole) }
-    this.#bytes = Buffer.allocUnsafe(bytesAtFirst)
+    this.#bytes = Buffer.allocUnsafe(BYTES_AT_FIRST)
     this.#at = 0
     this.#whole = 0
     this.#count = 0
@@ -171,7 +171,7 @@ export class JsonRows {
   }
 
   #copy(source: Buffer, start: number, end: number): void {
-    if (end - start >= copiedMin) {
+    if (end - start >= COPIED_MIN) {
       source.copy(this.#bytes, this.#at, start, end)
       this.#at += end - start
       return

@@ -5,17 +5,17 @@
  */
 import type { QueryEstimate } from './result.ts'
 
-const microdollarsPerCoreHour = 100_000
-const microdollarsPerTerabyte = 5_000_000
+const MICRODOLLARS_PER_CORE_HOUR = 100_000
+const MICRODOLLARS_PER_TERABYTE = 5_000_000
 
 /** Digits behind the point: the cheapest query costs something. */
-const digits = 9
+const DIGITS = 9
 
 /** US dollars as a decimal string. */
 export function priceOf({ timeMs, bytes }: QueryEstimate): string {
   const microdollars =
-    (timeMs / 3_600_000) * microdollarsPerCoreHour + (bytes / 1e12) * microdollarsPerTerabyte
-  return (Math.ceil(microdollars * 1_000) / 10 ** digits).toFixed(digits)
+    (timeMs / 3_600_000) * MICRODOLLARS_PER_CORE_HOUR + (bytes / 1e12) * MICRODOLLARS_PER_TERABYTE
+  return (Math.ceil(microdollars * 1_000) / 10 ** DIGITS).toFixed(DIGITS)
 }
 
 /** Whether a price is above a limit; both are decimal strings of US dollars. */

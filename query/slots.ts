@@ -21,7 +21,7 @@ export const postgresSlots: SlotLimits = { running: 4, waiting: 16, waitMs: 5_00
 export const clickhouseSlots: SlotLimits = { running: 2, waiting: 16, waitMs: 5_000 }
 
 /** A piece is some hundred rows. A reader that takes longer for one is gone or means harm. */
-const pieceMsMax = 5_000
+const PIECE_MS_MAX = 5_000
 
 /**
  * The program itself, and callers that cannot be told apart: they have no share of their own to
@@ -91,12 +91,12 @@ export class Slots {
     }
     const late = () => {
       giveBack()
-      slow.abort(this.#busy(`the result was not read for ${pieceMsMax} ms`))
+      slow.abort(this.#busy(`the result was not read for ${PIECE_MS_MAX} ms`))
     }
     try {
       for await (const piece of work(signal ? AbortSignal.any([signal, slow.signal]) : slow.signal)) {
         const taken = new AbortController()
-        this.#clock.sleep(pieceMsMax, taken.signal).then(late, () => {})
+        this.#clock.sleep(PIECE_MS_MAX, taken.signal).then(late, () => {})
         yield piece
         taken.abort()
         slow.signal.throwIfAborted()

@@ -5,25 +5,25 @@
 import { positionAt, UserQueryError } from './UserQueryError.ts'
 
 /** The contract's limit (chain-data contract, `sql`). */
-export const sqlBytesMax = 65_536
+export const SQL_BYTES_MAX = 65_536
 
 /** For the reference of the API. */
 export const sqlExample = 'SELECT num, hash, tx_count FROM blocks ORDER BY num DESC LIMIT 10'
 
 /** The words the parsers and printers need; more is a flood. */
-export const sqlNodesMax = 20_000
+export const SQL_NODES_MAX = 20_000
 
 /** Selects within selects. The reference allows 4; CTE chains of analysts reach 8. */
-export const selectDepthMax = 12
+export const SELECT_DEPTH_MAX = 12
 
 /** Sub-selects and CTEs in one statement, each of which may scan a table. */
-export const selectCountMax = 64
+export const SELECT_COUNT_MAX = 64
 
 /** @throws UserQueryError `sql_invalid` on empty, oversized or malformed text. */
 export function assertText(sql: string): void {
   if (sql.trim() === '') throw new UserQueryError('sql_invalid', 'the query is empty')
-  if (Buffer.byteLength(sql) > sqlBytesMax) {
-    throw new UserQueryError('sql_invalid', `the query is longer than ${sqlBytesMax} bytes`)
+  if (Buffer.byteLength(sql) > SQL_BYTES_MAX) {
+    throw new UserQueryError('sql_invalid', `the query is longer than ${SQL_BYTES_MAX} bytes`)
   }
   const control = controlCharacter(sql)
   if (control >= 0) {

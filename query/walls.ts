@@ -61,7 +61,7 @@ export async function findOpenWalls(
 }
 
 /** A probe ends at once or is refused; this is far beyond both. */
-const probeTimeoutMs = 5_000
+const PROBE_TIMEOUT_MS = 5_000
 
 async function isServed(
   sql: string,
@@ -69,7 +69,7 @@ async function isServed(
   send: (sql: string, request: QueryRequest) => Promise<unknown>,
 ): Promise<boolean> {
   try {
-    await send(sql, { chainId, sql, limit: 1, timeoutMs: probeTimeoutMs })
+    await send(sql, { chainId, sql, limit: 1, timeoutMs: PROBE_TIMEOUT_MS })
     return true
   } catch (error) {
     if (!(error instanceof UserQueryError) || error.status !== 422) throw error

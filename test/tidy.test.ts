@@ -206,6 +206,11 @@ test('no source keeps unfinished places or skipped tests', () => {
   expect(files.filter((file) => unfinished.test(read(file)))).toEqual([])
 })
 
+test('a constant that is a plain number is in capitals', () => {
+  const small = /^(export )?const [a-z]\w* = [-\d][\d_ *+.e]*$/m
+  expect(sources.filter((file) => small.test(read(file)))).toEqual([])
+})
+
 test('no file is too long to find one’s way in', () => {
   const long = glob('**/*.ts').filter((file) => read(file).split('\n').length > 400)
   expect(long).toEqual([])

@@ -48,16 +48,16 @@ export interface CursorScope {
 }
 
 /** 1 was encrypted. */
-const formatVersion = 2
-const keyBytes = 32
-const keyIdBytes = 4
-const tagBytes = 16
-const headBytes = 1 + keyIdBytes + tagBytes
+const FORMAT_VERSION = 2
+const KEY_BYTES = 32
+const KEY_ID_BYTES = 4
+const TAG_BYTES = 16
+const HEAD_BYTES = 1 + KEY_ID_BYTES + TAG_BYTES
 
 /**
  * A cursor of five 256-bit keys and a mark stays below 600 characters; longer texts are not ours.
  */
-const charactersMax = 1024
+const CHARACTERS_MAX = 1024
 
 /**
  * Seals with the first key, opens with any, so that keys can be exchanged without breaking walks
@@ -90,11 +90,11 @@ export class CursorKeys {
    */
   open(text: string, scope: CursorScope): Cursor | null {
     const bytes = decodeText(text)
-    if (!bytes || bytes[0] !== formatVersion) return null
-    const entry = this.#byId.get(bytes.toString('hex', 1, 1 + keyIdBytes))
+    if (!bytes || bytes[0] !== FORMAT_VERSION) return null
+    const entry = this.#byId.get(bytes.toString('hex', 1, 1 + KEY_ID_BYTES))
     if (!entry) return null
-    const body = bytes.toString('utf8', headBytes)
-    const tag = bytes.subarray(1 + keyIdBytes, headBytes)
+    const body = bytes.toString('utf8', HEAD_BYTES)
+    const tag = bytes.subarray(1 + KEY_ID_BYTES, HEAD_BYTES)
     return timingSafeEqual(tag, tagOf(entry, scope, body)) ? decodeBody(body) : null
   }
 }
@@ -109,12 +109,12 @@ interface KeyEntry {
 }
 
 function keyEntry(key: Uint8Array): KeyEntry {
-  if (key.length !== keyBytes) throw new TypeError(`a cursor key has ${keyBytes} bytes, not ${key.length}`)
+  if (key.length !== KEY_BYTES) throw new TypeError(`a cursor key has ${KEY_BYTES} bytes, not ${key.length}`)
   const derived = (purpose: string) => createHash('sha256').update(purpose).update(key).digest()
-  const id = derived('millrace cursor key').subarray(0, keyIdBytes)
+  const id = derived('millrace cursor key').subarray(0, KEY_ID_BYTES)
   return {
     id: id.toString('hex'),
-    head: Buffer.concat([Buffer.of(formatVersion), id]),
+    head: Buffer.concat([Buffer.of(FORMAT_VERSION), id]),
     inner: derived('millrace cursor, inner digest').toString('hex'),
     outer: derived('millrace cursor, outer digest').toString('hex'),
   }
@@ -126,13 +126,13 @@ function keyEntry(key: Uint8Array): KeyEntry {
  */
 function tagOf({ inner, outer }: KeyEntry, scope: CursorScope, body: string): Buffer {
   const digest = hash('sha256', `${inner}${scopeText(scope)}\0${body}`, 'hex')
-  return hash('sha256', `${outer}${digest}`, 'buffer').subarray(0, tagBytes)
+  return hash('sha256', `${outer}${digest}`, 'buffer').subarray(0, TAG_BYTES)
 }
 
 function decodeText(text: string): Buffer | null {
-  if (text.length > charactersMax) return null
+  if (text.length > CHARACTERS_MAX) return null
   const bytes = Buffer.from(text, 'base64url')
-  if (bytes.length <= headBytes) return null
+  if (bytes.length <= HEAD_BYTES) return null
   // Base64 ignores foreign characters and spare bits; only the one canonical text of a cursor is
   // that cursor.
   return bytes.toString('base64url') === text ? bytes : null

@@ -8,7 +8,7 @@ import type { Clock } from '#runtime.ts'
 import { ApiError } from './errors.ts'
 
 /** Every operation answers within this time. */
-export const deadlineMsDefault = 60_000
+export const DEADLINE_MS_DEFAULT = 60_000
 
 /** The client closed its connection before it had its answer. Nobody is there to be told. */
 export class ClientGoneError extends MillraceError {
@@ -30,7 +30,7 @@ export interface Deadline {
 }
 
 /** How far past its limit a request may be noticed; 60.5 s is promised. */
-const sweepMs = 250
+const SWEEP_MS = 250
 
 /**
  * The deadlines of all requests under way, watched by one timer: a timer and an abort signal per
@@ -79,7 +79,7 @@ export class Deadlines {
   async #sweep(): Promise<void> {
     this.#sweeping = true
     while (this.#timed.size > 0) {
-      await this.#clock.sleep(sweepMs)
+      await this.#clock.sleep(SWEEP_MS)
       const nowMs = this.#clock.monotonic()
       for (const { expiresMs, end } of this.#timed)
         if (expiresMs <= nowMs) end(new ApiError('request_timeout'))

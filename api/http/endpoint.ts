@@ -13,7 +13,7 @@ import { type AccessRule, type Caller, dataRead } from './access.ts'
 import type { JsonAnswer, Produces, RawAnswer } from './answer.ts'
 import type { CacheClass } from './cache.ts'
 import { chainParameter } from './chain.ts'
-import { deadlineMsDefault } from './deadline.ts'
+import { DEADLINE_MS_DEFAULT } from './deadline.ts'
 import { ApiError, type ErrorCode, type Problem } from './errors.ts'
 import { minBlockParameter } from './freshness.ts'
 import type { Paging } from './pagination.ts'
@@ -202,7 +202,7 @@ export function command<
     present,
     headers = () => ({}),
     status = 200,
-    bodyBytesMax = bodyBytesMaxDefault,
+    bodyBytesMax = BODY_BYTES_MAX_DEFAULT,
   } = definition
   return {
     ...describe(method, { ...definition, chain: definition.chain ?? 'none' }),
@@ -218,7 +218,7 @@ export function command<
 }
 
 /** Large enough for every body of the contract; the few larger ones say so. */
-export const bodyBytesMaxDefault = 64 * 1024
+export const BODY_BYTES_MAX_DEFAULT = 64 * 1024
 
 /** A rule that `check` found broken, at a query parameter. */
 export const conflict = (parameter: string, message: string): Problem => ({
@@ -253,7 +253,7 @@ export function describe<
     chain,
     access: definition.access ?? dataRead,
     units: definition.units ?? (() => 1),
-    deadlineMs: definition.deadlineMs === undefined ? deadlineMsDefault : definition.deadlineMs,
+    deadlineMs: definition.deadlineMs === undefined ? DEADLINE_MS_DEFAULT : definition.deadlineMs,
     shared: false,
     errorFields: {},
     check: (query: Readonly<Record<string, unknown>>, isGiven: (name: string) => boolean) => {

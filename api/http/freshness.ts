@@ -26,7 +26,7 @@ export interface Freshness {
 /**
  * Long enough for several block times, short enough that a wrong height does not hold a connection.
  */
-const waitMsMax = 5_000
+const WAIT_MS_MAX = 5_000
 
 export const minBlockParameter = p.described(
   p.blockNumber,
@@ -58,7 +58,7 @@ export async function waitForMinBlock(
   if (indexedBlock !== null && indexedBlock >= minBlock) return
   const waiting = new AbortController()
   const visible = freshness.waitForBlock(chainId, minBlock, AbortSignal.any([signal, waiting.signal]))
-  const tooLate = clock.sleep(waitMsMax, waiting.signal).then(() => {
+  const tooLate = clock.sleep(WAIT_MS_MAX, waiting.signal).then(() => {
     throw notReached(minBlock, freshness.read(chainId))
   })
   try {

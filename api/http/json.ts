@@ -5,7 +5,7 @@ import { shorten } from '#primitives.ts'
 import { ApiError, type Problem } from './errors.ts'
 
 /** Deeper bodies are attacks on recursive readers, not requests. */
-const depthMax = 64
+const DEPTH_MAX = 64
 
 /**
  * @throws ApiError body_invalid for text nested too deeply. Counts brackets outside strings; parses
@@ -21,8 +21,8 @@ export function assertDepth(text: string): void {
       else if (char === quote) inString = false
     } else if (char === quote) inString = true
     else if (char === openBrace || char === openBracket) {
-      if (++depth > depthMax)
-        throw new ApiError('body_invalid', `The body is nested deeper than ${depthMax}.`)
+      if (++depth > DEPTH_MAX)
+        throw new ApiError('body_invalid', `The body is nested deeper than ${DEPTH_MAX}.`)
     } else if (char === closeBrace || char === closeBracket) depth--
   }
 }
@@ -32,7 +32,7 @@ const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket] = [
 ]
 
 /** Problems named per response. */
-const problemsMax = 20
+const PROBLEMS_MAX = 20
 
 /**
  * A check of bodies against a schema. It @throws ApiError body_invalid with the path of each
@@ -73,7 +73,7 @@ function bodyInvalid(problems: readonly Problem[]): ApiError {
   const [first] = problems
   const message = first ? `Not valid: ${first.path.join('.')}: ${first.message}.` : undefined
   return new ApiError('body_invalid', message && shorten(message, 300), {
-    details: problems.slice(0, problemsMax),
+    details: problems.slice(0, PROBLEMS_MAX),
   })
 }
 

@@ -10,7 +10,7 @@ import { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 
 /** Thrown away for one answer: far more than any body we take, little for a network. */
-const drainedBytesMax = 32 * 1024 * 1024
+const DRAINED_BYTES_MAX = 32 * 1024 * 1024
 
 export function lingeringReply(text: string, incoming: IncomingMessage): Readable {
   return Readable.from(answerThenDrain(Buffer.from(text), incoming), { objectMode: false })
@@ -26,7 +26,7 @@ async function drain(incoming: IncomingMessage): Promise<void> {
   let bytes = 0
   const count = (chunk: Buffer) => {
     bytes += chunk.length
-    if (bytes > drainedBytesMax) enough.resolve()
+    if (bytes > DRAINED_BYTES_MAX) enough.resolve()
   }
   incoming.on('data', count)
   try {

@@ -46,10 +46,10 @@ export interface ListResult<Row, Meta = object> {
   readonly reorgedFrom?: number
   /** The rows come from the node: the store cannot tell them yet. */
   readonly source?: 'node'
-  /** Rows that match, counted up to `totalCountMax`. */
+  /** Rows that match, counted up to `TOTAL_COUNT_MAX`. */
   readonly totalCount?: number
   /**
-   * Overrides what follows from `totalCountMax`: false for an exact count of any size, true for a
+   * Overrides what follows from `TOTAL_COUNT_MAX`: false for an exact count of any size, true for a
    * lower bound.
    */
   readonly totalCountCapped?: boolean
@@ -58,7 +58,7 @@ export interface ListResult<Row, Meta = object> {
 }
 
 /** A total is counted up to here; one that reaches it is a lower bound. */
-export const totalCountMax = 10_000
+export const TOTAL_COUNT_MAX = 10_000
 
 /** How a list pages. */
 export interface PageRules {
@@ -213,6 +213,6 @@ export function totalCountOf(result: Pick<ListResult<unknown>, 'totalCount' | 't
   const { totalCount } = result
   if (totalCount === undefined) return {}
   if (result.totalCountCapped === false) return { totalCount, totalCountCapped: false }
-  const totalCountCapped = result.totalCountCapped ?? totalCount >= totalCountMax
-  return { totalCount: Math.min(totalCount, totalCountMax), totalCountCapped }
+  const totalCountCapped = result.totalCountCapped ?? totalCount >= TOTAL_COUNT_MAX
+  return { totalCount: Math.min(totalCount, TOTAL_COUNT_MAX), totalCountCapped }
 }

@@ -10,7 +10,7 @@ import { type Parameter, ParameterError, type Parameters, type PathValues, type 
 export type RawQuery = Readonly<Record<string, string | readonly string[]>>
 
 /** Problems named per response; a request made of mistakes needs no longer list. */
-const problemsMax = 20
+const PROBLEMS_MAX = 20
 
 /**
  * @throws ApiError query_invalid with one problem for each bad, missing, repeated or unknown
@@ -77,5 +77,5 @@ function invalid(code: ErrorCode, problems: readonly Problem[]): ApiError {
   const [first] = problems
   const where = first ? `${first.path.at(-1)}: ${first.message}` : ''
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more, see details)` : ''
-  return new ApiError(code, `Not valid: ${where}${more}.`, { details: problems.slice(0, problemsMax) })
+  return new ApiError(code, `Not valid: ${where}${more}.`, { details: problems.slice(0, PROBLEMS_MAX) })
 }

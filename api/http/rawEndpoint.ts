@@ -4,7 +4,7 @@
  */
 import type { RawAnswer } from './answer.ts'
 import {
-  bodyBytesMaxDefault,
+  BODY_BYTES_MAX_DEFAULT,
   type Call,
   type ChainPlace,
   callOf,
@@ -41,7 +41,7 @@ export function rawEndpoint<
     ) => Promise<RawAnswer> | RawAnswer
   },
 ): Endpoint<Services> {
-  const { method = 'GET', body, bodyBytesMax = bodyBytesMaxDefault, produces, answer } = definition
+  const { method = 'GET', body, bodyBytesMax = BODY_BYTES_MAX_DEFAULT, produces, answer } = definition
   return {
     ...describe(method, { ...definition, chain: definition.chain ?? 'none' }),
     body: body ? { schema: body, bytesMax: bodyBytesMax } : null,

@@ -22,7 +22,7 @@ export interface ReferenceOptions {
 }
 
 /** A machine with nothing else to do needs 2 s; every operation is to answer within 60. */
-const threadTimeoutMs = 30_000
+const THREAD_TIMEOUT_MS = 30_000
 
 export function addReference(
   app: FastifyInstance,
@@ -58,8 +58,8 @@ async function makeFiles(startThread: () => Worker, clock: Clock): Promise<Refer
       thread.once('message', resolve)
       thread.once('error', reject)
       thread.once('exit', (code) => reject(new ReferenceThreadError(`ended with ${code}`)))
-      clock.sleep(threadTimeoutMs, ended.signal).then(
-        () => reject(new ReferenceThreadError(`did not end within ${threadTimeoutMs} ms`)),
+      clock.sleep(THREAD_TIMEOUT_MS, ended.signal).then(
+        () => reject(new ReferenceThreadError(`did not end within ${THREAD_TIMEOUT_MS} ms`)),
         () => {},
       )
     })

@@ -115,15 +115,15 @@ export const json = (description: string) => t.Unsafe<unknown>({ description })
  * written once.
  */
 export function isoSeconds(timestampSeconds: number): string {
-  const day = Math.floor(timestampSeconds / secondsPerDay)
+  const day = Math.floor(timestampSeconds / SECONDS_PER_DAY)
   if (day !== writtenDay.number) {
-    writtenDay.text = new Date(day * secondsPerDay * 1000).toISOString().slice(0, 11)
+    writtenDay.text = new Date(day * SECONDS_PER_DAY * 1000).toISOString().slice(0, 11)
     writtenDay.number = day
   }
-  const second = Math.floor(timestampSeconds) - day * secondsPerDay
+  const second = Math.floor(timestampSeconds) - day * SECONDS_PER_DAY
   return `${writtenDay.text}${twoDigits(second / 3600)}:${twoDigits((second / 60) % 60)}:${twoDigits(second % 60)}Z`
 }
 
-const secondsPerDay = 86_400
+const SECONDS_PER_DAY = 86_400
 const writtenDay = { number: 0, text: '1970-01-01T' }
 const twoDigits = (value: number): string => (value < 10 ? `0${Math.floor(value)}` : `${Math.floor(value)}`)

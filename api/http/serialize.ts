@@ -21,7 +21,7 @@ export function serializerSchema(schema: TSchema): object {
  * it makes at the first answer: 63 kinds of activity held the event loop for 3.5 s then. Wider
  * unions are left to JSON.stringify.
  */
-const branchesMax = 8
+const BRANCHES_MAX = 8
 
 const plainTexts: readonly object[] = [s.address, s.hash, s.hex, s.quantity, s.amount, s.signedAmount]
 const plainPatterns = new Set(plainTexts.flatMap((schema) => ('pattern' in schema ? [schema.pattern] : [])))
@@ -30,7 +30,7 @@ function simplify(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(simplify)
   if (!isRecord(node)) return node
   if (node['type'] === 'object' && node['additionalProperties'] === true && !node['properties']) return {}
-  if (Array.isArray(node['anyOf']) && node['anyOf'].length > branchesMax) return {}
+  if (Array.isArray(node['anyOf']) && node['anyOf'].length > BRANCHES_MAX) return {}
   // Such texts are written from bytes and integers, and have nothing to escape: a third of a list's
   // serialization was that.
   if (plainPatterns.has(node['pattern'])) return { ...node, format: 'unsafe' }

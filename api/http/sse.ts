@@ -19,18 +19,18 @@ export interface Frame {
 export type StreamEnd = 'finished' | 'clientGone' | 'shutdown' | 'bufferFull' | 'stalled'
 
 /** Unread bytes a client may leave with us, beyond what its kernel buffers. */
-const unreadBytesMax = 256 * 1024
+const UNREAD_BYTES_MAX = 256 * 1024
 /** A client that takes nothing for this long is gone or stuck. */
-const stallMsMax = 15_000
+const STALL_MS_MAX = 15_000
 /** Below the 30 to 60 s after which proxies cut idle connections. */
-const heartbeatMs = 15_000
+const HEARTBEAT_MS = 15_000
 /** What a client waits before it reconnects. */
-const retryMs = 2_000
+const RETRY_MS = 2_000
 /** Longer ids are not ours. */
-const lastEventIdCharactersMax = 1024
+const LAST_EVENT_ID_CHARACTERS_MAX = 1024
 
 const heartbeat = Buffer.from(': heartbeat\n\n')
-const preamble = Buffer.from(`retry: ${retryMs}\n\n`)
+const preamble = Buffer.from(`retry: ${RETRY_MS}\n\n`)
 const goodbye = encodeFrame({ event: 'closing', data: { ok: true, reason: 'shutdown' } })
 
 /**
@@ -46,7 +46,7 @@ export function encodeFrame({ event, id, data }: Frame): Buffer {
 /** The id of the last frame the client saw, when it says so. */
 export function readLastEventId(headers: IncomingHttpHeaders): string | undefined {
   const id = headers['last-event-id']
-  if (typeof id !== 'string' || id.length === 0 || id.length > lastEventIdCharactersMax) return undefined
+  if (typeof id !== 'string' || id.length === 0 || id.length > LAST_EVENT_ID_CHARACTERS_MAX) return undefined
   return /\p{Cc}/u.test(id) ? undefined : id
 }
 
@@ -106,7 +106,7 @@ export class EventStream {
    */
   send(frame: Buffer): boolean {
     if (this.#end !== null) return false
-    if (this.unreadBytes > unreadBytesMax) {
+    if (this.unreadBytes > UNREAD_BYTES_MAX) {
       this.#finish('bufferFull')
       return false
     }
@@ -134,7 +134,7 @@ export class EventStream {
 
   async #beat(): Promise<void> {
     // A reader with something to read needs no sign of life, and more to read may be too much.
-    while (await this.#sleeps(heartbeatMs)) if (this.unreadBytes === 0) this.send(heartbeat)
+    while (await this.#sleeps(HEARTBEAT_MS)) if (this.unreadBytes === 0) this.send(heartbeat)
   }
 
   /**
@@ -144,7 +144,7 @@ export class EventStream {
   async #watch(): Promise<void> {
     this.#watching = true
     let takenBefore = this.#bytesTaken
-    while (this.#bytesTaken < this.#bytesWritten && (await this.#sleeps(stallMsMax))) {
+    while (this.#bytesTaken < this.#bytesWritten && (await this.#sleeps(STALL_MS_MAX))) {
       if (this.#bytesTaken === takenBefore && this.#bytesTaken < this.#bytesWritten) this.#finish('stalled')
       takenBefore = this.#bytesTaken
     }

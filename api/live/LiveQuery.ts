@@ -14,22 +14,22 @@ import { finalizedFrame, laggedFrame, progressFrame, publicError, retryingFrame 
 /**
  * Frames kept for clients that reconnect within seconds; few enough bytes to be sent in one piece.
  */
-const recentFramesMax = 64
-const recentBytesMax = 128 * 1024
+const RECENT_FRAMES_MAX = 64
+const RECENT_BYTES_MAX = 128 * 1024
 /** A client with more than this unread leaves the shared stream and catches up alone. */
-const unreadBytesMax = 64 * 1024
-const unreadPollMs = 25
+const UNREAD_BYTES_MAX = 64 * 1024
+const UNREAD_POLL_MS = 25
 /**
  * A client further behind starts over and is told what it missed: a query over the range answers
  * that better.
  */
-const catchUpBlocksMax = 1_000
+const CATCH_UP_BLOCKS_MAX = 1_000
 /** A wake-up lost to another process costs this much. */
-const pollMs = 1_000
-const retryMs = 1_000
+const POLL_MS = 1_000
+const RETRY_MS = 1_000
 
 const reasons = {
-  behind: `more than ${catchUpBlocksMax} blocks behind`,
+  behind: `more than ${CATCH_UP_BLOCKS_MAX} blocks behind`,
   lost: 'the place is not in the log',
 } as const
 
@@ -134,7 +134,7 @@ export class LiveQuery<Position> {
       const before: Position = at
       const behind = feed.blockOf(feed.reached()) - feed.blockOf(before)
       const step =
-        behind > catchUpBlocksMax
+        behind > CATCH_UP_BLOCKS_MAX
           ? 'behind'
           : await this.#retried(() => feed.next(before, catchUp), [stream], stream.signal)
       if (step === 'behind' || step === 'lost') {
@@ -152,8 +152,8 @@ export class LiveQuery<Position> {
 
   /** False when the stream ended instead; one that does not read is ended by its own watch. */
   async #hasRead(stream: EventStream): Promise<boolean> {
-    while (!stream.signal.aborted && stream.unreadBytes > unreadBytesMax)
-      await this.#options.clock.sleep(unreadPollMs, stream.signal).catch(() => {})
+    while (!stream.signal.aborted && stream.unreadBytes > UNREAD_BYTES_MAX)
+      await this.#options.clock.sleep(UNREAD_POLL_MS, stream.signal).catch(() => {})
     return !stream.signal.aborted
   }
 
@@ -200,7 +200,7 @@ export class LiveQuery<Position> {
   #remember(frame: RecentFrame): void {
     this.#recent.push(frame)
     this.#recentBytes += frame.bytes?.length ?? 0
-    while (this.#recent.length > recentFramesMax || this.#recentBytes > recentBytesMax)
+    while (this.#recent.length > RECENT_FRAMES_MAX || this.#recentBytes > RECENT_BYTES_MAX)
       this.#recentBytes -= this.#recent.shift()?.bytes?.length ?? 0
   }
 
@@ -245,7 +245,7 @@ export class LiveQuery<Position> {
    */
   #broadcast(bytes: Buffer): void {
     for (const [stream, leave] of this.#subscribers) {
-      const isBehind = stream.unreadBytes > unreadBytesMax
+      const isBehind = stream.unreadBytes > UNREAD_BYTES_MAX
       if (!isBehind && stream.send(bytes)) continue
       this.#subscribers.delete(stream)
       leave(stream.signal.aborted ? null : this.#position)
@@ -267,14 +267,14 @@ export class LiveQuery<Position> {
         log.warn({ error: messageOf(error) }, 'a live query waits for its store')
         if (!told)
           for (const stream of waiting)
-            if (stream.unreadBytes <= unreadBytesMax) stream.send(retryingFrame(publicError(error)))
-        await clock.sleep(retryMs, signal).catch(() => {})
+            if (stream.unreadBytes <= UNREAD_BYTES_MAX) stream.send(retryingFrame(publicError(error)))
+        await clock.sleep(RETRY_MS, signal).catch(() => {})
       }
     }
     return null
   }
 
   #idle(signal: AbortSignal): Promise<void> {
-    return this.#options.bell.wait(this.#options.clock, pollMs, signal)
+    return this.#options.bell.wait(this.#options.clock, POLL_MS, signal)
   }
 }

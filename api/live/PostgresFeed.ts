@@ -18,7 +18,7 @@ import { type CommitPosition, formatCommitPosition, parseCommitPosition } from '
  * All queries of a chain read the same newest commits; a few hundred of them are a few hundred
  * hashes.
  */
-const commitsCached = 256
+const COMMITS_CACHED = 256
 
 export class PostgresFeed implements Feed<CommitPosition> {
   readonly #chain: ChainReads
@@ -102,7 +102,7 @@ export class PostgresFeed implements Feed<CommitPosition> {
   #remember(commit: Commit): void {
     this.#commits.set(commit.seq, commit)
     const [oldest] = this.#commits.keys()
-    if (this.#commits.size > commitsCached && oldest !== undefined) this.#commits.delete(oldest)
+    if (this.#commits.size > COMMITS_CACHED && oldest !== undefined) this.#commits.delete(oldest)
   }
 }
 

@@ -26,8 +26,8 @@ export interface SnapshotQueryOptions {
 }
 
 /** A query may run a tenth of the time: what takes a second is asked every ten. */
-const restPerRun = 9
-const pollMs = 1_000
+const REST_PER_RUN = 9
+const POLL_MS = 1_000
 
 export class SnapshotQuery {
   readonly #options: SnapshotQueryOptions
@@ -46,13 +46,13 @@ export class SnapshotQuery {
       while (!signal.aborted) {
         const present = version()
         if (present === seen) {
-          await bell.wait(clock, pollMs, signal)
+          await bell.wait(clock, POLL_MS, signal)
           continue
         }
         const startedMs = clock.monotonic()
         if (await this.#ask()) seen = present
-        const restMs = Math.max(restPerRun * (clock.monotonic() - startedMs), 1)
-        await clock.sleep(seen === present ? restMs : Math.max(restMs, pollMs), signal).catch(() => {})
+        const restMs = Math.max(REST_PER_RUN * (clock.monotonic() - startedMs), 1)
+        await clock.sleep(seen === present ? restMs : Math.max(restMs, POLL_MS), signal).catch(() => {})
       }
     } finally {
       for (const stream of this.#subscribers) stream.close()

@@ -44,25 +44,25 @@ export interface LiveHubOptions {
 }
 
 /** Each distinct query runs with every block; this many take both cores some 300 ms a block. */
-export const queriesMax = 64
+export const QUERIES_MAX = 64
 /** Clients share frames, so that one costs a socket and what it leaves unread. */
-export const clientsMax = 5_000
+export const CLIENTS_MAX = 5_000
 /** Streams of one key, person or network address: a page of charts has fewer. */
-export const clientsPerCallerMax = 20
+export const CLIENTS_PER_CALLER_MAX = 20
 /** Half of an engine's slots: queries asked once are not starved by those that repeat. */
 const slotLimits = { postgres: 2, clickhouse: 1 } as const
 /** A checked request is served at once; one that is not served by then gives its place back. */
-const heldMsMax = 5_000
+const HELD_MS_MAX = 5_000
 /**
  * Executions for clients that catch up, one by one, beside those that are for all: a crowd of them
  * delays itself alone.
  */
-const catchUpSlots = 1
+const CATCH_UP_SLOTS = 1
 /**
  * A live execution waits for its turn as long as others have theirs; it has no other time to be
  * asked.
  */
-const turnMsMax = 60_000
+const TURN_MS_MAX = 60_000
 
 interface Served {
   run(signal: AbortSignal): Promise<void>
@@ -92,9 +92,9 @@ export class LiveHub {
   constructor(options: LiveHubOptions) {
     this.#options = options
     const slots = (running: number) =>
-      new Slots({ running, waiting: queriesMax + clientsMax, waitMs: turnMsMax }, options.clock)
+      new Slots({ running, waiting: QUERIES_MAX + CLIENTS_MAX, waitMs: TURN_MS_MAX }, options.clock)
     this.#slots = { postgres: slots(slotLimits.postgres), clickhouse: slots(slotLimits.clickhouse) }
-    this.#catchUpSlots = { postgres: slots(catchUpSlots), clickhouse: slots(catchUpSlots) }
+    this.#catchUpSlots = { postgres: slots(CATCH_UP_SLOTS), clickhouse: slots(CATCH_UP_SLOTS) }
     for (const [id, chain] of options.chains)
       this.#feeds.set(id, { postgres: new PostgresFeed(chain), clickhouse: new ClickHouseFeed(chain) })
   }
@@ -127,7 +127,7 @@ export class LiveHub {
    * the answer alone.
    */
   async #giveBack(request: LiveRequest, signal: AbortSignal): Promise<void> {
-    await this.#options.clock.sleep(heldMsMax, signal).catch(() => {})
+    await this.#options.clock.sleep(HELD_MS_MAX, signal).catch(() => {})
     this.#checking.delete(request)
   }
 
@@ -145,11 +145,11 @@ export class LiveHub {
     const checking = [...this.#checking]
     const ofCaller = checking.filter((other) => other.caller.id === caller.id).length
     const isTold = caller.kind !== 'operator' && caller !== anonymous
-    if (isTold && this.#clientsOf(caller) + ofCaller >= clientsPerCallerMax) throw tooManyOfOne()
-    if (this.#clients + checking.length >= clientsMax) throw overloaded('too many clients of live queries')
+    if (isTold && this.#clientsOf(caller) + ofCaller >= CLIENTS_PER_CALLER_MAX) throw tooManyOfOne()
+    if (this.#clients + checking.length >= CLIENTS_MAX) throw overloaded('too many clients of live queries')
     const key = keyOf({ ...request, caller })
     const others = new Set(checking.map(keyOf)).difference(this.#shared).add(key)
-    if (!this.#shared.has(key) && this.#shared.size + others.size > queriesMax)
+    if (!this.#shared.has(key) && this.#shared.size + others.size > QUERIES_MAX)
       throw overloaded('too many different live queries')
   }
 
@@ -273,7 +273,7 @@ const keyOf = ({ mode, engine, chainId, limit, timeoutMs, sql, signatures }: Liv
 const tooManyOfOne = (): ApiError =>
   new ApiError(
     'rate_limit_exceeded',
-    `A key may have ${clientsPerCallerMax} live queries open; end one first.`,
+    `A key may have ${CLIENTS_PER_CALLER_MAX} live queries open; end one first.`,
     {
       headers: { 'retry-after': '5' },
     },

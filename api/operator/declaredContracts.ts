@@ -70,14 +70,14 @@ export const declaredContract = ({ name, address, events }: s.Static<typeof cont
 })
 
 /** Postgres cuts longer names. */
-const tableNameCharactersMax = 63
+const TABLE_NAME_CHARACTERS_MAX = 63
 
 /** @throws SettingError naming the contract and the event */
 export function declareContracts(contracts: readonly DeclaredContract[]): DeclaredContracts {
   const declared = contracts.flatMap((contract) => contract.events.map((event) => declare(contract, event)))
   const taken = new Set(relationsOf('clickhouse').map(({ name }) => name))
   for (const { table } of declared) {
-    if (table.name.length > tableNameCharactersMax)
+    if (table.name.length > TABLE_NAME_CHARACTERS_MAX)
       throw new SettingError('CONFIG contracts', `make a table \`${table.name}\`, whose name is too long`)
     if (taken.has(table.name)) throw new SettingError('CONFIG contracts', `make two tables \`${table.name}\``)
     taken.add(table.name)

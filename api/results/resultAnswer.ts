@@ -16,7 +16,7 @@ import { formats } from './formats.ts'
  * Most results end within this, and give their slot in the engine back before a slow client has
  * read them.
  */
-const heldBytesMax = 1024 * 1024
+const HELD_BYTES_MAX = 1024 * 1024
 
 export interface ResultQuestion {
   readonly engine: UserQueryEngine
@@ -33,7 +33,7 @@ export async function answerResult(question: ResultQuestion): Promise<RawAnswer>
   const pieces = writeResult(question, facts)
   const held: Uint8Array[] = []
   let heldBytes = 0
-  while (heldBytes <= heldBytesMax) {
+  while (heldBytes <= HELD_BYTES_MAX) {
     const { value, done } = await pieces.next()
     if (done) {
       const { cache } = question
@@ -46,7 +46,7 @@ export async function answerResult(question: ResultQuestion): Promise<RawAnswer>
   return {
     kind: 'bytes',
     contentType,
-    body: Readable.from(continued(held, pieces), { objectMode: false, highWaterMark: heldBytesMax }),
+    body: Readable.from(continued(held, pieces), { objectMode: false, highWaterMark: HELD_BYTES_MAX }),
     headers: headersOf(question, facts),
     trailers: { names: endHeaderNames, values: () => endHeaders(facts) },
   }

@@ -10,7 +10,7 @@ import {
 import { parseQueryPlan, type QueryPlan } from './queryPlan.ts'
 
 /** The longest the server lets a query run; a shorter wait is a press of Stop. */
-const timeoutMs = 30_000
+const TIMEOUT_MS = 30_000
 
 /**
  * `origin` is the address the API's paths are relative to, with a slash at its end. @throws
@@ -70,7 +70,7 @@ export async function postQuery(
         engine,
         limit,
         live,
-        timeout_ms: timeoutMs,
+        timeout_ms: TIMEOUT_MS,
         ...(signatures && { signature: signatures }),
         ...(chainId !== null && { chainId }),
       }),

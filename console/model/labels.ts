@@ -1,14 +1,14 @@
 /** Labels on the axes of a chart: short enough to stand beside each other. */
 
-const minuteMs = 60_000
-const dayMs = 24 * 60 * minuteMs
+const MINUTE_MS = 60_000
+const DAY_MS = 24 * 60 * MINUTE_MS
 
 /** Time of a tick in UTC, as fine as its step. */
 export function timeLabel(ms: number, stepMs: number): string {
   const text = new Date(ms).toISOString()
-  if (stepMs >= dayMs) return text.slice(0, 10)
-  const clock = text.slice(11, stepMs >= minuteMs ? 16 : 19)
-  return ms % dayMs === 0 ? text.slice(5, 10) : clock
+  if (stepMs >= DAY_MS) return text.slice(0, 10)
+  const clock = text.slice(11, stepMs >= MINUTE_MS ? 16 : 19)
+  return ms % DAY_MS === 0 ? text.slice(5, 10) : clock
 }
 
 const compact = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 2 })

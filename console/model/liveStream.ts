@@ -48,12 +48,12 @@ export interface Sleep {
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
 
-const waitMsFirst = 1_000
-const waitMsMax = 30_000
+const WAIT_MS_FIRST = 1_000
+const WAIT_MS_MAX = 30_000
 /** The server says something every 15 s; a silence of three of these is a dead connection. */
-const silenceMsMax = 45_000
+const SILENCE_MS_MAX = 45_000
 /** One result of 10,000 rows of the widest columns fits; more is not one of our frames. */
-const frameCharactersMax = 64 * 1024 * 1024
+const FRAME_CHARACTERS_MAX = 64 * 1024 * 1024
 
 /**
  * Ends only with the signal. @throws RequestFailure for a query the server refuses, or the signal's
@@ -67,7 +67,7 @@ export async function* readLive(
   signal: AbortSignal,
 ): AsyncGenerator<LiveEvent, never> {
   let lastEventId: string | null = null
-  let waitMs = waitMsFirst
+  let waitMs = WAIT_MS_FIRST
   for (;;) {
     let reason = 'The stream ended.'
     try {
@@ -78,7 +78,7 @@ export async function* readLive(
       })
       for await (const message of messages(response, clock, signal)) {
         if (message.id !== undefined) lastEventId = message.id
-        waitMs = waitMsFirst
+        waitMs = WAIT_MS_FIRST
         const event = eventOf(message)
         if (event) yield event
       }
@@ -89,7 +89,7 @@ export async function* readLive(
     }
     yield { kind: 'waiting', waitMs, reason }
     await clock.sleep(waitMs, signal)
-    waitMs = Math.min(2 * waitMs, waitMsMax)
+    waitMs = Math.min(2 * waitMs, WAIT_MS_MAX)
   }
 }
 
@@ -103,7 +103,7 @@ async function* messages(
   const complete: EventSourceMessage[] = []
   const parser = createParser({
     onEvent: (message) => complete.push(message),
-    maxBufferSize: frameCharactersMax,
+    maxBufferSize: FRAME_CHARACTERS_MAX,
   })
   const decoder = new TextDecoder()
   try {
@@ -127,7 +127,7 @@ async function withoutSilence<Value>(
   signal: AbortSignal,
 ): Promise<Value> {
   const read = new AbortController()
-  const silence = clock.sleep(silenceMsMax, AbortSignal.any([signal, read.signal])).then(
+  const silence = clock.sleep(SILENCE_MS_MAX, AbortSignal.any([signal, read.signal])).then(
     () => {
       throw new RequestFailure('connection_silent', 'The connection went silent.', 0)
     },

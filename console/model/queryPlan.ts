@@ -25,7 +25,7 @@ export interface PlanStep {
 }
 
 /** Plans of the longest query the server takes are flatter. */
-const depthMax = 200
+const DEPTH_MAX = 200
 
 /** @throws RequestFailure when the body is not the answer of `/v1/indexer/explain` */
 export function parseQueryPlan(body: unknown): QueryPlan {
@@ -72,7 +72,7 @@ export function planSummary({ estimate, price }: QueryPlan): string {
 }
 
 function stepsOf(node: unknown, depth: number): PlanStep[] {
-  if (!isObject(node) || depth > depthMax) return []
+  if (!isObject(node) || depth > DEPTH_MAX) return []
   const below = Array.isArray(node['Plans']) ? node['Plans'] : []
   const step = {
     depth,

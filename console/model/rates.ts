@@ -7,11 +7,11 @@ export interface Sighting {
 }
 
 /** Long enough to be steady, short enough to show a change. */
-const windowMs = 30_000
+const WINDOW_MS = 30_000
 
 /** The sightings of the last half minute, with the newest. */
 export function remember(sightings: readonly Sighting[], newest: Sighting): Sighting[] {
-  return [...sightings, newest].filter(({ atMs }) => newest.atMs - atMs <= windowMs)
+  return [...sightings, newest].filter(({ atMs }) => newest.atMs - atMs <= WINDOW_MS)
 }
 
 /** Blocks per second over the sightings; null while they say nothing. */

@@ -3,7 +3,7 @@ import { cellText, isNumeric } from '../model/cells.ts'
 import type { Cell, Row } from '../model/queryAnswer.ts'
 
 /** A 32-byte hash in full; longer values are cut, and whole in the other formats. */
-const charactersMax = 66
+const CHARACTERS_MAX = 66
 
 /** Header, rule and rows; NULL is told from empty text. */
 export function renderTable(
@@ -31,5 +31,5 @@ function shown(cell: Cell): string {
   if (cell === null) return 'NULL'
   // Line ends and other control characters would break the table, or the terminal.
   const text = cellText(cell).replaceAll(/\p{Cc}/gu, '·')
-  return text.length <= charactersMax ? text : `${text.slice(0, charactersMax - 1)}…`
+  return text.length <= CHARACTERS_MAX ? text : `${text.slice(0, CHARACTERS_MAX - 1)}…`
 }

@@ -3,7 +3,7 @@ import { find } from './element.ts'
 import type { StatusSample } from './statusFeed.ts'
 
 /** More blocks behind the head than this, and the dot says so. */
-const lagBlocksQuiet = 2
+const LAG_BLOCKS_QUIET = 2
 
 export function showPulse({ report }: StatusSample, chosen: number | null): void {
   const chain = report?.chains.find(({ chainId }) => chainId === chosen) ?? report?.chains[0]
@@ -16,7 +16,7 @@ export function showPulse({ report }: StatusSample, chosen: number | null): void
   }
   const { head, lagBlocks, stores } = chain
   const down = [stores.postgres, stores.clickhouse].some(({ state }) => state === 'down')
-  const isBehind = (lagBlocks ?? 1) > lagBlocksQuiet
+  const isBehind = (lagBlocks ?? 1) > LAG_BLOCKS_QUIET
   pulse.dataset['state'] = down ? 'down' : isBehind ? 'behind' : 'ok'
   const block = head === null ? 'no block yet' : `block ${head.toLocaleString('en-US')}`
   text.textContent = lagBlocks ? `${block}, ${lagBlocks.toLocaleString('en-US')} behind` : block

@@ -10,17 +10,17 @@ export interface StatusSample {
   readonly atMs: number
 }
 
-const intervalMs = 2_000
+const INTERVAL_MS = 2_000
 /** An answer that takes longer says that the program is in trouble. */
-const answerMsMax = 10_000
+const ANSWER_MS_MAX = 10_000
 
 /** Tells `seen` of every report, for as long as the page lives. */
 export async function followStatus(seen: (sample: StatusSample) => void): Promise<never> {
   for (;;) {
     await visible()
-    const report = await readStatus(AbortSignal.timeout(answerMsMax)).catch(nothingFrom)
+    const report = await readStatus(AbortSignal.timeout(ANSWER_MS_MAX)).catch(nothingFrom)
     seen({ report, atMs: browserClock.monotonic() })
-    await browserClock.sleep(intervalMs)
+    await browserClock.sleep(INTERVAL_MS)
   }
 }
 

@@ -8,9 +8,9 @@
 
 import type { Address, Hash, Hex } from '#primitives.ts'
 import {
-  digits8,
-  digits64,
-  digits256,
+  DIGITS8,
+  DIGITS64,
+  DIGITS256,
   expectAddress,
   expectBytes,
   expectFields,
@@ -87,12 +87,12 @@ function checkHeader(block: Fields, place: Place): void {
   expectAddress(block['miner'], 'miner', place)
   for (const field of headerHashes) expectHash(block[field], field, place)
   expectBytes(block['logsBloom'], 256, 'logsBloom', place)
-  expectQuantity(block['gasLimit'], digits64, 'gasLimit', place)
+  expectQuantity(block['gasLimit'], DIGITS64, 'gasLimit', place)
   expectSafeQuantity(block['gasUsed'], 'gasUsed', place)
   expectHex(block['extraData'], 'extraData', place)
   for (const field of laterHashes) if (!isAbsent(block[field])) expectHash(block[field], field, place)
   for (const field of laterNumbers) {
-    if (!isAbsent(block[field])) expectQuantity(block[field], digits256, field, place)
+    if (!isAbsent(block[field])) expectQuantity(block[field], DIGITS256, field, place)
   }
   if (!isAbsent(block['nonce'])) expectBytes(block['nonce'], 8, 'nonce', place)
   if (!isAbsent(block['consensusContext'])) checkConsensusContext(block, place)
@@ -153,14 +153,14 @@ function checkReceipt(receipt: Fields, tx: RpcTransaction, place: Place): void {
   expectSafeQuantity(receipt['gasUsed'], 'gasUsed', place)
   expectSafeQuantity(receipt['cumulativeGasUsed'], 'cumulativeGasUsed', place)
   for (const field of receiptPrices)
-    if (!isAbsent(receipt[field])) expectQuantity(receipt[field], digits256, field, place)
+    if (!isAbsent(receipt[field])) expectQuantity(receipt[field], DIGITS256, field, place)
   if (!isAbsent(receipt['logsBloom'])) expectBytes(receipt['logsBloom'], 256, 'logsBloom', place)
   if (isAbsent(receipt['status'])) expectHash(receipt['root'], 'root', place)
-  else expectQuantity(receipt['status'], digits8, 'status', place)
+  else expectQuantity(receipt['status'], DIGITS8, 'status', place)
   if (!isAbsent(receipt['depositNonce']))
-    expectQuantity(receipt['depositNonce'], digits64, 'depositNonce', place)
+    expectQuantity(receipt['depositNonce'], DIGITS64, 'depositNonce', place)
   if (!isAbsent(receipt['depositReceiptVersion'])) {
-    expectQuantity(receipt['depositReceiptVersion'], digits64, 'depositReceiptVersion', place)
+    expectQuantity(receipt['depositReceiptVersion'], DIGITS64, 'depositReceiptVersion', place)
   }
 }
 

@@ -6,7 +6,7 @@ export type BytesAt = number & { readonly [placeBrand]: true }
 declare const placeBrand: unique symbol
 
 /** As Postgres has them in front of a field. */
-const sizeBytes = 4
+const SIZE_BYTES = 4
 
 /**
  * Bytes that grow at the end. Kept by a worker from batch to batch, so that its pages stay mapped.
@@ -36,9 +36,9 @@ export class ByteBuffer {
    * that starts.
    */
   putSize(size: number): BytesAt {
-    this.reserve(sizeBytes + size)
+    this.reserve(SIZE_BYTES + size)
     this.view.setUint32(this.length, size)
-    this.length += sizeBytes
+    this.length += SIZE_BYTES
     return this.end
   }
 
@@ -49,7 +49,7 @@ export class ByteBuffer {
 
   /** Size of what `putSize` announced. */
   sizeAt(place: BytesAt): number {
-    return this.view.getUint32(place - sizeBytes)
+    return this.view.getUint32(place - SIZE_BYTES)
   }
 
   /** Bytes as `0x` and lowercase hex digits. */

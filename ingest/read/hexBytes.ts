@@ -52,7 +52,7 @@ function byteOf(digits: number): number {
 
 /** Value of one hex digit's character, or -1. */
 export function digitValue(character: number): number {
-  return byteOf((digitZero << 8) | character)
+  return byteOf((DIGIT_ZERO << 8) | character)
 }
 
 /** Where the lowercase hex digits that start at `from` end. */
@@ -62,4 +62,4 @@ export function digitsEnd(source: Uint8Array, from: number): number {
   return digitValue(source[end] ?? 0) >= 0 ? end + 1 : end
 }
 
-const digitZero = 48
+const DIGIT_ZERO = 48

@@ -32,13 +32,13 @@ export const ascii = {
  * what reads on.
  */
 const scalarPattern = /^(?:null|true|false|0|[1-9]\d{0,14})/
-const scalarMax = 16
+const SCALAR_MAX = 16
 
 /** Decimal digits that are exact as a number, whatever they are. */
-const decimalDigitsMax = 15
+const DECIMAL_DIGITS_MAX = 15
 /** 13 digits are 52 bits: exact as a number. */
-export const exactDigits = 13
-const blank = 0x20
+export const EXACT_DIGITS = 13
+const BLANK = 0x20
 
 /** Where a value stands in the source. */
 export interface Slice {
@@ -160,7 +160,7 @@ export class JsonCursor {
   /** A quantity that a JavaScript number holds exactly. */
   readNumber(): number {
     const digits = this.#quantityDigits()
-    if (digits > exactDigits) throw declined
+    if (digits > EXACT_DIGITS) throw declined
     let number = 0
     for (const end = this.at + digits; this.at < end; this.at++) {
       number = number * 16 + digitValue(this.peek())
@@ -177,7 +177,7 @@ export class JsonCursor {
     const { source, at } = this
     let number = 0
     let end = at
-    for (; end - at < decimalDigitsMax; end++) {
+    for (; end - at < DECIMAL_DIGITS_MAX; end++) {
       const digit = (source[end] ?? 0) - ascii.zero
       if (digit < 0 || digit > 9) break
       number = number * 10 + digit
@@ -286,13 +286,13 @@ export class JsonCursor {
     for (; at < source.length; at++) {
       const character = source[at] ?? 0
       if (character === ascii.quote) return at
-      if (character === ascii.backslash || character < blank) break
+      if (character === ascii.backslash || character < BLANK) break
     }
     throw declined
   }
 
   #skipScalar(): void {
-    const text = this.source.toString('latin1', this.at, this.at + scalarMax)
+    const text = this.source.toString('latin1', this.at, this.at + SCALAR_MAX)
     const [scalar] = scalarPattern.exec(text) ?? []
     if (scalar === undefined) throw declined
     this.at += scalar.length
@@ -311,10 +311,10 @@ function endsText(four: number): boolean {
     (((quote - 0x01010101) | 0) & ~quote) |
     (((backslash - 0x01010101) | 0) & ~backslash) |
     (((four - 0x20202020) | 0) & ~four)
-  return (found & highestBits) !== 0
+  return (found & HIGHEST_BITS) !== 0
 }
 
-const highestBits = 0x80808080 | 0
+const HIGHEST_BITS = 0x80808080 | 0
 
 const oneDigit = Array.from({ length: 16 }, (_, value): `0x${string}` => `0x${value.toString(16)}`)
 

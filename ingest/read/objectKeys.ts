@@ -19,7 +19,7 @@ export class ObjectKeys {
   readonly none: number
 
   constructor(names: readonly string[]) {
-    if (names.length > keysMax) throw new RangeError(`${names.length} keys`)
+    if (names.length > KEYS_MAX) throw new RangeError(`${names.length} keys`)
     this.#texts = names.map((name) => asciiText(`"${name}":`))
     this.#numbers = new Map(names.map((name, number) => [name, number]))
     this.unknown = names.length
@@ -50,7 +50,7 @@ export class ObjectKeys {
 }
 
 /** Bits of a number that `withKey` has for them. */
-const keysMax = 31
+const KEYS_MAX = 31
 
 /**
  * Which keys an object had, as bits by their numbers. A key that comes twice is left to JSON.parse,

@@ -1,7 +1,7 @@
 import type { RpcLog, RpcReceipt } from './block.ts'
 import type { ByteBuffer, BytesAt } from './byteBuffer.ts'
 import { decodeHex } from './hexBytes.ts'
-import { addressBytes, bloomBytes, hashBytes, ScannedLog, type ScannedReceipt } from './scannedReceipt.ts'
+import { ADDRESS_BYTES, BLOOM_BYTES, HASH_BYTES, ScannedLog, type ScannedReceipt } from './scannedReceipt.ts'
 
 /**
  * Receipts that were parsed (`parseReceipts`), as a scan would have left them: the way of answers
@@ -9,19 +9,19 @@ import { addressBytes, bloomBytes, hashBytes, ScannedLog, type ScannedReceipt } 
  */
 export function receiptBytes(receipts: readonly RpcReceipt[], bytes: ByteBuffer): readonly ScannedReceipt[] {
   return receipts.map((receipt) => ({
-    transactionHash: put(receipt.transactionHash, hashBytes, bytes),
-    from: put(receipt.from, addressBytes, bytes),
-    to: putOrNull(receipt.to, addressBytes, bytes),
-    contractAddress: putOrNull(receipt.contractAddress, addressBytes, bytes),
-    feePayer: putOrNull(receipt.feePayer, addressBytes, bytes),
-    feeToken: putOrNull(receipt.feeToken, addressBytes, bytes),
+    transactionHash: put(receipt.transactionHash, HASH_BYTES, bytes),
+    from: put(receipt.from, ADDRESS_BYTES, bytes),
+    to: putOrNull(receipt.to, ADDRESS_BYTES, bytes),
+    contractAddress: putOrNull(receipt.contractAddress, ADDRESS_BYTES, bytes),
+    feePayer: putOrNull(receipt.feePayer, ADDRESS_BYTES, bytes),
+    feeToken: putOrNull(receipt.feeToken, ADDRESS_BYTES, bytes),
     gasUsed: Number(receipt.gasUsed),
     cumulativeGasUsed: Number(receipt.cumulativeGasUsed),
     effectiveGasPrice: receipt.effectiveGasPrice ?? null,
     status: receipt.status ?? null,
     // Unchecked, and of no use, where there is a status.
-    root: receipt.status ? null : putOrNull(receipt.root, hashBytes, bytes),
-    logsBloom: putOrNull(receipt.logsBloom, bloomBytes, bytes),
+    root: receipt.status ? null : putOrNull(receipt.root, HASH_BYTES, bytes),
+    logsBloom: putOrNull(receipt.logsBloom, BLOOM_BYTES, bytes),
     depositNonce: receipt.depositNonce ?? null,
     depositReceiptVersion: receipt.depositReceiptVersion ?? null,
     l1Fee: receipt.l1Fee ?? null,
@@ -32,9 +32,9 @@ export function receiptBytes(receipts: readonly RpcReceipt[], bytes: ByteBuffer)
 }
 
 function logBytes(log: RpcLog, bytes: ByteBuffer): ScannedLog {
-  const address = put(log.address, addressBytes, bytes)
+  const address = put(log.address, ADDRESS_BYTES, bytes)
   const topicsAt = bytes.end
-  for (const topic of log.topics) put(topic, hashBytes, bytes)
+  for (const topic of log.topics) put(topic, HASH_BYTES, bytes)
   const width = log.data.length / 2 - 1
   bytes.putSize(width)
   const data = put(log.data, width, bytes)

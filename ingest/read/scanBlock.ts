@@ -5,12 +5,12 @@
  */
 import type { Address, Hash, Hex } from '#primitives.ts'
 import type { ConsensusContext, RpcBlock } from './block.ts'
-import { ascii, declined, exactDigits, JsonCursor, type Slice } from './jsonCursor.ts'
+import { ascii, declined, EXACT_DIGITS, JsonCursor, type Slice } from './jsonCursor.ts'
 import { JsonTexts } from './jsonTexts.ts'
 import { ObjectKeys, withKey } from './objectKeys.ts'
-import { addressBytes, bloomBytes, hashBytes } from './scannedReceipt.ts'
+import { ADDRESS_BYTES, BLOOM_BYTES, HASH_BYTES } from './scannedReceipt.ts'
 import { scanTransactions, type TransactionScan } from './scanTransactions.ts'
-import { digits64, digits256 } from './shape.ts'
+import { DIGITS64, DIGITS256 } from './shape.ts'
 
 export interface BlockScan {
   /** Only hash, number and transactions count where the header is not whole. */
@@ -58,7 +58,7 @@ function scanFields(texts: JsonTexts): BlockScan {
     }
     seen = withKey(seen, key)
     if (key === transactionsKey) {
-      if ((seen & nameKeys) !== nameKeys) throw declined
+      if ((seen & NAME_KEYS) !== NAME_KEYS) throw declined
       scan = scanTransactions(texts, header)
     } else if (key === contextKey) isWhole = readContext(texts, header) && isWhole
     else readers[key]?.(texts, header)
@@ -75,38 +75,38 @@ type ReadField = (texts: JsonTexts, header: Header) => void
 const hashOf =
   (field: 'parentHash' | 'stateRoot' | 'transactionsRoot' | 'receiptsRoot' | 'sha3Uncles'): ReadField =>
   (texts, header) => {
-    header[field] = texts.readBytes(hashBytes) as Hash
+    header[field] = texts.readBytes(HASH_BYTES) as Hash
   }
 
 /** That a JavaScript number holds exactly. */
 const smallNumber =
   (field: 'timestamp' | 'gasUsed'): ReadField =>
   (texts, header) => {
-    header[field] = texts.readQuantity(exactDigits)
+    header[field] = texts.readQuantity(EXACT_DIGITS)
   }
 
 /** Fields that every block has come first, and first of all its name. */
 const required: Readonly<Record<string, ReadField>> = {
   hash: (texts, header) => {
-    header.hash = texts.readBytes(hashBytes) as Hash
+    header.hash = texts.readBytes(HASH_BYTES) as Hash
   },
   number: (texts, header) => {
-    header.number = texts.readQuantity(exactDigits)
+    header.number = texts.readQuantity(EXACT_DIGITS)
   },
   parentHash: hashOf('parentHash'),
   timestamp: smallNumber('timestamp'),
   miner: (texts, header) => {
-    header.miner = texts.readBytes(addressBytes) as Address
+    header.miner = texts.readBytes(ADDRESS_BYTES) as Address
   },
   stateRoot: hashOf('stateRoot'),
   transactionsRoot: hashOf('transactionsRoot'),
   receiptsRoot: hashOf('receiptsRoot'),
   sha3Uncles: hashOf('sha3Uncles'),
   logsBloom: (texts, header) => {
-    header.logsBloom = texts.readBytes(bloomBytes)
+    header.logsBloom = texts.readBytes(BLOOM_BYTES)
   },
   gasLimit: (texts, header) => {
-    header.gasLimit = texts.readQuantity(digits64)
+    header.gasLimit = texts.readQuantity(DIGITS64)
   },
   gasUsed: smallNumber('gasUsed'),
   extraData: (texts, header) => {
@@ -119,7 +119,7 @@ const required: Readonly<Record<string, ReadField>> = {
 const hashOrNull =
   (field: 'mixHash' | 'withdrawalsRoot' | 'parentBeaconBlockRoot' | 'requestsHash'): ReadField =>
   (texts, header) => {
-    header[field] = texts.readBytesOrNull(hashBytes) as Hash | null
+    header[field] = texts.readBytesOrNull(HASH_BYTES) as Hash | null
   }
 
 type NumberField =
@@ -129,7 +129,7 @@ type NumberField =
 const numberOrNull =
   (field: NumberField): ReadField =>
   (texts, header) => {
-    header[field] = texts.readQuantityOrNull(digits256)
+    header[field] = texts.readQuantityOrNull(DIGITS256)
   }
 
 const unread: ReadField = ({ cursor }) => cursor.skipValidValue()
@@ -149,13 +149,13 @@ const optional: Readonly<Record<string, ReadField>> = {
   timestampMillisPart: numberOrNull('timestampMillisPart'),
   timestampMillis: numberOrNull('timestampMillis'),
   nonce: (texts, header) => {
-    header.nonce = texts.readBytesOrNull(nonceBytes)
+    header.nonce = texts.readBytesOrNull(NONCE_BYTES)
   },
   uncles: unread,
   withdrawals: unread,
 }
 
-const nonceBytes = 8
+const NONCE_BYTES = 8
 
 const fields = { ...required, ...optional }
 const readers = Object.values(fields)
@@ -163,11 +163,11 @@ const readers = Object.values(fields)
 const keys = new ObjectKeys([...Object.keys(fields), 'transactions', 'consensusContext'])
 const transactionsKey = readers.length
 const contextKey = transactionsKey + 1
-const nameKeys = 0b11
+const NAME_KEYS = 0b11
 const requiredKeys = ((1 << Object.keys(required).length) - 1) | (1 << transactionsKey)
 
 const contextKeys = new ObjectKeys(['epoch', 'view', 'parentView', 'proposer'])
-const contextRequired = 0b1111
+const CONTEXT_REQUIRED = 0b1111
 
 /** @returns false when it has a key that is not known here; it is passed over then. */
 function readContext(texts: JsonTexts, header: Header): boolean {
@@ -189,15 +189,15 @@ function readContext(texts: JsonTexts, header: Header): boolean {
     if (key === 0) context.epoch = cursor.readInteger()
     else if (key === 1) context.view = cursor.readInteger()
     else if (key === 2) context.parentView = cursor.readInteger()
-    else context.proposer = texts.readBytes(hashBytes) as Hash
+    else context.proposer = texts.readBytes(HASH_BYTES) as Hash
   } while (cursor.hasNext(ascii.closeObject))
-  if (seen !== contextRequired) throw declined
+  if (seen !== CONTEXT_REQUIRED) throw declined
   header.consensusContext = context
   return true
 }
 
-const noHash = `0x${'0'.repeat(2 * hashBytes)}` as Hash
-const noAddress = `0x${'0'.repeat(2 * addressBytes)}` as Address
+const noHash = `0x${'0'.repeat(2 * HASH_BYTES)}` as Hash
+const noAddress = `0x${'0'.repeat(2 * ADDRESS_BYTES)}` as Address
 const noBytes: Hex = '0x'
 
 /**

@@ -7,8 +7,8 @@ import type { ByteBuffer, BytesAt } from './byteBuffer.ts'
 import { ascii, declined, JsonCursor, type Slice, words } from './jsonCursor.ts'
 import { ObjectKeys, withKey } from './objectKeys.ts'
 import { RepeatedText } from './repeatedText.ts'
-import { addressBytes, bloomBytes, hashBytes, ScannedLog, type ScannedReceipt } from './scannedReceipt.ts'
-import { digits8, digits64, digits256, quantityOf } from './shape.ts'
+import { ADDRESS_BYTES, BLOOM_BYTES, HASH_BYTES, ScannedLog, type ScannedReceipt } from './scannedReceipt.ts'
+import { DIGITS8, DIGITS64, DIGITS256, quantityOf } from './shape.ts'
 
 export interface ReceiptScan {
   readonly receipts: readonly ScannedReceipt[]
@@ -55,7 +55,7 @@ const required: Readonly<Record<string, ReadField>> = {
     const start = cursor.at
     owner.hash.expect(cursor)
     cursor.at = start
-    receipt.transactionHash = cursor.readBytes(hashBytes, bytes)
+    receipt.transactionHash = cursor.readBytes(HASH_BYTES, bytes)
   },
   transactionIndex: ({ cursor, owner }) => owner.index.expect(cursor),
   blockHash: ({ cursor, owner }) => owner.blockHash.expect(cursor),
@@ -64,7 +64,7 @@ const required: Readonly<Record<string, ReadField>> = {
     const start = cursor.at
     cursor.expectQuoted(tx.from)
     cursor.at = start
-    receipt.from = cursor.readBytes(addressBytes, bytes)
+    receipt.from = cursor.readBytes(ADDRESS_BYTES, bytes)
   },
   gasUsed: ({ cursor }, receipt) => {
     receipt.gasUsed = cursor.readNumber()
@@ -79,43 +79,43 @@ const optional: Readonly<Record<string, ReadField>> = {
     if (!cursor.skipNull()) cursor.expectQuoted(tx.type)
   },
   to: ({ cursor, bytes }, receipt) => {
-    receipt.to = cursor.readBytesOrNull(addressBytes, bytes)
+    receipt.to = cursor.readBytesOrNull(ADDRESS_BYTES, bytes)
   },
   contractAddress: ({ cursor, bytes }, receipt) => {
-    receipt.contractAddress = cursor.readBytesOrNull(addressBytes, bytes)
+    receipt.contractAddress = cursor.readBytesOrNull(ADDRESS_BYTES, bytes)
   },
   effectiveGasPrice: ({ cursor }, receipt) => {
-    receipt.effectiveGasPrice = cursor.readQuantityOrNull(digits256)
+    receipt.effectiveGasPrice = cursor.readQuantityOrNull(DIGITS256)
   },
   status: ({ cursor }, receipt) => {
-    receipt.status = cursor.readQuantityOrNull(digits8)
+    receipt.status = cursor.readQuantityOrNull(DIGITS8)
   },
   root: ({ cursor, bytes }, receipt) => {
-    receipt.root = cursor.readBytesOrNull(hashBytes, bytes)
+    receipt.root = cursor.readBytesOrNull(HASH_BYTES, bytes)
   },
   logsBloom: ({ cursor, bytes }, receipt) => {
-    receipt.logsBloom = cursor.readBytesOrNull(bloomBytes, bytes)
+    receipt.logsBloom = cursor.readBytesOrNull(BLOOM_BYTES, bytes)
   },
   depositNonce: ({ cursor }, receipt) => {
-    receipt.depositNonce = cursor.readQuantityOrNull(digits64)
+    receipt.depositNonce = cursor.readQuantityOrNull(DIGITS64)
   },
   depositReceiptVersion: ({ cursor }, receipt) => {
-    receipt.depositReceiptVersion = cursor.readQuantityOrNull(digits64)
+    receipt.depositReceiptVersion = cursor.readQuantityOrNull(DIGITS64)
   },
   l1Fee: ({ cursor }, receipt) => {
-    receipt.l1Fee = cursor.readQuantityOrNull(digits256)
+    receipt.l1Fee = cursor.readQuantityOrNull(DIGITS256)
   },
   blobGasUsed: ({ cursor }, receipt) => {
-    receipt.blobGasUsed = cursor.readQuantityOrNull(digits256)
+    receipt.blobGasUsed = cursor.readQuantityOrNull(DIGITS256)
   },
   blobGasPrice: ({ cursor }, receipt) => {
-    receipt.blobGasPrice = cursor.readQuantityOrNull(digits256)
+    receipt.blobGasPrice = cursor.readQuantityOrNull(DIGITS256)
   },
   feePayer: ({ cursor, bytes }, receipt) => {
-    receipt.feePayer = cursor.readBytesOrNull(addressBytes, bytes)
+    receipt.feePayer = cursor.readBytesOrNull(ADDRESS_BYTES, bytes)
   },
   feeToken: ({ cursor, bytes }, receipt) => {
-    receipt.feeToken = cursor.readBytesOrNull(addressBytes, bytes)
+    receipt.feeToken = cursor.readBytesOrNull(ADDRESS_BYTES, bytes)
   },
   blockTimestamp: ({ cursor }) => cursor.skipValidValue(),
 }
@@ -139,8 +139,8 @@ const logKeys = new ObjectKeys([
   'removed',
   'blockTimestamp',
 ])
-const logRequired = (1 << 8) - 1
-const topicsMax = 4
+const LOG_REQUIRED = (1 << 8) - 1
+const TOPICS_MAX = 4
 
 class ReceiptScanner {
   readonly #cursor: JsonCursor
@@ -238,14 +238,14 @@ class ReceiptScanner {
         continue
       }
       seen = withKey(seen, key)
-      if (key === 0) address = cursor.readBytes(addressBytes, bytes)
+      if (key === 0) address = cursor.readBytes(ADDRESS_BYTES, bytes)
       else if (key === 1) {
         topicsAt = bytes.end
         topicCount = this.#topics()
       } else if (key === 2) data = cursor.readSizedBytes(bytes)
       else this.#logPlace(key, owner, logIndex)
     } while (cursor.hasNext(ascii.closeObject))
-    if ((seen & logRequired) !== logRequired) throw declined
+    if ((seen & LOG_REQUIRED) !== LOG_REQUIRED) throw declined
     return new ScannedLog(bytes, address, topicCount, topicsAt, data, logIndex)
   }
 
@@ -272,10 +272,10 @@ class ReceiptScanner {
     }
     let count = 0
     do {
-      cursor.readBytes(hashBytes, this.#bytes)
+      cursor.readBytes(HASH_BYTES, this.#bytes)
       count++
     } while (cursor.hasNext(ascii.closeList))
-    if (count > topicsMax) throw declined
+    if (count > TOPICS_MAX) throw declined
     return count
   }
 }

@@ -7,8 +7,8 @@ import type { RpcCall } from './block.ts'
 import { ascii, declined } from './jsonCursor.ts'
 import type { JsonTexts } from './jsonTexts.ts'
 import { ObjectKeys, withKey } from './objectKeys.ts'
-import { addressBytes } from './scannedReceipt.ts'
-import { digits256 } from './shape.ts'
+import { ADDRESS_BYTES } from './scannedReceipt.ts'
+import { DIGITS256 } from './shape.ts'
 
 export function scanCalls(texts: JsonTexts): readonly RpcCall[] {
   const { cursor } = texts
@@ -38,8 +38,8 @@ function scanCall(texts: JsonTexts): RpcCall {
     key = callKeys.read(cursor, key)
     if (key === callKeys.unknown) throw declined
     seen = withKey(seen, key)
-    if (key === 0) call.to = texts.readBytesOrNull(addressBytes) as Address | null
-    else if (key === 1) call.value = texts.readQuantityOrNull(digits256)
+    if (key === 0) call.to = texts.readBytesOrNull(ADDRESS_BYTES) as Address | null
+    else if (key === 1) call.value = texts.readQuantityOrNull(DIGITS256)
     else if (key === 2) call.input = texts.readHexOrNull()
     else call.data = texts.readHexOrNull()
   } while (cursor.hasNext(ascii.closeObject))

@@ -9,9 +9,9 @@ import { ascii, declined, type JsonCursor, type Slice } from './jsonCursor.ts'
 import type { JsonTexts } from './jsonTexts.ts'
 import { ObjectKeys, withKey } from './objectKeys.ts'
 import { RepeatedText } from './repeatedText.ts'
-import { addressBytes, hashBytes } from './scannedReceipt.ts'
+import { ADDRESS_BYTES, HASH_BYTES } from './scannedReceipt.ts'
 import { scanCalls, scanSignature } from './scanTempoParts.ts'
-import { digits8, digits64, digits256, Place, quantityOf } from './shape.ts'
+import { DIGITS8, DIGITS64, DIGITS256, Place, quantityOf } from './shape.ts'
 
 export interface TransactionScan {
   readonly transactions: readonly RpcTransaction[]
@@ -93,13 +93,13 @@ type ReadField = (from: Surroundings, tx: Transaction) => void
 /** Fields that every transaction has come first. */
 const required: Readonly<Record<string, ReadField>> = {
   hash: ({ texts }, tx) => {
-    tx.hash = texts.readBytes(hashBytes) as Hash
+    tx.hash = texts.readBytes(HASH_BYTES) as Hash
   },
   from: ({ texts }, tx) => {
-    tx.from = texts.readBytes(addressBytes) as Address
+    tx.from = texts.readBytes(ADDRESS_BYTES) as Address
   },
   gas: ({ texts }, tx) => {
-    tx.gas = texts.readQuantity(digits64)
+    tx.gas = texts.readQuantity(DIGITS64)
   },
   blockHash: ({ cursor, owner, blockHash }, tx) => {
     blockHash.expect(cursor)
@@ -128,7 +128,7 @@ const quantity =
 const addressOf =
   (field: 'to' | 'feeToken'): ReadField =>
   ({ texts }, tx) => {
-    tx[field] = texts.readBytesOrNull(addressBytes) as Address | null
+    tx[field] = texts.readBytesOrNull(ADDRESS_BYTES) as Address | null
   }
 
 /** 256 bits, with or without leading zeros. */
@@ -137,7 +137,7 @@ const word =
   ({ cursor, texts }, tx) => {
     tx[field] = cursor.skipNull() ? null : texts.readDigits()
     const length = tx[field]?.length ?? 3
-    if (length < 3 || length > 2 + digits256) throw declined
+    if (length < 3 || length > 2 + DIGITS256) throw declined
   }
 
 /** Parts of Tempo's envelope that only their encoder knows. */
@@ -149,18 +149,18 @@ const unchecked =
 
 const optional: Readonly<Record<string, ReadField>> = {
   type: ({ texts }, tx) => {
-    tx.type = texts.readQuantityOrNull(digits8) ?? '0x0'
+    tx.type = texts.readQuantityOrNull(DIGITS8) ?? '0x0'
   },
-  nonce: quantity('nonce', digits64),
+  nonce: quantity('nonce', DIGITS64),
   to: addressOf('to'),
-  value: quantity('value', digits256),
+  value: quantity('value', DIGITS256),
   input: ({ texts }, tx) => {
     tx.input = texts.readHexOrNull()
   },
-  chainId: quantity('chainId', digits64),
-  gasPrice: quantity('gasPrice', digits256),
-  maxFeePerGas: quantity('maxFeePerGas', digits256),
-  maxPriorityFeePerGas: quantity('maxPriorityFeePerGas', digits256),
+  chainId: quantity('chainId', DIGITS64),
+  gasPrice: quantity('gasPrice', DIGITS256),
+  maxFeePerGas: quantity('maxFeePerGas', DIGITS256),
+  maxPriorityFeePerGas: quantity('maxPriorityFeePerGas', DIGITS256),
   // One that has entries is left to JSON.parse, with its checks.
   accessList: ({ cursor }, tx) => {
     if (cursor.skipNull()) return
@@ -170,15 +170,15 @@ const optional: Readonly<Record<string, ReadField>> = {
   },
   r: word('r'),
   s: word('s'),
-  v: quantity('v', digits256),
-  yParity: quantity('yParity', digits64),
+  v: quantity('v', DIGITS256),
+  yParity: quantity('yParity', DIGITS64),
   calls: ({ cursor, texts }, tx) => {
     tx.calls = cursor.skipNull() ? null : scanCalls(texts)
   },
   feeToken: addressOf('feeToken'),
-  nonceKey: quantity('nonceKey', digits256),
-  validBefore: quantity('validBefore', digits64),
-  validAfter: quantity('validAfter', digits64),
+  nonceKey: quantity('nonceKey', DIGITS256),
+  validBefore: quantity('validBefore', DIGITS64),
+  validAfter: quantity('validAfter', DIGITS64),
   feePayerSignature: unchecked('feePayerSignature'),
   keyAuthorization: unchecked('keyAuthorization'),
   aaAuthorizationList: unchecked('aaAuthorizationList'),
@@ -254,4 +254,4 @@ function emptyTransaction({ hash, number }: BlockName): Transaction {
   }
 }
 
-const noAddress = `0x${'0'.repeat(2 * addressBytes)}` as Address
+const noAddress = `0x${'0'.repeat(2 * ADDRESS_BYTES)}` as Address

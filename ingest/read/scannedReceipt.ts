@@ -35,9 +35,9 @@ export interface ScannedReceipt {
   readonly logs: readonly ScannedLog[]
 }
 
-export const addressBytes = 20
-export const hashBytes = 32
-export const bloomBytes = 256
+export const ADDRESS_BYTES = 20
+export const HASH_BYTES = 32
+export const BLOOM_BYTES = 256
 
 /** A log by its places, which texts are made of only when somebody asks. */
 export class ScannedLog {
@@ -71,7 +71,7 @@ export class ScannedLog {
 
   /** Null where the log has fewer topics. */
   topicAt(index: number): BytesAt | null {
-    return index < this.topicCount ? ((this.topicsAt + index * hashBytes) as BytesAt) : null
+    return index < this.topicCount ? ((this.topicsAt + index * HASH_BYTES) as BytesAt) : null
   }
 
   get dataBytes(): number {
@@ -79,13 +79,13 @@ export class ScannedLog {
   }
 
   get address(): Address {
-    return this.bytes.hexAt(this.emitter, addressBytes) as Address
+    return this.bytes.hexAt(this.emitter, ADDRESS_BYTES) as Address
   }
 
   get topics(): readonly Hash[] {
     return Array.from(
       { length: this.topicCount },
-      (_, index) => this.bytes.hexAt(this.topicsAt + index * hashBytes, hashBytes) as Hash,
+      (_, index) => this.bytes.hexAt(this.topicsAt + index * HASH_BYTES, HASH_BYTES) as Hash,
     )
   }
 

@@ -37,9 +37,9 @@ export class Place {
 }
 
 /** Digits of a 256-bit number, of a 64-bit one, and of an envelope type. */
-export const digits256 = 64
-export const digits64 = 16
-export const digits8 = 2
+export const DIGITS256 = 64
+export const DIGITS64 = 16
+export const DIGITS8 = 2
 
 export function expectFields(value: unknown, field: string, place: Place): Fields {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) place.fail('shape_invalid', field)
@@ -78,7 +78,7 @@ export function expectQuantity(value: unknown, digitsMax: number, field: string,
 /** A quantity that a JavaScript number holds exactly. */
 export function expectSafeQuantity(value: unknown, field: string, place: Place): number {
   const text = expectText(value, field, place)
-  if (!isQuantity(text, safeDigits)) place.fail('quantity_invalid', field)
+  if (!isQuantity(text, SAFE_DIGITS)) place.fail('quantity_invalid', field)
   const number = Number(text)
   if (!Number.isSafeInteger(number)) place.fail('quantity_invalid', field)
   return number
@@ -87,7 +87,7 @@ export function expectSafeQuantity(value: unknown, field: string, place: Place):
 /** `r` or `s` of a signature: a 256-bit number, with or without leading zeros. */
 export function expectWord(value: unknown, field: string, place: Place): void {
   const text = expectText(value, field, place)
-  if (text.length < 3 || text.length > 2 + digits256 || !isHexFrom2(text))
+  if (text.length < 3 || text.length > 2 + DIGITS256 || !isHexFrom2(text))
     place.fail('quantity_invalid', field)
 }
 
@@ -102,12 +102,12 @@ export function quantityOf(value: number): string {
 }
 
 const longHex = /^0x[0-9a-f]*$/
-const safeDigits = 14
-const digitZero = 48
-const digitNine = 57
-const letterA = 97
-const letterF = 102
-const letterX = 120
+const SAFE_DIGITS = 14
+const DIGIT_ZERO = 48
+const DIGIT_NINE = 57
+const LETTER_A = 97
+const LETTER_F = 102
+const LETTER_X = 120
 
 function expectText(value: unknown, field: string, place: Place): string {
   if (typeof value !== 'string') place.fail('shape_invalid', field)
@@ -120,7 +120,7 @@ function isBytes(text: string, size: number): boolean {
 
 function isQuantity(text: string, digitsMax: number): boolean {
   if (text.length < 3 || text.length > 2 + digitsMax || !isHexFrom2(text)) return false
-  return text.length === 3 || text.charCodeAt(2) !== digitZero
+  return text.length === 3 || text.charCodeAt(2) !== DIGIT_ZERO
 }
 
 /**
@@ -129,10 +129,10 @@ function isQuantity(text: string, digitsMax: number): boolean {
  */
 function isHexFrom2(text: string): boolean {
   if (text.length > 42) return longHex.test(text)
-  if (text.charCodeAt(0) !== digitZero || text.charCodeAt(1) !== letterX) return false
+  if (text.charCodeAt(0) !== DIGIT_ZERO || text.charCodeAt(1) !== LETTER_X) return false
   for (let index = 2; index < text.length; index++) {
     const character = text.charCodeAt(index)
-    if (character < digitZero || character > letterF || (character > digitNine && character < letterA))
+    if (character < DIGIT_ZERO || character > LETTER_F || (character > DIGIT_NINE && character < LETTER_A))
       return false
   }
   return true

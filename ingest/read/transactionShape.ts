@@ -1,9 +1,9 @@
 /** The shape of one transaction in a block's answer, by the fields it has. */
 
 import {
-  digits8,
-  digits64,
-  digits256,
+  DIGITS8,
+  DIGITS64,
+  DIGITS256,
   expectAddress,
   expectFields,
   expectHash,
@@ -24,9 +24,9 @@ import {
  */
 export function checkTransactionShape(tx: Fields, place: Place): void {
   expectHash(tx['hash'], 'hash', place)
-  expectQuantity(tx['type'], digits8, 'type', place)
+  expectQuantity(tx['type'], DIGITS8, 'type', place)
   expectAddress(tx['from'], 'from', place)
-  expectQuantity(tx['gas'], digits64, 'gas', place)
+  expectQuantity(tx['gas'], DIGITS64, 'gas', place)
   checkRequired(tx, place)
   if (!isAbsent(tx['to'])) expectAddress(tx['to'], 'to', place)
   if (!isAbsent(tx['input'])) expectHex(tx['input'], 'input', place)
@@ -40,7 +40,7 @@ function checkRequired(tx: Fields, place: Place): void {
   const type = tx['type']
   if (type === '0x76') {
     expectList(tx['calls'], 'calls', place)
-    expectQuantity(tx['nonce'], digits64, 'nonce', place)
+    expectQuantity(tx['nonce'], DIGITS64, 'nonce', place)
     return
   }
   if (typeof type !== 'string' || type.length !== 3 || type > '0x4') return
@@ -50,17 +50,17 @@ function checkRequired(tx: Fields, place: Place): void {
 }
 
 function checkNumbers(tx: Fields, place: Place): void {
-  checkNumber(tx['nonce'], digits64, 'nonce', place)
-  checkNumber(tx['value'], digits256, 'value', place)
-  checkNumber(tx['chainId'], digits64, 'chainId', place)
-  checkNumber(tx['gasPrice'], digits256, 'gasPrice', place)
-  checkNumber(tx['maxFeePerGas'], digits256, 'maxFeePerGas', place)
-  checkNumber(tx['maxPriorityFeePerGas'], digits256, 'maxPriorityFeePerGas', place)
-  checkNumber(tx['maxFeePerBlobGas'], digits256, 'maxFeePerBlobGas', place)
-  checkNumber(tx['nonceKey'], digits256, 'nonceKey', place)
-  checkNumber(tx['validBefore'], digits64, 'validBefore', place)
-  checkNumber(tx['validAfter'], digits64, 'validAfter', place)
-  checkNumber(tx['mint'], digits256, 'mint', place)
+  checkNumber(tx['nonce'], DIGITS64, 'nonce', place)
+  checkNumber(tx['value'], DIGITS256, 'value', place)
+  checkNumber(tx['chainId'], DIGITS64, 'chainId', place)
+  checkNumber(tx['gasPrice'], DIGITS256, 'gasPrice', place)
+  checkNumber(tx['maxFeePerGas'], DIGITS256, 'maxFeePerGas', place)
+  checkNumber(tx['maxPriorityFeePerGas'], DIGITS256, 'maxPriorityFeePerGas', place)
+  checkNumber(tx['maxFeePerBlobGas'], DIGITS256, 'maxFeePerBlobGas', place)
+  checkNumber(tx['nonceKey'], DIGITS256, 'nonceKey', place)
+  checkNumber(tx['validBefore'], DIGITS64, 'validBefore', place)
+  checkNumber(tx['validAfter'], DIGITS64, 'validAfter', place)
+  checkNumber(tx['mint'], DIGITS256, 'mint', place)
 }
 
 function checkNumber(value: unknown, digitsMax: number, field: string, place: Place): void {
@@ -70,8 +70,8 @@ function checkNumber(value: unknown, digitsMax: number, field: string, place: Pl
 function checkSignature(tx: Fields, place: Place): void {
   if (!isAbsent(tx['r'])) expectWord(tx['r'], 'r', place)
   if (!isAbsent(tx['s'])) expectWord(tx['s'], 's', place)
-  checkNumber(tx['v'], digits256, 'v', place)
-  checkNumber(tx['yParity'], digits64, 'yParity', place)
+  checkNumber(tx['v'], DIGITS256, 'v', place)
+  checkNumber(tx['yParity'], DIGITS64, 'yParity', place)
 }
 
 function checkLists(tx: Fields, place: Place): void {
@@ -104,7 +104,7 @@ function eachOf(
 
 function checkCall(call: Fields, place: Place): void {
   if (!isAbsent(call['to'])) expectAddress(call['to'], 'to', place)
-  checkNumber(call['value'], digits256, 'value', place)
+  checkNumber(call['value'], DIGITS256, 'value', place)
   if (!isAbsent(call['input'])) expectHex(call['input'], 'input', place)
   if (!isAbsent(call['data'])) expectHex(call['data'], 'data', place)
 }
@@ -117,10 +117,10 @@ function checkAccess(entry: Fields, place: Place): void {
 
 function checkAuthorization(authorization: Fields, place: Place): void {
   expectAddress(authorization['address'], 'address', place)
-  expectQuantity(authorization['chainId'], digits256, 'chainId', place)
-  expectQuantity(authorization['nonce'], digits64, 'nonce', place)
+  expectQuantity(authorization['chainId'], DIGITS256, 'chainId', place)
+  expectQuantity(authorization['nonce'], DIGITS64, 'nonce', place)
   expectWord(authorization['r'], 'r', place)
   expectWord(authorization['s'], 's', place)
-  checkNumber(authorization['yParity'], digits64, 'yParity', place)
-  checkNumber(authorization['v'], digits64, 'v', place)
+  checkNumber(authorization['yParity'], DIGITS64, 'yParity', place)
+  checkNumber(authorization['v'], DIGITS64, 'v', place)
 }

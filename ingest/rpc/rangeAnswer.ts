@@ -22,8 +22,8 @@ export function rangeBody(range: BlockRange): string {
 /** Enough to see the first colon of an answer. */
 const STYLE_BYTES = 256
 
-const bracketOpen = 0x5b
-const bracketClose = 0x5d
+const BRACKET_OPEN = 0x5b
+const BRACKET_CLOSE = 0x5d
 
 /**
  * Up to this size an answer with errors in it is parsed to find them; the blocks of a longer one
@@ -43,8 +43,8 @@ export function assertRangeAnswer(
   client: RpcClient,
 ): void {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  if (text[firstVisible(text)] !== bracketOpen) throw notAList(text, client)
-  if (text[lastVisible(text)] !== bracketClose) throw client.error('malformed', 'the answer is cut off')
+  if (text[firstVisible(text)] !== BRACKET_OPEN) throw notAList(text, client)
+  if (text[lastVisible(text)] !== BRACKET_CLOSE) throw client.error('malformed', 'the answer is cut off')
   if (hasOnlyResults(text, 2 * blockCount(range))) return
   if (text.includes('"error":')) {
     const error = itemError(text, client)
@@ -62,14 +62,14 @@ export function assertRangeAnswer(
  * ones that tell of errors.
  */
 function hasOnlyResults(text: Buffer, items: number): boolean {
-  if (text[0] !== bracketOpen) return false
+  if (text[0] !== BRACKET_OPEN) return false
   for (let at = 1, seen = 1; ; seen++) {
     if (!holdsAt(text, at, itemStart)) return false
     let digit = at + itemStart.length
     while (isDigit(text[digit])) digit++
     const value = digit + beforeResult.length
     if (!holdsAt(text, digit, beforeResult)) return false
-    if (text[value] !== objectOpen && text[value] !== bracketOpen) return false
+    if (text[value] !== OBJECT_OPEN && text[value] !== BRACKET_OPEN) return false
     const between = text.indexOf(betweenItems, value)
     if (between < 0) return seen === items
     at = between + 2
@@ -82,7 +82,7 @@ const holdsAt = (text: Buffer, at: number, part: Buffer) =>
 const itemStart = Buffer.from('{"jsonrpc":"2.0","id":')
 const betweenItems = Buffer.concat([Buffer.from('},'), itemStart])
 const beforeResult = Buffer.from(',"result":')
-const objectOpen = 0x7b
+const OBJECT_OPEN = 0x7b
 
 const isDigit = (byte: number | undefined) => byte !== undefined && byte >= 0x30 && byte <= 0x39
 

@@ -65,9 +65,9 @@ async function composeFromSingles(client: RpcClient, range: BlockRange, signal?:
   return bytes
 }
 
-const bracketOpen = 0x5b
-const bracketClose = 0x5d
-const comma = 0x2c
+const BRACKET_OPEN = 0x5b
+const BRACKET_CLOSE = 0x5d
+const COMMA = 0x2c
 
 function joinAnswers(answers: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   // Not Buffer.concat: that may take a piece of a shared pool, and this buffer is going to be
@@ -75,11 +75,11 @@ function joinAnswers(answers: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const joined = new Uint8Array(answers.reduce((sum, { length }) => sum + length + 1, 1))
   let at = 0
   for (const answer of answers) {
-    joined[at] = at === 0 ? bracketOpen : comma
+    joined[at] = at === 0 ? BRACKET_OPEN : COMMA
     joined.set(answer, at + 1)
     at += answer.length + 1
   }
-  joined[at] = bracketClose
+  joined[at] = BRACKET_CLOSE
   return joined
 }
 

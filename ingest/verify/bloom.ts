@@ -8,12 +8,12 @@ export interface BloomLog {
   readonly topics: readonly string[]
 }
 
-const bloomBytes = 256
+const BLOOM_BYTES = 256
 
 /** A bloom being filled. */
 export class Bloom {
-  readonly bytes: Buffer = Buffer.alloc(bloomBytes)
-  readonly #view = new DataView(this.bytes.buffer, this.bytes.byteOffset, bloomBytes)
+  readonly bytes: Buffer = Buffer.alloc(BLOOM_BYTES)
+  readonly #view = new DataView(this.bytes.buffer, this.bytes.byteOffset, BLOOM_BYTES)
 
   /** Sets the bits of logs. */
   addLogs(logs: readonly BloomLog[]): void {
@@ -25,7 +25,7 @@ export class Bloom {
 
   /** Sets the bits of another bloom, whose bytes start at a place. */
   addBloom(view: DataView, at: number): void {
-    for (let offset = 0; offset < bloomBytes; offset += 4) {
+    for (let offset = 0; offset < BLOOM_BYTES; offset += 4) {
       const bits = view.getUint32(at + offset)
       // A receipt's bloom is nearly empty.
       if (bits !== 0) this.#view.setUint32(offset, this.#view.getUint32(offset) | bits)
@@ -44,7 +44,7 @@ export class Bloom {
     const hash = keccak256(Buffer.from(text.slice(2), 'hex'))
     for (const offset of bitPairs) {
       const bit = (((hash[offset] ?? 0) << 8) | (hash[offset + 1] ?? 0)) & 0x7ff
-      const byte = bloomBytes - 1 - (bit >> 3)
+      const byte = BLOOM_BYTES - 1 - (bit >> 3)
       this.bytes[byte] = (this.bytes[byte] ?? 0) | (1 << (bit & 7))
     }
   }

@@ -5,35 +5,35 @@
  */
 
 import { ByteBuffer, type BytesAt } from '../read/byteBuffer.ts'
-import { hashBytes } from '../read/scannedReceipt.ts'
+import { HASH_BYTES } from '../read/scannedReceipt.ts'
 import { keccak256Latin1 } from './keccak.ts'
-import { assembleKeccakPairModule, digestsAt, inputsAt, rateBytes } from './keccakPairModule.ts'
+import { assembleKeccakPairModule, DIGESTS_AT, INPUTS_AT, RATE_BYTES } from './keccakPairModule.ts'
 
 /**
  * Longer inputs rarely find another of their length, and a call into OpenSSL matters least for
  * them.
  */
-const blocksMax = 16
+const BLOCKS_MAX = 16
 
 /** Digests are kept until `clear`, 32 bytes each. */
-const bytesAtFirst = 1 << 14
+const BYTES_AT_FIRST = 1 << 14
 
 /** Inputs to be hashed, and the digests of those that have been. */
 export class DigestBatch {
   /** A digest is where `add` said, at the latest after `finish`. */
-  readonly digests = new ByteBuffer(bytesAtFirst)
+  readonly digests = new ByteBuffer(BYTES_AT_FIRST)
   readonly #wasm = instantiate()
   readonly #memory = new Uint8Array(this.#wasm.memory.buffer)
-  readonly #first = this.#memory.subarray(digestsAt, digestsAt + hashBytes)
-  readonly #second = this.#memory.subarray(digestsAt + hashBytes, digestsAt + 2 * hashBytes)
+  readonly #first = this.#memory.subarray(DIGESTS_AT, DIGESTS_AT + HASH_BYTES)
+  readonly #second = this.#memory.subarray(DIGESTS_AT + HASH_BYTES, DIGESTS_AT + 2 * HASH_BYTES)
   /** By the number of blocks: where the digest of the input goes that waits for another. */
-  readonly #waiting: (BytesAt | null)[] = new Array<BytesAt | null>(blocksMax + 1).fill(null)
+  readonly #waiting: (BytesAt | null)[] = new Array<BytesAt | null>(BLOCKS_MAX + 1).fill(null)
 
   /** Takes an input in, whose bytes may change afterwards; returns where its digest will be. */
   add(bytes: Uint8Array): BytesAt {
     const place = this.#reserve()
-    const blocks = Math.floor(bytes.length / rateBytes) + 1
-    if (blocks > blocksMax) {
+    const blocks = Math.floor(bytes.length / RATE_BYTES) + 1
+    if (blocks > BLOCKS_MAX) {
       this.digests.bytes.write(keccak256Latin1(bytes), place, 'latin1')
       return place
     }
@@ -54,7 +54,7 @@ export class DigestBatch {
 
   /** Hashes the inputs that still wait. */
   finish(): void {
-    for (let blocks = 1; blocks <= blocksMax; blocks++) {
+    for (let blocks = 1; blocks <= BLOCKS_MAX; blocks++) {
       const waiting = this.#waiting[blocks] ?? null
       if (waiting === null) continue
       this.#wasm.hashPair(slotOf(blocks), slotOf(blocks), blocks)
@@ -65,20 +65,20 @@ export class DigestBatch {
 
   /** Forgets all inputs and digests. */
   clear(): void {
-    this.digests.clear(bytesAtFirst)
+    this.digests.clear(BYTES_AT_FIRST)
     this.#waiting.fill(null)
   }
 
   #reserve(): BytesAt {
-    this.digests.reserve(hashBytes)
+    this.digests.reserve(HASH_BYTES)
     const place = this.digests.end
-    this.digests.length += hashBytes
+    this.digests.length += HASH_BYTES
     return place
   }
 
   /** Keccak's own padding, which has not the two bits that SHA-3 puts in front of it. */
   #pad(bytes: Uint8Array, slot: number, blocks: number): void {
-    const last = slot + blocks * rateBytes - 1
+    const last = slot + blocks * RATE_BYTES - 1
     this.#memory.set(bytes, slot)
     this.#memory.fill(0, slot + bytes.length, last + 1)
     this.#memory[slot + bytes.length] = 0x01
@@ -88,10 +88,10 @@ export class DigestBatch {
 
 /** Where the input of this many blocks waits: behind those of fewer. */
 function slotOf(blocks: number): number {
-  return inputsAt + rateBytes * ((blocks * (blocks - 1)) / 2)
+  return INPUTS_AT + RATE_BYTES * ((blocks * (blocks - 1)) / 2)
 }
 
-const partnerSlot = slotOf(blocksMax + 1)
+const partnerSlot = slotOf(BLOCKS_MAX + 1)
 
 interface KeccakPair {
   readonly memory: { readonly buffer: ArrayBuffer }

@@ -6,22 +6,22 @@
  */
 
 /** Bytes taken in before each permutation; an input is padded to a multiple of it. */
-export const rateBytes = 136
+export const RATE_BYTES = 136
 
 /** Where the function leaves the two digests in the module's memory. */
-export const digestsAt = 192
+export const DIGESTS_AT = 192
 /** From here on the memory is the caller's. */
-export const inputsAt = 256
+export const INPUTS_AT = 256
 
 /**
  * The module exports `memory`, a page of it, and `hashPair(first, second, blocks)`, which takes the
  * places of two padded inputs of equally many blocks.
  */
 export function assembleKeccakPairModule(): Uint8Array<ArrayBuffer> {
-  const parameters = vector([[i32], [i32], [i32]])
+  const parameters = vector([[I32], [I32], [I32]])
   const declared = vector([
-    [1, i32],
-    [lastLocal - constant, v128],
+    [1, I32],
+    [lastLocal - constant, V128],
   ])
   const exported = [
     [...text('memory'), 2, 0],
@@ -29,12 +29,12 @@ export function assembleKeccakPairModule(): Uint8Array<ArrayBuffer> {
   ]
   return Uint8Array.from([
     ...[0x00, ...Buffer.from('asm'), 1, 0, 0, 0],
-    ...section(typeSection, [[0x60, ...parameters, 0]]),
-    ...section(functionSection, [[0]]),
-    ...section(memorySection, [[0, 1]]),
-    ...section(exportSection, exported),
-    ...section(codeSection, [sized([...declared, ...hashPair(), end])]),
-    ...section(dataSection, [[0, ...i32Const(constantsAt), end, ...sized(roundConstants())]]),
+    ...section(TYPE_SECTION, [[0x60, ...parameters, 0]]),
+    ...section(FUNCTION_SECTION, [[0]]),
+    ...section(MEMORY_SECTION, [[0, 1]]),
+    ...section(EXPORT_SECTION, exported),
+    ...section(CODE_SECTION, [sized([...declared, ...hashPair(), END])]),
+    ...section(DATA_SECTION, [[0, ...i32Const(CONSTANTS_AT), END, ...sized(roundConstants())]]),
   ])
 }
 
@@ -55,41 +55,41 @@ const plane = locals(constant + 61, 5)
 const lastLocal = constant + 66
 const rotated = lastLocal
 
-const constantsAt = 0
-const rounds = 24
-const wordBytes = 8
+const CONSTANTS_AT = 0
+const ROUNDS = 24
+const WORD_BYTES = 8
 const axis = [0, 1, 2, 3, 4] as const
 
 /**
  * The sponge: blocks go into the state one after the other, and its first 32 bytes are the digest.
  */
 function hashPair(): Code {
-  const firstConstant = [...i32Const(constantsAt), ...set(constant)]
+  const firstConstant = [...i32Const(CONSTANTS_AT), ...set(constant)]
   const twoRounds = [...round(stateA, stateB), ...round(stateB, stateA)]
-  const constantsLeft = [...get(constant), ...i32Const(constantsAt + rounds * wordBytes), i32LessThan]
+  const constantsLeft = [...get(constant), ...i32Const(CONSTANTS_AT + ROUNDS * WORD_BYTES), I32_LESS_THAN]
   const nextBlocks = [first, second].flatMap((input) => [
     ...get(input),
-    ...i32Const(rateBytes),
-    i32Add,
+    ...i32Const(RATE_BYTES),
+    I32_ADD,
     ...set(input),
   ])
-  const blocksLeft = [...get(blocks), ...i32Const(1), i32Subtract, ...tee(blocks)]
+  const blocksLeft = [...get(blocks), ...i32Const(1), I32_SUBTRACT, ...tee(blocks)]
   const eachBlock = [...absorb(stateA), ...firstConstant, ...loop(twoRounds, constantsLeft), ...nextBlocks]
   const digests = [0, 1].flatMap((input) => [0, 1, 2, 3].flatMap((word) => storeWord(word, input)))
   return [...loop(eachBlock, blocksLeft), ...digests]
 }
 
 function absorb(state: State): Code {
-  const words = state.slice(0, rateBytes / wordBytes)
+  const words = state.slice(0, RATE_BYTES / WORD_BYTES)
   return words.flatMap((word, index) => {
-    const offset = unsigned(index * wordBytes)
+    const offset = unsigned(index * WORD_BYTES)
     const input = [...get(second), ...get(first), ...load64Zero, 0, ...offset, ...load64Lane, 0, ...offset, 1]
     return [...input, ...get(word), ...xor, ...set(word)]
   })
 }
 
 function storeWord(word: number, input: number): Code {
-  const offset = unsigned(digestsAt + 32 * input + wordBytes * word)
+  const offset = unsigned(DIGESTS_AT + 32 * input + WORD_BYTES * word)
   return [...i32Const(0), ...get(at(stateA, word)), ...store64Lane, 0, ...offset, input]
 }
 
@@ -136,7 +136,7 @@ function chi(to: State, y: number): Code {
 }
 
 function iota(word: Local): Code {
-  const next = [...get(constant), ...i32Const(wordBytes), i32Add, ...set(constant)]
+  const next = [...get(constant), ...i32Const(WORD_BYTES), I32_ADD, ...set(constant)]
   return [...get(word), ...get(constant), ...load64Splat, 0, 0, ...xor, ...set(word), ...next]
 }
 
@@ -165,11 +165,11 @@ const offsets: readonly number[] = (() => {
  * register.
  */
 function roundConstants(): Code {
-  const bytes = Buffer.alloc(rounds * wordBytes)
+  const bytes = Buffer.alloc(ROUNDS * WORD_BYTES)
   let register = 1
-  for (let index = 0; index < rounds * 7; index++) {
+  for (let index = 0; index < ROUNDS * 7; index++) {
     const bit = 2 ** (index % 7) - 1
-    const byte = Math.floor(index / 7) * wordBytes + (bit >> 3)
+    const byte = Math.floor(index / 7) * WORD_BYTES + (bit >> 3)
     bytes[byte] = (bytes[byte] ?? 0) | ((register & 1) << (bit & 7))
     register = (register << 1) ^ (register >= 0x80 ? 0x171 : 0)
   }
@@ -186,18 +186,18 @@ function at(list: readonly number[], index: number): number {
 
 // What follows is the binary format (WebAssembly Core Specification, chapter 5).
 
-const typeSection = 1
-const functionSection = 3
-const memorySection = 5
-const exportSection = 7
-const codeSection = 10
-const dataSection = 11
-const i32 = 0x7f
-const v128 = 0x7b
-const end = 0x0b
-const i32LessThan = 0x49
-const i32Add = 0x6a
-const i32Subtract = 0x6b
+const TYPE_SECTION = 1
+const FUNCTION_SECTION = 3
+const MEMORY_SECTION = 5
+const EXPORT_SECTION = 7
+const CODE_SECTION = 10
+const DATA_SECTION = 11
+const I32 = 0x7f
+const V128 = 0x7b
+const END = 0x0b
+const I32_LESS_THAN = 0x49
+const I32_ADD = 0x6a
+const I32_SUBTRACT = 0x6b
 const load64Splat = [0xfd, 0x0a]
 const load64Lane = [0xfd, 0x57]
 const store64Lane = [0xfd, 0x5b]
@@ -214,7 +214,7 @@ const tee = (local: Local): Code => [0x22, local]
 
 /** Repeats while the condition, which is looked at after the body, is not zero. */
 function loop(body: Code, condition: Code): Code {
-  return [0x03, 0x40, ...body, ...condition, 0x0d, 0, end]
+  return [0x03, 0x40, ...body, ...condition, 0x0d, 0, END]
 }
 
 /** Numbers below 8192, signed as constants are. */

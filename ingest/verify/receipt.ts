@@ -5,9 +5,9 @@
 
 import type { ByteBuffer, BytesAt } from '../read/byteBuffer.ts'
 import {
-  addressBytes,
-  bloomBytes,
-  hashBytes,
+  ADDRESS_BYTES,
+  BLOOM_BYTES,
+  HASH_BYTES,
   type ScannedLog,
   type ScannedReceipt,
 } from '../read/scannedReceipt.ts'
@@ -34,10 +34,10 @@ export function writeReceipt(
   }
   writeLogs(writer, bytes, receipt.logs)
   if (receipt.logsBloom === null) writer.writeString(bloomOf(receipt.logs))
-  else writer.writeSlice(bytes, receipt.logsBloom, bloomBytes)
+  else writer.writeSlice(bytes, receipt.logsBloom, BLOOM_BYTES)
   writer.writeNumber(receipt.cumulativeGasUsed)
   if (receipt.status !== null) writer.writeItem(receipt.status)
-  else writer.writeSlice(bytes, receipt.root ?? noRoot, hashBytes)
+  else writer.writeSlice(bytes, receipt.root ?? noRoot, HASH_BYTES)
   writer.closeList(mark)
   if (type !== '0x0') writer.writeByte(Number(type))
 }
@@ -62,10 +62,10 @@ function writeLogs(writer: RlpWriter, bytes: ByteBuffer, logs: readonly ScannedL
     writer.writeSlice(bytes, log.dataAt, log.dataBytes)
     const topics = writer.written
     for (let topic = log.topicCount - 1; topic >= 0; topic--) {
-      writer.writeSlice(bytes, log.topicsAt + topic * hashBytes, hashBytes)
+      writer.writeSlice(bytes, log.topicsAt + topic * HASH_BYTES, HASH_BYTES)
     }
     writer.closeList(topics)
-    writer.writeSlice(bytes, log.emitter, addressBytes)
+    writer.writeSlice(bytes, log.emitter, ADDRESS_BYTES)
     writer.closeList(mark)
   }
   writer.closeList(all)

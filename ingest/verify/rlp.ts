@@ -15,7 +15,7 @@ import type { ByteBuffer } from '../read/byteBuffer.ts'
 export type RlpItem = string | Uint8Array | null | undefined | readonly RlpItem[]
 
 /** Holds one large transaction or trie node; the buffer doubles when something is larger. */
-const bytesAtFirst = 1 << 16
+const BYTES_AT_FIRST = 1 << 16
 
 /**
  * A reusable buffer filled from its end. A mark is the number of bytes written when it was taken;
@@ -23,7 +23,7 @@ const bytesAtFirst = 1 << 16
  */
 export class RlpWriter {
   written = 0
-  #bytes: Buffer = Buffer.allocUnsafeSlow(bytesAtFirst)
+  #bytes: Buffer = Buffer.allocUnsafeSlow(BYTES_AT_FIRST)
   #view: DataView = viewOf(this.#bytes)
 
   /** What was written after a mark, as a view that is valid until the next write. */
@@ -40,7 +40,7 @@ export class RlpWriter {
   /** Puts one item in front of what is written. */
   writeItem(item: RlpItem): void {
     if (typeof item === 'string') this.#writeText(item)
-    else if (item === null || item === undefined) this.writeByte(emptyString)
+    else if (item === null || item === undefined) this.writeByte(EMPTY_STRING)
     else if (item instanceof Uint8Array) this.writeString(item)
     else this.writeList(item)
   }
@@ -61,7 +61,7 @@ export class RlpWriter {
 
   /** Makes a list of all items written since the mark. */
   closeList(mark: number): void {
-    this.#writePrefix(this.written - mark, emptyList)
+    this.#writePrefix(this.written - mark, EMPTY_LIST)
   }
 
   /**
@@ -70,8 +70,8 @@ export class RlpWriter {
    */
   closeString(mark: number): void {
     const size = this.written - mark
-    if (size === 1 && this.#firstByte() < emptyString) return
-    this.#writePrefix(size, emptyString)
+    if (size === 1 && this.#firstByte() < EMPTY_STRING) return
+    this.#writePrefix(size, EMPTY_STRING)
   }
 
   /** Puts bytes in front of what is written, without a prefix. */
@@ -94,7 +94,7 @@ export class RlpWriter {
   writeSlice({ bytes, view }: ByteBuffer, from: number, length: number): void {
     const mark = this.written
     const start = this.#take(length)
-    if (length > copiedMax) this.#bytes.set(bytes.subarray(from, from + length), start)
+    if (length > COPIED_MAX) this.#bytes.set(bytes.subarray(from, from + length), start)
     else copyShort(view, from, this.#view, start, length)
     this.closeString(mark)
   }
@@ -114,19 +114,19 @@ export class RlpWriter {
 
   /**
    * Puts the bytes of a `0x` text in front of what is written, without a prefix. The text must have
-   * been checked if it is short (`nativeFrom`); a longer one that is no hex writes nothing, and
+   * been checked if it is short (`NATIVE_FROM`); a longer one that is no hex writes nothing, and
    * never lets stand what was written there before.
    */
   writeHex(text: string): void {
     const size = (text.length >> 1) - 1
     const start = this.#take(size)
-    if (size < nativeFrom) decodeShort(text, this.#bytes, start)
+    if (size < NATIVE_FROM) decodeShort(text, this.#bytes, start)
     else if (this.#bytes.write(text.slice(2), start, 'hex') < size) this.written -= size
   }
 
   #writeText(text: string): void {
     if (text === '0x0') {
-      this.writeByte(emptyString)
+      this.writeByte(EMPTY_STRING)
       return
     }
     const mark = this.written
@@ -169,17 +169,17 @@ export class RlpWriter {
   }
 }
 
-const emptyString = 0x80
-const emptyList = 0xc0
+const EMPTY_STRING = 0x80
+const EMPTY_LIST = 0xc0
 
 /**
  * For fewer bytes a loop is faster than a call into Node's hex decoder (measured: even at 20
  * bytes).
  */
-const nativeFrom = 20
+const NATIVE_FROM = 20
 
 /** Up to this many bytes a loop is faster than making the view that `set` takes. */
-const copiedMax = 64
+const COPIED_MAX = 64
 
 function viewOf({ buffer, byteOffset, byteLength }: Buffer): DataView {
   return new DataView(buffer, byteOffset, byteLength)

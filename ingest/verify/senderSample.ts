@@ -30,7 +30,7 @@ export const everySender: SenderSample = { key: [0, 0], oneIn: 1 }
 
 /** A share of its own for every process: what slips through one does not through the next. */
 export function drawSenderSample(random: Random, oneIn: number): SenderSample {
-  return { key: [Math.floor(random() * words), Math.floor(random() * words)], oneIn }
+  return { key: [Math.floor(random() * WORDS), Math.floor(random() * WORDS)], oneIn }
 }
 
 /** Whether the sender of the transaction with this hash is recovered. */
@@ -41,7 +41,7 @@ export function isSampled({ key, oneIn }: SenderSample, hash: Hash): boolean {
   let bits = Number.parseInt(hash.slice(-8), 16) ^ key[0]
   bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b) ^ key[1]
   bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35)
-  return ((bits ^ (bits >>> 16)) >>> 0) * oneIn < words
+  return ((bits ^ (bits >>> 16)) >>> 0) * oneIn < WORDS
 }
 
-const words = 2 ** 32
+const WORDS = 2 ** 32

@@ -38,12 +38,12 @@ function unsignedFields(tx: RpcTransaction): readonly RlpItem[] | null {
   const fields = envelopeFields(tx)
   switch (tx.type) {
     case '0x0':
-      return fields && legacyFields(tx, fields.slice(0, -signatureFields))
+      return fields && legacyFields(tx, fields.slice(0, -SIGNATURE_FIELDS))
     case '0x1':
     case '0x2':
     case '0x3':
     case '0x4':
-      return fields?.slice(0, -signatureFields) ?? null
+      return fields?.slice(0, -SIGNATURE_FIELDS) ?? null
     case '0x76':
       return fields && tempoFields(fields.slice(0, -1))
     default:
@@ -52,7 +52,7 @@ function unsignedFields(tx: RpcTransaction): readonly RlpItem[] | null {
 }
 
 /** Parity, r and s. */
-const signatureFields = 3
+const SIGNATURE_FIELDS = 3
 
 function legacyFields(tx: RpcTransaction, fields: readonly RlpItem[]): readonly RlpItem[] | null {
   const signature = legacySignature(tx.v)
@@ -65,9 +65,9 @@ function legacyFields(tx: RpcTransaction, fields: readonly RlpItem[]): readonly 
  * payer.
  */
 function tempoFields(fields: readonly RlpItem[]): readonly RlpItem[] {
-  return fields[feePayerAt] === null ? fields : fields.with(feeTokenAt, null).with(feePayerAt, '0x00')
+  return fields[FEE_PAYER_AT] === null ? fields : fields.with(FEE_TOKEN_AT, null).with(FEE_PAYER_AT, '0x00')
 }
 
 /** Places within the fields of a 0x76 envelope. */
-const feeTokenAt = 10
-const feePayerAt = 11
+const FEE_TOKEN_AT = 10
+const FEE_PAYER_AT = 11

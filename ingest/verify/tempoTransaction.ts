@@ -113,7 +113,7 @@ function signatureText(signature: unknown): string | null {
   const inner = primitiveText(signature['signature'])
   if (inner === null || inner === malformed) return inner
   const user = hex(signature['userAddress'])
-  if (user?.length !== addressDigits) return malformed
+  if (user?.length !== ADDRESS_DIGITS) return malformed
   // A node from before version 2 has no version in its answers.
   const tag = (signature['version'] ?? 'v1') === 'v1' ? '03' : '04'
   return `0x${tag}${user.slice(2)}${inner.slice(2)}`
@@ -125,16 +125,16 @@ function signatureText(signature: unknown): string | null {
  */
 const malformed = '0x'
 
-const addressDigits = 2 + 2 * 20
+const ADDRESS_DIGITS = 2 + 2 * 20
 
 function multisigText(signature: string): string | null {
   if (!signature.startsWith('0x')) return null
-  const isOther = signature.length === secp256k1Digits || signature.length % 2 !== 0
+  const isOther = signature.length === SECP256K1_DIGITS || signature.length % 2 !== 0
   return isOther ? malformed : `0x05${signature.slice(2)}`
 }
 
 /** Of the text of 64 bytes; with a tag before them they are a secp256k1 signature. */
-const secp256k1Digits = 2 + 2 * 64
+const SECP256K1_DIGITS = 2 + 2 * 64
 
 function primitiveText(signature: Loose): string | null {
   const { type, r, s, pubKeyX, pubKeyY } = signature
@@ -160,10 +160,12 @@ const recoveryBytes: ReadonlyMap<string | null, string> = new Map([
 
 /** No longer than a word: otherwise its digits could be told as those of the part beside it. */
 function isWord(value: unknown): boolean {
-  return typeof value === 'string' && value.length > 2 && value.length <= wordDigits && value.startsWith('0x')
+  return (
+    typeof value === 'string' && value.length > 2 && value.length <= WORD_DIGITS && value.startsWith('0x')
+  )
 }
 
-const wordDigits = 2 + 64
+const WORD_DIGITS = 2 + 64
 
 export function parity(signature: Loose): string | null {
   return hex(signature['yParity']) ?? hex(signature['v'])

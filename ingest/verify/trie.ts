@@ -6,7 +6,7 @@
  */
 
 import type { BytesAt } from '../read/byteBuffer.ts'
-import { hashBytes } from '../read/scannedReceipt.ts'
+import { HASH_BYTES } from '../read/scannedReceipt.ts'
 import { DigestBatch } from './digestBatch.ts'
 import { keccak256Hex, keccak256Latin1 } from './keccak.ts'
 import type { RlpWriter } from './rlp.ts'
@@ -45,10 +45,10 @@ type LeafReference = BytesAt | Uint8Array
 const leafDigests = new DigestBatch()
 
 /** Flags of a node's path (hex prefix encoding, Yellow Paper appendix C). */
-const extensionFlag = 0x00
-const leafFlag = 0x20
+const EXTENSION_FLAG = 0x00
+const LEAF_FLAG = 0x20
 
-const emptyString = 0x80
+const EMPTY_STRING = 0x80
 
 function hashLeaves(writer: RlpWriter, count: number, writeValue: WriteValue): readonly LeafReference[] {
   const mark = writer.written
@@ -56,7 +56,7 @@ function hashLeaves(writer: RlpWriter, count: number, writeValue: WriteValue): r
   for (let position = 0; position < count; position++) {
     writeLeaf(writer, writeValue, indexAt(count, position), leafDepth(count, position))
     const leaf = writer.since(mark)
-    leaves.push(leaf.length < hashBytes ? Uint8Array.from(leaf) : leafDigests.add(leaf))
+    leaves.push(leaf.length < HASH_BYTES ? Uint8Array.from(leaf) : leafDigests.add(leaf))
     writer.rewind(mark)
   }
   leafDigests.finish()
@@ -67,7 +67,7 @@ function writeLeaf(writer: RlpWriter, writeValue: WriteValue, index: number, dep
   const mark = writer.written
   writeValue(index)
   writer.closeString(mark)
-  writePath(writer, index, depth, keyNibbles(index), leafFlag)
+  writePath(writer, index, depth, keyNibbles(index), LEAF_FLAG)
   writer.closeList(mark)
 }
 
@@ -93,7 +93,7 @@ function writeFork(trie: Trie, from: number, to: number, depth: number): void {
   if (fork === depth) writeBranch(trie, from, to, depth)
   else {
     writeReference(trie, from, to, fork)
-    writePath(trie.writer, first, depth, fork, extensionFlag)
+    writePath(trie.writer, first, depth, fork, EXTENSION_FLAG)
   }
   trie.writer.closeList(mark)
 }
@@ -103,12 +103,12 @@ function writeFork(trie: Trie, from: number, to: number, depth: number): void {
  * another.
  */
 function writeBranch(trie: Trie, from: number, to: number, depth: number): void {
-  trie.writer.writeByte(emptyString)
+  trie.writer.writeByte(EMPTY_STRING)
   let end = to
   for (let slot = 15; slot >= 0; slot--) {
     let start = end
     while (start > from && keyNibble(indexAt(trie.count, start - 1), depth) === slot) start--
-    if (start === end) trie.writer.writeByte(emptyString)
+    if (start === end) trie.writer.writeByte(EMPTY_STRING)
     else writeReference(trie, start, end, depth + 1)
     end = start
   }
@@ -123,7 +123,7 @@ function writeReference(trie: Trie, from: number, to: number, depth: number): vo
   }
   const mark = writer.written
   writeFork(trie, from, to, depth)
-  if (writer.written - mark < hashBytes) return
+  if (writer.written - mark < HASH_BYTES) return
   const hash = keccak256Latin1(writer.since(mark))
   writer.rewind(mark)
   writer.writeLatin1(hash)
@@ -131,7 +131,7 @@ function writeReference(trie: Trie, from: number, to: number, depth: number): vo
 
 function writeLeafReference({ writer, leaves }: Trie, position: number): void {
   const leaf = leaves[position] ?? noLeaf
-  if (typeof leaf === 'number') writer.writeSlice(leafDigests.digests, leaf, hashBytes)
+  if (typeof leaf === 'number') writer.writeSlice(leafDigests.digests, leaf, HASH_BYTES)
   else writer.writeBytes(leaf)
 }
 
@@ -176,10 +176,10 @@ function keyNibble(index: number, nibble: number): number {
 }
 
 function keyByte(index: number, byte: number): number {
-  if (index === 0) return emptyString
+  if (index === 0) return EMPTY_STRING
   if (index < 128) return index
   const size = sizeOf(index)
-  return byte === 0 ? emptyString + size : (index >>> (8 * (size - byte))) & 0xff
+  return byte === 0 ? EMPTY_STRING + size : (index >>> (8 * (size - byte))) & 0xff
 }
 
 function sizeOf(index: number): number {

@@ -5,7 +5,12 @@
 
 import type { RpcBlock, RpcTransaction } from '../read/block.ts'
 import type { BytesAt } from '../read/byteBuffer.ts'
-import { addressBytes, hashBytes, type ScannedReceipt, type ScannedReceipts } from '../read/scannedReceipt.ts'
+import {
+  ADDRESS_BYTES,
+  HASH_BYTES,
+  type ScannedReceipt,
+  type ScannedReceipts,
+} from '../read/scannedReceipt.ts'
 import { Bloom } from './bloom.ts'
 import { creationAddress } from './creationAddress.ts'
 import { DigestBatch } from './digestBatch.ts'
@@ -137,7 +142,7 @@ function readVerdicts(
   txDigests.finish()
   const verdicts = transactions.map((tx, index): TransactionVerdict => {
     const hash = hashes[index] ?? null
-    return hash === null ? 'open' : transactionVerdict(tx, txDigests.digests.hexAt(hash, hashBytes))
+    return hash === null ? 'open' : transactionVerdict(tx, txDigests.digests.hexAt(hash, HASH_BYTES))
   })
   txDigests.clear()
   return verdicts
@@ -170,7 +175,7 @@ function createdAsTold(block: RpcBlock, { bytes, list }: ScannedReceipts): boole
     const tx = block.transactions[index]
     if (contractAddress === null || tx === undefined || !plainTypes.has(tx.type)) return true
     const created = (tx.to ?? null) === null ? creationAddress(tx.from, tx.nonce) : null
-    return bytes.hexAt(contractAddress, addressBytes) === created
+    return bytes.hexAt(contractAddress, ADDRESS_BYTES) === created
   })
 }
 

@@ -12,22 +12,22 @@ import { hash } from 'node:crypto'
  * that name the challenge in a way we do not read.
  */
 export function readAssertion(data: Buffer, challenge: string): Uint8Array | 'other' | 'unknown' {
-  if (data.length > webAuthnBytesMax) return 'unknown'
-  const json = data.subarray(authenticatorBytes)
+  if (data.length > WEB_AUTHN_BYTES_MAX) return 'unknown'
+  const json = data.subarray(AUTHENTICATOR_BYTES)
   const asked = readChallenge(json)
   if (asked === challenge)
-    return Buffer.concat([data.subarray(0, authenticatorBytes), hash('sha256', json, 'buffer')])
+    return Buffer.concat([data.subarray(0, AUTHENTICATOR_BYTES), hash('sha256', json, 'buffer')])
   return asked === null || json.includes(challenge) ? 'unknown' : 'other'
 }
 
 /** A hash, flags and a counter. Tempo admits no device that adds more behind them. */
-const authenticatorBytes = 37
+const AUTHENTICATOR_BYTES = 37
 
 /**
  * Longest WebAuthn part of a signature: MAX_WEBAUTHN_SIGNATURE_LENGTH of tempo-primitives, less its
  * four words.
  */
-const webAuthnBytesMax = 2_048 - 4 * 32
+const WEB_AUTHN_BYTES_MAX = 2_048 - 4 * 32
 
 function readChallenge(json: Buffer): string | null {
   try {

@@ -8,7 +8,7 @@ import { open, readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import type { Clock } from '#runtime.ts'
 
-const pollMs = 25
+const POLL_MS = 25
 
 /**
  * Starts anvil detached: it gets neither our Ctrl-C nor our death. It runs quietly, so its log
@@ -63,7 +63,7 @@ export async function awaitExit(anvil: AnvilProcess, timeoutMs: number, clock: C
   const deadline = clock.monotonic() + timeoutMs
   while (await isRunning(anvil)) {
     if (clock.monotonic() >= deadline) return false
-    await clock.sleep(pollMs)
+    await clock.sleep(POLL_MS)
   }
   return true
 }

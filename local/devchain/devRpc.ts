@@ -15,7 +15,7 @@ export type Answer = { readonly result: unknown } | { readonly error: string }
  * A dead anvil refuses at once; a living one answers within milliseconds, a reorg or a large dump
  * within seconds.
  */
-const callTimeoutMs = 30_000
+const CALL_TIMEOUT_MS = 30_000
 
 /** Talks to one anvil. */
 export class DevRpc {
@@ -57,7 +57,7 @@ export class DevRpc {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
-      signal: AbortSignal.timeout(callTimeoutMs),
+      signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
     })
     return response.json()
   }

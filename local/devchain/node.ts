@@ -59,25 +59,25 @@ export interface DevChain {
  * traffic.ts). A block with its transaction was measured to take 22 KB of anvil's memory and 8 KB
  * of its state file: about 700 MB and 240 MB here, after four hours at two blocks a second.
  */
-export const blocksMax = 30_000
+export const BLOCKS_MAX = 30_000
 
 /**
  * How far `anvil_reorg` can go back. Anvil keeps one state more than this, each a copy of all
  * accounts.
  */
-export const reorgDepthMax = 23
+export const REORG_DEPTH_MAX = 23
 
 /**
  * Gas limit of Tempo's blocks. Block 0 has a little more, which the flags of a new generation set.
  */
-export const blockGasLimit = 500_000_000
+export const BLOCK_GAS_LIMIT = 500_000_000
 
 /** Tempo's fixed base fee up to T6: 20 gwei. */
-export const baseFeePerGas = 20_000_000_000
+export const BASE_FEE_PER_GAS = 20_000_000_000
 
-const startTimeoutMs = 60_000 // a state of 5,400 blocks loads in 2.6 s on two busy cores
-const stopTimeoutMs = 60_000
-const pollMs = 25
+const START_TIMEOUT_MS = 60_000 // a state of 5,400 blocks loads in 2.6 s on two busy cores
+const STOP_TIMEOUT_MS = 60_000
+const POLL_MS = 25
 
 /** What every step of a start needs. */
 interface Launch {
@@ -101,7 +101,7 @@ type Generation = Pick<DevChainRecord, 'genesisHash' | 'genesisTimestamp' | 'gen
 export async function startDevChain(options: DevChainOptions): Promise<DevChain> {
   const chainId = options.chainId ?? 4217
   const files = devChainFiles(options.dataDir, chainId)
-  const { port, blocksMax: cap = blocksMax, log, clock } = options
+  const { port, blocksMax: cap = BLOCKS_MAX, log, clock } = options
   const start: Launch = { chainId, port, cap, files, log, clock }
   await mkdir(files.folder, { recursive: true })
   const known = await readRecord(files)
@@ -156,7 +156,7 @@ function newGeneration(clock: Clock): Generation {
   return {
     genesisHash: null,
     genesisTimestamp: Math.floor(clock.now() / 1000),
-    genesisGasLimit: blockGasLimit + randomInt(1, 1 << 24),
+    genesisGasLimit: BLOCK_GAS_LIMIT + randomInt(1, 1 << 24),
   }
 }
 
@@ -198,8 +198,8 @@ function networkFlags(chainId: number): string[] {
   return [
     ...['--network', 'tempo', '--chain-id', String(chainId), '--hardfork', 't4', '--host', '127.0.0.1'],
     // finalized = head - 4: some blocks can be replaced, as on a chain whose votes are late.
-    ...['--slots-in-an-epoch', '2', '--prune-history', String(reorgDepthMax + 1)],
-    ...['--base-fee', String(baseFeePerGas), '--no-mining', '--quiet'],
+    ...['--slots-in-an-epoch', '2', '--prune-history', String(REORG_DEPTH_MAX + 1)],
+    ...['--base-fee', String(BASE_FEE_PER_GAS), '--no-mining', '--quiet'],
     // Fees are paid in tokens; the pool's check for native coin has no meaning here.
     '--disable-pool-balance-checks',
   ]
@@ -212,13 +212,13 @@ function networkFlags(chainId: number): string[] {
 async function awaitGenesis(known: DevChainRecord, start: Launch): Promise<string | undefined> {
   const { clock, files, chainId } = start
   const rpc = new DevRpc(urlOf(known.port))
-  const deadline = clock.monotonic() + startTimeoutMs
+  const deadline = clock.monotonic() + START_TIMEOUT_MS
   while (clock.monotonic() < deadline && (await isRunning({ pid: known.pid, stateFile: files.state }))) {
     try {
       if ((await rpc.quantity('eth_chainId')) !== chainId) return undefined
       return textField(await rpc.call('eth_getBlockByNumber', '0x0', false), 'hash')
     } catch {
-      await clock.sleep(pollMs)
+      await clock.sleep(POLL_MS)
     }
   }
   return undefined
@@ -238,7 +238,7 @@ async function retire(last: DevChainRecord, isFull: boolean, start: Launch): Pro
   )
   const anvil = { pid: last.pid, stateFile: files.state }
   await signalAnvil(anvil, 'SIGKILL')
-  await awaitExit(anvil, stopTimeoutMs, clock)
+  await awaitExit(anvil, STOP_TIMEOUT_MS, clock)
 }
 
 async function serve(found: Found, fresh: boolean, start: Launch): Promise<DevChain> {
@@ -246,7 +246,7 @@ async function serve(found: Found, fresh: boolean, start: Launch): Promise<DevCh
   const { pid, port, genesisHash: generation } = found
   // From here on only a clean end may leave a state behind.
   await rm(files.state, { force: true })
-  await new DevRpc(urlOf(port)).call('evm_setBlockGasLimit', quantity(blockGasLimit))
+  await new DevRpc(urlOf(port)).call('evm_setBlockGasLimit', quantity(BLOCK_GAS_LIMIT))
   let stopped: Promise<void> | undefined
   const stopOnce = () => {
     stopped ??= stop(pid, start)
@@ -258,10 +258,13 @@ async function serve(found: Found, fresh: boolean, start: Launch): Promise<DevCh
 async function stop(pid: number, { files, clock, log }: Launch): Promise<void> {
   const anvil = { pid, stateFile: files.state }
   await signalAnvil(anvil, 'SIGINT')
-  if (await awaitExit(anvil, stopTimeoutMs, clock)) return
-  log.warn({ pid, stopTimeoutMs }, 'anvil did not end in time and is killed; the dev chain is lost')
+  if (await awaitExit(anvil, STOP_TIMEOUT_MS, clock)) return
+  log.warn(
+    { pid, stopTimeoutMs: STOP_TIMEOUT_MS },
+    'anvil did not end in time and is killed; the dev chain is lost',
+  )
   await signalAnvil(anvil, 'SIGKILL')
-  await awaitExit(anvil, stopTimeoutMs, clock)
+  await awaitExit(anvil, STOP_TIMEOUT_MS, clock)
 }
 
 function urlOf(port: number): string {

@@ -7,7 +7,7 @@ import { messageOf } from '#errors.ts'
 import type { Clock } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { DevRpc, quantity } from './devRpc.ts'
-import { blocksMax as blocksMaxDefault } from './node.ts'
+import { BLOCKS_MAX as blocksMaxDefault } from './node.ts'
 import type { Action, Scene } from './traffic/action.ts'
 import { actions } from './traffic/actions/index.ts'
 import { exchange, keychain, pathUsd, policyRegistry } from './traffic/calls.ts'
@@ -44,16 +44,16 @@ export interface Traffic {
   readonly done: Promise<void>
 }
 
-const transactionsPerBlockMax = 50
-const setupAttempts = 3
+const TRANSACTIONS_PER_BLOCK_MAX = 50
+const SETUP_ATTEMPTS = 3
 /**
  * A chain at its cap (see node.ts) goes on so slowly that it hardly grows: 60 MB of anvil's memory
  * a day.
  */
-const fullBlockMs = 30_000
-const retryMsMax = 10_000
+const FULL_BLOCK_MS = 30_000
+const RETRY_MS_MAX = 10_000
 /** Blocks read after a restart to learn what is open. */
-const lookBackBlocks = 2_000
+const LOOK_BACK_BLOCKS = 2_000
 
 /** Starts producing blocks. */
 export function startTraffic(options: TrafficOptions): Traffic {
@@ -85,7 +85,7 @@ async function run(options: TrafficOptions, onSettled: () => void): Promise<void
       await goOn(started)
     } catch (error) {
       if (signal.aborted) return
-      const waitMs = Math.min(retryMsMax, 500 * 2 ** failures++)
+      const waitMs = Math.min(RETRY_MS_MAX, 500 * 2 ** failures++)
       if (failures === 3)
         log.warn({ problem: messageOf(error) }, 'the dev chain does not answer; a restart replaces it')
       else log.debug({ problem: messageOf(error), waitMs }, 'the dev chain traffic pauses')
@@ -104,7 +104,7 @@ async function begin(options: TrafficOptions): Promise<Run> {
   // With the head in the seed a restart does not repeat itself.
   const dice = new Dice(`${options.seed}/${head}`)
   const learned = createLearned()
-  const fromBlock = quantity(Math.max(0, head - lookBackBlocks))
+  const fromBlock = quantity(Math.max(0, head - LOOK_BACK_BLOCKS))
   const address = [exchange, policyRegistry, keychain, pathUsd]
   const logs = await rpc.call('eth_getLogs', { fromBlock, toBlock: 'latest', address })
   for (const seen of Array.isArray(logs) ? logs : []) observe(learned, parseLog(seen))
@@ -129,7 +129,7 @@ async function settle(current: Run): Promise<void> {
       const missing = await findMissing(current, stage)
       if (missing.length === 0 || current.options.signal.aborted) break
       const steps = missing.map(({ name }) => name)
-      if (attempt > setupAttempts) {
+      if (attempt > SETUP_ATTEMPTS) {
         current.options.log.warn({ steps }, 'the dev chain lacks parts of its setup; some actions will fail')
         break
       }
@@ -165,9 +165,9 @@ async function goOn(current: Run): Promise<void> {
   let isFull = false
   while (!signal.aborted) {
     isFull ||= await isAtCap(current)
-    const paceMs = isFull ? fullBlockMs : blockMs
+    const paceMs = isFull ? FULL_BLOCK_MS : blockMs
     due += ((transactionsPerSecond * blockMs) / 1000) * -Math.log(1 - dice.fraction())
-    const count = Math.min(Math.floor(due), transactionsPerBlockMax)
+    const count = Math.min(Math.floor(due), TRANSACTIONS_PER_BLOCK_MAX)
     due -= Math.floor(due)
     await mine(current, draw(current, count))
     const now = clock.monotonic()
@@ -179,7 +179,7 @@ async function goOn(current: Run): Promise<void> {
 async function isAtCap({ producer, options: { log, blocksMax = blocksMaxDefault } }: Run): Promise<boolean> {
   if ((await producer.rpc.quantity('eth_blockNumber')) < blocksMax) return false
   log.warn(
-    { blocksMax, fullBlockMs },
+    { blocksMax, fullBlockMs: FULL_BLOCK_MS },
     'THE DEV CHAIN IS FULL and slows down; the next start begins a new one',
   )
   return true

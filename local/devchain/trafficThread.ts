@@ -23,7 +23,7 @@ export interface TrafficLogLine {
 }
 
 /** The block under way may be finished; a thread that is still loading is not worth waiting for. */
-const endTimeoutMs = 2_000
+const END_TIMEOUT_MS = 2_000
 
 /** Runs until the signal. Resolves when the thread has ended; never rejects. */
 export function runTraffic(task: TrafficTask, log: Logger, clock: Clock, signal: AbortSignal): Promise<void> {
@@ -40,7 +40,7 @@ export function runTraffic(task: TrafficTask, log: Logger, clock: Clock, signal:
   })
   const end = () => {
     worker.postMessage('end')
-    clock.sleep(endTimeoutMs, gone.signal).then(
+    clock.sleep(END_TIMEOUT_MS, gone.signal).then(
       () => worker.terminate(),
       () => {},
     )

@@ -1,6 +1,6 @@
 /** Reads ClickHouse's binary row format piece by piece. */
 
-import { valueBytesMax } from '../limits.ts'
+import { VALUE_BYTES_MAX } from '../limits.ts'
 import { UserQueryError } from '../UserQueryError.ts'
 
 /** A place in the answer's bytes; reading past the end is a broken answer. */
@@ -65,8 +65,8 @@ export class ByteCursor {
   /** The length in front of bytes. */
   blockLength(): number {
     const length = this.varint()
-    if (length > valueBytesMax) {
-      throw new UserQueryError('sql_failed', `a value is larger than ${valueBytesMax} bytes`)
+    if (length > VALUE_BYTES_MAX) {
+      throw new UserQueryError('sql_failed', `a value is larger than ${VALUE_BYTES_MAX} bytes`)
     }
     return length
   }

@@ -8,7 +8,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import type { Clock } from '#runtime.ts'
-import { answerBytesMax, graceMs } from '../limits.ts'
+import { ANSWER_BYTES_MAX, GRACE_MS } from '../limits.ts'
 import {
   collectResult,
   type QueryRequest,
@@ -56,7 +56,7 @@ export class ClickHouseReader {
     const { timeoutMs, signal, limit } = request
     const late = new AbortController()
     const done = new AbortController()
-    this.#clock.sleep(timeoutMs + 2 * graceMs, done.signal).then(
+    this.#clock.sleep(timeoutMs + 2 * GRACE_MS, done.signal).then(
       () => late.abort(),
       () => {},
     )
@@ -100,7 +100,7 @@ function settingsOf(timeoutMs: number, limit: number): Settings {
     max_memory_usage: '400000000',
     max_threads: 2,
     max_result_rows: String(limit + 1),
-    max_result_bytes: String(answerBytesMax),
+    max_result_bytes: String(ANSWER_BYTES_MAX),
     result_overflow_mode: 'throw',
     max_rows_to_read: '2000000000',
     max_bytes_to_read: '200000000000',
@@ -139,7 +139,7 @@ async function* rowsOf(
   for await (const chunk of stream) {
     const bytes = Buffer.from(chunk)
     length += bytes.length
-    if (length > answerBytesMax) throw tooLarge()
+    if (length > ANSWER_BYTES_MAX) throw tooLarge()
     const rows = decoder.push(bytes)
     const { columnTypes } = decoder
     if (!columnTypes) continue
@@ -169,7 +169,7 @@ const endOf = (rowCount: number, limit: number, summary: Summary | null) => ({
 })
 
 function tooLarge(): UserQueryError {
-  return new UserQueryError('sql_failed', `the answer is larger than ${answerBytesMax} bytes`, {
+  return new UserQueryError('sql_failed', `the answer is larger than ${ANSWER_BYTES_MAX} bytes`, {
     hint: 'ask for fewer rows or columns',
   })
 }

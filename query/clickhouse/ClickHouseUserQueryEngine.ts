@@ -18,7 +18,7 @@ import { estimatePlan, planColumns, sizeColumns } from './estimatePlan.ts'
 import { type ClickHouseStatement, gateClickHouse } from './gate.ts'
 
 /** Lines of a plan; the longest query the gate takes makes fewer. */
-const planRowsMax = 10_000
+const PLAN_ROWS_MAX = 10_000
 
 export interface ClickHouseUserQueryOptions {
   readonly url: string
@@ -73,7 +73,8 @@ export class ClickHouseUserQueryEngine implements UserQueryEngine {
   async explain(request: QueryRequest): Promise<QueryPlan> {
     const { sql, relations } = await this.#gate(request)
     const send = async (text: string, columns: ClickHouseStatement['columns']) =>
-      (await this.#reader.execute({ sql: text, relations, columns }, { ...request, limit: planRowsMax })).rows
+      (await this.#reader.execute({ sql: text, relations, columns }, { ...request, limit: PLAN_ROWS_MAX }))
+        .rows
     return await this.#slots.run(
       async () => {
         const lines = await send(`EXPLAIN json = 1, header = 1, indexes = 1 ${sql}`, planColumns)

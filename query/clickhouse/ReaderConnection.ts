@@ -30,9 +30,9 @@ export interface Sent {
 }
 
 /** Above every limit of a query; ours end it first. */
-const requestTimeoutMs = 60_000
+const REQUEST_TIMEOUT_MS = 60_000
 /** The engine's errors are a few sentences; a proxy's page may be anything. */
-const errorBytesMax = 64 * 1024
+const ERROR_BYTES_MAX = 64 * 1024
 
 export class ReaderConnection {
   readonly #pool: Pool
@@ -43,8 +43,8 @@ export class ReaderConnection {
     const { origin, pathname } = new URL(url)
     this.#pool = new Pool(origin, {
       connections: connectionsMax,
-      headersTimeout: requestTimeoutMs,
-      bodyTimeout: requestTimeoutMs,
+      headersTimeout: REQUEST_TIMEOUT_MS,
+      bodyTimeout: REQUEST_TIMEOUT_MS,
     })
     this.#path = pathname
     this.#authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
@@ -82,7 +82,7 @@ async function textOf(body: Dispatcher.ResponseData['body']): Promise<string> {
   for await (const chunk of body) {
     chunks.push(chunk)
     length += chunk.length
-    if (length > errorBytesMax) break
+    if (length > ERROR_BYTES_MAX) break
   }
   return Buffer.concat(chunks).toString()
 }

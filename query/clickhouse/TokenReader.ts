@@ -1,12 +1,12 @@
 /** Walks the tokens of one query; the parsers' shared place, with the bounds on nesting. */
 
-import { selectCountMax, selectDepthMax } from '../text.ts'
+import { SELECT_COUNT_MAX, SELECT_DEPTH_MAX } from '../text.ts'
 import { positionAt, UserQueryError } from '../UserQueryError.ts'
 import type { Name } from './ast.ts'
 import { type Token, tokenize } from './lexer.ts'
 
 /** Nesting of brackets, calls and sub-selects; honest queries stay under 30. */
-const depthMax = 100
+const DEPTH_MAX = 100
 
 /**
  * Words that end an expression or a source, so that none of them is taken for an alias without AS.
@@ -106,7 +106,7 @@ export class TokenReader {
 
   /** Reads one level deeper. @throws UserQueryError past the bound. */
   nested<T>(read: () => T): T {
-    if (++this.#depth > depthMax) throw this.refused('the query is nested too deeply', this.peek().at)
+    if (++this.#depth > DEPTH_MAX) throw this.refused('the query is nested too deeply', this.peek().at)
     const result = read()
     this.#depth--
     return result
@@ -114,8 +114,8 @@ export class TokenReader {
 
   /** Reads a query one level deeper. @throws UserQueryError past the bound. */
   nestedQuery<T>(read: () => T): T {
-    if (++this.#queryDepth > selectDepthMax) {
-      throw this.refused(`more than ${selectDepthMax} levels of SELECT`, this.peek().at)
+    if (++this.#queryDepth > SELECT_DEPTH_MAX) {
+      throw this.refused(`more than ${SELECT_DEPTH_MAX} levels of SELECT`, this.peek().at)
     }
     const result = this.nested(read)
     this.#queryDepth--
@@ -124,8 +124,8 @@ export class TokenReader {
 
   /** Counts a SELECT. @throws UserQueryError past the bound. */
   countSelect(): void {
-    if (++this.#selectCount > selectCountMax) {
-      throw this.refused(`more than ${selectCountMax} SELECTs`, this.peek().at)
+    if (++this.#selectCount > SELECT_COUNT_MAX) {
+      throw this.refused(`more than ${SELECT_COUNT_MAX} SELECTs`, this.peek().at)
     }
   }
 

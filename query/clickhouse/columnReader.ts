@@ -192,11 +192,12 @@ function decimal(precision: number, scale: number): TypeReader {
   })
 }
 
-const dayMs = 86_400_000
+const DAY_MS = 86_400_000
 
 function timeReader(name: string, args: readonly string[], inferred: Scalar): TypeReader | undefined {
   const dayType = inferred === 'timestamp' ? 'timestamp' : 'date'
-  const day = (days: number): string => (dayType === 'date' ? isoDate(days * dayMs) : isoSecond(days * dayMs))
+  const day = (days: number): string =>
+    dayType === 'date' ? isoDate(days * DAY_MS) : isoSecond(days * DAY_MS)
   switch (name) {
     case 'Date':
       return one(dayType, (cursor) => day(cursor.take(2).readUInt16LE()))

@@ -167,7 +167,7 @@ function multipliedWide(left: Compiled, right: Step, common: ValueType): Compile
   return { sql, type: { ...common, ...(scale > 0 && { scale }) } }
 }
 
-const decimalDigitsMax = 76
+const DECIMAL_DIGITS_MAX = 76
 
 function multipliedDecimal(compiler: Compiler, left: Compiled, right: Step): Compiled {
   const { operator, at } = right
@@ -176,7 +176,7 @@ function multipliedDecimal(compiler: Compiler, left: Compiled, right: Step): Com
     throw refused(compiler, `${operator} is not supported for numbers with digits behind the point`, at, hint)
   const scales = [left, right].map(({ type }) => (type.scalar === 'decimal' ? (type.scale ?? 0) : 0))
   const scale = scales.reduce((sum, own) => sum + own, 0)
-  if (scale > decimalDigitsMax) throw refused(compiler, 'too many digits behind the point', at, hint)
+  if (scale > DECIMAL_DIGITS_MAX) throw refused(compiler, 'too many digits behind the point', at, hint)
   const values = [left, right].map((value, index) => asNumber(value, scaled('decimal', scales[index] ?? 0)))
   return { sql: `(${values.join(' * ')})`, type: scaled('decimal', scale) }
 }

@@ -9,7 +9,7 @@ import { type ConstantRule, type FunctionRule, findFunction, type ResultRule } f
 import { alternatives } from './numbers.ts'
 import { arrayOf, commonType, elementOf, scalar, sumType, type ValueType } from './valueType.ts'
 
-const argumentsMax = 100
+const ARGUMENTS_MAX = 100
 
 export function compileCall(compiler: Compiler, call: CallExpression, scope: Scope): Compiled {
   const found = findFunction(call.name)
@@ -46,7 +46,7 @@ function assertClauses(compiler: Compiler, call: CallExpression, rule: FunctionR
             ? `only count takes *`
             : (call.parameters?.length ?? 0) > (rule.parametersMax ?? 0)
               ? `${name} takes no such parameters`
-              : call.args.length > (rule.argumentsMax ?? argumentsMax)
+              : call.args.length > (rule.argumentsMax ?? ARGUMENTS_MAX)
                 ? `${name} has too many arguments`
                 : undefined
   if (problem) throw refused(compiler, problem, call.at)

@@ -11,7 +11,7 @@ import { asOneNumber, comparable } from './numbers.ts'
 import { commonType, scalar } from './valueType.ts'
 
 /** As on Postgres: a pattern is a constant, so that no row can change its cost. */
-const patternCharactersMax = 200
+const PATTERN_CHARACTERS_MAX = 200
 
 export function compileBinary(compiler: Compiler, expression: BinaryExpression, scope: Scope): Compiled {
   const { operator, left, right } = expression
@@ -97,10 +97,10 @@ function compileLike(
   { operator, left, right, at }: BinaryExpression,
   scope: Scope,
 ): Compiled {
-  if (right.kind !== 'string' || right.value.length > patternCharactersMax) {
+  if (right.kind !== 'string' || right.value.length > PATTERN_CHARACTERS_MAX) {
     throw refused(
       compiler,
-      `a pattern must be a text of at most ${patternCharactersMax} characters, written out`,
+      `a pattern must be a text of at most ${PATTERN_CHARACTERS_MAX} characters, written out`,
       at,
     )
   }
@@ -115,9 +115,9 @@ function compileLike(
 export function compileInList(compiler: Compiler, expression: InListExpression, scope: Scope): Compiled {
   const { operand, items, isNot, at } = expression
   if (items.every(isConstant) && operand.kind !== 'tuple') return plainInList(compiler, expression, scope)
-  if (items.length > equalitiesMax) {
+  if (items.length > EQUALITIES_MAX) {
     if (operand.kind !== 'tuple')
-      throw refused(compiler, `a list of more than ${equalitiesMax} values must be of constants`, at)
+      throw refused(compiler, `a list of more than ${EQUALITIES_MAX} values must be of constants`, at)
     return plainInList(compiler, expression, scope)
   }
   const parts = items.map(
@@ -127,7 +127,7 @@ export function compileInList(compiler: Compiler, expression: InListExpression, 
   return { sql: `(${isNot ? 'NOT ' : ''}(${parts.join(' OR ')}))`, type: scalar('bool') }
 }
 
-const equalitiesMax = 100
+const EQUALITIES_MAX = 100
 
 /** A constant that is not NULL. */
 const isConstant = (expression: Expression): boolean =>

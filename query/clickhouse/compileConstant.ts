@@ -24,18 +24,18 @@ export function compileNumber(
   }
   const [, whole = '', fraction = '', exponent = '0'] = /^(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/.exec(text) ?? []
   const shift = Number(exponent)
-  if (whole + fraction === '' || Math.abs(shift) > decimalDigitsMax)
+  if (whole + fraction === '' || Math.abs(shift) > DECIMAL_DIGITS_MAX)
     throw refused(compiler, `the number ${text} is not supported`, at)
   const scale = Math.max(0, fraction.length - shift)
   const digits = BigInt(whole + fraction + '0'.repeat(Math.max(0, shift - fraction.length)))
   const unit = 10n ** BigInt(scale)
-  if (digits > bits256 || scale > decimalDigitsMax)
+  if (digits > bits256 || scale > DECIMAL_DIGITS_MAX)
     throw refused(compiler, `the number ${text} has too many digits`, at)
   if (digits % unit === 0n) {
     const type = unsigned('numeric')
     return { sql: `toUInt256('${digits / unit}')`, type: scale > 0 ? { ...type, scale } : type }
   }
-  if (String(digits).length > decimalDigitsMax)
+  if (String(digits).length > DECIMAL_DIGITS_MAX)
     throw refused(compiler, `the number ${text} has too many digits`, at)
   const padded = String(digits).padStart(scale + 1, '0')
   return {
@@ -44,7 +44,7 @@ export function compileNumber(
   }
 }
 
-const decimalDigitsMax = 76
+const DECIMAL_DIGITS_MAX = 76
 
 /** A text where nothing says what it is compared with. */
 export function compileString(compiler: Compiler, expression: StringExpression): Compiled {

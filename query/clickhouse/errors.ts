@@ -72,7 +72,7 @@ function spoken(message: string): string {
   const [sentence = message] = message.split(
     /(?:\. In scope|: In scope|: while |: While |\. Stack trace|: \(at )/,
   )
-  return sentence.replace(/^Code: \d+\. DB::Exception: /, '').slice(0, messageCharactersMax)
+  return sentence.replace(/^Code: \d+\. DB::Exception: /, '').slice(0, MESSAGE_CHARACTERS_MAX)
 }
 
-const messageCharactersMax = 300
+const MESSAGE_CHARACTERS_MAX = 300

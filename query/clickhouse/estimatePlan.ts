@@ -13,15 +13,15 @@ export const sizeColumns: ClickHouseStatement['columns'] = [
 ]
 
 /** Parsing, planning and the way there and back. */
-const baseMs = 10
+const BASE_MS = 10
 /**
  * What two threads do over cached columns with an aggregate on top: an order of magnitude, not
  * calibrated.
  */
-const rowsPerMs = 20_000
-const bytesPerMs = 500_000
+const ROWS_PER_MS = 20_000
+const BYTES_PER_MS = 500_000
 /** Calldata, log data and JSON; half of them are shorter. */
-const stringBytes = 100
+const STRING_BYTES = 100
 
 /** `plan` is the answer of EXPLAIN json = 1, header = 1; `sizes` that of EXPLAIN ESTIMATE. */
 export function estimatePlan(plan: SqlValue, sizes: readonly ResultRow[]): QueryEstimate {
@@ -35,7 +35,7 @@ export function estimatePlan(plan: SqlValue, sizes: readonly ResultRow[]): Query
     rows += Number(count)
     bytes += Number(count) * width
   }
-  const timeMs = Math.ceil(baseMs + rows / rowsPerMs + bytes / bytesPerMs)
+  const timeMs = Math.ceil(BASE_MS + rows / ROWS_PER_MS + bytes / BYTES_PER_MS)
   return { rows, bytes: Math.ceil(bytes), timeMs }
 }
 
@@ -60,5 +60,5 @@ function widthOf(column: SqlValue): number {
   if (fixed) return Number(fixed)
   const bits = /^U?Int(\d+)$/.exec(type)?.[1]
   if (bits) return Number(bits) / 8
-  return type === 'String' ? stringBytes : type.startsWith('DateTime') ? 4 : 1
+  return type === 'String' ? STRING_BYTES : type.startsWith('DateTime') ? 4 : 1
 }

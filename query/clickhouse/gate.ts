@@ -32,7 +32,7 @@ export interface ClickHouseStatement {
  * What is printed may be longer than what was asked, since names of the select list are written out
  * where used.
  */
-const printedCharactersMax = 250_000
+const PRINTED_CHARACTERS_MAX = 250_000
 
 /**
  * Checks and rewrites a user's query.
@@ -45,7 +45,7 @@ export function gateClickHouse(sql: string, catalog: Catalog, rowsMax: number): 
   const query = parse(sql)
   const relations = new Set<string>()
   const compiled = compileQuery(compilerOf(sql, catalog, relations), query, rowsMax)
-  if (compiled.sql.length > printedCharactersMax)
+  if (compiled.sql.length > PRINTED_CHARACTERS_MAX)
     throw new UserQueryError('sql_refused', 'the query has too many parts')
   return {
     sql: compiled.sql,
@@ -92,7 +92,7 @@ function mentionedNames(sql: string): (name: string) => boolean {
  * step.
  */
 function bounded(compiled: Compiled): Compiled {
-  if (compiled.sql.length > printedCharactersMax)
+  if (compiled.sql.length > PRINTED_CHARACTERS_MAX)
     throw new UserQueryError('sql_refused', 'the query has too many parts')
   return compiled
 }

@@ -4,7 +4,7 @@
  * cannot even be spelt.
  */
 
-import { sqlNodesMax } from '../text.ts'
+import { SQL_NODES_MAX } from '../text.ts'
 import { positionAt, UserQueryError } from '../UserQueryError.ts'
 
 export type TokenKind = 'word' | 'quotedName' | 'number' | 'string' | 'symbol' | 'end'
@@ -34,7 +34,7 @@ export function tokenize(sql: string): Token[] {
   for (;;) {
     at = skipBlanks(sql, at)
     if (at >= sql.length) break
-    if (tokens.length >= sqlNodesMax) throw invalid(sql, at, 'the query has too many parts')
+    if (tokens.length >= SQL_NODES_MAX) throw invalid(sql, at, 'the query has too many parts')
     const { token, end } = readToken(sql, at)
     tokens.push(token)
     at = end

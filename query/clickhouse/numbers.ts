@@ -20,7 +20,7 @@ import {
  * rest bound by a lambda.
  */
 export function bind(values: readonly string[], body: (names: readonly string[]) => string): string {
-  if (values.every((value) => value.length <= inlineCharactersMax)) return body(values)
+  if (values.every((value) => value.length <= INLINE_CHARACTERS_MAX)) return body(values)
   const names = values.map((_, index) => `x${index}`)
   return `arrayElement(arrayMap((${names.join(', ')}) -> ${body(names)}, ${values.map((value) => `[${value}]`).join(', ')}), 1)`
 }
@@ -29,7 +29,7 @@ export function bind(values: readonly string[], body: (names: readonly string[])
  * A bound value costs an array a row (twice the time of a product); a long one written out would
  * grow with every operator.
  */
-const inlineCharactersMax = 60
+const INLINE_CHARACTERS_MAX = 60
 
 /** The value as another type of number; what does not fit is an error of the query. */
 export function asNumber({ sql, type }: Compiled, target: ValueType): string {
@@ -86,7 +86,7 @@ export const withinWidth = (exact: string, estimate: string, scale: number): str
 /**
  * Digits kept of a quotient: PostgreSQL shows 36 of 1 / 10^18, and 39 before the point hold 2^128.
  */
-export const quotientScale = 37
+export const QUOTIENT_SCALE = 37
 
 /**
  * The quotient of two whole numbers, with as many digits as PostgreSQL gives it (`select_div_scale`
@@ -101,11 +101,11 @@ export function quotient(dividend: Compiled, divisor: Compiled): Compiled {
       `toUInt16(substring(toString(abs(${x})), 1, length(toString(abs(${x}))) - 4 * ${groups(x)}))`
     const weight = `(toInt32(${groups(a)}) - toInt32(${groups(b)}) - (${first(a)} <= ${first(b)}))`
     const scale = `greatest(16 - 4 * ${weight}, ${scaleMin})`
-    const kept = `toInt16(${scale} + throwIf(ifNull(${scale} >= ${quotientScale}, 0), ''))`
-    const exact = `divideDecimal(toDecimal256(${a}, 0), toDecimal256(ifNull(${b}, 1), 0), ${quotientScale})`
+    const kept = `toInt16(${scale} + throwIf(ifNull(${scale} >= ${QUOTIENT_SCALE}, 0), ''))`
+    const exact = `divideDecimal(toDecimal256(${a}, 0), toDecimal256(ifNull(${b}, 1), 0), ${QUOTIENT_SCALE})`
     return `if(isNull(${a}) OR isNull(${b}), NULL, round(${exact}, ${kept}))`
   })
-  return { sql, type: scaled('decimal', quotientScale) }
+  return { sql, type: scaled('decimal', QUOTIENT_SCALE) }
 }
 
 function bindAlways(

@@ -10,7 +10,7 @@ import { parseType } from './parseType.ts'
 import type { QueryParser } from './QueryParser.ts'
 
 /** Operators in a row on one level; each nests the tree by one. */
-const chainMax = 300
+const CHAIN_MAX = 300
 
 export function parseExpression(parser: QueryParser): Expression {
   return parser.reader.nested(() => parseTernary(parser))
@@ -52,7 +52,7 @@ function parseIs(parser: QueryParser): Expression {
   const { reader } = parser
   let operand = parseComparison(parser)
   for (let count = 0; reader.acceptWords('IS'); count++) {
-    if (count >= chainMax) throw reader.refused('too many operators in a row', operand.at)
+    if (count >= CHAIN_MAX) throw reader.refused('too many operators in a row', operand.at)
     const isNot = reader.acceptWords('NOT')
     if (reader.acceptWords('DISTINCT', 'FROM')) {
       const operator = isNot ? 'IS NOT DISTINCT FROM' : 'IS DISTINCT FROM'
@@ -139,7 +139,7 @@ function parseChain(parser: QueryParser, level: number): Expression {
   for (let count = 0; ; count++) {
     const { kind, text } = reader.peek()
     if (kind !== 'symbol' || !operators.includes(text)) return left
-    if (count >= chainMax) throw reader.refused('too many operators in a row', left.at)
+    if (count >= CHAIN_MAX) throw reader.refused('too many operators in a row', left.at)
     reader.next()
     left = { kind: 'binary', operator: text, left, right: parseChain(parser, level + 1), at: left.at }
   }
@@ -157,7 +157,7 @@ function parsePostfix(parser: QueryParser): Expression {
   const { reader } = parser
   let operand = parsePrimary(parser)
   for (let count = 0; ; count++) {
-    if (count >= chainMax) throw reader.refused('too many operators in a row', operand.at)
+    if (count >= CHAIN_MAX) throw reader.refused('too many operators in a row', operand.at)
     const { at } = operand
     if (reader.acceptSymbol('::')) operand = { kind: 'cast', operand, type: parseType(reader), at }
     else if (reader.acceptSymbol('[')) {

@@ -54,7 +54,7 @@ const plain: Readonly<Record<string, readonly [sql: string, type: Scalar]>> = {
 const ambiguous: ReadonlySet<string> = new Set(['int8'])
 
 /** Longest FixedString: as long as the longest padding the gate allows elsewhere. */
-const fixedStringMax = 4096
+const FIXED_STRING_MAX = 4096
 
 /** The type, or the reason why not. */
 export function castType({ name, args }: TypeName): CastType | string {
@@ -81,8 +81,8 @@ export function castType({ name, args }: TypeName): CastType | string {
 
 function fixedString(args: TypeName['args']): CastType | string {
   const [length] = args
-  if (typeof length !== 'number' || args.length !== 1 || length < 1 || length > fixedStringMax) {
-    return `FixedString needs a length of 1 to ${fixedStringMax}`
+  if (typeof length !== 'number' || args.length !== 1 || length < 1 || length > FIXED_STRING_MAX) {
+    return `FixedString needs a length of 1 to ${FIXED_STRING_MAX}`
   }
   return { sql: `FixedString(${length})`, type: scalar('bytes') }
 }

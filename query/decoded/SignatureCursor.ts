@@ -1,7 +1,7 @@
 /** Reads a signature's text word by word. */
 
 /** Postgres cuts longer names silently. */
-const nameCharactersMax = 63
+const NAME_CHARACTERS_MAX = 63
 
 export class SignatureCursor {
   readonly #text: string
@@ -46,8 +46,8 @@ export class SignatureCursor {
   acceptName(): string | undefined {
     const name = this.#match(/[A-Za-z_$][\w$]*/y)
     if (name === undefined) return undefined
-    if (name.length > nameCharactersMax)
-      throw this.problem(`a name is longer than ${nameCharactersMax} characters`)
+    if (name.length > NAME_CHARACTERS_MAX)
+      throw this.problem(`a name is longer than ${NAME_CHARACTERS_MAX} characters`)
     this.#take(name)
     return name
   }

@@ -9,7 +9,7 @@ import { hash } from '#primitives.ts'
 import { findEvents } from '#transform/events/index.ts'
 import type { LogicalType, RelationColumn } from '../logicalType.ts'
 import { type AbiType, canonicalType, headWords, isHashedInTopic, logicalTypeOf } from './abiType.ts'
-import { invalidSignature, parseSignature, type Signature, signaturesMax } from './signature.ts'
+import { invalidSignature, parseSignature, SIGNATURES_MAX, type Signature } from './signature.ts'
 
 export interface DecodedTable {
   readonly signature: Signature
@@ -55,8 +55,8 @@ export async function readSignatures(
   findIndexedCount: FindIndexedCount,
 ): Promise<DecodedTable[]> {
   const distinct = [...new Set(texts.map((text) => text.trim()))]
-  if (distinct.length > signaturesMax)
-    throw invalidSignature(distinct.at(-1) ?? '', `a query takes at most ${signaturesMax} signatures`)
+  if (distinct.length > SIGNATURES_MAX)
+    throw invalidSignature(distinct.at(-1) ?? '', `a query takes at most ${SIGNATURES_MAX} signatures`)
   const tables: DecodedTable[] = []
   for (const text of distinct) {
     const signature = parseSignature(text)

@@ -43,20 +43,20 @@ export interface SignatureParameter extends AbiComponent {
 export const signatureExample = 'Transfer(address indexed from, address indexed to, uint256 amount)'
 
 /** The longest signature of a deployed contract we know has some 700 characters. */
-export const signatureCharactersMax = 2_048
+export const SIGNATURE_CHARACTERS_MAX = 2_048
 /** Each becomes a table of the catalog. */
-export const signaturesMax = 16
+export const SIGNATURES_MAX = 16
 /** Solidity refuses functions beyond some 16 values on the stack; tuples hold more. */
-const parametersMax = 64
+const PARAMETERS_MAX = 64
 /** Words of all values in place; a longer head would make the SQL of one column huge. */
-const headWordsMax = 1_024
+const HEAD_WORDS_MAX = 1_024
 /** Arrays within tuples within arrays. */
-const typeDepthMax = 8
+const TYPE_DEPTH_MAX = 8
 
 /** @throws UserQueryError `signature_invalid` */
 export function parseSignature(text: string): Signature {
-  if (text.length > signatureCharactersMax)
-    throw invalidSignature(text, `it is longer than ${signatureCharactersMax} characters`)
+  if (text.length > SIGNATURE_CHARACTERS_MAX)
+    throw invalidSignature(text, `it is longer than ${SIGNATURE_CHARACTERS_MAX} characters`)
   const cursor = new SignatureCursor(text, (problem) => invalidSignature(text, problem))
   const kind = cursor.acceptWord('function') ? 'function' : 'event'
   const saysEvent = kind === 'event' && cursor.acceptWord('event')
@@ -96,15 +96,15 @@ function parseParameters(cursor: SignatureCursor, mayBeIndexed: boolean, depth =
 }
 
 function parseType(cursor: SignatureCursor, depth: number): AbiType {
-  if (depth > typeDepthMax) throw cursor.problem(`types are nested deeper than ${typeDepthMax}`)
+  if (depth > TYPE_DEPTH_MAX) throw cursor.problem(`types are nested deeper than ${TYPE_DEPTH_MAX}`)
   let type = parseElement(cursor, depth)
   for (let suffixes = depth; cursor.accept('['); suffixes++) {
-    if (suffixes > typeDepthMax) throw cursor.problem(`types are nested deeper than ${typeDepthMax}`)
+    if (suffixes > TYPE_DEPTH_MAX) throw cursor.problem(`types are nested deeper than ${TYPE_DEPTH_MAX}`)
     const length = cursor.acceptNumber()
     if (length === 0) throw cursor.problem('an array needs a length above 0')
     cursor.expect(']')
     type = sequenceType(type, length)
-    if (type.words > headWordsMax) throw cursor.problem('an array is too long')
+    if (type.words > HEAD_WORDS_MAX) throw cursor.problem('an array is too long')
   }
   return type
 }
@@ -132,10 +132,11 @@ function skipModifiers(cursor: SignatureCursor): void {
 }
 
 function assertSize(cursor: SignatureCursor, parameters: readonly SignatureParameter[]): void {
-  if (parameters.length > parametersMax) throw cursor.problem(`it has more than ${parametersMax} parameters`)
+  if (parameters.length > PARAMETERS_MAX)
+    throw cursor.problem(`it has more than ${PARAMETERS_MAX} parameters`)
   if (parameters.filter(({ isIndexed }) => isIndexed).length > 3)
     throw cursor.problem('a log has room for 3 indexed parameters')
-  if (headWords(parameters) > headWordsMax) throw cursor.problem('its values are too large')
+  if (headWords(parameters) > HEAD_WORDS_MAX) throw cursor.problem('its values are too large')
 }
 
 export function invalidSignature(text: string, problem: string, hint?: string): UserQueryError {

@@ -11,7 +11,7 @@ import { gatePostgres, type PostgresStatement } from './gate.ts'
  * Dashboards and live queries ask the same few; a statement is as long as its text and what its
  * tables stand for.
  */
-const charactersMax = 4 * 1024 * 1024
+const CHARACTERS_MAX = 4 * 1024 * 1024
 
 export class CheckedStatements {
   /** Oldest use first. */
@@ -31,7 +31,7 @@ export class CheckedStatements {
     this.#statements.set(key, checked)
     this.#characters += key.length + checked.sql.length
     for (const [oldest, statement] of this.#statements) {
-      if (this.#characters <= charactersMax) break
+      if (this.#characters <= CHARACTERS_MAX) break
       this.#statements.delete(oldest)
       this.#characters -= oldest.length + statement.sql.length
     }

@@ -4,7 +4,7 @@
 
 import type pg from 'pg'
 import type { Clock } from '#runtime.ts'
-import { answerBytesMax, graceMs } from '../limits.ts'
+import { ANSWER_BYTES_MAX, GRACE_MS } from '../limits.ts'
 import type { QueryRequest } from '../result.ts'
 import { UserQueryError } from '../UserQueryError.ts'
 
@@ -34,7 +34,7 @@ export class GuardedConnection {
     signal?.addEventListener('abort', this.#leave, { once: true })
     if (signal?.aborted) this.#leave()
     const late = new UserQueryError('sql_timeout', `the query ran longer than ${timeoutMs} ms`)
-    clock.sleep(timeoutMs + 2 * graceMs, this.#stop.signal).then(
+    clock.sleep(timeoutMs + 2 * GRACE_MS, this.#stop.signal).then(
       () => this.#cut(late),
       () => {},
     )
@@ -42,9 +42,11 @@ export class GuardedConnection {
 
   #add(bytes: number): void {
     this.#bytes += bytes
-    if (this.#bytes <= answerBytesMax) return
+    if (this.#bytes <= ANSWER_BYTES_MAX) return
     const hint = 'ask for fewer rows or columns'
-    this.#cut(new UserQueryError('sql_failed', `the answer is larger than ${answerBytesMax} bytes`, { hint }))
+    this.#cut(
+      new UserQueryError('sql_failed', `the answer is larger than ${ANSWER_BYTES_MAX} bytes`, { hint }),
+    )
   }
 
   #cut(reason: UserQueryError): void {

@@ -10,7 +10,7 @@ import pg from 'pg'
 import type { Clock } from '#runtime.ts'
 import { quoteIdentifier, viewSchemaOf } from '#store/sql.ts'
 import type { Logger } from '#telemetry.ts'
-import { graceMs } from '../limits.ts'
+import { GRACE_MS } from '../limits.ts'
 import {
   collectResult,
   type QueryRequest,
@@ -47,7 +47,7 @@ export class PostgresReader {
       connectionString: url,
       application_name: 'millrace user query',
       max: connectionsMax,
-      connectionTimeoutMillis: connectTimeoutMs,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       keepAlive: true,
       pipeline: true,
     })
@@ -101,7 +101,7 @@ export class PostgresReader {
 }
 
 /** A request waits for a slot first; a connection is then free or a handshake away. */
-const connectTimeoutMs = 5_000
+const CONNECT_TIMEOUT_MS = 5_000
 
 /**
  * Settings of one request. They end with the transaction, and the gate has no way to change them.
@@ -111,9 +111,9 @@ const connectTimeoutMs = 5_000
 function beginSql(timeoutMs: number): string {
   const settings = [
     `statement_timeout = ${timeoutMs}`,
-    `transaction_timeout = ${timeoutMs + graceMs}`,
+    `transaction_timeout = ${timeoutMs + GRACE_MS}`,
     'lock_timeout = 1000',
-    `idle_in_transaction_session_timeout = ${timeoutMs + graceMs}`,
+    `idle_in_transaction_session_timeout = ${timeoutMs + GRACE_MS}`,
     'client_connection_check_interval = 500',
     "work_mem = '32MB'",
     'max_parallel_workers_per_gather = 0',

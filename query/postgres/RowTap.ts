@@ -14,9 +14,9 @@ export interface RowSink {
   takeRow(source: Buffer, start: number): void
 }
 
-const dataRow = 0x44
-const lengthAt = 1
-const headerBytes = 5
+const DATA_ROW = 0x44
+const LENGTH_AT = 1
+const HEADER_BYTES = 5
 
 const taps = new WeakMap<object, RowTap>()
 
@@ -94,11 +94,11 @@ export class RowTap {
         continue
       }
       const rest = chunk.length - at
-      const size = rest < headerBytes ? headerBytes : lengthAt + chunk.readUInt32BE(at + lengthAt)
-      const isRow = rest >= headerBytes && chunk[at] === dataRow
+      const size = rest < HEADER_BYTES ? HEADER_BYTES : LENGTH_AT + chunk.readUInt32BE(at + LENGTH_AT)
+      const isRow = rest >= HEADER_BYTES && chunk[at] === DATA_ROW
       // What comes before a row may be its description, upon which a sink is set.
       if (isRow) forward()
-      if (rest >= headerBytes && !(isRow && this.sink)) {
+      if (rest >= HEADER_BYTES && !(isRow && this.sink)) {
         this.#passing = size
         continue
       }
@@ -107,7 +107,7 @@ export class RowTap {
         this.#hold(chunk.subarray(at), size)
         return
       }
-      this.sink?.takeRow(chunk, at + headerBytes)
+      this.sink?.takeRow(chunk, at + HEADER_BYTES)
       at += size
       driverFrom = at
     }

@@ -5,7 +5,7 @@
 
 import pg from 'pg'
 import { JsonRows } from '../JsonRows.ts'
-import { valueBytesMax } from '../limits.ts'
+import { VALUE_BYTES_MAX } from '../limits.ts'
 import type { RowBatch } from '../result.ts'
 import { UserQueryError } from '../UserQueryError.ts'
 import type { RowSink, RowTap } from './RowTap.ts'
@@ -19,7 +19,7 @@ export interface Column extends ColumnReader {
  * More is not read from the server until it was taken; it bounds what a slow reader of a long
  * answer holds.
  */
-const heldBytesMax = 1024 * 1024
+const HELD_BYTES_MAX = 1024 * 1024
 
 /** The driver calls the methods named `handle…`, as it does its own statements'. */
 export class RowsQuery extends pg.Query implements RowSink {
@@ -88,7 +88,7 @@ export class RowsQuery extends pg.Query implements RowSink {
       this.#failure = error
     }
     this.#wake()
-    if (this.#rows.length <= heldBytesMax) return
+    if (this.#rows.length <= HELD_BYTES_MAX) return
     this.#isPaused = true
     this.#tap.pause()
   }
@@ -101,7 +101,7 @@ export class RowsQuery extends pg.Query implements RowSink {
       at += 4
       if (length < 0) this.#rows.null()
       else {
-        if (length > valueBytesMax) throw tooLarge()
+        if (length > VALUE_BYTES_MAX) throw tooLarge()
         column.write(this.#rows, source, at, at + length)
         at += length
       }
@@ -136,4 +136,4 @@ export class RowsQuery extends pg.Query implements RowSink {
 }
 
 const tooLarge = (): UserQueryError =>
-  new UserQueryError('sql_failed', `a value is larger than ${valueBytesMax} bytes`)
+  new UserQueryError('sql_failed', `a value is larger than ${VALUE_BYTES_MAX} bytes`)

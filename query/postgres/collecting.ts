@@ -7,16 +7,16 @@
 import { type Fields, list, refusal, type Walk } from './walk.ts'
 
 /** Statements of analysts have one or two. */
-const collectorsMax = 8
+const COLLECTORS_MAX = 8
 
 /**
  * Bytes that all collectors of a statement take. They keep up to three times as much of small
  * values of JSON.
  */
-export const collectedBytesMax = 128 * 1024 * 1024
+export const COLLECTED_BYTES_MAX = 128 * 1024 * 1024
 
 /** What keeping a value costs beside its bytes. */
-const valueOverheadBytes = 32
+const VALUE_OVERHEAD_BYTES = 32
 
 export const collectors: ReadonlySet<string> = new Set([
   'array_agg',
@@ -34,10 +34,10 @@ const counterName = 'count_collected'
 const countCollectedSql = `CREATE FUNCTION {schema}.${counterName}(value bytea) RETURNS boolean LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $function$
 DECLARE
   taken bigint := coalesce(nullif(pg_catalog.current_setting('millrace.collected', true), ''), '0')::bigint
-    OPERATOR(pg_catalog.+) pg_catalog.octet_length(value) OPERATOR(pg_catalog.+) ${valueOverheadBytes};
+    OPERATOR(pg_catalog.+) pg_catalog.octet_length(value) OPERATOR(pg_catalog.+) ${VALUE_OVERHEAD_BYTES};
 BEGIN
-  IF taken OPERATOR(pg_catalog.>) ${collectedBytesMax} THEN
-    RAISE EXCEPTION 'the values that aggregates collect are larger than ${collectedBytesMax} bytes'
+  IF taken OPERATOR(pg_catalog.>) ${COLLECTED_BYTES_MAX} THEN
+    RAISE EXCEPTION 'the values that aggregates collect are larger than ${COLLECTED_BYTES_MAX} bytes'
       USING ERRCODE = 'program_limit_exceeded', HINT = 'collect from fewer rows';
   END IF;
   PERFORM pg_catalog.set_config('millrace.collected', taken::text, true);
@@ -52,8 +52,8 @@ export const countCollectedStatement = (schema: string): string =>
 export function enterCollector(name: string, walk: Walk): Walk {
   if (walk.isCollecting)
     throw refusal(walk, `${name} within a collecting aggregate is not allowed`, 'collect in a CTE first')
-  if (++walk.findings.collectorCount > collectorsMax)
-    throw refusal(walk, `more than ${collectorsMax} collecting aggregates`)
+  if (++walk.findings.collectorCount > COLLECTORS_MAX)
+    throw refusal(walk, `more than ${COLLECTORS_MAX} collecting aggregates`)
   return { ...walk, isCollecting: true }
 }
 

@@ -7,12 +7,12 @@ export const tableSizesSql = (chainId: number): string =>
   `SELECT name, rows, bytes FROM ${quoteIdentifier(viewSchemaOf(chainId))}.table_sizes()`
 
 /** Beginning, planning and ending a transaction. */
-const baseMs = 2
+const BASE_MS = 2
 /**
  * One unit of cost is a page read in sequence, taken as 8 us from memory: an order of magnitude,
  * not calibrated.
  */
-const unitMs = 0.008
+const UNIT_MS = 0.008
 
 /** `plan` is the answer of EXPLAIN (FORMAT JSON), `sizes` that of `tableSizesSql`. */
 export function estimatePlan(plan: SqlValue, sizes: readonly ResultRow[]): QueryEstimate {
@@ -22,7 +22,7 @@ export function estimatePlan(plan: SqlValue, sizes: readonly ResultRow[]): Query
   )
   const { rows, bytes } = root === null ? nothing : readsOf(root, 1, tables)
   const cost = root === null ? 0 : numberOf(root, 'Total Cost')
-  return { rows: Math.ceil(rows), bytes: Math.ceil(bytes), timeMs: Math.ceil(baseMs + cost * unitMs) }
+  return { rows: Math.ceil(rows), bytes: Math.ceil(bytes), timeMs: Math.ceil(BASE_MS + cost * UNIT_MS) }
 }
 
 interface Size {

@@ -10,7 +10,7 @@ import {
   castTypes,
   functionRules,
   operators,
-  patternCharactersMax,
+  PATTERN_CHARACTERS_MAX,
   patternOperators,
   textFunctions,
   textOperators,
@@ -150,8 +150,11 @@ function present(fields: Fields): Fields {
 
 function assertPattern(pattern: unknown, walk: Walk): void {
   const text = stringConstant(pattern)
-  if (text === undefined || text.length > patternCharactersMax) {
-    throw refusal(walk, `a pattern must be a text of at most ${patternCharactersMax} characters, written out`)
+  if (text === undefined || text.length > PATTERN_CHARACTERS_MAX) {
+    throw refusal(
+      walk,
+      `a pattern must be a text of at most ${PATTERN_CHARACTERS_MAX} characters, written out`,
+    )
   }
 }
 
@@ -183,7 +186,7 @@ export function rebuildCast(fields: Fields, walk: Walk, rebuild: Rebuild): unkno
  * Modifiers allowed in a type: `numeric(78,0)`, `timestamp(3)`; PostgreSQL's own bounds for numeric
  * apply.
  */
-const typeModifierMax = 65_536
+const TYPE_MODIFIER_MAX = 65_536
 
 export function rebuildTypeName(fields: Fields, walk: Walk, rebuild: Rebuild): unknown {
   const parts = list(fields['names']).map(stringOf)
@@ -193,7 +196,7 @@ export function rebuildTypeName(fields: Fields, walk: Walk, rebuild: Rebuild): u
   }
   for (const modifier of list(fields['typmods'])) {
     const value = integerConstant(modifier)
-    if (value === undefined || Math.abs(value) > typeModifierMax)
+    if (value === undefined || Math.abs(value) > TYPE_MODIFIER_MAX)
       throw refusal(walk, 'this type is not allowed')
   }
   return { TypeName: rebuild.fields('TypeName', fields, walk) }

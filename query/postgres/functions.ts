@@ -35,13 +35,13 @@ export interface FunctionRule {
 }
 
 /** Longer patterns are not needed and cost superlinear time. */
-export const patternCharactersMax = 200
+export const PATTERN_CHARACTERS_MAX = 200
 
 /** Rows of `generate_series`: a day of minutes, a year of hours. */
-export const seriesRowsMax = 10_000
+export const SERIES_ROWS_MAX = 10_000
 
 /** Longest padding; wide enough for a 256-bit word in binary. */
-const paddingMax = 4096
+const PADDING_MAX = 4096
 
 const scalarNames = `
   abs ceil ceiling floor round trunc mod sign power pow sqrt cbrt exp ln log div gcd lcm width_bucket
@@ -69,8 +69,8 @@ const windowNames = `
 
 const tableNames = `generate_series unnest jsonb_array_elements jsonb_array_elements_text`
 
-const pattern: ArgumentRule = { kind: 'pattern', max: patternCharactersMax }
-const padding: ArgumentRule = { kind: 'length', max: paddingMax }
+const pattern: ArgumentRule = { kind: 'pattern', max: PATTERN_CHARACTERS_MAX }
+const padding: ArgumentRule = { kind: 'length', max: PADDING_MAX }
 const calendarWords = `century day decade dow doy epoch hour isodow isoyear julian microseconds millennium
   milliseconds minute month quarter second timezone timezone_hour timezone_minute week year`
 

@@ -9,7 +9,7 @@
  * A third of the depth that was measured to be safe. Numbers, quoted constants and commas do not
  * count.
  */
-export const lexemesMax = 4_000
+export const LEXEMES_MAX = 4_000
 
 /** Words, operators and brackets, at least as many as the grammar finds. */
 export function lexemeCount(sql: string): number {

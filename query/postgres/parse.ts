@@ -3,7 +3,7 @@
 import { loadModule, parseSync } from 'libpg-query'
 import { assertText } from '../text.ts'
 import { positionAt, UserQueryError } from '../UserQueryError.ts'
-import { lexemeCount, lexemesMax } from './lexemes.ts'
+import { LEXEMES_MAX, lexemeCount } from './lexemes.ts'
 import { isFields, list } from './walk.ts'
 
 /** Loads the grammar; await it before the first parse. */
@@ -18,7 +18,7 @@ export const loadPostgresGrammar = loadModule
  */
 export function parsePostgres(sql: string): unknown {
   assertText(sql)
-  if (lexemeCount(sql) > lexemesMax) throw new UserQueryError('sql_refused', 'the query has too many parts')
+  if (lexemeCount(sql) > LEXEMES_MAX) throw new UserQueryError('sql_refused', 'the query has too many parts')
   const statements = parseStatements(sql)
   const [first] = statements
   if (statements.length !== 1 || !isFields(first)) {

@@ -3,7 +3,7 @@
  * printer that was not checked here, and the user's tree itself is never printed.
  */
 
-import { sqlNodesMax } from '../text.ts'
+import { SQL_NODES_MAX } from '../text.ts'
 import { rebuildColumn, rebuildConstant, rebuildIndirection } from './columns.ts'
 import { rebuildCall, rebuildCast, rebuildOperator, rebuildSubLink, rebuildTypeName } from './expressions.ts'
 import { type FieldRule, nodeRules } from './nodes.ts'
@@ -18,7 +18,7 @@ import {
 import { type Fields, isFields, list, movedTo, type Rebuild, refusal, unwrap, type Walk } from './walk.ts'
 
 /** Nesting of nodes; honest queries stay under 60, and the printer recurses as deep. */
-const nodeDepthMax = 400
+const NODE_DEPTH_MAX = 400
 
 type Special = (fields: Fields, walk: Walk, rebuild: Rebuild) => unknown
 
@@ -73,10 +73,10 @@ export function rebuildStatement(statement: unknown, walk: Walk): unknown {
 }
 
 function rebuildNode(value: unknown, outer: Walk, depth: number): unknown {
-  if (depth > nodeDepthMax) throw refusal(outer, 'the query is nested too deeply')
+  if (depth > NODE_DEPTH_MAX) throw refusal(outer, 'the query is nested too deeply')
   const wrapped = unwrap(value, outer)
   if (!wrapped) return {}
-  if (++outer.findings.nodeCount > sqlNodesMax) throw refusal(outer, 'the query has too many parts')
+  if (++outer.findings.nodeCount > SQL_NODES_MAX) throw refusal(outer, 'the query has too many parts')
   const { type, fields } = wrapped
   if (!nodeRules.has(type))
     throw refusal(movedTo(outer, fields), knownRefusals[type] ?? `${type} is not allowed`)

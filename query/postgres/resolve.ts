@@ -193,13 +193,13 @@ class Resolver {
     const source = findSource(qualifier, scope)
     if (!source) throw errorAt(walk, 'sql_invalid', `there is no table "${qualifier}" here`)
     if (name === undefined || source.columns.includes(name)) return
-    const hint = `columns of ${qualifier}: ${source.columns.slice(0, hintColumnsMax).join(', ')}`
+    const hint = `columns of ${qualifier}: ${source.columns.slice(0, HINT_COLUMNS_MAX).join(', ')}`
     throw errorAt(walk, 'sql_invalid', `there is no column "${name}" in "${qualifier}"`, hint)
   }
 }
 
 /** Columns named in a hint; the widest table has some forty. */
-const hintColumnsMax = 40
+const HINT_COLUMNS_MAX = 40
 
 /** Results that have a name of their own. */
 const resultNames: Readonly<Record<string, string>> = {

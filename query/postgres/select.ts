@@ -4,8 +4,8 @@
  */
 
 import type { BoundRelation } from '../relations.ts'
-import { selectCountMax, selectDepthMax } from '../text.ts'
-import { functionRules, seriesRowsMax } from './functions.ts'
+import { SELECT_COUNT_MAX, SELECT_DEPTH_MAX } from '../text.ts'
+import { functionRules, SERIES_ROWS_MAX } from './functions.ts'
 import { findKeyTerms } from './keyTerms.ts'
 import { relationSelect } from './relationSelect.ts'
 import { spelledColumn, spelledSource } from './spelling.ts'
@@ -40,8 +40,9 @@ export function rebuildSelect(fields: Fields, outer: Walk, rebuild: Rebuild): un
 
 function enterSelect(walk: Walk): Walk {
   const selectDepth = walk.selectDepth + 1
-  if (selectDepth > selectDepthMax) throw refusal(walk, `more than ${selectDepthMax} levels of SELECT`)
-  if (++walk.findings.selectCount > selectCountMax) throw refusal(walk, `more than ${selectCountMax} SELECTs`)
+  if (selectDepth > SELECT_DEPTH_MAX) throw refusal(walk, `more than ${SELECT_DEPTH_MAX} levels of SELECT`)
+  if (++walk.findings.selectCount > SELECT_COUNT_MAX)
+    throw refusal(walk, `more than ${SELECT_COUNT_MAX} SELECTs`)
   return { ...walk, selectDepth }
 }
 
@@ -138,8 +139,11 @@ function assertSeries(args: readonly unknown[], walk: Walk): void {
     args.length <= 3 &&
     step !== 0 &&
     !args.slice(2).some((argument) => integerConstant(argument) === undefined)
-  if (!isBounded || Math.abs((to - from) / step) > seriesRowsMax) {
-    throw refusal(walk, `generate_series needs whole numbers, written out, and at most ${seriesRowsMax} rows`)
+  if (!isBounded || Math.abs((to - from) / step) > SERIES_ROWS_MAX) {
+    throw refusal(
+      walk,
+      `generate_series needs whole numbers, written out, and at most ${SERIES_ROWS_MAX} rows`,
+    )
   }
 }
 

@@ -10,7 +10,7 @@ import type { EncodedBatch } from '#transform/batch.ts'
  * Of the cache: beside what an insert is being made of there is room for what history commits until
  * it is done.
  */
-const crowdedShare = 0.75
+const CROWDED_SHARE = 0.75
 
 export class BatchCache {
   readonly #bytesMax: number
@@ -53,7 +53,7 @@ export class BatchCache {
 
   /** So full that history waits for room. */
   get crowded(): boolean {
-    return this.#bytes >= this.#bytesMax * crowdedShare
+    return this.#bytes >= this.#bytesMax * CROWDED_SHARE
   }
 
   /**

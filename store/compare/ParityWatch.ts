@@ -10,9 +10,9 @@ import { type CoverageOf, findTwice, heldByBoth, keepComparing } from './compari
 import { compareRange, type ParityStores, type TableParity } from './parity.ts'
 
 /** Blocks of one comparison: one statement a table and store, of some ten thousand rows. */
-const pieceBlocks = 200
+const PIECE_BLOCKS = 200
 /** Rest after a comparison, as a multiple of the time it took. */
-const restFactor = 30
+const REST_FACTOR = 30
 
 export interface ParityStatus {
   readonly state: 'waiting' | 'equal' | 'differs'
@@ -58,7 +58,7 @@ export class ParityWatch {
       this.#failure = problem
     }
     const step = (within: AbortSignal) => this.step(within)
-    return keepComparing({ step, failed, restFactor, clock: this.#options.clock }, signal)
+    return keepComparing({ step, failed, restFactor: REST_FACTOR, clock: this.#options.clock }, signal)
   }
 
   /** Compares one piece. @throws what a store throws */
@@ -76,7 +76,7 @@ export class ParityWatch {
   /** New blocks, newest first; when there are none, the next of the round over all. */
   #next(shared: RangeSet): BlockRange {
     const fresh = difference(shared, this.#compared).at(-1)
-    if (fresh) return { from: Math.max(fresh.from, fresh.to - pieceBlocks + 1), to: fresh.to }
+    if (fresh) return { from: Math.max(fresh.from, fresh.to - PIECE_BLOCKS + 1), to: fresh.to }
     const last = shared.at(-1)?.to ?? -1
     if (this.#scrubFrom > last) {
       this.#scrubFrom = 0
@@ -85,8 +85,8 @@ export class ParityWatch {
     // Gaps between segments are stepped over in one go.
     const start = shared.find(({ to }) => to >= this.#scrubFrom)
     const from = Math.max(this.#scrubFrom, start?.from ?? 0)
-    this.#scrubFrom = from + pieceBlocks
-    return { from, to: from + pieceBlocks - 1 }
+    this.#scrubFrom = from + PIECE_BLOCKS
+    return { from, to: from + PIECE_BLOCKS - 1 }
   }
 
   #note(piece: BlockRange, unequal: readonly TableParity[]): void {
@@ -94,7 +94,7 @@ export class ParityWatch {
     const before = this.#differences
     this.#compared = union(this.#compared, [piece])
     const elsewhere = before.filter(({ block }) => block < piece.from || block > piece.to)
-    this.#differences = [...unequal.map(foundOf), ...elsewhere].slice(0, differencesMax)
+    this.#differences = [...unequal.map(foundOf), ...elsewhere].slice(0, DIFFERENCES_MAX)
     metrics.parityDifferences.labels(`${chainId}`).set(this.#differences.length)
     const told = new Set(before.map(wordsOf))
     for (const found of this.#differences)
@@ -106,7 +106,7 @@ export class ParityWatch {
 }
 
 /** Differences kept; the first says enough to act on. */
-const differencesMax = 20
+const DIFFERENCES_MAX = 20
 
 interface Found {
   readonly table: string

@@ -7,7 +7,7 @@ import { MillraceError } from '#errors.ts'
 import type { BlockRange } from '#ingest/range.ts'
 import type { RawRange } from '#ingest/source.ts'
 import { isRecord } from '#primitives.ts'
-import { readArchivedBlock, txsPerPart } from '#transform/decode/archive.ts'
+import { readArchivedBlock, TXS_PER_PART } from '#transform/decode/archive.ts'
 import { type OpenPart, openArchivedPart } from '#transform/decode/openArchivedPart.ts'
 import type { BlockAnswer } from '#transform/decode/parseRange.ts'
 import { quoteIdentifier, relationOf } from '../sql.ts'
@@ -95,7 +95,7 @@ export async function readArchivedTxs(
  * part of the row before.
  */
 export function archivedPartColumn(schema: string): string {
-  const part = `page.idx / ${txsPerPart}`
+  const part = `page.idx / ${TXS_PER_PART}`
   return `CASE WHEN (lag(page.block_num) OVER neighbours, lag(${part}) OVER neighbours) = (page.block_num, ${part}) THEN NULL
     ELSE (SELECT payload FROM ${quoteIdentifier(schema)}.raw AS raw
       WHERE raw.block_num = page.block_num AND raw.part = 1 + ${part}) END AS archived_part`
@@ -106,7 +106,7 @@ export function archivedPartColumn(schema: string): string {
  * is not there
  */
 export function archivedTx(part: OpenPart | undefined, blockNumber: number, txIndex: number): ArchivedTx {
-  const index = txIndex % txsPerPart
+  const index = txIndex % TXS_PER_PART
   return {
     get transaction() {
       return fieldsOf(part?.transaction(index), blockNumber)
@@ -123,7 +123,7 @@ function fieldsOf(value: unknown, blockNumber: number): Readonly<Record<string, 
 }
 
 /** The part that a transaction of a block is in. */
-export const archivedPartOf = (txIndex: number): number => 1 + Math.floor(txIndex / txsPerPart)
+export const archivedPartOf = (txIndex: number): number => 1 + Math.floor(txIndex / TXS_PER_PART)
 
 async function readParts(client: Queryable, schema: string, range: BlockRange): Promise<RawRow[]> {
   const rows = new Map<string, RawRow>()

@@ -1,7 +1,7 @@
 // Goal: the bounds of live queries hold when many come at once, a place that a client makes up
 // costs nothing, and blocks that a stream leaves out are told.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { queriesMax } from '#api/live/hub.ts'
+import { QUERIES_MAX } from '#api/live/hub.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { describeWithShared } from '../support/shared.ts'
@@ -53,9 +53,9 @@ describeWithShared('bounds of live queries', () => {
       ),
     )
     const statuses = answers.map(({ status }) => status)
-    expect(statuses.filter((status) => status === 200)).toHaveLength(queriesMax)
-    expect(statuses.filter((status) => status === 503)).toHaveLength(400 - queriesMax)
-    expect(api.live.size.queries).toBe(queriesMax)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(QUERIES_MAX)
+    expect(statuses.filter((status) => status === 503)).toHaveLength(400 - QUERIES_MAX)
+    expect(api.live.size.queries).toBe(QUERIES_MAX)
     stop.abort()
     await expect.poll(() => api.live.size).toEqual({ queries: 0, clients: 0 })
   })

@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { clientsMax } from '#api/live/hub.ts'
+import { CLIENTS_MAX } from '#api/live/hub.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { type ChainApi, openChainApi } from './support/chainApi.ts'
@@ -36,10 +36,10 @@ describeWithShared('clients of live queries', () => {
 
   test('so many are served and the next is refused; all inside get the next block', async () => {
     const streams: IncomingMessage[] = []
-    while (streams.length < clientsMax)
+    while (streams.length < CLIENTS_MAX)
       streams.push(...(await Promise.all(Array.from({ length: OPENED_TOGETHER }, () => open()))))
     expect(new Set(streams.map(({ statusCode }) => statusCode))).toEqual(new Set([200]))
-    expect(api.live.size).toEqual({ queries: 1, clients: clientsMax })
+    expect(api.live.size).toEqual({ queries: 1, clients: CLIENTS_MAX })
 
     const refused = await open()
     const [text] = await once(refused, 'data')
@@ -62,11 +62,11 @@ describeWithShared('clients of live queries', () => {
     )
     await api.append(next)
     await Promise.all(all)
-    expect(told).toBeGreaterThanOrEqual(clientsMax)
-    expect(api.live.size.clients).toBe(clientsMax)
+    expect(told).toBeGreaterThanOrEqual(CLIENTS_MAX)
+    expect(api.live.size.clients).toBe(CLIENTS_MAX)
 
     streams[0]?.destroy()
-    await expect.poll(() => api.live.size.clients).toBe(clientsMax - 1)
+    await expect.poll(() => api.live.size.clients).toBe(CLIENTS_MAX - 1)
     expect((await open()).statusCode).toBe(200)
   })
 })

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Access, anonymous } from '#api/http/access.ts'
 import { ApiError } from '#api/http/errors.ts'
-import { clientsPerCallerMax, queriesMax } from '#api/live/hub.ts'
+import { CLIENTS_PER_CALLER_MAX, QUERIES_MAX } from '#api/live/hub.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { type ChainApi, openChainApi } from './support/chainApi.ts'
@@ -68,7 +68,7 @@ describeWithShared('limits of live queries', () => {
   })
 
   test('a key has so many streams and no more, others have theirs, and an ended one makes room', async () => {
-    const mine = await Promise.all(Array.from({ length: clientsPerCallerMax }, () => stream('&key=many')))
+    const mine = await Promise.all(Array.from({ length: CLIENTS_PER_CALLER_MAX }, () => stream('&key=many')))
     expect(mine.map(({ response }) => response.status)).toEqual(mine.map(() => 200))
     const { response: refused } = await stream('&key=many')
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5'])
@@ -89,14 +89,14 @@ describeWithShared('limits of live queries', () => {
     await expect.poll(() => api.live.size).toEqual({ queries: 0, clients: 0 })
     const different = (index: number) => `SELECT num + ${index} AS n FROM blocks`
     const streams = []
-    for (let index = 0; index < queriesMax; index++) streams.push(await stream('', different(index)))
+    for (let index = 0; index < QUERIES_MAX; index++) streams.push(await stream('', different(index)))
     expect(streams.map(({ response }) => response.status)).toEqual(streams.map(() => 200))
-    const { response: refused } = await stream('', different(queriesMax))
+    const { response: refused } = await stream('', different(QUERIES_MAX))
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5'])
     expect(JSON.parse(await refused.text())).toMatchObject({ ok: false, error: { code: 'overloaded' } })
     expect((await stream('', different(0))).response.status).toBe(200)
     streams[1]?.end()
-    await expect.poll(() => api.live.size.queries).toBe(queriesMax - 1)
-    expect((await stream('', different(queriesMax))).response.status).toBe(200)
+    await expect.poll(() => api.live.size.queries).toBe(QUERIES_MAX - 1)
+    expect((await stream('', different(QUERIES_MAX))).response.status).toBe(200)
   })
 })

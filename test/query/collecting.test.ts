@@ -1,7 +1,7 @@
 // Goal: aggregates that keep what they are given take no more memory than a statement may, on any
 // Postgres; small ones mean what they mean to Postgres.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { collectedBytesMax } from '#query/postgres/collecting.ts'
+import { COLLECTED_BYTES_MAX } from '#query/postgres/collecting.ts'
 import type { UserQueryEngine } from '#query/result.ts'
 import { openEngine } from './engine.ts'
 import { createExampleChain, type ExampleChain } from './exampleChain.ts'
@@ -46,7 +46,7 @@ describe('collected values', () => {
   ])('of %s are bounded', async (_, sql) => {
     await expect(run(sql)).rejects.toMatchObject({
       code: 'sql_failed',
-      message: `the values that aggregates collect are larger than ${collectedBytesMax} bytes`,
+      message: `the values that aggregates collect are larger than ${COLLECTED_BYTES_MAX} bytes`,
       hint: 'collect from fewer rows',
     })
   })

@@ -17,7 +17,7 @@ import { ZstdCompressor } from './zstdCompressor.ts'
  * Transactions in a part. More compress no better (430 to 480 bytes each) and cost more to read
  * one.
  */
-export const txsPerPart = 16
+export const TXS_PER_PART = 16
 
 /**
  * Level 1: 12 us and 474 bytes per transaction (9.5 times smaller). Level 3 takes 15 us for 477,
@@ -31,7 +31,7 @@ const compressor = new ZstdCompressor({
  * A part as JSON is bounded by the answer it came from, far below this; a damaged length must not
  * take the memory.
  */
-const partBytesMax = 256 << 20
+const PART_BYTES_MAX = 256 << 20
 
 /**
  * The parts of an answer, in order. To be taken before the answer is parsed: parsing fills in what
@@ -43,8 +43,8 @@ export function archiveBlock({ block, receipts }: BlockAnswer): Uint8Array[] {
   const allReceipts = listOf(receipts)
   // Assigned in the place the node had it, which the reader fills again.
   const texts = [JSON.stringify({ ...fields, transactions: [] })]
-  for (let from = 0; from < transactions.length; from += txsPerPart) {
-    const to = from + txsPerPart
+  for (let from = 0; from < transactions.length; from += TXS_PER_PART) {
+    const to = from + TXS_PER_PART
     texts.push(
       JSON.stringify({ transactions: transactions.slice(from, to), receipts: allReceipts.slice(from, to) }),
     )
@@ -74,7 +74,7 @@ export function archiveSlices({
   receiptSlices,
 }: SlicedAnswer): Uint8Array[] {
   const texts = [head]
-  for (let from = 0; from < txSlices.length; from += txsPerPart) {
+  for (let from = 0; from < txSlices.length; from += TXS_PER_PART) {
     texts.push(
       Buffer.concat([
         beforeTransactions,
@@ -100,7 +100,7 @@ const afterReceipts = Buffer.from(']}')
 
 /** The items of one part, which stand next to each other, with their commas. */
 function cut(source: Buffer, items: readonly Slice[], index: number): Buffer {
-  const last = Math.min(index + txsPerPart, items.length) - 1
+  const last = Math.min(index + TXS_PER_PART, items.length) - 1
   return source.subarray(items[index]?.from, items[last]?.to)
 }
 
@@ -141,11 +141,11 @@ function readPart(part: Uint8Array): Fields {
  * What most parts fit in: the default, 16 KB, costs three times the time, much more costs it for
  * memory not used.
  */
-const chunkSize = 64 << 10
+const CHUNK_SIZE = 64 << 10
 
 /** A part's JSON text. @throws when the part is damaged or larger than any answer */
 export function unpackPart(part: Uint8Array): Buffer {
-  return zstdDecompressSync(part, { maxOutputLength: partBytesMax, chunkSize })
+  return zstdDecompressSync(part, { maxOutputLength: PART_BYTES_MAX, chunkSize: CHUNK_SIZE })
 }
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])

@@ -41,10 +41,10 @@ export interface DecodePool {
 }
 
 /** For ranges of up to 200 MB. */
-const workerHeapMegabytesDefault = 4096
+const WORKER_HEAP_MEGABYTES_DEFAULT = 4096
 
 /** Far above what callers bound by bytes; only a leak gets here, and it is to be loud. */
-const queuedMax = 1024
+const QUEUED_MAX = 1024
 
 export function createDecodePool(options: DecodePoolOptions): DecodePool {
   const { threads, profile, log } = options
@@ -53,8 +53,8 @@ export function createDecodePool(options: DecodePoolOptions): DecodePool {
     name: 'decode',
     minThreads: threads,
     maxThreads: threads,
-    maxQueue: queuedMax,
-    resourceLimits: { maxOldGenerationSizeMb: options.workerHeapMegabytes ?? workerHeapMegabytesDefault },
+    maxQueue: QUEUED_MAX,
+    resourceLimits: { maxOldGenerationSizeMb: options.workerHeapMegabytes ?? WORKER_HEAP_MEGABYTES_DEFAULT },
   })
   // A worker that dies while idle has no task to reject; without a listener its error would end the
   // process.

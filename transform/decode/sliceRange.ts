@@ -33,7 +33,7 @@ export function sliceRange(bytes: Uint8Array, range: BlockRange): readonly Answe
 /** How nodes begin an item up to its id; the second is short for benches and tests. */
 const beginnings = ['{"jsonrpc":"2.0","id":', '{"id":'].map((text) => Buffer.from(text))
 const beforeResult = Buffer.from(',"result":')
-const idDigitsMax = 9
+const ID_DIGITS_MAX = 9
 
 /** Results by id, or null when the items do not follow each other as expected. */
 function sliceResults(source: Buffer, count: number): readonly Buffer[] | null {
@@ -53,7 +53,7 @@ function sliceResults(source: Buffer, count: number): readonly Buffer[] | null {
     results[id] = source.subarray(result, end)
     start = end + 2
   }
-  const isWhole = source[0] === openList && source.subarray(-2).equals(ending) && start === source.length
+  const isWhole = source[0] === OPEN_LIST && source.subarray(-2).equals(ending) && start === source.length
   return isWhole ? results : null
 }
 
@@ -72,10 +72,10 @@ function nextOf(between: Buffer, source: Buffer, start: number): number {
   return at < 0 ? -1 : at - before
 }
 
-const openList = 0x5b
+const OPEN_LIST = 0x5b
 const ending = Buffer.from('}]')
 
 function idAt(source: Buffer, at: number): number {
-  const [digits] = /^(0|[1-9]\d*)/.exec(source.toString('latin1', at, at + idDigitsMax)) ?? []
+  const [digits] = /^(0|[1-9]\d*)/.exec(source.toString('latin1', at, at + ID_DIGITS_MAX)) ?? []
   return digits === undefined ? -1 : Number(digits)
 }

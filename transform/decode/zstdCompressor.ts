@@ -10,7 +10,7 @@ import { constants, createZstdCompress, type ZstdOptions, zstdCompressSync } fro
 export class ZstdCompressor {
   readonly #options: ZstdOptions
   readonly #inner: StreamInside | null
-  #output = Buffer.alloc(outputBytesInitially)
+  #output = Buffer.alloc(OUTPUT_BYTES_INITIALLY)
 
   constructor(options: ZstdOptions) {
     this.#options = options
@@ -20,8 +20,8 @@ export class ZstdCompressor {
   /** One frame; the caller may keep it. */
   compress(piece: Buffer): Uint8Array {
     const inner = this.#inner
-    const bytesMax = piece.length + (piece.length >> 8) + frameBytesMax
-    if (inner === null || piece.length > keptPieceMax) return zstdCompressSync(piece, this.#options)
+    const bytesMax = piece.length + (piece.length >> 8) + FRAME_BYTES_MAX
+    if (inner === null || piece.length > KEPT_PIECE_MAX) return zstdCompressSync(piece, this.#options)
     if (bytesMax > this.#output.length) this.#output = Buffer.alloc(bytesMax)
     const output = this.#output
     inner._handle.writeSync(constants.ZSTD_e_end, piece, 0, piece.length, output, 0, output.length)
@@ -33,14 +33,14 @@ export class ZstdCompressor {
   }
 }
 
-const outputBytesInitially = 128 << 10
+const OUTPUT_BYTES_INITIALLY = 128 << 10
 /**
  * Beyond what the data itself may grow by: header, block headers, checksum (zstd's
  * ZSTD_COMPRESSBOUND has less).
  */
-const frameBytesMax = 1 << 10
+const FRAME_BYTES_MAX = 1 << 10
 /** A context is not worth keeping memory for what comes once in a thousand blocks. */
-const keptPieceMax = 4 << 20
+const KEPT_PIECE_MAX = 4 << 20
 
 /** What Node's own `zstdCompressSync` uses of the stream. */
 interface StreamInside {

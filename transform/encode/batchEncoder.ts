@@ -14,7 +14,7 @@ export interface EncodedOutput {
 type Encoders = { readonly [Name in TableName]: TableEncoder<Name> }
 
 /** Values of a block of 1,000 transactions; what a huge block needed goes back. */
-const keptBytesMax = 1 << 20
+const KEPT_BYTES_MAX = 1 << 20
 
 /** One encoder per table, kept over the life of a worker. */
 export class BatchEncoder {
@@ -37,7 +37,7 @@ export class BatchEncoder {
   /** Every table takes part, rows or not: its counts and digests have one entry per block. */
   endBlock(): void {
     for (const encoder of this.#all) encoder.endBlock()
-    this.bytes.clear(keptBytesMax)
+    this.bytes.clear(KEPT_BYTES_MAX)
   }
 
   finish(): EncodedOutput {
@@ -59,7 +59,7 @@ export class BatchEncoder {
   /** Drops what was collected, also after an error midway. */
   clear(): void {
     for (const encoder of this.#all) encoder.clear()
-    this.bytes.clear(keptBytesMax)
+    this.bytes.clear(KEPT_BYTES_MAX)
   }
 }
 

@@ -56,7 +56,7 @@ function source(table: Table): string {
   if (slots.slice(0, fixed.length).some(({ column }) => column.type === 'uint256')) {
     throw new Error(`${table.name}: 256-bit columns must come last`)
   }
-  const fixedBytes = 2 + fixed.length * 36 + wide.length * (decimal.decimalBytesMax + 64)
+  const fixedBytes = 2 + fixed.length * 36 + wide.length * (decimal.DECIMAL_BYTES_MAX + 64)
   return `
 const { ${[...Object.keys(values), ...Object.keys(decimal)].join(', ')}, crcOf, fail } = scope
 ${wide.map(({ n }) => `const g${n} = new Uint16Array(groupsMax)`).join('\n')}

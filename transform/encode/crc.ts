@@ -6,7 +6,7 @@ import { crc32 } from 'node:zlib'
  * against 0.3).
  */
 export function crcOf(bytes: Buffer, view: DataView, from: number, to: number): number {
-  if (to - from > nativeAbove) return crc32(bytes.subarray(from, to))
+  if (to - from > NATIVE_ABOVE) return crc32(bytes.subarray(from, to))
   let crc = -1
   let at = from
   for (; at + 8 <= to; at += 8) {
@@ -26,14 +26,14 @@ export function crcOf(bytes: Buffer, view: DataView, from: number, to: number): 
   return ~crc >>> 0
 }
 
-const nativeAbove = 512
-const polynomial = 0xedb88320
+const NATIVE_ABOVE = 512
+const POLYNOMIAL = 0xedb88320
 
 /** Row k: what a byte contributes when k zero bytes follow it ("slicing by 8"). */
 const table = new Int32Array(8 * 256)
 for (let byte = 0; byte < 256; byte++) {
   let crc = byte
-  for (let bit = 0; bit < 8; bit++) crc = (crc & 1) === 1 ? (crc >>> 1) ^ polynomial : crc >>> 1
+  for (let bit = 0; bit < 8; bit++) crc = (crc & 1) === 1 ? (crc >>> 1) ^ POLYNOMIAL : crc >>> 1
   table[byte] = crc
 }
 for (let entry = 256; entry < table.length; entry++) {

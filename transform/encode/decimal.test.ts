@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ByteBuffer } from '#ingest/read/byteBuffer.ts'
-import { groupsMax, readGroups, writeDecimal } from './decimal.ts'
+import { GROUPS_MAX, readGroups, writeDecimal } from './decimal.ts'
 
 /**
  * Values beside which the ways of taking one apart change: what a number holds, a half and a whole
@@ -17,7 +17,7 @@ const uint256 = fc.oneof(
 )
 
 function decimalOf(value: bigint | number, source: ByteBuffer): string {
-  const groups = new Uint16Array(groupsMax)
+  const groups = new Uint16Array(GROUPS_MAX)
   const count = readGroups(value, source, groups)
   const text = Buffer.alloc(100)
   return text.toString('latin1', 0, writeDecimal(text, 0, groups, count))

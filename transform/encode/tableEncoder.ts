@@ -6,14 +6,14 @@ import { type Append, compileAppend } from './compileAppend.ts'
 import { nativeStreams } from './native.ts'
 
 /** Rows the streams have room for at first; doubled as needed. */
-const rowsInitially = 256
+const ROWS_INITIALLY = 256
 
 /**
  * What a buffer may keep between batches. 25 blocks of 40 transactions (5 MB of JSON) need 3.5 MB
  * for the largest tables' tuples and a tenth of that for most streams, so batches of the usual size
  * never allocate.
  */
-const keptBytesMax = 16 << 20
+const KEPT_BYTES_MAX = 16 << 20
 
 /** Collects the rows of one table over the blocks of a batch, in both stores' wire formats. */
 export class TableEncoder<Name extends TableName> implements RowSink<Name> {
@@ -23,7 +23,7 @@ export class TableEncoder<Name extends TableName> implements RowSink<Name> {
   readonly #postgres = new ByteBuffer(64 << 10)
   readonly #streams: readonly ByteBuffer[]
   readonly #widths: readonly (number | null)[]
-  #rowCapacity = rowsInitially
+  #rowCapacity = ROWS_INITIALLY
   #rowCount = 0
   #blockRows = 0
   #blockDigest = 0
@@ -36,7 +36,7 @@ export class TableEncoder<Name extends TableName> implements RowSink<Name> {
     this.table = tables[name]
     this.#append = compileAppend<StoredRow<Name>>(this.table)
     this.#widths = nativeStreams(this.table).map(({ width }) => width)
-    this.#streams = this.#widths.map((width) => new ByteBuffer(rowsInitially * (width ?? 64)))
+    this.#streams = this.#widths.map((width) => new ByteBuffer(ROWS_INITIALLY * (width ?? 64)))
   }
 
   /**
@@ -82,8 +82,8 @@ export class TableEncoder<Name extends TableName> implements RowSink<Name> {
   }
 
   clear(): void {
-    this.#postgres.clear(keptBytesMax)
-    for (const stream of this.#streams) stream.clear(keptBytesMax)
+    this.#postgres.clear(KEPT_BYTES_MAX)
+    for (const stream of this.#streams) stream.clear(KEPT_BYTES_MAX)
     // Streams that gave memory back hold fewer rows; the smallest decides.
     this.#rowCapacity = Math.min(
       this.#rowCapacity,

@@ -19,7 +19,7 @@ const int64Max = (1n << 63n) - 1n
 const safeMax = BigInt(Number.MAX_SAFE_INTEGER)
 
 /** Postgres counts timestamps from 2000-01-01. */
-export const secondsFrom1970To2000 = 946_684_800
+export const SECONDS_FROM1970_TO2000 = 946_684_800
 
 /** Writes `0x` hex of exactly `width` bytes. @returns false when the text is not that. */
 export function writeHex(bytes: Buffer, at: number, text: string, width: number): boolean {
@@ -82,7 +82,7 @@ export function writeBytes(
 }
 
 /** Up to this many bytes a loop is faster than making the view that `set` takes. */
-const copiedMax = 64
+const COPIED_MAX = 64
 
 export function copyBytes(
   from: Uint8Array,
@@ -91,7 +91,7 @@ export function copyBytes(
   toAt: number,
   length: number,
 ): void {
-  if (length > copiedMax) to.set(from.subarray(fromAt, fromAt + length), toAt)
+  if (length > COPIED_MAX) to.set(from.subarray(fromAt, fromAt + length), toAt)
   else for (let i = 0; i < length; i++) to[toAt + i] = from[fromAt + i] ?? 0
 }
 

@@ -10,7 +10,7 @@
  */
 import type { AbiEvent, AbiParameter } from 'viem'
 import type { Hash, Hex } from '#primitives.ts'
-import { elementarySource, headDigits, headDigitsOf, valueReader, wordDigits } from './eventValue.ts'
+import { elementarySource, headDigits, headDigitsOf, valueReader, WORD_DIGITS } from './eventValue.ts'
 
 /** What a decoder looks at. */
 export interface EventLog {
@@ -57,7 +57,7 @@ function readData(inputs: readonly AbiEventParameter[]): string[] {
   const isFixed = inputs.every((input) => elementarySource(input.type) !== null)
   const lines = [`  if (data.length ${isFixed ? '!==' : '<'} ${end}) return null`]
   // Each word can be visited once, and the heads read here are words too.
-  if (!isFixed) lines.push(`  const budget = { left: (data.length - ${start}) / ${wordDigits} }`)
+  if (!isFixed) lines.push(`  const budget = { left: (data.length - ${start}) / ${WORD_DIGITS} }`)
   let head = start
   for (const [index, input] of inputs.entries()) {
     lines.push(...readField(input, index, head, isFixed && inputs.length === 1))

@@ -7,7 +7,7 @@
 import type { AbiParameter } from 'viem'
 
 /** Hex digits of one 32-byte word. */
-export const wordDigits = 64
+export const WORD_DIGITS = 64
 
 /**
  * An elementary type as source text: whether the word at index `at` of `text` is a value of it, and
@@ -88,11 +88,11 @@ export function isDynamic(parameter: AbiParameter): boolean {
 
 /** Hex digits of a value's head: one word for a dynamic one, all of it for a static one. */
 export function headDigits(parameter: AbiParameter): number {
-  if (isDynamic(parameter)) return wordDigits
+  if (isDynamic(parameter)) return WORD_DIGITS
   const array = /^(.*)\[(\d+)\]$/.exec(parameter.type)
   if (array !== null) return Number(array[2]) * headDigits({ ...parameter, type: array[1] ?? '' })
   if (parameter.type === 'tuple') return headDigitsOf(componentsOf(parameter))
-  return wordDigits
+  return WORD_DIGITS
 }
 
 /** Hex digits of the heads of several values in a row. */
@@ -127,11 +127,11 @@ const boolSource: WordSource = {
 }
 
 /** viem's mapping: a JavaScript number up to 48 bits, a bigint above. */
-const numberBitsMax = 48
+const NUMBER_BITS_MAX = 48
 
 function uintSource(bits: number): WordSource {
-  const padding = wordDigits - bits / 4
-  const parse = bits <= numberBitsMax ? 'Number' : 'BigInt'
+  const padding = WORD_DIGITS - bits / 4
+  const parse = bits <= NUMBER_BITS_MAX ? 'Number' : 'BigInt'
   return {
     condition: (text, at) => isAt(text, at, 0, zeros(padding)),
     value: (text, at) => `${parse}('0x' + ${text}.slice(${at} + ${padding}, ${at} + 64))`,
@@ -143,13 +143,13 @@ function uintSource(bits: number): WordSource {
  * it.
  */
 function intSource(bits: number): WordSource {
-  const padding = wordDigits - bits / 4
+  const padding = WORD_DIGITS - bits / 4
   return {
     condition: (text, at) =>
       `(${text}[${at} + ${padding}] < '8' ? ${isAt(text, at, 0, zeros(padding))} : ${isAt(text, at, 0, 'f'.repeat(padding))})`,
     value: (text, at) => {
       const digits = `'0x' + ${text}.slice(${at} + ${padding}, ${at} + 64)`
-      if (bits > numberBitsMax) return `BigInt.asIntN(${bits}, BigInt(${digits}))`
+      if (bits > NUMBER_BITS_MAX) return `BigInt.asIntN(${bits}, BigInt(${digits}))`
       return `(Number(${digits}) - (${text}[${at} + ${padding}] < '8' ? 0 : ${2 ** bits}))`
     },
   }
@@ -158,7 +158,7 @@ function intSource(bits: number): WordSource {
 function fixedBytesSource(size: number): WordSource {
   const digits = size * 2
   return {
-    condition: (text, at) => isAt(text, at, digits, zeros(wordDigits - digits)),
+    condition: (text, at) => isAt(text, at, digits, zeros(WORD_DIGITS - digits)),
     value: (text, at) => `'0x' + ${text}.slice(${at}, ${at} + ${digits})`,
   }
 }
@@ -182,13 +182,14 @@ function behindOffset(read: (data: string, at: number, budget: Budget) => unknow
 /** A length or offset; undefined when it is cut off or larger than any data could be. */
 function readSize(data: string, at: number): number | undefined {
   const digits = 12
-  if (at + wordDigits > data.length || !data.startsWith('0'.repeat(wordDigits - digits), at)) return undefined
-  return Number(`0x${data.slice(at + wordDigits - digits, at + wordDigits)}`)
+  if (at + WORD_DIGITS > data.length || !data.startsWith('0'.repeat(WORD_DIGITS - digits), at))
+    return undefined
+  return Number(`0x${data.slice(at + WORD_DIGITS - digits, at + WORD_DIGITS)}`)
 }
 
 function readBytes(data: string, at: number): string | undefined {
   const length = readSize(data, at)
-  const start = at + wordDigits
+  const start = at + WORD_DIGITS
   if (length === undefined || start + length * 2 > data.length) return undefined
   return `0x${data.slice(start, start + length * 2)}`
 }
@@ -205,7 +206,7 @@ function listReader(element: AbiParameter): ValueReader {
   const read = sequenceReader(element)
   return behindOffset((data, at, budget) => {
     const length = readSize(data, at)
-    return length === undefined ? undefined : read(data, at + wordDigits, length, budget)
+    return length === undefined ? undefined : read(data, at + WORD_DIGITS, length, budget)
   })
 }
 

@@ -1,8 +1,8 @@
 import { defineProjection } from '../projection.ts'
 
 /** `direction` of the account that sent the transaction and of the one it was sent to. */
-const sender = 0
-const recipient = 1
+const SENDER = 0
+const RECIPIENT = 1
 
 /**
  * Sender and recipient of a transaction; two rows, also when both are the same account, one when a
@@ -19,8 +19,8 @@ export const addressTxs = defineProjection({
       block_timestamp: tx.block.timestampSeconds,
       tx_hash: tx.txHash,
     }
-    rows.address_txs.append({ ...place, direction: sender, address: tx.from, counterparty: tx.to })
+    rows.address_txs.append({ ...place, direction: SENDER, address: tx.from, counterparty: tx.to })
     if (tx.to !== null)
-      rows.address_txs.append({ ...place, direction: recipient, address: tx.to, counterparty: tx.from })
+      rows.address_txs.append({ ...place, direction: RECIPIENT, address: tx.to, counterparty: tx.from })
   },
 })

@@ -3,8 +3,8 @@ import { defineProjection, type Stored } from '../projection.ts'
 import { readTransfer } from './scannedTransfer.ts'
 
 /** `leg` of the side that gave and of the side that got. */
-const sent = -1
-const received = 1
+const SENT = -1
+const RECEIVED = 1
 
 /**
  * Each transfer as the changes of two balances, so that balances are sums. The zero address, which
@@ -33,8 +33,8 @@ export const holderDeltas = defineProjection({
           counterparty,
           amount: movement.amount,
         })
-      if (!movement.fromNobody) append(sent, movement.from, movement.to)
-      if (!movement.toNobody) append(received, movement.to, movement.from)
+      if (!movement.fromNobody) append(SENT, movement.from, movement.to)
+      if (!movement.toNobody) append(RECEIVED, movement.to, movement.from)
     }
   },
 })

@@ -4,7 +4,7 @@
  * which a test holds it equal.
  */
 import type { ByteBuffer, BytesAt } from '#ingest/read/byteBuffer.ts'
-import { hashBytes, ScannedLog } from '#ingest/read/scannedReceipt.ts'
+import { HASH_BYTES, ScannedLog } from '#ingest/read/scannedReceipt.ts'
 import type { Address, Hash } from '#primitives.ts'
 import { zeroAddress } from '../addresses.ts'
 import { approval, transfer } from '../events/erc20.ts'
@@ -66,29 +66,29 @@ export function hasTopic0(log: LogFacts, topic: EventTopic): boolean {
 
 const transferTopic = topicOf(transfer)
 const approvalTopic = topicOf(approval)
-const addressSkip = 12
+const ADDRESS_SKIP = 12
 
 function readScanned(log: ScannedLog, topic0: EventTopic): Movement<BytesAt, BytesAt> | null {
   const { bytes, topicsAt } = log
-  if (log.topicCount !== 3 || !isTopic(bytes, topicsAt, topic0.view) || log.dataBytes !== hashBytes)
+  if (log.topicCount !== 3 || !isTopic(bytes, topicsAt, topic0.view) || log.dataBytes !== HASH_BYTES)
     return null
-  const fromWord = topicsAt + hashBytes
-  const toWord = fromWord + hashBytes
-  if (!isZero(bytes, fromWord, addressSkip) || !isZero(bytes, toWord, addressSkip)) return null
-  const from = (fromWord + addressSkip) as BytesAt
-  const to = (toWord + addressSkip) as BytesAt
+  const fromWord = topicsAt + HASH_BYTES
+  const toWord = fromWord + HASH_BYTES
+  if (!isZero(bytes, fromWord, ADDRESS_SKIP) || !isZero(bytes, toWord, ADDRESS_SKIP)) return null
+  const from = (fromWord + ADDRESS_SKIP) as BytesAt
+  const to = (toWord + ADDRESS_SKIP) as BytesAt
   return {
     token: log.emitter,
     from,
     to,
     amount: log.dataAt,
-    fromNobody: isZero(bytes, from, hashBytes - addressSkip),
-    toNobody: isZero(bytes, to, hashBytes - addressSkip),
+    fromNobody: isZero(bytes, from, HASH_BYTES - ADDRESS_SKIP),
+    toNobody: isZero(bytes, to, HASH_BYTES - ADDRESS_SKIP),
   }
 }
 
 function isTopic({ view }: ByteBuffer, at: number, topic: DataView): boolean {
-  for (let offset = 0; offset < hashBytes; offset += 4) {
+  for (let offset = 0; offset < HASH_BYTES; offset += 4) {
     if (view.getUint32(at + offset) !== topic.getUint32(offset)) return false
   }
   return true

@@ -3,7 +3,7 @@ import type { ScannedReceipt } from '#ingest/read/scannedReceipt.ts'
 import type { Row } from '../tables.ts'
 import { toNumber, toUint64, toUint64OrNull, toUint256OrNull } from './quantity.ts'
 
-const msPerSecond = 1000
+const MS_PER_SECOND = 1000
 
 export function blockRow(block: RpcBlock, receipts: readonly ScannedReceipt[]): Row<'blocks'> {
   const timestamp = toNumber(block.timestamp)
@@ -12,7 +12,7 @@ export function blockRow(block: RpcBlock, receipts: readonly ScannedReceipt[]): 
     hash: block.hash,
     parent_hash: block.parentHash,
     timestamp,
-    timestamp_ms: timestamp * msPerSecond + toNumber(block.timestampMillisPart ?? '0x0'),
+    timestamp_ms: timestamp * MS_PER_SECOND + toNumber(block.timestampMillisPart ?? '0x0'),
     gas_limit: toUint64(block.gasLimit),
     gas_used: toUint64(block.gasUsed),
     miner: block.miner,

@@ -1,6 +1,6 @@
 import type { Quantity } from '#ingest/read/block.ts'
 import type { BytesAt } from '#ingest/read/byteBuffer.ts'
-import { addressBytes, type ScannedReceipt } from '#ingest/read/scannedReceipt.ts'
+import { ADDRESS_BYTES, type ScannedReceipt } from '#ingest/read/scannedReceipt.ts'
 import type { Address } from '#primitives.ts'
 import { feeManagerAddress } from '../addresses.ts'
 import type { ChainProfile } from '../profile.ts'
@@ -129,6 +129,6 @@ function readScannedPayment({ logs }: ScannedReceipt): Fee<BytesAt, BytesAt> | n
   const movement = last ? readScannedTransfer(last) : null
   if (!last || movement === null) return null
   const { to } = movement
-  if (feeManagerBytes.compare(last.bytes.bytes, to, to + addressBytes) !== 0) return null
+  if (feeManagerBytes.compare(last.bytes.bytes, to, to + ADDRESS_BYTES) !== 0) return null
   return { payer: movement.from, token: movement.token, amount: movement.amount, logPosition }
 }

@@ -10,11 +10,11 @@ type Maybe<Value> = Value | null | undefined
 export const toNumber = (quantity: Quantity): number => Number(quantity)
 
 /** `0x` and 13 digits are 52 bits: exact as a number, and four times cheaper than a bigint. */
-const exactLength = 15
+const EXACT_LENGTH = 15
 
 /** A `uint64` column's value. */
 export const toUint64 = (quantity: Quantity): number | bigint =>
-  quantity.length <= exactLength ? Number(quantity) : BigInt(quantity)
+  quantity.length <= EXACT_LENGTH ? Number(quantity) : BigInt(quantity)
 
 export const toUint64OrNull = (quantity: Maybe<Quantity>): number | bigint | null =>
   quantity === null || quantity === undefined ? null : toUint64(quantity)

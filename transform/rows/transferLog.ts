@@ -15,7 +15,7 @@ export interface TransferLog extends LogContent {
 }
 
 const zeroUpper = `0x${'0'.repeat(24)}`
-const wordLength = 66
+const WORD_LENGTH = 66
 
 /**
  * True for a well-formed ERC-20 Transfer. The topic alone says little: NFTs index the amount,
@@ -26,7 +26,7 @@ export function isTransfer(log: LogContent): log is TransferLog {
   return (
     topic0 === transferTopic &&
     log.topics.length === 3 &&
-    log.data.length === wordLength &&
+    log.data.length === WORD_LENGTH &&
     from?.startsWith(zeroUpper) === true &&
     to?.startsWith(zeroUpper) === true
   )

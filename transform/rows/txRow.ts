@@ -135,14 +135,14 @@ const signatureTypes = new Map<unknown, number>([
   ['p256', 1],
   ['webAuthn', 2],
 ])
-const lastPlainType = 4
+const LAST_PLAIN_TYPE = 4
 
 /**
  * 0 secp256k1, 1 P-256, 2 WebAuthn; null for envelopes without a signature (deposits) or with one
  * unknown to us.
  */
 function signatureTypeOf(tx: RpcTransaction): number | null {
-  if (tx.type !== tempoType) return toNumber(tx.type) <= lastPlainType ? 0 : null
+  if (tx.type !== tempoType) return toNumber(tx.type) <= LAST_PLAIN_TYPE ? 0 : null
   const outer = fieldsOf(tx.signature)
   // An access key's signature has no type of its own: {userAddress, signature: {type, ..}, version,
   // keyId}.

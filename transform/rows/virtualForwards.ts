@@ -7,13 +7,13 @@
  * where they do not match one to one, or go to more than one place, none of them is called a
  * forward.
  */
-import { hashBytes, ScannedLog } from '#ingest/read/scannedReceipt.ts'
+import { HASH_BYTES, ScannedLog } from '#ingest/read/scannedReceipt.ts'
 import { isTip20 } from '../addresses.ts'
 import { isTransfer, type LogContent, type TransferLog } from './transferLog.ts'
 
 const virtualMiddle = 'fd'.repeat(10)
 /** Offset of the ten bytes in a topic: `0x`, 12 zero bytes, 4 bytes of master id. */
-const middleFrom = 2 + 24 + 8
+const MIDDLE_FROM = 2 + 24 + 8
 
 /** Positions of the forwards among a transaction's logs, in log order. */
 export function findVirtualForwards(logs: readonly LogContent[]): ReadonlySet<number> {
@@ -41,13 +41,13 @@ interface Hops {
 }
 
 const isVirtual = (topic: string | undefined): boolean =>
-  topic?.startsWith(virtualMiddle, middleFrom) === true
+  topic?.startsWith(virtualMiddle, MIDDLE_FROM) === true
 
 /** Only TIP-20 tokens know virtual addresses; anyone can emit look-alike logs from elsewhere. */
 const touchesVirtual = (log: LogContent): boolean =>
   (isVirtual(log.topics[1]) || isVirtual(log.topics[2])) && isTip20(log.address)
 
-const virtualMiddleWord = 0xfdfdfdfd
+const VIRTUAL_MIDDLE_WORD = 0xfdfdfdfd
 
 /**
  * Whether a log can touch a virtual address: of a scanned log, four of the ten bytes are compared
@@ -56,9 +56,9 @@ const virtualMiddleWord = 0xfdfdfdfd
 function mayTouchVirtual(log: LogContent): boolean {
   if (!(log instanceof ScannedLog)) return touchesVirtual(log)
   const { view } = log.bytes
-  const middleBytes = (middleFrom - 2) / 2
+  const middleBytes = (MIDDLE_FROM - 2) / 2
   for (let topic = 1; topic < Math.min(log.topicCount, 3); topic++) {
-    if (view.getUint32(log.topicsAt + topic * hashBytes + middleBytes) === virtualMiddleWord) return true
+    if (view.getUint32(log.topicsAt + topic * HASH_BYTES + middleBytes) === VIRTUAL_MIDDLE_WORD) return true
   }
   return false
 }

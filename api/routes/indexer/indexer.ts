@@ -1,8 +1,8 @@
 /** GET and POST /v1/indexer/query: analysts' SQL on either engine, once or live. */
 
-import { signatureCharactersMax, signatureExample, signaturesMax } from '#query/decoded/signature.ts'
+import { SIGNATURE_CHARACTERS_MAX, SIGNATURES_MAX, signatureExample } from '#query/decoded/signature.ts'
 import { ROWS_MAX } from '#query/limits.ts'
-import { sqlBytesMax, sqlExample } from '#query/text.ts'
+import { SQL_BYTES_MAX, sqlExample } from '#query/text.ts'
 import { partyOf } from '../../http/access.ts'
 import type { RawAnswer } from '../../http/answer.ts'
 import type { CacheClass } from '../../http/cache.ts'
@@ -24,7 +24,7 @@ import {
   indexerQuery,
   publicly,
   type SqlQuestion,
-  timeoutMsDefault,
+  TIMEOUT_MS_DEFAULT,
   visibleBlocks,
 } from './userSql.ts'
 
@@ -107,27 +107,27 @@ const shared = {
 const sqlText = p.parameter({
   schema: s.text({
     minLength: 1,
-    maxLength: sqlBytesMax,
+    maxLength: SQL_BYTES_MAX,
     examples: [sqlExample],
   }),
   description: "One SELECT, up to 65,536 bytes. `'0x…'` constants are bytes.",
   code: 'param_invalid',
   parse: (text) => {
     if (text === '') throw new p.ParameterError('expected one SELECT')
-    if (Buffer.byteLength(text) > sqlBytesMax)
-      throw new p.ParameterError(`expected at most ${sqlBytesMax} bytes`)
+    if (Buffer.byteLength(text) > SQL_BYTES_MAX)
+      throw new p.ParameterError(`expected at most ${SQL_BYTES_MAX} bytes`)
     return text
   },
 })
 
 const signatureText = p.parameter({
-  schema: s.text({ minLength: 1, maxLength: signatureCharactersMax, examples: [signatureExample] }),
+  schema: s.text({ minLength: 1, maxLength: SIGNATURE_CHARACTERS_MAX, examples: [signatureExample] }),
   description:
     'Signature of an event, or of a function after the word `function`: a table of its logs or calls, with a column per parameter.',
   code: 'param_invalid',
   parse: (text) => {
-    if (text.length === 0 || text.length > signatureCharactersMax)
-      throw new p.ParameterError(`expected 1 to ${signatureCharactersMax} characters`)
+    if (text.length === 0 || text.length > SIGNATURE_CHARACTERS_MAX)
+      throw new p.ParameterError(`expected 1 to ${SIGNATURE_CHARACTERS_MAX} characters`)
     return text
   },
 })
@@ -142,7 +142,7 @@ const costLimit = p.parameter({
   },
 })
 
-export const signatureParameter = p.withDefault(p.repeated(signatureText, signaturesMax), [])
+export const signatureParameter = p.withDefault(p.repeated(signatureText, SIGNATURES_MAX), [])
 
 export const queryIndexerEndpoint = rawEndpoint({
   ...shared,
@@ -168,7 +168,7 @@ export const queryIndexerEndpoint = rawEndpoint({
     limit: p.withDefault(p.described(p.integer(1, ROWS_MAX), 'Rows at most.'), ROWS_MAX),
     timeout_ms: p.withDefault(
       p.described(p.integer(100, 30_000), 'Milliseconds the query may run.'),
-      timeoutMsDefault,
+      TIMEOUT_MS_DEFAULT,
     ),
     maxCost: p.described(costLimit, 'The most the query may cost; a dearer one is refused.'),
     format: p.described(
@@ -195,9 +195,9 @@ export const postIndexerQueryEndpoint = rawEndpoint({
   method: 'POST',
   summary: 'The same as GET, for queries too long for a URL.',
   body: s.object({
-    sql: s.text({ minLength: 1, maxLength: sqlBytesMax, examples: [sqlExample] }),
+    sql: s.text({ minLength: 1, maxLength: SQL_BYTES_MAX, examples: [sqlExample] }),
     signature: s.optional(
-      s.array(s.text({ minLength: 1, maxLength: signatureCharactersMax }), { maxItems: signaturesMax }),
+      s.array(s.text({ minLength: 1, maxLength: SIGNATURE_CHARACTERS_MAX }), { maxItems: SIGNATURES_MAX }),
     ),
     chainId: s.optional(s.union([s.text(), s.integer({ minimum: 1 })])),
     engine: s.optional(s.oneOf(['postgres', 'clickhouse'])),
@@ -208,7 +208,7 @@ export const postIndexerQueryEndpoint = rawEndpoint({
     maxCost: s.optional(dollars),
   }),
   // Room for the escapes of a query of the full length.
-  bodyBytesMax: 3 * sqlBytesMax,
+  bodyBytesMax: 3 * SQL_BYTES_MAX,
   answer: ({ body, signal, headers, caller }, services: IndexerServices) => {
     const query = {
       chainId: bodyChain(body.chainId, services, caller),
@@ -216,7 +216,7 @@ export const postIndexerQueryEndpoint = rawEndpoint({
       signatures: body.signature ?? [],
       engine: body.engine ?? 'postgres',
       limit: body.limit ?? ROWS_MAX,
-      timeoutMs: body.timeout_ms ?? timeoutMsDefault,
+      timeoutMs: body.timeout_ms ?? TIMEOUT_MS_DEFAULT,
       maxCost: body.maxCost,
       party: partyOf(caller),
     }

@@ -17,8 +17,8 @@ export interface ParityServices {
 }
 
 /** A statement a table and store; a thousand blocks are some hundred thousand rows. */
-const blocksMax = 1_000
-const blocksDefault = 100
+const BLOCKS_MAX = 1_000
+const BLOCKS_DEFAULT = 100
 
 const held = s.object({
   rows: s.count,
@@ -55,7 +55,7 @@ export const readIndexerDigestEndpoint = endpoint({
   check: ({ from, to }) => {
     if (from === undefined || to === undefined) return undefined
     if (to < from) return conflict('to', 'is below `from`')
-    return to - from < blocksMax ? undefined : conflict('to', `a range has at most ${blocksMax} blocks`)
+    return to - from < BLOCKS_MAX ? undefined : conflict('to', `a range has at most ${BLOCKS_MAX} blocks`)
   },
   response: digests,
   read: async ({ chainId, filters }, services: ReadServices & ParityServices) => {
@@ -64,10 +64,12 @@ export const readIndexerDigestEndpoint = endpoint({
     const newest = newestShared(postgres, clickhouse)
     const to =
       filters.to ??
-      (filters.from === undefined ? newest?.to : Math.min(newest?.to ?? -1, filters.from + blocksDefault - 1))
+      (filters.from === undefined
+        ? newest?.to
+        : Math.min(newest?.to ?? -1, filters.from + BLOCKS_DEFAULT - 1))
     if (to === undefined) throw new ApiError('coverage_incomplete', 'No block is held by both stores yet.')
     const first = newest && to <= newest.to && to >= newest.from ? newest.from : 0
-    const from = filters.from ?? Math.max(first, to - blocksDefault + 1)
+    const from = filters.from ?? Math.max(first, to - BLOCKS_DEFAULT + 1)
     const range = { from, to }
     if (!covers(intersection(postgres, clickhouse), range))
       throw new ApiError('coverage_incomplete', `Blocks ${from} to ${to} are not all held by both stores.`)

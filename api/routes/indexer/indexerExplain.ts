@@ -4,11 +4,11 @@
  */
 
 import { isRecord } from '#primitives.ts'
-import { signatureCharactersMax, signaturesMax } from '#query/decoded/signature.ts'
+import { SIGNATURE_CHARACTERS_MAX, SIGNATURES_MAX } from '#query/decoded/signature.ts'
 import { ROWS_MAX } from '#query/limits.ts'
 import { priceOf } from '#query/price.ts'
 import type { QueryPlan } from '#query/result.ts'
-import { sqlBytesMax, sqlExample } from '#query/text.ts'
+import { SQL_BYTES_MAX, sqlExample } from '#query/text.ts'
 import { command } from '../../http/endpoint.ts'
 import * as s from '../../http/schema.ts'
 import {
@@ -17,7 +17,7 @@ import {
   type IndexerServices,
   indexerQuery,
   publicly,
-  timeoutMsDefault,
+  TIMEOUT_MS_DEFAULT,
   visibleBlocks,
 } from './userSql.ts'
 
@@ -58,21 +58,21 @@ export const explainIndexerQueryEndpoint = command({
   ],
   errorFields: { ok: false },
   body: s.object({
-    sql: s.text({ minLength: 1, maxLength: sqlBytesMax, examples: [sqlExample] }),
+    sql: s.text({ minLength: 1, maxLength: SQL_BYTES_MAX, examples: [sqlExample] }),
     chainId: s.optional(s.union([s.text(), s.integer({ minimum: 1 })])),
     signature: s.optional(
-      s.array(s.text({ minLength: 1, maxLength: signatureCharactersMax }), { maxItems: signaturesMax }),
+      s.array(s.text({ minLength: 1, maxLength: SIGNATURE_CHARACTERS_MAX }), { maxItems: SIGNATURES_MAX }),
     ),
     engine: s.optional(s.oneOf(['postgres', 'clickhouse'])),
     limit: s.optional(s.integer({ minimum: 1, maximum: ROWS_MAX })),
   }),
-  bodyBytesMax: 3 * sqlBytesMax,
+  bodyBytesMax: 3 * SQL_BYTES_MAX,
   response: queryPlan,
   run: ({ body, caller, signal }, services: IndexerServices) => {
     const { sql, engine = 'postgres', limit = ROWS_MAX, signature: signatures = [] } = body
     const chainId = bodyChain(body.chainId, services, caller)
     const { blocks } = visibleBlocks({ engine, chainId }, services)
-    const request = { chainId, sql, signatures, limit, timeoutMs: timeoutMsDefault, blocks, signal }
+    const request = { chainId, sql, signatures, limit, timeoutMs: TIMEOUT_MS_DEFAULT, blocks, signal }
     return publicly(() => services.sql[engine].explain(request))
   },
   present: ({ engine, relations, plan, estimate }: QueryPlan) => ({

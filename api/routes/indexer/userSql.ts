@@ -23,7 +23,7 @@ export interface IndexerServices extends ReadServices {
 
 export const indexerQuery: AccessRule = { who: 'anyone', scope: 'indexer:query', payable: true }
 
-export const timeoutMsDefault = 5_000
+export const TIMEOUT_MS_DEFAULT = 5_000
 
 export interface SqlQuestion {
   readonly chainId: ChainId

@@ -16,8 +16,8 @@ export type AttributionNames = ReadonlyMap<string, string>
  * realm.
  */
 const attributionTag = 'ef1ed712'
-const fingerprintFrom = 2 + 8 + 2
-const fingerprintCharacters = 20
+const FINGERPRINT_FROM = 2 + 8 + 2
+const FINGERPRINT_CHARACTERS = 20
 /** Paid under the protocol, by a service whose realm nobody told us. */
 const unknownService = 'MPP Service'
 
@@ -30,7 +30,7 @@ export function attributionNames(services: Iterable<AttributedService>): Attribu
 
 const fingerprintOf = (service: AttributedService): string =>
   'realm' in service
-    ? digest('keccak-256', service.realm, 'hex').slice(0, fingerprintCharacters)
+    ? digest('keccak-256', service.realm, 'hex').slice(0, FINGERPRINT_CHARACTERS)
     : service.fingerprint.slice(2)
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
@@ -41,7 +41,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 export function readMemo(memo: string | null, names: AttributionNames): MemoText {
   if (memo === null) return {}
   if (memo.startsWith(`0x${attributionTag}`)) {
-    const fingerprint = memo.slice(fingerprintFrom, fingerprintFrom + fingerprintCharacters)
+    const fingerprint = memo.slice(FINGERPRINT_FROM, FINGERPRINT_FROM + FINGERPRINT_CHARACTERS)
     return { attribution: names.get(fingerprint) ?? unknownService }
   }
   const text = decodeText(Buffer.from(memo.slice(2), 'hex'))

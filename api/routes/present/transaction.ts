@@ -44,7 +44,7 @@ export const transactionSchema = s.named('Transaction', {
 type Transaction = s.Static<typeof transactionSchema>
 
 /** Tempo's own type, whose data is in its calls. */
-const tempoType = 118
+const TEMPO_TYPE = 118
 
 /** What a request asked for beside the transaction. */
 export interface TransactionExtras {
@@ -82,7 +82,7 @@ export function presentTransaction(
     }),
     ...(feeToken !== null && { feeToken }),
     value: `${row.value}`,
-    ...(row.type === tempoType
+    ...(row.type === TEMPO_TYPE
       ? tempoFields(callsOf(row.calls), row.nonce_key, row.valid_after, row.valid_before)
       : { input: row.input }),
     meta: {
@@ -125,7 +125,7 @@ export function presentNodeTransaction(
     }),
     ...(feeToken !== null && { feeToken }),
     value: `${readQuantity(rpc, 'value') ?? 0n}`,
-    ...(type === tempoType
+    ...(type === TEMPO_TYPE
       ? tempoFields(
           calls,
           nonceKey && `0x${nonceKey.slice(2).padStart(64, '0')}`,

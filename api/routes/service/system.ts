@@ -29,7 +29,7 @@ export const readHealthEndpoint = rawEndpoint({
 })
 
 /** Below the request deadline, so that the answer is ours. */
-const waitMsMax = 50_000
+const WAIT_MS_MAX = 50_000
 
 export const readReadyEndpoint = rawEndpoint({
   path: '/ready',
@@ -92,7 +92,7 @@ async function inTime(
   wait: (until: AbortSignal) => Promise<void>,
 ): Promise<boolean> {
   const done = new AbortController()
-  const late = clock.sleep(waitMsMax, AbortSignal.any([signal, done.signal])).then(
+  const late = clock.sleep(WAIT_MS_MAX, AbortSignal.any([signal, done.signal])).then(
     () => false,
     () => false,
   )

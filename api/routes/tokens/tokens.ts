@@ -92,7 +92,7 @@ export const verifiedAsked = ({
   verified ?? (currency === undefined ? undefined : true)
 
 /** Addresses one request may name. */
-const addressesMax = 50
+const ADDRESSES_MAX = 50
 
 export const listTokensEndpoint = listEndpoint({
   path: '/v1/tokens',
@@ -100,7 +100,7 @@ export const listTokensEndpoint = listEndpoint({
   description:
     "`verified=true` lists the operator's tokens in the operator's order, with `order=asc` from its end. With `addresses` the answer is one page in that order, which takes no paging parameters; tokens that do not exist are left out.",
   filters: {
-    addresses: p.list(p.token, addressesMax),
+    addresses: p.list(p.token, ADDRESSES_MAX),
     ...currencyFilters,
   },
   include: tokenIncludes,

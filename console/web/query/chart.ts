@@ -35,16 +35,16 @@ export interface Chart {
 }
 
 /** About two points per three pixels of a wide screen. */
-const pointsMax = 1_200
+const POINTS_MAX = 1_200
 /** More bars than this cannot be told apart or named. */
-const barsMax = 60
+const BARS_MAX = 60
 /** Lines of more points are drawn without a dot on each. */
-const dotsMax = 60
+const DOTS_MAX = 60
 const tickPx = { x: 96, y: 44 }
 /** Room for the labels of the value axis, of the axis across, and for half a label at the right. */
 const roomPx = { left: 64, bottom: 34, right: 20, top: 16 }
 /** Width of a character of an axis label, on the wide side. */
-const labelCharacterPx = 7.4
+const LABEL_CHARACTER_PX = 7.4
 /** Share of its place that a bar fills, and the most pixels it is wide. */
 const barSize = [0.72, 72] as const
 /** Heights and counts are whole: ticks between them would carry the same number twice. */
@@ -55,7 +55,7 @@ const wholeSteps = Array.from({ length: 16 }, (_, power) =>
 export function drawChart(host: HTMLElement, options: ChartOptions): Chart {
   const { answer, axes, width, height, inks, pointed } = options
   const hasScale = isOrdered(answer.columnTypes[axes.x] ?? '')
-  const points = hasScale ? linePoints(answer, axes, pointsMax) : barPoints(answer, axes, barsMax)
+  const points = hasScale ? linePoints(answer, axes, POINTS_MAX) : barPoints(answer, axes, BARS_MAX)
   const xs = points.map(({ x }) => x)
   const across = hasScale
     ? orderedAxis(answer.columnTypes[axes.x] ?? '')
@@ -125,7 +125,7 @@ function orderedAxis(type: string): Across {
 function namedAxis(answer: QueryAnswer, axes: Axes, points: readonly Point[], width: number): Across {
   const stepPx = (width - roomPx.left - roomPx.right) / Math.max(1, points.length)
   const every = Math.max(1, Math.ceil(tickPx.x / stepPx))
-  const characters = Math.max(4, Math.floor((every * stepPx - 12) / labelCharacterPx))
+  const characters = Math.max(4, Math.floor((every * stepPx - 12) / LABEL_CHARACTER_PX))
   const nameOf = ({ row }: Point) => shortened(cellText(answer.rows[row]?.[axes.x] ?? null), characters)
   return {
     scale: { time: false, range: () => [-0.5, points.length - 0.5] },
@@ -160,7 +160,7 @@ const seriesLook = (isLine: boolean, count: number, { accent, fill }: Inks): uPl
   width: isLine ? 1.75 : 0,
   fill: isLine ? fill : accent,
   fillTo: 0,
-  points: { show: isLine && count <= dotsMax, size: 5, fill: accent, stroke: accent },
+  points: { show: isLine && count <= DOTS_MAX, size: 5, fill: accent, stroke: accent },
   ...(!isLine && uPlot.paths.bars && { paths: uPlot.paths.bars({ size: [...barSize], radius: 0.04 }) }),
 })
 

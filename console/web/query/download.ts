@@ -3,12 +3,12 @@ import { browserClock } from '../browserClock.ts'
 import { element } from '../element.ts'
 
 /** Long enough for the browser to take it, which it may do after the click returns. */
-const keptMs = 10_000
+const KEPT_MS = 10_000
 
 export function download(name: string, contentType: string, text: string): void {
   const address = URL.createObjectURL(new Blob([text], { type: contentType }))
   element('a', { href: address, download: name }).click()
-  void browserClock.sleep(keptMs).then(() => URL.revokeObjectURL(address))
+  void browserClock.sleep(KEPT_MS).then(() => URL.revokeObjectURL(address))
 }
 
 /**

@@ -25,9 +25,9 @@ interface Sorting {
 }
 
 /** The same as --row in query.css. */
-const rowPx = 28
+const ROW_PX = 28
 /** Rows kept ready above and below, for scrolling faster than we paint. */
-const rowsSpare = 12
+const ROWS_SPARE = 12
 
 let grids = 0
 
@@ -68,7 +68,7 @@ export class Grid {
     this.element.style.setProperty('--columns', gridTemplate(answer))
     this.element.setAttribute('aria-rowcount', `${answer.rows.length + 1}`)
     this.element.setAttribute('aria-colcount', `${answer.columns.length + 1}`)
-    this.#body.style.height = `${answer.rows.length * rowPx}px`
+    this.#body.style.height = `${answer.rows.length * ROW_PX}px`
     this.#sort()
   }
 
@@ -136,11 +136,11 @@ export class Grid {
   #paint(): void {
     const answer = this.#answer
     if (!answer) return
-    const visible = Math.ceil(this.element.clientHeight / rowPx) + 2 * rowsSpare
+    const visible = Math.ceil(this.element.clientHeight / ROW_PX) + 2 * ROWS_SPARE
     this.#resizePool(Math.min(visible, this.#order.length), answer.columns.length)
     const size = this.#pool.length
     if (size === 0) return
-    const wanted = Math.floor(this.element.scrollTop / rowPx) - rowsSpare
+    const wanted = Math.floor(this.element.scrollTop / ROW_PX) - ROWS_SPARE
     const first = Math.max(0, Math.min(wanted, this.#order.length - size))
     for (let position = first; position < first + size; position++) {
       const slot = position % size
@@ -170,7 +170,7 @@ export class Grid {
   #fillRow(row: HTMLElement | undefined, position: number, { rows, columnTypes }: QueryAnswer): void {
     if (!row) return
     const cells = rows[this.#order[position] ?? -1] ?? []
-    row.style.transform = `translateY(${position * rowPx}px)`
+    row.style.transform = `translateY(${position * ROW_PX}px)`
     row.setAttribute('aria-rowindex', `${position + 2}`)
     row.classList.toggle('odd', position % 2 === 1)
     row.dataset['position'] = `${position}`
@@ -209,7 +209,7 @@ export class Grid {
     const far = ctrlKey || metaKey
     if (this.#active === null) return /^(Arrow|Home|End|Page)/.test(key) ? { row: 0, column: 0 } : null
     const { row, column } = this.#active
-    const page = Math.max(1, Math.floor(this.element.clientHeight / rowPx) - 2)
+    const page = Math.max(1, Math.floor(this.element.clientHeight / ROW_PX) - 2)
     const columns = this.#answer?.columns.length ?? 0
     const targets: Readonly<Record<string, Place>> = {
       ArrowDown: { row: row + 1, column },
@@ -245,11 +245,11 @@ export class Grid {
   /** Scrolls until the selected cell is in sight, clear of the header. */
   #reveal(): void {
     if (!this.#active) return
-    const top = this.#active.row * rowPx
+    const top = this.#active.row * ROW_PX
     const { scrollTop, clientHeight } = this.element
     if (top < scrollTop) this.element.scrollTop = top
-    else if (top + 2 * rowPx > scrollTop + clientHeight)
-      this.element.scrollTop = top + 2 * rowPx - clientHeight
+    else if (top + 2 * ROW_PX > scrollTop + clientHeight)
+      this.element.scrollTop = top + 2 * ROW_PX - clientHeight
     this.#paint()
     this.#body.querySelector('[aria-selected]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
   }

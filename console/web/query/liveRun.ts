@@ -7,7 +7,7 @@ import { browserClock } from '../browserClock.ts'
 import type { ResultView } from './resultView.ts'
 
 /** What the grid is made for; older rows make room. */
-const rowsMax = 10_000
+const ROWS_MAX = 10_000
 
 /**
  * Ends only with the signal. @throws RequestFailure for a query that cannot be live, or the
@@ -25,7 +25,7 @@ export async function runLive(
 }
 
 class LiveResult {
-  readonly #rows = new LiveRows(rowsMax)
+  readonly #rows = new LiveRows(ROWS_MAX)
   readonly #result: ResultView
   readonly #signal: AbortSignal
   #note = 'connecting'

@@ -3,7 +3,7 @@ import { element } from '../element.ts'
 
 /** Rows a run may give. */
 const rowLimits = [100, 1_000, 10_000]
-const rowLimitFirst = 1_000
+const ROW_LIMIT_FIRST = 1_000
 
 export const markup = (): HTMLElement[] => [
   sidebar(),
@@ -127,7 +127,7 @@ const limitChoice = (): HTMLElement =>
     'select',
     { id: 'limit' },
     ...rowLimits.map((rows) =>
-      element('option', { value: rows, selected: rows === rowLimitFirst }, rows.toLocaleString('en-US')),
+      element('option', { value: rows, selected: rows === ROW_LIMIT_FIRST }, rows.toLocaleString('en-US')),
     ),
   )
 

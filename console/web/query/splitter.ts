@@ -1,15 +1,15 @@
 /** The bar between editor and result: dragged with a pointer, moved with arrow keys. */
 
-const stepPx = 24
-const heightPxMin = 72
+const STEP_PX = 24
+const HEIGHT_PX_MIN = 72
 
 export function wireSplitter(bar: HTMLElement, above: HTMLElement): void {
   const set = (height: number) => {
-    const most = Math.max(heightPxMin, window.innerHeight - 260)
-    const px = Math.round(Math.max(heightPxMin, Math.min(most, height)))
+    const most = Math.max(HEIGHT_PX_MIN, window.innerHeight - 260)
+    const px = Math.round(Math.max(HEIGHT_PX_MIN, Math.min(most, height)))
     above.style.height = `${px}px`
     bar.setAttribute('aria-valuenow', `${px}`)
-    bar.setAttribute('aria-valuemin', `${heightPxMin}`)
+    bar.setAttribute('aria-valuemin', `${HEIGHT_PX_MIN}`)
     bar.setAttribute('aria-valuemax', `${most}`)
   }
   bar.addEventListener('pointerdown', (down) => {
@@ -23,7 +23,7 @@ export function wireSplitter(bar: HTMLElement, above: HTMLElement): void {
     })
   })
   bar.addEventListener('keydown', (event) => {
-    const step = { ArrowUp: -stepPx, ArrowDown: stepPx }[event.key]
+    const step = { ArrowUp: -STEP_PX, ArrowDown: STEP_PX }[event.key]
     if (step === undefined) return
     event.preventDefault()
     set(above.offsetHeight + step)

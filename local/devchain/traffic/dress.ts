@@ -17,7 +17,7 @@ export interface Wardrobe {
 }
 
 const gasDefault = 1_500_000n
-const lanes = 4
+const LANES = 4
 
 export function createWardrobe(dice: Dice): Wardrobe {
   return {
@@ -60,7 +60,7 @@ export function dress(intent: Intent, scene: Scene, { envelopes, features }: War
 }
 
 function featureOf(feature: Feature, { dice, world, timestamp }: Scene): Partial<Draft> {
-  const lane = { nonceKey: BigInt(dice.between(1, lanes)) }
+  const lane = { nonceKey: BigInt(dice.between(1, LANES)) }
   const sponsor = { sponsor: dice.pick(world.sponsors), feeToken: dice.pick(world.feeTokens) }
   switch (feature) {
     case 'none':

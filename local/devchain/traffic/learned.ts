@@ -27,7 +27,7 @@ export interface Learned {
   readonly paused: Set<Hex>
 }
 
-const itemsMax = 64
+const ITEMS_MAX = 64
 
 export function createLearned(): Learned {
   return {
@@ -80,13 +80,13 @@ const observers: Readonly<Record<Hex, (learned: Learned, log: SeenLog) => void>>
 /** Appends to a list that stays short. */
 export function remember<Item>(list: Item[], item: Item): void {
   list.push(item)
-  if (list.length > itemsMax) list.shift()
+  if (list.length > ITEMS_MAX) list.shift()
 }
 
 function observeOrder({ orders }: Learned, log: SeenLog): void {
   orders.set(numberIn(log, 1), addressIn(log, 2))
   const [oldest] = orders.keys()
-  if (orders.size > itemsMax && oldest !== undefined) orders.delete(oldest)
+  if (orders.size > ITEMS_MAX && oldest !== undefined) orders.delete(oldest)
 }
 
 function wordAt(data: Hex, index: number): bigint {

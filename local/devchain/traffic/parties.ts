@@ -21,7 +21,7 @@ export interface Party {
 }
 
 const mnemonic = 'test test test test test test test test test test test junk' // anvil's default
-const walletCount = 24
+const WALLET_COUNT = 24
 
 /** Anvil's accounts: rich in the tokens of block 0. */
 export function createDevParties(count: number): Party[] {
@@ -39,7 +39,7 @@ export function createDevParties(count: number): Party[] {
  * and two through an access key, one of them with spending limits.
  */
 export function createWallets(seed: string): Party[] {
-  return Array.from({ length: walletCount }, (_, index) => {
+  return Array.from({ length: WALLET_COUNT }, (_, index) => {
     const key = keccak256(stringToHex(`${seed}/wallet/${index}`))
     const place = index % 12
     if (place === 3 || place === 9) return rootParty(Account.fromP256(key))

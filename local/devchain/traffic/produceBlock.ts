@@ -7,7 +7,7 @@ import { encodeFunctionData } from 'viem'
 import { Abis } from 'viem/tempo'
 import { messageOf } from '#errors.ts'
 import { type Answer, type Call, type DevRpc, field, quantity, textField } from '#local/devchain/devRpc.ts'
-import { baseFeePerGas } from '#local/devchain/node.ts'
+import { BASE_FEE_PER_GAS } from '#local/devchain/node.ts'
 import type { Hex } from '#primitives.ts'
 import type { Clock } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
@@ -45,7 +45,7 @@ export async function produceBlock(
   // clock.
   const timestamp = Math.max(parentTimestamp, Math.floor(clock.now() / 1000))
   await rpc.call('anvil_setCoinbase', miner)
-  await rpc.call('anvil_setNextBlockBaseFeePerGas', quantity(baseFeePerGas))
+  await rpc.call('anvil_setNextBlockBaseFeePerGas', quantity(BASE_FEE_PER_GAS))
   await rpc.call('evm_setNextBlockTimestamp', quantity(timestamp))
   await rpc.call('evm_mine')
   return hashes.length === 0 ? [] : collect(producer, hashes)

@@ -67,8 +67,8 @@ export const setupStages: readonly (readonly SetupStep[])[] = [
 ]
 
 const giftOfWallet = units(10_000_000)
-const walletsPerGiftBatch = 4
-const keyLifetimeSeconds = 365 * 86_400
+const WALLETS_PER_GIFT_BATCH = 4
+const KEY_LIFETIME_SECONDS = 365 * 86_400
 
 function tokenChecks({ launches }: World): RpcCall[] {
   return Object.values(launches).map(({ address }: Launch) => ['eth_getCode', address, 'latest'])
@@ -141,7 +141,7 @@ function walletDrafts({ world }: Scene): Draft[] {
   const { wallets, makers, sponsors, deployer } = world
   const givers = [...makers, ...sponsors, deployer]
   return everydayTokens(world).flatMap((token, turn) =>
-    chunk(wallets, walletsPerGiftBatch).map((receivers, index) => {
+    chunk(wallets, WALLETS_PER_GIFT_BATCH).map((receivers, index) => {
       const gifts = receivers.map(({ address }) => onToken(token, 'transfer', address, giftOfWallet))
       return draft(givers[(turn + index) % givers.length] ?? deployer, gifts, 4)
     }),
@@ -228,7 +228,7 @@ function accessKeyDrafts({ world, timestamp }: Scene): Draft[] {
           {
             ...draft(wallet, [first], 5),
             feeToken: pathUsd,
-            authorizeUntil: timestamp + keyLifetimeSeconds,
+            authorizeUntil: timestamp + KEY_LIFETIME_SECONDS,
             ...(wallet.accessKey.hasLimits && { limits }),
           },
         ]
@@ -271,7 +271,7 @@ function coinChecks({ wallets, contracts }: World): RpcCall[] {
 }
 
 function coinDrafts({ world: { deployer, wallets, contracts } }: Scene): Draft[] {
-  return chunk(wallets, walletsPerGiftBatch * 2).map((receivers) => {
+  return chunk(wallets, WALLETS_PER_GIFT_BATCH * 2).map((receivers) => {
     const gifts = receivers.map(({ address }) =>
       callOf(contracts.coin, plainTokenAbi, 'transfer', [address, 10n ** 24n]),
     )

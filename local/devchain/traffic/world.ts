@@ -68,7 +68,7 @@ export interface Contracts {
   readonly oddLogs: Hex
 }
 
-const holderCount = 60
+const HOLDER_COUNT = 60
 
 export function createWorld(seed: string, chainId: number): World {
   const [issuer, ...others] = createDevParties(10)
@@ -85,7 +85,7 @@ export function createWorld(seed: string, chainId: number): World {
     validators: others.slice(5, 8),
     deployer,
     wallets: createWallets(seed),
-    holders: Array.from({ length: holderCount }, (_, index) => addressOf(`${seed}/holder/${index}`)),
+    holders: Array.from({ length: HOLDER_COUNT }, (_, index) => addressOf(`${seed}/holder/${index}`)),
     frozen: [addressOf(`${seed}/frozen/0`), addressOf(`${seed}/frozen/1`)],
     launches,
     feeTokens: [pathUsd, harbor.address, alphaUsd, meridian.address, betaUsd],

@@ -38,7 +38,7 @@ export const contractCalls: readonly Action[] = [
 ]
 
 /** Kinds that OddLogs knows. */
-const oddLogKinds = 14
+const ODD_LOG_KINDS = 14
 
 function coinTransfer(scene: Scene): Intent {
   const { world, dice, learned } = scene
@@ -116,7 +116,7 @@ function delegate(scene: Scene): Intent | undefined {
 }
 
 function oddLog(scene: Scene): Intent {
-  const kind = BigInt(scene.dice.between(0, oddLogKinds - 1))
+  const kind = BigInt(scene.dice.between(0, ODD_LOG_KINDS - 1))
   const call = callOf(scene.world.contracts.oddLogs, oddLogsAbi, 'emitOdd', [kind])
   return { from: someWallet(scene), calls: [call], gas: 2_000_000n }
 }

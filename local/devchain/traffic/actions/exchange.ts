@@ -15,7 +15,7 @@ export const trading: readonly Action[] = [
 ]
 
 /** Prices are 1 + tick / 100,000, ticks are multiples of ten. The spread moves around parity. */
-const tickStep = 10
+const TICK_STEP = 10
 
 /**
  * An order of a maker a few ticks away from the middle. Makers have given the exchange their
@@ -24,7 +24,7 @@ const tickStep = 10
 export function place({ dice, world }: Scene, isFlip: boolean): Intent {
   const [base] = dice.pick(world.pairs)
   const isBid = dice.chance(0.5)
-  const away = tickStep * dice.between(1, 12) * (isBid ? -1 : 1)
+  const away = TICK_STEP * dice.between(1, 12) * (isBid ? -1 : 1)
   const amount = dice.amount(150e6, 8_000e6)
   const call = isFlip
     ? onExchange('placeFlip', base, amount, isBid, away, -away)

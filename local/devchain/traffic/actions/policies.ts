@@ -14,12 +14,12 @@ export const policies: readonly Action[] = [
   { kind: 'revokeKey', weight: 1, build: revokeKey },
 ]
 
-const whitelist = 0
-const blacklist = 1
+const WHITELIST = 0
+const BLACKLIST = 1
 
 function createPolicy(scene: Scene): Intent {
   const { world, dice } = scene
-  const type = dice.pick([whitelist, blacklist])
+  const type = dice.pick([WHITELIST, BLACKLIST])
   const members = [someRecipient(scene), dice.pick(scene.world.holders)]
   return registryCall(scene, 'createPolicyWithAccounts', [world.issuer.address, type, members])
 }
