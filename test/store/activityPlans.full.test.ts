@@ -138,13 +138,8 @@ describeWithShared('plans of feeds and of a token’s transactions', () => {
   test('what a token was quoted in is found by it', async () => {
     const asked = [{ token: address(pathUsd), blockNumber: top, logIndex: 0 }]
     const nodes = await planOf(store, quoteTokensStatement(store.schema, asked))
-    const conditions = nodes.map((node) => `${node['Index Cond'] ?? ''}`)
-    expect(conditions.filter((condition) => /address = .*topic0 = /.test(condition)).length).toBeGreaterThan(
-      2,
-    )
-    expect(nodes.map((node) => [node['Node Type'], node['Relation Name']])).not.toContainEqual([
-      'Seq Scan',
-      expect.stringContaining('logs'),
-    ])
+    const scans = nodes.filter((node) => `${node['Relation Name'] ?? ''}`.startsWith('logs'))
+    expect(scans.length).toBeGreaterThan(2)
+    for (const scan of scans) expect(`${scan['Index Cond']}`, JSON.stringify(scan)).toMatch(/topic\d = /)
   })
 })
