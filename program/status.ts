@@ -81,7 +81,10 @@ function statusOf(chain: Chain, proofs: ProofCounts | null, parity: ParityStatus
       { name: 'head', ...chain.headStatus },
       { name: 'history', ...chain.historyStatus },
     ],
-    projections: chain.followers.map(({ tip, ...follower }) => ({ ...follower, tip: known(tip) })),
+    projections: chain.followers.map(({ tip, found, ...follower }) => ({
+      ...follower,
+      ...{ tip: known(tip), strays: found?.strays ?? null, differs: found?.differs ?? null },
+    })),
     endpoints: chain.nodes.endpoints().map(({ cost, ...endpoint }) => ({ ...endpoint, cost: { ...cost } })),
     history: history && {
       target: history.target,

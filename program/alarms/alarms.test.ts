@@ -6,7 +6,7 @@ import type { Watched } from './watched.ts'
 
 const running = { state: 'running', problem: null }
 const idle = { state: 'idle', problem: null }
-const follower = { name: 'balances', state: 'following', problem: null }
+const follower = { name: 'balances', state: 'following', problem: null, found: null }
 const well: Watched = {
   state: { chainId: 4217 },
   profile: { headerRule: 'tempo', checks: 'roots' },
@@ -47,9 +47,19 @@ test.each<[AlarmCode, Partial<Watched>]>([
 })
 
 test.each(['stopped', 'waiting'])('projections that are %s raise one alarm that names them', (state) => {
-  const followers = ['tokens', 'balances'].map((name) => ({ name, state, problem: 'why' }))
+  const followers = ['tokens', 'balances'].map((name) => ({ name, state, problem: 'why', found: null }))
   const alarm = { chainId: 4217, code: `projection_${state}`, problem: 'tokens: why; balances: why' }
   expect(alarmsOf({ ...well, followers: [follower, ...followers] })).toEqual([alarm])
+})
+
+test('a projection that differs from the node raises an alarm until it agrees again', () => {
+  const found = { strays: 0, differs: 'why' }
+  const alarm = { chainId: 4217, code: 'projection_differs', problem: 'fee_pools: why' }
+  expect(alarmsOf({ ...well, followers: [follower, { ...follower, name: 'fee_pools', found }] })).toEqual([
+    alarm,
+  ])
+  const agrees = { ...follower, found: { ...found, differs: null } }
+  expect(alarmsOf({ ...well, followers: [agrees] })).toEqual([])
 })
 
 test('headers that nothing proves raise header_rule_unknown', () => {

@@ -71,6 +71,16 @@ export const conditions = [
     find: (chain) => followersIn(chain, 'waiting'),
   }),
   defineCondition({
+    code: 'projection_differs',
+    passesMs: 0,
+    find: ({ followers }) => {
+      const differing = followers.flatMap(({ name, found }) =>
+        found?.differs ? `${name}: ${found.differs}` : [],
+      )
+      return differing.length === 0 ? null : { problem: differing.join('; ') }
+    },
+  }),
+  defineCondition({
     code: 'header_rule_unknown',
     passesMs: 0,
     // Where only links are checked, nothing is expected of headers.

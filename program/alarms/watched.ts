@@ -17,7 +17,10 @@ export interface WatchedChain {
   readonly storeProblem: string | null
   /** What was taken lately on the word of one endpoint alone, or null. */
   readonly unproved: string | null
-  readonly followers: readonly (Saying & { readonly name: string })[]
+  readonly followers: readonly (Saying & {
+    readonly name: string
+    readonly found: { readonly differs: string | null } | null
+  })[]
 }
 
 export interface Watched extends WatchedChain {

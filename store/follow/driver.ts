@@ -12,9 +12,11 @@ import type { Logger } from '#telemetry.ts'
 import { type CommitBell, holdsCommitsAfter } from '../ledger/commits.ts'
 import { assertFence, type LaneState, type Queryable, readCoverage, readLane } from '../ledger/lane.ts'
 import type { Postgres } from '../postgres.ts'
+import { FindingsWatch } from './findings.ts'
 import {
   type BlockFollower,
   completeFollower,
+  type Findings,
   type FollowerState,
   insertFollower,
   moveFollower,
@@ -45,6 +47,8 @@ export interface FollowerStatus {
   readonly problem: string | null
   /** Newest block taken in; -1 before the first. */
   readonly tip: number
+  /** Null before the first look, and where there is nothing to find. */
+  readonly found: Findings | null
 }
 
 /** Blocks of one step in history; a follower ends a step earlier when its rows are many. */
@@ -64,7 +68,8 @@ const HISTORY_STATEMENT_TIMEOUT = '6h'
 
 export class FollowerDriver {
   readonly #options: FollowerDriverOptions
-  readonly #status = new Map<string, FollowerStatus>()
+  readonly #status = new Map<string, Omit<FollowerStatus, 'found'>>()
+  readonly #findings: FindingsWatch
   /** Blocks each follower's next step in history may have. */
   readonly #pieceBlocks = new Map<string, number>()
   /** Followers whose last question to a node failed. */
@@ -72,11 +77,12 @@ export class FollowerDriver {
 
   constructor(options: FollowerDriverOptions) {
     this.#options = options
+    this.#findings = new FindingsWatch(options)
     for (const { name } of options.followers) this.#report(name, { state: 'waiting', problem: null, tip: -1 })
   }
 
   get status(): readonly FollowerStatus[] {
-    return [...this.#status.values()]
+    return [...this.#status.values()].map((status) => ({ ...status, found: this.#findings.of(status.name) }))
   }
 
   /** Follows until aborted. A follower that fails for good stops alone. */
@@ -96,6 +102,7 @@ export class FollowerDriver {
         const outcome = await this.#tryStep(follower, signal)
         moved ||= outcome === 'moved'
         failed ||= outcome === 'failed'
+        await this.#findings.look(follower)
       }
       if (failed) await clock.sleep(RETRY_MS, signal).catch(() => {})
       else if (!moved) await bell.wait(clock, POLL_MS, signal)
@@ -266,7 +273,7 @@ export class FollowerDriver {
     return held.find(({ from }) => from === startBlock)
   }
 
-  #report(name: string, change: Omit<FollowerStatus, 'name' | 'tip'> & { readonly tip?: number }): void {
+  #report(name: string, change: Pick<FollowerStatus, 'state' | 'problem'> & { readonly tip?: number }): void {
     this.#status.set(name, { name, tip: this.#status.get(name)?.tip ?? -1, ...change })
   }
 }

@@ -31,6 +31,14 @@ export interface Completion {
   readonly last: boolean
 }
 
+/** What an operator should know of a follower's rows. */
+export interface Findings {
+  /** Events that belong to nothing held here; they are in no answer. */
+  readonly strays: number
+  /** What a node says otherwise, in words; null where all that was compared agrees. */
+  readonly differs: string | null
+}
+
 export interface BlockFollower {
   /** Name of its coverage; also the prefix of its tables. */
   readonly name: string
@@ -55,6 +63,8 @@ export interface BlockFollower {
    * @throws a MillraceError with remedy `retry` when no node answers
    */
   complete?(context: FollowerContext): Promise<Completion | null>
+  /** Cheap: it is asked every few seconds. */
+  inspect?(client: Queryable, schema: string): Promise<Findings>
   /** Deletes every row of its tables. */
   clear(transaction: FollowerTransaction): Promise<void>
   /**

@@ -17,7 +17,7 @@ import {
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
 import { createFollowers } from '#store/follow/followers.ts'
-import { followersOf, recordedAnswers } from '../store/support/followers.ts'
+import { followersOf, recordedAnswers, type TestFollowers } from '../store/support/followers.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { type ChainApi, openChainApi, walk } from './support/chainApi.ts'
 import { readClock } from './support/readClock.ts'
@@ -163,6 +163,7 @@ const lastBlock = blocks.length
 
 describeWithShared('an order book written by hand', () => {
   let api: ChainApi
+  let followers: TestFollowers
   /** The recorded node; it tells of no pair of genesis. */
   const answers = recordedAnswers(recording)
   const callContracts: CallContracts = async (calls) =>
@@ -173,10 +174,13 @@ describeWithShared('an order book written by hand', () => {
   beforeAll(async () => {
     api = await openChainApi({ services: { clock: readClock() } })
     await api.append(batchesOf(writtenChain(recording, blocks)))
-    const followers = createFollowers({ kind: 'tempo', callContracts }).filter(({ name }) =>
-      ['tokens', 'exchange'].includes(name),
-    )
-    await followersOf(api.store, { callContracts, followers }).settle()
+    followers = followersOf(api.store, {
+      callContracts,
+      followers: createFollowers({ kind: 'tempo', callContracts }).filter(({ name }) =>
+        ['tokens', 'exchange'].includes(name),
+      ),
+    })
+    await followers.settle()
     await api.finalize(lastBlock)
     await api.fillClickHouse()
   })
@@ -236,6 +240,22 @@ describeWithShared('an order book written by hand', () => {
       ['5', 'OrderPlaced', 1, 0, 1, 10],
       ['5', 'OrderFlipped', 0, 10, 1, 0],
     ])
+  })
+
+  test('a fill of an order that nobody placed is counted for the operator, and in no answer', async () => {
+    const { driver } = followers
+    const end = new AbortController()
+    const running = driver.run(end.signal)
+    await expect
+      .poll(() => driver.status.find(({ name }) => name === 'exchange')?.found)
+      .toEqual({ strays: 1, differs: null })
+    end.abort()
+    await running
+    expect((await walk(api, '/v1/exchange/orders/0/fills')).length).toBe(0)
+    const swaps = await walk(api, '/v1/exchange/swaps')
+    expect(swaps.flatMap(({ fills }) => fills).filter(({ orderId }) => orderId === '0')).toEqual([])
+    expect(await sql('SELECT count(*) FROM dex_fills')).toEqual([['7']])
+    expect(await sql('SELECT count(*) FROM dex_fills_enriched')).toEqual([['6']])
   })
 
   test('two swaps of one transaction are two rows, each of its own calldata', async () => {

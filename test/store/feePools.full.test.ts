@@ -163,6 +163,12 @@ describeWithShared('fee pools', () => {
       return rows.length
     }
     expect([asked, (await marked()) >= 12]).toEqual([1, true])
+    const inspect = async () =>
+      told.followers.find(({ name }) => name === 'fee_pools')?.inspect?.(store.postgres.pool, store.schema)
+    expect(await inspect()).toMatchObject({
+      strays: 0,
+      differs: expect.stringMatching(/^1\d fee pools had other/),
+    })
     // The next round is many blocks later.
     await store.head.append(second ?? expect.fail())
     await told.settle()

@@ -80,6 +80,14 @@ const chain = s.named('ChainStatus', {
       state: s.oneOf(['unavailable', 'waiting', 'filling', 'following', 'stopped']),
       problem,
       tip: s.nullable(s.count),
+      strays: s.nullable(
+        s.integer({
+          minimum: 0,
+          description:
+            'Events that belong to nothing held, such as fills of orders never placed; in no answer.',
+        }),
+      ),
+      differs: s.nullable(s.text({ description: 'What a node says otherwise, in words.' })),
     }),
     {
       description:
@@ -126,6 +134,7 @@ const statusSchema = s.named('Status', {
         'head_stalled',
         'projection_stopped',
         'projection_waiting',
+        'projection_differs',
         'header_rule_unknown',
         'postgres_degraded',
         'clickhouse_degraded',
@@ -192,7 +201,7 @@ function chainForStrangers(chain: ChainStatus): ChainStatus {
     ...chain,
     stores: { postgres: untold(stores.postgres), clickhouse: untold(stores.clickhouse) },
     lanes: chain.lanes.map(untold),
-    projections: chain.projections.map(untold),
+    projections: chain.projections.map((projection) => ({ ...untold(projection), differs: null })),
     endpoints: [],
     parity: untold(chain.parity),
     verification: { ...verification, audit: verification.audit && untold(verification.audit) },

@@ -23,7 +23,7 @@ import {
   pairKey,
   pairsTable,
 } from './bookStates.ts'
-import { insertFills, insertStrays } from './fillTables.ts'
+import { countStrays, insertFills, insertStrays } from './fillTables.ts'
 import { type GenesisPair, readGenesisPairs } from './genesisPairs.ts'
 import { readQuoteTokens } from './quoteTokens.ts'
 import { assignSwaps } from './swaps.ts'
@@ -38,7 +38,7 @@ export interface BookOptions {
 }
 
 export function bookFollower({ callContracts, eventsMax }: BookOptions): BlockFollower {
-  return eventFollower({
+  const follower = eventFollower({
     ...exchangeProjection,
     needs: ['tokens'],
     events: bookEvents,
@@ -51,6 +51,10 @@ export function bookFollower({ callContracts, eventsMax }: BookOptions): BlockFo
     },
     take,
   })
+  return {
+    ...follower,
+    inspect: async (client, schema) => ({ strays: await countStrays(client, schema), differs: null }),
+  }
 }
 
 async function take({ client, schema }: FollowerTransaction, logs: readonly PlacedLog[]): Promise<void> {

@@ -54,6 +54,14 @@ export async function insertStrays(
   await insertRows(client, relationOf(schema, 'exchange_strays'), rows)
 }
 
+/** Events of orders that nobody placed. */
+export async function countStrays(client: Queryable, schema: string): Promise<number> {
+  const found = await client.query<{ strays: number }>(
+    `SELECT count(*) AS strays FROM ${relationOf(schema, 'exchange_strays')}`,
+  )
+  return found.rows[0]?.strays ?? 0
+}
+
 const placeOf = ({ place }: Pick<Fill, 'place'>) => ({
   block_num: place.blockNumber,
   log_idx: place.logIndex,

@@ -6,9 +6,16 @@
 import { MillraceError } from '#errors.ts'
 import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
 import { hash } from '#primitives.ts'
+import type { Queryable } from '../../ledger/lane.ts'
 import { relationOf, toHex } from '../../sql.ts'
 import { byteaText, decodeState, insertRows } from '../foldTables.ts'
-import { type BlockFollower, type Completion, type FollowerContext, readFollower } from '../follower.ts'
+import {
+  type BlockFollower,
+  type Completion,
+  type Findings,
+  type FollowerContext,
+  readFollower,
+} from '../follower.ts'
 import { readReserves } from './genesisPools.ts'
 import { type Pool, poolsTable } from './pools.ts'
 
@@ -73,6 +80,20 @@ async function comparePools(
       await insertRows(client, table('fee_pool_checks'), rows)
     },
   }
+}
+
+/** Pools that differed when they were compared last. */
+export async function findDiffering(client: Queryable, schema: string): Promise<Findings> {
+  const found = await client.query<{ pool: Buffer; block_num: number; differing: number }>(
+    `SELECT pool, block_num, count(*) OVER () AS differing
+     FROM ${relationOf(schema, 'fee_pool_checks')} WHERE differs ORDER BY block_num DESC, pool LIMIT 1`,
+  )
+  const [first] = found.rows
+  const { differing = 0 } = first ?? {}
+  const differs =
+    first &&
+    `${differing} fee pools had other reserves on the node, such as ${toHex(first.pool)} after block ${first.block_num}: the node's are told`
+  return { strays: 0, differs: differs ?? null }
 }
 
 function poolOf(row: Readonly<Record<string, unknown>> | undefined): Uint8Array {

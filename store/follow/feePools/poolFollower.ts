@@ -18,7 +18,7 @@ import { byteaText, insertChanges, insertRows, insertTouched, readStates } from 
 import type { BlockFollower, FollowerTransaction } from '../follower.ts'
 import { readGenesisSeconds } from '../genesisBlock.ts'
 import { GENESIS_LOG_INDEX } from '../genesisTokens.ts'
-import { poolCheck } from './checkPools.ts'
+import { findDiffering, poolCheck } from './checkPools.ts'
 import { readGenesisPools } from './genesisPools.ts'
 import {
   type PoolEvent,
@@ -54,7 +54,7 @@ export function feePoolsFollower(callContracts: CallContracts | null): BlockFoll
     take,
   })
   return callContracts
-    ? { ...follower, clear, complete: poolCheck(callContracts, feePoolsProjection) }
+    ? { ...follower, clear, complete: poolCheck(callContracts, feePoolsProjection), inspect: findDiffering }
     : follower
 
   async function clear(transaction: FollowerTransaction): Promise<void> {
