@@ -5,7 +5,7 @@
 import { balancesProjection } from '#store/follow/balances/balances.ts'
 import { feePoolsProjection } from '#store/follow/feePools/poolFollower.ts'
 import { completeFollower, insertFollower, moveFollower } from '#store/follow/follower.ts'
-import { tokensFold } from '#store/follow/tokens.ts'
+import { tokensFold } from '#store/follow/tokens/tokens.ts'
 import { readLane } from '#store/ledger/lane.ts'
 import type { Postgres } from '#store/postgres.ts'
 import { quoteIdentifier, tip20Tokens } from '#store/sql.ts'

@@ -11,13 +11,13 @@ import type { Postgres } from '../postgres.ts'
 import { balancesFollower } from './balances/balances.ts'
 import { checkpointsFollower } from './balances/checkpoints.ts'
 import { FollowerDriver } from './driver.ts'
-import { erc20MetadataFollower } from './erc20Metadata.ts'
 import { bookFollower } from './exchange/bookFollower.ts'
 import { feePoolsFollower } from './feePools/poolFollower.ts'
 import { foldFollower } from './foldFollower.ts'
 import type { BlockFollower } from './follower.ts'
-import { readGenesisTokens } from './genesisTokens.ts'
-import { tokensFold } from './tokens.ts'
+import { erc20MetadataFollower } from './tokens/erc20Metadata.ts'
+import { readGenesisTokens } from './tokens/genesisTokens.ts'
+import { tokensFold } from './tokens/tokens.ts'
 
 export interface FollowersOptions {
   readonly kind: ChainKind

@@ -17,7 +17,7 @@ import {
   readFollowed,
   readFollowedRows,
 } from '../follow/readFollowed.ts'
-import { tokensFold } from '../follow/tokens.ts'
+import { tokensFold } from '../follow/tokens/tokens.ts'
 import type { Queryable } from '../ledger/lane.ts'
 import { preparedName } from '../postgres.ts'
 import { Parameters, relationOf, toBytes, toHex } from '../sql.ts'

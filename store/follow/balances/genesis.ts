@@ -13,7 +13,7 @@ import type { Postgres } from '../../postgres.ts'
 import { quoteIdentifier, toBytes, toHex } from '../../sql.ts'
 import { askContracts } from '../askContracts.ts'
 import type { Completion, FollowerContext, FollowerTransaction } from '../follower.ts'
-import { readGenesisTokens } from '../genesisTokens.ts'
+import { readGenesisTokens } from '../tokens/genesisTokens.ts'
 import { genesisHolders } from './genesisHolders.ts'
 
 export interface GenesisOptions {

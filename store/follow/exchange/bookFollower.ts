@@ -10,7 +10,7 @@ import { eventFollower } from '../foldFollower.ts'
 import { insertChanges, insertTouched, readStates } from '../foldTables.ts'
 import type { BlockFollower, FollowerTransaction } from '../follower.ts'
 import { readGenesisSeconds } from '../genesisBlock.ts'
-import { GENESIS_LOG_INDEX } from '../genesisTokens.ts'
+import { GENESIS_LOG_INDEX } from '../tokens/genesisTokens.ts'
 import { BookContradictionError, type BookEvent, type BookStates, reduceBook } from './book.ts'
 import { bookEvents, decodeBook, type LoggedEvent, withQuotes } from './bookEvents.ts'
 import {

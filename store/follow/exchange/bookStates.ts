@@ -2,7 +2,7 @@
 import { keccak256Hex } from '#ingest/verify/keccak.ts'
 import { type Address, type Hash, type Hex, hash } from '#primitives.ts'
 import type { FoldState, FoldTable } from '../fold.ts'
-import { GENESIS_LOG_INDEX } from '../genesisTokens.ts'
+import { GENESIS_LOG_INDEX } from '../tokens/genesisTokens.ts'
 
 export type OrderState = 'open' | 'filled' | 'cancelled'
 

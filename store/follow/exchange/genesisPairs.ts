@@ -9,7 +9,7 @@ import { stablecoinDexAddress, zeroAddress } from '#transform/addresses.ts'
 import { askContracts } from '../askContracts.ts'
 import type { FoldState } from '../fold.ts'
 import type { FollowerContext } from '../follower.ts'
-import { readGenesisTokens } from '../genesisTokens.ts'
+import { readGenesisTokens } from '../tokens/genesisTokens.ts'
 import { pairKey } from './bookStates.ts'
 
 const [books] = parseAbi([

@@ -7,7 +7,7 @@ import { feeManagerAddress } from '#transform/addresses.ts'
 import { relationOf, toHex } from '../../sql.ts'
 import { askContracts } from '../askContracts.ts'
 import type { FollowerContext } from '../follower.ts'
-import { readGenesisTokens } from '../genesisTokens.ts'
+import { readGenesisTokens } from '../tokens/genesisTokens.ts'
 import { genesisPool, type Pool, type PoolTokens } from './pools.ts'
 
 export const [getPool] = parseAbi([

@@ -17,7 +17,7 @@ import { eventFollower } from '../foldFollower.ts'
 import { byteaText, insertChanges, insertRows, insertTouched, readStates } from '../foldTables.ts'
 import type { BlockFollower, FollowerTransaction } from '../follower.ts'
 import { readGenesisSeconds } from '../genesisBlock.ts'
-import { GENESIS_LOG_INDEX } from '../genesisTokens.ts'
+import { GENESIS_LOG_INDEX } from '../tokens/genesisTokens.ts'
 import { findDiffering, poolCheck } from './checkPools.ts'
 import { readGenesisPools } from './genesisPools.ts'
 import {

@@ -9,9 +9,9 @@ import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
 import { type Address, address, type Hex } from '#primitives.ts'
 import { isTip20 } from '#transform/addresses.ts'
 import type { ChainKind } from '#transform/profile.ts'
-import { quoteIdentifier, toBytes, toHex } from '../sql.ts'
-import { decodeAnswer, readAnswers } from './askContracts.ts'
-import type { BlockFollower, Completion, FollowerContext, FollowerTransaction } from './follower.ts'
+import { quoteIdentifier, toBytes, toHex } from '../../sql.ts'
+import { decodeAnswer, readAnswers } from '../askContracts.ts'
+import type { BlockFollower, Completion, FollowerContext, FollowerTransaction } from '../follower.ts'
 import { storable } from './tokens.ts'
 
 /** Tokens asked about at once: three requests of a hundred calls. */

@@ -8,9 +8,9 @@ import { parseAbi } from 'viem/utils'
 import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
 import { type Address, address } from '#primitives.ts'
 import { tip20, zeroAddress } from '#transform/addresses.ts'
-import { askContracts } from './askContracts.ts'
-import type { FoldChange } from './fold.ts'
-import type { FollowerContext } from './follower.ts'
+import { askContracts } from '../askContracts.ts'
+import type { FoldChange } from '../fold.ts'
+import type { FollowerContext } from '../follower.ts'
 import { blankToken, storable, type TokenColumns } from './tokens.ts'
 
 /**

@@ -15,7 +15,7 @@ import {
   transferPolicyUpdate,
 } from '#transform/events/tip20.ts'
 import { tokenCreated } from '#transform/events/tip20Factory.ts'
-import { type EventPlace, type Fold, type FoldState, on } from './fold.ts'
+import { type EventPlace, type Fold, type FoldState, on } from '../fold.ts'
 
 const columns = {
   created_block: 'number',
