@@ -11,7 +11,7 @@ import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import PQueue from 'p-queue'
 import { Agent, request } from 'undici'
-import { MillraceError } from '#errors.ts'
+import { failure, MillraceError } from '#errors.ts'
 
 /**
  * Limits of one purpose: requests at a time, requests that wait for their turn, and the time of
@@ -324,10 +324,7 @@ function refusalIn(cause: unknown, depth = 4): EgressRefusedError | null {
 export type EgressRefusal = 'url' | 'address' | 'header' | 'encoding' | 'tooLong'
 
 /** We do not go there, or do not take what came back. */
-export class EgressRefusedError extends MillraceError {
-  override readonly name = 'EgressRefusedError'
-  readonly code = 'url_invalid'
-  readonly remedy = 'stop'
+export class EgressRefusedError extends failure('EgressRefusedError', 'url_invalid', 'stop') {
   readonly reason: EgressRefusal
 
   constructor(reason: EgressRefusal) {
@@ -337,10 +334,7 @@ export class EgressRefusedError extends MillraceError {
 }
 
 /** No answer: whether the request was taken is unknown, except for `busy`, which was not sent. */
-export class EgressFailedError extends MillraceError {
-  override readonly name = 'EgressFailedError'
-  readonly code = 'egress_failed'
-  readonly remedy = 'retry'
+export class EgressFailedError extends failure('EgressFailedError', 'egress_failed', 'retry') {
   readonly reason: 'busy' | 'timeout' | 'connection'
 
   constructor(reason: EgressFailedError['reason'], cause: unknown) {

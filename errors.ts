@@ -16,11 +16,21 @@ export abstract class MillraceError extends Error {
   abstract readonly remedy: Remedy
 }
 
+/** The base of an expected failure's class, with what all of its instances say alike. */
+export function failure<const Code extends string, const Does extends Remedy>(
+  name: string,
+  code: Code,
+  remedy: Does,
+) {
+  return class extends MillraceError {
+    override readonly name = name
+    readonly code = code
+    readonly remedy = remedy
+  }
+}
+
 /** A setting has a value the program cannot work with; `setting` names it. */
-export class SettingError extends MillraceError {
-  override readonly name = 'SettingError'
-  readonly code = 'setting_invalid'
-  readonly remedy = 'stop'
+export class SettingError extends failure('SettingError', 'setting_invalid', 'stop') {
   readonly setting: string
 
   constructor(setting: string, problem: string, options?: ErrorOptions) {

@@ -1,10 +1,7 @@
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 
 /** A worker thread died while it decoded, or the pool was closed under it. */
-export class DecodeWorkerError extends MillraceError {
-  override readonly name = 'DecodeWorkerError'
-  readonly code = 'decode_worker_lost'
-  readonly remedy = 'retry'
+export class DecodeWorkerError extends failure('DecodeWorkerError', 'decode_worker_lost', 'retry') {
   readonly fromBlock: number
   readonly toBlock: number
 

@@ -1,4 +1,4 @@
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import type { Runtime } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { problemOf } from './backoff.ts'
@@ -142,10 +142,7 @@ class RenewedLease implements Lease {
 }
 
 /** Another process holds the lease. */
-export class LeaseHeldError extends MillraceError {
-  override readonly name = 'LeaseHeldError'
-  readonly code = 'lease_held'
-  readonly remedy = 'retry'
+export class LeaseHeldError extends failure('LeaseHeldError', 'lease_held', 'retry') {
   readonly lease: string
   readonly holder: string
   readonly expiresInMs: number
@@ -159,10 +156,7 @@ export class LeaseHeldError extends MillraceError {
 }
 
 /** We no longer hold the lease; whatever we still had in hand must not be written. */
-export class FencedOutError extends MillraceError {
-  override readonly name = 'FencedOutError'
-  readonly code = 'fenced_out'
-  readonly remedy = 'stop'
+export class FencedOutError extends failure('FencedOutError', 'fenced_out', 'stop') {
   readonly lease: string
   readonly fence: bigint
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import pg from 'pg'
-import { MillraceError } from '#errors.ts'
+import { failure, MillraceError } from '#errors.ts'
 import type { Logger } from '#telemetry.ts'
 
 /** Connections to Postgres, and the few ways they are used. */
@@ -184,10 +184,7 @@ export class PostgresError extends MillraceError {
 }
 
 /** A store does not answer. `setting` is the one that points to it. */
-export class StoreUnreachableError extends MillraceError {
-  override readonly name = 'StoreUnreachableError'
-  readonly code = 'store_unreachable'
-  readonly remedy = 'retry'
+export class StoreUnreachableError extends failure('StoreUnreachableError', 'store_unreachable', 'retry') {
   readonly setting: string
 
   constructor(setting: string, reason: string, options?: ErrorOptions) {

@@ -3,7 +3,7 @@
  * work it started.
  */
 import type { ServerResponse } from 'node:http'
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import type { Clock } from '#runtime.ts'
 import { ApiError } from './errors.ts'
 
@@ -11,11 +11,7 @@ import { ApiError } from './errors.ts'
 export const DEADLINE_MS_DEFAULT = 60_000
 
 /** The client closed its connection before it had its answer. Nobody is there to be told. */
-export class ClientGoneError extends MillraceError {
-  override readonly name = 'ClientGoneError'
-  readonly code = 'client_gone'
-  readonly remedy = 'stop'
-}
+export class ClientGoneError extends failure('ClientGoneError', 'client_gone', 'stop') {}
 
 export interface Deadline {
   /** Aborted, with the reason, when the time is over. Work passes it on to the databases. */

@@ -5,7 +5,7 @@
  * there.
  */
 import type { TSchema } from 'typebox'
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import * as primitives from '#primitives.ts'
 import type { ErrorCode } from './errors.ts'
 import * as s from './schema.ts'
@@ -54,11 +54,7 @@ export type PathValues<Set extends Parameters> = {
 }
 
 /** A text is not what the parameter expects; the message says what is. */
-export class ParameterError extends MillraceError {
-  override readonly name = 'ParameterError'
-  readonly code = 'query_invalid'
-  readonly remedy = 'stop'
-}
+export class ParameterError extends failure('ParameterError', 'query_invalid', 'stop') {}
 
 type Optional<Value> = Parameter<Value, 'optional'>
 

@@ -5,7 +5,7 @@
  */
 import { Worker } from 'node:worker_threads'
 import type { FastifyInstance } from 'fastify'
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import type { Clock } from '#runtime.ts'
 import { ApiError } from './errors.ts'
 
@@ -71,11 +71,7 @@ async function makeFiles(startThread: () => Worker, clock: Clock): Promise<Refer
 }
 
 /** The thread that makes the reference gave nothing. */
-export class ReferenceThreadError extends MillraceError {
-  override readonly name = 'ReferenceThreadError'
-  readonly code = 'reference_thread'
-  readonly remedy = 'retry'
-
+export class ReferenceThreadError extends failure('ReferenceThreadError', 'reference_thread', 'retry') {
   constructor(problem: string) {
     super(`the reference was not made: its thread ${problem}`)
   }

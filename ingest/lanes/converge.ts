@@ -1,4 +1,4 @@
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import type { BlockRef } from '#primitives.ts'
 import { type BlockRange, blockCount } from '../range.ts'
 import type { Batch, HeadSink } from '../sink.ts'
@@ -261,10 +261,7 @@ async function assertReplaced<B extends Batch>(
  * One answer contradicted our tip, but the node still holds it: an endpoint is behind, or on a
  * branch it will leave.
  */
-export class StaleAnswerError extends MillraceError {
-  override readonly name = 'StaleAnswerError'
-  readonly code = 'stale_answer'
-  readonly remedy = 'retry'
+export class StaleAnswerError extends failure('StaleAnswerError', 'stale_answer', 'retry') {
   readonly blockNumber: number
 
   constructor(conflict: ReorgError) {

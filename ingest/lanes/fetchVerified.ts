@@ -1,4 +1,4 @@
-import { MillraceError, messageOf } from '#errors.ts'
+import { failure, messageOf } from '#errors.ts'
 import { remedyOf } from '../backoff.ts'
 import { DecodeWorkerError } from '../decodeWorkerError.ts'
 import type { VisitFailpoint } from '../failpoints.ts'
@@ -101,10 +101,7 @@ class Failures {
  * One endpoint's answer cannot be stored. Another endpoint's may be, and so may its own when it
  * tells the truth again.
  */
-export class AnswerUnusableError extends MillraceError {
-  override readonly name = 'AnswerUnusableError'
-  readonly code = 'answer_unusable'
-  readonly remedy = 'retry'
+export class AnswerUnusableError extends failure('AnswerUnusableError', 'answer_unusable', 'retry') {
   readonly endpoint: string
   readonly blockNumber: number
 

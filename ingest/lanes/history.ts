@@ -1,4 +1,4 @@
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import { mapAtMost } from '#mapAtMost.ts'
 import type { BlockRef } from '#primitives.ts'
 import type { Runtime } from '#runtime.ts'
@@ -218,10 +218,7 @@ class OpenChunks {
  * The end of what was loaded of a chunk is of a branch the chain has left; it was dropped and is
  * loaded again.
  */
-export class OrphanedChunkError extends MillraceError {
-  override readonly name = 'OrphanedChunkError'
-  readonly code = 'chunk_orphaned'
-  readonly remedy = 'retry'
+export class OrphanedChunkError extends failure('OrphanedChunkError', 'chunk_orphaned', 'retry') {
   readonly blockNumber: number
 
   constructor({ range, tip }: Chunk, fork: BlockRef | null) {

@@ -1,4 +1,4 @@
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import { SourceError } from '../rpc/errors.ts'
 import type { Batch } from '../sink.ts'
 import type { ChainHead } from '../source.ts'
@@ -46,10 +46,7 @@ async function refsOf<B extends Batch>(
 }
 
 /** The block that finality was concluded from is not the one that the node gives for its height. */
-export class UnprovedFinalityError extends MillraceError {
-  override readonly name = 'UnprovedFinalityError'
-  readonly code = 'finality_unproved'
-  readonly remedy = 'retry'
+export class UnprovedFinalityError extends failure('UnprovedFinalityError', 'finality_unproved', 'retry') {
   readonly blockNumber: number
 
   constructor(blockNumber: number, options?: ErrorOptions) {

@@ -1,4 +1,4 @@
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import type { BlockRef, Hash } from '#primitives.ts'
 import type { HeadSink } from '../sink.ts'
 import type { Source } from '../source.ts'
@@ -115,10 +115,7 @@ async function nodeHolds(ours: BlockRef, { source, signal }: ForkSearch): Promis
 }
 
 /** The node's chain no longer contains the block we hold at `ours.number`. */
-export class ReorgError extends MillraceError {
-  override readonly name = 'ReorgError'
-  readonly code = 'reorg'
-  readonly remedy = 'revert'
+export class ReorgError extends failure('ReorgError', 'reorg', 'revert') {
   /** The block of ours that the new chain disagrees with. */
   readonly ours: Parent
   /** The node's block at that height, or the one that should have been its child. */
@@ -136,10 +133,7 @@ export class ReorgError extends MillraceError {
 }
 
 /** Neighbouring blocks of one answer do not link. Asking again gives one branch or the other. */
-export class BrokenRangeError extends MillraceError {
-  override readonly name = 'BrokenRangeError'
-  readonly code = 'broken_range'
-  readonly remedy = 'retry'
+export class BrokenRangeError extends failure('BrokenRangeError', 'broken_range', 'retry') {
   readonly blockNumber: number
 
   constructor(expected: number, received: number) {
@@ -155,10 +149,7 @@ export class BrokenRangeError extends MillraceError {
 /**
  * The node has no block where it once had a final one: it is syncing, or another node answers now.
  */
-export class NodeBehindError extends MillraceError {
-  override readonly name = 'NodeBehindError'
-  readonly code = 'node_behind'
-  readonly remedy = 'retry'
+export class NodeBehindError extends failure('NodeBehindError', 'node_behind', 'retry') {
   readonly blockNumber: number
 
   constructor(blockNumber: number) {
@@ -171,10 +162,7 @@ export class NodeBehindError extends MillraceError {
  * The node replaced a block it had called final. Nothing is deleted; a person decides (`repair
  * --accept-reorg`).
  */
-export class FinalityViolationError extends MillraceError {
-  override readonly name = 'FinalityViolationError'
-  readonly code = 'finality_violated'
-  readonly remedy = 'stop'
+export class FinalityViolationError extends failure('FinalityViolationError', 'finality_violated', 'stop') {
   /** Our finalized block. */
   readonly ours: BlockRef
   readonly theirHash: Hash

@@ -2,7 +2,7 @@
  * Answers of which not everything could be proved: who else tells the same decides whether they are
  * taken.
  */
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import type { Batch } from '../sink.ts'
 import type { Source } from '../source.ts'
 
@@ -81,10 +81,7 @@ const isOfRange = (one: Batch, other: Batch): boolean =>
  * A block that cannot be proved was told by one endpoint alone, or in different ways, and another
  * one could know.
  */
-export class UnprovedDifferError extends MillraceError {
-  override readonly name = 'UnprovedDifferError'
-  readonly code = 'unproved_differ'
-  readonly remedy = 'retry'
+export class UnprovedDifferError extends failure('UnprovedDifferError', 'unproved_differ', 'retry') {
   readonly blockNumber: number
 
   constructor(blockNumber: number) {

@@ -1,4 +1,4 @@
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import { shorten } from '#primitives.ts'
 
 /**
@@ -31,10 +31,7 @@ export type RpcFailure =
  * One endpoint failed one request. The source decides whether to wait, to split, or to ask another
  * one.
  */
-export class RpcError extends MillraceError {
-  override readonly name = 'RpcError'
-  readonly code = 'rpc_failed'
-  readonly remedy = 'retry'
+export class RpcError extends failure('RpcError', 'rpc_failed', 'retry') {
   readonly failure: RpcFailure
   /** Redacted name of the endpoint. */
   readonly endpoint: string
@@ -55,10 +52,7 @@ export class RpcError extends MillraceError {
 }
 
 /** No endpoint gave a usable answer within the retry budget. `cause` is the last failure. */
-export class SourceError extends MillraceError {
-  override readonly name = 'SourceError'
-  readonly code = 'source_unavailable'
-  readonly remedy = 'retry'
+export class SourceError extends failure('SourceError', 'source_unavailable', 'retry') {
   /** What was asked, such as `blocks 100..131`. */
   readonly asked: string
   readonly attempts: number
@@ -78,10 +72,7 @@ export class SourceError extends MillraceError {
  * Endpoints name different blocks where the chain is final. One of them is wrong, and we cannot
  * know which.
  */
-export class EndpointsDisagreeError extends MillraceError {
-  override readonly name = 'EndpointsDisagreeError'
-  readonly code = 'endpoints_disagree'
-  readonly remedy = 'retry'
+export class EndpointsDisagreeError extends failure('EndpointsDisagreeError', 'endpoints_disagree', 'retry') {
   readonly blockNumber: number
   readonly endpoints: readonly string[]
 
@@ -93,10 +84,7 @@ export class EndpointsDisagreeError extends MillraceError {
 }
 
 /** An endpoint serves another chain than the one this data belongs to. */
-export class WrongChainError extends MillraceError {
-  override readonly name = 'WrongChainError'
-  readonly code = 'wrong_chain'
-  readonly remedy = 'stop'
+export class WrongChainError extends failure('WrongChainError', 'wrong_chain', 'stop') {
   readonly endpoint: string
 
   constructor(endpoint: string, what: 'chain id' | 'genesis block', expected: string, received: string) {
@@ -106,10 +94,7 @@ export class WrongChainError extends MillraceError {
 }
 
 /** No endpoint holds blocks this old. */
-export class HistoryPrunedError extends MillraceError {
-  override readonly name = 'HistoryPrunedError'
-  readonly code = 'history_pruned'
-  readonly remedy = 'stop'
+export class HistoryPrunedError extends failure('HistoryPrunedError', 'history_pruned', 'stop') {
   readonly blockNumber: number
   /** Oldest block an endpoint still answers with its receipts, or null when none could be found. */
   readonly earliest: number | null

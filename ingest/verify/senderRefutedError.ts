@@ -1,11 +1,8 @@
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import type { Hex } from '#primitives.ts'
 
 /** A transaction is not of the account the node says. Nothing of the answer may be used. */
-export class SenderRefutedError extends MillraceError {
-  override readonly name = 'SenderRefutedError'
-  readonly code = 'sender_refuted'
-  readonly remedy = 'retry'
+export class SenderRefutedError extends failure('SenderRefutedError', 'sender_refuted', 'retry') {
   readonly blockNumber: number
   readonly txIndex: number
   /** What the node says. */

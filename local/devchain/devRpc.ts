@@ -2,7 +2,7 @@
  * JSON-RPC to the local dev chain: loopback, trusted, and with anvil's own methods. What is indexed
  * never comes through here; the ingestor has its own client with limits and failover.
  */
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import { shorten } from '#primitives.ts'
 
 /** One call: method, then its parameters. */
@@ -91,10 +91,7 @@ function parseAnswer(value: unknown): Answer {
 }
 
 /** The dev chain refused a call. */
-export class DevRpcError extends MillraceError {
-  override readonly name = 'DevRpcError'
-  readonly code = 'dev_rpc_refused'
-  readonly remedy = 'retry'
+export class DevRpcError extends failure('DevRpcError', 'dev_rpc_refused', 'retry') {
   readonly method: string
 
   constructor(method: string, reason: string) {

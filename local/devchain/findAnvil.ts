@@ -4,7 +4,7 @@
  */
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 
 const require = createRequire(import.meta.url)
 
@@ -34,10 +34,11 @@ export function findAnvil(platform: string = process.platform, arch: string = pr
 }
 
 /** The dev chain cannot run on this machine. */
-export class DevChainUnavailableError extends MillraceError {
-  override readonly name = 'DevChainUnavailableError'
-  readonly code = 'dev_chain_unavailable'
-  readonly remedy = 'stop'
+export class DevChainUnavailableError extends failure(
+  'DevChainUnavailableError',
+  'dev_chain_unavailable',
+  'stop',
+) {
   readonly platform: string
   readonly arch: string
 

@@ -11,7 +11,7 @@
  */
 import { randomInt } from 'node:crypto'
 import { mkdir, rm, stat } from 'node:fs/promises'
-import { MillraceError, messageOf } from '#errors.ts'
+import { failure, messageOf } from '#errors.ts'
 import type { Clock } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { findFreePort } from '../freePort.ts'
@@ -272,11 +272,7 @@ function urlOf(port: number): string {
 }
 
 /** Anvil cannot be started. */
-export class DevChainError extends MillraceError {
-  override readonly name = 'DevChainError'
-  readonly code = 'dev_chain_failed'
-  readonly remedy = 'stop'
-
+export class DevChainError extends failure('DevChainError', 'dev_chain_failed', 'stop') {
   constructor(problem: string, options?: ErrorOptions) {
     super(`the local dev chain: ${problem}. Set RPC_URL to use a Tempo node instead`, options)
   }

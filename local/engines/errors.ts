@@ -3,7 +3,7 @@
  * name DATA_DIR.
  */
 
-import { errnoOf, MillraceError } from '#errors.ts'
+import { errnoOf, failure } from '#errors.ts'
 
 /** Why a data directory cannot be used. */
 export type DataDirectoryProblem =
@@ -17,10 +17,7 @@ export type DataDirectoryProblem =
 /**
  * The data directory cannot be used; `path` and `problem` say which and why, `pid` who holds it.
  */
-export class DataDirectoryError extends MillraceError {
-  override readonly name = 'DataDirectoryError'
-  readonly code = 'data_directory_unusable'
-  readonly remedy = 'stop'
+export class DataDirectoryError extends failure('DataDirectoryError', 'data_directory_unusable', 'stop') {
   readonly path: string
   readonly problem: DataDirectoryProblem
   /** The process that holds the directory, when `problem` is `locked`. */
@@ -76,10 +73,7 @@ const outsideSettings: Record<EngineName, string> = { Postgres: 'DATABASE_URL', 
  * An embedded engine did not start, or could not be kept running. `logTail` is the end of what it
  * printed.
  */
-export class EngineStartError extends MillraceError {
-  override readonly name = 'EngineStartError'
-  readonly code = 'engine_start_failed'
-  readonly remedy = 'stop'
+export class EngineStartError extends failure('EngineStartError', 'engine_start_failed', 'stop') {
   readonly engine: EngineName
   readonly dataDir: string
   readonly logTail: readonly string[]

@@ -1,6 +1,6 @@
 /** An error as ClickHouse numbers and words them, on its way to the HTTP client. */
 
-import { MillraceError, messageOf } from '#errors.ts'
+import { failure, messageOf } from '#errors.ts'
 
 /** ClickHouse's numbers of the errors the server raises itself (ErrorCodes.cpp). */
 export const errorNumbers = {
@@ -20,10 +20,7 @@ export const errorNumbers = {
 } as const
 
 /** A query failed. `number` is ClickHouse's, `message` is worded the way its clients parse it. */
-export class QueryError extends MillraceError {
-  override readonly name = 'QueryError'
-  readonly code = 'query_failed'
-  readonly remedy = 'stop'
+export class QueryError extends failure('QueryError', 'query_failed', 'stop') {
   readonly number: number
 
   constructor(number: number, message: string, options?: ErrorOptions) {

@@ -3,7 +3,7 @@
  * decoded, matched and put together again by us, so that what is called is what was matched
  * (PAY-09).
  */
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 
 /**
  * A template's segment: text, `:name` or `{name}` for one segment, `*` or `:name*` for the rest.
@@ -127,8 +127,4 @@ function decode(segment: string): string {
 }
 
 /** The message says what is wrong with a path, for a problem's text. */
-export class PathError extends MillraceError {
-  override readonly name = 'PathError'
-  readonly code = 'path_invalid'
-  readonly remedy = 'stop'
-}
+export class PathError extends failure('PathError', 'path_invalid', 'stop') {}

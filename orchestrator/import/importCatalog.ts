@@ -7,7 +7,7 @@ import { basename, extname } from 'node:path'
 import { parse as parseYaml } from 'yaml'
 import type { Problem } from '#api/http/errors.ts'
 import type { Egress } from '#egress.ts'
-import { MillraceError, messageOf } from '#errors.ts'
+import { failure, MillraceError, messageOf } from '#errors.ts'
 import { shorten } from '#primitives.ts'
 import { type CatalogEntry, type ImportReport, importEntries } from '#store/app/catalogEntries.ts'
 import type { AppDatabase } from '#store/app/database.ts'
@@ -171,11 +171,7 @@ async function fetchDocument(
 }
 
 /** A source that cannot be imported. Nothing was changed. */
-export class CatalogSourceError extends MillraceError {
-  override readonly name = 'CatalogSourceError'
-  readonly code = 'catalog_source_invalid'
-  readonly remedy = 'stop'
-
+export class CatalogSourceError extends failure('CatalogSourceError', 'catalog_source_invalid', 'stop') {
   constructor(location: string, problem: string, options?: ErrorOptions) {
     super(`${location}: ${problem}`, options)
   }

@@ -2,7 +2,7 @@
  * JSON in the one form that hashes are made of (RFC 8785), and numbers that would not survive it.
  */
 import { createHash } from 'node:crypto'
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import { isRecord } from '#primitives.ts'
 
 /** @throws NotCanonicalError for what JSON cannot hold: lone surrogates, infinities */
@@ -59,8 +59,4 @@ function decimalOf(text: string): string {
 }
 
 /** The message says what JSON cannot hold. */
-export class NotCanonicalError extends MillraceError {
-  override readonly name = 'NotCanonicalError'
-  readonly code = 'not_canonical'
-  readonly remedy = 'stop'
-}
+export class NotCanonicalError extends failure('NotCanonicalError', 'not_canonical', 'stop') {}

@@ -2,7 +2,7 @@
  * How good the ranking is on judged questions: how early the first accepted service comes, and how
  * often in the first 8.
  */
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import { itemsOf, membersOf, textOf } from '../catalog/members.ts'
 
 export interface Judgement {
@@ -58,11 +58,7 @@ export async function evaluate(
 }
 
 /** The file with judged questions has another form. */
-export class JudgementsError extends MillraceError {
-  override readonly name = 'JudgementsError'
-  readonly code = 'judgements_invalid'
-  readonly remedy = 'stop'
-
+export class JudgementsError extends failure('JudgementsError', 'judgements_invalid', 'stop') {
   constructor(location: string) {
     super(`${location}: expected an array of {"query": text, "relevant": [service ids]}`)
   }

@@ -3,7 +3,7 @@
  * one ledger, and their audit.
  */
 
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import { visitListed } from '#ingest/failpoints.ts'
 import { proveFinality } from '#ingest/lanes/proveFinality.ts'
 import type { Lease } from '#ingest/lease.ts'
@@ -136,8 +136,4 @@ async function headFrom({ options, source, decode }: Writing): Promise<number> {
 }
 
 /** A lane of the chain came to rest before its work was done; the message says why. */
-export class ChainStoppedError extends MillraceError {
-  override readonly name = 'ChainStoppedError'
-  readonly code = 'chain_stopped'
-  readonly remedy = 'stop'
-}
+export class ChainStoppedError extends failure('ChainStoppedError', 'chain_stopped', 'stop') {}

@@ -1,5 +1,5 @@
 /** How a person or a supervisor ends the program. */
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import type { Clock } from '#runtime.ts'
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
@@ -64,11 +64,7 @@ export function aborted(signal: AbortSignal): Promise<void> {
 }
 
 /** The program was asked to end before a command was done. */
-export class InterruptedError extends MillraceError {
-  override readonly name = 'InterruptedError'
-  readonly code = 'interrupted'
-  readonly remedy = 'retry'
-
+export class InterruptedError extends failure('InterruptedError', 'interrupted', 'retry') {
   constructor() {
     super('interrupted before it was done; the same command again goes on from here')
   }

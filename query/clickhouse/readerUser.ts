@@ -6,7 +6,7 @@
 
 import { createHash } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
-import { MillraceError, messageOf } from '#errors.ts'
+import { failure, messageOf } from '#errors.ts'
 import { quoteName } from './Compiler.ts'
 
 export interface ReaderUser {
@@ -59,10 +59,7 @@ const constants = ['allow_ddl = 0 CONST', 'allow_introspection_functions = 0 CON
  * The server's administrator could not make the restricted user; analysts' SQL must not run as
  * anybody else.
  */
-export class ReaderUserError extends MillraceError {
-  override readonly name = 'ReaderUserError'
-  readonly code = 'reader_user_missing'
-  readonly remedy = 'stop'
+export class ReaderUserError extends failure('ReaderUserError', 'reader_user_missing', 'stop') {
   readonly userName: string
 
   constructor(userName: string, cause: unknown) {

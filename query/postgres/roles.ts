@@ -4,7 +4,7 @@
  * is made again has no grants).
  */
 
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import { quoteIdentifier, viewSchemaOf } from '#store/sql.ts'
 
 /** Anything that runs SQL as the owner of the database. */
@@ -162,10 +162,7 @@ function quoteLiteral(text: string): string {
 }
 
 /** The role analysts' SQL would run under may do more than read; a person has to look at it. */
-export class ReaderRoleError extends MillraceError {
-  override readonly name = 'ReaderRoleError'
-  readonly code = 'reader_role_privileged'
-  readonly remedy = 'stop'
+export class ReaderRoleError extends failure('ReaderRoleError', 'reader_role_privileged', 'stop') {
   readonly roleName: string
 
   constructor(roleName: string) {

@@ -2,7 +2,7 @@
  * How many of a thing there may be: counted under a lock on what holds them, so that requests at
  * once do not pass it.
  */
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import type { AppDatabase } from './database.ts'
 
 /** Bounds of what people make. */
@@ -51,11 +51,7 @@ export async function assertBelow(
 }
 
 /** There are as many as there may be. */
-export class BoundReachedError extends MillraceError {
-  override readonly name = 'BoundReachedError'
-  readonly code = 'limit_exceeded'
-  readonly remedy = 'stop'
-
+export class BoundReachedError extends failure('BoundReachedError', 'limit_exceeded', 'stop') {
   constructor(bound: keyof typeof BOUNDS) {
     super(`There are ${BOUNDS[bound]} already, which is the limit.`)
   }

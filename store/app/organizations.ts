@@ -2,7 +2,7 @@
  * Organizations and their members. A deleted one keeps its row, for accounts name it; its keys are
  * revoked with it.
  */
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import { toHex } from '../sql.ts'
 import { type AppDatabase, databaseNow } from './database.ts'
 import { newId } from './identifiers.ts'
@@ -189,11 +189,7 @@ const organizationOf = ({ id, name, created_at, updated_at }: OrganizationRow): 
 export const roleOf = (text: string): Role => (isRole(text) ? text : 'member')
 
 /** An organization keeps at least one owner. */
-export class LastOwnerError extends MillraceError {
-  override readonly name = 'LastOwnerError'
-  readonly code = 'last_owner'
-  readonly remedy = 'stop'
-
+export class LastOwnerError extends failure('LastOwnerError', 'last_owner', 'stop') {
   constructor() {
     super('An organization keeps at least one owner.')
   }

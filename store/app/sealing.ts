@@ -6,7 +6,7 @@
  * Bytes: `format (1) | key id (8) | nonce (12) | tag (16) | ciphertext`.
  */
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto'
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 
 /** Bytes of every key of ours. */
 export const KEY_BYTES = 32
@@ -78,11 +78,7 @@ function open(key: Uint8Array, sealed: Uint8Array, context: string): Uint8Array 
 }
 
 /** A sealed value does not open: it was changed or moved, or its key is gone. */
-export class SealBrokenError extends MillraceError {
-  override readonly name = 'SealBrokenError'
-  readonly code = 'seal_broken'
-  readonly remedy = 'stop'
-
+export class SealBrokenError extends failure('SealBrokenError', 'seal_broken', 'stop') {
   constructor(options?: ErrorOptions) {
     super('a sealed value does not open with the keys held', options)
   }

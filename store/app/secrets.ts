@@ -5,7 +5,7 @@
  * the database alone opens nothing.
  */
 import { randomBytes } from 'node:crypto'
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import { type AppDatabase, databaseNow, fromNow } from './database.ts'
 import { KEY_BYTES, keyIdOf, type Sealer, sealerOf } from './sealing.ts'
 
@@ -159,11 +159,7 @@ function unwrapped(stored: StoredSecret, wrapping: WrappingKeys): Uint8Array {
 }
 
 /** A secret is wrapped by a key that the program was not given. */
-export class SecretKeyError extends MillraceError {
-  override readonly name = 'SecretKeyError'
-  readonly code = 'secret_key_wrong'
-  readonly remedy = 'stop'
-
+export class SecretKeyError extends failure('SecretKeyError', 'secret_key_wrong', 'stop') {
   constructor(name: string, given: boolean) {
     const problem = given ? 'is not the key' : 'is not set, but a key'
     super(`SECRET_KEY: ${problem} that wraps the secret ${name} of this database`)

@@ -2,7 +2,7 @@
  * Sessions of people who signed in, and the nonces they signed in with. A token is stored nowhere,
  * only a keyed digest of it.
  */
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import { type AppDatabase, databaseNow, fromNow, removeOlder } from './database.ts'
 
 export const SESSION_MS = 24 * 60 * 60 * 1_000
@@ -64,11 +64,7 @@ export async function removePastSessions(app: AppDatabase): Promise<boolean> {
 }
 
 /** A message opens one session. */
-export class NonceUsedError extends MillraceError {
-  override readonly name = 'NonceUsedError'
-  readonly code = 'nonce_used'
-  readonly remedy = 'stop'
-
+export class NonceUsedError extends failure('NonceUsedError', 'nonce_used', 'stop') {
   constructor() {
     super('This message was used before: ask for another one.')
   }

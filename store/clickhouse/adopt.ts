@@ -1,6 +1,6 @@
 /** Which Postgres a ClickHouse belongs to: read, recorded, and adopted at the start. */
 import type { ClickHouseClient } from '@clickhouse/client'
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import { type LedgerIdentity, readLedgerIdentity } from '../ledger/ledger.ts'
 import type { Postgres } from '../postgres.ts'
 import { schemaOf } from '../sql.ts'
@@ -55,11 +55,7 @@ export async function adoptClickHouse(
 }
 
 /** ClickHouse holds data of another Postgres database. */
-export class ForeignStoreError extends MillraceError {
-  override readonly name = 'ForeignStoreError'
-  readonly code = 'foreign_store'
-  readonly remedy = 'stop'
-
+export class ForeignStoreError extends failure('ForeignStoreError', 'foreign_store', 'stop') {
   constructor(database: string) {
     super(
       `CLICKHOUSE_URL: database ${database} belongs to another Postgres than DATABASE_URL; drop it to have it rebuilt here`,

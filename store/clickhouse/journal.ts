@@ -5,7 +5,7 @@
  * gave 17,000 of 10,000 rows).
  */
 
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import { type BlockRange, formatMultirange, normalize, type RangeSet } from '#ingest/range.ts'
 import type { TableName } from '#transform/tables.ts'
 import { assertFence, extendCoverage, type Queryable, reduceCoverage } from '../ledger/lane.ts'
@@ -274,11 +274,7 @@ const entryOf = (row: JournalRow): JournalEntry => ({
  * The journal was changed under the writer's hands: ClickHouse was taken for wiped meanwhile. Begin
  * again from the journal.
  */
-export class JournalEntryGoneError extends MillraceError {
-  override readonly name = 'JournalEntryGoneError'
-  readonly code = 'journal_entry_gone'
-  readonly remedy = 'retry'
-
+export class JournalEntryGoneError extends failure('JournalEntryGoneError', 'journal_entry_gone', 'retry') {
   constructor(range: BlockRange) {
     super(`the journal no longer holds the batch ${range.from}..${range.to} as open`)
   }

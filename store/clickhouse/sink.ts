@@ -4,7 +4,7 @@
  * per table with a token of its content, read-back, `written`.
  */
 
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import type { BlockRange } from '#ingest/range.ts'
 import type { Failpoint } from '#runtime.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
@@ -223,10 +223,7 @@ function rangeOf(batches: readonly EncodedBatch[]): BlockRange {
  * A batch cannot be brought to hold what it must. Ingest into ClickHouse stops; Postgres and all
  * reads go on.
  */
-export class BatchUnwritableError extends MillraceError {
-  override readonly name = 'BatchUnwritableError'
-  readonly code = 'batch_unwritable'
-  readonly remedy = 'stop'
+export class BatchUnwritableError extends failure('BatchUnwritableError', 'batch_unwritable', 'stop') {
   readonly range: BlockRange
 
   constructor(range: BlockRange, reason: string) {

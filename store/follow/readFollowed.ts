@@ -4,7 +4,7 @@
  * behind, so a read waits for it rather than show less.
  */
 import type pg from 'pg'
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import type { Clock } from '#runtime.ts'
 import { readOnce, readSnapshot } from '../cancel.ts'
 import type { ChainState } from '../ledger/chainState.ts'
@@ -147,10 +147,11 @@ function placeSql(schema: string, followed: readonly Followed[], target: string)
 }
 
 /** A follower has not taken in yet what a read needs. */
-export class ProjectionIncompleteError extends MillraceError {
-  override readonly name = 'ProjectionIncompleteError'
-  readonly code = 'projection_incomplete'
-  readonly remedy = 'retry'
+export class ProjectionIncompleteError extends failure(
+  'ProjectionIncompleteError',
+  'projection_incomplete',
+  'retry',
+) {
   readonly projection: string
   /** Newest block taken in; -1 before the first. */
   readonly to: number
@@ -169,11 +170,11 @@ export class ProjectionIncompleteError extends MillraceError {
 }
 
 /** A follower needs the chain from genesis on, and this installation begins later. */
-export class CoverageIncompleteError extends MillraceError {
-  override readonly name = 'CoverageIncompleteError'
-  readonly code = 'coverage_incomplete'
-  readonly remedy = 'stop'
-
+export class CoverageIncompleteError extends failure(
+  'CoverageIncompleteError',
+  'coverage_incomplete',
+  'stop',
+) {
   constructor(projection: string, startBlock: number) {
     super(
       `The ${projection} need the chain from genesis on; this installation begins at block ${startBlock}.`,

@@ -3,7 +3,7 @@
  * back as it reads an answer, so that re-derivation is ingest without a node.
  */
 
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import type { BlockRange } from '#ingest/range.ts'
 import type { RawRange } from '#ingest/source.ts'
 import { isRecord } from '#primitives.ts'
@@ -192,11 +192,7 @@ function join(payloads: readonly Buffer[]): Uint8Array<ArrayBuffer> {
 }
 
 /** The archive does not hold what coverage says it holds; `millrace verify` names it. */
-export class ArchiveGapError extends MillraceError {
-  override readonly name = 'ArchiveGapError'
-  readonly code = 'archive_gap'
-  readonly remedy = 'stop'
-
+export class ArchiveGapError extends failure('ArchiveGapError', 'archive_gap', 'stop') {
   constructor(range: BlockRange, found: number) {
     super(`the raw archive of blocks ${range.from}..${range.to} ends after ${found} blocks`)
   }

@@ -4,7 +4,7 @@
  * arrives in chunks whose attaching is their commit.
  */
 
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import { FencedOutError } from '#ingest/lease.ts'
 import type { BlockRange } from '#ingest/range.ts'
 import type { HeadSink } from '#ingest/sink.ts'
@@ -242,11 +242,7 @@ function lastRef(batch: EncodedBatch): BlockRef {
 }
 
 /** The chain's schema has no head lane: it was not opened (openLedger) before it was written to. */
-export class LaneMissingError extends MillraceError {
-  override readonly name = 'LaneMissingError'
-  readonly code = 'lane_missing'
-  readonly remedy = 'stop'
-
+export class LaneMissingError extends failure('LaneMissingError', 'lane_missing', 'stop') {
   constructor(schema: string) {
     super(`${schema} has no head lane`)
   }
@@ -256,11 +252,7 @@ export class LaneMissingError extends MillraceError {
  * The head lane's first block is no child of the history below it, which was attached after the
  * lane had looked. Trying again asks the node which of the two is wrong.
  */
-export class LaneUnlinkedError extends MillraceError {
-  override readonly name = 'LaneUnlinkedError'
-  readonly code = 'lane_unlinked'
-  readonly remedy = 'retry'
-
+export class LaneUnlinkedError extends failure('LaneUnlinkedError', 'lane_unlinked', 'retry') {
   constructor(schema: string, number: number) {
     super(
       `${schema}: block ${number} does not continue the history held below it; RPC_URL may serve two chains`,
@@ -269,11 +261,11 @@ export class LaneUnlinkedError extends MillraceError {
 }
 
 /** A revert would take back a block we reported as final. Nothing was deleted. */
-export class RevertBelowFinalizedError extends MillraceError {
-  override readonly name = 'RevertBelowFinalizedError'
-  readonly code = 'finality_violated'
-  readonly remedy = 'stop'
-
+export class RevertBelowFinalizedError extends failure(
+  'RevertBelowFinalizedError',
+  'finality_violated',
+  'stop',
+) {
   constructor(schema: string, from: number, finalized: number) {
     super(`${schema}: a revert down to block ${from} would pass the finalized block ${finalized}`)
   }

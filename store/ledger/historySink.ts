@@ -3,7 +3,7 @@
  * commit.
  */
 
-import { MillraceError, type Remedy } from '#errors.ts'
+import { failure, MillraceError, type Remedy } from '#errors.ts'
 import { type BlockRange, blockCount, difference, splitAligned } from '#ingest/range.ts'
 import type { Chunk, HistorySink } from '#ingest/sink.ts'
 import type { BlockRef } from '#primitives.ts'
@@ -186,11 +186,7 @@ export class PostgresHistorySink implements HistorySink<EncodedBatch> {
 }
 
 /** A batch does not continue what its chunk holds. Re-open the chunks and go on from their tips. */
-export class ChunkMismatchError extends MillraceError {
-  override readonly name = 'ChunkMismatchError'
-  readonly code = 'chunk_mismatch'
-  readonly remedy = 'retry'
-
+export class ChunkMismatchError extends failure('ChunkMismatchError', 'chunk_mismatch', 'retry') {
   constructor(schema: string, range: BlockRange, at: number) {
     super(`${schema}: block ${at} does not continue the chunk ${range.from}..${range.to}`)
   }

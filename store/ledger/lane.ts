@@ -3,7 +3,7 @@
  * caller's transaction: progress is stored with the data, or not at all.
  */
 import type pg from 'pg'
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import { FencedOutError } from '#ingest/lease.ts'
 import { type BlockRange, formatMultirange, parseMultirange, type RangeSet } from '#ingest/range.ts'
 import type { BlockRef, Hash } from '#primitives.ts'
@@ -215,11 +215,7 @@ export const hashOf = (bytes: Uint8Array): Hash => toHex(bytes) as Hash
  * The lane's tip is not the batch's parent: somebody moved it, or our view of it is old. Re-read
  * and decide again.
  */
-export class TipMismatchError extends MillraceError {
-  override readonly name = 'TipMismatchError'
-  readonly code = 'tip_mismatch'
-  readonly remedy = 'retry'
-
+export class TipMismatchError extends failure('TipMismatchError', 'tip_mismatch', 'retry') {
   constructor(schema: string, expected: number, found: number) {
     super(`${schema}: the head lane stands at ${found}, the batch continues ${expected}`)
   }

@@ -3,7 +3,7 @@
  * belong together. Nothing is written for a chain before this has passed.
  */
 
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import type { BlockRange } from '#ingest/range.ts'
 import type { HeaderRule } from '#ingest/verify/header.ts'
 import type { Hash } from '#primitives.ts'
@@ -111,11 +111,7 @@ export async function renewLedger(postgres: Postgres): Promise<void> {
 }
 
 /** The node serves another chain than the data directory holds. */
-export class GenesisMismatchError extends MillraceError {
-  override readonly name = 'GenesisMismatchError'
-  readonly code = 'genesis_mismatch'
-  readonly remedy = 'stop'
-
+export class GenesisMismatchError extends failure('GenesisMismatchError', 'genesis_mismatch', 'stop') {
   constructor(node: ChainIdentity, ours: ChainIdentity) {
     super(
       `RPC_URL: the node's chain ${node.chainId} has genesis ${node.genesisHash}, but the data held here has ${ours.genesisHash}; use another DATA_DIR or DATABASE_URL for it`,

@@ -3,7 +3,7 @@
  * all blocks held.
  */
 
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import { difference, type RangeSet, union } from '#ingest/range.ts'
 import { projectionVersions } from '#transform/projectionVersions.ts'
 import { type ProjectionName, projectionNames } from '#transform/tables.ts'
@@ -56,10 +56,11 @@ export async function insertCoverages(client: Queryable, schema: string): Promis
  * Rows held were made by other rules than this program's; adding to them would mix the two. Nothing
  * was changed.
  */
-export class ProjectionOutdatedError extends MillraceError {
-  override readonly name = 'ProjectionOutdatedError'
-  readonly code = 'projection_outdated'
-  readonly remedy = 'stop'
+export class ProjectionOutdatedError extends failure(
+  'ProjectionOutdatedError',
+  'projection_outdated',
+  'stop',
+) {
   readonly projections: readonly ProjectionName[]
 
   constructor(schema: string, outdated: readonly OutdatedProjection[]) {

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import type { ClickHouseClient } from '@clickhouse/client'
 import type pg from 'pg'
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import { chainLease } from '../app/leases.ts'
 import { type ClickHouseTopology, databaseOf, expandTemplate } from '../clickhouse/template.ts'
 import type { Postgres } from '../postgres.ts'
@@ -171,11 +171,7 @@ function readMigrations(folder: string): Migration[] {
 }
 
 /** The database was written by a newer program. */
-export class MigrationNewerError extends MillraceError {
-  override readonly name = 'MigrationNewerError'
-  readonly code = 'migration_newer'
-  readonly remedy = 'stop'
-
+export class MigrationNewerError extends failure('MigrationNewerError', 'migration_newer', 'stop') {
   constructor(scope: string, migration: string) {
     super(
       `DATABASE_URL: the database has migration ${migration} of ${scope}, which this program does not know; it was written by a newer version`,
@@ -184,11 +180,7 @@ export class MigrationNewerError extends MillraceError {
 }
 
 /** Another program writes the chain in the form it has now. Nothing was changed. */
-export class ChainWrittenError extends MillraceError {
-  override readonly name = 'ChainWrittenError'
-  readonly code = 'chain_written'
-  readonly remedy = 'stop'
-
+export class ChainWrittenError extends failure('ChainWrittenError', 'chain_written', 'stop') {
   constructor(chainId: number, holder: string) {
     super(
       `DATABASE_URL: ${holder} writes chain ${chainId} and is of an older version; stop it before this one starts (if it was killed, its lease runs out in seconds)`,
@@ -197,11 +189,7 @@ export class ChainWrittenError extends MillraceError {
 }
 
 /** A migration that was already applied is not the one this program carries. */
-export class MigrationChangedError extends MillraceError {
-  override readonly name = 'MigrationChangedError'
-  readonly code = 'migration_changed'
-  readonly remedy = 'stop'
-
+export class MigrationChangedError extends failure('MigrationChangedError', 'migration_changed', 'stop') {
   constructor(scope: string, migration: string) {
     super(
       `DATABASE_URL: migration ${migration} of ${scope} was applied with other content than this program carries`,

@@ -4,7 +4,7 @@
  * brought to what the ledger says.
  */
 
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import { type BlockRange, difference, formatMultirange, splitAligned, union } from '#ingest/range.ts'
 import { ledgerTableNames, tables } from '#transform/tables.ts'
 import { forgetBatches } from '../clickhouse/journal.ts'
@@ -146,11 +146,11 @@ async function forgetBeyondPostgres(
 }
 
 /** The block to go back to is below what was told to be final. Nothing was deleted. */
-export class RewindBelowFinalizedError extends MillraceError {
-  override readonly name = 'RewindBelowFinalizedError'
-  readonly code = 'rewind_below_finalized'
-  readonly remedy = 'stop'
-
+export class RewindBelowFinalizedError extends failure(
+  'RewindBelowFinalizedError',
+  'rewind_below_finalized',
+  'stop',
+) {
   constructor(schema: string, to: number, finalized: number) {
     super(
       `--to: block ${to} of ${schema} is below the finalized block ${finalized}; readers were told that what is final stays. Add --below-finalized to take it back all the same`,

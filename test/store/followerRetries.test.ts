@@ -3,7 +3,7 @@
 // Method: the driver over a real store, a node that never answers and a clock of the test; an hour
 // passes.
 import { afterAll, expect, test } from 'vitest'
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import { type Clock, systemRuntime } from '#runtime.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { readBalances } from './support/balanceOracle.ts'
@@ -15,11 +15,7 @@ const HOUR_MS = 3_600_000
 /** Each wait takes at least as long, or an hour would be thousands of looks at the store. */
 const STEP_MS = 20_000
 
-class SilentNodeError extends MillraceError {
-  override readonly name = 'SilentNodeError'
-  readonly code = 'silent'
-  readonly remedy = 'retry'
-}
+class SilentNodeError extends failure('SilentNodeError', 'silent', 'retry') {}
 
 describeWithShared('followers whose node does not answer', () => {
   test('ask a handful of times in an hour, say so, and go on at once when it answers', async () => {

@@ -3,7 +3,7 @@
  * Offsets go in, the offset behind the value comes out. Callers have reserved the room.
  */
 
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import type { ByteBuffer, BytesAt } from '#ingest/read/byteBuffer.ts'
 import { shorten } from '#primitives.ts'
 
@@ -136,10 +136,7 @@ export function writeUint64Little(view: DataView, at: number, value: number): vo
 /**
  * A value does not fit its column in both stores. The chain says something this schema cannot hold.
  */
-export class EncodeError extends MillraceError {
-  override readonly name = 'EncodeError'
-  readonly code = 'value_not_storable'
-  readonly remedy = 'stop'
+export class EncodeError extends failure('EncodeError', 'value_not_storable', 'stop') {
   readonly table: string
   readonly column: string
   /** What was to be stored, as text, shortened. */

@@ -2,7 +2,7 @@
  * A node's own payloads, put out as the node gave them: schemas for the reference, readers for the
  * few fields we use.
  */
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import * as s from '../../http/schema.ts'
 
 export type RpcFields = Readonly<Record<string, unknown>>
@@ -36,11 +36,7 @@ export function needed<Value>(value: Value | null, name: string): Value {
 }
 
 /** A node's answer lacks what every transaction and receipt has. */
-export class NodeAnswerError extends MillraceError {
-  override readonly name = 'NodeAnswerError'
-  readonly code = 'node_answer_invalid'
-  readonly remedy = 'retry'
-
+export class NodeAnswerError extends failure('NodeAnswerError', 'node_answer_invalid', 'retry') {
   constructor(field: string) {
     super(`the node's answer has no valid ${field}`)
   }

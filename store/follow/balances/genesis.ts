@@ -4,7 +4,7 @@
  * needs no state older than a moment; whether all holders were found shows in the token's supply.
  */
 import { parseAbi } from 'viem/utils'
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
 import type { Address, Hash } from '#primitives.ts'
 import type { ChainKind } from '#transform/profile.ts'
@@ -187,11 +187,7 @@ async function storeGenesis(
 }
 
 /** The block that was to be asked about was taken back meanwhile. */
-export class TipRevertedError extends MillraceError {
-  override readonly name = 'TipRevertedError'
-  readonly code = 'tip_reverted'
-  readonly remedy = 'retry'
-
+export class TipRevertedError extends failure('TipRevertedError', 'tip_reverted', 'retry') {
   constructor() {
     super('the balances stand at a block that was taken back; another one is asked about then')
   }
@@ -201,10 +197,7 @@ export class TipRevertedError extends MillraceError {
  * A node gave no answer about a token's balances: it may not hold the state of the block, or not
  * yet.
  */
-export class GenesisUnreadableError extends MillraceError {
-  override readonly name = 'GenesisUnreadableError'
-  readonly code = 'genesis_unreadable'
-  readonly remedy = 'retry'
+export class GenesisUnreadableError extends failure('GenesisUnreadableError', 'genesis_unreadable', 'retry') {
   readonly token: Address
   readonly blockHash: Hash
 

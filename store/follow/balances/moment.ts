@@ -4,7 +4,7 @@
  * such; those of older ones are summed from the transfers.
  */
 
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import type { BlockRange } from '#ingest/range.ts'
 import type { Queryable } from '../../ledger/lane.ts'
 import { relationOf } from '../../sql.ts'
@@ -79,11 +79,7 @@ export function assertReached(block: number, tip: number): void {
 }
 
 /** The block asked for is newer than the newest state. */
-export class BlockNotReachedError extends MillraceError {
-  override readonly name = 'BlockNotReachedError'
-  readonly code = 'block_not_reached'
-  readonly remedy = 'retry'
-
+export class BlockNotReachedError extends failure('BlockNotReachedError', 'block_not_reached', 'retry') {
   constructor(block: number, tip: number) {
     super(`Block ${block} is not indexed yet; the newest is ${tip}.`)
   }

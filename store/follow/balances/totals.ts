@@ -1,7 +1,7 @@
 /**
  * How many hold a token, how much of it there is, and how often it moved; now, or as of a block.
  */
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import type { Queryable } from '../../ledger/lane.ts'
 import { Parameters, relationOf, toBytes, toHex } from '../../sql.ts'
 import { balanceAtSql, findCheckpoint } from './checkpoints.ts'
@@ -181,10 +181,7 @@ export function genesisUnknownSql(
 }
 
 /** Genesis gave amounts of a token to accounts that nobody knows of. */
-export class GenesisIncompleteError extends MillraceError {
-  override readonly name = 'GenesisIncompleteError'
-  readonly code = 'coverage_incomplete'
-  readonly remedy = 'stop'
+export class GenesisIncompleteError extends failure('GenesisIncompleteError', 'coverage_incomplete', 'stop') {
   readonly token: string
 
   constructor(token: string) {

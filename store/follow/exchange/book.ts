@@ -2,7 +2,7 @@
  * The order book as a pure reducer: every event of the exchange in order, exact to the last unit. A
  * fill says neither side, nor price, nor pair: all three come from its order as it stood before.
  */
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import type { Address, Hash } from '#primitives.ts'
 import type { EventPlace, Touched } from '../fold.ts'
 import {
@@ -279,10 +279,7 @@ const placedAt = ({ blockNumber, logIndex, timestampSeconds, txHash }: EventPlac
  * The exchange's events contradict each other, or our reading of them: no number of ours could be
  * trusted.
  */
-export class BookContradictionError extends MillraceError {
-  override readonly name = 'BookContradictionError'
-  readonly code = 'book_contradiction'
-  readonly remedy = 'stop'
+export class BookContradictionError extends failure('BookContradictionError', 'book_contradiction', 'stop') {
   readonly blockNumber: number
   readonly logIndex: number
 

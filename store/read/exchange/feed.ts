@@ -3,7 +3,7 @@
  * goes is read in the snapshot of the rows, so that no answer is told to be whole that is not.
  */
 import type pg from 'pg'
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import { readSnapshot } from '../../cancel.ts'
 import { exchangeProjection } from '../../follow/exchange/bookFollower.ts'
 import { pairsTable } from '../../follow/exchange/bookStates.ts'
@@ -149,22 +149,14 @@ function markSql(schema: string): string {
 }
 
 /** More fills than one answer holds. */
-export class FeedTooLargeError extends MillraceError {
-  override readonly name = 'FeedTooLargeError'
-  readonly code = 'query_invalid'
-  readonly remedy = 'stop'
-
+export class FeedTooLargeError extends failure('FeedTooLargeError', 'query_invalid', 'stop') {
   constructor(max: number) {
     super(`These blocks hold more than ${max} fills; ask for fewer blocks.`)
   }
 }
 
 /** A fill whose tokens nothing tells: it is named, because a list without it would be believed. */
-export class FillUntoldError extends MillraceError {
-  override readonly name = 'FillUntoldError'
-  readonly code = 'upstream_error'
-  readonly remedy = 'retry'
-
+export class FillUntoldError extends failure('FillUntoldError', 'upstream_error', 'retry') {
   constructor({ txHash, txLogIndex, blockNumber, pair }: FillRow) {
     super(
       `Nothing tells the tokens ${pair.base} and ${pair.quote} of the fill at event ${txLogIndex} of transaction ${txHash}, block ${blockNumber}.`,

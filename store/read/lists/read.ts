@@ -4,7 +4,7 @@
  * (readWalk).
  */
 
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import type { BlockRange } from '#ingest/range.ts'
 import type { TableName } from '#transform/tables.ts'
 import type { Visible } from '../../ledger/chainState.ts'
@@ -291,10 +291,7 @@ const definedOf = (values: Readonly<Record<string, FilterValue | undefined>>): R
   )
 
 /** Oldest-first lists need the oldest rows, and those are not indexed yet. */
-export class HistoryIncompleteError extends MillraceError {
-  override readonly name = 'HistoryIncompleteError'
-  readonly code = 'history_incomplete'
-  readonly remedy = 'retry'
+export class HistoryIncompleteError extends failure('HistoryIncompleteError', 'history_incomplete', 'retry') {
   readonly indexedFrom: number
 
   constructor(indexedFrom: number) {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import { type BlockRef, type Hash, hash } from '#primitives.ts'
 import { type BlockRange, blockCount } from '../../../ingest/range.ts'
 import type { Batch } from '../../../ingest/sink.ts'
@@ -161,11 +161,7 @@ export async function decodeRefs({ range, bytes }: RawRange): Promise<RefBatch> 
   return { range, refs, byteLength: refs.length * 1000 }
 }
 
-export class IncompleteAnswerError extends MillraceError {
-  override readonly name = 'IncompleteAnswerError'
-  readonly code = 'incomplete_answer'
-  readonly remedy = 'retry'
-
+export class IncompleteAnswerError extends failure('IncompleteAnswerError', 'incomplete_answer', 'retry') {
   constructor(range: BlockRange) {
     super(`blocks are missing in ${range.from}..${range.to}`)
   }
