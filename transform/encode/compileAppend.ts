@@ -59,7 +59,7 @@ function source(table: Table): string {
   const fixedBytes = 2 + fixed.length * 36 + wide.length * (decimal.DECIMAL_BYTES_MAX + 64)
   return `
 const { ${[...Object.keys(values), ...Object.keys(decimal)].join(', ')}, crcOf, fail } = scope
-${wide.map(({ n }) => `const g${n} = new Uint16Array(groupsMax)`).join('\n')}
+${wide.map(({ n }) => `const g${n} = new Uint16Array(GROUPS_MAX)`).join('\n')}
 ${slots
   .filter(isHex)
   .map(({ n }) => `let last${n} = null`)
@@ -170,7 +170,7 @@ const writers: Readonly<Record<ColumnType, (slot: Slot) => string>> = {
       s,
       `(x >>> 0) !== x`,
       8,
-      `writeInt64(v, p, (x - secondsFrom1970To2000) * 1000000)`,
+      `writeInt64(v, p, (x - SECONDS_FROM1970_TO2000) * 1000000)`,
       `w.setUint32(r * 4, x, true)`,
     ),
   address: (s) => hex(s, 20),
