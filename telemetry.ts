@@ -127,6 +127,25 @@ export const metrics = {
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15],
     registers,
   }),
+  relayCalls: new Counter({
+    name: 'millrace_relay_calls_total',
+    help: 'Calls of JSON-RPC clients passed to nodes, by outcome.',
+    labelNames: ['chain', 'endpoint', 'outcome'],
+    registers,
+  }),
+  relaySeconds: new Histogram({
+    name: 'millrace_relay_call_seconds',
+    help: 'Duration of calls of JSON-RPC clients at nodes.',
+    labelNames: ['chain', 'method'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 15, 60],
+    registers,
+  }),
+  rpcAnswers: new Counter({
+    name: 'millrace_rpc_answers_total',
+    help: 'Calls of JSON-RPC clients, by what answered: store, node, or refused.',
+    labelNames: ['chain', 'method', 'source'],
+    registers,
+  }),
   httpSeconds: new Histogram({
     name: 'millrace_http_request_seconds',
     help: 'Duration of API requests.',

@@ -229,7 +229,9 @@ function readOnlyJson(app: FastifyInstance): void {
   const parseJson = app.getDefaultJsonParser('error', 'error')
   app.removeAllContentTypeParsers()
   app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
+    const { readBody } = request.routeOptions.config
     try {
+      if (readBody) return done(null, readBody(body))
       assertDepth(body)
     } catch (error) {
       return done(error instanceof Error ? error : new ApiError('body_invalid'))

@@ -66,6 +66,7 @@ async function reachChain(
     genesisHash,
     urls,
     finalityDepth: config.finalityDepth,
+    relayUrls: config.relayUrls,
     runtime,
     log,
   })

@@ -39,7 +39,16 @@ test('nothing set is one local chain on embedded engines, on loopback', () => {
     clickhouseReaderUrl: null,
     clickhouseCluster: null,
     chains: [
-      { chainId: null, rpcUrls: [], startBlock: 0, checks: 'roots', contracts: [], finalityDepth: 64 },
+      {
+        chainId: null,
+        rpcUrls: [],
+        relayUrls: [],
+        rpcMethods: [],
+        startBlock: 0,
+        checks: 'roots',
+        contracts: [],
+        finalityDepth: 64,
+      },
     ],
     tokenlist: null,
     attributions: null,
@@ -144,6 +153,8 @@ test('a file names several chains, each with its own endpoints and rules', () =>
     {
       chainId: 4217,
       rpcUrls: ['http://a.example'],
+      relayUrls: [],
+      rpcMethods: [],
       startBlock: 5,
       finalityDepth: 2,
       checks: 'links',
@@ -152,12 +163,23 @@ test('a file names several chains, each with its own endpoints and rules', () =>
     {
       chainId: 42431,
       rpcUrls: ['http://b.example'],
+      relayUrls: [],
+      rpcMethods: [],
       startBlock: 0,
       finalityDepth: 64,
       checks: 'roots',
       contracts: [],
     },
-    { chainId: 1337, rpcUrls: [], startBlock: 0, finalityDepth: 64, checks: 'roots', contracts: [] },
+    {
+      chainId: 1337,
+      rpcUrls: [],
+      relayUrls: [],
+      rpcMethods: [],
+      startBlock: 0,
+      finalityDepth: 64,
+      checks: 'roots',
+      contracts: [],
+    },
   ])
 })
 

@@ -90,7 +90,14 @@ export function readConfig(env: Environment): Config {
 }
 
 /** Settings that the file of CONFIG says for each chain; here they are as if not set. */
-const replacedByFile = { RPC_URL: '', START_BLOCK: '', FINALITY_DEPTH: '', VERIFY: '' }
+const replacedByFile = {
+  RPC_URL: '',
+  RELAY_URL: '',
+  RPC_METHODS: '',
+  START_BLOCK: '',
+  FINALITY_DEPTH: '',
+  VERIFY: '',
+}
 
 /**
  * Threads where the setting says nothing. On two cores the engines and the thread that fetches fill
@@ -99,9 +106,18 @@ const replacedByFile = { RPC_URL: '', START_BLOCK: '', FINALITY_DEPTH: '', VERIF
  */
 export const usualWorkerThreads = (cores: number): number => (cores > 2 ? 2 : 1)
 
-const chainOf = ({ RPC_URL, START_BLOCK, VERIFY, FINALITY_DEPTH }: Settings): ChainConfig => ({
+const chainOf = ({
+  RPC_URL,
+  RELAY_URL,
+  RPC_METHODS,
+  START_BLOCK,
+  VERIFY,
+  FINALITY_DEPTH,
+}: Settings): ChainConfig => ({
   chainId: null,
   rpcUrls: RPC_URL ?? [],
+  relayUrls: RELAY_URL ?? [],
+  rpcMethods: RPC_METHODS ?? [],
   startBlock: START_BLOCK,
   checks: VERIFY,
   finalityDepth: FINALITY_DEPTH,

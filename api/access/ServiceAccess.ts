@@ -163,7 +163,7 @@ export class ServiceAccess implements Access {
 const admittedUncounted: Admission = { kind: 'admitted', headers: {} }
 
 /** @throws ApiError that says what is missing: a credential, or its scope */
-function assertAllowed(caller: CountedCaller, { who, scope }: AccessRule): CountedCaller {
+function assertAllowed(caller: CountedCaller, { who, scope, alsoScopes = [] }: AccessRule): CountedCaller {
   const isAnonymous = caller.kind === 'anonymous'
   if (who === 'session' && caller.userId === null)
     throw new ApiError(
@@ -176,7 +176,7 @@ function assertAllowed(caller: CountedCaller, { who, scope }: AccessRule): Count
     throw new ApiError('api_key_forbidden', `This needs a key with the scope \`${everyScope}\`.`)
   }
   const isScoped = scope === null || who === 'session' || isAnonymous
-  if (isScoped || caller.scopes.has(scope) || caller.scopes.has(everyScope)) return caller
+  if (isScoped || [scope, everyScope, ...alsoScopes].some((held) => caller.scopes.has(held))) return caller
   throw new ApiError('api_key_forbidden', `The API key lacks the scope \`${scope}\`.`)
 }
 

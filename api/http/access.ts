@@ -57,6 +57,8 @@ export interface AccessRule {
   readonly who: 'anyone' | 'key' | 'session' | 'operator'
   /** Quota and key scope, as RateLimit-Scope names it; null is neither counted nor limited. */
   readonly scope: string | null
+  /** Key scopes that open it too. */
+  readonly alsoScopes?: readonly string[]
   /** Over quota it can be paid for (402); elsewhere it is 429. */
   readonly payable: boolean
   /**

@@ -98,6 +98,17 @@ export interface EndpointRequest {
   readonly paging: Paging
 }
 
+/** What an endpoint takes as its body. */
+export interface RequestBody {
+  readonly schema: s.TSchema
+  readonly bytesMax: number
+  /**
+   * Reads the text instead of JSON.parse and the schema, for a body whose bytes count. @throws
+   * ApiError
+   */
+  readonly read?: (text: string) => unknown
+}
+
 /** An endpoint as the server sees it. */
 export interface Endpoint<in Services> {
   readonly method: Method
@@ -107,12 +118,14 @@ export interface Endpoint<in Services> {
   readonly tag: string
   readonly pathParameters: p.Parameters
   readonly queryParameters: p.Parameters
-  readonly body: { readonly schema: s.TSchema; readonly bytesMax: number } | null
+  readonly body: RequestBody | null
   readonly produces: Produces
   readonly errors: readonly ErrorCode[]
   readonly chain: ChainPlace
   readonly access: AccessRule
   readonly units: (body: unknown) => number
+  /** Refuses what this caller may not ask for with this body. @throws ApiError */
+  readonly permit?: (caller: Caller, body: unknown) => void
   readonly deadlineMs: number | null
   /**
    * Requests for the same URL that are under way together get one answer: it depends on nothing

@@ -2,6 +2,7 @@
  * An endpoint whose answer is not one JSON value of one schema: text, images, downloads, live
  * streams.
  */
+import type { Caller } from './access.ts'
 import type { RawAnswer } from './answer.ts'
 import {
   BODY_BYTES_MAX_DEFAULT,
@@ -25,31 +26,41 @@ export function rawEndpoint<
   Filters extends p.Parameters = None,
   Include extends string = never,
   Chain extends ChainPlace = 'none',
+  Read = s.Static<Body>,
 >(
-  definition: Definition<Path, Filters, Include, Chain> & {
+  definition: Omit<Definition<Path, Filters, Include, Chain>, 'units'> & {
     /** Default GET. */
     readonly method?: Method
     readonly body?: Body
     readonly bodyBytesMax?: number
+    /** Reads the body's text instead of JSON.parse and the schema. @throws ApiError */
+    readonly readBody?: (text: string) => Read
+    /** What a request with this body counts as in quotas. Default: one. */
+    readonly units?: (body: Read) => number
+    /** Refuses what this caller may not ask for with this body. @throws ApiError */
+    readonly permit?: (caller: Caller, body: Read) => void
     readonly produces: Readonly<Record<string, s.TSchema | null>>
     /** Statuses under which it sends what it produces. Default: 200. */
     readonly statuses?: readonly number[]
     readonly errorFields?: Readonly<Record<string, unknown>>
     readonly answer: (
-      call: Call<Path, Filters, Include, Chain> & { readonly body: s.Static<Body> },
+      call: Call<Path, Filters, Include, Chain> & { readonly body: Read },
       services: Services,
     ) => Promise<RawAnswer> | RawAnswer
   },
 ): Endpoint<Services> {
   const { method = 'GET', body, bodyBytesMax = BODY_BYTES_MAX_DEFAULT, produces, answer } = definition
+  const { units, permit, readBody, ...described } = definition
   return {
-    ...describe(method, { ...definition, chain: definition.chain ?? 'none' }),
-    body: body ? { schema: body, bytesMax: bodyBytesMax } : null,
+    ...describe(method, { ...described, chain: definition.chain ?? 'none' }),
+    ...(units && { units: (value: unknown) => units(value as Read) }),
+    ...(permit && { permit: (caller: Caller, value: unknown) => permit(caller, value as Read) }),
+    body: body ? { schema: body, bytesMax: bodyBytesMax, ...(readBody && { read: readBody }) } : null,
     produces: { kind: 'raw', statuses: definition.statuses ?? [200], types: produces },
     errorFields: definition.errorFields ?? {},
     run: async (request, services) => {
       const call = callOf<Path, Filters, Include, Chain>(request)
-      return answer({ ...call, body: request.body as s.Static<Body> }, services)
+      return answer({ ...call, body: request.body as Read }, services)
     },
   }
 }

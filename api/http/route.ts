@@ -25,6 +25,8 @@ declare module 'fastify' {
     /** The OpenAPI template, by which metrics and logs name the route. */
     template?: string
     errorFields?: Readonly<Record<string, unknown>>
+    /** Reads the body's text in place of the JSON parser. @throws ApiError */
+    readBody?: (text: string) => unknown
   }
   interface FastifyRequest {
     /** Monotonic milliseconds at which the request came in. */
@@ -61,12 +63,12 @@ export function addRoute<Services>(
   context: RouteContext<Services>,
 ): void {
   const { path, method, produces, body, errorFields } = endpoint
-  const checkBody = body ? bodyCheck(body.schema) : () => {}
+  const checkBody = body && !body.read ? bodyCheck(body.schema) : () => {}
   const underWay = new SharedReads<WrittenAnswer>()
   app.route({
     method,
     url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
-    config: { template: path, errorFields },
+    config: { template: path, errorFields, ...(body?.read && { readBody: body.read }) },
     ...(body && { bodyLimit: body.bytesMax }),
     schema:
       produces.kind === 'json' ? { response: { [produces.status]: serializerSchema(produces.schema) } } : {},
@@ -103,6 +105,7 @@ async function answerOf<Services>(
   endpoint.check(query, (name) => Object.hasOwn(rawQuery, name))
   checkBody(request.body)
   const chainId = chainOf(endpoint, path, query, context.chains, caller)
+  endpoint.permit?.(caller, request.body)
 
   const admission = await context.access.admit(caller, asking, endpoint.access, endpoint.units(request.body))
   reply.headers(admission.headers)

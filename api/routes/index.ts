@@ -28,6 +28,7 @@ import {
   readReceiptEndpoint,
   readTransactionReceiptEndpoint,
 } from './receipts.ts'
+import { postChainRpcEndpoint, postRpcEndpoint, type RpcServices } from './rpc.ts'
 import { readConsoleAssetEndpoint, readConsoleEndpoint, readIconEndpoint } from './service/console.ts'
 import { readStatusEndpoint } from './service/status.ts'
 import {
@@ -53,6 +54,7 @@ export interface RouteServices
     IndexerServices,
     ParityServices,
     LogoServices,
+    RpcServices,
     AccountServices,
     AuthServices {}
 
@@ -98,6 +100,8 @@ export const endpoints: readonly Endpoint<RouteServices>[] = [
   listTokenTransactionsEndpoint,
   listAddressActivitiesEndpoint,
   listTransactionActivitiesEndpoint,
+  postChainRpcEndpoint,
+  postRpcEndpoint,
   readHealthEndpoint,
   readReadyEndpoint,
   readStatusEndpoint,

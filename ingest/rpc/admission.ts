@@ -48,7 +48,7 @@ export class Admission {
    * @throws WrongChainError when it serves another chain; RpcError for everything else.
    */
   async ask<T>(endpoint: Endpoint, act: (client: RpcClient) => Promise<T>): Promise<T> {
-    if (!endpoint.probed) await this.#admit(endpoint)
+    await this.admit(endpoint)
     const startedAtMs = this.#clock.monotonic()
     try {
       const answer = await act(endpoint.client)
@@ -58,6 +58,11 @@ export class Admission {
       if (error instanceof RpcError) endpoint.failed(error, this.#clock.monotonic() - startedAtMs)
       throw error
     }
+  }
+
+  /** Probes an endpoint that has not shown yet whose chain it serves. @throws as `ask` */
+  async admit(endpoint: Endpoint): Promise<void> {
+    if (!endpoint.probed) await this.#admit(endpoint)
   }
 
   /**

@@ -1,7 +1,7 @@
 import { type Dispatcher, errors, Pool } from 'undici'
 import type { Clock } from '#runtime.ts'
 import { BodyCollector, BodyTooLargeError, type HttpAnswer } from './body.ts'
-import { type EndpointUrl, redact } from './endpointUrl.ts'
+import { type EndpointUrl, redact, withoutSecrets } from './endpointUrl.ts'
 import { RpcError, type RpcFailure } from './errors.ts'
 import { classifyNodeError, readNodeError } from './nodeErrors.ts'
 
@@ -14,6 +14,14 @@ export interface RpcCall {
 export type CallAnswer =
   | { readonly ok: true; readonly result: unknown }
   | { readonly ok: false; readonly error: RpcError }
+
+/** Bounds of one request. */
+export interface ExchangeLimits {
+  readonly bytesMax: number
+  readonly deadlineMs: number
+  /** Calls in the body. Default: one. */
+  readonly calls?: number
+}
 
 /** What carries requests to one server. */
 export type Transport = Pick<Dispatcher, 'dispatch' | 'destroy'>
@@ -78,13 +86,19 @@ export class RpcClient {
     signal?: AbortSignal,
     calls = 1,
   ): Promise<Uint8Array<ArrayBuffer>> {
-    this.cost.calls += calls
-    const answer = await this.#send(body, bytesMax, signal)
+    const answer = await this.exchange(body, { bytesMax, deadlineMs: DEADLINE_MS, calls }, signal)
+    if (answer.status !== 200) throw this.statusError(answer)
+    return answer.bytes
+  }
+
+  /** Sends a JSON-RPC body and returns what came, under any status. @throws RpcError */
+  async exchange(body: string, limits: ExchangeLimits, signal?: AbortSignal): Promise<HttpAnswer> {
+    this.cost.calls += limits.calls ?? 1
+    const answer = await this.#send(body, limits, signal)
     this.cost.receivedBytes += answer.bytes.length
     if (answer.headers['content-encoding'])
       throw this.error('malformed', 'a compressed answer, which was not asked for')
-    if (answer.status !== 200) throw this.#statusError(answer)
-    return answer.bytes
+    return answer
   }
 
   /** One call. @throws RpcError */
@@ -149,6 +163,11 @@ export class RpcClient {
     return this.error(classifyNodeError(error), `${error.code} ${error.message}`)
   }
 
+  /** What the endpoint wrote, for others to read. */
+  blanked(text: string): string {
+    return withoutSecrets(text, this.#url)
+  }
+
   error(failure: RpcFailure, detail: string, options?: ErrorOptions & { retryAfterMs?: number | undefined }) {
     return new RpcError(failure, this.name, redact(detail, this.#url), options)
   }
@@ -157,15 +176,19 @@ export class RpcClient {
     return this.#transport.destroy()
   }
 
-  async #send(body: string, bytesMax: number, signal?: AbortSignal): Promise<HttpAnswer> {
+  async #send(
+    body: string,
+    { bytesMax, deadlineMs }: ExchangeLimits,
+    signal?: AbortSignal,
+  ): Promise<HttpAnswer> {
     const ended = new AbortController()
     const late = new AbortController()
     const collector = new BodyCollector(
       bytesMax,
       signal ? AbortSignal.any([signal, late.signal]) : late.signal,
     )
-    this.#clock.sleep(DEADLINE_MS, ended.signal).then(
-      () => late.abort(this.error('timed_out', `no complete answer in ${DEADLINE_MS} ms`)),
+    this.#clock.sleep(deadlineMs, ended.signal).then(
+      () => late.abort(this.error('timed_out', `no complete answer in ${deadlineMs} ms`)),
       () => {},
     )
     this.cost.requests++
@@ -197,7 +220,7 @@ export class RpcClient {
   /**
    * Gateways put JSON-RPC errors under any status; the status decides when the body says nothing.
    */
-  #statusError({ status, headers, bytes }: HttpAnswer): RpcError {
+  statusError({ status, headers, bytes }: HttpAnswer): RpcError {
     const retryAfterMs = parseRetryAfter(headers['retry-after'], this.#clock.now())
     const inBody = bytes.length < 65_536 ? this.#errorInBody(bytes) : undefined
     if (inBody && inBody.failure !== 'node_error')
@@ -233,15 +256,20 @@ export class RpcClient {
   }
 }
 
-const openPool: OpenTransport = (origin, connections) =>
-  new Pool(origin, {
-    connections,
-    pipelining: 1,
-    allowH2: false,
-    connect: { timeout: 5_000 },
-    headersTimeout: DEADLINE_MS,
-    bodyTimeout: DEADLINE_MS,
-  })
+/** Connections whose answers are waited for as long as one request may take. */
+export const poolOf =
+  (deadlineMs: number): OpenTransport =>
+  (origin, connections) =>
+    new Pool(origin, {
+      connections,
+      pipelining: 1,
+      allowH2: false,
+      connect: { timeout: 5_000 },
+      headersTimeout: deadlineMs,
+      bodyTimeout: deadlineMs,
+    })
+
+const openPool = poolOf(DEADLINE_MS)
 
 export function callText(id: number, { method, params }: RpcCall): string {
   return `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${JSON.stringify(params)}}`

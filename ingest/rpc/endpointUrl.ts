@@ -64,7 +64,10 @@ function secretsOf(url: URL): readonly string[] {
 }
 
 /** A node's text without addresses and without the parts of our own. */
-export function redact(text: string, { secrets }: EndpointUrl): string {
-  const blanked = secrets.reduce((left, secret) => left.replaceAll(secret, '***'), text)
-  return blanked.replace(/\b(https?|wss?):\/\/\S+/gi, '<url>')
+export function redact(text: string, url: EndpointUrl): string {
+  return withoutSecrets(text, url).replace(/\b(https?|wss?):\/\/\S+/gi, '<url>')
 }
+
+/** A node's text that is passed on: only the parts of our own address are blanked out. */
+export const withoutSecrets = (text: string, { secrets }: EndpointUrl): string =>
+  secrets.reduce((left, secret) => left.replaceAll(secret, '***'), text)

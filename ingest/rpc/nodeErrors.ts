@@ -59,7 +59,7 @@ const messagePatterns: readonly (readonly [RpcFailure, RegExp])[] = [
   ],
   [
     'unauthorized',
-    /unauthori[sz]ed|must be authenticated|(invalid|missing|unknown|no) (api|access|project)?.?(key|token|id)\b|forbidden/i,
+    /unauthori[sz]ed|must be authenticated|(invalid|missing|unknown|no) (api|access|project)?.?(key|token|id)\b|forbidden|\b(billing|invoice|payment required|overdue)\b|(upgrade|current|your|free) plan\b|(project|account|app|key|subscription) (is |has been |was )?(suspended|disabled|inactive|expired)/i,
   ],
   [
     'method_missing',

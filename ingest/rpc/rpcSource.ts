@@ -5,7 +5,7 @@ import type { Logger } from '#telemetry.ts'
 import type { BlockRange } from '../range.ts'
 import type { ChainHead, RawRange, Source } from '../source.ts'
 import { Admission } from './admission.ts'
-import { type OpenTransport, type RpcCall, RpcClient } from './client.ts'
+import { type OpenTransport, poolOf, type RpcCall, RpcClient } from './client.ts'
 import { LIMIT_MAX } from './concurrency.ts'
 import { Endpoint, type EndpointStatus } from './endpoint.ts'
 import { EndpointSet } from './endpointSet.ts'
@@ -13,6 +13,8 @@ import { type EndpointUrl, parseEndpointUrl } from './endpointUrl.ts'
 import { Heads } from './heads.ts'
 import { NewHeads } from './newHeads.ts'
 import { RangeFetch } from './rangeFetch.ts'
+import { Relay } from './relay.ts'
+import { RELAY_DEADLINE_MS, RELAY_LIMIT_MAX, RelayEndpoint } from './relayEndpoint.ts'
 
 export interface RpcSourceOptions {
   /**
@@ -36,10 +38,14 @@ export interface RpcSourceOptions {
   readonly openTransport?: OpenTransport
   /** False: new heads are polled for, and no WebSocket is opened to hear of them. */
   readonly announcements?: boolean
+  /** Endpoints for the calls of clients alone; empty or absent where `urls` carry those too. */
+  readonly relayUrls?: readonly string[]
 }
 
 /** The source with what /status shows of it. */
 export interface RpcSource extends Source {
+  /** The calls of clients, to the same endpoints or to their own. */
+  readonly relay: Relay
   /**
    * What a reader should know: missing methods, configured finality, endpoints left out. A sentence
    * each.
@@ -73,18 +79,22 @@ const BATCH_BLOCKS_MAX = 250
  * @throws SettingError naming RPC_URL when an address is not one.
  */
 export function createSource(options: RpcSourceOptions): RpcSource {
-  const urls = options.urls.map(parseEndpointUrl)
-  if (urls.length === 0) throw new SettingError('RPC_URL', 'names no endpoint')
-  // An http and a ws address of the same server are one endpoint.
-  const distinct = urls.filter(
+  if (options.urls.length === 0) throw new SettingError('RPC_URL', 'names no endpoint')
+  return new JsonRpcSource(options, distinctUrls(options.urls))
+}
+
+/** An http and a ws address of the same server are one endpoint. */
+function distinctUrls(texts: readonly string[]): readonly EndpointUrl[] {
+  const urls = texts.map(parseEndpointUrl)
+  return urls.filter(
     (url, index) =>
       urls.findIndex(({ origin, path }) => origin === url.origin && path === url.path) === index,
   )
-  return new JsonRpcSource(options, distinct)
 }
 
 class JsonRpcSource implements RpcSource {
   readonly chainId: number
+  readonly relay: Relay
   readonly #set: EndpointSet
   readonly #admission: Admission
   readonly #heads: Heads
@@ -112,11 +122,29 @@ class JsonRpcSource implements RpcSource {
       batchBlocksMax: options.batchBlocksMax ?? BATCH_BLOCKS_MAX,
       batchBytesTarget: options.batchBytesTarget ?? BATCH_BYTES_TARGET,
     })
+    this.relay = this.#openRelay(options, urls)
     this.#openSockets = () => {
       if (options.announcements === false) return
       const onHead = (number: number) => this.#heads.announce(number)
       this.#sockets.push(...urls.map((url) => new NewHeads({ url, runtime, log, onHead })))
     }
+  }
+
+  /** Connections of its own, so that ingest never waits behind a client's call. */
+  #openRelay(
+    { relayUrls = [], runtime, chainId, ...options }: RpcSourceOptions,
+    urls: readonly EndpointUrl[],
+  ): Relay {
+    const { clock } = runtime
+    const isApart = relayUrls.length > 0
+    const open = options.openTransport ?? poolOf(RELAY_DEADLINE_MS)
+    const endpoints = (isApart ? distinctUrls(relayUrls) : urls).map((url, index) => {
+      const client = new RpcClient(url, clock, RELAY_LIMIT_MAX, open)
+      const shared = isApart ? undefined : this.#set.all[index]
+      const endpoint = shared ?? new Endpoint(client, clock, chainId)
+      return new RelayEndpoint(endpoint, client, this.#admission, clock, chainId)
+    })
+    return new Relay(endpoints, clock, isApart)
   }
 
   get notes(): readonly string[] {
@@ -172,6 +200,7 @@ class JsonRpcSource implements RpcSource {
   async close(): Promise<void> {
     for (const socket of this.#sockets) socket.close()
     this.#set.close()
+    await this.relay.close()
     await Promise.all(this.#set.all.map(({ client }) => client.close()))
   }
 }

@@ -9,6 +9,7 @@ import { endpoints, type RouteServices, readDocumentExamples } from '#api/routes
 import { attributionNames } from '#api/routes/present/memo.ts'
 import { LogoCache } from '#api/routes/tokens/logoCache.ts'
 import { tokenNamesOf } from '#api/routes/tokens/tokens.ts'
+import { RpcDoor } from '#api/rpc/RpcDoor.ts'
 import { assertAddressFree, closeServer, createServer, listen } from '#api/server.ts'
 import type { ChainReads, DeclaredContracts } from '#api/services.ts'
 import type { Screen } from '#console/terminal/screen.ts'
@@ -24,7 +25,7 @@ import { openInstallationSecrets } from '../access/secrets.ts'
 import { openGauges } from '../alarms/gauges.ts'
 import { openAlarms } from '../alarms/openAlarms.ts'
 import type { Chain } from '../chain/chain.ts'
-import { runTrafficOn } from '../chains.ts'
+import { kindOf, runTrafficOn } from '../chains.ts'
 import type { Config } from '../config.ts'
 import { openParity, parityStatusOf } from '../parity.ts'
 import { aborted, assertNotInterrupted, InterruptedError } from '../process/stopSignal.ts'
@@ -145,6 +146,7 @@ async function serve(
     curatedTokens,
     egress: new Egress(),
     logoCache: new LogoCache(clock),
+    rpc: rpcDoors(program, clock),
   }
   const counted = new AbortController()
   const counting = access.run(counted.signal)
@@ -178,6 +180,14 @@ async function serve(
     await view
   }
 }
+
+const rpcDoors = (program: Program, clock: Runtime['clock']): ReadonlyMap<ChainId, RpcDoor> =>
+  new Map(
+    program.reachable.map(({ chainId: id, config, source }) => [
+      chainId(id),
+      new RpcDoor({ chainId: id, kind: kindOf(id), relay: source.relay, enabled: config.rpcMethods, clock }),
+    ]),
+  )
 
 const nothingDeclared: DeclaredContracts = { tables: [], activities: [] }
 

@@ -3,7 +3,7 @@ import * as s from '#api/http/schema.ts'
 import { settingFile } from '#api/http/settingCheck.ts'
 import { contractsSchema, type DeclaredContract, declaredContract } from '#api/operator/declaredContracts.ts'
 import { SettingError } from '#errors.ts'
-import { type ChainConfig, checks, finalityDepth, rpcUrl, startBlock } from './chainFields.ts'
+import { type ChainConfig, checks, finalityDepth, rpcMethod, rpcUrl, startBlock } from './chainFields.ts'
 import { whole } from './kind.ts'
 import { settings } from './table.ts'
 
@@ -11,6 +11,8 @@ const chain = s.object(
   {
     chainId: whole(1).schema,
     rpcUrls: s.optional(s.array(rpcUrl.schema, { description: 'a list' })),
+    relayUrls: s.optional(s.array(rpcUrl.schema, { description: 'a list' })),
+    rpcMethods: s.optional(s.array(rpcMethod.schema, { description: 'a list' })),
     startBlock: s.optional(startBlock.schema),
     finalityDepth: s.optional(finalityDepth.schema),
     checks: s.optional(checks.schema),
@@ -33,6 +35,8 @@ export function readChains(path: string): readonly ChainConfig[] {
     throw new SettingError('CONFIG', `${path}: a chainId is named twice`)
   return chains.map(({ contracts = [], ...given }, index) => ({
     rpcUrls: [],
+    relayUrls: [],
+    rpcMethods: [],
     startBlock: Number(settings.START_BLOCK.fallback),
     finalityDepth: Number(settings.FINALITY_DEPTH.fallback),
     checks: settings.VERIFY.fallback,

@@ -41,6 +41,16 @@ export const settings = {
     '',
     'JSON-RPC endpoints of one chain, comma separated; unset starts a local dev chain with live traffic.',
   ),
+  RELAY_URL: setting(
+    list(chain.rpcUrl),
+    '',
+    'JSON-RPC endpoints for the calls of clients at `/rpc` alone, comma separated; unset uses those of `RPC_URL`. In the file of `CONFIG`: `relayUrls`.',
+  ),
+  RPC_METHODS: setting(
+    list(chain.rpcMethod),
+    '',
+    'Methods of the node, comma separated, that clients may call at `/rpc` besides [the usual ones](rpc.md). In the file of `CONFIG`: `rpcMethods`.',
+  ),
   DATABASE_URL: setting(
     url('postgres', 'postgresql'),
     '',

@@ -146,7 +146,10 @@ describeWithShared('bad input', () => {
   const tooLong = ({ maxLength = 999 }: { maxLength?: number }) => 'x'.repeat(maxLength + 1)
 
   test('members of a body that its schema excludes', async () => {
-    const withBody = operations.filter((operation) => operation.requestBody)
+    // JSON-RPC tells by its own errors what is wrong in a call: rpc.test.ts.
+    const withBody = operations.filter(
+      (operation) => operation.requestBody && !operation.path.startsWith('/rpc'),
+    )
     expect(withBody.length).toBeGreaterThan(0)
     for (const operation of withBody) {
       const { properties, required = [] } = operation.requestBody.content['application/json'].schema

@@ -3,6 +3,7 @@
  * are not parsed.
  */
 import type { Slice } from '#ingest/read/jsonCursor.ts'
+import { endOfObject } from '#ingest/read/jsonSlices.ts'
 import { readArchivedPart, unpackPart } from './archive.ts'
 import { parseExact } from './exactJson.ts'
 
@@ -70,27 +71,4 @@ function sliceList(text: string, start: number): { items: Slice[]; end: number }
     if (text[to] !== ',') return null
     from = to + 1
   }
-}
-
-const [quote, backslash, openList, closeList, openObject, closeObject] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d]
-
-/** The text is valid JSON: only texts and brackets have to be told apart. */
-function endOfObject(text: string, from: number): number {
-  let depth = 0
-  for (let at = from; at < text.length; at++) {
-    const character = text.charCodeAt(at)
-    if (character === quote) at = closingQuote(text, at + 1)
-    else if (character === openObject || character === openList) depth++
-    else if ((character === closeObject || character === closeList) && --depth === 0) return at + 1
-  }
-  return text.length
-}
-
-function closingQuote(text: string, from: number): number {
-  for (let at = text.indexOf('"', from); at >= 0; at = text.indexOf('"', at + 1)) {
-    let escapes = 0
-    while (text.charCodeAt(at - 1 - escapes) === backslash) escapes++
-    if (escapes % 2 === 0) return at
-  }
-  return text.length
 }

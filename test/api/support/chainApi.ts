@@ -110,6 +110,7 @@ export async function openChainApi(options: ChainApiOptions = {}): Promise<Chain
     curatedTokens: { changedAtSeconds: 0, of: () => [], find: () => undefined },
     egress: new Egress(),
     logoCache: new LogoCache(clock),
+    rpc: new Map(),
     status: statusOf(state),
     accounts: {
       app: appDatabase(postgres),

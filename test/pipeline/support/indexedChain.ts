@@ -1,5 +1,6 @@
 /** A recorded chain put together as the program does it, on databases given by address. */
 import type { ClickHouseClient } from '@clickhouse/client'
+import { Relay } from '#ingest/rpc/relay.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 import { Chain, type ChainLimits } from '#program/chain/chain.ts'
 import { type Runtime, systemRuntime } from '#runtime.ts'
@@ -49,6 +50,7 @@ export async function openIndexedChain(options: IndexedChainOptions): Promise<In
   const { postgres, clickhouse } = await openDatabases(access, log)
   const source: RpcSource = options.source ?? {
     ...recordedSource(recorded, chainId, options.batchBlocks ?? 5),
+    relay: new Relay([], runtime.clock, false),
     notes: [],
     endpoints: () => [],
     call: async () => null,

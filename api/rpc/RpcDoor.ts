@@ -1,0 +1,167 @@
+/**
+ * JSON-RPC of one chain: each call by its method's way, a batch at one head. What concerns a call
+ * is its own error; only a request that no node answers at all is one of HTTP.
+ */
+import { MillraceError } from '#errors.ts'
+import { sliceItems, textOf } from '#ingest/read/jsonSlices.ts'
+import { quantity } from '#ingest/rpc/parse.ts'
+import type { Relay } from '#ingest/rpc/relay.ts'
+import { mapAtMost } from '#mapAtMost.ts'
+import type { Clock } from '#runtime.ts'
+import { metrics } from '#telemetry.ts'
+import type { ChainKind } from '#transform/profile.ts'
+import type { Caller } from '../http/access.ts'
+import { AnswerWriter, answered, failed, type RpcAnswer, type RpcOutcome } from './answer.ts'
+import { type Heights, newest, placeCall } from './blocks.ts'
+import { ask, heightIn, type RpcContext } from './context.ts'
+import { internalError, methodMissing, notEnabled, RpcFailureError } from './failure.ts'
+import { askLogs } from './logs.ts'
+import { isCall, type RpcCall, type RpcMessage } from './message.ts'
+import { chainName, methodsOf, type RpcMethod } from './methods.ts'
+
+export interface RpcDoorOptions {
+  readonly chainId: number
+  readonly kind: ChainKind
+  readonly relay: Relay
+  /** Methods the operator adds. */
+  readonly enabled: readonly string[]
+  readonly clock: Clock
+}
+
+/** Calls of one batch under way at once. */
+const AT_ONCE = 8
+
+export class RpcDoor {
+  readonly #options: RpcDoorOptions
+  readonly #methods: ReadonlyMap<string, RpcMethod>
+
+  constructor(options: RpcDoorOptions) {
+    this.#options = options
+    this.#methods = methodsOf(options.kind, options.enabled)
+  }
+
+  /** Null where nothing is to be answered. @throws MillraceError where no node answered a lone call */
+  async answer(
+    { entries, isBatch }: RpcMessage,
+    caller: Caller,
+    signal: AbortSignal,
+  ): Promise<RpcAnswer | null> {
+    const { relay, clock } = this.#options
+    const context = { relay, heights: heightsOf(relay, isBatch), caller, clock, signal }
+    const answer = async (entry: (typeof entries)[number]): Promise<RpcOutcome> =>
+      isCall(entry) ? this.#answerCall(entry, context, isBatch) : failed(entry.failure)
+    // Sends of one account count on the order they were written in.
+    const isOrdered = entries.some((entry) => isCall(entry) && this.#find(entry)?.class === 'send')
+    const outcomes = isBatch
+      ? await mapAtMost(isOrdered ? 1 : AT_ONCE, entries, answer, signal)
+      : await Promise.all(entries.map(answer))
+    const writer = new AnswerWriter()
+    for (const [index, entry] of entries.entries()) {
+      const outcome = outcomes[index]
+      if (entry.id !== null && outcome) writer.add(entry.id, outcome)
+    }
+    return writer.end(isBatch)
+  }
+
+  async #answerCall(call: RpcCall, context: RpcContext, isBatch: boolean): Promise<RpcOutcome> {
+    const method = this.#find(call)
+    const count = (source: string) =>
+      metrics.rpcAnswers.inc({ chain: this.#options.chainId, method: method?.name ?? 'unknown', source })
+    if (!method) {
+      count('refused')
+      return failed(methodMissing(`the method ${shown(call.method)} does not exist or is not available`))
+    }
+    try {
+      const outcome = await this.#outcomeOf({ ...call, method: method.name }, method, context)
+      count(outcome.source)
+      return outcome
+    } catch (error) {
+      count('refused')
+      if (error instanceof RpcFailureError) return failed(error.failure)
+      context.signal.throwIfAborted()
+      if (!isBatch || !(error instanceof MillraceError) || error.remedy !== 'retry') throw error
+      return failed(internalError(), 'node')
+    }
+  }
+
+  #find({ method }: RpcCall): RpcMethod | undefined {
+    return this.#methods.get(chainName(method, this.#options.kind))
+  }
+
+  async #outcomeOf(call: RpcCall, method: RpcMethod, context: RpcContext): Promise<RpcOutcome> {
+    switch (method.class) {
+      case 'own':
+        return answered(JSON.stringify(this.#own(method.name)), 'store')
+      case 'head':
+        return answered(`"${quantity(await context.heights.head())}"`, 'node')
+      case 'socket':
+        return failed(methodMissing(`${method.name} needs a WebSocket, which is not served here`))
+      case 'operator':
+        return failed(notEnabled(method.name))
+      case 'filter':
+        return failed(methodMissing(`${method.name} is not available`))
+      case 'logs':
+        return await askLogs(call, context)
+      case 'transaction':
+        return await askTransaction(call, context)
+      case 'block':
+      case 'state':
+        return await askAtBlock(call, method, context)
+      case 'send':
+      case 'node':
+        return await ask(call, newest, context)
+    }
+  }
+
+  #own(name: string): string {
+    if (name === 'eth_chainId') return quantity(this.#options.chainId)
+    return name === 'net_version' ? String(this.#options.chainId) : 'Millrace'
+  }
+}
+
+function heightsOf(relay: Relay, isPinned: boolean): Heights {
+  let head: Promise<number> | undefined
+  return {
+    isPinned,
+    head: () => {
+      head ??= relay.head()
+      return head
+    },
+    tagged: (tag) => relay.tagged(tag),
+  }
+}
+
+async function askAtBlock(call: RpcCall, method: RpcMethod, context: RpcContext): Promise<RpcOutcome> {
+  const { heights, relay } = context
+  const isHeader = method.name === 'eth_getBlockByNumber'
+  // A node's newest block tells its height itself; of what is in a block, not all answers do.
+  const pins = method.class === 'block' && !isHeader
+  const { params, wish, height } = await placeCall(call.params, method.block ?? 0, heights, pins)
+  const outcome = await ask({ ...call, params }, wish, context)
+  if (!isHeader || height !== null || !isLatest(call.params)) return outcome
+  const told = heightIn(outcome, 'number')
+  if (told === null) return outcome
+  // Behind one address several nodes may answer, of which one is behind.
+  if (told < relay.view.shown) return await ask(atShown(call, relay.view.shown), newest, context)
+  relay.view.saw(told)
+  return outcome
+}
+
+const isLatest = (params: string): boolean => /^\s*\[\s*("latest"|null|[,\]])/.test(params)
+
+function atShown(call: RpcCall, height: number): RpcCall {
+  const [, ...others] = (sliceItems(call.params) ?? []).map((item) => textOf(call.params, item))
+  return { ...call, params: `[${[`"${quantity(height)}"`, ...others].join(',')}]` }
+}
+
+/** A block that a client read of in a receipt is there for its next call. */
+async function askTransaction(call: RpcCall, context: RpcContext): Promise<RpcOutcome> {
+  const wish = { ...newest, asksAll: call.method === 'eth_getTransactionByHash' }
+  const outcome = await ask(call, wish, context)
+  const height = heightIn(outcome, 'blockNumber')
+  if (height !== null) context.relay.view.saw(height)
+  return outcome
+}
+
+/** A name that nobody knows may be of any length. */
+const shown = (name: string): string => (/^[\w.]{1,64}$/.test(name) ? name : 'called')

@@ -1,0 +1,385 @@
+/**
+ * Calls of clients, passed to nodes: bytes in, bytes out. Many endpoints answer like one honest
+ * one: a call goes to endpoints that have the block it means, moves on where a provider fails, and
+ * is asked twice where the first is slow. Ingest comes first: this has its own connections, room
+ * and rests, and tells ingest nothing bad of an endpoint.
+ */
+import { MillraceError } from '#errors.ts'
+import type { BlockRef } from '#primitives.ts'
+import type { Clock } from '#runtime.ts'
+import { RpcError } from './errors.ts'
+import { mayDiffer, type RelayAnswer } from './relayAnswer.ts'
+import type { RelayEndpoint, RelayEndpointStatus } from './relayEndpoint.ts'
+import { RelayView } from './relayView.ts'
+
+/** A call as its client wrote it: `params` is the JSON of a list. */
+export interface RelayedCall {
+  readonly method: string
+  readonly params: string
+}
+
+/** What a call needs of the endpoint that answers it. */
+export interface RelayWish {
+  /** Newest block it names; -1 for none. */
+  readonly height: number
+  /** True where it means the newest block, so that what was told before must be in the answer. */
+  readonly newest: boolean
+  /** True where only some nodes may know: null of one is not believed before all were asked. */
+  readonly asksAll: boolean
+}
+
+export interface RelayStatus {
+  readonly endpoints: readonly RelayEndpointStatus[]
+  /** False where the chain's own endpoints carry the calls of clients too. */
+  readonly isApart: boolean
+}
+
+/** Calls that wait for room at once; more are told at once to come back. */
+const WAITING_MAX = 512
+/** A call waits this long for room, or for the end of a pause. */
+const ROOM_MS = 5_000
+/** A call waits this long for an endpoint that has the block its client was told of. */
+const REACH_MS = 10_000
+const REACH_PAUSE_MS = 100
+/** A head this young need not be asked for again. */
+const HEAD_FRESH_MS = 50
+/** An endpoint that does not tell its head in this time is not waited for. */
+const REFRESH_MS = 1_000
+
+export class Relay {
+  readonly view: RelayView
+  readonly #endpoints: readonly RelayEndpoint[]
+  readonly #clock: Clock
+  readonly #isApart: boolean
+  readonly #waiting = new Set<() => void>()
+  #headAtMs = Number.NEGATIVE_INFINITY
+  #reading: Promise<number> | null = null
+
+  constructor(endpoints: readonly RelayEndpoint[], clock: Clock, isApart: boolean) {
+    this.#endpoints = endpoints
+    this.#clock = clock
+    this.#isApart = isApart
+    this.view = new RelayView(clock)
+  }
+
+  status(): RelayStatus {
+    return { endpoints: this.#endpoints.map((endpoint) => endpoint.status()), isApart: this.#isApart }
+  }
+
+  /** The newest block; never lower than told before. @throws RelayFailedError */
+  head(): Promise<number> {
+    if (this.#clock.monotonic() - this.#headAtMs <= HEAD_FRESH_MS) return Promise.resolve(this.view.shown)
+    this.#reading ??= this.#readHead().finally(() => {
+      this.#reading = null
+    })
+    return this.#reading
+  }
+
+  /** Reads: failover, and a second endpoint where the first is slow. @throws RelayFailedError */
+  async ask(call: RelayedCall, wish: RelayWish, signal: AbortSignal): Promise<RelayAnswer> {
+    const ended = new AbortController()
+    const both = AbortSignal.any([signal, ended.signal])
+    const asking: Asking = {
+      call,
+      wish,
+      signal: both,
+      tried: new Set(),
+      fallback: undefined,
+      failure: undefined,
+    }
+    try {
+      for (;;) {
+        const answer = await this.#ask(asking, await this.#able(asking))
+        if (answer) return answer
+        if (asking.fallback) return asking.fallback
+        // Those that were behind may have caught up by the time the others have failed.
+        if (asking.tried.size === this.#endpoints.length)
+          throw new RelayFailedError(call.method, asking.tried.size, asking.failure)
+      }
+    } finally {
+      ended.abort()
+    }
+  }
+
+  /**
+   * One try at one endpoint, for what must not be done twice. Null where nobody knows what became
+   * of it. @throws RelayFailedError where it was not sent
+   */
+  async askOnce(call: RelayedCall, signal: AbortSignal): Promise<RelayAnswer | null> {
+    const tried = new Set<RelayEndpoint>()
+    const able = await this.#able({ wish: { height: -1, newest: true, asksAll: false }, signal, tried })
+    let failure: unknown
+    for (;;) {
+      const endpoint = await this.#room(able, tried, signal)
+      if (!endpoint) throw new RelayFailedError(call.method, tried.size, failure)
+      tried.add(endpoint)
+      try {
+        return await endpoint.askOnce(call.method, call.params, signal)
+      } catch (error) {
+        if (!(error instanceof RpcError)) throw error
+        if (!wasNotSent(error)) return null
+        failure = error
+      } finally {
+        this.#release(endpoint)
+      }
+    }
+  }
+
+  /** Whether any endpoint answers a call with something else than null. */
+  async isKnown(call: RelayedCall, signal: AbortSignal): Promise<boolean> {
+    const asked = this.#endpoints.map(async (endpoint) => {
+      endpoint.inFlight++
+      const outcome = await this.#outcomeAt(endpoint, call, signal)
+      if (!outcome.answer?.ok || isNull(outcome.answer))
+        throw new RelayFailedError(call.method, 1, outcome.error)
+      return true
+    })
+    return Promise.any(asked).catch(() => false)
+  }
+
+  /**
+   * The height of a tag at the endpoint furthest on, never lower than told before; null where no
+   * endpoint knows the tag.
+   */
+  async tagged(tag: 'safe' | 'finalized'): Promise<number | null> {
+    const read = this.#endpoints.map((endpoint) => endpoint.readTag(tag).catch(() => null))
+    const late = new AbortController()
+    const heights = await Promise.all(
+      read.map((one) => Promise.race([one, this.#clock.sleep(REFRESH_MS, late.signal).then(() => null)])),
+    ).finally(() => late.abort())
+    const known = heights.filter((height) => height !== null)
+    return this.view.sawTag(tag, Math.max(-1, ...known))
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#endpoints.map((endpoint) => endpoint.close()))
+  }
+
+  /** Undefined when none of these endpoints has an answer that is final. */
+  async #ask(asking: Asking, able: readonly RelayEndpoint[]): Promise<RelayAnswer | undefined> {
+    const { call, wish, signal, tried } = asking
+    const running = new Map<RelayEndpoint, Promise<Outcome>>()
+    let mayHedge = able.length > 1
+    const start = (endpoint: RelayEndpoint) => {
+      tried.add(endpoint)
+      running.set(endpoint, this.#outcomeAt(endpoint, call, signal))
+    }
+    for (;;) {
+      if (running.size === 0) {
+        const next = await this.#room(able, tried, signal)
+        if (!next) break
+        start(next)
+      }
+      const outcome = await this.#firstOf(running, mayHedge, signal)
+      if (outcome === 'slow') {
+        mayHedge = false
+        const second = this.#free(able, tried)
+        if (second) start(second)
+        continue
+      }
+      running.delete(outcome.endpoint)
+      const { answer, error } = outcome
+      if (answer === undefined) asking.failure = error
+      else if (!mayDiffer(answer) && !(wish.asksAll && isNull(answer))) return answer
+      // A node's own word on a call, such as null, is better than none.
+      else if (!asking.fallback?.ok) asking.fallback = answer
+    }
+    // Those that have no room, or ask us to wait for long, count as asked.
+    for (const endpoint of able) tried.add(endpoint)
+    return undefined
+  }
+
+  async #outcomeAt(
+    endpoint: RelayEndpoint,
+    { method, params }: RelayedCall,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    try {
+      return { endpoint, answer: await endpoint.ask(method, params, signal), error: undefined }
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!(error instanceof RpcError)) throw error
+      return { endpoint, answer: undefined, error }
+    } finally {
+      this.#release(endpoint)
+    }
+  }
+
+  /** The first outcome; `slow` where the only endpoint asked takes longer than it mostly does. */
+  async #firstOf(
+    running: ReadonlyMap<RelayEndpoint, Promise<Outcome>>,
+    mayHedge: boolean,
+    signal: AbortSignal,
+  ): Promise<Outcome | 'slow'> {
+    const outcomes = [...running.values()]
+    // Outcomes that nobody waits for in the end are no unhandled rejections.
+    for (const outcome of outcomes) outcome.catch(() => {})
+    const [only] = running.keys()
+    if (!mayHedge || !only) return Promise.race(outcomes)
+    const answered = new AbortController()
+    const slow = this.#clock
+      .sleep(only.hedgeMs, AbortSignal.any([signal, answered.signal]))
+      .then((): 'slow' => 'slow')
+    slow.catch(() => {})
+    try {
+      return await Promise.race([...outcomes, slow])
+    } finally {
+      answered.abort()
+    }
+  }
+
+  /** Endpoints that may answer, best first. @throws RelayFailedError where none has the block */
+  async #able({
+    wish: { height, newest },
+    signal,
+    tried,
+  }: Pick<Asking, 'wish' | 'signal' | 'tried'>): Promise<readonly RelayEndpoint[]> {
+    const endpoints = this.#endpoints.filter((endpoint) => !tried.has(endpoint))
+    const untilMs = this.#clock.monotonic() + REACH_MS
+    const needed = newest ? this.view.shown : Math.min(height, this.view.shown)
+    if (height > this.view.shown) await this.#refresh()
+    for (;;) {
+      const able = endpoints.filter(({ head }) => needed < 0 || (head !== null && head >= needed))
+      const beyond = able.filter(({ head }) => (head ?? -1) >= height)
+      const those = beyond.length > 0 ? beyond : able
+      if (those.length > 0) return ranked(those)
+      if (this.#clock.monotonic() >= untilMs)
+        throw new RelayFailedError(`block ${needed}`, this.#endpoints.length, undefined)
+      await this.#refresh()
+      if (endpoints.some(({ head }) => head !== null && head >= needed)) continue
+      await this.#clock.sleep(REACH_PAUSE_MS, signal)
+    }
+  }
+
+  /** Asks every endpoint for its head; one that does not tell keeps its last. */
+  async #refresh(): Promise<void> {
+    const read = this.#endpoints.map((endpoint) =>
+      endpoint.readHead().then(
+        (ref) => this.#sawHead(ref),
+        (error: unknown) => {
+          if (!(error instanceof RpcError)) throw error
+        },
+      ),
+    )
+    const late = new AbortController()
+    const tooLate = this.#clock.sleep(REFRESH_MS, late.signal)
+    tooLate.catch(() => {})
+    await Promise.race([Promise.all(read), tooLate]).finally(() => late.abort())
+  }
+
+  #sawHead(ref: BlockRef): void {
+    const { view } = this
+    const isReached = this.#endpoints.some((e) => !e.rests && (e.head ?? -1) >= view.shown)
+    view.sawHead(ref, isReached)
+  }
+
+  async #readHead(): Promise<number> {
+    let last: unknown
+    for (const endpoint of ranked(this.#endpoints)) {
+      try {
+        this.#sawHead(await endpoint.readHead())
+        this.#headAtMs = this.#clock.monotonic()
+        return this.view.shown
+      } catch (error) {
+        if (!(error instanceof RpcError)) throw error
+        last = error
+      }
+    }
+    throw new RelayFailedError('the head', this.#endpoints.length, last)
+  }
+
+  /** A place at the best endpoint that is not tried yet; undefined when all are. */
+  async #room(
+    able: readonly RelayEndpoint[],
+    tried: ReadonlySet<RelayEndpoint>,
+    signal: AbortSignal,
+  ): Promise<RelayEndpoint | undefined> {
+    const untilMs = this.#clock.monotonic() + ROOM_MS
+    for (;;) {
+      if (able.every((endpoint) => tried.has(endpoint))) return undefined
+      const free = this.#free(able, tried)
+      if (free) return free
+      const nowMs = this.#clock.monotonic()
+      const ends = able.filter((e) => !tried.has(e)).map((e) => Math.max(nowMs, e.pausedUntilMs))
+      if (nowMs >= untilMs || Math.min(...ends) > untilMs) return undefined
+      if (this.#waiting.size >= WAITING_MAX) throw new RelayBusyError()
+      await this.#wait(Math.max(1, Math.min(untilMs, Math.max(...ends)) - nowMs), signal)
+    }
+  }
+
+  #free(able: readonly RelayEndpoint[], tried: ReadonlySet<RelayEndpoint>): RelayEndpoint | undefined {
+    const nowMs = this.#clock.monotonic()
+    const free = able.find((e) => !tried.has(e) && e.hasRoom && e.pausedUntilMs <= nowMs)
+    if (free) free.inFlight++
+    return free
+  }
+
+  async #wait(ms: number, signal: AbortSignal): Promise<void> {
+    const woken = new AbortController()
+    const wake = () => woken.abort()
+    this.#waiting.add(wake)
+    try {
+      await this.#clock.sleep(ms, AbortSignal.any([signal, woken.signal])).catch(() => {})
+    } finally {
+      this.#waiting.delete(wake)
+    }
+    signal.throwIfAborted()
+  }
+
+  #release(endpoint: RelayEndpoint): void {
+    endpoint.inFlight--
+    const [first] = this.#waiting
+    first?.()
+  }
+}
+
+/** One read on its way through the pool. */
+interface Asking {
+  readonly call: RelayedCall
+  readonly wish: RelayWish
+  readonly signal: AbortSignal
+  readonly tried: Set<RelayEndpoint>
+  /** What a node said that another might say better. */
+  fallback: RelayAnswer | undefined
+  failure: unknown
+}
+
+type Outcome =
+  | { readonly endpoint: RelayEndpoint; readonly answer: RelayAnswer; readonly error: undefined }
+  | { readonly endpoint: RelayEndpoint; readonly answer: undefined; readonly error: RpcError }
+
+/** Those that rest are asked last; among the others the one that has seen most. */
+const ranked = (endpoints: readonly RelayEndpoint[]): readonly RelayEndpoint[] =>
+  endpoints.toSorted(
+    (a, b) => Number(a.rests) - Number(b.rests) || (b.head ?? -1) - (a.head ?? -1) || a.inFlight - b.inFlight,
+  )
+
+const isNull = (answer: RelayAnswer): boolean => answer.ok && answer.text === 'null'
+
+/** A gateway that refused the request, or a server that took no connection, passed nothing on. */
+const wasNotSent = ({ failure, cause }: RpcError): boolean =>
+  failure === 'rate_limited' || failure === 'unauthorized' || notConnected.has(Object(cause).code)
+
+const notConnected: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'UND_ERR_CONNECT_TIMEOUT', 'ENOTFOUND'])
+
+/** No endpoint answered. What they said is for the log: it may speak of our account with them. */
+export class RelayFailedError extends MillraceError {
+  override readonly name = 'RelayFailedError'
+  readonly code = 'relay_failed'
+  readonly remedy = 'retry'
+
+  constructor(asked: string, endpoints: number, cause: unknown) {
+    super(`${asked}: none of ${endpoints} endpoints answered`, cause === undefined ? undefined : { cause })
+  }
+}
+
+/** As many calls wait as may. */
+export class RelayBusyError extends MillraceError {
+  override readonly name = 'RelayBusyError'
+  readonly code = 'overloaded'
+  readonly remedy = 'retry'
+
+  constructor() {
+    super('Too many calls wait for a node. Retry shortly.')
+  }
+}

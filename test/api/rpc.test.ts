@@ -1,0 +1,263 @@
+// Goal: the door of JSON-RPC is JSON-RPC 2.0 to the letter, passes what the list names and nothing
+// else, and keeps every byte. Method: a node of a few lines behind a real server.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Access, anonymous } from '#api/http/access.ts'
+import { ApiError } from '#api/http/errors.ts'
+import { BATCH_CALLS_MAX, readMessage } from '#api/rpc/message.ts'
+import { methods, methodsOf } from '#api/rpc/methods.ts'
+import { type FakeNode, type NodeCall, startNode } from '../ingest/support/proxyNode.ts'
+import { seededRandom } from '../ingest/support/random.ts'
+import { openRpcApi, plainNode, type RpcApi } from './support/rpcApi.ts'
+
+const bigResult = '{"n":12345678901234567890,"s":"\\u00e9 ünï"}'
+let node: FakeNode
+let api: RpcApi
+let seen: NodeCall[] = []
+const extra = (call: NodeCall) => {
+  seen.push(call)
+  if (call.method === 'eth_gasPrice') return { result: '0x7' }
+  if (call.method === 'eth_estimateGas')
+    return { error: { code: 3, message: 'execution reverted: rate limit exceeded', data: '0x08c379a0' } }
+  if (call.method === 'eth_call') return { result: call.params[0] }
+  return undefined
+}
+beforeAll(async () => {
+  node = await startNode({
+    call: plainNode(() => 9, extra),
+    request: (calls, response) => {
+      if (Array.isArray(calls) || Object(calls).method !== 'eth_getProof') return false
+      response.setHeader('content-type', 'application/json')
+      response.end(`{"jsonrpc":"2.0","result": ${bigResult} ,"id":${Object(calls).id}}`)
+      return true
+    },
+  })
+  api = await openRpcApi({ urls: [node.url] })
+})
+afterAll(async () => {
+  await api.close()
+  await node.close()
+})
+const gasPrice = (id: string) => `{"jsonrpc":"2.0","id":${id},"method":"eth_gasPrice","params":[]}`
+
+describe('a body', () => {
+  test.each(['1', '12345678901234567890', '1.0', '"a\\u0062"', '"ü"', 'null', '-0'])(
+    'with the id %s is answered under that id, as it was written',
+    async (id) => {
+      const { status, text, headers } = await api.send(gasPrice(id))
+      expect([status, text]).toEqual([200, `{"jsonrpc":"2.0","id":${id},"result":"0x7"}`])
+      expect(headers.get('svc-source')).toBe('node')
+    },
+  )
+
+  test.each([
+    ['{}', -32600, 'null'],
+    ['1', -32600, 'null'],
+    ['[]', -32600, 'null'],
+    ['{"jsonrpc":"2.0","method":"eth_gasPrice","id":{}}', -32600, 'null'],
+    ['{"jsonrpc":"1.0","method":"eth_gasPrice","id":7}', -32600, '7'],
+    ['{"jsonrpc":"2.0","method":5,"id":"x"}', -32600, '"x"'],
+    ['{"jsonrpc":"2.0","method":"eth_gasPrice","params":{"a":1},"id":8}', -32602, '8'],
+    ['{"jsonrpc":"2.0","method":"ETH_gasPrice","id":9}', -32601, '9'],
+  ])('%s is answered by an error of the call', async (body, code, id) => {
+    const { status, text } = await api.send(body)
+    expect(status).toBe(200)
+    expect(text.startsWith(`{"jsonrpc":"2.0","id":${id},"error":{"code":${code}`)).toBe(true)
+  })
+
+  test.each([
+    ['{"jsonrpc"', 400, 'body_invalid'],
+    ['', 400, 'body_invalid'],
+    [
+      `[${Array.from({ length: BATCH_CALLS_MAX + 1 }, () => gasPrice('1')).join(',')}]`,
+      413,
+      'body_too_large',
+    ],
+    [`["${'x'.repeat(1024 * 1024)}"]`, 413, 'body_too_large'],
+    ['['.repeat(100), 400, 'body_invalid'],
+  ])('that is no request is refused by the envelope', async (body, status, code) => {
+    const answer = await api.send(body)
+    expect([answer.status, JSON.parse(answer.text).error.code]).toEqual([status, code])
+  })
+
+  test('of notifications is not answered; in a batch they are left out, and order is kept', async () => {
+    const silent = '{"jsonrpc":"2.0","method":"eth_gasPrice"}'
+    expect(await api.send(silent)).toMatchObject({ status: 204, text: '' })
+    expect(await api.send(`[${silent}]`)).toMatchObject({ status: 204, text: '' })
+    const batch = `[ ${gasPrice('3')} , ${silent}, 5, ${gasPrice('"z"')}, {"jsonrpc":"2.0","id":4,"method":"eth_chainId"}]`
+    const { text } = await api.send(batch)
+    expect(JSON.parse(text)).toEqual([
+      { jsonrpc: '2.0', id: 3, result: '0x7' },
+      { jsonrpc: '2.0', id: null, error: expect.objectContaining({ code: -32600 }) },
+      { jsonrpc: '2.0', id: 'z', result: '0x7' },
+      { jsonrpc: '2.0', id: 4, result: '0x1079' },
+    ])
+  })
+
+  test('and its answer keep their bytes', async () => {
+    const { text } = await api.send(
+      '{"jsonrpc":"2.0","id":1,"method":"eth_getProof","params":["0x1",[],"0x5"]}',
+    )
+    expect(text).toBe(`{"jsonrpc":"2.0","id":1,"result":${bigResult}}`)
+    const call = '[{"to":"0x00","value":98765432109876543210,"data":"\\u0030x"},"latest"]'
+    const body = `{"jsonrpc":"2.0","id":1,"method":"eth_call","params":${call}}`
+    const [entry] = readMessage(body).entries
+    expect(entry).toEqual({ id: '1', method: 'eth_call', params: call })
+  })
+})
+
+describe('methods', () => {
+  test('are these 43, each with its class, units and block', () => {
+    expect(
+      methods.map(({ name, class: of, units, block }) => `${name} ${of} ${units} ${block}`),
+    ).toMatchInlineSnapshot(`
+      [
+        "admin_validatorKey operator 1 null",
+        "consensus_getFinalization node 1 null",
+        "consensus_getIdentityTransitionProof node 1 null",
+        "consensus_getLatest node 1 null",
+        "consensus_subscribe socket 1 null",
+        "consensus_unsubscribe socket 1 null",
+        "eth_blockNumber head 1 null",
+        "eth_call state 1 1",
+        "eth_chainId own 1 null",
+        "eth_createAccessList state 2 1",
+        "eth_estimateGas state 1 1",
+        "eth_feeHistory block 2 1",
+        "eth_fillTransaction node 1 null",
+        "eth_gasPrice node 1 null",
+        "eth_getBlockAccessList block 2 0",
+        "eth_getBlockByHash block 1 0",
+        "eth_getBlockByNumber block 1 0",
+        "eth_getBlockReceipts block 5 0",
+        "eth_getBlockTransactionCountByHash block 1 0",
+        "eth_getBlockTransactionCountByNumber block 1 0",
+        "eth_getCode state 1 1",
+        "eth_getFilterChanges filter 1 null",
+        "eth_getFilterLogs filter 5 null",
+        "eth_getLogs logs 5 null",
+        "eth_getProof state 2 2",
+        "eth_getStorageAt state 1 2",
+        "eth_getStorageValues state 2 1",
+        "eth_getTransactionByBlockHashAndIndex block 1 0",
+        "eth_getTransactionByBlockNumberAndIndex block 1 0",
+        "eth_getTransactionByHash transaction 1 null",
+        "eth_getTransactionCount state 1 1",
+        "eth_getTransactionReceipt transaction 1 null",
+        "eth_maxPriorityFeePerGas node 1 null",
+        "eth_newBlockFilter filter 1 null",
+        "eth_newFilter filter 1 null",
+        "eth_newPendingTransactionFilter filter 1 null",
+        "eth_sendRawTransaction send 2 null",
+        "eth_sendRawTransactionSync send 2 null",
+        "eth_simulateV1 state 10 1",
+        "eth_syncing node 1 null",
+        "eth_uninstallFilter filter 1 null",
+        "svc_forkSchedule node 1 null",
+        "svc_fundAddress operator 1 null",
+      ]
+    `)
+    expect(methods).toHaveLength(43)
+  })
+
+  test('that are no names of the list are refused, 1,000 of them, and no node is asked', async () => {
+    const names = [...methodsOf('tempo', []).keys()]
+    const random = seededRandom(20)
+    const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T
+    const twist: ((name: string) => string)[] = [
+      (name) => name.toUpperCase(),
+      (name) => name.replace('eth', 'Eth'),
+      (name) => `${name} `,
+      (name) => ` ${name}`,
+      (name) => `rpc.${name}`,
+      (name) => name.replace('_', '.'),
+      (name) => name.replace('e', 'е'),
+      (name) => `${name}\u0000`,
+      (name) => `${name}\u200b`,
+      (name) => name.slice(0, -1),
+      (name) => name + pick([...'abcXYZ0123']),
+      (name) => name.replace('_', '_ '),
+      (name) =>
+        pick(['anvil', 'debug', 'trace', 'txpool', 'personal', 'evm', 'hardhat', '__proto__']) +
+        name.slice(name.indexOf('_')),
+    ]
+    seen = []
+    const known = new Set(names)
+    const odd = Array.from({ length: 1_000 }, (_, index) => {
+      const name = twist[index % twist.length]?.(pick(names)) ?? ''
+      return known.has(name) ? `${name}!` : name
+    })
+    for (let at = 0; at < odd.length; at += BATCH_CALLS_MAX) {
+      const batch = odd
+        .slice(at, at + BATCH_CALLS_MAX)
+        .map((method) => ({ jsonrpc: '2.0', id: 1, method, params: [] }))
+      const answers: { error: { code: number } }[] = JSON.parse((await api.send(JSON.stringify(batch))).text)
+      expect(answers.map(({ error }) => error?.code)).toEqual(batch.map(() => -32601))
+    }
+    expect(seen.map(({ method }) => method).filter((name) => !known.has(name))).toEqual([])
+  })
+
+  test('of the chain go by its prefix, those of operators need their word, those of sockets name it', async () => {
+    expect((await api.call('tempo_fundAddress')).error).toMatchObject({
+      code: -32004,
+      message: expect.stringContaining('not_enabled'),
+    })
+    expect((await api.call('svc_fundAddress')).error.code).toBe(-32004)
+    expect((await api.call('admin_validatorKey')).error.code).toBe(-32004)
+    expect((await api.call('consensus_subscribe')).error).toMatchObject({
+      code: -32601,
+      message: expect.stringContaining('WebSocket'),
+    })
+    expect([...methodsOf('evm', []).keys()]).not.toContain('svc_forkSchedule')
+    expect([...methodsOf('evm', []).keys()]).toEqual(
+      expect.arrayContaining(['eth_getBalance', 'net_version', 'web3_clientVersion']),
+    )
+    expect([...methodsOf('tempo', []).keys()]).not.toContain('eth_getBalance')
+    expect(methodsOf('tempo', ['trace_block', 'tempo_fundAddress']).get('tempo_fundAddress')?.class).toBe(
+      'node',
+    )
+  })
+})
+
+test("an execution's error passes unchanged, whatever its words", async () => {
+  expect((await api.call('eth_estimateGas', {})).error).toEqual({
+    code: 3,
+    message: 'execution reverted: rate limit exceeded',
+    data: '0x08c379a0',
+  })
+})
+
+describe('access', () => {
+  const spent: number[] = []
+  const strangers: Access = {
+    identify: () => ({ ...anonymous, isOperator: false }),
+    admit: (_caller, _request, rule, units) => {
+      spent.push(units)
+      if (units > 20) throw new ApiError(rule.payable ? 'payment_required' : 'rate_limit_exceeded')
+      return { kind: 'admitted', headers: {} }
+    },
+  }
+  test('without a key is for eth_ alone, counts a batch whole, and is 429 above the quota', async () => {
+    const guarded = await openRpcApi({ urls: [node.url], server: { access: strangers } })
+    try {
+      const mixed = JSON.stringify(
+        ['eth_gasPrice', 'consensus_getLatest'].map((method, id) => ({ jsonrpc: '2.0', id, method })),
+      )
+      expect(await guarded.send(mixed)).toMatchObject({
+        status: 401,
+        text: expect.stringContaining('api_key_missing'),
+      })
+      expect(spent).toEqual([])
+      expect((await guarded.call('eth_gasPrice')).result).toBe('0x7')
+      const logs = JSON.stringify(
+        Array.from({ length: 5 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'eth_getLogs' })),
+      )
+      expect(await guarded.send(logs)).toMatchObject({
+        status: 429,
+        text: expect.stringContaining('rate_limit_exceeded'),
+      })
+      expect(spent).toEqual([1, 25])
+    } finally {
+      await guarded.close()
+    }
+  })
+})
