@@ -93,7 +93,7 @@ export async function readResource(
   throw parseFailure(body, response.status)
 }
 
-async function answered(signal: AbortSignal, send: () => Promise<Response>): Promise<Response> {
+export async function answered(signal: AbortSignal, send: () => Promise<Response>): Promise<Response> {
   try {
     return await send()
   } catch (cause) {

@@ -5,6 +5,7 @@ import { blocksPerSecond, durationLabel, percentDone, remember, type Sighting } 
 import type { Alarm, ChainStatus, HistoryStatus, Range, StatusReport, StoreStatus } from '../../model/wire.ts'
 import { element, svg } from '../element.ts'
 import type { StatusSample } from '../statusFeed.ts'
+import { table } from '../table.ts'
 
 const storeNames = { postgres: 'Postgres', clickhouse: 'ClickHouse' } as const
 type StoreName = keyof typeof storeNames
@@ -92,7 +93,7 @@ export class StatusView {
       this.#stores(chain),
       ...(history ? [element('h3', {}, 'History'), historyOf(history)] : []),
       element('h3', {}, 'Lanes'),
-      table(
+      tableOfStates(
         ['Lane', 'State', 'In the way'],
         lanes.map(({ name, state, problem }) => [name, badge(state, toneOf(state, problem)), problem ?? '']),
       ),
@@ -115,7 +116,7 @@ export class StatusView {
         store.problem ?? '',
       ]
     }
-    return table(
+    return tableOfStates(
       ['Store', 'State', 'Tip', 'Blocks', 'Holds', 'In the way'],
       [row('postgres'), row('clickhouse')],
     )
@@ -158,14 +159,15 @@ function toneOf(state: string, problem: string | null): Tone {
 }
 
 /** The last column, of problems, is there when there are any. */
-function table(titles: readonly string[], rows: readonly (readonly (string | Node)[])[]): HTMLElement {
+function tableOfStates(
+  titles: readonly string[],
+  rows: readonly (readonly (string | Node)[])[],
+): HTMLElement {
   const columns = titles.length - (rows.some((cells) => cells.at(-1) !== '') ? 0 : 1)
-  const heads = titles.slice(0, columns).map((title) => element('th', { scope: 'col' }, title))
-  const lines = rows.map((cells) =>
-    element('tr', {}, ...cells.slice(0, columns).map((cell) => element('td', {}, cell))),
+  return table(
+    titles.slice(0, columns),
+    rows.map((cells) => cells.slice(0, columns)),
   )
-  const body = [element('thead', {}, element('tr', {}, ...heads)), element('tbody', {}, ...lines)]
-  return element('div', { class: 'table-frame' }, element('table', {}, ...body))
 }
 
 function historyOf(history: HistoryStatus): HTMLElement {

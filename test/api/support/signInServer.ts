@@ -11,6 +11,7 @@ import { ServiceAccess } from '#api/access/ServiceAccess.ts'
 import { SignIn } from '#api/access/SignIn.ts'
 import { selfServeScopes } from '#api/access/scopes.ts'
 import { type AccessSettings, fileDefaults } from '#api/access/settings.ts'
+import type { Access } from '#api/http/access.ts'
 import { authEndpoints } from '#api/routes/auth/siwe.ts'
 import { orgEndpoints } from '#api/routes/orgs/index.ts'
 import { address } from '#primitives.ts'
@@ -43,7 +44,8 @@ export const node = { answer: null as unknown, calls: 0 }
 export const wrongClock = { ms: 0 }
 
 const servers: RunningServer[] = []
-export async function serve(changes: Partial<AccessSettings> = {}): Promise<RunningServer> {
+/** What a server with sign-in is made of; quotas never end. */
+export function openSignIn(changes: Partial<AccessSettings> = {}, answered: Access['answered'] = () => {}) {
   const held = { ...settings, ...changes }
   const quotas = new Quotas(
     {
@@ -69,6 +71,7 @@ export async function serve(changes: Partial<AccessSettings> = {}): Promise<Runn
     },
     quotas,
     defaults,
+    answered,
     clock,
   })
   const signIn = new SignIn({
@@ -85,7 +88,12 @@ export async function serve(changes: Partial<AccessSettings> = {}): Promise<Runn
     clock: { ...clock, now: () => clock.now() + wrongClock.ms },
   })
   const accounts = { app, pepper, issuableScopes: selfServeScopes, defaults, clock }
-  const server = await startServer([...authEndpoints, ...orgEndpoints], { accounts, signIn }, { access })
+  return { access, signIn, accounts }
+}
+
+export async function serve(changes: Partial<AccessSettings> = {}): Promise<RunningServer> {
+  const { access, ...services } = openSignIn(changes)
+  const server = await startServer([...authEndpoints, ...orgEndpoints], services, { access })
   servers.push(server)
   return server
 }

@@ -1,0 +1,10 @@
+/** What the parts of an organization's view work with. */
+import type { AccountClient, Org } from '../../model/accountClient.ts'
+
+/** Shown to members; what they may not change is not offered. */
+export interface OrgContext {
+  readonly client: AccountClient
+  readonly org: Org
+  readonly mayManage: boolean
+  readonly redraw: () => Promise<void>
+}
