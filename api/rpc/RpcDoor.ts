@@ -18,6 +18,7 @@ import { internalError, methodMissing, notEnabled, RpcFailureError } from './fai
 import { askLogs } from './logs.ts'
 import { isCall, type RpcCall, type RpcMessage } from './message.ts'
 import { chainName, methodsOf, type RpcMethod } from './methods.ts'
+import { send } from './sends.ts'
 
 export interface RpcDoorOptions {
   readonly chainId: number
@@ -108,6 +109,7 @@ export class RpcDoor {
       case 'state':
         return await askAtBlock(call, method, context)
       case 'send':
+        return await send(call, context)
       case 'node':
         return await ask(call, newest, context)
     }

@@ -113,11 +113,14 @@ export class Relay {
       const endpoint = await this.#room(able, tried, signal)
       if (!endpoint) throw new RelayFailedError(call.method, tried.size, failure)
       tried.add(endpoint)
+      let wasSent = false
       try {
+        await endpoint.show()
+        wasSent = true
         return await endpoint.askOnce(call.method, call.params, signal)
       } catch (error) {
         if (!(error instanceof RpcError)) throw error
-        if (!wasNotSent(error)) return null
+        if (wasSent && !wasNotSent(error)) return null
         failure = error
       } finally {
         this.#release(endpoint)

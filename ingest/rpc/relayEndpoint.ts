@@ -36,6 +36,8 @@ const REST_MS = 500
 const REST_MS_MAX = 30_000
 /** Pause after a 429 that names no time. */
 const RATE_PAUSE_MS = 500
+/** An endpoint that answered so lately need not show that it is there. */
+const SHOWN_MS = 1_000
 /** Wait before the second endpoint is asked, while there are too few samples to know. */
 const HEDGE_MS = 1_000
 /** Answers faster than this are not worth a second request. */
@@ -54,6 +56,7 @@ export class RelayEndpoint {
   #reading: Promise<BlockRef> | null = null
   #restsUntilMs = 0
   #pausedUntilMs = 0
+  #answeredMs = Number.NEGATIVE_INFINITY
   #failures = 0
   #nextId = 1
   inFlight = 0
@@ -105,12 +108,29 @@ export class RelayEndpoint {
   }
 
   /**
-   * Whatever it says, trouble of its provider included; null where nobody knows whether it acted.
+   * Shows that it answers at all, where it did not a moment ago: what is sent once should not go to
+   * one that is away. @throws RpcError
    */
-  async askOnce(method: string, params: string, signal: AbortSignal): Promise<RelayAnswer | null> {
-    return this.#counted(method, signal, async () =>
-      readBody(await this.#exchange(method, params, signal), this.#client),
-    )
+  async show(): Promise<void> {
+    if (this.#clock.monotonic() - this.#answeredMs > SHOWN_MS) await this.readHead()
+  }
+
+  /**
+   * Whatever it says of the call; a gateway's refusal, under which nothing was passed on, is
+   * thrown. @throws RpcError
+   */
+  async askOnce(method: string, params: string, signal: AbortSignal): Promise<RelayAnswer> {
+    return this.#counted(method, signal, async () => {
+      const answer = await this.#exchange(method, params, signal)
+      const read = readBody(answer, this.#client)
+      if (!read)
+        throw answer.status === 200
+          ? this.#client.error('malformed', 'no answer')
+          : this.#client.statusError(answer)
+      if (!read.ok && (read.failure === 'rate_limited' || read.failure === 'unauthorized'))
+        throw this.#client.error(read.failure, read.error.message)
+      return read
+    })
   }
 
   /** The head as it is now; calls at the same time share one reading. @throws RpcError */
@@ -134,6 +154,7 @@ export class RelayEndpoint {
     const head = await this.#readRef('latest')
     if (!head) throw this.#client.error('block_missing', 'null in place of the head')
     this.#head = { number: head.number, atMs: this.#clock.monotonic() }
+    this.#answeredMs = this.#clock.monotonic()
     return head
   }
 
@@ -176,6 +197,7 @@ export class RelayEndpoint {
   }
 
   #succeeded(durationMs: number): void {
+    this.#answeredMs = this.#clock.monotonic()
     this.#failures = 0
     this.#restsUntilMs = 0
     this.#latency.add(durationMs)

@@ -1,0 +1,125 @@
+// Goal: a transaction is sent once, and its client is told what became of it. Method: nodes that
+// take a transaction and then break off, lie, or were away; what they took is counted.
+import { keccak256 } from 'viem'
+import { afterEach, expect, test } from 'vitest'
+import { type NodeAnswer, type NodeBehaviour, startNode } from '../ingest/support/proxyNode.ts'
+import { openRpcApi, plainNode } from './support/rpcApi.ts'
+
+const raw = '0x76c0ffee'
+const hash = keccak256(raw)
+const closers: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close()
+})
+
+/** Nodes of one mempool: what one takes all know. */
+function mempool() {
+  const taken = new Set<string>()
+  const sends: string[] = []
+  const node = async (name: string, deliver: 'well' | 'cut' | NodeAnswer | number) => {
+    const behaviour: NodeBehaviour = {
+      call: plainNode(
+        () => 9,
+        ({ method, params: [first] }) => {
+          if (method === 'eth_getTransactionByHash')
+            return { result: taken.has(String(first)) ? { hash: first, blockNumber: null } : null }
+          if (method === 'eth_getTransactionReceipt')
+            return {
+              result: taken.has(String(first)) ? { transactionHash: first, blockNumber: '0x9' } : null,
+            }
+          if (!method.startsWith('eth_sendRaw')) return undefined
+          sends.push(name)
+          if (typeof deliver === 'object') return deliver
+          taken.add(keccak256(first as `0x${string}`))
+          return { result: keccak256(first as `0x${string}`) }
+        },
+      ),
+      request: (calls, response) => {
+        const { method, params }: { method?: string; params?: readonly `0x${string}`[] } = Object(calls)
+        if (!method?.startsWith('eth_sendRaw') || deliver === 'well' || typeof deliver === 'object')
+          return false
+        sends.push(name)
+        if (typeof deliver === 'number') response.writeHead(deliver).end('<html>')
+        else {
+          taken.add(keccak256(params?.[0] ?? '0x'))
+          response.destroy()
+        }
+        return true
+      },
+    }
+    const started = await startNode(behaviour)
+    closers.push(() => started.close())
+    return started.url
+  }
+  return { node, sends, taken }
+}
+
+async function door(urls: readonly string[]) {
+  const api = await openRpcApi({ urls })
+  closers.push(() => api.close())
+  return api
+}
+
+test('a send that is cut off after delivery is one transaction, and success is told', async () => {
+  const { node, sends } = mempool()
+  const api = await door([await node('a', 'cut'), await node('b', 'cut')])
+  expect(await api.call('eth_sendRawTransaction', raw)).toEqual({ jsonrpc: '2.0', id: 1, result: hash })
+  expect(sends).toHaveLength(1)
+})
+
+test('the same for eth_sendRawTransactionSync, which answers with the receipt', async () => {
+  const { node, sends } = mempool()
+  const api = await door([await node('a', 'cut'), await node('b', 'cut')])
+  expect((await api.call('eth_sendRawTransactionSync', raw)).result).toEqual({
+    transactionHash: hash,
+    blockNumber: '0x9',
+  })
+  expect(sends).toHaveLength(1)
+})
+
+test.each(['already known', 'nonce too low', 'ALREADY_EXISTS: already known'])(
+  'of a transaction that is there, `%s` is success; of another it is the error, with the hash',
+  async (message) => {
+    const { node, sends, taken } = mempool()
+    const api = await door([await node('a', { error: { code: -32000, message } })])
+    expect((await api.call('eth_sendRawTransaction', raw)).error).toEqual({
+      code: -32000,
+      message,
+      data: { transactionHash: hash },
+    })
+    taken.add(hash)
+    expect((await api.call('eth_sendRawTransaction', raw)).result).toBe(hash)
+    expect(sends).toHaveLength(2)
+  },
+)
+
+test('where nobody knows what became of it, the error names the hash and no provider', async () => {
+  const { node, sends } = mempool()
+  const api = await door([await node('a', 503), await node('b', 503)])
+  expect((await api.call('eth_sendRawTransaction', raw)).error).toEqual({
+    code: -32603,
+    message: 'internal error: no node answered',
+    data: { transactionHash: hash },
+  })
+  expect(sends).toHaveLength(1)
+})
+
+test("a node's refusal passes unchanged; what was not sent goes to the next node", async () => {
+  const refusal = { error: { code: -32000, message: 'insufficient funds' } }
+  const { node, sends } = mempool()
+  const refusing = await door([await node('a', refusal), await node('b', 'well')])
+  expect((await refusing.call('eth_sendRawTransaction', raw)).error).toEqual(refusal.error)
+  const limited = await door([await node('c', 429), await node('d', 'well')])
+  expect((await limited.call('eth_sendRawTransaction', raw)).result).toBe(hash)
+  const away = await door(['http://127.0.0.1:9', await node('e', 'well')])
+  expect((await away.call('eth_sendRawTransaction', raw)).result).toBe(hash)
+  expect(sends).toEqual(['a', 'c', 'd', 'e'])
+})
+
+test('what is no transaction is the mistake of its caller, and is not sent', async () => {
+  const { node, sends } = mempool()
+  const api = await door([await node('a', 'well')])
+  for (const params of [[], ['0x'], ['0x1'], [5], ['76']])
+    expect((await api.call('eth_sendRawTransaction', ...params)).error.code).toBe(-32602)
+  expect(sends).toEqual([])
+})
