@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import type { ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { createServer as createProbe, type Socket } from 'node:net'
 import fastifyCompress from '@fastify/compress'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
@@ -15,6 +15,7 @@ import type { Clock } from '#runtime.ts'
 import { type Logger, metrics } from '#telemetry.ts'
 import { type Access, openAccess } from './http/access.ts'
 import { tagEncoding, tagged } from './http/cache.ts'
+import { type ConnectionLimits, limitConnections } from './http/connectionShares.ts'
 import { CursorKeys } from './http/cursor.ts'
 import { Deadlines } from './http/deadline.ts'
 import { documentEndpoint, type ReadExamples } from './http/documents.ts'
@@ -22,7 +23,7 @@ import { BODY_BYTES_MAX_DEFAULT, type Endpoint } from './http/endpoint.ts'
 import { sendError, sendParserError } from './http/errorReply.ts'
 import { ApiError } from './http/errors.ts'
 import type { Freshness } from './http/freshness.ts'
-import { fixedHeaders, preflightHeaders } from './http/headers.ts'
+import { everyOrigin, fixedHeaders, originHeaders, preflightHeaders } from './http/headers.ts'
 import { assertDepth } from './http/json.ts'
 import { addReference } from './http/reference.ts'
 import { addRoute } from './http/route.ts'
@@ -50,6 +51,8 @@ export interface ServerOptions<Services> {
   readonly readExamples?: ReadExamples
   /** Proxies whose X-Forwarded-For is believed (addresses or CIDR ranges). Default: none. */
   readonly trustedProxies?: readonly string[]
+  /** Default: one address may hold all connections. */
+  readonly connections?: ConnectionLimits
 }
 
 /** Limits on input: slow or endless senders meet a timer or a size, in this order. */
@@ -90,8 +93,9 @@ export async function createServer<Services>(options: ServerOptions<Services>): 
   app.addHook('onRequest', (request, reply, done) => {
     request.startedMs = clock.monotonic()
     answering.set(request.raw.socket, reply.raw)
-    reply.headers({ 'svc-request-id': request.id, ...fixedHeaders, ...access.headers })
-    done(refusal(request) ?? access.enter?.(request.headers))
+    const { headers } = request
+    reply.headers({ 'svc-request-id': request.id, ...headersFor(headers, access), ...access.headers })
+    done(refusal(request) ?? access.enter?.(headers))
   })
   app.addHook('onSend', (request, reply, payload, done) => {
     if (shutdown.aborted) reply.header('connection', 'close')
@@ -181,7 +185,7 @@ export async function closeServer(
 }
 
 function fastifyWithLimits<Services>(
-  { log, trustedProxies }: ServerOptions<Services>,
+  { log, trustedProxies, connections, access }: ServerOptions<Services>,
   answering: WeakMap<Socket, ServerResponse>,
 ): FastifyInstance {
   const app = Fastify({
@@ -204,20 +208,26 @@ function fastifyWithLimits<Services>(
       requireHostHeader: false,
     },
     frameworkErrors: (error, request, reply) => {
-      reply.headers(fixedHeaders)
+      reply.headers(headersFor(request.headers, access))
       sendError(error, request, reply, log)
     },
     clientErrorHandler: (error, socket) => {
       const response = answering.get(socket)
       const begun = response?.headersSent === true && !response.writableFinished
-      sendParserError(error, socket, requestId(), begun)
+      sendParserError(error, socket, requestId(), begun, headersFor({}, access))
     },
   })
   app.server.maxConnections = CONNECTIONS_MAX
+  if (connections) limitConnections(app.server, connections)
   // Node answers an unknown Expect with an empty 417; to us it is a request like any other.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   return app
 }
+
+const headersFor = (headers: IncomingHttpHeaders, access: Access | undefined) => ({
+  ...fixedHeaders,
+  ...originHeaders(access?.allowedOrigin ? access.allowedOrigin(headers) : everyOrigin),
+})
 
 /**
  * Ours alone: an id that a client chose could be made to collide with another request's in our

@@ -15,7 +15,7 @@ import { cameThroughProxy, isFromForeignPage, refusalAtDoor } from './door.ts'
 import type { Quotas, Taken } from './Quotas.ts'
 import { everyScope } from './scopes.ts'
 import type { AccessSettings } from './settings.ts'
-import { foreignPage, isOwnOrigin } from './site.ts'
+import { allowedOrigin, foreignPage, isOwnOrigin } from './site.ts'
 import { Verdicts } from './Verdicts.ts'
 
 /**
@@ -78,9 +78,12 @@ export class ServiceAccess implements Access {
   }
 
   readonly enter: NonNullable<Access['enter']> = (headers) => {
-    const { mode, isOpenToAll } = this.#options.settings
-    return mode === 'open' && !isOpenToAll ? refusalAtDoor(headers) : undefined
+    const { mode, isOpenToAll, corsOrigins } = this.#options.settings
+    return mode === 'open' && !isOpenToAll ? refusalAtDoor(headers, corsOrigins ?? []) : undefined
   }
+
+  readonly allowedOrigin: NonNullable<Access['allowedOrigin']> = (headers) =>
+    allowedOrigin(this.#options.settings, headers)
 
   identify(request: AccessRequest, rule: AccessRule): Caller | Promise<Caller> {
     const uncredited = () => assertAllowed(this.#withoutCredential(request), rule)

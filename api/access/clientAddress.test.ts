@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { addressGroup, addressList, isLoopback } from './clientAddress.ts'
+import { addressGroup, addressList, connectionLimits, isLoopback } from './clientAddress.ts'
 
 test('an IPv4 address is a group of its own, in both of its forms', () => {
   expect(addressGroup('203.0.113.9')).toBe('203.0.113.9')
@@ -28,4 +28,12 @@ test('loopback is told in every form', () => {
   for (const own of ['127.0.0.1', '127.8.0.1', '::1', '::ffff:127.0.0.1'])
     expect(isLoopback(own), own).toBe(true)
   for (const other of ['10.0.0.1', '::2', '128.0.0.1', '']) expect(isLoopback(other), other).toBe(false)
+})
+
+test('connections of a household count together, those of the machine and of proxies not at all', () => {
+  const { partyOf } = connectionLimits(['10.0.0.0/8'])
+  expect(partyOf('203.0.113.9')).toBe('203.0.113.9')
+  expect(partyOf('::ffff:203.0.113.9')).toBe('203.0.113.9')
+  expect(partyOf('2001:db8::1')).toBe(partyOf('2001:db8:0:ff::2'))
+  for (const address of ['127.0.0.1', '::1', '10.1.2.3']) expect(partyOf(address), address).toBeNull()
 })

@@ -29,6 +29,26 @@ export function addressGroup(address: string): string {
   return `${a}:${b}:${c}:${fourth}::/56`
 }
 
+/**
+ * Connections of one address. A browser opens six, an office behind one address some hundred; all
+ * of them are a twentieth of what the server takes.
+ */
+const CONNECTIONS_PER_ADDRESS = 500
+
+/**
+ * Limits of connections. The machine itself and trusted proxies have none, since they speak for
+ * many.
+ */
+export function connectionLimits(trustedProxies: readonly string[]): {
+  readonly perAddress: number
+  readonly partyOf: (address: string) => string | null
+} {
+  const isProxy = addressList(trustedProxies)
+  const partyOf = (address: string) =>
+    isLoopback(address) || isProxy(address) ? null : addressGroup(address)
+  return { perAddress: CONNECTIONS_PER_ADDRESS, partyOf }
+}
+
 /** Addresses and ranges in CIDR form. @throws RangeError naming the entry that is neither */
 export function addressList(entries: readonly string[]): (address: string) => boolean {
   const list = new BlockList()

@@ -1,8 +1,8 @@
 /**
  * The door of a service that is open to its own machine. A bind address does not say who can reach
- * it: a proxy on the same machine, a tunnel, or a web page whose name was pointed at 127.0.0.1 all
- * come over loopback. So what came through a proxy, or names a host that is not loopback, is
- * refused.
+ * it: a proxy on the same machine, a tunnel, a web page whose name was pointed at 127.0.0.1, or any
+ * page the operator opens all come over loopback. So what came through a proxy, names a host that
+ * is not loopback, or was asked for by a page of an origin that nobody admitted, is refused.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { ApiError } from '../http/errors.ts'
@@ -12,12 +12,31 @@ import { ApiError } from '../http/errors.ts'
  */
 const proxyHeaders = new Set(['forwarded', 'via'])
 
-/** Undefined for a request that came straight from this machine. */
-export function refusalAtDoor(headers: IncomingHttpHeaders): ApiError | undefined {
+/**
+ * Undefined for a request that came straight from this machine.
+ * @param origins of pages that the operator admits beside our own
+ */
+export function refusalAtDoor(
+  headers: IncomingHttpHeaders,
+  origins: readonly string[] = [],
+): ApiError | undefined {
   if (cameThroughProxy(headers)) return refusal('the request came through a proxy')
   if (headers.host !== undefined && !isLoopbackHost(headers.host))
     return refusal('the request names a host that is not this machine')
+  if (isAskedByForeignPage(headers, origins))
+    return new ApiError(
+      'forbidden',
+      'A page of another origin asked for this. Its operator names that origin in CORS_ORIGINS to admit it.',
+    )
   return undefined
+}
+
+/** A link to us that somebody follows is the person's own request, whatever page it stands on. */
+function isAskedByForeignPage(headers: IncomingHttpHeaders, origins: readonly string[]): boolean {
+  const { origin } = headers
+  if (!isFromForeignPage(headers)) return false
+  if (origin !== undefined) return !origins.includes(origin)
+  return headers['sec-fetch-mode'] !== 'navigate'
 }
 
 export const cameThroughProxy = (headers: IncomingHttpHeaders): boolean =>

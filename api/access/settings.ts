@@ -23,6 +23,11 @@ export interface AccessSettings {
   readonly reason: string
   /** Where people reach the service; null where nobody said. */
   readonly publicUrl: URL | null
+  /**
+   * Origins whose pages may read answers; null where nobody said. Our own may always, and all where
+   * a service that is not for its own machine alone has none.
+   */
+  readonly corsOrigins: readonly string[] | null
   readonly quotas: QuotaSizes
   /** `invited`: a first sign-in needs an invitation. */
   readonly signUp: 'invited' | 'open'

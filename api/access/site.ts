@@ -3,6 +3,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { ApiError } from '../http/errors.ts'
+import { everyOrigin } from '../http/headers.ts'
 import { isLoopbackHost } from './door.ts'
 import type { AccessSettings } from './settings.ts'
 
@@ -18,6 +19,14 @@ export function siteOf({ publicUrl }: AccessSettings, { host }: IncomingHttpHead
 /** Whether a page of ours sent the request, as the browser says. */
 export const isOwnOrigin = ({ publicUrl }: AccessSettings, { origin, host }: IncomingHttpHeaders): boolean =>
   origin !== undefined && origin === (publicUrl ? publicUrl.origin : `http://${host}`)
+
+/** The origin whose pages may read the answer to a request; `*` for all, undefined for none. */
+export function allowedOrigin(settings: AccessSettings, headers: IncomingHttpHeaders): string | undefined {
+  const { mode, isOpenToAll, corsOrigins } = settings
+  if (corsOrigins === null && (mode === 'guarded' || isOpenToAll)) return everyOrigin
+  const { origin = '' } = headers
+  return isOwnOrigin(settings, headers) || corsOrigins?.includes(origin) ? origin : undefined
+}
 
 export const foreignPage = (): ApiError =>
   new ApiError('forbidden', 'With a session cookie, changes are taken from the pages of this service only.')

@@ -131,6 +131,8 @@ export interface Answered {
 export interface Access {
   /** Looks at every request first, whatever its path: what may not come in at all. */
   readonly enter?: (headers: IncomingHttpHeaders) => ApiError | undefined
+  /** The origin whose pages may read the answer: `*` for all. Default: all. */
+  readonly allowedOrigin?: (headers: IncomingHttpHeaders) => string | undefined
   /** Headers on every response. */
   readonly headers?: Readonly<Record<string, string>>
   /** Called before parameters are read, because a sandbox key changes the default chain. */

@@ -5,7 +5,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { messageOf } from '#errors.ts'
 import type { Logger } from '#telemetry.ts'
 import { ApiError, type ErrorCode } from './errors.ts'
-import { fixedHeaders } from './headers.ts'
 import { lingeringReply } from './lingeringReply.ts'
 import { apiErrorOf } from './thrown.ts'
 
@@ -56,13 +55,19 @@ export function abandon(reply: FastifyReply): FastifyReply {
  * Answers a request that the HTTP parser refused, on its bare socket. Nothing is written into a
  * response that has begun; such a connection is cut.
  */
-export function sendParserError(error: Error, socket: Socket, requestId: string, answering: boolean): void {
+export function sendParserError(
+  error: Error,
+  socket: Socket,
+  requestId: string,
+  answering: boolean,
+  common: Readonly<Record<string, string>>,
+): void {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   if (code === 'ECONNRESET' || !socket.writable || answering) return void socket.destroy()
   const refusal = new ApiError(parserCodes.get(code) ?? 'request_invalid')
   const body = JSON.stringify(errorEnvelope(refusal, requestId))
   const headers = {
-    ...fixedHeaders,
+    ...common,
     'cache-control': 'no-store',
     'content-type': jsonType,
     'content-length': `${Buffer.byteLength(body)}`,

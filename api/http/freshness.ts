@@ -14,6 +14,8 @@ export interface ChainFreshness {
   readonly finalizedBlock: number | null
   /** Newest block the node reports. */
   readonly headBlock: number | null
+  /** Grows with every change of what readers see, also where the heights stay. */
+  readonly version?: number
 }
 
 /** Implemented over the commit log; reads are in memory, they cost nothing per request. */

@@ -1,6 +1,6 @@
 /**
- * The headers that do not depend on the route: CORS for reads from any web page, and what browsers
- * must not do.
+ * The headers that do not depend on the route: what web pages of other origins may read, and what
+ * browsers must not do.
  */
 
 /** Headers of ours that a page's script may read. */
@@ -22,12 +22,22 @@ const exposedHeaders = [
   'Payment-Receipt',
 ]
 
-/** On every response. `*` excludes credentials; a URL can hold a key, so it is no referrer. */
+/** Pages of every origin may read the answer. It excludes credentials. */
+export const everyOrigin = '*'
+
+/** On every response. A URL can hold a key, so it is no referrer. */
 export const fixedHeaders: Readonly<Record<string, string>> = {
-  'access-control-allow-origin': '*',
   'access-control-expose-headers': exposedHeaders.join(', '),
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
+}
+
+/** Which pages may read the answer; one that is named is not the next one's. */
+export function originHeaders(allowed: string | undefined): Readonly<Record<string, string>> {
+  if (allowed === everyOrigin) return { 'access-control-allow-origin': allowed }
+  return allowed === undefined
+    ? { vary: 'origin' }
+    : { 'access-control-allow-origin': allowed, vary: 'origin' }
 }
 
 /** On the answer to OPTIONS. `*` does not cover Authorization (Fetch standard), so it is named. */

@@ -133,7 +133,7 @@ async function answerOf<Services>(
     )
   if (!endpoint.shared) return inTurn(signal)
   // Not with a read that began before the block this answer says it has.
-  const same = `${chainId} ${fresh?.indexedBlock} ${fresh?.finalizedBlock} ${request.url}`
+  const same = `${chainId} ${fresh?.version} ${fresh?.indexedBlock} ${fresh?.finalizedBlock} ${request.url}`
   return underWay.join(same, signal, async (together) => written(await inTurn(together), endpoint, reply))
 }
 
@@ -157,9 +157,11 @@ function send<Services>(
   context: RouteContext<Services>,
   deadline: Deadline,
 ): FastifyReply | Promise<FastifyReply> {
-  reply.headers(answer.headers ?? {})
+  const { vary, ...others } = answer.headers ?? {}
+  reply.headers(others)
+  if (vary !== undefined) addVary(reply, vary)
   // One URL, another chain for a sandbox key: a shared cache must tell them apart.
-  if (endpoint.chain !== 'none') reply.header('vary', 'authorization, svc-api-key')
+  if (endpoint.chain !== 'none') addVary(reply, 'authorization, svc-api-key')
   switch (answer.kind) {
     case 'json': {
       const status = endpoint.produces.kind === 'json' ? endpoint.produces.status : 200
@@ -222,6 +224,12 @@ async function stream<Services>(
     )
   }
   return reply
+}
+
+/** Adds to what the answer varies by already, such as the origin. */
+function addVary(reply: FastifyReply, names: string): void {
+  const before = reply.getHeader('vary')
+  reply.header('vary', before === undefined ? names : `${before}, ${names}`)
 }
 
 function accessRequestOf(request: FastifyRequest, key: RawQuery[string] | undefined): AccessRequest {

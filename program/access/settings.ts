@@ -4,7 +4,10 @@ import { type AccessSettings, fileDefaults, readAccessFile } from '#api/access/s
 import { messageOf, SettingError } from '#errors.ts'
 import type { Settings } from '../settings/readSettings.ts'
 
-type Given = Pick<Settings, 'ACCESS' | 'ACCESS_FILE' | 'HOST' | 'PUBLIC_URL' | 'TRUSTED_PROXIES'>
+type Given = Pick<
+  Settings,
+  'ACCESS' | 'ACCESS_FILE' | 'CORS_ORIGINS' | 'HOST' | 'PUBLIC_URL' | 'TRUSTED_PROXIES'
+>
 
 /** @throws SettingError */
 export function readAccess(given: Given): {
@@ -15,7 +18,8 @@ export function readAccess(given: Given): {
   assertAddresses(trustedProxies)
   const file = given.ACCESS_FILE === null ? fileDefaults : readAccessFile('ACCESS_FILE', given.ACCESS_FILE)
   const publicUrl = given.PUBLIC_URL === null ? null : new URL(given.PUBLIC_URL)
-  return { access: { ...file, ...modeOf(given), publicUrl }, trustedProxies }
+  const corsOrigins = given.CORS_ORIGINS
+  return { access: { ...file, ...modeOf(given), publicUrl, corsOrigins }, trustedProxies }
 }
 
 function modeOf(given: Given): Pick<AccessSettings, 'mode' | 'isOpenToAll' | 'reason'> {

@@ -1,5 +1,6 @@
 /** `millrace up`: index, serve and show, in one process, until asked to stop. */
 
+import { connectionLimits } from '#api/access/clientAddress.ts'
 import { LiveHub } from '#api/live/hub.ts'
 import { nodeReader } from '#api/node.ts'
 import { type AttributedService, readAttributions } from '#api/operator/attributions.ts'
@@ -162,6 +163,7 @@ async function serve(
     readExamples: (signal) => readDocumentExamples(services, signal),
     access: access.access,
     trustedProxies: config.trustedProxies,
+    connections: connectionLimits(config.trustedProxies),
   })
   const address = await listen(app, config.host, config.port)
   if (access.firstKey) screen.print(`The key of the default project, shown this once: ${access.firstKey}`)
@@ -226,8 +228,8 @@ function freshnessOf(chains: readonly Chain[], { clock }: Runtime) {
   const known = (height: number) => (height < 0 ? null : height)
   return {
     read: (id: ChainId) => {
-      const { tip, finalized, head } = stateOf(id)
-      return { indexedBlock: known(tip), finalizedBlock: known(finalized), headBlock: known(head) }
+      const { tip, finalized, head, seq: version } = stateOf(id)
+      return { indexedBlock: known(tip), finalizedBlock: known(finalized), headBlock: known(head), version }
     },
     waitForBlock: (id: ChainId, block: number, signal: AbortSignal) =>
       stateOf(id).waitForBlock(block, clock, signal),

@@ -100,6 +100,11 @@ export const settings = {
     '',
     'Addresses or CIDR ranges, comma separated, of proxies whose `X-Forwarded-For` is believed.',
   ),
+  CORS_ORIGINS: setting(
+    list(matching('^https?://[^/?#@\\s]+$', 'an origin: http:// or https://, a host, and a port or none')),
+    '',
+    'Origins, comma separated, whose web pages may read answers: `https://app.example.com`. Unset: the own one alone where the service is open to its own machine, else all.',
+  ),
   ACCESS_FILE: setting(
     text,
     '',

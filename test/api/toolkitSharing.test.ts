@@ -25,7 +25,7 @@ const numbers = listEndpoint({
 })
 
 const reads: Reads = { begun: [], waiting: null }
-const freshness = { indexedBlock: 7, finalizedBlock: 5, headBlock: 7 }
+const freshness = { indexedBlock: 7, finalizedBlock: 5, headBlock: 7, version: 1 }
 let server: RunningServer
 beforeAll(async () => {
   server = await startServer([numbers], reads, {
@@ -57,6 +57,17 @@ test('requests for one URL share a read, its tag and nothing else', async () => 
   expect(second?.headers['etag']).toBe(first?.headers['etag'])
   expect(second?.headers['svc-request-id']).not.toBe(first?.headers['svc-request-id'])
   expect(other?.json()).toEqual({ data: [{ number: 1 }], nextCursor: null })
+})
+
+test('no request gets a read that began before a revert, though the heights are those of before', async () => {
+  const before = ask()
+  await begun(1)
+  freshness.version++
+  const after = ask()
+  await begun(2)
+  for (const [index, { done }] of reads.begun.entries()) done.resolve(index)
+  expect((await before).json().data).toEqual([{ number: 0 }])
+  expect((await after).json().data).toEqual([{ number: 1 }])
 })
 
 test('no request gets a read that began before the block it is told of', async () => {

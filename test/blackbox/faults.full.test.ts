@@ -47,7 +47,7 @@ const faults: readonly (readonly [string, string, string, RegExp, Fault])[] = [
   ],
   ['no request id', '/v1/blocks', 'answers', /svc-request-id/, withoutHeader('svc-request-id')],
   ['no freshness', '/v1/blocks', 'answers', /svc-lag-blocks/, withoutHeader('svc-lag-blocks')],
-  ['no CORS', '/v1/blocks', 'answers', /other origins/, withoutHeader('access-control-allow-origin')],
+  ['no CORS', '/v1/blocks', 'answers', /its own too/, withoutHeader('access-control-allow-origin')],
   ['cursors ignored', '/v1/blocks', 'paging', /twice/, without('cursor')],
   ['pages ignored', '/v1/blocks', 'paging', /not the page of the walk/, without('page')],
   [

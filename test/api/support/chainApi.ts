@@ -120,7 +120,14 @@ export async function openChainApi(options: ChainApiOptions = {}): Promise<Chain
       clock,
     },
     signIn: new SignIn({
-      settings: { ...fileDefaults, mode: 'open', isOpenToAll: true, reason: 'test', publicUrl: null },
+      settings: {
+        ...fileDefaults,
+        mode: 'open',
+        isOpenToAll: true,
+        reason: 'test',
+        corsOrigins: null,
+        publicUrl: null,
+      },
       app: appDatabase(postgres),
       messageKeys: [randomBytes(32)],
       peppers: [randomBytes(32)],

@@ -36,6 +36,7 @@ const settings: AccessSettings = {
   mode: 'guarded',
   isOpenToAll: false,
   reason: 'test',
+  corsOrigins: null,
   publicUrl: new URL(origin),
 }
 
