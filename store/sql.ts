@@ -18,6 +18,9 @@ export const relationOf = (schema: string, name: string): string =>
 
 export const schemaOf = (chainId: number): string => `chain_${chainId}`
 export const viewSchemaOf = (chainId: number): string => `chain_${chainId}_sql`
+/** Where views go that were replaced at a moment, until nobody reads them. */
+export const replacedViewSchemaOf = (chainId: number, moment: string): string =>
+  `chain_${chainId}_sql_replaced_${moment}`
 
 /** `0x…` to bytes and back; the drivers speak Buffers. */
 export const toBytes = (hex: string): Buffer => Buffer.from(hex.slice(2), 'hex')

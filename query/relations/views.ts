@@ -1,12 +1,8 @@
 /**
  * What analysts see: one view per relation, the same names, columns and meaning on both engines.
- * Declared once, so that the two engines cannot drift apart; the views are replaced at every start.
+ * Declared once, so that the two engines cannot drift apart; `replaceViews.ts` makes them.
  * Column names are those of the reference indexer.
  */
-import { hash } from 'node:crypto'
-import type { ClickHouseClient } from '@clickhouse/client'
-import { databaseOf, viewDatabaseOf } from '#store/clickhouse/template.ts'
-import type { Postgres } from '#store/postgres.ts'
 import { quoteIdentifier, schemaOf, viewSchemaOf } from '#store/sql.ts'
 import { type ColumnType, type TableName, tables } from '#transform/tables.ts'
 import type { LogicalType } from '../logicalType.ts'
@@ -289,37 +285,8 @@ function logicalType(view: View, { name, source }: ViewColumn): LogicalType {
   return logicalTypes[column.type]
 }
 
-/**
- * Replaces a chain's views in Postgres; they belong to us, so reading one needs no right on what is
- * behind it. Views that are what they should be stay: another process may be reading them, and
- * dropping them would end its queries or wait for them.
- */
-export async function replacePostgresViews(postgres: Postgres, chainId: number): Promise<void> {
-  const statements = postgresStatements(chainId)
-  const fingerprint = `millrace views ${hash('sha256', statements.join(';'))}`
-  if (await hasViews(postgres, chainId, fingerprint)) return
-  const schema = quoteIdentifier(viewSchemaOf(chainId))
-  await postgres.transaction(async (client) => {
-    await client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
-    await client.query(`CREATE SCHEMA ${schema}`)
-    for (const statement of statements) await client.query(statement)
-    await client.query(`COMMENT ON SCHEMA ${schema} IS '${fingerprint}'`)
-  })
-}
-
-/** Whether they were made by these statements, and none was dropped with a table since. */
-async function hasViews(postgres: Postgres, chainId: number, fingerprint: string): Promise<boolean> {
-  const found = await postgres.pool.query<{ comment: string | null; views: number }>(
-    `SELECT obj_description(oid, 'pg_namespace') AS comment,
-       (SELECT count(*)::int FROM pg_class WHERE relnamespace = n.oid AND relkind = 'v') AS views
-     FROM pg_namespace AS n WHERE nspname = $1`,
-    [viewSchemaOf(chainId)],
-  )
-  const [row] = found.rows
-  return row?.comment === fingerprint && row.views === viewsOf('postgres').length
-}
-
-function postgresStatements(chainId: number): readonly string[] {
+/** What makes a chain's views in Postgres, and the functions beside them. */
+export function postgresStatements(chainId: number): readonly string[] {
   const schema = quoteIdentifier(viewSchemaOf(chainId))
   const views = viewsOf('postgres').flatMap((view) => {
     const name = `${schema}.${quoteIdentifier(view.name)}`
@@ -364,21 +331,6 @@ const statisticsSql = (views: string, schema: string): readonly string[] => [
      WHERE relnamespace = '${schema}'::pg_catalog.regnamespace AND relkind = 'r'
    $sizes$`,
 ]
-
-/**
- * Replaces a chain's views in ClickHouse; `security` makes them readable without a right on what is
- * behind them.
- */
-export async function replaceClickHouseViews(
-  clickhouse: ClickHouseClient,
-  chainId: number,
-  security: string,
-): Promise<void> {
-  const database = viewDatabaseOf(chainId)
-  await clickhouse.command({ query: `CREATE DATABASE IF NOT EXISTS ${database} ENGINE = Atomic` })
-  for (const view of viewsOf('clickhouse'))
-    await clickhouse.command({ query: clickhouseViewSql(view, database, databaseOf(chainId), security) })
-}
 
 export function postgresViewSql(view: View, name: string, schema: string): string {
   const columns = view.columns.map(({ name: column, source }) =>

@@ -5,7 +5,7 @@
 
 import { type ClickHouseClient, createClient } from '@clickhouse/client'
 import { prepareReaderRole } from '#query/postgres/roles.ts'
-import { replaceClickHouseViews, replacePostgresViews } from '#query/relations/views.ts'
+import { replaceClickHouseViews, replacePostgresViews } from '#query/relations/replaceViews.ts'
 import { openPostgres, type Postgres } from '#store/postgres.ts'
 import { schemaOf } from '#store/sql.ts'
 import { silentLogger } from '#telemetry.ts'

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { grantViews, prepareReaderRole, ReaderRoleError } from '#query/postgres/roles.ts'
-import { replacePostgresViews } from '#query/relations/views.ts'
+import { replacePostgresViews } from '#query/relations/replaceViews.ts'
 import { migrateApp } from '#store/maintain/migrate.ts'
 import { openEngine } from './engine.ts'
 import { createExampleChain, type ExampleChain } from './exampleChain.ts'

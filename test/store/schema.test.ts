@@ -3,7 +3,8 @@
 // Method: migrate empty databases, read the catalogs back, compare names, types and nullability.
 import { readdirSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { relationsOf, replaceClickHouseViews, replacePostgresViews } from '#query/relations/views.ts'
+import { replaceClickHouseViews, replacePostgresViews } from '#query/relations/replaceViews.ts'
+import { relationsOf } from '#query/relations/views.ts'
 import { chainLease, postgresLeases } from '#store/app/leases.ts'
 import { openClickHouse, selectRows } from '#store/clickhouse/client.ts'
 import { databaseOf, expandTemplate } from '#store/clickhouse/template.ts'
@@ -170,6 +171,57 @@ describe('the schema', () => {
     const dropped = await oids()
     await replacePostgresViews(postgres, access.chainId)
     expect(await oids()).not.toEqual(dropped)
+  })
+
+  test('views of another version are replaced beside a query that reads them, which reads on', async () => {
+    const schema = viewSchemaOf(access.chainId)
+    await replacePostgresViews(postgres, access.chainId)
+    await postgres.pool.query(`COMMENT ON SCHEMA ${schema} IS 'of another version'`)
+    await postgres.pool.query(`CREATE VIEW ${schema}.dropped_since AS SELECT 1 AS one`)
+    const schemas = async () => {
+      const { rows } = await postgres.pool.query<{ name: string }>(
+        'SELECT nspname AS name FROM pg_namespace WHERE starts_with(nspname, $1) ORDER BY 1',
+        [schema],
+      )
+      return rows.map(({ name }) => name)
+    }
+    await postgres.transaction(async (reader) => {
+      await reader.query(
+        `DECLARE going CURSOR FOR SELECT one FROM ${schema}.dropped_since, generate_series(1, 3)`,
+      )
+      await reader.query('FETCH 1 FROM going')
+      await replacePostgresViews(postgres, access.chainId)
+      expect((await reader.query('FETCH 2 FROM going')).rowCount).toBe(2)
+      await expect(postgres.pool.query(`SELECT * FROM ${schema}.dropped_since`)).rejects.toThrow(
+        /does not exist/,
+      )
+      await postgres.pool.query(`SELECT * FROM ${schema}.blocks`)
+      expect(await schemas()).toEqual([schema, expect.stringContaining(`${schema}_replaced_`)])
+    })
+    await replacePostgresViews(postgres, access.chainId)
+    expect(await schemas()).toEqual([schema])
+  })
+
+  test('a start makes those views of ClickHouse that are not what they should be, and no others', async () => {
+    const security = 'DEFINER = default SQL SECURITY DEFINER'
+    const made = () =>
+      selectRows<{ name: string; uuid: string }>(
+        clickhouse,
+        'SELECT name, toString(uuid) AS uuid FROM system.tables WHERE database = {database: String} ORDER BY name',
+        { database: `chain_${access.chainId}_sql` },
+      )
+    await replaceClickHouseViews(clickhouse, access.chainId, security)
+    const before = await made()
+    await replaceClickHouseViews(clickhouse, access.chainId, security)
+    expect(await made()).toEqual(before)
+    await clickhouse.command({
+      query: `CREATE OR REPLACE VIEW chain_${access.chainId}_sql.blocks AS SELECT 1 AS of_another_version`,
+    })
+    await replaceClickHouseViews(clickhouse, access.chainId, security)
+    const after = await made()
+    expect(after.filter(({ uuid }) => !before.some((view) => view.uuid === uuid))).toMatchObject([
+      { name: 'blocks' },
+    ])
   })
 
   test('every view answers on both engines, and the reader sees its columns', async () => {
