@@ -60,3 +60,55 @@ export function hexConstant(value: string): HexConstant {
 }
 
 export const oddHexHint = "a '0x…' constant needs two digits per byte; write '0x…'::text for plain text"
+
+/**
+ * From and below which bytes are those that begin with these digits, as hex. Undefined where none is
+ * above.
+ */
+export function rangeOfPrefix(digits: string): { readonly low: string; readonly high: string } | undefined {
+  const isHalf = digits.length % 2 === 1
+  const low = `${digits}${isHalf ? '0' : ''}`.toLowerCase()
+  const next = BigInt(`0x${low}`) + (isHalf ? 16n : 1n)
+  const high = next.toString(16).padStart(low.length, '0')
+  return high.length > low.length ? undefined : { low, high }
+}
+
+/**
+ * Why no value is equal to a constant beside bytes: told, instead of an answer without rows.
+ */
+export interface ConstantProblem {
+  readonly problem: string
+  readonly hint: string
+}
+
+/** What is wrong with a text that is no '0x…' beside bytes. */
+export function textBesideBytes(text: string): ConstantProblem {
+  const problem = `${quoted(text)} is compared with bytes and is none`
+  const digits = text.replace(/^(0[xX]|\\x)/, '')
+  if (/^[0-9a-fA-F]+$/.test(digits) && digits.length % 2 === 0)
+    return { problem, hint: `write '0x${digits.toLowerCase()}'` }
+  return { problem, hint: "bytes are written '0x…', two digits each; '0x…%' with LIKE finds beginnings" }
+}
+
+/**
+ * What is wrong with a constant of `length` bytes compared with values of `width` bytes; undefined
+ * where they can be equal.
+ */
+export function unequalWidths(length: number, width: number, hex: string): ConstantProblem | undefined {
+  if (length === width) return undefined
+  const problem = `a constant of ${length} bytes is compared with values of ${width}`
+  if (length === SELECTOR_BYTES && width === WORD_BYTES)
+    return { problem, hint: `write substring(x, 1, 4) = '0x${hex}', or x LIKE '0x${hex}%'` }
+  if (length === ADDRESS_BYTES && width === WORD_BYTES)
+    return { problem, hint: `an address fills a word from the right: '0x${'00'.repeat(12)}${hex}'` }
+  return { problem, hint: `write ${width} bytes, or x LIKE '0x…%' for a beginning` }
+}
+
+const SELECTOR_BYTES = 4
+const ADDRESS_BYTES = 20
+const WORD_BYTES = 32
+
+const SHOWN_CHARACTERS = 40
+
+const quoted = (text: string): string =>
+  `'${text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text}'`

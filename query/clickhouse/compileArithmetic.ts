@@ -4,6 +4,7 @@
  */
 import type { BinaryExpression, Expression } from './ast.ts'
 import { type Compiled, type Compiler, refused, type Scope } from './Compiler.ts'
+import { hexText } from './compileCast.ts'
 import { accurate, asNumber, bind, quotient, unwrapped, wholeDivision } from './numbers.ts'
 import { commonType, isNumber, scalar, scaled, type ValueType, varyingBytes } from './valueType.ts'
 
@@ -202,9 +203,14 @@ const joinedAsText: ReadonlySet<string> = new Set([
   'uuid',
 ])
 
-/** Bytes are joined with bytes, texts with whatever prints alike on both engines. */
+/**
+ * Bytes are joined with bytes, texts with whatever prints alike on both engines; bytes among texts
+ * are text.
+ */
 function joined(compiler: Compiler, start: Compiled, steps: readonly Step[]): Compiled {
   const all = [start, ...steps]
+  if (all.some(({ type }) => type.scalar === 'text') && all.some(({ type }) => isBytes(type)))
+    return joined(compiler, withText(start), steps.map(withText))
   const type =
     commonType(all.map((operand) => operand.type)).scalar === 'bytes' ? varyingBytes : scalar('text')
   if (all.some((operand) => operand.type.isArray))
@@ -228,3 +234,8 @@ function joined(compiler: Compiler, start: Compiled, steps: readonly Step[]): Co
   })
   return { sql: `(${parts.join(' || ')})`, type }
 }
+
+const isBytes = ({ scalar: type, isArray }: ValueType): boolean => type === 'bytes' && !isArray
+
+const withText = <Operand extends Compiled>(operand: Operand): Operand =>
+  isBytes(operand.type) ? { ...operand, sql: hexText(operand.sql), type: scalar('text') } : operand

@@ -1,6 +1,7 @@
 /** Calls: functions by name and kind, constant arguments, lambdas, aggregate clauses, windows. */
 
 import type { CallExpression, Expression, Name, Window } from './ast.ts'
+import { compileTextArguments } from './bytesAsText.ts'
 import { type Compiled, type Compiler, invalid, quoteName, refused, type Scope } from './Compiler.ts'
 import { compileAggregate, sumOfArray } from './compileAggregate.ts'
 import { compileOperands } from './compileComparison.ts'
@@ -97,6 +98,8 @@ function compileArguments(
     const operands = compileOperands(compiler, call.args, scope)
     return ['coalesce', 'ifNull', 'greatest', 'least'].includes(rule.name) ? alternatives(operands) : operands
   }
+  const texts = compileTextArguments(compiler, call, rule.name, scope)
+  if (texts) return texts
   const compiled = call.args.map((argument) => compiler.expression(argument, scope))
   return alternativesOf(rule.name, compiled)
 }

@@ -112,9 +112,9 @@ const castAsText: ReadonlySet<string> = new Set([
   'null',
 ])
 
-/** What prints alike on both engines; bytes as PostgreSQL writes them. */
+/** What prints alike on both engines; bytes as '0x…'. */
 export function asText(compiler: Compiler, { sql, type }: Compiled, at: number): string {
-  if (type.scalar === 'bytes') return `concat('\\\\x', lower(hex(${sql})))`
+  if (type.scalar === 'bytes') return hexText(sql)
   if (type.scalar === 'bool') return `toString(toBool(${sql}))`
   if (castAsText.has(type.scalar) && !type.scale) return `CAST(${sql} AS String)`
   throw refused(

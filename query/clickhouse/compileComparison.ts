@@ -3,9 +3,19 @@
  * IN.
  */
 
+import { rangeOfPrefix, unequalWidths } from '../text.ts'
 import type { BinaryExpression, Expression, InListExpression } from './ast.ts'
-import { type Compiled, type Compiler, invalid, quoteText, refused, type Scope } from './Compiler.ts'
+import {
+  type Compiled,
+  type Compiler,
+  invalid,
+  quoteBytes,
+  quoteText,
+  refused,
+  type Scope,
+} from './Compiler.ts'
 import { compileArithmetic, isArithmetic } from './compileArithmetic.ts'
+import { hexText } from './compileCast.ts'
 import { compileStringBeside } from './compileConstant.ts'
 import { asOneNumber, comparable } from './numbers.ts'
 import { commonType, scalar } from './valueType.ts'
@@ -19,12 +29,33 @@ export function compileBinary(compiler: Compiler, expression: BinaryExpression, 
   if (operator.endsWith('LIKE')) return compileLike(compiler, expression, scope)
   if (left.kind === 'tuple' && right.kind === 'tuple' && !operator.startsWith('IS'))
     return compileRows(compiler, expression, left.items, right.items, scope)
-  const [first, second] = compileOperands(compiler, [left, right], scope)
+  const check = equalities.has(operator) ? assertWidths : undefined
+  const [first, second] = compileOperands(compiler, [left, right], scope, check)
   if (operator.startsWith('IS'))
     return distinctFrom(first?.sql ?? '', second?.sql ?? '', operator.includes('NOT'))
   const [a, b] =
     first && second && !isConstant(left) && !isConstant(right) ? ofOneSign(first, second) : [first, second]
   return { sql: `(${a?.sql} ${operator} ${b?.sql})`, type: scalar('bool') }
+}
+
+const equalities: ReadonlySet<string> = new Set(['=', '!='])
+
+/** @throws UserQueryError `sql_invalid` where a '0x…' has another length than all that it may equal */
+function assertWidths(
+  compiler: Compiler,
+  operands: readonly Expression[],
+  compiled: readonly Compiled[],
+): void {
+  const widthOf = (index: number) => compiled[index]?.type.width
+  const column = operands.findIndex(({ kind }, index) => kind !== 'string' && widthOf(index) !== undefined)
+  const width = widthOf(column)
+  if (width === undefined) return
+  for (const [index, operand] of operands.entries()) {
+    const length = operand.kind === 'string' ? widthOf(index) : undefined
+    if (operand.kind !== 'string' || length === undefined) continue
+    const found = unequalWidths(length, width, operand.value.slice(2).toLowerCase())
+    if (found) throw invalid(compiler, found.problem, operand.at, found.hint)
+  }
 }
 
 /**
@@ -44,6 +75,7 @@ export function compileOperands(
   compiler: Compiler,
   operands: readonly Expression[],
   scope: Scope,
+  check?: typeof assertWidths,
 ): Compiled[] {
   const fixed = operands.map((operand) =>
     operand.kind === 'string' ? undefined : compiler.expression(operand, scope),
@@ -53,6 +85,7 @@ export function compileOperands(
     if (operand.kind === 'string') return compileStringBeside(compiler, operand, type)
     return fixed[index] ?? compiler.expression(operand, scope)
   })
+  check?.(compiler, operands, compiled)
   // The engine compares whole numbers of any width and sign by value; others it must be told what
   // as.
   const isMixed = new Set(compiled.map((operand) => operand.type.scalar)).size > 1
@@ -104,8 +137,19 @@ function compileLike(
       at,
     )
   }
-  const { sql } = compiler.expression(left, scope)
+  const { sql, type } = compiler.expression(left, scope)
+  if (type.scalar === 'bytes' && !type.isArray) return compileBytesLike(operator, sql, right.value)
   return { sql: `(${sql} ${operator} ${quoteText(right.value)})`, type: scalar('bool') }
+}
+
+/** The beginning of bytes is a range of them, which an index serves; else their text is looked at. */
+function compileBytesLike(operator: string, sql: string, pattern: string): Compiled {
+  const [, prefix] = /^0[xX]([0-9a-fA-F]+)%$/.exec(pattern) ?? []
+  const range = prefix === undefined ? undefined : rangeOfPrefix(prefix)
+  if (!range)
+    return { sql: `(${hexText(sql)} ${operator} ${quoteText(pattern.toLowerCase())})`, type: scalar('bool') }
+  const within = `(${sql} >= ${quoteBytes(range.low)} AND ${sql} < ${quoteBytes(range.high)})`
+  return { sql: operator.startsWith('NOT') ? `(NOT ${within})` : within, type: scalar('bool') }
 }
 
 /**
@@ -135,7 +179,8 @@ const isConstant = (expression: Expression): boolean =>
   (expression.kind === 'unary' && expression.word === '-' && isConstant(expression.operand))
 
 function plainInList(compiler: Compiler, expression: InListExpression, scope: Scope): Compiled {
-  const [operand, ...items] = compileOperands(compiler, [expression.operand, ...expression.items], scope)
+  const all = [expression.operand, ...expression.items]
+  const [operand, ...items] = compileOperands(compiler, all, scope, assertWidths)
   const word = expression.isNot ? 'NOT IN' : 'IN'
   // A list of one tuple needs its own brackets, else the engine takes the tuple's fields for the
   // list.

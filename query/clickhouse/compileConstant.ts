@@ -1,6 +1,6 @@
 /** Text constants: '0x…' are bytes, and a text beside a time is a time. */
 
-import { hexConstant, oddHexHint } from '../text.ts'
+import { hexConstant, oddHexHint, textBesideBytes } from '../text.ts'
 import type { Expression } from './ast.ts'
 import { type Compiled, type Compiler, invalid, quoteBytes, quoteText, refused } from './Compiler.ts'
 import { scalar, scaled, unsigned, type ValueType, varyingBytes } from './valueType.ts'
@@ -69,8 +69,18 @@ export function compileStringBeside(
   if (other.scalar === 'timestamp') return { sql: timeSql(compiler, expression), type: other }
   if (other.scalar === 'date') return { sql: `toDate32(${quoteText(value)})`, type: other }
   if (other.scalar === 'numeric' && /^-?\d+$/.test(value)) return compileDigits(compiler, expression)
-  if (other.scalar === 'bytes' && value === '0x') return { sql: quoteBytes(''), type: varyingBytes }
+  if (other.scalar === 'bytes' && !other.isArray) return compileBytes(compiler, expression)
   return compileString(compiler, expression)
+}
+
+/** A text where values are bytes. */
+function compileBytes(compiler: Compiler, expression: StringExpression): Compiled {
+  const { value, at } = expression
+  const { kind } = hexConstant(value)
+  if (kind === 'empty' || value === '') return { sql: quoteBytes(''), type: varyingBytes }
+  if (kind !== 'none') return compileString(compiler, expression)
+  const { problem, hint } = textBesideBytes(value)
+  throw invalid(compiler, problem, at, hint)
 }
 
 /** A number past 256 bits, or past 255 with a sign, would wrap around. */

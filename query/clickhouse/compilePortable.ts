@@ -151,8 +151,6 @@ const isPositive = (expression: Expression | undefined): boolean =>
 function joined({ compiler, call, args }: Call): Compiled {
   if (args.some(({ type }) => type.isArray))
     throw refused(compiler, 'concat takes texts', call.at, 'use arrayConcat')
-  if (args.some(({ type }) => type.scalar === 'bytes'))
-    throw refused(compiler, 'concat makes a text', call.at, 'join bytes with ||')
   const parts = args.map((value) => `ifNull(${asText(compiler, value, call.at)}, '')`)
   return { sql: `concat(${parts.join(', ')})`, type: scalar('text') }
 }

@@ -4,7 +4,7 @@
  * by a function of ours in their FILTER, which raises an error at the bound.
  */
 
-import { type Fields, list, refusal, type Walk } from './walk.ts'
+import { type Fields, list, refusal, schemaOf, type Walk } from './walk.ts'
 
 /** Statements of analysts have one or two. */
 const COLLECTORS_MAX = 8
@@ -103,9 +103,3 @@ const call = (path: readonly string[], argument: Fields): Fields => ({
     funcformat: 'COERCE_EXPLICIT_CALL',
   },
 })
-
-/** The functions stand beside the views, which a catalog always has. */
-function schemaOf({ catalog }: Walk): string {
-  for (const { source } of catalog.values()) if (source.kind !== 'derived') return source.schema
-  throw new TypeError('a catalog without a view')
-}

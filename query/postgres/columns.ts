@@ -116,10 +116,15 @@ export function rebuildOperand(
 }
 
 export const textConstant = (text: string): Fields => ({
-  A_Const: { sval: text === '' ? {} : { sval: text } },
+  A_Const: { sval: { sval: text } },
 })
 
-const bytesConstant = (hex: string): Fields => ({
+/** `constant::text` */
+export const castAsText = (constant: Fields): Fields => ({
+  TypeCast: { arg: constant, typeName: { names: [{ String: { sval: 'text' } }], typemod: -1 } },
+})
+
+export const bytesConstant = (hex: string): Fields => ({
   TypeCast: {
     arg: { A_Const: { sval: { sval: `\\x${hex}` } } },
     typeName: { names: [{ String: { sval: 'bytea' } }], typemod: -1 },

@@ -3,8 +3,9 @@
  * constants.
  */
 
+import { asText, isText, isTextType, rebuildArguments, rebuildPattern } from './bytesAsText.ts'
 import { collectors, countedCall, countedSelect, enterCollector } from './collecting.ts'
-import { rebuildOperand, textConstant } from './columns.ts'
+import { castAsText, rebuildOperand, textConstant } from './columns.ts'
 import {
   type ArgumentRule,
   castTypes,
@@ -12,14 +13,10 @@ import {
   operators,
   PATTERN_CHARACTERS_MAX,
   patternOperators,
-  textFunctions,
-  textOperators,
-  textTypes,
 } from './functions.ts'
 import {
   type Fields,
   integerConstant,
-  isFields,
   list,
   type Rebuild,
   refusal,
@@ -44,10 +41,13 @@ export function rebuildCall(fields: Fields, walk: Walk, rebuild: Rebuild): unkno
   for (const [index, argumentRule] of Object.entries(rule.arguments ?? {})) {
     assertArgument(name, args, Number(index), argumentRule, walk)
   }
-  if (!collectors.has(name)) return { FuncCall: rebuild.fields('FuncCall', fields, walk) }
-  return {
-    FuncCall: countedCall(rebuild.fields('FuncCall', fields, enterCollector(name, walk)), walk),
-  }
+  const isCollector = collectors.has(name)
+  const inner = isCollector ? enterCollector(name, walk) : walk
+  const { args: given, ...rest } = fields
+  const rebuilt = rebuild.fields('FuncCall', rest, inner)
+  const call =
+    given === undefined ? rebuilt : { ...rebuilt, args: rebuildArguments(name, args, inner, rebuild) }
+  return { FuncCall: isCollector ? countedCall(call, walk) : call }
 }
 
 const hasAggregateClause = (fields: Fields): boolean =>
@@ -131,7 +131,9 @@ export function rebuildOperator(fields: Fields, walk: Walk, rebuild: Rebuild): u
     throw refusal(walk, `the operator ${names.join('.')} is not allowed`)
   }
   const { lexpr, rexpr, ...rest } = fields
-  if (patternOperators.has(operator)) assertPattern(rexpr, walk)
+  if (patternOperators.has(operator))
+    return rebuildPattern(operator, rebuildSubject(lexpr, walk, rebuild), patternOf(rexpr, walk), walk)
+  if (operator === '||') return rebuildJoined(fields, walk, rebuild)
   const checked = rebuild.fields('A_Expr', rest, walk)
   if (!comparisons.has(kind) || !comparisonOperators.has(operator)) {
     return { A_Expr: { ...checked, ...rebuild.fields('A_Expr', present({ lexpr, rexpr }), walk) } }
@@ -148,7 +150,14 @@ function present(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
-function assertPattern(pattern: unknown, walk: Walk): void {
+/** A constant matched with a pattern is text: it has no type that a function could be chosen by. */
+function rebuildSubject(subject: unknown, walk: Walk, rebuild: Rebuild): unknown {
+  const text = stringConstant(subject)
+  if (text === undefined) return rebuild.node(subject, walk)
+  return castAsText(textConstant(text))
+}
+
+function patternOf(pattern: unknown, walk: Walk): string {
   const text = stringConstant(pattern)
   if (text === undefined || text.length > PATTERN_CHARACTERS_MAX) {
     throw refusal(
@@ -156,30 +165,33 @@ function assertPattern(pattern: unknown, walk: Walk): void {
       `a pattern must be a text of at most ${PATTERN_CHARACTERS_MAX} characters, written out`,
     )
   }
+  return text
 }
 
-/** Whether an expression is text by its form alone, as `calls->0->>'to'` is. */
-function isText(expression: unknown): boolean {
-  if (!isFields(expression)) return false
-  const [[type, fields] = ['', {}]] = Object.entries(expression)
-  if (!isFields(fields)) return false
-  if (type === 'FuncCall') return textFunctions.has(stringOf(list(fields['funcname']).at(-1)) ?? '')
-  if (type === 'A_Expr') return textOperators.has(stringOf(list(fields['name'])[0]) ?? '')
-  return type === 'TypeCast' && isTextType(fields['typeName'])
+/** Bytes joined with a text are text; with bytes, or a document, they stay what they are. */
+function rebuildJoined(fields: Fields, walk: Walk, rebuild: Rebuild): unknown {
+  const { lexpr, rexpr, ...rest } = fields
+  const isTextual = [lexpr, rexpr].some(isPlainText)
+  const [left, right] = [lexpr, rexpr].map((side) => {
+    const rebuilt = rebuild.node(side, walk)
+    return isTextual ? asText(rebuilt, walk) : rebuilt
+  })
+  return { A_Expr: { ...rebuild.fields('A_Expr', rest, walk), lexpr: left, rexpr: right } }
 }
 
-function isTextType(typeName: unknown): boolean {
-  if (!isFields(typeName) || typeName['arrayBounds'] !== undefined) return false
-  return textTypes.has(stringOf(list(typeName['names']).at(-1)) ?? '')
+/** A constant that reads as neither bytes nor a document, or an expression that can only be text. */
+function isPlainText(expression: unknown): boolean {
+  const text = stringConstant(expression)
+  return text === undefined ? isText(expression) : !/^(0x|\s*[[{"])/.test(text)
 }
 
-/** `'0x…'::text` keeps its characters; every other cast takes its argument as it stands. */
+/** `'0x…'::text` keeps its characters, bytes become theirs; every other cast is as it stands. */
 export function rebuildCast(fields: Fields, walk: Walk, rebuild: Rebuild): unknown {
-  const text = stringConstant(fields['arg'])
-  if (text === undefined || !isTextType(fields['typeName']))
-    return { TypeCast: rebuild.fields('TypeCast', fields, walk) }
-  const { arg: _, ...rest } = fields
-  return { TypeCast: { arg: textConstant(text), ...rebuild.fields('TypeCast', rest, walk) } }
+  const { arg, ...rest } = fields
+  if (!isTextType(fields['typeName'])) return { TypeCast: rebuild.fields('TypeCast', fields, walk) }
+  const text = stringConstant(arg)
+  const operand = text === undefined ? asText(rebuild.node(arg, walk), walk) : textConstant(text)
+  return { TypeCast: { arg: operand, ...rebuild.fields('TypeCast', rest, walk) } }
 }
 
 /**

@@ -1,5 +1,6 @@
 /** The name Postgres gives to an output that has none (FigureColname in parse_target.c). */
 
+import { surroundedByAsText } from './bytesAsText.ts'
 import { type Fields, isFields, list, stringOf } from './walk.ts'
 
 /** A name of weak strength gives way to the one around it. */
@@ -33,8 +34,11 @@ function nameOf(expression: unknown, columnsOf: ColumnsOf): Named | undefined {
   switch (type) {
     case 'ColumnRef':
       return strong(stringOf(list(fields['fields']).at(-1)))
-    case 'FuncCall':
+    case 'FuncCall': {
+      const surrounded = surroundedByAsText(fields)
+      if (surrounded !== undefined) return nameOf(surrounded, columnsOf)
       return strong(stringOf(list(fields['funcname']).at(-1)))
+    }
     case 'A_Indirection':
       return nameOf(fields['arg'], columnsOf)
     case 'A_Expr':

@@ -5,6 +5,7 @@
  * what is sent.
  */
 
+import { assertComparison, columnPath } from './comparisons.ts'
 import { type ColumnsOf, outputName } from './outputName.ts'
 import { findSource, joinedColumns, outermost, renamed, type Scope, type Source, within } from './scopes.ts'
 import { errorAt, type Fields, isFields, list, refusal, stringOf, type Walk } from './walk.ts'
@@ -113,7 +114,8 @@ class Resolver {
       case 'RangeSubselect': {
         const seen = fields['lateral'] === true ? within(before, scope) : scope
         const columns = this.#subselect(fields['subquery'], seen)
-        return fields['alias'] === undefined ? unnamed(columns) : this.#named(fields, '', columns)
+        if (fields['alias'] === undefined) return unnamed(columns)
+        return this.#withBytes(this.#named(fields, '', columns), fields['subquery'])
       }
       case 'RangeFunction':
         return this.#tableFunction(fields, within(before, scope))
@@ -135,7 +137,18 @@ class Resolver {
    * says.
    */
   #subselect(subquery: unknown, scope: Scope): readonly string[] {
-    return this.#walk.findings.relationColumns.get(subquery) ?? this.select(selectOf(subquery), scope)
+    const known = this.#walk.findings.relationColumns.get(subquery)
+    return known?.map(({ name }) => name) ?? this.select(selectOf(subquery), scope)
+  }
+
+  #withBytes({ sources, columns }: Brought, subquery: unknown): Brought {
+    const declared = this.#walk.findings.relationColumns.get(subquery) ?? []
+    const bytes = new Map(
+      declared.flatMap(({ type, width }, index) =>
+        type === 'bytes' ? [[columns[index] ?? '', width] as const] : [],
+      ),
+    )
+    return { sources: sources.map((source) => ({ ...source, bytes })), columns }
   }
 
   #named(fields: Fields, ownName: string, columns: readonly string[]): Brought {
@@ -179,6 +192,7 @@ class Resolver {
     if (Array.isArray(value)) for (const item of value) this.#expression(item, scope)
     if (!isFields(value)) return
     for (const [key, inner] of Object.entries(value)) {
+      if (key === 'A_Expr') assertComparison(bare(inner), scope, this.#walk)
       if (key === 'ColumnRef') this.#reference(inner, columnPath(value) ?? [], scope)
       else if (key === 'SelectStmt') this.#resolved.set(value, this.select(bare(inner), scope))
       else this.#expression(inner, scope)
@@ -212,12 +226,6 @@ function functionNames(call: Fields): readonly string[] {
   const name = stringOf(list(call['funcname']).at(-1)) ?? ''
   const args = list(call['args'])
   return name === 'unnest' && args.length > 1 ? args.map(() => name) : [name]
-}
-
-/** The parts of a column reference, undefined for `*`; undefined for another expression. */
-function columnPath(value: unknown): readonly (string | undefined)[] | undefined {
-  const reference = isFields(value) ? value['ColumnRef'] : undefined
-  return isFields(reference) ? list(reference['fields']).map(stringOf) : undefined
 }
 
 const bare = (value: unknown): Fields => (isFields(value) ? value : {})

@@ -8,6 +8,8 @@
 export interface Source {
   readonly name: string
   readonly columns: readonly string[]
+  /** Columns of a table of the catalog that are bytes, and how many every value has. */
+  readonly bytes?: ReadonlyMap<string, number | undefined>
 }
 
 /** The sources of one SELECT that can be seen from a place in it. */
@@ -28,6 +30,15 @@ export const within = (level: Level, { levels, ctes }: Scope): Scope => ({ level
 export function findSource(name: string, { levels }: Scope): Source | undefined {
   for (const level of levels) {
     const [found, ...others] = level.filter((source) => source.name === name)
+    if (found) return others.length === 0 ? found : undefined
+  }
+  return undefined
+}
+
+/** The source whose column a bare name is, where one alone has it. */
+export function sourceOf(column: string, { levels }: Scope): Source | undefined {
+  for (const level of levels) {
+    const [found, ...others] = level.filter((source) => source.columns.includes(column))
     if (found) return others.length === 0 ? found : undefined
   }
   return undefined

@@ -5,8 +5,10 @@
 
 import type { BoundRelation } from '../relations.ts'
 import { SELECT_COUNT_MAX, SELECT_DEPTH_MAX } from '../text.ts'
+import { isNamedAsText } from './bytesAsText.ts'
 import { functionRules, SERIES_ROWS_MAX } from './functions.ts'
 import { findKeyTerms } from './keyTerms.ts'
+import { outputName } from './outputName.ts'
 import { relationSelect } from './relationSelect.ts'
 import { spelledColumn, spelledSource } from './spelling.ts'
 import {
@@ -92,10 +94,7 @@ export function rebuildRelation(fields: Fields, walk: Walk, rebuild: Rebuild): u
   const alias = checked['alias'] ?? { aliasname: spelledSource(name, walk) }
   const terms = walk.keyTerms.get(fields) ?? []
   const subquery = relationSelect(relation, terms, walk.boundRanges)
-  walk.findings.relationColumns.set(
-    subquery,
-    relation.columns.map((column) => column.name),
-  )
+  walk.findings.relationColumns.set(subquery, relation.columns)
   return { RangeSubselect: { subquery, alias } }
 }
 
@@ -151,7 +150,10 @@ function assertSeries(args: readonly unknown[], walk: Walk): void {
 export function rebuildTarget(fields: Fields, walk: Walk, rebuild: Rebuild): unknown {
   const { name, ...rest } = fields
   const checked = rebuild.fields('ResTarget', rest, walk)
-  return { ResTarget: typeof name === 'string' ? { name: namedColumn(name, walk), ...checked } : checked }
+  if (typeof name === 'string') return { ResTarget: { name: namedColumn(name, walk), ...checked } }
+  // Postgres would name it after the function around the column.
+  if (!isNamedAsText(checked['val'])) return { ResTarget: checked }
+  return { ResTarget: { name: outputName(checked['val'], () => []), ...checked } }
 }
 
 /** `AS name (columns)` in FROM. */

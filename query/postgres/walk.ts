@@ -5,6 +5,7 @@
 
 import { isRecord } from '#primitives.ts'
 import type { KeyTerm } from '../decoded/keyTerms.ts'
+import type { RelationColumn } from '../logicalType.ts'
 import type { Catalog } from '../relations.ts'
 import { offsetOfByte, positionAt, UserQueryError, type UserQueryErrorCode } from '../UserQueryError.ts'
 
@@ -25,7 +26,7 @@ export interface Findings {
   /** Places of the column references in the rebuilt tree, by their fields. */
   readonly places: Map<unknown, number>
   /** Columns of the sub-selects that stand for tables of the catalog. */
-  readonly relationColumns: Map<unknown, readonly string[]>
+  readonly relationColumns: Map<unknown, readonly RelationColumn[]>
   nodeCount: number
   collectorCount: number
   selectCount: number
@@ -122,6 +123,12 @@ export function errorAt(
 ): UserQueryError {
   const position = walk.at < 0 ? undefined : positionAt(walk.sql, offsetOfByte(walk.sql, walk.at))
   return new UserQueryError(code, problem, { position, hint })
+}
+
+/** Where the program's functions stand: beside the views, which a catalog always has. */
+export function schemaOf({ catalog }: Walk): string {
+  for (const { source } of catalog.values()) if (source.kind !== 'derived') return source.schema
+  throw new TypeError('a catalog without a view')
 }
 
 /** Checks and copies parse nodes by the rules of nodes.ts; the special cases get it by argument. */

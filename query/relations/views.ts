@@ -6,8 +6,7 @@
 import { quoteIdentifier, schemaOf, viewSchemaOf } from '#store/sql.ts'
 import { type ColumnType, type TableName, tables } from '#transform/tables.ts'
 import type { LogicalType } from '../logicalType.ts'
-import { abiFunctionStatements } from '../postgres/abiFunctions.ts'
-import { countCollectedStatement } from '../postgres/collecting.ts'
+import { ownFunctionStatements } from '../postgres/ownFunctions.ts'
 import type { Relation } from '../relations.ts'
 import { balanceRelations } from './balances.ts'
 import type { DescribedColumn } from './derivedRelation.ts'
@@ -299,12 +298,7 @@ export function postgresStatements(chainId: number): readonly string[] {
       ),
     ]
   })
-  return [
-    ...statisticsSql(schema, schemaOf(chainId)),
-    ...abiFunctionStatements(schema),
-    countCollectedStatement(schema),
-    ...views,
-  ]
+  return [...statisticsSql(schema, schemaOf(chainId)), ...ownFunctionStatements(schema), ...views]
 }
 
 /**

@@ -26,6 +26,7 @@ test('there are two hundred, and twenty of each class', () => {
     'tuples',
     'NULL topics',
     'byte literals',
+    'bytes as text',
     'times',
     'tables by signature',
     'calls by signature',

@@ -1,0 +1,43 @@
+// Goal: what is put around bytes so that they are text costs nothing on Postgres: the planner sees a
+// range of bytes, which an index may serve, and none of our functions.
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { gatePostgres, loadPostgresGrammar } from '#query/postgres/gate.ts'
+import { catalogOf } from './catalogs.ts'
+import { createExampleChain, type ExampleChain } from './exampleChain.ts'
+
+let chain: ExampleChain
+
+beforeAll(async () => {
+  await loadPostgresGrammar()
+  chain = await createExampleChain()
+})
+afterAll(() => chain?.close())
+
+async function planOf(sql: string): Promise<string> {
+  const statement = gatePostgres(sql, catalogOf('postgres', `chain_${chain.chainId}_sql`), 10)
+  const client = await chain.postgres.pool.connect()
+  try {
+    await client.query('BEGIN')
+    // The tables of the example are too small for an index to be worth it.
+    await client.query('SET LOCAL enable_seqscan = off')
+    const { rows } = await client.query(`EXPLAIN (COSTS OFF) ${statement.sql}`)
+    return rows.map((row) => row['QUERY PLAN']).join('\n')
+  } finally {
+    await client.query('ROLLBACK')
+    client.release()
+  }
+}
+
+it.each([
+  ['0xab%', "((hash >= '\\xab'::bytea) AND (hash < '\\xac'::bytea))"],
+  ['0XABC%', "((hash >= '\\xabc0'::bytea) AND (hash < '\\xabd0'::bytea))"],
+])('LIKE %s is a range of bytes', async (pattern, range) => {
+  expect(await planOf(`SELECT num FROM blocks WHERE hash LIKE '${pattern}'`)).toContain(range)
+})
+
+it('nothing is left of the functions in the plan', async () => {
+  const sql = "SELECT t || '!' FROM (SELECT num::text AS t FROM blocks) x WHERE t LIKE 'a%' AND t ~ 'b'"
+  const plan = await planOf(sql)
+  expect(plan).toContain("~~ 'a%'")
+  expect(plan).not.toMatch(/as_text|cased|begins/)
+})
