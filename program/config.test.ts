@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { fileDefaults, readAccessFile } from '#api/access/settings.ts'
 import { SettingError } from '#errors.ts'
+import { parTokensDefault, quoteTerms } from '#orchestrator/pay/currencies.ts'
 import { chooseChain } from './commands/chooseChain.ts'
 import { type Config, readConfig, usualWorkerThreads } from './config.ts'
 import { settingsPage, withSettings } from './settings/page.ts'
@@ -54,6 +55,7 @@ test('nothing set is one local chain on embedded engines, on loopback', () => {
     attributions: null,
     alarms: null,
     auditPercentPerDay: 1,
+    quoteTerms: quoteTerms('1', parTokensDefault),
     secretKeys: [],
     access: {
       ...fileDefaults,

@@ -6,6 +6,7 @@
 import { availableParallelism } from 'node:os'
 import type { AccessSettings } from '#api/access/settings.ts'
 import { SettingError } from '#errors.ts'
+import { type QuoteTerms, quoteTerms } from '#orchestrator/pay/currencies.ts'
 import { readAccess } from './access/settings.ts'
 import { takeLogin } from './alarms/takeLogin.ts'
 import type { ChainConfig } from './settings/chainFields.ts'
@@ -56,6 +57,8 @@ export interface Config {
   readonly access: AccessSettings
   /** Proxies whose X-Forwarded-For is believed: addresses and CIDR ranges. */
   readonly trustedProxies: readonly string[]
+  /** What quotes are told in. */
+  readonly quoteTerms: QuoteTerms
   readonly logLevel: LogLevel
   /** Worker threads that verify, decode and encode; shared by all chains. */
   readonly workerThreads: number
@@ -83,6 +86,7 @@ export function readConfig(env: Environment): Config {
     secretKeys: (given.SECRET_KEY ?? []).map((key) => Buffer.from(key, 'base64')),
     ...readAccess(given),
     auditPercentPerDay: given.AUDIT_PERCENT === 'off' ? null : given.AUDIT_PERCENT,
+    quoteTerms: quoteTerms(given.COST_MULTIPLIER, given.PAR_TOKENS ?? []),
     logLevel: given.LOG_LEVEL,
     workerThreads: given.WORKER_THREADS ?? usualWorkerThreads(availableParallelism()),
     failpoints: env['FAILPOINT'] ?? '',

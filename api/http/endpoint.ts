@@ -189,17 +189,20 @@ export function command<
   Filters extends p.Parameters = None,
   Include extends string = never,
   Chain extends ChainPlace = 'none',
+  Read = s.Static<Body>,
 >(
   definition: Definition<Path, Filters, Include, Chain> & {
     readonly method: Exclude<Method, 'GET'>
     readonly body?: Body
     readonly bodyBytesMax?: number
+    /** Makes the body of its text; `body` is then for the document alone. @throws ApiError */
+    readonly readBody?: (text: string) => Read
     /** Default 200. */
     readonly status?: 200 | 201 | 202
     readonly errorFields?: Readonly<Record<string, unknown>>
     readonly response: Response
     readonly run: (
-      call: Call<Path, Filters, Include, Chain> & { readonly body: s.Static<Body> },
+      call: Call<Path, Filters, Include, Chain> & { readonly body: Read },
       services: Services,
     ) => Promise<Row> | Row
     readonly present: (row: Row, call: Call<Path, Filters, Include, Chain>) => s.Static<Response>
@@ -216,15 +219,16 @@ export function command<
     headers = () => ({}),
     status = 200,
     bodyBytesMax = BODY_BYTES_MAX_DEFAULT,
+    readBody,
   } = definition
   return {
     ...describe(method, { ...definition, chain: definition.chain ?? 'none' }),
-    body: body ? { schema: body, bytesMax: bodyBytesMax } : null,
+    body: body ? { schema: body, bytesMax: bodyBytesMax, ...(readBody && { read: readBody }) } : null,
     produces: { kind: 'json', status, schema: response, description: definition.summary },
     errorFields: definition.errorFields ?? {},
     run: async (request, services) => {
       const call = callOf<Path, Filters, Include, Chain>(request)
-      const row = await run({ ...call, body: request.body as s.Static<Body> }, services)
+      const row = await run({ ...call, body: request.body as Read }, services)
       return { kind: 'json', value: present(row, call), cache: 'none', headers: headers(row) }
     },
   }

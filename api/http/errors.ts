@@ -102,6 +102,7 @@ export const errorCatalogue = {
   api_keys_not_enabled: { status: 501, message: 'API keys are not enabled here.' },
 
   // 502, 503, 504: what we depend on.
+  quote_unavailable: { status: 502, message: 'A seller did not tell its price.' },
   upstream_error: { status: 502, message: 'A store or node this answer needs did not answer.' },
   history_incomplete: { status: 503, message: 'The blocks this list starts from are still being indexed.' },
   projection_incomplete: { status: 503, message: 'The data behind this answer is still being computed.' },

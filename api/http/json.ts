@@ -41,15 +41,23 @@ const PROBLEMS_MAX = 20
 export function bodyCheck(schema: TSchema): (body: unknown) => void {
   const validator = Compile(schema)
   return (body) => {
-    if (body === undefined) throw bodyInvalid([{ path: ['body'], message: 'is required' }])
+    assertBodyGiven(body)
     if (validator.Check(body)) return
-    throw bodyInvalid(withoutRepeats(validator.Errors(body).flatMap(problemsOf)))
+    throw bodyInvalid(withoutRepeats(validator.Errors(body).flatMap((finding) => problemsOf(finding))))
   }
 }
 
+/** @throws ApiError body_invalid for a request without a body */
+export function assertBodyGiven(body: unknown): void {
+  if (body === undefined) throw bodyInvalid([{ path: ['body'], message: 'is required' }])
+}
+
 /** The problems one finding of the validator stands for, each at the member it is about. */
-function problemsOf(finding: ReturnType<ReturnType<typeof Compile>['Errors']>[number]): Problem[] {
-  const path = ['body', ...finding.instancePath.split('/').slice(1).map(unescapePointer)]
+export function problemsOf(
+  finding: ReturnType<ReturnType<typeof Compile>['Errors']>[number],
+  at: Problem['path'] = ['body'],
+): Problem[] {
+  const path = [...at, ...finding.instancePath.split('/').slice(1).map(unescapePointer)]
   switch (finding.keyword) {
     case 'required':
       return finding.params.requiredProperties.map((name) => ({

@@ -12,7 +12,7 @@ import { ClientGoneError, type Deadline, type Deadlines } from './deadline.ts'
 import type { Endpoint, EndpointRequest } from './endpoint.ts'
 import { abandon } from './errorReply.ts'
 import { type ChainFreshness, type Freshness, freshnessHeaders, waitForMinBlock } from './freshness.ts'
-import { bodyCheck } from './json.ts'
+import { assertBodyGiven, bodyCheck } from './json.ts'
 import type { Paging } from './pagination.ts'
 import { parsePath, parseQuery, type RawQuery } from './query.ts'
 import { serializerSchema } from './serialize.ts'
@@ -63,7 +63,7 @@ export function addRoute<Services>(
   context: RouteContext<Services>,
 ): void {
   const { path, method, produces, body, errorFields } = endpoint
-  const checkBody = body && !body.read ? bodyCheck(body.schema) : () => {}
+  const checkBody = !body ? () => {} : body.read ? assertBodyGiven : bodyCheck(body.schema)
   const underWay = new SharedReads<WrittenAnswer>()
   app.route({
     method,

@@ -35,19 +35,18 @@ export const planSchema = s.named('Plan', {
 })
 
 /** As REST takes it: input and dependencies may be left out. */
+export const planNodeRequestSchema = s.named('PlanNodeRequest', {
+  ...nodeProperties,
+  input: s.optional(s.json('Input of the call. Default `{}`.')),
+  dependsOn: s.optional(dependsOn),
+})
 export const planRequestSchema = s.named('PlanRequest', {
-  nodes: s.array(
-    s.named('PlanNodeRequest', {
-      ...nodeProperties,
-      input: s.optional(s.json('Input of the call. Default `{}`.')),
-      dependsOn: s.optional(dependsOn),
-    }),
-    { minItems: 1, maxItems: NODES_MAX },
-  ),
+  nodes: s.array(planNodeRequestSchema, { minItems: 1, maxItems: NODES_MAX }),
 })
 
 export type PlanNode = s.Static<typeof planNodeSchema>
 export type Plan = s.Static<typeof planSchema>
+export type PlanNodeRequest = s.Static<typeof planNodeRequestSchema>
 export type PlanRequest = s.Static<typeof planRequestSchema>
 
 /** The plan with its defaults written out: what is hashed, quoted and run. */

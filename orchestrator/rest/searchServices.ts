@@ -1,8 +1,9 @@
 /** GET /v1/services/search. */
-import { open } from '#api/http/access.ts'
+import { recognised } from '#api/http/access.ts'
 import { conflict, endpoint } from '#api/http/endpoint.ts'
 import * as p from '#api/http/parameter.ts'
 import * as s from '#api/http/schema.ts'
+import type { CallerRates } from '../CallerRates.ts'
 import { methodSchema, SERVICE_ID_PATTERN, serviceIdSchema } from '../catalog/service.ts'
 import { planNodeSchema } from '../plan/plan.ts'
 import { type FoundEndpoint, type Ranked, type SearchEvidence, search } from '../search/search.ts'
@@ -12,6 +13,13 @@ export const QUERY_CHARACTERS_MAX = 500
 export const SEARCH_LIMIT_MAX = 20
 export const SEARCH_LIMIT_DEFAULT = 8
 export const SERVICE_FILTERS_MAX = 20
+/** Of one caller. */
+export const SEARCHES_PER_MINUTE = 600
+
+/** What searches work with. */
+export interface SearchServices extends CatalogServices {
+  readonly searchRates: CallerRates
+}
 
 const share = s.number({ minimum: 0, maximum: 1 })
 const reasonSchema = s.oneOf([
@@ -102,7 +110,7 @@ export const searchServicesEndpoint = endpoint({
     'Free. The best endpoints first, with the reasons for which they were found. `serviceId` without `serviceMode` requires those services.',
   tag: 'Services',
   chain: 'none',
-  access: open,
+  access: recognised,
   filters: {
     query: p.withDefault(query, ''),
     limit: p.withDefault(p.integer(1, SEARCH_LIMIT_MAX), SEARCH_LIMIT_DEFAULT),
@@ -127,15 +135,18 @@ export const searchServicesEndpoint = endpoint({
     serviceMode !== undefined && ids === undefined ? conflict('serviceMode', 'needs `serviceId`') : undefined,
   response: searchResultSchema,
   cache: 'none',
-  read: ({ filters }, { app }: CatalogServices) =>
-    search(app, {
+  errors: ['rate_limit_exceeded'],
+  read: ({ filters, caller }, { app, searchRates }: SearchServices) => {
+    searchRates.take(caller.id)
+    return search(app, {
       query: filters.query,
       limit: filters.limit,
       resolution: filters.resolution,
       serviceIds: filters.serviceId ?? null,
       serviceMode: filters.serviceMode ?? null,
       withEvidence: filters.evidence !== undefined,
-    }),
+    })
+  },
   present: presentSearch,
 })
 

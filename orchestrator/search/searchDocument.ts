@@ -5,6 +5,7 @@
 import { skeletonOf } from '../catalog/cleanText.ts'
 import { parametersOf, parseTemplate } from '../catalog/pathTemplate.ts'
 import type { CatalogService, PaymentOffer, ServiceEndpoint } from '../catalog/service.ts'
+import { decimalText } from '../pay/currencies.ts'
 import type { SearchFields } from './rank.ts'
 import { wordsOf } from './words.ts'
 
@@ -76,13 +77,6 @@ interface Price {
 
 const isLower = (a: Price, b: Price): boolean =>
   a.units * 10n ** BigInt(b.decimals) < b.units * 10n ** BigInt(a.decimals)
-
-/** Units as a decimal without closing zeros: 1500000 of 6 is 1.5. */
-export function decimalText(units: bigint, decimals: number): string {
-  const digits = `${units}`.padStart(decimals + 1, '0')
-  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '')
-  return `${digits.slice(0, digits.length - decimals)}${fraction && decimals > 0 ? `.${fraction}` : ''}`
-}
 
 /** The price as the score takes it; null where it depends on the request. */
 export function knownPrice({ amount }: EstimatedPrice): Price | null {

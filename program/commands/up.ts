@@ -16,7 +16,10 @@ import type { ChainReads, DeclaredContracts } from '#api/services.ts'
 import type { Screen } from '#console/terminal/screen.ts'
 import { Egress } from '#egress.ts'
 import { addReaders } from '#local/engines/connection.ts'
+import { CallerRates } from '#orchestrator/CallerRates.ts'
+import { Quotes } from '#orchestrator/quote/Quotes.ts'
 import { type OrchestratorServices, orchestratorEndpoints } from '#orchestrator/rest/index.ts'
+import { SEARCHES_PER_MINUTE } from '#orchestrator/rest/searchServices.ts'
 import { type ChainId, chainId } from '#primitives.ts'
 import type { Runtime } from '#runtime.ts'
 import { appDatabase } from '#store/app/database.ts'
@@ -130,9 +133,13 @@ async function serve(
     parityOf: ({ state }) => parityStatusOf(parity, chainId(state.chainId)),
     alarms: alarms.watch,
   })
+  // Searches must not hold up what writes.
+  const app = appDatabase({ pool: postgres.reads })
+  const egress = new Egress()
   const services: RouteServices & OrchestratorServices = {
-    // Searches must not hold up what writes.
-    app: appDatabase({ pool: postgres.reads }),
+    app,
+    searchRates: new CallerRates(clock, SEARCHES_PER_MINUTE),
+    quotes: new Quotes({ app, egress, clock, terms: config.quoteTerms }),
     chains,
     sql,
     live: new LiveHub({ chains, engines: sql, clock, log }),
@@ -145,13 +152,13 @@ async function serve(
     attributionNames: attributionNames(attributions),
     tokenNames: tokenNamesOf(chains, curatedTokens),
     curatedTokens,
-    egress: new Egress(),
+    egress,
     logoCache: new LogoCache(clock),
     rpc: rpcDoors(program, clock),
   }
   const counted = new AbortController()
   const counting = access.run(counted.signal)
-  const app = await createServer({
+  const server = await createServer({
     endpoints: [...endpoints, ...orchestratorEndpoints],
     services,
     chains: program.chains.map((chain) => chainId(chain.state.chainId)),
@@ -165,14 +172,14 @@ async function serve(
     trustedProxies: config.trustedProxies,
     connections: connectionLimits(config.trustedProxies),
   })
-  const address = await listen(app, config.host, config.port)
+  const address = await listen(server, config.host, config.port)
   if (access.firstKey) screen.print(`The key of the default project, shown this once: ${access.firstKey}`)
   const view = startView({ status, address, clock, screen, signal: shutdown.signal })
   try {
     await Promise.race([lost, aborted(stop)])
     screen.print('Ending: what is under way is finished first. The next start goes on from here.')
   } finally {
-    await closeServer(app, shutdown, { clock, log })
+    await closeServer(server, shutdown, { clock, log })
     counted.abort()
     await walls
     await comparing

@@ -2,6 +2,7 @@
  * Every setting, once: its form, its default and what it means. The settings that are read,
  * `millrace config` and the table of docs/settings.md derive from here.
  */
+import { MULTIPLIER_PATTERN, PAR_TOKEN_PATTERN, parTokensDefault } from '#orchestrator/pay/currencies.ts'
 import { KEY_BYTES } from '#store/app/sealing.ts'
 import * as chain from './chainFields.ts'
 import { type Kind, list, matching, oneOf, text, url, whole, wholeOr } from './kind.ts'
@@ -134,6 +135,16 @@ export const settings = {
     text,
     '',
     'A JSON file with the names of paid services, which transfers show as `attribution`: `{"services": [{"name": "Example", "realm": "api.example.com"}]}`.',
+  ),
+  COST_MULTIPLIER: setting(
+    matching(MULTIPLIER_PATTERN, 'a decimal number with up to six places'),
+    '1',
+    'What a plan of paid calls costs here: what its sellers ask, times this.',
+  ),
+  PAR_TOKENS: setting(
+    list(matching(PAR_TOKEN_PATTERN, '<chain as CAIP-2>:<token>:<decimals>')),
+    parTokensDefault.join(','),
+    'Tokens that count as one dollar each in quotes; a price in any other is refused.',
   ),
   LOG_LEVEL: setting(
     oneOf('debug', 'info', 'warn', 'error', 'silent'),

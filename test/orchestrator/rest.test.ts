@@ -4,29 +4,47 @@ import type { FastifyInstance } from 'fastify'
 import { Compile } from 'typebox/compile'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createServer } from '#api/server.ts'
+import { Egress } from '#egress.ts'
+import { CallerRates } from '#orchestrator/CallerRates.ts'
+import { parTokensDefault, quoteTerms } from '#orchestrator/pay/currencies.ts'
+import { Quotes } from '#orchestrator/quote/Quotes.ts'
 import { orchestratorEndpoints } from '#orchestrator/rest/index.ts'
-import { searchResultSchema } from '#orchestrator/rest/searchServices.ts'
+import { SEARCHES_PER_MINUTE, searchResultSchema } from '#orchestrator/rest/searchServices.ts'
 import { systemRuntime } from '#runtime.ts'
 import { createLogger } from '#telemetry.ts'
 import { runBlackbox } from '../blackbox/blackbox.ts'
 import { openCatalog, shop } from './support/catalog.ts'
 
+const { clock } = systemRuntime()
 let app: FastifyInstance
 const ends: (() => unknown)[] = []
+const endpoints = [
+  { method: 'GET', path: '/things', description: 'Lists things.' },
+  { method: 'POST', path: '/orders', description: 'Orders things.' },
+]
 const ids = Array.from({ length: 25 }, (_, index) => `shop-${String(index).padStart(2, '0')}`)
 
 beforeAll(async () => {
   const catalog = await openCatalog((end) => void ends.push(end))
   await catalog.importAs(
     'own',
-    ids.map((id) => shop(id)),
+    ids.map((id) => shop(id, id === 'shop-20' ? { endpoints } : {})),
   )
   app = await createServer({
     endpoints: orchestratorEndpoints,
-    services: { app: catalog.reads },
+    services: {
+      app: catalog.reads,
+      searchRates: new CallerRates(clock, SEARCHES_PER_MINUTE),
+      quotes: new Quotes({
+        app: catalog.reads,
+        egress: new Egress(),
+        clock,
+        terms: quoteTerms('1', parTokensDefault),
+      }),
+    },
     chains: [],
     cursorKeys: [Buffer.alloc(32, 1)],
-    clock: systemRuntime().clock,
+    clock,
     log: createLogger('silent'),
     shutdown: new AbortController().signal,
   })
@@ -128,6 +146,81 @@ describe('GET /v1/services', () => {
       cursor = body.nextCursor
     } while (cursor !== null)
     expect(seen).toEqual(ids)
+  })
+})
+
+describe('POST /v1/quote', () => {
+  const post = async (payload: string) => {
+    const headers = { 'content-type': 'application/json' }
+    const { statusCode: status, body } = await app.inject({
+      method: 'POST',
+      url: '/v1/quote',
+      payload,
+      headers,
+    })
+    return { status, body: JSON.parse(body) }
+  }
+  const node = { id: 'a', serviceId: 'shop-20', method: 'POST', path: '/orders' }
+
+  it('fills in input and dependsOn, and hashes the plan with them', async () => {
+    const short = await post(JSON.stringify({ nodes: [node] }))
+    expect(short).toMatchObject({
+      status: 200,
+      body: { advisory: true, totalAmount: '0', stages: [['a']], nodes: [{ nodeId: 'a', source: 'live' }] },
+    })
+    const long = await post(JSON.stringify({ nodes: [{ dependsOn: [], input: {}, ...node }] }))
+    expect(long.body.planHash).toBe(short.body.planHash)
+    expect(long.body.planHash).toMatch(/^[0-9a-f]{64}$/)
+  })
+
+  it('tells everything that is wrong with its form, at every node', async () => {
+    const nodes = Array.from({ length: 60 }, (_, index) => ({ ...node, id: `n${index}`, colour: 'red' }))
+    const { status, body } = await post(JSON.stringify({ nodes, more: 1 }))
+    expect(status).toBe(422)
+    expect(body.error.code).toBe('plan_invalid')
+    expect(body.error.details).toHaveLength(61)
+    expect(body.error.details[1]).toEqual({ path: ['body', 'nodes', 0, 'colour'], message: 'unknown member' })
+  })
+
+  it('refuses what is no plan', async () => {
+    const many = Array.from({ length: 101 }, (_, index) => ({ ...node, id: `n${index}` }))
+    for (const plan of [
+      [],
+      {},
+      { nodes: [] },
+      { nodes: many },
+      { nodes: [{ ...node, id: '' }] },
+      { nodes: [{ ...node, serviceId: 'Shop' }] },
+      { nodes: [{ ...node, method: 'HEAD' }] },
+      { nodes: [{ ...node, path: '//orders' }] },
+      { nodes: [{ ...node, path: '/orders?x=1' }] },
+      { nodes: [{ ...node, dependsOn: 'b' }] },
+      { nodes: [null] },
+    ])
+      expect(await post(JSON.stringify(plan)), JSON.stringify(plan).slice(0, 80)).toMatchObject({
+        status: 422,
+        body: { error: { code: 'plan_invalid' } },
+      })
+    expect((await post('{')).status).toBe(400)
+    expect((await app.inject({ method: 'POST', url: '/v1/quote' })).statusCode).toBe(400)
+  })
+
+  it('refuses numbers that would change, and takes those that do not', async () => {
+    const withInput = (input: string) =>
+      `{"nodes":[{"id":"a","serviceId":"shop-20","method":"POST","path":"/orders","input":{"n":${input}}}]}`
+    for (const number of ['12345678901234567890', '0.1234567890123456789', '1e400'])
+      expect(await post(withInput(number)), number).toMatchObject({
+        status: 422,
+        body: { error: { code: 'plan_invalid' } },
+      })
+    for (const number of ['1.0', '1e2', '"12345678901234567890"', '9007199254740991'])
+      expect((await post(withInput(number))).status, number).toBe(200)
+  })
+
+  it('takes bodies of up to 4 MiB', async () => {
+    const input = 'x'.repeat(3_900_000)
+    expect((await post(JSON.stringify({ nodes: [{ ...node, input }] }))).status).toBe(200)
+    expect((await post(JSON.stringify({ nodes: [{ ...node, input: input + input }] }))).status).toBe(413)
   })
 })
 

@@ -1,0 +1,61 @@
+/**
+ * What prices are told in, and the tokens that count as much: a price in any other is none that we
+ * could pay.
+ */
+export interface QuoteTerms {
+  readonly currency: string
+  readonly decimals: number
+  /** Decimal text: what a job costs is what its calls cost, times this. */
+  readonly costMultiplier: string
+  /** Decimals of the tokens at par, by `tokenKey`. */
+  readonly atPar: ReadonlyMap<string, number>
+}
+
+/** Name of a token: its chain as CAIP-2 has it, and its address. */
+export const tokenKey = (network: string, address: string): string => `${network}:${address.toLowerCase()}`
+
+/** Tokens at par where nothing is configured: pathUSD and USDC.e of Tempo, USDC of Base. */
+export const parTokensDefault = [
+  'eip155:4217:0x20c0000000000000000000000000000000000000:6',
+  'eip155:4217:0x20c000000000000000000000b9537d11c60e8b50:6',
+  'eip155:8453:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913:6',
+] as const
+
+/** `<chain>:<token>:<decimals>`, the chain as CAIP-2 names it. */
+export const PAR_TOKEN_PATTERN = '^eip155:[1-9][0-9]{0,15}:0x[0-9a-fA-F]{40}:([0-9]|[12][0-9]|3[0-6])$'
+/** Digits enough for any margin, and few enough to be exact. */
+export const MULTIPLIER_PATTERN = '^[0-9]{1,4}(\\.[0-9]{1,6})?$'
+
+/** @throws TypeError for what does not fit the patterns */
+export function quoteTerms(costMultiplier: string, parTokens: readonly string[]): QuoteTerms {
+  const atPar = parTokens.map((text) => {
+    if (!new RegExp(PAR_TOKEN_PATTERN).test(text)) throw new TypeError(`not a token at par: ${text}`)
+    const end = text.lastIndexOf(':')
+    return [text.slice(0, end).toLowerCase(), Number(text.slice(end + 1))] as const
+  })
+  if (!new RegExp(MULTIPLIER_PATTERN).test(costMultiplier))
+    throw new TypeError(`not a multiplier: ${costMultiplier}`)
+  return { currency: 'USDC', decimals: 6, costMultiplier, atPar: new Map(atPar) }
+}
+
+/** An amount in other decimals. What is lost is rounded up: a quote is never too low. */
+export function rescaled(amount: bigint, from: number, to: number): bigint {
+  if (from <= to) return amount * 10n ** BigInt(to - from)
+  return ceilDivided(amount, 10n ** BigInt(from - to))
+}
+
+/** The amount times a decimal text, rounded up. */
+export function multiplied(amount: bigint, factor: string): bigint {
+  const [whole = '0', fraction = ''] = factor.split('.')
+  return ceilDivided(amount * BigInt(`${whole}${fraction}`), 10n ** BigInt(fraction.length))
+}
+
+/** Of numbers that are not negative. */
+const ceilDivided = (amount: bigint, by: bigint): bigint => (amount + by - 1n) / by
+
+/** Units as a decimal without closing zeros: 1500000 of 6 is 1.5. */
+export function decimalText(units: bigint, decimals: number): string {
+  const digits = `${units}`.padStart(decimals + 1, '0')
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '')
+  return `${digits.slice(0, digits.length - decimals)}${fraction && decimals > 0 ? `.${fraction}` : ''}`
+}

@@ -1,0 +1,145 @@
+/**
+ * What a 402 asks for, by either protocol. A stranger wrote it: what is not exactly as its protocol
+ * says is no offer, and hides no other.
+ */
+import { Compile } from 'typebox/compile'
+import * as s from '#api/http/schema.ts'
+import type { EgressAnswer } from '#egress.ts'
+import { membersOf } from '../catalog/members.ts'
+
+export interface LiveOffer {
+  readonly protocol: 'mpp' | 'x402'
+  readonly intent: 'charge' | 'session'
+  /** In the token's smallest unit; of a session, for one unit. */
+  readonly amount: bigint
+  /** Chain, as CAIP-2 names it. */
+  readonly network: string
+  /** Token address, lowercase. */
+  readonly token: string
+  /** Lowercase. */
+  readonly recipient: string
+  /** Milliseconds since the epoch; null where the offer has no end. */
+  readonly expiresAt: number | null
+}
+
+/** Offers of one answer: a seller composes a handful. */
+const OFFERS_MAX = 16
+/** 256 bits have 78 digits. */
+const amount = s.text({ pattern: '^(0|[1-9][0-9]{0,77})$' })
+const address = s.text({ pattern: '^0x[0-9a-fA-F]{40}$' })
+const nobody = `0x${'0'.repeat(40)}`
+
+const challengeCheck = Compile(
+  s.open({
+    amount,
+    currency: address,
+    recipient: address,
+    methodDetails: s.open({ chainId: s.integer({ minimum: 1 }) }),
+  }),
+)
+
+const acceptCheck = Compile(
+  s.open({
+    scheme: s.literal('exact'),
+    network: s.text({ pattern: '^eip155:[1-9][0-9]{0,15}$' }),
+    amount,
+    asset: address,
+    payTo: address,
+  }),
+)
+
+/** Names of networks in the first version of x402. */
+const oldNetworks = new Map([['base', 'eip155:8453']])
+
+/** Offers that can be read and are not over. */
+export async function liveOffers(
+  answer: Pick<EgressAnswer, 'headers' | 'body'>,
+  nowMs: number,
+): Promise<readonly LiveOffer[]> {
+  const found = [...(await mppOffers(answer)), ...x402Offers(answer)]
+  return found
+    .slice(0, OFFERS_MAX)
+    .filter(({ expiresAt, recipient }) => (expiresAt === null || expiresAt > nowMs) && recipient !== nobody)
+}
+
+async function mppOffers({ headers }: Pick<EgressAnswer, 'headers'>): Promise<LiveOffer[]> {
+  const lines = [headers['www-authenticate'] ?? []].flat()
+  if (lines.length === 0) return []
+  // The protocol's library is large, and most programs never ask for a price.
+  const { Challenge } = await import('mppx')
+  return lines.slice(0, OFFERS_MAX).flatMap((line) => {
+    try {
+      return Challenge.deserializeList(line).flatMap(offerOfChallenge)
+    } catch {
+      return []
+    }
+  })
+}
+
+interface Challenge {
+  readonly method: string
+  readonly intent: string
+  readonly request: Readonly<Record<string, unknown>>
+  readonly expires?: string | undefined
+}
+
+function offerOfChallenge({ method, intent, request, expires }: Challenge): LiveOffer[] {
+  if (method !== 'tempo' && method !== 'evm') return []
+  if (intent !== 'charge' && !(intent === 'session' && method === 'tempo')) return []
+  if (!challengeCheck.Check(request)) return []
+  const { amount: price, currency, recipient, methodDetails } = request
+  // A session of free units would never end.
+  if (intent === 'session' && price === '0') return []
+  return [
+    {
+      protocol: 'mpp',
+      intent,
+      amount: BigInt(price),
+      network: `eip155:${methodDetails.chainId}`,
+      token: currency.toLowerCase(),
+      recipient: recipient.toLowerCase(),
+      expiresAt: expires === undefined ? null : Date.parse(expires),
+    },
+  ]
+}
+
+/** Both versions: the second in a header, the first in the body. */
+function x402Offers({ headers, body }: Pick<EgressAnswer, 'headers' | 'body'>): LiveOffer[] {
+  const header = headers['payment-required']
+  const told =
+    typeof header === 'string' ? parsed(Buffer.from(header, 'base64').toString('utf8')) : parsed(`${body}`)
+  const accepts = membersOf(told)['accepts']
+  if (!Array.isArray(accepts)) return []
+  const version = membersOf(told)['x402Version']
+  const read = version === 2 ? (each: unknown) => each : version === 1 ? asSecondVersion : () => null
+  return accepts.slice(0, OFFERS_MAX).flatMap((each) => offerOfAccept(read(each)))
+}
+
+function offerOfAccept(accept: unknown): LiveOffer[] {
+  if (!acceptCheck.Check(accept)) return []
+  const { network, amount: price, asset, payTo } = accept
+  return [
+    {
+      protocol: 'x402',
+      intent: 'charge',
+      amount: BigInt(price),
+      network,
+      token: asset.toLowerCase(),
+      recipient: payTo.toLowerCase(),
+      expiresAt: null,
+    },
+  ]
+}
+
+function asSecondVersion(accept: unknown): unknown {
+  const { network, maxAmountRequired, ...others } = membersOf(accept)
+  return { ...others, network: oldNetworks.get(String(network)), amount: maxAmountRequired }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

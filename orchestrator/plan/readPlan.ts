@@ -1,0 +1,71 @@
+/** A plan from outside: its form, with a problem for everything that is wrong, at every node. */
+import { Compile } from 'typebox/compile'
+import { ApiError, type Problem } from '#api/http/errors.ts'
+import { assertDepth, problemsOf } from '#api/http/json.ts'
+import { isRecord, shorten } from '#primitives.ts'
+import { inexactNumbers } from './canonicalJson.ts'
+import { planInvalid } from './checkPlan.ts'
+import {
+  completePlan,
+  NODES_MAX,
+  type Plan,
+  type PlanNode,
+  type PlanNodeRequest,
+  planNodeRequestSchema,
+  planNodeSchema,
+} from './plan.ts'
+
+const requestCheck = Compile(planNodeRequestSchema)
+const completeCheck = Compile(planNodeSchema)
+
+/** As REST takes it: defaults are filled in. @throws ApiError plan_invalid */
+export const readPlan = (body: unknown): Plan =>
+  completePlan({
+    nodes: readNodes(body, (node): node is PlanNodeRequest => requestCheck.Check(node), requestCheck),
+  })
+
+/** As the tools take it: nothing is left out. @throws ApiError plan_invalid */
+export const readCompletePlan = (body: unknown): Plan => ({
+  nodes: readNodes(body, (node): node is PlanNode => completeCheck.Check(node), completeCheck),
+})
+
+/**
+ * JSON without a number that would come out as another one: a plan that is hashed and priced must
+ * be the one that was sent. @throws ApiError body_invalid, plan_invalid
+ */
+export function readExactJson(text: string): unknown {
+  assertDepth(text)
+  const changed = inexactNumbers(text)
+  if (changed.length > 0) throw planInvalid(changed.map(changedNumber))
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new ApiError('body_invalid', 'The body is not JSON.', { cause })
+  }
+}
+
+const changedNumber = (token: string): Problem => ({
+  path: ['body'],
+  message: `the number ${shorten(token)} would become ${Number(token)}: send it as a text`,
+})
+
+function readNodes<Node>(
+  body: unknown,
+  isNode: (node: unknown) => node is Node,
+  check: { Errors: typeof requestCheck.Errors },
+): Node[] {
+  if (!isRecord(body)) throw planInvalid([{ path: ['body'], message: 'is no object with nodes' }])
+  const { nodes, ...others } = body
+  const problems: Problem[] = Object.keys(others)
+    .slice(0, NODES_MAX)
+    .map((name) => ({ path: ['body', shorten(name)], message: 'unknown member' }))
+  if (!Array.isArray(nodes) || nodes.length === 0 || nodes.length > NODES_MAX)
+    throw planInvalid([...problems, { path: ['body', 'nodes'], message: `expected 1 to ${NODES_MAX} nodes` }])
+  const read: Node[] = []
+  for (const [index, node] of nodes.entries()) {
+    if (isNode(node)) read.push(node)
+    else problems.push(...check.Errors(node).flatMap((found) => problemsOf(found, ['body', 'nodes', index])))
+  }
+  if (problems.length > 0) throw planInvalid(problems)
+  return read
+}

@@ -1,0 +1,195 @@
+/**
+ * Prices of whole plans. Sellers are asked together, under one deadline; until a quote is over the
+ * same plan gets it again, so that no seller can be flooded through us.
+ */
+import { ApiError, type Problem } from '#api/http/errors.ts'
+import * as s from '#api/http/schema.ts'
+import { SharedReads } from '#api/http/sharedReads.ts'
+import type { Egress } from '#egress.ts'
+import type { Clock } from '#runtime.ts'
+import { findServices } from '#store/app/catalogReads.ts'
+import type { AppDatabase } from '#store/app/database.ts'
+import { CallerRates } from '../CallerRates.ts'
+import { serviceOf } from '../catalog/describe.ts'
+import { decimalText, multiplied, type QuoteTerms } from '../pay/currencies.ts'
+import { canonicalHash, canonicalJson, NotCanonicalError } from '../plan/canonicalJson.ts'
+import { type CheckedPlan, checkPlan, type PlannedNode, planInvalid } from '../plan/checkPlan.ts'
+import type { Plan } from '../plan/plan.ts'
+import { freePrice, type LivePrice, nothing, priceOf, silenceOf } from './livePrice.ts'
+import { type Probe, probeOf } from './probe.ts'
+import type { Quote } from './quoteResult.ts'
+
+/** A caller waits for all sellers together. */
+const DEADLINE_MS = 8_000
+const VALID_MS_MAX = 300_000
+/** Quotes held; one of 100 nodes has some 30 KB. */
+const QUOTES_MAX = 1_000
+/** Calls of sellers made for one caller in a minute: twelve plans of 100 nodes. */
+const PROBES_PER_MINUTE = 1_200
+
+export interface QuotesOptions {
+  readonly app: AppDatabase
+  readonly egress: Pick<Egress, 'fetch'>
+  readonly clock: Clock
+  readonly terms: QuoteTerms
+}
+
+/** A node with its price. */
+interface PricedNode extends LivePrice {
+  readonly planned: PlannedNode
+  readonly input: Probe['input']
+}
+
+export class Quotes {
+  readonly #options: QuotesOptions
+  readonly #rates: CallerRates
+  readonly #underWay = new SharedReads<Quote>()
+  readonly #held = new Map<string, { readonly quote: Quote; readonly untilMs: number }>()
+
+  constructor(options: QuotesOptions) {
+    this.#options = options
+    this.#rates = new CallerRates(options.clock, PROBES_PER_MINUTE)
+  }
+
+  /** @throws ApiError plan_invalid, quote_unavailable naming each node, rate_limit_exceeded */
+  async quote(plan: Plan, caller: string, signal: AbortSignal): Promise<Quote> {
+    const hash = hashOf(plan)
+    const held = this.#held.get(hash)
+    if (held && held.untilMs > this.#options.clock.now()) return held.quote
+    return this.#underWay.join(hash, signal, (together) => this.#ask(plan, hash, caller, together))
+  }
+
+  async #ask(plan: Plan, hash: string, caller: string, signal: AbortSignal): Promise<Quote> {
+    const checked = await this.#check(plan)
+    const quotedMs = this.#options.clock.now()
+    const priced = await this.#priceAll(checked.nodes, caller, signal)
+    const ends = priced.flatMap(({ offer }) => offer?.expiresAt ?? [])
+    const untilMs = Math.min(quotedMs + VALID_MS_MAX, ...ends)
+    const quote = quoteOf(checked, priced, { hash, terms: this.#options.terms, quotedMs, untilMs })
+    this.#hold(hash, quote, untilMs)
+    return quote
+  }
+
+  async #check(plan: Plan): Promise<CheckedPlan> {
+    const ids = [...new Set(plan.nodes.map(({ serviceId }) => serviceId))]
+    const services = (await findServices(this.#options.app, ids)).map(serviceOf)
+    return checkPlan(plan, new Map(services.map((service) => [service.id, service])))
+  }
+
+  async #priceAll(
+    nodes: readonly PlannedNode[],
+    caller: string,
+    signal: AbortSignal,
+  ): Promise<readonly PricedNode[]> {
+    const probes = nodes.map((planned) => ({ planned, probe: probeOf(planned) }))
+    const keyOf = ({ probe }: { readonly probe: Probe | null }) => canonicalJson(probe?.request ?? {})
+    const distinct = new Set(probes.filter(({ probe }) => probe).map(keyOf))
+    if (distinct.size > 0) this.#rates.take(caller, distinct.size)
+    // Equal calls have one price.
+    const asked = new Map<string, Promise<LivePrice>>()
+    const time = AbortSignal.any([signal, AbortSignal.timeout(DEADLINE_MS)])
+    const settled = await Promise.allSettled(
+      probes.map(async ({ planned, probe }): Promise<PricedNode> => {
+        if (!probe) return { planned, input: planned.takesOutputs ? 'example' : 'plan', ...nothing }
+        const key = keyOf({ probe })
+        const price = asked.get(key) ?? this.#price(planned, probe, time)
+        asked.set(key, price)
+        return { planned, input: probe.input, ...(await price) }
+      }),
+    )
+    signal.throwIfAborted()
+    const problems = settled.flatMap((each, index) =>
+      each.status === 'rejected' ? [problemOf(each.reason, nodes[index], index)] : [],
+    )
+    if (problems.length > 0) throw unavailable(problems)
+    return settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+  }
+
+  async #price({ service }: PlannedNode, probe: Probe, signal: AbortSignal): Promise<LivePrice> {
+    const { egress, clock, terms } = this.#options
+    const answer = await egress.fetch({ ...probe.request, signal })
+    const ask = { policy: service.recipientPolicy, terms, nowMs: clock.now() }
+    return probe.isFree ? freePrice(answer, ask) : priceOf(answer, ask)
+  }
+
+  #hold(hash: string, quote: Quote, untilMs: number): void {
+    this.#held.delete(hash)
+    for (const oldest of this.#held.keys()) {
+      if (this.#held.size < QUOTES_MAX) break
+      this.#held.delete(oldest)
+    }
+    this.#held.set(hash, { quote, untilMs })
+  }
+}
+
+function hashOf(plan: Plan): string {
+  try {
+    return canonicalHash(plan)
+  } catch (error) {
+    if (!(error instanceof NotCanonicalError)) throw error
+    throw planInvalid([{ path: ['body', 'nodes'], message: error.message }])
+  }
+}
+
+function problemOf(cause: unknown, planned: PlannedNode | undefined, index: number): Problem {
+  const { message } = silenceOf(cause)
+  const name = planned ? `${planned.node.serviceId} ${planned.endpoint.method} ${planned.node.path}` : ''
+  return { path: ['body', 'nodes', index], message: `${planned?.node.id}: ${name} ${message}` }
+}
+
+function unavailable(problems: readonly Problem[]): ApiError {
+  const [first] = problems
+  const more = problems.length > 1 ? ` (and ${problems.length - 1} more, see details)` : ''
+  return new ApiError('quote_unavailable', `No price: ${first?.message}${more}.`, { details: problems })
+}
+
+interface QuoteFacts {
+  readonly hash: string
+  readonly terms: QuoteTerms
+  readonly quotedMs: number
+  readonly untilMs: number
+}
+
+function quoteOf({ stages }: CheckedPlan, priced: readonly PricedNode[], facts: QuoteFacts): Quote {
+  const { hash, terms, quotedMs, untilMs } = facts
+  const { currency, decimals, costMultiplier } = terms
+  const net = priced.reduce((sum, { units }) => sum + units, 0n)
+  const total = multiplied(net, costMultiplier)
+  return {
+    advisory: true,
+    planHash: hash,
+    currency,
+    decimals,
+    totalNetAmount: decimalText(net, decimals),
+    totalNetAmountUnits: `${net}`,
+    costMultiplier,
+    totalAmount: decimalText(total, decimals),
+    totalAmountUnits: `${total}`,
+    dynamic: priced.some(isDynamic),
+    stages: stages.map((stage) => [...stage]),
+    nodes: priced.map(({ planned, units, offer, input }) => ({
+      nodeId: planned.node.id,
+      amount: decimalText(units, decimals),
+      amountUnits: `${units}`,
+      currency,
+      decimals,
+      ...endOf(offer),
+      input,
+      source: 'live' as const,
+    })),
+    quotedAt: dateText(quotedMs),
+    validUntil: dateText(untilMs),
+  }
+}
+
+/** What is asked again with the real input may cost something else. */
+const isDynamic = ({ planned, input, units }: PricedNode): boolean =>
+  planned.endpoint.paymentOffers.some(
+    ({ dynamic, amount }) => dynamic === true || typeof amount !== 'string',
+  ) ||
+  (input === 'example' && units > 0n)
+
+const endOf = (offer: LivePrice['offer']) =>
+  offer === null || offer.expiresAt === null ? {} : { expiresAt: dateText(offer.expiresAt) }
+
+const dateText = (ms: number): string => s.isoSeconds(ms / 1_000)

@@ -1,0 +1,291 @@
+// Goal: a quote is right or refused, whatever sellers answer, and asking for one has no effect.
+// Method: a catalog of one seller on loopback, which writes down what it is asked.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { ApiError } from '#api/http/errors.ts'
+import { Egress } from '#egress.ts'
+import { parTokensDefault, quoteTerms } from '#orchestrator/pay/currencies.ts'
+import type { PlanRequest } from '#orchestrator/plan/plan.ts'
+import { readPlan } from '#orchestrator/plan/readPlan.ts'
+import { Quotes } from '#orchestrator/quote/Quotes.ts'
+import { systemRuntime } from '#runtime.ts'
+import { openCatalog, type TestCatalog } from './support/catalog.ts'
+import {
+  type Answer,
+  asks,
+  challenge,
+  openSeller,
+  pathUsd,
+  payee,
+  type Seller,
+  x402,
+} from './support/seller.ts'
+
+let catalog: TestCatalog
+let seller: Seller
+const ends: (() => unknown)[] = []
+const paid = { intent: 'charge', method: 'tempo', protocol: 'mpp', amount: '10000' }
+const endpoints = [
+  { method: 'POST', path: '/buy', paymentOffers: [paid] },
+  { method: 'POST', path: '/buy/:thing', paymentOffers: [paid], inputExample: { q: 'example' } },
+  { method: 'GET', path: '/look', paymentOffers: [paid] },
+  { method: 'GET', path: '/free' },
+  { method: 'POST', path: '/effect' },
+  { method: 'DELETE', path: '/effect', execution: { probePath: '/alive' } },
+]
+
+beforeAll(async () => {
+  catalog = await openCatalog((end) => void ends.push(end))
+  seller = await openSeller((end) => void ends.push(end))
+  const service = (id: string, more: object = {}) => ({
+    id,
+    serviceUrl: `${seller.origin}/${id}`,
+    endpoints,
+    ...more,
+  })
+  await catalog.importAs('own', [
+    service('shop'),
+    service('strict', {
+      recipientPolicy: { mode: 'allowlist', recipients: [payee.toUpperCase().replace('0X', '0x')] },
+    }),
+  ])
+})
+afterAll(async () => {
+  for (const end of ends) await end()
+})
+beforeEach(() => {
+  seller.asked.length = 0
+})
+
+const clock = { ...systemRuntime().clock, offset: 0, now: () => Date.now() + clock.offset }
+
+function quotes(multiplier = '1') {
+  return new Quotes({
+    app: catalog.reads,
+    egress: new Egress({ isLocalOrigin: (origin) => origin === seller.origin }),
+    clock,
+    terms: quoteTerms(multiplier, parTokensDefault),
+  })
+}
+
+type Node = PlanRequest['nodes'][number]
+const node = (more: Partial<Node> = {}): Node => ({
+  id: 'a',
+  serviceId: 'shop',
+  method: 'POST',
+  path: '/buy',
+  ...more,
+})
+const quote = (nodes: readonly Node[], from = quotes()) =>
+  from.quote(readPlan({ nodes }), 'somebody', new AbortController().signal)
+
+const refusal = async (asking: Promise<unknown>): Promise<ApiError> => {
+  const error = await asking.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  )
+  if (!(error instanceof ApiError)) throw new Error('was not refused')
+  return error
+}
+
+describe('a quote', () => {
+  it('is the price of each node with the real input, in stages, each rounded up, times the margin', async () => {
+    seller.on('/shop/buy', asks(challenge({ amount: '10001' })))
+    seller.on('/shop/look', asks(challenge({ amount: '7' })))
+    seller.on('/shop/buy/pen', asks(challenge({ amount: '30' })))
+    const found = await quote(
+      [
+        node({ input: { q: 1 } }),
+        node({ id: 'b', method: 'GET', path: '/look', input: { page: 2, tag: ['x', 'y'], empty: null } }),
+        node({ id: 'c', path: '/buy/pen', input: { q: 'flow://a/output#/id' }, dependsOn: ['a', 'b'] }),
+      ],
+      quotes('1.05'),
+    )
+    expect(found).toMatchObject({
+      advisory: true,
+      currency: 'USDC',
+      decimals: 6,
+      costMultiplier: '1.05',
+      dynamic: true,
+      stages: [['a', 'b'], ['c']],
+      totalNetAmountUnits: '10038',
+      totalNetAmount: '0.010038',
+      totalAmountUnits: '10540',
+      totalAmount: '0.01054',
+    })
+    expect(
+      found.nodes.map(({ nodeId, amountUnits, input, source }) => [nodeId, amountUnits, input, source]),
+    ).toEqual([
+      ['a', '10001', 'plan', 'live'],
+      ['b', '7', 'plan', 'live'],
+      ['c', '30', 'example', 'live'],
+    ])
+    expect(new Set(seller.asked.map(({ method, url, body }) => `${method} ${url} ${body}`))).toEqual(
+      new Set([
+        'POST /shop/buy {"q":1}',
+        'GET /shop/look?page=2&tag=x&tag=y ',
+        'POST /shop/buy/pen {"q":"example"}',
+      ]),
+    )
+    expect(seller.asked.every(({ headers }) => headers.authorization === undefined)).toBe(true)
+  })
+
+  it('takes the cheapest offer that can be paid, of either protocol', async () => {
+    const dear = challenge({ amount: '50000' })
+    const cheap = challenge({ amount: '1', currency: `0x${'1'.repeat(40)}` })
+    seller.on('/shop/buy', (_, response) => {
+      response.writeHead(402, { 'www-authenticate': [dear, cheap], 'payment-required': x402() }).end()
+    })
+    expect((await quote([node()])).totalNetAmountUnits).toBe('20000')
+    const old = { scheme: 'exact', network: 'base', maxAmountRequired: '5', asset: usdc, payTo: payee }
+    seller.on('/shop/buy', (_, response) => {
+      response.writeHead(402).end(JSON.stringify({ x402Version: 1, accepts: [old] }))
+    })
+    expect((await quote([node()])).totalNetAmountUnits).toBe('5')
+  })
+
+  it('asks a seller once for the same plan until it is over, and for equal calls of one plan', async () => {
+    seller.on('/shop/buy', asks(challenge({}, { expires: new Date(Date.now() + 60_000).toISOString() })))
+    const from = quotes()
+    const nodes = [node(), node({ id: 'b' }), node({ id: 'c', input: {} })]
+    const [first, second] = await Promise.all([quote(nodes, from), quote(nodes, from)])
+    expect(first).toBe(second)
+    expect(first.totalNetAmountUnits).toBe('30000')
+    expect(await quote(nodes, from)).toBe(first)
+    expect(seller.asked).toHaveLength(1)
+    expect(first.validUntil).toBe(first.nodes[0]?.expiresAt)
+    seller.on('/shop/buy', asks(challenge({ amount: '1' })))
+    clock.offset = 61_000
+    const later = await quote(nodes, from)
+    clock.offset = 0
+    expect(later.totalNetAmountUnits).toBe('3')
+    expect(seller.asked).toHaveLength(2)
+    const lasts = Date.parse(later.validUntil ?? '') - Date.parse(later.quotedAt)
+    expect(lasts).toBe(300_000)
+  })
+
+  it('calls what lists no price by GET or at its probe path alone, and it costs nothing', async () => {
+    const fine: Answer = (_, response) => void response.writeHead(200).end('{}')
+    for (const path of ['/shop/free', '/shop/effect', '/shop/alive']) seller.on(path, fine)
+    const found = await quote([
+      node({ id: 'a', method: 'GET', path: '/free', input: { q: 'x' } }),
+      node({ id: 'b', path: '/effect' }),
+      node({ id: 'c', method: 'DELETE', path: '/effect' }),
+    ])
+    expect(found.totalAmountUnits).toBe('0')
+    expect(seller.asked.map(({ method, url }) => `${method} ${url}`).sort()).toEqual([
+      'GET /shop/alive',
+      'GET /shop/free?q=x',
+    ])
+  })
+
+  it('names every silent node, and is refused as a whole', async () => {
+    seller.on('/shop/buy', asks(challenge()))
+    seller.on('/shop/look', (_, response) => void response.writeHead(400).end('{}'))
+    const { code, details } = await refusal(
+      quote([
+        node(),
+        node({ id: 'b', method: 'GET', path: '/look' }),
+        node({ id: 'c', serviceId: 'strict', path: '/buy/x' }),
+      ]),
+    )
+    expect(code).toBe('quote_unavailable')
+    expect(details.map(({ path, message }) => `${path.join('.')} ${message}`)).toEqual([
+      'body.nodes.1 b: shop GET /look answered 400 where a price was asked for',
+      'body.nodes.2 c: strict POST /buy/x answered 404 where a price was asked for',
+    ])
+  })
+
+  it('is refused to a caller that has had too many, and given to another', async () => {
+    seller.on('/shop/buy', asks(challenge()))
+    const from = quotes()
+    const plans = Array.from({ length: 13 }, (_, plan) =>
+      Array.from({ length: 100 }, (_each, index) => node({ id: `n${index}`, input: { plan, index } })),
+    )
+    let refused: ApiError | null = null
+    for (const nodes of plans) {
+      try {
+        await quote(nodes, from)
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error
+        refused = error
+      }
+    }
+    expect(refused?.code).toBe('rate_limit_exceeded')
+    expect(seller.asked).toHaveLength(1_200)
+    const other = await from.quote(
+      readPlan({ nodes: [node({ input: 'y' })] }),
+      'other',
+      new AbortController().signal,
+    )
+    expect(other.totalNetAmountUnits).toBe('10000')
+  })
+})
+
+const usdc = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'
+const soon = () => new Date(Date.now() + 60_000).toISOString()
+
+/** Answers that are no price of 10,000 units. */
+const lies: Readonly<Record<string, Answer>> = {
+  'a negative amount': asks(challenge({ amount: '-1' })),
+  'a fraction': asks(challenge({ amount: '0.5' })),
+  'an exponent': asks(challenge({ amount: '1e2' })),
+  'a hexadecimal amount': asks(challenge({ amount: '0x10' })),
+  'an amount with a leading zero': asks(challenge({ amount: '010' })),
+  'an amount that is a number': asks(challenge({ amount: 10_000 })),
+  'an amount of 79 digits': asks(challenge({ amount: '9'.repeat(79) })),
+  'no amount': asks(challenge({ amount: null })),
+  'an amount of other digits': asks(challenge({ amount: '١٠' })),
+  'another token': asks(challenge({ currency: `0x${'2'.repeat(40)}` })),
+  'the token on another chain': asks(challenge({ methodDetails: { chainId: 42_431 } })),
+  'no chain': asks(challenge({ methodDetails: {} })),
+  'nobody as the recipient': asks(challenge({ recipient: `0x${'0'.repeat(40)}` })),
+  'a recipient that is none': asks(challenge({ recipient: 'me' })),
+  'another recipient': asks(challenge({ recipient: `0x${'cd'.repeat(20)}` })),
+  'a challenge that is over': asks(challenge({}, { expires: '2020-01-01T00:00:00Z' })),
+  'a time that is none': asks(
+    challenge({}, { expires: soon() }).replace(/expires="[^"]*"/, 'expires="soon"'),
+  ),
+  'another method': asks(challenge({}, { method: 'stripe' })),
+  'another intent': asks(challenge({}, { intent: 'subscription' })),
+  'a session of free units': asks(challenge({ amount: '0' }, { intent: 'session' })),
+  'a request that is no base64': asks(challenge().replace(/request="[^"]*"/, 'request="%%%"')),
+  'a request that is a list': asks(challenge().replace(/request="[^"]*"/, 'request="W10"')),
+  'a doubled parameter': asks(`${challenge()}, id="x"`),
+  'a text without its end': asks(challenge().slice(0, -5)),
+  'no challenge': (_, response) => void response.writeHead(402).end(),
+  'another scheme': asks('Basic realm="x"'),
+  'a page': (_, response) => void response.writeHead(402, { 'content-type': 'text/html' }).end('<b>pay</b>'),
+  'x402 of no version': (_, response) =>
+    void response.writeHead(402, { 'payment-required': x402({}, { x402Version: 3 }) }).end(),
+  'x402 that is no JSON': (_, response) => void response.writeHead(402, { 'payment-required': '%' }).end(),
+  'x402 up to an amount': (_, response) =>
+    void response.writeHead(402, { 'payment-required': x402({ scheme: 'upto' }) }).end(),
+  'x402 on an unknown network': (_, response) =>
+    void response.writeHead(402, { 'payment-required': x402({ network: 'solana' }) }).end(),
+  'x402 to nobody': (_, response) =>
+    void response.writeHead(402, { 'payment-required': x402({ payTo: undefined }) }).end(),
+  'a success without a price': (_, response) => void response.writeHead(200).end('{}'),
+  'an elsewhere': (_, response) => void response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(),
+  'a failure': (_, response) => void response.writeHead(500).end(),
+  'a megabyte': (_, response) =>
+    void response.writeHead(402, { 'www-authenticate': challenge() }).end('x'.repeat(1_000_000)),
+  'headers without end': (_, response) =>
+    void response.writeHead(402, { 'www-authenticate': challenge(), filler: 'x'.repeat(60_000) }).end(),
+  'a cut': (_, response) => void response.destroy(),
+  'an encoding that is none': (_, response) =>
+    void response.writeHead(402, { 'www-authenticate': challenge(), 'content-encoding': 'zstd' }).end('x'),
+}
+
+describe('the lies of sellers', () => {
+  it.each(Object.entries(lies))('%s is no price', async (_name, answer) => {
+    seller.on('/strict/buy', answer)
+    const asking = quote([node({ serviceId: 'strict' })])
+    expect((await refusal(asking)).code).toBe('quote_unavailable')
+  })
+
+  it('none of them hides an honest offer beside it', async () => {
+    const bad = [challenge({ amount: '-1' }), challenge().slice(0, -5), challenge({ currency: payee })]
+    seller.on('/strict/buy', asks(...bad, challenge({ amount: '42', currency: pathUsd })))
+    expect((await quote([node({ serviceId: 'strict' })])).totalNetAmountUnits).toBe('42')
+  })
+})
