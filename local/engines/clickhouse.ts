@@ -216,7 +216,7 @@ export class EmbeddedClickHouse {
         configFile: join(this.#folder, 'config.xml'),
         spoolFolder: this.#rowsFolder,
         logins,
-        limits: { lanesMax: LANES_MAX, readerLanesMax: READER_LANES_MAX, waitingMax: WAITING_MAX },
+        limits: { threadsMax: THREADS_MAX, readerThreadsMax: READER_THREADS_MAX, waitingMax: WAITING_MAX },
       },
     }
   }
@@ -230,8 +230,8 @@ export class EmbeddedClickHouse {
 // s behind four analytical queries.
 const THREADPOOL_SIZE = 16
 // Four threads stay for KILL QUERY and files.
-const LANES_MAX = THREADPOOL_SIZE - 4
-const READER_LANES_MAX = 8
+const THREADS_MAX = THREADPOOL_SIZE - 4
+const READER_THREADS_MAX = 8
 const WAITING_MAX = 64
 
 // The child gives running writes 10 s.

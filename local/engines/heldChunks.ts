@@ -1,9 +1,9 @@
 /**
- * Result blocks on their way out of a lane, gathered so that a small result takes one message
+ * Result blocks on their way out of a thread, gathered so that a small result takes one message
  * between threads.
  */
 
-import type { LaneEvent } from './laneMessages.ts'
+import type { ThreadEvent } from './threadMessages.ts'
 
 // A message costs each thread 0.3 ms (measured, more than formatting a small block), so small
 // blocks go together; a slow query's first rows are not kept for long.
@@ -12,7 +12,7 @@ const HELD_MS_MAX = 100
 
 /** The blocks not sent yet. */
 export class HeldChunks {
-  #chunks: LaneEvent[] = []
+  #chunks: ThreadEvent[] = []
   #bytes = 0
   #heldSince = 0
 
@@ -29,7 +29,7 @@ export class HeldChunks {
   }
 
   /** All of them, no longer held. */
-  take(): readonly LaneEvent[] {
+  take(): readonly ThreadEvent[] {
     const chunks = this.#chunks
     this.#chunks = []
     this.#bytes = 0

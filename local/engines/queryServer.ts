@@ -8,7 +8,6 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 
 import { Answer, ClientGone } from './answer.ts'
 import { ChdbSession } from './chdb.ts'
-import { type LaneLimits, Lanes } from './lanes.ts'
 import { queryError, unexpectedError } from './queryError.ts'
 import { type Logins, type QueryRequest, readQueryRequest } from './queryRequest.ts'
 import { readStatementBody, Spool } from './requestBody.ts'
@@ -21,6 +20,7 @@ import {
   readStatement,
   rewriteProcessQueries,
 } from './statement.ts'
+import { type ThreadLimits, Threads } from './threads.ts'
 
 export interface QueryServerOptions {
   readonly dataPath: string
@@ -28,14 +28,14 @@ export interface QueryServerOptions {
   /** Where rows are read from. */
   readonly spoolFolder: string
   readonly logins: Logins
-  readonly limits: LaneLimits
+  readonly limits: ThreadLimits
 }
 
 /** The server of one data directory. */
 export class QueryServer {
   readonly #options: QueryServerOptions
   readonly #server: Server
-  readonly #lanes: Lanes
+  readonly #threads: Threads
   readonly #spool: Spool
   /** Keeps the engine open, and ends other sessions' queries: never runs anything long. */
   readonly #control: ChdbSession
@@ -44,7 +44,7 @@ export class QueryServer {
   constructor(options: QueryServerOptions) {
     this.#options = options
     this.#control = new ChdbSession(options.dataPath, options.configFile)
-    this.#lanes = new Lanes(options.dataPath, options.configFile, options.limits)
+    this.#threads = new Threads(options.dataPath, options.configFile, options.limits)
     this.#spool = new Spool(options.spoolFolder)
     this.#server = createServer({ maxHeaderSize: URL_BYTES_MAX }, (request, response) => {
       void this.#serve(request, response)
@@ -77,7 +77,7 @@ export class QueryServer {
     )
     await closed
     clearInterval(idle)
-    await this.#lanes.close()
+    await this.#threads.close()
     this.#control.close()
     this.#spool.close()
   }
@@ -164,7 +164,7 @@ export class QueryServer {
     const job = { setup, sql, queryId: query.queryId, format: 'Null', readOnly: false, stream: false }
     try {
       // Without a summary: the engine does not tell how many rows it wrote.
-      for await (const event of this.#lanes.run(job)) if (event.type === 'end') answer.end()
+      for await (const event of this.#threads.run(job)) if (event.type === 'end') answer.end()
     } finally {
       this.#spool.remove(path)
     }
@@ -194,7 +194,7 @@ export class QueryServer {
     }
     response.once('close', leave)
     try {
-      for await (const event of this.#lanes.run(job)) {
+      for await (const event of this.#threads.run(job)) {
         if (response.destroyed && isSelect) throw new ClientGone()
         if (event.type === 'chunk') await answer.write(event.bytes)
         if (event.type === 'end') answer.end()
@@ -214,7 +214,7 @@ export class QueryServer {
 
 // The real server's default; parameters of a query travel in the URL.
 const URL_BYTES_MAX = 1024 * 1024
-// Far more than lanes and queue can serve; each connection may hold a body of its own.
+// Far more than threads and queue can serve; each connection may hold a body of its own.
 const CONNECTIONS_MAX = 256
 const IDLE_POLL_MS = 50
 // Longer than the client's idle timeout of 2.5 s, so that it never writes into a connection we are

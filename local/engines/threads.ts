@@ -4,34 +4,33 @@
  */
 
 import { Worker } from 'node:worker_threads'
-
-import type { LaneEvent, LaneJob, LaneRequest } from './laneMessages.ts'
 import { QueryError, queryError, unexpectedError } from './queryError.ts'
+import type { ThreadEvent, ThreadJob, ThreadRequest } from './threadMessages.ts'
 
-export interface LaneLimits {
+export interface ThreadLimits {
   /** Queries that run at the same time. */
-  readonly lanesMax: number
+  readonly threadsMax: number
   /**
    * Of these, how many may be the restricted reader's, so that users never keep the indexer from
    * writing.
    */
-  readonly readerLanesMax: number
-  /** Queries that may wait for a lane. */
+  readonly readerThreadsMax: number
+  /** Queries that may wait for a thread. */
   readonly waitingMax: number
 }
 
-/** The lanes of one data directory. */
-export class Lanes {
+/** The threads of one data directory. */
+export class Threads {
   readonly #dataPath: string
   readonly #configFile: string
-  readonly #limits: LaneLimits
-  readonly #all = new Set<Lane>()
-  readonly #idle: Lane[] = []
+  readonly #limits: ThreadLimits
+  readonly #all = new Set<QueryThread>()
+  readonly #idle: QueryThread[] = []
   readonly #waiting: { readonly reader: boolean; readonly admit: () => void }[] = []
   #running = 0
   #readersRunning = 0
 
-  constructor(dataPath: string, configFile: string, limits: LaneLimits) {
+  constructor(dataPath: string, configFile: string, limits: ThreadLimits) {
     this.#dataPath = dataPath
     this.#configFile = configFile
     this.#limits = limits
@@ -42,31 +41,31 @@ export class Lanes {
   }
 
   /**
-   * Runs a job on a free lane and yields what happens. Leaving the loop early stops the query's
-   * stream; the lane is free again when the engine has let go.
+   * Runs a job on a free thread and yields what happens. Leaving the loop early stops the query's
+   * stream; the thread is free again when the engine has let go.
    * @throws QueryError as the engine gave it, or when too many queries wait already.
    */
-  async *run(job: LaneJob): AsyncGenerator<LaneEvent, void, undefined> {
+  async *run(job: ThreadJob): AsyncGenerator<ThreadEvent, void, undefined> {
     await this.#admit(job.readOnly)
-    const lane = this.#idle.pop() ?? this.#start()
+    const thread = this.#idle.pop() ?? this.#start()
     try {
-      yield* lane.run(job)
+      yield* thread.run(job)
     } finally {
-      if (lane.alive) this.#idle.push(lane)
-      else this.#all.delete(lane)
+      if (thread.alive) this.#idle.push(thread)
+      else this.#all.delete(thread)
       this.#leave(job.readOnly)
     }
   }
 
   /** Waits for what runs and ends the threads, which may hold sessions; nothing may be run. */
   async close(): Promise<void> {
-    await Promise.all([...this.#all].map((lane) => lane.close()))
+    await Promise.all([...this.#all].map((thread) => thread.close()))
   }
 
-  #start(): Lane {
-    const lane = new Lane(this.#dataPath, this.#configFile)
-    this.#all.add(lane)
-    return lane
+  #start(): QueryThread {
+    const thread = new QueryThread(this.#dataPath, this.#configFile)
+    this.#all.add(thread)
+    return thread
   }
 
   #admit(reader: boolean): Promise<void> {
@@ -83,8 +82,8 @@ export class Lanes {
   }
 
   #hasRoom(reader: boolean): boolean {
-    const { lanesMax, readerLanesMax } = this.#limits
-    return this.#running < lanesMax && (!reader || this.#readersRunning < readerLanesMax)
+    const { threadsMax, readerThreadsMax } = this.#limits
+    return this.#running < threadsMax && (!reader || this.#readersRunning < readerThreadsMax)
   }
 
   #enter(reader: boolean): void {
@@ -104,17 +103,17 @@ export class Lanes {
 }
 
 /** One worker thread, and what it said that was not read yet. */
-class Lane {
+class QueryThread {
   readonly #worker: Worker
-  readonly #unread: LaneEvent[] = []
+  readonly #unread: ThreadEvent[] = []
   #wake: (() => void) | undefined
   #alive = true
 
   constructor(dataPath: string, configFile: string) {
-    this.#worker = new Worker(new URL('./clickhouseLane.ts', import.meta.url), {
+    this.#worker = new Worker(new URL('./clickhouseThread.ts', import.meta.url), {
       workerData: { dataPath, configFile },
     })
-    this.#worker.on('message', (events: readonly LaneEvent[]) => this.#put(events))
+    this.#worker.on('message', (events: readonly ThreadEvent[]) => this.#put(events))
     // A thread that throws what is no query's error has a defect; its query fails, and another
     // takes its place.
     this.#worker.on('error', (error) => {
@@ -135,7 +134,7 @@ class Lane {
     await exited
   }
 
-  async *run(job: LaneJob): AsyncGenerator<LaneEvent, void, undefined> {
+  async *run(job: ThreadJob): AsyncGenerator<ThreadEvent, void, undefined> {
     let finished = false
     this.#send({ type: 'run', job })
     try {
@@ -159,12 +158,12 @@ class Lane {
     }
   }
 
-  #put(events: readonly LaneEvent[]): void {
+  #put(events: readonly ThreadEvent[]): void {
     this.#unread.push(...events)
     this.#wake?.()
   }
 
-  async #take(): Promise<LaneEvent> {
+  async #take(): Promise<ThreadEvent> {
     for (;;) {
       const event = this.#unread.shift()
       if (event !== undefined) return event
@@ -174,11 +173,11 @@ class Lane {
     }
   }
 
-  #send(request: LaneRequest): void {
+  #send(request: ThreadRequest): void {
     this.#worker.postMessage(request)
   }
 }
 
-function isLast(event: LaneEvent): boolean {
+function isLast(event: ThreadEvent): boolean {
   return event.type === 'end' || event.type === 'error'
 }

@@ -1,7 +1,7 @@
-/** What the query server and its lanes (worker threads) say to each other. */
+/** What the query server and its threads say to each other. */
 
-/** One query for a lane. */
-export interface LaneJob {
+/** One query for a thread. */
+export interface ThreadJob {
   /** Our own statements that prepare the session: USE, SET ROLE, SET. */
   readonly setup: string
   readonly sql: string
@@ -14,17 +14,17 @@ export interface LaneJob {
 }
 
 /**
- * What the server tells a lane. After a message that does not end the job the lane waits for
+ * What the server tells a thread. After a message that does not end the job the thread waits for
  * `pull`; `close` ends it.
  */
-export type LaneRequest =
-  | { readonly type: 'run'; readonly job: LaneJob }
+export type ThreadRequest =
+  | { readonly type: 'run'; readonly job: ThreadJob }
   | { readonly type: 'pull' }
   | { readonly type: 'cancel' }
   | { readonly type: 'close' }
 
-/** What a lane tells the server: chunks, and then `end` or `error`. */
-export type LaneEvent =
+/** What a thread tells the server: chunks, and then `end` or `error`. */
+export type ThreadEvent =
   | { readonly type: 'chunk'; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly type: 'end' }
   | { readonly type: 'error'; readonly number: number; readonly message: string }

@@ -8,15 +8,15 @@ import { parentPort, workerData } from 'node:worker_threads'
 
 import { ChdbSession } from './chdb.ts'
 import { HeldChunks } from './heldChunks.ts'
-import type { LaneEvent, LaneJob, LaneRequest } from './laneMessages.ts'
 import { QueryError, queryError } from './queryError.ts'
 import { quoteString } from './sessionSetup.ts'
 import { tagWithQueryId } from './statement.ts'
+import type { ThreadEvent, ThreadJob, ThreadRequest } from './threadMessages.ts'
 
-const { dataPath, configFile } = parseLaneData(workerData)
-const port = parentPort ?? fail('clickhouseLane.ts runs as a worker thread only')
+const { dataPath, configFile } = parseThreadData(workerData)
+const port = parentPort ?? fail('clickhouseThread.ts runs as a worker thread only')
 const held = new HeldChunks()
-let wake: ((request: LaneRequest) => void) | undefined
+let wake: ((request: ThreadRequest) => void) | undefined
 
 /**
  * An unused session with the settings of the last reader, opened ahead: opening one costs 1.4 ms.
@@ -25,13 +25,13 @@ let spare: { readonly setup: string; readonly session: ChdbSession } | undefined
 /** A job that comes while a session is made ready waits for it. */
 let ready: Promise<void> = Promise.resolve()
 
-port.on('message', (request: LaneRequest) => {
+port.on('message', (request: ThreadRequest) => {
   if (request.type === 'run') ready = ready.then(() => run(request.job)).then(() => prepare(request.job))
   else if (request.type === 'close') ready = ready.then(close)
   else wake?.(request)
 })
 
-async function run(job: LaneJob): Promise<void> {
+async function run(job: ThreadJob): Promise<void> {
   let session: ChdbSession | undefined
   try {
     session = takeSpare(job.setup) ?? (await open(job.setup))
@@ -45,7 +45,7 @@ async function run(job: LaneJob): Promise<void> {
 }
 
 /** Only for readers, whose settings are alike. */
-async function prepare({ readOnly, setup }: LaneJob): Promise<void> {
+async function prepare({ readOnly, setup }: ThreadJob): Promise<void> {
   dropSpare()
   if (!readOnly) return
   try {
@@ -88,7 +88,7 @@ function close(): void {
  * text that is none goes to formatQuery, which only parses, for the engine's own words about what
  * is wrong.
  */
-async function runIn(session: ChdbSession, job: LaneJob): Promise<void> {
+async function runIn(session: ChdbSession, job: ThreadJob): Promise<void> {
   const { statements, readOnly } = await session.classify(job.sql)
   if (statements !== 1) {
     await session.run(`SELECT formatQuery(${quoteString(job.sql)})`)
@@ -99,7 +99,7 @@ async function runIn(session: ChdbSession, job: LaneJob): Promise<void> {
   else await buffer(session, job)
 }
 
-async function stream(session: ChdbSession, job: LaneJob): Promise<void> {
+async function stream(session: ChdbSession, job: ThreadJob): Promise<void> {
   for await (const bytes of session.stream(tagWithQueryId(job.sql, job.queryId), job.format)) {
     held.add(bytes)
     if (held.isDue && !(await deliver())) break
@@ -107,7 +107,7 @@ async function stream(session: ChdbSession, job: LaneJob): Promise<void> {
   send([...held.take(), { type: 'end' }])
 }
 
-async function buffer(session: ChdbSession, job: LaneJob): Promise<void> {
+async function buffer(session: ChdbSession, job: ThreadJob): Promise<void> {
   const bytes = await session.run(tagWithQueryId(job.sql, job.queryId), job.format)
   if (bytes.length > 0) held.add(bytes)
   send([...held.take(), { type: 'end' }])
@@ -122,16 +122,16 @@ function deliver(): Promise<boolean> {
   return answer
 }
 
-function send(events: readonly LaneEvent[]): void {
+function send(events: readonly ThreadEvent[]): void {
   const buffers = events.flatMap((event) => (event.type === 'chunk' ? [event.bytes.buffer] : []))
   port.postMessage(events, buffers)
 }
 
-function parseLaneData(value: unknown): { dataPath: string; configFile: string } {
+function parseThreadData(value: unknown): { dataPath: string; configFile: string } {
   if (typeof value === 'object' && value !== null && 'dataPath' in value && 'configFile' in value) {
     return { dataPath: String(value.dataPath), configFile: String(value.configFile) }
   }
-  return fail('a lane needs dataPath and configFile')
+  return fail('a thread needs dataPath and configFile')
 }
 
 function fail(problem: string): never {
