@@ -12,10 +12,6 @@ export type Address = Brand<`0x${string}`, 'Address'>
 export type Hash = Brand<`0x${string}`, 'Hash'>
 /** `0x` + an even number of lowercase hex digits. */
 export type Hex = `0x${string}`
-/** Height of a block; a safe integer. */
-export type BlockNumber = Brand<number, 'BlockNumber'>
-/** EIP-155 chain id; a safe integer. */
-export type ChainId = Brand<number, 'ChainId'>
 
 /** A block's place in its chain. */
 export interface BlockRef {
@@ -39,18 +35,6 @@ export function hash(text: string): Hash {
   const lower = text.toLowerCase()
   if (!hashPattern.test(lower)) throw new TypeError(`not a 32-byte hash: ${shorten(text)}`)
   return lower as Hash
-}
-
-/** Brands a height. @throws TypeError when it is not a safe, non-negative integer. */
-export function blockNumber(value: number): BlockNumber {
-  if (!Number.isSafeInteger(value) || value < 0) throw new TypeError(`not a block number: ${value}`)
-  return value as BlockNumber
-}
-
-/** Brands a chain id. @throws TypeError when it is not a safe, positive integer. */
-export function chainId(value: number): ChainId {
-  if (!Number.isSafeInteger(value) || value < 1) throw new TypeError(`not a chain id: ${value}`)
-  return value as ChainId
 }
 
 /** Keeps error messages short whatever a client or node sent. */

@@ -9,7 +9,6 @@ import { createServer as createProbe, type Socket } from 'node:net'
 import fastifyCompress from '@fastify/compress'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { SettingError } from '#errors.ts'
-import type { ChainId } from '#primitives.ts'
 import type { SlotLimits } from '#query/slots.ts'
 import type { Clock } from '#runtime.ts'
 import { type Logger, metrics } from '#telemetry.ts'
@@ -36,7 +35,7 @@ export interface ServerOptions<Services> {
   readonly endpoints: readonly Endpoint<Services>[]
   readonly services: Services
   /** Ids of the chains served. */
-  readonly chains: readonly ChainId[]
+  readonly chains: readonly number[]
   /** 32-byte keys; the first seals, all open. */
   readonly cursorKeys: readonly Uint8Array[]
   readonly clock: Clock

@@ -1,6 +1,6 @@
 /** What the routes work with; main.ts puts it together. */
 import type { BlockRange } from '#ingest/range.ts'
-import type { Address, ChainId, Hash } from '#primitives.ts'
+import type { Address, Hash } from '#primitives.ts'
 import type { DecodedTable } from '#query/decoded/decodedTable.ts'
 import type { ParityStatus } from '#store/compare/ParityWatch.ts'
 import type { TableParity } from '#store/compare/parity.ts'
@@ -12,7 +12,7 @@ import type { ChainKind } from '#transform/profile.ts'
 
 /** One chain, as reads see it. */
 export interface ChainReads {
-  readonly chainId: ChainId
+  readonly chainId: number
   readonly kind: ChainKind
   readonly postgres: Postgres
   readonly state: ChainState
@@ -73,7 +73,7 @@ export interface TokenName {
 export interface TokenNames {
   /** The names known, by lowercase address; a token without one is not in the map. */
   read(
-    chainId: ChainId,
+    chainId: number,
     tokens: readonly string[],
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, TokenName>>
@@ -88,12 +88,12 @@ export interface ParityReads {
 
 /** Services of everything that reads chain data. */
 export interface ReadServices {
-  readonly chains: ReadonlyMap<ChainId, ChainReads>
+  readonly chains: ReadonlyMap<number, ChainReads>
   readonly tokenNames: TokenNames
 }
 
 /** The chain of a request; the toolkit has checked that it is served. */
-export function readsOf({ chains }: Pick<ReadServices, 'chains'>, chainId: ChainId): ChainReads {
+export function readsOf({ chains }: Pick<ReadServices, 'chains'>, chainId: number): ChainReads {
   const reads = chains.get(chainId)
   if (!reads) throw new Error(`chain ${chainId} is served but has no services`)
   return reads

@@ -1,6 +1,5 @@
 /** The comparisons of both stores, one of each chain, as the API shows them. */
 import type { ParityReads } from '#api/services.ts'
-import { type ChainId, chainId } from '#primitives.ts'
 import type { Runtime } from '#runtime.ts'
 import { databaseOf } from '#store/clickhouse/template.ts'
 import { type ParityStatus, ParityWatch } from '#store/compare/ParityWatch.ts'
@@ -11,7 +10,7 @@ import type { Chain } from './chain/chain.ts'
 import type { Engines } from './engines.ts'
 
 export interface Parity {
-  readonly reads: ReadonlyMap<ChainId, ParityReads>
+  readonly reads: ReadonlyMap<number, ParityReads>
   /** Compares until aborted. */
   run(signal: AbortSignal): Promise<void>
 }
@@ -23,7 +22,7 @@ export function openParity(
   log: Logger,
 ): Parity {
   const watches = chains.map(({ state }) => {
-    const id = chainId(state.chainId)
+    const id = state.chainId
     const stores = { postgres, clickhouse, schema: schemaOf(id), database: databaseOf(id) }
     const coverage = (store: 'postgres' | 'clickhouse') => state.coverage(store)
     const watch = new ParityWatch({ ...stores, chainId: id, coverage, clock, log })
@@ -48,7 +47,7 @@ export function openParity(
 }
 
 /** @throws for a chain that is not served */
-export function parityStatusOf({ reads }: Parity, id: ChainId): ParityStatus {
+export function parityStatusOf({ reads }: Parity, id: number): ParityStatus {
   const parity = reads.get(id)
   if (!parity) throw new Error(`chain ${id} is not compared`)
   return parity.status

@@ -1,5 +1,4 @@
 /** The block and time bounds every list of chain data takes: inclusive on both ends. */
-import type { BlockNumber } from '#primitives.ts'
 import type { Problem } from './errors.ts'
 import * as p from './parameter.ts'
 
@@ -12,8 +11,8 @@ export const bounds = {
 
 /** What a query needs of them. Blocks carry whole seconds, so fractions round inwards. */
 export interface Bounds {
-  readonly blockNumberFrom?: BlockNumber
-  readonly blockNumberTo?: BlockNumber
+  readonly blockNumberFrom?: number
+  readonly blockNumberTo?: number
   readonly timestampSecondsFrom?: number
   readonly timestampSecondsTo?: number
 }

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
-import { chainId } from '#primitives.ts'
 import { chainParameter, selectChain } from './chain.ts'
 
-const [mainnet, testnet, local] = [chainId(4217), chainId(42431), chainId(31337)]
+const [mainnet, testnet, local] = [4217, 42431, 31337]
 const person = { environment: 'production', chains: null } as const
 const sandbox = { environment: 'sandbox', chains: null } as const
 

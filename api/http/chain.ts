@@ -1,15 +1,14 @@
 /** Which chain a request means: the `chainId` parameter, its aliases and its default. */
-import { type ChainId, chainId } from '#primitives.ts'
 import { ApiError, type Problem } from './errors.ts'
 import { ParameterError, parameter } from './parameter.ts'
 import * as s from './schema.ts'
 
-const mainnet = chainId(4217)
-const testnet = chainId(42431)
-const aliases: Readonly<Record<string, ChainId>> = { mainnet, testnet }
+const MAINNET = 4217
+const TESTNET = 42431
+const aliases: Readonly<Record<string, number>> = { mainnet: MAINNET, testnet: TESTNET }
 
 /** A chain as a path or query names it; whether it is served is checked by `selectChain`. */
-export const chainParameter = parameter<ChainId>({
+export const chainParameter = parameter<number>({
   schema: s.union([s.oneOf(['mainnet', 'testnet']), s.integer({ minimum: 1 })]),
   description:
     'Chain: `mainnet` (4217), `testnet` (42431) or a numeric id. Default: mainnet, where it is served.',
@@ -20,7 +19,7 @@ export const chainParameter = parameter<ChainId>({
     const id = /^[0-9]{1,16}$/.test(text) ? Number(text) : Number.NaN
     if (!Number.isSafeInteger(id) || id < 1)
       throw new ParameterError('expected mainnet, testnet or a chain id')
-    return chainId(id)
+    return id
   },
 })
 
@@ -38,15 +37,15 @@ export interface ChainCaller {
  * sandbox key.
  */
 export function selectChain(
-  asked: ChainId | undefined,
-  served: readonly ChainId[],
+  asked: number | undefined,
+  served: readonly number[],
   caller: ChainCaller,
   path: Problem['path'] = ['query', 'chainId'],
-): ChainId {
+): number {
   const sandbox = caller.environment === 'sandbox'
   const reached = served.filter((id) => caller.chains?.has(id) ?? true)
   if (asked === undefined) return defaultChain(reached, sandbox, path)
-  if (asked === mainnet && sandbox) {
+  if (asked === MAINNET && sandbox) {
     throw new ApiError('api_key_forbidden', 'A sandbox key does not reach mainnet.')
   }
   if (caller.chains?.has(asked) === false)
@@ -55,16 +54,16 @@ export function selectChain(
   return asked
 }
 
-function defaultChain(served: readonly ChainId[], sandbox: boolean, path: Problem['path']): ChainId {
-  const preferred = sandbox ? testnet : mainnet
+function defaultChain(served: readonly number[], sandbox: boolean, path: Problem['path']): number {
+  const preferred = sandbox ? TESTNET : MAINNET
   if (served.includes(preferred)) return preferred
-  const reachable = served.filter((id) => !(sandbox && id === mainnet))
+  const reachable = served.filter((id) => !(sandbox && id === MAINNET))
   const [only, ...others] = reachable
   if (only !== undefined && others.length === 0) return only
   throw unsupported('`chainId` is needed here.', reachable, path)
 }
 
-function unsupported(problem: string, served: readonly ChainId[], path: Problem['path']): ApiError {
+function unsupported(problem: string, served: readonly number[], path: Problem['path']): ApiError {
   const message = `${problem} Served: ${served.join(', ') || 'none'}.`
   return new ApiError('chain_id_unsupported', message, {
     details: [{ path, message }],

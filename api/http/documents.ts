@@ -1,5 +1,4 @@
 /** GET /openapi.json, from the endpoint values. */
-import type { ChainId } from '#primitives.ts'
 import { open } from './access.ts'
 import type { Endpoint } from './endpoint.ts'
 import { openapiDocument } from './openapi.ts'
@@ -18,7 +17,7 @@ export type ReadExamples = (signal: AbortSignal) => Promise<DocumentExamples>
 /** The document's own endpoint; it lists itself too. */
 export function documentEndpoint(
   endpoints: readonly Endpoint<never>[],
-  chains: readonly ChainId[],
+  chains: readonly number[],
   readExamples: ReadExamples,
 ): Endpoint<unknown> {
   const itself: Endpoint<unknown> = rawEndpoint({

@@ -8,7 +8,6 @@
  * server must be given something that has all of it.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { ChainId } from '#primitives.ts'
 import { type AccessRule, type Caller, dataRead } from './access.ts'
 import type { JsonAnswer, Produces, RawAnswer } from './answer.ts'
 import type { CacheClass } from './cache.ts'
@@ -35,7 +34,7 @@ export interface Call<
   Include extends string = string,
   Chain extends ChainPlace = ChainPlace,
 > {
-  readonly chainId: Chain extends 'none' ? undefined : ChainId
+  readonly chainId: Chain extends 'none' ? undefined : number
   readonly path: p.PathValues<Path>
   readonly filters: p.Values<Filters>
   readonly include: ReadonlySet<Include>
@@ -87,7 +86,7 @@ export interface Definition<
 
 /** What the server hands to an endpoint once parameters are read and access is granted. */
 export interface EndpointRequest {
-  readonly chainId: ChainId | undefined
+  readonly chainId: number | undefined
   readonly path: Readonly<Record<string, unknown>>
   readonly query: Readonly<Record<string, unknown>>
   readonly body: unknown

@@ -2,7 +2,6 @@
  * How fresh an answer is, and waiting for a block the client has already seen elsewhere (read your
  * writes).
  */
-import type { BlockNumber, ChainId } from '#primitives.ts'
 import type { Clock } from '#runtime.ts'
 import { ApiError } from './errors.ts'
 import * as p from './parameter.ts'
@@ -20,9 +19,9 @@ export interface ChainFreshness {
 
 /** Implemented over the commit log; reads are in memory, they cost nothing per request. */
 export interface Freshness {
-  read(chainId: ChainId): ChainFreshness
+  read(chainId: number): ChainFreshness
   /** Resolves once the block is visible to readers; rejects with the signal's reason. */
-  waitForBlock(chainId: ChainId, block: BlockNumber, signal: AbortSignal): Promise<void>
+  waitForBlock(chainId: number, block: number, signal: AbortSignal): Promise<void>
 }
 
 /**
@@ -53,8 +52,8 @@ export function freshnessHeaders({
 /** @throws ApiError block_not_reached when the block does not become visible in time. */
 export async function waitForMinBlock(
   { freshness, clock, signal }: { freshness: Freshness; clock: Clock; signal: AbortSignal },
-  chainId: ChainId,
-  minBlock: BlockNumber,
+  chainId: number,
+  minBlock: number,
 ): Promise<void> {
   const { indexedBlock } = freshness.read(chainId)
   if (indexedBlock !== null && indexedBlock >= minBlock) return
@@ -73,7 +72,7 @@ export async function waitForMinBlock(
   }
 }
 
-function notReached(minBlock: BlockNumber, { indexedBlock }: ChainFreshness): ApiError {
+function notReached(minBlock: number, { indexedBlock }: ChainFreshness): ApiError {
   const newest = indexedBlock === null ? 'none is' : `the newest is ${indexedBlock}`
   return new ApiError('block_not_reached', `Block ${minBlock} is not indexed yet; ${newest}.`, {
     details: [{ path: ['query', 'minBlock'], message: `not indexed yet; ${newest}` }],

@@ -3,7 +3,6 @@
  * written twice.
  */
 import { STATUS_CODES } from 'node:http'
-import type { ChainId } from '#primitives.ts'
 import { isRecord } from '#primitives.ts'
 import type { Endpoint } from './endpoint.ts'
 import { type ErrorCode, errorCatalogue } from './errors.ts'
@@ -21,7 +20,7 @@ type Json = Readonly<Record<string, unknown>>
  */
 export function openapiDocument(
   endpoints: readonly Endpoint<never>[],
-  chains: readonly ChainId[],
+  chains: readonly number[],
   examples: Readonly<Record<string, string>> = {},
 ): Json {
   const schemas = new Map<string, unknown>()

@@ -82,7 +82,7 @@ export const blockNumber = parameter({
   schema: s.count,
   description: 'Block number.',
   code: 'block_invalid',
-  parse: (text) => primitives.blockNumber(parseInteger(text, 0, Number.MAX_SAFE_INTEGER)),
+  parse: (text) => parseInteger(text, 0, Number.MAX_SAFE_INTEGER),
 })
 
 /**

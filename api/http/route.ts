@@ -1,7 +1,6 @@
 /** One endpoint value as a Fastify route: the steps of a request in the order they are taken. */
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { BlockNumber, ChainId } from '#primitives.ts'
 import type { Clock } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { type Access, type AccessRequest, type AccessRule, type Caller, partyOf } from './access.ts'
@@ -44,7 +43,7 @@ declare module 'fastify' {
 /** What every route works with. */
 export interface RouteContext<Services> {
   readonly services: Services
-  readonly chains: readonly ChainId[]
+  readonly chains: readonly number[]
   readonly access: Access
   /** Null where no chain data is served. */
   readonly freshness: Freshness | null
@@ -118,7 +117,7 @@ async function answerOf<Services>(
   if (chainId !== undefined && context.freshness) {
     const { freshness, clock } = context
     // The parameter's own type: minBlockParameter reads block numbers.
-    const minBlock = query['minBlock'] as BlockNumber | undefined
+    const minBlock = query['minBlock'] as number | undefined
     if (minBlock !== undefined) await waitForMinBlock({ freshness, clock, signal }, chainId, minBlock)
     // Read before the data is, so that the answer is at least as fresh as it says.
     fresh = freshness.read(chainId)
@@ -249,9 +248,9 @@ function chainOf<Services>(
   endpoint: Endpoint<Services>,
   path: Readonly<Record<string, unknown>>,
   query: Readonly<Record<string, unknown>>,
-  served: readonly ChainId[],
+  served: readonly number[],
   caller: Caller,
-): ChainId | undefined {
+): number | undefined {
   if (endpoint.chain === 'none') return undefined
   if (endpoint.chain === 'query') return selectChain(asChain(query['chainId']), served, caller)
   const name = 'chainId' in path ? 'chainId' : 'chain'
@@ -259,4 +258,4 @@ function chainOf<Services>(
 }
 
 /** The parameter's own type: chainParameter reads chain ids. */
-const asChain = (value: unknown) => value as ChainId | undefined
+const asChain = (value: unknown) => value as number | undefined

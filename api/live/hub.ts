@@ -4,7 +4,6 @@
  */
 import { messageOf } from '#errors.ts'
 import type { RangeSet } from '#ingest/range.ts'
-import type { ChainId } from '#primitives.ts'
 import { assertPerBlock, assertRelationsPerBlock } from '#query/perBlock.ts'
 import { relationsOf } from '#query/relations/views.ts'
 import type { Engine, QueryRequest, QueryResult, UserQueryEngine } from '#query/result.ts'
@@ -27,7 +26,7 @@ import { SnapshotQuery } from './SnapshotQuery.ts'
 export interface LiveRequest {
   /** `blocks`: a result of every block. `snapshot`: the whole result whenever it changed. */
   readonly mode: 'blocks' | 'snapshot'
-  readonly chainId: ChainId
+  readonly chainId: number
   readonly engine: Engine
   readonly sql: string
   readonly signatures: readonly string[]
@@ -37,7 +36,7 @@ export interface LiveRequest {
 }
 
 export interface LiveHubOptions {
-  readonly chains: ReadonlyMap<ChainId, ChainReads>
+  readonly chains: ReadonlyMap<number, ChainReads>
   readonly engines: Readonly<Record<Engine, UserQueryEngine>>
   readonly clock: Clock
   readonly log: Logger
@@ -83,7 +82,7 @@ export class LiveHub {
   /** Requests that are not served yet; each has its place until it is served or refused. */
   readonly #checking = new Set<LiveRequest>()
   readonly #feeds = new Map<
-    ChainId,
+    number,
     { readonly postgres: PostgresFeed; readonly clickhouse: ClickHouseFeed }
   >()
   readonly #callers = new Map<string, number>()
@@ -253,13 +252,13 @@ export class LiveHub {
     return newest === undefined ? [] : [{ from: newest, to: newest }]
   }
 
-  #feedsOf(chainId: ChainId) {
+  #feedsOf(chainId: number) {
     const feeds = this.#feeds.get(chainId)
     if (!feeds) throw new Error(`chain ${chainId} is served but has no live feeds`)
     return feeds
   }
 
-  #chainOf(chainId: ChainId): ChainReads {
+  #chainOf(chainId: number): ChainReads {
     const chain = this.#options.chains.get(chainId)
     if (!chain) throw new Error(`chain ${chainId} is served but has no services`)
     return chain

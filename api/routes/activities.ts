@@ -1,6 +1,6 @@
 /** What an account, or a transaction, did. */
 
-import type { Address, ChainId } from '#primitives.ts'
+import type { Address } from '#primitives.ts'
 import {
   type ActivityEntry,
   findTransactionActivities,
@@ -100,7 +100,7 @@ export interface ActivityServices extends TransferServices {
   readonly curatedTokens: CuratedTokens
 }
 
-const isVerified = ({ curatedTokens }: ActivityServices, chainId: ChainId, token: string): boolean =>
+const isVerified = ({ curatedTokens }: ActivityServices, chainId: number, token: string): boolean =>
   curatedTokens.find(chainId, token) !== undefined
 
 interface Found extends TransactionActivities {
@@ -109,7 +109,7 @@ interface Found extends TransactionActivities {
 
 async function viewOf(
   call: {
-    readonly chainId: ChainId
+    readonly chainId: number
     readonly filters: { readonly logs: boolean }
     readonly include: ReadonlySet<'zones'>
     readonly signal: AbortSignal

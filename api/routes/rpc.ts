@@ -1,5 +1,4 @@
 /** POST /rpc/{chain} and /rpc: the chain's own JSON-RPC, over the pool of nodes and our stores. */
-import type { ChainId } from '#primitives.ts'
 import type { AccessRule, Caller } from '../http/access.ts'
 import { ApiError } from '../http/errors.ts'
 import { rawEndpoint } from '../http/rawEndpoint.ts'
@@ -9,7 +8,7 @@ import { methods, REFUSED_UNITS } from '../rpc/methods.ts'
 import type { RpcDoor } from '../rpc/RpcDoor.ts'
 
 export interface RpcServices {
-  readonly rpc: ReadonlyMap<ChainId, RpcDoor>
+  readonly rpc: ReadonlyMap<number, RpcDoor>
 }
 
 /** A quota of its own; whoever may read chain data may ask the node for it. */
@@ -76,7 +75,7 @@ async function answer(
     caller,
     signal,
     body,
-  }: { chainId: ChainId; caller: Caller; signal: AbortSignal; body: RpcMessage },
+  }: { chainId: number; caller: Caller; signal: AbortSignal; body: RpcMessage },
   { rpc }: RpcServices,
 ) {
   const door = rpc.get(chainId)

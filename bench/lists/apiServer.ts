@@ -11,7 +11,6 @@ import { listTransactionsEndpoint } from '#api/routes/transactions.ts'
 import type { TransferServices } from '#api/routes/transfers.ts'
 import { listTransfersEndpoint } from '#api/routes/transfers.ts'
 import { createServer, listen } from '#api/server.ts'
-import { chainId } from '#primitives.ts'
 import { systemRuntime } from '#runtime.ts'
 import { ChainState } from '#store/ledger/chainState.ts'
 import { CommitBell } from '#store/ledger/commits.ts'
@@ -21,7 +20,7 @@ import { silentLogger } from '#telemetry.ts'
 import { serve } from './server.ts'
 
 serve(async ({ databaseUrl, chainId: number, connectionsMax }) => {
-  const id = chainId(number)
+  const id = number
   const { clock } = systemRuntime()
   const { signal } = new AbortController()
   const postgres = openPostgres({

@@ -12,7 +12,7 @@ import { presentReceipt } from '#api/routes/present/receipt.ts'
 import { presentTokenSummary } from '#api/routes/present/token.ts'
 import { presentTransaction } from '#api/routes/present/transaction.ts'
 import type { TokenName } from '#api/services.ts'
-import { type Address, address, chainId } from '#primitives.ts'
+import { type Address, address } from '#primitives.ts'
 import { prepareReading } from '#store/postgres.ts'
 import { readActivityFacts } from '#store/read/activityFacts.ts'
 import { type StoredRow, storedTypes } from '#store/read/lists/row.ts'
@@ -87,7 +87,7 @@ function presenters(
       })),
     transactions: async (rows) =>
       (await payloads(rows)).map((detail) =>
-        presentTransaction(detail, { receipt: false, feeToken: undefined }, chainId(number)),
+        presentTransaction(detail, { receipt: false, feeToken: undefined }, number),
       ),
     receipts: async (rows) => (await payloads(rows)).map((detail) => presentReceipt(detail)),
     tokens: (rows) => rows.map((row) => presentTokenSummary(`${hex(row['token'])}`, nameOf(row))),

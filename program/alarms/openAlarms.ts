@@ -1,5 +1,4 @@
 /** Alarms of all chains of a running program, told to their owner where an address is set. */
-import { chainId } from '#primitives.ts'
 import type { Runtime } from '#runtime.ts'
 import { type Logger, metrics } from '#telemetry.ts'
 import type { Chain } from '../chain/chain.ts'
@@ -35,7 +34,7 @@ export function openAlarms(
     const { headStatus, historyStatus, clickhouseStatus, storeProblem, unproved, followers, audit, profile } =
       chain
     const sayings = { headStatus, historyStatus, clickhouseStatus, storeProblem, unproved, followers, audit }
-    return { state, profile, ...sayings, parity: parityStatusOf(parity, chainId(state.chainId)), stall }
+    return { state, profile, ...sayings, parity: parityStatusOf(parity, state.chainId), stall }
   }
   // Their series are there from the start: what has never been raised is 0, and not missing.
   for (const { state } of chains)

@@ -20,7 +20,6 @@ import { CallerRates } from '#orchestrator/CallerRates.ts'
 import { Quotes } from '#orchestrator/quote/Quotes.ts'
 import { type OrchestratorServices, orchestratorEndpoints } from '#orchestrator/rest/index.ts'
 import { SEARCHES_PER_MINUTE } from '#orchestrator/rest/searchServices.ts'
-import { type ChainId, chainId } from '#primitives.ts'
 import type { Runtime } from '#runtime.ts'
 import { appDatabase } from '#store/app/database.ts'
 import { type Logger, registry } from '#telemetry.ts'
@@ -130,7 +129,7 @@ async function serve(
     postgres,
     runtime,
     notes: [accessNote(config.access), ...secretNotes],
-    parityOf: ({ state }) => parityStatusOf(parity, chainId(state.chainId)),
+    parityOf: ({ state }) => parityStatusOf(parity, state.chainId),
     alarms: alarms.watch,
   })
   // Searches must not hold up what writes.
@@ -161,7 +160,7 @@ async function serve(
   const server = await createServer({
     endpoints: [...endpoints, ...orchestratorEndpoints],
     services,
-    chains: program.chains.map((chain) => chainId(chain.state.chainId)),
+    chains: program.chains.map((chain) => chain.state.chainId),
     cursorKeys: await secrets.keys('cursor'),
     clock,
     log,
@@ -190,10 +189,10 @@ async function serve(
   }
 }
 
-const rpcDoors = (program: Program, clock: Runtime['clock']): ReadonlyMap<ChainId, RpcDoor> =>
+const rpcDoors = (program: Program, clock: Runtime['clock']): ReadonlyMap<number, RpcDoor> =>
   new Map(
     program.reachable.map(({ chainId: id, config, source }) => [
-      chainId(id),
+      id,
       new RpcDoor({ chainId: id, kind: kindOf(id), relay: source.relay, enabled: config.rpcMethods, clock }),
     ]),
   )
@@ -209,10 +208,10 @@ const declaredOf = (
 function readsOf(
   program: Program,
   declared: ReadonlyMap<number, DeclaredContracts>,
-): ReadonlyMap<ChainId, ChainReads> {
+): ReadonlyMap<number, ChainReads> {
   return new Map(
     program.chains.map((chain) => {
-      const id = chainId(chain.state.chainId)
+      const id = chain.state.chainId
       const reads = {
         chainId: id,
         kind: chain.profile.kind,
@@ -227,18 +226,18 @@ function readsOf(
 }
 
 function freshnessOf(chains: readonly Chain[], { clock }: Runtime) {
-  const stateOf = (id: ChainId) => {
+  const stateOf = (id: number) => {
     const chain = chains.find((candidate) => candidate.state.chainId === id)
     if (!chain) throw new Error(`chain ${id} is not served`)
     return chain.state
   }
   const known = (height: number) => (height < 0 ? null : height)
   return {
-    read: (id: ChainId) => {
+    read: (id: number) => {
       const { tip, finalized, head, seq: version } = stateOf(id)
       return { indexedBlock: known(tip), finalizedBlock: known(finalized), headBlock: known(head), version }
     },
-    waitForBlock: (id: ChainId, block: number, signal: AbortSignal) =>
+    waitForBlock: (id: number, block: number, signal: AbortSignal) =>
       stateOf(id).waitForBlock(block, clock, signal),
   }
 }

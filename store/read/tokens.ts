@@ -4,7 +4,7 @@
  * finds both by address; other chains have the latter.
  */
 
-import { address, type ChainId } from '#primitives.ts'
+import { address } from '#primitives.ts'
 import { isTip20 } from '#transform/addresses.ts'
 import type { ChainKind } from '#transform/profile.ts'
 import { balancesProjection } from '../follow/balances/balances.ts'
@@ -51,7 +51,7 @@ export interface TokenWants {
 }
 
 export interface TokenChain extends FollowedChain {
-  readonly chainId: ChainId
+  readonly chainId: number
   readonly kind: ChainKind
 }
 

@@ -8,7 +8,6 @@ import { errorCatalogue } from '#api/http/errors.ts'
 import { errorSchema, openapiDocument } from '#api/http/openapi.ts'
 import * as p from '#api/http/parameter.ts'
 import * as s from '#api/http/schema.ts'
-import { chainId } from '#primitives.ts'
 import { endlessRows, examples } from './toolkitExamples.ts'
 import { type RunningServer, startServer } from './toolkitServer.ts'
 
@@ -141,7 +140,7 @@ test('two different shapes under one name are a mistake that shows at start', ()
       cache: 'none',
     })
   const endpoints = [of('/a', { a: s.optional(s.text()) }), of('/b', { b: s.optional(s.text()) })]
-  expect(() => openapiDocument(endpoints, [chainId(1)])).toThrow(/Same/)
+  expect(() => openapiDocument(endpoints, [1])).toThrow(/Same/)
 })
 
 test('a template and its params that do not match are a mistake that shows at start', () => {

@@ -7,7 +7,6 @@ import { type AddressInfo, connect } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Endpoint } from '#api/http/endpoint.ts'
 import { createServer, type ServerOptions } from '#api/server.ts'
-import { chainId } from '#primitives.ts'
 import { type Clock, systemRuntime } from '#runtime.ts'
 import { silentLogger } from '#telemetry.ts'
 
@@ -27,7 +26,7 @@ export async function startServer<Services>(
 ): Promise<RunningServer> {
   const shutdown = new AbortController()
   const all = {
-    chains: [chainId(4217), chainId(42431)],
+    chains: [4217, 42431],
     cursorKeys: [randomBytes(32)],
     clock: systemRuntime().clock,
     log: silentLogger,

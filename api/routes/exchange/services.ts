@@ -1,5 +1,4 @@
 /** What the exchange's endpoints have in common. */
-import type { ChainId } from '#primitives.ts'
 import type { PairTokens } from '#store/read/exchange/exchangeChain.ts'
 import type { ErrorCode } from '../../http/errors.ts'
 import * as p from '../../http/parameter.ts'
@@ -20,7 +19,7 @@ export const errors: readonly ErrorCode[] = ['projection_incomplete', 'coverage_
 /** Names of the pairs' tokens, where they were asked for. */
 export function readNames(
   { tokenNames }: ExchangeServices,
-  { chainId, include, signal }: { chainId: ChainId; include: ReadonlySet<string>; signal: AbortSignal },
+  { chainId, include, signal }: { chainId: number; include: ReadonlySet<string>; signal: AbortSignal },
   pairs: readonly Pick<PairTokens, 'base' | 'quote'>[],
 ): Promise<Names> {
   if (!include.has('tokens')) return Promise.resolve(noNames)

@@ -3,7 +3,7 @@
  * theirs.
  */
 import { formatUnits, getAddress } from 'viem/utils'
-import type { Address, ChainId } from '#primitives.ts'
+import type { Address } from '#primitives.ts'
 import { findTokens, type TokenRow } from '#store/read/tokens.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { ApiError } from '../../http/errors.ts'
@@ -51,7 +51,7 @@ export function presentFeedToken({ token, name, symbol, decimals, totals }: Toke
 /** Tokens with their supplies, those that exist. */
 export const readFeedTokens = (
   services: ExchangeServices,
-  chainId: ChainId,
+  chainId: number,
   tokens: readonly Address[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, TokenRow>> =>

@@ -1,6 +1,5 @@
 /** GET /feed/{chainId}/pairs and /feed/{chainId}/pairs/{pairId}. */
 import { formatUnits, getAddress } from 'viem/utils'
-import type { ChainId } from '#primitives.ts'
 import type { PairRow } from '#store/read/exchange/exchangeChain.ts'
 import { findFeedPair, listFeedPairs } from '#store/read/exchange/feed.ts'
 import type { TokenRow } from '#store/read/tokens.ts'
@@ -102,7 +101,7 @@ export const readFeedPairEndpoint = endpoint({
  */
 async function withTokens(
   services: ExchangeServices,
-  chainId: ChainId,
+  chainId: number,
   rows: readonly PairRow[],
   signal: AbortSignal,
 ): Promise<readonly ShownPair[]> {

@@ -3,7 +3,6 @@
  * from its own rows.
  */
 import { covers, intersection } from '#ingest/range.ts'
-import type { ChainId } from '#primitives.ts'
 import { newestShared } from '#store/compare/parity.ts'
 import { dataRead } from '../../http/access.ts'
 import { conflict, endpoint } from '../../http/endpoint.ts'
@@ -13,7 +12,7 @@ import * as s from '../../http/schema.ts'
 import { type ParityReads, type ReadServices, readsOf } from '../../services.ts'
 
 export interface ParityServices {
-  readonly parity: ReadonlyMap<ChainId, ParityReads>
+  readonly parity: ReadonlyMap<number, ParityReads>
 }
 
 /** A statement a table and store; a thousand blocks are some hundred thousand rows. */

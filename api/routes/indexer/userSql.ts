@@ -4,7 +4,6 @@
  */
 import type { BlockRange, RangeSet } from '#ingest/range.ts'
 import { newestSegment } from '#ingest/range.ts'
-import type { ChainId } from '#primitives.ts'
 import { isDearer, priceOf } from '#query/price.ts'
 import type { Engine, QueryRequest, UserQueryEngine } from '#query/result.ts'
 import { UserQueryError } from '#query/UserQueryError.ts'
@@ -26,7 +25,7 @@ export const indexerQuery: AccessRule = { who: 'anyone', scope: 'indexer:query',
 export const TIMEOUT_MS_DEFAULT = 5_000
 
 export interface SqlQuestion {
-  readonly chainId: ChainId
+  readonly chainId: number
   readonly sql: string
   readonly signatures: readonly string[]
   readonly engine: Engine
@@ -43,7 +42,7 @@ export function bodyChain(
   asked: string | number | undefined,
   services: ReadServices,
   caller: Caller,
-): ChainId {
+): number {
   try {
     const id = asked === undefined ? undefined : chainParameter.parse(`${asked}`)
     return selectChain(id, [...services.chains.keys()], caller)

@@ -1,5 +1,4 @@
 /** An activity as both feeds show it. Types, titles and signer rules are those of the registry. */
-import type { ChainId } from '#primitives.ts'
 import type { ActivityEntry, FoundActivity } from '#store/read/activities.ts'
 import type {
   Activity,
@@ -121,7 +120,7 @@ export const activityOrGroupSchema = s.shown<ShownActivity>(s.union([...single, 
 export interface ActivityView {
   readonly withEvents: boolean
   /** Named on every item, or on none. */
-  readonly chainId: ChainId | null
+  readonly chainId: number | null
   readonly tokens: ReadonlyMap<string, TokenName>
   /** Whether a token is on the operator's list, also one that has no name. */
   readonly isVerified: (token: string) => boolean

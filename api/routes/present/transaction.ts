@@ -2,7 +2,7 @@
  * A transaction as the API shows it: from our row, or while it is pending from the node's payload.
  */
 
-import { type ChainId, isRecord } from '#primitives.ts'
+import { isRecord } from '#primitives.ts'
 import type { TransactionDetail } from '#store/read/transactions.ts'
 import * as s from '../../http/schema.ts'
 import { momentOrNull } from './moment.ts'
@@ -58,7 +58,7 @@ export const feeTokenOf = ({ row }: TransactionDetail): string | null => row.pai
 export function presentTransaction(
   detail: TransactionDetail,
   extras: TransactionExtras,
-  chainId: ChainId,
+  chainId: number,
 ): Transaction {
   const { row, blockHash, archived } = detail
   const feeToken = feeTokenOf(detail)
@@ -97,7 +97,7 @@ export function presentTransaction(
 export function presentNodeTransaction(
   rpc: RpcFields,
   feeTokenSummary: TokenSummary | undefined,
-  chainId: ChainId,
+  chainId: number,
 ): Transaction {
   const type = Number(readQuantity(rpc, 'type') ?? 0n)
   const hash = needed(readHex(rpc, 'hash'), 'hash')

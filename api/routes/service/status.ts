@@ -2,7 +2,6 @@
  * GET /status: where every chain stands, in both stores. The shape is here; main.ts gives what
  * fills it.
  */
-import type { ChainId } from '#primitives.ts'
 import { recognised } from '../../http/access.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import * as s from '../../http/schema.ts'
@@ -166,7 +165,7 @@ export interface StatusSource {
    * Resolves once readers see the block, on every chain where none is named; rejects with the
    * signal's reason.
    */
-  waitForBlock(block: number, chainId: ChainId | undefined, signal: AbortSignal): Promise<void>
+  waitForBlock(block: number, chainId: number | undefined, signal: AbortSignal): Promise<void>
   status(): Promise<StatusReport> | StatusReport
 }
 

@@ -1,5 +1,4 @@
 /** `include=feeToken`: what is known of the tokens fees were paid in. */
-import type { ChainId } from '#primitives.ts'
 import type { ReadServices } from '../../services.ts'
 import { presentTokenSummary, type TokenSummary } from '../present/token.ts'
 
@@ -24,7 +23,7 @@ export async function readFeeTokens(
 }
 
 interface FeeTokenCall {
-  readonly chainId: ChainId
+  readonly chainId: number
   readonly include: ReadonlySet<string>
   readonly signal: AbortSignal
 }

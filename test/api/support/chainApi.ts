@@ -15,7 +15,6 @@ import { LogoCache } from '#api/routes/tokens/logoCache.ts'
 import type { ServerOptions } from '#api/server.ts'
 import type { DeclaredContracts, NodeReader, ParityReads, TokenNames } from '#api/services.ts'
 import { Egress } from '#egress.ts'
-import { type ChainId, chainId } from '#primitives.ts'
 import type { UserQueryEngine } from '#query/result.ts'
 import { systemRuntime } from '#runtime.ts'
 import { appDatabase } from '#store/app/database.ts'
@@ -37,7 +36,7 @@ export interface Answer {
 }
 
 export interface ChainApi {
-  readonly chainId: ChainId
+  readonly chainId: number
   readonly store: ChainStore
   readonly state: ChainState
   readonly live: LiveHub
@@ -82,7 +81,7 @@ export async function openChainApi(options: ChainApiOptions = {}): Promise<Chain
     postgres,
     bell: new CommitBell(),
   })
-  const id = chainId(store.chainId)
+  const id = store.chainId
   const nodeAnswers = new Map<string, Readonly<Record<string, unknown>>>()
   const nodeReceipts = new Map<string, Readonly<Record<string, unknown>>>()
   const node = options.node ?? {

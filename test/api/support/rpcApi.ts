@@ -5,7 +5,6 @@ import { postChainRpcEndpoint, postRpcEndpoint } from '#api/routes/rpc.ts'
 import { RpcDoor } from '#api/rpc/RpcDoor.ts'
 import type { ServerOptions } from '#api/server.ts'
 import { createSource, type RpcSource } from '#ingest/rpc/rpcSource.ts'
-import { chainId } from '#primitives.ts'
 import { systemRuntime } from '#runtime.ts'
 import { silentLogger } from '#telemetry.ts'
 import type { NodeAnswer, NodeCall } from '../../ingest/support/proxyNode.ts'
@@ -52,9 +51,9 @@ export async function openRpcApi(options: RpcApiOptions): Promise<RpcApi> {
     log: silentLogger,
   })
   const door = new RpcDoor({ chainId: id, kind, relay: source.relay, enabled, clock: runtime.clock })
-  const services = { rpc: new Map([[chainId(id), door]]) }
+  const services = { rpc: new Map([[id, door]]) }
   const server = await startServer([postChainRpcEndpoint, postRpcEndpoint], services, {
-    chains: [chainId(id)],
+    chains: [id],
     access: keyHolders,
     ...options.server,
   })
