@@ -1,3 +1,5 @@
+// Goal: an answer that is wrong counts against the endpoint that gave it, and a lost worker against
+// none.
 import { expect, test } from 'vitest'
 import { fetchVerified } from '#ingest/lanes/fetchVerified.ts'
 import type { Witnessing } from '#ingest/lanes/unproved.ts'

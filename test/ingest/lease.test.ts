@@ -1,3 +1,5 @@
+// Goal: one process writes a chain: a lease is renewed, told, given up in time and taken over with
+// a larger fence.
 import { expect, test } from 'vitest'
 import { silentLogger } from '#telemetry.ts'
 import { acquireLease, type LeaseGrant, type LeaseStore, waitForLease } from '../../ingest/lease.ts'

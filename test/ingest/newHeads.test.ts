@@ -1,3 +1,4 @@
+// Goal: heads announced over WebSocket are heard, and an endpoint without it is left alone.
 import { afterEach, expect, test } from 'vitest'
 import { systemRuntime } from '#runtime.ts'
 import { silentLogger } from '#telemetry.ts'

@@ -1,3 +1,5 @@
+// Goal: a start finds every wall around analysts’ SQL closed, and refuses a reader that is an
+// administrator.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ClickHouseUserQueryEngine } from '#query/clickhouse/ClickHouseUserQueryEngine.ts'
 import { readerUserStatements } from '#query/clickhouse/readerUser.ts'

@@ -1,3 +1,4 @@
+// Goal: tables of random events mean on both engines what the events hold.
 import fc from 'fast-check'
 import type { AbiEvent } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

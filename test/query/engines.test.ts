@@ -1,3 +1,4 @@
+// Goal: honest queries get their rows on both engines, within time, memory and size.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { QueryResult, UserQueryEngine } from '#query/result.ts'
 import { readCorpus } from './corpus.ts'

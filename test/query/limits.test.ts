@@ -1,3 +1,4 @@
+// Goal: a cut result is told, and only covered blocks are read.
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RangeSet } from '#ingest/range.ts'

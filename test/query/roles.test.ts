@@ -1,3 +1,4 @@
+// Goal: the reader’s role on Postgres has what it needs and nothing of PUBLIC is taken from others.
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { grantViews, prepareReaderRole, ReaderRoleError } from '#query/postgres/roles.ts'

@@ -1,3 +1,4 @@
+// Goal: without the gate, grants and settings of ClickHouse stop each attack.
 /**
  * What holds on ClickHouse when the gate does not: the reader's grants and settings, each attack
  * sent as it is.

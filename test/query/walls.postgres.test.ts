@@ -1,3 +1,4 @@
+// Goal: without the gate, role, grants, transaction and protocol of Postgres stop each attack.
 /**
  * What holds on Postgres when the gate does not: role, grants, transaction and protocol, each
  * attack sent as it is.

@@ -1,3 +1,4 @@
+// Goal: simulated stores answer as the real ones do, call by call.
 import { expect, test } from 'vitest'
 import { seedOf } from '../support/seed.ts'
 import { Conformance } from './conformance.ts'

@@ -1,3 +1,4 @@
+// Goal: thousands of seeds hold every invariant and converge.
 import { expect, test } from 'vitest'
 import { seedOf } from '../support/seed.ts'
 import { makeBodies } from './bodies.ts'

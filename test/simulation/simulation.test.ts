@@ -1,3 +1,5 @@
+// Goal: no seed breaks an invariant, every seed converges when its faults end, and planted bugs are
+// found.
 import { expect, test } from 'vitest'
 import { few, isFull } from '../support/breadth.ts'
 import { seedOf } from '../support/seed.ts'

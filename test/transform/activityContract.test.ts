@@ -1,3 +1,4 @@
+// Goal: every activity of the published field tables exists with exactly their fields.
 /**
  * Every activity of the published field tables exists and gives exactly the fields the tables
  * promise.

@@ -1,3 +1,5 @@
+// Goal: a worker gives the batch that the decoder makes, and errors keep their class across the
+// thread.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { DecodeWorkerError } from '#ingest/decodeWorkerError.ts'
 import { NodeAnswerError } from '#ingest/read/nodeAnswerError.ts'

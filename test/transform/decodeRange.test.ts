@@ -1,3 +1,4 @@
+// Goal: every block is proved, nothing is lost, and the archive derives to the same bytes.
 import { beforeAll, expect, test } from 'vitest'
 import { NodeAnswerError } from '#ingest/read/nodeAnswerError.ts'
 import { RefutedError } from '#ingest/verify/refutedError.ts'

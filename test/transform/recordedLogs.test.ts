@@ -1,3 +1,4 @@
+// Goal: what the registries make of recorded data agrees with viem, the raw logs and the node.
 /**
  * What the registries make of recorded chain data, against viem, the raw logs, and what the node
  * itself answered.

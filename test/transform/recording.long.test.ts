@@ -1,3 +1,4 @@
+// Goal: 30,000 recorded transactions are proved, and their archive derives to the same bytes.
 import { expect, test } from 'vitest'
 import { archiveBlock, readArchivedBlock } from '#transform/decode/archive.ts'
 import { decodeRange } from '#transform/decode/decodeRange.ts'

@@ -1,3 +1,4 @@
+// Goal: streams of the encoder grow to any size, and leave nothing behind for the next batch.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { Arena, TableEncoder } from '#transform/encode/tableEncoder.ts'

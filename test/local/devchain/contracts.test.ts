@@ -1,3 +1,4 @@
+// Goal: the compiled contracts of the dev chain belong to their source.
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { type Abi, toFunctionSelector } from 'viem'

@@ -1,3 +1,4 @@
+// Goal: the dev chain is the chain asked for, and is resumed with every block.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { access, readFile, rm, writeFile } from 'node:fs/promises'

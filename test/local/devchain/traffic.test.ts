@@ -1,3 +1,5 @@
+// Goal: traffic of the dev chain shows every event, envelope and signature, and goes on after a
+// reorg.
 import { rm } from 'node:fs/promises'
 import { toEventSelector } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

@@ -1,3 +1,4 @@
+// Goal: the embedded ClickHouse loses no acknowledged batch, whatever process is killed.
 /** Life and death of the engine's child process. */
 
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'

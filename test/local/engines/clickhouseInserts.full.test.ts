@@ -1,3 +1,5 @@
+// Goal: rows on their way into the embedded ClickHouse arrive byte for byte, none run as SQL, none
+// twice.
 /**
  * Rows on their way into the embedded engine: every byte arrives, none is run as SQL, none twice.
  */

@@ -1,3 +1,4 @@
+// Goal: the unmodified client and plain HTTP work on the embedded ClickHouse.
 /** The unmodified client and plain HTTP against the embedded engine. */
 
 import { once } from 'node:events'

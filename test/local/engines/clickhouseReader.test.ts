@@ -1,3 +1,4 @@
+// Goal: the restricted reader of the embedded ClickHouse reads views and can do nothing else.
 /** What the restricted reader of the embedded engine can and cannot do. */
 
 import { existsSync } from 'node:fs'

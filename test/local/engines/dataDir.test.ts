@@ -1,3 +1,4 @@
+// Goal: a data directory is private, held by one program at a time, and taken over from a dead one.
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

@@ -1,3 +1,4 @@
+// Goal: a database of a test is empty and its own, in both engines.
 import { createClient } from '@clickhouse/client'
 import { Client } from 'pg'
 import { expect, test } from 'vitest'

@@ -1,3 +1,4 @@
+// Goal: the embedded Postgres loses no acknowledged row, and a killed program’s server is adopted.
 import { mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from 'pg'
