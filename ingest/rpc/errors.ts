@@ -13,19 +13,22 @@ import { shorten } from '#primitives.ts'
  * - `malformed`: what came is no JSON-RPC answer to what was asked; `node_error`: any other error
  *   it reports.
  */
-export type RpcFailure =
-  | 'unreachable'
-  | 'timed_out'
-  | 'rate_limited'
-  | 'overloaded'
-  | 'too_large'
-  | 'batch_refused'
-  | 'method_missing'
-  | 'pruned'
-  | 'block_missing'
-  | 'unauthorized'
-  | 'malformed'
-  | 'node_error'
+export const rpcFailures = [
+  'unreachable',
+  'timed_out',
+  'rate_limited',
+  'overloaded',
+  'too_large',
+  'batch_refused',
+  'method_missing',
+  'pruned',
+  'block_missing',
+  'unauthorized',
+  'malformed',
+  'node_error',
+] as const
+
+export type RpcFailure = (typeof rpcFailures)[number]
 
 /**
  * One endpoint failed one request. The source decides whether to wait, to split, or to ask another

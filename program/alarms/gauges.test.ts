@@ -1,6 +1,7 @@
 import { Registry } from 'prom-client'
 import { expect, test } from 'vitest'
-import { openGauges } from './gauges.ts'
+import { registry as programs } from '#telemetry.ts'
+import { openGauges, startCounters } from './gauges.ts'
 
 test('projections, endpoints, history, disk, event loop and build are told as they are when asked', async () => {
   const followers: { name: string; problem: string | null; tip: number }[] = [
@@ -13,16 +14,17 @@ test('projections, endpoints, history, disk, event loop and build are told as th
   ]
   const history = { blocksTotal: 10, blocksDone: 4, etaSeconds: 3 }
   const chain = {
-    state: { chainId: 1 },
+    state: { chainId: 1, head: 9, tip: 7, tipTimeMs: 1_000 },
     followers,
     nodes: { endpoints: () => endpoints },
     historyProgress: history,
   }
   const registry = new Registry()
-  openGauges(registry, [chain], import.meta.dirname)
+  openGauges({ registry, chains: [chain], dataDir: import.meta.dirname, clock: { now: () => 3_500 } })
   const lines = (await registry.metrics()).split('\n')
   for (const line of [
     'millrace_projection_tip_block{chain="1",projection="tokens"} 7',
+    'millrace_seconds_behind{chain="1"} 2.5',
     'millrace_projection_ok{chain="1",projection="tokens"} 1',
     'millrace_projection_ok{chain="1",projection="balances"} 0',
     'millrace_endpoint_healthy{chain="1",endpoint="a"} 1',
@@ -35,6 +37,22 @@ test('projections, endpoints, history, disk, event loop and build are told as th
     expect(lines).toContain(line)
   for (const name of ['millrace_build_info', 'millrace_disk_free_bytes', 'nodejs_eventloop_lag_seconds'])
     expect(lines.some((line) => line.startsWith(name))).toBe(true)
+  chain.state.tip = 9
+  expect(await registry.metrics()).toContain('millrace_seconds_behind{chain="1"} 0')
   followers.pop()
   expect(await registry.metrics()).not.toContain('projection="balances"')
+})
+
+test('each counter of a chain has its series before anything is counted', async () => {
+  const state = { chainId: 77, head: -1, tip: -1, tipTimeMs: null }
+  startCounters([{ state, nodes: { endpoints: () => [{ name: 'a', state: 'unknown', head: null }] } }])
+  const text = await programs.metrics()
+  const counters = text.matchAll(/^# TYPE (millrace_\w+) counter$/gm)
+  const chains = [...counters]
+    .map(([, name = '']) => name)
+    .filter((name) => name !== 'millrace_alarm_deliveries_total')
+  expect(chains.length).toBeGreaterThan(7)
+  for (const name of chains) expect(text, name).toMatch(new RegExp(`^${name}\\{chain="77"[^}]*\\} 0$`, 'm'))
+  expect(text).toContain('millrace_rpc_requests_total{chain="77",endpoint="a",outcome="timed_out"} 0')
+  expect(text).toContain('millrace_rpc_request_seconds_count{chain="77",endpoint="a"} 0')
 })

@@ -4,11 +4,21 @@
  */
 import { statfs } from 'node:fs/promises'
 import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client'
+import { rpcFailures } from '#ingest/rpc/errors.ts'
+import type { Clock } from '#runtime.ts'
+import { auditPasses } from '#store/compare/Audit.ts'
+import { metrics } from '#telemetry.ts'
 import program from '../../package.json' with { type: 'json' }
 
 /** What of a chain is told. */
 export interface GaugedChain {
-  readonly state: { readonly chainId: number }
+  readonly state: {
+    readonly chainId: number
+    readonly head: number
+    readonly tip: number
+    /** Unix milliseconds of the newest block held; null while there is none. */
+    readonly tipTimeMs: number | null
+  }
   readonly followers: readonly {
     readonly name: string
     readonly problem: string | null
@@ -24,8 +34,15 @@ export interface GaugedChain {
   } | null
 }
 
+export interface GaugeOptions {
+  readonly registry: Registry
+  readonly chains: readonly GaugedChain[]
+  readonly dataDir: string
+  readonly clock: Pick<Clock, 'now'>
+}
+
 /** Adds them to the registry. A registry has them once. */
-export function openGauges(registry: Registry, chains: readonly GaugedChain[], dataDir: string): void {
+export function openGauges({ registry, chains, dataDir, clock }: GaugeOptions): void {
   const registers = [registry]
   const gauge = (name: string, help: string, labelNames: string[], collect: (set: Gauge) => unknown) =>
     new Gauge({
@@ -40,6 +57,16 @@ export function openGauges(registry: Registry, chains: readonly GaugedChain[], d
   }
   gauge('build_info', 'Always 1; the version is a label.', ['version', 'node'], (to) =>
     to.set({ version: program.version, node: process.version }, 1),
+  )
+  gauge(
+    'seconds_behind',
+    'Age of the newest block held where the node has a newer one; 0 where it has none.',
+    ['chain'],
+    (to) =>
+      each(({ state: { head, tip, tipTimeMs } }, labels) => {
+        if (tipTimeMs === null) return
+        to.set(labels, tip >= head ? 0 : Math.max(0, clock.now() - tipTimeMs) / 1_000)
+      })(),
   )
   gauge('projection_tip_block', 'Newest block a projection has taken in.', ['chain', 'projection'], (to) =>
     each(({ followers }, labels) => {
@@ -117,4 +144,28 @@ function openDiskGauge(registry: Registry, dataDir: string): void {
       })
   }
   ask()
+}
+
+/**
+ * Gives each counter of a chain its series from the start: a rate over one that begins with its
+ * first event misses that event.
+ */
+export function startCounters(chains: readonly Pick<GaugedChain, 'state' | 'nodes'>[]): void {
+  for (const { state, nodes } of chains) {
+    const chain = `${state.chainId}`
+    for (const counter of [metrics.reverts, metrics.blocksRefuted]) counter.inc({ chain }, 0)
+    for (const pass of auditPasses) metrics.auditedBlocks.inc({ chain, pass }, 0)
+    for (const store of ['postgres', 'clickhouse']) metrics.rowsCommitted.inc({ chain, store }, 0)
+    for (const lane of ['head', 'history']) metrics.blocksCommitted.inc({ chain, store: 'postgres', lane }, 0)
+    metrics.blocksCommitted.inc({ chain, store: 'clickhouse', lane: 'all' }, 0)
+    for (const source of ['store', 'node', 'refused'])
+      metrics.rpcAnswers.inc({ chain, method: 'unknown', source }, 0)
+    for (const { name: endpoint } of nodes.endpoints()) {
+      metrics.relayCalls.inc({ chain, endpoint, outcome: 'ok' }, 0)
+      for (const outcome of ['ok', ...rpcFailures]) metrics.rpcRequests.inc({ chain, endpoint, outcome }, 0)
+      metrics.rpcCalls.inc({ chain, endpoint }, 0)
+      for (const direction of ['sent', 'received']) metrics.rpcBytes.inc({ chain, endpoint, direction }, 0)
+      metrics.rpcSeconds.zero({ chain, endpoint })
+    }
+  }
 }

@@ -25,7 +25,7 @@ import { appDatabase } from '#store/app/database.ts'
 import { type Logger, registry } from '#telemetry.ts'
 import { openAccess } from '../access/access.ts'
 import { openInstallationSecrets } from '../access/secrets.ts'
-import { openGauges } from '../alarms/gauges.ts'
+import { openGauges, startCounters } from '../alarms/gauges.ts'
 import { openAlarms } from '../alarms/openAlarms.ts'
 import type { Chain } from '../chain/chain.ts'
 import { kindOf, runTrafficOn } from '../chains.ts'
@@ -123,7 +123,8 @@ async function serve(
   const parity = openParity(program.engines, program.chains, runtime, log)
   const comparing = parity.run(shutdown.signal)
   const alarms = openAlarms(config, program.chains, parity, options, shutdown.signal)
-  openGauges(registry, program.chains, config.dataDir)
+  openGauges({ registry, chains: program.chains, dataDir: config.dataDir, clock: runtime.clock })
+  startCounters(program.chains)
   const status = createStatusSource({
     chains: program.chains,
     postgres,

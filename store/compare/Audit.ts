@@ -76,7 +76,8 @@ export interface AuditOptions extends VerifyOptions {
   readonly log: Logger
 }
 
-type Pass = 'recent' | 'history' | 'recheck'
+export const auditPasses = ['recent', 'history', 'recheck'] as const
+type Pass = (typeof auditPasses)[number]
 
 interface Piece {
   readonly pass: Pass

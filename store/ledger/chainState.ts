@@ -8,7 +8,7 @@ import { type BlockRange, newestSegment, type RangeSet } from '#ingest/range.ts'
 import type { Clock } from '#runtime.ts'
 import type { Postgres } from '../postgres.ts'
 import type { CommitBell } from './commits.ts'
-import { readCoverage, readLane } from './lane.ts'
+import { readCoverage, readLane, readTipTime } from './lane.ts'
 import { OpenParts } from './openParts.ts'
 
 /**
@@ -37,6 +37,7 @@ export class ChainState {
   #clickhouseCoverage: RangeSet = []
   #finalized = -1
   #tip = -1
+  #tipTimeMs: number | null = null
   #head = -1
   #lowerHeads = 0
   #seq = 0
@@ -66,6 +67,10 @@ export class ChainState {
   /** Newest block visible in Postgres; -1 while there is none. */
   get tip(): number {
     return this.#tip
+  }
+  /** Unix milliseconds of the newest block visible in Postgres; null while there is none. */
+  get tipTimeMs(): number | null {
+    return this.#tipTimeMs
   }
   /** Number of the last commit seen. */
   get seq(): number {
@@ -103,6 +108,7 @@ export class ChainState {
   async refresh(): Promise<void> {
     const { pool } = this.#postgres
     const lane = await readLane(pool, this.schema)
+    const tipTimeMs = await readTipTime(pool, this.schema)
     const [postgres, clickhouse] = [
       await readCoverage(pool, this.schema, 'postgres'),
       await readCoverage(pool, this.schema, 'clickhouse'),
@@ -112,6 +118,7 @@ export class ChainState {
     this.#finalized = lane?.finalized ?? -1
     this.#seq = lane?.seq ?? 0
     this.#tip = newestSegment(postgres)?.to ?? -1
+    this.#tipTimeMs = tipTimeMs
   }
 
   /** Keeps the picture fresh until aborted. */

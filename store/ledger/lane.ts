@@ -57,6 +57,17 @@ export async function readLane(client: Queryable, schema: string): Promise<LaneS
     : null
 }
 
+/** Unix milliseconds of the head lane's newest block; null while it holds none. */
+export async function readTipTime(client: Queryable, schema: string): Promise<number | null> {
+  const name = quoteIdentifier(schema)
+  const { rows } = await client.query<{ ms: number }>(
+    `SELECT (extract(epoch FROM b.timestamp) * 1000)::bigint AS ms
+     FROM ${name}.lanes AS l JOIN ${name}.blocks AS b ON b.num = l.tip WHERE l.name = $1`,
+    [HEAD],
+  )
+  return rows[0]?.ms ?? null
+}
+
 /**
  * Moves the head lane's tip from `parent` to `to` and numbers the commit. @throws FencedOutError,
  * TipMismatchError
