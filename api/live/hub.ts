@@ -13,6 +13,7 @@ import type { Clock } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { anonymous, type Caller } from '../http/access.ts'
 import { ApiError } from '../http/errors.ts'
+import { SharedReads } from '../http/sharedReads.ts'
 import type { EventStream } from '../http/sse.ts'
 import type { ChainReads } from '../services.ts'
 import { ClickHouseFeed } from './ClickHouseFeed.ts'
@@ -79,6 +80,8 @@ export class LiveHub {
   readonly #shared = new Map<string, Shared>()
   readonly #slots: Readonly<Record<Engine, Slots>>
   readonly #catchUpSlots: Readonly<Record<Engine, Slots>>
+  /** Clients that ask the same at the same time are checked by one execution. */
+  readonly #checks = new SharedReads<void>()
   /** Requests that are not served yet; each has its place until it is served or refused. */
   readonly #checking = new Set<LiveRequest>()
   readonly #feeds = new Map<
@@ -113,7 +116,7 @@ export class LiveHub {
     if (this.#shared.has(keyOf(request))) return
     this.#checking.add(request)
     try {
-      await this.#assertRuns(request, signal)
+      await this.#checks.join(keyOf(request), signal, (together) => this.#assertRuns(request, together))
     } catch (error) {
       this.#checking.delete(request)
       throw error

@@ -12,9 +12,21 @@ describeWithShared('bounds of live queries', () => {
   let api: ChainApi
   let batches: EncodedBatch[]
   const clients: LiveClient[] = []
+  let executions = 0
   beforeAll(async () => {
     batches = recordedBatches('tempo-dev-2k', 1)
-    api = await openChainApi()
+    api = await openChainApi({
+      wrapEngine: (engine) => ({
+        engine: engine.engine,
+        run: (request) => {
+          executions++
+          return engine.run(request)
+        },
+        stream: (request) => engine.stream(request),
+        explain: (request) => engine.explain(request),
+        close: () => engine.close(),
+      }),
+    })
     await api.append(batches.slice(0, 31))
   })
   afterAll(async () => {
@@ -56,6 +68,22 @@ describeWithShared('bounds of live queries', () => {
     expect(statuses.filter((status) => status === 200)).toHaveLength(QUERIES_MAX)
     expect(statuses.filter((status) => status === 503)).toHaveLength(400 - QUERIES_MAX)
     expect(api.live.size.queries).toBe(QUERIES_MAX)
+    stop.abort()
+    await expect.poll(() => api.live.size).toEqual({ queries: 0, clients: 0 })
+  })
+
+  test('200 clients that open one query at once are checked together, so its first block waits for none', async () => {
+    executions = 0
+    const stop = new AbortController()
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, () =>
+        fetch(urlOf('SELECT num, 1 AS shared FROM blocks'), { signal: stop.signal }),
+      ),
+    )
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+    expect(api.live.size.queries).toBe(1)
+    // Requests come in over some milliseconds, so a second check may begin before the first stream.
+    expect(executions).toBeLessThan(10)
     stop.abort()
     await expect.poll(() => api.live.size).toEqual({ queries: 0, clients: 0 })
   })
