@@ -17,8 +17,8 @@ export async function generateTokens(postgres: Postgres, schema: string, tip: nu
   const s = quoteIdentifier(schema)
   for (const statement of [
     `INSERT INTO ${s}.tokens_current
-       (token, block_num, log_idx, created_block, created_log_idx, name, symbol, currency, admins, paused)
-     SELECT token, first_block, first_log_idx, first_block, first_log_idx, 'Token', 'TKN', 'USD', '{}', false
+       (token, block_num, log_idx, created_block, created_log_idx, name, symbol, currency, paused)
+     SELECT token, first_block, first_log_idx, first_block, first_log_idx, 'Token', 'TKN', 'USD', false
      FROM (SELECT DISTINCT ON (token) token, block_num AS first_block, log_idx AS first_log_idx
            FROM ${s}.token_transfers WHERE ${tip20Tokens('token')} ORDER BY token, block_num, log_idx) AS firsts`,
     `INSERT INTO ${s}.balances (holder, token, balance)

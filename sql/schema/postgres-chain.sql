@@ -225,7 +225,7 @@ CREATE VIEW chain.erc20_current AS
     NULL::text AS currency,
     erc20_metadata.decimals,
     NULL::bytea AS quote_token,
-    NULL::bytea[] AS admins,
+    NULL::bytea AS admin,
     NULL::text AS logo_uri
    FROM chain.token_totals
      JOIN chain.erc20_metadata USING (token);
@@ -626,6 +626,53 @@ CREATE TABLE chain.seals (
   CONSTRAINT seals_pkey PRIMARY KEY (partition, table_name)
 );
 
+CREATE VIEW chain.tip20_current AS
+ SELECT token,
+    block_num,
+    log_idx,
+    created_block,
+    created_log_idx,
+    created_at,
+    name,
+    symbol,
+    currency,
+    quote_token,
+    next_quote_token,
+    supply_cap,
+    paused,
+    transfer_policy_id,
+    logo_uri,
+    ( SELECT admins.account
+           FROM chain.token_admins_current admins
+          WHERE admins.token = tokens.token AND admins.is_admin
+          ORDER BY admins.block_num, admins.log_idx
+         LIMIT 1) AS admin
+   FROM chain.tokens_current tokens;
+
+CREATE TABLE chain.token_admins_current (
+  token_account bytea NOT NULL,
+  block_num bigint NOT NULL,
+  log_idx integer NOT NULL,
+  token bytea NOT NULL,
+  account bytea NOT NULL,
+  is_admin boolean NOT NULL,
+  CONSTRAINT token_admins_current_pkey PRIMARY KEY (token_account)
+);
+CREATE INDEX token_admins_current_token_block_num_log_idx_idx ON chain.token_admins_current USING btree (token, block_num, log_idx) WHERE is_admin;
+
+CREATE TABLE chain.token_admins_history (
+  token_account bytea NOT NULL,
+  block_num bigint NOT NULL,
+  log_idx integer NOT NULL,
+  token bytea NOT NULL,
+  account bytea NOT NULL,
+  is_admin boolean NOT NULL,
+  CONSTRAINT token_admins_history_pkey PRIMARY KEY (token_account, block_num, log_idx)
+);
+CREATE INDEX token_admins_history_block_num_idx ON chain.token_admins_history USING btree (block_num);
+CREATE INDEX token_admins_history_token_block_num_log_idx_idx ON chain.token_admins_history USING btree (token, block_num, log_idx);
+COMMENT ON COLUMN chain.token_admins_history.token_account IS 'both addresses in one';
+
 CREATE TABLE chain.token_approvals (
   block_num bigint NOT NULL,
   log_idx integer NOT NULL,
@@ -743,7 +790,6 @@ CREATE TABLE chain.tokens_current (
   currency text,
   quote_token bytea,
   next_quote_token bytea,
-  admins bytea[] NOT NULL,
   supply_cap numeric(78,0),
   paused boolean NOT NULL,
   transfer_policy_id bigint,
@@ -765,7 +811,6 @@ CREATE TABLE chain.tokens_history (
   currency text,
   quote_token bytea,
   next_quote_token bytea,
-  admins bytea[] NOT NULL,
   supply_cap numeric(78,0),
   paused boolean NOT NULL,
   transfer_policy_id bigint,
@@ -775,7 +820,6 @@ CREATE TABLE chain.tokens_history (
 CREATE INDEX tokens_history_block_num_idx ON chain.tokens_history USING btree (block_num);
 COMMENT ON COLUMN chain.tokens_history.log_idx IS '-1: as genesis has it';
 COMMENT ON COLUMN chain.tokens_history.created_at IS 'null for tokens of genesis';
-COMMENT ON COLUMN chain.tokens_history.admins IS 'accounts with the admin role, longest first';
 
 CREATE TABLE chain.txs (
   block_num bigint NOT NULL,

@@ -10,7 +10,6 @@ import type { ContractEvent, EmittedLog } from '#transform/events/event.ts'
 /** A column of the state: how its values look in TypeScript and how Postgres holds them. */
 export interface FoldColumnTypes {
   address: Address
-  addresses: readonly Address[]
   hash: Hash
   text: string
   bool: boolean
@@ -49,7 +48,8 @@ export interface EventPlace {
 export interface Reducer<State> {
   readonly event: ContractEvent
   /** Arguments are those of `event`. */
-  entityOf(args: never, place: EventPlace): string
+  /** Null where the event is about none. */
+  entityOf(args: never, place: EventPlace): string | null
   /** Pure. `state` is null for an entity not seen before. */
   reduce(state: State | null, args: never, place: EventPlace): State
 }
@@ -74,12 +74,14 @@ export interface FoldTable<Columns extends FoldColumns = FoldColumns> {
 export interface Fold<Columns extends FoldColumns = FoldColumns> extends FoldTable<Columns> {
   readonly version: number
   readonly reducers: readonly Reducer<FoldState<Columns>>[]
+  /** Folds of the same events with entities of their own: what one entity has any number of. */
+  readonly beside?: readonly Fold[]
 }
 
 /** Ties an event to what it does; the types of `args` follow from its signature. */
 export function on<State, Name extends string, Args>(
   event: ContractEvent<Name, Args>,
-  entityOf: (args: Args, place: EventPlace) => string,
+  entityOf: (args: Args, place: EventPlace) => string | null,
   reduce: (state: State | null, args: Args, place: EventPlace) => State,
 ): Reducer<State> {
   return { event: event as ContractEvent, entityOf, reduce }
@@ -125,22 +127,29 @@ export function decodeEvents<Columns extends FoldColumns>(
     for (const { event, entityOf, reduce } of fold.reducers) {
       const args = event.topic0 === log.topics[0] ? (event.decode(log) as never) : null
       if (args === null) continue
+      const entity = entityOf(args, place)
+      if (entity === null) return []
       const apply = (state: FoldState<Columns> | null) => reduce(state, args, place)
-      return [{ entity: entityOf(args, place), place, apply }]
+      return [{ entity, place, apply }]
     }
     return []
   })
 }
 
-/** Reduces events over the states they start from. Every event gives one change. */
+/** Reduces events over the states they start from. An event that leaves its entity as it was gives no change. */
 export function reduceEvents<Columns extends FoldColumns>(
   events: readonly FoldEvent<FoldState<Columns>>[],
   states: ReadonlyMap<string, FoldState<Columns>>,
 ): FoldChange<Columns>[] {
   const now = new Map(states)
-  return events.map(({ entity, place, apply }) => {
-    const state = apply(now.get(entity) ?? null)
+  return events.flatMap(({ entity, place, apply }) => {
+    const before = now.get(entity) ?? null
+    const state = apply(before)
+    if (before !== null && isSame(before, state)) return []
     now.set(entity, state)
-    return { entity, blockNumber: place.blockNumber, logIndex: place.logIndex, state }
+    return [{ entity, blockNumber: place.blockNumber, logIndex: place.logIndex, state }]
   })
 }
+
+const isSame = <Columns extends FoldColumns>(one: FoldState<Columns>, other: FoldState<Columns>): boolean =>
+  Object.keys(one).every((column) => one[column] === other[column])

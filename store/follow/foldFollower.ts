@@ -17,6 +17,8 @@ import type { BlockFollower, FollowerContext, FollowerTransaction } from './foll
 
 /** Events reduced at once; with their states some 10 MB. */
 const EVENTS_MAX = 5_000
+/** Data of the logs reduced at once, but for one block that has more. */
+const DATA_BYTES_MAX = 16 << 20
 
 /** What follows the events of some contracts, whatever it keeps of them. */
 export interface EventFollower {
@@ -75,28 +77,33 @@ export function foldFollower<Columns extends FoldColumns>(
   genesis: (context: FollowerContext) => Promise<readonly FoldChange<Columns>[]>,
   eventsMax?: number,
 ): BlockFollower {
+  const folds: readonly Fold[] = [fold, ...(fold.beside ?? [])]
   return eventFollower({
     name: fold.name,
     version: fold.version,
     needs: [],
-    events: fold.reducers.map(({ event }) => event),
-    tables: [fold],
+    events: folds.flatMap(({ reducers }) => reducers.map(({ event }) => event)),
+    tables: folds,
     ...(eventsMax !== undefined && { eventsMax }),
     prepare: async (context) => {
       const changes = await genesis(context)
       return ({ client, schema }) => insertChanges(client, schema, fold, changes)
     },
-    take: async ({ client, schema }, logs) => {
-      const events = decodeEvents(fold, logs)
-      const states = await readStates(
-        client,
-        schema,
-        fold,
-        events.map(({ entity }) => entity),
-      )
-      await insertChanges(client, schema, fold, reduceEvents(events, states))
+    take: async (transaction, logs) => {
+      for (const each of folds) await takeFold(transaction, each, logs)
     },
   })
+}
+
+async function takeFold(
+  { client, schema }: FollowerTransaction,
+  fold: Fold,
+  logs: readonly PlacedLog[],
+): Promise<void> {
+  const events = decodeEvents(fold, logs)
+  const entities = events.map(({ entity }) => entity)
+  const states = await readStates(client, schema, fold, entities)
+  await insertChanges(client, schema, fold, reduceEvents(events, states))
 }
 
 interface LogRow {
@@ -111,11 +118,13 @@ interface LogRow {
   topic2: Buffer | null
   topic3: Buffer | null
   data: Buffer
+  /** Of this log and those before it. */
+  data_bytes: string
 }
 
 /**
  * Logs that may be the fold's, whole blocks of them: as many blocks as hold no more than
- * `eventsMax`, and at least one.
+ * `eventsMax` and DATA_BYTES_MAX, and at least one.
  */
 async function readLogs(
   events: EventFollower['events'],
@@ -124,20 +133,25 @@ async function readLogs(
   eventsMax: number,
 ): Promise<{ readonly logs: readonly PlacedLog[]; readonly to: number }> {
   const topics = [...new Set(events.map(({ topic0 }) => topic0))].map(toBytes)
-  const read = async (to: number, limit: number | null) => {
+  const read = async (to: number, limit: number | null, bytesMax: number | null) => {
     const found = await client.query<LogRow>(
-      `SELECT block_num, log_idx, block_timestamp, tx_hash, tx_idx, address, topic0, topic1, topic2, topic3, data
-       FROM ${quoteIdentifier(schema)}.logs WHERE topic0 = ANY ($1) AND block_num BETWEEN $2 AND $3
-       ORDER BY block_num, log_idx LIMIT $4`,
-      [topics, range.from, to, limit],
+      `SELECT * FROM (
+         SELECT block_num, log_idx, block_timestamp, tx_hash, tx_idx, address, topic0, topic1, topic2, topic3, data,
+           sum(octet_length(data)) OVER (ORDER BY block_num, log_idx ROWS UNBOUNDED PRECEDING) AS data_bytes
+         FROM (SELECT * FROM ${quoteIdentifier(schema)}.logs WHERE topic0 = ANY ($1) AND block_num BETWEEN $2 AND $3
+               ORDER BY block_num, log_idx LIMIT $4) AS logs) AS summed
+       WHERE $5::bigint IS NULL OR data_bytes - octet_length(data) <= $5 ORDER BY block_num, log_idx`,
+      [topics, range.from, to, limit, bytesMax],
     )
     return found.rows
   }
-  const rows = await read(range.to, eventsMax + 1)
+  const rows = await read(range.to, eventsMax + 1, DATA_BYTES_MAX)
   const last = rows.at(-1)
-  if (rows.length <= eventsMax || !last) return { logs: rows.map(placedLog), to: range.to }
+  const isAll = rows.length <= eventsMax && Number(last?.data_bytes ?? 0) <= DATA_BYTES_MAX
+  if (isAll || !last) return { logs: rows.map(placedLog), to: range.to }
   const to = Math.max(range.from, last.block_num - 1)
-  const whole = last.block_num > range.from ? rows.filter((row) => row.block_num <= to) : await read(to, null)
+  const whole =
+    last.block_num > range.from ? rows.filter((row) => row.block_num <= to) : await read(to, null, null)
   return { logs: whole.map(placedLog), to }
 }
 

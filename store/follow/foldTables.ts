@@ -39,16 +39,11 @@ export async function insertChanges<Columns extends FoldColumns>(
   const kept = fold.keeps === 'lastOfBlock' ? lastOfEachBlock(changes) : changes
   if (fold.hasLife) await endLives(client, schema, fold, kept)
   const ends = fold.hasLife ? nextBlocks(kept) : null
-  const rows = JSON.stringify(
-    kept.map((change, index) => ({
-      ...encodeRow(fold, change),
-      ...(ends && { life: `[${change.blockNumber},${ends[index] ?? ''})` }),
-    })),
-  )
-  await client.query(
-    `INSERT INTO ${history(schema, fold)} SELECT * FROM json_populate_recordset(NULL::${history(schema, fold)}, $1)`,
-    [rows],
-  )
+  const rows = kept.map((change, index) => ({
+    ...encodeRow(fold, change),
+    ...(ends && { life: `[${change.blockNumber},${ends[index] ?? ''})` }),
+  }))
+  await insertRows(client, history(schema, fold), rows)
   await refreshCurrent(client, schema, fold, [...new Set(changes.map(({ entity }) => entity))].map(toBytes))
 }
 
@@ -185,7 +180,6 @@ function encodeValue(type: string, value: unknown): unknown {
   if (value === null || value === undefined) return null
   if (type === 'seconds') return new Date(Number(value) * 1000).toISOString()
   if (typeof value === 'bigint') return value.toString()
-  if (type === 'addresses' && Array.isArray(value)) return value.map(String).map(byteaText)
   return type === 'address' || type === 'hash' ? byteaText(String(value)) : value
 }
 
@@ -208,7 +202,6 @@ function decodeValue(type: string, value: unknown): unknown {
   if (value === null || value === undefined) return null
   if (value instanceof Uint8Array) return toHex(value)
   if (value instanceof Date) return value.getTime() / 1000
-  if (type === 'addresses' && Array.isArray(value)) return value.map(textOf)
   return type === 'uint256' ? BigInt(String(value)) : value
 }
 
@@ -217,10 +210,38 @@ function textOf(value: unknown): string {
   return toHex(value)
 }
 
-/** Appends rows that are no fold's states, by the column types of their table. */
-export async function insertRows(client: Queryable, table: string, rows: readonly object[]): Promise<void> {
-  if (rows.length === 0) return
-  await client.query(`INSERT INTO ${table} SELECT * FROM json_populate_recordset(NULL::${table}, $1)`, [
-    JSON.stringify(rows),
-  ])
+/**
+ * Characters of one statement's rows: rows hold texts that anybody on the chain wrote, and a statement of all of them could be
+ * longer than any string.
+ */
+const STATEMENT_CHARACTERS_MAX = 4 << 20
+
+/** Appends rows by the column types of their table. */
+export async function insertRows(
+  client: Queryable,
+  table: string,
+  rows: readonly object[],
+  charactersMax = STATEMENT_CHARACTERS_MAX,
+): Promise<void> {
+  for (const piece of jsonPieces(rows, charactersMax))
+    await client.query(`INSERT INTO ${table} SELECT * FROM json_populate_recordset(NULL::${table}, $1)`, [
+      piece,
+    ])
+}
+
+/** JSON lists of the rows in their order, none longer than the bound unless one row is. */
+function* jsonPieces(rows: readonly object[], charactersMax: number): Generator<string> {
+  let piece: string[] = []
+  let characters = 0
+  for (const row of rows) {
+    const text = JSON.stringify(row)
+    if (piece.length > 0 && characters + text.length > charactersMax) {
+      yield `[${piece.join(',')}]`
+      piece = []
+      characters = 0
+    }
+    piece.push(text)
+    characters += text.length + 1
+  }
+  if (piece.length > 0) yield `[${piece.join(',')}]`
 }

@@ -151,12 +151,10 @@ export function findTokenAt(
   const isStandard = byStandard(chain, [token]).has('tip20')
   return readFollowed(chain, followedOf(chain, [token], { totals: true }), signal, async (client, tip) => {
     assertReached(atBlock, tip)
-    const [table, block] = isStandard ? ['tokens_history', 'block_num'] : ['erc20_current', 'created_block']
-    const found = await client.query<Record<string, unknown>>(
-      `SELECT * FROM ${relationOf(schema, table)} WHERE ${named} AND token = $1 AND ${block} <= $2
-       ORDER BY ${isStandard ? 'block_num DESC, log_idx DESC' : block} LIMIT 1`,
-      [toBytes(token), atBlock],
-    )
+    const text = isStandard
+      ? tokenAtSql(schema)
+      : `SELECT * FROM ${current(schema, 'erc20')} WHERE ${named} AND token = $1 AND created_block <= $2`
+    const found = await client.query<Record<string, unknown>>(text, [toBytes(token), atBlock])
     const [row] = found.rows.map(tokenRow)
     if (!row) return null
     return wants.totals
@@ -164,6 +162,16 @@ export function findTokenAt(
       : row
   })
 }
+
+/** A standard token $1 as of block $2, with the account that had the admin role longest. */
+const tokenAtSql = (schema: string): string => `
+  SELECT *, (SELECT account FROM (
+      SELECT DISTINCT ON (token_account) account, is_admin, block_num, log_idx
+      FROM ${relationOf(schema, 'token_admins_history')} WHERE token = $1 AND block_num <= $2
+      ORDER BY token_account, block_num DESC, log_idx DESC) AS admins
+    WHERE is_admin ORDER BY block_num, log_idx LIMIT 1) AS admin
+  FROM ${relationOf(schema, 'tokens_history')} WHERE ${named} AND token = $1 AND block_num <= $2
+  ORDER BY block_num DESC, log_idx DESC LIMIT 1`
 
 /**
  * The same within a snapshot of another read; what the fold does not have (yet) is not in the map.
@@ -247,14 +255,13 @@ async function withTotals(
 }
 
 const current = (schema: string, standard: Standard): string =>
-  relationOf(schema, standard === 'tip20' ? 'tokens_current' : 'erc20_current')
+  relationOf(schema, standard === 'tip20' ? 'tip20_current' : 'erc20_current')
 
 /** Of every TIP-20. */
 const TIP20_DECIMALS = 6
 
 function tokenRow(row: Readonly<Record<string, unknown>>): TokenRow {
-  const { created_at: createdAt, admins, decimals } = row
-  const [admin] = Array.isArray(admins) ? admins : []
+  const { created_at: createdAt, decimals } = row
   return {
     token: hexOf(row['token']) ?? '',
     name: String(row['name']),
@@ -264,7 +271,7 @@ function tokenRow(row: Readonly<Record<string, unknown>>): TokenRow {
     decimals: decimals === undefined ? TIP20_DECIMALS : Number(decimals ?? 0),
     logoUri: typeof row['logo_uri'] === 'string' ? row['logo_uri'] : null,
     quoteToken: hexOf(row['quote_token']),
-    admin: hexOf(admin),
+    admin: hexOf(row['admin']),
     createdAtSeconds: createdAt instanceof Date ? createdAt.getTime() / 1000 : null,
     place: [Number(row['created_block']), Number(row['created_log_idx'])],
     totals: null,

@@ -26,7 +26,7 @@ interface StoredToken extends OracleToken {
 }
 
 async function storedTokens(store: ChainStore): Promise<Map<string, StoredToken>> {
-  const { rows } = await store.postgres.pool.query(`SELECT * FROM ${store.schema}.tokens_current`)
+  const { rows } = await store.postgres.pool.query(`SELECT * FROM ${store.schema}.tip20_current`)
   return new Map(
     rows.map((row) => [
       toHex(row.token),
@@ -37,7 +37,7 @@ async function storedTokens(store: ChainStore): Promise<Map<string, StoredToken>
         symbol: row.symbol,
         currency: row.currency,
         quoteToken: row.quote_token && toHex(row.quote_token),
-        admin: row.admins[0] ? toHex(row.admins[0]) : null,
+        admin: row.admin && toHex(row.admin),
         supplyCap: BigInt(row.supply_cap),
         paused: row.paused,
         policyId: BigInt(row.transfer_policy_id),

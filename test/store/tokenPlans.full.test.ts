@@ -20,8 +20,8 @@ describe('plans of the list of tokens', () => {
     const token = `decode(lpad(to_hex(t * 7919), 40, '0'), 'hex')`
     const all = `generate_series(1, ${tokens}) AS t`
     await pool.query(
-      `INSERT INTO ${s}.tokens_current (token, block_num, log_idx, created_block, created_log_idx, name, symbol, currency, admins, paused)
-       SELECT ${token}, t, 0, t, 0, 'Token', 'T' || t, 'USD', '{}', false FROM ${all}`,
+      `INSERT INTO ${s}.tokens_current (token, block_num, log_idx, created_block, created_log_idx, name, symbol, currency, paused)
+       SELECT ${token}, t, 0, t, 0, 'Token', 'T' || t, 'USD', false FROM ${all}`,
     )
     await pool.query(
       `INSERT INTO ${s}.token_totals (token, holder_count, total_supply, transfer_count, first_block, first_log_idx, metadata_asked)

@@ -12,7 +12,7 @@ import type { ChainKind } from '#transform/profile.ts'
 import { quoteIdentifier, toBytes, toHex } from '../../sql.ts'
 import { decodeAnswer, readAnswers } from '../askContracts.ts'
 import type { BlockFollower, Completion, FollowerContext, FollowerTransaction } from '../follower.ts'
-import { storable } from './tokens.ts'
+import { shortText } from './tokenTexts.ts'
 
 /** Tokens asked about at once: three requests of a hundred calls. */
 const TOKENS_AT_ONCE = 100
@@ -21,8 +21,6 @@ const TOKENS_AT_ONCE = 100
  * many megabytes.
  */
 const GAS_MAX: Hex = '0x4c4b40'
-/** No sensible token says more; the rest is cut. */
-const TEXT_CHARACTERS_MAX = 256
 
 const [nameOf, symbolOf, decimalsOf] = parseAbi([
   'function name() view returns (string)',
@@ -30,6 +28,9 @@ const [nameOf, symbolOf, decimalsOf] = parseAbi([
   'function decimals() view returns (uint8)',
 ])
 const functions = [nameOf, symbolOf, decimalsOf] as const
+
+/** No sensible token says more; the rest is cut. */
+const TEXT_CHARACTERS_MAX = 256
 
 /** What a token says of itself. */
 interface Metadata {
@@ -114,7 +115,7 @@ async function store(
 function readText(ask: AbiFunction, answer: Hex | null): string | null {
   const told = decodeAnswer(ask, answer)
   const text = typeof told === 'string' ? told : readShortText(answer)
-  return text === null ? null : storable([...text].slice(0, TEXT_CHARACTERS_MAX).join(''))
+  return text === null ? null : shortText(text, TEXT_CHARACTERS_MAX)
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })

@@ -11,7 +11,8 @@ import { tip20, zeroAddress } from '#transform/addresses.ts'
 import { askContracts } from '../askContracts.ts'
 import type { FoldChange } from '../fold.ts'
 import type { FollowerContext } from '../follower.ts'
-import { blankToken, storable, type TokenColumns } from './tokens.ts'
+import { blankToken, type TokenColumns } from './tokens.ts'
+import { shortText, shortUri } from './tokenTexts.ts'
 
 /**
  * Addresses asked. The lowest thousand are reserved for tokens that no factory made; networks use
@@ -71,12 +72,12 @@ function changeOf(token: Address, told: Answers): FoldChange<TokenColumns> | nul
       supply_cap: bigintOf(told.supplyCap),
       paused: told.paused === true,
       transfer_policy_id: bigintOf(told.transferPolicyId),
-      logo_uri: textOf(told.logoURI) || null,
+      logo_uri: typeof told.logoURI === 'string' ? shortUri(told.logoURI) : null,
     },
   }
 }
 
-const textOf = (value: unknown): string | null => (typeof value === 'string' ? storable(value) : null)
+const textOf = (value: unknown): string | null => (typeof value === 'string' ? shortText(value) : null)
 const bigintOf = (value: unknown): bigint | null => (typeof value === 'bigint' ? value : null)
 /** pathUSD is quoted in nothing: it answers zero. */
 const addressOf = (value: unknown): Address | null =>

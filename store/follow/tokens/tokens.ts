@@ -4,7 +4,7 @@
  * (genesisTokens.ts).
  */
 
-import { type Address, type Hash, hash } from '#primitives.ts'
+import type { Address } from '#primitives.ts'
 import {
   logoUriUpdated,
   nextQuoteTokenSet,
@@ -16,6 +16,8 @@ import {
 } from '#transform/events/tip20.ts'
 import { tokenCreated } from '#transform/events/tip20Factory.ts'
 import { type EventPlace, type Fold, type FoldState, on } from '../fold.ts'
+import { adminsFold } from './admins.ts'
+import { shortText, shortUri } from './tokenTexts.ts'
 
 const columns = {
   created_block: 'number',
@@ -26,7 +28,6 @@ const columns = {
   currency: 'text?',
   quote_token: 'address?',
   next_quote_token: 'address?',
-  admins: 'addresses',
   supply_cap: 'uint256?',
   paused: 'bool',
   transfer_policy_id: 'uint256?',
@@ -36,8 +37,6 @@ const columns = {
 export type TokenColumns = typeof columns
 export type TokenState = FoldState<TokenColumns>
 
-/** DEFAULT_ADMIN_ROLE of every token. */
-const adminRole: Hash = hash(`0x${'00'.repeat(32)}`)
 /**
  * What a token starts with when its creation says nothing else: all transfers allowed, supply up to
  * 2^128 - 1.
@@ -56,7 +55,6 @@ export function blankToken(createdBlock: number, createdLogIndex: number): Token
     currency: null,
     quote_token: null,
     next_quote_token: null,
-    admins: [],
     supply_cap: null,
     paused: false,
     transfer_policy_id: null,
@@ -64,41 +62,32 @@ export function blankToken(createdBlock: number, createdLogIndex: number): Token
   }
 }
 
-/** Postgres text cannot hold NUL, and names on chain may. */
-export const storable = (text: string): string => text.replaceAll('\0', '')
-
 const emitter = (_args: unknown, place: EventPlace): Address => place.emitter
 
 /** The state so far; a token whose creation was not seen begins with its first event. */
 const known = (state: TokenState | null, place: EventPlace): TokenState =>
   state ?? blankToken(place.blockNumber, place.logIndex)
 
-/** Longest first. Granting twice changes nothing. */
-function withRole(admins: readonly Address[], account: Address, granted: boolean): readonly Address[] {
-  if (granted) return admins.includes(account) ? admins : [...admins, account]
-  return admins.filter((admin) => admin !== account)
-}
-
 export const tokensFold: Fold<TokenColumns> = {
   name: 'tokens',
-  version: 1,
+  version: 2,
   entity: 'token',
   columns,
+  beside: [adminsFold],
   reducers: [
     on(
       tokenCreated,
       ({ token }) => token,
-      (state, { name, symbol, currency, quoteToken, admin }, place): TokenState => ({
+      (state, { name, symbol, currency, quoteToken }, place): TokenState => ({
         // The token's own events of its construction come before the factory's.
         ...known(state, place),
         created_block: place.blockNumber,
         created_log_idx: place.logIndex,
         created_at: place.timestampSeconds,
-        name: storable(name),
-        symbol: storable(symbol),
-        currency: storable(currency),
+        name: shortText(name),
+        symbol: shortText(symbol),
+        currency: shortText(currency),
         quote_token: quoteToken,
-        admins: withRole(state?.admins ?? [], admin, true),
         supply_cap: state?.supply_cap ?? supplyCapDefault,
         transfer_policy_id: state?.transfer_policy_id ?? policyAllowAll,
       }),
@@ -125,11 +114,9 @@ export const tokensFold: Fold<TokenColumns> = {
     })),
     on(logoUriUpdated, emitter, (state: TokenState | null, { newLogoURI }, place) => ({
       ...known(state, place),
-      logo_uri: newLogoURI === '' ? null : storable(newLogoURI),
+      logo_uri: shortUri(newLogoURI),
     })),
-    on(roleMembershipUpdated, emitter, (state: TokenState | null, { role, account, hasRole }, place) => {
-      const token = known(state, place)
-      return role === adminRole ? { ...token, admins: withRole(token.admins, account, hasRole) } : token
-    }),
+    // The accounts themselves are rows of their own.
+    on(roleMembershipUpdated, emitter, (state: TokenState | null, _args, place) => known(state, place)),
   ],
 }

@@ -1,0 +1,173 @@
+// Goal: what anybody writes with a token of their own stops no projection and bounds what each event costs.
+// Method: logs of thousands of admin grants and of very long texts beside the recorded chain's own, in a real store.
+import { encodeAbiParameters, encodeEventTopics, type Hex, pad, parseAbi } from 'viem'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { eventFollower, foldFollower } from '#store/follow/foldFollower.ts'
+import { insertRows } from '#store/follow/foldTables.ts'
+import { readGenesisTokens } from '#store/follow/tokens/genesisTokens.ts'
+import { tokensFold } from '#store/follow/tokens/tokens.ts'
+import { toBytes, toHex } from '#store/sql.ts'
+import { describeWithShared } from '../support/shared.ts'
+import { genesisTokens, readBalances } from './support/balanceOracle.ts'
+import { type ChainStore, openChainStore, recordedBatches } from './support/chainStore.ts'
+import { followersOf, recordedCalls, type TestFollowers } from './support/followers.ts'
+
+const recording = 'tempo-dev-2k'
+const blocks = 20
+/** A block of the recording, whose own logs come first. */
+const block = 12
+const FIRST_LOG = 1_000
+
+const abi = parseAbi([
+  'event RoleMembershipUpdated(bytes32 indexed role, address indexed account, address indexed sender, bool hasRole)',
+  'event TokenCreated(address indexed token, string name, string symbol, string currency, address quoteToken, address admin, bytes32 salt)',
+  'event LogoURIUpdated(address indexed updater, string newLogoURI)',
+])
+const factory = '0x20fc000000000000000000000000000000000000'
+const token = '0x20c0000000000000000000001234567890abcdef'
+const longToken = '0x20c0000000000000000000001234567890abcdee'
+const ofToken = (address: Hex): string => `token = '\\x${address.slice(2)}'`
+const sender = pad('0x05', { size: 20 })
+const account = (nth: number): Hex => pad(`0x${nth.toString(16)}`, { size: 20 })
+
+interface Written {
+  readonly address: Hex
+  readonly topics: readonly (Hex | Hex[] | null)[]
+  readonly data: Hex
+}
+
+const granted = (nth: number, hasRole: boolean): Written => ({
+  address: token,
+  topics: encodeEventTopics({
+    abi,
+    eventName: 'RoleMembershipUpdated',
+    args: { role: pad('0x', { size: 32 }), account: account(nth), sender },
+  }),
+  data: encodeAbiParameters([{ type: 'bool' }], [hasRole]),
+})
+
+const created = (address: Hex, name: string, symbol: string): Written => ({
+  address: factory,
+  topics: encodeEventTopics({ abi, eventName: 'TokenCreated', args: { token: address } }),
+  data: encodeAbiParameters(
+    [...['string', 'string', 'string', 'address', 'address', 'bytes32'].map((type) => ({ type }))],
+    [name, symbol, 'USD', genesisTokens[0], account(1), pad('0x', { size: 32 })],
+  ),
+})
+
+const logo = (uri: string): Written => ({
+  address: longToken,
+  topics: encodeEventTopics({ abi, eventName: 'LogoURIUpdated', args: { updater: sender } }),
+  data: encodeAbiParameters([{ type: 'string' }], [uri]),
+})
+
+async function write(store: ChainStore, logs: readonly Written[], at = block): Promise<void> {
+  const bytes = (value: unknown) => (typeof value === 'string' ? toBytes(value) : null)
+  await store.postgres.pool.query(
+    `INSERT INTO ${store.schema}.logs
+       (block_num, log_idx, block_timestamp, tx_idx, tx_hash, address, topic0, topic1, topic2, topic3, data, is_virtual_forward)
+     SELECT $1, ${FIRST_LOG} - 1 + nth, now(), 0, sha256(''), address, topic0, topic1, topic2, topic3, data, false
+     FROM unnest($2::bytea[], $3::bytea[], $4::bytea[], $5::bytea[], $6::bytea[], $7::bytea[]) WITH ORDINALITY
+       AS written (address, topic0, topic1, topic2, topic3, data, nth)`,
+    [
+      at,
+      logs.map(({ address }) => toBytes(address)),
+      ...[0, 1, 2, 3].map((nth) => logs.map(({ topics }) => bytes(topics[nth]))),
+      logs.map(({ data }) => toBytes(data)),
+    ],
+  )
+}
+
+async function rowsOf(store: ChainStore, sql: string) {
+  const { rows } = await store.postgres.pool.query(sql.replaceAll('$schema', store.schema))
+  return rows
+}
+
+describeWithShared('hostile tokens', () => {
+  const callContracts = recordedCalls(recording, readBalances(recording))
+  const random = Array.from({ length: 100_000 }, (_, index) =>
+    String.fromCodePoint(0x4e00 + ((index * 7_919) % 20_000)),
+  )
+  let store: ChainStore
+  let tokens: TestFollowers
+
+  beforeAll(async () => {
+    store = await openChainStore({ headFrom: 0 })
+    for (const batch of recordedBatches(recording, 1).slice(0, blocks)) await store.head.append(batch)
+    const grants = Array.from({ length: 5_000 }, (_, index) => granted(index + 1, true))
+    const text = random.join('')
+    await write(store, [
+      created(token, 'Hostile', 'HOST'),
+      ...[...grants, granted(1, false), granted(2, false), granted(2, true)],
+      ...[created(longToken, text, text), logo(`https://x/${text}`)],
+    ])
+    const follower = foldFollower(tokensFold, (context) => readGenesisTokens(callContracts, context))
+    tokens = followersOf(store, { callContracts, followers: [follower] })
+    await tokens.settle()
+  })
+  afterAll(() => store.close())
+
+  test('5,000 admins of one token are 5,000 short rows, and the one that had the role longest is told', async () => {
+    const [row] = await rowsOf(store, `SELECT * FROM $schema.tip20_current WHERE ${ofToken(token)}`)
+    expect(toHex(row.admin)).toBe(account(3))
+    const count = (table: string) =>
+      rowsOf(store, `SELECT count(*)::int AS n FROM $schema.${table} WHERE ${ofToken(token)}`)
+    expect(await count('tokens_history')).toEqual([{ n: 1 }])
+    // Taken from two, given back to one of them.
+    expect(await count('token_admins_history')).toEqual([{ n: 5_003 }])
+    expect(await count('token_admins_current')).toEqual([{ n: 5_000 }])
+  })
+
+  test('names, symbols and addresses of 300 KB are stored short, and fit an index', async () => {
+    const [row] = await rowsOf(store, `SELECT * FROM $schema.tip20_current WHERE ${ofToken(longToken)}`)
+    const short = random.slice(0, 512).join('')
+    expect(row).toMatchObject({ name: short, symbol: short, logo_uri: null })
+  })
+
+  test('a piece of logs ends where they have many bytes, and none is lost', async () => {
+    const long: Written = { ...logo(''), data: `0x${'00'.repeat(3 << 20)}` }
+    for (const at of [block + 1, block + 3])
+      await write(
+        store,
+        Array.from({ length: 4 }, () => long),
+        at,
+      )
+    const pieces: number[][] = []
+    const follower = eventFollower({
+      ...{ name: 'witness', version: 1, needs: [], tables: [] },
+      events: tokensFold.reducers.map(({ event }) => event),
+      prepare: async () => async () => {},
+      take: async (_transaction, logs) => {
+        pieces.push(logs.filter(({ log }) => log.data.length > 1 << 22).map(({ place }) => place.blockNumber))
+      },
+    })
+    await followersOf(store, { callContracts, followers: [follower] }).settle()
+    expect(pieces.filter((piece) => piece.length > 0)).toEqual([
+      [block + 1, block + 1, block + 1, block + 1],
+      [block + 3, block + 3, block + 3, block + 3],
+    ])
+  })
+
+  test('a revert takes the admins back', async () => {
+    await store.head.revert(await store.head.refAt(block - 1))
+    await tokens.settle()
+    expect(
+      await rowsOf(store, `SELECT token FROM $schema.token_admins_history WHERE ${ofToken(token)}`),
+    ).toEqual([])
+  })
+})
+
+test('rows go in statements of bounded length', async () => {
+  const texts: string[] = []
+  const client = {
+    query: async (_sql: string, [json]: readonly string[]) => {
+      texts.push(String(json))
+      return { rows: [] }
+    },
+  }
+  const rows = Array.from({ length: 100 }, (_, nth) => ({ nth, text: 'x'.repeat(90) }))
+  await insertRows(client as never, 'somewhere', rows, 1_000)
+  expect(texts.length).toBeGreaterThan(9)
+  expect(Math.max(...texts.map(({ length }) => length))).toBeLessThanOrEqual(1_002)
+  expect(texts.flatMap((text) => JSON.parse(text))).toEqual(rows)
+})
