@@ -6,6 +6,7 @@
  */
 import type { ByteBuffer, BytesAt } from './byteBuffer.ts'
 import { decodeHex, digitsEnd, digitValue } from './hexBytes.ts'
+import { NESTING_MAX } from './nesting.ts'
 
 /**
  * Thrown, and caught by whoever started a scan: these bytes are for JSON.parse. One object, since
@@ -243,14 +244,18 @@ export class JsonCursor {
     }
   }
 
-  /** Passes a list or an object, whatever is in it; whoever needs it valid parses it. */
+  /**
+   * Passes a list or an object, whatever is in it, unless it is deep; whoever needs it valid parses
+   * it.
+   */
   skipList(close: number): void {
     let depth = 0
     for (const end = this.source.length; this.at < end; ) {
       const character = this.source[this.at++]
       if (character === ascii.quote) this.at = this.#quoteAfter(this.at) + 1
-      else if (character === ascii.openList || character === ascii.openObject) depth++
-      else if (character === ascii.closeList || character === ascii.closeObject) {
+      else if (character === ascii.openList || character === ascii.openObject) {
+        if (++depth > NESTING_MAX) break
+      } else if (character === ascii.closeList || character === ascii.closeObject) {
         if (--depth > 0) continue
         if (character === close) return
         break

@@ -23,6 +23,13 @@ export interface ExchangeLimits {
   readonly calls?: number
 }
 
+/** What several answers may cost together. */
+export interface BytesAllowance {
+  readonly bytesMax: number
+  /** @throws RpcError when it is spent */
+  spend(bytes: number): void
+}
+
 /** What carries requests to one server. */
 export type Transport = Pick<Dispatcher, 'dispatch' | 'destroy'>
 
@@ -102,9 +109,14 @@ export class RpcClient {
   }
 
   /** One call. @throws RpcError */
-  async call(method: string, params: readonly unknown[], signal?: AbortSignal): Promise<unknown> {
+  async call(
+    method: string,
+    params: readonly unknown[],
+    signal?: AbortSignal,
+    allowance?: BytesAllowance,
+  ): Promise<unknown> {
     const id = this.#nextId++
-    const bytes = await this.post(callText(id, { method, params }), SMALL_BODY_BYTES_MAX, signal)
+    const bytes = await this.#postSmall(callText(id, { method, params }), 1, signal, allowance)
     const answer = this.#readItem(this.#parse(bytes), id)
     if (!answer.ok) throw answer.error
     return answer.result
@@ -114,11 +126,15 @@ export class RpcClient {
    * Several calls in one batch, answered in order; an item may fail alone. @throws RpcError when
    * the batch failed.
    */
-  async batch(calls: readonly RpcCall[], signal?: AbortSignal): Promise<readonly CallAnswer[]> {
+  async batch(
+    calls: readonly RpcCall[],
+    signal?: AbortSignal,
+    allowance?: BytesAllowance,
+  ): Promise<readonly CallAnswer[]> {
     const firstId = this.#nextId
     this.#nextId += calls.length
     const body = `[${calls.map((call, index) => callText(firstId + index, call)).join(',')}]`
-    const parsed = this.#parse(await this.post(body, SMALL_BODY_BYTES_MAX, signal, calls.length))
+    const parsed = this.#parse(await this.#postSmall(body, calls.length, signal, allowance))
     if (!Array.isArray(parsed)) throw this.batchError(parsed)
     const byId = new Map(parsed.map((item: unknown) => [idOf(item), item]))
     if (parsed.length !== calls.length || byId.size !== calls.length)
@@ -174,6 +190,13 @@ export class RpcClient {
 
   close(): Promise<void> {
     return this.#transport.destroy()
+  }
+
+  async #postSmall(body: string, calls: number, signal?: AbortSignal, allowance?: BytesAllowance) {
+    const bytesMax = Math.min(SMALL_BODY_BYTES_MAX, allowance?.bytesMax ?? SMALL_BODY_BYTES_MAX)
+    const bytes = await this.post(body, bytesMax, signal, calls)
+    allowance?.spend(bytes.length)
+    return bytes
   }
 
   async #send(

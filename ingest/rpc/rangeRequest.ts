@@ -1,8 +1,9 @@
 import { mapAtMost } from '#mapAtMost.ts'
 import { type BlockRange, blockCount } from '../range.ts'
-import { BODY_BYTES_MAX, callText, type RpcClient } from './client.ts'
+import { callText, type RpcClient } from './client.ts'
 import { parseBlockRef, quantity } from './parse.ts'
 import { assertRangeAnswer, rangeBody } from './rangeAnswer.ts'
+import { RangeBudget } from './rangeBudget.ts'
 
 /** What an endpoint can do, as far as it is known; learned from its refusals. */
 export interface Abilities {
@@ -17,13 +18,6 @@ export interface Abilities {
  * many gateways.
  */
 const RECEIPTS_PER_BATCH = 100
-
-/**
- * An answer about several blocks: twice what it is sized to, so that one that outgrew its estimate
- * is asked for in halves instead of passing what is charged for it. One block may take as much as
- * any answer.
- */
-const RANGE_BYTES_MAX = 12 * 1024 * 1024
 
 /** Requests at a time for one range when an endpoint takes no batches. */
 const SINGLES_AT_ONCE = 4
@@ -40,7 +34,7 @@ export async function requestRange(
 ): Promise<Uint8Array<ArrayBuffer>> {
   if (!blockReceipts) return await composeFromReceipts(client, range, batches, signal)
   if (!batches) return await composeFromSingles(client, range, signal)
-  const bytesMax = blockCount(range) > 1 ? RANGE_BYTES_MAX : BODY_BYTES_MAX
+  const { bytesMax } = new RangeBudget(client, blockCount(range))
   const bytes = await client.post(rangeBody(range), bytesMax, signal, 2 * blockCount(range))
   assertRangeAnswer(bytes, range, client)
   return bytes
@@ -54,12 +48,13 @@ async function composeFromSingles(client: RpcClient, range: BlockRange, signal?:
       ? callText(id, { method: 'eth_getBlockByNumber', params: [number, true] })
       : callText(id, { method: 'eth_getBlockReceipts', params: [number] })
   })
-  const answers = await mapAtMost(
-    SINGLES_AT_ONCE,
-    calls,
-    (call, ended) => client.post(call, BODY_BYTES_MAX, ended),
-    signal,
-  )
+  const budget = new RangeBudget(client, blockCount(range))
+  const ask = async (call: string, ended: AbortSignal) => {
+    const answer = await client.post(call, budget.bytesMax, ended)
+    budget.spend(answer.length)
+    return answer
+  }
+  const answers = await mapAtMost(SINGLES_AT_ONCE, calls, ask, signal)
   const bytes = joinAnswers(answers)
   assertRangeAnswer(bytes, range, client)
   return bytes
@@ -95,16 +90,22 @@ async function composeFromReceipts(
   signal?: AbortSignal,
 ) {
   const ask = batches ? askBatched : askSingly
+  const budget = new RangeBudget(client, blockCount(range))
   const numbers = Array.from({ length: blockCount(range) }, (_, k) => quantity(range.from + k))
   const blocks = await ask(
     client,
+    budget,
     'eth_getBlockByNumber',
     numbers.map((number) => [number, true]),
     signal,
   )
   const hashes = blocks.map((block) => transactionHashes(block, client))
+  hashes.forEach((ofBlock, k) => {
+    budget.spendReceipts(ofBlock.length, Object(blocks[k]).gasLimit)
+  })
   const receipts = await ask(
     client,
+    budget,
     'eth_getTransactionReceipt',
     hashes.flat().map((hash) => [hash]),
     signal,
@@ -131,6 +132,7 @@ function transactionHashes(block: unknown, client: RpcClient): readonly string[]
 
 async function askBatched(
   client: RpcClient,
+  budget: RangeBudget,
   method: string,
   params: readonly unknown[][],
   signal?: AbortSignal,
@@ -138,7 +140,7 @@ async function askBatched(
   const results: unknown[] = []
   for (let at = 0; at < params.length; at += RECEIPTS_PER_BATCH) {
     const calls = params.slice(at, at + RECEIPTS_PER_BATCH).map((one) => ({ method, params: one }))
-    for (const answer of await client.batch(calls, signal)) {
+    for (const answer of await client.batch(calls, signal, budget)) {
       if (!answer.ok) throw answer.error
       results.push(answer.result)
     }
@@ -146,5 +148,10 @@ async function askBatched(
   return results
 }
 
-const askSingly = (client: RpcClient, method: string, params: readonly unknown[][], signal?: AbortSignal) =>
-  mapAtMost(SINGLES_AT_ONCE, params, (one, ended) => client.call(method, one, ended), signal)
+const askSingly = (
+  client: RpcClient,
+  budget: RangeBudget,
+  method: string,
+  params: readonly unknown[][],
+  signal?: AbortSignal,
+) => mapAtMost(SINGLES_AT_ONCE, params, (one, ended) => client.call(method, one, ended, budget), signal)

@@ -2,8 +2,9 @@
 import { beforeAll, expect, test } from 'vitest'
 import { NodeAnswerError } from '#ingest/read/nodeAnswerError.ts'
 import { RefutedError } from '#ingest/verify/refutedError.ts'
+import type { EncodedBatch } from '#transform/batch.ts'
 import { archiveBlock, readArchivedBlock, readArchivedPart } from '#transform/decode/archive.ts'
-import { decodeRange, decodeRaw } from '#transform/decode/decodeRange.ts'
+import { decodeParsed, decodeRange, decodeRaw, decodeScanned } from '#transform/decode/decodeRange.ts'
 import { BatchEncoder } from '#transform/encode/batchEncoder.ts'
 import { answerBytes } from '../support/answerBytes.ts'
 import { describeWithShared } from '../support/shared.ts'
@@ -96,6 +97,33 @@ describeWithShared('decoding a recorded chain', () => {
     expectSameBatch(
       decodeRange(devProfile, second.bytes, second.range, encoder).batch,
       decodeRange(devProfile, second.bytes, second.range).batch,
+    )
+  })
+
+  test.each([1_000, 20_000])(
+    'a field nobody knows, %i levels deep, is refused before it is stored',
+    (levels) => {
+      const given = ranges[1] as TestRange
+      const deep = `${'['.repeat(levels)}12345678901234567${']'.repeat(levels)}`
+      const text = Buffer.from(given.bytes).toString()
+      for (const member of ['"stateRoot":', '"nonce":', '"cumulativeGasUsed":']) {
+        expect(text).toContain(member)
+        const bytes = Buffer.from(text.replace(member, `"unheard":${deep},${member}`))
+        expect(() => decodeRange(devProfile, bytes, given.range, encoder)).toThrow(NodeAnswerError)
+      }
+    },
+  )
+
+  test('a field nobody knows, ten levels deep, is read again from the archive', () => {
+    const given = ranges[1] as TestRange
+    const deep = `${'['.repeat(10)}12345678901234567${']'.repeat(10)}`
+    const text = Buffer.from(given.bytes).toString()
+    const bytes = Buffer.from(
+      text.replaceAll('"cumulativeGasUsed":', `"unheard":${deep},"cumulativeGasUsed":`),
+    )
+    expectSameBatch(
+      decodeScanned(devProfile, bytes, given.range, encoder)?.batch as EncodedBatch,
+      decodeParsed(devProfile, bytes, given.range, encoder).batch,
     )
   })
 

@@ -5,6 +5,7 @@
  */
 
 import type { BlockRange } from '#ingest/range.ts'
+import { isNestedTooDeep } from '#ingest/read/nesting.ts'
 import { type NodeAnswerCode, NodeAnswerError } from '#ingest/read/nodeAnswerError.ts'
 import { isRecord } from '#primitives.ts'
 import { parseExact } from './exactJson.ts'
@@ -33,6 +34,7 @@ export function parseRange(bytes: Uint8Array, range: BlockRange): readonly Block
 
 function parseJson(bytes: Uint8Array, range: BlockRange): unknown {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
+  if (isNestedTooDeep(text)) throw new NodeAnswerError('json_invalid', '', range.from)
   try {
     return parseExact(text)
   } catch (cause) {

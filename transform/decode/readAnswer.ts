@@ -4,6 +4,8 @@
  */
 import { parseBlock, parseReceipts, type RpcBlock } from '#ingest/read/block.ts'
 import type { ByteBuffer } from '#ingest/read/byteBuffer.ts'
+import { isNestedTooDeep } from '#ingest/read/nesting.ts'
+import { NodeAnswerError } from '#ingest/read/nodeAnswerError.ts'
 import { receiptBytes } from '#ingest/read/receiptBytes.ts'
 import { scanBlock } from '#ingest/read/scanBlock.ts'
 import type { ScannedReceipts } from '#ingest/read/scannedReceipt.ts'
@@ -82,6 +84,10 @@ function withHeader({ hash, number, transactions }: RpcBlock, head: unknown): Rp
 }
 
 function readAgain(answer: AnswerBytes, bytes: ByteBuffer): ReadAnswer {
-  const [block, receipts] = [answer.block, answer.receipts].map((part) => parseExact(part.toString()))
+  const [block, receipts] = [answer.block, answer.receipts].map((part) => {
+    const text = part.toString()
+    if (isNestedTooDeep(text)) throw new NodeAnswerError('json_invalid', '', answer.number)
+    return parseExact(text)
+  })
   return readParsed({ number: answer.number, block, receipts }, bytes)
 }

@@ -1,0 +1,71 @@
+// Goal: what one range may cost an endpoint and us is bounded in every way it can be asked for.
+// Method: nodes without batches, and without eth_getBlockReceipts, that answer too much.
+import { afterEach, expect, test } from 'vitest'
+import { systemRuntime } from '#runtime.ts'
+import { RpcClient } from '../../ingest/rpc/client.ts'
+import { parseEndpointUrl } from '../../ingest/rpc/endpointUrl.ts'
+import { requestRange } from '../../ingest/rpc/rangeRequest.ts'
+import { type FakeNode, type NodeBehaviour, startNode } from './support/proxyNode.ts'
+
+const closers: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close()
+})
+
+async function clientOf(call: NodeBehaviour['call']): Promise<{ node: FakeNode; client: RpcClient }> {
+  const node = await startNode({ call })
+  const client = new RpcClient(parseEndpointUrl(node.url), systemRuntime().clock, 4)
+  closers.push(
+    () => node.close(),
+    () => client.close(),
+  )
+  return { node, client }
+}
+
+const hash = (nth: number) => `0x${nth.toString(16).padStart(64, '0')}`
+const block = (number: unknown, transactions: number, gasLimit: string) => ({
+  ...{ number, hash: hash(1), parentHash: hash(0), gasLimit },
+  transactions: Array.from({ length: transactions }, (_, nth) => ({ hash: hash(nth) })),
+})
+const megabyte = 'ff'.repeat(1 << 19)
+const range = { from: 0, to: 39 }
+
+test.each([
+  ['calls one by one', { batches: false, blockReceipts: true }],
+  ['receipts one by one', { batches: true, blockReceipts: false }],
+  ['both', { batches: false, blockReceipts: false }],
+])('%s: answers for a range that are too long together are refused', async (_title, abilities) => {
+  const { client, node } = await clientOf(({ method, params }) => ({
+    result:
+      method === 'eth_getBlockByNumber'
+        ? { ...block(params[0], 2, '0x1c9c380'), extraData: megabyte.slice(0, 64) }
+        : { filler: megabyte },
+  }))
+  await expect(requestRange(client, range, abilities)).rejects.toMatchObject({ failure: 'too_large' })
+  expect(client.cost.receivedBytes).toBeLessThan(64 << 20)
+  expect(node.calls.get('eth_getBlockReceipts') ?? 0).toBeLessThan(40)
+})
+
+test('no more receipts are asked for than the limit of gas has transactions', async () => {
+  const { client, node } = await clientOf(({ params }) => ({ result: block(params[0], 20_000, '0x1c9c380') }))
+  const asked = requestRange(client, { from: 0, to: 0 }, { batches: true, blockReceipts: false })
+  await expect(asked).rejects.toMatchObject({ failure: 'malformed' })
+  expect(node.calls.get('eth_getTransactionReceipt')).toBeUndefined()
+})
+
+test('nor more than any range may have, whatever limit of gas a block names', async () => {
+  const { client, node } = await clientOf(({ params }) => ({
+    result: block(params[0], 60_000, '0x7fffffffffffffff'),
+  }))
+  const asked = requestRange(client, { from: 0, to: 0 }, { batches: true, blockReceipts: false })
+  await expect(asked).rejects.toMatchObject({ failure: 'too_large' })
+  expect(node.calls.get('eth_getTransactionReceipt')).toBeUndefined()
+})
+
+test('a block within its limit of gas, and what the chain itself adds, is fetched', async () => {
+  const { client } = await clientOf(({ method, params }) => ({
+    result: method === 'eth_getBlockByNumber' ? block(params[0], 3, '0x5208') : { filler: '0x' },
+  }))
+  const bytes = await requestRange(client, { from: 0, to: 3 }, { batches: true, blockReceipts: false })
+  expect(JSON.parse(Buffer.from(bytes).toString())).toHaveLength(8)
+})
