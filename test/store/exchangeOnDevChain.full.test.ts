@@ -18,7 +18,7 @@ import { followersOf, type TestFollowers } from './support/followers.ts'
 
 const exchange = '0xdec0000000000000000000000000000000000000' as Address
 const feeManager = '0xfeec000000000000000000000000000000000000' as Address
-const blocksCompared = 300
+const blocksCompared = 1_000
 
 let chain: Awaited<ReturnType<typeof startTestDevChain>>
 let source: RpcSource
