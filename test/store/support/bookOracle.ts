@@ -55,6 +55,8 @@ export interface BookOracle {
     { readonly base: string; readonly quote: string; readonly block: number }
   >
   readonly fills: readonly OracleFill[]
+  /** Orders that a filled flip order turned into: placed again by its maker, at the fill. */
+  readonly flips: number
 }
 
 export const quoteOf = (amount: bigint, tick: number, up: boolean): bigint => {
@@ -67,6 +69,7 @@ export function bookOf(chain: readonly RecordedBlock[], lastBlock = chain.length
   const orders: OracleOrder[] = []
   const pairs = new Map<string, { base: string; quote: string; block: number }>()
   const fills: OracleFill[] = []
+  let flips = 0
   for (const [block, { block: header, receipts }] of chain.slice(0, lastBlock + 1).entries()) {
     const timestamp = Number((header as { timestamp: string }).timestamp)
     // biome-ignore lint/suspicious/noExplicitAny: a node's JSON
@@ -80,6 +83,9 @@ export function bookOf(chain: readonly RecordedBlock[], lastBlock = chain.length
           pairs.set(key, { base: base.toLowerCase(), quote: quote.toLowerCase(), block })
         } else if (eventName === 'OrderPlaced') {
           const { orderId: id, maker, token, isBid, tick, amount } = args
+          const last = fills.at(-1)
+          const isSameTx = last?.txHash === receipt.transactionHash
+          if (isSameTx && args.isFlipOrder && last?.maker === maker.toLowerCase()) flips += 1
           const base = token.toLowerCase()
           const quote = [...pairs.values()].findLast((pair) => pair.base === base)?.quote ?? ''
           const pair = keccak256(encodePacked(['address', 'address'], [base as Hex, quote as Hex]))
@@ -111,7 +117,7 @@ export function bookOf(chain: readonly RecordedBlock[], lastBlock = chain.length
       }
     }
   }
-  return { orders, pairs, fills }
+  return { orders, pairs, fills, flips }
 }
 
 const sum = (orders: readonly OracleOrder[], of: (order: OracleOrder) => bigint): bigint =>
