@@ -15,6 +15,7 @@ import {
   toEventSelector,
 } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { NodeReader } from '#api/services.ts'
 import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
 import { createFollowers } from '#store/follow/followers.ts'
 import { followersOf, recordedAnswers, type TestFollowers } from '../store/support/followers.ts'
@@ -162,6 +163,13 @@ const blocks: readonly (readonly WrittenTransaction[])[] = [
 const lastBlock = blocks.length
 
 describeWithShared('an order book written by hand', () => {
+  const clock = readClock()
+  const node: NodeReader = {
+    transaction: async () => null,
+    receipt: async () => null,
+    balances: async () => [],
+    ask: async (questions) => questions.map(({ ask }) => (ask.name === 'totalSupply' ? 7_500_000n : null)),
+  }
   let api: ChainApi
   let followers: TestFollowers
   /** The recorded node; it tells of no pair of genesis. */
@@ -172,7 +180,7 @@ describeWithShared('an order book written by hand', () => {
       return typeof answer === 'string' ? (answer as Hex) : null
     })
   beforeAll(async () => {
-    api = await openChainApi({ services: { clock: readClock() } })
+    api = await openChainApi({ services: { clock }, node })
     await api.append(batchesOf(writtenChain(recording, blocks)))
     followers = followersOf(api.store, {
       callContracts,
@@ -256,6 +264,20 @@ describeWithShared('an order book written by hand', () => {
     expect(swaps.flatMap(({ fills }) => fills).filter(({ orderId }) => orderId === '0')).toEqual([])
     expect(await sql('SELECT count(*) FROM dex_fills')).toEqual([['7']])
     expect(await sql('SELECT count(*) FROM dex_fills_enriched')).toEqual([['6']])
+  })
+
+  test('the feed tells supplies by the node where balances are not ready', async () => {
+    clock.waits = false
+    for (const [path, shown] of [
+      [`assets/${base}`, 'asset'],
+      [`pairs/${newPair}`, 'pair'],
+      ['pairs', 'pairs'],
+    ] as const) {
+      const { status, body, headers } = await api.get(`/feed/${api.chainId}/${path}`)
+      expect([path, status, headers.get('svc-source')]).toEqual([path, 200, 'node'])
+      expect(JSON.stringify(body[shown])).toContain('"totalSupply":"7.5"')
+    }
+    clock.waits = true
   })
 
   test('two swaps of one transaction are two rows, each of its own calldata', async () => {

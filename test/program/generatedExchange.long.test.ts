@@ -3,7 +3,7 @@
 // Method: the program on a dev chain that the shared generator fills, over HTTP, beside the node.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, symlink } from 'node:fs/promises'
+import { cp, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createPublicClient, http } from 'viem'
 import { Abis } from 'viem/tempo'
@@ -27,6 +27,7 @@ async function generate(rpcUrl: string): Promise<void> {
   const args = [join(folder, 'generate.mjs'), '--rpc', rpcUrl, '--txs', `${transactions}`, '--seed', '14']
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] })
   const [code] = await once(child, 'exit')
+  await rm(folder, { recursive: true })
   expect(code).toBe(0)
 }
 

@@ -69,5 +69,8 @@ describeWithShared('the exchange of a long recording', () => {
   test('its feed passes the check of an aggregator', async () => {
     const { code, said } = await runFeedCheck(program.origin)
     expect([code, said]).toEqual([0, expect.stringContaining(': 0 problems')])
+    // The replayed node does not tell what genesis gave.
+    const { headers } = await fetch(`${program.origin}/feed/4217/pairs?limit=1`)
+    expect(headers.get('svc-source')).toBe('node')
   })
 })

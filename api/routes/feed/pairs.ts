@@ -2,14 +2,22 @@
 import { formatUnits, getAddress } from 'viem/utils'
 import type { PairRow } from '#store/read/exchange/exchangeChain.ts'
 import { findFeedPair, listFeedPairs } from '#store/read/exchange/feed.ts'
-import type { TokenRow } from '#store/read/tokens.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { ApiError } from '../../http/errors.ts'
 import * as p from '../../http/parameter.ts'
 import * as s from '../../http/schema.ts'
 import type { ExchangeServices } from '../exchange/services.ts'
 import { tokenChainOf } from '../tokens/tokens.ts'
-import { checksummed, feedTokenSchema, presentFeedToken, readFeedTokens, scaled } from './assets.ts'
+import {
+  checksummed,
+  type FeedToken,
+  feedTokenSchema,
+  presentFeedToken,
+  readFeedTokens,
+  scaled,
+  sourceOf,
+  supplies,
+} from './assets.ts'
 
 const dexKey = 'tempo-stablecoin-dex'
 
@@ -29,8 +37,8 @@ const feedPairSchema = s.named('FeedPair', {
 
 interface ShownPair {
   readonly row: PairRow
-  readonly base: TokenRow
-  readonly quote: TokenRow
+  readonly base: FeedToken
+  readonly quote: FeedToken
 }
 
 function presentFeedPair({ row, base, quote }: ShownPair): s.Static<typeof feedPairSchema> {
@@ -53,7 +61,8 @@ const PAIRS_MAX = 500
 const PAIRS_DEFAULT = 50
 
 const assets =
-  '`asset0` is the base token, `asset1` what it is quoted in; reserves are what open asks and bids hold after the newest final block.'
+  '`asset0` is the base token, `asset1` what it is quoted in; reserves are what open asks and bids hold after the newest final block. ' +
+  supplies
 
 export const listFeedPairsEndpoint = endpoint({
   path: '/feed/{chainId}/pairs',
@@ -67,7 +76,8 @@ export const listFeedPairsEndpoint = endpoint({
     const rows = await listFeedPairs(tokenChainOf(services, chainId), filters.limit, signal)
     return withTokens(services, chainId, rows, signal)
   },
-  present: (pairs) => ({ pairs: pairs.map(presentFeedPair) }),
+  present: ({ pairs }) => ({ pairs: pairs.map(presentFeedPair) }),
+  headers: sourceOf,
   cache: 'feed',
 })
 
@@ -85,13 +95,15 @@ export const readFeedPairEndpoint = endpoint({
   chain: 'path',
   response: s.object({ pair: feedPairSchema }),
   errors: ['not_found', 'projection_incomplete', 'coverage_incomplete'],
-  read: async ({ chainId, path, signal }, services: ExchangeServices): Promise<ShownPair> => {
+  read: async ({ chainId, path, signal }, services: ExchangeServices) => {
     const row = await findFeedPair(tokenChainOf(services, chainId), path.pairId, signal)
-    const [pair] = row ? await withTokens(services, chainId, [row], signal) : []
+    const found = await withTokens(services, chainId, row ? [row] : [], signal)
+    const [pair] = found.pairs
     if (!pair) throw new ApiError('not_found', 'No such pair.')
-    return pair
+    return { ...found, pair }
   },
-  present: (pair) => ({ pair: presentFeedPair(pair) }),
+  present: ({ pair }) => ({ pair: presentFeedPair(pair) }),
+  headers: sourceOf,
   cache: 'feed',
 })
 
@@ -104,12 +116,14 @@ async function withTokens(
   chainId: number,
   rows: readonly PairRow[],
   signal: AbortSignal,
-): Promise<readonly ShownPair[]> {
-  const tokens = rows.flatMap(({ base, quote }) => [base, quote])
-  const found = await readFeedTokens(services, chainId, tokens, signal)
-  return rows.map((row) => {
-    const [base, quote] = [found.get(row.base), found.get(row.quote)]
+): Promise<{ readonly pairs: readonly ShownPair[]; readonly isFromNode: boolean }> {
+  if (rows.length === 0) return { pairs: [], isFromNode: false }
+  const asked = rows.flatMap(({ base, quote }) => [base, quote])
+  const { tokens, isFromNode } = await readFeedTokens(services, chainId, asked, signal)
+  const pairs = rows.map((row) => {
+    const [base, quote] = [tokens.get(row.base), tokens.get(row.quote)]
     if (base && quote) return { row, base, quote }
     throw new ApiError('upstream_error', `Nothing tells the tokens of pair ${row.key}.`)
   })
+  return { pairs, isFromNode }
 }
