@@ -7,13 +7,15 @@ import { askContracts } from '#store/follow/askContracts.ts'
 
 /** What only a node knows, asked of the chain's own endpoints. */
 export function nodeReader(source: RpcSource): NodeReader {
-  const read = async (method: string, hash: string, signal: AbortSignal) => {
+  /** Null too where the answer is about another hash: it is not what was asked for. */
+  const read = async (method: string, name: string, hash: string, signal: AbortSignal) => {
     const answer = await source.call(method, [hash], signal)
-    return isRecord(answer) ? answer : null
+    if (!isRecord(answer)) return null
+    return String(answer[name]).toLowerCase() === hash.toLowerCase() ? answer : null
   }
   return {
-    transaction: (hash, signal) => read('eth_getTransactionByHash', hash, signal),
-    receipt: (hash, signal) => read('eth_getTransactionReceipt', hash, signal),
+    transaction: (hash, signal) => read('eth_getTransactionByHash', 'hash', hash, signal),
+    receipt: (hash, signal) => read('eth_getTransactionReceipt', 'transactionHash', hash, signal),
     balances: async (holder, tokens, signal) => {
       const questions = tokens.map((to) => ({ to, ask: balanceOf, args: [holder] }))
       const answers = await askContracts(contractCalls(source), questions, 'latest', signal)

@@ -45,6 +45,8 @@ const one = {
     meta: { ...receipt.meta, ...(feeToken && { feeToken }) },
   }),
   cache: ({ final }: Found) => (final ? 'mined' : 'none'),
+  headers: ({ isFromNode }: Found): Readonly<Record<string, string>> =>
+    isFromNode ? { 'svc-source': 'node' } : {},
 } as const
 
 export const readTransactionReceiptEndpoint = endpoint({
@@ -65,6 +67,7 @@ interface Found {
   readonly receipt: s.Static<typeof receiptSchema>
   readonly feeToken: TokenSummary | undefined
   readonly final: boolean
+  readonly isFromNode: boolean
 }
 
 /** @throws ApiError receipt_not_found, also while the transaction is pending */
@@ -80,5 +83,5 @@ async function findReceipt(
   const receipt = detail ? presentReceipt(detail) : presentNodeReceipt(rpc ?? {}, kind)
   const token = receipt.feeToken ?? null
   const feeTokens = await readFeeTokens(services, call, [token])
-  return { receipt, feeToken: feeTokens(token), final: detail?.final ?? false }
+  return { receipt, feeToken: feeTokens(token), final: detail?.final ?? false, isFromNode: detail === null }
 }

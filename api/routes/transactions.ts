@@ -86,6 +86,7 @@ export const readTransactionEndpoint = endpoint({
       ? presentTransaction(detail, { receipt: include.has('receipt'), feeToken }, chainId)
       : presentNodeTransaction(rpc, feeToken, chainId),
   cache: ({ detail }) => (detail?.final ? 'mined' : 'none'),
+  headers: ({ detail }): Readonly<Record<string, string>> => (detail ? {} : { 'svc-source': 'node' }),
 })
 
 /** A transaction of ours, or while it is in no block of ours the node's payload. */

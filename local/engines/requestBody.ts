@@ -12,7 +12,7 @@ import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompre
 
 import { errnoOf } from '#errors.ts'
 import { QueryError, queryError } from './queryError.ts'
-import { ROWS_BYTES_MAX } from './spoolFolder.ts'
+import { assertOwned, ROWS_BYTES_MAX } from './spoolFolder.ts'
 
 // A statement with its inline rows. More than that belongs in the body of a request with the
 // statement in the URL.
@@ -41,6 +41,7 @@ export class Spool {
     this.#folder = folder
     // It is there, but for a child that is started again after one that ended well.
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
+    assertOwned(this.#folder, process.getuid?.())
     for (const name of readdirSync(this.#folder))
       if (spooledName.test(name)) this.remove(join(this.#folder, name))
   }

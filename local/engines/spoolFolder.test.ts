@@ -1,8 +1,8 @@
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { clearSpoolFolder } from './spoolFolder.ts'
+import { assertOwned, clearSpoolFolder } from './spoolFolder.ts'
 
 test('the folder is there and ours alone, with nothing of the run before in it', () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'millrace-spool-'))
@@ -14,4 +14,15 @@ test('the folder is there and ours alone, with nothing of the run before in it',
   writeFileSync(join(folder, 'left'), 'rows')
   expect(clearSpoolFolder(dataPath)).toBe(folder)
   expect(readdirSync(folder)).toEqual([])
+})
+
+test('a folder of another user, or a link to one of ours, is not taken for ours', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-spool-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const { uid } = statSync(folder)
+  assertOwned(folder, uid)
+  expect(() => assertOwned(folder, uid + 1)).toThrow(/another user/)
+  const link = join(folder, 'link')
+  symlinkSync(folder, link)
+  expect(() => assertOwned(link, uid)).toThrow(/another user/)
 })

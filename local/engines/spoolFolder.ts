@@ -1,7 +1,7 @@
 /** Where rows lie as files on their way into the engine. */
 
 import { createHash } from 'node:crypto'
-import { mkdirSync, rmSync, statfsSync } from 'node:fs'
+import { lstatSync, mkdirSync, rmSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
@@ -39,4 +39,13 @@ export function clearSpoolFolder(dataPath: string): string {
   }
   mkdirSync(onDisk, { recursive: true, mode: 0o700 })
   return onDisk
+}
+
+/**
+ * A folder under a name that can be told may be one that another user made meanwhile, who would own
+ * our rows.
+ */
+export function assertOwned(folder: string, uid: number | undefined): void {
+  const found = lstatSync(folder)
+  if (!found.isDirectory() || found.uid !== uid) throw new Error(`${folder} belongs to another user`)
 }

@@ -4,6 +4,7 @@ import { messageOf } from '#errors.ts'
 import { visitListed } from '#ingest/failpoints.ts'
 import { fillHistory, type HistoryEvent } from '#ingest/lanes/history.ts'
 import { type BlockRange, blockCount, covers } from '#ingest/range.ts'
+import { HistoryPrunedError } from '#ingest/rpc/errors.ts'
 import type { PostgresHistorySink } from '#store/ledger/historySink.ts'
 import { historyTarget } from '#store/ledger/ledger.ts'
 import { aheadOf, type Writing, wake, witnessingOf } from './writing.ts'
@@ -15,6 +16,12 @@ const CHUNKS_IN_FLIGHT = 2
  * segment.
  */
 const HISTORY_IDLE_MS = 1_000
+
+/**
+ * How long until blocks are asked for again that the node said it no longer has: behind one address
+ * may stand many nodes, of which one that lacks them answered.
+ */
+const PRUNED_RETRY_MS = 600_000
 
 /**
  * History is whatever the head lane's segment leaves below it; a sealed segment leaves more. Until
@@ -44,7 +51,8 @@ export async function keepHistory(
       if (signal.aborted) return
       activity.history = { state: 'stopped', problem: messageOf(error) }
       log.error({ chainId: state.chainId, error: messageOf(error) }, 'history stopped')
-      return
+      if (!(error instanceof HistoryPrunedError)) return
+      await runtime.clock.sleep(PRUNED_RETRY_MS, signal).catch(() => {})
     }
   }
 }

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { nodeReader } from '#api/node.ts'
 import { createSource, type RpcSource } from '#ingest/rpc/rpcSource.ts'
 import { DevRpc } from '#local/devchain/devRpc.ts'
+import { hash } from '#primitives.ts'
 import { systemRuntime } from '#runtime.ts'
 import { silentLogger } from '#telemetry.ts'
 import { mineBlocks, startTestDevChain } from '../support/devchain.ts'
@@ -61,6 +62,7 @@ describe('a transaction that is in no block of ours', () => {
     })
     expect(pending.body.meta.rpc).toEqual(await rpc.call('eth_getTransactionByHash', hash))
     expect(pending.headers.get('cache-control')).toBe('no-store')
+    expect(pending.headers.get('svc-source')).toBe('node')
     for (const path of [`/v1/receipts/${hash}`, `/v1/transactions/${hash}/receipt`]) {
       const { status, body, headers } = await api.get(path)
       expect([status, body.error.code]).toEqual([404, 'receipt_not_found'])
@@ -83,6 +85,21 @@ describe('a transaction that is in no block of ours', () => {
     const found = await api.get(`/v1/receipts/${hash}`)
     expect(check('/v1/receipts/{transaction}', found)).toEqual([])
     expect(found.body).toMatchObject({ transactionHash: hash, status: 'succeeded', meta: { rpc: receipt } })
+  })
+
+  test('is not what the node says of another hash', async () => {
+    const asked = hash(await send())
+    const other = hash(`0x${'34'.repeat(32)}`)
+    const confused = nodeReader({
+      ...source,
+      call: (method, _params, signal) => source.call(method, [asked], signal),
+    })
+    const { signal } = new AbortController()
+    expect(await confused.transaction(asked, signal)).toMatchObject({ hash: asked })
+    expect(await confused.transaction(other, signal)).toBeNull()
+    await mineBlocks(devChain.rpcUrl, 1)
+    expect(await confused.receipt(asked, signal)).toMatchObject({ transactionHash: asked })
+    expect(await confused.receipt(other, signal)).toBeNull()
   })
 
   test('is not found where the node knows none, and an outage is no answer', async () => {

@@ -3,6 +3,9 @@
 // Method: whole chains of the recording in this process on the engines of the run; what disturbs
 // them is done by SQL.
 import { expect, onTestFinished, test } from 'vitest'
+import { HistoryPrunedError } from '#ingest/rpc/errors.ts'
+import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
+import { type Clock, systemRuntime } from '#runtime.ts'
 import { expectInClickHouse, expectInPostgres } from '../store/support/expectHeld.ts'
 import { freshDatabase } from '../support/engines.ts'
 import { loadRecordedChain, type RecordedChain } from '../support/recordedChain.ts'
@@ -12,6 +15,7 @@ import {
   type IndexedChain,
   type IndexedChainOptions,
   openIndexedChain,
+  sourceOf,
 } from './support/indexedChain.ts'
 
 const recording = 'tempo-dev-2k'
@@ -55,6 +59,30 @@ describeWithShared('a chain', () => {
     recorded.advanceTo(122)
     await expectWhole(indexed, recorded)
     await expect.poll(() => indexed.chain.caughtUp('all')).toBe(true)
+  })
+
+  test('asks later for history that one node behind its address does not have', async () => {
+    const recorded = await loadRecordedChain(recording, 100, 10)
+    const system = systemRuntime()
+    // Long pauses are over at once.
+    const clock: Clock = {
+      now: () => system.clock.now(),
+      monotonic: () => system.clock.monotonic(),
+      sleep: (ms, signal) => system.clock.sleep(ms > 300_000 ? 0 : ms, signal),
+    }
+    const access = await openAccess()
+    const holding = sourceOf(recorded, access.chainId, system.clock)
+    let refusals = 0
+    const source: RpcSource = {
+      ...holding,
+      fetch: async (range, ...rest) => {
+        if (range.from < 30 && refusals++ < 3) throw new HistoryPrunedError(range.from, 30)
+        return holding.fetch(range, ...rest)
+      },
+    }
+    const indexed = await start({ access, recorded, source, runtime: { ...system, clock } })
+    await expectWhole(indexed, recorded)
+    expect(refusals).toBeGreaterThan(3)
   })
 
   test('goes on after its lease was taken and given back', async () => {

@@ -10,7 +10,7 @@ import { databaseUrlOf, type GrowingProgram, startGrowing } from './support/grow
 
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 300_000 })
 
-const RECOVERY_MS = 15_000
+const RECOVERY_MS = 60_000
 const CATCH_UP_MS = 60_000
 const STOPPED_MS = 60_000
 const RSS_GROWTH_MAX = 300 * 1024 * 1024

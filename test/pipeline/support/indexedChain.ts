@@ -3,7 +3,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { Relay } from '#ingest/rpc/relay.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 import { Chain, type ChainLimits } from '#program/chain/chain.ts'
-import { type Runtime, systemRuntime } from '#runtime.ts'
+import { type Clock, type Runtime, systemRuntime } from '#runtime.ts'
 import { adoptClickHouse } from '#store/clickhouse/adopt.ts'
 import { openClickHouse } from '#store/clickhouse/client.ts'
 import { databaseOf } from '#store/clickhouse/template.ts'
@@ -48,14 +48,7 @@ export async function openIndexedChain(options: IndexedChainOptions): Promise<In
   const { access, recorded, checks = 'roots', runtime = systemRuntime(), log = silentLogger } = options
   const { chainId } = access
   const { postgres, clickhouse } = await openDatabases(access, log)
-  const source: RpcSource = options.source ?? {
-    ...recordedSource(recorded, chainId, options.batchBlocks ?? 5),
-    relay: new Relay([], runtime.clock, false),
-    notes: [],
-    endpoints: () => [],
-    call: async () => null,
-    callAll: async (calls) => calls.map(() => null),
-  }
+  const source = options.source ?? sourceOf(recorded, chainId, runtime.clock, options.batchBlocks)
   const chain = new Chain({
     identity: {
       chainId,
@@ -87,6 +80,18 @@ export async function openIndexedChain(options: IndexedChainOptions): Promise<In
       await clickhouse.close()
       await postgres.close()
     },
+  }
+}
+
+/** The recording as a node. */
+export function sourceOf(recorded: RecordedChain, chainId: number, clock: Clock, batchBlocks = 5): RpcSource {
+  return {
+    ...recordedSource(recorded, chainId, batchBlocks),
+    relay: new Relay([], clock, false),
+    notes: [],
+    endpoints: () => [],
+    call: async () => null,
+    callAll: async (calls) => calls.map(() => null),
   }
 }
 
