@@ -3,18 +3,22 @@
  * is its own error; only a request that no node answers at all is one of HTTP.
  */
 import { MillraceError } from '#errors.ts'
-import { sliceItems, textOf } from '#ingest/read/jsonSlices.ts'
 import { quantity } from '#ingest/rpc/parse.ts'
 import type { Relay } from '#ingest/rpc/relay.ts'
 import { mapAtMost } from '#mapAtMost.ts'
 import type { Clock } from '#runtime.ts'
+import type { AppDatabase } from '#store/app/database.ts'
 import { metrics } from '#telemetry.ts'
 import type { ChainKind } from '#transform/profile.ts'
 import type { Caller } from '../http/access.ts'
+import { SharedReads } from '../http/sharedReads.ts'
 import { AnswerWriter, answered, failed, type RpcAnswer, type RpcOutcome } from './answer.ts'
-import { type Heights, newest, placeCall } from './blocks.ts'
-import { ask, heightIn, type RpcContext } from './context.ts'
+import { askAtBlock, askTransaction } from './atBlock.ts'
+import { type Heights, newest } from './blocks.ts'
+import { ask, type RpcContext, type StoredChain } from './context.ts'
 import { internalError, methodMissing, notEnabled, RpcFailureError } from './failure.ts'
+import { askFilter } from './filters.ts'
+import { KeptAnswers } from './keptAnswers.ts'
 import { askLogs } from './logs.ts'
 import { isCall, type RpcCall, type RpcMessage } from './message.ts'
 import { chainName, methodsOf, type RpcMethod } from './methods.ts'
@@ -26,6 +30,10 @@ export interface RpcDoorOptions {
   readonly relay: Relay
   /** Methods the operator adds. */
   readonly enabled: readonly string[]
+  /** Null where nothing is stored. */
+  readonly stored: StoredChain | null
+  /** Where filters are kept; null where none are. */
+  readonly filters: AppDatabase | null
   readonly clock: Clock
 }
 
@@ -35,6 +43,8 @@ const AT_ONCE = 8
 export class RpcDoor {
   readonly #options: RpcDoorOptions
   readonly #methods: ReadonlyMap<string, RpcMethod>
+  readonly #kept = new KeptAnswers()
+  readonly #underWay = new SharedReads<RpcOutcome>()
 
   constructor(options: RpcDoorOptions) {
     this.#options = options
@@ -47,8 +57,19 @@ export class RpcDoor {
     caller: Caller,
     signal: AbortSignal,
   ): Promise<RpcAnswer | null> {
-    const { relay, clock } = this.#options
-    const context = { relay, heights: heightsOf(relay, isBatch), caller, clock, signal }
+    const { relay, clock, stored, filters } = this.#options
+    const heights = heightsOf(relay, isBatch)
+    const context: RpcContext = {
+      relay,
+      stored,
+      filters,
+      kept: this.#kept,
+      underWay: this.#underWay,
+      heights,
+      caller,
+      clock,
+      signal,
+    }
     const answer = async (entry: (typeof entries)[number]): Promise<RpcOutcome> =>
       isCall(entry) ? this.#answerCall(entry, context, isBatch) : failed(entry.failure)
     // Sends of one account count on the order they were written in.
@@ -100,7 +121,7 @@ export class RpcDoor {
       case 'operator':
         return failed(notEnabled(method.name))
       case 'filter':
-        return failed(methodMissing(`${method.name} is not available`))
+        return await askFilter(call, this.#options.chainId, context)
       case 'logs':
         return await askLogs(call, context)
       case 'transaction':
@@ -131,38 +152,6 @@ function heightsOf(relay: Relay, isPinned: boolean): Heights {
     },
     tagged: (tag) => relay.tagged(tag),
   }
-}
-
-async function askAtBlock(call: RpcCall, method: RpcMethod, context: RpcContext): Promise<RpcOutcome> {
-  const { heights, relay } = context
-  const isHeader = method.name === 'eth_getBlockByNumber'
-  // A node's newest block tells its height itself; of what is in a block, not all answers do.
-  const pins = method.class === 'block' && !isHeader
-  const { params, wish, height } = await placeCall(call.params, method.block ?? 0, heights, pins)
-  const outcome = await ask({ ...call, params }, wish, context)
-  if (!isHeader || height !== null || !isLatest(call.params)) return outcome
-  const told = heightIn(outcome, 'number')
-  if (told === null) return outcome
-  // Behind one address several nodes may answer, of which one is behind.
-  if (told < relay.view.shown) return await ask(atShown(call, relay.view.shown), newest, context)
-  relay.view.saw(told)
-  return outcome
-}
-
-const isLatest = (params: string): boolean => /^\s*\[\s*("latest"|null|[,\]])/.test(params)
-
-function atShown(call: RpcCall, height: number): RpcCall {
-  const [, ...others] = (sliceItems(call.params) ?? []).map((item) => textOf(call.params, item))
-  return { ...call, params: `[${[`"${quantity(height)}"`, ...others].join(',')}]` }
-}
-
-/** A block that a client read of in a receipt is there for its next call. */
-async function askTransaction(call: RpcCall, context: RpcContext): Promise<RpcOutcome> {
-  const wish = { ...newest, asksAll: call.method === 'eth_getTransactionByHash' }
-  const outcome = await ask(call, wish, context)
-  const height = heightIn(outcome, 'blockNumber')
-  if (height !== null) context.relay.view.saw(height)
-  return outcome
 }
 
 /** A name that nobody knows may be of any length. */

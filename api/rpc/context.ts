@@ -2,13 +2,33 @@
 import { sliceMembers, textOf } from '#ingest/read/jsonSlices.ts'
 import type { Relay, RelayWish } from '#ingest/rpc/relay.ts'
 import type { Clock } from '#runtime.ts'
+import type { AppDatabase } from '#store/app/database.ts'
+import type { ChainState } from '#store/ledger/chainState.ts'
+import type { Postgres } from '#store/postgres.ts'
 import type { Caller } from '../http/access.ts'
+import type { SharedReads } from '../http/sharedReads.ts'
 import type { RpcOutcome } from './answer.ts'
 import { type Heights, numberOf } from './blocks.ts'
+import type { KeptAnswers } from './keptAnswers.ts'
 import type { RpcCall } from './message.ts'
+
+/** What a chain's stores hold. */
+export interface StoredChain {
+  readonly postgres: Postgres
+  readonly state: ChainState
+  /** Logs of one answer, where it is not the usual bound. */
+  readonly logsMax?: number
+}
 
 export interface RpcContext {
   readonly relay: Relay
+  /** Null where nothing is stored. */
+  readonly stored: StoredChain | null
+  /** Where filters are kept; null where none are. */
+  readonly filters: AppDatabase | null
+  readonly kept: KeptAnswers
+  /** Equal reads under way are one. */
+  readonly underWay: SharedReads<RpcOutcome>
   readonly heights: Heights
   readonly caller: Caller
   readonly clock: Clock
@@ -18,10 +38,14 @@ export interface RpcContext {
 export async function ask(
   { method, params }: Pick<RpcCall, 'method' | 'params'>,
   wish: RelayWish,
-  { relay, signal }: RpcContext,
+  { relay, signal, underWay }: RpcContext,
 ): Promise<RpcOutcome> {
-  const { ok, text } = await relay.ask({ method, params }, wish, signal)
-  return { kind: ok ? 'result' : 'error', text, source: 'node' }
+  // Not with a read that began before the newest block that its client was told of.
+  const key = `${wish.newest ? relay.view.shown : wish.height} ${wish.asksAll} ${method} ${params}`
+  return underWay.join(key, signal, async (together) => {
+    const { ok, text } = await relay.ask({ method, params }, wish, together)
+    return { kind: ok ? 'result' : 'error', text, source: 'node' }
+  })
 }
 
 /** The height that a result names in a member. */

@@ -53,17 +53,18 @@ function tooLong(from: number): RpcFailureError {
   return tooMuch(
     from,
     to,
+    RANGE_BLOCKS_MAX,
     `block range is limited to ${RANGE_BLOCKS_MAX} blocks where no address or first topic is named`,
   )
 }
 
 /** In the words by which clients cut a range: ethers, viem and The Graph look for them. */
-export const tooMuch = (from: number, to: number, problem: string): RpcFailureError =>
+export const tooMuch = (from: number, to: number, limit: number, problem: string): RpcFailureError =>
   new RpcFailureError(
     limitExceeded(`query exceeds limit: ${problem}; retry with the range ${from}-${to}`, {
       from: `0x${from.toString(16)}`,
       to: `0x${to.toString(16)}`,
-      limit: RANGE_BLOCKS_MAX,
+      limit,
     }),
   )
 

@@ -154,7 +154,7 @@ async function serve(
     curatedTokens,
     egress,
     logoCache: new LogoCache(clock),
-    rpc: rpcDoors(program, clock),
+    rpc: rpcDoors(program, chains, clock),
   }
   const counted = new AbortController()
   const counting = access.run(counted.signal)
@@ -190,13 +190,31 @@ async function serve(
   }
 }
 
-const rpcDoors = (program: Program, clock: Runtime['clock']): ReadonlyMap<number, RpcDoor> =>
-  new Map(
-    program.reachable.map(({ chainId: id, config, source }) => [
-      id,
-      new RpcDoor({ chainId: id, kind: kindOf(id), relay: source.relay, enabled: config.rpcMethods, clock }),
-    ]),
+const rpcDoors = (
+  { reachable, engines: { postgres } }: Program,
+  chains: ReadonlyMap<number, ChainReads>,
+  clock: Runtime['clock'],
+): ReadonlyMap<number, RpcDoor> => {
+  const filters = appDatabase(postgres)
+  return new Map(
+    reachable.map(({ chainId: id, config, source: { relay } }) => {
+      const reads = chains.get(id)
+      const stored = reads ? { postgres, state: reads.state } : null
+      return [
+        id,
+        new RpcDoor({
+          chainId: id,
+          kind: kindOf(id),
+          relay,
+          enabled: config.rpcMethods,
+          stored,
+          filters,
+          clock,
+        }),
+      ]
+    }),
   )
+}
 
 const nothingDeclared: DeclaredContracts = { tables: [], activities: [] }
 

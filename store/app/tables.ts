@@ -109,6 +109,16 @@ export const appTables = {
     used: given('integer'),
     quota: given('integer'),
   },
+  'app.rpc_filters': {
+    id: given('text'),
+    chain_id: given('bigint'),
+    caller: given('text'),
+    kind: given('text'),
+    asked: given('jsonb'),
+    told_block: given('bigint'),
+    told: given('jsonb'),
+    polled_at: filled('timestamptz'),
+  },
   'app.catalog_services': {
     service_id: given('text'),
     service_url: given('text'),

@@ -2,10 +2,12 @@
 
 import { type Access, anonymous } from '#api/http/access.ts'
 import { postChainRpcEndpoint, postRpcEndpoint } from '#api/routes/rpc.ts'
+import type { StoredChain } from '#api/rpc/context.ts'
 import { RpcDoor } from '#api/rpc/RpcDoor.ts'
 import type { ServerOptions } from '#api/server.ts'
 import { createSource, type RpcSource } from '#ingest/rpc/rpcSource.ts'
 import { systemRuntime } from '#runtime.ts'
+import type { AppDatabase } from '#store/app/database.ts'
 import { silentLogger } from '#telemetry.ts'
 import type { NodeAnswer, NodeCall } from '../../ingest/support/proxyNode.ts'
 import { startServer } from '../toolkitServer.ts'
@@ -30,17 +32,21 @@ export interface RpcApiOptions {
   readonly kind?: 'tempo' | 'evm'
   readonly enabled?: readonly string[]
   readonly relayUrls?: readonly string[]
+  readonly stored?: StoredChain | null
+  readonly filters?: AppDatabase | null
+  /** Id of everybody's key. */
+  readonly caller?: string
   readonly server?: Partial<ServerOptions<never>>
 }
 
 /** Everybody has a key that may do everything. */
-const keyHolders: Access = {
-  identify: () => ({ ...anonymous, id: 'key_test', kind: 'key' }),
+const keyHolders = (id: string): Access => ({
+  identify: () => ({ ...anonymous, id, kind: 'key' }),
   admit: () => ({ kind: 'admitted', headers: {} }),
-}
+})
 
 export async function openRpcApi(options: RpcApiOptions): Promise<RpcApi> {
-  const { chainId: id = 4217, kind = 'tempo', enabled = [] } = options
+  const { chainId: id = 4217, kind = 'tempo', enabled = [], stored = null, filters = null } = options
   const runtime = systemRuntime()
   const source = createSource({
     chainId: id,
@@ -50,11 +56,19 @@ export async function openRpcApi(options: RpcApiOptions): Promise<RpcApi> {
     runtime,
     log: silentLogger,
   })
-  const door = new RpcDoor({ chainId: id, kind, relay: source.relay, enabled, clock: runtime.clock })
+  const door = new RpcDoor({
+    chainId: id,
+    kind,
+    relay: source.relay,
+    enabled,
+    stored,
+    filters,
+    clock: runtime.clock,
+  })
   const services = { rpc: new Map([[id, door]]) }
   const server = await startServer([postChainRpcEndpoint, postRpcEndpoint], services, {
     chains: [id],
-    access: keyHolders,
+    access: keyHolders(options.caller ?? 'key_test'),
     ...options.server,
   })
   const url = `${server.origin}/rpc/${id}`

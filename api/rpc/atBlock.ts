@@ -1,0 +1,70 @@
+/** Calls about a block, its content, or the chain's state there. */
+import { sliceItems, textOf } from '#ingest/read/jsonSlices.ts'
+import { quantity } from '#ingest/rpc/parse.ts'
+import { answered, type RpcOutcome } from './answer.ts'
+import { newest, type PlacedCall, placeCall } from './blocks.ts'
+import { ask, heightIn, type RpcContext } from './context.ts'
+import type { RpcCall } from './message.ts'
+import type { RpcMethod } from './methods.ts'
+import { blockFromStore, transactionFromStore } from './stored.ts'
+
+export async function askAtBlock(call: RpcCall, method: RpcMethod, context: RpcContext): Promise<RpcOutcome> {
+  const isHeader = method.name === 'eth_getBlockByNumber'
+  // A node's newest block tells its height itself; of what is in a block, not all answers do.
+  const pins = method.class === 'block' && !isHeader
+  const placed = await placeCall(call.params, method.block ?? 0, context.heights, pins)
+  const { params, wish, height } = placed
+  if (method.class === 'block') {
+    const found = await blockFromStore(method.name, JSON.parse(params), height, context)
+    if (found) return found
+  }
+  if (method.keeps) return await askKept(call, placed, context)
+  const outcome = await ask({ ...call, params }, wish, context)
+  return isHeader && height === null && isLatest(params) ? await notBehind(call, outcome, context) : outcome
+}
+
+/** The state of a final block is asked for once. */
+async function askKept(
+  call: RpcCall,
+  { params, wish, height }: PlacedCall,
+  context: RpcContext,
+): Promise<RpcOutcome> {
+  const { kept, stored } = context
+  const isFinal = stored !== null && height !== null && height <= stored.state.finalized
+  if (!isFinal) return await ask({ ...call, params }, wish, context)
+  const key = `${call.method} ${params}`
+  const known = kept.get(key)
+  if (known !== undefined) return answered(known, 'node')
+  const outcome = await ask({ ...call, params }, wish, context)
+  if (outcome.kind === 'result') kept.keep(key, outcome.text)
+  return outcome
+}
+
+/** Behind one address several nodes may answer, of which one is behind. */
+async function notBehind(call: RpcCall, outcome: RpcOutcome, context: RpcContext): Promise<RpcOutcome> {
+  const { view } = context.relay
+  const told = heightIn(outcome, 'number')
+  if (told === null) return outcome
+  if (told < view.shown) return await ask(atShown(call, view.shown), newest, context)
+  view.saw(told)
+  return outcome
+}
+
+const isLatest = (params: string): boolean => /^\s*\[\s*("latest"|null|[,\]])/.test(params)
+
+function atShown(call: RpcCall, height: number): RpcCall {
+  const [, ...others] = (sliceItems(call.params) ?? []).map((item) => textOf(call.params, item))
+  return { ...call, params: `[${[`"${quantity(height)}"`, ...others].join(',')}]` }
+}
+
+/** A block that a client read of in a receipt is there for its next call. */
+export async function askTransaction(call: RpcCall, context: RpcContext): Promise<RpcOutcome> {
+  const [hash]: unknown[] = JSON.parse(call.params)
+  const found = await transactionFromStore(call.method, hash, context)
+  if (found) return found
+  const wish = { ...newest, asksAll: call.method === 'eth_getTransactionByHash' }
+  const outcome = await ask(call, wish, context)
+  const height = heightIn(outcome, 'blockNumber')
+  if (height !== null) context.relay.view.saw(height)
+  return outcome
+}

@@ -1,0 +1,114 @@
+/**
+ * Filters of logs and blocks are ours: a row for each in Postgres, so that any process answers and
+ * no restart loses one. Each log is told once, and once more with `removed: true` if its block is
+ * replaced.
+ */
+import { randomBytes } from 'node:crypto'
+import { sliceItems, textOf } from '#ingest/read/jsonSlices.ts'
+import { isRecord } from '#primitives.ts'
+import type { AppDatabase } from '#store/app/database.ts'
+import {
+  deleteFilter,
+  FILTERS_MAX,
+  type FilterOwner,
+  findFilter,
+  insertFilter,
+  pollFilter,
+  type RpcFilter,
+  type ToldBlock,
+} from '#store/app/rpcFilters.ts'
+import { readChanges } from '#store/read/rpc/changes.ts'
+import { answered, failed, type RpcOutcome } from './answer.ts'
+import { numberOf } from './blocks.ts'
+import type { RpcContext, StoredChain } from './context.ts'
+import { limitExceeded, methodMissing, RpcFailureError } from './failure.ts'
+import { readLogFilter, readLogPlace } from './logFilter.ts'
+import { askLogs, untilHeld } from './logs.ts'
+import type { RpcCall } from './message.ts'
+
+/** Blocks remembered at the start, of those that may still be replaced. */
+const OPEN_BLOCKS_MAX = 1_000
+
+export async function askFilter(call: RpcCall, chainId: number, context: RpcContext): Promise<RpcOutcome> {
+  const { stored, filters } = context
+  if (!stored || !filters || call.method === 'eth_newPendingTransactionFilter')
+    return failed(methodMissing(`${call.method} is not available`))
+  const owner = { chainId, caller: context.caller.id }
+  const [first] = sliceItems(call.params) ?? []
+  const asked: unknown = first ? JSON.parse(textOf(call.params, first)) : undefined
+  const id = typeof asked === 'string' ? asked : ''
+  switch (call.method) {
+    case 'eth_newFilter':
+      return await newFilter(filters, owner, 'logs', asked, stored, context)
+    case 'eth_newBlockFilter':
+      return await newFilter(filters, owner, 'blocks', null, stored, context)
+    case 'eth_getFilterChanges':
+      return found(await pollFilter(filters, owner, id, (filter) => changesOf(filter, stored, context)))
+    case 'eth_getFilterLogs': {
+      const filter = await findFilter(filters, owner, id)
+      if (filter?.kind !== 'logs') throw notFound()
+      return await askLogs(
+        { ...call, method: 'eth_getLogs', params: JSON.stringify([filter.asked]) },
+        context,
+      )
+    }
+    default:
+      return answered(String(await deleteFilter(filters, owner, id)), 'store')
+  }
+}
+
+async function newFilter(
+  filters: AppDatabase,
+  owner: FilterOwner,
+  kind: RpcFilter['kind'],
+  asked: unknown,
+  { state, postgres }: StoredChain,
+  { heights, relay, clock, signal }: RpcContext,
+): Promise<RpcOutcome> {
+  if (kind === 'logs') await readLogPlace(asked, readLogFilter(asked), heights)
+  // What its client was told of already is not new to it.
+  await untilHeld(state, relay.view.shown, clock, signal)
+  const from = Math.max(Math.min(state.finalized, state.tip), state.tip - OPEN_BLOCKS_MAX)
+  const start = { filter: null, toldBlock: from, told: [], to: null }
+  const { to, open } = await readChanges(postgres, state, start, signal)
+  const told = open.map((block) => ({ ...block, logs: [] }))
+  const id = newId()
+  const filter = { kind, asked: asked ?? null, toldBlock: to, told }
+  if (!(await insertFilter(filters, owner, id, filter)))
+    throw new RpcFailureError(limitExceeded(`a caller has at most ${FILTERS_MAX} filters`))
+  return answered(`"${id}"`, 'store')
+}
+
+async function changesOf(filter: RpcFilter, { state, postgres }: StoredChain, { signal }: RpcContext) {
+  const { told, toldBlock, kind, asked } = filter
+  const to = isRecord(asked) ? numberOf(asked['toBlock']) : null
+  const of = { filter: kind === 'logs' ? readLogFilter(asked) : null, toldBlock, told, to }
+  const changes = await readChanges(postgres, state, of, signal)
+  const removed = told
+    .filter(({ number }) => number > changes.fork)
+    .flatMap(({ logs }) => logs.map((log) => ({ ...log, removed: true })))
+  const logsAt = Map.groupBy(changes.logs, ({ blockNumber }) => blockNumber)
+  const kept = told.filter(({ number }) => number <= changes.fork && number > state.finalized)
+  const open = changes.open.map(
+    (block): ToldBlock => ({ ...block, logs: (logsAt.get(block.number) ?? []).map(({ fields }) => fields) }),
+  )
+  return {
+    told: kind === 'logs' ? [...removed, ...changes.logs.map(({ fields }) => fields)] : changes.hashes,
+    progress: { toldBlock: changes.to, told: [...kept, ...open] },
+  }
+}
+
+/** 128 bits that nobody guesses; the first digit is no zero, for clients that read a number. */
+function newId(): string {
+  const bytes = randomBytes(16)
+  bytes[0] = (bytes[0] ?? 0) | 0x80
+  return `0x${bytes.toString('hex')}`
+}
+
+function found(told: readonly unknown[] | null): RpcOutcome {
+  if (told === null) throw notFound()
+  return answered(JSON.stringify(told), 'store')
+}
+
+/** In the words by which clients make a new one. */
+const notFound = () => new RpcFailureError({ code: -32000, message: 'filter not found' })

@@ -1,0 +1,96 @@
+/**
+ * Answers from our stores: blocks, transactions and receipts that are final and held, and logs of
+ * all that is held. They were proved against their headers, and their fields are the node's own.
+ */
+import { MillraceError } from '#errors.ts'
+import { covers } from '#ingest/range.ts'
+import { isRecord } from '#primitives.ts'
+import { findBlock } from '#store/read/blocks.ts'
+import { readBlockTxs } from '#store/read/rpc/blockTxs.ts'
+import { findTransaction } from '#store/read/transactions.ts'
+import { answered, type RpcOutcome } from './answer.ts'
+import { numberOf } from './blocks.ts'
+import type { RpcContext, StoredChain } from './context.ts'
+
+/** A final block that is held, or null: then a node is asked. */
+export function blockFromStore(
+  method: string,
+  params: readonly unknown[],
+  height: number | null,
+  context: RpcContext,
+): Promise<RpcOutcome | null> {
+  return orNode(context, async (chain) => {
+    const { state, postgres } = chain
+    const [hash, second] = params
+    if (height !== null && !isHeld(chain, height)) return null
+    const selector =
+      height === null
+        ? typeof hash === 'string' &&
+          /^0x[0-9a-f]{64}$/i.test(hash) && { by: 'hash' as const, hash: hash.toLowerCase() }
+        : { by: 'number' as const, number: height }
+    if (!selector) return null
+    const found = await findBlock(postgres, state, selector, context.signal)
+    if (!found?.final) return null
+    const number = Number(found.row.num)
+    const hashes = Array.isArray(found.rpc['transactions']) ? found.rpc['transactions'] : []
+    const txs = (indexes: readonly number[]) => readBlockTxs(postgres, state, number, indexes, context.signal)
+    switch (method) {
+      case 'eth_getBlockByNumber':
+      case 'eth_getBlockByHash': {
+        if (second !== undefined && typeof second !== 'boolean') return null
+        if (second !== true) return found.rpc
+        const full = await txs(hashes.map((_hash, index) => index))
+        return { ...found.rpc, transactions: full.map(({ transaction }) => transaction) }
+      }
+      case 'eth_getBlockReceipts':
+        return (await txs(hashes.map((_hash, index) => index))).map(({ receipt }) => receipt)
+      case 'eth_getBlockTransactionCountByHash':
+      case 'eth_getBlockTransactionCountByNumber':
+        return `0x${hashes.length.toString(16)}`
+      case 'eth_getTransactionByBlockHashAndIndex':
+      case 'eth_getTransactionByBlockNumberAndIndex': {
+        const index = numberOf(second)
+        if (index === null || index >= hashes.length) return null
+        return (await txs([index]))[0]?.transaction ?? null
+      }
+      default:
+        return null
+    }
+  })
+}
+
+/** A transaction, or its receipt, in a final block. */
+export function transactionFromStore(
+  method: string,
+  hash: unknown,
+  context: RpcContext,
+): Promise<RpcOutcome | null> {
+  return orNode(context, async ({ postgres, state }) => {
+    if (typeof hash !== 'string' || !/^0x[0-9a-f]{64}$/i.test(hash)) return null
+    const detail = await findTransaction(postgres, state, hash.toLowerCase(), context.signal)
+    if (!detail?.final) return null
+    return method === 'eth_getTransactionReceipt' ? detail.archived.receipt : detail.archived.transaction
+  })
+}
+
+/** Whether a block is final and held. */
+export const isHeld = ({ state }: StoredChain, height: number): boolean =>
+  height <= state.finalized && covers(state.coverage('postgres'), { from: height, to: height })
+
+/** A store that does not answer is no reason for a call to fail. */
+async function orNode(
+  { stored, signal }: RpcContext,
+  read: (chain: StoredChain) => Promise<unknown>,
+): Promise<RpcOutcome | null> {
+  if (!stored) return null
+  try {
+    const found = await read(stored)
+    return isRecord(found) || Array.isArray(found) || typeof found === 'string'
+      ? answered(JSON.stringify(found), 'store')
+      : null
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof MillraceError) return null
+    throw error
+  }
+}

@@ -1,0 +1,75 @@
+/** What is new to a filter of a JSON-RPC client, and what of that it was told left the chain. */
+import { readSnapshot } from '../../cancel.ts'
+import type { ChainState } from '../../ledger/chainState.ts'
+import type { Postgres } from '../../postgres.ts'
+import { quoteIdentifier, toHex } from '../../sql.ts'
+import { type ChainLogsFilter, LOGS_MAX, logsIn, type StoredLog } from './logs.ts'
+
+/** Blocks that a filter was told of, and what is new to it. */
+export interface ChainChanges {
+  /** Newest block told that is still in the chain. */
+  readonly fork: number
+  /** Newest block that is told now. */
+  readonly to: number
+  /** Blocks above finality and the fork, as they are now. */
+  readonly open: readonly { readonly number: number; readonly hash: string }[]
+  readonly logs: readonly StoredLog[]
+  /** Hashes of all new blocks, where those are asked for. */
+  readonly hashes: readonly string[]
+}
+
+/** What a filter is asked for, and how far it was told. */
+export interface ChangesAsked {
+  /** Null asks for blocks. */
+  readonly filter: ChainLogsFilter | null
+  readonly toldBlock: number
+  /** Ascending. */
+  readonly told: readonly { readonly number: number; readonly hash: string }[]
+  /** Last block that is asked for; null for no end. */
+  readonly to: number | null
+}
+
+/** Blocks a poll goes forward at most; the next one goes on. */
+const CHANGED_BLOCKS_MAX = 1_000
+
+/** In one snapshot: where the chain left what was told, and what follows. */
+export async function readChanges(
+  postgres: Postgres,
+  { schema, tip, finalized }: Pick<ChainState, 'schema' | 'tip' | 'finalized'>,
+  asked: ChangesAsked,
+  signal: AbortSignal,
+): Promise<ChainChanges> {
+  return readSnapshot(postgres, signal, async (client) => {
+    const { told, toldBlock, filter } = asked
+    const lowest = Math.min(told[0]?.number ?? toldBlock, toldBlock)
+    const highest = Math.min(asked.to ?? tip, toldBlock + CHANGED_BLOCKS_MAX)
+    const { rows } = await client.query<{ num: number; hash: Buffer }>(
+      `SELECT num, hash FROM ${quoteIdentifier(schema)}.blocks WHERE num BETWEEN $1 AND $2 ORDER BY num`,
+      [lowest, highest],
+    )
+    const blocks = rows.map(({ num, hash }) => ({ number: num, hash: toHex(hash) }))
+    const held = new Map(blocks.map(({ number, hash }) => [number, hash]))
+    const kept = told.filter(({ number, hash }) => held.get(number) === hash).at(-1)
+    const fork = told.length === 0 ? toldBlock : (kept?.number ?? lowest - 1)
+    const newest = Math.max(fork, blocks.at(-1)?.number ?? fork)
+    const nothing = { fork, to: fork, open: [], logs: [], hashes: [] }
+    if (newest === fork) return nothing
+    const range = { by: 'range', from: fork + 1, to: newest } as const
+    const found = filter && (await logsIn(client, schema, filter, range, LOGS_MAX))
+    // History that is not indexed yet is told once it is.
+    if (found?.kind === 'uncovered') return nothing
+    const to = found?.kind === 'tooMany' ? found.to : newest
+    const cut =
+      filter && found?.kind === 'tooMany'
+        ? await logsIn(client, schema, filter, { ...range, to }, LOGS_MAX)
+        : found
+    const fresh = blocks.filter(({ number }) => number > fork && number <= to)
+    return {
+      fork,
+      to,
+      open: fresh.filter(({ number }) => number > finalized),
+      logs: cut?.kind === 'logs' ? cut.logs : [],
+      hashes: filter ? [] : fresh.map(({ hash }) => hash),
+    }
+  })
+}

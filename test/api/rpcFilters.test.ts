@@ -1,0 +1,186 @@
+// Goal: a filter tells each log once, and once more as removed where its block is replaced, whichever
+// process answers. Method: two doors over one database, as two processes have, and a recorded chain
+// that grows and is reorganized; the oracle folds what was told and compares it with the chain.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { appDatabase } from '#store/app/database.ts'
+import { ChainState } from '#store/ledger/chainState.ts'
+import { CommitBell } from '#store/ledger/commits.ts'
+import type { EncodedBatch } from '#transform/batch.ts'
+import { type FakeNode, startNode } from '../ingest/support/proxyNode.ts'
+import { decode } from '../store/support/chainStore.ts'
+import { loadRecordedChain, type RecordedChain } from '../support/recordedChain.ts'
+import { describeWithShared } from '../support/shared.ts'
+import { type ChainApi, openChainApi } from './support/chainApi.ts'
+import { openRpcApi, plainNode, type RpcApi } from './support/rpcApi.ts'
+
+interface Log {
+  readonly blockNumber: string
+  readonly blockHash: string
+  readonly logIndex: string
+  readonly removed: boolean
+}
+
+describeWithShared('filters', () => {
+  let chain: ChainApi
+  let recorded: RecordedChain
+  let node: FakeNode
+  let doors: RpcApi[]
+  let states: ChainState[]
+  beforeAll(async () => {
+    chain = await openChainApi()
+    recorded = await loadRecordedChain('tempo-dev-2k', 60, 20)
+    node = await startNode({ call: plainNode(() => chain.state.tip) })
+    await chain.append(batches(0, 60))
+    await chain.finalize(40)
+    const { postgres, schema } = chain.store
+    const other = new ChainState({
+      chainId: chain.store.chainId,
+      schema,
+      startBlock: 0,
+      postgres,
+      bell: new CommitBell(),
+    })
+    states = [chain.state, other]
+    doors = await Promise.all(
+      states.map((state) =>
+        openRpcApi({ urls: [node.url], stored: { state, postgres }, filters: appDatabase(postgres) }),
+      ),
+    )
+    await refresh()
+  })
+  afterAll(async () => {
+    await Promise.all(doors.map((door) => door.close()))
+    await node.close()
+    await chain.close()
+  })
+
+  const batches = (from: number, to: number): EncodedBatch[] =>
+    Array.from({ length: to - from + 1 }, (_, k) =>
+      decode(recorded.range({ from: from + k, to: from + k }), 'links'),
+    )
+  const refresh = () => Promise.all(states.map((state) => state.refresh()))
+  const grow = async (from: number, to: number) => {
+    await chain.append(batches(from, to))
+    await refresh()
+  }
+  const back = async (to: number) => {
+    await chain.revertTo(to)
+    await refresh()
+  }
+  let turn = 0
+  const call = (method: string, ...params: readonly unknown[]) => {
+    const door = doors[turn++ % doors.length]
+    if (!door) throw new Error('no door')
+    return door.call(method, ...params)
+  }
+  const keyOf = (log: Log) => `${log.blockHash} ${Number(log.blockNumber)} ${Number(log.logIndex)}`
+  /** Folds told logs: none twice, and only what was told is taken back. */
+  const fold = (seen: Map<string, Log>, told: readonly Log[]) => {
+    for (const log of told) {
+      expect(seen.has(keyOf(log))).toBe(log.removed)
+      if (log.removed) seen.delete(keyOf(log))
+      else seen.set(keyOf(log), log)
+    }
+  }
+  const logsOf = async (from: number, to: number, filter: object = {}): Promise<Log[]> =>
+    (
+      await call('eth_getLogs', {
+        ...filter,
+        fromBlock: `0x${from.toString(16)}`,
+        toBlock: `0x${to.toString(16)}`,
+      })
+    ).result
+  const sorted = (logs: Iterable<Log>) => [...logs].map(keyOf).sort()
+
+  test('tell each log once over two processes, through reorganizations and blocks that come back', async () => {
+    const token = { address: '0x20c0000000000000000000000000000000000000' }
+    const all = (await call('eth_newFilter', {})).result
+    const some = (await call('eth_newFilter', token)).result
+    const blocks = (await call('eth_newBlockFilter')).result
+    const seen = new Map<string, Log>()
+    const seenSome = new Map<string, Log>()
+    const poll = async () => {
+      fold(seen, (await call('eth_getFilterChanges', all)).result)
+      fold(seenSome, (await call('eth_getFilterChanges', some)).result)
+    }
+    await poll()
+    expect(seen.size).toBe(0)
+    await grow(61, 75)
+    await poll()
+    await poll()
+    expect(sorted(seen.values())).toEqual(sorted(await logsOf(61, 75)))
+    expect((await call('eth_getFilterChanges', blocks)).result).toHaveLength(15)
+
+    // Blocks that go and come back are no news.
+    await back(70)
+    await grow(71, 76)
+    fold(seen, (await call('eth_getFilterChanges', all)).result)
+    expect(sorted(seen.values())).toEqual(sorted(await logsOf(61, 76)))
+
+    recorded.advanceTo(76)
+    recorded.reorg(12)
+    await back(64)
+    await grow(65, 80)
+    await poll()
+    expect(sorted(seen.values())).toEqual(sorted(await logsOf(61, 80)))
+    expect(sorted(seenSome.values())).toEqual(sorted(await logsOf(61, 80, token)))
+    expect((await call('eth_getFilterChanges', blocks)).result).toHaveLength(16)
+
+    // Polled in between, below the place where the filter began.
+    recorded.advanceTo(80)
+    recorded.reorg(25)
+    await back(55)
+    await poll()
+    await chain.finalize(50)
+    await grow(56, 90)
+    await poll()
+    const told = [...seen.values()].filter(({ blockNumber }) => Number(blockNumber) > 60)
+    expect(sorted(told)).toEqual(sorted(await logsOf(61, 90)))
+
+    await chain.finalize(85)
+    await refresh()
+    await poll()
+    await grow(91, 95)
+    await poll()
+    expect(sorted([...seen.values()].filter(({ blockNumber }) => Number(blockNumber) > 60))).toEqual(
+      sorted(await logsOf(61, 95)),
+    )
+  })
+
+  test('two polls at once tell nothing twice', async () => {
+    const { result: id } = await call('eth_newFilter', {})
+    const { tip } = chain.state
+    await grow(tip + 1, tip + 5)
+    const told = await Promise.all(Array.from({ length: 6 }, () => call('eth_getFilterChanges', id)))
+    const logs: Log[] = told.flatMap(({ result }) => result)
+    expect(sorted(logs)).toEqual(sorted(await logsOf(tip + 1, tip + 5)))
+  })
+
+  test('are their caller’s alone, can be read whole, and end', async () => {
+    const asked = { fromBlock: '0x10', toBlock: '0x20' }
+    const { result: id } = await call('eth_newFilter', asked)
+    expect(id).toMatch(/^0x[1-9a-f][0-9a-f]{31}$/)
+    expect((await call('eth_getFilterLogs', id)).result).toEqual((await call('eth_getLogs', asked)).result)
+    const absent = { code: -32000, message: 'filter not found' }
+    const otherChain = await openRpcApi({
+      urls: [node.url],
+      stored: { state: chain.state, postgres: chain.store.postgres },
+      filters: appDatabase(chain.store.postgres),
+      caller: 'key_other',
+    })
+    expect((await otherChain.call('eth_getFilterChanges', id)).error).toEqual(absent)
+    expect((await otherChain.call('eth_uninstallFilter', id)).result).toBe(false)
+    await otherChain.close()
+    expect((await call('eth_uninstallFilter', id)).result).toBe(true)
+    expect((await call('eth_uninstallFilter', id)).result).toBe(false)
+    for (const method of ['eth_getFilterChanges', 'eth_getFilterLogs'])
+      for (const one of [id, '0x1', 5]) expect((await call(method, one)).error).toEqual(absent)
+    expect((await call('eth_newFilter', { address: 'x' })).error.code).toBe(-32602)
+  })
+
+  test('are a hundred for a caller', async () => {
+    const made = await Promise.all(Array.from({ length: 100 }, () => call('eth_newBlockFilter')))
+    expect(made.filter(({ error }) => error?.code === -32005).length).toBeGreaterThan(0)
+    expect((await call('eth_newBlockFilter')).error.code).toBe(-32005)
+  })
+})

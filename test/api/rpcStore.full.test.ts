@@ -1,0 +1,1 @@
+import './rpcStore.test.ts'
