@@ -1,6 +1,7 @@
 /** `npm run bench [subject]`: runs the benches and prints one table. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { benchAccess } from './access.bench.ts'
 import { benchArchive } from './archive.bench.ts'
 import { benchCalibration } from './calibration.ts'
 import { benchDecode } from './decode.bench.ts'
@@ -20,6 +21,7 @@ const subjects: Readonly<Record<string, () => Promise<Line[]>>> = {
   far: benchFar,
   live: benchLive,
   lists: benchLists,
+  access: benchAccess,
   query: benchQuery,
   peers: benchPeers,
 }

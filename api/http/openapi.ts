@@ -286,7 +286,7 @@ function security({ access }: Endpoint<never>): readonly Json[] {
     case 'key':
       return [...keys, session]
     case 'anyone':
-      return access.scope === null ? [{}] : [{}, ...keys, session]
+      return access.scope === null || access.ignoresCredentials ? [{}] : [{}, ...keys, session]
   }
 }
 

@@ -1,5 +1,7 @@
 /** The API as the program serves it, over a chain that another process writes. */
 
+import { fileDefaults } from '#api/access/settings.ts'
+import type { Access } from '#api/http/access.ts'
 import { listAddressActivitiesEndpoint } from '#api/routes/activities.ts'
 import { listBlocksEndpoint } from '#api/routes/blocks.ts'
 import { attributionNames } from '#api/routes/present/memo.ts'
@@ -11,15 +13,18 @@ import { listTransactionsEndpoint } from '#api/routes/transactions.ts'
 import type { TransferServices } from '#api/routes/transfers.ts'
 import { listTransfersEndpoint } from '#api/routes/transfers.ts'
 import { createServer, listen } from '#api/server.ts'
-import { systemRuntime } from '#runtime.ts'
+import { openAccess } from '#program/access/access.ts'
+import { type Clock, systemRuntime } from '#runtime.ts'
+import { appDatabase } from '#store/app/database.ts'
+import { openSecrets } from '#store/app/secrets.ts'
 import { ChainState } from '#store/ledger/chainState.ts'
 import { CommitBell } from '#store/ledger/commits.ts'
-import { openPostgres } from '#store/postgres.ts'
+import { openPostgres, type Postgres } from '#store/postgres.ts'
 import { schemaOf } from '#store/sql.ts'
 import { silentLogger } from '#telemetry.ts'
 import { serve } from './server.ts'
 
-serve(async ({ databaseUrl, chainId: number, connectionsMax }) => {
+serve(async ({ databaseUrl, chainId: number, connectionsMax, isGuarded = false }) => {
   const id = number
   const { clock } = systemRuntime()
   const { signal } = new AbortController()
@@ -56,7 +61,9 @@ serve(async ({ databaseUrl, chainId: number, connectionsMax }) => {
     attributionNames: attributionNames([]),
     tokenNames: tokenNamesOf(chains, curatedTokens),
   }
+  const access = isGuarded ? await guard(postgres, clock, signal) : undefined
   const app = await createServer({
+    ...(access && { access }),
     endpoints: [
       listBlocksEndpoint,
       listTransactionsEndpoint,
@@ -81,3 +88,20 @@ serve(async ({ databaseUrl, chainId: number, connectionsMax }) => {
   })
   return listen(app, '127.0.0.1', 0)
 })
+
+/** Access as the program opens it, with quotas that nobody meets but by a key's own. */
+async function guard(postgres: Postgres, clock: Clock, signal: AbortSignal): Promise<Access> {
+  const secrets = await openSecrets(appDatabase(postgres), [])
+  const settings = {
+    ...fileDefaults,
+    quotas: { ...fileDefaults.quotas, organization: 1_000_000_000 },
+    mode: 'guarded',
+    isOpenToAll: false,
+    reason: 'bench',
+    corsOrigins: null,
+    publicUrl: null,
+  } as const
+  const { access, run } = await openAccess(settings, { postgres }, secrets, new Map(), clock, false)
+  void run(signal)
+  return access
+}

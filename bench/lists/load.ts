@@ -10,6 +10,9 @@ export interface Load {
   readonly paths: readonly string[]
   readonly connections: number
   readonly seconds: number
+  readonly headers?: Readonly<Record<string, string>>
+  /** Of every answer. Default 200. */
+  readonly status?: number
 }
 
 export interface Throughput {
@@ -17,13 +20,20 @@ export interface Throughput {
   readonly perSecond: number
 }
 
-/** Every connection asks again as soon as it has its answer. @throws for any answer but 200 */
-export async function loadClosed({ origin, paths, connections, seconds }: Load): Promise<Throughput> {
+/** Every connection asks again as soon as it has its answer. @throws for an answer of another status */
+export async function loadClosed({
+  origin,
+  paths,
+  connections,
+  seconds,
+  ...asking
+}: Load): Promise<Throughput> {
   const pool = new Pool(origin, { connections, pipelining: 1 })
   const begun = performance.now()
   let requests = 0
   const client = async () => {
-    while (performance.now() - begun < seconds * 1000) await ask(pool, paths[requests++ % paths.length])
+    while (performance.now() - begun < seconds * 1000)
+      await ask(pool, paths[requests++ % paths.length], asking)
   }
   await Promise.all(Array.from({ length: connections }, client))
   const perSecond = (requests * 1000) / (performance.now() - begun)
@@ -45,13 +55,13 @@ export interface Latencies {
  * Milliseconds.
  */
 export async function loadOpen(load: Load & { readonly rate: number }): Promise<Latencies> {
-  const { origin, paths, connections, seconds, rate } = load
+  const { origin, paths, connections, seconds, rate, ...asking } = load
   const pool = new Pool(origin, { connections, pipelining: 1 })
   const latencies: number[] = []
   const asked: Promise<void>[] = []
   const begun = performance.now()
   const send = async (due: number) => {
-    await ask(pool, paths[asked.length % paths.length])
+    await ask(pool, paths[asked.length % paths.length], asking)
     latencies.push(performance.now() - due)
   }
   while (asked.length < rate * seconds) {
@@ -67,8 +77,12 @@ export async function loadOpen(load: Load & { readonly rate: number }): Promise<
   return { p50: at(0.5), p99: at(0.99), max: latencies.at(-1) ?? 0, perSecond }
 }
 
-async function ask(pool: Pool, path = '/'): Promise<void> {
-  const { statusCode, body } = await pool.request({ path, method: 'GET' })
-  if (statusCode !== 200) throw new Error(`${path}: ${statusCode} ${await body.text()}`)
+async function ask(
+  pool: Pool,
+  path = '/',
+  { headers = {}, status = 200 }: Pick<Load, 'headers' | 'status'> = {},
+): Promise<void> {
+  const { statusCode, body } = await pool.request({ path, method: 'GET', headers })
+  if (statusCode !== status) throw new Error(`${path}: ${statusCode} ${await body.text()}`)
   await body.dump()
 }

@@ -13,6 +13,8 @@ export interface Serving {
   readonly connectionsMax: number
   /** Of the rival: what it answers at `/<index>`. */
   readonly rivals: readonly Rival[]
+  /** Of the API: with keys and quotas. */
+  readonly isGuarded?: boolean
 }
 
 /** One list of the rival: its statement, and how its rows are shown. */

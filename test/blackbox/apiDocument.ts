@@ -36,15 +36,17 @@ export interface Operation {
   readonly method: string
   readonly path: string
   readonly parameters: readonly DocumentedParameter[]
+  /** Schemes of which one is needed; an empty one asks for nothing. */
+  readonly security: readonly Readonly<Record<string, unknown>>[]
   readonly requestBody?: Json
   readonly responses: Json
 }
 
 export function operationsOf(document: Json): readonly Operation[] {
   return Object.entries<Json>(document.paths).flatMap(([path, item]) =>
-    Object.entries<Json>(item).map(([verb, { parameters = [], requestBody, responses }]) => {
+    Object.entries<Json>(item).map(([verb, { parameters = [], security = [], requestBody, responses }]) => {
       const method = verb.toUpperCase()
-      return { title: `${method} ${path}`, method, path, parameters, requestBody, responses }
+      return { title: `${method} ${path}`, method, path, parameters, security, requestBody, responses }
     }),
   )
 }

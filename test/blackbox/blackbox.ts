@@ -7,7 +7,7 @@ import { checkPaging } from './checks/paging.ts'
 import { checkService } from './checks/service.ts'
 import { checkStream } from './checks/stream.ts'
 import { checkTransport } from './checks/transport.ts'
-import { openDeployment } from './deployment.ts'
+import { ask, openDeployment } from './deployment.ts'
 import { Samples } from './samples.ts'
 import { Trial } from './trial.ts'
 
@@ -63,8 +63,22 @@ export async function runBlackbox(origin: string, options: BlackboxOptions = {})
   }
   const { only = '' } = options
   if (only === '') await attempt('the service', 'service', checkService)
-  for (const operation of operationsOf(deployment.document).filter(({ path }) => path.startsWith(only)))
+  for (const operation of operationsOf(deployment.document).filter(({ path }) => path.startsWith(only))) {
+    if (options.apiKey !== undefined && isForPeople(operation)) {
+      await attempt(operation.title, 'people only', (trial) => checkPeopleOnly(trial, operation))
+      continue
+    }
     for (const { name, run } of checks.filter(({ applies }) => applies(operation)))
       await attempt(operation.title, name, (trial) => run(trial, operation))
+  }
   return results
+}
+
+/** A key cannot sign in: the document says that only a session opens the operation. */
+const isForPeople = ({ security }: Operation): boolean =>
+  security.length > 0 && security.every((scheme) => 'session' in scheme || 'bearer' in scheme)
+
+async function checkPeopleOnly(trial: Trial, operation: Operation): Promise<void> {
+  const { status } = await ask(trial, operation, operation.path.replaceAll(/\{\w+\}/g, 'x'))
+  trial.expect(status === 403, `${operation.title} answers a key with ${status}`)
 }

@@ -1,0 +1,2 @@
+// accessMatrix.test.ts in its whole breadth.
+import './accessMatrix.test.ts'
