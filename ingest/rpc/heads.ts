@@ -212,19 +212,26 @@ export class Heads {
     const qualified = trusted.length > 0 ? trusted : reached
     const answers = await Promise.allSettled(qualified.map(ask))
     signal?.throwIfAborted()
-    const refs = answers.flatMap(({ status, ...rest }) =>
-      status === 'fulfilled' && 'value' in rest && rest.value ? [rest.value] : [],
-    )
+    const told = answers.flatMap((answer, index) => {
+      const endpoint = qualified[index]
+      return answer.status === 'fulfilled' && answer.value && endpoint
+        ? [{ ref: answer.value, endpoint }]
+        : []
+    })
     const failed = answers.find(({ status }) => status === 'rejected')
-    if (refs.length === 0 && failed?.status === 'rejected')
+    if (told.length === 0 && failed?.status === 'rejected')
       throw new SourceError(`block ${number}`, answers.length, failed.reason)
-    const [first = null] = refs
-    if (refs.some(({ hash }) => hash !== first?.hash))
+    const [first] = told
+    if (!first) return null
+    if (told.every(({ ref }) => ref.hash === first.ref.hash)) return first.ref
+    const most = mostTold(told)
+    if (!most)
       throw new EndpointsDisagreeError(
         number,
         qualified.map(({ name }) => name),
       )
-    return first
+    for (const { ref, endpoint } of told) if (ref.hash !== most.hash) endpoint.refuted()
+    return most
   }
 
   /**
@@ -339,6 +346,20 @@ export class Heads {
     const usable = (e: Endpoint) => (e.quarantined || e.pausedUntilMs > nowMs ? 1 : 0)
     return this.#options.endpoints.all.toSorted((a, b) => usable(a) - usable(b) || seen(b) - seen(a))
   }
+}
+
+interface ToldRef {
+  readonly ref: BlockRef
+  readonly endpoint: Endpoint
+}
+
+/** What two endpoints tell alike, and more than tell otherwise; null where there is no such block. */
+function mostTold(told: readonly ToldRef[]): BlockRef | null {
+  const [most, second] = [...Map.groupBy(told, ({ ref }) => ref.hash).values()].toSorted(
+    (a, b) => b.length - a.length,
+  )
+  const isMost = most !== undefined && most.length >= 2 && most.length > (second?.length ?? 0)
+  return isMost ? (most[0]?.ref ?? null) : null
 }
 
 const notShown = ({ endpoint, head }: Claim): string =>

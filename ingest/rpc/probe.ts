@@ -103,7 +103,7 @@ const SILENT_MS = 3_000
 
 /**
  * The chain behind RPC_URL, before anything is known about it: asked once at start, of the first
- * endpoint that answers.
+ * endpoint that answers and holds block 0, or that answers where none holds it.
  * @throws SettingError when what answers is no JSON-RPC node or refuses our credentials;
  * SourceError when nothing answers.
  */
@@ -120,9 +120,10 @@ export async function identifyChain(
       const answer = identifyAt(url, clock, ending)
       answers.push(answer)
       const silent = clock.sleep(SILENT_MS, ending).catch(() => {})
-      if (await Promise.race([answer.catch(() => null), silent])) break
+      const told = await Promise.race([answer.catch(() => null), silent])
+      if (told?.genesisHash) break
     }
-    return await Promise.any(answers)
+    return await Promise.any(answers.map(withGenesis)).catch(() => Promise.any(answers))
   } catch (error) {
     signal?.throwIfAborted()
     throw startError(urls.length, error instanceof AggregateError ? error.errors.at(-1) : error)
@@ -130,6 +131,13 @@ export async function identifyChain(
     found.abort()
     await Promise.allSettled(answers)
   }
+}
+
+/** @throws where the node has dropped its first block */
+async function withGenesis(answer: Promise<ChainIdentity>): Promise<ChainIdentity> {
+  const identity = await answer
+  if (identity.genesisHash === null) throw new TypeError('no block 0')
+  return identity
 }
 
 async function identifyAt(url: string, clock: Clock, signal: AbortSignal): Promise<ChainIdentity> {

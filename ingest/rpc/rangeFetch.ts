@@ -49,6 +49,10 @@ const REQUESTS_PER_HEDGE = 10
  */
 const PRUNED_DEPTH_MIN = 128
 
+/** Looks at an old block that is null, and the first pause between them; half a minute in all. */
+const NULL_LOOKS = 5
+const NULL_PAUSE_MS = 500
+
 /** A fetch under way: what has been learned about this range. */
 interface Attempt {
   readonly asked: BlockRange
@@ -263,7 +267,8 @@ export class RangeFetch {
       const holds = (number: number) => holdsBlock(endpoints.all, admission, number, signal)
       try {
         const missing = await firstMissing(attempt.asked, holds)
-        if (missing !== null)
+        const isSaid = attempt.prunedAt.size > 0
+        if (missing !== null && (isSaid || !(await this.#comesBack(missing, holds, signal))))
           return new HistoryPrunedError(missing, await earliestHeld(missing, heads.number, holds))
       } catch (searchError) {
         signal?.throwIfAborted()
@@ -271,5 +276,21 @@ export class RangeFetch {
       }
     }
     return new SourceError(asked, attempt.failures, error)
+  }
+
+  /**
+   * Null says less than an error about pruning: behind one address may stand several nodes, of
+   * which one lacks old blocks.
+   */
+  async #comesBack(
+    number: number,
+    holds: (number: number) => Promise<boolean>,
+    signal?: AbortSignal,
+  ): Promise<boolean> {
+    for (let look = 1; look <= NULL_LOOKS; look++) {
+      await this.#options.runtime.clock.sleep(NULL_PAUSE_MS * 2 ** look, signal)
+      if (await holds(number)) return true
+    }
+    return false
   }
 }

@@ -56,6 +56,7 @@ export async function openChain(
   assertSameGenesis(identity, known)
   await claimChain(postgres, schema, fence, async (client) => {
     if (!known) await recordChain(client, schema, identity)
+    else if (known.headerRule !== identity.headerRule) await recordHeaderRule(client, schema, identity)
     await assertProjectionsCurrent(client, schema)
     await insertCoverages(client, schema)
     await client.query(
@@ -71,6 +72,11 @@ async function recordChain(client: Queryable, schema: string, identity: ChainIde
     `INSERT INTO ${quoteIdentifier(schema)}.chain (chain_id, genesis_hash, header_rule, start_block) VALUES ($1, $2, $3, $4)`,
     [identity.chainId, toBytes(identity.genesisHash), identity.headerRule, identity.startBlock],
   )
+}
+
+/** Blocks stored so far keep their verdict; the audit proves those it reads again. */
+async function recordHeaderRule(client: Queryable, schema: string, identity: ChainIdentity): Promise<void> {
+  await client.query(`UPDATE ${quoteIdentifier(schema)}.chain SET header_rule = $1`, [identity.headerRule])
 }
 
 /**

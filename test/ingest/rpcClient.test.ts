@@ -187,6 +187,22 @@ test('a silent endpoint is not waited for to its end where another one can tell 
   expect(seen[0]).toBe(1)
 })
 
+test('a chain is told apart by an endpoint that holds block 0, wherever it stands', async () => {
+  const genesisHash = `0x${'ab'.repeat(32)}`
+  const holding = (genesis: object | null): Partial<NodeBehaviour> => ({
+    call: ({ method, params }) => ({
+      result: method === 'eth_chainId' ? '0x7' : params[0] === '0x0' ? genesis : null,
+    }),
+  })
+  const pruned = await clientOf(holding(null))
+  const whole = await clientOf(
+    holding({ number: '0x0', hash: genesisHash, parentHash: `0x${'00'.repeat(32)}` }),
+  )
+  const { clock } = systemRuntime()
+  expect(await identifyChain([pruned.node.url, whole.node.url], clock)).toEqual({ chainId: 7, genesisHash })
+  expect(await identifyChain([pruned.node.url], clock)).toEqual({ chainId: 7, genesisHash: null })
+})
+
 test.each(['0x', '0x01', '1', 1, '0x20000000000000', null, '0xzz'])(
   'the chain id %j is refused',
   async (result) => {

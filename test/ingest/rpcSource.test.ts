@@ -260,6 +260,37 @@ describeWithShared('the RPC source', () => {
     const both = source([server.url, liar.url])
     await both.head()
     await expect(both.blockRef(100)).rejects.toMatchObject({ code: 'endpoints_disagree', remedy: 'retry' })
+    // Two that agree outvote the third, wherever it stands.
+    const third = await replay()
+    const three = source([liar.url, server.url, third.url])
+    await three.head()
+    const right = await source(server.url).blockRef(100)
+    for (let nth = 0; nth < 3; nth++) expect(await three.blockRef(100)).toEqual(right)
+    expect(three.endpoints().map(({ state }) => state)).toEqual(['quarantined', 'healthy', 'healthy'])
+  })
+
+  test('null for an old block, from one of several nodes behind an address, is not the end of history', async () => {
+    const server = await replay()
+    let nulls = 0
+    const mixed = await node({
+      call: async (call) => {
+        if (call.method !== 'eth_getBlockByNumber') return await forward(server.url, call)
+        if (call.params[0] === '0x1e' && ++nulls <= 8) return { result: null }
+        if (!['latest', 'finalized', '0x12c'].includes(String(call.params[0])))
+          return await forward(server.url, call)
+        const answer = await forward(server.url, { ...call, params: ['latest', false] })
+        return 'result' in answer ? { result: { ...Object(answer.result), number: '0x12c' } } : answer
+      },
+    })
+    const { clock } = runtime
+    const hurried = { ...clock, sleep: (ms: number, signal?: AbortSignal) => clock.sleep(ms / 50, signal) }
+    const only = source(mixed.url, { runtime: { ...runtime, clock: hurried }, batchBlocksMax: 1 })
+    await only.head()
+    await expect(only.fetch({ from: 30, to: 30 })).rejects.toMatchObject({
+      code: 'source_unavailable',
+      remedy: 'retry',
+    })
+    expect((await only.fetch({ from: 30, to: 30 })).range.from).toBe(30)
   })
 
   test('a wrong chain or genesis stops with the name of the setting', async () => {
