@@ -35,6 +35,16 @@ export function hasUnknownHeaderFields(block: RpcBlock): boolean {
   return Object.keys(block).some((field) => !knownFields.has(field))
 }
 
+/**
+ * Whether a header says of itself what only Tempo's rule hashes. The dev chain writes those fields
+ * too, without any value.
+ */
+export const hasFieldsOfTempo = ({
+  timestampMillisPart = null,
+  consensusContext = null,
+}: RpcBlock): boolean =>
+  consensusContext !== null || (timestampMillisPart !== null && timestampMillisPart !== '0x0')
+
 const writer = new RlpWriter()
 
 /** Fields that came with London, Shanghai, Cancun and Prague, in the order they are hashed. */

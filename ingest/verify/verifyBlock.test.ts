@@ -219,6 +219,18 @@ describeWithShared('blocks of real chains', () => {
   })
 })
 
+describeWithShared('fields that another rule hashes (L33)', () => {
+  it.each([
+    ['timestampMillisPart', '0x3e7'],
+    ['consensusContext', { epoch: 1, view: 2, parentView: 1, proposer: `0x${'11'.repeat(32)}` }],
+  ])('%s refutes a header that does not cover it', (field, value) => {
+    const { block, receipts } = readFixture('evm-rpc', 'ethereum', '18500000')
+    const told = { block: { ...Object(block), [field]: value }, receipts }
+    expect(refutedParts(prove(told, 'ethereum'))).toEqual(['header'])
+    expect(prove({ block: { ...Object(block), [field]: null }, receipts }, 'ethereum')).toEqual(allProved)
+  })
+})
+
 describeWithShared('recordings of the dev chain', () => {
   it('are proved block by block, each linked to its parent', () => {
     let parent: { number: number; hash: string } | undefined

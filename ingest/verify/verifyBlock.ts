@@ -14,7 +14,7 @@ import {
 import { Bloom } from './bloom.ts'
 import { creationAddress } from './creationAddress.ts'
 import { DigestBatch } from './digestBatch.ts'
-import { type HeaderRule, hasUnknownHeaderFields, headerHash } from './header.ts'
+import { type HeaderRule, hasFieldsOfTempo, hasUnknownHeaderFields, headerHash } from './header.ts'
 import { hasKnownReceipt, writeReceipt } from './receipt.ts'
 import { provedParts, RefutedError } from './refutedError.ts'
 import { RlpWriter } from './rlp.ts'
@@ -114,6 +114,7 @@ function verifyParent(block: RpcBlock, parent: VerifyOptions['parent']): Verdict
 
 function verifyHeader(block: RpcBlock, rule: HeaderRule): Verdict {
   if (rule === 'unknown') return 'unprovable'
+  if (rule === 'ethereum' && hasFieldsOfTempo(block)) return 'refuted'
   if (headerHash(block, rule) === block.hash) return 'proved'
   return hasUnknownHeaderFields(block) ? 'unprovable' : 'refuted'
 }
