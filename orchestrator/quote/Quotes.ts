@@ -32,6 +32,8 @@ export interface QuotesOptions {
   readonly egress: Pick<Egress, 'fetch'>
   readonly clock: Clock
   readonly terms: QuoteTerms
+  /** Origins where this very program answers, for nothing. */
+  readonly isOwn?: (origin: string) => boolean
 }
 
 /** A node with its price. */
@@ -81,7 +83,12 @@ export class Quotes {
     caller: string,
     signal: AbortSignal,
   ): Promise<readonly PricedNode[]> {
-    const probes = nodes.map((planned) => ({ planned, probe: probeOf(planned) }))
+    const { isOwn = () => false } = this.#options
+    const probes = nodes.map((planned) => ({
+      planned,
+      // Nobody needs to ask this program whether it is there, and a call from here would have rights.
+      probe: isOwn(planned.url.origin) ? null : probeOf(planned),
+    }))
     const keyOf = ({ probe }: { readonly probe: Probe | null }) => canonicalJson(probe?.request ?? {})
     const distinct = new Set(probes.filter(({ probe }) => probe).map(keyOf))
     if (distinct.size > 0) this.#rates.take(caller, distinct.size)

@@ -14,14 +14,9 @@ import { RpcDoor } from '#api/rpc/RpcDoor.ts'
 import { assertAddressFree, closeServer, createServer, listen } from '#api/server.ts'
 import type { ChainReads, DeclaredContracts } from '#api/services.ts'
 import type { Screen } from '#console/terminal/screen.ts'
-import { Egress } from '#egress.ts'
 import { addReaders } from '#local/engines/connection.ts'
-import { CallerRates } from '#orchestrator/CallerRates.ts'
-import { Quotes } from '#orchestrator/quote/Quotes.ts'
 import { type OrchestratorServices, orchestratorEndpoints } from '#orchestrator/rest/index.ts'
-import { SEARCHES_PER_MINUTE } from '#orchestrator/rest/searchServices.ts'
 import type { Runtime } from '#runtime.ts'
-import { appDatabase } from '#store/app/database.ts'
 import { type Logger, registry } from '#telemetry.ts'
 import { openAccess } from '../access/access.ts'
 import { openInstallationSecrets } from '../access/secrets.ts'
@@ -30,6 +25,7 @@ import { openAlarms } from '../alarms/openAlarms.ts'
 import type { Chain } from '../chain/chain.ts'
 import { kindOf, runTrafficOn } from '../chains.ts'
 import type { Config } from '../config.ts'
+import { openOrchestrator } from '../orchestrator.ts'
 import { openParity, parityStatusOf } from '../parity.ts'
 import { aborted, assertNotInterrupted, InterruptedError } from '../process/stopSignal.ts'
 import { openProgram, type Program } from '../program.ts'
@@ -133,13 +129,9 @@ async function serve(
     parityOf: ({ state }) => parityStatusOf(parity, state.chainId),
     alarms: alarms.watch,
   })
-  // Searches must not hold up what writes.
-  const app = appDatabase({ pool: postgres.reads })
-  const egress = new Egress()
+  const orchestrator = openOrchestrator(config, program, clock, log)
   const services: RouteServices & OrchestratorServices = {
-    app,
-    searchRates: new CallerRates(clock, SEARCHES_PER_MINUTE),
-    quotes: new Quotes({ app, egress, clock, terms: config.quoteTerms }),
+    ...orchestrator.services,
     chains,
     sql,
     live: new LiveHub({ chains, engines: sql, clock, log }),
@@ -152,7 +144,7 @@ async function serve(
     attributionNames: attributionNames(attributions),
     tokenNames: tokenNamesOf(chains, curatedTokens),
     curatedTokens,
-    egress,
+    egress: orchestrator.egress,
     logoCache: new LogoCache(clock),
     rpc: rpcDoors(program, chains, clock),
   }
@@ -174,6 +166,7 @@ async function serve(
   })
   const address = await listen(server, config.host, config.port)
   if (access.firstKey) screen.print(`The key of the default project, shown this once: ${access.firstKey}`)
+  const orchestrating = orchestrator.run(address, shutdown.signal)
   const view = startView({ status, address, clock, screen, signal: shutdown.signal })
   try {
     await Promise.race([lost, aborted(stop)])
@@ -181,6 +174,7 @@ async function serve(
   } finally {
     await closeServer(server, shutdown, { clock, log })
     counted.abort()
+    await orchestrating
     await walls
     await comparing
     await alarms.ended

@@ -1,0 +1,42 @@
+/** The demo's sellers as the catalog lists them. */
+import type { Price, SellerEndpoint } from './seller.ts'
+import { sellers } from './sellers/index.ts'
+
+/** Services of our own format, at the origin where the sellers listen. */
+export const demoServices = (origin: string): readonly object[] =>
+  sellers.map(({ id, name, description, categories, endpoints }) => ({
+    id,
+    name,
+    description,
+    categories,
+    tags: ['demo'],
+    integration: 'first-party',
+    serviceUrl: `${origin}/${id}`,
+    realm: `${id}.localhost`,
+    recipientPolicy: { mode: 'origin' },
+    endpoints: endpoints.map(listed),
+  }))
+
+const listed = ({ method, path, listing, price }: SellerEndpoint) => ({
+  method,
+  path,
+  ...listing,
+  paymentOffers: price === null ? [] : [typeof price === 'function' ? varying : offerOf(price)],
+})
+
+const varying = {
+  protocol: 'mpp',
+  method: 'tempo',
+  intent: 'charge',
+  amount: null,
+  dynamic: true,
+  decimals: 6,
+}
+
+const offerOf = ({ kind, amount }: Price) => ({
+  ...(kind === 'x402'
+    ? { protocol: 'x402', method: 'evm', intent: 'charge', scheme: 'exact' }
+    : { protocol: 'mpp', method: 'tempo', intent: kind }),
+  amount: `${Math.round(Number(amount) * 1e6)}`,
+  decimals: 6,
+})

@@ -1,0 +1,78 @@
+/**
+ * The orchestrator of a running program: what its endpoints work with, what ships in the catalog,
+ * and the demo's sellers where there is a dev chain.
+ */
+import { Egress } from '#egress.ts'
+import { messageOf } from '#errors.ts'
+import { CallerRates } from '#orchestrator/CallerRates.ts'
+import type { DemoSellers } from '#orchestrator/demo/DemoSellers.ts'
+import { Quotes } from '#orchestrator/quote/Quotes.ts'
+import type { OrchestratorServices } from '#orchestrator/rest/index.ts'
+import { SEARCHES_PER_MINUTE } from '#orchestrator/rest/searchServices.ts'
+import { importShipped } from '#orchestrator/shipped.ts'
+import type { Clock } from '#runtime.ts'
+import { appDatabase } from '#store/app/database.ts'
+import type { Logger } from '#telemetry.ts'
+import type { Config } from './config.ts'
+import { aborted } from './process/stopSignal.ts'
+import type { Program } from './program.ts'
+
+export interface Orchestrator {
+  readonly services: OrchestratorServices
+  /** The one way out, which knows the demo's sellers. */
+  readonly egress: Egress
+  /** Fills in what ships, for a server that listens at the address; ends with the signal. */
+  run(address: string, signal: AbortSignal): Promise<void>
+}
+
+export function openOrchestrator(
+  config: Config,
+  { engines, reachable }: Program,
+  clock: Clock,
+  log: Logger,
+): Orchestrator {
+  const { postgres } = engines
+  const demoOrigins = new Set<string>()
+  const ownOrigins = new Set<string>()
+  const egress = new Egress({ isLocalOrigin: (origin) => demoOrigins.has(origin) })
+  // Searches must not hold up what writes.
+  const app = appDatabase({ pool: postgres.reads })
+  const services = {
+    app,
+    searchRates: new CallerRates(clock, SEARCHES_PER_MINUTE),
+    quotes: new Quotes({
+      app,
+      egress,
+      clock,
+      terms: config.quoteTerms,
+      isOwn: (origin) => ownOrigins.has(origin),
+    }),
+  }
+
+  const run = async (address: string, signal: AbortSignal): Promise<void> => {
+    const api = new URL(config.access.publicUrl ?? address).origin
+    ownOrigins.add(api).add(new URL(address).origin)
+    const demo = await startDemo(reachable)
+    try {
+      if (demo) demoOrigins.add(demo.origin)
+      const { problems } = await importShipped(appDatabase(postgres), { api, demo: demo?.origin ?? null })
+      for (const { path, message } of problems)
+        log.warn({ place: path.join('.') }, `the catalog does not take a service that ships: ${message}`)
+      await aborted(signal)
+    } catch (error) {
+      log.warn({ problem: messageOf(error) }, 'what ships in the catalog could not be filled in')
+    } finally {
+      await demo?.close()
+    }
+  }
+  return { services, egress, run }
+}
+
+/** Beside a dev chain alone. */
+async function startDemo(reachable: Program['reachable']): Promise<DemoSellers | null> {
+  const chain = reachable.find(({ devChain }) => devChain !== null)
+  if (!chain?.devChain) return null
+  // The sellers' library is large, and programs on real chains have no use for it.
+  const { startDemoSellers } = await import('#orchestrator/demo/DemoSellers.ts')
+  return startDemoSellers({ chainId: chain.chainId, rpcUrl: chain.devChain.rpcUrl })
+}
