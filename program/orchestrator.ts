@@ -6,8 +6,8 @@ import { Egress } from '#egress.ts'
 import { messageOf } from '#errors.ts'
 import { CallerRates } from '#orchestrator/CallerRates.ts'
 import type { DemoSellers } from '#orchestrator/demo/DemoSellers.ts'
+import type { McpServices } from '#orchestrator/mcp/mcpEndpoint.ts'
 import { Quotes } from '#orchestrator/quote/Quotes.ts'
-import type { OrchestratorServices } from '#orchestrator/rest/index.ts'
 import { SEARCHES_PER_MINUTE } from '#orchestrator/rest/searchServices.ts'
 import { importShipped } from '#orchestrator/shipped.ts'
 import type { Clock } from '#runtime.ts'
@@ -18,7 +18,7 @@ import { aborted } from './process/stopSignal.ts'
 import type { Program } from './program.ts'
 
 export interface Orchestrator {
-  readonly services: OrchestratorServices
+  readonly services: McpServices
   /** The one way out, which knows the demo's sellers. */
   readonly egress: Egress
   /** Fills in what ships, for a server that listens at the address; ends with the signal. */
@@ -47,6 +47,7 @@ export function openOrchestrator(
       terms: config.quoteTerms,
       isOwn: (origin) => ownOrigins.has(origin),
     }),
+    publicOrigin: config.access.publicUrl?.origin ?? null,
   }
 
   const run = async (address: string, signal: AbortSignal): Promise<void> => {

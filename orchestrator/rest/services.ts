@@ -31,7 +31,7 @@ const looksLikeSchema = s.optional(
   s.text({ description: 'An older service whose name looks the same: make sure which one is meant.' }),
 )
 
-const descriptionSchema = s.named('ServiceDescription', {
+export const descriptionSchema = s.named('ServiceDescription', {
   scope: s.oneOf(['endpoint', 'service'] as const),
   service: serviceSchema,
   looksLike: looksLikeSchema,

@@ -15,8 +15,10 @@ import { assertAddressFree, closeServer, createServer, listen } from '#api/serve
 import type { ChainReads, DeclaredContracts } from '#api/services.ts'
 import type { Screen } from '#console/terminal/screen.ts'
 import { addReaders } from '#local/engines/connection.ts'
-import { type OrchestratorServices, orchestratorEndpoints } from '#orchestrator/rest/index.ts'
+import { type McpServices, mcpEndpoint } from '#orchestrator/mcp/mcpEndpoint.ts'
+import { orchestratorEndpoints } from '#orchestrator/rest/index.ts'
 import type { Runtime } from '#runtime.ts'
+import { appDatabase } from '#store/app/database.ts'
 import { type Logger, registry } from '#telemetry.ts'
 import { openAccess } from '../access/access.ts'
 import { openInstallationSecrets } from '../access/secrets.ts'
@@ -130,7 +132,7 @@ async function serve(
     alarms: alarms.watch,
   })
   const orchestrator = openOrchestrator(config, program, clock, log)
-  const services: RouteServices & OrchestratorServices = {
+  const services: RouteServices & McpServices = {
     ...orchestrator.services,
     chains,
     sql,
@@ -151,7 +153,7 @@ async function serve(
   const counted = new AbortController()
   const counting = access.run(counted.signal)
   const server = await createServer({
-    endpoints: [...endpoints, ...orchestratorEndpoints],
+    endpoints: [...endpoints, ...orchestratorEndpoints, mcpEndpoint],
     services,
     chains: program.chains.map((chain) => chain.state.chainId),
     cursorKeys: await secrets.keys('cursor'),

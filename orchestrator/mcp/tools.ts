@@ -1,0 +1,158 @@
+/** The orchestrator's operations as tools of agents, in the order in which they are used. */
+import { Compile } from 'typebox/compile'
+import { ApiError, type ErrorCode, type Problem } from '#api/http/errors.ts'
+import { problemsOf } from '#api/http/json.ts'
+import * as s from '#api/http/schema.ts'
+import { shorten } from '#primitives.ts'
+import { describeService } from '../catalog/describe.ts'
+import { membersOf } from '../catalog/members.ts'
+import { methodSchema, PATH_CHARACTERS_MAX, serviceIdSchema } from '../catalog/service.ts'
+import { planSchema } from '../plan/plan.ts'
+import { readCompletePlan } from '../plan/readPlan.ts'
+import { quoteSchema } from '../quote/quoteResult.ts'
+import type { OrchestratorServices } from '../rest/index.ts'
+import {
+  presentSearch,
+  QUERY_CHARACTERS_MAX,
+  SEARCH_LIMIT_DEFAULT,
+  SEARCH_LIMIT_MAX,
+  SERVICE_FILTERS_MAX,
+  searchResultSchema,
+} from '../rest/searchServices.ts'
+import { descriptionSchema } from '../rest/services.ts'
+import { search } from '../search/search.ts'
+
+export interface ToolCall {
+  readonly services: OrchestratorServices
+  /** Id of the caller, whose calls are counted. */
+  readonly caller: string
+  readonly signal: AbortSignal
+}
+
+export interface Tool {
+  readonly name: string
+  readonly title: string
+  readonly description: string
+  readonly input: s.TSchema
+  readonly output: s.TSchema
+  /** @throws ApiError */
+  readonly run: (input: unknown, call: ToolCall) => Promise<object>
+}
+
+/** A service with more endpoints is described one endpoint at a time. */
+const ENDPOINTS_WHOLE_MAX = 40
+/** Endpoints listed to choose from. */
+const CHOICES_MAX = 500
+
+/** A tool whose input is checked before it runs. */
+function tool<Input extends s.TSchema>(
+  definition: Omit<Tool, 'input' | 'run'> & {
+    readonly input: Input
+    readonly run: (input: s.Static<Input>, call: ToolCall) => Promise<object>
+  },
+): Tool {
+  const check = Compile(definition.input)
+  return {
+    ...definition,
+    run: (input, call) => {
+      if (check.Check(input)) return definition.run(input, call)
+      const problems = check.Errors(input).flatMap((found) => problemsOf(found, ['arguments']))
+      throw argumentsInvalid(problems)
+    },
+  }
+}
+
+function argumentsInvalid(details: readonly Problem[]): ApiError {
+  const [first] = details
+  return new ApiError('body_invalid', `Not valid: ${first?.path.join('.')}: ${first?.message}.`, { details })
+}
+
+const searchTool = tool({
+  name: 'search_services',
+  title: 'Search services',
+  description:
+    'Finds endpoints of paid API services by intent. Free and read-only. Call it before describe_service or quote_plan. With no match on an unconstrained or preferred search, retry once with a broader intent; never drop a required service constraint.',
+  input: s.object({
+    query: s.text({ maxLength: QUERY_CHARACTERS_MAX, default: '', description: 'The intent, in words.' }),
+    limit: s.integer({ minimum: 1, maximum: SEARCH_LIMIT_MAX, default: SEARCH_LIMIT_DEFAULT }),
+    resolution: s.oneOf(['static', 'live'] as const, { default: 'static' }),
+    service_ids: s.optional(s.array(serviceIdSchema, { minItems: 1, maxItems: SERVICE_FILTERS_MAX })),
+    service_mode: s.optional(s.oneOf(['prefer', 'require'] as const)),
+  }),
+  output: searchResultSchema,
+  run: async (input, { services, caller }) => {
+    const { query, limit, resolution, service_ids: ids, service_mode: mode } = input
+    if (mode !== undefined && ids === undefined)
+      throw argumentsInvalid([{ path: ['arguments', 'service_mode'], message: 'needs `service_ids`' }])
+    services.searchRates.take(caller)
+    const found = await search(services.app, {
+      query,
+      limit,
+      resolution,
+      serviceIds: ids ?? null,
+      serviceMode: mode ?? null,
+      withEvidence: false,
+    })
+    return presentSearch(found)
+  },
+})
+
+const describeTool = tool({
+  name: 'describe_service',
+  title: 'Describe a service',
+  description: `Tells how a service, or one endpoint of it, is called: input schema, example, prices. Free and read-only. Give method and path together to select one endpoint; a service with more than ${ENDPOINTS_WHOLE_MAX} endpoints demands it.`,
+  input: s.object({
+    service_id: serviceIdSchema,
+    method: s.optional(methodSchema),
+    path: s.optional(
+      s.text({ maxLength: PATH_CHARACTERS_MAX, description: 'Template, as search tells it.' }),
+    ),
+  }),
+  output: descriptionSchema,
+  run: async ({ service_id: serviceId, method, path }, { services }) => {
+    if ((method === undefined) !== (path === undefined))
+      throw new ApiError('parameter_conflict', '`method` and `path` go together.')
+    const { scope, service, looksLike } = await describeService(services.app, { serviceId, method, path })
+    if (scope === 'service' && service.endpoints.length > ENDPOINTS_WHOLE_MAX)
+      throw new ApiError(
+        'parameter_conflict',
+        `${serviceId} has ${service.endpoints.length} endpoints: give method and path of one of them.`,
+        {
+          details: service.endpoints.slice(0, CHOICES_MAX).map((endpoint) => ({
+            path: ['arguments'],
+            message: `${endpoint.method} ${endpoint.path}: ${shorten(endpoint.description)}`,
+          })),
+        },
+      )
+    return { scope, service, ...(looksLike !== null && { looksLike }) }
+  },
+})
+
+const quoteTool: Tool = {
+  name: 'quote_plan',
+  title: 'Quote a plan',
+  description:
+    'Validates a plan and prices every node live. Free and read-only: sellers are asked without paying, and no job is created. A text `flow://<nodeId>/output#/pointer` in an input stands for a value of another node, which dependsOn must name.',
+  input: s.object({ plan: planSchema }),
+  output: quoteSchema,
+  // The plan's own reader names every bad node.
+  run: async (input, { services, caller, signal }) =>
+    services.quotes.quote(readCompletePlan(membersOf(input)['plan']), caller, signal),
+}
+
+/** In the order in which they are listed and used. */
+export const tools: readonly Tool[] = [searchTool, describeTool, quoteTool]
+
+const nextActions: Partial<Record<ErrorCode, string>> = {
+  body_invalid: 'Correct the arguments that details name, then call this tool again.',
+  parameter_conflict: 'Choose one endpoint and give its method and path to describe_service.',
+  plan_invalid: 'Correct the nodes that details name, then call quote_plan with the whole plan again.',
+  quote_unavailable:
+    'Replace the nodes that details name: call search_services again, rebuild the plan, then quote_plan.',
+  rate_limit_exceeded: 'Wait a minute, then call this tool again with the same arguments.',
+  service_not_found: 'Call search_services to find a service that is listed.',
+}
+
+/** What an agent should do about a failure. */
+export const nextActionOf = (code: ErrorCode): string =>
+  nextActions[code] ?? 'Call this tool once more; if it fails again, tell the user.'
