@@ -19,6 +19,9 @@ import { ENCODER_VERSION } from './encoderVersion.ts'
 import { deleteFenced } from './fence.ts'
 import { forgetBatches } from './journal.ts'
 
+/** Partitions whose content one request digests. */
+const PARTITIONS_AT_ONCE = 8
+
 export interface ReconcileOptions {
   readonly postgres: Postgres
   readonly clickhouse: ClickHouseClient
@@ -204,21 +207,44 @@ async function readSent({
   return byTable
 }
 
-/** Content of a table by partition, without the blocks of batches that are still to be finished. */
+/**
+ * Content of a table by partition, without the blocks of batches that are still to be finished. A
+ * few partitions at a time: a long chain's table takes longer than one request may.
+ */
 async function readContent(
   { clickhouse, database, partitionBlocks }: ReconcileOptions,
   name: TableName,
   open: RangeSet,
 ): Promise<Map<number, Content>> {
-  const rows = await selectRows<{ partition: string; rows: string; digest: string }>(
+  const { blockColumn } = tables[name]
+  const held = await selectRows<{ partition: string }>(
     clickhouse,
-    `SELECT intDiv(${tables[name].blockColumn}, ${partitionBlocks}) AS partition, count() AS rows,
-            toString(sum(toUInt128(${clickhouseDigestSql(tables[name])}))) AS digest
-     FROM ${database}.${name} WHERE NOT ${within(name, open)} GROUP BY partition`,
+    `SELECT DISTINCT intDiv(${blockColumn}, ${partitionBlocks}) AS partition FROM ${database}.${name} ORDER BY partition`,
   )
-  return new Map(
-    rows.map((row) => [Number(row.partition), { rows: BigInt(row.rows), digest: BigInt(row.digest) }]),
-  )
+  const found = new Map<number, Content>()
+  for (const [first, last] of windowsOf(held.map(({ partition }) => Number(partition)))) {
+    const rows = await selectRows<{ partition: string; rows: string; digest: string }>(
+      clickhouse,
+      `SELECT intDiv(${blockColumn}, ${partitionBlocks}) AS partition, count() AS rows,
+              toString(sum(toUInt128(${clickhouseDigestSql(tables[name])}))) AS digest
+       FROM ${database}.${name}
+       WHERE ${blockColumn} >= ${first * partitionBlocks} AND ${blockColumn} < ${(last + 1) * partitionBlocks}
+         AND NOT ${within(name, open)} GROUP BY partition`,
+    )
+    for (const row of rows)
+      found.set(Number(row.partition), { rows: BigInt(row.rows), digest: BigInt(row.digest) })
+  }
+  return found
+}
+
+/** First and last of each few partitions; of ascending ones. */
+export function windowsOf(partitions: readonly number[]): readonly (readonly [number, number])[] {
+  const windows: [number, number][] = []
+  for (let at = 0; at < partitions.length; at += PARTITIONS_AT_ONCE) {
+    const window = partitions.slice(at, at + PARTITIONS_AT_ONCE)
+    windows.push([window[0] ?? 0, window.at(-1) ?? 0])
+  }
+  return windows
 }
 
 async function deleteRows(

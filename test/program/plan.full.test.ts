@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Pool } from 'undici'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type BlockRange, blockCount } from '#ingest/range.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 import { planChain } from '#program/commands/plan.ts'
@@ -21,6 +21,7 @@ import { startCannedNode } from '../../bench/harness.ts'
 import { dense } from '../../bench/shapes.ts'
 import { startReplay } from '../ingest/support/replay.ts'
 import { describeWithShared, sharedPath } from '../support/shared.ts'
+import { freshDataDir, runMillrace } from './support/millrace.ts'
 
 const CHAIN = 4217
 /** Latest and finalized. */
@@ -49,6 +50,22 @@ async function madeSubject(): Promise<Subject> {
 
 describeWithShared('a plan for a recorded chain', () => comesTrue(replayedSubject))
 describe('a plan for a chain without a repetition', () => comesTrue(madeSubject))
+
+describeWithShared('a plan where one of two endpoints is dead', () => {
+  test.each(['first', 'second'])('is made of the other, the %s being dead', async (place) => {
+    const { url, close } = await replayedSubject()
+    onTestFinished(close)
+    const { path: DATA_DIR, remove } = freshDataDir()
+    onTestFinished(remove)
+    // Nothing listens on the port of `discard`.
+    const dead = 'http://127.0.0.1:9/'
+    const RPC_URL = (place === 'first' ? [dead, url] : [url, dead]).join(',')
+    const args = ['plan', '--from', '300', '--to', '340', '--json']
+    const { code, stdout, stderr } = await runMillrace(args, { DATA_DIR, RPC_URL })
+    expect(code, stderr).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({ chainId: CHAIN, sampledBlocks: 41 })
+  })
+})
 
 function comesTrue(openSubject: () => Promise<Subject>): void {
   const dataDir = mkdtempSync(join(tmpdir(), 'millrace-test-'))
