@@ -1,0 +1,49 @@
+// Goal: fees reach the pool of the token that the block's own validator takes.
+// Method: events by hand; reserves counted by hand.
+import { expect, test } from 'vitest'
+import { type Address, address } from '#primitives.ts'
+import { pathUsdAddress } from '#transform/addresses.ts'
+import { type PoolEvent, type PoolStates, poolId, reducePools } from './pools.ts'
+
+const at = (n: number): Address => address(`0x${`${n}`.repeat(40)}`)
+const [alpha, beta, first, second] = [at(1), at(2), at(3), at(4)]
+type Unplaced<Event> = Event extends PoolEvent ? Omit<Event, 'place'> : never
+const placed = (events: readonly Unplaced<PoolEvent>[]): PoolEvent[] =>
+  events.map((event, logIndex) => ({ ...event, place: { blockNumber: 1, logIndex, timestampSeconds: 9 } }))
+const liquidity = (userToken: Address, validatorToken: Address) =>
+  ({ kind: 'minted', userToken, validatorToken, user: 0n, validator: 10_000n }) as const
+const fee = (validator: Address, token: Address) =>
+  ({ kind: 'collected', validator, token, paid: 1_000n, paidOut: 997n }) as const
+
+test('two validators with tokens of their own, one of which takes another later', () => {
+  const states: PoolStates = { pools: new Map(), validators: new Map() }
+  const events = placed([
+    liquidity(alpha, pathUsdAddress),
+    liquidity(alpha, beta),
+    liquidity(pathUsdAddress, beta),
+    liquidity(beta, alpha),
+    fee(first, alpha),
+    { kind: 'chose', validator: second, token: beta },
+    fee(second, alpha),
+    fee(second, pathUsdAddress),
+    // What a validator takes is turned into nothing.
+    fee(second, beta),
+    fee(first, pathUsdAddress),
+    { kind: 'chose', validator: second, token: alpha },
+    fee(second, beta),
+    fee(second, alpha),
+  ])
+  reducePools(events, states, 0)
+  const reserves = (userToken: Address, validatorToken: Address) => {
+    const pool = states.pools.get(poolId({ userToken, validatorToken }))
+    return [pool?.reserve_user, pool?.reserve_validator]
+  }
+  for (const [user, validator] of [
+    [alpha, pathUsdAddress],
+    [alpha, beta],
+    [pathUsdAddress, beta],
+    [beta, alpha],
+  ] as const)
+    expect(reserves(user, validator)).toEqual([1_000n, 9_003n])
+  expect(states.pools.size).toBe(4)
+})
