@@ -29,7 +29,7 @@ export interface RunningProgram {
  * is verified
  */
 export async function withProgram<Result>(
-  node: CannedNode,
+  node: Pick<CannedNode, 'url'>,
   checks: 'roots' | 'links',
   work: (program: RunningProgram) => Promise<Result>,
 ): Promise<Result> {

@@ -5,6 +5,7 @@ import { benchAccess } from './access.bench.ts'
 import { benchArchive } from './archive.bench.ts'
 import { benchCalibration } from './calibration.ts'
 import { benchDecode } from './decode.bench.ts'
+import { benchExchange } from './exchange.bench.ts'
 import { type Line, machine } from './harness.ts'
 import { benchFar, benchGrowth, benchIngest } from './ingest.bench.ts'
 import { benchLists } from './lists.bench.ts'
@@ -23,6 +24,7 @@ const subjects: Readonly<Record<string, () => Promise<Line[]>>> = {
   lists: benchLists,
   access: benchAccess,
   query: benchQuery,
+  exchange: benchExchange,
   peers: benchPeers,
 }
 
