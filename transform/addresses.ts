@@ -21,7 +21,6 @@ export const addressRegistryAddress = address('0xfdc0000000000000000000000000000
 export const channelReserveAddress = address('0x4d50500000000000000000000000000000000000')
 export const nativeMultisigAddress = address('0xaacc000000000000000000000000000000000000')
 export const validatorConfigAddress = address('0xcccccccc00000000000000000000000000000001')
-export const zoneFactoryAddress = address('0x5af2000000000000000000000000000000000000')
 /** Lives inside zones, not on the public chain. */
 export const zoneOutboxAddress = address('0x1c00000000000000000000000000000000000002')
 

@@ -81,15 +81,19 @@ export async function postQuery(
   throw parseFailure(await response.json().catch(() => null), response.status)
 }
 
-/** Any other resource of the program. @throws RequestFailure, or the signal's reason */
-export async function readResource(
+/**
+ * Any other resource of the program, which is of the page's own version: its type is not looked at
+ * again (`wire.ts`).
+ * @throws RequestFailure, or the signal's reason
+ */
+export async function readResource<Answer extends object>(
   origin: string,
   path: string,
   signal: AbortSignal,
-): Promise<Readonly<Record<string, unknown>>> {
+): Promise<Answer> {
   const response = await answered(signal, () => fetch(new URL(path, origin), { signal, cache: 'no-cache' }))
   const body: unknown = await response.json().catch(() => null)
-  if (response.ok && isObject(body)) return body
+  if (response.ok && isObject(body)) return body as Answer
   throw parseFailure(body, response.status)
 }
 

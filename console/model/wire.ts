@@ -2,6 +2,7 @@
  * What the API answers, as far as the console shows it. `test/console/wire.test.ts` holds it
  * against the API's schemas.
  */
+import type { Engine } from './queryAnswer.ts'
 
 export interface Range {
   readonly from: number
@@ -73,4 +74,30 @@ export interface StatusReport {
   readonly alarms: readonly Alarm[]
   readonly chains: readonly ChainStatus[]
   readonly notes: readonly string[]
+}
+
+export interface RelationColumn {
+  readonly name: string
+  readonly type: string
+  readonly comment: string
+}
+
+export interface Relation {
+  readonly name: string
+  readonly comment: string
+  readonly sample: string
+  readonly columns: readonly RelationColumn[]
+}
+
+export interface Example {
+  readonly title: string
+  readonly sql: string
+}
+
+/** GET /v1/indexer/schema. */
+export interface IndexerSchema {
+  readonly engine: Engine
+  readonly relations: readonly Relation[]
+  readonly functions: readonly string[]
+  readonly examples: readonly Example[]
 }

@@ -5,7 +5,6 @@
 import * as s from '#api/http/schema.ts'
 
 export const methods = ['DELETE', 'GET', 'PATCH', 'POST', 'PUT'] as const
-export type EndpointMethod = (typeof methods)[number]
 
 export const SERVICE_ID_PATTERN = '^[a-z0-9-]{1,100}$'
 export const PATH_CHARACTERS_MAX = 2_000

@@ -2,13 +2,15 @@
 // Method: the types are derived from the API's schemas, so that the compiler (npm run types)
 // compares each member.
 import { expect, expectTypeOf, test } from 'vitest'
+import type { IndexerSchema as ServedSchema } from '#api/routes/indexer/indexerSchema.ts'
 import type { StatusReport as ServedStatus } from '#api/routes/service/status.ts'
-import type { StatusReport } from '#console/model/wire.ts'
+import type { IndexerSchema, StatusReport } from '#console/model/wire.ts'
 import { type Report, renderReport } from '#console/terminal/terminal.ts'
 
-test('what /status serves is what the browser and the terminal show', () => {
+test('what /status and the schema of SQL serve is what the browser and the terminal show', () => {
   expectTypeOf<ServedStatus>().toExtend<StatusReport>()
   expectTypeOf<ServedStatus>().toExtend<Report>()
+  expectTypeOf<ServedSchema>().toExtend<IndexerSchema>()
   const served: ServedStatus = {
     version: '1',
     ready: true,

@@ -77,9 +77,6 @@ export interface EmittedLog extends EventLog {
   readonly address: Address
 }
 
-/** Arguments of a declared event. */
-export type ArgsOf<Event> = Event extends ContractEvent<string, infer Args> ? Args : never
-
 export type EventName<Signature extends string> = Parsed<Signature>['name']
 
 export type EventArgs<Signature extends string> = {

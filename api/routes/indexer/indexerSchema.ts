@@ -41,6 +41,9 @@ const indexerSchema = s.named('IndexerSchema', {
   }),
 })
 
+/** What the endpoint answers. */
+export type IndexerSchema = s.Static<typeof indexerSchema>
+
 export const readIndexerSchemaEndpoint = endpoint({
   path: '/v1/indexer/schema',
   summary: 'The relations and columns that SQL may name, with comments.',
@@ -70,7 +73,7 @@ interface Asked {
   readonly tables: readonly DecodedTable[]
 }
 
-function schemaOf({ engine, tables }: Asked): s.Static<typeof indexerSchema> {
+function schemaOf({ engine, tables }: Asked): IndexerSchema {
   return {
     engine,
     relations: [...relationsOf(engine), ...tables.map(describeDecoded)].map((relation) => ({

@@ -23,7 +23,7 @@ import {
   placeholder,
 } from '@codemirror/view'
 import type { Place } from '../../model/queryAnswer.ts'
-import type { IndexerSchema } from '../api.ts'
+import type { IndexerSchema } from '../../model/wire.ts'
 import { editorTheme } from './editorTheme.ts'
 import { sqlLanguage } from './sqlLanguage.ts'
 

@@ -2,7 +2,7 @@
  * The tables of an engine with their columns and comments, to read, to search, and to write names
  * from.
  */
-import type { Example, IndexerSchema, Relation, RelationColumn } from '../api.ts'
+import type { Example, IndexerSchema, Relation, RelationColumn } from '../../model/wire.ts'
 import { button, element, find } from '../element.ts'
 import { writtenName } from './sqlLanguage.ts'
 

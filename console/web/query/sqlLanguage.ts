@@ -11,7 +11,7 @@ import {
 } from '@codemirror/autocomplete'
 import { SQLDialect, schemaCompletionSource } from '@codemirror/lang-sql'
 import { LanguageSupport } from '@codemirror/language'
-import type { IndexerSchema } from '../api.ts'
+import type { IndexerSchema } from '../../model/wire.ts'
 
 /** Words of a query. Those of other statements are left out: they would be offered, and refused. */
 const keywords =
