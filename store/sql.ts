@@ -47,6 +47,17 @@ export class Parameters {
  */
 export const literalBytes = (hex: string): string => `'\\x${hex.slice(2)}'::bytea`
 
+/** True of the rows behind a place in an order, or at it too. */
+export function behind(
+  columns: readonly string[],
+  order: 'asc' | 'desc',
+  place: readonly string[],
+  including = false,
+): string {
+  const side = order === 'desc' ? '<' : '>'
+  return `(${columns.join(', ')}) ${side}${including ? '=' : ''} (${place.join(', ')})`
+}
+
 /**
  * As the indexes of pairs have it (migration 19): a third of the size and of the work of an index
  * on both columns.

@@ -1,4 +1,5 @@
 /** GET /v1/services and GET /v1/services/{serviceId}. */
+
 import { open } from '#api/http/access.ts'
 import { conflict, endpoint } from '#api/http/endpoint.ts'
 import { listEndpoint } from '#api/http/listEndpoint.ts'
@@ -7,6 +8,7 @@ import * as p from '#api/http/parameter.ts'
 import * as s from '#api/http/schema.ts'
 import { listServices } from '#store/app/catalogReads.ts'
 import type { AppDatabase } from '#store/app/database.ts'
+import { pageOf } from '#store/read/lists/page.ts'
 import { describeService, serviceOf } from '../catalog/describe.ts'
 import {
   methods,
@@ -92,9 +94,7 @@ export const listServicesEndpoint = listEndpoint({
   list: async ({ page }, { app }: CatalogServices) => {
     const after = page.position === undefined ? null : String(page.position[0])
     const found = await listServices(app, { after, limit: page.limit + 1 })
-    const rows = found.slice(0, page.limit)
-    const last = rows.at(-1)
-    return { rows, next: found.length > rows.length && last ? [last.serviceId] : null }
+    return pageOf(found, page.limit, ({ serviceId }) => [serviceId])
   },
   present: (stored) => {
     const { id, name, description, serviceUrl, realm, categories, tags, endpoints } = serviceOf(stored)

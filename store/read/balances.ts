@@ -17,6 +17,7 @@ import { assertGenesisKnown, genesisUnknownSql, readTotalsAt } from '../follow/b
 import { type FollowedChain, readFollowed, readFollowedRows } from '../follow/readFollowed.ts'
 import type { Queryable } from '../ledger/lane.ts'
 import { relationOf, toBytes, toHex } from '../sql.ts'
+import { pageOf } from './lists/page.ts'
 import { pinOf } from './lists/pinned.ts'
 import type { PageRequest, WalkPage } from './lists/read.ts'
 
@@ -117,7 +118,7 @@ async function readNewest(
   if (pinned !== undefined && Number(pinned) !== tip) return null
   if (passed && (passed.number !== tip || passed.hash !== hash)) return null
   return {
-    ...cut(found.map(balanceRow), limit, tip),
+    ...pageAt(tip, found.map(balanceRow), limit),
     ...(tip > finalized && { passed: { number: tip, hash } }),
   }
 }
@@ -159,21 +160,20 @@ function readAtMoment(
     const { limit, offset } = page
     const asked = compileBalances(schema, of, moment, { limit: limit + 1, offset, position })
     return {
-      ...cut(await readRows(client, asked), limit, block),
+      ...pageAt(block, await readRows(client, asked), limit),
       ...marks,
       ...(page.wantTotal && (await count({ client, moment, tip }))),
     }
   })
 }
 
-/**
- * A page of rows of which one more was asked for, and where the walk, pinned to `block`, goes on.
- */
-function cut(found: readonly BalanceRow[], limit: number, block: number): Pick<BalancePage, 'rows' | 'next'> {
-  const rows = found.slice(0, limit)
-  const last = rows.at(-1)
-  return { rows, next: found.length > limit && last ? [`${last.balance}`, last.address, block] : null }
-}
+/** A page of a walk that is pinned to `block`. */
+const pageAt = (
+  block: number,
+  found: readonly BalanceRow[],
+  limit: number,
+): Pick<BalancePage, 'rows' | 'next'> =>
+  pageOf(found, limit, ({ balance, address }) => [`${balance}`, address, block])
 
 async function readRows(
   client: Queryable,

@@ -10,6 +10,7 @@ import type { Queryable } from '../ledger/lane.ts'
 import { Parameters, relationOf, toHex } from '../sql.ts'
 import { compileStatesAt } from './exchange/statesAt.ts'
 import { logWalk } from './lists/logWalk.ts'
+import { pageOf } from './lists/page.ts'
 import { pinOf } from './lists/pinned.ts'
 import { type PageRequest, readWalk, type Walk, type WalkPage } from './lists/read.ts'
 
@@ -69,10 +70,8 @@ export function listFeePools(
        ORDER BY mint_count DESC, user_token DESC, validator_token DESC`,
       parameters.values,
     )
-    const rows = found.rows.slice(0, page.limit).map(poolRow)
-    const last = rows.at(-1)
-    const next = last && [last.mintCount, last.userToken, last.validatorToken, block]
-    return { rows, next: found.rows.length > page.limit && next ? next : null, ...marks }
+    const keyOf = (last: FeePoolRow) => [last.mintCount, last.userToken, last.validatorToken, block]
+    return { ...pageOf(found.rows.map(poolRow), page.limit, keyOf), ...marks }
   })
 }
 

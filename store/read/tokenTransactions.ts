@@ -2,6 +2,7 @@
 import type { ChainState } from '../ledger/chainState.ts'
 import type { Postgres } from '../postgres.ts'
 import { type ListPage, readAtOnce } from './list.ts'
+import { cutPage } from './lists/page.ts'
 import { type ListFilters, type PageRequest, readWalk, type Source, type Walk } from './lists/read.ts'
 import { type StoredRow, storedTypes } from './lists/row.ts'
 import {
@@ -32,7 +33,7 @@ function tokenWalk({ client, schema }: Source, filters: TokenTransactionFilters)
       const { text, values } = compileTokenTransactions(schema, filters, asked)
       const statement = { text, values: [...values], types: storedTypes }
       const found = await client.query<StoredRow<'txs'>>(statement)
-      return { rows: found.rows.slice(0, query.limit), more: found.rows.length > query.limit }
+      return cutPage(found.rows, query.limit)
     },
     count: async (query, max) => {
       const { text, values } = compileTokenTransactionCount(schema, filters, query, max)

@@ -20,7 +20,9 @@ import {
 import { tokensFold } from '../follow/tokens/tokens.ts'
 import type { Queryable } from '../ledger/lane.ts'
 import { preparedName } from '../postgres.ts'
-import { Parameters, relationOf, toBytes, toHex } from '../sql.ts'
+import { behind, Parameters, relationOf, toBytes, toHex } from '../sql.ts'
+import { pageOf } from './lists/page.ts'
+import type { PageRequest } from './lists/read.ts'
 
 /** A token, with everything its events tell. */
 export interface TokenRow {
@@ -55,14 +57,8 @@ export interface TokenChain extends FollowedChain {
   readonly kind: ChainKind
 }
 
-/** Of the page asked, what concerns this list. */
-export interface TokenPage {
-  readonly order: 'asc' | 'desc'
-  readonly limit: number
-  readonly offset: number
-  readonly position?: readonly (number | string | bigint)[]
-  readonly signal: AbortSignal
-}
+/** What this list is asked for. */
+export type TokenPage = Pick<PageRequest, 'order' | 'limit' | 'offset' | 'position' | 'signal'>
 
 export interface TokenPageResult {
   readonly rows: readonly TokenRow[]
@@ -90,10 +86,7 @@ export async function listTokens(
         return withTotals(client, chain, wants, rows.map(tokenRow))
       })
     : (await readFollowedRows(chain, followedOf(chain, [], wants), page.signal, list)).map(tokenRow)
-  const rows = found.slice(0, page.limit)
-  const last = rows.at(-1)
-  const more = found.length > page.limit && last
-  return { rows, next: more ? [...last.place, last.token] : null }
+  return pageOf(found, page.limit, ({ place, token }) => [...place, token])
 }
 
 /** Rows of a page by creation, and one more where the list goes on. */
@@ -104,19 +97,17 @@ export function compileTokenList(
   { order, limit, offset, position }: Omit<TokenPage, 'signal'>,
 ): FollowedRows {
   const [block, logIndex, token] = position ?? []
-  const direction = order === 'asc' ? { sql: 'ASC', beyond: '>' } : { sql: 'DESC', beyond: '<' }
   const parameters = new Parameters()
   const leftOut = parameters.add(without.map(toBytes))
   const paging = `LIMIT ${parameters.add(limit + 1)} OFFSET ${parameters.add(offset)}`
   const standsFor = currency === undefined ? '' : `AND lower(currency) = lower(${parameters.add(currency)})`
   const place = () => [block, logIndex, toBytes(String(token))].map((value) => parameters.add(value))
-  const keyset = token === undefined ? '' : `AND ${sortKey} ${direction.beyond} (${place().join(', ')})`
-  const columns = ['created_block', 'created_log_idx', 'token']
-  const sorted = columns.map((column) => `${column} ${direction.sql}`).join(', ')
+  const further = token === undefined ? '' : `AND ${behind(sortKey, order, place())}`
+  const sorted = sortKey.map((column) => `${column} ${order}`).join(', ')
   return {
     key: 'token',
     order: sorted,
-    text: `SELECT * FROM ${current(schema, listedStandard({ kind }))} WHERE ${named} AND token <> ALL (${leftOut}) ${standsFor} ${keyset}
+    text: `SELECT * FROM ${current(schema, listedStandard({ kind }))} WHERE ${named} AND token <> ALL (${leftOut}) ${standsFor} ${further}
       ORDER BY ${sorted} ${paging}`,
     values: parameters.values,
   }
@@ -215,7 +206,7 @@ export function findTokensBySymbol(
 
 /** A token of which nobody knows the name cannot be shown. */
 const named = 'name IS NOT NULL AND symbol IS NOT NULL'
-const sortKey = '(created_block, created_log_idx, token)'
+const sortKey = ['created_block', 'created_log_idx', 'token']
 
 /**
  * What tells a token's attributes: events of the factory and the token, or the contract itself when

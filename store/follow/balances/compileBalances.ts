@@ -3,7 +3,7 @@
  * state is walked by its index without those that changed since; what these had then is computed
  * and merged in.
  */
-import { otherTokens, Parameters, relationOf, tip20Tokens, toBytes } from '../../sql.ts'
+import { behind, otherTokens, Parameters, relationOf, tip20Tokens, toBytes } from '../../sql.ts'
 import { balanceAtSql } from './checkpoints.ts'
 import type { Changes, Moment } from './moment.ts'
 import { movedSql } from './movedSql.ts'
@@ -95,17 +95,15 @@ function compileFound(
     base === 'newest'
       ? []
       : [`state AS MATERIALIZED (${stateSql(schema, of, base.checkpoint, address, parameters)})`]
-  const keyset = position && {
-    balance: parameters.add(position.balance),
-    address: parameters.bytes(position.address),
-  }
+  const place = position && [
+    `-${parameters.add(position.balance)}::numeric`,
+    parameters.bytes(position.address),
+  ]
   const chosen = 'holder' in of ? choose(schema, of.tokens, parameters) : () => []
   const conditions = (column: string) =>
-    [
-      'balance > 0',
-      ...chosen(column),
-      ...(keyset ? [`(-balance, ${column}) > (-${keyset.balance}::numeric, ${keyset.address})`] : []),
-    ].join(' AND ')
+    ['balance > 0', ...chosen(column), ...(place ? [behind(['-balance', column], 'asc', place)] : [])].join(
+      ' AND ',
+    )
   const unchanged = `SELECT ${other} AS address, balance FROM ${state} AS state WHERE ${own} = ${address} AND ${conditions(other)}`
   if (!changes) return { changes: withSql(named), branches: `${unchanged} ${end}` }
   const moved = `SELECT address, balance FROM (

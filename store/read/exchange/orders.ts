@@ -4,6 +4,7 @@ import { hash } from '#primitives.ts'
 import { assertReached } from '../../follow/balances/moment.ts'
 import { type OrderState, orderIdOf, orderKey, ordersTable } from '../../follow/exchange/bookStates.ts'
 import { Parameters, relationOf, toBytes, toHex } from '../../sql.ts'
+import { pageOf } from '../lists/page.ts'
 import { pinOf } from '../lists/pinned.ts'
 import type { PageRequest, WalkPage } from '../lists/read.ts'
 import {
@@ -79,11 +80,8 @@ export async function listOrders(
     const query = queryOf(filters, block, page, parameters)
     const text = compileStatesAt(schema, query, parameters)
     const found = await client.query<OrderColumns>(text, parameters.values)
-    const rows = found.rows.slice(0, page.limit).map(orderRow)
-    const last = rows.at(-1)
     return {
-      rows,
-      next: found.rows.length > page.limit && last ? [...positionOf(filters, last), block] : null,
+      ...pageOf(found.rows.map(orderRow), page.limit, (last) => [...positionOf(filters, last), block]),
       ...marks,
       ...(page.wantTotal && { totalCount: await countOrders(moment, filters, block) }),
     }

@@ -2,6 +2,7 @@
 import type { Address } from '#primitives.ts'
 import { pairsTable } from '../../follow/exchange/bookStates.ts'
 import { Parameters, relationOf, toBytes } from '../../sql.ts'
+import { pageOf } from '../lists/page.ts'
 import { pinOf } from '../lists/pinned.ts'
 import type { PageRequest, WalkPage } from '../lists/read.ts'
 import {
@@ -43,11 +44,8 @@ export function listPairs(chain: ExchangeChain, sort: PairSort, page: PageReques
     const parameters = new Parameters()
     const text = compileStatesAt(schema, queryOf(sort, block, page, parameters), parameters)
     const found = await client.query<PairColumns>(text, parameters.values)
-    const rows = found.rows.slice(0, page.limit).map(pairRow)
-    const last = rows.at(-1)
     return {
-      rows,
-      next: found.rows.length > page.limit && last ? [...positionOf(sort, last), block] : null,
+      ...pageOf(found.rows.map(pairRow), page.limit, (last) => [...positionOf(sort, last), block]),
       ...marks,
       ...(page.wantTotal && { totalCount: await countPairs(moment, block) }),
     }

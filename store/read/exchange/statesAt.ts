@@ -3,7 +3,7 @@
  * change since stand in the table of the newest states, what the others were then in their history.
  */
 import type { Queryable } from '../../ledger/lane.ts'
-import { type Parameters, relationOf } from '../../sql.ts'
+import { behind, type Parameters, relationOf } from '../../sql.ts'
 
 export interface StatesQuery {
   /** A table with `life`. */
@@ -24,9 +24,7 @@ export interface StatesQuery {
 export function compileStatesAt(schema: string, query: StatesQuery, parameters: Parameters): string {
   const { orderBy, order, after, limit, offset } = query
   const sorted = `ORDER BY ${orderBy.map((expression) => `${expression} ${order}`).join(', ')}`
-  const beyond = after
-    ? ` AND (${orderBy.join(', ')}) ${order === 'desc' ? '<' : '>'} (${after.join(', ')})`
-    : ''
+  const beyond = after ? ` AND ${behind(orderBy, order, after)}` : ''
   const branches = branchesAt(schema, query, parameters).map(
     (branch) => `(${branch}${beyond} ${sorted} LIMIT ${limit + offset})`,
   )

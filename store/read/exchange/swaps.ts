@@ -1,5 +1,6 @@
 /** Reads of swaps: the fills of one taker that one call caused, with what the call said. */
 import { Parameters, relationOf, toBytes, toHex } from '../../sql.ts'
+import { cutPage } from '../lists/page.ts'
 import type { ListFilters, PageRequest, Walk, WalkPage, WalkQuery } from '../lists/read.ts'
 import { placeCondition } from '../lists/statement.ts'
 import type { BookMoment, ExchangeChain } from './exchangeChain.ts'
@@ -44,7 +45,7 @@ function swapsWalk({ client, schema }: BookMoment, filters: SwapFilters): Walk<S
       const text = swapsSql(schema, filters, query, parameters)
       const found = await client.query<SwapColumns>(text, parameters.values)
       const swaps = [...Map.groupBy(found.rows, (row) => `${row.block_num}/${row.swap_log_idx}`).values()]
-      return { rows: swaps.slice(0, query.limit).map(swapRow), more: swaps.length > query.limit }
+      return cutPage(swaps.map(swapRow), query.limit)
     },
   }
 }

@@ -1,6 +1,6 @@
 /** Compiles a list and a query to one statement of Postgres. Its text is asserted in tests. */
 import { type Column, type ColumnType, tables } from '#transform/tables.ts'
-import { otherTokens, pairHash, quoteIdentifier, tip20Tokens, toBytes } from '../../sql.ts'
+import { behind, otherTokens, pairHash, quoteIdentifier, tip20Tokens, toBytes } from '../../sql.ts'
 import type { Filter, FilterValue, List, ListQuery } from './list.ts'
 
 export interface Statement {
@@ -151,11 +151,10 @@ function boundsOf(list: List, order: 'asc' | 'desc', hasPosition: boolean, write
     order === 'desc' ? Math.min(query.toBlock, passed(query) ?? query.toBlock) : query.toBlock
   const bounds = [`${block} >= ${writer.value(from, 'uint64')}`, `${block} <= ${writer.value(to, 'uint64')}`]
   if (!hasPosition) return bounds
-  const key = list.key.map((column) => quoteIdentifier(column)).join(', ')
-  const values = list.key
-    .map((column, index) => writer.value(({ position }) => position?.[index] ?? 0, typeOf(list, column)))
-    .join(', ')
-  return [...bounds, `(${key}) ${order === 'desc' ? '<' : '>'} (${values})`]
+  const place = list.key.map((column, index) =>
+    writer.value(({ position }) => position?.[index] ?? 0, typeOf(list, column)),
+  )
+  return [...bounds, behind(list.key.map(quoteIdentifier), order, place)]
 }
 
 function columnOf(list: List, name: string): Column {

@@ -1,5 +1,6 @@
 import type { Queryable } from '../../ledger/lane.ts'
 import { Parameters } from '../../sql.ts'
+import { cutPage } from './page.ts'
 import type { Walk, WalkQuery } from './read.ts'
 import { placeCondition } from './statement.ts'
 
@@ -30,7 +31,7 @@ export function logWalk<
       const text = `${select(query, '*', parameters)}
         ORDER BY block_num ${query.order}, log_idx ${query.order} LIMIT ${query.limit + 1} OFFSET ${query.offset}`
       const found = await client.query<Columns>(text, parameters.values)
-      return { rows: found.rows.slice(0, query.limit).map(rowOf), more: found.rows.length > query.limit }
+      return cutPage(found.rows.map(rowOf), query.limit)
     },
     count: async ({ position: _, ...query }, max) => {
       const parameters = new Parameters()

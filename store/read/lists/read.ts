@@ -12,6 +12,7 @@ import type { Queryable } from '../../ledger/lane.ts'
 import { relationOf, toBytes, toHex } from '../../sql.ts'
 import { compileCount } from './compile.ts'
 import type { BlockMark, FilterValue, List } from './list.ts'
+import { cutPage } from './page.ts'
 import { type Beside, type PageQuery, type PageRow, preparePage, reorgedFromSql } from './preparedPage.ts'
 
 /** What a reader asks for; the shape the HTTP toolkit hands over. */
@@ -172,8 +173,7 @@ export function listWalk<Name extends TableName>(
       const [first] = found.rows
       // Where the page is empty, a row that tells of the walk is left.
       const held = first?.[block] === null ? [] : found.rows
-      const more = held.length > query.limit
-      return { rows: more ? held.slice(0, query.limit) : held, more, ...reorgedOf(first?.reorged_from) }
+      return { ...cutPage(held, query.limit), ...reorgedOf(first?.reorged_from) }
     },
     count: async (query, max) => {
       const asked = { ...query, filters }

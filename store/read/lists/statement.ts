@@ -1,7 +1,7 @@
 /** Statements of ours that no declared list compiles to: what they are made of. */
 import { feeManagerAddress } from '#transform/addresses.ts'
 import { transfer } from '#transform/events/erc20.ts'
-import { literalBytes, type Parameters } from '../../sql.ts'
+import { behind, literalBytes, type Parameters } from '../../sql.ts'
 import type { WalkQuery } from './read.ts'
 
 /**
@@ -16,12 +16,11 @@ export function placeCondition(
 ): string {
   const bounds = `${block} >= ${parameters.add(fromBlock)} AND ${block} <= ${parameters.add(toBlock)}`
   if (!position) return bounds
-  const [passedBlock, passedIndex] = [parameters.add(position[0]), parameters.add(position[1])]
-  const [side, comparison] = order === 'desc' ? ['<=', '<'] : ['>=', '>']
+  const passed = [parameters.add(position[0]), parameters.add(position[1])]
   // The row comparison says it all; the bound on the block alone is what an index on (…, block, …)
   // can begin with.
-  return `${bounds} AND ${block} ${side} ${passedBlock}
-    AND (${block}, ${index}) ${including ? side : comparison} (${passedBlock}, ${passedIndex})`
+  return `${bounds} AND ${block} ${order === 'desc' ? '<=' : '>='} ${passed[0]}
+    AND ${behind([block, index], order, passed, including)}`
 }
 
 const padding = '0'.repeat(24)
