@@ -23,7 +23,8 @@ interface ViewColumn {
   readonly source:
     | string
     | { readonly postgres: string; readonly clickhouse: string; readonly type: LogicalType }
-  readonly comment: string
+  /** Where it says something else than the stored column's own text (`transform/columnDocs.ts`). */
+  readonly comment?: string
 }
 
 export interface View {
@@ -33,19 +34,12 @@ export interface View {
   readonly columns: readonly ViewColumn[]
 }
 
-const same = (comment: string, ...names: string[]): ViewColumn[] =>
-  names.map((name) => ({ name, source: name, comment }))
-const renamed = (name: string, source: string, comment: string): ViewColumn => ({ name, source, comment })
+const same = (...names: string[]): ViewColumn[] => names.map((name) => ({ name, source: name }))
+const renamed = (name: string, source: string): ViewColumn => ({ name, source })
 
-const place = [
-  ...same('height of the block', 'block_num'),
-  ...same('time of the block, to the second; several blocks share one', 'block_timestamp'),
-]
-const inTx = [
-  ...same('position of the transaction in its block, from 0', 'tx_idx'),
-  ...same('hash of the transaction', 'tx_hash'),
-]
-const ofLog = [...place, ...same('position of the log in its block, from 0', 'log_idx'), ...inTx]
+const place = [...same('block_num', 'block_timestamp')]
+const inTx = [...same('tx_idx', 'tx_hash')]
+const ofLog = [...place, ...same('log_idx'), ...inTx]
 
 /** A two-valued code as the word analysts know. */
 const word = (column: string, value: number, yes: string, no: string): ViewColumn['source'] => ({
@@ -54,16 +48,7 @@ const word = (column: string, value: number, yes: string, no: string): ViewColum
   type: 'text',
 })
 
-const holderDelta = [
-  ...same('token contract', 'token'),
-  ...same('account whose balance changed', 'holder'),
-  ...same('+1 received, -1 sent', 'leg'),
-  renamed(
-    'balance_delta',
-    'amount',
-    'magnitude of the change in the token’s smallest unit; its sign is `leg`',
-  ),
-]
+const holderDelta = [...same('token', 'holder', 'leg'), renamed('balance_delta', 'amount')]
 
 export const views: readonly View[] = [
   {
@@ -71,23 +56,25 @@ export const views: readonly View[] = [
     table: 'blocks',
     comment: 'one block header',
     columns: [
-      ...same('height', 'num'),
-      ...same('hash of the header', 'hash', 'parent_hash'),
-      ...same('time of the block, to the second; several blocks share one', 'timestamp'),
-      ...same('Unix milliseconds, where the header has them', 'timestamp_ms'),
-      ...same('gas', 'gas_limit', 'gas_used'),
-      ...same('fee recipient', 'miner'),
       ...same(
-        'as in the header',
+        'num',
+        'hash',
+        'parent_hash',
+        'timestamp',
+        'timestamp_ms',
+        'gas_limit',
+        'gas_used',
+        'miner',
         'extra_data',
         'consensus_proposer',
         'state_root',
         'transactions_root',
         'receipts_root',
+        'tx_count',
+        'log_count',
+        'size',
+        'base_fee_per_gas',
       ),
-      ...same('count in the block', 'tx_count', 'log_count'),
-      ...same('bytes, where the node says so', 'size'),
-      ...same('attodollars per gas on Tempo, wei elsewhere', 'base_fee_per_gas'),
     ],
   },
   {
@@ -96,23 +83,28 @@ export const views: readonly View[] = [
     comment: 'one transaction',
     columns: [
       ...place,
-      ...same('position in the block, from 0', 'idx'),
-      ...same('hash of the transaction', 'hash'),
-      ...same('EIP-2718 type; 118 is Tempo’s 0x76', 'type'),
-      ...same('sender', 'from'),
-      ...same('recipient; of 0x76 the first call’s target; null for a creation', 'to'),
-      ...same('native amount', 'value'),
-      ...same('calldata; empty for 0x76, whose data is in `calls`', 'input'),
-      ...same('gas', 'gas_limit', 'gas_used'),
-      ...same('price per gas as offered', 'gas_price', 'max_fee_per_gas', 'max_priority_fee_per_gas'),
-      ...same('nonce lane, 32 bytes big-endian; null for ordinary nonces', 'nonce_key'),
-      ...same('nonce in its lane', 'nonce'),
-      ...same('fee token the transaction asked for; what was paid is in `receipts`', 'fee_token'),
-      ...same('account that paid the fee', 'fee_payer'),
-      ...same('JSON [{to, value, input}] of a 0x76 transaction', 'calls'),
-      ...same('number of calls; 1 for other types', 'call_count'),
-      ...same('Unix seconds of the inclusion window', 'valid_before', 'valid_after'),
-      ...same('0 secp256k1, 1 P256, 2 WebAuthn', 'signature_type'),
+      ...same(
+        'idx',
+        'hash',
+        'type',
+        'from',
+        'to',
+        'value',
+        'input',
+        'gas_limit',
+        'gas_used',
+        'gas_price',
+        'max_fee_per_gas',
+        'max_priority_fee_per_gas',
+        'nonce_key',
+        'nonce',
+      ),
+      {
+        name: 'fee_token',
+        source: 'fee_token',
+        comment: 'fee token the transaction asked for; what was paid is in `receipts`',
+      },
+      ...same('fee_payer', 'calls', 'call_count', 'valid_before', 'valid_after', 'signature_type'),
     ],
   },
   {
@@ -121,19 +113,21 @@ export const views: readonly View[] = [
     comment: 'one receipt',
     columns: [
       ...place,
-      renamed('tx_idx', 'idx', 'position of the transaction in its block, from 0'),
-      renamed('tx_hash', 'hash', 'hash of the transaction'),
-      ...same('EIP-2718 type', 'type'),
-      ...same('sender', 'from'),
-      ...same('recipient; null for a creation', 'to'),
-      ...same('contract created, if any', 'contract_address'),
-      ...same('gas', 'gas_used', 'cumulative_gas_used'),
-      ...same('price per gas as charged', 'effective_gas_price'),
-      ...same('1 succeeded, 0 reverted, null before Byzantium', 'status'),
-      ...same('account that paid the fee', 'fee_payer'),
-      renamed('fee_token', 'paid_fee_token', 'token the fee was really paid in'),
-      ...same('fee in the fee token’s smallest unit; wei on chains with a native coin', 'fee_amount'),
-      ...same('logs of the transaction', 'log_count'),
+      renamed('tx_idx', 'idx'),
+      renamed('tx_hash', 'hash'),
+      ...same(
+        'type',
+        'from',
+        'to',
+        'contract_address',
+        'gas_used',
+        'cumulative_gas_used',
+        'effective_gas_price',
+        'status',
+        'fee_payer',
+      ),
+      renamed('fee_token', 'paid_fee_token'),
+      ...same('fee_amount', 'log_count'),
     ],
   },
   {
@@ -142,37 +136,22 @@ export const views: readonly View[] = [
     comment: 'one log as emitted',
     columns: [
       ...ofLog,
-      ...same('contract that emitted it', 'address'),
-      renamed('selector', 'topic0', 'first topic: hash of the event’s signature'),
-      ...same('topics; null when absent', 'topic0', 'topic1', 'topic2', 'topic3'),
-      ...same('data', 'data'),
-      ...same('second hop of a transfer to a virtual address', 'is_virtual_forward'),
+      ...same('address'),
+      renamed('selector', 'topic0'),
+      ...same('topic0', 'topic1', 'topic2', 'topic3', 'data', 'is_virtual_forward'),
     ],
   },
   {
     name: 'token_transfers',
     table: 'token_transfers',
     comment: 'one well-formed Transfer of any contract',
-    columns: [
-      ...ofLog,
-      ...same('token contract', 'token'),
-      ...same('sender and recipient', 'from', 'to'),
-      ...same('in the token’s smallest unit', 'amount'),
-      ...same('second hop of a transfer to a virtual address', 'is_virtual_forward'),
-      ...same('memo, 32 bytes, where one was sent', 'memo'),
-      ...same('the closing fee transfer of its transaction', 'is_fee'),
-    ],
+    columns: [...ofLog, ...same('token', 'from', 'to', 'amount', 'is_virtual_forward', 'memo', 'is_fee')],
   },
   {
     name: 'token_approvals',
     table: 'token_approvals',
     comment: 'one well-formed Approval of any contract',
-    columns: [
-      ...ofLog,
-      ...same('token contract', 'token'),
-      ...same('whose tokens, and who may move them', 'owner', 'spender'),
-      ...same('in the token’s smallest unit', 'amount'),
-    ],
+    columns: [...ofLog, ...same('token', 'owner', 'spender', 'amount')],
   },
   {
     name: 'token_holder_deltas',
@@ -192,11 +171,10 @@ export const views: readonly View[] = [
     comment: 'one transfer as one account saw it',
     columns: [
       ...ofLog,
-      renamed('address', 'holder', 'the account'),
+      renamed('address', 'holder'),
       { name: 'direction', source: word('leg', 1, 'in', 'out'), comment: '`in` or `out`' },
-      ...same('the other side', 'counterparty'),
-      ...same('token contract', 'token'),
-      ...same('in the token’s smallest unit', 'amount'),
+      ...same('counterparty', 'token'),
+      { name: 'amount', source: 'amount', comment: 'in the smallest unit of the token' },
     ],
   },
   {
@@ -206,21 +184,16 @@ export const views: readonly View[] = [
     columns: [
       ...place,
       ...inTx,
-      ...same('the account', 'address'),
+      ...same('address'),
       { name: 'direction', source: word('direction', 0, 'from', 'to'), comment: '`from` or `to`' },
-      ...same('the other side; null for a creation', 'counterparty'),
+      ...same('counterparty'),
     ],
   },
   {
     name: 'contract_creations',
     table: 'contract_creations',
     comment: 'one contract created by a transaction',
-    columns: [
-      ...place,
-      ...inTx,
-      ...same('sender of the transaction', 'creator'),
-      ...same('contract created', 'contract'),
-    ],
+    columns: [...place, ...inTx, ...same('creator', 'contract')],
   },
 ]
 
@@ -250,9 +223,15 @@ const relationOfView = (view: View): DescribedRelation => ({
     name: column.name,
     type: logicalType(view, column),
     ...widthOf(view, column),
-    comment: column.comment,
+    comment: commentOf(view, column),
   })),
 })
+
+function commentOf({ table, name: view }: View, { name, source, comment }: ViewColumn): string {
+  const text = comment ?? tables[table].columns.find((column) => column.name === source)?.doc
+  if (text === undefined) throw new Error(`column ${name} of view ${view} has no text`)
+  return text
+}
 
 const widths: Readonly<Partial<Record<ColumnType, number>>> = { address: 20, hash: 32 }
 
@@ -294,7 +273,7 @@ export function postgresStatements(chainId: number): readonly string[] {
       `COMMENT ON VIEW ${name} IS '${literal(view.comment)}'`,
       ...view.columns.map(
         (column) =>
-          `COMMENT ON COLUMN ${name}.${quoteIdentifier(column.name)} IS '${literal(column.comment)}'`,
+          `COMMENT ON COLUMN ${name}.${quoteIdentifier(column.name)} IS '${literal(commentOf(view, column))}'`,
       ),
     ]
   })
