@@ -53,8 +53,9 @@ export function openOrchestrator(
   const run = async (address: string, signal: AbortSignal): Promise<void> => {
     const api = new URL(config.access.publicUrl ?? address).origin
     ownOrigins.add(api).add(new URL(address).origin)
-    const demo = await startDemo(reachable)
+    let demo: DemoSellers | null = null
     try {
+      demo = await startDemo(reachable)
       if (demo) demoOrigins.add(demo.origin)
       const { problems } = await importShipped(appDatabase(postgres), { api, demo: demo?.origin ?? null })
       for (const { path, message } of problems)
