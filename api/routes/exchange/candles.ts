@@ -78,7 +78,7 @@ export const readCandlesEndpoint = endpoint({
     truncated: s.boolean(),
     data: s.array(candleSchema),
   }),
-  errors: [...errors, 'pair_not_found', 'range_invalid'],
+  errors: [...errors, 'pair_not_found', 'range_invalid', 'parameter_conflict'],
   check: (filters) => {
     const { window, 'timestamp.from': from, 'timestamp.to': to } = filters
     if (window !== undefined && (from !== undefined || to !== undefined))
