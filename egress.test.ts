@@ -1,14 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  Egress,
-  EgressFailedError,
-  EgressRefusedError,
-  type EgressRequest,
-  egressBudgets,
-  isPublicAddress,
-} from './egress.ts'
+import { Egress, EgressFailedError, EgressRefusedError, type EgressRequest, egressBudgets } from './egress.ts'
+import { isPublicAddress } from './publicAddress.ts'
 
 describe('a public address', () => {
   it.each([
@@ -59,7 +53,7 @@ describe('egress', () => {
   })
   afterAll(() => server.close())
 
-  const trusting = new Egress({ isAllowed: () => true, protocols: ['http:'] })
+  const trusting = new Egress({ isAllowed: () => true, protocols: ['http:'], ports: null })
   const get = (egress: Egress, path: string, asking: Partial<EgressRequest> = {}, host = '127.0.0.1') =>
     egress.fetch({ url: `http://${host}:${port}${path}`, purpose: 'logo', bytesMax: 100, signal, ...asking })
 
@@ -121,7 +115,7 @@ describe('egress', () => {
   })
 
   it('lets requests above the budget wait, and refuses those above the queue; other purposes go on', async () => {
-    const egress = new Egress({ isAllowed: () => true, protocols: ['http:'] })
+    const egress = new Egress({ isAllowed: () => true, protocols: ['http:'], ports: null })
     const { activeMax, waitingMax } = egressBudgets.logo
     const waiting = Array.from({ length: activeMax + waitingMax }, () => get(egress, '/held'))
     await expect(get(egress, '/held')).rejects.toMatchObject({ reason: 'busy' })
@@ -133,7 +127,7 @@ describe('egress', () => {
   })
 
   it('a request given up while it waits is not sent', async () => {
-    const egress = new Egress({ isAllowed: () => true, protocols: ['http:'] })
+    const egress = new Egress({ isAllowed: () => true, protocols: ['http:'], ports: null })
     const first = Array.from({ length: egressBudgets.logo.activeMax }, () => get(egress, '/held'))
     const gone = new AbortController()
     const late = get(egress, '/late', { signal: gone.signal })
@@ -155,9 +149,9 @@ describe('egress', () => {
     'connects to no address of this machine named %s',
     async (host) => {
       const before = asked.length
-      await expect(get(new Egress({ protocols: ['http:'] }), '/picture', {}, host)).rejects.toThrow(
-        EgressRefusedError,
-      )
+      await expect(
+        get(new Egress({ protocols: ['http:'], ports: null }), '/picture', {}, host),
+      ).rejects.toThrow(EgressRefusedError)
       expect(asked.length).toBe(before)
     },
   )

@@ -6,12 +6,13 @@
  * no other.
  */
 import { lookup } from 'node:dns/promises'
-import { BlockList, isIP, type LookupFunction } from 'node:net'
+import { isIP, type LookupFunction } from 'node:net'
 import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import PQueue from 'p-queue'
-import { Agent, request } from 'undici'
+import { Agent, buildConnector, request } from 'undici'
 import { failure, MillraceError } from '#errors.ts'
+import { isPublicAddress } from '#publicAddress.ts'
 
 /**
  * Limits of one purpose: requests at a time, requests that wait for their turn, and the time of
@@ -21,6 +22,8 @@ export interface EgressBudget {
   readonly activeMax: number
   readonly waitingMax: number
   readonly timeoutMs: number
+  /** Time to be connected in, of `timeoutMs`; as long as that where it is not given. */
+  readonly connectMs?: number
 }
 
 /** What requests are made for. A new purpose is one line. */
@@ -33,6 +36,8 @@ export const egressBudgets = {
   probe: { activeMax: 8, waitingMax: 1_000, timeoutMs: 10_000 },
   /** Unpaid calls for a price: 100 of one plan, and those of a few plans beside it. */
   quote: { activeMax: 128, waitingMax: 1_000, timeoutMs: 10_000 },
+  /** Events of subscriptions; their sender has shares per endpoint and owner of its own. */
+  webhook: { activeMax: 256, waitingMax: 256, timeoutMs: 15_000, connectMs: 5_000 },
 } as const satisfies Record<string, EgressBudget>
 
 export type EgressPurpose = keyof typeof egressBudgets
@@ -47,6 +52,15 @@ export interface EgressOptions {
    * Default: none.
    */
   readonly isLocalOrigin?: (origin: string) => boolean
+  /** Ports that may be connected to; null for any. Default: 443 and 8443. */
+  readonly ports?: readonly number[] | null
+  /** Every address of a name. Default: the machine's resolver. */
+  readonly resolve?: (host: string) => Promise<readonly ResolvedAddress[]>
+}
+
+export interface ResolvedAddress {
+  readonly address: string
+  readonly family: number
 }
 
 export type EgressMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -60,6 +74,8 @@ export interface EgressRequest {
   readonly purpose: EgressPurpose
   /** A longer answer is refused; counted after decompression. */
   readonly bytesMax: number
+  /** A longer answer is cut at `bytesMax` instead. */
+  readonly cuts?: true
   readonly signal: AbortSignal
 }
 
@@ -98,16 +114,35 @@ export class Egress {
   readonly #isAllowed: (address: string) => boolean
   readonly #protocols: readonly string[]
   readonly #isLocalOrigin: (origin: string) => boolean
+  readonly #ports: readonly number[] | null
+  readonly #resolve: NonNullable<EgressOptions['resolve']>
   readonly #queues = new Map<EgressPurpose, PQueue>()
 
   constructor({
     isAllowed = isPublicAddress,
     protocols = ['https:'],
     isLocalOrigin = () => false,
+    ports = [443, 8443],
+    resolve = (host) => lookup(host, { all: true }),
   }: EgressOptions = {}) {
     this.#isAllowed = isAllowed
     this.#protocols = protocols
     this.#isLocalOrigin = isLocalOrigin
+    this.#ports = ports
+    this.#resolve = resolve
+  }
+
+  /**
+   * Whether a request would be sent there now: the form of the URL, and every address of its name.
+   * @throws EgressRefusedError; a name that has no address is refused too
+   */
+  async check(url: string): Promise<void> {
+    const { hostname } = this.#targetOf(url)
+    const host = bareHost(hostname)
+    if (isIP(host) !== 0) return
+    await this.#addressesOf(host).catch(() => {
+      throw new EgressRefusedError('address')
+    })
   }
 
   /**
@@ -119,19 +154,23 @@ export class Egress {
   async fetch(asked: EgressRequest): Promise<EgressAnswer> {
     const target = this.#targetOf(asked.url)
     assertHeaders(asked.headers ?? {})
-    const { waitingMax, timeoutMs } = egressBudgets[asked.purpose]
+    const budget: EgressBudget = egressBudgets[asked.purpose]
     const queue = this.#queueOf(asked.purpose)
-    if (queue.size >= waitingMax) throw new EgressFailedError('busy', null)
-    return queue.add(() => this.#send(target, asked, timeoutMs), { signal: asked.signal })
+    if (queue.size >= budget.waitingMax) throw new EgressFailedError('busy', null)
+    return queue.add(() => this.#send(target, asked, budget), { signal: asked.signal })
   }
 
-  async #send(target: URL, asked: EgressRequest, timeoutMs: number): Promise<EgressAnswer> {
-    const { method = 'GET', headers = {}, body, bytesMax, signal } = asked
+  async #send(target: URL, asked: EgressRequest, budget: EgressBudget): Promise<EgressAnswer> {
+    const { timeoutMs, connectMs = timeoutMs } = budget
+    const { method = 'GET', headers = {}, body, bytesMax, cuts = false, signal } = asked
+    const isTrusted = this.#isLocalOrigin(target.origin)
     const time = AbortSignal.timeout(timeoutMs)
     // Strangers' servers share nothing, and none is asked often: a connection lives as long as its
     // request.
     const agent = new Agent({
-      connect: { lookup: checkedLookup(this.#isAllowed), timeout: timeoutMs },
+      connect: checkedConnector({ lookup: this.#lookup, timeout: connectMs }, (address) =>
+        isTrusted ? true : this.#isAllowed(address),
+      ),
       maxHeaderSize: HEADER_BYTES_MAX,
     })
     try {
@@ -144,7 +183,7 @@ export class Egress {
       })
       const { statusCode: status, headers: told } = answer
       const decoder = method === 'HEAD' ? null : decoderOf(told['content-encoding'])
-      const bytes = await readBounded(decoder ? decoded(answer.body, decoder) : answer.body, bytesMax)
+      const bytes = await readBounded(decoder ? decoded(answer.body, decoder) : answer.body, bytesMax, cuts)
       return { status, headers: told, contentType: contentTypeOf(told['content-type']), body: bytes }
     } catch (cause) {
       signal.throwIfAborted()
@@ -159,12 +198,34 @@ export class Egress {
   #targetOf(text: string): URL {
     const url = text.length <= URL_CHARACTERS_MAX && URL.canParse(text) ? new URL(text) : null
     if (url?.username !== '' || url.password !== '') throw new EgressRefusedError('url')
-    const host = url.hostname.replace(/^\[|\]$/g, '')
+    const host = bareHost(url.hostname)
     // A name could lead elsewhere by the time it is looked up; an address cannot.
     if (isIP(host) !== 0 && this.#isLocalOrigin(url.origin)) return url
-    if (!this.#protocols.includes(url.protocol)) throw new EgressRefusedError('url')
+    const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80))
+    const isPort = this.#ports?.includes(port) ?? true
+    if (!this.#protocols.includes(url.protocol) || !isPort) throw new EgressRefusedError('url')
     if (isIP(host) !== 0 && !this.#isAllowed(host)) throw new EgressRefusedError('address')
     return url
+  }
+
+  /** Gives a connection only addresses that were checked. */
+  readonly #lookup: LookupFunction = (host, options, done) => {
+    this.#addressesOf(host).then(
+      (found) => {
+        const [first] = found
+        if (options.all) return done(null, [...found])
+        done(null, first?.address ?? '', first?.family ?? 4)
+      },
+      (error: NodeJS.ErrnoException) => done(error, '', 4),
+    )
+  }
+
+  /** @throws EgressRefusedError unless there are addresses and all of them are allowed */
+  async #addressesOf(host: string): Promise<readonly ResolvedAddress[]> {
+    const found = await this.#resolve(host)
+    if (found.length === 0 || !found.every(({ address }) => this.#isAllowed(address)))
+      throw new EgressRefusedError('address')
+    return found
   }
 
   #queueOf(purpose: EgressPurpose): PQueue {
@@ -238,76 +299,47 @@ const drained = (decoder: Transform): Promise<void> =>
     decoder.once('close', resolve)
   })
 
-async function readBounded(body: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Buffer> {
+async function readBounded(
+  body: AsyncIterable<Uint8Array>,
+  bytesMax: number,
+  cuts: boolean,
+): Promise<Buffer> {
   const pieces: Uint8Array[] = []
   let bytes = 0
   for await (const piece of body) {
     bytes += piece.byteLength
-    if (bytes > bytesMax) throw new EgressRefusedError('tooLong')
     pieces.push(piece)
+    if (bytes <= bytesMax) continue
+    if (!cuts) throw new EgressRefusedError('tooLong')
+    break
   }
-  return Buffer.concat(pieces)
+  return Buffer.concat(pieces).subarray(0, bytesMax)
 }
+
+/** An address of IPv6 stands in brackets in a URL. */
+const bareHost = (hostname: string): string => hostname.replace(/^\[|\]$/g, '')
+
+/** What a connection has reached is compared too, whatever was looked up before. */
+function checkedConnector(
+  options: { readonly lookup: LookupFunction; readonly timeout: number },
+  isAllowed: (address: string) => boolean,
+): buildConnector.connector {
+  const connect = buildConnector(options)
+  return (asked, done) =>
+    connect(asked, (error, socket) => {
+      if (error) return done(error, null)
+      if (isAllowed(plainAddress(socket.remoteAddress ?? ''))) return done(null, socket)
+      socket.destroy()
+      done(new EgressRefusedError('address'), null)
+    })
+}
+
+/** An address of IPv4 that a socket of IPv6 reached. */
+const plainAddress = (address: string): string => address.replace(/^::ffff:(?=[\d.]+$)/, '')
+
 const contentTypeOf = (header: string | readonly string[] | undefined): string => {
   const [first = ''] = typeof header === 'string' ? [header] : (header ?? [])
   return (first.split(';')[0] ?? '').trim().toLowerCase()
-}
-
-/** Gives a connection only addresses that were checked. */
-function checkedLookup(isAllowed: (address: string) => boolean): LookupFunction {
-  return (host, options, done) => {
-    lookup(host, { all: true }).then(
-      (found) => {
-        const refused = found.length === 0 || !found.every(({ address }) => isAllowed(address))
-        const [first] = found
-        if (refused || !first) return done(new EgressRefusedError('address'), '', 4)
-        if (options.all) return done(null, found)
-        done(null, first.address, first.family)
-      },
-      (error: NodeJS.ErrnoException) => done(error, '', 4),
-    )
-  }
-}
-
-/**
- * Not reachable from the internet, or not one machine: IANA special-purpose registries (RFC 6890
- * and its updates).
- */
-const special = new BlockList()
-for (const [network, bits] of [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.0.0.0', 24],
-  ['192.0.2.0', 24],
-  ['192.88.99.0', 24],
-  ['192.168.0.0', 16],
-  ['198.18.0.0', 15],
-  ['198.51.100.0', 24],
-  ['203.0.113.0', 24],
-  ['224.0.0.0', 3],
-] as const)
-  special.addSubnet(network, bits, 'ipv4')
-
-/**
- * Of IPv6 only global unicast is public, and of it not what carries or stands for other networks.
- */
-const globalUnicast = new BlockList()
-globalUnicast.addSubnet('2000::', 3, 'ipv6')
-for (const [network, bits] of [
-  ['2001::', 23],
-  ['2001:db8::', 32],
-  ['2002::', 16],
-  ['3fff::', 20],
-] as const)
-  special.addSubnet(network, bits, 'ipv6')
-
-export function isPublicAddress(address: string): boolean {
-  if (isIP(address) === 4) return !special.check(address, 'ipv4')
-  return isIP(address) === 6 && globalUnicast.check(address, 'ipv6') && !special.check(address, 'ipv6')
 }
 
 /** A refusal inside a connection comes wrapped. */

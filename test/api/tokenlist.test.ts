@@ -62,7 +62,7 @@ describeWithShared('the curated list', () => {
     api = await openChainApi({
       services: {
         curatedTokens: listOf(Object.entries(logos)),
-        egress: new Egress({ protocols: ['http:'], isAllowed: (ip) => ip === '127.0.0.1' }),
+        egress: new Egress({ protocols: ['http:'], ports: null, isAllowed: (ip) => ip === '127.0.0.1' }),
       },
     })
     await api.append(recordedBatches(recording, 10))
