@@ -102,6 +102,18 @@ export const metrics = {
     labelNames: ['outcome'],
     registers,
   }),
+  webhookAttempts: new Counter({
+    name: 'millrace_webhook_attempts_total',
+    help: 'Attempts to deliver events, by outcome: succeeded or failed.',
+    labelNames: ['outcome'],
+    registers,
+  }),
+  webhookDelay: new Histogram({
+    name: 'millrace_webhook_delay_seconds',
+    help: 'From an event’s commit for its subscription to its first attempt.',
+    buckets: [0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 30, 300],
+    registers,
+  }),
   rpcRequests: new Counter({
     name: 'millrace_rpc_requests_total',
     help: 'HTTP requests to nodes, by outcome.',

@@ -13,6 +13,7 @@ export const BOUNDS = {
   membersOfOrganization: 100,
   /** As many as members: an invitation may become one. */
   invitationsOfOrganization: 100,
+  webhooksOfOrganization: 100,
 } as const
 
 interface Holder {

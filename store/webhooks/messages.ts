@@ -1,0 +1,191 @@
+/**
+ * Events on their way to subscriptions: written by the matcher in the transaction that moves its
+ * position, taken back when their block is replaced.
+ */
+import { sql } from 'kysely'
+import type { AppDatabase } from '../app/database.ts'
+import { toBytes } from '../sql.ts'
+
+/** An event for one subscription. */
+export interface Message {
+  readonly webhookId: string
+  readonly eventId: string
+  readonly type: string
+  readonly block: { readonly number: number; readonly hash: string } | null
+  readonly index: number
+  /** `data` of the envelope, as JSON. */
+  readonly data: string
+  /** Waits until its block is final. */
+  readonly waitsForFinality: boolean
+}
+
+/**
+ * Stores messages in their order; those of an event that the subscription has already are left out
+ * and returned.
+ */
+export async function insertMessages(
+  transaction: AppDatabase,
+  messages: readonly Message[],
+): Promise<readonly Message[]> {
+  if (messages.length === 0) return []
+  const { rows } = await sql<{ webhook_id: string; event_id: string }>`
+    INSERT INTO app.webhook_messages (webhook_id, event_id, type, state, block_num, block_hash, event_index, data)
+    SELECT webhook, event, type, CASE WHEN waits THEN 'unfinal' ELSE 'waiting' END, num, hash, index, data
+    FROM unnest(
+      ${messages.map(({ webhookId }) => webhookId)}::text[], ${messages.map(({ eventId }) => eventId)}::text[],
+      ${messages.map(({ type }) => type)}::text[], ${messages.map(({ waitsForFinality }) => waitsForFinality)}::boolean[],
+      ${messages.map(({ block }) => block?.number ?? null)}::bigint[],
+      ${messages.map(({ block }) => block && toBytes(block.hash))}::bytea[],
+      ${messages.map(({ index }) => index)}::integer[], ${messages.map(({ data }) => data)}::text[]
+    ) WITH ORDINALITY AS one (webhook, event, type, waits, num, hash, index, data, place)
+    ORDER BY place
+    ON CONFLICT (webhook_id, event_id) WHERE replay IS NULL DO NOTHING
+    RETURNING webhook_id, event_id`.execute(transaction)
+  if (rows.length === messages.length) return []
+  const stored = new Set(rows.map((row) => `${row.webhook_id} ${row.event_id}`))
+  return messages.filter(({ webhookId, eventId }) => !stored.has(`${webhookId} ${eventId}`))
+}
+
+/** Lets go what waited for its block to be final. */
+export async function releaseFinal(
+  transaction: AppDatabase,
+  chainId: number,
+  finalized: number,
+): Promise<number> {
+  const { numUpdatedRows } = await transaction
+    .updateTable('app.webhook_messages')
+    .set({ state: 'waiting' })
+    .where('state', '=', 'unfinal')
+    .where('block_num', '<=', finalized)
+    .where(
+      sql<boolean>`webhook_id IN (SELECT id FROM app.webhooks WHERE chain_id = ${chainId} AND finality = 'finalized')`,
+    )
+    .executeTakeFirst()
+  return Number(numUpdatedRows)
+}
+
+/** A message that was sent, and of which the opposite is to be told now. */
+export interface Sent {
+  readonly id: number
+  readonly webhookId: string
+  readonly eventId: string
+  readonly type: string
+  readonly blockNumber: number
+  readonly blockHash: Buffer
+  readonly index: number
+  readonly envelope: string | null
+  /** Retractions and restorations told of it before. */
+  readonly told: number
+}
+
+/**
+ * Takes back the events of blocks from `from` on, of the given types: never sent ones vanish, those
+ * sent are returned, in their order, for one retraction each.
+ */
+export async function retractFrom(
+  transaction: AppDatabase,
+  chainId: number,
+  eventTypes: readonly string[],
+  from: number,
+): Promise<readonly Sent[]> {
+  const ofChain = sql`webhook_id IN (SELECT id FROM app.webhooks WHERE chain_id = ${chainId})
+    AND type = ANY (${eventTypes}::text[]) AND block_num >= ${from} AND replay IS NULL`
+  await sql`DELETE FROM app.webhook_messages WHERE ${ofChain} AND state IN ('waiting', 'unfinal')`.execute(
+    transaction,
+  )
+  const { rows } = await sql<SentRow>`
+    WITH gone AS (
+      UPDATE app.webhook_messages SET is_retracted = true, state = 'withdrawn'
+      WHERE ${ofChain} AND NOT is_retracted AND attempts > 0
+        AND webhook_id IN (SELECT id FROM app.webhooks WHERE finality = 'latest')
+      RETURNING *)
+    SELECT ${sentColumns} FROM gone AS moved ORDER BY moved.id`.execute(transaction)
+  return takeBackTellings(transaction, rows.map(sentOf))
+}
+
+/** Events that are true again: returned are those whose retraction was sent, for one restoration each. */
+export async function restoreAgain(
+  transaction: AppDatabase,
+  again: readonly Pick<Message, 'webhookId' | 'eventId'>[],
+  attemptsMax: number,
+): Promise<readonly Sent[]> {
+  const { rows } = await sql<SentRow>`
+    WITH back AS (
+      UPDATE app.webhook_messages AS m SET is_retracted = false
+      FROM unnest(${again.map(({ webhookId }) => webhookId)}::text[], ${again.map(({ eventId }) => eventId)}::text[])
+        AS one (webhook, event)
+      WHERE m.webhook_id = webhook AND m.event_id = event AND m.replay IS NULL AND m.is_retracted
+      RETURNING m.*)
+    SELECT ${sentColumns} FROM back AS moved ORDER BY moved.id`.execute(transaction)
+  const told = await takeBackTellings(transaction, rows.map(sentOf))
+  const untold = rows.map(sentOf).filter(({ id }) => !told.some((one) => one.id === id))
+  // Its retraction was never sent, so it goes on where it was.
+  if (untold.length > 0)
+    await sql`
+      UPDATE app.webhook_messages
+      SET state = CASE WHEN accepted_at IS NOT NULL THEN 'delivered' WHEN attempts < ${attemptsMax} THEN 'retrying'
+                       ELSE 'exhausted' END, due_at = clock_timestamp()
+      WHERE id = ANY (${untold.map(({ id }) => id)}::bigint[])`.execute(transaction)
+  return told
+}
+
+/** What was to be told and was not sent yet is taken back; returned are the others. */
+async function takeBackTellings(transaction: AppDatabase, sent: readonly Sent[]): Promise<readonly Sent[]> {
+  if (sent.length === 0) return []
+  const { rows } = await sql<{ about: number }>`
+    DELETE FROM app.webhook_messages WHERE about = ANY (${sent.map(({ id }) => id)}::bigint[]) AND state = 'waiting'
+    RETURNING about`.execute(transaction)
+  const taken = new Set(rows.map(({ about }) => about))
+  return sent.filter(({ id }) => !taken.has(id))
+}
+
+export interface Telling {
+  readonly about: Sent
+  readonly eventId: string
+  readonly type: 'event:retracted' | 'event:restored'
+  readonly data: string
+}
+
+/** Stores retractions or restorations, in their order. */
+export async function insertTellings(transaction: AppDatabase, tellings: readonly Telling[]): Promise<void> {
+  if (tellings.length === 0) return
+  await sql`
+    INSERT INTO app.webhook_messages (webhook_id, event_id, type, state, block_num, block_hash, event_index, about, data)
+    SELECT webhook, event, type, 'waiting', num, hash, index, about, data
+    FROM unnest(
+      ${tellings.map(({ about }) => about.webhookId)}::text[], ${tellings.map(({ eventId }) => eventId)}::text[],
+      ${tellings.map(({ type }) => type)}::text[], ${tellings.map(({ about }) => about.blockNumber)}::bigint[],
+      ${tellings.map(({ about }) => about.blockHash)}::bytea[], ${tellings.map(({ about }) => about.index)}::integer[],
+      ${tellings.map(({ about }) => about.id)}::bigint[], ${tellings.map(({ data }) => data)}::text[]
+    ) WITH ORDINALITY AS one (webhook, event, type, num, hash, index, about, data, place)
+    ORDER BY place`.execute(transaction)
+}
+
+interface SentRow {
+  readonly id: number
+  readonly webhook_id: string
+  readonly event_id: string
+  readonly type: string
+  readonly block_num: number
+  readonly block_hash: Buffer
+  readonly event_index: number
+  readonly envelope: string | null
+  readonly told: number
+}
+
+const sentColumns =
+  sql.raw(`moved.id, moved.webhook_id, moved.event_id, moved.type, moved.block_num, moved.block_hash, moved.event_index,
+  moved.envelope,
+  (SELECT count(*) FROM app.webhook_messages AS other WHERE other.about = moved.id) AS told`)
+
+const sentOf = (row: SentRow): Sent => ({
+  id: row.id,
+  webhookId: row.webhook_id,
+  eventId: row.event_id,
+  type: row.type,
+  blockNumber: row.block_num,
+  blockHash: row.block_hash,
+  index: row.event_index,
+  envelope: row.envelope,
+  told: row.told,
+})

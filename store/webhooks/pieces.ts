@@ -1,0 +1,91 @@
+/** Rows of a piece of a chain, in which events are looked for. */
+import type { BlockRange } from '#ingest/range.ts'
+import type { TableName } from '#transform/tables.ts'
+import { type Queryable, readLane } from '../ledger/lane.ts'
+import { type StoredRow, storedTypes } from '../read/lists/row.ts'
+import { relationOf, toHex } from '../sql.ts'
+import type { Place, StreamOf } from './positions.ts'
+
+export interface PieceTables {
+  readonly blocks: readonly StoredRow<'blocks'>[]
+  readonly txs: readonly StoredRow<'txs'>[]
+  readonly logs: readonly StoredRow<'logs'>[]
+  readonly token_transfers: readonly StoredRow<'token_transfers'>[]
+}
+
+/** Blocks of one piece. */
+const BLOCKS_MAX = 200
+/** Logs and transactions of one piece; a block that has more is a piece of its own. */
+const ROWS_MAX = 20_000
+
+/** Blocks of a range from its start on, as many as are good to hold together. */
+export async function readPieceBlocks(
+  client: Queryable,
+  schema: string,
+  { from, to }: BlockRange,
+): Promise<readonly StoredRow<'blocks'>[]> {
+  const { rows } = await client.query<StoredRow<'blocks'>>({
+    text: `SELECT * FROM ${relationOf(schema, 'blocks')} WHERE num BETWEEN $1 AND $2 ORDER BY num LIMIT ${BLOCKS_MAX}`,
+    values: [from, to],
+    types: storedTypes,
+  })
+  let count = 0
+  const end = rows.findIndex((row) => {
+    count += row.tx_count + row.log_count
+    return count > ROWS_MAX
+  })
+  return end === -1 ? rows : rows.slice(0, Math.max(1, end))
+}
+
+/** Rows of the blocks, of those tables alone that are asked for. */
+export async function readPiece(
+  client: Queryable,
+  schema: string,
+  blocks: PieceTables['blocks'],
+  tables: ReadonlySet<keyof PieceTables>,
+): Promise<PieceTables> {
+  const [first, last] = [Number(blocks[0]?.num ?? 0), Number(blocks.at(-1)?.num ?? -1)]
+  const read = async <Name extends TableName>(name: Name & keyof PieceTables, order: string) => {
+    if (!tables.has(name)) return []
+    const { rows } = await client.query<StoredRow<Name>>({
+      text: `SELECT * FROM ${relationOf(schema, name)} WHERE block_num BETWEEN $1 AND $2 ORDER BY block_num, ${order}`,
+      values: [first, last],
+      types: storedTypes,
+    })
+    return rows
+  }
+  return {
+    blocks,
+    txs: await read('txs', 'idx'),
+    logs: await read('logs', 'log_idx'),
+    token_transfers: await read('token_transfers', 'log_idx'),
+  }
+}
+
+/** Where a chain that nothing was looked for in yet begins to be looked through: at its tip. */
+export async function headPlace(client: Queryable, schema: string): Promise<Place> {
+  const lane = await readLane(client, schema)
+  return { number: lane?.tip ?? -1, hash: lane?.tipHash ?? null }
+}
+
+/** First block looked through in whose place another is held; null while there is none. */
+export async function findFork(client: Queryable, schema: string, of: StreamOf): Promise<number | null> {
+  const { rows } = await client.query<{ fork: number | null }>(
+    `SELECT min(walked.block_num) AS fork FROM app.webhook_blocks AS walked
+     JOIN ${relationOf(schema, 'blocks')} AS held ON held.num = walked.block_num
+     WHERE chain_id = $1 AND stream = $2 AND held.hash <> walked.block_hash`,
+    [of.chainId, of.stream],
+  )
+  return rows[0]?.fork ?? null
+}
+
+/** The last block looked through below another. */
+export async function walkedBelow(client: Queryable, of: StreamOf, block: number): Promise<Place> {
+  const { rows } = await client.query<{ block_num: number; block_hash: Buffer }>(
+    `SELECT block_num, block_hash FROM app.webhook_blocks
+     WHERE chain_id = $1 AND stream = $2 AND block_num < $3 ORDER BY block_num DESC LIMIT 1`,
+    [of.chainId, of.stream, block],
+  )
+  const [row] = rows
+  return row ? { number: row.block_num, hash: toHex(row.block_hash) } : { number: block - 1, hash: null }
+}
