@@ -7,7 +7,15 @@ import { resultNames, withTables } from '../bench/results.ts'
 
 /** Folders that start and watch processes of other programs. */
 const startsProcesses = /^local\//
-const leaves = ['primitives.ts', 'errors.ts', 'telemetry.ts', 'runtime.ts', 'mapAtMost.ts', 'egress.ts']
+const leaves = [
+  'primitives.ts',
+  'errors.ts',
+  'telemetry.ts',
+  'runtime.ts',
+  'mapAtMost.ts',
+  'egress.ts',
+  'publicAddress.ts',
+]
 
 /**
  * Packages that scripts of package.json run, that the compiler reads, or that are the Node of

@@ -3,11 +3,12 @@
  * HMAC-SHA256 over `id.timestamp.body`. The address and the secret are in no log and no message:
  * chat services put a key into the path.
  */
-import { createHash, createHmac } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { errnoOf } from '#errors.ts'
 import { backoffMs } from '#ingest/backoff.ts'
 import type { Runtime } from '#runtime.ts'
 import { type Logger, metrics } from '#telemetry.ts'
+import { standardHeaders } from '#webhooks/signature.ts'
 import { aborted } from '../process/stopSignal.ts'
 import type { AlarmNote } from './AlarmWatch.ts'
 
@@ -80,9 +81,8 @@ export class AlarmWebhook {
   /** Null when the receiver took it. */
   async #post(note: AlarmNote, signal: AbortSignal): Promise<string | null> {
     const { url, authorization = null, secret, runtime } = this.#options
-    const seconds = Math.floor(runtime.clock.now() / 1_000)
+    const timestampSeconds = Math.floor(runtime.clock.now() / 1_000)
     const { id, body } = messageFor(note)
-    const signature = createHmac('sha256', secret).update(`${id}.${seconds}.${body}`).digest('base64')
     try {
       const answer = await fetch(url, {
         method: 'POST',
@@ -90,9 +90,7 @@ export class AlarmWebhook {
         headers: {
           'content-type': 'application/json',
           ...(authorization !== null && { authorization }),
-          'webhook-id': id,
-          'webhook-timestamp': `${seconds}`,
-          'webhook-signature': `v1,${signature}`,
+          ...standardHeaders({ id, timestampSeconds, body }, [secret]),
         },
         body,
         signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS_MAX)]),

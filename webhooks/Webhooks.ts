@@ -1,0 +1,335 @@
+/**
+ * What can be done with subscriptions, for the operations of the API: everything that changes one
+ * takes the matcher's position in turn, so that it holds from one block on.
+ */
+import { randomBytes } from 'node:crypto'
+import type { Egress } from '#egress.ts'
+import { MillraceError } from '#errors.ts'
+import type { Clock } from '#runtime.ts'
+import { withinBound } from '#store/app/bounds.ts'
+import type { AppDatabase } from '#store/app/database.ts'
+import { newTimedId } from '#store/app/identifiers.ts'
+import type { Sealer } from '#store/app/sealing.ts'
+import type { CommitBell } from '#store/ledger/commits.ts'
+import type { Postgres } from '#store/postgres.ts'
+import { schemaOf } from '#store/sql.ts'
+import { insertAttempts, readClaim } from '#store/webhooks/claims.ts'
+import { countAttempt, type DeliveryDetail, insertImmediate } from '#store/webhooks/deliveries.ts'
+import { storeOutcomes } from '#store/webhooks/outcomes.ts'
+import { headPlace } from '#store/webhooks/pieces.ts'
+import { lockPosition, type Stream, subscriptionsChanged } from '#store/webhooks/positions.ts'
+import { withdrawQueued } from '#store/webhooks/retention.ts'
+import {
+  type Change,
+  type Context,
+  changeSubscription,
+  countSubscriptions,
+  deleteSubscription,
+  type Finality,
+  findSubscription,
+  insertSubscription,
+  type Ordering,
+  openSecret,
+  openTarget,
+  rotateSecret,
+  type Status,
+  type Subscription,
+  sealSecret,
+  sealTarget,
+  type Target,
+} from '#store/webhooks/subscriptions.ts'
+import { post, type Reply } from './delivery/post.ts'
+import { tellDisabled } from './delivery/tellDisabled.ts'
+import { endpointOf, readTarget, shown } from './destinations.ts'
+import { findEventType } from './events/index.ts'
+import { assertFilters } from './filters/eventFilter.ts'
+import { FiltersError } from './filters/operators.ts'
+import { newSecret } from './signature.ts'
+
+export interface WebhooksOptions {
+  readonly app: AppDatabase
+  readonly postgres: Postgres
+  readonly sealer: Sealer
+  readonly egress: Egress
+  readonly clock: Clock
+  readonly outgoing: CommitBell
+}
+
+export interface Asked {
+  readonly owner: string
+  readonly chainId: number
+  readonly eventType: string
+  readonly target: Target
+  readonly filters: unknown
+  readonly context: Context | null
+  readonly finality: Finality
+  readonly ordering: Ordering
+}
+
+export interface AskedChange {
+  readonly target?: Target
+  readonly filters?: unknown
+  readonly context?: Context | null
+  readonly status?: Status
+}
+
+/** Blocks whose events were not looked for while a subscription was disabled. */
+export interface Missed {
+  readonly from: number
+  readonly to: number
+}
+
+export interface Tried extends Reply {
+  readonly eventId: string
+}
+
+export class Webhooks {
+  readonly #options: WebhooksOptions
+
+  constructor(options: WebhooksOptions) {
+    this.#options = options
+  }
+
+  /** @throws FiltersError, DestinationError, EgressRefusedError, BoundReachedError */
+  async create(asked: Asked): Promise<{ readonly subscription: Subscription; readonly secret: string }> {
+    const { app, sealer, clock, egress } = this.#options
+    const { owner, chainId, eventType, context, finality, ordering } = asked
+    const filters = readFilters(eventType, asked.filters)
+    const target = readTarget(asked.target)
+    await egress.check(target.url)
+    const secret = newSecret()
+    const subscription = await withinBound(
+      app,
+      { table: 'app.organizations', id: owner },
+      'webhooksOfOrganization',
+      (transaction) => countSubscriptions(transaction, owner),
+      async (transaction) => {
+        const { number } = await this.#lock(transaction, chainId, eventType)
+        const made = await insertSubscription(transaction, sealer, {
+          ...{
+            id: newTimedId('wh', clock.now()),
+            owner,
+            chainId,
+            eventType,
+            filters,
+            context,
+            finality,
+            ordering,
+          },
+          ...{ destination: shown(target), target, endpoint: endpointOf(target), secret },
+          activeFrom: number + 1,
+        })
+        await subscriptionsChanged(transaction, { chainId, stream: streamOf(eventType) })
+        return made
+      },
+    )
+    return { subscription, secret }
+  }
+
+  /** Null when there is none. @throws like create */
+  async change(
+    id: string,
+    owner: string,
+    asked: AskedChange,
+  ): Promise<{ readonly subscription: Subscription; readonly missed: Missed | null } | null> {
+    const { app, egress, outgoing } = this.#options
+    const found = await findSubscription(app, id, owner)
+    if (!found) return null
+    const target = asked.target && readTarget(asked.target)
+    if (target) await egress.check(target.url)
+    const filters = asked.filters === undefined ? undefined : readFilters(found.eventType, asked.filters)
+    const result = await app.transaction().execute(async (transaction) => {
+      const { number } = await this.#lock(transaction, found.chainId, found.eventType)
+      const held = await findSubscription(transaction, id, owner, true)
+      if (!held) return null
+      const turn = asked.status && turnTo(held, asked.status, number + 1)
+      if (turn?.begins) await withdrawQueued(transaction, id)
+      const subscription = await changeSubscription(transaction, id, {
+        ...(target && { destination: this.#sealed(id, target) }),
+        ...(asked.context !== undefined && { context: asked.context }),
+        ...(filters && { filters, activeFrom: number + 1 }),
+        ...turn?.change,
+      })
+      await subscriptionsChanged(transaction, {
+        chainId: found.chainId,
+        stream: streamOf(found.eventType),
+      })
+      const disables = asked.status === 'disabled' && held.status !== 'disabled'
+      return { subscription, missed: turn?.missed ?? null, disables }
+    })
+    if (result?.disables)
+      await tellDisabled(this.#options, [
+        { webhookId: id, owner, chainId: found.chainId, reason: 'requested' },
+      ])
+    outgoing.ring()
+    return result
+  }
+
+  /** False when there is none. */
+  async delete(id: string, owner: string): Promise<boolean> {
+    const { app } = this.#options
+    return app.transaction().execute(async (transaction) => {
+      const found = await findSubscription(transaction, id, owner)
+      if (!found) return false
+      await deleteSubscription(transaction, id)
+      await subscriptionsChanged(transaction, {
+        chainId: found.chainId,
+        stream: streamOf(found.eventType),
+      })
+      return true
+    })
+  }
+
+  /** The new secret. @throws RotationUnderWayError */
+  async rotate(id: string, force: boolean): Promise<string> {
+    const { app, sealer } = this.#options
+    const secret = newSecret()
+    if (!(await rotateSecret(app, id, sealSecret(sealer, id, secret), force)))
+      throw new RotationUnderWayError()
+    return secret
+  }
+
+  /** Sends a ping at once, whatever the status; it changes no counter. */
+  async ping(subscription: Subscription, signal: AbortSignal): Promise<Tried> {
+    const { app, clock } = this.#options
+    const { id: webhookId, chainId, context } = subscription
+    const eventId = `evt_${randomBytes(32).toString('hex')}`
+    const envelope = JSON.stringify({
+      id: eventId,
+      type: 'ping',
+      chainId,
+      subscriptionId: webhookId,
+      createdAt: new Date(clock.now()).toISOString(),
+      ...(context && { context }),
+      data: { ping: true },
+      meta: {},
+    })
+    const message = await insertImmediate(app, { webhookId, eventId, type: 'ping', envelope })
+    return this.#sendNow(subscription, { message, eventId, type: 'ping', envelope, attempt: 1 }, signal)
+  }
+
+  /** Sends what a delivery sent once more, at once. @throws DeliveryPendingError */
+  async retry(subscription: Subscription, delivery: DeliveryDetail, signal: AbortSignal): Promise<Tried> {
+    if (delivery.status === 'pending') throw new DeliveryPendingError()
+    const { message, eventId, type, envelope } = delivery
+    const attempt = await countAttempt(this.#options.app, message)
+    return this.#sendNow(subscription, { message, eventId, type, envelope, attempt }, signal)
+  }
+
+  async #sendNow(
+    { id: webhookId, destination }: Subscription,
+    sent: {
+      readonly message: number
+      readonly eventId: string
+      readonly type: string
+      readonly envelope: string
+      readonly attempt: number
+    },
+    signal: AbortSignal,
+  ): Promise<Tried> {
+    const { app, sealer, egress, clock } = this.#options
+    const { message, eventId, type, envelope, attempt } = sent
+    const id = newTimedId('whd', clock.now())
+    const sealed = await readClaim(app, webhookId)
+    await insertAttempts(app, [
+      { id, envelope: null, claimed: { message, webhookId, eventId, attempt, url: destination.url } },
+    ])
+    const outgoing = {
+      id: eventId,
+      type,
+      body: envelope,
+      timestampSeconds: Math.floor(clock.now() / 1_000),
+      secrets: sealed.secrets.map((secret) => openSecret(sealer, webhookId, secret)),
+    }
+    const reply = await post(
+      egress,
+      openTarget(sealer, webhookId, sealed.destination),
+      outgoing,
+      clock,
+      signal,
+    )
+    const { succeeded, responseStatus, responseMs, error } = reply
+    await app.transaction().execute((transaction) =>
+      storeOutcomes(transaction, [
+        {
+          ...{ delivery: id, message, webhookId, succeeded, responseStatus, responseMs, error },
+          ...{ retryInMs: null, counts: false, isGone: false },
+        },
+      ]),
+    )
+    return { ...reply, eventId }
+  }
+
+  #sealed(id: string, target: Target): NonNullable<Change['destination']> {
+    const sealed = sealTarget(this.#options.sealer, id, target)
+    return { shown: shown(target), sealed, endpoint: endpointOf(target) }
+  }
+
+  #lock(transaction: AppDatabase, chainId: number, eventType: string) {
+    const { pool } = this.#options.postgres
+    return lockPosition(transaction, { chainId, stream: streamOf(eventType) }, () =>
+      headPlace(pool, schemaOf(chainId)),
+    )
+  }
+}
+
+const streamOf = (eventType: string): Stream => findEventType(eventType)?.stream ?? 'blocks'
+
+/** @throws FiltersError */
+function readFilters(eventType: string, given: unknown): Readonly<Record<string, unknown>> {
+  const type = findEventType(eventType)
+  if (type?.needsFilters && given === undefined) throw new FiltersError([], 'is required for this event type')
+  const filters = assertFilters(given ?? {})
+  type?.validate(filters)
+  return filters
+}
+
+/** What a change of status does; `next` is the first block that is not looked through yet. */
+function turnTo(
+  { status, disabledFrom }: Subscription,
+  to: Status,
+  next: number,
+): { readonly change: Change; readonly begins: boolean; readonly missed: Missed | null } {
+  if (to === 'disabled')
+    return {
+      change: status === 'disabled' ? {} : { status: to, disabledFrom: next, disabledReason: 'requested' },
+      begins: false,
+      missed: null,
+    }
+  const begins = status === 'disabled'
+  const missed =
+    begins && disabledFrom !== null && disabledFrom < next ? { from: disabledFrom, to: next - 1 } : null
+  return {
+    change: {
+      status: to,
+      disabledFrom: null,
+      disabledReason: null,
+      ...(begins && { activeFrom: next }),
+      ...(to === 'active' && { resets: true }),
+    },
+    begins,
+    missed,
+  }
+}
+
+/** The secret was exchanged less than a day ago, and the one before still signs. */
+export class RotationUnderWayError extends MillraceError {
+  override readonly name = 'RotationUnderWayError'
+  readonly code = 'rotation_under_way'
+  readonly remedy = 'stop'
+
+  constructor() {
+    super('The secret was exchanged less than 24 hours ago. `force` ends the one before at once.')
+  }
+}
+
+/** The delivery has not ended: it cannot be repeated yet. */
+export class DeliveryPendingError extends MillraceError {
+  override readonly name = 'DeliveryPendingError'
+  readonly code = 'delivery_pending'
+  readonly remedy = 'stop'
+
+  constructor() {
+    super('The delivery is still under way.')
+  }
+}

@@ -1,0 +1,259 @@
+/**
+ * Sends what waits: first attempts in each subscription's order, further ones and replays in lanes
+ * of their own. Any number of processes do this beside each other; what one of them has claimed and
+ * not told the outcome of is another's after a minute.
+ */
+
+import type { Egress } from '#egress.ts'
+import { messageOf } from '#errors.ts'
+import type { Runtime } from '#runtime.ts'
+import type { AppDatabase } from '#store/app/database.ts'
+import { newTimedId } from '#store/app/identifiers.ts'
+import type { Sealer } from '#store/app/sealing.ts'
+import type { CommitBell } from '#store/ledger/commits.ts'
+import {
+  type Attempt,
+  type Claimed,
+  claimDue,
+  claimFirst,
+  dueSubscriptions,
+  insertAttempts,
+  keepClaim,
+  releaseClaim,
+  type Waiting,
+  waitingSubscriptions,
+} from '#store/webhooks/claims.ts'
+import type { Disabled, Outcome } from '#store/webhooks/outcomes.ts'
+import { openSecret, openTarget } from '#store/webhooks/subscriptions.ts'
+import { type Logger, metrics } from '#telemetry.ts'
+import { writeEnvelope } from '../envelope.ts'
+import { OutcomeWriter } from './OutcomeWriter.ts'
+import { post } from './post.ts'
+import { type Lane, Shares } from './Shares.ts'
+import { ATTEMPTS_MAX, retryInMs } from './schedule.ts'
+
+export interface DelivererOptions {
+  readonly app: AppDatabase
+  readonly sealer: Sealer
+  readonly egress: Egress
+  /** Rings when there is something to send. */
+  readonly outgoing: CommitBell
+  readonly disabled: (subscriptions: readonly Disabled[]) => Promise<void>
+  readonly runtime: Runtime
+  readonly log: Logger
+}
+
+/** How long to wait without a wake-up; bounds the delay when another process has the events. */
+const POLL_MS = 500
+const RETRY_MS = 1_000
+/** Attempts claimed ahead of an endpoint's requests, so that it need not wait for the next claim. */
+const AHEAD = 12
+/** An attempt that waited longer in this process is looked at again before it is sent. */
+const LOOK_AGAIN_MS = 500
+/** Further attempts looked at together. */
+const DUE_MAX = 256
+/** Failures in a row after which nothing is claimed ahead. */
+const AHEAD_FAILURES_MAX = 0
+
+interface Work {
+  readonly claimed: Claimed
+  readonly delivery: string
+  readonly body: string
+  readonly receiver: Waiting
+  readonly lane: Lane
+  readonly claimedMs: number
+}
+
+export class Deliverer {
+  readonly #options: DelivererOptions
+  readonly #shares: Shares
+  readonly #outcomes: OutcomeWriter
+  /** Claimed, by endpoint, and waiting for its turn. */
+  readonly #queues = new Map<string, Work[]>()
+  readonly #sending = new Set<Promise<void>>()
+
+  constructor(options: DelivererOptions) {
+    this.#options = options
+    const { app, runtime, log, disabled, outgoing } = options
+    this.#shares = new Shares(runtime.clock)
+    this.#outcomes = new OutcomeWriter({ app, runtime, log, disabled, written: () => outgoing.ring() })
+  }
+
+  get underWay(): number {
+    return this.#shares.underWay
+  }
+
+  /** Sends until aborted; what is under way then is finished. */
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all([
+      this.#repeat(() => this.#claimFirst('live', signal), signal),
+      this.#repeat(() => this.#claimFirst('replay', signal), signal),
+      this.#repeat(() => this.#claimDue(signal), signal),
+    ])
+    await Promise.all([...this.#sending])
+    await this.#outcomes.settled()
+  }
+
+  async #repeat(claim: () => Promise<boolean>, signal: AbortSignal): Promise<void> {
+    const { runtime, log, outgoing } = this.#options
+    while (!signal.aborted) {
+      try {
+        const rung = outgoing.wait(runtime.clock, POLL_MS, signal)
+        if (!(await claim())) await rung
+      } catch (error) {
+        if (signal.aborted) return
+        log.warn({ problem: messageOf(error) }, 'deliveries wait')
+        await runtime.clock.sleep(RETRY_MS, signal).catch(() => {})
+      }
+    }
+  }
+
+  /** True when there may be more to claim at once. */
+  async #claimFirst(of: 'live' | 'replay', signal: AbortSignal): Promise<boolean> {
+    const { app } = this.#options
+    const lane = of === 'live' ? 'first' : 'again'
+    const waiting = await waitingSubscriptions(app, of)
+    const receivers = new Map(waiting.map((one) => [one.webhookId, one]))
+    const wishes = waiting
+      .map((one) => ({ webhookId: one.webhookId, count: this.#wish(one, lane) }))
+      .filter(({ count }) => count > 0)
+    if (wishes.length === 0 || signal.aborted) return false
+    const work = await this.#commit(lane, receivers, (transaction) => claimFirst(transaction, wishes, of))
+    this.#begin(work, signal)
+    return work.length > 0
+  }
+
+  #wish(receiver: Waiting, lane: Lane): number {
+    const queued = this.#queues.get(receiver.endpoint)?.length ?? 0
+    if (queued > 0) return 0
+    const room = this.#shares.room(receiver, lane)
+    if (room === 0 || receiver.isStrict || lane === 'again') return Math.min(room, 1)
+    return receiver.failureCount > AHEAD_FAILURES_MAX ? room : room + AHEAD
+  }
+
+  async #claimDue(signal: AbortSignal): Promise<boolean> {
+    const { app } = this.#options
+    const due = await dueSubscriptions(app, DUE_MAX)
+    const chosen = new Map<string, (typeof due)[number]>()
+    for (const one of due)
+      if (!chosen.has(one.endpoint) && this.#shares.room(one, 'again') > 0) chosen.set(one.endpoint, one)
+    if (chosen.size === 0 || signal.aborted) return false
+    const receivers = new Map([...chosen.values()].map((one) => [one.webhookId, one]))
+    const messages = [...chosen.values()].map(({ message }) => message)
+    const work = await this.#commit('again', receivers, (transaction) => claimDue(transaction, messages))
+    this.#begin(work, signal)
+    return work.length > 0
+  }
+
+  /** Claims, writes envelopes and attempts in one transaction. */
+  async #commit(
+    lane: Lane,
+    receivers: ReadonlyMap<string, Waiting>,
+    claim: (transaction: AppDatabase) => Promise<Claimed[]>,
+  ): Promise<Work[]> {
+    const { app, runtime } = this.#options
+    const { clock, failpoint } = runtime
+    const work = await app.transaction().execute(async (transaction) => {
+      const claimed = await claim(transaction)
+      if (claimed.length === 0) return []
+      const attempts = claimed.map((one): Attempt => {
+        const id = newTimedId('whd', clock.now())
+        return { id, claimed: one, envelope: one.envelope === null ? writeEnvelope(one) : null }
+      })
+      failpoint('webhooks.claim.rows')
+      await insertAttempts(transaction, attempts)
+      failpoint('webhooks.claim.commit')
+      return claimed.map((one, index) => ({ one, attempt: attempts[index] }))
+    })
+    failpoint('webhooks.claim.done')
+    return work.flatMap(({ one, attempt }) => {
+      const receiver = receivers.get(one.webhookId)
+      const body = one.envelope ?? attempt?.envelope
+      if (!receiver || !attempt || typeof body !== 'string') return []
+      return { claimed: one, delivery: attempt.id, body, receiver, lane, claimedMs: clock.monotonic() }
+    })
+  }
+
+  #begin(work: readonly Work[], signal: AbortSignal): void {
+    for (const one of work) {
+      const queue = this.#queues.get(one.receiver.endpoint)
+      if (queue) queue.push(one)
+      else this.#queues.set(one.receiver.endpoint, [one])
+    }
+    this.#pump(signal)
+  }
+
+  /** Starts what there is room for, in the order in which it was claimed. */
+  #pump(signal: AbortSignal): void {
+    for (const [endpoint, queue] of this.#queues) {
+      for (let next = queue[0]; next; next = queue[0]) {
+        if (this.#shares.room(next.receiver, next.lane) === 0) break
+        queue.shift()
+        this.#start(next, signal)
+      }
+      if (queue.length === 0) this.#queues.delete(endpoint)
+    }
+  }
+
+  #start(work: Work, signal: AbortSignal): void {
+    const { receiver, lane } = work
+    this.#shares.take(receiver, lane)
+    const sent = this.#deliver(work, signal)
+      .catch((error: unknown) => {
+        this.#options.log.warn({ problem: messageOf(error) }, 'a delivery was given back')
+      })
+      .finally(() => {
+        this.#sending.delete(sent)
+        this.#shares.give(receiver, lane)
+        this.#pump(signal)
+        this.#options.outgoing.ring()
+      })
+    this.#sending.add(sent)
+  }
+
+  async #deliver(work: Work, signal: AbortSignal): Promise<void> {
+    const { app, egress, sealer, runtime } = this.#options
+    const { clock, failpoint } = runtime
+    const { claimed, delivery, body } = work
+    const isLate = clock.monotonic() - work.claimedMs > LOOK_AGAIN_MS
+    if (signal.aborted || (isLate && !(await keepClaim(app, claimed.message))))
+      return releaseClaim(app, claimed.message, delivery)
+    const { webhookId, eventId, type, secret, previousSecret } = claimed
+    const target = openTarget(sealer, webhookId, claimed.sealedDestination)
+    const secrets = [secret, ...(previousSecret ? [previousSecret] : [])]
+    const outgoing = {
+      id: eventId,
+      type,
+      body,
+      timestampSeconds: Math.floor(clock.now() / 1_000),
+      secrets: secrets.map((sealed) => openSecret(sealer, webhookId, sealed)),
+    }
+    if (claimed.attempt === 1)
+      metrics.webhookDelay.observe((clock.now() - claimed.createdAt.getTime()) / 1_000)
+    failpoint('webhooks.send')
+    // What was begun is ended: its own time is bounded.
+    const reply = await post(egress, target, outgoing, clock, neverAborted)
+    failpoint('webhooks.sent')
+    metrics.webhookAttempts.inc({ outcome: reply.succeeded ? 'succeeded' : 'failed' })
+    this.#outcomes.add(this.#outcomeOf(work, reply))
+  }
+
+  #outcomeOf({ claimed, delivery }: Work, reply: Awaited<ReturnType<typeof post>>): Outcome {
+    const { succeeded, responseStatus, responseMs, error, retryAfterMs, isGone } = reply
+    const isLast = succeeded || isGone || claimed.attempt >= ATTEMPTS_MAX
+    return {
+      delivery,
+      message: claimed.message,
+      webhookId: claimed.webhookId,
+      succeeded,
+      responseStatus,
+      responseMs,
+      error,
+      retryInMs: isLast ? null : retryInMs(claimed.attempt, retryAfterMs, this.#options.runtime.random),
+      counts: claimed.replay === null,
+      isGone,
+    }
+  }
+}
+
+const neverAborted = new AbortController().signal

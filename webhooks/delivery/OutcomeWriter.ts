@@ -1,0 +1,74 @@
+/** Writes outcomes together: as many as came while the ones before were written. */
+import { MillraceError, messageOf } from '#errors.ts'
+import { backoffMs } from '#ingest/backoff.ts'
+import type { Runtime } from '#runtime.ts'
+import type { AppDatabase } from '#store/app/database.ts'
+import { type Disabled, type Outcome, storeOutcomes } from '#store/webhooks/outcomes.ts'
+import type { Logger } from '#telemetry.ts'
+
+export interface OutcomeWriterOptions {
+  readonly app: AppDatabase
+  readonly runtime: Runtime
+  readonly log: Logger
+  readonly disabled: (subscriptions: readonly Disabled[]) => Promise<void>
+  /** Told after each commit. */
+  readonly written: () => void
+}
+
+const retries = { baseMs: 100, maxMs: 5_000 }
+/** Tries of one write; what is lost with the last is sent once more when its claim is over. */
+const TRIES_MAX = 10
+
+export class OutcomeWriter {
+  readonly #options: OutcomeWriterOptions
+  #waiting: Outcome[] = []
+  #writing: Promise<void> | null = null
+
+  constructor(options: OutcomeWriterOptions) {
+    this.#options = options
+  }
+
+  add(outcome: Outcome): void {
+    this.#waiting.push(outcome)
+    this.#writing ??= this.#writeAll()
+  }
+
+  /** Resolves when everything added is written. */
+  async settled(): Promise<void> {
+    while (this.#writing) await this.#writing
+  }
+
+  async #writeAll(): Promise<void> {
+    // What comes with it in the same turn is written with it.
+    await Promise.resolve()
+    while (this.#waiting.length > 0) {
+      const outcomes = this.#waiting
+      this.#waiting = []
+      await this.#write(outcomes)
+      this.#options.written()
+    }
+    this.#writing = null
+  }
+
+  async #write(outcomes: readonly Outcome[]): Promise<void> {
+    const { app, runtime, log, disabled } = this.#options
+    const { clock, random, failpoint } = runtime
+    for (let tries = 1; ; tries++) {
+      try {
+        const found = await app.transaction().execute(async (transaction) => {
+          const result = await storeOutcomes(transaction, outcomes)
+          failpoint('webhooks.outcome.commit')
+          return result
+        })
+        failpoint('webhooks.outcome.done')
+        if (found.length > 0) await disabled(found)
+        return
+      } catch (error) {
+        const mayPass = error instanceof MillraceError && error.remedy === 'retry'
+        log.warn({ tries, problem: messageOf(error) }, 'outcomes of deliveries could not be written')
+        if (!mayPass || tries >= TRIES_MAX) return
+        await clock.sleep(backoffMs(tries, retries, random))
+      }
+    }
+  }
+}

@@ -1,0 +1,153 @@
+/** A type of event that can be subscribed to, as a value: its filters, and what an event of it says. */
+import type { ChainId } from '#primitives.ts'
+import type { TransactionDetail } from '#store/read/transactions.ts'
+import type { PieceTables } from '#store/webhooks/pieces.ts'
+import type { Stream } from '#store/webhooks/positions.ts'
+import type { EventFilter } from '../filters/eventFilter.ts'
+import { FilterIndex } from '../filters/FilterIndex.ts'
+import { FiltersError } from '../filters/operators.ts'
+
+/** A type as the matcher sees it: what an event of it is made of stays inside. */
+export interface EventType {
+  readonly type: string
+  /** One sentence. */
+  readonly description: string
+  readonly stream: Stream
+  /** Rows that it is found in. */
+  readonly table: keyof PieceTables
+  /** Everything would be too much to send. */
+  readonly needsFilters: boolean
+  /** @throws FiltersError */
+  readonly validate: (filters: Filters) => void
+  readonly watch: <Subscriber>(
+    subscribers: readonly { readonly subscriber: Subscriber; readonly filters: Filters }[],
+  ) => Watch<Subscriber>
+}
+
+type Filters = Readonly<Record<string, unknown>>
+
+/** The subscriptions to one type, looking at pieces of a chain. */
+export interface Watch<Subscriber> {
+  /** In the order of the chain. */
+  readonly find: (rows: PieceTables, chain: PieceChain) => readonly Found<Subscriber>[]
+}
+
+/** An event, and those it is for. */
+export interface Found<Subscriber> extends EventPlace {
+  readonly needs: Needs
+  readonly receivers: readonly {
+    readonly subscriber: Subscriber
+    /** `data` as JSON; one text for all that get the same. */
+    readonly data: (facts: Facts) => string
+  }[]
+}
+
+/** What a type is declared by. */
+export interface Declaration<Event>
+  extends Pick<EventType, 'type' | 'description' | 'stream' | 'table' | 'needsFilters'> {
+  /** @throws FiltersError */
+  readonly read: (filters: Filters) => Reading<Event>
+  /** The events among the rows of a piece. */
+  readonly eventsOf: (rows: PieceTables, chain: PieceChain) => readonly Event[]
+  readonly placeOf: (event: Event) => EventPlace
+}
+
+export interface PieceChain {
+  readonly chainId: ChainId
+  readonly kind: 'tempo' | 'evm'
+}
+
+export interface EventPlace {
+  readonly blockNumber: number
+  /** Of the log, of the transaction, or 0. */
+  readonly index: number
+}
+
+/** The filters of a subscription, understood. */
+export interface Reading<Event> {
+  readonly filter: EventFilter<Event>
+  /** Names the form of `data`: readings of one name write the same. */
+  readonly form: string
+  /** What has to be read beside the rows. */
+  readonly needs: (event: Event) => Needs
+  readonly data: (event: Event, facts: Facts) => object
+}
+
+export interface Needs {
+  readonly token?: string
+  readonly transaction?: { readonly blockNumber: number; readonly index: number }
+}
+
+/** What was read beside the rows. */
+export interface Facts {
+  readonly chain: PieceChain
+  readonly tokens: ReadonlyMap<string, { readonly symbol: string; readonly decimals: number }>
+  /** By block and index, as `transactionKey` writes it. */
+  readonly transactions: ReadonlyMap<string, TransactionDetail>
+  readonly presentTransaction: PresentTransaction
+}
+
+/** A transaction as GET /v1/transactions/{hash} shows it. */
+export type PresentTransaction = (
+  detail: TransactionDetail,
+  extras: { readonly receipt: boolean },
+  chainId: ChainId,
+) => object
+
+export const transactionKey = (blockNumber: number, index: number): string => `${blockNumber}/${index}`
+
+export const nothingNeeded = (): Needs => ({})
+
+export function defineEventType<Event>(declaration: Declaration<Event>): EventType {
+  const { read, eventsOf, placeOf, ...described } = declaration
+  return {
+    ...described,
+    validate: read,
+    watch: (subscribers) => {
+      const index = new FilterIndex<Event, Reader<Event, (typeof subscribers)[number]['subscriber']>>()
+      for (const { subscriber, filters } of subscribers) {
+        const reading = readStored(() => read(filters))
+        if (reading) index.add({ subscriber, reading }, reading.filter)
+      }
+      const foundOf = (event: Event) => {
+        const readers = index.match(event)
+        const texts = new Map<string, string>()
+        return {
+          ...placeOf(event),
+          needs: mergedNeeds(readers.map(({ reading }) => reading.needs(event))),
+          receivers: readers.map(({ subscriber, reading }) => ({
+            subscriber,
+            data: (facts: Facts) => {
+              const text = texts.get(reading.form) ?? JSON.stringify(reading.data(event, facts))
+              texts.set(reading.form, text)
+              return text
+            },
+          })),
+        }
+      }
+      return {
+        find: (rows, chain) =>
+          eventsOf(rows, chain)
+            .map(foundOf)
+            .filter(({ receivers }) => receivers.length > 0),
+      }
+    },
+  }
+}
+
+/** Stored filters that are not understood select nothing: never more than was asked for. */
+function readStored<Event>(read: () => Reading<Event>): Reading<Event> | null {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof FiltersError) return null
+    throw error
+  }
+}
+
+interface Reader<Event, Subscriber> {
+  readonly subscriber: Subscriber
+  readonly reading: Reading<Event>
+}
+
+const mergedNeeds = (needs: readonly Needs[]): Needs => Object.assign({}, ...needs)

@@ -1,0 +1,225 @@
+// Goal: every filter field includes and excludes, what is not understood is refused with its place.
+// Method: an event of each type, and for each field values that fit it and values that do not.
+import { describe, expect, it } from 'vitest'
+import { chainId } from '#primitives.ts'
+import type { PieceTables } from '#store/webhooks/pieces.ts'
+import { FiltersError } from '../filters/operators.ts'
+import { eventTypes, findEventType } from './index.ts'
+
+const account = (digit: string) => `0x${digit.repeat(40)}`
+const word = (digit: string) => `0x${digit.repeat(64)}`
+const padded = (address: string) => `0x${address.slice(2).padStart(64, '0')}`
+const token = '0x20c0000000000000000000000000000000000001'
+const transferTopic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
+
+const place = { block_num: 7, block_timestamp: 1_700_000_000, tx_idx: 1, tx_hash: word('c') }
+const rows = {
+  blocks: [
+    {
+      num: 7,
+      hash: word('a'),
+      parent_hash: word('b'),
+      miner: account('1'),
+      gas_used: 21_000,
+      gas_limit: 30_000,
+      timestamp: 1_700_000_000,
+      tx_count: 1,
+    },
+  ],
+  token_transfers: [
+    {
+      ...place,
+      log_idx: 3,
+      token,
+      from: account('1'),
+      to: account('2'),
+      amount: 5n,
+      is_fee: true,
+      memo: null,
+      is_virtual_forward: false,
+    },
+  ],
+  logs: [
+    {
+      ...place,
+      log_idx: 3,
+      address: token,
+      topic0: transferTopic,
+      topic1: padded(account('1')),
+      topic2: padded(account('2')),
+      topic3: null,
+      data: padded('0x05'),
+      is_virtual_forward: false,
+    },
+  ],
+  txs: [
+    {
+      ...{
+        block_num: 7,
+        idx: 1,
+        block_timestamp: 1_700_000_000,
+        hash: word('c'),
+        type: 118,
+        from: account('1'),
+        to: account('2'),
+      },
+      ...{
+        input: '0x',
+        gas_limit: 30_000n,
+        nonce: 4,
+        nonce_key: word('0'),
+        fee_token: null,
+        paid_fee_token: token,
+        call_count: 2,
+      },
+      calls: JSON.stringify([
+        { to: account('2'), input: '0xa9059cbb01' },
+        { to: account('3'), input: '0x' },
+      ]),
+      ...{
+        valid_before: 9,
+        valid_after: null,
+        status: 1,
+        gas_used: 21_000,
+        fee_payer: account('4'),
+        value: 6n,
+      },
+      ...{ max_fee_per_gas: 8n, max_priority_fee_per_gas: null },
+    },
+  ],
+} as unknown as PieceTables
+
+function selects(type: string, filters: Readonly<Record<string, unknown>>): boolean {
+  const watch = findEventType(type)?.watch([{ subscriber: 'one', filters }])
+  const found = watch?.find(rows, { chainId: chainId(1), kind: 'tempo' }) ?? []
+  return found.length === 1 && found[0]?.receivers.length === 1
+}
+
+const problem = (type: string, filters: Readonly<Record<string, unknown>>): string => {
+  try {
+    findEventType(type)?.validate(filters)
+  } catch (error) {
+    if (error instanceof FiltersError) return error.problem.path.join('.')
+    throw error
+  }
+  return 'valid'
+}
+
+const signature = 'Transfer(address indexed from, address indexed to, uint256 amount)'
+/** Field: values that fit, values that do not. */
+const cases: Readonly<
+  Record<string, Readonly<Record<string, readonly [fits: readonly unknown[], not: readonly unknown[]]>>>
+> = {
+  'token:transfer': {
+    token: [[token, token.toUpperCase().replace('0X', '0x')], [account('2')]],
+    sender: [[account('1')], [account('2')]],
+    recipient: [[account('2')], [account('1')]],
+    address: [[account('1'), account('2')], [account('3')]],
+    fees: [[true], [false]],
+  },
+  'block:created': {
+    number: [
+      ['0x7', { gte: '0x7', lt: '0x8' }],
+      ['0x8', { gt: '0x7' }, { gt: '0x1', lt: '0x7' }],
+    ],
+    miner: [
+      [account('1'), { in: [account('3'), account('1')] }, { not: account('3') }],
+      [account('2'), { not: account('1') }],
+    ],
+    proposer: [[], [account('1'), { not: account('9') }]],
+    gasUsed: [[{ eq: '0x5208' }], [{ lt: '0x5208' }]],
+    gasLimit: [[{ lte: '0x7530' }], ['0x1']],
+    timestamp: [[{ gte: '0x1' }], [{ lt: '0x1' }]],
+  },
+  'log:emitted': {
+    address: [
+      [token, { not: account('1') }],
+      [account('1'), { not: token }],
+    ],
+    topic0: [[transferTopic], [word('1')]],
+    topic1: [[padded(account('1'))], [padded(account('2'))]],
+    topic2: [[{ in: [padded(account('2'))] }], [{ in: [word('1')] }]],
+    topic3: [[], [word('1'), { not: word('1') }]],
+    signature: [[signature, 'Transfer(address,address,uint256)'], ['Approval(address,address,uint256)']],
+    blockNumber: [['0x7'], ['0x8']],
+  },
+  'transaction:included': {
+    hash: [[word('c')], [word('d')]],
+    from: [[account('1')], [account('2')]],
+    to: [[account('2'), account('3')], [account('1')]],
+    address: [[account('1'), account('3')], [account('9')]],
+    calls: [[{ to: account('3') }], [{ to: account('1') }]],
+    input: [
+      [{ selector: '0xa9059cbb' }, { startsWith: '0xa9059cbb01' }, { eq: '0xa9059cbb01' }],
+      [{ selector: '0xa9059cbc' }, { eq: '0xa9059cbb' }],
+    ],
+    value: [['0x6'], [{ gt: '0x6' }]],
+    callCount: [['0x2'], ['0x1']],
+    txType: [['0x76'], ['0x2']],
+    feeToken: [[token], [account('1')]],
+    feePayer: [[account('4')], [account('1'), { not: account('4') }]],
+    gasLimit: [['0x7530'], ['0x7531']],
+    gasUsed: [[{ eq: '0x5208' }], [{ gt: '0x5208' }]],
+    maxFeePerGas: [['0x8'], ['0x9']],
+    maxPriorityFeePerGas: [[], ['0x0', { gte: '0x0' }]],
+    nonce: [['0x4'], ['0x5']],
+    nonceKey: [['0x00'], ['0x01']],
+    validBefore: [['0x9'], ['0x8']],
+    validAfter: [[], ['0x0']],
+    blockNumber: [['0x7'], ['0x6']],
+    timestamp: [[{ gt: '0x1' }], [{ lt: '0x1' }]],
+    status: [['success'], ['reverted']],
+  },
+}
+
+describe('every filter field includes and excludes', () => {
+  for (const [type, fields] of Object.entries(cases))
+    for (const [field, [fits, not]] of Object.entries(fields))
+      it(`${type}: ${field}`, () => {
+        for (const value of fits) expect(selects(type, { [field]: value }), JSON.stringify(value)).toBe(true)
+        for (const value of not) expect(selects(type, { [field]: value }), JSON.stringify(value)).toBe(false)
+        const bad = field === 'fees' ? 'yes' : { near: '0x1' }
+        expect(problem(type, { [field]: bad })).toMatch(new RegExp(`^${field}`))
+      })
+})
+
+describe('filters', () => {
+  it('on arguments compare what the signature says', () => {
+    const args = (wanted: object) => selects('log:emitted', { signature, args: wanted })
+    expect(args({ to: account('2') })).toBe(true)
+    expect(args({ to: account('1') })).toBe(false)
+    expect(args({ amount: { gt: '4', lte: '0x5' }, from: { not: account('9') } })).toBe(true)
+    expect(args({ amount: { gt: '5' } })).toBe(false)
+    expect(problem('log:emitted', { signature, args: { value: '1' } })).toBe('args.value')
+    expect(problem('log:emitted', { signature: 'Transfer(address,address,uint256)', args: {} })).toBe(
+      'signature',
+    )
+    expect(problem('log:emitted', { args: {} })).toBe('args')
+    expect(problem('log:emitted', { signature, topic0: transferTopic })).toBe('topic0')
+    expect(problem('log:emitted', { signature: 'Transfer(' })).toBe('signature')
+  })
+
+  it('match inner calls unless they say otherwise', () => {
+    expect(selects('transaction:included', { to: account('3'), includeCalls: false })).toBe(false)
+    expect(selects('transaction:included', { to: account('2'), includeCalls: false })).toBe(true)
+  })
+
+  it('that are unknown or stored in an old form select nothing', () => {
+    for (const { type } of eventTypes) expect(problem(type, { unknown: 1 })).toBe('unknown')
+    expect(selects('block:created', { number: 'old' })).toBe(false)
+  })
+
+  it('with an index find the same subscriptions as without', () => {
+    const accounts = Array.from({ length: 500 }, (_, n) => `0x${n.toString(16).padStart(40, '0')}`)
+    const subscribers = [...accounts, account('2')].map((recipient) => ({
+      subscriber: recipient,
+      filters: { recipient },
+    }))
+    const found = findEventType('token:transfer')
+      ?.watch(subscribers)
+      .find(rows, { chainId: chainId(1), kind: 'tempo' })
+    expect(found?.flatMap(({ receivers }) => receivers.map(({ subscriber }) => subscriber))).toEqual([
+      account('2'),
+    ])
+  })
+})

@@ -1,0 +1,30 @@
+/** Every type of event that can be subscribed to. A new one is one line here. */
+import type { Stream } from '#store/webhooks/positions.ts'
+import { blockCreated } from './blocks.ts'
+import type { EventType } from './eventType.ts'
+import { logEmitted } from './logs.ts'
+import { webhookDisabled } from './notices.ts'
+import { transactionIncluded } from './transactions.ts'
+import { tokenTransfer } from './transfers.ts'
+
+export const eventTypes: readonly EventType[] = [
+  tokenTransfer,
+  transactionIncluded,
+  logEmitted,
+  blockCreated,
+  webhookDisabled,
+]
+
+export const eventTypeNames = [
+  'token:transfer',
+  'transaction:included',
+  'log:emitted',
+  'block:created',
+  'webhook:disabled',
+] as const
+
+export const findEventType = (name: string): EventType | undefined =>
+  eventTypes.find(({ type }) => type === name)
+
+export const eventTypesOf = (stream: Stream): readonly EventType[] =>
+  eventTypes.filter((type) => type.stream === stream)

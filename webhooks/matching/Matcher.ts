@@ -1,0 +1,280 @@
+/**
+ * Looks through a chain for the events of its subscriptions: block after block from its position,
+ * each a child of the one before, under a lease. What it finds and its position are one commit, so
+ * nothing is lost or found twice, however it ends. The commit log only wakes it: not all blocks are
+ * in it, and some of what it takes back comes back unchanged.
+ */
+import { MillraceError, messageOf } from '#errors.ts'
+import { FencedOutError } from '#ingest/lease.ts'
+import { intersection } from '#ingest/range.ts'
+import type { Clock, Failpoint } from '#runtime.ts'
+import type { AppDatabase } from '#store/app/database.ts'
+import { readSnapshot } from '#store/cancel.ts'
+import type { CommitBell } from '#store/ledger/commits.ts'
+import { type Queryable, readCoverage, readLane, readRef } from '#store/ledger/lane.ts'
+import type { Postgres } from '#store/postgres.ts'
+import {
+  insertMessages,
+  insertTellings,
+  type Message,
+  releaseFinal,
+  restoreAgain,
+  retractFrom,
+} from '#store/webhooks/messages.ts'
+import { findFork, headPlace, readPieceBlocks, walkedBelow } from '#store/webhooks/pieces.ts'
+import {
+  claimPosition,
+  deleteWalkedFrom,
+  insertWalked,
+  lockPosition,
+  movePosition,
+  type Place,
+  type Position,
+  readPosition,
+  type Stream,
+  type StreamOf,
+} from '#store/webhooks/positions.ts'
+import { subscribedTo } from '#store/webhooks/subscriptions.ts'
+import type { Logger } from '#telemetry.ts'
+import { ATTEMPTS_MAX } from '../delivery/schedule.ts'
+import type { PieceChain, PresentTransaction } from '../events/eventType.ts'
+import { eventTypesOf } from '../events/index.ts'
+import {
+  type FoundEvents,
+  lookForEvents,
+  messagesOf,
+  type ReadTokens,
+  type Watches,
+  watchesOf,
+} from './lookForEvents.ts'
+import { restorationOf, retractionOf } from './tellings.ts'
+
+export interface MatcherOptions {
+  readonly chain: PieceChain
+  readonly stream: Stream
+  readonly schema: string
+  readonly postgres: Postgres
+  readonly app: AppDatabase
+  readonly fence: bigint
+  readonly readTokens: ReadTokens
+  readonly presentTransaction: PresentTransaction
+  /** Rings when the chain has a commit. */
+  readonly commits: CommitBell
+  /** Rung when there is something to send. */
+  readonly outgoing: CommitBell
+  readonly clock: Clock
+  readonly failpoint: Failpoint
+  readonly log: Logger
+}
+
+/** How long to wait without a wake-up; bounds the delay when another process commits. */
+const POLL_MS = 500
+const RETRY_MS = 1_000
+
+export class Matcher {
+  readonly #options: MatcherOptions
+  readonly #of: StreamOf
+  #watches: Watches & { readonly version: number } = { watches: [], tables: new Set(), version: -1 }
+  #problem: string | null = null
+
+  constructor(options: MatcherOptions) {
+    this.#options = options
+    this.#of = { chainId: options.chain.chainId, stream: options.stream }
+  }
+
+  /** Why it does not move, or null. */
+  get problem(): string | null {
+    return this.#problem
+  }
+
+  /** Moves until aborted. @throws FencedOutError when another process has taken over */
+  async run(signal: AbortSignal): Promise<void> {
+    const { commits, clock, log } = this.#options
+    while (!signal.aborted) {
+      try {
+        const moved = await this.step(signal)
+        this.#problem = null
+        if (!moved) await commits.wait(clock, POLL_MS, signal)
+      } catch (error) {
+        if (signal.aborted) return
+        if (error instanceof FencedOutError) throw error
+        this.#problem = messageOf(error)
+        const isExpected = error instanceof MillraceError && error.remedy === 'retry'
+        log[isExpected ? 'warn' : 'error']({ ...this.#of, problem: this.#problem }, 'webhooks wait')
+        await clock.sleep(RETRY_MS, signal).catch(() => {})
+      }
+    }
+  }
+
+  /** Takes the position over. */
+  async begin(): Promise<void> {
+    const { app, postgres, schema, fence } = this.#options
+    await app
+      .transaction()
+      .execute((transaction) => lockPosition(transaction, this.#of, () => headPlace(postgres.pool, schema)))
+    await claimPosition(app, this.#of, fence)
+  }
+
+  /** One commit; false when there is nothing to do. */
+  async step(signal: AbortSignal): Promise<boolean> {
+    const { app, postgres } = this.#options
+    const position = await readPosition(app, this.#of)
+    if (!position) throw new TypeError('a matcher begins before it moves')
+    await this.#learn(position)
+    const seen = await readSnapshot(postgres, signal, (client) => this.#look(client, position))
+    switch (seen.kind) {
+      case 'nothing':
+        return seen.finalized > position.finalized ? this.#tellFinality(position, seen.finalized) : false
+      case 'fork':
+        return this.#goBack(position, seen.at, seen.to)
+      case 'piece':
+        return this.#goOn(position, seen, signal)
+    }
+  }
+
+  /** Reads the subscriptions where they have changed. */
+  async #learn({ subscriptions: version }: Position): Promise<void> {
+    if (this.#watches.version === version) return
+    const types = eventTypesOf(this.#options.stream)
+    const subscriptions = await subscribedTo(
+      this.#options.app,
+      this.#of.chainId,
+      types.map(({ type }) => type),
+    )
+    this.#watches = { ...watchesOf(types, subscriptions), version }
+  }
+
+  async #look(client: Queryable, position: Position): Promise<Seen> {
+    const { schema, chain } = this.#options
+    const lane = await readLane(client, schema)
+    const finalized = lane?.finalized ?? -1
+    const held = position.hash === null ? null : await readRef(client, schema, position.number)
+    if (position.hash !== null && held?.hash !== position.hash) {
+      const fork = await findFork(client, schema, this.#of)
+      const at = fork ?? (held ? position.number : null)
+      if (at === null) return { kind: 'nothing', finalized }
+      return { kind: 'fork', at, to: await walkedBelow(client, this.#of, at) }
+    }
+    const next = position.number + 1
+    const coverage = intersection(
+      await readCoverage(client, schema, 'postgres'),
+      await readCoverage(client, schema, 'postgres', 'token_transfers'),
+    )
+    const to = coverage.find((range) => range.from <= next && next <= range.to)?.to
+    if (to === undefined) return { kind: 'nothing', finalized }
+    if (this.#watches.watches.length === 0) {
+      const last = await readRef(client, schema, to)
+      if (!last) throw new UnlinkedError(schema, to)
+      return { kind: 'piece', blocks: [last], found: nothingFound, finalized }
+    }
+    const blocks = await readPieceBlocks(client, schema, { from: next, to })
+    assertLinked(schema, position, blocks)
+    return {
+      kind: 'piece',
+      blocks: blocks.map(({ num, hash }) => ({ number: Number(num), hash })),
+      found: await lookForEvents(client, { schema, finalized }, blocks, this.#watches, chain),
+      finalized,
+    }
+  }
+
+  async #goOn(position: Position, piece: Piece, signal: AbortSignal): Promise<boolean> {
+    const { app, chain, fence, failpoint, readTokens, presentTransaction } = this.#options
+    const { blocks, found, finalized } = piece
+    const last = blocks.at(-1)
+    if (!last) throw new TypeError('a piece has blocks')
+    const messages = await messagesOf(found, chain, finalized, readTokens, presentTransaction, signal)
+    const rings = await app.transaction().execute(async (transaction) => {
+      if (!(await this.#move(transaction, position, last, finalized, fence))) return false
+      const again = await insertMessages(transaction, messages)
+      failpoint('webhooks.match.messages')
+      await this.#restore(transaction, again)
+      await insertWalked(transaction, this.#of, blocks)
+      const released = await releaseFinal(transaction, chain.chainId, finalized)
+      failpoint('webhooks.match.commit')
+      return released > 0 || messages.length > 0
+    })
+    if (rings) this.#options.outgoing.ring()
+    return true
+  }
+
+  /** Events that were taken back, and are true again. */
+  async #restore(transaction: AppDatabase, again: readonly Message[]): Promise<void> {
+    if (again.length === 0) return
+    const sent = await restoreAgain(transaction, again, ATTEMPTS_MAX)
+    await insertTellings(transaction, sent.map(restorationOf))
+  }
+
+  /** Another block is held at a height that was looked through. */
+  async #goBack(position: Position, at: number, to: Place): Promise<boolean> {
+    const { app, chain, fence, failpoint, stream } = this.#options
+    await app.transaction().execute(async (transaction) => {
+      if (!(await this.#move(transaction, position, to, position.finalized, fence))) return
+      const types = eventTypesOf(stream).map(({ type }) => type)
+      const sent = await retractFrom(transaction, chain.chainId, types, at)
+      await insertTellings(transaction, sent.map(retractionOf))
+      await deleteWalkedFrom(transaction, this.#of, at)
+      failpoint('webhooks.retract.commit')
+    })
+    this.#options.outgoing.ring()
+    return true
+  }
+
+  async #tellFinality(position: Position, finalized: number): Promise<boolean> {
+    const { app, chain, fence } = this.#options
+    const released = await app.transaction().execute(async (transaction) => {
+      if (!(await this.#move(transaction, position, position, finalized, fence))) return 0
+      return releaseFinal(transaction, chain.chainId, finalized)
+    })
+    if (released > 0) this.#options.outgoing.ring()
+    return true
+  }
+
+  #move(transaction: AppDatabase, from: Position, to: Place, finalized: number, fence: bigint) {
+    return movePosition(transaction, this.#of, {
+      from,
+      to,
+      finalized: Math.max(finalized, from.finalized),
+      fence,
+    })
+  }
+}
+
+interface Piece {
+  readonly kind: 'piece'
+  readonly blocks: readonly { readonly number: number; readonly hash: string }[]
+  readonly found: FoundEvents
+  readonly finalized: number
+}
+
+type Seen =
+  | Piece
+  | { readonly kind: 'nothing'; readonly finalized: number }
+  | { readonly kind: 'fork'; readonly at: number; readonly to: Place }
+
+const nothingFound: FoundEvents = { events: [], transactions: new Map() }
+
+function assertLinked(
+  schema: string,
+  position: Position,
+  blocks: readonly { readonly num: number | bigint; readonly hash: string; readonly parent_hash: string }[],
+): void {
+  let parent: Place = position
+  for (const block of blocks) {
+    const number = Number(block.num)
+    const isChild = parent.hash === null || parent.hash === block.parent_hash
+    if (number !== parent.number + 1 || !isChild) throw new UnlinkedError(schema, number)
+    parent = { number, hash: block.hash }
+  }
+  if (blocks.length === 0) throw new UnlinkedError(schema, position.number + 1)
+}
+
+/** A block that is covered is not held, or not a child of the one before: what is read is changing. */
+export class UnlinkedError extends MillraceError {
+  override readonly name = 'UnlinkedError'
+  readonly code = 'blocks_unlinked'
+  readonly remedy = 'retry'
+
+  constructor(schema: string, number: number) {
+    super(`${schema}: block ${number} does not follow what was looked through`)
+  }
+}
