@@ -66,6 +66,7 @@ test('nothing set is one local chain on embedded engines, on loopback', () => {
       corsOrigins: null,
     },
     trustedProxies: [],
+    webhooks: 'on',
     logLevel: 'info',
     workerThreads: usualWorkerThreads(availableParallelism()),
     failpoints: '',

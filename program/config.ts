@@ -59,6 +59,8 @@ export interface Config {
   readonly trustedProxies: readonly string[]
   /** What quotes are told in. */
   readonly quoteTerms: QuoteTerms
+  /** Whether events are sent, and where to. */
+  readonly webhooks: Settings['WEBHOOKS']
   readonly logLevel: LogLevel
   /** Worker threads that verify, decode and encode; shared by all chains. */
   readonly workerThreads: number
@@ -87,6 +89,7 @@ export function readConfig(env: Environment): Config {
     ...readAccess(given),
     auditPercentPerDay: given.AUDIT_PERCENT === 'off' ? null : given.AUDIT_PERCENT,
     quoteTerms: quoteTerms(given.COST_MULTIPLIER, given.PAR_TOKENS ?? []),
+    webhooks: given.WEBHOOKS,
     logLevel: given.LOG_LEVEL,
     workerThreads: given.WORKER_THREADS ?? usualWorkerThreads(availableParallelism()),
     failpoints: env['FAILPOINT'] ?? '',

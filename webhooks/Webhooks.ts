@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import type { Egress } from '#egress.ts'
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import type { Clock } from '#runtime.ts'
 import { withinBound } from '#store/app/bounds.ts'
 import type { AppDatabase } from '#store/app/database.ts'
@@ -313,22 +313,14 @@ function turnTo(
 }
 
 /** The secret was exchanged less than a day ago, and the one before still signs. */
-export class RotationUnderWayError extends MillraceError {
-  override readonly name = 'RotationUnderWayError'
-  readonly code = 'rotation_under_way'
-  readonly remedy = 'stop'
-
+export class RotationUnderWayError extends failure('RotationUnderWayError', 'rotation_under_way', 'stop') {
   constructor() {
     super('The secret was exchanged less than 24 hours ago. `force` ends the one before at once.')
   }
 }
 
 /** The delivery has not ended: it cannot be repeated yet. */
-export class DeliveryPendingError extends MillraceError {
-  override readonly name = 'DeliveryPendingError'
-  readonly code = 'delivery_pending'
-  readonly remedy = 'stop'
-
+export class DeliveryPendingError extends failure('DeliveryPendingError', 'delivery_pending', 'stop') {
   constructor() {
     super('The delivery is still under way.')
   }

@@ -3,7 +3,7 @@
  * service take their own. Adding one is a value here.
  */
 import { hash } from 'node:crypto'
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import { isRecord } from '#primitives.ts'
 import type { Target } from '#store/webhooks/subscriptions.ts'
 import { type Signed, signatureHeaders } from './signature.ts'
@@ -102,10 +102,7 @@ export function readTarget({ type, url: text, token }: Target): Target {
 }
 
 /** A destination cannot be used; `member` is the part that is wrong. Its value is in no message. */
-export class DestinationError extends MillraceError {
-  override readonly name = 'DestinationError'
-  readonly code = 'url_invalid'
-  readonly remedy = 'stop'
+export class DestinationError extends failure('DestinationError', 'url_invalid', 'stop') {
   readonly member: 'url' | 'token'
 
   constructor(member: 'url' | 'token', problem: string) {

@@ -79,6 +79,8 @@ export const errorCatalogue = {
   nonce_used: { status: 409, message: 'This message was used before: ask for another one.' },
   block_not_reached: { status: 409, message: 'The requested block is not indexed yet.' },
   coverage_incomplete: { status: 409, message: 'The blocks held do not cover what this question needs.' },
+  rotation_under_way: { status: 409, message: 'The secret was exchanged less than 24 hours ago.' },
+  delivery_pending: { status: 409, message: 'The delivery is still under way.' },
   idempotency_conflict: {
     status: 409,
     message: 'This idempotency key was used for another request, or that request is still running.',

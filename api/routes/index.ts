@@ -44,6 +44,8 @@ import { listTokensEndpoint, readTokenEndpoint } from './tokens/tokens.ts'
 import { listTokenTransactionsEndpoint } from './tokens/tokenTransactions.ts'
 import { listTransactionsEndpoint, readTransactionEndpoint } from './transactions.ts'
 import { listTransfersEndpoint, type TransferServices } from './transfers.ts'
+import type { WebhookServices } from './webhooks/access.ts'
+import { webhookEndpoints } from './webhooks/index.ts'
 
 export { readDocumentExamples } from './service/documentExamples.ts'
 
@@ -56,7 +58,8 @@ export interface RouteServices
     LogoServices,
     RpcServices,
     AccountServices,
-    AuthServices {}
+    AuthServices,
+    WebhookServices {}
 
 export const endpoints: readonly Endpoint<RouteServices>[] = [
   listBlocksEndpoint,
@@ -108,4 +111,5 @@ export const endpoints: readonly Endpoint<RouteServices>[] = [
   readMetricsEndpoint,
   ...authEndpoints,
   ...orgEndpoints,
+  ...webhookEndpoints,
 ]

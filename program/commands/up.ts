@@ -30,10 +30,11 @@ import type { Config } from '../config.ts'
 import { openOrchestrator } from '../orchestrator.ts'
 import { openParity, parityStatusOf } from '../parity.ts'
 import { aborted, assertNotInterrupted, InterruptedError } from '../process/stopSignal.ts'
-import { openProgram, type Program } from '../program.ts'
+import { installationId, openProgram, type Program } from '../program.ts'
 import { checkAllWalls, keepWallsChecked, openQueryEngines } from '../queryEngines.ts'
 import type { ChainConfig } from '../settings/chainFields.ts'
 import { createStatusSource } from '../status.ts'
+import { openWebhooks } from '../webhooks/openWebhooks.ts'
 import { startView } from './view.ts'
 
 export interface UpOptions {
@@ -118,6 +119,17 @@ async function serve(
   assertNotInterrupted(stop)
   await checkAllWalls(sql, program.chains, log)
   const walls = keepWallsChecked(sql, program.chains, runtime, log, shutdown.signal)
+  const tokenNames = tokenNamesOf(chains, curatedTokens)
+  const webhooks = openWebhooks({
+    mode: config.webhooks,
+    postgres,
+    sealer: await secrets.sealer(),
+    chains,
+    tokenNames,
+    holder: installationId(config.dataDir),
+    runtime,
+    log,
+  })
   const parity = openParity(program.engines, program.chains, runtime, log)
   const comparing = parity.run(shutdown.signal)
   const alarms = openAlarms(config, program.chains, parity, options, shutdown.signal)
@@ -127,7 +139,7 @@ async function serve(
     chains: program.chains,
     postgres,
     runtime,
-    notes: [accessNote(config.access), ...secretNotes],
+    notes: [accessNote(config.access), ...secretNotes, ...(webhooks?.notes ?? [])],
     parityOf: ({ state }) => parityStatusOf(parity, state.chainId),
     alarms: alarms.watch,
   })
@@ -144,7 +156,8 @@ async function serve(
     clock,
     shutdown: shutdown.signal,
     attributionNames: attributionNames(attributions),
-    tokenNames: tokenNamesOf(chains, curatedTokens),
+    tokenNames,
+    webhooks: webhooks?.operations ?? null,
     curatedTokens,
     egress: orchestrator.egress,
     logoCache: new LogoCache(clock),
@@ -152,6 +165,7 @@ async function serve(
   }
   const counted = new AbortController()
   const counting = access.run(counted.signal)
+  const sending = webhooks?.run(shutdown.signal)
   const server = await createServer({
     endpoints: [...endpoints, ...orchestratorEndpoints, mcpEndpoint],
     services,
@@ -181,6 +195,7 @@ async function serve(
     await comparing
     await alarms.ended
     await counting
+    await sending
     await Promise.all([sql.postgres.close(), sql.clickhouse.close()])
     await view
   }

@@ -116,6 +116,11 @@ export const settings = {
     '',
     'Base64 of 32 random bytes that wrap the secrets kept in Postgres; to exchange it, the new one, a comma, the old one. Unset: with the embedded Postgres a file in `DATA_DIR`, else in clear.',
   ),
+  WEBHOOKS: setting(
+    oneOf('on', 'off', 'loopback'),
+    'on',
+    '`on` sends events to [subscriptions](webhooks.md) at public https URLs; `off` sends none; `loopback` also sends them to this machine, for development.',
+  ),
   AUDIT_PERCENT: setting(
     wholeOr(0, 100, 'off'),
     '1',

@@ -2,6 +2,8 @@
 
 CREATE SEQUENCE app.catalog_entries_entry_seq;
 
+CREATE SEQUENCE app.webhook_messages_id_seq;
+
 CREATE TABLE app.api_keys (
   id text NOT NULL,
   org_id text NOT NULL,
@@ -276,3 +278,145 @@ CREATE TABLE app.users (
   CONSTRAINT users_address_key UNIQUE (address),
   CONSTRAINT users_pkey PRIMARY KEY (id)
 );
+
+CREATE TABLE app.webhook_blocks (
+  chain_id bigint NOT NULL,
+  stream text NOT NULL,
+  block_num bigint NOT NULL,
+  block_hash bytea NOT NULL,
+  CONSTRAINT webhook_blocks_pkey PRIMARY KEY (chain_id, stream, block_num)
+);
+
+CREATE TABLE app.webhook_deliveries (
+  id text NOT NULL,
+  webhook_id text NOT NULL,
+  message bigint NOT NULL,
+  event_id text NOT NULL,
+  attempt integer NOT NULL,
+  status text NOT NULL,
+  request_url text NOT NULL,
+  response_status integer,
+  response_ms integer,
+  error text,
+  created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT webhook_deliveries_message_fkey FOREIGN KEY (message) REFERENCES app.webhook_messages(id) ON DELETE CASCADE,
+  CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (id),
+  CONSTRAINT webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text])))
+);
+CREATE INDEX webhook_deliveries_created_at_idx ON app.webhook_deliveries USING btree (created_at) WHERE (status = 'pending'::text);
+CREATE INDEX webhook_deliveries_message_idx ON app.webhook_deliveries USING btree (message);
+CREATE INDEX webhook_deliveries_webhook_id_id_idx ON app.webhook_deliveries USING btree (webhook_id, id);
+
+CREATE TABLE app.webhook_messages (
+  id bigint GENERATED AS IDENTITY NOT NULL,
+  webhook_id text NOT NULL,
+  event_id text NOT NULL,
+  type text NOT NULL,
+  state text NOT NULL,
+  block_num bigint,
+  block_hash bytea,
+  event_index integer,
+  about bigint,
+  is_retracted boolean DEFAULT false NOT NULL,
+  replay text,
+  data text,
+  envelope text,
+  sequence bigint,
+  attempts integer DEFAULT 0 NOT NULL,
+  due_at timestamp with time zone,
+  accepted_at timestamp with time zone,
+  created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT webhook_messages_pkey PRIMARY KEY (id),
+  CONSTRAINT webhook_messages_state_check CHECK ((state = ANY (ARRAY['unfinal'::text, 'waiting'::text, 'sending'::text, 'retrying'::text, 'delivered'::text, 'exhausted'::text, 'withdrawn'::text]))),
+  CONSTRAINT webhook_messages_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES app.webhooks(id)
+);
+CREATE INDEX webhook_messages_about ON app.webhook_messages USING btree (about) WHERE (about IS NOT NULL);
+CREATE INDEX webhook_messages_block ON app.webhook_messages USING btree (block_num) WHERE ((block_num IS NOT NULL) AND (replay IS NULL));
+CREATE INDEX webhook_messages_due ON app.webhook_messages USING btree (due_at) WHERE (state = ANY (ARRAY['sending'::text, 'retrying'::text]));
+CREATE UNIQUE INDEX webhook_messages_event ON app.webhook_messages USING btree (webhook_id, event_id) WHERE (replay IS NULL);
+CREATE INDEX webhook_messages_kept ON app.webhook_messages USING btree (webhook_id, id);
+CREATE INDEX webhook_messages_open ON app.webhook_messages USING btree (webhook_id) WHERE (state = ANY (ARRAY['sending'::text, 'retrying'::text]));
+CREATE INDEX webhook_messages_replayed ON app.webhook_messages USING btree (webhook_id, id) WHERE ((state = 'waiting'::text) AND (replay IS NOT NULL));
+CREATE INDEX webhook_messages_unfinal ON app.webhook_messages USING btree (webhook_id, block_num) WHERE (state = 'unfinal'::text);
+CREATE INDEX webhook_messages_waiting ON app.webhook_messages USING btree (webhook_id, id) WHERE ((state = 'waiting'::text) AND (replay IS NULL));
+COMMENT ON COLUMN app.webhook_messages.state IS 'unfinal: waits for its block to be final; withdrawn: its block was replaced, or its subscription was disabled';
+COMMENT ON COLUMN app.webhook_messages.about IS 'the message whose event a retraction or restoration tells of';
+COMMENT ON COLUMN app.webhook_messages.replay IS 'the replay it is of; null for live events';
+COMMENT ON COLUMN app.webhook_messages.data IS 'of the envelope; null once that is written';
+COMMENT ON COLUMN app.webhook_messages.envelope IS 'the bytes of every attempt; written at the first';
+COMMENT ON COLUMN app.webhook_messages.due_at IS 'of the next attempt; while sending: until the sender has it';
+
+CREATE TABLE app.webhook_positions (
+  chain_id bigint NOT NULL,
+  stream text NOT NULL,
+  block_num bigint NOT NULL,
+  block_hash bytea,
+  finalized bigint DEFAULT '-1'::integer NOT NULL,
+  fence bigint DEFAULT 0 NOT NULL,
+  subscriptions bigint DEFAULT 0 NOT NULL,
+  CONSTRAINT webhook_positions_pkey PRIMARY KEY (chain_id, stream)
+);
+COMMENT ON COLUMN app.webhook_positions.block_hash IS 'null before the first block';
+COMMENT ON COLUMN app.webhook_positions.finalized IS 'newest final block when it was last looked';
+COMMENT ON COLUMN app.webhook_positions.fence IS 'of the lease under which it moves';
+COMMENT ON COLUMN app.webhook_positions.subscriptions IS 'grows with every change of what is subscribed to';
+
+CREATE TABLE app.webhook_replays (
+  id text NOT NULL,
+  webhook_id text NOT NULL,
+  from_block bigint,
+  to_block bigint,
+  failed_since timestamp with time zone,
+  next_block bigint,
+  status text NOT NULL,
+  messages bigint DEFAULT 0 NOT NULL,
+  created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  ended_at timestamp with time zone,
+  CONSTRAINT webhook_replays_pkey PRIMARY KEY (id),
+  CONSTRAINT webhook_replays_status_check CHECK ((status = ANY (ARRAY['matching'::text, 'sending'::text, 'finished'::text, 'ended'::text]))),
+  CONSTRAINT webhook_replays_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES app.webhooks(id)
+);
+CREATE UNIQUE INDEX webhook_replays_webhook_id_idx ON app.webhook_replays USING btree (webhook_id) WHERE (status = ANY (ARRAY['matching'::text, 'sending'::text]));
+
+CREATE TABLE app.webhooks (
+  id text NOT NULL,
+  owner text NOT NULL,
+  chain_id bigint NOT NULL,
+  event_type text NOT NULL,
+  status text NOT NULL,
+  destination jsonb NOT NULL,
+  sealed_destination bytea NOT NULL,
+  endpoint text NOT NULL,
+  filters jsonb NOT NULL,
+  context jsonb,
+  finality text NOT NULL,
+  ordering text NOT NULL,
+  secret bytea NOT NULL,
+  previous_secret bytea,
+  previous_until timestamp with time zone,
+  active_from bigint NOT NULL,
+  disabled_from bigint,
+  disabled_reason text,
+  next_sequence bigint DEFAULT 1 NOT NULL,
+  failure_count integer DEFAULT 0 NOT NULL,
+  failing_since timestamp with time zone,
+  last_delivery_at timestamp with time zone,
+  expires_at timestamp with time zone,
+  created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  deleted_at timestamp with time zone,
+  CONSTRAINT webhooks_finality_check CHECK ((finality = ANY (ARRAY['latest'::text, 'finalized'::text]))),
+  CONSTRAINT webhooks_ordering_check CHECK ((ordering = ANY (ARRAY['none'::text, 'strict'::text]))),
+  CONSTRAINT webhooks_pkey PRIMARY KEY (id),
+  CONSTRAINT webhooks_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'disabled'::text])))
+);
+CREATE INDEX webhooks_chain_id_idx ON app.webhooks USING btree (chain_id) WHERE (deleted_at IS NULL);
+CREATE INDEX webhooks_owner_id_idx ON app.webhooks USING btree (owner, id) WHERE (deleted_at IS NULL);
+COMMENT ON COLUMN app.webhooks.owner IS 'the organization';
+COMMENT ON COLUMN app.webhooks.destination IS 'as it is shown: without tokens, and without the key in the path of a chat';
+COMMENT ON COLUMN app.webhooks.sealed_destination IS 'as it is used; opens with the secret `sealing` alone';
+COMMENT ON COLUMN app.webhooks.endpoint IS 'digest of where it sends: requests at a time are counted by it';
+COMMENT ON COLUMN app.webhooks.previous_until IS 'until then deliveries are signed with the previous secret too';
+COMMENT ON COLUMN app.webhooks.active_from IS 'first block its present filters hold for';
+COMMENT ON COLUMN app.webhooks.disabled_from IS 'first block that was not looked at for it; null while it is not disabled';
+COMMENT ON COLUMN app.webhooks.failing_since IS 'first failure since the last success';

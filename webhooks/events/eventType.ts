@@ -1,5 +1,4 @@
 /** A type of event that can be subscribed to, as a value: its filters, and what an event of it says. */
-import type { ChainId } from '#primitives.ts'
 import type { TransactionDetail } from '#store/read/transactions.ts'
 import type { PieceTables } from '#store/webhooks/pieces.ts'
 import type { Stream } from '#store/webhooks/positions.ts'
@@ -53,7 +52,7 @@ export interface Declaration<Event>
 }
 
 export interface PieceChain {
-  readonly chainId: ChainId
+  readonly chainId: number
   readonly kind: 'tempo' | 'evm'
 }
 
@@ -91,7 +90,7 @@ export interface Facts {
 export type PresentTransaction = (
   detail: TransactionDetail,
   extras: { readonly receipt: boolean },
-  chainId: ChainId,
+  chainId: number,
 ) => object
 
 export const transactionKey = (blockNumber: number, index: number): string => `${blockNumber}/${index}`

@@ -1,7 +1,6 @@
 // Goal: every filter field includes and excludes, what is not understood is refused with its place.
 // Method: an event of each type, and for each field values that fit it and values that do not.
 import { describe, expect, it } from 'vitest'
-import { chainId } from '#primitives.ts'
 import type { PieceTables } from '#store/webhooks/pieces.ts'
 import { FiltersError } from '../filters/operators.ts'
 import { eventTypes, findEventType } from './index.ts'
@@ -91,7 +90,7 @@ const rows = {
 
 function selects(type: string, filters: Readonly<Record<string, unknown>>): boolean {
   const watch = findEventType(type)?.watch([{ subscriber: 'one', filters }])
-  const found = watch?.find(rows, { chainId: chainId(1), kind: 'tempo' }) ?? []
+  const found = watch?.find(rows, { chainId: 1, kind: 'tempo' }) ?? []
   return found.length === 1 && found[0]?.receivers.length === 1
 }
 
@@ -217,7 +216,7 @@ describe('filters', () => {
     }))
     const found = findEventType('token:transfer')
       ?.watch(subscribers)
-      .find(rows, { chainId: chainId(1), kind: 'tempo' })
+      .find(rows, { chainId: 1, kind: 'tempo' })
     expect(found?.flatMap(({ receivers }) => receivers.map(({ subscriber }) => subscriber))).toEqual([
       account('2'),
     ])

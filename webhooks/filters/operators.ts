@@ -2,7 +2,7 @@
  * Operators of one filter field: an exact value, `eq`, `in` and `not`, and for numbers `gt`, `gte`,
  * `lt` and `lte`. What is not understood is refused, and a value that is not there never matches.
  */
-import { MillraceError } from '#errors.ts'
+import { failure } from '#errors.ts'
 import { isRecord } from '#primitives.ts'
 
 /** Texts are lowercase. */
@@ -15,10 +15,7 @@ export interface FilterProblem {
 }
 
 /** Filters are not valid for their event type. */
-export class FiltersError extends MillraceError {
-  override readonly name = 'FiltersError'
-  readonly code = 'filters_invalid'
-  readonly remedy = 'stop'
+export class FiltersError extends failure('FiltersError', 'filters_invalid', 'stop') {
   readonly problem: FilterProblem
 
   constructor(path: readonly string[], message: string) {

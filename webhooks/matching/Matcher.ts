@@ -4,7 +4,7 @@
  * nothing is lost or found twice, however it ends. The commit log only wakes it: not all blocks are
  * in it, and some of what it takes back comes back unchanged.
  */
-import { MillraceError, messageOf } from '#errors.ts'
+import { failure, MillraceError, messageOf } from '#errors.ts'
 import { FencedOutError } from '#ingest/lease.ts'
 import { intersection } from '#ingest/range.ts'
 import type { Clock, Failpoint } from '#runtime.ts'
@@ -269,11 +269,7 @@ function assertLinked(
 }
 
 /** A block that is covered is not held, or not a child of the one before: what is read is changing. */
-export class UnlinkedError extends MillraceError {
-  override readonly name = 'UnlinkedError'
-  readonly code = 'blocks_unlinked'
-  readonly remedy = 'retry'
-
+export class UnlinkedError extends failure('UnlinkedError', 'blocks_unlinked', 'retry') {
   constructor(schema: string, number: number) {
     super(`${schema}: block ${number} does not follow what was looked through`)
   }

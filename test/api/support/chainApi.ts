@@ -135,6 +135,7 @@ export async function openChainApi(options: ChainApiOptions = {}): Promise<Chain
       clock,
     }),
     parity: new Map([[id, parityOf(store)]]),
+    webhooks: null,
     clock,
     shutdown: shutdown.signal,
     ...options.services,

@@ -1,0 +1,80 @@
+/** Who may use webhooks, and whose they are. */
+
+import { EgressRefusedError } from '#egress.ts'
+import type { AppDatabase } from '#store/app/database.ts'
+import { findSubscription, type Subscription } from '#store/webhooks/subscriptions.ts'
+import { DestinationError } from '#webhooks/destinations.ts'
+import { FiltersError } from '#webhooks/filters/operators.ts'
+import type { Webhooks } from '#webhooks/Webhooks.ts'
+import type { AccessRule, Caller } from '../../http/access.ts'
+import { ApiError, type ErrorCode, type Problem } from '../../http/errors.ts'
+import * as p from '../../http/parameter.ts'
+import type { AccountServices } from '../orgs/accounts.ts'
+
+export interface WebhookServices extends AccountServices {
+  /** Null where the operator wants none. */
+  readonly webhooks: WebhookOperations | null
+}
+
+export interface WebhookOperations {
+  readonly app: AppDatabase
+  readonly run: Webhooks
+  readonly chains: readonly number[]
+}
+
+export const webhooksRead: AccessRule = { who: 'key', scope: 'webhooks:read', payable: false }
+export const webhooksWrite: AccessRule = { who: 'key', scope: 'webhooks:write', payable: false }
+
+/** Longer texts are no ids of ours. */
+const ID_CHARACTERS_MAX = 64
+export const webhookId = p.described(p.text(ID_CHARACTERS_MAX), 'Subscription, `wh_…`.')
+export const deliveryId = p.described(p.text(ID_CHARACTERS_MAX), 'Delivery, `whd_…`.')
+
+export const webhookErrors = [
+  'webhooks_not_enabled',
+  'webhook_not_found',
+  'rate_limit_exceeded',
+] as const satisfies readonly ErrorCode[]
+
+/** @throws ApiError webhooks_not_enabled */
+export function enabled({ webhooks }: WebhookServices): WebhookOperations {
+  if (!webhooks) throw new ApiError('webhooks_not_enabled')
+  return webhooks
+}
+
+/** The organization behind a key; a person names theirs in the path. @throws ApiError */
+export function ownerOf({ owner }: Caller): string {
+  if (owner?.kind === 'project') return owner.orgId
+  throw new ApiError('forbidden', 'Name the organization: /v1/orgs/{orgId}/webhooks.')
+}
+
+/** @throws ApiError webhook_not_found for one of another owner too */
+export async function subscriptionOf(
+  { app }: WebhookOperations,
+  owner: string,
+  id: string,
+): Promise<Subscription> {
+  const found = await findSubscription(app, id, owner)
+  if (!found) throw new ApiError('webhook_not_found')
+  return found
+}
+
+/** What is wrong with a body, said with its place in it. */
+export async function refusing<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof FiltersError)
+      throw refusal('filters_invalid', ['filters', ...error.problem.path], error.problem.message)
+    if (error instanceof DestinationError)
+      throw refusal('url_invalid', ['destination', error.member], error.message)
+    if (error instanceof EgressRefusedError)
+      throw refusal('url_invalid', ['destination', 'url'], 'leads where this service does not go')
+    throw error
+  }
+}
+
+function refusal(code: ErrorCode, path: readonly string[], message: string): ApiError {
+  const problem: Problem = { path: ['body', ...path], message }
+  return new ApiError(code, `Not valid: ${problem.path.join('.')} ${message}.`, { details: [problem] })
+}

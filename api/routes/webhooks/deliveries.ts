@@ -1,0 +1,109 @@
+/** Attempts of a subscription: listed, read with what was sent, and repeated by hand. */
+import {
+  countDeliveries,
+  type DeliveryDetail,
+  findDelivery,
+  listDeliveries,
+} from '#store/webhooks/deliveries.ts'
+import { command, endpoint } from '../../http/endpoint.ts'
+import { ApiError } from '../../http/errors.ts'
+import { listEndpoint } from '../../http/listEndpoint.ts'
+import { type ListPage, webhookPageRules } from '../../http/pagination.ts'
+import {
+  deliveryId,
+  enabled,
+  ownerOf,
+  subscriptionOf,
+  type WebhookOperations,
+  type WebhookServices,
+  webhookErrors,
+  webhookId,
+  webhooksRead,
+  webhooksWrite,
+} from './access.ts'
+import { delivery, deliveryDetail, parseEnvelope, presentDelivery, presentTried, tried } from './shapes.ts'
+import { ownedPage } from './subscriptions.ts'
+
+/** What both paths of this list share. */
+export const deliveryList = {
+  summary: 'Attempts to deliver events, the newest first.',
+  chain: 'none',
+  include: ['totalCount'],
+  pages: webhookPageRules,
+  cache: 'none',
+  owned: true,
+  item: delivery,
+  present: presentDelivery,
+} as const
+
+export async function pageOfDeliveries(
+  operations: WebhookOperations,
+  owner: string,
+  id: string,
+  page: ListPage,
+) {
+  const { app } = operations
+  await subscriptionOf(operations, owner, id)
+  return ownedPage(
+    page,
+    (asked) => listDeliveries(app, id, asked),
+    () => countDeliveries(app, id),
+  )
+}
+
+/** @throws ApiError webhook_not_found, delivery_not_found */
+export async function deliveryOf(
+  operations: WebhookOperations,
+  owner: string,
+  path: { readonly id: string; readonly deliveryId: string },
+): Promise<DeliveryDetail> {
+  await subscriptionOf(operations, owner, path.id)
+  const found = await findDelivery(operations.app, path.id, path.deliveryId)
+  if (!found) throw new ApiError('delivery_not_found')
+  return found
+}
+
+export const presentDetail = (found: DeliveryDetail) => ({
+  ...presentDelivery(found),
+  envelope: parseEnvelope(found.envelope),
+})
+
+export const listDeliveriesEndpoint = listEndpoint({
+  ...deliveryList,
+  path: '/v1/webhooks/{id}/deliveries',
+  params: { id: webhookId },
+  access: webhooksRead,
+  errors: webhookErrors,
+  list: ({ page, path, caller }, services: WebhookServices) =>
+    pageOfDeliveries(enabled(services), ownerOf(caller), path.id, page),
+})
+
+export const readDeliveryEndpoint = endpoint({
+  path: '/v1/webhooks/{id}/deliveries/{deliveryId}',
+  summary: 'One attempt, with the envelope that was sent; kept for seven days.',
+  params: { id: webhookId, deliveryId },
+  chain: 'none',
+  access: webhooksRead,
+  errors: [...webhookErrors, 'delivery_not_found'],
+  response: deliveryDetail,
+  read: ({ path, caller }, services: WebhookServices) => deliveryOf(enabled(services), ownerOf(caller), path),
+  present: presentDetail,
+  cache: 'none',
+})
+
+export const retryDeliveryEndpoint = command({
+  path: '/v1/webhooks/{id}/deliveries/{deliveryId}/retry',
+  method: 'POST',
+  summary: 'Send what was sent once more, now.',
+  params: { id: webhookId, deliveryId },
+  access: webhooksWrite,
+  errors: [...webhookErrors, 'delivery_not_found', 'delivery_pending'],
+  response: tried,
+  run: async ({ path, caller, signal }, services: WebhookServices) => {
+    const operations = enabled(services)
+    const found = await deliveryOf(operations, ownerOf(caller), path)
+    const subscription = await subscriptionOf(operations, ownerOf(caller), path.id)
+    return operations.run.retry(subscription, found, signal)
+  },
+  present: presentTried,
+})

@@ -1,0 +1,40 @@
+/** Every operation on webhooks. */
+import type { Endpoint } from '../../http/endpoint.ts'
+import type { WebhookServices } from './access.ts'
+import { listDeliveriesEndpoint, readDeliveryEndpoint, retryDeliveryEndpoint } from './deliveries.ts'
+import {
+  changeOrgWebhookEndpoint,
+  deleteOrgWebhookEndpoint,
+  listOrgDeliveriesEndpoint,
+  listOrgWebhooksEndpoint,
+  readOrgDeliveryEndpoint,
+} from './orgWebhooks.ts'
+import {
+  changeWebhookEndpoint,
+  createWebhookEndpoint,
+  deleteWebhookEndpoint,
+  listEventTypesEndpoint,
+  listWebhooksEndpoint,
+  pingWebhookEndpoint,
+  readWebhookEndpoint,
+  rotateSecretEndpoint,
+} from './subscriptions.ts'
+
+export const webhookEndpoints: readonly Endpoint<WebhookServices>[] = [
+  listEventTypesEndpoint,
+  listWebhooksEndpoint,
+  createWebhookEndpoint,
+  readWebhookEndpoint,
+  changeWebhookEndpoint,
+  deleteWebhookEndpoint,
+  pingWebhookEndpoint,
+  rotateSecretEndpoint,
+  listDeliveriesEndpoint,
+  readDeliveryEndpoint,
+  retryDeliveryEndpoint,
+  listOrgWebhooksEndpoint,
+  changeOrgWebhookEndpoint,
+  deleteOrgWebhookEndpoint,
+  listOrgDeliveriesEndpoint,
+  readOrgDeliveryEndpoint,
+]

@@ -1,0 +1,245 @@
+/** /v1/webhooks: subscriptions of the organization that a key belongs to. */
+
+import { countSubscriptions, listSubscriptions, type Target } from '#store/webhooks/subscriptions.ts'
+import { eventTypes } from '#webhooks/events/index.ts'
+import { open } from '../../http/access.ts'
+import { chainParameter, selectChain } from '../../http/chain.ts'
+import { command, endpoint } from '../../http/endpoint.ts'
+import { ApiError } from '../../http/errors.ts'
+import { listEndpoint } from '../../http/listEndpoint.ts'
+import { type ListPage, type ListResult, webhookPageRules } from '../../http/pagination.ts'
+import * as s from '../../http/schema.ts'
+import {
+  enabled,
+  ownerOf,
+  refusing,
+  subscriptionOf,
+  type WebhookServices,
+  webhookErrors,
+  webhookId,
+  webhooksRead,
+  webhooksWrite,
+} from './access.ts'
+import {
+  changedWebhook,
+  context,
+  destination,
+  eventType,
+  filters,
+  finality,
+  newWebhook,
+  ordering,
+  presentChange,
+  presentTried,
+  presentWebhook,
+  status,
+  tried,
+  webhook,
+} from './shapes.ts'
+
+const bodyErrors = ['url_invalid', 'filters_invalid'] as const
+
+export const listEventTypesEndpoint = endpoint({
+  path: '/v1/webhooks/event-types',
+  summary: 'Events that can be subscribed to.',
+  chain: 'none',
+  access: open,
+  errors: ['webhooks_not_enabled'],
+  response: s.object({ data: s.array(s.object({ type: s.text(), description: s.text() })) }),
+  read: (_call, services: WebhookServices) => {
+    enabled(services)
+    return eventTypes.map(({ type, description }) => ({ type, description }))
+  },
+  present: (data) => ({ data }),
+  cache: 'none',
+})
+
+export const createWebhookEndpoint = command({
+  path: '/v1/webhooks',
+  method: 'POST',
+  summary: 'Subscribe to events. The secret that signs deliveries is in this answer and nowhere else.',
+  access: webhooksWrite,
+  errors: [
+    'webhooks_not_enabled',
+    'chain_id_unsupported',
+    'limit_exceeded',
+    'rate_limit_exceeded',
+    ...bodyErrors,
+  ],
+  body: s.object({
+    eventType,
+    destination,
+    chainId: s.optional(s.union([s.oneOf(['mainnet', 'testnet']), s.integer({ minimum: 1 })])),
+    filters: s.optional(filters),
+    context: s.optional(context),
+    finality: s.optional(finality),
+    ordering: s.optional(ordering),
+  }),
+  response: newWebhook,
+  run: async ({ body, caller }, services: WebhookServices) => {
+    const { run, chains } = enabled(services)
+    const asked = body.chainId === undefined ? undefined : chainNamed(body.chainId)
+    const id = selectChain(asked, chains, caller, ['body', 'chainId'])
+    return refusing(() =>
+      run.create({
+        owner: ownerOf(caller),
+        chainId: id,
+        eventType: body.eventType,
+        target: targetOf(body.destination),
+        filters: body.filters,
+        context: body.context ?? null,
+        finality: body.finality ?? 'latest',
+        ordering: body.ordering ?? 'none',
+      }),
+    )
+  },
+  present: ({ subscription, secret }) => ({ ...presentWebhook(subscription), secret }),
+})
+
+export const listWebhooksEndpoint = listEndpoint({
+  path: '/v1/webhooks',
+  summary: 'Subscriptions, the newest first.',
+  chain: 'none',
+  access: webhooksRead,
+  errors: ['webhooks_not_enabled', 'rate_limit_exceeded'],
+  include: ['totalCount'],
+  pages: webhookPageRules,
+  cache: 'none',
+  owned: true,
+  item: webhook,
+  list: ({ page, caller }, services: WebhookServices) => {
+    const { app } = enabled(services)
+    const owner = ownerOf(caller)
+    return ownedPage(
+      page,
+      (asked) => listSubscriptions(app, owner, asked),
+      () => countSubscriptions(app, owner),
+    )
+  },
+  present: presentWebhook,
+})
+
+export const readWebhookEndpoint = endpoint({
+  path: '/v1/webhooks/{id}',
+  summary: 'One subscription.',
+  params: { id: webhookId },
+  chain: 'none',
+  access: webhooksRead,
+  errors: webhookErrors,
+  response: webhook,
+  read: ({ path, caller }, services: WebhookServices) =>
+    subscriptionOf(enabled(services), ownerOf(caller), path.id),
+  present: presentWebhook,
+  cache: 'none',
+})
+
+export const changeWebhookEndpoint = command({
+  path: '/v1/webhooks/{id}',
+  method: 'PATCH',
+  summary: 'Change a subscription. Filters are replaced as a whole; `context: null` removes the context.',
+  params: { id: webhookId },
+  access: webhooksWrite,
+  errors: [...webhookErrors, ...bodyErrors],
+  body: s.object({
+    context: s.optional(s.nullable(context)),
+    destination: s.optional(destination),
+    filters: s.optional(filters),
+    status: s.optional(status),
+  }),
+  response: changedWebhook,
+  run: async ({ path, caller, body }, services: WebhookServices) => {
+    const { run } = enabled(services)
+    const { context: given, destination: to, filters: wanted, status: turned } = body
+    const changed = await refusing(() =>
+      run.change(path.id, ownerOf(caller), {
+        ...(given !== undefined && { context: given }),
+        ...(to && { target: targetOf(to) }),
+        ...(wanted && { filters: wanted }),
+        ...(turned && { status: turned }),
+      }),
+    )
+    if (!changed) throw new ApiError('webhook_not_found')
+    return changed
+  },
+  present: presentChange,
+})
+
+export const deleteWebhookEndpoint = command({
+  path: '/v1/webhooks/{id}',
+  method: 'DELETE',
+  summary: 'End a subscription; nothing more is sent within a second.',
+  params: { id: webhookId },
+  access: webhooksWrite,
+  errors: webhookErrors,
+  response: s.object({ id: s.text() }),
+  run: async ({ path, caller }, services: WebhookServices) => {
+    if (!(await enabled(services).run.delete(path.id, ownerOf(caller))))
+      throw new ApiError('webhook_not_found')
+    return { id: path.id }
+  },
+  present: (deleted) => deleted,
+})
+
+export const pingWebhookEndpoint = command({
+  path: '/v1/webhooks/{id}/ping',
+  method: 'POST',
+  summary: 'Send a synthetic event now, whatever the status, and say what became of it.',
+  params: { id: webhookId },
+  access: webhooksWrite,
+  errors: webhookErrors,
+  response: tried,
+  run: async ({ path, caller, signal }, services: WebhookServices) => {
+    const operations = enabled(services)
+    return operations.run.ping(await subscriptionOf(operations, ownerOf(caller), path.id), signal)
+  },
+  present: presentTried,
+})
+
+export const rotateSecretEndpoint = command({
+  path: '/v1/webhooks/{id}/rotate-secret',
+  method: 'POST',
+  summary: 'Exchange the secret. For 24 hours both sign; `force` ends an exchange that is under way.',
+  params: { id: webhookId },
+  access: webhooksWrite,
+  errors: [...webhookErrors, 'rotation_under_way'],
+  body: s.object({ force: s.optional(s.boolean()) }),
+  response: newWebhook,
+  run: async ({ path, caller, body }, services: WebhookServices) => {
+    const operations = enabled(services)
+    await subscriptionOf(operations, ownerOf(caller), path.id)
+    const secret = await operations.run.rotate(path.id, body.force ?? false)
+    return { subscription: await subscriptionOf(operations, ownerOf(caller), path.id), secret }
+  },
+  present: ({ subscription, secret }) => ({ ...presentWebhook(subscription), secret }),
+})
+
+/** The newest first; a place in the list is the id of the row before it. */
+export async function ownedPage<Row extends { readonly id: string }>(
+  { position, offset, limit, wantTotal }: ListPage,
+  list: (asked: {
+    readonly before?: string
+    readonly offset: number
+    readonly limit: number
+  }) => Promise<Row[]>,
+  count: () => Promise<number>,
+): Promise<ListResult<Row>> {
+  const [before] = position ?? []
+  const rows = await list({ ...(typeof before === 'string' && { before }), offset, limit: limit + 1 })
+  const shown = rows.slice(0, limit)
+  const last = shown.at(-1)
+  return {
+    rows: shown,
+    next: rows.length > limit && last ? [last.id] : null,
+    ...(wantTotal && { totalCount: await count() }),
+  }
+}
+
+/** A member that is not given is no member. */
+const targetOf = (given: Target): Target => ({
+  type: given.type,
+  url: given.url,
+  ...(given.token !== undefined && { token: given.token }),
+})
+
+const chainNamed = (named: 'mainnet' | 'testnet' | number): number =>
+  typeof named === 'number' ? named : chainParameter.parse(named)

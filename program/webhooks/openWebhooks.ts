@@ -1,0 +1,130 @@
+/** Webhooks of a running program: a matcher for each chain, one sender, and what the API works with. */
+import { presentTransaction } from '#api/routes/present/transaction.ts'
+import type { WebhookOperations } from '#api/routes/webhooks/access.ts'
+import type { ChainReads, TokenNames } from '#api/services.ts'
+import { Egress, type EgressOptions } from '#egress.ts'
+import { messageOf } from '#errors.ts'
+import type { Runtime } from '#runtime.ts'
+import { appDatabase } from '#store/app/database.ts'
+import type { Sealer } from '#store/app/sealing.ts'
+import { CommitBell } from '#store/ledger/commits.ts'
+import type { Postgres } from '#store/postgres.ts'
+import { failLostDeliveries } from '#store/webhooks/deliveries.ts'
+import type { Disabled } from '#store/webhooks/outcomes.ts'
+import { removePast } from '#store/webhooks/retention.ts'
+import type { Logger } from '#telemetry.ts'
+import { Deliverer } from '#webhooks/delivery/Deliverer.ts'
+import { tellDisabled } from '#webhooks/delivery/tellDisabled.ts'
+import { MatcherKeeper } from '#webhooks/matching/keepMatching.ts'
+import { Webhooks } from '#webhooks/Webhooks.ts'
+
+/** As the setting says. */
+export type WebhookMode = 'on' | 'off' | 'loopback'
+
+export interface OpenWebhooksOptions {
+  readonly mode: WebhookMode
+  readonly postgres: Postgres
+  readonly sealer: Sealer
+  readonly chains: ReadonlyMap<number, ChainReads>
+  readonly tokenNames: TokenNames
+  /** This program, to others on the same database. */
+  readonly holder: string
+  readonly runtime: Runtime
+  readonly log: Logger
+  /** In tests: another resolver. */
+  readonly egress?: EgressOptions
+}
+
+export interface OpenedWebhooks {
+  readonly operations: WebhookOperations
+  /** What an operator should know. */
+  readonly notes: readonly string[]
+  /** Matches and sends until aborted. */
+  run(signal: AbortSignal): Promise<void>
+}
+
+/** How often what is past its time is removed. */
+const RETENTION_MS = 60_000
+/** Between two pieces of it. */
+const PIECE_MS = 1_000
+/** Longer than any attempt outside of the queue. */
+const LOST_MS = 5 * 60_000
+
+/** Null where the operator wants none. */
+export function openWebhooks(options: OpenWebhooksOptions): OpenedWebhooks | null {
+  const { mode, postgres, sealer, chains, runtime, log } = options
+  if (mode === 'off') return null
+  const app = appDatabase(postgres)
+  const outgoing = new CommitBell()
+  const egress = new Egress({
+    ...(mode === 'loopback' && { isLocalOrigin: isLoopbackOrigin }),
+    ...options.egress,
+  })
+  const { clock } = runtime
+  const disabled = (found: readonly Disabled[]) => tellDisabled({ app, postgres }, found)
+  const deliverer = new Deliverer({ app, sealer, egress, outgoing, disabled, runtime, log })
+  const keepers = [...chains.values()].map((chain) => keeperOf(chain, options, outgoing))
+  if (mode === 'loopback')
+    log.warn({}, 'WEBHOOKS is loopback: events are also sent to this machine, for development')
+  return {
+    operations: {
+      app,
+      chains: [...chains.keys()],
+      run: new Webhooks({ app, postgres, sealer, egress, clock, outgoing }),
+    },
+    notes:
+      mode === 'loopback' ? ['WEBHOOKS=loopback: events may be sent to this machine; for development'] : [],
+    run: async (signal) => {
+      const removing = keepRemoving(app, runtime, log, signal)
+      await Promise.all([...keepers.map((keeper) => keeper.run(signal)), deliverer.run(signal), removing])
+    },
+  }
+}
+
+function keeperOf(chain: ChainReads, options: OpenWebhooksOptions, outgoing: CommitBell): MatcherKeeper {
+  const { postgres, holder, runtime, log, tokenNames } = options
+  const { chainId, kind, state } = chain
+  return new MatcherKeeper({
+    chain: { chainId, kind },
+    stream: 'blocks',
+    schema: state.schema,
+    postgres,
+    app: appDatabase(postgres),
+    readTokens: (tokens, signal) =>
+      tokenNames.read(chainId, tokens, signal).catch((error: unknown) => {
+        log.warn({ chainId, problem: messageOf(error) }, 'names of tokens are left out of events')
+        return new Map()
+      }),
+    presentTransaction: (detail, { receipt }, id) =>
+      presentTransaction(detail, { receipt, feeToken: undefined }, id),
+    commits: state.bell,
+    outgoing,
+    runtime,
+    holder,
+    log,
+  })
+}
+
+async function keepRemoving(
+  app: WebhookOperations['app'],
+  { clock }: Runtime,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    const more = await removePast(app)
+      .then(async (rows) => {
+        await failLostDeliveries(app, LOST_MS)
+        return rows > 0
+      })
+      .catch((error: unknown) => {
+        if (!signal.aborted) log.warn({ problem: messageOf(error) }, 'past deliveries could not be removed')
+        return false
+      })
+    await clock.sleep(more ? PIECE_MS : RETENTION_MS, signal).catch(() => {})
+  }
+}
+
+/** An address of this machine, as it is: a name could lead elsewhere. */
+const isLoopbackOrigin = (origin: string): boolean =>
+  /^https?:\/\/(127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/.test(origin)

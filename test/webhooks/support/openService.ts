@@ -1,0 +1,129 @@
+/**
+ * Webhooks over a real chain store, as the program opens them: operations over HTTP as the operator,
+ * a matcher, a sender, and a receiver on this machine.
+ */
+import { operator } from '#api/access/callers.ts'
+import { selfServeScopes } from '#api/access/scopes.ts'
+import type { Access, Caller } from '#api/http/access.ts'
+import { webhookEndpoints } from '#api/routes/webhooks/index.ts'
+import type { EgressOptions } from '#egress.ts'
+import { type Runtime, systemRuntime } from '#runtime.ts'
+import { appDatabase } from '#store/app/database.ts'
+import { makeDefaults } from '#store/app/defaults.ts'
+import { sealerOf } from '#store/app/sealing.ts'
+import { ChainState } from '#store/ledger/chainState.ts'
+import { CommitBell } from '#store/ledger/commits.ts'
+import { type Logger, silentLogger } from '#telemetry.ts'
+import type { EncodedBatch } from '#transform/batch.ts'
+import { openWebhooks, type WebhookMode } from '../../../program/webhooks/openWebhooks.ts'
+import { ask as fetchAnswer } from '../../api/support/chainApi.ts'
+import { startServer } from '../../api/toolkitServer.ts'
+import { openChainStore } from '../../store/support/chainStore.ts'
+
+export interface ServiceOptions {
+  readonly mode?: WebhookMode
+  readonly egress?: EgressOptions
+  readonly runtime?: Partial<Runtime>
+  readonly log?: Logger
+}
+
+export type Service = Awaited<ReturnType<typeof openService>>
+
+export async function openService(options: ServiceOptions = {}) {
+  const store = await openChainStore({ headFrom: 0, checks: 'links' })
+  const { postgres, schema } = store
+  const id = store.chainId
+  const state = new ChainState({
+    chainId: store.chainId,
+    schema,
+    startBlock: 0,
+    postgres,
+    bell: new CommitBell(),
+  })
+  const app = appDatabase(postgres)
+  const defaults = await makeDefaults(app)
+  const key = new Uint8Array(32).fill(7)
+  const node = { transaction: never, receipt: never, balances: never, ask: never }
+  const reads = {
+    chainId: id,
+    kind: 'tempo',
+    postgres,
+    state,
+    node,
+    declared: { tables: [], activities: [] },
+  } as const
+  const opened = openWebhooks({
+    mode: options.mode ?? 'loopback',
+    postgres,
+    sealer: sealerOf([key]),
+    chains: new Map([[id, reads]]),
+    tokenNames: { read: async () => new Map() },
+    holder: 'test',
+    runtime: { ...systemRuntime(), ...options.runtime },
+    log: options.log ?? silentLogger,
+    ...(options.egress && { egress: options.egress }),
+  })
+  const callers = new Map<string, Caller>([['operator', operator(defaults)]])
+  const access: Access = {
+    identify: ({ headers }) =>
+      callers.get(String(headers['x-test-caller'] ?? 'operator')) ?? operator(defaults),
+    admit: () => ({ kind: 'admitted', headers: {} }),
+  }
+  const { clock } = systemRuntime()
+  const accounts = { app, pepper: key, issuableScopes: selfServeScopes, defaults, clock }
+  const services = { accounts, webhooks: opened?.operations ?? null }
+  const server = await startServer(webhookEndpoints, services, { chains: [id], access })
+  const stop = new AbortController()
+  let running: Promise<void> = Promise.resolve()
+  const changed = async () => {
+    await state.refresh()
+    state.bell.ring()
+  }
+  const ask = (method: string, path: string, body?: unknown, caller = 'operator') =>
+    fetchAnswer(`${server.origin}${path}`, {
+      method,
+      headers: { 'x-test-caller': caller, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+  return {
+    store,
+    state,
+    app,
+    id,
+    defaults,
+    callers,
+    server,
+    ask,
+    /** Makes a subscription; its id and secret. */
+    subscribe: async (body: object): Promise<{ id: string; secret: string; activeFromBlock: number }> => {
+      const { status, body: made } = await ask('POST', '/v1/webhooks', body)
+      if (status !== 200) throw new Error(`${status}: ${JSON.stringify(made)}`)
+      return made
+    },
+    start: () => {
+      running = opened?.run(stop.signal) ?? Promise.resolve()
+    },
+    append: async (batches: readonly EncodedBatch[]) => {
+      for (const batch of batches) await store.head.append(batch)
+      await changed()
+    },
+    revertTo: async (number: number) => {
+      await store.head.revert(await store.head.refAt(number))
+      await changed()
+    },
+    finalize: async (number: number) => {
+      await store.head.finalize(number)
+      await changed()
+    },
+    close: async () => {
+      stop.abort()
+      await running
+      await server.app.close()
+      await store.close()
+    },
+  }
+}
+
+const never = async (): Promise<never> => {
+  throw new Error('no node is asked')
+}
