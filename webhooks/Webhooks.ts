@@ -143,7 +143,7 @@ export class Webhooks {
       const held = await findSubscription(transaction, id, owner, true)
       if (!held) return null
       const turn = asked.status && turnTo(held, asked.status, number + 1)
-      if (turn?.begins) await withdrawQueued(transaction, id)
+      const queuedFrom = turn?.begins ? await withdrawQueued(transaction, id) : null
       const subscription = await changeSubscription(transaction, id, {
         ...(target && { destination: this.#sealed(id, target) }),
         ...(asked.context !== undefined && { context: asked.context }),
@@ -155,7 +155,7 @@ export class Webhooks {
         stream: streamOf(found.eventType),
       })
       const disables = asked.status === 'disabled' && held.status !== 'disabled'
-      return { subscription, missed: turn?.missed ?? null, disables }
+      return { subscription, missed: turn ? missedOf(held, queuedFrom, turn.begins, number) : null, disables }
     })
     if (result?.disables)
       await tellDisabled(this.#options, [
@@ -286,19 +286,16 @@ function readFilters(eventType: string, given: unknown): Readonly<Record<string,
 
 /** What a change of status does; `next` is the first block that is not looked through yet. */
 function turnTo(
-  { status, disabledFrom }: Subscription,
+  { status }: Subscription,
   to: Status,
   next: number,
-): { readonly change: Change; readonly begins: boolean; readonly missed: Missed | null } {
+): { readonly change: Change; readonly begins: boolean } {
   if (to === 'disabled')
     return {
       change: status === 'disabled' ? {} : { status: to, disabledFrom: next, disabledReason: 'requested' },
       begins: false,
-      missed: null,
     }
   const begins = status === 'disabled'
-  const missed =
-    begins && disabledFrom !== null && disabledFrom < next ? { from: disabledFrom, to: next - 1 } : null
   return {
     change: {
       status: to,
@@ -308,8 +305,19 @@ function turnTo(
       ...(to === 'active' && { resets: true }),
     },
     begins,
-    missed,
   }
+}
+
+/** Blocks of which nothing was sent, up to the last that was looked through. */
+function missedOf(
+  { disabledFrom }: Subscription,
+  queuedFrom: number | null,
+  begins: boolean,
+  last: number,
+): Missed | null {
+  if (!begins) return null
+  const from = Math.min(disabledFrom ?? last + 1, queuedFrom ?? last + 1)
+  return from <= last ? { from, to: last } : null
 }
 
 /** The secret was exchanged less than a day ago, and the one before still signs. */

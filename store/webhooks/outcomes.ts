@@ -119,6 +119,8 @@ async function countOutcomes(
           THEN clock_timestamp() ELSE last_delivery_at END,
         status = CASE WHEN reason IS NULL THEN w.status ELSE 'disabled' END,
         disabled_reason = coalesce(reason, w.disabled_reason),
+        disabled_from = CASE WHEN reason IS NULL THEN w.disabled_from
+          ELSE (SELECT min(block_num) + 1 FROM app.webhook_positions p WHERE p.chain_id = w.chain_id) END,
         updated_at = CASE WHEN reason IS NULL THEN w.updated_at ELSE clock_timestamp() END
     FROM decided WHERE w.id = decided.id
     RETURNING w.id, w.owner, w.chain_id, reason AS disabled_reason`.execute(transaction)

@@ -61,13 +61,18 @@ async function removeDeleted(app: AppDatabase): Promise<number> {
   return gone.rows.length
 }
 
-/** Takes back what was queued for a subscription and will not be sent: it begins again at the present. */
-export async function withdrawQueued(app: AppDatabase, webhookId: string): Promise<void> {
-  await sql`
-    DELETE FROM app.webhook_messages WHERE webhook_id = ${webhookId} AND state IN ('waiting', 'unfinal')`.execute(
-    app,
-  )
-  await sql`
-    UPDATE app.webhook_messages SET state = 'withdrawn'
-    WHERE webhook_id = ${webhookId} AND state IN ('retrying', 'sending')`.execute(app)
+/**
+ * Takes back what was queued for a subscription and will not be sent: it begins again at the
+ * present. The first block of what was, or null.
+ */
+export async function withdrawQueued(app: AppDatabase, webhookId: string): Promise<number | null> {
+  const { rows } = await sql<{ first: number | null }>`
+    WITH dropped AS (
+      DELETE FROM app.webhook_messages WHERE webhook_id = ${webhookId} AND state IN ('waiting', 'unfinal')
+      RETURNING block_num),
+    withdrawn AS (
+      UPDATE app.webhook_messages SET state = 'withdrawn'
+      WHERE webhook_id = ${webhookId} AND state IN ('retrying', 'sending') AND replay IS NULL RETURNING block_num)
+    SELECT min(block_num) AS first FROM (TABLE dropped UNION ALL TABLE withdrawn) AS queued`.execute(app)
+  return rows[0]?.first ?? null
 }
