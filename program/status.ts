@@ -85,6 +85,7 @@ function statusOf(chain: Chain, proofs: ProofCounts | null, parity: ParityStatus
       ...follower,
       ...{ tip: known(tip), strays: found?.strays ?? null, differs: found?.differs ?? null },
     })),
+    relay: relayOf(chain),
     endpoints: chain.nodes.endpoints().map(({ cost, ...endpoint }) => ({ ...endpoint, cost: { ...cost } })),
     history: history && {
       target: history.target,
@@ -103,6 +104,14 @@ function statusOf(chain: Chain, proofs: ProofCounts | null, parity: ParityStatus
       unprovableTxs: proofs?.unprovableTxs ?? null,
       audit: auditOf(chain),
     },
+  }
+}
+
+function relayOf({ nodes }: Chain): ChainStatus['relay'] {
+  const { isApart, endpoints } = nodes.relay.status()
+  return {
+    isApart,
+    endpoints: endpoints.map(({ cost, ...endpoint }) => ({ ...endpoint, cost: { ...cost } })),
   }
 }
 

@@ -41,6 +41,19 @@ const rpcEndpoint = s.named('RpcEndpointStatus', {
   lastFailure: problem,
 })
 
+const relay = s.named('RelayStatus', {
+  isApart: s.boolean({ description: 'True where the calls of JSON-RPC clients have nodes of their own.' }),
+  endpoints: s.array(
+    s.named('RelayEndpointStatus', {
+      name: rpcEndpoint.properties.name,
+      head: rpcEndpoint.properties.head,
+      inFlight: rpcEndpoint.properties.inFlight,
+      cost: rpcEndpoint.properties.cost,
+    }),
+    { description: 'What the calls of JSON-RPC clients have cost since the start.' },
+  ),
+})
+
 const audit = s.named('AuditStatus', {
   state: s.oneOf(['waiting', 'agrees', 'differs']),
   auditedTo: s.nullable(s.count),
@@ -96,6 +109,7 @@ const chain = s.named('ChainStatus', {
   endpoints: s.array(rpcEndpoint, {
     description: 'The nodes asked, and what each has cost since the start.',
   }),
+  relay,
   history: s.nullable(history),
   parity: s.object(
     {
@@ -202,6 +216,7 @@ function chainForStrangers(chain: ChainStatus): ChainStatus {
     lanes: chain.lanes.map(untold),
     projections: chain.projections.map((projection) => ({ ...untold(projection), differs: null })),
     endpoints: [],
+    relay: { ...chain.relay, endpoints: [] },
     parity: untold(chain.parity),
     verification: { ...verification, audit: verification.audit && untold(verification.audit) },
   }

@@ -277,6 +277,7 @@ function reportOf(state: ChainState): StatusReport {
         stores: { postgres: store('postgres'), clickhouse: store('clickhouse') },
         lanes: [{ name: 'head', state: 'running', problem: null }],
         projections: [],
+        relay: { isApart: false, endpoints: [] },
         endpoints: [],
         history: null,
         parity: { state: 'waiting', comparedBlocks: 0, rounds: 0, problem: null },
