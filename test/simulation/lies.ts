@@ -1,6 +1,6 @@
 /** The catalogue of lies: what real endpoints were seen to answer, one entry each. */
 import { keccak256, numberToHex, stringToHex } from 'viem'
-import type { JsonObject } from '../support/builtBlock.ts'
+import type { Json, JsonObject } from '../support/builtBlock.ts'
 import type { Kernel } from './kernel.ts'
 import type { World, WorldBlock } from './world.ts'
 
@@ -39,6 +39,8 @@ export const loneLies = [
   'L23 an invented header field',
   'L23 an invented transaction type',
   'L24 a number no column holds',
+  'L29 lists in lists',
+  'L33 milliseconds of another chain',
 ] as const
 
 export type LoneLie = (typeof loneLies)[number]
@@ -88,6 +90,10 @@ export const tellLie = {
         }
       case 'L24 a number no column holds':
         return { ...block, size: `0x${'f'.repeat(16)}` }
+      case 'L29 lists in lists':
+        return { ...block, unheard: nested(1_000) }
+      case 'L33 milliseconds of another chain':
+        return { ...block, timestampMillisPart: '0x3e7' }
       case 'L20 another transaction hash or sender': {
         const transactions = block['transactions'] as readonly JsonObject[]
         return {
@@ -152,6 +158,8 @@ export const tellLie = {
     }
   },
 }
+
+const nested = (levels: number): Json => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`)
 
 const renamed = (transactions: readonly JsonObject[]): readonly JsonObject[] =>
   transactions.map((tx, index) => (index === 0 ? { ...tx, hash: keccak256('0xdead') } : tx))
