@@ -312,7 +312,7 @@ export class Heads {
         if (answer.status === 'rejected' && !(answer.reason instanceof RpcError)) throw answer.reason
       for (const answer of answers) if (answer.status === 'fulfilled') claims.push(answer.value)
       asked = asked.filter((_, index) => answers[index]?.status === 'rejected')
-      if (!isFirst || claims.length === 0 || asked.length === 0 || round >= FIRST_ROUNDS_MAX) break
+      if (!isFirst || asked.length === 0 || round >= FIRST_ROUNDS_MAX) break
       await clock.sleep(FIRST_PAUSE_MS, signal)
     }
     this.#askedAllAtMs = clock.monotonic()
