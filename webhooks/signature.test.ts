@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
 import { newSecret, signatureHeaders, standardKey, verifySignature } from './signature.ts'
 
@@ -17,6 +18,16 @@ describe('a signature', () => {
       'webhook-signature': `v1,${digest}`,
     })
     expect(standardKey(secret)).toHaveLength(32)
+  })
+
+  it('is accepted by the package that Standard Webhooks gives receivers, for these bytes alone', () => {
+    const [newer, older] = [newSecret(), newSecret()]
+    const now = { ...signed, timestampSeconds: Math.floor(Date.now() / 1_000) }
+    const headers = signatureHeaders(now, [newer, older])
+    for (const secret of [newer, older])
+      expect(new Webhook(secret).verify(now.body, headers)).toEqual({ a: 1 })
+    expect(() => new Webhook(newSecret()).verify(now.body, headers)).toThrow('No matching signature')
+    expect(() => new Webhook(newer).verify('{"a":2}', headers)).toThrow('No matching signature')
   })
 
   it('is keyed with the whole text of the secret in svc-signature', () => {
