@@ -147,10 +147,12 @@ function openDiskGauge(registry: Registry, dataDir: string): void {
 }
 
 /**
- * Gives each counter of a chain its series from the start: a rate over one that begins with its
+ * Gives each counter its series from the start: a rate over one that begins with its
  * first event misses that event.
  */
 export function startCounters(chains: readonly Pick<GaugedChain, 'state' | 'nodes'>[]): void {
+  for (const outcome of ['succeeded', 'failed']) metrics.webhookAttempts.inc({ outcome }, 0)
+  for (const outcome of ['delivered', 'dropped']) metrics.alarmDeliveries.inc({ outcome }, 0)
   for (const { state, nodes } of chains) {
     const chain = `${state.chainId}`
     for (const counter of [metrics.reverts, metrics.blocksRefuted]) counter.inc({ chain }, 0)

@@ -39,7 +39,6 @@ export function openAlarms(
   // Their series are there from the start: what has never been raised is 0, and not missing.
   for (const { state } of chains)
     for (const code of alarmCodes) metrics.alarm.set({ chain: `${state.chainId}`, code }, 0)
-  for (const outcome of ['delivered', 'dropped']) metrics.alarmDeliveries.inc({ outcome }, 0)
   const watch = new AlarmWatch({
     read: () => chains.flatMap((chain) => alarmsOf(watched(chain))),
     tell: (note) => webhook?.tell(note),
