@@ -10,8 +10,11 @@ import { withQuery } from './answers.ts'
 const pagesMax = 12
 
 export async function checkPaging(trial: Trial, operation: Operation): Promise<void> {
-  const [first] = await trial.samples.urls(operation)
-  if (first === undefined) return
+  const [sample] = await trial.samples.urls(operation)
+  if (sample === undefined) return
+  // A list of what is open loses rows while it is read.
+  const states = parameterOf(operation, 'state')?.schema.enum ?? []
+  const first = states.includes('all') ? withQuery(sample, 'state=all') : sample
   const limit = parameterOf(operation, 'limit')?.schema.minimum ?? 5
   // Oldest first nothing moves under the walk, whatever the chain does.
   const url = withQuery(first, `limit=${limit}${parameterOf(operation, 'order') ? '&order=asc' : ''}`)
