@@ -136,7 +136,7 @@ describeWithShared('folds', () => {
       await followersOf(final, { callContracts }).settle()
       await followersOf(pieces, { callContracts, followers: [small] }).settle()
       const expected = await historyOf(atHead)
-      expect(expected.length).toBeGreaterThan(50)
+      expect(expected.length).toBeGreaterThan(30)
       expect(await historyOf(final)).toEqual(expected)
       expect(await historyOf(pieces)).toEqual(expected)
       for (const store of [atHead, final, pieces])
