@@ -131,8 +131,12 @@ export function rebuildOperator(fields: Fields, walk: Walk, rebuild: Rebuild): u
     throw refusal(walk, `the operator ${names.join('.')} is not allowed`)
   }
   const { lexpr, rexpr, ...rest } = fields
-  if (patternOperators.has(operator))
-    return rebuildPattern(operator, rebuildSubject(lexpr, walk, rebuild), patternOf(rexpr, walk), walk)
+  if (patternOperators.has(operator)) {
+    const pattern = patternOf(rexpr, walk)
+    // ANY and ALL take a list of patterns written as one text.
+    if (!/_(ANY|ALL)$/.test(kind))
+      return rebuildPattern(operator, rebuildSubject(lexpr, walk, rebuild), pattern, walk)
+  }
   if (operator === '||') return rebuildJoined(fields, walk, rebuild)
   const checked = rebuild.fields('A_Expr', rest, walk)
   if (!comparisons.has(kind) || !comparisonOperators.has(operator)) {

@@ -45,6 +45,10 @@ describe('rewrites', () => {
     )
   })
 
+  it('keeps ANY of patterns what it is', () => {
+    expect(short("SELECT 1 FROM txs WHERE calls->>'to' LIKE ANY ('{a%,b%}')")).toContain("~~ ANY ('{a%,b%}')")
+  })
+
   it('takes 0x for empty bytes in a comparison and for characters elsewhere', () => {
     expect(short("SELECT '0x' || encode(data, 'hex') FROM logs WHERE data = '0x'")).toBe(
       "SELECT '0x' || encode(data, 'hex') FROM chain_1_sql.logs AS logs WHERE data = E'\\\\x'::bytea LIMIT 11",
