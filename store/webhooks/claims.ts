@@ -167,7 +167,7 @@ export async function claimDue(transaction: AppDatabase, messages: readonly numb
 export interface Attempt {
   readonly id: string
   readonly claimed: Pick<Claimed, 'message' | 'webhookId' | 'eventId' | 'attempt' | 'url'>
-  /** Of a first attempt. */
+  /** The bytes that are sent; null after the first attempt, which wrote them. */
   readonly envelope: string | null
 }
 

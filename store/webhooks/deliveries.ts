@@ -22,7 +22,7 @@ export interface DeliveryDetail extends Delivery {
   readonly envelope: string
 }
 
-/** Of a subscription, the newest first. */
+/** Deliveries of a subscription, the newest first. */
 export async function listDeliveries(
   app: AppDatabase,
   webhookId: string,

@@ -18,7 +18,7 @@ export type Ordering = (typeof orderings)[number]
 export interface Target {
   readonly type: 'url' | 'slack' | 'betterstack'
   readonly url: string
-  /** Of a log service. */
+  /** Secret of a log service. */
   readonly token?: string
 }
 
@@ -181,7 +181,7 @@ export interface OwnedPage {
   readonly limit: number
 }
 
-/** Of an owner, the newest first. */
+/** Subscriptions of an owner, the newest first. */
 export async function listSubscriptions(
   app: AppDatabase,
   owner: string,

@@ -22,7 +22,7 @@ const OWNER_AGAIN_MAX = 8
 const ALL_AGAIN_MAX = 64
 /** Failures in a row after which an endpoint is tried with one request at a time. */
 const FAILING_FROM = 5
-/** Of an owner's requests, those to endpoints that fail. */
+/** Requests of an owner to endpoints that fail. */
 const OWNER_FAILING_MAX = 16
 /** After a start the number of requests grows from a tenth to all of it: a backlog is no herd. */
 const RAMP_MS = 60_000

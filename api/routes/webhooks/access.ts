@@ -1,4 +1,4 @@
-/** Who may use webhooks, and whose they are. */
+/** Access to webhooks, and the owner of each. */
 
 import { EgressRefusedError } from '#egress.ts'
 import type { AppDatabase } from '#store/app/database.ts'
