@@ -23,8 +23,11 @@ export interface Claim {
 const BLOCKS_PER_SECOND_MAX = 100
 /** A node whose newest block is this much older than that of another one is catching up. */
 const CATCHING_UP_SECONDS = 600
-/** Clocks of machines differ, and a block may be dated a little ahead. */
-const FUTURE_SECONDS_MAX = 600
+/**
+ * Clocks of machines differ, and a block may be dated a little ahead. Far less than what makes
+ * others catch up: no date may silence them.
+ */
+const FUTURE_SECONDS_MAX = 60
 
 /**
  * The claim whose finality counts: the highest one that two endpoints grant, or that of the only

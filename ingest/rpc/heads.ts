@@ -3,12 +3,13 @@ import type { Clock } from '#runtime.ts'
 import type { ChainHead } from '../source.ts'
 import type { Admission } from './admission.ts'
 import { afterHead, type BlockTime, pollIntervalMs } from './blockTime.ts'
-import { type Claim, grantedFinality } from './claim.ts'
+import type { Claim } from './claim.ts'
 import { Claims, type Weighed } from './claims.ts'
 import type { RpcCall } from './client.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { EndpointSet } from './endpointSet.ts'
 import { EndpointsDisagreeError, RpcError, SourceError } from './errors.ts'
+import { Finality } from './finality.ts'
 import { parseBlockRef, quantity } from './parse.ts'
 
 export interface HeadsOptions {
@@ -33,11 +34,6 @@ const ASK_ALL_EVERY = 8
 const ASK_ALL_MS = 10_000
 const ASK_FINALITY_MS = 1_000
 /**
- * An endpoint that fails for this long has no say in finality any longer; its last word counts
- * until then.
- */
-const CLAIM_KEPT_MS = 30_000
-/**
  * At the first reading an endpoint that fails is asked again, or the others would decide without it
  * where to begin.
  */
@@ -58,6 +54,7 @@ const REF_PAUSE_MS = 50
 export class Heads {
   readonly #options: HeadsOptions
   readonly #claims: Claims
+  readonly #finality: Finality
   readonly #wakers = new Set<() => void>()
   #blockTime: BlockTime | null = null
   #readings = 0
@@ -74,19 +71,17 @@ export class Heads {
   /** When all were asked last: the moments of the first question and of the last answer. */
   #askedAllSinceMs = Number.NEGATIVE_INFINITY
   #askedAllAtMs = Number.NEGATIVE_INFINITY
-  /**
-   * Its finality never decreases, whatever an endpoint says later (I5), unless its own was refuted.
-   */
-  #final: Claim | null = null
 
   constructor(options: HeadsOptions) {
     this.#options = options
     this.#claims = new Claims(options)
+    const { clock, finalityDepth } = options
+    this.#finality = new Finality({ endpoints: options.endpoints.all, clock, finalityDepth })
   }
 
   /** Newest finalized height seen, or -1. */
   get finalized(): number {
-    return this.#final?.finalized ?? -1
+    return this.#finality.number
   }
 
   /** Newest head seen, or -1. */
@@ -102,7 +97,7 @@ export class Heads {
     const { head, endpoint } = await this.#newest(signal)
     this.#announcementsRead = announcements
     this.#blockTime = afterHead(this.#blockTime, head.number, clock.monotonic())
-    const final = this.#final
+    const final = this.#finality.granted
     const finalized = Math.min(final?.finalized ?? -1, head.number)
     const answer = {
       head,
@@ -239,7 +234,7 @@ export class Heads {
    * again.
    */
   doubt(endpoint: string): void {
-    if (this.#final?.endpoint === endpoint) this.#final = null
+    this.#finality.doubt(endpoint)
   }
 
   /** The newest head that can be believed; finality is concluded on the way. */
@@ -274,23 +269,8 @@ export class Heads {
     return weighed
   }
 
-  /**
-   * The last claim of an endpoint that was not asked now, or did not answer, counts for a while.
-   */
   #conclude(): void {
-    const { endpoints, clock } = this.#options
-    // Those of the last time all were asked always count: a process may have been paused since.
-    const sinceMs = Math.min(clock.monotonic() - CLAIM_KEPT_MS, this.#askedAllSinceMs)
-    const claims = endpoints.all.flatMap(({ name, claim, claimedAtMs }) =>
-      claim && claimedAtMs >= sinceMs && !this.#silent.has(name) ? [claim] : [],
-    )
-    const claim = grantedFinality(claims)
-    if (!claim || claim.finalized < this.finalized) return
-    const isNews = claim.finalized > this.finalized
-    const isExact = (of: Claim | null) => of !== null && of.finalizedBy.number === of.finalized
-    // A head can be replaced at its height; a final block that is told for once stays the better
-    // proof.
-    if (isNews || isExact(claim) || !isExact(this.#final)) this.#final = claim
+    this.#finality.conclude(this.#silent, this.#askedAllSinceMs)
   }
 
   /** The preferred endpoint, and the others only when it fails. */

@@ -69,7 +69,7 @@ export const settings = {
   FINALITY_DEPTH: setting(
     chain.finalityDepth,
     '64',
-    'Blocks behind the head that count as final where the node has no `finalized` tag.',
+    'Blocks behind the head that count as final where the node has no `finalized` tag, and at a start where one of several endpoints answers.',
   ),
   VERIFY: setting(
     chain.checks,

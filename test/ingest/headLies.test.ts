@@ -104,6 +104,13 @@ function headOf(number: number, shows: boolean, seconds = secondOf(HEAD)): TellB
     at === 'latest' || at === 'finalized' || (shows && Number(at) === number) ? head : undefined
 }
 
+/** The block that `at` means, made some seconds later than it was. */
+function dated(chain: FakeChain, at: unknown, seconds: number): ToldBlock | undefined {
+  const number = at === 'latest' ? chain.head.number : at === 'finalized' ? chain.finalized : Number(at)
+  const block = chain.blocks[number]
+  return block && { ...block, timestamp: secondOf(number) + seconds }
+}
+
 const parties = [
   ['liar', 'honest'],
   ['honest', 'liar'],
@@ -165,6 +172,47 @@ test('a block that one endpoint alone calls final may still be replaced (L22)', 
     await steps(20)
     expect((await sink.tip())?.hash).toBe(chain.head.hash)
     expect(await sink.finalized()).toBe(204)
+  }
+})
+
+test('one word makes nothing final while another endpoint is merely away, and does when it is gone (L22)', async () => {
+  const { chain, sink, told, steps, clock } = bench(['liar', 'honest'])
+  await steps(3)
+  told.set('liar', (at) => (at === 'finalized' ? chain.head : undefined))
+  told.set('honest', () => 'away')
+  chain.extend(5)
+  await steps(40)
+  expect((await sink.tip())?.number).toBe(HEAD + 5)
+  expect(await sink.finalized()).toBe(FINAL)
+  chain.reorg(1, 8)
+  told.delete('honest')
+  await steps(20)
+  expect((await sink.tip())?.hash).toBe(chain.head.hash)
+  told.set('honest', () => 'away')
+  clock.ms += 300_000
+  await steps(20)
+  expect(await sink.finalized()).toBe(chain.head.number)
+})
+
+test('a program that starts beside an endpoint that is away begins below the head (L22)', async () => {
+  const { chain, source, told } = bench(['honest', 'away'])
+  told.set('away', () => 'away')
+  chain.finalized = HEAD
+  expect(await source.head()).toMatchObject({ head: chain.head, finalized: HEAD - 64 })
+})
+
+test('a head dated ahead of time silences no honest endpoint (L21, L22)', async () => {
+  for (const hosts of parties) {
+    const { chain, source, told, steps, clock } = bench(hosts)
+    await steps(3)
+    const ahead = headOf(HEAD + 200, true, secondOf(HEAD) + 590)
+    // Blocks of the chain are far apart.
+    told.set('honest', (at) => dated(chain, at, -30))
+    told.set('liar', (at) => (at === 'finalized' ? chain.head : ahead(at)))
+    for (let reading = 0; reading < 20; reading++) {
+      clock.ms += 1_000
+      expect((await source.head()).finalized).toBe(FINAL)
+    }
   }
 })
 

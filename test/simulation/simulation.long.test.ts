@@ -6,26 +6,40 @@ import { bugNames, bugSwarms } from './bugs.ts'
 import { simulate } from './simulate.ts'
 import { oneLiar } from './swarm.ts'
 
-const SEEDS = 2_000
+/** Seeds of one piece: a run of some minutes, that `-t` starts alone. */
+const PIECE_SEEDS = 500
+const PIECES = [0, 1, 2, 3] as const
 const BUG_SEEDS_MAX = 500
 
 const bodies = await makeBodies(25)
 
-test('2,000 seeds hold and converge (ING-01, ING-02)', async () => {
-  const from = seedOf(1_001)
-  for (let seed = from; seed < from + SEEDS; seed++) {
-    const { violations } = await simulate(seed, { bodies })
-    expect(violations, `SEED=${seed}: node test/simulation/run.ts --seed ${seed} --trace`).toEqual([])
-  }
-}, 7_200_000)
+const firstOf = (piece: number): number => seedOf(1_001) + piece * PIECE_SEEDS
 
-test('2,000 seeds with one liar of two endpoints hold and converge (L21 on)', async () => {
-  const from = seedOf(1_001)
-  for (let seed = from; seed < from + SEEDS; seed++) {
-    const { violations } = await simulate(seed, { bodies, swarm: oneLiar })
-    expect(violations, `SEED=${seed}: node test/simulation/run.ts --seed ${seed} --liar --trace`).toEqual([])
-  }
-}, 7_200_000)
+test.each(PIECES)(
+  '2,000 seeds hold and converge, piece %i (ING-01, ING-02)',
+  async (piece) => {
+    const from = firstOf(piece)
+    for (let seed = from; seed < from + PIECE_SEEDS; seed++) {
+      const { violations } = await simulate(seed, { bodies })
+      expect(violations, `SEED=${seed}: node test/simulation/run.ts --seed ${seed} --trace`).toEqual([])
+    }
+  },
+  7_200_000,
+)
+
+test.each(PIECES)(
+  '2,000 seeds with one liar of two endpoints hold and converge, piece %i (L21 on)',
+  async (piece) => {
+    const from = firstOf(piece)
+    for (let seed = from; seed < from + PIECE_SEEDS; seed++) {
+      const { violations } = await simulate(seed, { bodies, swarm: oneLiar })
+      expect(violations, `SEED=${seed}: node test/simulation/run.ts --seed ${seed} --liar --trace`).toEqual(
+        [],
+      )
+    }
+  },
+  7_200_000,
+)
 
 test.each(bugNames)(
   'the planted bug is found within 500 seeds: %s (ING-14)',

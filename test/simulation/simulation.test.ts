@@ -78,6 +78,16 @@ test('an endpoint that never stops lying beside an honest one changes nothing (L
     expect((await simulate(seed, { bodies, swarm: oneLiar })).violations, `SEED=${seed}`).toEqual([])
 }, 600_000)
 
+/** In each the honest endpoint was away for a moment, and the liar's word alone made a block final. */
+const aloneSeeds = [689, 845, 886]
+
+test.each(few(aloneSeeds, 1))(
+  'beside an endpoint that is away one word makes nothing final: seed %i (L22)',
+  async (seed) => {
+    expect((await simulate(seed, { bodies, swarm: oneLiar })).violations).toEqual([])
+  },
+)
+
 test('a seed replays identically', async () => {
   for (let seed = 1; seed <= REPLAYED; seed++) {
     const [first, second] = [await simulate(seed, { bodies }), await simulate(seed, { bodies })]

@@ -6,8 +6,11 @@ import type { NodeCall } from './proxyNode.ts'
 /** A block as a node tells it: the reference, and when it was made. */
 export type ToldBlock = BlockRef & { readonly timestamp?: number }
 
-/** What a node answers about a block by tag or height; undefined to answer truly. */
-export type TellBlock = (at: unknown) => ToldBlock | null | undefined
+/**
+ * What a node answers about a block by tag or height; undefined to answer truly, 'away' to be too
+ * busy to.
+ */
+export type TellBlock = (at: unknown) => ToldBlock | 'away' | null | undefined
 
 const SECONDS_START = 1_700_000_000
 
@@ -34,6 +37,7 @@ export function memoryNodes(chain: FakeChain, told: ReadonlyMap<string, TellBloc
   const answer = (host: string, { id, method, params }: NodeCall) => {
     const [at] = params
     const told_ = told.get(host)?.(at)
+    if (told_ === 'away') return null
     const result =
       method === 'eth_chainId'
         ? '0x1'
@@ -48,11 +52,17 @@ export function memoryNodes(chain: FakeChain, told: ReadonlyMap<string, TellBloc
         const { host } = new URL(origin)
         const calls: NodeCall | NodeCall[] = JSON.parse(String(options.body))
         const answers = Array.isArray(calls) ? calls.map((call) => answer(host, call)) : answer(host, calls)
+        const isAway = answers === null || (Array.isArray(answers) && answers.includes(null))
         const bytes = Buffer.from(JSON.stringify(answers))
         const controller = { abort() {}, pause() {}, resume() {} } as never
         setImmediate(() => {
           handler.onRequestStart?.(controller, {})
-          handler.onResponseStart?.(controller, 200, { 'content-length': String(bytes.length) }, '')
+          handler.onResponseStart?.(
+            controller,
+            isAway ? 429 : 200,
+            { 'content-length': String(bytes.length) },
+            '',
+          )
           handler.onResponseData?.(controller, bytes)
           handler.onResponseEnd?.(controller, {})
         })

@@ -1,0 +1,101 @@
+import type { Clock } from '#runtime.ts'
+import { type Claim, grantedFinality } from './claim.ts'
+import type { Endpoint } from './endpoint.ts'
+
+export interface FinalityOptions {
+  readonly endpoints: readonly Endpoint[]
+  readonly clock: Clock
+  /** Blocks behind the head that count as final where a node does not say. */
+  readonly finalityDepth: number
+}
+
+/**
+ * Age up to which the last word of an endpoint counts, when it was not asked since or did not
+ * answer.
+ */
+const CLAIM_KEPT_MS = 30_000
+/**
+ * Silence after which an endpoint is gone, and the only other one is believed alone. Longer than
+ * any quarantine: an honest endpoint that is merely away for one is heard first.
+ */
+const GONE_MS = 180_000
+
+/**
+ * What the endpoints grant together to be final. It never decreases, whatever one of them says
+ * later (I5), unless its own word was refuted.
+ */
+export class Finality {
+  readonly #options: FinalityOptions
+  readonly #startedAtMs: number
+  /** When each endpoint's word counted last. */
+  readonly #countedAtMs = new Map<string, number>()
+  #granted: Claim | null = null
+  #begun = false
+
+  constructor(options: FinalityOptions) {
+    this.#options = options
+    this.#startedAtMs = options.clock.monotonic()
+  }
+
+  get granted(): Claim | null {
+    return this.#granted
+  }
+
+  /** Newest finalized height, or -1. */
+  get number(): number {
+    return this.#granted?.finalized ?? -1
+  }
+
+  /**
+   * An answer of this endpoint was refuted: what was concluded from its word alone is concluded
+   * again.
+   */
+  doubt(endpoint: string): void {
+    if (this.#granted?.endpoint === endpoint) this.#granted = null
+  }
+
+  /**
+   * @param silent endpoints that have no say, since all were asked last
+   * @param askedSinceMs what was said then counts always: a process may have been paused since
+   */
+  conclude(silent: ReadonlySet<string>, askedSinceMs: number): void {
+    const { endpoints, clock } = this.#options
+    const nowMs = clock.monotonic()
+    const sinceMs = Math.min(nowMs - CLAIM_KEPT_MS, askedSinceMs)
+    const claims = endpoints.flatMap(({ name, claim, claimedAtMs }) =>
+      claim && claimedAtMs >= sinceMs && !silent.has(name) ? [claim] : [],
+    )
+    for (const { endpoint } of claims) this.#countedAtMs.set(endpoint, nowMs)
+    const [only] = claims
+    const granted = only && claims.length === 1 ? this.#ofOne(only, silent) : grantedFinality(claims)
+    if (granted) this.#take(granted)
+  }
+
+  /**
+   * The word of one endpoint while others are silent. It counts where they are gone or were
+   * refuted. Where they are merely away nothing becomes final by it, but a program that starts has
+   * to begin somewhere: as far below the head as a chain is said to change.
+   */
+  #ofOne(claim: Claim, silent: ReadonlySet<string>): Claim | null {
+    const { endpoints, clock, finalityDepth } = this.#options
+    const goneMs = clock.monotonic() - GONE_MS
+    const isAway = ({ name }: Endpoint) =>
+      name !== claim.endpoint &&
+      !silent.has(name) &&
+      (this.#countedAtMs.get(name) ?? this.#startedAtMs) >= goneMs
+    if (!endpoints.some(isAway)) return claim
+    if (this.#begun) return null
+    const deep = Math.max(0, claim.head.number - finalityDepth)
+    return { ...claim, finalized: Math.min(claim.finalized, deep) }
+  }
+
+  #take(granted: Claim): void {
+    this.#begun = true
+    if (granted.finalized < this.number) return
+    const isNews = granted.finalized > this.number
+    const isExact = (of: Claim | null) => of !== null && of.finalizedBy.number === of.finalized
+    // A head can be replaced at its height; a final block that is told for once stays the better
+    // proof.
+    if (isNews || isExact(granted) || !isExact(this.#granted)) this.#granted = granted
+  }
+}
