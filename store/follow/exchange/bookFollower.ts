@@ -31,7 +31,7 @@ import { assignSwaps } from './swaps.ts'
 export const exchangeProjection = { name: 'exchange', version: 1 } as const
 
 export interface BookOptions {
-  /** Pairs of genesis; none on chains without an exchange. */
+  /** Tells pairs of genesis; null on chains without an exchange. */
   readonly callContracts: CallContracts | null
   /** Events of one piece; tests have fewer than usual. */
   readonly eventsMax?: number | undefined
@@ -41,7 +41,8 @@ export function bookFollower({ callContracts, eventsMax }: BookOptions): BlockFo
   const follower = eventFollower({
     ...exchangeProjection,
     needs: ['tokens'],
-    events: bookEvents,
+    // On other chains the address is anybody's, and what it logs says nothing.
+    events: callContracts ? bookEvents : [],
     tables: [ordersTable, levelsTable, pairsTable],
     rowTables: ['exchange_fills', 'exchange_strays'],
     ...(eventsMax !== undefined && { eventsMax }),

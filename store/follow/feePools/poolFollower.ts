@@ -32,6 +32,8 @@ import {
 
 export const feePoolsProjection = { name: 'fee_pools', version: 2 } as const
 
+const poolEvents = [feePoolMint, feePoolMintWithUserAmount, feePoolBurn, rebalanceSwap, validatorTokenSet]
+
 /** Blocks of one piece: each may have a row for every token that fees are paid in. */
 const BLOCKS_MAX = 4_096
 
@@ -40,7 +42,7 @@ export function feePoolsFollower(callContracts: CallContracts | null): BlockFoll
   const follower = eventFollower({
     ...feePoolsProjection,
     needs: ['token_transfers'],
-    events: [feePoolMint, feePoolMintWithUserAmount, feePoolBurn, rebalanceSwap, validatorTokenSet],
+    events: callContracts ? poolEvents : [],
     tables: [poolsTable, validatorsTable],
     rowTables: ['fee_pool_mints'],
     blocksMax: BLOCKS_MAX,
