@@ -1,11 +1,14 @@
-// Goal: fee pools and mints are listed as the fold has them, newest and as of any block.
+// Goal: fee pools and mints are listed as the fold has them, newest and as of any block; a pool that
+// the node contradicts is the node's, and one of genesis that no node tells has no amounts.
 // Method: the recorded chain behind a real server; the fold itself is compared with raw logs in
 // store/feePools.full.test.ts.
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { NodeReader } from '#api/services.ts'
+import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
 import { readBalances } from '../store/support/balanceOracle.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { followersOf, genesisReserve, recordedCalls } from '../store/support/followers.ts'
-import { describeWithShared } from '../support/shared.ts'
+import { describeWithShared, readRecording } from '../support/shared.ts'
 import { type ChainApi, openChainApi, walk } from './support/chainApi.ts'
 import { type ResponseCheck, responseCheck } from './support/openapi.ts'
 import { readClock } from './support/readClock.ts'
@@ -56,5 +59,70 @@ describeWithShared('fee pools of the API', () => {
     const [{ userToken }] = mints
     const own = await walk(api, `/v1/fee-amm/mints?userToken=${userToken.address}`)
     expect(own).toEqual(mints.filter((mint) => mint.userToken.address === userToken.address))
+  })
+
+  const feeManager: string = '0xfeec000000000000000000000000000000000000'
+  const honest = recordedCalls(recording, readBalances(recording))
+  /** The first blocks, and a node whose fee manager answers as it is told to. */
+  async function openWith(feeManagerSays: CallContracts, node?: NodeReader): Promise<ChainApi> {
+    const opened = await openChainApi({ services: { clock: readClock() }, ...(node && { node }) })
+    afterAll(() => opened.close())
+    await opened.append(recordedBatches(recording, 10).slice(0, 1))
+    const callContracts: CallContracts = (calls, at, signal) =>
+      (calls[0]?.to === feeManager ? feeManagerSays : honest)(calls, at, signal)
+    await followersOf(opened.store, { callContracts }).settle()
+    return opened
+  }
+  const amountsOf = ({ userToken, validatorToken }: Record<string, Record<string, unknown>>) => [
+    ...[userToken?.['amount'], validatorToken?.['amount']],
+    ...[userToken?.['formatted'], validatorToken?.['formatted']],
+  ]
+
+  test('a pool that differs from the node has the reserves of the node, which is said, and none of the past', async () => {
+    const asked: (readonly unknown[])[] = []
+    const node: NodeReader = {
+      transaction: async () => null,
+      receipt: async () => null,
+      balances: async () => [],
+      ask: async (questions) => {
+        asked.push(...questions.map(({ args = [] }) => args))
+        return questions.map(() => ({ reserveUserToken: 1_500_000n, reserveValidatorToken: 2n }))
+      },
+    }
+    const opened = await openWith(async (calls, at, signal) => {
+      const answers = await honest(calls, at, signal)
+      const [first, ...others] = answers
+      // Of the newest block the recorded node tells nothing; here, of one pool, something else.
+      return first === null ? [`0x${'00'.repeat(31)}01${'00'.repeat(31)}01`, ...others] : answers
+    }, node)
+    const path = '/v1/fee-amm/pools?limit=200'
+    const now = await opened.get(path)
+    expect([now.status, now.headers.get('svc-source')]).toEqual([200, 'node'])
+    const differing = now.body.data.filter(
+      (row: Parameters<typeof amountsOf>[0]) => amountsOf(row)[1] === '2',
+    )
+    expect(differing.map(amountsOf)).toEqual([['1500000', '2', '1.5', '0.000002']])
+    const [{ id, userToken, validatorToken }] = differing
+    expect(asked).toEqual([[userToken.address, validatorToken.address]])
+    const others = now.body.data.filter((row: { id: string }) => row.id !== id)
+    const past = await opened.get(`${path}&atBlock=9`)
+    expect([past.status, past.headers.get('svc-source')]).toEqual([200, null])
+    const then = past.body.data.find((row: { id: string }) => row.id === id)
+    expect(amountsOf(then)).toEqual([undefined, undefined, undefined, undefined])
+    expect(past.body.data.filter((row: { id: string }) => row.id !== id)).toEqual(others)
+    expect(check('/v1/fee-amm/pools', now)).toEqual([])
+    expect(check('/v1/fee-amm/pools', past)).toEqual([])
+  })
+
+  test('pools of genesis of which no node tells are listed without amounts, from block 0 on', async () => {
+    const silent = await openWith(async (calls) => calls.map(() => null))
+    const { status, body } = await silent.get('/v1/fee-amm/pools?limit=200&atBlock=0')
+    expect([status, body.data.length]).toEqual([200, 12])
+    const genesis = new Date(Number(Object(readRecording(recording)[0]?.block).timestamp) * 1000)
+    const genesisTime = genesis.toISOString().replace('.000', '')
+    for (const row of body.data) {
+      expect(amountsOf(row)).toEqual([undefined, undefined, undefined, undefined])
+      expect(row).toMatchObject({ mintCount: 0, createdAt: genesisTime, lastMintAt: genesisTime })
+    }
   })
 })

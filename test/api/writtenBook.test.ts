@@ -2,18 +2,7 @@
 // quote token changes while orders are open, an order that flips in place (T5), a pair of genesis,
 // two swaps in one transaction, a fill of an order that nobody placed.
 // Method: a chain of a few blocks written by hand; expectations counted by hand.
-import {
-  type AbiEvent,
-  encodeAbiParameters,
-  encodeEventTopics,
-  encodeFunctionData,
-  encodePacked,
-  type Hex,
-  keccak256,
-  parseAbi,
-  parseAbiItem,
-  toEventSelector,
-} from 'viem'
+import { encodeFunctionData, type Hex, parseAbi } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { NodeReader } from '#api/services.ts'
 import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
@@ -22,57 +11,27 @@ import { followersOf, recordedAnswers, type TestFollowers } from '../store/suppo
 import { describeWithShared } from '../support/shared.ts'
 import { type ChainApi, openChainApi, walk } from './support/chainApi.ts'
 import { readClock } from './support/readClock.ts'
-import { batchesOf, type WrittenLog, type WrittenTransaction, writtenChain } from './support/writtenChain.ts'
+import {
+  events,
+  exchange,
+  fill,
+  genesisToken,
+  keyOf,
+  logOf,
+  maker,
+  pair,
+  pathUsd,
+  place,
+  sent,
+  taker,
+  token,
+} from './support/writtenBook.ts'
+import { batchesOf, type WrittenTransaction, writtenChain } from './support/writtenChain.ts'
 
 const recording = 'tempo-dev-2k'
-const exchange = '0xdec0000000000000000000000000000000000000'
-const factory = '0x20fc000000000000000000000000000000000000'
-const genesisToken = (n: number): Hex => `0x20c000000000000000000000000000000000000${n}`
-const [pathUsd, alpha] = [genesisToken(0), genesisToken(1)]
+const alpha = genesisToken(1)
 const base: Hex = `0x20c000000000000000000000${'b'.repeat(16)}`
-const [maker, taker] = ['a', 'c'].map((digit): Hex => `0x${digit.repeat(40)}`) as [Hex, Hex]
-const keyOf = (one: Hex, other: Hex) => keccak256(encodePacked(['address', 'address'], [one, other]))
 const [oldPair, newPair, genesisPair] = [keyOf(base, pathUsd), keyOf(base, alpha), keyOf(alpha, pathUsd)]
-
-const events = {
-  tokenCreated:
-    'event TokenCreated(address indexed token, string name, string symbol, string currency, address quoteToken, address admin, bytes32 salt)',
-  quoteTokenUpdate: 'event QuoteTokenUpdate(address indexed updater, address indexed newQuoteToken)',
-  pairCreated: 'event PairCreated(bytes32 indexed key, address indexed base, address indexed quote)',
-  placed:
-    'event OrderPlaced(uint128 indexed orderId, address indexed maker, address indexed token, uint128 amount, bool isBid, int16 tick, bool isFlipOrder, int16 flipTick)',
-  filled:
-    'event OrderFilled(uint128 indexed orderId, address indexed maker, address indexed taker, uint128 amountFilled, bool partialFill)',
-  flipped:
-    'event OrderFlipped(uint128 indexed orderId, address indexed maker, address indexed token, uint128 amount, bool isBid, int16 tick, int16 flipTick)',
-  cancelled: 'event OrderCancelled(uint128 indexed orderId)',
-  transfer: 'event Transfer(address indexed from, address indexed to, uint256 amount)',
-} as const
-
-function logOf(address: Hex, text: string, args: Readonly<Record<string, unknown>>): WrittenLog {
-  const event: AbiEvent = parseAbiItem(text as 'event E(uint256)')
-  const { inputs } = event
-  const plain = inputs.filter(({ indexed }) => !indexed)
-  return {
-    address,
-    topics: inputs.some(({ indexed }) => indexed)
-      ? (encodeEventTopics({ abi: [event], args: args as never }) as Hex[])
-      : [toEventSelector(event)],
-    data: encodeAbiParameters(
-      plain,
-      plain.map(({ name = '' }) => args[name]),
-    ),
-  }
-}
-const place = (orderId: bigint, token: Hex, amount: bigint, isBid: boolean, tick: number, flip?: number) =>
-  logOf(exchange, events.placed, {
-    ...{ orderId, maker, token, amount, isBid, tick, isFlipOrder: flip !== undefined, flipTick: flip ?? 0 },
-  })
-const fill = (orderId: bigint, amountFilled: bigint, partialFill: boolean) =>
-  logOf(exchange, events.filled, { orderId, maker, taker, amountFilled, partialFill })
-const pair = (one: Hex, quote: Hex) =>
-  logOf(exchange, events.pairCreated, { key: keyOf(one, quote), base: one, quote })
-const sent = (token: Hex) => logOf(token, events.transfer, { from: taker, to: exchange, amount: 1n })
 const swapIn = (tokenIn: Hex, tokenOut: Hex, amount: bigint) => ({
   ...({ to: exchange, value: '0x0' } as const),
   input: encodeFunctionData({
@@ -96,13 +55,7 @@ const blocks: readonly (readonly WrittenTransaction[])[] = [
   [
     {
       from: maker,
-      logs: [
-        logOf(factory, events.tokenCreated, {
-          ...{ token: base, name: 'Base', symbol: 'BASE', currency: 'USD', quoteToken: pathUsd },
-          ...{ admin: maker, salt: `0x${'00'.repeat(32)}` },
-        }),
-        pair(base, pathUsd),
-      ],
+      logs: [token(base, 'Base', 'BASE', pathUsd), pair(base, pathUsd)],
     },
     {
       from: maker,

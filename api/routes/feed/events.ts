@@ -65,7 +65,7 @@ export const listFeedEventsEndpoint = endpoint({
   response: s.object({ events: s.array(eventSchema) }),
   errors: ['range_invalid', 'projection_incomplete', 'coverage_incomplete'],
   read: async ({ chainId, filters, signal }, services: ExchangeServices) => ({
-    fills: await readFeedFills(tokenChainOf(services, chainId), (mark) => rangeOf(filters, mark), signal),
+    fills: await readFeedFills(tokenChainOf(services, chainId), (mark) => feedRange(filters, mark), signal),
     isWhole: filters.fromBlock !== undefined && filters.toBlock !== undefined,
   }),
   present: ({ fills }) => ({ events: fills.map(presentEvent) }),
@@ -76,7 +76,7 @@ export const listFeedEventsEndpoint = endpoint({
  * @throws ApiError query_invalid for blocks that are not told yet or too many, range_invalid for a
  * reversed range
  */
-function rangeOf({ fromBlock, toBlock }: RangeFilters, mark: number): FeedRange {
+export function feedRange({ fromBlock, toBlock }: RangeFilters, mark: number): FeedRange {
   const to = toBlock ?? mark
   if (to > mark) throw refused('toBlock', `the latest block is ${mark}`)
   const from = fromBlock ?? Math.max(0, to - SPAN_DEFAULT)
