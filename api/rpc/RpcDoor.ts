@@ -8,13 +8,13 @@ import type { Relay } from '#ingest/rpc/relay.ts'
 import { mapAtMost } from '#mapAtMost.ts'
 import type { Clock } from '#runtime.ts'
 import type { AppDatabase } from '#store/app/database.ts'
-import { metrics } from '#telemetry.ts'
+import { type Logger, metrics } from '#telemetry.ts'
 import type { ChainKind } from '#transform/profile.ts'
 import type { Caller } from '../http/access.ts'
 import { SharedReads } from '../http/sharedReads.ts'
 import { AnswerWriter, answered, failed, type RpcAnswer, type RpcOutcome } from './answer.ts'
 import { askAtBlock, askTransaction } from './atBlock.ts'
-import { type Heights, newest } from './blocks.ts'
+import { anywhere, type Heights, newest } from './blocks.ts'
 import { ask, type RpcContext, type StoredChain } from './context.ts'
 import { internalError, methodMissing, notEnabled, RpcFailureError } from './failure.ts'
 import { askFilter } from './filters.ts'
@@ -35,6 +35,8 @@ export interface RpcDoorOptions {
   /** Where filters are kept; null where none are. */
   readonly filters: AppDatabase | null
   readonly clock: Clock
+  /** Is told of methods, never of parameters. */
+  readonly log: Logger
 }
 
 /** Calls of one batch under way at once. */
@@ -45,6 +47,7 @@ export class RpcDoor {
   readonly #methods: ReadonlyMap<string, RpcMethod>
   readonly #kept = new KeptAnswers()
   readonly #underWay = new SharedReads<RpcOutcome>()
+  readonly #storeReads = new SharedReads<RpcOutcome | null>()
 
   constructor(options: RpcDoorOptions) {
     this.#options = options
@@ -65,6 +68,7 @@ export class RpcDoor {
       filters,
       kept: this.#kept,
       underWay: this.#underWay,
+      storeReads: this.#storeReads,
       heights,
       caller,
       clock,
@@ -86,9 +90,15 @@ export class RpcDoor {
   }
 
   async #answerCall(call: RpcCall, context: RpcContext, isBatch: boolean): Promise<RpcOutcome> {
+    const { chainId, clock, log } = this.#options
     const method = this.#find(call)
-    const count = (source: string) =>
-      metrics.rpcAnswers.inc({ chain: this.#options.chainId, method: method?.name ?? 'unknown', source })
+    const name = method?.name ?? 'unknown'
+    const startedMs = clock.monotonic()
+    const count = (source: string) => {
+      metrics.rpcAnswers.inc({ chain: chainId, method: name, source })
+      const seconds = (clock.monotonic() - startedMs) / 1000
+      log.debug({ chainId, method: name, source, seconds }, 'a call of JSON-RPC')
+    }
     if (!method) {
       count('refused')
       return failed(methodMissing(`the method ${shown(call.method)} does not exist or is not available`))
@@ -102,6 +112,7 @@ export class RpcDoor {
       if (error instanceof RpcFailureError) return failed(error.failure)
       context.signal.throwIfAborted()
       if (!isBatch || !(error instanceof MillraceError) || error.remedy !== 'retry') throw error
+      log.warn({ chainId, method: name, cause: error }, 'a call of a batch failed')
       return failed(internalError(), 'node')
     }
   }
@@ -132,7 +143,8 @@ export class RpcDoor {
       case 'send':
         return await send(call, context)
       case 'node':
-        return await ask(call, newest, context)
+        // A transaction is filled with the nonce of the newest block.
+        return await ask(call, call.method === 'eth_fillTransaction' ? newest : anywhere, context)
     }
   }
 

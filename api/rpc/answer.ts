@@ -1,4 +1,5 @@
 /** Answers as they leave: JSON written by hand around texts that are passed on. */
+import type { RpcFailure as RpcFailureKind } from '#ingest/rpc/errors.ts'
 import type { RpcFailure } from './failure.ts'
 import { limitExceeded } from './failure.ts'
 
@@ -8,6 +9,8 @@ export interface RpcOutcome {
   /** JSON. */
   readonly text: string
   readonly source: 'store' | 'node'
+  /** What an error of a node means, as far as it is known. */
+  readonly failure?: RpcFailureKind
 }
 
 /** All that a request is answered with. */

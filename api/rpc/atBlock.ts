@@ -2,7 +2,7 @@
 import { sliceItems, textOf } from '#ingest/read/jsonSlices.ts'
 import { quantity } from '#ingest/rpc/parse.ts'
 import { answered, type RpcOutcome } from './answer.ts'
-import { newest, type PlacedCall, placeCall } from './blocks.ts'
+import { byHash, newest, type PlacedCall, placeCall } from './blocks.ts'
 import { ask, heightIn, type RpcContext } from './context.ts'
 import type { RpcCall } from './message.ts'
 import type { RpcMethod } from './methods.ts'
@@ -15,12 +15,29 @@ export async function askAtBlock(call: RpcCall, method: RpcMethod, context: RpcC
   const placed = await placeCall(call.params, method.block ?? 0, context.heights, pins)
   const { params, wish, height } = placed
   if (method.class === 'block') {
-    const found = await blockFromStore(method.name, JSON.parse(params), height, context)
+    const found = await blockFromStore(method.name, params, height, context)
     if (found) return found
   }
-  if (method.keeps) return await askKept(call, placed, context)
-  const outcome = await ask({ ...call, params }, wish, context)
-  return isHeader && height === null && isLatest(params) ? await notBehind(call, outcome, context) : outcome
+  if (method.keeps) return await unpinned(call, placed, await askKept(call, placed, context), context)
+  const isNamedByHash = method.class === 'block' && height === null && !isHeader
+  const outcome = await ask({ ...call, params }, isNamedByHash ? byHash : wish, context)
+  if (isHeader && height === null && isLatest(params)) return await notBehind(call, outcome, context)
+  return await unpinned(call, placed, outcome, context)
+}
+
+/**
+ * A node that keeps no state but the newest may have none of a block that was the newest a moment
+ * ago. The client asked for the newest, so it gets that.
+ */
+async function unpinned(
+  call: RpcCall,
+  { height, wish }: PlacedCall,
+  outcome: RpcOutcome,
+  context: RpcContext,
+): Promise<RpcOutcome> {
+  const wasPinned = height !== null && wish.newest
+  const isGone = outcome.failure === 'pruned' || outcome.failure === 'block_missing'
+  return wasPinned && isGone ? await ask(call, newest, context) : outcome
 }
 
 /** The state of a final block is asked for once. */
@@ -59,11 +76,9 @@ function atShown(call: RpcCall, height: number): RpcCall {
 
 /** A block that a client read of in a receipt is there for its next call. */
 export async function askTransaction(call: RpcCall, context: RpcContext): Promise<RpcOutcome> {
-  const [hash]: unknown[] = JSON.parse(call.params)
-  const found = await transactionFromStore(call.method, hash, context)
+  const found = await transactionFromStore(call, context)
   if (found) return found
-  const wish = { ...newest, asksAll: call.method === 'eth_getTransactionByHash' }
-  const outcome = await ask(call, wish, context)
+  const outcome = await ask(call, call.method === 'eth_getTransactionByHash' ? byHash : newest, context)
   const height = heightIn(outcome, 'blockNumber')
   if (height !== null) context.relay.view.saw(height)
   return outcome

@@ -28,7 +28,13 @@ export interface PlacedCall {
 /** Means the newest block, whatever a node answers of it. */
 export const newest: RelayWish = { height: -1, newest: true, asksAll: false }
 
-const atHeight = (height: number): RelayWish => ({ height, newest: false, asksAll: false })
+/** For what no block decides: whoever is well may answer. */
+export const anywhere: RelayWish = { ...newest, newest: false }
+
+/** For what is named by its hash: a node with another branch does not know it. */
+export const byHash: RelayWish = { ...newest, asksAll: true }
+
+export const atHeight = (height: number): RelayWish => ({ height, newest: false, asksAll: false })
 
 /** Reads parameter `index` of a call as a block, and writes it anew where it is a tag. */
 export async function placeCall(

@@ -29,6 +29,8 @@ export interface RpcContext {
   readonly kept: KeptAnswers
   /** Equal reads under way are one. */
   readonly underWay: SharedReads<RpcOutcome>
+  /** The same for the store; null where it does not hold what is asked for. */
+  readonly storeReads: SharedReads<RpcOutcome | null>
   readonly heights: Heights
   readonly caller: Caller
   readonly clock: Clock
@@ -43,8 +45,11 @@ export async function ask(
   // Not with a read that began before the newest block that its client was told of.
   const key = `${wish.newest ? relay.view.shown : wish.height} ${wish.asksAll} ${method} ${params}`
   return underWay.join(key, signal, async (together) => {
-    const { ok, text } = await relay.ask({ method, params }, wish, together)
-    return { kind: ok ? 'result' : 'error', text, source: 'node' }
+    const answer = await relay.ask({ method, params }, wish, together)
+    const { text } = answer
+    return answer.ok
+      ? { kind: 'result', text, source: 'node' }
+      : { kind: 'error', text, source: 'node', failure: answer.failure }
   })
 }
 

@@ -1,7 +1,7 @@
 /**
  * Filters of logs and blocks are ours: a row for each in Postgres, so that any process answers and
  * no restart loses one. Each log is told once, and once more with `removed: true` if its block is
- * replaced.
+ * replaced. Filters of pending transactions are an endpoint's, and end with it.
  */
 import { randomBytes } from 'node:crypto'
 import { sliceItems, textOf } from '#ingest/read/jsonSlices.ts'
@@ -25,14 +25,14 @@ import { limitExceeded, methodMissing, RpcFailureError } from './failure.ts'
 import { readLogFilter, readLogPlace } from './logFilter.ts'
 import { askLogs, untilHeld } from './logs.ts'
 import type { RpcCall } from './message.ts'
+import { endPending, makePending, pendingOf } from './pendingFilters.ts'
 
 /** Blocks remembered at the start, of those that may still be replaced. */
 const OPEN_BLOCKS_MAX = 1_000
 
 export async function askFilter(call: RpcCall, chainId: number, context: RpcContext): Promise<RpcOutcome> {
   const { stored, filters } = context
-  if (!stored || !filters || call.method === 'eth_newPendingTransactionFilter')
-    return failed(methodMissing(`${call.method} is not available`))
+  if (!stored || !filters) return failed(methodMissing(`${call.method} is not available`))
   const owner = { chainId, caller: context.caller.id }
   const [first] = sliceItems(call.params) ?? []
   const asked: unknown = first ? JSON.parse(textOf(call.params, first)) : undefined
@@ -42,8 +42,14 @@ export async function askFilter(call: RpcCall, chainId: number, context: RpcCont
       return await newFilter(filters, owner, 'logs', asked, stored, context)
     case 'eth_newBlockFilter':
       return await newFilter(filters, owner, 'blocks', null, stored, context)
+    case 'eth_newPendingTransactionFilter':
+      return await keep(filters, owner, await makePending(call, context))
     case 'eth_getFilterChanges':
-      return found(await pollFilter(filters, owner, id, (filter) => changesOf(filter, stored, context)))
+      return found(
+        await pollFilter(filters, owner, id, async (filter) =>
+          filter.kind === 'pending' ? pendingOf(filter, context) : changesOf(filter, stored, context),
+        ),
+      )
     case 'eth_getFilterLogs': {
       const filter = await findFilter(filters, owner, id)
       if (filter?.kind !== 'logs') throw notFound()
@@ -52,8 +58,11 @@ export async function askFilter(call: RpcCall, chainId: number, context: RpcCont
         context,
       )
     }
-    default:
-      return answered(String(await deleteFilter(filters, owner, id)), 'store')
+    default: {
+      const deleted = await deleteFilter(filters, owner, id)
+      if (deleted?.kind === 'pending') await endPending(deleted, context)
+      return answered(String(deleted !== null), 'store')
+    }
   }
 }
 
@@ -72,11 +81,15 @@ async function newFilter(
   const start = { filter: null, toldBlock: from, told: [], to: null }
   const { to, open } = await readChanges(postgres, state, start, signal)
   const told = open.map((block) => ({ ...block, logs: [] }))
+  return await keep(filters, owner, { kind, asked: asked ?? null, toldBlock: to, told })
+}
+
+/** Answers with the id of what is kept from now on. */
+async function keep(filters: AppDatabase, owner: FilterOwner, filter: RpcFilter): Promise<RpcOutcome> {
   const id = newId()
-  const filter = { kind, asked: asked ?? null, toldBlock: to, told }
   if (!(await insertFilter(filters, owner, id, filter)))
     throw new RpcFailureError(limitExceeded(`a caller has at most ${FILTERS_MAX} filters`))
-  return answered(`"${id}"`, 'store')
+  return answered(`"${id}"`, filter.kind === 'pending' ? 'node' : 'store')
 }
 
 async function changesOf(filter: RpcFilter, { state, postgres }: StoredChain, { signal }: RpcContext) {

@@ -1,17 +1,17 @@
 /** eth_getLogs: a range that nobody has in full is an error, never a shorter list. */
-
-import { MillraceError } from '#errors.ts'
 import { sliceItems, textOf } from '#ingest/read/jsonSlices.ts'
 import { quantity } from '#ingest/rpc/parse.ts'
 import { isRecord } from '#primitives.ts'
 import type { Clock } from '#runtime.ts'
 import type { ChainState } from '#store/ledger/chainState.ts'
 import { LOGS_MAX, readChainLogs } from '#store/read/rpc/logs.ts'
-import { answered, type RpcOutcome } from './answer.ts'
-import { ask, type RpcContext } from './context.ts'
+import type { RpcOutcome } from './answer.ts'
+import { atHeight, byHash } from './blocks.ts'
+import { ask, heightIn, type RpcContext } from './context.ts'
 import { RpcFailureError } from './failure.ts'
 import { type LogFilter, type LogPlace, readLogFilter, readLogPlace, tooMuch } from './logFilter.ts'
 import type { RpcCall } from './message.ts'
+import { orNode } from './stored.ts'
 
 /** A block that is not there yet is waited for this long. */
 const NEWER_BLOCK_MS = 2_000
@@ -25,12 +25,22 @@ export async function askLogs(call: RpcCall, context: RpcContext): Promise<RpcOu
   const filter = readLogFilter(value)
   const place = await readLogPlace(value, filter, context.heights)
   await waitFor(place, context)
-  const found = await logsFromStore(filter, place, context)
+  const found = await logsFromStore(call, filter, place, context)
   if (found) return found
   const params = JSON.stringify([{ ...(isRecord(value) ? value : {}), ...placed(place) }])
-  const height = place.by === 'range' ? place.to : -1
-  const wish = { height, newest: place.by === 'hash' || place.isNewest, asksAll: false }
+  const wish =
+    place.by === 'range'
+      ? { ...atHeight(place.to), newest: place.isNewest }
+      : atHeight(await heightOfHash(place.hash, context))
   return await ask({ ...call, params }, wish, context)
+}
+
+/** Some nodes have no logs of a block that they do not know. @throws RpcFailureError */
+async function heightOfHash(hash: string, context: RpcContext): Promise<number> {
+  const call = { method: 'eth_getBlockByHash', params: JSON.stringify([hash, false]) }
+  const height = heightIn(await ask(call, byHash, context), 'number')
+  if (height === null) throw new RpcFailureError({ code: -32000, message: 'unknown block' })
+  return height
 }
 
 /** @throws RpcFailureError where the range ends above the chain's head */
@@ -62,24 +72,21 @@ export async function untilHeld(
 
 /** All that the stores hold of the range, or null where they do not hold all of it. */
 async function logsFromStore(
+  { method }: RpcCall,
   filter: LogFilter,
   place: LogPlace,
-  { stored, signal, clock }: RpcContext,
+  context: RpcContext,
 ): Promise<RpcOutcome | null> {
+  const { stored, clock, signal } = context
   if (!stored) return null
-  const { state, postgres, logsMax = LOGS_MAX } = stored
-  try {
-    if (place.by === 'range') await untilHeld(state, place.to, clock, signal)
-    const found = await readChainLogs(postgres, state, filter, place, signal, logsMax)
+  if (place.by === 'range') await untilHeld(stored.state, place.to, clock, signal)
+  const params = JSON.stringify([filter, place])
+  return orNode({ method, params }, context, async ({ state, postgres, logsMax = LOGS_MAX }, together) => {
+    const found = await readChainLogs(postgres, state, filter, place, together, logsMax)
     if (found.kind === 'uncovered') return null
     if (found.kind === 'tooMany') throw tooMuch(found.from, found.to, logsMax, `more than ${logsMax} logs`)
-    return answered(JSON.stringify(found.logs.map(({ fields }) => fields)), 'store')
-  } catch (error) {
-    signal.throwIfAborted()
-    if (error instanceof RpcFailureError) throw error
-    if (error instanceof MillraceError) return null
-    throw error
-  }
+    return found.logs.map(({ fields }) => fields)
+  })
 }
 
 const beyondHead = (head: number): RpcFailureError =>

@@ -11,17 +11,18 @@ import { findTransaction } from '#store/read/transactions.ts'
 import { answered, type RpcOutcome } from './answer.ts'
 import { numberOf } from './blocks.ts'
 import type { RpcContext, StoredChain } from './context.ts'
+import type { RpcCall } from './message.ts'
 
 /** A final block that is held, or null: then a node is asked. */
 export function blockFromStore(
   method: string,
-  params: readonly unknown[],
+  params: string,
   height: number | null,
   context: RpcContext,
 ): Promise<RpcOutcome | null> {
-  return orNode(context, async (chain) => {
+  return orNode({ method, params }, context, async (chain, signal) => {
     const { state, postgres } = chain
-    const [hash, second] = params
+    const [hash, second]: unknown[] = JSON.parse(params)
     if (height !== null && !isHeld(chain, height)) return null
     const selector =
       height === null
@@ -29,11 +30,11 @@ export function blockFromStore(
           /^0x[0-9a-f]{64}$/i.test(hash) && { by: 'hash' as const, hash: hash.toLowerCase() }
         : { by: 'number' as const, number: height }
     if (!selector) return null
-    const found = await findBlock(postgres, state, selector, context.signal)
+    const found = await findBlock(postgres, state, selector, signal)
     if (!found?.final) return null
     const number = Number(found.row.num)
     const hashes = Array.isArray(found.rpc['transactions']) ? found.rpc['transactions'] : []
-    const txs = (indexes: readonly number[]) => readBlockTxs(postgres, state, number, indexes, context.signal)
+    const txs = (indexes: readonly number[]) => readBlockTxs(postgres, state, number, indexes, signal)
     switch (method) {
       case 'eth_getBlockByNumber':
       case 'eth_getBlockByHash': {
@@ -61,15 +62,15 @@ export function blockFromStore(
 
 /** A transaction, or its receipt, in a final block. */
 export function transactionFromStore(
-  method: string,
-  hash: unknown,
+  call: Pick<RpcCall, 'method' | 'params'>,
   context: RpcContext,
 ): Promise<RpcOutcome | null> {
-  return orNode(context, async ({ postgres, state }) => {
+  return orNode(call, context, async ({ postgres, state }, signal) => {
+    const [hash]: unknown[] = JSON.parse(call.params)
     if (typeof hash !== 'string' || !/^0x[0-9a-f]{64}$/i.test(hash)) return null
-    const detail = await findTransaction(postgres, state, hash.toLowerCase(), context.signal)
+    const detail = await findTransaction(postgres, state, hash.toLowerCase(), signal)
     if (!detail?.final) return null
-    return method === 'eth_getTransactionReceipt' ? detail.archived.receipt : detail.archived.transaction
+    return call.method === 'eth_getTransactionReceipt' ? detail.archived.receipt : detail.archived.transaction
   })
 }
 
@@ -77,17 +78,28 @@ export function transactionFromStore(
 export const isHeld = ({ state }: StoredChain, height: number): boolean =>
   height <= state.finalized && covers(state.coverage('postgres'), { from: height, to: height })
 
-/** A store that does not answer is no reason for a call to fail. */
-async function orNode(
-  { stored, signal }: RpcContext,
-  read: (chain: StoredChain) => Promise<unknown>,
+/**
+ * Equal reads of one state of the chain are one. A store that does not answer is no reason for a
+ * call to fail.
+ */
+export async function orNode(
+  { method, params }: Pick<RpcCall, 'method' | 'params'>,
+  { stored, signal, storeReads }: RpcContext,
+  read: (chain: StoredChain, signal: AbortSignal) => Promise<unknown>,
 ): Promise<RpcOutcome | null> {
   if (!stored) return null
+  const { seq, tip, finalized } = stored.state
   try {
-    const found = await read(stored)
-    return isRecord(found) || Array.isArray(found) || typeof found === 'string'
-      ? answered(JSON.stringify(found), 'store')
-      : null
+    return await storeReads.join(
+      `${seq} ${tip} ${finalized} ${method} ${params}`,
+      signal,
+      async (together) => {
+        const found = await read(stored, together)
+        return isRecord(found) || Array.isArray(found) || typeof found === 'string'
+          ? answered(JSON.stringify(found), 'store')
+          : null
+      },
+    )
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof MillraceError) return null

@@ -106,6 +106,11 @@ export class Endpoint {
     return this.inFlight < Math.floor(this.#concurrency.limit)
   }
 
+  /** Requests it is given at a time, as far as found. */
+  get limit(): number {
+    return this.#concurrency.limit
+  }
+
   /** Lower is better: the share of its room in use. */
   get load(): number {
     return this.inFlight / this.#concurrency.limit

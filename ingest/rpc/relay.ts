@@ -10,6 +10,7 @@ import type { Clock } from '#runtime.ts'
 import { RpcError } from './errors.ts'
 import { mayDiffer, type RelayAnswer } from './relayAnswer.ts'
 import type { RelayEndpoint, RelayEndpointStatus } from './relayEndpoint.ts'
+import { RelayRoom } from './relayRoom.ts'
 import { RelayView } from './relayView.ts'
 
 /** A call as its client wrote it: `params` is the JSON of a list. */
@@ -28,16 +29,18 @@ export interface RelayWish {
   readonly asksAll: boolean
 }
 
+/** An answer, and the name of the endpoint that gave it. */
+export interface PlacedAnswer {
+  readonly endpoint: string
+  readonly answer: RelayAnswer
+}
+
 export interface RelayStatus {
   readonly endpoints: readonly RelayEndpointStatus[]
   /** False where the chain's own endpoints carry the calls of clients too. */
   readonly isApart: boolean
 }
 
-/** Calls that wait for room at once; more are told at once to come back. */
-const WAITING_MAX = 512
-/** A call waits this long for room, or for the end of a pause. */
-const ROOM_MS = 5_000
 /** A call waits this long for an endpoint that has the block its client was told of. */
 const REACH_MS = 10_000
 const REACH_PAUSE_MS = 100
@@ -45,20 +48,24 @@ const REACH_PAUSE_MS = 100
 const HEAD_FRESH_MS = 50
 /** An endpoint that does not tell its head in this time is not waited for. */
 const REFRESH_MS = 1_000
+/** While there are calls no endpoint's head is older than this: the one asked may have stopped. */
+const HEADS_MS = 1_000
 
 export class Relay {
   readonly view: RelayView
   readonly #endpoints: readonly RelayEndpoint[]
   readonly #clock: Clock
   readonly #isApart: boolean
-  readonly #waiting = new Set<() => void>()
+  readonly #room: RelayRoom<RelayEndpoint>
   #headAtMs = Number.NEGATIVE_INFINITY
+  #allReadMs = Number.NEGATIVE_INFINITY
   #reading: Promise<number> | null = null
 
   constructor(endpoints: readonly RelayEndpoint[], clock: Clock, isApart: boolean) {
     this.#endpoints = endpoints
     this.#clock = clock
     this.#isApart = isApart
+    this.#room = new RelayRoom(clock)
     this.view = new RelayView(clock)
   }
 
@@ -110,7 +117,7 @@ export class Relay {
     const able = await this.#able({ wish: { height: -1, newest: true, asksAll: false }, signal, tried })
     let failure: unknown
     for (;;) {
-      const endpoint = await this.#room(able, tried, signal)
+      const endpoint = await this.#room.take(able, tried, signal)
       if (!endpoint) throw new RelayFailedError(call.method, tried.size, failure)
       tried.add(endpoint)
       let wasSent = false
@@ -123,7 +130,7 @@ export class Relay {
         if (wasSent && !wasNotSent(error)) return null
         failure = error
       } finally {
-        this.#release(endpoint)
+        this.#room.release(endpoint)
       }
     }
   }
@@ -138,6 +145,27 @@ export class Relay {
       return true
     })
     return Promise.any(asked).catch(() => false)
+  }
+
+  /**
+   * What lives at one endpoint alone is made at the first that answers; null where none does.
+   */
+  async askAnywhere(call: RelayedCall, signal: AbortSignal): Promise<PlacedAnswer | null> {
+    let refusal: PlacedAnswer | null = null
+    for (const endpoint of ranked(this.#endpoints)) {
+      const answer = await this.#answerAt(endpoint, call, signal)
+      if (!answer) continue
+      const placed = { endpoint: endpoint.name, answer }
+      if (answer.ok) return placed
+      refusal ??= placed
+    }
+    return refusal
+  }
+
+  /** The answer of the endpoint of this name, asked once; null where it fails or is gone. */
+  async askAt(name: string, call: RelayedCall, signal: AbortSignal): Promise<RelayAnswer | null> {
+    const endpoint = this.#endpoints.find((one) => one.name === name)
+    return endpoint ? await this.#answerAt(endpoint, call, signal) : null
   }
 
   /**
@@ -158,26 +186,37 @@ export class Relay {
     await Promise.all(this.#endpoints.map((endpoint) => endpoint.close()))
   }
 
+  async #answerAt(
+    endpoint: RelayEndpoint,
+    call: RelayedCall,
+    signal: AbortSignal,
+  ): Promise<RelayAnswer | null> {
+    const placed = await this.#room.take([endpoint], new Set(), signal)
+    return placed ? ((await this.#outcomeAt(placed, call, signal)).answer ?? null) : null
+  }
+
   /** Undefined when none of these endpoints has an answer that is final. */
   async #ask(asking: Asking, able: readonly RelayEndpoint[]): Promise<RelayAnswer | undefined> {
     const { call, wish, signal, tried } = asking
     const running = new Map<RelayEndpoint, Promise<Outcome>>()
-    let mayHedge = able.length > 1
+    let mayHedge = true
     const start = (endpoint: RelayEndpoint) => {
       tried.add(endpoint)
       running.set(endpoint, this.#outcomeAt(endpoint, call, signal))
     }
     for (;;) {
       if (running.size === 0) {
-        const next = await this.#room(able, tried, signal)
+        const next = await this.#room.take(able, tried, signal)
         if (!next) break
         start(next)
       }
-      const outcome = await this.#firstOf(running, mayHedge, signal)
+      const outcome = await this.#firstOf(running, mayHedge && tried.size < this.#endpoints.length, signal)
       if (outcome === 'slow') {
-        mayHedge = false
-        const second = this.#free(able, tried)
+        // Others may have reached its block meanwhile.
+        const second = this.#room.free(this.#reached(asking))
+        mayHedge = second === undefined
         if (second) start(second)
+        else await this.#keepHeads()
         continue
       }
       running.delete(outcome.endpoint)
@@ -204,7 +243,7 @@ export class Relay {
       if (!(error instanceof RpcError)) throw error
       return { endpoint, answer: undefined, error }
     } finally {
-      this.#release(endpoint)
+      this.#room.release(endpoint)
     }
   }
 
@@ -232,31 +271,45 @@ export class Relay {
   }
 
   /** Endpoints that may answer, best first. @throws RelayFailedError where none has the block */
-  async #able({
-    wish: { height, newest },
-    signal,
-    tried,
-  }: Pick<Asking, 'wish' | 'signal' | 'tried'>): Promise<readonly RelayEndpoint[]> {
-    const endpoints = this.#endpoints.filter((endpoint) => !tried.has(endpoint))
+  async #able(asking: Sought): Promise<readonly RelayEndpoint[]> {
+    await this.#keepHeads()
     const untilMs = this.#clock.monotonic() + REACH_MS
-    const needed = newest ? this.view.shown : Math.min(height, this.view.shown)
-    if (height > this.view.shown) await this.#refresh()
+    if (asking.wish.height > this.view.shown) await this.#refresh()
     for (;;) {
-      const able = endpoints.filter(({ head }) => needed < 0 || (head !== null && head >= needed))
-      const beyond = able.filter(({ head }) => (head ?? -1) >= height)
-      const those = beyond.length > 0 ? beyond : able
-      if (those.length > 0) return ranked(those)
+      const those = this.#reached(asking)
+      if (those.length > 0) return those
       if (this.#clock.monotonic() >= untilMs)
-        throw new RelayFailedError(`block ${needed}`, this.#endpoints.length, undefined)
+        throw new RelayFailedError('a block told of', this.#endpoints.length, undefined)
       await this.#refresh()
-      if (endpoints.some(({ head }) => head !== null && head >= needed)) continue
-      await this.#clock.sleep(REACH_PAUSE_MS, signal)
+      if (this.#reached(asking).length > 0) continue
+      await this.#clock.sleep(REACH_PAUSE_MS, asking.signal)
     }
   }
 
-  /** Asks every endpoint for its head; one that does not tell keeps its last. */
-  async #refresh(): Promise<void> {
-    const read = this.#endpoints.map((endpoint) =>
+  /** Endpoints not tried yet that have what is wished for, best first. */
+  #reached({ wish: { height, newest }, tried }: Sought): readonly RelayEndpoint[] {
+    const needed = newest ? this.view.shown : Math.min(height, this.view.shown)
+    const able = this.#endpoints.filter(
+      (endpoint) => !tried.has(endpoint) && (needed < 0 || (endpoint.head ?? -1) >= needed),
+    )
+    const beyond = able.filter(({ head }) => (head ?? -1) >= height)
+    return ranked(beyond.length > 0 ? beyond : able)
+  }
+
+  /** Hears of every endpoint now and then; the first call waits for all that answer. */
+  async #keepHeads(): Promise<void> {
+    const sinceMs = this.#clock.monotonic() - HEADS_MS
+    if (this.#allReadMs > sinceMs) return
+    this.#allReadMs = this.#clock.monotonic()
+    const read = this.#refresh(this.#endpoints.filter(({ headAtMs }) => headAtMs <= sinceMs))
+    if (this.view.shown < 0) return await read
+    // What is wrong with an endpoint is told to the call that goes there.
+    read.catch(() => {})
+  }
+
+  /** Asks endpoints for their heads; one that does not tell keeps its last. */
+  async #refresh(endpoints: readonly RelayEndpoint[] = this.#endpoints): Promise<void> {
+    const read = endpoints.map((endpoint) =>
       endpoint.readHead().then(
         (ref) => this.#sawHead(ref),
         (error: unknown) => {
@@ -277,6 +330,7 @@ export class Relay {
   }
 
   async #readHead(): Promise<number> {
+    await this.#keepHeads()
     let last: unknown
     for (const endpoint of ranked(this.#endpoints)) {
       try {
@@ -290,50 +344,6 @@ export class Relay {
     }
     throw new RelayFailedError('the head', this.#endpoints.length, last)
   }
-
-  /** A place at the best endpoint that is not tried yet; undefined when all are. */
-  async #room(
-    able: readonly RelayEndpoint[],
-    tried: ReadonlySet<RelayEndpoint>,
-    signal: AbortSignal,
-  ): Promise<RelayEndpoint | undefined> {
-    const untilMs = this.#clock.monotonic() + ROOM_MS
-    for (;;) {
-      if (able.every((endpoint) => tried.has(endpoint))) return undefined
-      const free = this.#free(able, tried)
-      if (free) return free
-      const nowMs = this.#clock.monotonic()
-      const ends = able.filter((e) => !tried.has(e)).map((e) => Math.max(nowMs, e.pausedUntilMs))
-      if (nowMs >= untilMs || Math.min(...ends) > untilMs) return undefined
-      if (this.#waiting.size >= WAITING_MAX) throw new RelayBusyError()
-      await this.#wait(Math.max(1, Math.min(untilMs, Math.max(...ends)) - nowMs), signal)
-    }
-  }
-
-  #free(able: readonly RelayEndpoint[], tried: ReadonlySet<RelayEndpoint>): RelayEndpoint | undefined {
-    const nowMs = this.#clock.monotonic()
-    const free = able.find((e) => !tried.has(e) && e.hasRoom && e.pausedUntilMs <= nowMs)
-    if (free) free.inFlight++
-    return free
-  }
-
-  async #wait(ms: number, signal: AbortSignal): Promise<void> {
-    const woken = new AbortController()
-    const wake = () => woken.abort()
-    this.#waiting.add(wake)
-    try {
-      await this.#clock.sleep(ms, AbortSignal.any([signal, woken.signal])).catch(() => {})
-    } finally {
-      this.#waiting.delete(wake)
-    }
-    signal.throwIfAborted()
-  }
-
-  #release(endpoint: RelayEndpoint): void {
-    endpoint.inFlight--
-    const [first] = this.#waiting
-    first?.()
-  }
 }
 
 /** One read on its way through the pool. */
@@ -346,6 +356,8 @@ interface Asking {
   fallback: RelayAnswer | undefined
   failure: unknown
 }
+
+type Sought = Pick<Asking, 'wish' | 'signal' | 'tried'>
 
 type Outcome =
   | { readonly endpoint: RelayEndpoint; readonly answer: RelayAnswer; readonly error: undefined }
@@ -373,16 +385,5 @@ export class RelayFailedError extends MillraceError {
 
   constructor(asked: string, endpoints: number, cause: unknown) {
     super(`${asked}: none of ${endpoints} endpoints answered`, cause === undefined ? undefined : { cause })
-  }
-}
-
-/** As many calls wait as may. */
-export class RelayBusyError extends MillraceError {
-  override readonly name = 'RelayBusyError'
-  readonly code = 'overloaded'
-  readonly remedy = 'retry'
-
-  constructor() {
-    super('Too many calls wait for a node. Retry shortly.')
   }
 }

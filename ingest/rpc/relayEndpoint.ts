@@ -50,6 +50,7 @@ export class RelayEndpoint {
   readonly #admission: Admission
   readonly #clock: Clock
   readonly #chain: string
+  readonly #sharesWithIngest: boolean
   readonly #latency = new LatencyWindow()
   #concurrency: Concurrency = startConcurrency
   #head: { readonly number: number; readonly atMs: number } | null = null
@@ -61,13 +62,20 @@ export class RelayEndpoint {
   #nextId = 1
   inFlight = 0
 
-  constructor(endpoint: Endpoint, client: RpcClient, admission: Admission, clock: Clock, chainId: number) {
+  constructor(
+    endpoint: Endpoint,
+    client: RpcClient,
+    admission: Admission,
+    clock: Clock,
+    of: { readonly chainId: number; readonly sharesWithIngest: boolean },
+  ) {
     this.name = endpoint.name
     this.endpoint = endpoint
     this.#client = client
     this.#admission = admission
     this.#clock = clock
-    this.#chain = String(chainId)
+    this.#chain = String(of.chainId)
+    this.#sharesWithIngest = of.sharesWithIngest
   }
 
   /** The newest block it is known to have; null before the first word. */
@@ -76,8 +84,15 @@ export class RelayEndpoint {
     return this.#head && this.#head.atMs >= told.claimedAtMs ? this.#head.number : told.head
   }
 
+  /** When it was heard of its newest block; before all times where it never was. */
+  get headAtMs(): number {
+    return Math.max(this.#head?.atMs ?? Number.NEGATIVE_INFINITY, this.endpoint.claimedAtMs)
+  }
+
+  /** At most half of what ingest found the endpoint to bear is for clients. */
   get hasRoom(): boolean {
-    return this.inFlight < Math.min(RELAY_LIMIT_MAX, Math.floor(this.#concurrency.limit))
+    const share = this.#sharesWithIngest ? Math.max(1, this.endpoint.limit / 2) : RELAY_LIMIT_MAX
+    return this.inFlight < Math.floor(Math.min(RELAY_LIMIT_MAX, this.#concurrency.limit, share))
   }
 
   /** When it takes calls again, where it asked us, or ingest, to wait. */

@@ -142,7 +142,10 @@ class JsonRpcSource implements RpcSource {
       const client = new RpcClient(url, clock, RELAY_LIMIT_MAX, open)
       const shared = isApart ? undefined : this.#set.all[index]
       const endpoint = shared ?? new Endpoint(client, clock, chainId)
-      return new RelayEndpoint(endpoint, client, this.#admission, clock, chainId)
+      return new RelayEndpoint(endpoint, client, this.#admission, clock, {
+        chainId,
+        sharesWithIngest: !isApart,
+      })
     })
     return new Relay(endpoints, clock, isApart)
   }

@@ -161,7 +161,7 @@ async function serve(
     curatedTokens,
     egress: orchestrator.egress,
     logoCache: new LogoCache(clock),
-    rpc: rpcDoors(program, chains, clock),
+    rpc: rpcDoors(program, chains, clock, log),
   }
   const counted = new AbortController()
   const counting = access.run(counted.signal)
@@ -205,6 +205,7 @@ const rpcDoors = (
   { reachable, engines: { postgres } }: Program,
   chains: ReadonlyMap<number, ChainReads>,
   clock: Runtime['clock'],
+  log: Logger,
 ): ReadonlyMap<number, RpcDoor> => {
   const filters = appDatabase(postgres)
   return new Map(
@@ -221,6 +222,7 @@ const rpcDoors = (
           stored,
           filters,
           clock,
+          log,
         }),
       ]
     }),

@@ -30,9 +30,12 @@ export interface FilterProgress {
 }
 
 export interface RpcFilter extends FilterProgress {
-  readonly kind: 'logs' | 'blocks'
+  readonly kind: 'logs' | 'blocks' | 'pending'
   readonly asked: unknown
 }
+
+/** What is told now; `ended` where there is nothing left to tell from. */
+export type Polled<Told> = { readonly told: Told; readonly progress: FilterProgress } | 'ended'
 
 /** False where the caller has as many as one may have. */
 export async function insertFilter(
@@ -76,12 +79,17 @@ export async function pollFilter<Told>(
   app: AppDatabase,
   owner: FilterOwner,
   id: string,
-  poll: (filter: RpcFilter) => Promise<{ readonly told: Told; readonly progress: FilterProgress }>,
+  poll: (filter: RpcFilter) => Promise<Polled<Told>>,
 ): Promise<Told | null> {
   return app.transaction().execute(async (transaction) => {
     const row = await owned(transaction, owner, id).forUpdate().executeTakeFirst()
     if (!row) return null
-    const { told, progress } = await poll(filterOf(row))
+    const polled = await poll(filterOf(row))
+    if (polled === 'ended') {
+      await transaction.deleteFrom('app.rpc_filters').where('id', '=', id).execute()
+      return null
+    }
+    const { told, progress } = polled
     await transaction
       .updateTable('app.rpc_filters')
       .set({
@@ -104,15 +112,20 @@ export async function findFilter(
   return row ? filterOf(row) : null
 }
 
-/** Whether there was one. */
-export async function deleteFilter(app: AppDatabase, owner: FilterOwner, id: string): Promise<boolean> {
-  const { numDeletedRows } = await app
+/** The filter that was there; null where none was. */
+export async function deleteFilter(
+  app: AppDatabase,
+  owner: FilterOwner,
+  id: string,
+): Promise<RpcFilter | null> {
+  const row = await app
     .deleteFrom('app.rpc_filters')
     .where('id', '=', id)
     .where('caller', '=', owner.caller)
     .where('chain_id', '=', owner.chainId)
+    .returning(['kind', 'asked', 'told_block', 'told'])
     .executeTakeFirst()
-  return numDeletedRows === 1n
+  return row ? filterOf(row) : null
 }
 
 const owned = (app: AppDatabase, { chainId, caller }: FilterOwner, id: string) =>
@@ -130,7 +143,7 @@ const filterOf = (row: {
   readonly told_block: number
   readonly told: unknown
 }): RpcFilter => ({
-  kind: row.kind === 'blocks' ? 'blocks' : 'logs',
+  kind: row.kind === 'blocks' || row.kind === 'pending' ? row.kind : 'logs',
   asked: row.asked,
   toldBlock: row.told_block,
   told: Array.isArray(row.told) ? row.told : [],

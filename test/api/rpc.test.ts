@@ -108,7 +108,10 @@ describe('a body', () => {
 describe('methods', () => {
   test('are these 43, each with its class, units and block', () => {
     expect(
-      methods.map(({ name, class: of, units, block }) => `${name} ${of} ${units} ${block}`),
+      methods.map(
+        ({ name, class: of, units, block, keeps }) =>
+          `${name} ${of} ${units} ${block}${keeps ? ' kept' : ''}`,
+      ),
     ).toMatchInlineSnapshot(`
       [
         "admin_validatorKey operator 1 null",
@@ -118,9 +121,9 @@ describe('methods', () => {
         "consensus_subscribe socket 1 null",
         "consensus_unsubscribe socket 1 null",
         "eth_blockNumber head 1 null",
-        "eth_call state 1 1",
+        "eth_call state 1 1 kept",
         "eth_chainId own 1 null",
-        "eth_createAccessList state 2 1",
+        "eth_createAccessList state 2 1 kept",
         "eth_estimateGas state 1 1",
         "eth_feeHistory block 2 1",
         "eth_fillTransaction node 1 null",
@@ -131,13 +134,13 @@ describe('methods', () => {
         "eth_getBlockReceipts block 5 0",
         "eth_getBlockTransactionCountByHash block 1 0",
         "eth_getBlockTransactionCountByNumber block 1 0",
-        "eth_getCode state 1 1",
+        "eth_getCode state 1 1 kept",
         "eth_getFilterChanges filter 1 null",
         "eth_getFilterLogs filter 5 null",
         "eth_getLogs logs 5 null",
-        "eth_getProof state 2 2",
-        "eth_getStorageAt state 1 2",
-        "eth_getStorageValues state 2 1",
+        "eth_getProof state 2 2 kept",
+        "eth_getStorageAt state 1 2 kept",
+        "eth_getStorageValues state 2 1 kept",
         "eth_getTransactionByBlockHashAndIndex block 1 0",
         "eth_getTransactionByBlockNumberAndIndex block 1 0",
         "eth_getTransactionByHash transaction 1 null",
@@ -216,6 +219,21 @@ describe('methods', () => {
       'node',
     )
   })
+})
+
+test('a block by hash, also where it must be in the chain, passes as it was written', async () => {
+  const blocks = [
+    { blockHash: `0x${'0A'.repeat(32)}`, requireCanonical: true },
+    { blockHash: `0x${'0b'.repeat(32)}` },
+    { blockNumber: '0x05' },
+    '0x05',
+  ]
+  for (const block of blocks) {
+    seen = []
+    const { result } = await api.call('eth_call', { to: null, value: '0x00' }, block)
+    expect(result).toEqual({ to: null, value: '0x00' })
+    expect(seen.filter(({ method }) => method === 'eth_call').map(({ params }) => params[1])).toEqual([block])
+  }
 })
 
 test("an execution's error passes unchanged, whatever its words", async () => {

@@ -147,6 +147,64 @@ describeWithShared('filters', () => {
     )
   })
 
+  test('a process that knows less of the chain takes back nothing that the other told', async () => {
+    const [fresh, late] = doors
+    if (!fresh || !late) throw new Error('no doors')
+    const { result: id } = await fresh.call('eth_newFilter', {})
+    const { tip } = chain.state
+    await chain.append(batches(tip + 1, tip + 4))
+    await states[0]?.refresh()
+    const told: Log[] = (await fresh.call('eth_getFilterChanges', id)).result
+    expect(sorted(told)).toEqual(sorted(await logsOf(tip + 1, tip + 4)))
+    expect((await late.call('eth_getFilterChanges', id)).result).toEqual([])
+    await refresh()
+    expect((await late.call('eth_getFilterChanges', id)).result).toEqual([])
+  })
+
+  test('of pending transactions live at one node, answered by any process, and end with it', async () => {
+    const waiting = [`0x${'01'.repeat(32)}`]
+    const made: string[] = []
+    const mempool = await startNode({
+      call: (call) => {
+        const [id] = call.params
+        if (call.method === 'eth_newPendingTransactionFilter') return { result: `0x${made.push('pending')}` }
+        if (call.method === 'eth_getFilterChanges')
+          return id === '0x1'
+            ? { result: waiting.splice(0) }
+            : { error: { code: -32000, message: 'filter not found' } }
+        if (call.method === 'eth_uninstallFilter') return { result: made.push('uninstalled') > 0 }
+        return plainNode(() => chain.state.tip)(call)
+      },
+    })
+    const { postgres } = chain.store
+    const open = () =>
+      openRpcApi({
+        urls: [node.url, mempool.url],
+        stored: { state: chain.state, postgres },
+        filters: appDatabase(postgres),
+      })
+    const [one, other] = [await open(), await open()]
+    const absent = { code: -32000, message: 'filter not found' }
+    try {
+      const { result: id } = await one.call('eth_newPendingTransactionFilter')
+      expect(id).toMatch(/^0x[1-9a-f][0-9a-f]{31}$/)
+      expect((await other.call('eth_getFilterChanges', id)).result).toEqual([`0x${'01'.repeat(32)}`])
+      expect((await one.call('eth_getFilterChanges', id)).result).toEqual([])
+      expect((await one.call('eth_getFilterLogs', id)).error).toEqual(absent)
+      expect((await other.call('eth_uninstallFilter', id)).result).toBe(true)
+      expect(made).toEqual(['pending', 'uninstalled'])
+      expect((await one.call('eth_getFilterChanges', id)).error).toEqual(absent)
+      const { result: second } = await one.call('eth_newPendingTransactionFilter')
+      await mempool.close()
+      for (const door of [one, other])
+        expect((await door.call('eth_getFilterChanges', second)).error).toEqual(absent)
+      expect((await one.call('eth_newPendingTransactionFilter')).error.code).toBe(-32601)
+    } finally {
+      await Promise.all([one.close(), other.close()])
+      await mempool.close()
+    }
+  })
+
   test('two polls at once tell nothing twice', async () => {
     const { result: id } = await call('eth_newFilter', {})
     const { tip } = chain.state

@@ -183,10 +183,11 @@ describe('one view', () => {
           (await api.call('eth_getBlockByNumber', `0x${told.toString(16)}`, false)).result,
         ).not.toBeNull()
       else if (kind < 0.85) {
-        const { result } = await api.call('eth_getLogs', {
+        const { result, error } = await api.call('eth_getLogs', {
           address: `0x${'11'.repeat(20)}`,
           fromBlock: '0x3de',
         })
+        expect([turn, error]).toEqual([turn, undefined])
         expect(result.length).toBeGreaterThanOrEqual(told - 0x3de + 1)
         see(Number(result.at(-1).blockNumber))
       } else {
@@ -205,6 +206,20 @@ describe('one view', () => {
       }
     }
     expect(told).toBeGreaterThan(HEAD)
+  })
+
+  test('begins at the endpoint furthest on, and follows it where another stops', async () => {
+    let head = HEAD
+    const stuck = await node({ call: plainNode(() => HEAD - 20) })
+    const best = await node({ call: plainNode(() => head) })
+    const other = await node({ call: plainNode(() => head - 1) })
+    const api = await door({ urls: [stuck.url, other.url, best.url] })
+    expect(Number((await api.call('eth_blockNumber')).result)).toBe(HEAD)
+    head += 10
+    await best.close()
+    await expect
+      .poll(async () => Number((await api.call('eth_blockNumber')).result), { interval: 100 })
+      .toBe(HEAD + 9)
   })
 
   test('a block that nobody has is null where a node says null, and an error for logs', async () => {
@@ -251,6 +266,92 @@ describe('one view', () => {
   })
 })
 
+describe('a call of a batch', () => {
+  test('gets the newest state of a node that has no other, though its head is pinned', async () => {
+    let head = 9
+    const only = await node({
+      call: plainNode(
+        () => head,
+        ({ method, params }) => {
+          if (method !== 'eth_call') return undefined
+          const [, block] = params
+          return block === 'latest'
+            ? { result: '0x2a' }
+            : { error: { code: -32602, message: 'BlockOutOfRangeError: block height is 11 but requested 9' } }
+        },
+      ),
+    })
+    const api = await door({ urls: [only.url] })
+    const batch = ['latest', undefined, '0x5'].map((block, id) => ({
+      jsonrpc: '2.0',
+      id,
+      method: 'eth_call',
+      params: block === undefined ? [{}] : [{}, block],
+    }))
+    head = 11
+    const answers: { result?: unknown; error?: { code: number } }[] = JSON.parse(
+      (await api.send(JSON.stringify(batch))).text,
+    )
+    expect(answers[0]?.result).toBe('0x2a')
+    expect(answers[2]?.error?.code).toBe(-32602)
+  })
+})
+
+test('what is named by its hash is found at the one node that has its branch', async () => {
+  const hash = `0x${'5b'.repeat(32)}`
+  const with1 = (call: NodeCall): NodeAnswer | undefined => {
+    const [first] = call.params
+    if (call.method === 'eth_getLogs') return { result: [{ blockHash: hash }] }
+    if (call.method === 'eth_getBlockByHash')
+      return { result: first === hash ? { number: '0x9', hash } : null }
+    return call.method === 'eth_getBlockReceipts' ? { result: [] } : undefined
+  }
+  const without = (call: NodeCall): NodeAnswer | undefined => {
+    if (call.method === 'eth_getBlockByHash') return { result: null }
+    if (call.method === 'eth_getLogs') return { error: { code: -32000, message: 'unknown block' } }
+    return undefined
+  }
+  const nodes = [
+    await node({ call: plainNode(() => 9, without) }),
+    await node({ call: plainNode(() => 9, with1) }),
+    await node({ call: plainNode(() => 9, without) }),
+  ]
+  for (const order of [nodes, nodes.toReversed()]) {
+    const api = await door({ urls: order.map(({ url }) => url) })
+    expect((await api.call('eth_getBlockByHash', hash, false)).result).toEqual({ number: '0x9', hash })
+    expect((await api.call('eth_getLogs', { blockHash: hash })).result).toEqual([{ blockHash: hash }])
+    const unknown = `0x${'77'.repeat(32)}`
+    expect((await api.call('eth_getBlockByHash', unknown, false)).result).toBeNull()
+    expect((await api.call('eth_getLogs', { blockHash: unknown })).error).toEqual({
+      code: -32000,
+      message: 'unknown block',
+    })
+  }
+})
+
+test('clients take at most half of what ingest found a node to bear', async () => {
+  let under = 0
+  let most = 0
+  const waiting: (() => void)[] = []
+  const busy = await node({
+    call: async (call) => {
+      if (call.method !== 'eth_getProof') return plainNode(() => 9)(call)
+      most = Math.max(most, ++under)
+      await new Promise<void>((resolve) => waiting.push(resolve))
+      under--
+      return { result: {} }
+    },
+  })
+  const api = await door({ urls: [busy.url] })
+  const asked = Array.from({ length: 10 }, (_, index) => api.call('eth_getProof', `0x${index}`, [], '0x5'))
+  const all = Promise.all(asked)
+  const release = setInterval(() => waiting.shift()?.(), 5)
+  expect((await all).map(({ result }) => result)).toEqual(asked.map(() => ({})))
+  clearInterval(release)
+  // Ingest begins with four places.
+  expect(most).toBe(2)
+})
+
 test('ranges and values of a log filter are bounded, in words that clients cut ranges by', async () => {
   const only = await node({ call: plainNode(() => 50_000) })
   const api = await door({ urls: [only.url] })
@@ -278,7 +379,7 @@ test('relayUrls carry the calls of clients alone, and their cost is told apart',
   expect(forIngest.requests).toBe(0)
   expect(api.source.relay.status()).toMatchObject({
     isApart: true,
-    endpoints: [{ head: null, cost: { calls: expect.any(Number) } }],
+    endpoints: [{ head: 9, cost: { calls: expect.any(Number) } }],
   })
   expect(api.source.endpoints()[0]?.cost.calls).toBe(0)
 })

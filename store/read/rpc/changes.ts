@@ -35,14 +35,15 @@ const CHANGED_BLOCKS_MAX = 1_000
 /** In one snapshot: where the chain left what was told, and what follows. */
 export async function readChanges(
   postgres: Postgres,
-  { schema, tip, finalized }: Pick<ChainState, 'schema' | 'tip' | 'finalized'>,
+  { schema, finalized }: Pick<ChainState, 'schema' | 'finalized'>,
   asked: ChangesAsked,
   signal: AbortSignal,
 ): Promise<ChainChanges> {
   return readSnapshot(postgres, signal, async (client) => {
     const { told, toldBlock, filter } = asked
     const lowest = Math.min(told[0]?.number ?? toldBlock, toldBlock)
-    const highest = Math.min(asked.to ?? tip, toldBlock + CHANGED_BLOCKS_MAX)
+    const highest = Math.min(asked.to ?? Number.MAX_SAFE_INTEGER, toldBlock + CHANGED_BLOCKS_MAX)
+    // As far as this snapshot goes: another process may have told more than this one knows of yet.
     const { rows } = await client.query<{ num: number; hash: Buffer }>(
       `SELECT num, hash FROM ${quoteIdentifier(schema)}.blocks WHERE num BETWEEN $1 AND $2 ORDER BY num`,
       [lowest, highest],

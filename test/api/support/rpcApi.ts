@@ -8,7 +8,7 @@ import type { ServerOptions } from '#api/server.ts'
 import { createSource, type RpcSource } from '#ingest/rpc/rpcSource.ts'
 import { systemRuntime } from '#runtime.ts'
 import type { AppDatabase } from '#store/app/database.ts'
-import { silentLogger } from '#telemetry.ts'
+import { type Logger, silentLogger } from '#telemetry.ts'
 import type { NodeAnswer, NodeCall } from '../../ingest/support/proxyNode.ts'
 import { startServer } from '../toolkitServer.ts'
 
@@ -34,6 +34,7 @@ export interface RpcApiOptions {
   readonly relayUrls?: readonly string[]
   readonly stored?: StoredChain | null
   readonly filters?: AppDatabase | null
+  readonly log?: Logger
   /** Id of everybody's key. */
   readonly caller?: string
   readonly server?: Partial<ServerOptions<never>>
@@ -64,6 +65,7 @@ export async function openRpcApi(options: RpcApiOptions): Promise<RpcApi> {
     stored,
     filters,
     clock: runtime.clock,
+    log: options.log ?? silentLogger,
   })
   const services = { rpc: new Map([[id, door]]) }
   const server = await startServer([postChainRpcEndpoint, postRpcEndpoint], services, {
