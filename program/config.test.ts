@@ -56,6 +56,7 @@ test('nothing set is one local chain on embedded engines, on loopback', () => {
     alarms: null,
     auditPercentPerDay: 1,
     quoteTerms: quoteTerms('1', parTokensDefault),
+    probesCatalog: true,
     secretKeys: [],
     access: {
       ...fileDefaults,

@@ -59,6 +59,8 @@ export interface Config {
   readonly trustedProxies: readonly string[]
   /** What quotes are told in. */
   readonly quoteTerms: QuoteTerms
+  /** Whether services of the catalog are looked at. */
+  readonly probesCatalog: boolean
   /** Whether events are sent, and where to. */
   readonly webhooks: Settings['WEBHOOKS']
   readonly logLevel: LogLevel
@@ -89,6 +91,7 @@ export function readConfig(env: Environment): Config {
     ...readAccess(given),
     auditPercentPerDay: given.AUDIT_PERCENT === 'off' ? null : given.AUDIT_PERCENT,
     quoteTerms: quoteTerms(given.COST_MULTIPLIER, given.PAR_TOKENS ?? []),
+    probesCatalog: given.CATALOG_PROBES === 'on',
     webhooks: given.WEBHOOKS,
     logLevel: given.LOG_LEVEL,
     workerThreads: given.WORKER_THREADS ?? usualWorkerThreads(availableParallelism()),

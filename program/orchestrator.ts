@@ -10,7 +10,8 @@ import type { McpServices } from '#orchestrator/mcp/mcpEndpoint.ts'
 import { Quotes } from '#orchestrator/quote/Quotes.ts'
 import { SEARCHES_PER_MINUTE } from '#orchestrator/rest/searchServices.ts'
 import { importShipped } from '#orchestrator/shipped.ts'
-import type { Clock } from '#runtime.ts'
+import { Verifier } from '#orchestrator/verify/Verifier.ts'
+import type { Runtime } from '#runtime.ts'
 import { appDatabase } from '#store/app/database.ts'
 import type { Logger } from '#telemetry.ts'
 import type { Config } from './config.ts'
@@ -28,7 +29,7 @@ export interface Orchestrator {
 export function openOrchestrator(
   config: Config,
   { engines, reachable }: Program,
-  clock: Clock,
+  { clock, random }: Runtime,
   log: Logger,
 ): Orchestrator {
   const { postgres } = engines
@@ -37,6 +38,8 @@ export function openOrchestrator(
   const egress = new Egress({ isLocalOrigin: (origin) => demoOrigins.has(origin) })
   // Searches must not hold up what writes.
   const app = appDatabase({ pool: postgres.reads })
+  const isOwn = (origin: string) => ownOrigins.has(origin)
+  const verifier = new Verifier({ app: appDatabase(postgres), egress, clock, random, isOwn })
   const services = {
     app,
     searchRates: new CallerRates(clock, SEARCHES_PER_MINUTE),
@@ -45,7 +48,7 @@ export function openOrchestrator(
       egress,
       clock,
       terms: config.quoteTerms,
-      isOwn: (origin) => ownOrigins.has(origin),
+      isOwn,
     }),
     publicOrigin: config.access.publicUrl?.origin ?? null,
   }
@@ -60,14 +63,35 @@ export function openOrchestrator(
       const { problems } = await importShipped(appDatabase(postgres), { api, demo: demo?.origin ?? null })
       for (const { path, message } of problems)
         log.warn({ place: path.join('.') }, `the catalog does not take a service that ships: ${message}`)
-      await aborted(signal)
+      if (config.probesCatalog) await keepVerified(verifier, clock, log, signal)
+      else await aborted(signal)
     } catch (error) {
       log.warn({ problem: messageOf(error) }, 'what ships in the catalog could not be filled in')
+      await aborted(signal)
     } finally {
       await demo?.close()
     }
   }
   return { services, egress, run }
+}
+
+/** After a failure of the database it goes on. */
+const AGAIN_MS = 60_000
+
+async function keepVerified(
+  verifier: Verifier,
+  clock: Runtime['clock'],
+  log: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await verifier.run(signal)
+    } catch (error) {
+      log.warn({ problem: messageOf(error) }, 'services of the catalog could not be looked at')
+      await clock.sleep(AGAIN_MS, signal).catch(() => {})
+    }
+  }
 }
 
 /** Beside a dev chain alone. */

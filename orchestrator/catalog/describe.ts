@@ -1,8 +1,10 @@
 /** A service, or one of its endpoints, as it is described. */
 import { ApiError } from '#api/http/errors.ts'
 import * as s from '#api/http/schema.ts'
+import { readHealth, readProbes } from '#store/app/catalogHealth.ts'
 import { findServices, type StoredService } from '#store/app/catalogReads.ts'
 import type { AppDatabase } from '#store/app/database.ts'
+import { type EndpointHealth, presentHealth } from './health.ts'
 import type { CatalogService, ServiceEndpoint } from './service.ts'
 
 export interface DescribeRequest {
@@ -17,6 +19,8 @@ export interface Description {
   readonly service: CatalogService
   /** An older service whose name looks the same. */
   readonly looksLike: string | null
+  /** Of the endpoints that are described; of one endpoint with what its last probes found. */
+  readonly health: readonly EndpointHealth[]
 }
 
 /** @throws ApiError service_not_found, also for an endpoint that the service does not have */
@@ -26,15 +30,28 @@ export async function describeService(
 ): Promise<Description> {
   const [stored] = await findServices(app, [serviceId])
   if (!stored) throw new ApiError('service_not_found')
-  const service = serviceOf(stored)
+  const held = await readHealth(app, serviceId)
+  const service = verified(serviceOf(stored), held)
+  const { looksLike } = stored
   if (method === undefined || path === undefined)
-    return { scope: 'service', service, looksLike: stored.looksLike }
-  const endpoints = service.endpoints.filter(
-    (endpoint) => endpoint.method === method && endpoint.path === path,
-  )
+    return { scope: 'service', service, looksLike, health: held.map((each) => presentHealth(each)) }
+  const isAsked = (each: { readonly method: string; readonly path: string }) =>
+    each.method === method && each.path === path
+  const endpoints = service.endpoints.filter(isAsked)
   if (endpoints.length === 0)
     throw new ApiError('service_not_found', `The service ${serviceId} has no endpoint ${method} ${path}.`)
-  return { scope: 'endpoint', service: { ...service, endpoints }, looksLike: stored.looksLike }
+  const probes = await readProbes(app, { serviceId, method, path })
+  const health = held.filter(isAsked).map((each) => presentHealth(each, probes))
+  return { scope: 'endpoint', service: { ...service, endpoints }, looksLike, health }
+}
+
+function verified(service: CatalogService, held: Awaited<ReturnType<typeof readHealth>>): CatalogService {
+  const dates = new Map(held.map(({ method, path, verifiedAt }) => [`${method} ${path}`, verifiedAt]))
+  const endpoints = service.endpoints.map((endpoint): ServiceEndpoint => {
+    const date = dates.get(`${endpoint.method} ${endpoint.path}`)
+    return date ? { ...endpoint, lastVerifiedAt: s.isoSeconds(date.getTime() / 1_000) } : endpoint
+  })
+  return { ...service, endpoints }
 }
 
 /** The document as this program's import wrote it, with what the store knows beside it. */

@@ -15,6 +15,8 @@ export interface DemoSellersOptions {
   /** Chain they are paid on. */
   readonly chainId: number
   readonly rpcUrl: string
+  /** Told of each piece of work that is done; what is asked for a price alone does none. */
+  readonly onWork?: (sellerId: string, endpoint: SellerEndpoint) => void
 }
 
 export interface DemoSellers {
@@ -32,7 +34,7 @@ const BASE_CHAIN_ID = 8_453
 export async function startDemoSellers(options: DemoSellersOptions): Promise<DemoSellers> {
   const doors = new Map(sellers.map((seller) => [seller.id, doorOf(seller, options)]))
   const server = createServer((request, response) => {
-    answer(request, doors).then(
+    answer(request, doors, options.onWork).then(
       (answered) => write(answered, response),
       () => write(Response.json({ error: 'failed' }, { status: 500 }), response),
     )
@@ -106,7 +108,11 @@ const nobody = {
 const recipientOf = (id: string): `0x${string}` =>
   `0x${Buffer.from(id.padEnd(20, '-')).subarray(0, 20).toString('hex')}`
 
-async function answer(message: IncomingMessage, doors: ReadonlyMap<string, Door>): Promise<Response> {
+async function answer(
+  message: IncomingMessage,
+  doors: ReadonlyMap<string, Door>,
+  onWork: DemoSellersOptions['onWork'],
+): Promise<Response> {
   const body = await readBody(message)
   if (body === null) return Response.json({ error: 'the body is too large' }, { status: 413 })
   const url = new URL(message.url ?? '/', 'http://127.0.0.1')
@@ -118,7 +124,10 @@ async function answer(message: IncomingMessage, doors: ReadonlyMap<string, Door>
   const { endpoint, parameters } = found
   const problem = input === null ? 'the body is no JSON object' : (endpoint.problemOf?.(input) ?? null)
   if (problem !== null || input === null) return Response.json({ error: problem }, { status: 400 })
-  const work = () => responseOf(endpoint.answer(input, parameters))
+  const work = () => {
+    onWork?.(id, endpoint)
+    return responseOf(endpoint.answer(input, parameters))
+  }
   if (endpoint.price === null) return work()
   const price = typeof endpoint.price === 'function' ? endpoint.price(input) : endpoint.price
   const taken = await door.ask(price)(requestOf(message, url, body))

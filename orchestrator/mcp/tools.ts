@@ -19,7 +19,7 @@ import {
   SERVICE_FILTERS_MAX,
   searchResultSchema,
 } from '../rest/searchServices.ts'
-import { descriptionSchema } from '../rest/services.ts'
+import { descriptionSchema, presentDescription } from '../rest/services.ts'
 import { search } from '../search/search.ts'
 
 export interface ToolCall {
@@ -112,7 +112,8 @@ const describeTool = tool({
   run: async ({ service_id: serviceId, method, path }, { services }) => {
     if ((method === undefined) !== (path === undefined))
       throw new ApiError('parameter_conflict', '`method` and `path` go together.')
-    const { scope, service, looksLike } = await describeService(services.app, { serviceId, method, path })
+    const description = await describeService(services.app, { serviceId, method, path })
+    const { scope, service } = description
     if (scope === 'service' && service.endpoints.length > ENDPOINTS_WHOLE_MAX)
       throw new ApiError(
         'parameter_conflict',
@@ -124,7 +125,7 @@ const describeTool = tool({
           })),
         },
       )
-    return { scope, service, ...(looksLike !== null && { looksLike }) }
+    return presentDescription(description)
   },
 })
 

@@ -162,11 +162,18 @@ export function presentSearch(
   }
 }
 
-const presentFound = ({ lastCatalogedAt, reasons, requiredArguments, ...found }: FoundEndpoint) => ({
+const presentFound = ({
+  lastCatalogedAt,
+  lastVerifiedAt,
+  reasons,
+  requiredArguments,
+  ...found
+}: FoundEndpoint) => ({
   ...found,
   reasons: [...reasons],
   requiredArguments: [...requiredArguments],
   lastCatalogedAt: dateText(lastCatalogedAt),
+  ...(lastVerifiedAt && { lastVerifiedAt: dateText(lastVerifiedAt) }),
 })
 
 /**

@@ -9,7 +9,8 @@ import * as s from '#api/http/schema.ts'
 import { listServices } from '#store/app/catalogReads.ts'
 import type { AppDatabase } from '#store/app/database.ts'
 import { pageOf } from '#store/read/lists/page.ts'
-import { describeService, serviceOf } from '../catalog/describe.ts'
+import { type Description, describeService, serviceOf } from '../catalog/describe.ts'
+import { healthSchema } from '../catalog/health.ts'
 import {
   methods,
   PATH_CHARACTERS_MAX,
@@ -37,6 +38,14 @@ export const descriptionSchema = s.named('ServiceDescription', {
   scope: s.oneOf(['endpoint', 'service'] as const),
   service: serviceSchema,
   looksLike: looksLikeSchema,
+  health: healthSchema,
+})
+
+/** The description as both doors write it. */
+export const presentDescription = ({ scope, service, looksLike, health }: Description) => ({
+  ...{ scope, service },
+  ...(looksLike !== null && { looksLike }),
+  health: [...health],
 })
 
 export const describeServiceEndpoint = endpoint({
@@ -60,7 +69,7 @@ export const describeServiceEndpoint = endpoint({
   cache: 'metadata',
   read: ({ path, filters }, { app }: CatalogServices) =>
     describeService(app, { serviceId: path.serviceId, method: filters.method, path: filters.path }),
-  present: ({ scope, service, looksLike }) => ({ scope, service, ...(looksLike !== null && { looksLike }) }),
+  present: presentDescription,
 })
 
 const pages: PageRules = {

@@ -37,6 +37,7 @@ export interface FoundEndpoint {
   readonly nextTool: 'describe_service' | 'quote_plan'
   readonly suggestedPlanNode?: PlanNode
   readonly lastCatalogedAt: Date
+  readonly lastVerifiedAt?: Date
 }
 
 export interface SearchResult {
@@ -173,7 +174,7 @@ function present(
 ): FoundEndpoint {
   const { serviceName, method, path, estimatedPrice, requiredArguments, inputUnknown } = document
   const isReady = requiredArguments.length === 0 && !inputUnknown && !/\/\*/.test(path)
-  const { serviceId, catalogedAt } = candidate
+  const { serviceId, catalogedAt, verifiedAt } = candidate
   return {
     serviceId,
     serviceName,
@@ -190,6 +191,7 @@ function present(
       suggestedPlanNode: { id: serviceId, serviceId, method, path, input: {}, dependsOn: [] },
     }),
     lastCatalogedAt: catalogedAt,
+    ...(verifiedAt && { lastVerifiedAt: verifiedAt }),
   }
 }
 

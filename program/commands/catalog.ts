@@ -1,5 +1,5 @@
 /**
- * `millrace catalog`: imports, lists, shows and removes services; also beside a running program,
+ * `millrace catalog`: imports, lists, shows, verifies and removes services; also beside a running program,
  * which finds them at once.
  */
 import { readFile } from 'node:fs/promises'
@@ -9,9 +9,10 @@ import { serviceOf } from '#orchestrator/catalog/describe.ts'
 import { importCatalog } from '#orchestrator/import/importCatalog.ts'
 import { EVALUATED_MAX, evaluate, readJudgements } from '#orchestrator/search/evaluate.ts'
 import { search } from '#orchestrator/search/search.ts'
+import { type Verified, Verifier } from '#orchestrator/verify/Verifier.ts'
 import type { Runtime } from '#runtime.ts'
 import { removeEntries } from '#store/app/catalogEntries.ts'
-import { findServices, listServices } from '#store/app/catalogReads.ts'
+import { findServices, listServices, type StoredService } from '#store/app/catalogReads.ts'
 import { type AppDatabase, appDatabase } from '#store/app/database.ts'
 import { migrateApp } from '#store/maintain/migrate.ts'
 import type { Logger } from '#telemetry.ts'
@@ -56,19 +57,21 @@ export function importServices(
 
 export function printServices(context: CatalogContext, asJson: boolean): Promise<void> {
   return withCatalog(context, async (app) => {
-    let after: string | null = null
-    do {
-      const page = await listServices(app, { after, limit: PAGE_SERVICES })
-      for (const stored of page) {
-        const service = serviceOf(stored)
-        const { id, name, serviceUrl, endpoints } = service
-        print(
-          asJson ? JSON.stringify(service) : `${id}  ${name}  ${serviceUrl}  ${endpoints.length} endpoints`,
-        )
-      }
-      after = page.length < PAGE_SERVICES ? null : (page.at(-1)?.serviceId ?? null)
-    } while (after !== null)
+    for await (const service of allServices(app)) {
+      const { id, name, serviceUrl, endpoints } = service
+      print(asJson ? JSON.stringify(service) : `${id}  ${name}  ${serviceUrl}  ${endpoints.length} endpoints`)
+    }
   })
+}
+
+/** By id, some read at a time. */
+async function* allServices(app: AppDatabase) {
+  let after: string | null = null
+  do {
+    const page: StoredService[] = await listServices(app, { after, limit: PAGE_SERVICES })
+    for (const stored of page) yield serviceOf(stored)
+    after = page.length < PAGE_SERVICES ? null : (page.at(-1)?.serviceId ?? null)
+  } while (after !== null)
 }
 
 /** @throws SettingError for an id that no service has */
@@ -90,6 +93,45 @@ export function removeServices(
     if (count === 0) throw new SettingError('id' in of ? 'id' : '--source', 'nothing in the catalog is of it')
     print(`${count} removed`)
   })
+}
+
+/**
+ * Looks at every endpoint of a service, or of all, now. False when one failed; it is named with
+ * what it did. What runs on this machine is left to the program that serves it.
+ * @throws SettingError for an id that no service has
+ */
+export function verifyServices(context: CatalogContext, serviceId: string | null): Promise<boolean> {
+  return withCatalog(context, async (app) => {
+    const { clock, random } = context.runtime
+    const isOwn = (origin: string) => isLoopback(new URL(origin).hostname)
+    const verifier = new Verifier({ app, egress: new Egress(), clock, random, isOwn })
+    if (serviceId !== null && (await findServices(app, [serviceId])).length === 0)
+      throw new SettingError('id', `no service has the id ${serviceId}`)
+    let failed = 0
+    for await (const id of serviceId === null ? idsOf(allServices(app)) : [serviceId]) {
+      const found = await verifier.verifyService(id, context.stop)
+      for (const each of found) print(verifiedLine(each))
+      failed += found.filter(({ sight }) => sight?.outcome === 'failed').length
+    }
+    return failed === 0
+  })
+}
+
+async function* idsOf(services: AsyncIterable<{ readonly id: string }>) {
+  for await (const { id } of services) yield id
+}
+
+const isLoopback = (host: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(host)
+
+function verifiedLine({ serviceId, method, path, state, sight }: Verified): string {
+  const { price, recipient } = sight?.drift ?? {}
+  const drifts = [
+    price && `price ${price.listed} is ${price.live}`,
+    recipient && `recipient ${recipient.listed} is ${recipient.live}`,
+  ]
+  return [state.padEnd(9), `${serviceId} ${method} ${path}`, sight?.problem, ...drifts]
+    .filter(Boolean)
+    .join('  ')
 }
 
 export function printEvaluation(context: CatalogContext, location: string): Promise<void> {

@@ -143,7 +143,7 @@ async function serve(
     parityOf: ({ state }) => parityStatusOf(parity, state.chainId),
     alarms: alarms.watch,
   })
-  const orchestrator = openOrchestrator(config, program, clock, log)
+  const orchestrator = openOrchestrator(config, program, runtime, log)
   const services: RouteServices & McpServices = {
     ...orchestrator.services,
     chains,

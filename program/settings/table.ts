@@ -151,6 +151,11 @@ export const settings = {
     parTokensDefault.join(','),
     'Tokens that count as one dollar each in quotes; a price in any other is refused.',
   ),
+  CATALOG_PROBES: setting(
+    oneOf('on', 'off'),
+    'on',
+    '`on` looks at each service of the [catalog](services.md) about once a day, without paying, and leaves out of searches what does not answer; `off` asks nobody.',
+  ),
   LOG_LEVEL: setting(
     oneOf('debug', 'info', 'warn', 'error', 'silent'),
     'info',

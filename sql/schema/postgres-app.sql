@@ -45,6 +45,7 @@ CREATE TABLE app.catalog_endpoints (
   ordinal integer NOT NULL,
   terms tsvector NOT NULL,
   document jsonb NOT NULL,
+  endpoint_key text GENERATED ALWAYS AS md5((((document ->> 'method'::text) || ' '::text) || (document ->> 'path'::text))) STORED NOT NULL,
   CONSTRAINT catalog_endpoints_entry_fkey FOREIGN KEY (entry) REFERENCES app.catalog_entries(entry) ON DELETE CASCADE,
   CONSTRAINT catalog_endpoints_pkey PRIMARY KEY (entry, ordinal)
 );
@@ -52,6 +53,7 @@ CREATE INDEX catalog_endpoints_terms ON app.catalog_endpoints USING gin (terms);
 COMMENT ON COLUMN app.catalog_endpoints.ordinal IS 'its place among the endpoints of the entry, from 0';
 COMMENT ON COLUMN app.catalog_endpoints.terms IS 'its words, cut and weighted by the program';
 COMMENT ON COLUMN app.catalog_endpoints.document IS 'what ranking and the answer need: words by field, price, dates';
+COMMENT ON COLUMN app.catalog_endpoints.endpoint_key IS 'digest of its method and path, which name it within its service';
 
 CREATE TABLE app.catalog_entries (
   entry bigint GENERATED AS IDENTITY NOT NULL,
@@ -71,6 +73,46 @@ COMMENT ON COLUMN app.catalog_entries.is_shown IS 'the oldest entry of its servi
 COMMENT ON COLUMN app.catalog_entries.document IS 'the service with its endpoints, as it is described';
 COMMENT ON COLUMN app.catalog_entries.digest IS 'SHA-256 of the document, to leave rows alone that did not change';
 COMMENT ON COLUMN app.catalog_entries.cataloged_at IS 'when the source last listed it';
+
+CREATE TABLE app.catalog_health (
+  service_id text NOT NULL,
+  endpoint_key text GENERATED ALWAYS AS md5(((method || ' '::text) || path)) STORED NOT NULL,
+  method text NOT NULL,
+  path text NOT NULL,
+  state text DEFAULT 'unknown'::text NOT NULL,
+  failures integer DEFAULT 0 NOT NULL,
+  next_at timestamp with time zone DEFAULT now(),
+  probed_at timestamp with time zone,
+  verified_at timestamp with time zone,
+  drift jsonb,
+  CONSTRAINT catalog_health_pkey PRIMARY KEY (service_id, endpoint_key),
+  CONSTRAINT catalog_health_service_id_fkey FOREIGN KEY (service_id) REFERENCES app.catalog_services(service_id) ON DELETE CASCADE,
+  CONSTRAINT catalog_health_state_check CHECK ((state = ANY (ARRAY['unknown'::text, 'verified'::text, 'answering'::text, 'failing'::text, 'delisted'::text, 'unprobed'::text])))
+);
+CREATE INDEX catalog_health_delisted ON app.catalog_health USING btree (service_id, endpoint_key) WHERE (state = 'delisted'::text);
+CREATE INDEX catalog_health_due ON app.catalog_health USING btree (service_id, next_at) WHERE (next_at IS NOT NULL);
+COMMENT ON COLUMN app.catalog_health.endpoint_key IS 'digest of its method and path, which name it within its service';
+COMMENT ON COLUMN app.catalog_health.state IS 'unprobed: no call of it is known to be without effect; answering: it is there, and asked for no price that can be read';
+COMMENT ON COLUMN app.catalog_health.failures IS 'probes that failed since one did not';
+COMMENT ON COLUMN app.catalog_health.next_at IS 'when it is probed next; null for never';
+COMMENT ON COLUMN app.catalog_health.verified_at IS 'when it last answered as it is listed';
+COMMENT ON COLUMN app.catalog_health.drift IS 'price or recipient that it asks for, where the catalog lists another';
+
+CREATE TABLE app.catalog_probes (
+  service_id text NOT NULL,
+  endpoint_key text NOT NULL,
+  probed_at timestamp with time zone NOT NULL,
+  outcome text NOT NULL,
+  status integer,
+  problem text,
+  duration_ms integer NOT NULL,
+  offers jsonb NOT NULL,
+  CONSTRAINT catalog_probes_pkey PRIMARY KEY (service_id, endpoint_key, probed_at),
+  CONSTRAINT catalog_probes_service_id_endpoint_key_fkey FOREIGN KEY (service_id, endpoint_key) REFERENCES app.catalog_health(service_id, endpoint_key) ON DELETE CASCADE
+);
+COMMENT ON COLUMN app.catalog_probes.outcome IS 'verified, answered, unpaid or failed';
+COMMENT ON COLUMN app.catalog_probes.status IS 'of the answer; null where there was none';
+COMMENT ON COLUMN app.catalog_probes.offers IS 'prices that it asked for';
 
 CREATE TABLE app.catalog_services (
   service_id text NOT NULL,

@@ -5,6 +5,7 @@
  */
 import { createHash } from 'node:crypto'
 import { sql, type Transaction } from 'kysely'
+import { probeAgain, settleHealth } from './catalogHealth.ts'
 import { type AppDatabase, databaseNow } from './database.ts'
 import type { AppSchema } from './tables.ts'
 
@@ -145,7 +146,9 @@ async function importEntry(
       .map(({ terms, shown }, index) => ({ entry: stored, ordinal: at + index, terms, document: shown }))
     await transaction.insertInto('app.catalog_endpoints').values(rows).execute()
   }
-  return known ? 'changed' : 'added'
+  if (!known) return 'added'
+  await probeAgain(transaction, serviceId)
+  return 'changed'
 }
 
 interface EntryRow {
@@ -244,4 +247,5 @@ async function settle(transaction: Transaction<AppSchema>): Promise<void> {
     UNION ALL SELECT ${ENDPOINTS_TERM}, count(*), '{}'
     FROM app.catalog_endpoints p JOIN app.catalog_entries USING (entry) WHERE is_shown
   `.execute(transaction)
+  await settleHealth(transaction)
 }

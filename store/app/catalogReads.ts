@@ -60,6 +60,10 @@ export interface Candidate {
   readonly ordinal: number
   readonly document: unknown
   readonly catalogedAt: Date
+  /** When its seller last answered as it is listed. */
+  readonly verifiedAt: Date | null
+  /** A probe of it is known to have no effect, as far as was seen. */
+  readonly mayProbe: boolean
 }
 
 export interface CandidateRequest {
@@ -73,28 +77,43 @@ export interface CandidateRequest {
   readonly serviceIds: readonly string[] | null
 }
 
-/** Distinct, in no order. */
+/** Distinct, in no order, without what was delisted. */
 export async function findCandidates(app: AppDatabase, request: CandidateRequest): Promise<Candidate[]> {
   const { queries, limitPerQuery, serviceIds } = request
   const only = serviceIds === null ? sql`true` : sql`e.service_id = ANY (${[...serviceIds]}::text[])`
+  const listed = sql`e.is_shown AND NOT EXISTS (
+    SELECT FROM app.catalog_health h
+    WHERE h.service_id = e.service_id AND h.endpoint_key = p.endpoint_key AND h.state = 'delisted')`
   const part = (query: string) => sql`(
     SELECT p.entry, p.ordinal FROM app.catalog_endpoints p JOIN app.catalog_entries e USING (entry)
-    WHERE e.is_shown AND p.terms @@ ${query}::tsquery AND ${only}
+    WHERE ${listed} AND p.terms @@ ${query}::tsquery AND ${only}
     ORDER BY ts_rank(p.terms, ${query}::tsquery) DESC, e.service_id, p.ordinal LIMIT ${limitPerQuery})`
   const everything = sql`(
     SELECT p.entry, p.ordinal FROM app.catalog_endpoints p JOIN app.catalog_entries e USING (entry)
-    WHERE e.is_shown AND ${only} ORDER BY p.ordinal, e.service_id LIMIT ${limitPerQuery})`
+    WHERE ${listed} AND ${only} ORDER BY p.ordinal, e.service_id LIMIT ${limitPerQuery})`
   const found = queries.length === 0 ? everything : sql.join(queries.map(part), sql` UNION `)
-  const { rows } = await sql<{ service_id: string; ordinal: number; document: unknown; cataloged_at: Date }>`
-    SELECT e.service_id, p.ordinal, p.document, e.cataloged_at
+  const { rows } = await sql<CandidateRow>`
+    SELECT e.service_id, p.ordinal, p.document, e.cataloged_at, h.verified_at, h.next_at IS NOT NULL AS may_probe
     FROM (${found}) f JOIN app.catalog_endpoints p USING (entry, ordinal) JOIN app.catalog_entries e USING (entry)
+    LEFT JOIN app.catalog_health h ON h.service_id = e.service_id AND h.endpoint_key = p.endpoint_key
   `.execute(app)
   return rows.map((row) => ({
     serviceId: row.service_id,
     ordinal: row.ordinal,
     document: row.document,
     catalogedAt: row.cataloged_at,
+    verifiedAt: row.verified_at,
+    mayProbe: row.may_probe,
   }))
+}
+
+interface CandidateRow {
+  readonly service_id: string
+  readonly ordinal: number
+  readonly document: unknown
+  readonly cataloged_at: Date
+  readonly verified_at: Date | null
+  readonly may_probe: boolean
 }
 
 /**

@@ -1,0 +1,78 @@
+/** How endpoints are, as unpaid probes find them: beside a description, never in its fields. */
+import * as s from '#api/http/schema.ts'
+import type { EndpointHealth as HeldHealth, readProbes } from '#store/app/catalogHealth.ts'
+import { membersOf } from './members.ts'
+import { methodSchema } from './service.ts'
+
+const differenceSchema = s.optional(s.object({ listed: s.text(), live: s.text() }))
+
+export const healthSchema = s.array(
+  s.named('EndpointHealth', {
+    method: methodSchema,
+    path: s.text(),
+    state: s.oneOf(['unknown', 'verified', 'answering', 'failing', 'delisted', 'unprobed'] as const, {
+      description:
+        '`answering`: it is there, and asked for no price that can be read; many sellers check the input first. `delisted`: search leaves it out until it answers again. `unprobed`: no call of it is known to be without effect.',
+    }),
+    failures: s.integer({ minimum: 0, description: 'Probes that failed since one did not.' }),
+    lastProbedAt: s.optional(s.timestamp),
+    lastVerifiedAt: s.optional(s.timestamp),
+    drift: s.optional(
+      s.object(
+        { price: differenceSchema, recipient: differenceSchema },
+        { description: 'What its seller asks for, where the catalog lists another.' },
+      ),
+    ),
+    history: s.optional(
+      s.array(
+        s.object({
+          at: s.timestamp,
+          outcome: s.oneOf(['verified', 'answered', 'unpaid', 'failed'] as const),
+          status: s.optional(s.integer()),
+          problem: s.optional(s.text()),
+          durationMs: s.count,
+          offers: s.array(s.foreign('A price that its seller asked for.')),
+        }),
+        { description: 'Its last probes, the newest first; of one endpoint alone.' },
+      ),
+    ),
+  }),
+  { description: 'How its endpoints are, by unpaid probes.' },
+)
+
+export type EndpointHealth = s.Static<typeof healthSchema>[number]
+
+export function presentHealth(
+  { method, path, state, failures, probedAt, verifiedAt, drift }: HeldHealth,
+  probes?: Awaited<ReturnType<typeof readProbes>>,
+): EndpointHealth {
+  return {
+    // Written by this program's import and verifier.
+    method: method as EndpointHealth['method'],
+    path,
+    state,
+    failures,
+    ...(probedAt && { lastProbedAt: dateText(probedAt) }),
+    ...(verifiedAt && { lastVerifiedAt: dateText(verifiedAt) }),
+    ...(drift !== null && { drift: membersOf(drift) }),
+    ...(probes && { history: probes.map(presentProbe) }),
+  }
+}
+
+const presentProbe = ({
+  at,
+  outcome,
+  status,
+  problem,
+  durationMs,
+  offers,
+}: Awaited<ReturnType<typeof readProbes>>[number]) => ({
+  at: dateText(at),
+  outcome: outcome as 'verified' | 'answered' | 'unpaid' | 'failed',
+  ...(status !== null && { status }),
+  ...(problem !== null && { problem }),
+  durationMs,
+  offers: [...offers],
+})
+
+const dateText = (date: Date): string => s.isoSeconds(date.getTime() / 1_000)

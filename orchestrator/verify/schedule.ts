@@ -1,0 +1,44 @@
+/** What follows from a look: whether an endpoint is listed, and when it is looked at next. Pure. */
+import type { Random } from '#runtime.ts'
+import type { HealthChange, HeldHealth } from '#store/app/catalogHealth.ts'
+import type { ServiceEndpoint } from '../catalog/service.ts'
+import type { Sight } from './look.ts'
+
+/** Failures in a row after which search leaves an endpoint out. One success brings it back. */
+export const FAILURES_MAX = 7
+
+const HOUR_MS = 3_600_000
+/** Between looks at what is well. */
+const WELL_MS = 24 * HOUR_MS
+/** A seller that is down for a night is delisted, one that is started again is not. */
+const FAILING_MS = 2 * HOUR_MS
+const DELISTED_MS = 6 * HOUR_MS
+/** Looks are spread by this share, so that an import's endpoints are not all due together. */
+const SPREAD = 0.25
+
+/** Null for a look that was not possible without an effect. */
+export function afterLook(
+  held: HeldHealth,
+  sight: Sight | null,
+  method: ServiceEndpoint['method'],
+  random: Random,
+): HealthChange {
+  const later = (ms: number) => Math.round(ms * (1 - SPREAD / 2 + SPREAD * random()))
+  if (!sight) return { state: 'unprobed', failures: 0, nextMs: null, isVerified: false, drift: undefined }
+  const { outcome, drift } = sight
+  if (outcome === 'failed') {
+    const failures = held.failures + 1
+    const isDelisted = failures >= FAILURES_MAX
+    const nextMs = later(isDelisted ? DELISTED_MS : FAILING_MS)
+    return { state: isDelisted ? 'delisted' : 'failing', failures, nextMs, isVerified: false, drift }
+  }
+  // What works without money may do so again: a call that is no GET is not made a second time.
+  const isOver = outcome === 'unpaid' && method !== 'GET'
+  return {
+    state: outcome === 'verified' ? 'verified' : 'answering',
+    failures: 0,
+    nextMs: isOver ? null : later(WELL_MS),
+    isVerified: outcome === 'verified',
+    drift,
+  }
+}
