@@ -9,6 +9,7 @@ import { systemRuntime } from '#runtime.ts'
 import { silentLogger } from '#telemetry.ts'
 import { ByteBudget } from '../../ingest/byteBudget.ts'
 import { createSource } from '../../ingest/rpc/rpcSource.ts'
+import { fullTest } from '../support/breadth.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { decodeLinks } from './support/decodeAnswer.ts'
 import { MemoryHistory, MemorySink } from './support/memorySink.ts'
@@ -98,16 +99,19 @@ describeWithShared('the head lane against a growing node', () => {
     for (const block of sink.blocks) expect(await node.source.blockRef(block.number)).toEqual(block)
   })
 
-  test('a node with every fault at once is followed to the end without a wrong or missing block', async () => {
-    const faults = ['--fail-503', '0.05', '--drop', '0.05', '--truncate', '0.03', '--rpc-error', '0.02']
-    const lies = ['--missing', '0.1', '--stale', '0.1', '--behind', '0.2', '--jitter', '20']
-    const node = await growing('--head', '90', '--reorg-at', '100:4,110:9', ...faults, ...lies)
-    const { sink } = await followToEnd(node, 122)
-    for (const block of sink.blocks) expect(await node.source.blockRef(block.number)).toEqual(block)
-    expect(sink.blocks.map(({ number }) => number)).toEqual(
-      Array.from({ length: sink.blocks.length }, (_, i) => 123 - sink.blocks.length + i),
-    )
-  })
+  fullTest(
+    'a node with every fault at once is followed to the end without a wrong or missing block',
+    async () => {
+      const faults = ['--fail-503', '0.05', '--drop', '0.05', '--truncate', '0.03', '--rpc-error', '0.02']
+      const lies = ['--missing', '0.1', '--stale', '0.1', '--behind', '0.2', '--jitter', '20']
+      const node = await growing('--head', '90', '--reorg-at', '100:4,110:9', ...faults, ...lies)
+      const { sink } = await followToEnd(node, 122)
+      for (const block of sink.blocks) expect(await node.source.blockRef(block.number)).toEqual(block)
+      expect(sink.blocks.map(({ number }) => number)).toEqual(
+        Array.from({ length: sink.blocks.length }, (_, i) => 123 - sink.blocks.length + i),
+      )
+    },
+  )
 
   test('history fills below the head lane while the node grows', async () => {
     const { source } = await growing('--head', '100', '--block-time', '40', '--drop', '0.05')

@@ -7,6 +7,7 @@ import { HistoryPrunedError } from '#ingest/rpc/errors.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 import { type Clock, systemRuntime } from '#runtime.ts'
 import { expectInClickHouse, expectInPostgres } from '../store/support/expectHeld.ts'
+import { fullTest } from '../support/breadth.ts'
 import { freshDatabase } from '../support/engines.ts'
 import { loadRecordedChain, type RecordedChain } from '../support/recordedChain.ts'
 import { describeWithShared } from '../support/shared.ts'
@@ -85,7 +86,7 @@ describeWithShared('a chain', () => {
     expect(refusals).toBeGreaterThan(3)
   })
 
-  test('goes on after its lease was taken and given back', async () => {
+  fullTest('goes on after its lease was taken and given back', async () => {
     const recorded = await loadRecordedChain(recording, 60, 10)
     const indexed = await start({ access: await openAccess(), recorded, limits })
     await held(indexed, recorded)
@@ -118,7 +119,7 @@ describeWithShared('a chain', () => {
     expect(await holder()).toEqual([{ holder: 'second' }])
   })
 
-  test('goes on after every connection was cut, again and again, and leaks none', async () => {
+  fullTest('goes on after every connection was cut, again and again, and leaks none', async () => {
     const recorded = await loadRecordedChain(recording, 70, 10)
     const indexed = await start({ access: await openAccess(), recorded, batchBlocks: 2 })
     const { pool } = indexed.postgres

@@ -89,31 +89,34 @@ describeWithShared('a program that dies', () => {
     expect(await differences(access, replay.url, 'roots'), `SEED=${seed}`).toEqual([])
   })
 
-  test('in the middle of a reorganization twenty blocks deep takes back what was orphaned, once', async () => {
-    const access = await freshDatabase()
-    const growing = await startReplay(
-      '--shape',
-      'tempo',
-      '--finality',
-      '60',
-      '--repeat',
-      '2',
-      '--head',
-      '150',
-    )
-    try {
-      const task = (failpoint: string) => ({ ...taskOf(access, failpoint, 'links'), nodeUrl: growing.url })
-      expect(await run(task(''))).toBe('done')
-      await growing.control('replay_reorg', 20)
-      await growing.control('replay_advance', 3)
-      for (const failpoint of ['postgres.revert.rows:1', 'postgres.revert.commit:1', 'head.revert.after:1'])
-        expect(`${failpoint} ${await run(task(failpoint))}`).toBe(`${failpoint} SIGKILL`)
-      expect(await run(task(''))).toBe('done')
-      expect(await differences(access, growing.url, 'links')).toEqual([])
-    } finally {
-      await growing.close()
-    }
-  })
+  fullTest(
+    'in the middle of a reorganization twenty blocks deep takes back what was orphaned, once',
+    async () => {
+      const access = await freshDatabase()
+      const growing = await startReplay(
+        '--shape',
+        'tempo',
+        '--finality',
+        '60',
+        '--repeat',
+        '2',
+        '--head',
+        '150',
+      )
+      try {
+        const task = (failpoint: string) => ({ ...taskOf(access, failpoint, 'links'), nodeUrl: growing.url })
+        expect(await run(task(''))).toBe('done')
+        await growing.control('replay_reorg', 20)
+        await growing.control('replay_advance', 3)
+        for (const failpoint of ['postgres.revert.rows:1', 'postgres.revert.commit:1', 'head.revert.after:1'])
+          expect(`${failpoint} ${await run(task(failpoint))}`).toBe(`${failpoint} SIGKILL`)
+        expect(await run(task(''))).toBe('done')
+        expect(await differences(access, growing.url, 'links')).toEqual([])
+      } finally {
+        await growing.close()
+      }
+    },
+  )
 })
 
 /** How the child ended: caught up, or killed by itself or, after `killMs`, by us. */

@@ -95,7 +95,7 @@ test('a seed replays identically', async () => {
   }
 })
 
-test.each(few(shortBugs, 4))(
+test.each(few(shortBugs, 3))(
   'the planted bug is found: %s (ING-14)',
   async (bug) => {
     let found = 0

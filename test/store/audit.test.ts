@@ -149,7 +149,7 @@ describeWithShared('the audit', () => {
     },
   )
 
-  test('old damage is found by the round over history', async () => {
+  fullTest('old damage is found by the round over history', async () => {
     finalized = head
     const damage = new ClickHouseDamage(store)
     const block = 12

@@ -175,18 +175,21 @@ describeWithShared('the ClickHouse lane', () => {
     expect(await attemptsOf(store)).toEqual([1])
   })
 
-  test('rows of a try that was cut differently are replaced by the batch as the journal has it', async () => {
-    const store = await openWritten()
-    const [first] = batches
-    const entry = { range: { from: 40, to: 79 }, encoder: 1, attempt: 0, tables: expectedOf(batches) }
-    await store.journal.begin(entry)
-    if (!first) throw new Error('the recording is too short')
-    const cut = { ...entry, range: first.range, tables: expectedOf([first]) }
-    await expect(store.sink.resume(cut, [first])).rejects.toMatchObject({ code: 'journal_entry_gone' })
-    await writeAll(store)
-    await expectInClickHouse(store, batches)
-    expect(await attemptsOf(store)).toEqual([1])
-  })
+  fullTest(
+    'rows of a try that was cut differently are replaced by the batch as the journal has it',
+    async () => {
+      const store = await openWritten()
+      const [first] = batches
+      const entry = { range: { from: 40, to: 79 }, encoder: 1, attempt: 0, tables: expectedOf(batches) }
+      await store.journal.begin(entry)
+      if (!first) throw new Error('the recording is too short')
+      const cut = { ...entry, range: first.range, tables: expectedOf([first]) }
+      await expect(store.sink.resume(cut, [first])).rejects.toMatchObject({ code: 'journal_entry_gone' })
+      await writeAll(store)
+      await expectInClickHouse(store, batches)
+      expect(await attemptsOf(store)).toEqual([1])
+    },
+  )
 
   fullTest('rows of the range in a table that shall have none are removed', async () => {
     const quiet = recordedBatches('tempo-dev-2k', 1).find(
@@ -224,36 +227,39 @@ describeWithShared('the ClickHouse lane', () => {
   })
 
   // Seed 755 of the simulation, before tokens were used up.
-  test('an insert of the writer before, held up on its way, adds nothing to the attempt that replaced it', async () => {
-    let arrive: (() => Promise<void>) | undefined
-    const store = await openWritten({
-      wrapClickHouse: (client) =>
-        withExec(client, (insert) => async (parameters) => {
-          if (!('values' in parameters) || !tableIn(parameters.query).endsWith('.logs'))
-            return insert(parameters)
-          const bytes = await bytesOf(parameters.values)
-          arrive = async () => {
-            const { stream } = await insert({ ...parameters, values: streamOf(bytes) })
-            await finished(stream.resume())
-          }
-          throw new Error('the request timed out')
-        }),
-    })
-    await expect(store.lane.step()).rejects.toMatchObject({ code: 'clickhouse_failed' })
-    await store.clickhouse.command({
-      query: `ALTER TABLE ${store.database}.txs DELETE WHERE block_num = 40`,
-      clickhouse_settings: { mutations_sync: '2' },
-    })
-    const next = await openChainStore({ headFrom: 40, beside: store, fence: 2n })
-    onTestFinished(() => next.close())
-    await writeAll(next)
-    expect(await attemptsOf(store)).toEqual([1])
-    await arrive?.()
-    await expectInClickHouse(store, batches)
-  })
+  fullTest(
+    'an insert of the writer before, held up on its way, adds nothing to the attempt that replaced it',
+    async () => {
+      let arrive: (() => Promise<void>) | undefined
+      const store = await openWritten({
+        wrapClickHouse: (client) =>
+          withExec(client, (insert) => async (parameters) => {
+            if (!('values' in parameters) || !tableIn(parameters.query).endsWith('.logs'))
+              return insert(parameters)
+            const bytes = await bytesOf(parameters.values)
+            arrive = async () => {
+              const { stream } = await insert({ ...parameters, values: streamOf(bytes) })
+              await finished(stream.resume())
+            }
+            throw new Error('the request timed out')
+          }),
+      })
+      await expect(store.lane.step()).rejects.toMatchObject({ code: 'clickhouse_failed' })
+      await store.clickhouse.command({
+        query: `ALTER TABLE ${store.database}.txs DELETE WHERE block_num = 40`,
+        clickhouse_settings: { mutations_sync: '2' },
+      })
+      const next = await openChainStore({ headFrom: 40, beside: store, fence: 2n })
+      onTestFinished(() => next.close())
+      await writeAll(next)
+      expect(await attemptsOf(store)).toEqual([1])
+      await arrive?.()
+      await expectInClickHouse(store, batches)
+    },
+  )
 
   // Seed 1594 of the simulation, before deletes carried a fence.
-  test('a delete of the writer before, held up on its way, deletes nothing of the next', async () => {
+  fullTest('a delete of the writer before, held up on its way, deletes nothing of the next', async () => {
     const store = await openWritten()
     const old = tablesOf(store)
     const next = await openChainStore({ headFrom: 40, beside: store, fence: 2n })
@@ -265,7 +271,7 @@ describeWithShared('the ClickHouse lane', () => {
     await expect(expectInClickHouse(store, batches)).rejects.toThrow()
   })
 
-  test('a Postgres restored from an older copy, with lower fences, may delete again', async () => {
+  fullTest('a Postgres restored from an older copy, with lower fences, may delete again', async () => {
     const store = await openWritten()
     const high = await openChainStore({ headFrom: 40, beside: store, fence: 9n })
     onTestFinished(() => high.close())

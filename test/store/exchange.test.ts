@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { bookFollower } from '#store/follow/exchange/bookFollower.ts'
 import { toHex } from '#store/sql.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
+import { few } from '../support/breadth.ts'
 import { describeWithShared, type RecordedBlock, readRecording } from '../support/shared.ts'
 import { readBalances } from './support/balanceOracle.ts'
 import { type BookOracle, bookOf } from './support/bookOracle.ts'
@@ -96,6 +97,8 @@ function swapsCalled(chain: readonly RecordedBlock[], hashes: ReadonlySet<string
   )
 }
 
+const DEPTHS = [1, 2, 3, 5, 8, 13, 21, 34, 55]
+
 describeWithShared('the order book', () => {
   const chain = readRecording(recording)
   let batches: EncodedBatch[]
@@ -166,7 +169,7 @@ describeWithShared('the order book', () => {
     const complete = await histories(atHead)
     expect(complete.orders.length).toBeGreaterThan(200)
     expect(await histories(pieces)).toEqual(complete)
-    for (const depth of [1, 2, 3, 5, 8, 13, 21, 34, 55]) {
+    for (const depth of few(DEPTHS, 3)) {
       const tip = lastBlock - depth
       await atHead.head.revert(await atHead.head.refAt(tip))
       await head.settle()

@@ -61,7 +61,7 @@ describeWithShared('a store that is not as the other left it', () => {
     await expectInClickHouse(next, batches)
   })
 
-  test('rows that ClickHouse lost are noticed at the next start and made anew', async () => {
+  fullTest('rows that ClickHouse lost are noticed at the next start and made anew', async () => {
     const store = await openWritten()
     await new ClickHouseDamage(store).drop('logs', 55)
     const next = await reopen(store)
@@ -154,7 +154,7 @@ describeWithShared('a store that is not as the other left it', () => {
     })
   }
 
-  test('what another version of the encoder sent is made anew, also the batch it had begun', async () => {
+  fullTest('what another version of the encoder sent is made anew, also the batch it had begun', async () => {
     const store = await openWritten(3)
     await beginAsOlderEncoder(store)
     await store.postgres.pool.query(`UPDATE ${store.schema}.ch_batches SET encoder = 0`)

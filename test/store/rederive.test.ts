@@ -159,7 +159,7 @@ describeWithShared('rows of another version', () => {
     await expectWhole(store)
   })
 
-  test('in a chunk that is being loaded are made anew before it is attached', async () => {
+  fullTest('in a chunk that is being loaded are made anew before it is attached', async () => {
     const store = await openChainStore({ headFrom: 60 })
     onTestFinished(() => store.close())
     for (const batch of batches.slice(6)) await store.head.append(batch)

@@ -8,7 +8,7 @@ import { readCommits } from '#store/ledger/commits.ts'
 import { readCoverage, readLane } from '#store/ledger/lane.ts'
 import { RewindBelowFinalizedError, rewindLedger } from '#store/maintain/rewind.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
-import { few } from '../support/breadth.ts'
+import { few, fullTest } from '../support/breadth.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { type ChainStore, openChainStore, recordedBatches, writeAll } from './support/chainStore.ts'
 import { expectInClickHouse, expectInPostgres } from './support/expectHeld.ts'
@@ -92,7 +92,7 @@ describeWithShared('a rewind', () => {
     await goOn(store, 95)
   })
 
-  test('to the tip, or above it, changes nothing', async () => {
+  fullTest('to the tip, or above it, changes nothing', async () => {
     const store = await openFilled()
     expect(await rewind(store, TIP)).toBeNull()
     expect(await rewind(store, 5_000)).toBeNull()
@@ -112,7 +112,7 @@ describeWithShared('a rewind', () => {
     ['into history', 29],
     ['to block 4', 4],
   ]
-  test.each(few(depths, 2))('below the finalized block, when told to, %s', async (_where, to) => {
+  test.each(few(depths, 1))('below the finalized block, when told to, %s', async (_where, to) => {
     const store = await openFilled()
     await followersOf(store, { callContracts }).settle()
     expect(await rewind(store, to, true)).toEqual({ from: to + 1, to: TIP })
@@ -129,7 +129,7 @@ describeWithShared('a rewind', () => {
     expect(await readCoverage(pool, store.schema, 'postgres', 'tokens')).toEqual([{ from: 0, to: TIP }])
   })
 
-  test('a chunk that reaches above the block goes as well, and what ClickHouse had of it', async () => {
+  fullTest('a chunk that reaches above the block goes as well, and what ClickHouse had of it', async () => {
     const store = await openChainStore({ headFrom: HISTORY_END + 1 })
     onTestFinished(() => store.close())
     for (const batch of between(HISTORY_END + 1, TIP)) await store.head.append(batch)

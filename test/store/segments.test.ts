@@ -232,7 +232,7 @@ describeWithShared('segments and partitions', () => {
     },
   )
 
-  test('a writer that was replaced builds no further index', async () => {
+  fullTest('a writer that was replaced builds no further index', async () => {
     const store = await open(60)
     const [chunk] = await store.history.openChunks({ from: 0, to: 59 })
     if (!chunk) throw new Error('no chunk was opened')
@@ -245,7 +245,7 @@ describeWithShared('segments and partitions', () => {
     expect(await indexesOf(store, '%_from_0')).toEqual(before)
   })
 
-  test('a chunk that does not link to a neighbour is not attached, from either side', async () => {
+  fullTest('a chunk that does not link to a neighbour is not attached, from either side', async () => {
     const other = await loadRecordedChain('tempo-dev-2k', 59, 0)
     other.reorg(20)
     const store = await open(60)
@@ -274,24 +274,27 @@ describeWithShared('segments and partitions', () => {
     await expectInPostgres(store, [batchOf(0, 69)])
   })
 
-  test('a revert takes nothing from below the segment, and an emptied one may begin elsewhere', async () => {
-    const store = await open(60)
-    await fill(store)
-    await store.head.append(batchOf(60, 69))
-    await store.head.revert(await store.head.refAt(40))
-    expect(await store.head.tip()).toBeNull()
-    expect(await store.head.emptyFrom()).toBe(60)
-    await store.head.seal(80)
-    expect(await store.head.emptyFrom()).toBe(80)
-    await store.head.append(batchOf(80, 89))
-    await fill(store)
-    expect(await partitionsOf(store, 'logs')).toEqual([
-      { from: 0, to: 59 },
-      { from: 60, to: 79 },
-      { from: 80, to: headPartitionEnd(80) },
-    ])
-    await expectInPostgres(store, [batchOf(0, 89)])
-  })
+  fullTest(
+    'a revert takes nothing from below the segment, and an emptied one may begin elsewhere',
+    async () => {
+      const store = await open(60)
+      await fill(store)
+      await store.head.append(batchOf(60, 69))
+      await store.head.revert(await store.head.refAt(40))
+      expect(await store.head.tip()).toBeNull()
+      expect(await store.head.emptyFrom()).toBe(60)
+      await store.head.seal(80)
+      expect(await store.head.emptyFrom()).toBe(80)
+      await store.head.append(batchOf(80, 89))
+      await fill(store)
+      expect(await partitionsOf(store, 'logs')).toEqual([
+        { from: 0, to: 59 },
+        { from: 60, to: 79 },
+        { from: 80, to: headPartitionEnd(80) },
+      ])
+      await expectInPostgres(store, [batchOf(0, 89)])
+    },
+  )
 
   test('the head lane crosses from partition to partition where their width grows', async () => {
     // Up to block 2^24 a partition spans 2^20 blocks, above it 2^21: asked from inside it, the

@@ -1,11 +1,11 @@
 /** Fresh databases for a test file, on the engines of the run. */
 
-import { Client } from 'pg'
 import { afterAll, inject } from 'vitest'
 
 import { openClickHouse } from '#store/clickhouse/client.ts'
 import { databaseOf, viewDatabaseOf } from '#store/clickhouse/template.ts'
 import { CHAINS_MAX, type EngineAddresses, FIRST_CHAIN_ID } from './engineHosts.ts'
+import { databaseUrlOf, migratedTemplate, onDatabase, renameChain } from './migratedTemplate.ts'
 
 /**
  * An empty Postgres database of one's own, and a chain id whose ClickHouse databases nobody else
@@ -34,24 +34,35 @@ afterAll(async () => {
   for (const [chainId, addresses] of left) await dropInClickHouse(addresses, chainId)
 })
 
-/** Waits for the engines (they start with the first call of a run) and makes a database. */
+/** Waits for the engines (they start with the first call of a run) and makes an empty database. */
 export async function freshDatabase(): Promise<FreshDatabase> {
-  const { number, ...engines } = await askForEngines()
+  return makeDatabase(await askForEngines('/'), 'template1')
+}
+
+/** A database with what all chains share and the chain's own schema, as their migrations make them. */
+export async function migratedDatabase(): Promise<FreshDatabase> {
+  const database = await makeDatabase(await askForEngines('/migrated'), migratedTemplate)
+  await renameChain(database.databaseUrl, database.chainId)
+  return database
+}
+
+async function makeDatabase(
+  { number, ...engines }: EngineAddresses & { readonly number: number },
+  template: string,
+): Promise<FreshDatabase> {
   const { databaseAdminUrl, ...addresses } = engines
   if (number > CHAINS_MAX) throw new RangeError(`more than ${CHAINS_MAX} databases in one run`)
   const name = `test_${number}`
-  // Copying the empty database's files is faster than writing them to the log.
-  await execute(databaseAdminUrl, `CREATE DATABASE ${name} STRATEGY file_copy`)
-  const databaseUrl = new URL(databaseAdminUrl)
-  databaseUrl.pathname = `/${name}`
+  // Copying the template's files is faster than writing them to the log.
+  await onDatabase(databaseAdminUrl, [`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`])
   const chainId = FIRST_CHAIN_ID + number - 1
   left.set(chainId, engines)
   return {
     ...addresses,
-    databaseUrl: databaseUrl.href,
+    databaseUrl: databaseUrlOf(databaseAdminUrl, name),
     chainId,
     async drop() {
-      await execute(databaseAdminUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
+      await onDatabase(databaseAdminUrl, [`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`])
       await dropInClickHouse(engines, chainId)
     },
   }
@@ -69,19 +80,11 @@ async function dropInClickHouse(addresses: EngineAddresses, chainId: number): Pr
   }
 }
 
-async function askForEngines(): Promise<EngineAddresses & { readonly number: number }> {
-  const response = await fetch(inject('enginesUrl'))
+async function askForEngines(
+  path: '/' | '/migrated',
+): Promise<EngineAddresses & { readonly number: number }> {
+  const response = await fetch(new URL(path, inject('enginesUrl')))
   const text = await response.text()
   if (!response.ok) throw new Error(text)
   return JSON.parse(text)
-}
-
-async function execute(connectionString: string, sql: string): Promise<void> {
-  const client = new Client({ connectionString })
-  await client.connect()
-  try {
-    await client.query(sql)
-  } finally {
-    await client.end()
-  }
 }

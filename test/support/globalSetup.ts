@@ -8,20 +8,34 @@ import type { AddressInfo } from 'node:net'
 import type { TestProject } from 'vitest/node'
 
 import { messageOf } from '#errors.ts'
-import { type Engines, startEngines } from './engineHosts.ts'
+import { type EngineAddresses, type Engines, startEngines } from './engineHosts.ts'
+import { makeMigratedTemplate } from './migratedTemplate.ts'
 
 let engines: Promise<Engines> | undefined
+let template: Promise<void> | undefined
 let databases = 0
 
-const server = createServer((_request, response) => {
-  engines ??= startEngines()
+const server = createServer((request, response) => {
   databases += 1
   const number = databases
-  engines.then(
-    ({ addresses }) => response.end(JSON.stringify({ ...addresses, number })),
+  const asked = request.url === '/migrated' ? enginesWithTemplate() : startedEngines()
+  asked.then(
+    (addresses) => response.end(JSON.stringify({ ...addresses, number })),
     (error: unknown) => response.writeHead(500).end(messageOf(error)),
   )
 })
+
+async function startedEngines(): Promise<EngineAddresses> {
+  engines ??= startEngines()
+  return (await engines).addresses
+}
+
+async function enginesWithTemplate(): Promise<EngineAddresses> {
+  const addresses = await startedEngines()
+  template ??= makeMigratedTemplate(addresses.databaseAdminUrl)
+  await template
+  return addresses
+}
 
 /** Called by vitest before the first test file. */
 export async function setup(project: TestProject): Promise<void> {

@@ -11,6 +11,7 @@ import { type DevChain, startDevChain } from '#local/devchain/node.ts'
 import { startTraffic, type Traffic } from '#local/devchain/traffic.ts'
 import { type Logger, silentLogger } from '#telemetry.ts'
 import { clock, reorg, temporaryFolder } from '#test/support/devchain.ts'
+import { fullTest } from '../../support/breadth.ts'
 import { scanned } from '../../support/scanned.ts'
 
 /** Everything that Tempo up to T4 and our own contracts can log; anvil has no later hardfork. */
@@ -114,7 +115,7 @@ describe('traffic', () => {
     await assertLinked(rpc, head - 25, head + 2)
   })
 
-  test('after a restart shows everything again on the same chain', async () => {
+  fullTest('after a restart shows everything again on the same chain', async () => {
     const { generation } = chain
     await stop()
     await start()

@@ -23,7 +23,7 @@ import { silentLogger } from '#telemetry.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { decodeRaw } from '#transform/decode/decodeRange.ts'
 import type { Checks } from '#transform/profile.ts'
-import { type FreshDatabase, freshDatabase } from '../../support/engines.ts'
+import { type FreshDatabase, migratedDatabase } from '../../support/engines.ts'
 import { devProfile, recordedRanges } from '../../transform/ranges.ts'
 
 export interface ChainStore {
@@ -70,7 +70,7 @@ const genesisHash = hash(`0x${'00'.repeat(32)}`)
 /** Opens a new chain in a new database, or one more writer of a chain that is open. */
 export async function openChainStore(options: ChainStoreOptions): Promise<ChainStore> {
   const { headFrom, startBlock = 0, beside, fence = 1n } = options
-  const access = beside?.access ?? (await freshDatabase())
+  const access = beside?.access ?? (await migratedDatabase())
   const { chainId } = access
   const postgres = openPostgres({ url: access.databaseUrl, applicationName: 'test', log: silentLogger })
   const clickhouse = openClickHouse({

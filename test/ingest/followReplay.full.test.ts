@@ -1,0 +1,2 @@
+// followReplay.test.ts in its whole breadth.
+import './followReplay.test.ts'

@@ -1,0 +1,2 @@
+// traffic.test.ts in its whole breadth.
+import './traffic.test.ts'

@@ -1,0 +1,2 @@
+// chain.test.ts in its whole breadth.
+import './chain.test.ts'

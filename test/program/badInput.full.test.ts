@@ -1,0 +1,2 @@
+// badInput.test.ts in its whole breadth.
+import './badInput.test.ts'

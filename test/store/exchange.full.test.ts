@@ -1,0 +1,2 @@
+// exchange.test.ts in its whole breadth.
+import './exchange.test.ts'
