@@ -12,6 +12,15 @@ import * as s from './schema.ts'
 /** The published version of the contract. */
 const apiVersion = '1.0.0'
 
+/**
+ * For directories of services. References are relative, as the server's is: behind any name the
+ * document is right.
+ */
+const serviceInfo = {
+  categories: ['blockchain', 'data', 'directory'],
+  docs: { apiReference: '/docs/', homepage: '/' },
+}
+
 type Json = Readonly<Record<string, unknown>>
 
 /**
@@ -36,10 +45,11 @@ export function openapiDocument(
     info: {
       title: 'Millrace',
       version: apiVersion,
-      description: `Indexed chain data over REST, SQL and live streams. Chains served here: ${chains.join(', ')}.`,
+      description: `Indexed chain data over REST, SQL and live streams, and a catalog of paid API services with live prices of whole plans. Chains served here: ${chains.join(', ')}.`,
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
+    'x-service-info': serviceInfo,
     tags: tagsOf(endpoints),
     paths,
     components: {

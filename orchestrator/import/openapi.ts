@@ -31,13 +31,19 @@ function serviceOf(root: Json, serviceUrl: string, location: string): Json {
     categories: itemsOf(more['categories']),
     tags: itemsOf(root['tags']).map((tag) => textOf(membersOf(tag)['name']) ?? ''),
     docs: {
-      apiReference: textOf(docs['apiReference']),
-      homepage: textOf(docs['homepage']),
-      llmsTxt: textOf(docs['llms']),
+      apiReference: linkOf(docs['apiReference'], serviceUrl),
+      homepage: linkOf(docs['homepage'], serviceUrl),
+      llmsTxt: linkOf(docs['llms'], serviceUrl),
       openapi: /^https?:/.test(location) ? location : undefined,
     },
     endpoints: endpointsOf(root),
   }
+}
+
+/** Links may be relative to the server. */
+function linkOf(link: unknown, serviceUrl: string): string | undefined {
+  const text = textOf(link)
+  return text !== undefined && URL.canParse(text, serviceUrl) ? new URL(text, serviceUrl).href : text
 }
 
 /** The first server's URL; relative ones, and none, are of where the document came from. */

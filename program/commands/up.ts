@@ -7,7 +7,6 @@ import { type AttributedService, readAttributions } from '#api/operator/attribut
 import { type CuratedTokens, curatedTokensDefault, readCuratedTokens } from '#api/operator/curatedTokens.ts'
 import { declareContracts } from '#api/operator/declaredContracts.ts'
 import { endpoints, type RouteServices, readDocumentExamples } from '#api/routes/index.ts'
-import { attributionNames } from '#api/routes/present/memo.ts'
 import { LogoCache } from '#api/routes/tokens/logoCache.ts'
 import { tokenNamesOf } from '#api/routes/tokens/tokens.ts'
 import { RpcDoor } from '#api/rpc/RpcDoor.ts'
@@ -27,6 +26,7 @@ import { openAlarms } from '../alarms/openAlarms.ts'
 import type { Chain } from '../chain/chain.ts'
 import { kindOf, runTrafficOn } from '../chains.ts'
 import type { Config } from '../config.ts'
+import { Attributions } from '../orchestrator/attributions.ts'
 import { openOrchestrator } from '../orchestrator.ts'
 import { openParity, parityStatusOf } from '../parity.ts'
 import { aborted, assertNotInterrupted, InterruptedError } from '../process/stopSignal.ts'
@@ -144,6 +144,7 @@ async function serve(
     alarms: alarms.watch,
   })
   const orchestrator = openOrchestrator(config, program, runtime, log)
+  const attributed = new Attributions(attributions)
   const services: RouteServices & McpServices = {
     ...orchestrator.services,
     chains,
@@ -155,7 +156,7 @@ async function serve(
     parity: parity.reads,
     clock,
     shutdown: shutdown.signal,
-    attributionNames: attributionNames(attributions),
+    attributionNames: attributed.names,
     tokenNames,
     webhooks: webhooks?.operations ?? null,
     curatedTokens,
@@ -183,6 +184,7 @@ async function serve(
   const address = await listen(server, config.host, config.port)
   if (access.firstKey) screen.print(`The key of the default project, shown this once: ${access.firstKey}`)
   const orchestrating = orchestrator.run(address, shutdown.signal)
+  const attributing = attributed.follow(orchestrator.services.app, clock, log, shutdown.signal)
   const view = startView({ status, address, clock, screen, signal: shutdown.signal })
   try {
     await Promise.race([lost, aborted(stop)])
@@ -191,6 +193,7 @@ async function serve(
     await closeServer(server, shutdown, { clock, log })
     counted.abort()
     await orchestrating
+    await attributing
     await walls
     await comparing
     await alarms.ended

@@ -139,7 +139,7 @@ export const settings = {
   ATTRIBUTIONS: setting(
     text,
     '',
-    'A JSON file with the names of paid services, which transfers show as `attribution`: `{"services": [{"name": "Example", "realm": "api.example.com"}]}`.',
+    'A JSON file with names of paid services, which transfers show as `attribution` before those of the [catalog](services.md): `{"services": [{"name": "Example", "realm": "api.example.com"}]}`.',
   ),
   COST_MULTIPLIER: setting(
     matching(MULTIPLIER_PATTERN, 'a decimal number with up to six places'),

@@ -32,6 +32,28 @@ export async function listServices(
   return present(await (after === null ? page : page.where('e.service_id', '>', after)).execute())
 }
 
+/** A realm that a service of the catalog says it asks for money with. */
+export interface ListedRealm {
+  readonly realm: string
+  readonly name: string
+  readonly serviceUrl: string
+}
+
+/** Of all services but those that imitate another, the oldest first; `limit` of them at most. */
+export async function listRealms(app: AppDatabase, limit: number): Promise<ListedRealm[]> {
+  const text = (member: string) => sql<string>`document ->> ${sql.lit(member)}`
+  return app
+    .selectFrom('app.catalog_entries as e')
+    .innerJoin('app.catalog_services as s', 's.service_id', 'e.service_id')
+    .where('e.is_shown', '=', true)
+    .where('s.looks_like', 'is', null)
+    .select([text('realm').as('realm'), text('name').as('name'), 's.service_url as serviceUrl'])
+    .orderBy('s.created_at')
+    .orderBy('s.service_id')
+    .limit(limit)
+    .execute()
+}
+
 const shownEntries = (app: AppDatabase) =>
   app
     .selectFrom('app.catalog_entries as e')

@@ -1,10 +1,22 @@
 // Goal: the catalog holds what its sources list now: nothing twice, nothing that a source dropped,
 // no id taken over.
+import { hash } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import { validate } from '@scalar/openapi-parser'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openapiDocument } from '#api/http/openapi.ts'
+import { endpoints } from '#api/routes/index.ts'
+import { readMemo } from '#api/routes/present/memo.ts'
+import { readRealmNames } from '#orchestrator/catalog/realmNames.ts'
 import { CatalogSourceError } from '#orchestrator/import/importCatalog.ts'
+import { mcpEndpoint } from '#orchestrator/mcp/mcpEndpoint.ts'
+import { orchestratorEndpoints } from '#orchestrator/rest/index.ts'
+import { Attributions } from '#program/orchestrator/attributions.ts'
+import { systemRuntime } from '#runtime.ts'
 import { removeEntries } from '#store/app/catalogEntries.ts'
 import { findServices, listServices } from '#store/app/catalogReads.ts'
+import { createLogger } from '#telemetry.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { openCatalog, sharedCatalog, shop, type TestCatalog } from './support/catalog.ts'
 
@@ -228,6 +240,73 @@ describe('an OpenAPI document', () => {
   })
 })
 
+describe("this program's own document", () => {
+  it('is valid, and one service with the operations of both halves', async () => {
+    const document = openapiDocument([...endpoints, ...orchestratorEndpoints, mcpEndpoint], [4217])
+    expect((await validate({ ...document })).errors ?? []).toEqual([])
+    expect(document['x-service-info']).toEqual({
+      categories: expect.arrayContaining([expect.any(String)]),
+      docs: { apiReference: '/docs/', homepage: '/' },
+    })
+    const report = await catalog.importAs('own-document', document, 'https://data.example/openapi.json')
+    expect(counts(report)).toEqual({ ...nothing, added: 1 })
+    const [{ document: held } = {}] = await findServices(catalog.app, ['data-example'])
+    expect(held).toMatchObject({
+      docs: { apiReference: 'https://data.example/docs/', homepage: 'https://data.example/' },
+      endpoints: expect.arrayContaining(
+        ['/v1/transfers', '/v1/services/search', '/v1/quote'].map((path) =>
+          expect.objectContaining({ path }),
+        ),
+      ),
+    })
+    await removeEntries(catalog.app, { sourceId: 'own-document' })
+  })
+})
+
+describe('realms', () => {
+  it('name whom a payment was for, unless several share one or somebody names a stranger’s', async () => {
+    await catalog.importAs('realms', [
+      shop('bakery', { name: 'Bakery', realm: 'bakery.example' }),
+      shop('twin-a', { serviceUrl: 'https://a.twins.example', realm: 'twins.example' }),
+      shop('twin-b', { serviceUrl: 'https://b.twins.example', realm: 'twins.example' }),
+      shop('thief', { name: 'Thief', realm: 'honest.example' }),
+    ])
+    const names = new Map((await readRealmNames(catalog.reads)).map(({ realm, name }) => [realm, name]))
+    expect(names.get('bakery.example')).toBe('Bakery')
+    expect(names.get('twins.example')).toBe('twins.example')
+    expect(names.has('honest.example')).toBe(false)
+    await removeEntries(catalog.app, { sourceId: 'realms' })
+  })
+
+  it('stand in transfers behind the names of the operator, and follow the catalog', async () => {
+    const memoOf = (realm: string) => {
+      const fingerprint = hash('keccak-256', realm, 'hex').slice(0, 20)
+      return `0xef1ed71201${fingerprint}${'0'.repeat(34)}`
+    }
+    const { names, follow } = attributionsOf([{ realm: 'mine.example', name: 'Mine' }])
+    const shown = (realm: string) => readMemo(memoOf(realm), names).attribution
+    const ended = new AbortController()
+    const following = follow(ended.signal)
+    await catalog.importAs('realms', [shop('bakery', { name: 'Bakery', realm: 'bakery.example' })])
+    await expect.poll(() => shown('bakery.example')).toBe('Bakery')
+    expect([shown('mine.example'), shown('other.example')]).toEqual(['Mine', 'MPP Service'])
+    await removeEntries(catalog.app, { sourceId: 'realms' })
+    await expect.poll(() => shown('bakery.example')).toBe('MPP Service')
+    ended.abort()
+    await following
+  })
+
+  const attributionsOf = (declared: readonly { realm: string; name: string }[]) => {
+    const attributions = new Attributions(declared)
+    const clock = { ...systemRuntime().clock, sleep: () => setTimeout(20) }
+    return {
+      names: attributions.names,
+      follow: (signal: AbortSignal) =>
+        attributions.follow(catalog.reads, clock, createLogger('silent'), signal),
+    }
+  }
+})
+
 describe('the x402 bazaar', () => {
   it('is a service per origin, with inputs of either version', async () => {
     const accepts = [
@@ -300,5 +379,6 @@ describeWithShared('the mpp directory', () => {
     const { rows } = await sql<{ n: number }>`SELECT count(*)::int AS n FROM app.catalog_endpoints
       JOIN app.catalog_entries USING (entry) WHERE source_id = 'mpp'`.execute(catalog.app)
     expect(rows[0]?.n).toBe(1_449)
+    expect(await readRealmNames(catalog.reads)).toHaveLength(82)
   })
 })

@@ -9,7 +9,7 @@ export interface MemoText {
 }
 
 /** Names of paid services by the fingerprint of their realm. */
-export type AttributionNames = ReadonlyMap<string, string>
+export type AttributionNames = Pick<ReadonlyMap<string, string>, 'get'>
 
 /**
  * First 4 bytes of keccak256("mpp"); then 1 byte version, 10 bytes fingerprint of the service's
@@ -22,7 +22,7 @@ const FINGERPRINT_CHARACTERS = 20
 const unknownService = 'MPP Service'
 
 /** The table behind `attribution`. */
-export function attributionNames(services: Iterable<AttributedService>): AttributionNames {
+export function attributionNames(services: Iterable<AttributedService>): ReadonlyMap<string, string> {
   const names = new Map<string, string>()
   for (const service of services) names.set(fingerprintOf(service), service.name)
   return names

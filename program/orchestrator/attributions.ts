@@ -1,0 +1,33 @@
+/** Whom payments are attributed to: the operator's list, then the catalog's realms. */
+import type { AttributedService } from '#api/operator/attributions.ts'
+import { type AttributionNames, attributionNames } from '#api/routes/present/memo.ts'
+import { messageOf } from '#errors.ts'
+import { readRealmNames } from '#orchestrator/catalog/realmNames.ts'
+import type { Clock } from '#runtime.ts'
+import type { AppDatabase } from '#store/app/database.ts'
+import type { Logger } from '#telemetry.ts'
+
+/** An import beside the running program shows in transfers this long after, at most. */
+const REFRESH_MS = 30_000
+
+export class Attributions {
+  readonly names: AttributionNames
+  #ofCatalog: ReadonlyMap<string, string> = new Map()
+
+  constructor(declared: readonly AttributedService[]) {
+    const own = attributionNames(declared)
+    this.names = { get: (fingerprint) => own.get(fingerprint) ?? this.#ofCatalog.get(fingerprint) }
+  }
+
+  /** Follows the catalog until the signal. */
+  async follow(app: AppDatabase, clock: Clock, log: Logger, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        this.#ofCatalog = attributionNames(await readRealmNames(app))
+      } catch (error) {
+        log.warn({ problem: messageOf(error) }, 'the realms of the catalog could not be read')
+      }
+      await clock.sleep(REFRESH_MS, signal).catch(() => {})
+    }
+  }
+}
