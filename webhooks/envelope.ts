@@ -15,8 +15,24 @@ interface Meta {
   cutBytes?: number
 }
 
-export function writeEnvelope(claimed: Claimed): string {
-  const { eventId, type, chainId, webhookId, createdAt, context, data } = claimed
+/** What an envelope is made of. */
+export type Enveloped = Pick<
+  Claimed,
+  | 'eventId'
+  | 'type'
+  | 'chainId'
+  | 'webhookId'
+  | 'createdAt'
+  | 'context'
+  | 'data'
+  | 'block'
+  | 'index'
+  | 'sequence'
+  | 'replay'
+>
+
+export function writeEnvelope(event: Enveloped): string {
+  const { eventId, type, chainId, webhookId, createdAt, context, data } = event
   const text = data ?? '{}'
   const bytes = Buffer.byteLength(text)
   const isCut = bytes > DATA_BYTES_MAX
@@ -28,12 +44,12 @@ export function writeEnvelope(claimed: Claimed): string {
     createdAt: createdAt.toISOString(),
     ...(context && { context }),
   }
-  const meta = { ...metaOf(claimed), ...(isCut && { cutBytes: bytes }) }
+  const meta = { ...metaOf(event), ...(isCut && { cutBytes: bytes }) }
   // The data is JSON already: it is put in as it is.
   return `${JSON.stringify(head).slice(0, -1)},"data":${isCut ? '{}' : text},"meta":${JSON.stringify(meta)}}`
 }
 
-function metaOf({ block, index, sequence, replay }: Claimed): Meta {
+function metaOf({ block, index, sequence, replay }: Enveloped): Meta {
   return {
     ...(block && { blockHash: block.hash, index, finalized: block.isFinal }),
     ...(sequence !== null && { sequence }),

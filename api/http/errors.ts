@@ -53,6 +53,7 @@ export const errorCatalogue = {
   verified_token_not_found: { status: 404, message: 'No such verified token.' },
   webhook_not_found: { status: 404, message: 'No such webhook subscription.' },
   delivery_not_found: { status: 404, message: 'No such delivery.' },
+  replay_not_found: { status: 404, message: 'No replay of this subscription is under way or past.' },
   webhooks_not_enabled: { status: 404, message: 'Webhooks are not enabled here.' },
   organization_not_found: { status: 404, message: 'No such organization.' },
   project_not_found: { status: 404, message: 'No such project.' },
@@ -80,6 +81,7 @@ export const errorCatalogue = {
   block_not_reached: { status: 409, message: 'The requested block is not indexed yet.' },
   coverage_incomplete: { status: 409, message: 'The blocks held do not cover what this question needs.' },
   rotation_under_way: { status: 409, message: 'The secret was exchanged less than 24 hours ago.' },
+  replay_under_way: { status: 409, message: 'A replay of this subscription is under way.' },
   delivery_pending: { status: 409, message: 'The delivery is still under way.' },
   idempotency_conflict: {
     status: 409,

@@ -16,7 +16,11 @@ import type { Logger } from '#telemetry.ts'
 import { Deliverer } from '#webhooks/delivery/Deliverer.ts'
 import { tellDisabled } from '#webhooks/delivery/tellDisabled.ts'
 import { MatcherKeeper } from '#webhooks/matching/keepMatching.ts'
+import type { WatchedChain } from '#webhooks/matching/watchedChain.ts'
+import { Replayer } from '#webhooks/replay/Replayer.ts'
+import { Replays } from '#webhooks/replay/Replays.ts'
 import { Webhooks } from '#webhooks/Webhooks.ts'
+import { whileLeased } from '#webhooks/whileLeased.ts'
 
 /** As the setting says. */
 export type WebhookMode = 'on' | 'off' | 'loopback'
@@ -52,7 +56,7 @@ const LOST_MS = 5 * 60_000
 
 /** Null where the operator wants none. */
 export function openWebhooks(options: OpenWebhooksOptions): OpenedWebhooks | null {
-  const { mode, postgres, sealer, chains, runtime, log } = options
+  const { mode, postgres, sealer, chains, holder, runtime, log } = options
   if (mode === 'off') return null
   const app = appDatabase(postgres)
   const outgoing = new CommitBell()
@@ -60,10 +64,17 @@ export function openWebhooks(options: OpenWebhooksOptions): OpenedWebhooks | nul
     ...(mode === 'loopback' && { isLocalOrigin: isLoopbackOrigin }),
     ...options.egress,
   })
-  const { clock } = runtime
+  const { clock, failpoint } = runtime
+  const watched = new Map([...chains].map(([id, chain]) => [id, watchedOf(chain, options)]))
+  const replays = { app, chains: watched, outgoing, clock }
+  const replayer = new Replayer({ ...replays, failpoint, log })
   const disabled = (found: readonly Disabled[]) => tellDisabled({ app, postgres }, found)
   const deliverer = new Deliverer({ app, sealer, egress, outgoing, disabled, runtime, log })
-  const keepers = [...chains.values()].map((chain) => keeperOf(chain, options, outgoing))
+  const keepers = [...chains.values()].map((chain) => {
+    const of = watched.get(chain.chainId) ?? watchedOf(chain, options)
+    const { bell: commits } = chain.state
+    return new MatcherKeeper({ ...of, stream: 'blocks', app, commits, outgoing, runtime, holder, log })
+  })
   if (mode === 'loopback')
     log.warn({}, 'WEBHOOKS is loopback: events are also sent to this machine, for development')
   return {
@@ -71,25 +82,31 @@ export function openWebhooks(options: OpenWebhooksOptions): OpenedWebhooks | nul
       app,
       chains: [...chains.keys()],
       run: new Webhooks({ app, postgres, sealer, egress, clock, outgoing }),
+      replays: new Replays(replays),
     },
     notes:
       mode === 'loopback' ? ['WEBHOOKS=loopback: events may be sent to this machine; for development'] : [],
     run: async (signal) => {
       const removing = keepRemoving(app, runtime, log, signal)
-      await Promise.all([...keepers.map((keeper) => keeper.run(signal)), deliverer.run(signal), removing])
+      const replaying = whileLeased(
+        { postgres, name: 'webhooks:replays', holder, runtime, log },
+        signal,
+        (_fence, held) => replayer.run(held),
+      )
+      const matching = keepers.map((keeper) => keeper.run(signal))
+      await Promise.all([...matching, replaying, deliverer.run(signal), removing])
     },
   }
 }
 
-function keeperOf(chain: ChainReads, options: OpenWebhooksOptions, outgoing: CommitBell): MatcherKeeper {
-  const { postgres, holder, runtime, log, tokenNames } = options
-  const { chainId, kind, state } = chain
-  return new MatcherKeeper({
+function watchedOf(
+  { chainId, kind, state }: ChainReads,
+  { postgres, log, tokenNames }: OpenWebhooksOptions,
+): WatchedChain {
+  return {
     chain: { chainId, kind },
-    stream: 'blocks',
     schema: state.schema,
     postgres,
-    app: appDatabase(postgres),
     readTokens: (tokens, signal) =>
       tokenNames.read(chainId, tokens, signal).catch((error: unknown) => {
         log.warn({ chainId, problem: messageOf(error) }, 'names of tokens are left out of events')
@@ -97,12 +114,7 @@ function keeperOf(chain: ChainReads, options: OpenWebhooksOptions, outgoing: Com
       }),
     presentTransaction: (detail, { receipt }, id) =>
       presentTransaction(detail, { receipt, feeToken: undefined }, id),
-    commits: state.bell,
-    outgoing,
-    runtime,
-    holder,
-    log,
-  })
+  }
 }
 
 async function keepRemoving(

@@ -378,6 +378,7 @@ CREATE INDEX webhook_messages_due ON app.webhook_messages USING btree (due_at) W
 CREATE UNIQUE INDEX webhook_messages_event ON app.webhook_messages USING btree (webhook_id, event_id) WHERE (replay IS NULL);
 CREATE INDEX webhook_messages_kept ON app.webhook_messages USING btree (webhook_id, id);
 CREATE INDEX webhook_messages_open ON app.webhook_messages USING btree (webhook_id) WHERE (state = ANY (ARRAY['sending'::text, 'retrying'::text]));
+CREATE INDEX webhook_messages_replay ON app.webhook_messages USING btree (replay, id) WHERE (replay IS NOT NULL);
 CREATE INDEX webhook_messages_replayed ON app.webhook_messages USING btree (webhook_id, id) WHERE ((state = 'waiting'::text) AND (replay IS NOT NULL));
 CREATE INDEX webhook_messages_unfinal ON app.webhook_messages USING btree (webhook_id, block_num) WHERE (state = 'unfinal'::text);
 CREATE INDEX webhook_messages_waiting ON app.webhook_messages USING btree (webhook_id, id) WHERE ((state = 'waiting'::text) AND (replay IS NULL));
@@ -414,11 +415,15 @@ CREATE TABLE app.webhook_replays (
   messages bigint DEFAULT 0 NOT NULL,
   created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
   ended_at timestamp with time zone,
+  last_message bigint DEFAULT 0 NOT NULL,
   CONSTRAINT webhook_replays_pkey PRIMARY KEY (id),
   CONSTRAINT webhook_replays_status_check CHECK ((status = ANY (ARRAY['matching'::text, 'sending'::text, 'finished'::text, 'ended'::text]))),
   CONSTRAINT webhook_replays_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES app.webhooks(id)
 );
 CREATE UNIQUE INDEX webhook_replays_webhook_id_idx ON app.webhook_replays USING btree (webhook_id) WHERE (status = ANY (ARRAY['matching'::text, 'sending'::text]));
+COMMENT ON COLUMN app.webhook_replays.next_block IS 'first block that was not looked through yet; null for failed deliveries';
+COMMENT ON COLUMN app.webhook_replays.messages IS 'events found so far';
+COMMENT ON COLUMN app.webhook_replays.last_message IS 'of the failed messages, the last that was queued again';
 
 CREATE TABLE app.webhooks (
   id text NOT NULL,

@@ -253,6 +253,7 @@ export const appTables = {
     to_block: maybe('bigint'),
     failed_since: maybe('timestamptz'),
     next_block: maybe('bigint'),
+    last_message: filled('bigint'),
     status: given('text'),
     messages: filled('bigint'),
     created_at: filled('timestamptz'),

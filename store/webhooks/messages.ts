@@ -21,16 +21,17 @@ export interface Message {
 
 /**
  * Stores messages in their order; those of an event that the subscription has already are left out
- * and returned.
+ * and returned. Of a replay nothing is left out: it sends what was sent.
  */
 export async function insertMessages(
   transaction: AppDatabase,
   messages: readonly Message[],
+  replay: string | null = null,
 ): Promise<readonly Message[]> {
   if (messages.length === 0) return []
   const { rows } = await sql<{ webhook_id: string; event_id: string }>`
-    INSERT INTO app.webhook_messages (webhook_id, event_id, type, state, block_num, block_hash, event_index, data)
-    SELECT webhook, event, type, CASE WHEN waits THEN 'unfinal' ELSE 'waiting' END, num, hash, index, data
+    INSERT INTO app.webhook_messages (webhook_id, event_id, type, state, block_num, block_hash, event_index, data, replay)
+    SELECT webhook, event, type, CASE WHEN waits THEN 'unfinal' ELSE 'waiting' END, num, hash, index, data, ${replay}
     FROM unnest(
       ${messages.map(({ webhookId }) => webhookId)}::text[], ${messages.map(({ eventId }) => eventId)}::text[],
       ${messages.map(({ type }) => type)}::text[], ${messages.map(({ waitsForFinality }) => waitsForFinality)}::boolean[],
@@ -88,11 +89,16 @@ export async function retractFrom(
   eventTypes: readonly string[],
   from: number,
 ): Promise<readonly Sent[]> {
-  const ofChain = sql`webhook_id IN (SELECT id FROM app.webhooks WHERE chain_id = ${chainId})
-    AND type = ANY (${eventTypes}::text[]) AND block_num >= ${from} AND replay IS NULL`
+  const ofBlocks = sql`webhook_id IN (SELECT id FROM app.webhooks WHERE chain_id = ${chainId})
+    AND type = ANY (${eventTypes}::text[]) AND block_num >= ${from}`
+  const ofChain = sql`${ofBlocks} AND replay IS NULL`
   await sql`DELETE FROM app.webhook_messages WHERE ${ofChain} AND state IN ('waiting', 'unfinal')`.execute(
     transaction,
   )
+  // What failed and is sent once more: the retraction is that of the first time.
+  await sql`
+    UPDATE app.webhook_messages SET state = 'withdrawn'
+    WHERE ${ofBlocks} AND replay IS NOT NULL AND state IN ('waiting', 'retrying')`.execute(transaction)
   const { rows } = await sql<SentRow>`
     WITH gone AS (
       UPDATE app.webhook_messages SET is_retracted = true, state = 'withdrawn'

@@ -1,10 +1,10 @@
 /** Rows of a piece of a chain, in which events are looked for. */
-import type { BlockRange } from '#ingest/range.ts'
+import { type BlockRange, intersection, type RangeSet } from '#ingest/range.ts'
 import type { TableName } from '#transform/tables.ts'
-import { type Queryable, readLane } from '../ledger/lane.ts'
+import { type Queryable, readCoverage, readLane } from '../ledger/lane.ts'
 import { type StoredRow, storedTypes } from '../read/lists/row.ts'
 import { relationOf, toHex } from '../sql.ts'
-import type { Place, StreamOf } from './positions.ts'
+import type { Place, Stream, StreamOf } from './positions.ts'
 
 export interface PieceTables {
   readonly blocks: readonly StoredRow<'blocks'>[]
@@ -60,6 +60,21 @@ export async function readPiece(
     logs: await read('logs', 'log_idx'),
     token_transfers: await read('token_transfers', 'log_idx'),
   }
+}
+
+/** Blocks of which all that a stream looks through is held. */
+export async function readCovered(client: Queryable, schema: string, _stream: Stream): Promise<RangeSet> {
+  const base = await readCoverage(client, schema, 'postgres')
+  return intersection(base, await readCoverage(client, schema, 'postgres', 'token_transfers'))
+}
+
+/** The newest final block, as envelopes say it. */
+export async function readToldFinal(client: Queryable, chainId: number): Promise<number> {
+  const { rows } = await client.query<{ finalized: number | null }>(
+    'SELECT max(finalized) AS finalized FROM app.webhook_positions WHERE chain_id = $1',
+    [chainId],
+  )
+  return rows[0]?.finalized ?? -1
 }
 
 /** Where a chain that nothing was looked for in yet begins to be looked through: at its tip. */

@@ -68,7 +68,7 @@ async function removeDeleted(app: AppDatabase): Promise<number> {
 export async function withdrawQueued(app: AppDatabase, webhookId: string): Promise<number | null> {
   const { rows } = await sql<{ first: number | null }>`
     WITH dropped AS (
-      DELETE FROM app.webhook_messages WHERE webhook_id = ${webhookId} AND state IN ('waiting', 'unfinal')
+      DELETE FROM app.webhook_messages WHERE webhook_id = ${webhookId} AND state IN ('waiting', 'unfinal') AND replay IS NULL
       RETURNING block_num),
     withdrawn AS (
       UPDATE app.webhook_messages SET state = 'withdrawn'

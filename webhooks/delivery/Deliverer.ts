@@ -68,7 +68,7 @@ export class Deliverer {
   readonly #options: DelivererOptions
   readonly #shares: Shares
   readonly #outcomes: OutcomeWriter
-  /** Claimed, by endpoint, and waiting for its turn. */
+  /** Claimed, by lane and endpoint, and waiting for its turn. */
   readonly #queues = new Map<string, Work[]>()
   readonly #sending = new Set<Promise<void>>()
 
@@ -111,7 +111,7 @@ export class Deliverer {
   /** True when there may be more to claim at once. */
   async #claimFirst(of: 'live' | 'replay', signal: AbortSignal): Promise<boolean> {
     const { app } = this.#options
-    const lane = of === 'live' ? 'first' : 'again'
+    const lane = of === 'live' ? 'first' : 'replay'
     const waiting = await waitingSubscriptions(app, of)
     const receivers = new Map(waiting.map((one) => [one.webhookId, one]))
     const wishes = waiting
@@ -124,10 +124,9 @@ export class Deliverer {
   }
 
   #wish(receiver: Waiting, lane: Lane): number {
-    const queued = this.#queues.get(receiver.endpoint)?.length ?? 0
-    if (queued > 0) return 0
+    if (this.#queues.has(queueOf(receiver, lane))) return 0
     const room = this.#shares.room(receiver, lane)
-    if (room === 0 || receiver.isStrict || lane === 'again') return Math.min(room, 1)
+    if (room === 0 || (receiver.isStrict && lane === 'first')) return Math.min(room, 1)
     return receiver.failureCount > AHEAD_FAILURES_MAX ? room : room + AHEAD
   }
 
@@ -176,22 +175,23 @@ export class Deliverer {
 
   #begin(work: readonly Work[], signal: AbortSignal): void {
     for (const one of work) {
-      const queue = this.#queues.get(one.receiver.endpoint)
+      const name = queueOf(one.receiver, one.lane)
+      const queue = this.#queues.get(name)
       if (queue) queue.push(one)
-      else this.#queues.set(one.receiver.endpoint, [one])
+      else this.#queues.set(name, [one])
     }
     this.#pump(signal)
   }
 
   /** Starts what there is room for, in the order in which it was claimed. */
   #pump(signal: AbortSignal): void {
-    for (const [endpoint, queue] of this.#queues) {
+    for (const [name, queue] of this.#queues) {
       for (let next = queue[0]; next; next = queue[0]) {
         if (this.#shares.room(next.receiver, next.lane) === 0) break
         queue.shift()
         this.#start(next, signal)
       }
-      if (queue.length === 0) this.#queues.delete(endpoint)
+      if (queue.length === 0) this.#queues.delete(name)
     }
   }
 
@@ -255,5 +255,7 @@ export class Deliverer {
     }
   }
 }
+
+const queueOf = ({ endpoint }: Waiting, lane: Lane): string => `${lane} ${endpoint}`
 
 const neverAborted = new AbortController().signal

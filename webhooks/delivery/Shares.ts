@@ -11,15 +11,16 @@ export interface Receiver {
   readonly failureCount: number
 }
 
-export type Lane = 'first' | 'again'
+/** First attempts of live events, further attempts, and first attempts of replays. */
+export type Lane = 'first' | 'again' | 'replay'
 
 const ENDPOINT_MAX = 4
 const OWNER_MAX = 32
 const ALL_MAX = 256
-/** Shares of attempts that are not first ones: they never take the last place from those. */
-const ENDPOINT_AGAIN_MAX = 1
-const OWNER_AGAIN_MAX = 8
-const ALL_AGAIN_MAX = 64
+/** Shares of each other lane: together they never take the last place from live events. */
+const ENDPOINT_LANE_MAX = 1
+const OWNER_LANE_MAX = 8
+const ALL_LANE_MAX = 64
 /** Failures in a row after which an endpoint is tried with one request at a time. */
 const FAILING_FROM = 5
 /** Requests of an owner to endpoints that fail. */
@@ -47,11 +48,11 @@ export class Shares {
       Math.ceil(ALL_MAX * this.#ramp()) - this.#count('all'),
     ]
     if (isFailing) rooms.push(OWNER_FAILING_MAX - this.#count(`failing ${receiver.owner}`))
-    if (lane === 'again')
+    if (lane !== 'first')
       rooms.push(
-        ENDPOINT_AGAIN_MAX - this.#count(`again endpoint ${receiver.endpoint}`),
-        OWNER_AGAIN_MAX - this.#count(`again owner ${receiver.owner}`),
-        ALL_AGAIN_MAX - this.#count('again all'),
+        ENDPOINT_LANE_MAX - this.#count(`${lane} endpoint ${receiver.endpoint}`),
+        OWNER_LANE_MAX - this.#count(`${lane} owner ${receiver.owner}`),
+        ALL_LANE_MAX - this.#count(`${lane} all`),
       )
     return Math.max(0, Math.min(...rooms))
   }
@@ -87,5 +88,5 @@ const namesOf = ({ endpoint, owner, failureCount }: Receiver, lane: Lane): reado
   `owner ${owner}`,
   'all',
   ...(failureCount >= FAILING_FROM ? [`failing ${owner}`] : []),
-  ...(lane === 'again' ? [`again endpoint ${endpoint}`, `again owner ${owner}`, 'again all'] : []),
+  ...(lane === 'first' ? [] : [`${lane} endpoint ${endpoint}`, `${lane} owner ${owner}`, `${lane} all`]),
 ]

@@ -16,6 +16,8 @@ export interface EventType {
   readonly table: keyof PieceTables
   /** Everything would be too much to send. */
   readonly needsFilters: boolean
+  /** False for what this service tells of itself. */
+  readonly isOnChain: boolean
   /** @throws FiltersError */
   readonly validate: (filters: Filters) => void
   readonly watch: <Subscriber>(
@@ -44,6 +46,8 @@ export interface Found<Subscriber> extends EventPlace {
 /** What a type is declared by. */
 export interface Declaration<Event>
   extends Pick<EventType, 'type' | 'description' | 'stream' | 'table' | 'needsFilters'> {
+  /** Default: true. */
+  readonly isOnChain?: boolean
   /** @throws FiltersError */
   readonly read: (filters: Filters) => Reading<Event>
   /** The events among the rows of a piece. */
@@ -98,9 +102,10 @@ export const transactionKey = (blockNumber: number, index: number): string => `$
 export const nothingNeeded = (): Needs => ({})
 
 export function defineEventType<Event>(declaration: Declaration<Event>): EventType {
-  const { read, eventsOf, placeOf, ...described } = declaration
+  const { read, eventsOf, placeOf, isOnChain = true, ...described } = declaration
   return {
     ...described,
+    isOnChain,
     validate: read,
     watch: (subscribers) => {
       const index = new FilterIndex<Event, Reader<Event, (typeof subscribers)[number]['subscriber']>>()

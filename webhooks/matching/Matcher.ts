@@ -6,13 +6,11 @@
  */
 import { failure, MillraceError, messageOf } from '#errors.ts'
 import { FencedOutError } from '#ingest/lease.ts'
-import { intersection } from '#ingest/range.ts'
 import type { Clock, Failpoint } from '#runtime.ts'
 import type { AppDatabase } from '#store/app/database.ts'
 import { readSnapshot } from '#store/cancel.ts'
 import type { CommitBell } from '#store/ledger/commits.ts'
-import { type Queryable, readCoverage, readLane, readRef } from '#store/ledger/lane.ts'
-import type { Postgres } from '#store/postgres.ts'
+import { type Queryable, readLane, readRef } from '#store/ledger/lane.ts'
 import {
   insertMessages,
   insertTellings,
@@ -21,7 +19,7 @@ import {
   restoreAgain,
   retractFrom,
 } from '#store/webhooks/messages.ts'
-import { findFork, headPlace, readPieceBlocks, walkedBelow } from '#store/webhooks/pieces.ts'
+import { findFork, headPlace, readCovered, readPieceBlocks, walkedBelow } from '#store/webhooks/pieces.ts'
 import {
   claimPosition,
   deleteWalkedFrom,
@@ -37,27 +35,15 @@ import {
 import { subscribedTo } from '#store/webhooks/subscriptions.ts'
 import type { Logger } from '#telemetry.ts'
 import { ATTEMPTS_MAX } from '../delivery/schedule.ts'
-import type { PieceChain, PresentTransaction } from '../events/eventType.ts'
 import { eventTypesOf } from '../events/index.ts'
-import {
-  type FoundEvents,
-  lookForEvents,
-  messagesOf,
-  type ReadTokens,
-  type Watches,
-  watchesOf,
-} from './lookForEvents.ts'
+import { type FoundEvents, lookForEvents, messagesOf, type Watches, watchesOf } from './lookForEvents.ts'
 import { restorationOf, retractionOf } from './tellings.ts'
+import type { WatchedChain } from './watchedChain.ts'
 
-export interface MatcherOptions {
-  readonly chain: PieceChain
+export interface MatcherOptions extends WatchedChain {
   readonly stream: Stream
-  readonly schema: string
-  readonly postgres: Postgres
   readonly app: AppDatabase
   readonly fence: bigint
-  readonly readTokens: ReadTokens
-  readonly presentTransaction: PresentTransaction
   /** Rings when the chain has a commit. */
   readonly commits: CommitBell
   /** Rung when there is something to send. */
@@ -156,10 +142,7 @@ export class Matcher {
       return { kind: 'fork', at, to: await walkedBelow(client, this.#of, at) }
     }
     const next = position.number + 1
-    const coverage = intersection(
-      await readCoverage(client, schema, 'postgres'),
-      await readCoverage(client, schema, 'postgres', 'token_transfers'),
-    )
+    const coverage = await readCovered(client, schema, this.#of.stream)
     const to = coverage.find((range) => range.from <= next && next <= range.to)?.to
     if (to === undefined) return { kind: 'nothing', finalized }
     if (this.#watches.watches.length === 0) {

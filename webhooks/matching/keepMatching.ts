@@ -1,9 +1,6 @@
 /** Matches a chain whenever its lease is ours. */
-import { messageOf } from '#errors.ts'
-import { visitListed } from '#ingest/failpoints.ts'
-import { waitForLease } from '#ingest/lease.ts'
 import type { Runtime } from '#runtime.ts'
-import { postgresLeases } from '#store/app/leases.ts'
+import { whileLeased } from '../whileLeased.ts'
 import { Matcher, type MatcherOptions } from './Matcher.ts'
 
 export interface KeepMatchingOptions extends Omit<MatcherOptions, 'fence' | 'clock' | 'failpoint'> {
@@ -11,10 +8,6 @@ export interface KeepMatchingOptions extends Omit<MatcherOptions, 'fence' | 'clo
   /** This program, to others on the same database. */
   readonly holder: string
 }
-
-/** As long as a chain's writer has: a process that was killed is replaced after it. */
-const LEASE_MS = 15_000
-const RETRY_MS = 1_000
 
 export class MatcherKeeper {
   readonly #options: KeepMatchingOptions
@@ -29,43 +22,24 @@ export class MatcherKeeper {
     return this.#matcher?.problem ?? this.#problem
   }
 
-  async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
+  run(signal: AbortSignal): Promise<void> {
+    const { runtime, holder, ...options } = this.#options
+    const { clock, failpoint } = runtime
+    const { postgres, chain, stream, log } = options
+    const name = `webhooks:${chain.chainId}:${stream}`
+    const failed = (problem: string) => {
+      this.#problem = problem
+    }
+    return whileLeased({ postgres, name, holder, runtime, log, failed }, signal, async (fence, held) => {
+      const matcher = new Matcher({ ...options, fence, clock, failpoint })
       try {
-        await this.#matchOnce(signal)
-      } catch (error) {
-        if (signal.aborted) return
-        this.#problem = messageOf(error)
-        await this.#options.runtime.clock.sleep(RETRY_MS, signal).catch(() => {})
+        await matcher.begin()
+        this.#matcher = matcher
+        this.#problem = null
+        await matcher.run(held)
       } finally {
         this.#matcher = null
       }
-    }
-  }
-
-  async #matchOnce(signal: AbortSignal): Promise<void> {
-    const { runtime, holder, ...options } = this.#options
-    const { clock, failpoint } = runtime
-    const lease = await waitForLease(
-      {
-        store: postgresLeases(options.postgres),
-        name: `webhooks:${options.chain.chainId}:${options.stream}`,
-        holder,
-        ttlMs: LEASE_MS,
-        runtime,
-        log: options.log,
-        failpoint: visitListed(failpoint),
-      },
-      signal,
-    )
-    try {
-      const matcher = new Matcher({ ...options, fence: lease.fence, clock, failpoint })
-      await matcher.begin()
-      this.#matcher = matcher
-      this.#problem = null
-      await matcher.run(AbortSignal.any([signal, lease.lost]))
-    } finally {
-      await lease.release().catch(() => {})
-    }
+    })
   }
 }

@@ -5,6 +5,7 @@ import type { AppDatabase } from '#store/app/database.ts'
 import { findSubscription, type Subscription } from '#store/webhooks/subscriptions.ts'
 import { DestinationError } from '#webhooks/destinations.ts'
 import { FiltersError } from '#webhooks/filters/operators.ts'
+import type { Replays } from '#webhooks/replay/Replays.ts'
 import type { Webhooks } from '#webhooks/Webhooks.ts'
 import type { AccessRule, Caller } from '../../http/access.ts'
 import { ApiError, type ErrorCode, type Problem } from '../../http/errors.ts'
@@ -19,6 +20,7 @@ export interface WebhookServices extends AccountServices {
 export interface WebhookOperations {
   readonly app: AppDatabase
   readonly run: Webhooks
+  readonly replays: Replays
   readonly chains: readonly number[]
 }
 

@@ -9,6 +9,7 @@ import {
   listOrgWebhooksEndpoint,
   readOrgDeliveryEndpoint,
 } from './orgWebhooks.ts'
+import { endReplayEndpoint, readReplayEndpoint, startReplayEndpoint } from './replay.ts'
 import {
   changeWebhookEndpoint,
   createWebhookEndpoint,
@@ -32,6 +33,9 @@ export const webhookEndpoints: readonly Endpoint<WebhookServices>[] = [
   listDeliveriesEndpoint,
   readDeliveryEndpoint,
   retryDeliveryEndpoint,
+  startReplayEndpoint,
+  readReplayEndpoint,
+  endReplayEndpoint,
   listOrgWebhooksEndpoint,
   changeOrgWebhookEndpoint,
   deleteOrgWebhookEndpoint,

@@ -1,0 +1,12 @@
+/** A chain whose events are looked for, and what is read beside its rows. */
+import type { Postgres } from '#store/postgres.ts'
+import type { PieceChain, PresentTransaction } from '../events/eventType.ts'
+import type { ReadTokens } from './lookForEvents.ts'
+
+export interface WatchedChain {
+  readonly chain: PieceChain
+  readonly schema: string
+  readonly postgres: Postgres
+  readonly readTokens: ReadTokens
+  readonly presentTransaction: PresentTransaction
+}

@@ -1,0 +1,65 @@
+/** Looks through blocks of the past for the events of one subscription, piece by piece. */
+import type { BlockRange } from '#ingest/range.ts'
+import { readSnapshot } from '#store/cancel.ts'
+import type { Message } from '#store/webhooks/messages.ts'
+import { readCovered, readPieceBlocks, readToldFinal } from '#store/webhooks/pieces.ts'
+import type { Subscribed } from '#store/webhooks/subscriptions.ts'
+import { findEventType } from '../events/index.ts'
+import { assertFilters } from '../filters/eventFilter.ts'
+import { type FoundEvents, lookForEvents, messagesOf, watchesOf } from '../matching/lookForEvents.ts'
+import type { WatchedChain } from '../matching/watchedChain.ts'
+
+export interface Watching {
+  readonly webhookId: string
+  readonly eventType: string
+  readonly filters: unknown
+}
+
+/** What one piece of a range has. */
+export interface Piece {
+  /** Its last block. */
+  readonly to: number
+  readonly finalized: number
+  readonly found: FoundEvents
+}
+
+/** The blocks from the start of a range on, as far as they are held; null where none are. */
+export function lookAgain(
+  { chain, schema, postgres }: WatchedChain,
+  { webhookId, eventType, filters }: Watching,
+  { from, to }: BlockRange,
+  onlyFinal: boolean,
+  signal: AbortSignal,
+): Promise<Piece | null> {
+  const type = findEventType(eventType)
+  if (!type) return Promise.resolve(null)
+  const asked = assertFilters(filters)
+  const subscribed: Subscribed = {
+    ...{ id: webhookId, eventType, filters: asked, finality: 'latest', activeFrom: 0 },
+  }
+  return readSnapshot(postgres, signal, async (client) => {
+    const finalized = await readToldFinal(client, chain.chainId)
+    const covered = (await readCovered(client, schema, type.stream)).find(
+      (range) => range.from <= from && from <= range.to,
+    )
+    const last = Math.min(to, covered?.to ?? -1, onlyFinal ? finalized : to)
+    if (last < from) return null
+    const blocks = await readPieceBlocks(client, schema, { from, to: last })
+    const end = blocks.at(-1)
+    if (!end) return null
+    const found = await lookForEvents(
+      client,
+      { schema, finalized },
+      blocks,
+      watchesOf([type], [subscribed]),
+      chain,
+    )
+    return { to: Number(end.num), finalized, found }
+  })
+}
+
+export const messagesOfPiece = (
+  { chain, readTokens, presentTransaction }: WatchedChain,
+  { found, finalized }: Pick<Piece, 'found' | 'finalized'>,
+  signal: AbortSignal,
+): Promise<Message[]> => messagesOf(found, chain, finalized, readTokens, presentTransaction, signal)

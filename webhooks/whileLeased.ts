@@ -1,0 +1,56 @@
+/** Work that one process at a time does, again and again, whenever its lease is ours. */
+import { messageOf } from '#errors.ts'
+import { visitListed } from '#ingest/failpoints.ts'
+import { waitForLease } from '#ingest/lease.ts'
+import type { Runtime } from '#runtime.ts'
+import { postgresLeases } from '#store/app/leases.ts'
+import type { Postgres } from '#store/postgres.ts'
+import type { Logger } from '#telemetry.ts'
+
+export interface LeasedOptions {
+  readonly postgres: Postgres
+  readonly name: string
+  /** This program, to others on the same database. */
+  readonly holder: string
+  readonly runtime: Runtime
+  readonly log: Logger
+  /** Told why the work is not done, for now. */
+  readonly failed?: (problem: string) => void
+}
+
+/** As long as a chain's writer has: a process that was killed is replaced after it. */
+const LEASE_MS = 15_000
+const RETRY_MS = 1_000
+
+/** Resolves when aborted. What the work throws is told, and it is tried again. */
+export async function whileLeased(
+  options: LeasedOptions,
+  signal: AbortSignal,
+  work: (fence: bigint, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const { clock } = options.runtime
+  while (!signal.aborted) {
+    try {
+      await once(options, signal, work)
+    } catch (error) {
+      if (signal.aborted) return
+      options.failed?.(messageOf(error))
+      await clock.sleep(RETRY_MS, signal).catch(() => {})
+    }
+  }
+}
+
+async function once(
+  { postgres, name, holder, runtime, log }: LeasedOptions,
+  signal: AbortSignal,
+  work: (fence: bigint, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const failpoint = visitListed(runtime.failpoint)
+  const store = postgresLeases(postgres)
+  const lease = await waitForLease({ store, name, holder, ttlMs: LEASE_MS, runtime, log, failpoint }, signal)
+  try {
+    await work(lease.fence, AbortSignal.any([signal, lease.lost]))
+  } finally {
+    await lease.release().catch(() => {})
+  }
+}
