@@ -34,6 +34,8 @@ export const egressBudgets = {
   catalog: { activeMax: 4, waitingMax: 64, timeoutMs: 30_000 },
   /** Unpaid calls that look whether a service is alive; nobody waits for them. */
   probe: { activeMax: 8, waitingMax: 1_000, timeoutMs: 10_000 },
+  /** The same while a search waits for it. */
+  liveProbe: { activeMax: 32, waitingMax: 200, timeoutMs: 5_000 },
   /** Unpaid calls for a price: 100 of one plan, and those of a few plans beside it. */
   quote: { activeMax: 128, waitingMax: 1_000, timeoutMs: 10_000 },
   /** Events of subscriptions; their sender has shares per endpoint and owner of its own. */

@@ -57,6 +57,7 @@ test('nothing set is one local chain on embedded engines, on loopback', () => {
     auditPercentPerDay: 1,
     quoteTerms: quoteTerms('1', parTokensDefault),
     probesCatalog: true,
+    searchesLive: false,
     secretKeys: [],
     access: {
       ...fileDefaults,

@@ -59,8 +59,9 @@ export interface Config {
   readonly trustedProxies: readonly string[]
   /** What quotes are told in. */
   readonly quoteTerms: QuoteTerms
-  /** Whether services of the catalog are looked at. */
+  /** Whether services of the catalog are looked at, and whether a search may ask for it. */
   readonly probesCatalog: boolean
+  readonly searchesLive: boolean
   /** Whether events are sent, and where to. */
   readonly webhooks: Settings['WEBHOOKS']
   readonly logLevel: LogLevel
@@ -92,6 +93,7 @@ export function readConfig(env: Environment): Config {
     auditPercentPerDay: given.AUDIT_PERCENT === 'off' ? null : given.AUDIT_PERCENT,
     quoteTerms: quoteTerms(given.COST_MULTIPLIER, given.PAR_TOKENS ?? []),
     probesCatalog: given.CATALOG_PROBES === 'on',
+    searchesLive: given.LIVE_SEARCH === 'on',
     webhooks: given.WEBHOOKS,
     logLevel: given.LOG_LEVEL,
     workerThreads: given.WORKER_THREADS ?? usualWorkerThreads(availableParallelism()),

@@ -30,7 +30,7 @@ export async function describeService(
 ): Promise<Description> {
   const [stored] = await findServices(app, [serviceId])
   if (!stored) throw new ApiError('service_not_found')
-  const held = await readHealth(app, serviceId)
+  const held = await readHealth(app, [serviceId])
   const service = verified(serviceOf(stored), held)
   const { looksLike } = stored
   if (method === undefined || path === undefined)

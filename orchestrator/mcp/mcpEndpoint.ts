@@ -14,10 +14,10 @@ import { assertDepth } from '#api/http/json.ts'
 import { rawEndpoint } from '#api/http/rawEndpoint.ts'
 import * as s from '#api/http/schema.ts'
 import { apiErrorOf } from '#api/http/thrown.ts'
+import type { OrchestratorServices } from '../operations.ts'
 import { inexactNumbers } from '../plan/canonicalJson.ts'
 import { PLAN_BYTES_MAX } from '../plan/plan.ts'
 import { readExactJson } from '../plan/readPlan.ts'
-import type { OrchestratorServices } from '../rest/index.ts'
 import { nextActionOf, type ToolCall, tools } from './tools.ts'
 
 /** What the door works with. */

@@ -4,29 +4,24 @@ import { ApiError, type ErrorCode, type Problem } from '#api/http/errors.ts'
 import { problemsOf } from '#api/http/json.ts'
 import * as s from '#api/http/schema.ts'
 import { shorten } from '#primitives.ts'
-import { describeService } from '../catalog/describe.ts'
 import { membersOf } from '../catalog/members.ts'
 import { methodSchema, PATH_CHARACTERS_MAX, serviceIdSchema } from '../catalog/service.ts'
-import { planSchema } from '../plan/plan.ts'
-import { readCompletePlan } from '../plan/readPlan.ts'
-import { quoteSchema } from '../quote/quoteResult.ts'
-import type { OrchestratorServices } from '../rest/index.ts'
 import {
-  presentSearch,
+  type Call,
+  describeService,
+  type OrchestratorServices,
   QUERY_CHARACTERS_MAX,
+  quotePlan,
   SEARCH_LIMIT_DEFAULT,
   SEARCH_LIMIT_MAX,
   SERVICE_FILTERS_MAX,
-  searchResultSchema,
-} from '../rest/searchServices.ts'
-import { descriptionSchema, presentDescription } from '../rest/services.ts'
-import { search } from '../search/search.ts'
+  searchServices,
+} from '../operations.ts'
+import { planSchema } from '../plan/plan.ts'
+import { readCompletePlan } from '../plan/readPlan.ts'
 
-export interface ToolCall {
+export interface ToolCall extends Call {
   readonly services: OrchestratorServices
-  /** Id of the caller, whose calls are counted. */
-  readonly caller: string
-  readonly signal: AbortSignal
 }
 
 export interface Tool {
@@ -79,21 +74,12 @@ const searchTool = tool({
     service_ids: s.optional(s.array(serviceIdSchema, { minItems: 1, maxItems: SERVICE_FILTERS_MAX })),
     service_mode: s.optional(s.oneOf(['prefer', 'require'] as const)),
   }),
-  output: searchResultSchema,
-  run: async (input, { services, caller }) => {
-    const { query, limit, resolution, service_ids: ids, service_mode: mode } = input
+  output: searchServices.output,
+  run: async ({ query, limit, resolution, service_ids: ids, service_mode: mode }, call) => {
     if (mode !== undefined && ids === undefined)
       throw argumentsInvalid([{ path: ['arguments', 'service_mode'], message: 'needs `service_ids`' }])
-    services.searchRates.take(caller)
-    const found = await search(services.app, {
-      query,
-      limit,
-      resolution,
-      serviceIds: ids ?? null,
-      serviceMode: mode ?? null,
-      withEvidence: false,
-    })
-    return presentSearch(found)
+    const filter = { serviceIds: ids ?? null, serviceMode: mode ?? null, withEvidence: false }
+    return searchServices.run({ query, limit, resolution, ...filter }, call.services, call)
   },
 })
 
@@ -108,11 +94,11 @@ const describeTool = tool({
       s.text({ maxLength: PATH_CHARACTERS_MAX, description: 'Template, as search tells it.' }),
     ),
   }),
-  output: descriptionSchema,
-  run: async ({ service_id: serviceId, method, path }, { services }) => {
+  output: describeService.output,
+  run: async ({ service_id: serviceId, method, path }, call) => {
     if ((method === undefined) !== (path === undefined))
       throw new ApiError('parameter_conflict', '`method` and `path` go together.')
-    const description = await describeService(services.app, { serviceId, method, path })
+    const description = await describeService.run({ serviceId, method, path }, call.services, call)
     const { scope, service } = description
     if (scope === 'service' && service.endpoints.length > ENDPOINTS_WHOLE_MAX)
       throw new ApiError(
@@ -125,7 +111,7 @@ const describeTool = tool({
           })),
         },
       )
-    return presentDescription(description)
+    return description
   },
 })
 
@@ -135,10 +121,9 @@ const quoteTool: Tool = {
   description:
     'Validates a plan and prices every node live. Free and read-only: sellers are asked without paying, and no job is created. A text `flow://<nodeId>/output#/pointer` in an input stands for a value of another node, which dependsOn must name.',
   input: s.object({ plan: planSchema }),
-  output: quoteSchema,
+  output: quotePlan.output,
   // The plan's own reader names every bad node.
-  run: async (input, { services, caller, signal }) =>
-    services.quotes.quote(readCompletePlan(membersOf(input)['plan']), caller, signal),
+  run: async (input, call) => quotePlan.run(readCompletePlan(membersOf(input)['plan']), call.services, call),
 }
 
 /** In the order in which they are listed and used. */

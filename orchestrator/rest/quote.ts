@@ -1,15 +1,9 @@
 /** POST /v1/quote. */
 import { recognised } from '#api/http/access.ts'
 import { command } from '#api/http/endpoint.ts'
+import { type OrchestratorServices, quotePlan } from '../operations.ts'
 import { PLAN_BYTES_MAX, planRequestSchema } from '../plan/plan.ts'
 import { readExactJson, readPlan } from '../plan/readPlan.ts'
-import type { Quotes } from '../quote/Quotes.ts'
-import { quoteSchema } from '../quote/quoteResult.ts'
-
-/** What a quote is made with. */
-export interface QuoteServices {
-  readonly quotes: Quotes
-}
 
 export const quoteEndpoint = command({
   method: 'POST',
@@ -22,8 +16,9 @@ export const quoteEndpoint = command({
   body: planRequestSchema,
   bodyBytesMax: PLAN_BYTES_MAX,
   readBody: (text) => readPlan(readExactJson(text)),
-  errors: ['plan_invalid', 'quote_unavailable', 'rate_limit_exceeded'],
-  response: quoteSchema,
-  run: ({ body, caller, signal }, { quotes }: QuoteServices) => quotes.quote(body, caller.id, signal),
+  errors: quotePlan.errors,
+  response: quotePlan.output,
+  run: ({ body, caller, signal }, services: OrchestratorServices) =>
+    quotePlan.run(body, services, { caller: caller.id, signal }),
   present: (quote) => quote,
 })

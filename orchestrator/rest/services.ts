@@ -7,46 +7,17 @@ import type { PageRules } from '#api/http/pagination.ts'
 import * as p from '#api/http/parameter.ts'
 import * as s from '#api/http/schema.ts'
 import { listServices } from '#store/app/catalogReads.ts'
-import type { AppDatabase } from '#store/app/database.ts'
 import { pageOf } from '#store/read/lists/page.ts'
-import { type Description, describeService, serviceOf } from '../catalog/describe.ts'
-import { healthSchema } from '../catalog/health.ts'
-import {
-  methods,
-  PATH_CHARACTERS_MAX,
-  SERVICE_ID_PATTERN,
-  serviceIdSchema,
-  serviceSchema,
-} from '../catalog/service.ts'
-
-/** What the catalog's endpoints work with. */
-export interface CatalogServices {
-  readonly app: AppDatabase
-}
+import { serviceOf } from '../catalog/describe.ts'
+import { looksLikeSchema } from '../catalog/description.ts'
+import { methods, PATH_CHARACTERS_MAX, SERVICE_ID_PATTERN, serviceIdSchema } from '../catalog/service.ts'
+import { describeService, type OrchestratorServices } from '../operations.ts'
 
 const serviceId = p.described(
   p.text(100, new RegExp(SERVICE_ID_PATTERN)),
   'Id of a service.',
   'param_invalid',
 )
-
-const looksLikeSchema = s.optional(
-  s.text({ description: 'An older service whose name looks the same: make sure which one is meant.' }),
-)
-
-export const descriptionSchema = s.named('ServiceDescription', {
-  scope: s.oneOf(['endpoint', 'service'] as const),
-  service: serviceSchema,
-  looksLike: looksLikeSchema,
-  health: healthSchema,
-})
-
-/** The description as both doors write it. */
-export const presentDescription = ({ scope, service, looksLike, health }: Description) => ({
-  ...{ scope, service },
-  ...(looksLike !== null && { looksLike }),
-  health: [...health],
-})
 
 export const describeServiceEndpoint = endpoint({
   path: '/v1/services/{serviceId}',
@@ -64,12 +35,14 @@ export const describeServiceEndpoint = endpoint({
     (method === undefined) === (path === undefined)
       ? undefined
       : conflict(method === undefined ? 'path' : 'method', '`method` and `path` go together'),
-  errors: ['service_not_found', 'parameter_conflict'],
-  response: descriptionSchema,
+  errors: describeService.errors,
+  response: describeService.output,
   cache: 'metadata',
-  read: ({ path, filters }, { app }: CatalogServices) =>
-    describeService(app, { serviceId: path.serviceId, method: filters.method, path: filters.path }),
-  present: presentDescription,
+  read: ({ path, filters, caller, signal }, services: OrchestratorServices) => {
+    const request = { serviceId: path.serviceId, method: filters.method, path: filters.path }
+    return describeService.run(request, services, { caller: caller.id, signal })
+  },
+  present: (description) => description,
 })
 
 const pages: PageRules = {
@@ -100,7 +73,7 @@ export const listServicesEndpoint = listEndpoint({
     endpointCount: s.count,
     looksLike: looksLikeSchema,
   }),
-  list: async ({ page }, { app }: CatalogServices) => {
+  list: async ({ page }, { app }: OrchestratorServices) => {
     const after = page.position === undefined ? null : String(page.position[0])
     const found = await listServices(app, { after, limit: page.limit + 1 })
     return pageOf(found, page.limit, ({ serviceId }) => [serviceId])

@@ -95,7 +95,18 @@ const PREFERRED_BONUS = 2
 /** Each further endpoint of a service counts less: a list of one service is no choice. */
 const REPEATED_SERVICE = 0.9
 
-export async function search(app: AppDatabase, request: SearchRequest): Promise<SearchResult> {
+/** Leaves out endpoints whose sellers are not there now. */
+export type KeepLiving = (found: readonly FoundEndpoint[]) => Promise<readonly FoundEndpoint[]>
+
+/** Endpoints that are asked whether they are there, so that what is left out is replaced. */
+const LIVE_MAX = 20
+
+/** Live where that is asked for and `keepLiving` is given. */
+export async function search(
+  app: AppDatabase,
+  request: SearchRequest,
+  keepLiving: KeepLiving | null = null,
+): Promise<SearchResult> {
   const { query, limit, serviceIds, withEvidence } = request
   const isRequired = serviceIds !== null && request.serviceMode !== 'prefer'
   const vocabulary = await readVocabulary(app, query)
@@ -106,11 +117,14 @@ export async function search(app: AppDatabase, request: SearchRequest): Promise<
   const preferred = new Set(isRequired ? [] : serviceIds)
   const ranked = rank(slots, distinct(candidates), preferred)
   const found = slots.length === 0 ? ranked : confident(ranked)
-  const endpoints = found.slice(0, limit).map(present)
+  const isLive = keepLiving !== null && request.resolution === 'live'
+  const listed = found.slice(0, isLive ? LIVE_MAX : limit).map(present)
+  const living = isLive ? await keepLiving(listed) : listed
+  const endpoints = living.slice(0, limit).map((each, index) => ({ ...each, rank: index + 1 }))
   return {
     endpoints,
     nextTool: endpoints[0]?.nextTool ?? 'search_services',
-    resolution: 'static',
+    resolution: isLive ? 'live' : 'static',
     ...(endpoints.length === 0 && { zeroResultGuidance: guidanceOf(isRequired, serviceIds ?? []) }),
     ...(withEvidence && { internal: evidenceOf(vocabulary, ranked) }),
   }

@@ -77,7 +77,7 @@ export class Verifier {
 
   /** Every endpoint of a service, now. Returns what was found, in the order of paths. */
   async verifyService(serviceId: string, signal: AbortSignal): Promise<readonly Verified[]> {
-    const held = await readHealth(this.#options.app, serviceId)
+    const held = await readHealth(this.#options.app, [serviceId])
     // A call that had an effect once is made no second time.
     const targets = await this.#targetsOf(held.filter(({ state, isOver }) => !isOver || state === 'unprobed'))
     const found = await mapAtMost(TOGETHER_MAX, targets, ({ name, target }) =>

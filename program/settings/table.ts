@@ -156,6 +156,11 @@ export const settings = {
     'on',
     '`on` looks at each service of the [catalog](services.md) about once a day, without paying, and leaves out of searches what does not answer; `off` asks nobody.',
   ),
+  LIVE_SEARCH: setting(
+    oneOf('on', 'off'),
+    'off',
+    '`on` lets searches with `resolution=live` ask the sellers they found whether they are there; `off` answers them from the catalog.',
+  ),
   LOG_LEVEL: setting(
     oneOf('debug', 'info', 'warn', 'error', 'silent'),
     'info',

@@ -135,12 +135,12 @@ async function insertProbe(
       ORDER BY probed_at DESC OFFSET ${PROBES_KEPT - 1} LIMIT 1)`.execute(app)
 }
 
-/** Of one service, in the order of paths. */
-export async function readHealth(app: AppDatabase, serviceId: string): Promise<EndpointHealth[]> {
+/** Of some services, in the order of paths. */
+export async function readHealth(app: AppDatabase, serviceIds: readonly string[]): Promise<EndpointHealth[]> {
   const rows = await app
     .selectFrom('app.catalog_health')
     .selectAll()
-    .where('service_id', '=', serviceId)
+    .where('service_id', 'in', [...serviceIds])
     .orderBy('path')
     .orderBy('method')
     .execute()

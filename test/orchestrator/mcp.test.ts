@@ -9,9 +9,9 @@ import { Egress } from '#egress.ts'
 import { CallerRates } from '#orchestrator/CallerRates.ts'
 import { type DemoSellers, startDemoSellers } from '#orchestrator/demo/DemoSellers.ts'
 import { mcpEndpoint } from '#orchestrator/mcp/mcpEndpoint.ts'
+import { SEARCHES_PER_MINUTE } from '#orchestrator/operations.ts'
 import { parTokensDefault, quoteTerms } from '#orchestrator/pay/currencies.ts'
 import { Quotes } from '#orchestrator/quote/Quotes.ts'
-import { SEARCHES_PER_MINUTE } from '#orchestrator/rest/searchServices.ts'
 import { importShipped } from '#orchestrator/shipped.ts'
 import { isRecord } from '#primitives.ts'
 import { systemRuntime } from '#runtime.ts'
@@ -38,6 +38,7 @@ beforeAll(async () => {
     services: {
       app: catalog.reads,
       searchRates: new CallerRates(clock, SEARCHES_PER_MINUTE),
+      liveness: null,
       quotes: new Quotes({
         app: catalog.reads,
         egress: new Egress({ isLocalOrigin: (origin) => origin === demo.origin }),

@@ -6,10 +6,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createServer } from '#api/server.ts'
 import { Egress } from '#egress.ts'
 import { CallerRates } from '#orchestrator/CallerRates.ts'
+import { SEARCHES_PER_MINUTE } from '#orchestrator/operations.ts'
 import { parTokensDefault, quoteTerms } from '#orchestrator/pay/currencies.ts'
 import { Quotes } from '#orchestrator/quote/Quotes.ts'
 import { orchestratorEndpoints } from '#orchestrator/rest/index.ts'
-import { SEARCHES_PER_MINUTE, searchResultSchema } from '#orchestrator/rest/searchServices.ts'
+import { searchResultSchema } from '#orchestrator/search/searchResult.ts'
 import { systemRuntime } from '#runtime.ts'
 import { createLogger } from '#telemetry.ts'
 import { runBlackbox } from '../blackbox/blackbox.ts'
@@ -35,6 +36,7 @@ beforeAll(async () => {
     services: {
       app: catalog.reads,
       searchRates: new CallerRates(clock, SEARCHES_PER_MINUTE),
+      liveness: null,
       quotes: new Quotes({
         app: catalog.reads,
         egress: new Egress(),

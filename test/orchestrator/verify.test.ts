@@ -7,7 +7,9 @@ import { Egress } from '#egress.ts'
 import { describeService } from '#orchestrator/catalog/describe.ts'
 import { startDemoSellers } from '#orchestrator/demo/DemoSellers.ts'
 import { sellers } from '#orchestrator/demo/sellers/index.ts'
+import { search } from '#orchestrator/search/search.ts'
 import { importShipped } from '#orchestrator/shipped.ts'
+import { Liveness } from '#orchestrator/verify/Liveness.ts'
 import { FAILURES_MAX } from '#orchestrator/verify/schedule.ts'
 import { Verifier } from '#orchestrator/verify/Verifier.ts'
 import { systemRuntime } from '#runtime.ts'
@@ -234,6 +236,42 @@ describe('the schedule', () => {
     const [first, second] = await Promise.all([rounds(), rounds()])
     expect([...first, ...second].every((looked) => looked === 1)).toBe(true)
     expect(seller.asked.map(({ url }) => url).sort()).toEqual(paths.map((path) => `/many${path}`))
+  })
+})
+
+describe('a live search', () => {
+  it('leaves out what does not answer, and asks nobody twice in a while', async () => {
+    for (const name of ['a', 'b', 'c', 'd']) {
+      const status = name === 'b' ? 404 : name === 'c' ? 400 : 402
+      seller.on(`/live/${name}`, status === 402 ? asks(challenge()) : says(status))
+    }
+    const endpoints = ['a', 'b', 'c', 'd'].map((name) => ({
+      ...{ method: 'POST', path: `/${name}`, description: 'Zebra.', paymentOffers: [paid] },
+    }))
+    await list('live', [...endpoints, { method: 'POST', path: '/effect', description: 'Zebra.' }])
+    const egress = new Egress({ isLocalOrigin: (each) => each === seller.origin })
+    const liveness = new Liveness({ app: catalog.reads, egress, clock, isOwn: () => false })
+    const request = { query: 'zebra', limit: 4, serviceIds: null, serviceMode: null, withEvidence: false }
+    const live = (more: object = {}) =>
+      search(catalog.reads, { ...request, resolution: 'live', ...more }, (found) =>
+        liveness.keepLiving(found, 'somebody', signal),
+      )
+    const found = await live()
+    expect(found.resolution).toBe('live')
+    expect(found.endpoints.map(({ path }) => path).sort()).toEqual(['/a', '/c', '/d', '/effect'])
+    expect(found.endpoints.map(({ rank }) => rank)).toEqual([1, 2, 3, 4])
+    expect(found.endpoints.filter(({ lastVerifiedAt }) => lastVerifiedAt).map(({ path }) => path)).toEqual([
+      ...['/a', '/d'],
+    ])
+    expect(new Set(seller.asked.map(({ url }) => url))).toEqual(
+      new Set(['a', 'b', 'c', 'd'].map((name) => `/live/${name}`)),
+    )
+    await live({ limit: 1 })
+    expect(seller.asked).toHaveLength(4)
+    expect((await live({ resolution: 'static' })).endpoints.map(({ path }) => path)).toContain('/b')
+    expect(await search(catalog.reads, { ...request, resolution: 'live' })).toMatchObject({
+      resolution: 'static',
+    })
   })
 })
 

@@ -1,0 +1,27 @@
+/** The description of a service as both doors write it. */
+import * as s from '#api/http/schema.ts'
+import type { Description } from './describe.ts'
+import { healthSchema } from './health.ts'
+import { serviceSchema } from './service.ts'
+
+export const looksLikeSchema = s.optional(
+  s.text({ description: 'An older service whose name looks the same: make sure which one is meant.' }),
+)
+
+export const descriptionSchema = s.named('ServiceDescription', {
+  scope: s.oneOf(['endpoint', 'service'] as const),
+  service: serviceSchema,
+  looksLike: looksLikeSchema,
+  health: healthSchema,
+})
+
+export const presentDescription = ({
+  scope,
+  service,
+  looksLike,
+  health,
+}: Description): s.Static<typeof descriptionSchema> => ({
+  ...{ scope, service },
+  ...(looksLike !== null && { looksLike }),
+  health: [...health],
+})

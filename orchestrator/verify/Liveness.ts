@@ -1,0 +1,119 @@
+/**
+ * Whether the sellers that a search found are there now: bounded, unpaid looks while the caller
+ * waits. Nothing is written down, and nobody is asked twice in a while, so that searches cannot
+ * flood a seller.
+ */
+import type { Clock } from '#runtime.ts'
+import { readHealth } from '#store/app/catalogHealth.ts'
+import { findServices } from '#store/app/catalogReads.ts'
+import type { AppDatabase } from '#store/app/database.ts'
+import { CallerRates } from '../CallerRates.ts'
+import { serviceOf } from '../catalog/describe.ts'
+import type { FoundEndpoint } from '../search/search.ts'
+import type { Target } from './drift.ts'
+import { type LookOptions, look, type Sight } from './look.ts'
+
+/** A caller waits for all sellers together; those that are slower are listed as they were. */
+const DEADLINE_MS = 2_500
+/** What was seen is believed for so long. */
+const HELD_MS = 60_000
+const HELD_MAX = 5_000
+/** Looks made for one caller in a minute. */
+const LOOKS_PER_MINUTE = 600
+
+export interface LivenessOptions {
+  /** Only reads. */
+  readonly app: AppDatabase
+  readonly egress: LookOptions['egress']
+  readonly clock: Clock
+  /** Origins where this very program answers. */
+  readonly isOwn: (origin: string) => boolean
+}
+
+type Seen = Sight | 'busy' | null
+
+export class Liveness {
+  readonly #options: LivenessOptions
+  readonly #rates: CallerRates
+  readonly #held = new Map<string, { readonly seen: Promise<Seen>; readonly sinceMs: number }>()
+
+  constructor(options: LivenessOptions) {
+    this.#options = options
+    this.#rates = new CallerRates(options.clock, LOOKS_PER_MINUTE)
+  }
+
+  /** Without those that failed, in their order. @throws ApiError rate_limit_exceeded */
+  async keepLiving(
+    found: readonly FoundEndpoint[],
+    caller: string,
+    signal: AbortSignal,
+  ): Promise<readonly FoundEndpoint[]> {
+    const targets = await this.#targetsOf(found)
+    const fresh = targets.filter((target) => target && !this.#heldOf(target))
+    if (fresh.length > 0) this.#rates.take(caller, fresh.length)
+    const looked = await Promise.all(targets.map((target) => (target ? this.#look(target) : null)))
+    signal.throwIfAborted()
+    return found.flatMap((each, index) => {
+      const seen = looked[index]
+      if (!seen || seen === 'busy') return [each]
+      if (seen.outcome === 'failed') return []
+      const lastVerifiedAt = new Date(this.#options.clock.now())
+      return [seen.outcome === 'verified' ? { ...each, lastVerifiedAt } : each]
+    })
+  }
+
+  /** Null for what is not asked: this program, and calls that may have an effect. */
+  async #targetsOf(found: readonly FoundEndpoint[]): Promise<readonly (Target | null)[]> {
+    const ids = [...new Set(found.map(({ serviceId }) => serviceId))]
+    if (ids.length === 0) return []
+    const { app, isOwn } = this.#options
+    const [stored, health] = await Promise.all([findServices(app, ids), readHealth(app, ids)])
+    const services = new Map(stored.map(serviceOf).map((service) => [service.id, service]))
+    const over = new Set(health.filter(({ isOver }) => isOver).map(keyOf))
+    return found.map((each) => {
+      const service = services.get(each.serviceId)
+      const endpoint = service?.endpoints.find(
+        ({ method, path }) => method === each.method && path === each.path,
+      )
+      if (!service || !endpoint || over.has(keyOf(each)) || isOwn(new URL(service.serviceUrl).origin))
+        return null
+      return { service, endpoint }
+    })
+  }
+
+  #heldOf({ service, endpoint }: Target): Promise<Seen> | null {
+    const held = this.#held.get(keyOf({ serviceId: service.id, ...endpoint }))
+    return held && this.#options.clock.monotonic() - held.sinceMs < HELD_MS ? held.seen : null
+  }
+
+  /** Shared by all that ask meanwhile, so it does not end with one of them. */
+  #look(target: Target): Promise<Seen> {
+    const known = this.#heldOf(target)
+    if (known) return known
+    const { egress, clock } = this.#options
+    const time = AbortSignal.timeout(DEADLINE_MS)
+    // At the deadline nothing is known, which is no failure.
+    const seen = look(target, { egress, clock, purpose: 'liveProbe' }, time).catch((error: unknown) => {
+      if (time.aborted) return null
+      throw error
+    })
+    const key = keyOf({ serviceId: target.service.id, ...target.endpoint })
+    this.#held.delete(key)
+    for (const oldest of this.#held.keys()) {
+      if (this.#held.size < HELD_MAX) break
+      this.#held.delete(oldest)
+    }
+    this.#held.set(key, { seen, sinceMs: clock.monotonic() })
+    return seen
+  }
+}
+
+const keyOf = ({
+  serviceId,
+  method,
+  path,
+}: {
+  readonly serviceId: string
+  readonly method: string
+  readonly path: string
+}): string => `${serviceId} ${method} ${path}`
