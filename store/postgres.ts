@@ -37,9 +37,9 @@ const STATEMENT_TIMEOUT_MS = 60_000
  */
 const CONNECT_TIMEOUT_MS = 15_000
 
-// Heights and counts fit a safe integer; 256-bit values are `numeric` and stay text until a codec
-// makes a bigint.
-pg.types.setTypeParser(pg.types.builtins.INT8, Number)
+// Heights and counts fit a safe integer, and a number that does not is an error, never a rounded one;
+// 256-bit values are `numeric` and stay text until a codec makes a bigint.
+pg.types.setTypeParser(pg.types.builtins.INT8, safeInteger)
 
 /** Opens a pool. Connects lazily; `assertReachable` says whether the server is there. */
 export function openPostgres(options: PostgresOptions): Postgres {
@@ -191,4 +191,11 @@ export class StoreUnreachableError extends failure('StoreUnreachableError', 'sto
     super(`${setting}: the store does not answer (${reason})`, options)
     this.setting = setting
   }
+}
+
+/** @throws RangeError, which fails the query */
+function safeInteger(text: string): number {
+  const number = Number(text)
+  if (Number.isSafeInteger(number)) return number
+  throw new RangeError(`${text} is beyond what a number holds exactly`)
 }

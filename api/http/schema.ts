@@ -43,6 +43,12 @@ export const timestamp = t.String({ format: 'date-time', examples: ['2026-01-31T
 /** Height, count or index: a non-negative integer that is safe as a JSON number. */
 export const count = t.Integer({ minimum: 0 })
 
+/**
+ * A chain's own number of up to 64 bits, such as a nonce or gas: an integer of JSON, with all its
+ * digits where they are more than a double holds.
+ */
+export const chainNumber = t.Unsafe<number | bigint>({ type: 'integer', minimum: 0 })
+
 export const integer = (options: t.TNumberOptions = {}) => t.Integer(options)
 export const number = (options: t.TNumberOptions = {}) => t.Number(options)
 export const text = (options: t.TStringOptions = {}) => t.String(options)

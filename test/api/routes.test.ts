@@ -196,6 +196,31 @@ describeWithShared('reads', () => {
     })
   })
 
+  test('numbers of 64 bits leave with all their digits, alone and in lists', async () => {
+    const [tx] = oracle.transactions
+    const { postgres, schema } = api.store
+    const wide = '9223372036854775807'
+    const change = (nonce: string, gas: string) =>
+      postgres.pool.query(
+        `UPDATE ${schema}.txs SET nonce = $1, gas_limit = $2, cumulative_gas_used = $2 WHERE hash = $3`,
+        [nonce, gas, Buffer.from(`${tx?.hash}`.slice(2), 'hex')],
+      )
+    const found = await api.get(`/v1/transactions/${tx?.hash}?include=receipt`)
+    const { nonce, gas } = found.body
+    await change('9007199254740993', wide)
+    const textOf = async (path: string) => (await fetch(api.server.origin + path)).text()
+    const texts = await Promise.all([
+      textOf(`/v1/transactions/${tx?.hash}?include=receipt`),
+      textOf('/v1/transactions?limit=5&order=asc&include=receipt'),
+    ])
+    await change(`${nonce}`, `${gas}`)
+    for (const text of texts) {
+      expect(text).toContain('"nonce":9007199254740993,')
+      expect(text).toContain(`"gas":${wide},`)
+      expect(text).toContain(`"cumulativeGasUsed":${wide},`)
+    }
+  })
+
   test('a list is fresh for seconds, and a client that holds it already gets 304', async () => {
     const first = await fetch(`${api.server.origin}/v1/transfers`)
     const tag = first.headers.get('etag') ?? ''

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseExact } from './exactJson.ts'
+import { parseExact, stringifyExact } from './exactJson.ts'
 
 test.each([
   '{"wei":12345678901234567890,"nested":[{"a":-12345678901234567890123}]}',
@@ -16,4 +16,10 @@ test('numbers that a double gives back are numbers', () => {
     b: 9_007_199_254_740_991,
     c: 0.5,
   })
+})
+
+test('a bigint is put out with all its digits, and comes back as them', () => {
+  const text = stringifyExact({ gas: 2n ** 63n - 1n, list: [1n, 'x', null] })
+  expect(text).toBe('{"gas":9223372036854775807,"list":[1,"x",null]}')
+  expect(stringifyExact(parseExact(text))).toBe(text)
 })

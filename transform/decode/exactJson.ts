@@ -18,6 +18,12 @@ export function parseExact(text: string): unknown {
   return suspect.test(text) ? JSON.parse(text, keepText) : JSON.parse(text)
 }
 
+/** As JSON.stringify, with a bigint as an integer of all its digits. */
+export const stringifyExact = (value: unknown): string =>
+  JSON.stringify(value, (_key, member: unknown) =>
+    typeof member === 'bigint' ? JSON.rawJSON(`${member}`) : member,
+  )
+
 /**
  * Sixteen digits, a fraction or an exponent. Nodes write none (nor does any recording), so that
  * parsing with a function, 5 to 13 times slower, is rare.

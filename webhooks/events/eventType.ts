@@ -2,6 +2,7 @@
 import type { TransactionDetail } from '#store/read/transactions.ts'
 import type { PieceTables } from '#store/webhooks/pieces.ts'
 import type { Stream } from '#store/webhooks/positions.ts'
+import { stringifyExact } from '#transform/decode/exactJson.ts'
 import type { EventFilter } from '../filters/eventFilter.ts'
 import { FilterIndex } from '../filters/FilterIndex.ts'
 import { FiltersError } from '../filters/operators.ts'
@@ -122,7 +123,7 @@ export function defineEventType<Event>(declaration: Declaration<Event>): EventTy
           receivers: readers.map(({ subscriber, reading }) => ({
             subscriber,
             data: (facts: Facts) => {
-              const text = texts.get(reading.form) ?? JSON.stringify(reading.data(event, facts))
+              const text = texts.get(reading.form) ?? stringifyExact(reading.data(event, facts))
               texts.set(reading.form, text)
               return text
             },

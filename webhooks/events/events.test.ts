@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import type { PieceTables } from '#store/webhooks/pieces.ts'
 import { FiltersError } from '../filters/operators.ts'
+import type { Facts } from './eventType.ts'
 import { eventTypes, findEventType } from './index.ts'
 
 const account = (digit: string) => `0x${digit.repeat(40)}`
@@ -221,4 +222,11 @@ describe('filters', () => {
       account('2'),
     ])
   })
+})
+
+it('a gas limit of 64 bits leaves with all its digits', () => {
+  const wide = { ...rows, blocks: rows.blocks.map((row) => ({ ...row, gas_limit: 2n ** 63n - 1n })) }
+  const watch = findEventType('block:created')?.watch([{ subscriber: 'one', filters: {} }])
+  const [found] = watch?.find(wide, { chainId: 1, kind: 'tempo' }) ?? []
+  expect(found?.receivers[0]?.data({} as Facts)).toContain('"gasLimit":9223372036854775807,')
 })

@@ -2,6 +2,7 @@
 import { hash as digest } from 'node:crypto'
 import { isRecord } from '#primitives.ts'
 import type { Sent, Telling } from '#store/webhooks/messages.ts'
+import { parseExact } from '#transform/decode/exactJson.ts'
 
 /** One for each time: a receiver that knows an id drops what comes under it again. */
 const idOf = ({ eventId, told }: Sent, type: Telling['type']): string =>
@@ -16,7 +17,7 @@ export const retractionOf = (about: Sent): Telling => ({
 
 /** With the event itself: of the first delivery the receiver may have stored nothing. */
 export function restorationOf(about: Sent): Telling {
-  const envelope: unknown = about.envelope === null ? null : JSON.parse(about.envelope)
+  const envelope: unknown = about.envelope === null ? null : parseExact(about.envelope)
   const data = isRecord(envelope) ? { event: { type: envelope['type'], data: envelope['data'] } } : {}
   return {
     about,

@@ -8,6 +8,7 @@ import {
   type Subscription,
   statuses,
 } from '#store/webhooks/subscriptions.ts'
+import { parseExact } from '#transform/decode/exactJson.ts'
 import { eventTypeNames } from '#webhooks/events/index.ts'
 import type { Missed, Tried } from '#webhooks/Webhooks.ts'
 import * as s from '../../http/schema.ts'
@@ -181,6 +182,6 @@ export const presentDelivery = (one: Delivery) => ({
 
 /** The envelope is our own JSON. */
 export function parseEnvelope(text: string): object {
-  const envelope: unknown = JSON.parse(text)
+  const envelope: unknown = parseExact(text)
   return isRecord(envelope) ? envelope : {}
 }

@@ -12,7 +12,7 @@ export type StoredRow<Name extends TableName> = {
 
 type Stored<V> = V extends Uint8Array ? never : V extends string ? string : V
 
-const { BYTEA, NUMERIC, TIMESTAMPTZ } = pg.types.builtins
+const { BYTEA, INT8, NUMERIC, TIMESTAMPTZ } = pg.types.builtins
 const readMoment: (text: string) => Date = pg.types.getTypeParser(TIMESTAMPTZ)
 
 /**
@@ -21,5 +21,12 @@ const readMoment: (text: string) => Date = pg.types.getTypeParser(TIMESTAMPTZ)
  */
 export const storedTypes = new pg.TypeOverrides()
 storedTypes.setTypeParser(BYTEA, (text) => `0x${text.slice(2)}`)
+storedTypes.setTypeParser(INT8, readInteger)
 storedTypes.setTypeParser(NUMERIC, (text) => BigInt(text))
 storedTypes.setTypeParser(TIMESTAMPTZ, (text) => readMoment(text).getTime() / 1000)
+
+/** A number where it is exact, else a bigint: heights are the first, a nonce or gas may be the second. */
+function readInteger(text: string): number | bigint {
+  const number = Number(text)
+  return Number.isSafeInteger(number) ? number : BigInt(text)
+}
