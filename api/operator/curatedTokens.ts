@@ -3,7 +3,7 @@
  * token is called comes from the chain; an entry of a token the chain does not have is shown
  * nowhere.
  */
-import { dirname, resolve } from 'node:path'
+import { dirname, isAbsolute, resolve, sep } from 'node:path'
 import { SettingError } from '#errors.ts'
 import { type Address, address } from '#primitives.ts'
 import * as s from '../http/schema.ts'
@@ -12,13 +12,19 @@ import { settingFile } from '../http/settingCheck.ts'
 export interface CuratedToken {
   readonly address: Address
   /**
-   * Logo to show instead of the one the chain names: a file beside the list, or a `data:` or
-   * `https:` URI.
+   * Logo to show instead of the one the chain names: a file in the folder of the list, or a `data:`
+   * or `https:` URI.
    */
   readonly logo: CuratedLogo | null
 }
 
-export type CuratedLogo = { readonly file: string } | { readonly uri: string }
+export type CuratedLogo = LogoFile | { readonly uri: string }
+
+export interface LogoFile {
+  readonly file: string
+  /** The folder that it may not be reached out of. */
+  readonly folder: string
+}
 
 export interface CuratedTokens {
   /** When the list was last changed, Unix seconds. */
@@ -63,11 +69,15 @@ export function readCuratedTokens(setting: string, path: string | URL): CuratedT
   const content = readFile(setting, path)
   const byChain = new Map<number, Map<string, CuratedToken>>()
   for (const [index, entry] of content.tokens.entries()) {
-    const token = tokenOf(entry, dirname(file))
+    const wrong = (problem: string) => new SettingError(setting, `${file}: tokens[${index}]${problem}`)
+    const token = {
+      address: address(entry.address),
+      logo: entry.logo ? logoOf(entry.logo, dirname(file)) : null,
+    }
+    if (token.logo === undefined) throw wrong('.logo must be a file in the folder of the list, or a URI')
     const ofChain = byChain.get(entry.chainId) ?? new Map<string, CuratedToken>()
-    if (ofChain.has(token.address))
-      throw new SettingError(setting, `${file}: tokens[${index}] is in the list twice`)
-    byChain.set(entry.chainId, ofChain.set(token.address, token))
+    if (ofChain.has(token.address)) throw wrong(' is in the list twice')
+    byChain.set(entry.chainId, ofChain.set(token.address, { ...token, logo: token.logo }))
   }
   return {
     changedAtSeconds: Math.floor(Date.parse(content.timestamp) / 1000),
@@ -76,11 +86,9 @@ export function readCuratedTokens(setting: string, path: string | URL): CuratedT
   }
 }
 
-const tokenOf = (given: s.Static<typeof entry>, folder: string): CuratedToken => ({
-  address: address(given.address),
-  logo: given.logo ? logoOf(given.logo, folder) : null,
-})
-
-function logoOf(text: string, folder: string): CuratedLogo {
-  return /^(data|https?|ipfs):/.test(text) ? { uri: text } : { file: resolve(folder, text) }
+/** Undefined for a file elsewhere: strangers read what a list names. */
+function logoOf(text: string, folder: string): CuratedLogo | undefined {
+  if (/^(data|https?|ipfs):/.test(text)) return { uri: text }
+  const file = resolve(folder, text)
+  return isAbsolute(text) || !file.startsWith(resolve(folder) + sep) ? undefined : { file, folder }
 }

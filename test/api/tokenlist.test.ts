@@ -2,7 +2,7 @@
 // picture from wherever it is.
 // Method: the recorded chain behind a real server; a curated list in files, a server of pictures,
 // the public schema's rules.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -44,7 +44,13 @@ describeWithShared('the curated list', () => {
     await new Promise<void>((resolve) => pictures.listen(0, '127.0.0.1', resolve))
     const bound = pictures.address()
     const origin = `http://127.0.0.1:${typeof bound === 'object' && bound ? bound.port : 0}`
-    folder = mkdtempSync(join(tmpdir(), 'tokenlist-'))
+    folder = join(mkdtempSync(join(tmpdir(), 'tokenlist-')), 'list')
+    mkdirSync(folder)
+    writeFileSync(join(folder, '..', 'outside.svg'), svg)
+    symlinkSync('../outside.svg', join(folder, 'link.svg'))
+    writeFileSync(join(folder, 'long.svg'), svg)
+    truncateSync(join(folder, 'long.svg'), 2 ** 40)
+    writeFileSync(join(folder, 'key.pem'), 'secret')
     writeFileSync(join(folder, 'path.svg'), svg)
     created = [...tokensAt(recording, 122).keys()]
     const logos: Readonly<Record<string, string>> = {
@@ -57,7 +63,9 @@ describeWithShared('the curated list', () => {
       [created[2] ?? '']: 'data:text/html,hello',
       [created[3] ?? '']: `${origin}/none.png`,
       [created[4] ?? '']: 'missing.svg',
-      [created[5] ?? '']: '/dev/zero',
+      [created[5] ?? '']: 'long.svg',
+      [created[6] ?? '']: 'link.svg',
+      [created[7] ?? '']: 'key.pem',
     }
     api = await openChainApi({
       services: {
@@ -73,7 +81,7 @@ describeWithShared('the curated list', () => {
   })
   afterAll(async () => {
     pictures.close()
-    rmSync(folder, { recursive: true })
+    rmSync(join(folder, '..'), { recursive: true })
     await api.close()
   })
 
@@ -107,6 +115,15 @@ describeWithShared('the curated list', () => {
     expect(tokens[1]).toMatchObject({ chainId: api.chainId, symbol: 'AlphaUSD', decimals: 6 })
     expect(tokens[1].logoURI).toMatch(/a\.png$/)
     expect(tokens[0]).not.toHaveProperty('logoURI')
+  })
+
+  test('a list names no file outside its folder', () => {
+    for (const logo of ['/dev/zero', '../outside.svg', 'a/../../outside.svg', '..', '.'])
+      expect(() => listOf([[pathUsd, logo]]), logo).toThrow(
+        /^TOKENLIST: .*tokens\[0\]\.logo must be a file in the folder of the list, or a URI$/,
+      )
+    for (const logo of ['a/../path.svg', './path.svg', '..path.svg', 'folder/path.svg'])
+      expect(listOf([[pathUsd, logo]]).of(1)[0]?.logo).toMatchObject({ folder })
   })
 
   test('the rules of the schema refuse what is no token list', async () => {
@@ -146,6 +163,8 @@ describeWithShared('the curated list', () => {
       expect(logo.headers.get('cache-control')).toBe('public, max-age=86400, stale-while-revalidate=604800')
       expect(logo.headers.get('content-security-policy')).toContain('sandbox')
       expect(logo.headers.get('etag')).toBeTruthy()
+      // Which chain is meant depends on the key, so a shared cache keeps an answer for each.
+      expect(logo.headers.get('vary')).toContain('authorization, svc-api-key')
     }
   })
 
@@ -155,7 +174,7 @@ describeWithShared('the curated list', () => {
   })
 
   test('what is no picture, or lies where nobody may look, is no logo', async () => {
-    for (const token of [...created.slice(0, 6), created[6] ?? '', `0x${'12'.repeat(20)}`]) {
+    for (const token of [...created.slice(0, 9), `0x${'12'.repeat(20)}`]) {
       const answer = await api.get(`/v1/tokens/${token}/logo`)
       expect([answer.status, answer.body.error.code], token).toEqual([404, 'token_logo_not_found'])
       expect(answer.headers.get('cache-control')).toBe('no-store')

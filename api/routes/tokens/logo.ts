@@ -1,7 +1,8 @@
 /** GET /v1/tokens/{token}/logo. */
-import { readFile, stat } from 'node:fs/promises'
-import { extname } from 'node:path'
-import type { CuratedLogo } from '#api/operator/curatedTokens.ts'
+import { constants } from 'node:fs'
+import { open, realpath } from 'node:fs/promises'
+import { extname, sep } from 'node:path'
+import type { CuratedLogo, LogoFile } from '#api/operator/curatedTokens.ts'
 import { type Egress, EgressRefusedError } from '#egress.ts'
 import { findTokens } from '#store/read/tokens.ts'
 import { ApiError } from '../../http/errors.ts'
@@ -76,19 +77,38 @@ async function readLogo(
   { egress, logoCache }: LogoServices,
   signal: AbortSignal,
 ): Promise<Image | null> {
-  if ('file' in logo) return readLogoFile(logo.file)
+  if ('file' in logo) return readLogoFile(logo)
   if (logo.uri.startsWith('data:')) return readDataUri(logo.uri)
   return logoCache.read(logo.uri, () => fetchLogo(logo.uri, egress, signal))
 }
 
 /**
- * A file that is missing, too long or no file at all is no picture; its size is looked at before it
- * is read.
+ * A file that is missing, too long, no file at all, or reached by a link out of the list's folder is
+ * no picture. Type and size are looked at before it is read, and no more than that size is read.
  */
-async function readLogoFile(path: string): Promise<Image | null> {
-  const found = await stat(path).catch(() => null)
-  if (!found?.isFile() || found.size > BYTES_MAX) return null
-  return imageOf(types[extname(path).toLowerCase()], await readFile(path))
+async function readLogoFile({ file, folder }: LogoFile): Promise<Image | null> {
+  const contentType = types[extname(file).toLowerCase()]
+  if (contentType === undefined) return null
+  try {
+    const [path, within] = await Promise.all([realpath(file), realpath(folder)])
+    return path.startsWith(within + sep) ? imageOf(contentType, await readSmallFile(path)) : null
+  } catch {
+    return null
+  }
+}
+
+/** Empty where it is no file, or too long. */
+async function readSmallFile(path: string): Promise<Buffer> {
+  // Without waiting: opening a pipe would wait for a writer.
+  const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    const found = await handle.stat()
+    if (!found.isFile() || found.size > BYTES_MAX) return Buffer.alloc(0)
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(found.size), 0, found.size, 0)
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await handle.close()
+  }
 }
 
 async function fetchLogo(
