@@ -114,6 +114,7 @@ export class EmbeddedPostgres {
   }
 
   async start(): Promise<void> {
+    if (postgresOwner() !== undefined) this.#log.warn({}, sharedOwnerWarning)
     await this.#prepare()
     await this.#supervisor.start(await this.#adopt())
     try {
@@ -272,6 +273,10 @@ export class EmbeddedPostgres {
     return new EngineStartError('Postgres', this.#dataDir, problem, { logTail })
   }
 }
+
+/** A user without a name cannot run Postgres, so a user that is ours alone cannot be made up. */
+const sharedOwnerWarning =
+  'Postgres does not run as root, so it runs as `nobody`: other services of this machine that do the same can read its files. Run Millrace as a user of its own.'
 
 const CONNECT_MS = 5_000
 // An orphan may be replaying its log after a crash of its own.

@@ -51,6 +51,16 @@ test('rows survive stop and start; the password is private, and needed', async (
   expect(rows.rows).toEqual([{ a: 1 }])
 })
 
+test.runIf(process.getuid?.() === 0)(
+  'as root it says that its files belong to a user that others share (C2)',
+  async () => {
+    const warned: string[] = []
+    const warn = (_fields: object, text: string) => warned.push(text)
+    untilTestEnds(await startPostgres({ dataDir: freshFolder(), log: { ...log, warn } }))
+    expect(warned.filter((text) => text.includes('Run Millrace as a user of its own'))).toHaveLength(1)
+  },
+)
+
 /** Twelve doublings of 256 KiB, kept while the next is made. */
 const doubled = Array.from(
   { length: 12 },
