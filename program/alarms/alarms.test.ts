@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { readStatusEndpoint } from '#api/routes/service/status.ts'
+import { registry, silentLogger } from '#telemetry.ts'
 import { AlarmWatch } from './AlarmWatch.ts'
 import { type Alarm, type AlarmCode, alarmCodes, alarmsOf } from './alarms.ts'
+import { startAlarmSeries } from './openAlarms.ts'
 import type { Watched } from './watched.ts'
 
 const running = { state: 'running', problem: null }
@@ -128,4 +130,32 @@ test('two conditions are two alarms', () => {
   const { told, seconds } = openWatch()
   seconds(11, 'postgres_degraded', 'audit_differs')
   expect(told.map((line) => line.split(' ')[1])).toEqual(['audit_differs', 'postgres_degraded'])
+})
+
+test('each alarm has its series before any is raised, and is 1 while it holds', async () => {
+  startAlarmSeries([{ state: { chainId: 78 } }])
+  const shownFor = async (code: AlarmCode) => {
+    const [, value] =
+      new RegExp(`^millrace_alarm\\{chain="78",code="${code}"\\} (.+)$`, 'm').exec(
+        await registry.metrics(),
+      ) ?? []
+    return value
+  }
+  for (const code of alarmCodes) expect(await shownFor(code), code).toBe('0')
+  let holds = true
+  let nowMs = 0
+  const clock = { ...{ now: () => nowMs, monotonic: () => nowMs }, sleep: async () => {} }
+  const alarm: Alarm = { chainId: 78, code: 'parity_differs', problem: 'why' }
+  const watch = new AlarmWatch({
+    read: () => (holds ? [alarm] : []),
+    tell: () => {},
+    clock,
+    log: silentLogger,
+  })
+  watch.step()
+  expect([await shownFor('parity_differs'), await shownFor('unprovable')]).toEqual(['1', '0'])
+  holds = false
+  nowMs += 100_000
+  watch.step()
+  expect(await shownFor('parity_differs')).toBe('0')
 })

@@ -36,9 +36,7 @@ export function openAlarms(
     const sayings = { headStatus, historyStatus, clickhouseStatus, storeProblem, unproved, followers, audit }
     return { state, profile, ...sayings, parity: parityStatusOf(parity, state.chainId), stall }
   }
-  // Their series are there from the start: what has never been raised is 0, and not missing.
-  for (const { state } of chains)
-    for (const code of alarmCodes) metrics.alarm.set({ chain: `${state.chainId}`, code }, 0)
+  startAlarmSeries(chains)
   const watch = new AlarmWatch({
     read: () => chains.flatMap((chain) => alarmsOf(watched(chain))),
     tell: (note) => webhook?.tell(note),
@@ -46,4 +44,10 @@ export function openAlarms(
     log,
   })
   return { watch, ended: Promise.all([watch.run(signal), webhook?.run(signal)]) }
+}
+
+/** Series are there from the start: what has never been raised is 0, and not missing. */
+export function startAlarmSeries(chains: readonly { readonly state: { readonly chainId: number } }[]): void {
+  for (const { state } of chains)
+    for (const code of alarmCodes) metrics.alarm.set({ chain: `${state.chainId}`, code }, 0)
 }

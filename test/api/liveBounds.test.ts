@@ -6,21 +6,27 @@ import type { EncodedBatch } from '#transform/batch.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { type ChainApi, openChainApi } from './support/chainApi.ts'
-import { type LiveClient, openStream } from './support/eventStream.ts'
+import { type LiveClient, type LiveEvent, openStream } from './support/eventStream.ts'
 
 describeWithShared('bounds of live queries', () => {
   let api: ChainApi
   let batches: EncodedBatch[]
   const clients: LiveClient[] = []
   let executions = 0
+  /** Executions for clients that catch up wait for this; how many have begun, and how many at once. */
+  const past = { open: Promise.resolve(), to: -1, begun: 0, running: 0, runningMax: 0 }
   beforeAll(async () => {
     batches = recordedBatches('tempo-dev-2k', 1)
     api = await openChainApi({
       wrapEngine: (engine) => ({
         engine: engine.engine,
-        run: (request) => {
+        run: async (request) => {
           executions++
-          return engine.run(request)
+          if ((request.blocks?.[0]?.from ?? Number.POSITIVE_INFINITY) > past.to) return engine.run(request)
+          past.begun++
+          past.runningMax = Math.max(past.runningMax, ++past.running)
+          await past.open
+          return engine.run(request).finally(() => past.running--)
         },
         stream: (request) => engine.stream(request),
         explain: (request) => engine.explain(request),
@@ -88,6 +94,34 @@ describeWithShared('bounds of live queries', () => {
     await expect.poll(() => api.live.size).toEqual({ queries: 0, clients: 0 })
   })
 
+  test('clients that catch up run one after another, and hold up nobody else (B7)', async () => {
+    const sql = 'SELECT num, 7 AS shared FROM blocks'
+    const shared = await connect(sql)
+    const [now] = await shared.until((events) => events.length > 0)
+    const seq = Number(now?.id?.split('.')[1])
+    const gate = Promise.withResolvers<undefined>()
+    Object.assign(past, { open: gate.promise, to: 30, begun: 0, runningMax: 0 })
+    const late = await Promise.all(Array.from({ length: 20 }, () => connect(sql, `p.${seq - 10}.20`)))
+    await expect.poll(() => past.begun).toBe(1)
+
+    await api.append(batches.slice(31, 32))
+    const events = await shared.until((all) => all.some(({ event }) => event === 'result'))
+    expect(events.find(({ event }) => event === 'result')?.data.blocks[0].num).toBe(31)
+    expect(past).toMatchObject({ begun: 1, running: 1 })
+
+    gate.resolve(undefined)
+    for (const client of late) {
+      const results = (all: readonly LiveEvent[]) => all.filter(({ event }) => event === 'result')
+      const caughtUp = results(await client.until((all) => results(all).length === 11))
+      expect(caughtUp.map(({ data }) => data.blocks[0].num)).toEqual(
+        Array.from({ length: 11 }, (_, index) => 21 + index),
+      )
+    }
+    expect(past.runningMax).toBe(1)
+    for (const client of [shared, ...late]) client.close()
+    await expect.poll(() => api.live.size).toEqual({ queries: 0, clients: 0 })
+  })
+
   test('blocks between two segments of the head are told as left out', async () => {
     const client = await connect('SELECT num FROM blocks')
     await client.until((events) => events.length > 0)
@@ -96,7 +130,7 @@ describeWithShared('bounds of live queries', () => {
     const events = await client.until((all) => all.filter(({ event }) => event === 'result').length === 2)
     const told = events.filter(({ event }) => event !== 'progress' && event !== 'finalized')
     expect(told.map(({ event }) => event)).toEqual(['lagged', 'result', 'result'])
-    expect(told[0]?.data).toMatchObject({ from: 31, to: 39, skipped: 9 })
+    expect(told[0]?.data).toMatchObject({ from: 32, to: 39, skipped: 8 })
     expect(told[1]?.data.blocks[0].num).toBe(40)
   })
 })

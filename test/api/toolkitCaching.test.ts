@@ -41,6 +41,16 @@ test.each([
   expect(response.headers.has('etag')).toBe(cacheControl !== 'no-store')
 })
 
+test('what depends on the chain of a key is kept apart for each key, the 304 too', async () => {
+  for (const path of ['/v1/rows', '/v1/rows/5']) {
+    const found = await read(path)
+    const headers = { 'if-none-match': found.headers.get('etag') ?? '' }
+    const answers = [found, await read(path, headers), await read(path, headers, 'HEAD')]
+    for (const answer of answers) expect(answer.headers.get('vary')).toMatch(/authorization, svc-api-key/)
+  }
+  expect((await read('/text')).headers.get('vary') ?? '').not.toContain('svc-api-key')
+})
+
 test('a client that has the body gets 304: no body, same tag, no quota headers', async () => {
   const first = await read('/v1/rows/5')
   const tag = first.headers.get('etag') ?? ''
