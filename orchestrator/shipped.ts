@@ -10,7 +10,7 @@ import { demoServices } from './demo/listing.ts'
 import { type CatalogImport, importDocument } from './import/importCatalog.ts'
 
 /** Name of the source of what ships. */
-export const SHIPPED_SOURCE = 'millrace'
+const SHIPPED_SOURCE = 'millrace'
 
 export interface ShippedPlaces {
   /** Where this program is reached. */

@@ -14,7 +14,7 @@ interface Suite {
   readonly goal: string
 }
 
-export const suites = (): readonly Suite[] =>
+const suites = (): readonly Suite[] =>
   globSync('**/*.test.ts', { cwd: import.meta.dirname })
     .sort()
     .map((path) => ({ path, text: readFileSync(join(import.meta.dirname, path), 'utf8') }))
@@ -30,7 +30,7 @@ function goalIn(text: string): string {
     .trim()
 }
 
-export const withSuites = (page: string): string =>
+const withSuites = (page: string): string =>
   page.replace(/(<!-- suites -->\n)[\s\S]*?(<!-- end -->)/, (_, start: string, end: string) =>
     [
       start,

@@ -30,7 +30,7 @@ interface Destination {
 }
 
 /** What stands for a secret in answers; a value that has it is never stored. */
-export const REDACTED = '[redacted]'
+const REDACTED = '[redacted]'
 
 const json = { 'content-type': 'application/json' }
 

@@ -15,7 +15,7 @@ export interface Signed {
 const SECRET_BYTES = 32
 const SECRET_PREFIX = 'whsec_'
 /** Seconds that clocks of sender and receiver may differ by. */
-export const TOLERANCE_SECONDS = 300
+const TOLERANCE_SECONDS = 300
 
 /** `whsec_` and the base64 of 32 random bytes. */
 export const newSecret = (): string => `${SECRET_PREFIX}${randomBytes(SECRET_BYTES).toString('base64')}`

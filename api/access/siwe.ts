@@ -9,7 +9,7 @@ import type { Address } from '#primitives.ts'
 import { randomBase62 } from '#store/app/identifiers.ts'
 import { bodyProblem } from '../http/errors.ts'
 
-export const MESSAGE_MS = 10 * 60 * 1_000
+const MESSAGE_MS = 10 * 60 * 1_000
 
 const STATEMENT = 'Sign in to manage organizations and API keys. This costs nothing and moves nothing.'
 /** 143 bits. */

@@ -9,7 +9,7 @@ import { lingeringReply } from './lingeringReply.ts'
 import { apiErrorOf } from './thrown.ts'
 
 /** `{error: {code, message, details?}, requestId}`. */
-export function errorEnvelope(error: ApiError, requestId: string): object {
+function errorEnvelope(error: ApiError, requestId: string): object {
   const { code, message, details } = error
   return { error: { code, message, ...(details.length > 0 && { details }) }, requestId }
 }

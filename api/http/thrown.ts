@@ -22,7 +22,7 @@ export function apiErrorOf(thrown: unknown): ApiError {
 }
 
 /** Whether the text is a code of the catalogue. */
-export function isErrorCode(code: string): code is ErrorCode {
+function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(errorCatalogue, code)
 }
 

@@ -12,7 +12,7 @@ import { ApiError } from './errors.ts'
  * Twice the connections to Postgres, since some requests wait for a node; and what is answered
  * within the wait.
  */
-export const turnLimits: SlotLimits = { running: 64, waiting: 1_000, waitMs: 2_000 }
+const turnLimits: SlotLimits = { running: 64, waiting: 1_000, waitMs: 2_000 }
 
 const retryAfterSeconds = '2'
 

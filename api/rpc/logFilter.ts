@@ -18,7 +18,7 @@ export type LogPlace =
 /** Addresses and topics of one filter together, as geth has it for addresses. */
 const VALUES_MAX = 1_000
 /** Blocks of a range in which every log is asked for. */
-export const RANGE_BLOCKS_MAX = 10_000
+const RANGE_BLOCKS_MAX = 10_000
 
 /** @throws RpcFailureError for what is no filter */
 export function readLogFilter(value: unknown): LogFilter {

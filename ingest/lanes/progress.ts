@@ -53,7 +53,7 @@ export function addSample(window: readonly RateSample[], sample: RateSample): re
 }
 
 /** Blocks per second over the window up to now, or null when it is too short to say. */
-export function rateOf(window: readonly RateSample[], nowMs: number): number | null {
+function rateOf(window: readonly RateSample[], nowMs: number): number | null {
   const first = window[0]
   const last = window.at(-1)
   if (!first || !last || nowMs - first.atMs < WATCHED_MIN_MS) return null

@@ -309,7 +309,7 @@ function failureOfStatus(status: number): RpcFailure {
 }
 
 /** Seconds or an HTTP date (RFC 9110, 10.2.3), as a bounded wait. */
-export function parseRetryAfter(header: string | string[] | undefined, nowMs: number): number | undefined {
+function parseRetryAfter(header: string | string[] | undefined, nowMs: number): number | undefined {
   if (typeof header !== 'string') return undefined
   const seconds = Number(header)
   const waitMs = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(header) - nowMs

@@ -51,7 +51,7 @@ function decode(text: string): string {
 }
 
 /** Host and eight hex digits of the whole address: tells endpoints apart and gives nothing away. */
-export function endpointName(url: URL): string {
+function endpointName(url: URL): string {
   return `${url.host}#${digest('sha256', url.href).slice(0, 8)}`
 }
 

@@ -30,7 +30,7 @@ export const RELAY_LIMIT_MAX = LIMIT_MAX / 2
 /** A call may take as long as the request that asks it, less the time to tell that it failed. */
 export const RELAY_DEADLINE_MS = 55_000
 /** Answers past this are refused: a client of ours gets no more in one piece. */
-export const RELAY_BYTES_MAX = 16 * 1024 * 1024
+const RELAY_BYTES_MAX = 16 * 1024 * 1024
 /** How long an endpoint is asked last after a failure; doubles while it fails. */
 const REST_MS = 500
 const REST_MS_MAX = 30_000

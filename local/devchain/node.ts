@@ -65,12 +65,12 @@ export const BLOCKS_MAX = 30_000
  * How far `anvil_reorg` can go back. Anvil keeps one state more than this, each a copy of all
  * accounts.
  */
-export const REORG_DEPTH_MAX = 23
+const REORG_DEPTH_MAX = 23
 
 /**
  * Gas limit of Tempo's blocks. Block 0 has a little more, which the flags of a new generation set.
  */
-export const BLOCK_GAS_LIMIT = 500_000_000
+const BLOCK_GAS_LIMIT = 500_000_000
 
 /** Tempo's fixed base fee up to T6: 20 gwei. */
 export const BASE_FEE_PER_GAS = 20_000_000_000

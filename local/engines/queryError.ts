@@ -3,7 +3,7 @@
 import { failure, messageOf } from '#errors.ts'
 
 /** ClickHouse's numbers of the errors the server raises itself (ErrorCodes.cpp). */
-export const errorNumbers = {
+const errorNumbers = {
   BAD_ARGUMENTS: 36,
   NOT_IMPLEMENTED: 48,
   SYNTAX_ERROR: 62,

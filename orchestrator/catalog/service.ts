@@ -14,7 +14,7 @@ export const PARAGRAPH_CHARACTERS_MAX = 2_000
 /** Entries of a list of a service or endpoint: tags, aliases, examples. */
 export const LIST_MAX = 50
 /** Endpoints of one service; the largest known one has some 150. */
-export const ENDPOINTS_MAX = 2_000
+const ENDPOINTS_MAX = 2_000
 /** Offers of one endpoint: a seller composes a handful. */
 export const OFFERS_MAX = 16
 
@@ -29,7 +29,7 @@ export const serviceIdSchema = s.text({ pattern: SERVICE_ID_PATTERN, examples: [
 export const methodSchema = s.oneOf(methods)
 const recipientSchema = s.text({ pattern: '^0x[0-9a-fA-F]{40}$' })
 
-export const paymentOfferSchema = s.named('PaymentOffer', {
+const paymentOfferSchema = s.named('PaymentOffer', {
   intent: line('`charge` or `session`.'),
   method: line('What is paid with: `tempo`, `evm`, `stripe`.'),
   protocol: s.oneOf(['mpp', 'x402'] as const),

@@ -86,6 +86,6 @@ export function referencesOf(input: unknown, path: Problem['path']): InputRefere
 
 const below = (place: string | null, segment: string) => (place === null ? null : `${place}/${segment}`)
 
-export const escapePointer = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')
+const escapePointer = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')
 
 const isPointer = (text: string): boolean => text === '' || (text.startsWith('/') && !/~(?![01])/.test(text))

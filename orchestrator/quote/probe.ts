@@ -72,7 +72,7 @@ function probeUrl({ service, endpoint }: PlannedNode): URL | null {
 }
 
 /** The input without what other nodes will give. */
-export function withoutReferences(input: unknown): unknown {
+function withoutReferences(input: unknown): unknown {
   if (Array.isArray(input)) return input.filter((item) => !isReference(item)).map(withoutReferences)
   if (!isRecord(input)) return isReference(input) ? {} : input
   if (isReference(input)) return {}

@@ -3,7 +3,7 @@ import * as s from '#api/http/schema.ts'
 
 const units = s.text({ pattern: '^[0-9]+$', examples: ['150000'] })
 
-export const quoteNodeSchema = s.named('QuoteNode', {
+const quoteNodeSchema = s.named('QuoteNode', {
   nodeId: s.text(),
   amount: s.decimal,
   amountUnits: units,

@@ -53,7 +53,7 @@ function unspaced(word: string): string[] {
  * Cuts English plurals, verb forms and nouns of verbs, so that `translate`, `translating` and
  * `translations` meet.
  */
-export function stem(word: string): string {
+function stem(word: string): string {
   if (word.length < 4 || whole.has(word) || !/^[a-z]+$/.test(word)) return word
   let cut = word
   if (/[^aeiu]ies$/.test(cut) && cut.length > 4) cut = `${cut.slice(0, -3)}y`

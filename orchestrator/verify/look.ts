@@ -50,7 +50,7 @@ export interface LookOptions {
 }
 
 /** The call, or null where none is known that has no effect. */
-export function lookRequest(target: Target): Omit<EgressRequest, 'signal' | 'purpose'> | null {
+function lookRequest(target: Target): Omit<EgressRequest, 'signal' | 'purpose'> | null {
   const { service, endpoint } = target
   const url = exampleUrl(target)
   const { inputExample: input = {} } = endpoint

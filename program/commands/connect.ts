@@ -20,7 +20,7 @@ export function printConnect(config: Config): void {
  * One command for each engine and chain. The logins read the views of analysts' SQL; limits of time
  * and memory apply to them.
  */
-export function connectLines({ postgresUrl, clickhouse }: Readers, chainId: number): string[] {
+function connectLines({ postgresUrl, clickhouse }: Readers, chainId: number): string[] {
   const psql = new URL(postgresUrl)
   psql.searchParams.set('options', `-c search_path=${viewSchemaOf(chainId)}`)
   const http = new URL(clickhouse.url)

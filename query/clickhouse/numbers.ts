@@ -86,7 +86,7 @@ export const withinWidth = (exact: string, estimate: string, scale: number): str
 /**
  * Digits kept of a quotient: PostgreSQL shows 36 of 1 / 10^18, and 39 before the point hold 2^128.
  */
-export const QUOTIENT_SCALE = 37
+const QUOTIENT_SCALE = 37
 
 /**
  * The quotient of two whole numbers, with as many digits as PostgreSQL gives it (`select_div_scale`

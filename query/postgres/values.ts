@@ -146,7 +146,7 @@ function readJson(value: string): SqlValue {
 }
 
 /** `{1,NULL,"a\"b",{2}}`, the array_out form. */
-export function readArray(value: string, read: (text: string) => SqlValue): SqlValue[] {
+function readArray(value: string, read: (text: string) => SqlValue): SqlValue[] {
   // Bounds other than 1 are written in front: `[0:1]={…}`.
   const start = value.indexOf('{')
   const cursor = { at: start + 1 }

@@ -305,7 +305,7 @@ const statisticsSql = (views: string, schema: string): readonly string[] => [
    $sizes$`,
 ]
 
-export function postgresViewSql(view: View, name: string, schema: string): string {
+function postgresViewSql(view: View, name: string, schema: string): string {
   const columns = view.columns.map(({ name: column, source }) =>
     typeof source === 'string'
       ? `${quoteIdentifier(source)} AS ${quoteIdentifier(column)}`

@@ -27,7 +27,7 @@ const overlapDays = {
  * Secrets that `millrace secrets rotate` exchanges: not logins of engines, which running programs
  * use, nor what digests keys.
  */
-export const rotatedSecrets = ['cursor', 'sealing'] as const
+const rotatedSecrets = ['cursor', 'sealing'] as const
 
 const DAY_MS = 24 * 60 * 60 * 1_000
 

@@ -72,7 +72,7 @@ export interface NewSubscription
 }
 
 /** For how long a secret that was exchanged still signs. */
-export const ROTATION_MS = 24 * 60 * 60 * 1_000
+const ROTATION_MS = 24 * 60 * 60 * 1_000
 
 const contextOf = (id: string, column: 'destination' | 'secret'): string => `webhook:${id}:${column}`
 

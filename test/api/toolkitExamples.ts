@@ -47,7 +47,7 @@ export const listOwnRows = listEndpoint({
   present: ({ number }) => ({ id: `${number}`, number }),
 })
 
-export const listWebhooks = listEndpoint({
+const listWebhooks = listEndpoint({
   path: '/v1/hooks',
   summary: 'List with the rules of webhook lists.',
   item: row,
@@ -71,7 +71,7 @@ export const readRow = endpoint({
   cache: ({ number }) => (number === 99 ? 'none' : 'mined'),
 })
 
-export const createThing = command({
+const createThing = command({
   method: 'POST',
   path: '/v1/things',
   summary: 'Create a thing.',
@@ -82,7 +82,7 @@ export const createThing = command({
   present: ({ name }) => ({ name }),
 })
 
-export const removeThing = command({
+const removeThing = command({
   method: 'DELETE',
   path: '/v1/things/{name}',
   summary: 'Remove a thing.',
@@ -104,7 +104,7 @@ export const readText = rawEndpoint({
   }),
 })
 
-export const callNode = rawEndpoint({
+const callNode = rawEndpoint({
   method: 'POST',
   path: '/rpc/{chain}',
   summary: 'Call a node.',

@@ -2,7 +2,7 @@
 import { checkEvents, type FeedEvent, type Problem } from './rules.ts'
 
 /** Fewer say little: the check refuses. */
-export const EVENTS_MIN = 1_000
+const EVENTS_MIN = 1_000
 /** Blocks of one request, as the feed takes them. */
 const CHUNK_BLOCKS = 1_000
 /** Requests that read the same blocks again in other pieces. */

@@ -31,7 +31,7 @@ export function encodeSlowly(table: Table, rows: readonly AnyRow[]): SlowEncodin
   }
 }
 
-export function canonicalBytes(table: Table, row: AnyRow): Buffer {
+function canonicalBytes(table: Table, row: AnyRow): Buffer {
   return Buffer.concat(
     table.columns.map((column) => {
       const value = row[column.name]

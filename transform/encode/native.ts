@@ -67,11 +67,11 @@ export function nativeBlock(table: Table, pieces: readonly EncodedTable[]): Uint
 }
 
 /** What opens a block: count of columns, count of rows. */
-export const nativeHeader = (table: Table, rowCount: number): Uint8Array =>
+const nativeHeader = (table: Table, rowCount: number): Uint8Array =>
   Uint8Array.from([...varint(table.columns.length), ...varint(rowCount)])
 
 /** What opens a column: name and type. */
-export const nativeColumnHeader = (column: Column): Uint8Array =>
+const nativeColumnHeader = (column: Column): Uint8Array =>
   Uint8Array.from([...prefixed(column.name), ...prefixed(clickhouseType(column))])
 
 function prefixed(text: string): number[] {

@@ -2,7 +2,7 @@ import type { BlockProof, Verdict } from '#ingest/verify/verifyBlock.ts'
 import type { Row } from '../tables.ts'
 
 /** What the columns of `block_proofs` hold. A refuted block is never stored. */
-export const verdictCodes: Readonly<Record<Verdict, number>> = {
+const verdictCodes: Readonly<Record<Verdict, number>> = {
   unchecked: 0,
   proved: 1,
   unprovable: 2,

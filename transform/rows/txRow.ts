@@ -9,7 +9,7 @@ import { toNumber, toUint64, toUint64OrNull, toUint256, toUint256OrNull } from '
  * Tempo's transaction: batched calls, fee token, sponsor, nonce lanes, validity window, several
  * signature kinds.
  */
-export const tempoType = '0x76'
+const tempoType = '0x76'
 
 /** Where a transaction stands, as its rows name it. */
 export interface TxPlace {

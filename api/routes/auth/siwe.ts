@@ -13,7 +13,7 @@ const account = s.text({ pattern: '^0x[0-9a-fA-F]{40}$' })
 /** The longest signature of Tempo has some 2,100 bytes; contracts may want more. */
 const signature = s.text({ pattern: '^0x([0-9a-fA-F]{2})+$', maxLength: 8_194 })
 
-export const challengeEndpoint = command({
+const challengeEndpoint = command({
   path: '/v1/auth/siwe/challenge',
   method: 'POST',
   summary: 'A message to sign in with (EIP-4361), good once and for ten minutes.',
@@ -36,7 +36,7 @@ export const challengeEndpoint = command({
   present: (message) => ({ message }),
 })
 
-export const signInEndpoint = command({
+const signInEndpoint = command({
   path: '/v1/auth/siwe',
   method: 'POST',
   summary: 'Sign in with a signed message: a session for a day.',
@@ -79,7 +79,7 @@ export const signInEndpoint = command({
   present: ({ token }) => (token === null ? {} : { token }),
 })
 
-export const signOutEndpoint = rawEndpoint({
+const signOutEndpoint = rawEndpoint({
   path: '/v1/auth/siwe/logout',
   method: 'POST',
   summary: 'Sign out: the session opens nothing within a second.',

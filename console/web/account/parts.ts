@@ -53,7 +53,7 @@ export function dangerButton(text: string, question: string, act: () => Promise<
   return element('span', {}, made, problem)
 }
 
-export async function whileBusy(
+async function whileBusy(
   pressed: HTMLButtonElement,
   problem: HTMLElement,
   act: () => Promise<void>,

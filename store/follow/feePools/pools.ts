@@ -147,7 +147,7 @@ const newPool = (tokens: PoolTokens, place: PoolPlace): Pool => ({
 })
 
 /** A pool of genesis of which nobody said what it began with. */
-export const unknownPool = (tokens: PoolTokens, genesisSeconds: number): Pool =>
+const unknownPool = (tokens: PoolTokens, genesisSeconds: number): Pool =>
   genesisPool(tokens, genesisSeconds, null)
 
 export const genesisPool = (

@@ -61,7 +61,7 @@ export async function findPairOf(
 }
 
 /** The pair of a key, if it was there after a block. */
-export async function findPair(
+async function findPair(
   { client, schema }: Pick<BookMoment, 'client' | 'schema'>,
   key: string,
   block: number,

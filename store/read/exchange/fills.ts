@@ -47,7 +47,7 @@ export interface FillRow {
   readonly reserve1: bigint
 }
 
-export const emptyWalk = { rows: [], next: null, totalCount: 0, totalCountCapped: false } as const
+const emptyWalk = { rows: [], next: null, totalCount: 0, totalCountCapped: false } as const
 
 export const fillsOf = (schema: string): string => relationOf(schema, 'exchange_fills')
 

@@ -9,7 +9,7 @@ import { analyticsTableNames, type TableName, tableNames } from '#transform/tabl
 import type { ChainStore } from './chainStore.ts'
 
 /** Rows and digest of every block of a table, as the encoder counted them. */
-export function expectedDigests(batches: readonly EncodedBatch[], name: TableName): BlockDigest[] {
+function expectedDigests(batches: readonly EncodedBatch[], name: TableName): BlockDigest[] {
   return batches.flatMap((batch) =>
     batch.refs.flatMap((ref, index) => {
       const rows = batch.tables[name].blockRowCounts[index] ?? 0
