@@ -214,6 +214,23 @@ test('no source keeps unfinished places or skipped tests', () => {
   expect(files.filter((file) => unfinished.test(read(file)))).toEqual([])
 })
 
+test('functions and constants are exported where another file names them', () => {
+  const words = new Map<string, Set<string>>()
+  const wholes = new Set<string>()
+  for (const file of glob('**/*.ts')) {
+    const text = read(file)
+    for (const word of text.match(/\w+/g) ?? []) words.set(word, (words.get(word) ?? new Set()).add(file))
+    for (const [, path = ''] of text.matchAll(/^(?:import|export) \* .*from '([.#][^']+)'/gm))
+      wholes.add(normalize(path.startsWith('#') ? path.slice(1) : join(dirname(file), path)))
+  }
+  const needless = sources.flatMap((file) =>
+    [...read(file).matchAll(/^export (?:async )?(?:const|function\*?) (\w+)/gm)]
+      .filter(([, name = '']) => words.get(name)?.size === 1 && !wholes.has(file))
+      .map(([, name]) => `${file}: ${name}`),
+  )
+  expect(needless).toEqual([])
+})
+
 test('a constant that is a plain number is in capitals', () => {
   const small = /^(export )?const [a-z]\w* = [-\d][\d_ *+.e]*$/m
   expect(sources.filter((file) => small.test(read(file)))).toEqual([])

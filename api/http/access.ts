@@ -16,9 +16,6 @@ export type Owner =
   | { readonly kind: 'project'; readonly orgId: string; readonly projectId: string }
   | { readonly kind: 'payer'; readonly address: `0x${string}` }
 
-/** The owner as one text, for columns and keys of caches. */
-export const ownerId = (owner: Owner): string => (owner.kind === 'project' ? owner.projectId : owner.address)
-
 export type Role = 'member' | 'admin' | 'owner'
 
 /** Whether a role includes another's rights. */
