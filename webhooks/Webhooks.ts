@@ -10,6 +10,8 @@ import { withinBound } from '#store/app/bounds.ts'
 import type { AppDatabase } from '#store/app/database.ts'
 import { newTimedId } from '#store/app/identifiers.ts'
 import type { Sealer } from '#store/app/sealing.ts'
+import { exchangeProjection } from '#store/follow/exchange/bookFollower.ts'
+import { CoverageIncompleteError } from '#store/follow/readFollowed.ts'
 import type { CommitBell } from '#store/ledger/commits.ts'
 import type { Postgres } from '#store/postgres.ts'
 import { schemaOf } from '#store/sql.ts'
@@ -44,11 +46,13 @@ import { endpointOf, readTarget, shown } from './destinations.ts'
 import { findEventType } from './events/index.ts'
 import { assertFilters } from './filters/eventFilter.ts'
 import { FiltersError } from './filters/operators.ts'
+import type { WatchedChain } from './matching/watchedChain.ts'
 import { newSecret } from './signature.ts'
 
 export interface WebhooksOptions {
   readonly app: AppDatabase
   readonly postgres: Postgres
+  readonly chains: ReadonlyMap<number, WatchedChain>
   readonly sealer: Sealer
   readonly egress: Egress
   readonly clock: Clock
@@ -90,11 +94,15 @@ export class Webhooks {
     this.#options = options
   }
 
-  /** @throws FiltersError, DestinationError, EgressRefusedError, BoundReachedError */
+  /**
+   * @throws FiltersError, DestinationError, EgressRefusedError, BoundReachedError,
+   * CoverageIncompleteError
+   */
   async create(asked: Asked): Promise<{ readonly subscription: Subscription; readonly secret: string }> {
     const { app, sealer, clock, egress } = this.#options
     const { owner, chainId, eventType, context, finality, ordering } = asked
     const filters = readFilters(eventType, asked.filters)
+    this.#assertFollowable(chainId, eventType)
     const target = readTarget(asked.target)
     await egress.check(target.url)
     const secret = newSecret()
@@ -258,6 +266,13 @@ export class Webhooks {
       ]),
     )
     return { ...reply, eventId }
+  }
+
+  /** The order book needs the chain from genesis on. @throws CoverageIncompleteError */
+  #assertFollowable(chainId: number, eventType: string): void {
+    const startBlock = this.#options.chains.get(chainId)?.startBlock ?? 0
+    if (streamOf(eventType) === 'fills' && startBlock > 0)
+      throw new CoverageIncompleteError(exchangeProjection.name, startBlock)
   }
 
   #sealed(id: string, target: Target): NonNullable<Change['destination']> {

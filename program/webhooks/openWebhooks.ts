@@ -11,6 +11,7 @@ import { CommitBell } from '#store/ledger/commits.ts'
 import type { Postgres } from '#store/postgres.ts'
 import { failLostDeliveries } from '#store/webhooks/deliveries.ts'
 import type { Disabled } from '#store/webhooks/outcomes.ts'
+import { streams } from '#store/webhooks/positions.ts'
 import { removePast } from '#store/webhooks/retention.ts'
 import type { Logger } from '#telemetry.ts'
 import { Deliverer } from '#webhooks/delivery/Deliverer.ts'
@@ -70,10 +71,12 @@ export function openWebhooks(options: OpenWebhooksOptions): OpenedWebhooks | nul
   const replayer = new Replayer({ ...replays, failpoint, log })
   const disabled = (found: readonly Disabled[]) => tellDisabled({ app, postgres }, found)
   const deliverer = new Deliverer({ app, sealer, egress, outgoing, disabled, runtime, log })
-  const keepers = [...chains.values()].map((chain) => {
+  const keepers = [...chains.values()].flatMap((chain) => {
     const of = watched.get(chain.chainId) ?? watchedOf(chain, options)
     const { bell: commits } = chain.state
-    return new MatcherKeeper({ ...of, stream: 'blocks', app, commits, outgoing, runtime, holder, log })
+    return streams.map(
+      (stream) => new MatcherKeeper({ ...of, stream, app, commits, outgoing, runtime, holder, log }),
+    )
   })
   if (mode === 'loopback')
     log.warn({}, 'WEBHOOKS is loopback: events are also sent to this machine, for development')
@@ -81,7 +84,7 @@ export function openWebhooks(options: OpenWebhooksOptions): OpenedWebhooks | nul
     operations: {
       app,
       chains: [...chains.keys()],
-      run: new Webhooks({ app, postgres, sealer, egress, clock, outgoing }),
+      run: new Webhooks({ app, postgres, chains: watched, sealer, egress, clock, outgoing }),
       replays: new Replays(replays),
     },
     notes:
@@ -105,6 +108,7 @@ function watchedOf(
 ): WatchedChain {
   return {
     chain: { chainId, kind },
+    startBlock: state.startBlock,
     schema: state.schema,
     postgres,
     readTokens: (tokens, signal) =>

@@ -47,16 +47,18 @@ export async function insertMessages(
   return messages.filter(({ webhookId, eventId }) => !stored.has(`${webhookId} ${eventId}`))
 }
 
-/** Lets go what waited for its block to be final. */
+/** Lets events of these types go that waited for their block to be final. */
 export async function releaseFinal(
   transaction: AppDatabase,
   chainId: number,
+  eventTypes: readonly string[],
   finalized: number,
 ): Promise<number> {
   const { numUpdatedRows } = await transaction
     .updateTable('app.webhook_messages')
     .set({ state: 'waiting' })
     .where('state', '=', 'unfinal')
+    .where('type', 'in', eventTypes)
     .where('block_num', '<=', finalized)
     .where(
       sql<boolean>`webhook_id IN (SELECT id FROM app.webhooks WHERE chain_id = ${chainId} AND finality = 'finalized')`,

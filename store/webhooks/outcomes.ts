@@ -120,7 +120,8 @@ async function countOutcomes(
         status = CASE WHEN reason IS NULL THEN w.status ELSE 'disabled' END,
         disabled_reason = coalesce(reason, w.disabled_reason),
         disabled_from = CASE WHEN reason IS NULL THEN w.disabled_from
-          ELSE (SELECT min(block_num) + 1 FROM app.webhook_positions p WHERE p.chain_id = w.chain_id) END,
+          ELSE (SELECT max(block_num) + 1 FROM app.webhook_positions p WHERE p.chain_id = w.chain_id
+            AND p.stream = CASE w.event_type WHEN 'exchange:filled' THEN 'fills' ELSE 'blocks' END) END,
         updated_at = CASE WHEN reason IS NULL THEN w.updated_at ELSE clock_timestamp() END
     FROM decided WHERE w.id = decided.id
     RETURNING w.id, w.owner, w.chain_id, reason AS disabled_reason`.execute(transaction)

@@ -1,7 +1,10 @@
 /** Rows of a piece of a chain, in which events are looked for. */
-import { type BlockRange, intersection, type RangeSet } from '#ingest/range.ts'
+import { type BlockRange, intersection, parseMultirange, type RangeSet } from '#ingest/range.ts'
 import type { TableName } from '#transform/tables.ts'
+import { exchangeProjection } from '../follow/exchange/bookFollower.ts'
+import { revertedFromSql } from '../follow/follower.ts'
 import { type Queryable, readCoverage, readLane } from '../ledger/lane.ts'
+import { type FillColumns, type FillRow, fillRow, fillsOf } from '../read/exchange/fills.ts'
 import { type StoredRow, storedTypes } from '../read/lists/row.ts'
 import { relationOf, toHex } from '../sql.ts'
 import type { Place, Stream, StreamOf } from './positions.ts'
@@ -11,6 +14,7 @@ export interface PieceTables {
   readonly txs: readonly StoredRow<'txs'>[]
   readonly logs: readonly StoredRow<'logs'>[]
   readonly token_transfers: readonly StoredRow<'token_transfers'>[]
+  readonly exchange_fills: readonly FillRow[]
 }
 
 /** Blocks of one piece. */
@@ -59,13 +63,44 @@ export async function readPiece(
     txs: await read('txs', 'idx'),
     logs: await read('logs', 'log_idx'),
     token_transfers: await read('token_transfers', 'log_idx'),
+    exchange_fills: tables.has('exchange_fills') ? await readFills(client, schema, first, last) : [],
   }
 }
 
+async function readFills(client: Queryable, schema: string, from: number, to: number): Promise<FillRow[]> {
+  const { rows } = await client.query<FillColumns>(
+    `SELECT * FROM ${fillsOf(schema)} WHERE block_num BETWEEN $1 AND $2 ORDER BY block_num, log_idx`,
+    [from, to],
+  )
+  return rows.map(fillRow)
+}
+
 /** Blocks of which all that a stream looks through is held. */
-export async function readCovered(client: Queryable, schema: string, _stream: Stream): Promise<RangeSet> {
+export async function readCovered(client: Queryable, schema: string, stream: Stream): Promise<RangeSet> {
   const base = await readCoverage(client, schema, 'postgres')
-  return intersection(base, await readCoverage(client, schema, 'postgres', 'token_transfers'))
+  const others =
+    stream === 'fills'
+      ? await readBookCovered(client, schema)
+      : await readCoverage(client, schema, 'postgres', 'token_transfers')
+  return intersection(base, others)
+}
+
+/** Blocks in the order book: what it has not undone yet is not counted. */
+async function readBookCovered(client: Queryable, schema: string): Promise<RangeSet> {
+  const { name, version } = exchangeProjection
+  const { rows } = await client.query<{ blocks: string; reverted: number | null }>(
+    `SELECT held.blocks::text AS blocks, (${revertedFromSql(schema, 'followers.seq')}) AS reverted
+     FROM ${relationOf(schema, 'followers')} AS followers
+     JOIN ${relationOf(schema, 'coverage')} AS held ON held.store = 'postgres' AND held.projection = followers.name
+       AND held.version = followers.version
+     WHERE followers.name = $1 AND followers.version = $2`,
+    [name, version],
+  )
+  const [row] = rows
+  if (!row) return []
+  const { blocks, reverted } = row
+  const held = parseMultirange(blocks)
+  return reverted === null ? held : intersection(held, [{ from: 0, to: reverted - 1 }])
 }
 
 /** The newest final block, as envelopes say it. */

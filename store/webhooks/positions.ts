@@ -12,7 +12,8 @@ import { toBytes, toHex } from '../sql.ts'
  * What is looked through together. `blocks`: as soon as a block is held; `fills`: once the order
  * book has taken it in.
  */
-export type Stream = 'blocks' | 'fills'
+export const streams = ['blocks', 'fills'] as const
+export type Stream = (typeof streams)[number]
 
 export interface StreamOf {
   readonly chainId: number

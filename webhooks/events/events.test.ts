@@ -87,6 +87,15 @@ const rows = {
       ...{ max_fee_per_gas: 8n, max_priority_fee_per_gas: null },
     },
   ],
+  exchange_fills: [
+    {
+      ...{ blockNumber: 7, logIndex: 3, timestampSeconds: 1_700_000_000, txHash: word('c'), txIndex: 1 },
+      ...{ txLogIndex: 0, swapLogIndex: 3, orderId: 9n, maker: account('1'), taker: account('2') },
+      pair: { key: word('e'), base: token, quote: account('5') },
+      ...{ isBid: true, tick: 10, isPartial: false, amount: 100n, quoteAmount: 101n },
+      ...{ reserve0: 0n, reserve1: 0n },
+    },
+  ],
 } as unknown as PieceTables
 
 function selects(type: string, filters: Readonly<Record<string, unknown>>): boolean {
@@ -141,6 +150,23 @@ const cases: Readonly<
     topic2: [[{ in: [padded(account('2'))] }], [{ in: [word('1')] }]],
     topic3: [[], [word('1'), { not: word('1') }]],
     signature: [[signature, 'Transfer(address,address,uint256)'], ['Approval(address,address,uint256)']],
+    blockNumber: [['0x7'], ['0x8']],
+  },
+  'exchange:filled': {
+    orderId: [
+      ['0x9', { in: ['0x1', '0x9'] }],
+      ['0x1', { not: '0x9' }],
+    ],
+    pair: [[word('e')], [word('f')]],
+    maker: [[account('1'), { not: account('2') }], [account('2')]],
+    taker: [[account('2')], [account('1')]],
+    participant: [[account('1'), account('2')], [account('3')]],
+    base: [[token], [account('5')]],
+    quote: [[account('5')], [token]],
+    token: [[token, account('5')], [account('1')]],
+    side: [['bid'], ['ask', { not: 'bid' }]],
+    amount: [['0x64', { gte: '0x64' }], [{ gt: '0x64' }]],
+    quoteAmount: [['0x65'], [{ lt: '0x65' }]],
     blockNumber: [['0x7'], ['0x8']],
   },
   'transaction:included': {

@@ -2,6 +2,7 @@
 import type { Stream } from '#store/webhooks/positions.ts'
 import { blockCreated } from './blocks.ts'
 import type { EventType } from './eventType.ts'
+import { exchangeFilled } from './fills.ts'
 import { logEmitted } from './logs.ts'
 import { webhookDisabled } from './notices.ts'
 import { transactionIncluded } from './transactions.ts'
@@ -12,6 +13,7 @@ export const eventTypes: readonly EventType[] = [
   transactionIncluded,
   logEmitted,
   blockCreated,
+  exchangeFilled,
   webhookDisabled,
 ]
 
@@ -20,6 +22,7 @@ export const eventTypeNames = [
   'transaction:included',
   'log:emitted',
   'block:created',
+  'exchange:filled',
   'webhook:disabled',
 ] as const
 

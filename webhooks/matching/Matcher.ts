@@ -55,17 +55,21 @@ export interface MatcherOptions extends WatchedChain {
 
 /** How long to wait without a wake-up; bounds the delay when another process commits. */
 const POLL_MS = 500
+/** How long to wait for the order book: it tells nobody when it has taken a block in. */
+const BOOK_POLL_MS = 50
 const RETRY_MS = 1_000
 
 export class Matcher {
   readonly #options: MatcherOptions
   readonly #of: StreamOf
+  readonly #typeNames: readonly string[]
   #watches: Watches & { readonly version: number } = { watches: [], tables: new Set(), version: -1 }
   #problem: string | null = null
 
   constructor(options: MatcherOptions) {
     this.#options = options
     this.#of = { chainId: options.chain.chainId, stream: options.stream }
+    this.#typeNames = eventTypesOf(options.stream).map(({ type }) => type)
   }
 
   /** Why it does not move, or null. */
@@ -80,7 +84,7 @@ export class Matcher {
       try {
         const moved = await this.step(signal)
         this.#problem = null
-        if (!moved) await commits.wait(clock, POLL_MS, signal)
+        if (!moved) await commits.wait(clock, this.#pollMs(), signal)
       } catch (error) {
         if (signal.aborted) return
         if (error instanceof FencedOutError) throw error
@@ -90,6 +94,10 @@ export class Matcher {
         await clock.sleep(RETRY_MS, signal).catch(() => {})
       }
     }
+  }
+
+  #pollMs(): number {
+    return this.#of.stream === 'fills' && this.#watches.watches.length > 0 ? BOOK_POLL_MS : POLL_MS
   }
 
   /** Takes the position over. */
@@ -121,12 +129,8 @@ export class Matcher {
   /** Reads the subscriptions where they have changed. */
   async #learn({ subscriptions: version }: Position): Promise<void> {
     if (this.#watches.version === version) return
-    const types = eventTypesOf(this.#options.stream)
-    const subscriptions = await subscribedTo(
-      this.#options.app,
-      this.#of.chainId,
-      types.map(({ type }) => type),
-    )
+    const types = eventTypesOf(this.#of.stream)
+    const subscriptions = await subscribedTo(this.#options.app, this.#of.chainId, this.#typeNames)
     this.#watches = { ...watchesOf(types, subscriptions), version }
   }
 
@@ -172,7 +176,7 @@ export class Matcher {
       failpoint('webhooks.match.messages')
       await this.#restore(transaction, again)
       await insertWalked(transaction, this.#of, blocks)
-      const released = await releaseFinal(transaction, chain.chainId, finalized)
+      const released = await releaseFinal(transaction, chain.chainId, this.#typeNames, finalized)
       failpoint('webhooks.match.commit')
       return released > 0 || messages.length > 0
     })
@@ -189,11 +193,10 @@ export class Matcher {
 
   /** Another block is held at a height that was looked through. */
   async #goBack(position: Position, at: number, to: Place): Promise<boolean> {
-    const { app, chain, fence, failpoint, stream } = this.#options
+    const { app, chain, fence, failpoint } = this.#options
     await app.transaction().execute(async (transaction) => {
       if (!(await this.#move(transaction, position, to, position.finalized, fence))) return
-      const types = eventTypesOf(stream).map(({ type }) => type)
-      const sent = await retractFrom(transaction, chain.chainId, types, at)
+      const sent = await retractFrom(transaction, chain.chainId, this.#typeNames, at)
       await insertTellings(transaction, sent.map(retractionOf))
       await deleteWalkedFrom(transaction, this.#of, at)
       failpoint('webhooks.retract.commit')
@@ -206,7 +209,7 @@ export class Matcher {
     const { app, chain, fence } = this.#options
     const released = await app.transaction().execute(async (transaction) => {
       if (!(await this.#move(transaction, position, position, finalized, fence))) return 0
-      return releaseFinal(transaction, chain.chainId, finalized)
+      return releaseFinal(transaction, chain.chainId, this.#typeNames, finalized)
     })
     if (released > 0) this.#options.outgoing.ring()
     return true

@@ -5,6 +5,8 @@ import type { ReadTokens } from './lookForEvents.ts'
 
 export interface WatchedChain {
   readonly chain: PieceChain
+  /** First block held here. */
+  readonly startBlock: number
   readonly schema: string
   readonly postgres: Postgres
   readonly readTokens: ReadTokens

@@ -64,6 +64,7 @@ export const createWebhookEndpoint = command({
     'chain_id_unsupported',
     'limit_exceeded',
     'rate_limit_exceeded',
+    'coverage_incomplete',
     ...bodyErrors,
   ],
   body: s.object({

@@ -1,0 +1,68 @@
+/** exchange:filled: an order of the exchange was filled, in whole or in part. */
+import { formatUnits } from 'viem/utils'
+import { priceOf } from '#store/follow/exchange/price.ts'
+import type { FillRow } from '#store/read/exchange/fills.ts'
+import { type Fields, readFields } from '../filters/eventFilter.ts'
+import { address, hash, type Kind, oneOf, quantity, readCondition, type Value } from '../filters/operators.ts'
+import { isoSeconds } from '../isoSeconds.ts'
+import { defineEventType, nothingNeeded } from './eventType.ts'
+
+const of = (kind: Kind, values: (event: FillRow) => readonly Value[], key?: string) => ({
+  values,
+  read: (given: unknown, path: readonly string[]) => readCondition(kind, given, path),
+  ...(key !== undefined && { key }),
+})
+
+/** Decimals of a price: ticks are hundred-thousandths. */
+const PRICE_DECIMALS = 5
+
+const fields: Fields<FillRow> = {
+  orderId: of(quantity, ({ orderId }) => [orderId], 'orderId'),
+  maker: of(address, ({ maker }) => [maker], 'maker'),
+  taker: of(address, ({ taker }) => [taker], 'taker'),
+  participant: of(address, ({ maker, taker }) => [maker, taker], 'participant'),
+  pair: of(hash, ({ pair }) => [pair.key], 'pair'),
+  base: of(address, ({ pair }) => [pair.base], 'base'),
+  quote: of(address, ({ pair }) => [pair.quote], 'quote'),
+  token: of(address, ({ pair }) => [pair.base, pair.quote], 'token'),
+  side: of(oneOf('bid', 'ask'), ({ isBid }) => [isBid ? 'bid' : 'ask']),
+  amount: of(quantity, ({ amount }) => [amount]),
+  quoteAmount: of(quantity, ({ quoteAmount }) => [quoteAmount]),
+  blockNumber: of(quantity, ({ blockNumber }) => [BigInt(blockNumber)], 'blockNumber'),
+}
+
+export const exchangeFilled = defineEventType<FillRow>({
+  type: 'exchange:filled',
+  description: 'An order of the exchange was filled, in whole or in part: who, which pair, side and price.',
+  stream: 'fills',
+  table: 'exchange_fills',
+  needsFilters: false,
+  read: (filters) => ({
+    filter: readFields(fields, filters),
+    form: 'fill',
+    needs: nothingNeeded,
+    data: (fill) => ({
+      orderId: `${fill.orderId}`,
+      maker: fill.maker,
+      taker: fill.taker,
+      pair: { key: fill.pair.key, base: fill.pair.base, quote: fill.pair.quote },
+      side: fill.isBid ? 'bid' : 'ask',
+      price: fixed(formatUnits(priceOf(fill.tick), PRICE_DECIMALS)),
+      amount: `${fill.amount}`,
+      quoteAmount: `${fill.quoteAmount}`,
+      partialFill: fill.isPartial,
+      blockNumber: fill.blockNumber,
+      logIndex: fill.logIndex,
+      transactionHash: fill.txHash,
+      timestamp: isoSeconds(fill.timestampSeconds),
+    }),
+  }),
+  eventsOf: ({ exchange_fills: fills }) => fills,
+  placeOf: ({ blockNumber, logIndex: index }) => ({ blockNumber, index }),
+})
+
+/** All decimals, as the API writes prices. */
+function fixed(text: string): string {
+  const [whole = '', fraction = ''] = text.split('.')
+  return `${whole}.${fraction.padEnd(PRICE_DECIMALS, '0')}`
+}
