@@ -13,6 +13,7 @@ import { addressGroup, isLoopback } from './clientAddress.ts'
 import { type Credential, credentialOf } from './credential.ts'
 import { cameThroughProxy, isFromForeignPage, refusalAtDoor } from './door.ts'
 import type { Quotas, Taken } from './Quotas.ts'
+import { retryAfter } from './retryAfter.ts'
 import { everyScope } from './scopes.ts'
 import type { AccessSettings } from './settings.ts'
 import { allowedOrigin, foreignPage, isOwnOrigin } from './site.ts'
@@ -189,7 +190,8 @@ const personNeeded = 'A key cannot do this: it needs a person who signed in.'
  * @throws ApiError rate_limit_exceeded, or payment_required where a payment would help and none is
  * configured
  */
-function admissionOf(taken: Taken, { scope, payable }: AccessRule): Admission {
+function admissionOf(taken: Taken, rule: AccessRule): Admission {
+  const { scope, payable } = rule
   const headers = {
     'RateLimit-Limit': `${taken.limit}`,
     'RateLimit-Remaining': `${taken.remaining}`,
@@ -197,7 +199,7 @@ function admissionOf(taken: Taken, { scope, payable }: AccessRule): Admission {
     'RateLimit-Scope': scope ?? '',
   }
   if (taken.granted) return { kind: 'admitted', headers }
-  const retry = { 'Retry-After': `${Math.max(1, Math.ceil(taken.leftMs / 1000))}` }
+  const retry = { 'Retry-After': retryAfter(rule, taken.leftMs) }
   throw new ApiError(payable ? 'payment_required' : 'rate_limit_exceeded', undefined, {
     headers: { ...headers, ...retry },
   })

@@ -4,12 +4,12 @@
  * is asked twice where the first is slow. Ingest comes first: this has its own connections, room
  * and rests, and tells ingest nothing bad of an endpoint.
  */
-import { MillraceError } from '#errors.ts'
 import type { BlockRef } from '#primitives.ts'
 import type { Clock } from '#runtime.ts'
 import { RpcError } from './errors.ts'
 import { mayDiffer, type RelayAnswer } from './relayAnswer.ts'
 import type { RelayEndpoint, RelayEndpointStatus } from './relayEndpoint.ts'
+import { isPassing, RelayFailedError, wasNotSent } from './relayFailure.ts'
 import { RelayRoom } from './relayRoom.ts'
 import { RelayView } from './relayView.ts'
 
@@ -51,6 +51,9 @@ const REFRESH_MS = 1_000
 /** While there are calls no endpoint's head is older than this: the one asked may have stopped. */
 const HEADS_MS = 1_000
 
+/** Times all endpoints are asked: nodes that fail in turns are never all away for long. */
+const ROUNDS_MAX = 3
+const ROUND_PAUSE_MS = 150
 export class Relay {
   readonly view: RelayView
   readonly #endpoints: readonly RelayEndpoint[]
@@ -95,13 +98,16 @@ export class Relay {
       failure: undefined,
     }
     try {
-      for (;;) {
+      for (let round = 1; ; ) {
         const answer = await this.#ask(asking, await this.#able(asking))
         if (answer) return answer
         if (asking.fallback) return asking.fallback
         // Those that were behind may have caught up by the time the others have failed.
-        if (asking.tried.size === this.#endpoints.length)
+        if (asking.tried.size < this.#endpoints.length) continue
+        if (round++ === ROUNDS_MAX || !isPassing(asking.failure))
           throw new RelayFailedError(call.method, asking.tried.size, asking.failure)
+        asking.tried.clear()
+        await this.#clock.sleep(ROUND_PAUSE_MS, signal)
       }
     } finally {
       ended.abort()
@@ -331,18 +337,22 @@ export class Relay {
 
   async #readHead(): Promise<number> {
     await this.#keepHeads()
-    let last: unknown
-    for (const endpoint of ranked(this.#endpoints)) {
-      try {
-        this.#sawHead(await endpoint.readHead())
-        this.#headAtMs = this.#clock.monotonic()
-        return this.view.shown
-      } catch (error) {
-        if (!(error instanceof RpcError)) throw error
-        last = error
+    for (let round = 1; ; ) {
+      let last: RpcError | undefined
+      for (const endpoint of ranked(this.#endpoints)) {
+        try {
+          this.#sawHead(await endpoint.readHead())
+          this.#headAtMs = this.#clock.monotonic()
+          return this.view.shown
+        } catch (error) {
+          if (!(error instanceof RpcError)) throw error
+          last = error
+        }
       }
+      if (round++ === ROUNDS_MAX || !isPassing(last))
+        throw new RelayFailedError('the head', this.#endpoints.length, last)
+      await this.#clock.sleep(ROUND_PAUSE_MS)
     }
-    throw new RelayFailedError('the head', this.#endpoints.length, last)
   }
 }
 
@@ -354,7 +364,7 @@ interface Asking {
   readonly tried: Set<RelayEndpoint>
   /** What a node said that another might say better. */
   fallback: RelayAnswer | undefined
-  failure: unknown
+  failure: RpcError | undefined
 }
 
 type Sought = Pick<Asking, 'wish' | 'signal' | 'tried'>
@@ -370,20 +380,3 @@ const ranked = (endpoints: readonly RelayEndpoint[]): readonly RelayEndpoint[] =
   )
 
 const isNull = (answer: RelayAnswer): boolean => answer.ok && answer.text === 'null'
-
-/** A gateway that refused the request, or a server that took no connection, passed nothing on. */
-const wasNotSent = ({ failure, cause }: RpcError): boolean =>
-  failure === 'rate_limited' || failure === 'unauthorized' || notConnected.has(Object(cause).code)
-
-const notConnected: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'UND_ERR_CONNECT_TIMEOUT', 'ENOTFOUND'])
-
-/** No endpoint answered. What they said is for the log: it may speak of our account with them. */
-export class RelayFailedError extends MillraceError {
-  override readonly name = 'RelayFailedError'
-  readonly code = 'relay_failed'
-  readonly remedy = 'retry'
-
-  constructor(asked: string, endpoints: number, cause: unknown) {
-    super(`${asked}: none of ${endpoints} endpoints answered`, cause === undefined ? undefined : { cause })
-  }
-}

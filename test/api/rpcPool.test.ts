@@ -86,6 +86,20 @@ test('what a node says of a call itself passes unchanged, and costs the endpoint
   expect(api.source.endpoints()[0]).toMatchObject({ state: 'healthy', lastFailure: null })
 })
 
+test('a failure that passes is not told, though no other node is there', async () => {
+  let failures = 2
+  const only = await node({
+    call: plainNode(() => 9, answersWith('eth_gasPrice', { result: '0x2a' })),
+    request: (calls, response) => {
+      if (Object(calls).method !== 'eth_gasPrice' || failures-- <= 0) return false
+      response.writeHead(503).end()
+      return true
+    },
+  })
+  const api = await door({ urls: [only.url] })
+  expect((await api.call('eth_gasPrice')).result).toBe('0x2a')
+})
+
 test('a slow read is asked at a second endpoint, and the slow one is dropped', async () => {
   let dropped = 0
   const slow = await node({

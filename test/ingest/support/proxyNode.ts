@@ -58,7 +58,8 @@ export async function startNode(behaviour: NodeBehaviour): Promise<FakeNode> {
 /** Passes every call on to another node. */
 export async function forward(url: string, { method, params }: NodeCall): Promise<NodeAnswer> {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
-  const answer = await fetch(url, { method: 'POST', body })
+  const headers = { 'content-type': 'application/json' }
+  const answer = await fetch(url, { method: 'POST', headers, body })
   const { result, error } = JSON.parse(await answer.text())
   return error ? { error } : { result }
 }
