@@ -51,6 +51,7 @@ export function readFollowed<Result>(
 
 /** A statement whose rows are read together with where the followers stand. */
 export interface FollowedRows {
+  /** May name `place.last_tip`, the block the last follower stands at. */
   readonly text: string
   readonly values: readonly unknown[]
   /** A column that is never NULL. */
@@ -70,7 +71,7 @@ export function readFollowedRows<Row extends Readonly<Record<string, unknown>>>(
   { text: page, values, key, order }: FollowedRows,
 ): Promise<readonly (PlaceRow & Row)[]> {
   const place = placeSql(chain.state.schema, followed, `$${values.length + 1}`)
-  const text = `SELECT place.*, page.* FROM (${place}) AS place LEFT JOIN (${page}) AS page ON true ORDER BY ${order}`
+  const text = `SELECT place.*, page.* FROM (${place}) AS place LEFT JOIN LATERAL (${page}) AS page ON true ORDER BY ${order}`
   return untilCurrent(chain, followed, signal, async (target) => {
     const statement = { name: preparedName(text), text, values: [...values, target] }
     const found = await readOnce(postgres, signal, (client) => client.query<PlaceRow & Row>(statement))

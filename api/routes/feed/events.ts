@@ -1,7 +1,6 @@
 /** GET /feed/{chainId}/latest-block and /feed/{chainId}/events. */
 import { formatUnits, getAddress } from 'viem/utils'
-import { type FeedRange, readFeedFills, readFeedMark } from '#store/read/exchange/feed.ts'
-import type { FillRow } from '#store/read/exchange/fills.ts'
+import { type FeedFill, type FeedRange, readFeedFills, readFeedMark } from '#store/read/exchange/feed.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { ApiError } from '../../http/errors.ts'
 import * as p from '../../http/parameter.ts'
@@ -64,13 +63,21 @@ export const listFeedEventsEndpoint = endpoint({
   chain: 'path',
   response: s.object({ events: s.array(eventSchema) }),
   errors: ['range_invalid', 'projection_incomplete', 'coverage_incomplete'],
-  read: async ({ chainId, filters, signal }, services: ExchangeServices) => ({
-    fills: await readFeedFills(tokenChainOf(services, chainId), (mark) => feedRange(filters, mark), signal),
-    isWhole: filters.fromBlock !== undefined && filters.toBlock !== undefined,
-  }),
+  read: async ({ chainId, filters, signal }, services: ExchangeServices) => {
+    const chain = tokenChainOf(services, chainId)
+    const known = wholeRange(filters)
+    const fills = await readFeedFills(chain, known, (mark) => feedRange(filters, mark), signal)
+    return { fills, isWhole: known !== null }
+  },
   present: ({ fills }) => ({ events: fills.map(presentEvent) }),
   cache: ({ isWhole }) => (isWhole ? 'settled' : 'page'),
 })
+
+/** Given in full; null where the mark decides. @throws ApiError like feedRange */
+function wholeRange({ fromBlock, toBlock }: RangeFilters): FeedRange | null {
+  if (fromBlock === undefined || toBlock === undefined) return null
+  return feedRange({ fromBlock, toBlock }, toBlock)
+}
 
 /**
  * @throws ApiError query_invalid for blocks that are not told yet or too many, range_invalid for a
@@ -102,7 +109,7 @@ const DECIMALS = 6
 const PRICE_DECIMALS = 5
 const PRICE_SCALE = 100_000n
 
-function presentEvent(fill: FillRow): s.Static<typeof eventSchema> {
+function presentEvent(fill: FeedFill): s.Static<typeof eventSchema> {
   const [base, quote] = [scale(fill.amount), scale(fill.quoteAmount)]
   return {
     block: { blockNumber: fill.blockNumber, blockTimestamp: fill.timestampSeconds },
@@ -111,7 +118,7 @@ function presentEvent(fill: FillRow): s.Static<typeof eventSchema> {
     txnIndex: fill.txIndex,
     eventIndex: fill.txLogIndex,
     maker: getAddress(fill.taker),
-    pairId: fill.pair.key,
+    pairId: fill.pairKey,
     ...(fill.isBid ? { asset0In: base, asset1Out: quote } : { asset1In: quote, asset0Out: base }),
     priceNative: formatUnits(PRICE_SCALE + BigInt(fill.tick), PRICE_DECIMALS),
     reserves: { asset0: scale(fill.reserve0), asset1: scale(fill.reserve1) },

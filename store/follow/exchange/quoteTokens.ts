@@ -31,7 +31,9 @@ export async function readQuoteTokens(
 
 /** One row for each token asked, in order. */
 export const quoteTokensStatement = (schema: string, asked: readonly TokenAt[]) => ({
-  text: quoteTokensSql(schema),
+  text: `SELECT ${quoteTokenSql(schema, { token: 'asked.token', block: 'asked.block_num', log: 'asked.log_idx' })} AS quote
+    FROM unnest($1::bytea[], $2::bigint[], $3::int[]) WITH ORDINALITY AS asked (token, block_num, log_idx, nth)
+    ORDER BY nth`,
   values: [
     asked.map(({ token }) => toBytes(token)),
     asked.map(({ blockNumber }) => blockNumber),
@@ -39,22 +41,24 @@ export const quoteTokensStatement = (schema: string, asked: readonly TokenAt[]) 
   ],
 })
 
-function quoteTokensSql(schema: string): string {
+/** What a token was quoted in before a log; all three are expressions. */
+export function quoteTokenSql(
+  schema: string,
+  { token, block, log }: { readonly token: string; readonly block: string; readonly log: string },
+): string {
   const logs = relationOf(schema, 'logs')
-  const changes = `${logs} AS logs WHERE address = asked.token AND topic0 = ${literalBytes(quoteTokenUpdate.topic0)}`
-  const before = '(logs.block_num, logs.log_idx) < (asked.block_num, asked.log_idx)'
-  return `SELECT coalesce(
+  const changes = `${logs} AS logs WHERE address = ${token} AND topic0 = ${literalBytes(quoteTokenUpdate.topic0)}`
+  const before = `(logs.block_num, logs.log_idx) < (${block}, ${log})`
+  return `coalesce(
       (SELECT substring(topic2 FROM 13) FROM ${changes} AND topic2 IS NOT NULL AND ${before}
        ORDER BY block_num DESC, log_idx DESC LIMIT 1),
       (SELECT CASE WHEN made.log_idx < 0 AND EXISTS (SELECT FROM ${changes}) THEN ${literalBytes(pathUsdAddress)}
                    ELSE made.quote_token END
        FROM ${relationOf(schema, 'tokens_history')} AS made
-       WHERE made.token = asked.token AND made.block_num = made.created_block AND made.log_idx = made.created_log_idx
+       WHERE made.token = ${token} AND made.block_num = made.created_block AND made.log_idx = made.created_log_idx
        LIMIT 1),
       (SELECT substring(topic3 FROM 13) FROM ${logs} AS logs
        WHERE address = ${literalBytes(stablecoinDexAddress)} AND topic0 = ${literalBytes(pairCreated.topic0)}
-         AND topic2 = decode(repeat('00', 12), 'hex') || asked.token AND ${before}
-       ORDER BY block_num DESC, log_idx DESC LIMIT 1)) AS quote
-    FROM unnest($1::bytea[], $2::bigint[], $3::int[]) WITH ORDINALITY AS asked (token, block_num, log_idx, nth)
-    ORDER BY nth`
+         AND topic2 = decode(repeat('00', 12), 'hex') || ${token} AND ${before}
+       ORDER BY block_num DESC, log_idx DESC LIMIT 1))`
 }

@@ -4,6 +4,7 @@
  */
 import type pg from 'pg'
 import { failure } from '#errors.ts'
+import { type Hash, hash } from '#primitives.ts'
 import { readSnapshot } from '../../cancel.ts'
 import { exchangeProjection } from '../../follow/exchange/bookFollower.ts'
 import { pairsTable } from '../../follow/exchange/bookStates.ts'
@@ -14,9 +15,10 @@ import {
   ProjectionIncompleteError,
 } from '../../follow/readFollowed.ts'
 import type { Queryable } from '../../ledger/lane.ts'
-import { Parameters, relationOf, toBytes } from '../../sql.ts'
-import { type PairColumns, type PairRow, pairRow } from './exchangeChain.ts'
-import { type FillColumns, type FillRow, fillRow, fillsOf } from './fills.ts'
+import { preparedName } from '../../postgres.ts'
+import { Parameters, relationOf, toBytes, toHex } from '../../sql.ts'
+import { addressIn, type PairColumns, type PairRow, pairRow } from './exchangeChain.ts'
+import { type FillColumns, type FillRow, fillsOf } from './fills.ts'
 import { compileStatesAt, type StatesQuery } from './statesAt.ts'
 
 /** The newest block that is final and in the order book. */
@@ -34,36 +36,92 @@ export interface FeedRange {
   readonly to: number
 }
 
+/** A fill as aggregators read it; a range has thousands, so nothing else is read of them. */
+export interface FeedFill
+  extends Omit<FillRow, 'logIndex' | 'swapLogIndex' | 'orderId' | 'maker' | 'pair' | 'isPartial'> {
+  readonly pairKey: Hash
+}
+
 /** Fills of one answer: some 60 MB of JSON. */
 const FILLS_MAX = 100_000
 
 /**
- * All fills of the blocks that `rangeTo` chooses, in the order of the chain.
+ * All fills of the blocks that `rangeTo` chooses, in the order of the chain. A range that is known
+ * before is read together with the mark, in the same snapshot.
  * @throws what `rangeTo` throws for a mark, FeedTooLargeError, FillUntoldError
  */
 export function readFeedFills(
   chain: FollowedChain,
+  known: FeedRange | null,
   rangeTo: (mark: number) => FeedRange,
   signal: AbortSignal,
-): Promise<readonly FillRow[]> {
-  const { schema } = chain.state
-  return atMark(chain, signal, async (client, mark) => {
-    const { from, to } = rangeTo(mark.number)
-    const token = (column: string) =>
-      `EXISTS (SELECT FROM ${relationOf(schema, 'tokens_current')} AS tokens WHERE tokens.token = fills.${column})`
-    const found = await client.query<FillColumns & { is_told: boolean }>(
-      `SELECT fills.*, ${token('base')} AND ${token('quote')} AS is_told FROM ${fillsOf(schema)} AS fills
-       WHERE block_num BETWEEN $1 AND $2 ORDER BY block_num, log_idx LIMIT ${FILLS_MAX + 1}`,
-      [from, to],
-    )
-    if (found.rows.length > FILLS_MAX) throw new FeedTooLargeError(FILLS_MAX)
-    return found.rows.map((row) => {
-      const fill = fillRow(row)
-      if (!row.is_told) throw new FillUntoldError(fill)
-      return fill
-    })
+): Promise<readonly FeedFill[]> {
+  const statement = prepared(feedFillsSql(chain.state.schema))
+  return readPending(chain, signal, async (client, pending) => {
+    const read = ({ from, to }: FeedRange) => client.query<FeedColumns>({ ...statement, values: [from, to] })
+    const early = known && read(known)
+    // What refuses the range, or lost the connection, is told by the mark.
+    early?.catch(() => {})
+    const range = rangeTo((await pending).number)
+    const { rows } = await (early ?? read(range))
+    if (rows.length > FILLS_MAX) throw new FeedTooLargeError(FILLS_MAX)
+    return rows.map(feedFill)
   })
 }
+
+function feedFillsSql(schema: string): string {
+  const isToken = (column: string) =>
+    `EXISTS (SELECT FROM ${relationOf(schema, 'tokens_current')} AS tokens WHERE tokens.token = fills.${column})`
+  return `SELECT block_num, extract(epoch FROM block_timestamp)::bigint AS seconds, tx_idx, tx_log_idx, tx_hash, taker, pair,
+      is_bid, tick, amount, quote_amount, reserve0, reserve1,
+      CASE WHEN ${isToken('base')} AND ${isToken('quote')} THEN NULL ELSE base || quote END AS untold
+    FROM ${fillsOf(schema)} AS fills WHERE block_num BETWEEN $1 AND $2
+    ORDER BY block_num, log_idx LIMIT ${FILLS_MAX + 1}`
+}
+
+interface FeedColumns
+  extends Pick<
+    FillColumns,
+    | 'block_num'
+    | 'tx_idx'
+    | 'tx_log_idx'
+    | 'tx_hash'
+    | 'taker'
+    | 'pair'
+    | 'is_bid'
+    | 'tick'
+    | 'amount'
+    | 'quote_amount'
+    | 'reserve0'
+    | 'reserve1'
+  > {
+  readonly seconds: number
+  /** Both tokens of a pair of which nothing tells one; else null. */
+  readonly untold: Buffer | null
+}
+
+/** @throws FillUntoldError */
+function feedFill(row: FeedColumns): FeedFill {
+  const fill = {
+    blockNumber: row.block_num,
+    timestampSeconds: row.seconds,
+    txHash: hash(toHex(row.tx_hash)),
+    txIndex: row.tx_idx,
+    txLogIndex: row.tx_log_idx,
+    taker: addressIn(row.taker),
+    pairKey: hash(toHex(row.pair)),
+    isBid: row.is_bid,
+    tick: row.tick,
+    amount: BigInt(row.amount),
+    quoteAmount: BigInt(row.quote_amount),
+    reserve0: BigInt(row.reserve0),
+    reserve1: BigInt(row.reserve1),
+  }
+  if (row.untold) throw new FillUntoldError(fill, row.untold)
+  return fill
+}
+
+const prepared = (text: string) => ({ name: preparedName(text), text })
 
 /** Pairs newest first. */
 export function listFeedPairs(
@@ -110,29 +168,33 @@ interface MarkRow {
   readonly timestamp: Date
 }
 
-/**
- * @throws CoverageIncompleteError, ProjectionIncompleteError while no final block is in the order
- * book
- */
-function atMark<Result>(
-  { postgres, state }: FollowedChain,
+/** @throws like readPending */
+const atMark = <Result>(
+  chain: FollowedChain,
   signal: AbortSignal,
   read: (client: pg.PoolClient, mark: FeedMark) => Promise<Result>,
+): Promise<Result> => readPending(chain, signal, async (client, pending) => read(client, await pending))
+
+/**
+ * `read` gets the mark while it is still being read: what does not wait for it goes to the server
+ * with it. @throws CoverageIncompleteError, ProjectionIncompleteError while no final block is in
+ * the order book
+ */
+function readPending<Result>(
+  { postgres, state }: FollowedChain,
+  signal: AbortSignal,
+  read: (client: pg.PoolClient, pending: Promise<FeedMark>) => Promise<Result>,
 ): Promise<Result> {
   const { schema, startBlock } = state
   if (startBlock > 0) throw new CoverageIncompleteError(exchangeProjection.name, startBlock)
-  const text = markSql(schema)
-  return readSnapshot(
-    postgres,
-    signal,
-    async (client) => {
-      const { rows } = await client.query<MarkRow>(text)
-      const [row] = rows
-      if (!row) throw new ProjectionIncompleteError(exchangeProjection.name, -1, state.finalized)
-      return read(client, { number: row.num, timestampSeconds: row.timestamp.getTime() / 1000 })
-    },
-    'prepared',
-  )
+  const statement = prepared(markSql(schema))
+  const readMark = async (client: pg.PoolClient): Promise<FeedMark> => {
+    const { rows } = await client.query<MarkRow>(statement)
+    const [row] = rows
+    if (!row) throw new ProjectionIncompleteError(exchangeProjection.name, -1, state.finalized)
+    return { number: row.num, timestampSeconds: row.timestamp.getTime() / 1000 }
+  }
+  return readSnapshot(postgres, signal, (client) => read(client, readMark(client)), 'prepared')
 }
 
 /** What the fold has not undone yet is not counted, though its successors may be final. */
@@ -155,11 +217,14 @@ export class FeedTooLargeError extends failure('FeedTooLargeError', 'query_inval
   }
 }
 
+const ADDRESS_BYTES = 20
+
 /** A fill whose tokens nothing tells: it is named, because a list without it would be believed. */
 export class FillUntoldError extends failure('FillUntoldError', 'upstream_error', 'retry') {
-  constructor({ txHash, txLogIndex, blockNumber, pair }: FillRow) {
+  constructor({ txHash, txLogIndex, blockNumber }: FeedFill, tokens: Buffer) {
+    const [base, quote] = [tokens.subarray(0, ADDRESS_BYTES), tokens.subarray(ADDRESS_BYTES)].map(toHex)
     super(
-      `Nothing tells the tokens ${pair.base} and ${pair.quote} of the fill at event ${txLogIndex} of transaction ${txHash}, block ${blockNumber}.`,
+      `Nothing tells the tokens ${base} and ${quote} of the fill at event ${txLogIndex} of transaction ${txHash}, block ${blockNumber}.`,
     )
   }
 }
