@@ -1,27 +1,32 @@
 /**
  * Claims: the fold is no narrow place; depth and a hundred blocks of the feed cost little more than
  * their rows by a bare handler, in the same run; depth of a past block costs the same with sixteen
- * times the history. The book is that of the recorded chain, in the program as users start it.
+ * times the history. The book is that of the recorded chain, folded by the program as users start
+ * it; the API and its rival are processes of their own, asked in turn for the same.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import pg from 'pg'
-import { schemaOf } from '#store/sql.ts'
-import { foldLines } from './exchange/fold.ts'
+import { schemaOf, toHex } from '#store/sql.ts'
+import { bookFoldLine, foldLines } from './exchange/fold.ts'
 import { type Line, median, quantile } from './harness.ts'
+import { startServer } from './lists/server.ts'
 import { chainId, type RunningProgram, withProgram } from './program.ts'
 import { hasRecording } from './recordedChain.ts'
 
 const LAST_BLOCK = 744
 const PAST_BLOCK = 400
-/** One and the other in turn, so that a machine that becomes slower does so for both. */
-const ROUNDS = 300
-const WARMING_ROUNDS = 20
+const FEED_BLOCKS = 100
+/** Blocks the window of the feed moves over. */
+const FEED_BLOCKS_MAX = 300
+/** Enough that ten of them lie above the 99th percentile. */
+const ROUNDS = 1_000
+const WARMING_ROUNDS = 50
 const HISTORY_FACTOR = 16
+/** As many as the program opens. */
+const connectionsMax = 24
 const chain = join(import.meta.dirname, '../../shared/chain')
 
 export async function benchExchange(): Promise<Line[]> {
@@ -36,10 +41,19 @@ export async function benchExchange(): Promise<Line[]> {
     const { listening }: { listening: string } = JSON.parse(String(first))
     return await withProgram({ url: listening }, 'links', async (program) => {
       await program.until(() => hasBook(program), 200)
-      const database = new pg.Pool({ connectionString: program.connection.databaseUrl })
+      const { databaseUrl } = program.connection
+      const database = new pg.Pool({ connectionString: databaseUrl })
+      const serving = { databaseUrl, chainId, connectionsMax, rivals: [] }
+      const [api, bare] = [
+        await startServer('apiServer', serving),
+        await startServer('../exchange/bareBook', serving),
+      ]
       try {
-        return [...lines, ...(await readLines(program, database))]
+        const read = await readLines({ api: api.url, bare: bare.url }, database)
+        return [...lines, await bookFoldLine(databaseUrl, schemaOf(chainId), LAST_BLOCK), ...read]
       } finally {
+        api.stop()
+        bare.stop()
         await database.end()
       }
     })
@@ -56,92 +70,85 @@ async function hasBook({ address }: RunningProgram): Promise<boolean> {
   )
 }
 
-async function readLines({ address }: RunningProgram, database: pg.Pool): Promise<Line[]> {
-  const schema = schemaOf(chainId)
-  const { rows } = await database.query<{ pair: Buffer; base: Buffer }>(
-    `SELECT pair, base FROM ${schema}.exchange_levels_current JOIN ${schema}.exchange_pairs_current USING (pair)
-     WHERE size > 0 GROUP BY pair, base ORDER BY count(*) DESC LIMIT 1`,
-  )
-  const [{ pair, base } = { pair: Buffer.alloc(0), base: Buffer.alloc(0) }] = rows
-  const levels = `SELECT tick, size, is_bid FROM ${schema}.exchange_levels_current WHERE pair = $1 AND size > 0 ORDER BY is_bid, tick`
-  const fills = `SELECT * FROM ${schema}.exchange_fills WHERE block_num BETWEEN $1 AND $2 ORDER BY block_num, log_idx`
-  const depth = `${address}/v1/exchange/pairs/0x${base.toString('hex')}/depth?chainId=${chainId}&levels=200`
-  const from = PAST_BLOCK
-  const lines = [
-    await compare('depth', () => depth, database, levels, [pair]),
-    await compare(
-      'a hundred blocks of the feed',
-      (n) =>
-        `${address}/feed/${chainId}/events?fromBlock=${from - (n % 100)}&toBlock=${from + 99 - (n % 100)}`,
-      database,
-      fills,
-      [from, from + 99],
-    ),
-  ]
-  const past = `${depth}&atBlock=${PAST_BLOCK}`
-  const before = await sample(past)
-  await multiplyHistory(database, schema)
-  const after = await sample(past)
-  lines.push({
-    subject: `exchange: depth at block ${PAST_BLOCK}, ${HISTORY_FACTOR} times the history`,
-    value: `p50 ${median(after).toFixed(1)} ms, p99 ${quantile(after, 0.99).toFixed(1)} ms`,
-    against: `p50 ${median(before).toFixed(1)} ms, p99 ${quantile(before, 0.99).toFixed(1)} ms with the recording's own`,
-  })
-  return lines
+interface Urls {
+  readonly api: string
+  readonly bare: string
 }
 
-/** The same rows by a handler that does nothing else. */
-async function compare(
-  subject: string,
-  urlOf: (round: number) => string,
-  database: pg.Pool,
-  text: string,
-  values: readonly unknown[],
-): Promise<Line> {
-  const bare = await listen(
-    createServer(async (_request, response) => {
-      const { rows } = await database.query({ name: subject, text, values: [...values] })
-      response.setHeader('content-type', 'application/json').end(JSON.stringify(rows))
-    }),
+async function readLines({ api, bare }: Urls, database: pg.Pool): Promise<Line[]> {
+  const schema = schemaOf(chainId)
+  const { rows } = await database.query<{ base: Buffer }>(
+    `SELECT base FROM ${schema}.exchange_levels_current JOIN ${schema}.exchange_pairs_current USING (pair)
+     WHERE size > 0 GROUP BY base ORDER BY count(*) DESC LIMIT 1`,
   )
-  const { port } = bare.address() as AddressInfo
-  const measured = { api: [] as number[], bare: [] as number[] }
-  for (let round = -WARMING_ROUNDS; round < ROUNDS; round++) {
-    const [api, alone] = [
-      await timed(urlOf(round + WARMING_ROUNDS)),
-      await timed(`http://127.0.0.1:${port}/`),
-    ]
-    if (round >= 0) measured.api.push(api)
-    if (round >= 0) measured.bare.push(alone)
+  const [book] = rows
+  if (!book) throw new Error('the recording has no open orders')
+  const base = toHex(book.base)
+  const depth = `${api}/v1/exchange/pairs/${base}/depth?chainId=${chainId}&levels=200`
+  const window = (round: number) => {
+    const from = PAST_BLOCK - (round % FEED_BLOCKS_MAX)
+    return `fromBlock=${from}&toBlock=${from + FEED_BLOCKS - 1}`
   }
-  bare.close()
-  const at = (values: readonly number[], share: number) => quantile(values, share).toFixed(1)
-  const ratio = quantile(measured.api, 0.99) / quantile(measured.bare, 0.99)
+  const lines = [
+    await compare('depth', { api: () => depth, bare: () => `${bare}/depth?base=${base}` }),
+    await compare('a hundred blocks of the feed', {
+      api: (round) => `${api}/feed/${chainId}/events?${window(round)}`,
+      bare: (round) => `${bare}/events?${window(round)}`,
+    }),
+  ]
+  const past = () => `${depth}&atBlock=${PAST_BLOCK}`
+  const before = await sample([past])
+  await multiplyHistory(database, schema)
+  const after = await sample([past])
+  const told = (taken: readonly number[][]) => timesOf(taken[0] ?? [])
+  return [
+    ...lines,
+    {
+      subject: `exchange: depth at block ${PAST_BLOCK}, ${HISTORY_FACTOR} times the history`,
+      value: told(after),
+      against: `${told(before)} with the recording's own`,
+    },
+  ]
+}
+
+type UrlOf = (round: number) => string
+
+/** The same asked of both, in turn. */
+async function compare(subject: string, of: { readonly api: UrlOf; readonly bare: UrlOf }): Promise<Line> {
+  const [api = [], bare = []] = await sample([of.api, of.bare])
+  const ratio = (share: number) => (quantile(api, share) / quantile(bare, share)).toFixed(2)
   return {
     subject: `exchange: ${subject}`,
-    value: `p50 ${at(measured.api, 0.5)} ms, p99 ${at(measured.api, 0.99)} ms`,
-    against: `${ratio.toFixed(2)} × the p99 of bare http and pg: p50 ${at(measured.bare, 0.5)} ms, p99 ${at(measured.bare, 0.99)} ms`,
+    value: timesOf(api),
+    against: `${ratio(0.5)} × the p50 and ${ratio(0.99)} × the p99 of bare Fastify and pg: ${timesOf(bare)}`,
   }
 }
 
-async function listen(server: Server): Promise<Server> {
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return server
-}
+const timesOf = (taken: readonly number[]): string =>
+  `p50 ${median(taken).toFixed(2)} ms, p99 ${quantile(taken, 0.99).toFixed(2)} ms`
 
-async function sample(url: string): Promise<number[]> {
-  const taken: number[] = []
+/**
+ * Milliseconds of each, asked one after the other, so that a machine that becomes slower does so
+ * for all; and each as often first, since the first after a pause pays for it.
+ */
+async function sample(urls: readonly UrlOf[]): Promise<number[][]> {
+  const taken: number[][] = urls.map(() => [])
   for (let round = -WARMING_ROUNDS; round < ROUNDS; round++) {
-    const ms = await timed(url)
-    if (round >= 0) taken.push(ms)
+    for (let turn = 0; turn < urls.length; turn++) {
+      const which = (round + WARMING_ROUNDS + turn) % urls.length
+      const ms = await timed(urls[which]?.(round + WARMING_ROUNDS) ?? '')
+      if (round >= 0) taken[which]?.push(ms)
+    }
   }
   return taken
 }
 
+/** Only the API would compress. */
+const uncompressed = { headers: { 'accept-encoding': 'identity' } }
+
 async function timed(url: string): Promise<number> {
   const begun = performance.now()
-  const response = await fetch(url)
+  const response = await fetch(url, uncompressed)
   await response.arrayBuffer()
   if (!response.ok) throw new Error(`${url} answered ${response.status}`)
   return performance.now() - begun
@@ -155,5 +162,5 @@ async function multiplyHistory(database: pg.Pool, schema: string): Promise<void>
      SELECT level, block_num, log_idx + 100000 * copy, pair, is_bid, tick, size, order_count
      FROM ${table} CROSS JOIN generate_series(1, ${HISTORY_FACTOR - 1}) AS copy`,
   )
-  await database.query(`ANALYZE ${table}`)
+  await database.query(`VACUUM ANALYZE ${table}`)
 }

@@ -1,9 +1,16 @@
 /**
- * The order book's reducer against the least that could stand in its place: one pass that keeps
- * what each order has left, and nothing of levels, pairs, reserves, fills and histories.
+ * The order book's fold against the least that could stand in its place: a reducer that keeps what
+ * each order has left in an array, and nothing of levels, pairs, reserves, fills and histories. In
+ * memory, and from the logs in Postgres to the rows in Postgres.
  */
+import pg from 'pg'
 import { type Address, address, hash } from '#primitives.ts'
 import { type BookEvent, reduceBook } from '#store/follow/exchange/book.ts'
+import { bookEvents, decodeBook, type LoggedEvent } from '#store/follow/exchange/bookEvents.ts'
+import { bookFollower } from '#store/follow/exchange/bookFollower.ts'
+import type { PlacedLog } from '#store/follow/fold.ts'
+import { toBytes, toHex } from '#store/sql.ts'
+import { stablecoinDexAddress } from '#transform/addresses.ts'
 import { type Line, measure, median, perSecond } from '../harness.ts'
 
 const EVENTS = 50_000
@@ -54,14 +61,23 @@ function makeEvents(): BookEvent[] {
   return events
 }
 
-function reduceOrders(events: readonly BookEvent[]): Map<bigint, bigint> {
-  const left = new Map<bigint, bigint>()
+interface ArrayOrder {
+  readonly id: bigint
+  left: bigint
+}
+
+function reduceOrders(events: readonly (BookEvent | LoggedEvent)[]): ArrayOrder[] {
+  const orders: ArrayOrder[] = []
+  const places = new Map<bigint, number>()
   for (const event of events) {
-    if (event.kind === 'placed') left.set(event.id, event.amount)
-    if (event.kind === 'filled') left.set(event.id, (left.get(event.id) ?? 0n) - event.amount)
-    if (event.kind === 'cancelled') left.delete(event.id)
+    if (event.kind === 'placed') places.set(event.id, orders.push({ id: event.id, left: event.amount }) - 1)
+    const order = 'id' in event ? orders[places.get(event.id) ?? -1] : undefined
+    if (!order) continue
+    if (event.kind === 'filled') order.left -= event.amount
+    if (event.kind === 'flipped') order.left = event.amount
+    if (event.kind === 'cancelled') order.left = 0n
   }
-  return left
+  return orders
 }
 
 export async function foldLines(): Promise<Line[]> {
@@ -77,7 +93,79 @@ export async function foldLines(): Promise<Line[]> {
     {
       subject: 'exchange: reducer, in memory',
       value: `${perSecond(EVENTS, median(ours))} events/s`,
-      against: `${perSecond(EVENTS, median(bare))} events/s of one pass that keeps only what orders have left`,
+      against: `${perSecond(EVENTS, median(bare))} events/s of an array that keeps only what orders have left`,
     },
   ]
+}
+
+/** The book of a chain that Postgres holds, folded again in transactions that are rolled back. */
+export async function bookFoldLine(databaseUrl: string, schema: string, lastBlock: number): Promise<Line> {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  try {
+    let events = 0
+    const ours: number[] = []
+    const bare: number[] = []
+    for (let round = 0; round < ROUNDS; round++) {
+      ours.push((await measure(() => foldBook(client, schema, lastBlock))).wallSeconds)
+      const rival = async () => {
+        const read = await readBookEvents(client, schema)
+        events = read.length
+        reduceOrders(read)
+      }
+      bare.push((await measure(rival)).wallSeconds)
+    }
+    const [own, other] = [median(ours), median(bare)]
+    return {
+      subject: `exchange: fold, ${events} events from Postgres into Postgres`,
+      value: `${perSecond(events, own)} events/s`,
+      against: `${perSecond(events, other)} events/s of an array that reads and decodes the same logs and writes nothing`,
+    }
+  } finally {
+    await client.end()
+  }
+}
+
+/** As the driver does, in the same pieces; the genesis pairs begin with their first orders. */
+async function foldBook(client: pg.Client, schema: string, lastBlock: number): Promise<void> {
+  const follower = bookFollower({ callContracts: async (calls) => calls.map(() => null) })
+  const transaction = { client: Object.assign(client, { release: () => {} }), schema, finalized: lastBlock }
+  await client.query('BEGIN')
+  await follower.clear(transaction)
+  for (let from = 0; from <= lastBlock; )
+    from = (await follower.apply(transaction, { from, to: lastBlock })) + 1
+  await client.query('ROLLBACK')
+}
+
+interface LogRow extends Readonly<Record<'address' | 'topic0' | 'data', Buffer>> {
+  readonly block_num: number
+  readonly log_idx: number
+  readonly tx_idx: number
+  readonly tx_hash: Buffer
+  readonly block_timestamp: Date
+  readonly topic1: Buffer | null
+  readonly topic2: Buffer | null
+  readonly topic3: Buffer | null
+}
+
+async function readBookEvents(client: pg.Client, schema: string): Promise<LoggedEvent[]> {
+  const { rows } = await client.query<LogRow>(
+    `SELECT * FROM ${schema}.logs WHERE address = $1 AND topic0 = ANY ($2) ORDER BY block_num, log_idx`,
+    [toBytes(stablecoinDexAddress), bookEvents.map(({ topic0 }) => toBytes(topic0))],
+  )
+  return decodeBook(rows.map(placedLog))
+}
+
+function placedLog(row: LogRow): PlacedLog {
+  const emitter = address(toHex(row.address))
+  const topics = [row.topic0, row.topic1, row.topic2, row.topic3].flatMap((topic) =>
+    topic ? [hash(toHex(topic))] : [],
+  )
+  return {
+    log: { address: emitter, topics, data: toHex(row.data) },
+    place: {
+      ...{ blockNumber: row.block_num, logIndex: row.log_idx, txIndex: row.tx_idx, emitter },
+      ...{ timestampSeconds: row.block_timestamp.getTime() / 1000, txHash: hash(toHex(row.tx_hash)) },
+    },
+  }
 }

@@ -4,6 +4,8 @@ import { fileDefaults } from '#api/access/settings.ts'
 import type { Access } from '#api/http/access.ts'
 import { listAddressActivitiesEndpoint } from '#api/routes/activities.ts'
 import { listBlocksEndpoint } from '#api/routes/blocks.ts'
+import { readDepthEndpoint } from '#api/routes/exchange/depth.ts'
+import { listFeedEventsEndpoint } from '#api/routes/feed/events.ts'
 import { attributionNames } from '#api/routes/present/memo.ts'
 import { listReceiptsEndpoint } from '#api/routes/receipts.ts'
 import { listBalancesEndpoint, listHoldersEndpoint } from '#api/routes/tokens/balances.ts'
@@ -74,6 +76,8 @@ serve(async ({ databaseUrl, chainId: number, connectionsMax, isGuarded = false }
       listAddressActivitiesEndpoint,
       listBalancesEndpoint,
       listHoldersEndpoint,
+      readDepthEndpoint,
+      listFeedEventsEndpoint,
     ],
     services,
     chains: [id],

@@ -44,9 +44,9 @@ export interface RunningServer {
   stop(): void
 }
 
-/** Starts `apiServer.ts` or `bareServer.ts`. */
+/** Starts one of these files as a process. */
 export async function startServer(
-  name: 'apiServer' | 'bareServer',
+  name: 'apiServer' | 'bareServer' | '../exchange/bareBook',
   serving: Serving,
 ): Promise<RunningServer> {
   const child = fork(fileURLToPath(new URL(`./${name}.ts`, import.meta.url)))
