@@ -26,14 +26,16 @@ export interface RunningProgram {
 
 /**
  * Starts the program, waits until it answers, and ends it when `work` is done. @param checks what
- * is verified
+ * is verified @param kept a folder of data that outlives the run; otherwise an own one is made and
+ * removed
  */
 export async function withProgram<Result>(
   node: Pick<CannedNode, 'url'>,
   checks: 'roots' | 'links',
   work: (program: RunningProgram) => Promise<Result>,
+  kept?: string,
 ): Promise<Result> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'millrace-bench-'))
+  const dataDir = kept ?? mkdtempSync(join(tmpdir(), 'millrace-bench-'))
   const port = await freePort()
   const settings = { RPC_URL: node.url, DATA_DIR: dataDir, VERIFY: checks, PORT: String(port) }
   const child = spawn(
@@ -53,7 +55,7 @@ export async function withProgram<Result>(
     return await work({ pid: child.pid ?? 0, address, connection, until })
   } finally {
     await end(child)
-    rmSync(dataDir, { recursive: true, force: true })
+    if (kept === undefined) rmSync(dataDir, { recursive: true, force: true })
   }
 }
 

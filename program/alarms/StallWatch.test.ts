@@ -27,6 +27,14 @@ test('endpoints that are ahead for a minute say that the head stands still', () 
   chain.run(3)
 })
 
+test('before the first block it says that none has come', () => {
+  const watch = new StallWatch()
+  expect(watch.look({ tip: -1, ahead: 1_999 }, 1_000)).toBeNull()
+  expect(watch.look({ tip: -1, ahead: 1_999 }, 61_000)).toBe(
+    'no block has come for 60 s, while an endpoint has told of block 1999',
+  )
+})
+
 test('without a newer block anywhere the clock says so, later', () => {
   const chain = openChain(1)
   expect(chain.stand(299)).toBeNull()

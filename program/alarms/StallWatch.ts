@@ -30,7 +30,9 @@ export class StallWatch {
   look({ tip, ahead }: HeadSeen, nowMs: number): string | null {
     if (tip !== this.#tip) this.#moved(tip, nowMs)
     const stoodMs = nowMs - this.#sinceMs
-    const since = `block ${tip} has been the newest for ${Math.floor(stoodMs / 1000)} s`
+    const seconds = Math.floor(stoodMs / 1000)
+    const since =
+      tip < 0 ? `no block has come for ${seconds} s` : `block ${tip} has been the newest for ${seconds} s`
     if (ahead > tip && stoodMs >= Math.max(BEHIND_MS, BEHIND_BLOCKS * this.#blockMs))
       return `${since}, while an endpoint has told of block ${ahead}`
     if (stoodMs >= Math.max(SILENT_MS, SILENT_BLOCKS * this.#blockMs))
