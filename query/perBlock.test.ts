@@ -6,6 +6,9 @@ describe.each(['postgres', 'clickhouse'] as const)('assertPerBlock on %s', (engi
     'SELECT * FROM logs',
     'SELECT count(*) FROM logs GROUP BY address ORDER BY 1',
     'SELECT 1 FROM logs, blocks',
+    'SELECT row_number() OVER (PARTITION BY block_num ORDER BY log_idx) FROM logs',
+    'SELECT row_number() OVER (PARTITION BY l.address, l.tx_hash ORDER BY log_idx) FROM logs l',
+    'SELECT sum(log_idx) OVER w FROM logs WINDOW w AS (PARTITION BY block_num)',
   ])('takes %s', async (sql) => {
     await expect(assertPerBlock(engine, sql)).resolves.toBeUndefined()
   })
@@ -19,10 +22,31 @@ describe.each(['postgres', 'clickhouse'] as const)('assertPerBlock on %s', (engi
     await expect(assertPerBlock(engine, sql)).rejects.toMatchObject({ code: 'sql_refused', status: 422 })
   })
 
+  it.each([
+    'SELECT sum(tx_count) OVER (ORDER BY num) FROM blocks',
+    'SELECT count(*) OVER () FROM blocks',
+    'SELECT count(*) OVER (PARTITION BY address) FROM logs',
+    'SELECT sum(tx_count) OVER w FROM blocks WINDOW w AS (ORDER BY num)',
+    'SELECT * FROM (SELECT lag(num) OVER (ORDER BY num) AS l FROM blocks) x',
+    'SELECT sum(n) OVER (PARTITION BY block_num) FROM (SELECT address AS block_num, log_idx AS n FROM logs) x',
+  ])('refuses the window of %s, and names the snapshot', async (sql) => {
+    await expect(assertPerBlock(engine, sql)).rejects.toMatchObject({
+      code: 'sql_refused',
+      message: 'a window goes over the rows of all blocks',
+      hint: expect.stringContaining('live=snapshot'),
+    })
+  })
+
   it('survives a chain as deep as is allowed', async () => {
     const outcome = assertPerBlock(engine, `SELECT 1${'+1'.repeat(3_900)}`).catch((error: unknown) => error)
     expect(await outcome).not.toBeInstanceOf(RangeError)
   })
+})
+
+it('refuses LIMIT BY of ClickHouse', async () => {
+  await expect(assertPerBlock('clickhouse', 'SELECT * FROM logs LIMIT 1 BY address')).rejects.toThrow(
+    'LIMIT BY chooses among the rows of all blocks',
+  )
 })
 
 describe('assertRelationsPerBlock', () => {

@@ -1,8 +1,10 @@
 /**
  * Whether a query can be answered block by block. Filters, joins within a block and aggregates can
- * (an aggregate is then one of each block); a LIMIT or OFFSET chooses among the rows of all blocks,
- * which no single block can know.
+ * (an aggregate is then one of each block). A LIMIT or OFFSET chooses among the rows of all blocks,
+ * and a window sees them, which no single block can; a window within one block or transaction can.
  */
+
+import { isRecord } from '#primitives.ts'
 import { parse as parseClickHouse } from './clickhouse/parse.ts'
 import { loadPostgresGrammar, parsePostgres } from './postgres/parse.ts'
 import type { Relation } from './relations.ts'
@@ -13,12 +15,16 @@ import { UserQueryError } from './UserQueryError.ts'
  * @throws UserQueryError `sql_refused` naming the clause, or `sql_invalid` for what cannot be read
  */
 export async function assertPerBlock(engine: Engine, sql: string): Promise<void> {
-  const clause = engine === 'postgres' ? await clauseOfPostgres(sql) : clauseOfClickHouse(sql)
-  if (clause === undefined) return
-  throw new UserQueryError('sql_refused', `${clause} chooses among the rows of all blocks`, {
-    hint: 'a live query is answered block by block: leave it out, or ask with live=snapshot',
+  const problem = engine === 'postgres' ? await problemOfPostgres(sql) : problemOfClickHouse(sql)
+  if (problem === undefined) return
+  const own = problem === windowProblem ? 'PARTITION BY block_num keeps it within a block' : 'leave it out'
+  throw new UserQueryError('sql_refused', problem, {
+    hint: `a live query is answered block by block: ${own}, or ask with live=snapshot`,
   })
 }
+
+const windowProblem = 'a window goes over the rows of all blocks'
+const choosing = (clause: string): string => `${clause} chooses among the rows of all blocks`
 
 /**
  * A balance or a candle is made of many blocks: of one block alone it would be something else.
@@ -32,19 +38,60 @@ export function assertRelationsPerBlock(known: readonly Relation[], read: readon
   })
 }
 
-async function clauseOfPostgres(sql: string): Promise<string | undefined> {
+async function problemOfPostgres(sql: string): Promise<string | undefined> {
   await loadPostgresGrammar()
   const tree = parsePostgres(sql)
-  if (someNode(tree, (node) => node['limitOffset'] !== undefined)) return 'OFFSET'
-  return someNode(tree, (node) => node['limitCount'] !== undefined) ? 'LIMIT' : undefined
+  if (someNode(tree, (node) => node['limitOffset'] !== undefined)) return choosing('OFFSET')
+  if (someNode(tree, (node) => node['limitCount'] !== undefined)) return choosing('LIMIT')
+  const given = (name: unknown) =>
+    someNode(tree, ({ ResTarget: target }) => isNode(target) && target['name'] === name)
+  const isNarrow = (expression: unknown) =>
+    isNode(expression) && isPlaceName(lastName(expression), (name) => given(name))
+  // `OVER w` holds a name alone; what the name stands for is looked at where it is defined.
+  const isWide = ({ frameOptions, name, refname, partitionClause }: Node, isDefinition: boolean) =>
+    frameOptions !== undefined &&
+    refname === undefined &&
+    (isDefinition || name === undefined) &&
+    !listOf(partitionClause).some(isNarrow)
+  const hasWide = someNode(tree, (node) => {
+    const { over, WindowDef: definition } = node
+    return (isNode(over) && isWide(over, false)) || (isNode(definition) && isWide(definition, true))
+  })
+  return hasWide ? windowProblem : undefined
 }
 
-function clauseOfClickHouse(sql: string): string | undefined {
-  const query: unknown = parseClickHouse(sql)
-  const isQuery = (node: Node) => 'orderBy' in node && 'limit' in node
-  if (someNode(query, (node) => isQuery(node) && node['offset'] !== undefined)) return 'OFFSET'
-  return someNode(query, (node) => isQuery(node) && node['limit'] !== undefined) ? 'LIMIT' : undefined
+/** The last part of a column reference. */
+function lastName({ ColumnRef: reference }: Node): unknown {
+  const last = isNode(reference) ? listOf(reference['fields']).at(-1) : undefined
+  const text = isNode(last) ? last['String'] : undefined
+  return isNode(text) ? text['sval'] : undefined
 }
+
+function problemOfClickHouse(sql: string): string | undefined {
+  const query: unknown = parseClickHouse(sql)
+  const has = (clause: string) => (node: Node) =>
+    'orderBy' in node && 'limit' in node && node[clause] !== undefined
+  if (someNode(query, has('offset'))) return choosing('OFFSET')
+  if (someNode(query, has('limit'))) return choosing('LIMIT')
+  if (someNode(query, has('limitBy'))) return choosing('LIMIT BY')
+  const given = (name: string) =>
+    someNode(query, ({ alias }) => isNode(alias) && String(alias['text']).toLowerCase() === name)
+  const isNarrow = (expression: unknown) => {
+    if (!isNode(expression) || expression['kind'] !== 'column') return false
+    const last = listOf(expression['path']).at(-1)
+    return isNode(last) && isPlaceName(String(last['text']).toLowerCase(), given)
+  }
+  const isWide = ({ partitionBy, base }: Node) =>
+    partitionBy !== undefined && base === undefined && !listOf(partitionBy).some(isNarrow)
+  return someNode(query, isWide) ? windowProblem : undefined
+}
+
+/** Rows with one value of these are of one block, unless the query itself makes such a column. */
+const isPlaceName = (name: unknown, isGiven: (name: string) => boolean): boolean =>
+  (name === 'block_num' || name === 'tx_hash') && !isGiven(name)
+
+const isNode = (value: unknown): value is Node => isRecord(value)
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
 type Node = Readonly<Record<string, unknown>>
 

@@ -1,8 +1,8 @@
 /**
  * What a user query answers, equal on both engines. The value table: integers up to 32 bits are
  * JSON numbers, wider ones decimal strings; exact numerics are strings without closing zeros behind
- * the point; timestamps are `YYYY-MM-DDTHH:MM:SSZ`, dates `YYYY-MM-DD`; bytes are `0x` and
- * lowercase hex; floats are numbers (`NaN` and the infinities strings); booleans, NULL, text and
+ * the point; timestamps are `YYYY-MM-DDTHH:MM:SSZ`, those of no zone the same without the Z, dates
+ * `YYYY-MM-DD`; bytes are `0x` and lowercase hex; floats are numbers (`NaN` and the infinities strings); booleans, NULL, text and
  * JSON are themselves; arrays are arrays of these.
  */
 
@@ -11,7 +11,7 @@ import type { LogicalType } from './logicalType.ts'
 
 export type Engine = 'postgres' | 'clickhouse'
 
-type ScalarColumnType = LogicalType | 'interval' | 'uuid'
+type ScalarColumnType = LogicalType | 'local_timestamp' | 'interval' | 'uuid'
 
 /** Type of a result column; `[]` marks an array of it, `record` a tuple. */
 export type ResultType = ScalarColumnType | `${ScalarColumnType}[]` | 'record'

@@ -19,6 +19,9 @@ export const SELECT_DEPTH_MAX = 12
 /** Sub-selects and CTEs in one statement, each of which may scan a table. */
 export const SELECT_COUNT_MAX = 64
 
+/** Rows of `generate_series`: a day of minutes, a year of hours. */
+export const SERIES_ROWS_MAX = 10_000
+
 /** @throws UserQueryError `sql_invalid` on empty, oversized or malformed text. */
 export function assertText(sql: string): void {
   if (sql.trim() === '') throw new UserQueryError('sql_invalid', 'the query is empty')
@@ -60,6 +63,9 @@ export function hexConstant(value: string): HexConstant {
 }
 
 export const oddHexHint = "a '0x…' constant needs two digits per byte; write '0x…'::text for plain text"
+
+export const unquotedHint = "bytes are written in quotes: '0x…'"
+export const timeHint = "seconds are a time as to_timestamp(…); a time is written '2026-01-31 12:00:00'"
 
 /**
  * From and below which bytes are those that begin with these digits, as hex. Undefined where none is

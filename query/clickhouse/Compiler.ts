@@ -2,6 +2,8 @@
 
 import type { Catalog } from '../relations.ts'
 import { positionAt, UserQueryError } from '../UserQueryError.ts'
+import { correlatedHint } from '../words/hints.ts'
+import { nearestOf } from '../words/nearest.ts'
 import type { Expression, Name, Query, Window } from './ast.ts'
 import type { ValueType } from './valueType.ts'
 
@@ -48,6 +50,8 @@ export interface Compiler {
   readonly relations: Set<string>
   /** Whether the query could mean a column of this name. */
   readonly isMentioned: (column: string) => boolean
+  /** The one spelling of a name that a column of the catalog has, else as it is written. */
+  readonly spelled: (name: string) => string
   /** Numbers the sources and CTEs, so that every name sent is unique. */
   readonly nextNumber: () => number
   readonly expression: (expression: Expression, scope: Scope) => Compiled
@@ -132,7 +136,7 @@ function columnOf(compiler: Compiler, table: Name, column: Name, scope: Scope): 
   const sources = scope.sources.filter((source) => source.name?.toLowerCase() === table.text.toLowerCase())
   const [source] = sources
   if (!source && scope.outer) return columnOf(compiler, table, column, scope.outer)
-  if (!source) throw invalid(compiler, `there is no table "${table.text}" in FROM`, table.at)
+  if (!source) throw invalid(compiler, `there is no table "${table.text}" in FROM`, table.at, correlatedHint)
   const [found, other] = matching(source.columns, column.text)
   if (other) throw invalid(compiler, `column "${column.text}" is ambiguous`, column.at)
   if (!found) {
@@ -154,9 +158,12 @@ function matching(columns: readonly Column[], name: string): readonly Column[] {
   return exact.length > 0 ? exact : found
 }
 
-function nearest(name: string, scope: Scope): string | undefined {
-  const wanted = name.toLowerCase().replaceAll('_', '')
-  const names = scope.sources.flatMap((source) => source.columns.map((column) => column.name))
-  const found = names.find((candidate) => candidate.replaceAll('_', '').toLowerCase().startsWith(wanted))
-  return found ? `did you mean ${found}?` : undefined
+function nearest(name: string, { sources }: Scope): string | undefined {
+  const names = sources.flatMap((source) => source.columns.map((column) => column.name))
+  const found = nearestOf(name, names)
+  if (found !== undefined) return `did you mean ${found}?`
+  return names.length > 0 ? `columns: ${names.slice(0, HINT_COLUMNS_MAX).join(', ')}` : undefined
 }
+
+/** Columns named in a hint; the widest table has some forty. */
+const HINT_COLUMNS_MAX = 40

@@ -6,5 +6,7 @@ import type { TokenReader } from './TokenReader.ts'
 export interface QueryParser {
   readonly reader: TokenReader
   parseExpression(): Expression
+  /** The smallest expression: a constant, a column, a call, brackets. */
+  parsePrimary(): Expression
   parseQuery(): Query
 }

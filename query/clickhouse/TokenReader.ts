@@ -15,7 +15,7 @@ const reserved: ReadonlySet<string> = new Set(
   `ALL AND ANTI ANY ARRAY AS ASC ASOF BETWEEN BY CASE CAST CROSS CUBE DESC DISTINCT ELSE END EXCEPT EXISTS FETCH FINAL
    FOR FORMAT FROM FULL GLOBAL GROUP GROUPING HAVING IN INNER INTERSECT INTERVAL INTO IS JOIN LEFT LIKE ILIKE LIMIT
    NATURAL NOT NULL NULLS OFFSET ON OR ORDER OUTER OVER PARTITION PASTE PREWHERE QUALIFY RIGHT ROLLUP SAMPLE SELECT SEMI
-   SETTINGS THEN UNION USING VALUES WHEN WHERE WINDOW WITH`.split(/\s+/),
+   SETTINGS THEN UNION USING VALUES WHEN WHERE WINDOW WITH WITHIN`.split(/\s+/),
 )
 
 export class TokenReader {
@@ -51,6 +51,17 @@ export class TokenReader {
   isSymbol(symbol: string, ahead = 0): boolean {
     const token = this.peek(ahead)
     return token.kind === 'symbol' && token.text === symbol
+  }
+
+  /** Whether the brackets that open here hold the word, outside of brackets within. */
+  hasWordInBrackets(word: string): boolean {
+    let depth = 0
+    for (let ahead = 0; this.peek(ahead).kind !== 'end'; ahead++) {
+      if (this.isSymbol('(', ahead)) depth++
+      if (this.isSymbol(')', ahead) && --depth === 0) return false
+      if (depth === 1 && this.isWord(word, ahead)) return true
+    }
+    return false
   }
 
   /** Takes the words in a row, or none of them. */

@@ -55,10 +55,28 @@ export interface CallExpression {
   /** `count(*)`. */
   readonly isStar: boolean
   readonly isDistinct: boolean
+  /** Of an aggregate: `ORDER BY` of its values, within its brackets or behind WITHIN GROUP. */
+  readonly orderBy: readonly OrderItem[]
+  readonly isWithinGroup: boolean
   readonly filter: Expression | undefined
   readonly over: Window | Name | undefined
   readonly at: number
 }
+
+/** A plain call. */
+export const callOf = (name: string, args: readonly Expression[], at = 0): CallExpression => ({
+  kind: 'call',
+  name,
+  parameters: undefined,
+  args,
+  isStar: false,
+  isDistinct: false,
+  orderBy: [],
+  isWithinGroup: false,
+  filter: undefined,
+  over: undefined,
+  at,
+})
 
 export interface BinaryExpression {
   readonly kind: 'binary'
@@ -185,8 +203,29 @@ export type SelectItem =
     }
 
 export type Source =
-  | { readonly kind: 'relation'; readonly name: Name; readonly alias: Name | undefined; readonly at: number }
-  | { readonly kind: 'query'; readonly query: Query; readonly alias: Name | undefined; readonly at: number }
+  | {
+      readonly kind: 'relation'
+      readonly name: Name
+      readonly alias: Name | undefined
+      readonly columns: readonly Name[]
+      readonly at: number
+    }
+  | {
+      readonly kind: 'query'
+      readonly query: Query
+      readonly alias: Name | undefined
+      /** Names of the first columns: `AS t(a, b)`. */
+      readonly columns: readonly Name[]
+      readonly at: number
+    }
+  /** `generate_series(from, to, step)`. */
+  | {
+      readonly kind: 'series'
+      readonly bounds: readonly [from: number, to: number, step: number]
+      readonly alias: Name | undefined
+      readonly columns: readonly Name[]
+      readonly at: number
+    }
 
 export type Join =
   | {

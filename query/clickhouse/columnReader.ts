@@ -34,7 +34,8 @@ export function columnReader(
   engineType: string,
   inferred: ValueType | undefined,
 ): ColumnReader {
-  const reader = typeReader(engineType, inferred?.scalar ?? 'unknown')
+  const found = typeReader(engineType, inferred?.scalar ?? 'unknown')
+  const reader = found?.type === 'timestamp' && inferred?.isLocal ? local(found) : found
   if (!reader) {
     throw new UserQueryError(
       'sql_invalid',
@@ -88,6 +89,17 @@ function typeReader(engineType: string, inferred: Scalar): TypeReader | undefine
 function typeOfNothing(inferred: Scalar): ScalarType {
   if (inferred === 'decimal') return 'numeric'
   return inferred === 'unknown' || inferred === 'null' || inferred === 'record' ? 'text' : inferred
+}
+
+/** Times of no zone. */
+function local(reader: TypeReader): TypeReader {
+  const read = (cursor: ByteCursor) => withoutZone(reader.read(cursor))
+  return { ...reader, type: 'local_timestamp', read, write: writeRead(read) }
+}
+
+function withoutZone(value: SqlValue): SqlValue {
+  if (typeof value === 'string') return value.replace(/Z$/, '')
+  return Array.isArray(value) ? value.map(withoutZone) : value
 }
 
 function one(type: ScalarType | 'record', read: TypeReader['read'], write = writeRead(read)): TypeReader {

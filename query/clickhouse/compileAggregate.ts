@@ -1,6 +1,7 @@
 /** sum, avg and their like: exact where PostgreSQL is exact, or an error of the query. */
 import type { CallExpression } from './ast.ts'
-import { type Compiled, type Compiler, refused } from './Compiler.ts'
+import { type Compiled, type Compiler, refused, type Scope } from './Compiler.ts'
+import { compileOrdered } from './compileOrdered.ts'
 import type { FunctionRule } from './functions.ts'
 import { bind, quotient, withinWidth } from './numbers.ts'
 import { elementOf, isNumber, isWhole, scalar, type ValueType } from './valueType.ts'
@@ -15,8 +16,11 @@ export function compileAggregate(
   rule: FunctionRule,
   args: readonly Compiled[],
   print: Print,
+  scope: Scope,
 ): Compiled | undefined {
   const [first] = args
+  const ordered = compileOrdered(compiler, call, rule, args, scope)
+  if (ordered) return ordered
   if (rule.kind !== 'aggregate' || !first || !isNumber(first.type)) return undefined
   if (rule.name === 'sum') return sumOf(first, print)
   if (rule.name === 'avg') return averageOf(compiler, call, first, print)

@@ -6,7 +6,7 @@ import type { BinaryExpression, Expression } from './ast.ts'
 import { type Compiled, type Compiler, refused, type Scope } from './Compiler.ts'
 import { hexText } from './compileCast.ts'
 import { accurate, asNumber, bind, quotient, unwrapped, wholeDivision } from './numbers.ts'
-import { commonType, isNumber, scalar, scaled, type ValueType, varyingBytes } from './valueType.ts'
+import { commonType, isNumber, localTime, scalar, scaled, type ValueType, varyingBytes } from './valueType.ts'
 
 const levels: Readonly<Record<string, number>> = { '||': 0, '+': 1, '-': 1, '*': 2, '/': 2, '%': 2 }
 
@@ -114,8 +114,8 @@ function moved(compiler: Compiler, start: Compiled, steps: readonly Step[]): Com
           'write extract(epoch FROM a) - extract(epoch FROM b)',
         )
       type = scalar('int')
-    } else if (isMoment(other)) type = other.scalar === 'date' ? scalar('timestamp') : other
-    else if (type.scalar === 'date' && other.scalar === 'interval') type = scalar('timestamp')
+    } else if (isMoment(other)) type = other.scalar === 'date' ? localTime : other
+    else if (type.scalar === 'date' && other.scalar === 'interval') type = localTime
     return ` ${operator} ${widened(sql, other)}`
   })
   const needsWidth = steps.some((step) => step.type.scalar === 'interval')

@@ -1,20 +1,33 @@
 /** Calls: functions by name and kind, constant arguments, lambdas, aggregate clauses, windows. */
 
+import { functionHint } from '../words/hints.ts'
 import type { CallExpression, Expression, Name, Window } from './ast.ts'
 import { compileTextArguments } from './bytesAsText.ts'
 import { type Compiled, type Compiler, invalid, quoteName, refused, type Scope } from './Compiler.ts'
 import { compileAggregate, sumOfArray } from './compileAggregate.ts'
 import { compileOperands } from './compileComparison.ts'
 import { compilePortable } from './compilePortable.ts'
-import { type ConstantRule, type FunctionRule, findFunction, type ResultRule } from './functions.ts'
+import {
+  type ConstantRule,
+  type FunctionRule,
+  findFunction,
+  functionNames,
+  type ResultRule,
+} from './functions.ts'
 import { alternatives } from './numbers.ts'
-import { arrayOf, commonType, elementOf, scalar, sumType, type ValueType } from './valueType.ts'
+import { arrayOf, commonType, elementOf, localTime, scalar, sumType, type ValueType } from './valueType.ts'
 
 const ARGUMENTS_MAX = 100
 
 export function compileCall(compiler: Compiler, call: CallExpression, scope: Scope): Compiled {
   const found = findFunction(call.name)
-  if (!found) throw refused(compiler, `the function ${call.name} is not allowed`, call.at)
+  if (!found)
+    throw refused(
+      compiler,
+      `the function ${call.name} is not allowed`,
+      call.at,
+      functionHint('clickhouse', call.name, functionNames),
+    )
   const { rule, isConditional } = found
   assertClauses(compiler, call, rule)
   assertConstants(compiler, call, rule)
@@ -25,7 +38,7 @@ export function compileCall(compiler: Compiler, call: CallExpression, scope: Sco
   const print = (name: string, values: readonly string[]) =>
     `${name}${isConditional ? 'If' : ''}(${call.isDistinct ? 'DISTINCT ' : ''}${[...values, ...printedRest(args)].join(', ')})${over}`
   const aggregate =
-    rule.name === 'arraySum' ? sumOfArray(args) : compileAggregate(compiler, call, rule, args, print)
+    rule.name === 'arraySum' ? sumOfArray(args) : compileAggregate(compiler, call, rule, args, print, scope)
   if (aggregate) return aggregate
   const type = withoutWidth(rule, resultType(rule.result, argumentTypes(call, rule, args)))
   return { sql: `${printCall(call, rule, isConditional, args)}${over}`, type }
@@ -41,7 +54,7 @@ function assertClauses(compiler: Compiler, call: CallExpression, rule: FunctionR
       ? `${name} takes no OVER`
       : !call.over && kind === 'window'
         ? `${name} needs OVER`
-        : (call.filter || call.isDistinct) && kind !== 'aggregate'
+        : (call.filter || call.isDistinct || call.orderBy.length > 0) && kind !== 'aggregate'
           ? `${name} is not an aggregate`
           : call.isStar && name !== 'count'
             ? `only count takes *`
@@ -171,6 +184,8 @@ function resultType(rule: ResultRule, types: readonly ValueType[]): ValueType {
       return sumType(elementOf(first))
     case 'textArray':
       return arrayOf(scalar('text'))
+    case 'timestamp':
+      return first.isLocal ? localTime : scalar('timestamp')
     default:
       return scalar(rule)
   }

@@ -2,6 +2,7 @@
  * Casts: what PostgreSQL rounds is rounded, what it refuses is refused, and a value that does not
  * fit is an error.
  */
+import { typeHint } from '../words/hints.ts'
 import type { Expression } from './ast.ts'
 import { type Compiled, type Compiler, quoteText, refused, type Scope } from './Compiler.ts'
 import { compileNumber, compileString, timeSql } from './compileConstant.ts'
@@ -14,13 +15,17 @@ type CastExpression = Extract<Expression, { kind: 'cast' }>
 export function compileCast(compiler: Compiler, expression: CastExpression, scope: Scope): Compiled {
   const { operand, type: name } = expression
   const target = castType(name)
-  if (typeof target === 'string') throw refused(compiler, target, name.at)
+  if (typeof target === 'string') throw refused(compiler, target, name.at, typeHint(name.name))
   if (operand.kind === 'string') return castText(compiler, operand, target)
   const value = compiler.expression(operand, scope)
   const { type } = value
   if (target.type.isArray || type.isArray || type.scalar === 'null' || type.scalar === 'unknown')
     return { sql: `CAST(${value.sql} AS ${target.sql})`, type: target.type }
   if (target.type.scalar === 'text') return { sql: asText(compiler, value, expression.at), type: target.type }
+  if (target.type.scalar === 'json') {
+    if (type.scalar === 'text' || type.scalar === 'json') return { sql: value.sql, type: target.type }
+    throw refused(compiler, 'only a text is read as a document', expression.at, 'cast a text: x::jsonb')
+  }
   if (isNumber(type) && isNumber(target.type)) return castNumber(compiler, value, target, expression.at)
   return { sql: `CAST(${value.sql} AS ${target.sql})`, type: target.type }
 }
@@ -33,8 +38,8 @@ function castText(
   const { value, at } = operand
   const { type } = target
   if (type.isArray) return { sql: `CAST(${quoteText(value)} AS ${target.sql})`, type }
-  if (type.scalar === 'text') return { sql: quoteText(value), type }
-  if (type.scalar === 'timestamp') return { sql: timeSql(compiler, operand), type }
+  if (type.scalar === 'text' || type.scalar === 'json') return { sql: quoteText(value), type }
+  if (type.scalar === 'timestamp') return { sql: timeSql(compiler, operand, type), type }
   if (type.scalar === 'bytes') return { sql: compileString(compiler, operand).sql, type }
   const [, sign, digits] = /^\s*(-?)(\d+(?:\.\d+)?)\s*$/.exec(value) ?? []
   if (digits !== undefined && (type.scalar === 'numeric' || type.scalar === 'decimal')) {

@@ -3,7 +3,7 @@
  * IN.
  */
 
-import { rangeOfPrefix, unequalWidths } from '../text.ts'
+import { rangeOfPrefix, timeHint, unequalWidths } from '../text.ts'
 import type { BinaryExpression, Expression, InListExpression } from './ast.ts'
 import {
   type Compiled,
@@ -18,7 +18,7 @@ import { compileArithmetic, isArithmetic } from './compileArithmetic.ts'
 import { hexText } from './compileCast.ts'
 import { compileStringBeside } from './compileConstant.ts'
 import { asOneNumber, comparable } from './numbers.ts'
-import { commonType, scalar } from './valueType.ts'
+import { commonType, isNumber, scalar } from './valueType.ts'
 
 /** As on Postgres: a pattern is a constant, so that no row can change its cost. */
 const PATTERN_CHARACTERS_MAX = 200
@@ -26,6 +26,7 @@ const PATTERN_CHARACTERS_MAX = 200
 export function compileBinary(compiler: Compiler, expression: BinaryExpression, scope: Scope): Compiled {
   const { operator, left, right } = expression
   if (isArithmetic(operator)) return compileArithmetic(compiler, expression, scope)
+  if (operator.includes('~')) return compileMatch(compiler, expression, scope)
   if (operator.endsWith('LIKE')) return compileLike(compiler, expression, scope)
   if (left.kind === 'tuple' && right.kind === 'tuple' && !operator.startsWith('IS'))
     return compileRows(compiler, expression, left.items, right.items, scope)
@@ -85,6 +86,7 @@ export function compileOperands(
     if (operand.kind === 'string') return compileStringBeside(compiler, operand, type)
     return fixed[index] ?? compiler.expression(operand, scope)
   })
+  assertTimes(compiler, operands, compiled)
   check?.(compiler, operands, compiled)
   // The engine compares whole numbers of any width and sign by value; others it must be told what
   // as.
@@ -92,6 +94,17 @@ export function compileOperands(
   return isMixed && (type.scalar === 'float' || type.scalar === 'decimal')
     ? [...asOneNumber(compiled, type)]
     : comparable(compiled)
+}
+
+/** The engine takes a number beside a time for seconds; PostgreSQL does not. */
+function assertTimes(
+  compiler: Compiler,
+  operands: readonly Expression[],
+  compiled: readonly Compiled[],
+): void {
+  if (!compiled.some(({ type }) => type.scalar === 'timestamp' || type.scalar === 'date')) return
+  const number = operands[compiled.findIndex(({ type }) => isNumber(type))]
+  if (number) throw invalid(compiler, 'a time is compared with a number', number.at, timeHint)
 }
 
 /** Rows compared field by field; the engine's own comparison is NULL where any field is. */
@@ -125,17 +138,35 @@ function distinctFrom(left: string, right: string, isNot: boolean): Compiled {
   return { sql: isNot ? `(${left} <=> ${right})` : `(NOT (${left} <=> ${right}))`, type: scalar('bool') }
 }
 
+/** A regular expression of the forms that mean the same to both engines. */
+function compileMatch(
+  compiler: Compiler,
+  { operator, left, right, at }: BinaryExpression,
+  scope: Scope,
+): Compiled {
+  if (right.kind !== 'string' || right.value.length > PATTERN_CHARACTERS_MAX)
+    throw refused(compiler, patternProblem, at)
+  if (/\\[^dwsDWS\W]|\(\?|\[\[/.test(right.value))
+    throw refused(compiler, 'this regular expression is not supported', right.at, formsHint)
+  const value = compiler.expression(left, scope)
+  const isBytes = value.type.scalar === 'bytes' && !value.type.isArray
+  const text = isBytes ? hexText(value.sql) : value.sql
+  const pattern = isBytes && isHexPart(right.value) ? right.value.toLowerCase() : right.value
+  const found = `match(${text}, ${quoteText(operator.endsWith('*') ? `(?i)${pattern}` : pattern)})`
+  return { sql: operator.startsWith('!') ? `(NOT ${found})` : `(${found})`, type: scalar('bool') }
+}
+
+const formsHint = 'use . * + ? | () [] {} ^ $ \\d \\w \\s'
+const patternProblem = `a pattern must be a text of at most ${PATTERN_CHARACTERS_MAX} characters, written out`
+const isHexPart = (text: string): boolean => /^(0[xX])?[0-9a-fA-F%_]*$/.test(text)
+
 function compileLike(
   compiler: Compiler,
   { operator, left, right, at }: BinaryExpression,
   scope: Scope,
 ): Compiled {
   if (right.kind !== 'string' || right.value.length > PATTERN_CHARACTERS_MAX) {
-    throw refused(
-      compiler,
-      `a pattern must be a text of at most ${PATTERN_CHARACTERS_MAX} characters, written out`,
-      at,
-    )
+    throw refused(compiler, patternProblem, at)
   }
   const { sql, type } = compiler.expression(left, scope)
   if (type.scalar === 'bytes' && !type.isArray) return compileBytesLike(operator, sql, right.value)

@@ -66,7 +66,7 @@ export function compileStringBeside(
   const { value } = expression
   if (other.scalar === 'text' || other.scalar === 'json')
     return { sql: quoteText(value), type: scalar('text') }
-  if (other.scalar === 'timestamp') return { sql: timeSql(compiler, expression), type: other }
+  if (other.scalar === 'timestamp') return { sql: timeSql(compiler, expression, other), type: other }
   if (other.scalar === 'date') return { sql: `toDate32(${quoteText(value)})`, type: other }
   if (other.scalar === 'numeric' && /^-?\d+$/.test(value)) return compileDigits(compiler, expression)
   if (other.scalar === 'bytes' && !other.isArray) return compileBytes(compiler, expression)
@@ -100,8 +100,10 @@ const isoTime = /^(\d{4})-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(\.\d{1,6})?)?\s*(?:Z
  * A constant time. Those with a fraction, and those beyond 32 bits of seconds, are wider than a
  * column's.
  */
-export function timeSql(compiler: Compiler, { value, at }: StringExpression): string {
-  const [match, year, fraction] = isoTime.exec(value.trim()) ?? []
+export function timeSql(compiler: Compiler, { value, at }: StringExpression, type: ValueType): string {
+  const [whole, year, fraction] = isoTime.exec(value.trim()) ?? []
+  // PostgreSQL takes no notice of a zone where times have none.
+  const match = type.isLocal ? whole?.replace(/(:\d\d(?:\.\d+)?)\s*(?:Z|[+-][\d:]+)$/, '$1') : whole
   if (match === undefined)
     throw invalid(compiler, `'${value}' is not a time`, at, "write '2026-01-31' or '2026-01-31 12:00:00'")
   const isPlain = fraction === undefined && Number(year) >= 1970 && Number(year) < 2106

@@ -8,14 +8,9 @@ import { operate } from './compileArithmetic.ts'
 import { asText, hexText } from './compileCast.ts'
 import type { FunctionRule } from './functions.ts'
 import { asNumber, bind, wholeDivision } from './numbers.ts'
-import { isNumber, isWhole, scalar, varyingBytes } from './valueType.ts'
-
-interface Call {
-  readonly compiler: Compiler
-  readonly call: CallExpression
-  readonly rule: FunctionRule
-  readonly args: readonly Compiled[]
-}
+import type { PortableCall as Call } from './portableCall.ts'
+import { ofSeconds, translated } from './translated.ts'
+import { isNumber, isWhole, localTime, scalar, varyingBytes } from './valueType.ts'
 
 /** By the engine's name; undefined means that the engine's own will do. */
 const portable: Readonly<Record<string, (call: Call) => Compiled | undefined>> = {
@@ -42,6 +37,9 @@ const portable: Readonly<Record<string, (call: Call) => Compiled | undefined>> =
   concat: joined,
   toString: bytesText,
   date_trunc: truncatedTime,
+  timezone: inZone,
+  toDateTime: ofSeconds,
+  ...translated,
 }
 
 export function compilePortable(
@@ -162,5 +160,31 @@ function bytesText({ args: [value] }: Call): Compiled | undefined {
 /** `date_trunc` as a time; for units of a week and longer the engine returns dates. */
 function truncatedTime({ args }: Call): Compiled {
   const printed = args.map(({ sql }) => sql).join(', ')
-  return { sql: `toDateTime(date_trunc(${printed}), 'UTC')`, type: scalar('timestamp') }
+  return {
+    sql: `toDateTime(date_trunc(${printed}), 'UTC')`,
+    type: args[1]?.type.isLocal ? localTime : scalar('timestamp'),
+  }
+}
+
+/** `x AT TIME ZONE zone`: of a moment what a clock shows there, of such a time the moment. */
+function inZone({ compiler, call, args: [zone, value] }: Call): Compiled {
+  const name = call.args[0]?.kind === 'string' ? call.args[0].value : ''
+  if (!zone || value?.type.scalar !== 'timestamp' || value.type.isArray)
+    throw invalid(compiler, 'AT TIME ZONE takes a time', call.at)
+  // The engines do not know the same abbreviations.
+  if (!/^(UTC|[A-Za-z]+(\/[A-Za-z0-9_+-]+)+)$/.test(name))
+    throw refused(
+      compiler,
+      `the zone ${name} is not supported`,
+      call.at,
+      "write 'UTC' or a place: 'Asia/Tokyo'",
+    )
+  const wide = `toDateTime64(${value.sql}, 6, 'UTC')`
+  const shown = (time: string, place: string) => `parseDateTime64BestEffort(toString(${time}), 6, ${place})`
+  return {
+    sql: value.type.isLocal
+      ? `toDateTime64(${shown(wide, zone.sql)}, 6, 'UTC')`
+      : shown(`toTimeZone(${wide}, ${zone.sql})`, `'UTC'`),
+    type: value.type.isLocal ? scalar('timestamp') : localTime,
+  }
 }

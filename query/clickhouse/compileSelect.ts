@@ -11,7 +11,7 @@ import {
   type Scope,
 } from './Compiler.ts'
 import { compileFrom } from './compileSource.ts'
-import { outputName } from './outputName.ts'
+import { type Declared, outputName } from './outputName.ts'
 
 /** What follows a SELECT in its query. */
 export interface SelectTail {
@@ -69,9 +69,13 @@ class SelectList {
 
   compile(scope: Scope): readonly ListColumn[] {
     this.#scope = scope
+    const declared: Declared = {
+      columnOf: ({ path }) => declaredName(path.at(-1)?.text ?? '', scope),
+      spelled: this.#compiler.spelled,
+    }
     const columns = this.#items.flatMap((item): Column[] => {
       if (item.kind === 'star') return this.#expand(item, scope)
-      return [{ ...this.#compileItem(item, scope), name: outputName(item) }]
+      return [{ ...this.#compileItem(item, scope), name: outputName(item, declared) }]
     })
     const taken = new Set<string>()
     this.#columns = columns.map((column, index) => {
@@ -138,6 +142,14 @@ class SelectList {
     if (!source) throw invalid(this.#compiler, `there is no table "${of.text}" in FROM`, of.at)
     return [...source.columns]
   }
+}
+
+/** As a column of FROM has the name, where one has it in another case. */
+function declaredName(name: string, scope: Scope): string | undefined {
+  const lower = name.toLowerCase()
+  const names = scope.sources.flatMap(({ columns }) => columns.map((column) => column.name))
+  const found = names.filter((candidate) => candidate.toLowerCase() === lower)
+  return found.includes(name) ? name : found[0]
 }
 
 function clause(word: string, expression: Expression | undefined, compiler: Compiler, scope: Scope): string {

@@ -7,6 +7,7 @@ import type { BlockRange } from '#ingest/range.ts'
 import type { KeyTerm } from '../decoded/keyTerms.ts'
 import type { RelationColumn } from '../logicalType.ts'
 import type { BoundRelation, Catalog } from '../relations.ts'
+import { tableHint } from '../words/hints.ts'
 import type { Join, Name, Select, Source } from './ast.ts'
 import {
   type Column,
@@ -71,11 +72,12 @@ function compileSource(compiler: Compiler, source: Source, terms: KeyTerms): Com
   const alias = `t${compiler.nextNumber()}`
   if (source.kind === 'query') {
     const { sql, columns } = compiler.query(source.query)
-    return named(`(${sql})`, alias, source.alias?.text, columns)
+    return named(`(${sql})`, alias, source.alias?.text, renamed(compiler, source, columns))
   }
+  if (source.kind === 'series') return compileSeries(source, alias)
   const name = source.alias?.text ?? source.name.text
   const cte = compiler.ctes.get(source.name.text.toLowerCase())
-  if (cte) return named(cte.sql, alias, name, cte.columns)
+  if (cte) return named(cte.sql, alias, name, renamed(compiler, source, cte.columns))
   const relation = compiler.catalog.get(source.name.text.toLowerCase())
   if (!relation) throw unknownRelation(compiler, source.name)
   compiler.relations.add(relation.name)
@@ -84,8 +86,37 @@ function compileSource(compiler: Compiler, source: Source, terms: KeyTerms): Com
     sql: quoteName(column.name),
     type: columnType(relation, column),
   }))
-  return named(`(${relationSelect(compiler, relation, terms.get(source) ?? [])})`, alias, name, columns)
+  const sql = `(${relationSelect(compiler, relation, terms.get(source) ?? [])})`
+  return named(sql, alias, name, renamed(compiler, source, columns))
 }
+
+/** The first columns by the names of `AS t(a, b)`. */
+function renamed(
+  compiler: Compiler,
+  { columns: names, at }: Source,
+  columns: readonly Column[],
+): readonly Column[] {
+  if (names.length > columns.length)
+    throw invalid(compiler, `${names.length} names are given to ${columns.length} columns`, at)
+  return columns.map((column, index) => ({ ...column, name: names[index]?.text ?? column.name }))
+}
+
+/** Whole numbers in a row, in the width of the bounds, as on Postgres. */
+function compileSeries(
+  { bounds, alias: given, columns: [column] }: SeriesSource,
+  alias: string,
+): CompiledSource {
+  const [from, to, step] = bounds
+  const count = Math.max(0, Math.floor((to - from) / step) + 1)
+  const isWide = [from, to, step].some((bound) => Math.abs(bound) > 0x7fff_ffff)
+  const type = scalar(isWide ? 'bigint' : 'int')
+  const value = `to${isWide ? 'Int64' : 'Int32'}(${from} + toInt64(n) * ${step})`
+  const name = given?.text ?? 'generate_series'
+  const columns = [{ name: column?.text ?? name, sql: 'n', type }]
+  return named(`(SELECT arrayJoin(arrayMap(n -> ${value}, range(${count}))) AS n)`, alias, name, columns)
+}
+
+type SeriesSource = Extract<Source, { kind: 'series' }>
 
 const wholeTypes: ReadonlySet<string> = new Set(['bigint', 'numeric'])
 
@@ -150,8 +181,12 @@ function within(column: string, ranges: readonly BlockRange[]): string {
 }
 
 function unknownRelation(compiler: Compiler, name: Name): Error {
-  const hint = `tables: ${[...compiler.catalog.keys()].join(', ')}`
-  return invalid(compiler, `there is no table "${name.text}"`, name.at, hint)
+  return invalid(
+    compiler,
+    `there is no table "${name.text}"`,
+    name.at,
+    tableHint(name.text, compiler.catalog),
+  )
 }
 
 function assertNewName(

@@ -95,7 +95,7 @@ const lists: readonly (readonly [FunctionKind, ResultRule, string])[] = [
     'int',
     'toInt8 toInt16 toInt32 toUInt8 toUInt16 toUInt32 toInt32OrNull toUInt32OrNull toInt32OrZero crc32',
   ],
-  ['scalar', 'int', 'indexOf JSONLength countEqual countSubstrings'],
+  ['scalar', 'int', 'indexOf JSONLength countEqual countSubstrings grouping'],
   [
     'scalar',
     'bigint',
@@ -157,7 +157,7 @@ const lists: readonly (readonly [FunctionKind, ResultRule, string])[] = [
     'toIntervalSecond toIntervalMinute toIntervalHour toIntervalDay toIntervalWeek toIntervalMonth',
   ],
   ['scalar', 'elementOfFirst', 'arrayElement arrayJoin'],
-  ['scalar', 'unknown', 'tuple tupleElement arrayZip grouping arrayEnumerate arrayUniq'],
+  ['scalar', 'unknown', 'tuple tupleElement arrayZip arrayEnumerate arrayUniq'],
   ['higherOrder', 'sum', 'arraySum'],
   ['higherOrder', 'first', 'arrayMin arrayMax'],
   ['higherOrder', 'float', 'arrayAvg'],
@@ -264,6 +264,31 @@ const portable: readonly [string, FunctionRule][] = [
     'to_timestamp',
     rule('scalar', 'toDateTime', 'timestamp', { argumentsMax: 1, print: ([x]) => `toDateTime(${x}, 'UTC')` }),
   ),
+  named(
+    'timezone',
+    rule('scalar', 'timezone', 'timestamp', { argumentsMax: 2, constants: { 0: { kind: 'text', max: 64 } } }),
+  ),
+  named('to_char', rule('scalar', 'to_char', 'text', { constants: { 1: { kind: 'text', max: 64 } } })),
+  named('split_part', rule('scalar', 'split_part', 'text', { constants: { 1: pattern }, argumentsMax: 3 })),
+  named('->', rule('scalar', '->', 'unknown')),
+  named('->>', rule('scalar', '->>', 'text')),
+  ...['abi_uint', 'abi_int', 'abi_address', 'abi_bool'].map((name) =>
+    named(name, rule('scalar', name, 'numeric', { argumentsMax: 1 })),
+  ),
+  named('date', rule('scalar', 'date', 'date', { argumentsMax: 1, print: ([x]) => `toDate32(${x})` })),
+  named(
+    'current_date',
+    rule('scalar', 'today', 'date', { argumentsMax: 0, print: () => `toDate32(now64(6, 'UTC'))` }),
+  ),
+  ...['current_timestamp', 'localtimestamp'].map((name) =>
+    named(name, rule('scalar', 'now', 'timestamp', { argumentsMax: 0, print: () => `now64(6, 'UTC')` })),
+  ),
+  named('percentile_cont', rule('aggregate', 'percentile_cont', 'float', { argumentsMax: 1 })),
+  named('percentile_disc', rule('aggregate', 'percentile_disc', 'first', { argumentsMax: 1 })),
+  named(
+    'string_agg',
+    rule('aggregate', 'string_agg', 'text', { argumentsMax: 2, constants: { 1: pattern } }),
+  ),
   named('sha256', rule('scalar', 'SHA256', 'bytes')),
   named(
     'replace',
@@ -322,6 +347,11 @@ export const functionRules: ReadonlyMap<string, FunctionRule> = new Map<string, 
   ...special.map((entry) => named(entry.name, entry)),
   ...portable,
 ])
+
+/** As the engine spells them; those known by names of other engines stand for themselves. */
+export const functionNames: readonly string[] = [...functionRules].map(([key, { name }]) =>
+  name.toLowerCase() === key ? name : key,
+)
 
 /**
  * The rule of a name; aggregates also with the suffix `If`, whose last argument is the condition.

@@ -8,7 +8,8 @@
 import type { Catalog } from '../relations.ts'
 import { assertText } from '../text.ts'
 import { UserQueryError } from '../UserQueryError.ts'
-import type { Expression } from './ast.ts'
+import { type Label, labelled, several } from '../words/labels.ts'
+import type { Expression, SetExpression } from './ast.ts'
 import type { Compiled, Compiler } from './Compiler.ts'
 import { compileExpression } from './compileExpression.ts'
 import { compileQuery } from './compileQuery.ts'
@@ -47,15 +48,34 @@ export function gateClickHouse(sql: string, catalog: Catalog, rowsMax: number): 
   const compiled = compileQuery(compilerOf(sql, catalog, relations), query, rowsMax)
   if (compiled.sql.length > PRINTED_CHARACTERS_MAX)
     throw new UserQueryError('sql_refused', 'the query has too many parts')
+  const names = labelled(
+    compiled.columns.map(({ name }) => name),
+    labelsOf(query.body),
+  )
   return {
     sql: compiled.sql,
     relations: [...relations].sort(),
-    columns: compiled.columns.map(({ name, type }) => ({ name, type })),
+    columns: compiled.columns.map(({ name, type }, index) => ({ name: names[index] ?? name, type })),
   }
+}
+
+/** Names of the outermost select list as they are written. */
+function labelsOf(body: SetExpression): readonly Label[] {
+  if (body.kind === 'set') return labelsOf(body.left)
+  if (body.kind === 'nested') return labelsOf(body.query.body)
+  return body.items.map((item) => {
+    if (item.kind === 'star') return several
+    return (
+      item.alias?.text ?? (item.expression.kind === 'column' ? item.expression.path.at(-1)?.text : undefined)
+    )
+  })
 }
 
 function compilerOf(sql: string, catalog: Catalog, relations: Set<string>): Compiler {
   let number = 0
+  const spellings = new Map(
+    [...catalog.values()].flatMap(({ columns }) => columns.map(({ name }) => [name.toLowerCase(), name])),
+  )
   const isMentioned = mentionedNames(sql)
   const conditions = new WeakSet<Expression>()
   const within = (ctes: Compiler['ctes'], outer: Compiler['outer']): Compiler => {
@@ -64,6 +84,7 @@ function compilerOf(sql: string, catalog: Catalog, relations: Set<string>): Comp
       catalog,
       relations,
       isMentioned,
+      spelled: (name) => spellings.get(name.toLowerCase()) ?? name,
       conditions,
       ctes,
       outer,

@@ -31,7 +31,9 @@ export function findKeyTerms(compiler: Compiler, select: Select): KeyTerms {
 }
 
 function namedSource({ ctes, catalog }: Compiler, source: Source): NamedSource {
-  if (source.kind === 'query') return { name: source.alias?.text.toLowerCase() ?? '', table: undefined }
+  // Columns under other names are none that a key could be read from.
+  if (source.kind !== 'relation' || source.columns.length > 0)
+    return { name: source.alias?.text.toLowerCase() ?? '', table: undefined }
   const own = source.name.text.toLowerCase()
   const relation = ctes.has(own) ? undefined : catalog.get(own)
   const table = relation?.source.kind === 'decoded' ? relation.source.table : undefined

@@ -4,7 +4,7 @@
  * cannot even be spelt.
  */
 
-import { SQL_NODES_MAX } from '../text.ts'
+import { SQL_NODES_MAX, unquotedHint } from '../text.ts'
 import { positionAt, UserQueryError } from '../UserQueryError.ts'
 
 export type TokenKind = 'word' | 'quotedName' | 'number' | 'string' | 'symbol' | 'end'
@@ -18,7 +18,10 @@ export interface Token {
 }
 
 /** Longest first, so that `<=` is not read as `<`. */
-const symbols = ['<=', '>=', '<>', '!=', '==', '||', '::', '->', ...'()[],.;+-*/%=<>?:']
+const symbols = [
+  ...['!~*', '->>', '<=', '>=', '<>', '!=', '!~', '~*', '==', '||', '::', '->'],
+  ...'()[],.;+-*/%=<>?:~',
+]
 
 const wordPattern = /[A-Za-z_][A-Za-z0-9_]*/y
 const numberPattern = /(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?/y
@@ -65,7 +68,7 @@ function readToken(sql: string, at: number): Read {
 function readNumber(sql: string, at: number, text: string): Read {
   const end = at + text.length
   if (match(wordPattern, sql, end)) {
-    throw invalid(sql, at, 'a number runs into a word', "bytes are written in quotes: '0x…'")
+    throw invalid(sql, at, 'a number runs into a word', unquotedHint)
   }
   return { token: { kind: 'number', text, at }, end }
 }

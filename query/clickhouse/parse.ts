@@ -1,7 +1,9 @@
 /** Reads one SELECT of the subset; every clause that is not here is refused. */
 
+import { fillHint, qualifyHint, recursiveHint } from '../words/hints.ts'
 import type { Cte, LimitBy, Query, SetExpression } from './ast.ts'
 import { parseExpression } from './parseExpression.ts'
+import { parsePrimary } from './parsePrimary.ts'
 import { parseSelect } from './parseSelect.ts'
 import { parseOrder } from './parseWindow.ts'
 import type { QueryParser } from './QueryParser.ts'
@@ -13,6 +15,7 @@ export function parse(sql: string): Query {
   const parser: QueryParser = {
     reader,
     parseExpression: () => parseExpression(parser),
+    parsePrimary: () => parsePrimary(parser),
     parseQuery: () => reader.nestedQuery(() => parseQuery(parser)),
   }
   if (!['SELECT', 'WITH'].some((word) => reader.isWord(word)) && !reader.isSymbol('(')) {
@@ -25,12 +28,16 @@ export function parse(sql: string): Query {
 }
 
 /** Clauses of the engine that the subset leaves out, for the message. */
-const clauses = ['SETTINGS', 'FORMAT', 'INTO', 'FETCH', 'QUALIFY', 'FINAL', 'SAMPLE', 'PARALLEL', 'VALUES']
+const clauses = ['SETTINGS', 'FORMAT', 'INTO', 'QUALIFY', 'FINAL', 'SAMPLE', 'PARALLEL', 'VALUES']
 
 function clauseError({ reader }: QueryParser): Error {
   const { text, at } = reader.peek()
   if (clauses.some((clause) => reader.isWord(clause)))
-    return reader.refused(`${text.toUpperCase()} is not allowed`, at)
+    return reader.refused(
+      `${text.toUpperCase()} is not allowed`,
+      at,
+      text.toUpperCase() === 'QUALIFY' ? qualifyHint : undefined,
+    )
   if (reader.isWord('SELECT')) return reader.refused('exactly one statement is allowed', at)
   return reader.unexpected('the end of the query')
 }
@@ -46,7 +53,8 @@ function parseQuery(parser: QueryParser): Query {
 
 function parseCtes(parser: QueryParser): Cte[] {
   const { reader } = parser
-  if (reader.isWord('RECURSIVE')) throw reader.refused('recursive CTEs are not allowed', reader.peek().at)
+  if (reader.isWord('RECURSIVE'))
+    throw reader.refused('WITH RECURSIVE is not allowed', reader.peek().at, recursiveHint)
   return reader.list(() => {
     if (!reader.isName()) throw reader.refused('WITH needs: name AS (SELECT …)', reader.peek().at)
     const name = reader.expectName('a name')
@@ -111,7 +119,7 @@ function parseLimits(parser: QueryParser): Pick<Query, 'limitBy' | 'limit' | 'of
   let limitBy: LimitBy | undefined
   let limit: number | undefined
   let offset: number | undefined
-  while (reader.isWord('LIMIT') || reader.isWord('OFFSET')) {
+  while (['LIMIT', 'OFFSET', 'FETCH'].some((word) => reader.isWord(word))) {
     const { at } = reader.peek()
     const read = parseLimit(parser)
     if (reader.acceptWords('BY')) {
@@ -129,7 +137,11 @@ function parseLimits(parser: QueryParser): Pick<Query, 'limitBy' | 'limit' | 'of
     offset = read.offset ?? offset
   }
   if (reader.isWord('WITH'))
-    throw reader.refused(`WITH ${reader.peek(1).text} is not allowed here`, reader.peek().at)
+    throw reader.refused(
+      `WITH ${reader.peek(1).text} is not allowed here`,
+      reader.peek().at,
+      reader.isWord('FILL', 1) ? fillHint : undefined,
+    )
   return { limitBy, limit, offset }
 }
 
@@ -139,8 +151,19 @@ function parseLimit({ reader }: QueryParser): { limit: number | undefined; offse
     if (!reader.acceptWords('ROWS')) reader.acceptWords('ROW')
     return { limit: undefined, offset }
   }
+  if (reader.acceptWords('FETCH')) return { limit: parseFetch(reader), offset: undefined }
   reader.expectWord('LIMIT')
   const limit = reader.expectWholeNumber('LIMIT')
   if (reader.acceptSymbol(',')) return { limit: reader.expectWholeNumber('LIMIT'), offset: limit }
   return { limit, offset: reader.acceptWords('OFFSET') ? reader.expectWholeNumber('OFFSET') : undefined }
+}
+
+/** `FETCH FIRST n ROWS ONLY` */
+function parseFetch(reader: TokenReader): number {
+  if (!reader.acceptWords('FIRST')) reader.expectWord('NEXT')
+  const count = reader.peek().kind === 'number' ? reader.expectWholeNumber('FETCH') : 1
+  if (!reader.acceptWords('ROWS')) reader.expectWord('ROW')
+  if (reader.isWord('WITH')) throw reader.refused('WITH TIES is not allowed', reader.peek().at)
+  reader.expectWord('ONLY')
+  return count
 }

@@ -3,13 +3,15 @@
  * functions, functions.ts says.
  */
 
-import type { CallExpression, Expression } from './ast.ts'
-import { parseWindow } from './parseWindow.ts'
+import { type CallExpression, callOf, type Expression } from './ast.ts'
+import { parseOrder, parseWindow } from './parseWindow.ts'
 import type { QueryParser } from './QueryParser.ts'
 
 export function parseCall(parser: QueryParser): CallExpression {
   const { reader } = parser
   const { text: name, at } = reader.next()
+  const words = wordCalls[name.toLowerCase()]?.(parser)
+  if (words) return callOf(name, words, at)
   let list = parseArguments(parser)
   let parameters: readonly Expression[] | undefined
   if (reader.isSymbol('(')) {
@@ -20,24 +22,75 @@ export function parseCall(parser: QueryParser): CallExpression {
   return { kind: 'call', name, parameters, ...list, ...parseSuffixes(parser), at }
 }
 
-function parseArguments(parser: QueryParser): Pick<CallExpression, 'args' | 'isStar' | 'isDistinct'> {
+/** Calls with words between their arguments; undefined where it is a plain one after all. */
+const wordCalls: Readonly<Record<string, (parser: QueryParser) => readonly Expression[] | undefined>> = {
+  substring: parsePiece,
+  position: parsePosition,
+}
+
+/** `(x FROM n FOR m)` */
+function parsePiece(parser: QueryParser): readonly Expression[] | undefined {
   const { reader } = parser
+  if (!reader.hasWordInBrackets('FROM')) return undefined
   reader.expectSymbol('(')
-  if (reader.acceptSymbol(')')) return { args: [], isStar: false, isDistinct: false }
+  const args = [parser.parseExpression()]
+  reader.expectWord('FROM')
+  args.push(parser.parseExpression())
+  if (reader.acceptWords('FOR')) args.push(parser.parseExpression())
+  reader.expectSymbol(')')
+  return args
+}
+
+/** `(part IN whole)`; the engine's own call begins with the whole. */
+function parsePosition(parser: QueryParser): readonly Expression[] | undefined {
+  const { reader } = parser
+  if (!reader.hasWordInBrackets('IN')) return undefined
+  reader.expectSymbol('(')
+  const part = parser.parsePrimary()
+  reader.expectWord('IN')
+  const whole = parser.parseExpression()
+  reader.expectSymbol(')')
+  return [whole, part]
+}
+
+type Arguments = Pick<CallExpression, 'args' | 'isStar' | 'isDistinct' | 'orderBy'>
+
+function parseArguments(parser: QueryParser): Arguments {
+  const { reader } = parser
+  const none: Arguments = { args: [], isStar: false, isDistinct: false, orderBy: [] }
+  reader.expectSymbol('(')
+  if (reader.acceptSymbol(')')) return none
   if (reader.acceptSymbol('*')) {
     reader.expectSymbol(')')
-    return { args: [], isStar: true, isDistinct: false }
+    return { ...none, isStar: true }
   }
   const isDistinct = reader.acceptWords('DISTINCT')
   if (reader.isWord('SELECT') || reader.isWord('WITH')) {
     throw reader.refused('a SELECT as an argument needs its own parentheses', reader.peek().at)
   }
   const args = reader.list(() => parser.parseExpression())
+  const orderBy = reader.acceptWords('ORDER', 'BY') ? parseOrder(parser) : []
   reader.expectSymbol(')')
-  return { args, isStar: false, isDistinct }
+  return { args, isStar: false, isDistinct, orderBy }
 }
 
-function parseSuffixes(parser: QueryParser): Pick<CallExpression, 'filter' | 'over'> {
+type Suffixes = Pick<CallExpression, 'filter' | 'over'> &
+  Partial<Pick<CallExpression, 'orderBy'>> &
+  Pick<CallExpression, 'isWithinGroup'>
+
+function parseSuffixes(parser: QueryParser): Suffixes {
+  const { reader } = parser
+  const isWithinGroup = reader.acceptWords('WITHIN', 'GROUP')
+  if (!isWithinGroup) return { ...parseFilter(parser), isWithinGroup }
+  reader.expectSymbol('(')
+  reader.expectWord('ORDER')
+  reader.expectWord('BY')
+  const orderBy = parseOrder(parser)
+  reader.expectSymbol(')')
+  return { ...parseFilter(parser), isWithinGroup, orderBy }
+}
+
+function parseFilter(parser: QueryParser): Pick<CallExpression, 'filter' | 'over'> {
   const { reader } = parser
   let filter: Expression | undefined
   if (reader.isWord('FILTER') && reader.isSymbol('(', 1)) {

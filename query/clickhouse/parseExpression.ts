@@ -4,7 +4,7 @@
  * engines; the printer writes every bracket.
  */
 
-import type { Expression } from './ast.ts'
+import { callOf, type Expression } from './ast.ts'
 import { parsePrimary } from './parsePrimary.ts'
 import { parseType } from './parseType.ts'
 import type { QueryParser } from './QueryParser.ts'
@@ -100,6 +100,11 @@ function parseMembership(parser: QueryParser): Expression {
     reader.expectWord('AND')
     return { kind: 'between', operand, low, high: parseChain(parser, 0), isNot, at: operand.at }
   }
+  const match = reader.peek().kind === 'symbol' && matches.includes(reader.peek().text)
+  if (match) {
+    const operator = reader.next().text
+    return { kind: 'binary', operator, left: operand, right: parseChain(parser, 0), at: operand.at }
+  }
   for (const word of ['LIKE', 'ILIKE']) {
     if (!reader.acceptWords(...(isNot ? ['NOT'] : []), word)) continue
     const operator = isNot ? `NOT ${word}` : word
@@ -127,6 +132,9 @@ function parseIn(parser: QueryParser, operand: Expression, isNot: boolean): Expr
   reader.expectSymbol(')')
   return { kind: 'inList', operand, items, isNot, at: operand.at }
 }
+
+/** Matching a regular expression. */
+const matches: readonly string[] = ['~', '~*', '!~', '!~*']
 
 /** Left-associative arithmetic, loosest first. */
 const levels: readonly (readonly string[])[] = [['||'], ['+', '-'], ['*', '/', '%']]
@@ -159,7 +167,11 @@ function parsePostfix(parser: QueryParser): Expression {
   for (let count = 0; ; count++) {
     if (count >= CHAIN_MAX) throw reader.refused('too many operators in a row', operand.at)
     const { at } = operand
-    if (reader.acceptSymbol('::')) operand = { kind: 'cast', operand, type: parseType(reader), at }
+    if (reader.acceptWords('AT', 'TIME', 'ZONE'))
+      operand = called('timezone', [parsePrimary(parser), operand])
+    else if (reader.isSymbol('->') || reader.isSymbol('->>'))
+      operand = called(reader.next().text, [operand, parseSign(parser)])
+    else if (reader.acceptSymbol('::')) operand = { kind: 'cast', operand, type: parseType(reader), at }
     else if (reader.acceptSymbol('[')) {
       const index = parseExpression(parser)
       reader.expectSymbol(']')
@@ -170,3 +182,9 @@ function parsePostfix(parser: QueryParser): Expression {
     else return operand
   }
 }
+
+/** What is written as an operator and means a call. */
+const called = (name: string, args: readonly [Expression, ...Expression[]]): Expression => ({
+  ...callOf(name, args),
+  at: Math.min(...args.map(({ at }) => at)),
+})

@@ -3,10 +3,11 @@
  * sub-selects and calls.
  */
 
-import type { Expression, Name } from './ast.ts'
+import { callOf, type Expression, type Name } from './ast.ts'
 import { parseCall } from './parseCall.ts'
 import { parseType } from './parseType.ts'
 import type { QueryParser } from './QueryParser.ts'
+import type { TokenReader } from './TokenReader.ts'
 
 export function parsePrimary(parser: QueryParser): Expression {
   const { reader } = parser
@@ -24,11 +25,17 @@ export function parsePrimary(parser: QueryParser): Expression {
   const form = kind === 'word' ? forms[text.toUpperCase()] : undefined
   const special = form?.(parser, at)
   if (special) return special
-  if (reader.isName() && reader.isSymbol('->', 1)) {
+  if (reader.isName() && reader.isSymbol('->', 1) && !isDocumentStep(reader)) {
     return parseLambdaBody(parser, [reader.expectName('a parameter')], at)
   }
   if (kind === 'word' && reader.isSymbol('(', 1)) return parseCall(parser)
   return parseColumn(parser)
+}
+
+/** `name->'key'` or `name->0` goes into a document, unless a function of arrays is told a lambda. */
+function isDocumentStep(reader: TokenReader): boolean {
+  const isKey = reader.peek(2).kind === 'string' || reader.peek(2).kind === 'number'
+  return isKey && !(reader.isSymbol('(', -1) && /^array/i.test(reader.peek(-2).text))
 }
 
 type Form = (parser: QueryParser, at: number) => Expression | undefined
@@ -44,6 +51,9 @@ const forms: Readonly<Record<string, Form>> = {
   INTERVAL: parseInterval,
   EXISTS: parseExists,
   ARRAY: parseArray,
+  CURRENT_DATE: parseMoment,
+  CURRENT_TIMESTAMP: parseMoment,
+  LOCALTIMESTAMP: parseMoment,
   DATE: parseTypedText,
   TIMESTAMP: parseTypedText,
 }
@@ -51,6 +61,11 @@ const forms: Readonly<Record<string, Form>> = {
 function parseWord(parser: QueryParser, expression: Expression): Expression {
   parser.reader.next()
   return expression
+}
+
+/** `current_timestamp` and its like are calls without brackets. */
+function parseMoment(parser: QueryParser, at: number): Expression {
+  return callOf(parser.reader.next().text.toLowerCase(), [], at)
 }
 
 function parseItems(parser: QueryParser, close: string): Expression[] {

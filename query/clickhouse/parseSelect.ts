@@ -1,6 +1,8 @@
 /** One SELECT: its list, FROM with joins, filters, grouping and named windows. */
 
-import type { Expression, GroupBy, Join, Select, SelectItem, Source } from './ast.ts'
+import { SERIES_ROWS_MAX } from '../text.ts'
+import { lateralHint, seriesHint } from '../words/hints.ts'
+import type { Expression, GroupBy, Join, Query, Select, SelectItem, SetExpression, Source } from './ast.ts'
 import { parseWindow } from './parseWindow.ts'
 import type { QueryParser } from './QueryParser.ts'
 
@@ -75,23 +77,98 @@ function parseNamedItem(parser: QueryParser): SelectItem {
 function parseSource(parser: QueryParser): Source {
   const { reader } = parser
   const { at } = reader.peek()
+  if (reader.isWord('LATERAL')) throw reader.refused('LATERAL is not allowed', at, lateralHint)
   if (reader.acceptSymbol('(')) {
-    const query = parser.parseQuery()
+    const query = reader.isWord('VALUES') ? parseValues(parser) : parser.parseQuery()
     reader.expectSymbol(')')
-    return { kind: 'query', query, alias: parseAlias(parser), at }
+    return { kind: 'query', query, ...parseNames(parser), at }
   }
   const name = reader.expectName('a table')
   if (reader.isSymbol('.')) throw reader.refused('name tables without a database', at)
-  if (reader.isSymbol('(')) throw reader.refused(`the table function ${name.text} is not allowed`, at)
-  const alias = parseAlias(parser)
+  if (reader.isSymbol('(')) {
+    if (name.text.toLowerCase() !== 'generate_series')
+      throw reader.refused(`the table function ${name.text} is not allowed`, at, seriesHint)
+    return { kind: 'series', bounds: parseSeries(parser), ...parseNames(parser), at }
+  }
+  const { alias, columns } = parseNames(parser)
   for (const word of ['FINAL', 'SAMPLE']) {
     if (reader.isWord(word)) throw reader.refused(`${word} is not allowed`, reader.peek().at)
   }
-  return { kind: 'relation', name, alias, at }
+  return { kind: 'relation', name, alias, columns, at }
+}
+
+/** `AS t(a, b)` */
+function parseNames(parser: QueryParser): Pick<Source, 'alias' | 'columns'> {
+  const { reader } = parser
+  const alias = parseAlias(parser)
+  if (!alias || !reader.acceptSymbol('(')) return { alias, columns: [] }
+  const columns = reader.list(() => reader.expectName('a column'))
+  reader.expectSymbol(')')
+  return { alias, columns }
 }
 
 function parseAlias({ reader }: QueryParser) {
   return reader.acceptWords('AS') ? reader.expectName('a name') : reader.acceptName()
+}
+
+/** `VALUES (…), (…)` as SELECTs of its rows; the columns are `column1`, `column2`… */
+function parseValues(parser: QueryParser): Query {
+  const { reader } = parser
+  const { at } = reader.next()
+  const rows = reader.list((): SetExpression => {
+    const place = reader.peek().at
+    reader.countSelect()
+    reader.expectSymbol('(')
+    const values = reader.list(() => parser.parseExpression())
+    reader.expectSymbol(')')
+    const items = values.map((expression, index) => ({
+      kind: 'item' as const,
+      expression,
+      alias: { text: `column${index + 1}`, at: expression.at },
+      at: expression.at,
+    }))
+    return { ...emptySelect, items, at: place }
+  })
+  const body = rows.reduce((left, right) => ({
+    kind: 'set',
+    operator: 'UNION',
+    isAll: true,
+    left,
+    right,
+    at,
+  }))
+  return { ctes: [], body, orderBy: [], limitBy: undefined, limit: undefined, offset: undefined, at }
+}
+
+const emptySelect = {
+  kind: 'select',
+  isDistinct: false,
+  distinctOn: [],
+  from: undefined,
+  joins: [],
+  where: undefined,
+  groupBy: undefined,
+  having: undefined,
+  windows: [],
+} as const
+
+/** `(from, to[, step])`, whole numbers written out, as on Postgres. */
+function parseSeries({ reader }: QueryParser): readonly [number, number, number] {
+  const { at } = reader.next()
+  const bounds = reader.list(() => {
+    const sign = reader.acceptSymbol('-') ? -1 : 1
+    return sign * (reader.peek().kind === 'number' ? reader.expectWholeNumber('a bound') : Number.NaN)
+  })
+  const [from = Number.NaN, to = Number.NaN, step = 1, ...more] = bounds
+  const count = Math.abs((to - from) / step)
+  if (!(count <= SERIES_ROWS_MAX) || more.length > 0)
+    throw reader.refused(
+      `generate_series needs whole numbers, written out, and at most ${SERIES_ROWS_MAX} rows`,
+      at,
+      seriesHint,
+    )
+  reader.expectSymbol(')')
+  return [from, to, step]
 }
 
 function parseJoins(parser: QueryParser): Join[] {

@@ -1,7 +1,7 @@
 /** Types a cast may name, in ClickHouse's spelling and in PostgreSQL's, and what they print as. */
 
 import type { TypeName } from './ast.ts'
-import { arrayOf, type Scalar, scalar, scaled, type ValueType } from './valueType.ts'
+import { arrayOf, localTime, type Scalar, scalar, scaled, type ValueType } from './valueType.ts'
 
 export interface CastType {
   /** The engine's type. */
@@ -47,6 +47,7 @@ const plain: Readonly<Record<string, readonly [sql: string, type: Scalar]>> = {
   timestamp: ["DateTime64(6, 'UTC')", 'timestamp'],
   timestamptz: ["DateTime64(6, 'UTC')", 'timestamp'],
   datetime: ["DateTime('UTC')", 'timestamp'],
+  jsonb: ['String', 'json'],
   uuid: ['UUID', 'uuid'],
 }
 
@@ -63,7 +64,7 @@ export function castType({ name, args }: TypeName): CastType | string {
   if (known && args.length === 0) {
     if (ambiguous.has(key) && name !== 'Int8')
       return 'int8 means 8 bytes in one engine and 8 bits in the other; write bigint or Int8'
-    return { sql: known[0], type: scalar(known[1]) }
+    return { sql: known[0], type: key === 'timestamp' ? localTime : scalar(known[1]) }
   }
   const [first, second = 0] = args
   if (key === 'fixedstring') return fixedString(args)

@@ -23,6 +23,8 @@ export interface ValueType {
    * written with.
    */
   readonly scale?: number
+  /** Of times: what a clock in some zone shows, PostgreSQL's `timestamp` without a zone. */
+  readonly isLocal?: true
   /** Of bytes: how many every value has. */
   readonly width?: number
   /**
@@ -35,6 +37,7 @@ export interface ValueType {
 export const scalar = (type: Scalar): ValueType => ({ scalar: type, isArray: false })
 export const unsigned = (type: Scalar): ValueType => ({ ...scalar(type), isUnsigned: true })
 export const scaled = (type: 'numeric' | 'decimal', scale: number): ValueType => ({ ...scalar(type), scale })
+export const localTime: ValueType = { ...scalar('timestamp'), isLocal: true }
 export const arrayOf = (type: ValueType): ValueType => ({ ...type, isArray: true })
 export const elementOf = (type: ValueType): ValueType => ({ ...type, isArray: false })
 
@@ -58,7 +61,9 @@ export function commonType(types: readonly ValueType[]): ValueType {
       ...(scale > 0 && { scale }),
     }
   }
-  return scalars.every((type) => type === first.scalar) ? first : { scalar: 'unknown', isArray }
+  if (!scalars.every((type) => type === first.scalar)) return { scalar: 'unknown', isArray }
+  // A time beside a moment is one, as if its zone were UTC.
+  return first.isLocal && !known.every(({ isLocal }) => isLocal) ? { scalar: 'timestamp', isArray } : first
 }
 
 function commonWidth(types: readonly ValueType[]): Pick<ValueType, 'width' | 'isVarying'> {

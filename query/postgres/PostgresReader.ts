@@ -18,13 +18,16 @@ import {
   type ResultEvent,
   type ResultHead,
 } from '../result.ts'
+import { labelled } from '../words/labels.ts'
 import { asUserQueryError } from './errors.ts'
 import { GuardedConnection } from './GuardedConnection.ts'
 import type { PostgresStatement } from './gate.ts'
 import { type Column, RowsQuery } from './RowsQuery.ts'
 import { type RowTap, tapOf } from './RowTap.ts'
 
-export interface BoundStatement extends Pick<PostgresStatement, 'sql' | 'relations'> {
+export interface BoundStatement
+  extends Pick<PostgresStatement, 'sql' | 'relations'>,
+    Partial<Pick<PostgresStatement, 'labels' | 'placeOf'>> {
   /** Of the statement's parameters. */
   readonly values?: readonly number[]
 }
@@ -78,7 +81,7 @@ export class PostgresReader {
       const elapsedMs = this.#clock.monotonic() - startedAt
       yield { kind: 'end', end: { ...endOf(rows.count, request.limit, read[0]), elapsedMs } }
     } catch (error) {
-      throw connection.reason ?? asUserQueryError(error)
+      throw connection.reason ?? asUserQueryError(error, statement.placeOf)
     } finally {
       void isDone(cleaned).then((isClean) => {
         connection.release()
@@ -167,15 +170,18 @@ async function isDone(work: Promise<unknown> | undefined): Promise<boolean> {
 
 async function* eventsOf(
   rows: RowsQuery,
-  { relations }: BoundStatement,
+  statement: BoundStatement,
 ): AsyncGenerator<ResultEvent, void, undefined> {
-  yield { kind: 'head', head: headOf(await rows.columns(), relations) }
+  yield { kind: 'head', head: headOf(await rows.columns(), statement) }
   for (let batch = await rows.take(); batch; batch = await rows.take()) yield { kind: 'rows', rows: batch }
 }
 
-const headOf = (columns: readonly Column[], relations: readonly string[]): ResultHead => ({
+const headOf = (columns: readonly Column[], { relations, labels = [] }: BoundStatement): ResultHead => ({
   engine: 'postgres',
-  columns: columns.map(({ name }) => name),
+  columns: labelled(
+    columns.map(({ name }) => name),
+    labels,
+  ),
   columnTypes: columns.map(({ type }) => type),
   relations,
 })

@@ -73,7 +73,7 @@ export class PostgresUserQueryEngine implements UserQueryEngine {
     const { sql, relations } = statement
     return await this.#slots.run(
       async () => {
-        const explained = { ...statement, sql: `EXPLAIN (FORMAT JSON) ${sql}` }
+        const explained = { relations, values: statement.values ?? [], sql: `EXPLAIN (FORMAT JSON) ${sql}` }
         const [plan] = (await this.#reader.execute(explained, request)).rows[0] ?? []
         const sizing = { sql: tableSizesSql(request.chainId), relations }
         const sizes = (await this.#reader.execute(sizing, request)).rows

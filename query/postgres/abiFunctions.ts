@@ -9,8 +9,8 @@
 
 /** The statements, in order. `schema` is quoted. */
 export const abiFunctionStatements = (schema: string): string[] =>
-  [size, slice, tail, bytes, uint, string, wordJson, sequenceJson, tupleJson, json].map((statement) =>
-    statement.replaceAll('{schema}', schema),
+  [size, slice, tail, bytes, uint, string, wordJson, sequenceJson, tupleJson, json, ...words].map(
+    (statement) => statement.replaceAll('{schema}', schema),
   )
 
 /** A length or offset. */
@@ -38,6 +38,26 @@ const uint = `CREATE FUNCTION {schema}.abi_uint(word bytea) RETURNS numeric LANG
     ELSE (((substr(word, 1, 4)::bigint::numeric * 72057594037927936 + substr(word, 5, 7)::bigint) * 72057594037927936
       + substr(word, 12, 7)::bigint) * 72057594037927936 + substr(word, 19, 7)::bigint) * 72057594037927936
       + substr(word, 26, 7)::bigint END`
+
+/** What users call `abi_uint` and so on: of a word of 32 bytes, NULL of any other. */
+const words = [
+  ['uint', 'numeric', '{schema}.abi_uint(word)'],
+  [
+    'int',
+    'numeric',
+    `{schema}.abi_uint(word) - CASE WHEN get_byte(word, 0) < 128 THEN 0 ELSE ${2n ** 256n} END`,
+  ],
+  [
+    'address',
+    'bytea',
+    `CASE WHEN substr(word, 1, 12) = '\\x${'00'.repeat(12)}'::bytea THEN substr(word, 13) END`,
+  ],
+  ['bool', 'boolean', 'CASE {schema}.abi_uint(word) WHEN 0 THEN false WHEN 1 THEN true END'],
+].map(
+  ([name, type, value]) =>
+    `CREATE FUNCTION {schema}.word_${name}(word bytea) RETURNS ${type} LANGUAGE sql IMMUTABLE PARALLEL SAFE
+  RETURN CASE WHEN octet_length(word) = 32 THEN ${value} END`,
+)
 
 /** Text cannot hold NUL characters, so they are left out; bytes that are not UTF-8 are no text. */
 const string = `CREATE FUNCTION {schema}.abi_string(region bytea) RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $function$

@@ -7,7 +7,7 @@
 
 import { rangeOfPrefix } from '../text.ts'
 import { bytesConstant, textConstant } from './columns.ts'
-import { textFunctions, textOperators, textTypes } from './functions.ts'
+import { ownFunctions, textFunctions, textOperators, textTypes } from './functions.ts'
 import {
   type Fields,
   isFields,
@@ -138,12 +138,18 @@ export function surroundedByAsText(call: Fields): unknown {
     : undefined
 }
 
+const ownCalls: ReadonlySet<string> = new Set(ownFunctions.values())
+
 /** Whether Postgres would name an output after the function put around its value. */
 export function isNamedAsText(expression: unknown): boolean {
   if (!isFields(expression)) return false
   const [[type, fields] = ['', {}]] = Object.entries(expression)
   if (!isFields(fields)) return false
-  if (type === 'FuncCall') return surroundedByAsText(fields) !== undefined
+  if (type === 'FuncCall')
+    return (
+      surroundedByAsText(fields) !== undefined ||
+      ownCalls.has(stringOf(list(fields['funcname']).at(-1)) ?? '')
+    )
   if (type === 'CaseExpr') return isNamedAsText(fields['defresult'])
   return (type === 'TypeCast' || type === 'A_Indirection') && isNamedAsText(fields['arg'])
 }

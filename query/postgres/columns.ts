@@ -1,6 +1,7 @@
 /** Column references, constants ('0x…' becomes bytes) and subscripts. */
 
 import { hexConstant, oddHexHint } from '../text.ts'
+import { nearestOf } from '../words/nearest.ts'
 import { castTypes, functionRules } from './functions.ts'
 import { spelledColumn, spelledSource } from './spelling.ts'
 import {
@@ -76,13 +77,19 @@ export function assertColumnNames(walk: Walk): void {
   }
 }
 
-function nearest(name: string, walk: Walk): string | undefined {
-  const lower = name.toLowerCase().replaceAll('_', '')
-  for (const relation of walk.catalog.values()) {
-    const column = relation.columns.find((column) => column.name.replaceAll('_', '').startsWith(lower))
-    if (column) return `did you mean ${relation.name}.${column.name}?`
+/** A column of the tables that are read, else of any. */
+function nearest(name: string, { catalog, findings }: Walk): string | undefined {
+  const read = [...catalog.values()].filter((relation) => findings.relations.has(relation.name))
+  for (const relations of [read, [...catalog.values()]]) {
+    const names = relations.flatMap((relation) => relation.columns.map((column) => column.name))
+    const found = nearestOf(name, names)
+    const relation = relations.find(({ columns }) => columns.some((column) => column.name === found))
+    if (found !== undefined && relation) return `did you mean ${relation.name}.${found}?`
   }
-  return undefined
+  const [relation] = read
+  return (
+    relation && `columns of ${relation.name}: ${relation.columns.map((column) => column.name).join(', ')}`
+  )
 }
 
 export function rebuildConstant(fields: Fields, walk: Walk, rebuild: Rebuild): unknown {

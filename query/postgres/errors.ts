@@ -3,7 +3,9 @@
  * itself are quoted.
  */
 
+import { timeHint, unquotedHint } from '../text.ts'
 import { UserQueryError } from '../UserQueryError.ts'
+import type { PostgresStatement } from './gate.ts'
 
 /** SQLSTATE, see appendix A of the PostgreSQL manual. */
 const queryCanceled = '57014'
@@ -12,10 +14,11 @@ const insufficientPrivilege = '42501'
 const readOnlyTransaction = '25006'
 const tooManyConnections = '53300'
 
-export function asUserQueryError(error: unknown): UserQueryError {
+/** @param placeOf the place in the user's text of an offset in the statement that was sent */
+export function asUserQueryError(error: unknown, placeOf?: PostgresStatement['placeOf']): UserQueryError {
   if (error instanceof UserQueryError) return error
   const state = stateOf(error)
-  const quoted = error instanceof Error ? error.message : ''
+  const quoted = withoutOwnNames(error instanceof Error ? error.message : '')
   if (state === queryCanceled || state === transactionTimeout) {
     return new UserQueryError('sql_timeout', 'the query ran longer than its limit', { cause: error })
   }
@@ -25,7 +28,9 @@ export function asUserQueryError(error: unknown): UserQueryError {
   if (state === tooManyConnections) {
     return new UserQueryError('sql_busy', 'Postgres has no connection left for queries', { cause: error })
   }
-  const detail = { cause: error, hint: hintOf(error) }
+  const offset = positionOf(error)
+  const position = offset === undefined ? undefined : placeOf?.(offset - 1)
+  const detail = { cause: error, position, hint: hintOf(quoted, error) }
   switch (state?.slice(0, 2)) {
     case '42':
       return new UserQueryError('sql_invalid', quoted, detail)
@@ -53,10 +58,34 @@ function stateOf(error: unknown): string | undefined {
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined
 }
 
-/** A '0x…' beside text is the mistake analysts make most; the server's own hint speaks of casts. */
-function hintOf(error: unknown): string | undefined {
-  const message = error instanceof Error ? error.message : ''
-  if (message.includes('bytea')) return "'0x…' constants are bytes; write '0x…'::text where text is compared"
+/** From 1, in the statement that was sent. */
+function positionOf(error: unknown): number | undefined {
+  const position = error instanceof Error && 'position' in error ? Number(error.position) : Number.NaN
+  return Number.isSafeInteger(position) ? position : undefined
+}
+
+/** Names of schemas, and of what the gate puts around an operand, are none of the user's. */
+const withoutOwnNames = (message: string): string =>
+  message.replaceAll(/"?chain_\d+(_sql)?"?\./g, '').replace(/\bpg_catalog\./g, '')
+
+/** What to write instead; the server's own hints speak of types that need no cast here. */
+function hintOf(message: string, error: unknown): string | undefined {
+  for (const [pattern, hint] of hints) if (pattern.test(message)) return hint
   const hint = error instanceof Error && 'hint' in error ? error.hint : undefined
   return typeof hint === 'string' ? hint : undefined
 }
+
+const integers = '(?:smallint|integer|bigint|numeric)'
+const hints: readonly (readonly [RegExp, string])[] = [
+  [new RegExp(`(?:bytea \\S+ ${integers}|${integers} \\S+ bytea)$`), unquotedHint],
+  [
+    /bytea (?:\S+ (?:text|character varying)|(?:->|->>|~)\S*)|text \S+ bytea/,
+    "a '0x…' beside text is '0x…'::text, a column's bytes are text as column::text",
+  ],
+  [/bytea/, "bytes are written '0x…'; a column's are text as column::text"],
+  [new RegExp(`(?:timestamp|date).* . ${integers}|${integers} . (?:timestamp|date)`), timeHint],
+  [
+    /^operator does not exist: text (?:->|->>|#>|#>>) /,
+    "a text is a document as text::jsonb: calls::jsonb->0->>'to'",
+  ],
+]

@@ -3,6 +3,7 @@
  * constants.
  */
 
+import { functionHint, typeHint } from '../words/hints.ts'
 import { asText, isText, isTextType, rebuildArguments, rebuildPattern } from './bytesAsText.ts'
 import { collectors, countedCall, countedSelect, enterCollector } from './collecting.ts'
 import { castAsText, rebuildOperand, textConstant } from './columns.ts'
@@ -11,6 +12,7 @@ import {
   castTypes,
   functionRules,
   operators,
+  ownFunctions,
   PATTERN_CHARACTERS_MAX,
   patternOperators,
 } from './functions.ts'
@@ -20,6 +22,7 @@ import {
   list,
   type Rebuild,
   refusal,
+  schemaOf,
   stringConstant,
   stringOf,
   unwrap,
@@ -29,7 +32,12 @@ import {
 export function rebuildCall(fields: Fields, walk: Walk, rebuild: Rebuild): unknown {
   const name = functionName(fields['funcname'], walk)
   const rule = functionRules.get(name)
-  if (!rule) throw refusal(walk, `the function ${name} is not allowed`)
+  if (!rule)
+    throw refusal(
+      walk,
+      `the function ${name} is not allowed`,
+      functionHint('postgres', name, functionRules.keys()),
+    )
   const isOver = fields['over'] !== undefined
   if (rule.position === 'table') throw refusal(walk, `${name} is allowed in FROM only`)
   if (rule.position === 'window' && !isOver) throw refusal(walk, `${name} needs OVER`)
@@ -47,8 +55,13 @@ export function rebuildCall(fields: Fields, walk: Walk, rebuild: Rebuild): unkno
   const rebuilt = rebuild.fields('FuncCall', rest, inner)
   const call =
     given === undefined ? rebuilt : { ...rebuilt, args: rebuildArguments(name, args, inner, rebuild) }
+  const own = ownFunctions.get(name)
+  if (own !== undefined) return { FuncCall: { ...call, funcname: ownName(own, walk) } }
   return { FuncCall: isCollector ? countedCall(call, walk) : call }
 }
+
+const ownName = (name: string, walk: Walk): readonly Fields[] =>
+  [schemaOf(walk), name].map((part) => ({ String: { sval: part } }))
 
 const hasAggregateClause = (fields: Fields): boolean =>
   ['agg_order', 'agg_filter', 'agg_within_group', 'agg_star', 'agg_distinct'].some(
@@ -208,7 +221,7 @@ export function rebuildTypeName(fields: Fields, walk: Walk, rebuild: Rebuild): u
   const parts = list(fields['names']).map(stringOf)
   const name = parts.at(-1) ?? ''
   if (parts.length > 2 || (parts.length === 2 && parts[0] !== 'pg_catalog') || !castTypes.has(name)) {
-    throw refusal(walk, `the type ${parts.join('.')} is not allowed`)
+    throw refusal(walk, `the type ${name} is not allowed`, typeHint(name))
   }
   for (const modifier of list(fields['typmods'])) {
     const value = integerConstant(modifier)

@@ -37,9 +37,6 @@ export interface FunctionRule {
 /** Longer patterns are not needed and cost superlinear time. */
 export const PATTERN_CHARACTERS_MAX = 200
 
-/** Rows of `generate_series`: a day of minutes, a year of hours. */
-export const SERIES_ROWS_MAX = 10_000
-
 /** Longest padding; wide enough for a 256-bit word in binary. */
 const PADDING_MAX = 4096
 
@@ -48,12 +45,18 @@ const scalarNames = `
   lower upper length char_length character_length octet_length bit_length position strpos starts_with
   left right reverse translate btrim ltrim rtrim concat concat_ws split_part initcap ascii chr to_hex md5
   encode decode get_byte get_bit bit_count sha224 sha256 sha384 sha512 crc32 crc32c convert_from
-  date_trunc date_bin date_part extract age now make_date make_timestamptz timezone isfinite justify_interval
+  date date_trunc date_bin date_part extract age now make_date make_timestamptz timezone isfinite justify_interval
   jsonb_array_length jsonb_typeof jsonb_extract_path jsonb_extract_path_text jsonb_build_array jsonb_build_object
   jsonb_strip_nulls to_jsonb
   array_length cardinality array_position array_positions array_lower array_upper array_ndims array_to_string
   num_nulls num_nonnulls
+  abi_uint abi_int abi_address abi_bool
 `
+
+/** Functions of the program's own, by the names that users call them by. */
+export const ownFunctions: ReadonlyMap<string, string> = new Map(
+  ['uint', 'int', 'address', 'bool'].map((name) => [`abi_${name}`, `word_${name}`]),
+)
 
 const aggregateNames = `
   count sum avg min max any_value bool_and bool_or every bit_and bit_or bit_xor

@@ -8,13 +8,15 @@
 import { isDeepStrictEqual } from 'node:util'
 import { deparseSync } from 'pgsql-parser'
 import type { Catalog } from '../relations.ts'
-import { UserQueryError } from '../UserQueryError.ts'
+import { type SqlPosition, UserQueryError } from '../UserQueryError.ts'
+import type { Label } from '../words/labels.ts'
 import { assertColumnNames } from './columns.ts'
 import { nodeRules } from './nodes.ts'
 import { loadPostgresGrammar, parsePostgres, parseStatements } from './parse.ts'
+import { placeOf, placesIn } from './places.ts'
 import { rebuildStatement } from './rebuild.ts'
 import { assertQualifiedNames } from './resolve.ts'
-import { spellingsOf } from './spelling.ts'
+import { labelsOf, spellingsOf } from './spelling.ts'
 import { type Fields, type Findings, integerConstant, isFields, refusal, type Walk } from './walk.ts'
 
 export interface PostgresStatement {
@@ -24,6 +26,10 @@ export interface PostgresStatement {
   readonly relations: readonly string[]
   /** It has the parameters that were asked for; a query that reads no blocks has none. */
   readonly isBound: boolean
+  /** Names of its columns as they are written. */
+  readonly labels: readonly Label[]
+  /** The place in the user's text of one in the statement, both as offsets; undefined for none. */
+  readonly placeOf: (offset: number) => SqlPosition | undefined
 }
 
 export { loadPostgresGrammar }
@@ -50,7 +56,7 @@ export function gatePostgres(
     findings: newFindings(),
     ctes: new Set(),
     keyTerms: new Map(),
-    spellings: spellingsOf(catalog),
+    spellings: spellingsOf(catalog, sql, statement),
     selectDepth: 0,
     isCollecting: false,
     at: -1,
@@ -62,7 +68,15 @@ export function gatePostgres(
   assertQualifiedNames(rebuilt, walk)
   const relations = [...walk.findings.relations].sort()
   const readsBlocks = relations.some((name) => catalog.get(name)?.blockColumn !== null)
-  return { sql: print(rebuilt), relations, isBound: boundRanges !== undefined && readsBlocks }
+  const printed = print(rebuilt)
+  const places = placesIn(printed.tree, rebuilt)
+  return {
+    sql: printed.sql,
+    relations,
+    isBound: boundRanges !== undefined && readsBlocks,
+    labels: labelsOf(statement, sql),
+    placeOf: (offset) => placeOf(offset, printed.sql, places, sql),
+  }
 }
 
 const newFindings = (): Findings => ({
@@ -85,18 +99,26 @@ function withLimit(statement: unknown, rowsMax: number): Fields {
   return { SelectStmt: { ...select, limitCount, limitOption: 'LIMIT_OPTION_COUNT' } }
 }
 
-function print(statement: Fields): string {
+function print(statement: Fields): { readonly sql: string; readonly tree: unknown } {
   // The printer's types know every node of the grammar; ours are those of nodes.ts, checked when
   // the tree was built.
   const sql = deparseSync(statement as Parameters<typeof deparseSync>[0], { pretty: false })
-  const [again] = parseStatements(sql)
-  const tree = isFields(again) ? withoutPlaces(again['stmt']) : undefined
-  if (!isDeepStrictEqual(tree, withoutPlaces(statement))) {
+  const tree = treeOf(sql)
+  if (!isDeepStrictEqual(withoutPlaces(tree), withoutPlaces(statement))) {
     throw new UserQueryError('sql_refused', 'this way of writing the query is not supported', {
       hint: 'write it in a plainer form, for example with explicit parentheses',
     })
   }
-  return sql
+  return { sql, tree }
+}
+
+function treeOf(sql: string): unknown {
+  try {
+    const [statement] = parseStatements(sql)
+    return isFields(statement) ? statement['stmt'] : undefined
+  } catch {
+    return undefined
+  }
 }
 
 const placeNames = new Set(

@@ -1,6 +1,7 @@
 /** The name Postgres gives to an output that has none (FigureColname in parse_target.c). */
 
 import { surroundedByAsText } from './bytesAsText.ts'
+import { ownFunctions } from './functions.ts'
 import { type Fields, isFields, list, stringOf } from './walk.ts'
 
 /** A name of weak strength gives way to the one around it. */
@@ -37,7 +38,7 @@ function nameOf(expression: unknown, columnsOf: ColumnsOf): Named | undefined {
     case 'FuncCall': {
       const surrounded = surroundedByAsText(fields)
       if (surrounded !== undefined) return nameOf(surrounded, columnsOf)
-      return strong(stringOf(list(fields['funcname']).at(-1)))
+      return strong(userNameOf(fields))
     }
     case 'A_Indirection':
       return nameOf(fields['arg'], columnsOf)
@@ -66,6 +67,14 @@ function nameOf(expression: unknown, columnsOf: ColumnsOf): Named | undefined {
     default:
       return undefined
   }
+}
+
+const userNames = new Map([...ownFunctions].map(([name, own]) => [own, name]))
+
+/** As users call the function. */
+function userNameOf(call: Fields): string | undefined {
+  const name = stringOf(list(call['funcname']).at(-1))
+  return userNames.get(name ?? '') ?? name
 }
 
 function nameOfCast(fields: Fields, columnsOf: ColumnsOf): Named | undefined {

@@ -3,6 +3,7 @@
 import { loadModule, parseSync } from 'libpg-query'
 import { assertText } from '../text.ts'
 import { positionAt, UserQueryError } from '../UserQueryError.ts'
+import { inPostgresWords, syntaxHint } from './dialect.ts'
 import { LEXEMES_MAX, lexemeCount } from './lexemes.ts'
 import { isFields, list } from './walk.ts'
 
@@ -19,7 +20,7 @@ export const loadPostgresGrammar = loadModule
 export function parsePostgres(sql: string): unknown {
   assertText(sql)
   if (lexemeCount(sql) > LEXEMES_MAX) throw new UserQueryError('sql_refused', 'the query has too many parts')
-  const statements = parseStatements(sql)
+  const statements = parseUsers(sql)
   const [first] = statements
   if (statements.length !== 1 || !isFields(first)) {
     throw new UserQueryError('sql_refused', `exactly one statement is allowed, this is ${statements.length}`)
@@ -27,14 +28,18 @@ export function parsePostgres(sql: string): unknown {
   return first['stmt']
 }
 
-/** The statements of a text already known to be bounded. */
-export function parseStatements(sql: string): readonly unknown[] {
+function parseUsers(sql: string): readonly unknown[] {
   try {
-    const tree: unknown = parseSync(sql)
-    return isFields(tree) ? list(tree['stmts']) : []
+    return parseStatements(inPostgresWords(sql))
   } catch (error) {
     throw syntaxError(sql, error)
   }
+}
+
+/** The statements of a text already known to be bounded. @throws what the grammar says */
+export function parseStatements(sql: string): readonly unknown[] {
+  const tree: unknown = parseSync(sql)
+  return isFields(tree) ? list(tree['stmts']) : []
 }
 
 function syntaxError(sql: string, error: unknown): UserQueryError {
@@ -45,7 +50,7 @@ function syntaxError(sql: string, error: unknown): UserQueryError {
   // libpg-query counts characters from 0 here, and bytes in the tree.
   const position =
     typeof cursor === 'number' && cursor >= 0 ? positionAt(sql, characterOffset(sql, cursor)) : undefined
-  return new UserQueryError('sql_invalid', String(details['message']), { position })
+  return new UserQueryError('sql_invalid', String(details['message']), { position, hint: syntaxHint(sql) })
 }
 
 const characterOffset = (sql: string, characters: number): number =>

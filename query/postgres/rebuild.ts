@@ -7,6 +7,7 @@ import { SQL_NODES_MAX } from '../text.ts'
 import { rebuildColumn, rebuildConstant, rebuildIndirection } from './columns.ts'
 import { rebuildCall, rebuildCast, rebuildOperator, rebuildSubLink, rebuildTypeName } from './expressions.ts'
 import { type FieldRule, nodeRules } from './nodes.ts'
+import { placed } from './places.ts'
 import {
   rebuildAlias,
   rebuildJoin,
@@ -57,7 +58,7 @@ const knownRefusals: Readonly<Record<string, string>> = {
 const fieldRefusals: Readonly<Record<string, string>> = {
   intoClause: 'SELECT INTO is not allowed',
   lockingClause: 'FOR UPDATE and FOR SHARE are not allowed',
-  recursive: 'recursive CTEs are not allowed',
+  recursive: 'WITH RECURSIVE is not allowed',
   func_variadic: 'VARIADIC is not allowed',
   schemaname: 'name tables without a schema',
   catalogname: 'name tables without a database',
@@ -93,13 +94,13 @@ const rebuildAt = (depth: number): Rebuild => ({
 
 function rebuildFields(type: string, fields: Fields, walk: Walk, depth: number): Fields {
   const rules = nodeRules.get(type) ?? {}
-  const result: Record<string, unknown> = {}
+  const result: Record<string | symbol, unknown> = {}
   for (const [name, value] of Object.entries(fields)) {
     const rule = rules[name]
     if (!rule) throw refusal(walk, fieldRefusals[name] ?? `${type} with ${name} is not allowed`)
     if (rule.kind !== 'place') result[name] = rebuildField(name, rule, value, walk, depth)
   }
-  return result
+  return placed(result, fields)
 }
 
 function rebuildField(name: string, rule: FieldRule, value: unknown, walk: Walk, depth: number): unknown {

@@ -5,6 +5,7 @@
  * what is sent.
  */
 
+import { nearestOf } from '../words/nearest.ts'
 import { assertComparison, columnPath } from './comparisons.ts'
 import { type ColumnsOf, outputName } from './outputName.ts'
 import { findSource, joinedColumns, outermost, renamed, type Scope, type Source, within } from './scopes.ts'
@@ -207,7 +208,9 @@ class Resolver {
     const source = findSource(qualifier, scope)
     if (!source) throw errorAt(walk, 'sql_invalid', `there is no table "${qualifier}" here`)
     if (name === undefined || source.columns.includes(name)) return
-    const hint = `columns of ${qualifier}: ${source.columns.slice(0, HINT_COLUMNS_MAX).join(', ')}`
+    const alike = nearestOf(name, source.columns)
+    const all = `columns of ${qualifier}: ${source.columns.slice(0, HINT_COLUMNS_MAX).join(', ')}`
+    const hint = alike === undefined ? all : `did you mean ${qualifier}.${alike}?`
     throw errorAt(walk, 'sql_invalid', `there is no column "${name}" in "${qualifier}"`, hint)
   }
 }

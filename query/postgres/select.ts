@@ -3,10 +3,10 @@
  * limits.
  */
 
-import type { BoundRelation } from '../relations.ts'
-import { SELECT_COUNT_MAX, SELECT_DEPTH_MAX } from '../text.ts'
+import { SELECT_COUNT_MAX, SELECT_DEPTH_MAX, SERIES_ROWS_MAX } from '../text.ts'
+import { functionHint, recursiveHint, seriesHint, tableHint } from '../words/hints.ts'
 import { isNamedAsText } from './bytesAsText.ts'
-import { functionRules, SERIES_ROWS_MAX } from './functions.ts'
+import { functionRules } from './functions.ts'
 import { findKeyTerms } from './keyTerms.ts'
 import { outputName } from './outputName.ts'
 import { relationSelect } from './relationSelect.ts'
@@ -58,6 +58,7 @@ function assertLimit(limit: unknown, word: string, walk: Walk): void {
 
 function rebuildWith(withClause: Fields, outer: Walk, rebuild: Rebuild): { clause: Fields; inner: Walk } {
   const { ctes, ...rest } = withClause
+  if (rest['recursive'] === true) throw refusal(outer, 'WITH RECURSIVE is not allowed', recursiveHint)
   let walk = outer
   const rebuilt: unknown[] = []
   for (const cte of list(ctes)) {
@@ -99,8 +100,7 @@ export function rebuildRelation(fields: Fields, walk: Walk, rebuild: Rebuild): u
 }
 
 function unknownRelation(name: string, walk: Walk): Error {
-  const known = [...walk.catalog.values()].map((relation: BoundRelation) => relation.name)
-  return errorAt(walk, 'sql_invalid', `there is no table "${name}"`, `tables: ${known.join(', ')}`)
+  return errorAt(walk, 'sql_invalid', `there is no table "${name}"`, tableHint(name, walk.catalog))
 }
 
 /** A function in FROM: one of the set-returning functions of the list, alone. */
@@ -121,7 +121,11 @@ function rebuildTableCall(entry: unknown, outer: Walk, rebuild: Rebuild): unknow
   const names = list(wrapped.fields['funcname'])
   const name = stringOf(names[0]) ?? ''
   if (names.length !== 1 || functionRules.get(name)?.position !== 'table') {
-    throw refusal(walk, `${name} is not allowed in FROM`)
+    throw refusal(
+      walk,
+      `${name} is not allowed in FROM`,
+      functionHint('postgres', name, functionRules.keys()),
+    )
   }
   const { funcname, args, funcformat, location: _, ...others } = wrapped.fields
   if (Object.keys(others).length > 0) throw refusal(walk, 'aggregates and windows are not allowed in FROM')
@@ -142,6 +146,7 @@ function assertSeries(args: readonly unknown[], walk: Walk): void {
     throw refusal(
       walk,
       `generate_series needs whole numbers, written out, and at most ${SERIES_ROWS_MAX} rows`,
+      seriesHint,
     )
   }
 }

@@ -55,6 +55,11 @@ const bool: Reader = {
 }
 const float: Reader = { type: 'float', read: readFloat }
 const timestamp: Reader = { type: 'timestamp', read: readTimestamp, write: writeTimestamp }
+/** What a clock in some zone shows; a Z would make another moment of it. */
+const localTimestamp: Reader = {
+  type: 'local_timestamp',
+  read: (value) => readTimestamp(value).replace(/Z$/, ''),
+}
 const date: Reader = { type: 'date', read: String, write: writeText }
 const json: Reader = { type: 'json', read: readJson }
 const interval: Reader = { type: 'interval', read: String, write: writeText }
@@ -76,7 +81,7 @@ const readers: ReadonlyMap<number, readonly [Reader, isArray: boolean]> = new Ma
       [text, 705, 0],
       [text, 1043, 1015],
       [date, 1082, 1182],
-      [timestamp, 1114, 1115],
+      [localTimestamp, 1114, 1115],
       [timestamp, 1184, 1185],
       [interval, 1186, 1187],
       [numeric, 1700, 1231],

@@ -50,14 +50,14 @@ export const exchangeRelations: readonly DerivedRelation[] = [
   {
     name: 'dex_pairs',
     blockColumn: 'block_num',
-    comment: 'one trading pair created; some pairs of genesis have no log',
+    comment: 'one log of a trading pair created, none left out; pairs of genesis have no log',
     columns: described({ ...placeColumns, ...pairColumns }),
     derive: pairsSql,
   },
   {
     name: 'dex_orders',
     blockColumn: 'block_num',
-    comment: 'one order placed',
+    comment: 'one log of an order placed, none left out; flips since T5 are in dex_order_events',
     columns: described({ ...placeColumns, ...orderColumns }),
     derive: ordersSql,
   },
@@ -75,7 +75,7 @@ export const exchangeRelations: readonly DerivedRelation[] = [
   {
     name: 'dex_fills',
     blockColumn: 'block_num',
-    comment: 'one fill of an order',
+    comment: 'one log of a fill, none left out',
     columns: described({ ...placeColumns, ...fillColumns }),
     derive: fillsSql,
   },
@@ -103,7 +103,8 @@ export const exchangeRelations: readonly DerivedRelation[] = [
   {
     name: 'dex_ohlc_1m',
     blockColumn: null,
-    comment: 'fills of one base token in one minute, priced by their orders',
+    comment:
+      'rows of dex_fills_enriched of one base token in one minute: fills of orders that nobody placed are left out',
     columns: described({
       bucket: ['timestamp', 'start of the minute'],
       token: ['bytes', 'base token'],

@@ -144,31 +144,33 @@ export const views: readonly View[] = [
   {
     name: 'token_transfers',
     table: 'token_transfers',
-    comment: 'one well-formed Transfer of any contract',
+    comment:
+      'one ERC-20 Transfer of any contract: three topics and 32 bytes of data; logs of other forms under its topic (NFTs, other lengths of data) are in logs alone',
     columns: [...ofLog, ...same('token', 'from', 'to', 'amount', 'is_virtual_forward', 'memo', 'is_fee')],
   },
   {
     name: 'token_approvals',
     table: 'token_approvals',
-    comment: 'one well-formed Approval of any contract',
+    comment:
+      'one ERC-20 Approval of any contract: three topics and 32 bytes of data; other forms are in logs alone',
     columns: [...ofLog, ...same('token', 'owner', 'spender', 'amount')],
   },
   {
     name: 'token_holder_deltas',
     table: 'holder_deltas',
-    comment: 'one side of a transfer, by token',
+    comment: 'one side of a row of token_transfers, by token',
     columns: [...ofLog, ...holderDelta],
   },
   {
     name: 'address_holder_deltas',
     table: 'holder_deltas',
-    comment: 'one side of a transfer, by holder',
+    comment: 'one side of a row of token_transfers, by holder',
     columns: [...ofLog, ...holderDelta],
   },
   {
     name: 'address_transfers',
     table: 'holder_deltas',
-    comment: 'one transfer as one account saw it',
+    comment: 'one row of token_transfers as one account saw it',
     columns: [
       ...ofLog,
       renamed('address', 'holder'),
@@ -284,11 +286,14 @@ export function postgresStatements(chainId: number): readonly string[] {
  * Functions that run as their owner, since readers may not look at statistics themselves. What the
  * transaction has read of the chain's tables so far: rows of sequential scans and entries of
  * indexes, and the pages of both; asked of what it has locked alone, since a long chain has
- * thousands of partitions. And how large the tables are, for estimates.
+ * thousands of partitions. A session keeps its counts for a second or more and would add the next
+ * transaction's to them: asked to, it gives them away when this one has ended. And how large the
+ * tables are, for estimates.
  */
 const statisticsSql = (views: string, schema: string): readonly string[] => [
   `CREATE FUNCTION ${views}.transaction_reads() RETURNS TABLE (rows numeric, bytes numeric)
    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = '' AS $reads$
+     SELECT pg_catalog.pg_stat_force_next_flush();
      SELECT coalesce(sum(pg_catalog.pg_stat_get_xact_tuples_returned(oid)), 0),
        coalesce(sum(pg_catalog.pg_stat_get_xact_blocks_fetched(oid)), 0)
          * pg_catalog.current_setting('block_size')::numeric

@@ -51,7 +51,12 @@ describe.each(['postgres', 'clickhouse'] as const)('the gate of %s', (engine: En
   })
 
   it('calls none of the functions that decode by a name of the user’s', () => {
-    for (const call of ['abi_uint(topic1)', 'chain_1_sql.abi_uint(topic1)', 'abi_json(topic1, data)'])
+    for (const call of [
+      'word_uint(topic1)',
+      'abi_string(data)',
+      'chain_1_sql.abi_uint(topic1)',
+      'abi_json(topic1, data)',
+    ])
       expect(isRefused(`SELECT ${call} FROM logs`, decoded)).toBe(true)
   })
 })

@@ -3,10 +3,16 @@
 // gives nothing proves nothing, so none may be empty.
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { QueryResult, UserQueryEngine } from '#query/result.ts'
+import type { Engine, QueryResult, UserQueryEngine } from '#query/result.ts'
 import { openSqlEngines, type SqlEngines } from '../api/support/sqlEngines.ts'
 import { type ChainStore, openChainStore, recordedBatches, writeAll } from '../store/support/chainStore.ts'
+import { few } from '../support/breadth.ts'
 import { describeWithShared } from '../support/shared.ts'
+import { readNaturals } from './natural.ts'
+import { readQueriesPage } from './queriesPage.ts'
+
+/** Natural queries in the short run; the full one has all. */
+const NATURALS_SHORT = 40
 
 interface Golden {
   readonly class: string
@@ -14,6 +20,7 @@ interface Golden {
   readonly signatures: readonly string[]
 }
 
+const naturals = readNaturals()
 const goldens = readGoldens()
 const classes = Map.groupBy(goldens, (golden) => golden.class)
 
@@ -53,7 +60,10 @@ describeWithShared('golden queries', () => {
     await store?.close()
   })
 
-  const run = (engine: UserQueryEngine, { sql, signatures }: Golden): Promise<QueryResult> =>
+  const run = (
+    engine: UserQueryEngine,
+    { sql, signatures }: Pick<Golden, 'sql' | 'signatures'>,
+  ): Promise<QueryResult> =>
     engine.run({ chainId: store.chainId, sql, signatures, limit: 10_000, timeoutMs: 20_000 })
 
   describe.each([...classes])('%s', (_, queries) => {
@@ -65,7 +75,51 @@ describeWithShared('golden queries', () => {
       expect(one.rowCount).toBeGreaterThan(0)
     })
   })
+
+  // Goal: the page of queries runs on both engines, and its answers stay what they are.
+  test('docs/queries.md', async () => {
+    const page = readQueriesPage()
+    expect(page).toHaveLength(40)
+    const answers: string[] = []
+    for (const query of page) {
+      const [one, two] = await Promise.all([run(engines.postgres, query), run(engines.clickhouse, query)])
+      expect({ sql: query.sql, ...shown(two) }).toEqual({ sql: query.sql, ...shown(one) })
+      expect(one.rowCount, query.sql).toBeGreaterThan(0)
+      answers.push(
+        `${query.sql}\n${JSON.stringify(one.columns)}\n${one.rows.map((row) => JSON.stringify(row)).join('\n')}\n`,
+      )
+    }
+    await expect(answers.join('\n')).toMatchFileSnapshot('queriesPage.answers.txt')
+  })
+
+  // Goal: SQL as analysts write it runs, with one answer on both engines, or is refused with a hint
+  // that leads to a form that does.
+  describe.each([...Map.groupBy(few(naturals, NATURALS_SHORT), ({ theme }) => theme)])('%s', (_, queries) => {
+    test.each(queries)('$sql', async (natural) => {
+      const answers: Partial<Record<Engine, QueryResult>> = {}
+      for (const engine of ['postgres', 'clickhouse'] as const) {
+        if (natural.runsOn.includes(engine)) answers[engine] = await run(engines[engine], natural)
+        else
+          await expect(run(engines[engine], natural)).rejects.toMatchObject({
+            status: 422,
+            hint: expect.any(String),
+          })
+      }
+      const form = { sql: natural.instead ?? natural.sql, signatures: natural.signatures }
+      const one = answers.postgres ?? (await run(engines.postgres, form))
+      const two = answers.clickhouse ?? (await run(engines.clickhouse, form))
+      expect(two.columnTypes).toEqual(one.columnTypes)
+      expect(two.rows).toEqual(one.rows)
+      if (natural.instead === undefined) expect(two.columns).toEqual(one.columns)
+      expect(one.rowCount).toBeGreaterThan(0)
+      if (natural.runsOn.length === 2 || natural.instead === undefined) return
+      const [again, other] = await Promise.all([run(engines.postgres, form), run(engines.clickhouse, form)])
+      expect([again.rows, other.rows]).toEqual([one.rows, one.rows])
+    })
+  })
 })
+
+const shown = ({ columns, columnTypes, rows }: QueryResult) => ({ columns, columnTypes, rows })
 
 /** A query a line, its signatures behind tabs; a comment begins a class. */
 function readGoldens(): Golden[] {

@@ -155,6 +155,14 @@ describe.each(['postgres', 'clickhouse'] as const)('limits on %s', (name) => {
   })
 })
 
+it('tells what one request has read, whatever the session read before', async () => {
+  const engine = engineOf('postgres')
+  const read = async () => (await engine.run(request('SELECT count(*) AS n FROM logs'))).rowsRead
+  const first = await read()
+  expect(first).toBeGreaterThan(0)
+  expect([await read(), await read(), await read()]).toEqual([first, first, first])
+})
+
 describe('errors', () => {
   it('keep the words of Postgres about the query itself', async () => {
     const engine = engineOf('postgres')

@@ -3,13 +3,6 @@ import type { Endpoint } from '../../http/endpoint.ts'
 import type { WebhookServices } from './access.ts'
 import { listDeliveriesEndpoint, readDeliveryEndpoint, retryDeliveryEndpoint } from './deliveries.ts'
 import {
-  endOrgReplayEndpoint,
-  pingOrgWebhookEndpoint,
-  readOrgReplayEndpoint,
-  retryOrgDeliveryEndpoint,
-  startOrgReplayEndpoint,
-} from './orgSending.ts'
-import {
   changeOrgWebhookEndpoint,
   deleteOrgWebhookEndpoint,
   listOrgDeliveriesEndpoint,
@@ -48,9 +41,4 @@ export const webhookEndpoints: readonly Endpoint<WebhookServices>[] = [
   deleteOrgWebhookEndpoint,
   listOrgDeliveriesEndpoint,
   readOrgDeliveryEndpoint,
-  pingOrgWebhookEndpoint,
-  retryOrgDeliveryEndpoint,
-  startOrgReplayEndpoint,
-  readOrgReplayEndpoint,
-  endOrgReplayEndpoint,
 ]

@@ -9,7 +9,6 @@ import {
   enabled,
   ownerOf,
   subscriptionOf,
-  type WebhookOperations,
   type WebhookServices,
   webhookErrors,
   webhookId,
@@ -48,7 +47,7 @@ const started = {
   createdAt: s.timestamp,
   endedAt: s.optional(s.timestamp),
 }
-export const replay = s.named('WebhookReplay', started)
+const replay = s.named('WebhookReplay', started)
 const rehearsal = s.named('WebhookReplayDryRun', {
   dryRun: s.literal(true),
   events: s.integer({ minimum: 0, description: 'How many would be sent.' }),
@@ -59,59 +58,27 @@ const rehearsal = s.named('WebhookReplayDryRun', {
   envelopes: s.array(s.foreign('What would be sent.'), { maxItems: 5 }),
 })
 
-/** What each of the two paths says of starting a replay. */
-export const replayStart = {
+export const startReplayEndpoint = command({
+  path,
   method: 'POST',
   summary: 'Send events of a range of blocks, or those that were given up, once more.',
   description:
     'Under the ids they have, by the present filters, in the order of the chain and in a lane of their own: `meta.replay` names the replay, and there is no `meta.sequence`. Blocks that are not final are sent once they are.',
-  body: replayBody,
-  response: s.shown<s.Static<typeof replay> | s.Static<typeof rehearsal>>(s.union([replay, rehearsal])),
-  present: (result: StartedReplay) =>
-    result.rehearsed ? presentRehearsal(result.rehearsed) : presentProgress(result.begun),
-} as const
-
-export const replayErrors = ['coverage_incomplete', 'replay_under_way'] as const
-
-type StartedReplay =
-  | { readonly rehearsed: Rehearsal; readonly begun?: never }
-  | { readonly rehearsed?: never; readonly begun: Progress }
-
-/** Starts a replay of an owner's subscription, or rehearses it. */
-export async function startReplay(
-  operations: WebhookOperations,
-  owner: string,
-  id: string,
-  body: s.Static<typeof replayBody>,
-  signal: AbortSignal,
-): Promise<StartedReplay> {
-  const subscription = await subscriptionOf(operations, owner, id)
-  const of = 'failedSince' in body ? failedOf(body.failedSince) : blocksOf(body)
-  return body.dryRun
-    ? { rehearsed: await operations.replays.rehearse(subscription, of, signal) }
-    : { begun: await operations.replays.start(subscription, of, signal) }
-}
-
-/** @throws ApiError webhook_not_found, replay_not_found */
-export async function replayOf(operations: WebhookOperations, owner: string, id: string): Promise<Progress> {
-  await subscriptionOf(operations, owner, id)
-  return found(await operations.replays.find(id))
-}
-
-/** @throws ApiError webhook_not_found, replay_not_found */
-export async function endReplay(operations: WebhookOperations, owner: string, id: string): Promise<Progress> {
-  await subscriptionOf(operations, owner, id)
-  return found(await operations.replays.end(id))
-}
-
-export const startReplayEndpoint = command({
-  ...replayStart,
-  path,
   params,
   access: webhooksWrite,
-  errors: [...webhookErrors, ...replayErrors],
-  run: ({ path: { id }, caller, body, signal }, services: WebhookServices) =>
-    startReplay(enabled(services), ownerOf(caller), id, body, signal),
+  errors: [...webhookErrors, 'coverage_incomplete', 'replay_under_way'],
+  body: replayBody,
+  response: s.shown<s.Static<typeof replay> | s.Static<typeof rehearsal>>(s.union([replay, rehearsal])),
+  run: async ({ path: { id }, caller, body, signal }, services: WebhookServices) => {
+    const operations = enabled(services)
+    const subscription = await subscriptionOf(operations, ownerOf(caller), id)
+    const of = 'failedSince' in body ? failedOf(body.failedSince) : blocksOf(body)
+    return body.dryRun
+      ? { rehearsed: await operations.replays.rehearse(subscription, of, signal) }
+      : { begun: await operations.replays.start(subscription, of, signal) }
+  },
+  present: (result) =>
+    result.rehearsed ? presentRehearsal(result.rehearsed) : presentProgress(result.begun),
 })
 
 export const readReplayEndpoint = endpoint({
@@ -122,8 +89,11 @@ export const readReplayEndpoint = endpoint({
   access: webhooksRead,
   errors: [...webhookErrors, 'replay_not_found'],
   response: replay,
-  read: ({ path: { id }, caller }, services: WebhookServices) =>
-    replayOf(enabled(services), ownerOf(caller), id),
+  read: async ({ path: { id }, caller }, services: WebhookServices) => {
+    const operations = enabled(services)
+    await subscriptionOf(operations, ownerOf(caller), id)
+    return found(await operations.replays.find(id))
+  },
   present: presentProgress,
   cache: 'none',
 })
@@ -136,8 +106,11 @@ export const endReplayEndpoint = command({
   access: webhooksWrite,
   errors: [...webhookErrors, 'replay_not_found'],
   response: replay,
-  run: ({ path: { id }, caller }, services: WebhookServices) =>
-    endReplay(enabled(services), ownerOf(caller), id),
+  run: async ({ path: { id }, caller }, services: WebhookServices) => {
+    const operations = enabled(services)
+    await subscriptionOf(operations, ownerOf(caller), id)
+    return found(await operations.replays.end(id))
+  },
   present: presentProgress,
 })
 
@@ -161,7 +134,7 @@ function failedOf(text: string): ReplayOf {
   return { kind: 'failed', since }
 }
 
-export function presentProgress({ replay: one, open }: Progress): s.Static<typeof replay> {
+function presentProgress({ replay: one, open }: Progress): s.Static<typeof replay> {
   const { of } = one
   return {
     id: one.id,

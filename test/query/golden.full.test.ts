@@ -1,0 +1,2 @@
+// golden.test.ts in its whole breadth.
+import './golden.test.ts'
