@@ -33,17 +33,17 @@ export async function readDepth(
 ): Promise<Depth | null> {
   if (chain.kind !== 'tempo') return null
   const isPast = atBlock !== undefined
-  const rows = await readFollowedRows<DepthColumns>(chain, [exchangeProjection], signal, {
+  const [row] = await readFollowedRows<DepthColumns>(chain, [exchangeProjection], signal, {
     text: depthSql(chain.state.schema, isPast),
     values: [toBytes(base), levels, ...(isPast ? [atBlock] : [])],
-    ...{ key: 'nth', order: 'is_bid, nth' },
+    ...{ key: 'asked', order: 'asked' },
   })
-  const [first] = rows
-  if (isPast) assertReached(atBlock, first?.last_tip ?? -1)
-  if (!first?.pair) return null
-  const side = (isBid: boolean) =>
-    rows.flatMap(({ is_bid, tick, size }) => (is_bid === isBid ? [{ tick, size: BigInt(size) }] : []))
-  return { pair: pairTokens({ ...first, pair: first.pair }), bids: side(true), asks: side(false) }
+  if (isPast) assertReached(atBlock, row?.last_tip ?? -1)
+  if (!row?.pair) return null
+  return {
+    pair: pairTokens({ ...row, pair: row.pair }),
+    ...{ bids: levelsIn(row.bids), asks: levelsIn(row.asks) },
+  }
 }
 
 interface DepthColumns extends Readonly<Record<string, unknown>> {
@@ -51,35 +51,41 @@ interface DepthColumns extends Readonly<Record<string, unknown>> {
   readonly pair: Buffer | null
   readonly base: Buffer
   readonly quote: Buffer
-  /** Null in a row without a level. */
-  readonly is_bid: boolean | null
-  readonly tick: number
-  readonly size: string
+  readonly bids: string | null
+  readonly asks: string | null
 }
 
-/** At least one row, for what it is asked at. $1: the base token, $2: levels, $3: a past block. */
+/** `tick:size,tick:size`; as rows the driver would take longer for them than the server. */
+const levelsIn = (text: string | null): readonly LevelRow[] =>
+  text === null
+    ? []
+    : text.split(',').map((level) => {
+        const [tick = '', size = ''] = level.split(':')
+        return { tick: Number(tick), size: BigInt(size) }
+      })
+
+/** One row. $1: the base token, $2: levels, $3: a past block. */
 function depthSql(schema: string, isPast: boolean): string {
   const block = isPast ? '$3::bigint' : 'place.last_tip'
   const quote = quoteTokenSql(schema, { token: '$1::bytea', block: `(${block} + 1)`, log: '0' })
-  const sides = [true, false].map((isBid) => sideSql(schema, isBid, isPast))
-  return `SELECT pair.pair, pair.base, pair.quote, level.is_bid, level.tick, level.size, coalesce(level.nth, 0) AS nth
-    FROM (SELECT ${quote} AS quote) AS asked
+  return `SELECT 1 AS asked, pair.pair, pair.base, pair.quote,
+      (${sideSql(schema, true, isPast)}) AS bids, (${sideSql(schema, false, isPast)}) AS asks
+    FROM (SELECT ${quote} AS quote) AS quoted
     LEFT JOIN ${relationOf(schema, `${pairsTable.name}_current`)} AS pair
-      ON pair.base = $1 AND pair.quote = asked.quote AND pair.created_block <= ${block}
-    LEFT JOIN LATERAL (${sides.join(' UNION ALL ')}) AS level ON true`
+      ON pair.base = $1 AND pair.quote = quoted.quote AND pair.created_block <= ${block}`
 }
 
-/** Levels of one side, numbered from the best price. */
+/** Levels of one side from the best price on, as `levelsIn` reads them. */
 function sideSql(schema: string, isBid: boolean, isPast: boolean): string {
   const current = relationOf(schema, `${levelsTable.name}_current`)
-  const ordered = `ORDER BY tick ${isBid ? 'DESC' : 'ASC'} LIMIT $2`
+  const byPrice = `ORDER BY tick ${isBid ? 'DESC' : 'ASC'}`
   const ofSide = `level.pair = pair.pair AND ${isBid ? '' : 'NOT '}level.is_bid`
   const found = isPast
     ? `SELECT tick, past.size FROM ${current} AS level CROSS JOIN LATERAL (
          SELECT size FROM ${relationOf(schema, `${levelsTable.name}_history`)} AS history
          WHERE history.level = level.level AND history.block_num <= $3
          ORDER BY history.block_num DESC, history.log_idx DESC LIMIT 1) AS past
-       WHERE ${ofSide} AND past.size > 0 ${ordered}`
-    : `SELECT tick, size FROM ${current} AS level WHERE ${ofSide} AND size > 0 ${ordered}`
-  return `SELECT ${isBid} AS is_bid, tick, size, row_number() OVER () AS nth FROM (${found}) AS side`
+       WHERE ${ofSide} AND past.size > 0`
+    : `SELECT tick, size FROM ${current} AS level WHERE ${ofSide} AND size > 0`
+  return `SELECT string_agg(tick || ':' || size, ',' ${byPrice}) FROM (${found} ${byPrice} LIMIT $2) AS side`
 }
