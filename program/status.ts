@@ -11,6 +11,7 @@ import { countProofs, type ProofCounts } from '#store/ledger/proofs.ts'
 import type { Postgres } from '#store/postgres.ts'
 import type { AlarmWatch } from './alarms/AlarmWatch.ts'
 import type { Chain } from './chain/chain.ts'
+import type { WebhookWatch } from './webhooks/WebhookWatch.ts'
 
 export interface StatusOptions {
   readonly chains: readonly Chain[]
@@ -18,12 +19,14 @@ export interface StatusOptions {
   readonly runtime: Runtime
   readonly parityOf: (chain: Chain) => ParityStatus
   readonly alarms: Pick<AlarmWatch, 'active'>
+  /** How webhooks stand; null where there are none. */
+  readonly webhooks: Pick<WebhookWatch, 'report'> | null
   /** What an operator should know, such as open access. */
   readonly notes: readonly string[]
 }
 
 export function createStatusSource(options: StatusOptions): StatusSource {
-  const { chains, runtime, notes, parityOf, alarms } = options
+  const { chains, runtime, notes, parityOf, alarms, webhooks } = options
   const startedAt = isoSeconds(Math.floor(runtime.clock.now() / 1000))
   const proofs = new ProofCounter({
     clock: runtime.clock,
@@ -43,8 +46,20 @@ export function createStatusSource(options: StatusOptions): StatusSource {
       chains: await Promise.all(
         chains.map(async (chain) => statusOf(chain, await proofs.of(chain.state.schema), parityOf(chain))),
       ),
+      webhooks: await webhookStatus(webhooks),
       notes: [...notes, ...chains.flatMap((chain) => chain.notes)],
     }),
+  }
+}
+
+async function webhookStatus(watch: StatusOptions['webhooks']): Promise<StatusReport['webhooks']> {
+  if (!watch) return null
+  const { chains, pending, attempts, problem } = await watch.report()
+  return {
+    chains: chains.map((chain) => ({ ...chain })),
+    pending: { ...pending },
+    attempts: { ...attempts },
+    problem,
   }
 }
 

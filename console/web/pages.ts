@@ -7,5 +7,6 @@ import type { PageEntry } from './page.ts'
 export const pages: readonly PageEntry[] = [
   { name: 'query', title: 'Query', load: () => import('./query/page.ts') },
   { name: 'account', title: 'Account', load: () => import('./account/page.ts') },
+  { name: 'webhooks', title: 'Webhooks', load: () => import('./webhooks/page.ts') },
   { name: 'status', title: 'Status', load: () => import('./status/page.ts') },
 ]

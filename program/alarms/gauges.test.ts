@@ -20,7 +20,16 @@ test('projections, endpoints, history, disk, event loop and build are told as th
     historyProgress: history,
   }
   const registry = new Registry()
-  openGauges({ registry, chains: [chain], dataDir: import.meta.dirname, clock: { now: () => 3_500 } })
+  const webhooks = {
+    report: async () => ({
+      chains: [{ chainId: 1, stream: 'blocks', block: 5, lagBlocks: 2, problem: null } as const],
+      pending: { unfinal: 1, waiting: 2, sending: 3, retrying: 4 },
+      attempts: { succeeded: 1, failed: 0 },
+      problem: null,
+    }),
+  }
+  const clock = { now: () => 3_500 }
+  openGauges({ registry, chains: [chain], dataDir: import.meta.dirname, clock, webhooks })
   const lines = (await registry.metrics()).split('\n')
   for (const line of [
     'millrace_projection_tip_block{chain="1",projection="tokens"} 7',
@@ -33,6 +42,8 @@ test('projections, endpoints, history, disk, event loop and build are told as th
     'millrace_history_blocks{chain="1",part="total"} 10',
     'millrace_history_blocks{chain="1",part="done"} 4',
     'millrace_history_eta_seconds{chain="1"} 3',
+    'millrace_webhook_lag_blocks{chain="1",stream="blocks"} 2',
+    'millrace_webhook_pending{state="retrying"} 4',
   ])
     expect(lines).toContain(line)
   for (const name of ['millrace_build_info', 'millrace_disk_free_bytes', 'nodejs_eventloop_lag_seconds'])

@@ -9,6 +9,7 @@ import type { Clock } from '#runtime.ts'
 import { auditPasses } from '#store/compare/Audit.ts'
 import { metrics } from '#telemetry.ts'
 import program from '../../package.json' with { type: 'json' }
+import type { WebhookWatch } from '../webhooks/WebhookWatch.ts'
 
 /** What of a chain is told. */
 export interface GaugedChain {
@@ -39,10 +40,12 @@ export interface GaugeOptions {
   readonly chains: readonly GaugedChain[]
   readonly dataDir: string
   readonly clock: Pick<Clock, 'now'>
+  /** Null where there are none. */
+  readonly webhooks: Pick<WebhookWatch, 'report'> | null
 }
 
 /** Adds them to the registry. A registry has them once. */
-export function openGauges({ registry, chains, dataDir, clock }: GaugeOptions): void {
+export function openGauges({ registry, chains, dataDir, clock, webhooks }: GaugeOptions): void {
   const registers = [registry]
   const gauge = (name: string, help: string, labelNames: string[], collect: (set: Gauge) => unknown) =>
     new Gauge({
@@ -115,6 +118,19 @@ export function openGauges({ registry, chains, dataDir, clock }: GaugeOptions): 
       if (typeof history?.etaSeconds === 'number') to.set(labels, history.etaSeconds)
     })(),
   )
+  gauge(
+    'webhook_lag_blocks',
+    'Blocks held whose events were not looked for yet.',
+    ['chain', 'stream'],
+    async (to) => {
+      for (const { chainId, stream, lagBlocks } of (await webhooks?.report())?.chains ?? [])
+        to.set({ chain: `${chainId}`, stream }, lagBlocks)
+    },
+  )
+  gauge('webhook_pending', 'Events to be sent, by what they wait for.', ['state'], async (to) => {
+    for (const [state, count] of Object.entries((await webhooks?.report())?.pending ?? {}))
+      to.set({ state }, count)
+  })
   openDiskGauge(registry, dataDir)
   // Event loop, memory, garbage collection and CPU of this process, under the names dashboards
   // know.

@@ -59,7 +59,7 @@ export class ChainWriter {
     this.lease = lease
     this.clickhouseLane = clickhouseLaneOf(writing, lease)
     this.followers = openFollowers({ ...writing.options, state: writing.state, fence: lease.fence })
-    this.audit = auditOf(writing)
+    this.audit = auditOf(writing, lease.fence)
     const options = {
       postgres,
       schema: writing.state.schema,

@@ -5,14 +5,15 @@
 import { everySender } from '#ingest/verify/senderSample.ts'
 import { databaseOf } from '#store/clickhouse/template.ts'
 import { Audit } from '#store/compare/Audit.ts'
+import { poolAudit } from '#store/follow/feePools/auditPools.ts'
 import type { Writing } from './writing.ts'
 
 /** Blocks the head lane may be behind before the audit leaves node and cores to it. */
 const LAG_BLOCKS_MAX = 20
 
-/** Null where the operator wants none. */
-export function auditOf({ options, source, pool, state, activity }: Writing): Audit | null {
-  const { postgres, clickhouse, auditPercentPerDay, runtime, log } = options
+/** Null where the operator wants none. @param fence under which this process writes */
+export function auditOf({ options, source, pool, state, activity }: Writing, fence: bigint): Audit | null {
+  const { postgres, clickhouse, auditPercentPerDay, callContracts: call, kind, runtime, log } = options
   const { chainId, schema } = state
   if (auditPercentPerDay === undefined) return null
   return new Audit({
@@ -30,6 +31,7 @@ export function auditOf({ options, source, pool, state, activity }: Writing): Au
       return activity.history.state === 'filling' ? 'history' : null
     },
     historyPercentPerDay: auditPercentPerDay,
+    compareState: kind === 'tempo' ? poolAudit({ call, postgres, schema, fence }) : undefined,
     clock: runtime.clock,
     log,
   })

@@ -101,6 +101,22 @@ const subCommands = {
       if (!(await printQuery(config, args, streams, runtime.clock, ending))) process.exitCode = CUT_EXIT_CODE
     }),
   }),
+  listen: defineCommand({
+    meta: { name: 'listen', description: 'Receive webhooks here, verify and print them, until interrupted.' },
+    args: {
+      event: { type: 'positional', required: false, description: 'Type to subscribe to, token:transfer.' },
+      filters: { type: 'string', description: 'Filters as JSON: {"token": "0x…"}.' },
+      chain: { type: 'string', description: 'Chain id, where several are served.' },
+      port: { type: 'string', description: 'To listen at, on 127.0.0.1; left out, any.' },
+      secret: { type: 'string', description: 'Of a subscription there is; none is made then.' },
+      key: { type: 'string', description: 'API key to subscribe with, where one is needed.' },
+    },
+    run: command(async ({ config, runtime, stop }, args) => {
+      const { listen } = await import('./listen.ts')
+      const streams = { events: process.stdout, notes: process.stderr }
+      await listen(config, args, streams, runtime.clock, stop)
+    }),
+  }),
   backfill: defineCommand({
     meta: { name: 'backfill', description: 'Index a range of history into both stores, then end.' },
     args: { from, to, chain },

@@ -133,7 +133,10 @@ async function serve(
   const parity = openParity(program.engines, program.chains, runtime, log)
   const comparing = parity.run(shutdown.signal)
   const alarms = openAlarms(config, program.chains, parity, options, shutdown.signal)
-  openGauges({ registry, chains: program.chains, dataDir: config.dataDir, clock: runtime.clock })
+  openGauges({
+    ...{ registry, chains: program.chains, dataDir: config.dataDir, clock: runtime.clock },
+    webhooks: webhooks?.watch ?? null,
+  })
   startCounters(program.chains)
   const status = createStatusSource({
     chains: program.chains,
@@ -142,6 +145,7 @@ async function serve(
     notes: [accessNote(config.access), ...secretNotes, ...(webhooks?.notes ?? [])],
     parityOf: ({ state }) => parityStatusOf(parity, state.chainId),
     alarms: alarms.watch,
+    webhooks: webhooks?.watch ?? null,
   })
   const orchestrator = openOrchestrator(config, program, runtime, log)
   const attributed = new Attributions(attributions)

@@ -22,6 +22,7 @@ import { Replayer } from '#webhooks/replay/Replayer.ts'
 import { Replays } from '#webhooks/replay/Replays.ts'
 import { Webhooks } from '#webhooks/Webhooks.ts'
 import { whileLeased } from '#webhooks/whileLeased.ts'
+import { WebhookWatch } from './WebhookWatch.ts'
 
 /** As the setting says. */
 export type WebhookMode = 'on' | 'off' | 'loopback'
@@ -44,6 +45,8 @@ export interface OpenedWebhooks {
   readonly operations: WebhookOperations
   /** What an operator should know. */
   readonly notes: readonly string[]
+  /** How they stand. */
+  readonly watch: WebhookWatch
   /** Matches and sends until aborted. */
   run(signal: AbortSignal): Promise<void>
 }
@@ -78,6 +81,12 @@ export function openWebhooks(options: OpenWebhooksOptions): OpenedWebhooks | nul
       (stream) => new MatcherKeeper({ ...of, stream, app, commits, outgoing, runtime, holder, log }),
     )
   })
+  const watch = new WebhookWatch({
+    ...{ app, clock },
+    tipOf: (id) => chains.get(id)?.state.tip ?? -1,
+    problemOf: (id, stream) => keepers.find((keeper) => keeper.isOf(id, stream))?.problem ?? null,
+    attempts: () => deliverer.attempts,
+  })
   if (mode === 'loopback')
     log.warn({}, 'WEBHOOKS is loopback: events are also sent to this machine, for development')
   return {
@@ -89,6 +98,7 @@ export function openWebhooks(options: OpenWebhooksOptions): OpenedWebhooks | nul
     },
     notes:
       mode === 'loopback' ? ['WEBHOOKS=loopback: events may be sent to this machine; for development'] : [],
+    watch,
     run: async (signal) => {
       const removing = keepRemoving(app, runtime, log, signal)
       const replaying = whileLeased(

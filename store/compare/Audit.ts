@@ -72,6 +72,8 @@ export interface AuditOptions extends VerifyOptions {
   readonly busy: () => 'head' | 'history' | null
   /** Share of history that is read again each day; 0 is none. */
   readonly historyPercentPerDay: number
+  /** Compares what follows from blocks that were read again, beside their rows. */
+  readonly compareState?: ((blocks: BlockRange, signal: AbortSignal) => Promise<void>) | undefined
   readonly clock: Clock
   readonly log: Logger
 }
@@ -130,6 +132,7 @@ export class Audit {
     const compare = async () => (await verifyRange(this.#options, piece.range)).differences
     const found = await findTwice(this.#options, piece.range, signal, compare)
     if (found === null) return
+    if (piece.pass !== 'recheck') await this.#options.compareState?.(piece.range, signal)
     await this.#note(position, piece, found)
   }
 

@@ -51,11 +51,9 @@ const unshown = new Set([
   'GET /v1/exchange/swaps: no rule is known for the filter participant',
   // The catalog of a fresh installation has the demo sellers.
   'GET /v1/services: the list has one page only',
-  // What they are sent is a plan, a message, a call: test/orchestrator and test/api/rpc.test.ts.
+  // What they are sent is a plan or a message: test/orchestrator.
   'POST /v1/quote: its body has no example',
   'POST /mcp: its body has no example',
-  'POST /rpc: its body has no example',
-  'POST /rpc/{chain}: its body has no example',
   // A young chain has few of them.
   'GET /v1/addresses/{address}/activities: the list has one page only',
   'GET /v1/exchange/pairs: the list has one page only',

@@ -4,6 +4,7 @@ import { checkAnswers } from './checks/answers.ts'
 import { checkBadInput } from './checks/badInput.ts'
 import { checkFilters } from './checks/filters.ts'
 import { checkPaging } from './checks/paging.ts'
+import { checkRpc, isRpc } from './checks/rpc.ts'
 import { checkService } from './checks/service.ts'
 import { checkStream } from './checks/stream.ts'
 import { checkTransport } from './checks/transport.ts'
@@ -19,7 +20,8 @@ interface Check {
 
 /** In the order of the table's columns. */
 const checks: readonly Check[] = [
-  { name: 'answers', applies: () => true, run: checkAnswers },
+  { name: 'answers', applies: (operation) => !isRpc(operation), run: checkAnswers },
+  { name: 'json-rpc', applies: isRpc, run: checkRpc },
   { name: 'paging', applies: isList, run: checkPaging },
   { name: 'filters', applies: isList, run: checkFilters },
   { name: 'bad input', applies: ({ method }) => method === 'GET', run: checkBadInput },

@@ -18,6 +18,7 @@ test('what /status and the schema of SQL serve is what the browser and the termi
     degraded: false,
     alarms: [],
     chains: [],
+    webhooks: null,
     notes: ['the API is open'],
   }
   expect(renderReport({ report: served, atMs: 0 }, null).join('\n')).toContain('the API is open')

@@ -68,6 +68,21 @@ describeWithShared('the audit', () => {
     (await metrics.auditDifferences.get()).values.find(({ labels }) => labels.chain === `${store.chainId}`)
       ?.value
 
+  test('has what follows from the blocks of each pass compared once, after their rows', async () => {
+    const compared: BlockRange[] = []
+    const compareState = async (blocks: BlockRange) => {
+      compared.push(blocks)
+    }
+    const audit = openAudit({ compareState })
+    await steps(audit, 1)
+    finalized = 70
+    await steps(audit, 3)
+    expect(compared).toEqual([
+      { from: 1, to: 50 },
+      { from: 51, to: 70 },
+    ])
+  })
+
   test('reads every block once after it became final, also over a restart', async () => {
     const audit = openAudit()
     await steps(audit, 1)

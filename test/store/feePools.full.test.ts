@@ -6,6 +6,7 @@
 import { encodeAbiParameters, type Hex, keccak256, parseAbi, parseAbiParameters, parseEventLogs } from 'viem'
 import { afterAll, expect, test } from 'vitest'
 import { MillraceError } from '#errors.ts'
+import { poolAudit } from '#store/follow/feePools/auditPools.ts'
 import { toHex } from '#store/sql.ts'
 import { describeWithShared, readRecording } from '../support/shared.ts'
 import { genesisTokens, readBalances } from './support/balanceOracle.ts'
@@ -180,6 +181,58 @@ describeWithShared('fee pools', () => {
       },
     })
     await lost.settle()
+  })
+
+  test('that final blocks changed are compared by the audit as of the last of them, and marked under its fence', async () => {
+    const store = await openChainStore({ headFrom: 0 })
+    afterAll(() => store.close())
+    for (const batch of recordedBatches(recording, 10)) await store.head.append(batch)
+    await followersOf(store, {
+      callContracts: recordedCalls(recording, readBalances(recording)),
+    }).settle()
+    const [from, to] = [20, 60]
+    const { pools } = poolsAt(to)
+    const last = (await store.head.refAt(to)) ?? expect.fail()
+    const wrong = [...pools].find(
+      ([id, { reserveUser }]) => reserveUser !== poolsAt(from).pools.get(id)?.reserveUser,
+    )
+    const [wrongId] = wrong ?? expect.fail('no pool changed')
+    const asked: unknown[] = []
+    const { signal } = new AbortController()
+    /** What the chain has after the block, but for one pool a unit more. */
+    const audit = (fence: bigint, lie: bigint) =>
+      poolAudit({
+        ...{ postgres: store.postgres, schema: store.schema, fence },
+        call: async (calls, at) => {
+          asked.push(at)
+          return calls.map(({ data }): Hex => {
+            const [user, validator] = [data.slice(34, 74), data.slice(98)].map((hex) => `0x${hex}`)
+            const id = idOf(user ?? '', validator ?? '')
+            const { reserveUser = 0n, reserveValidator = 0n } = pools.get(id) ?? {}
+            const words = [reserveUser + (id === wrongId ? lie : 0n), reserveValidator]
+            return `0x${words.map((word) => word.toString(16).padStart(64, '0')).join('')}`
+          })
+        },
+      })({ from, to }, signal)
+    const marked = async () => {
+      const { rows } = await store.postgres.pool.query(
+        `SELECT pool, block_num FROM ${store.schema}.fee_pool_checks WHERE differs`,
+      )
+      return rows.map((row) => [toHex(row.pool), row.block_num])
+    }
+    await audit(1n, 0n)
+    expect([asked, await marked()]).toEqual([[last.hash], []])
+    await expect(audit(7n, 1n)).rejects.toMatchObject({ code: 'fenced_out' })
+    expect(await marked()).toEqual([])
+    await audit(1n, 1n)
+    expect(await marked()).toEqual([[wrongId, to]])
+    const lost = poolAudit({
+      ...{ postgres: store.postgres, schema: store.schema, fence: 1n },
+      call: async () => {
+        throw new NodeLostError()
+      },
+    })
+    await lost({ from, to }, signal)
   })
 
   test('of genesis have no reserves where no node tells of them', async () => {

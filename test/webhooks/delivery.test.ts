@@ -117,6 +117,11 @@ describe('events', () => {
     inSequence(afterBack)
     expect(new Set(afterBack.map(({ envelope }) => envelope.id)).size).toBe(afterBack.length)
 
+    expect(await service.watch?.report()).toMatchObject({
+      chains: [{ stream: 'blocks', block: 44, lagBlocks: 0, problem: null }, { stream: 'fills' }],
+      pending: { waiting: 5, unfinal: 5 },
+      problem: null,
+    })
     await service.ask('PATCH', `/v1/webhooks/${paused.id}`, { status: 'active' })
     const goneOn = await receiver.until('/paused', ({ length }) => length === 5)
     expect(inSequence(goneOn).map(({ envelope }) => envelope.data.number)).toEqual(range(40, 44))

@@ -222,6 +222,17 @@ describe('an organization', () => {
     )
     expect(await code('admin', 'PATCH', `${path}/${made.id}`, { status: 'paused' })).toBe(200)
     expect(await code('member', 'GET', `${path}/${made.id}/deliveries`)).toBe(200)
+    expect(await code('member', 'POST', `${path}/${made.id}/ping`)).toBe('forbidden')
+    expect(await code('admin', 'POST', `${path}/${made.id}/ping`)).toBe(200)
+    const [sent] = (await service.ask('GET', `${path}/${made.id}/deliveries`, undefined, 'member')).body.data
+    expect(await code('member', 'POST', `${path}/${made.id}/deliveries/${sent.id}/retry`)).toBe('forbidden')
+    expect(await code('admin', 'POST', `${path}/${made.id}/deliveries/${sent.id}/retry`)).toBe(200)
+    const blocksAsked = { fromBlock: 0, toBlock: 2 }
+    expect(await code('member', 'POST', `${path}/${made.id}/replay`, blocksAsked)).toBe('forbidden')
+    expect(await code('admin', 'POST', `${path}/${made.id}/replay`, blocksAsked)).toBe(200)
+    expect(await code('member', 'GET', `${path}/${made.id}/replay`)).toBe(200)
+    expect(await code('member', 'DELETE', `${path}/${made.id}/replay`)).toBe('forbidden')
+    expect(await code('admin', 'DELETE', `${path}/${made.id}/replay`)).toBe(200)
     expect(await code('operator', 'GET', `/v1/webhooks/${made.id}`)).toBe('webhook_not_found')
     expect(await code('member', 'DELETE', `${path}/${made.id}`)).toBe('forbidden')
     expect(await code('admin', 'DELETE', `${path}/${made.id}`)).toBe(200)

@@ -71,6 +71,7 @@ export class Deliverer {
   /** Claimed, by lane and endpoint, and waiting for its turn. */
   readonly #queues = new Map<string, Work[]>()
   readonly #sending = new Set<Promise<void>>()
+  readonly #attempts = { succeeded: 0, failed: 0 }
 
   constructor(options: DelivererOptions) {
     this.#options = options
@@ -81,6 +82,11 @@ export class Deliverer {
 
   get underWay(): number {
     return this.#shares.underWay
+  }
+
+  /** Ended ones, since the start. */
+  get attempts(): { readonly succeeded: number; readonly failed: number } {
+    return { ...this.#attempts }
   }
 
   /** Sends until aborted; what is under way then is finished. */
@@ -234,7 +240,9 @@ export class Deliverer {
     // What was begun is ended: its own time is bounded.
     const reply = await post(egress, target, outgoing, clock, neverAborted)
     failpoint('webhooks.sent')
-    metrics.webhookAttempts.inc({ outcome: reply.succeeded ? 'succeeded' : 'failed' })
+    const outcome = reply.succeeded ? 'succeeded' : 'failed'
+    metrics.webhookAttempts.inc({ outcome })
+    this.#attempts[outcome]++
     this.#outcomes.add(this.#outcomeOf(work, reply))
   }
 

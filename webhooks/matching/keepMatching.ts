@@ -1,5 +1,6 @@
 /** Matches a chain whenever its lease is ours. */
 import type { Runtime } from '#runtime.ts'
+import type { Stream } from '#store/webhooks/positions.ts'
 import { whileLeased } from '../whileLeased.ts'
 import { Matcher, type MatcherOptions } from './Matcher.ts'
 
@@ -16,6 +17,10 @@ export class MatcherKeeper {
 
   constructor(options: KeepMatchingOptions) {
     this.#options = options
+  }
+
+  isOf(chainId: number, stream: Stream): boolean {
+    return this.#options.chain.chainId === chainId && this.#options.stream === stream
   }
 
   get problem(): string | null {

@@ -130,6 +130,28 @@ const chain = s.named('ChainStatus', {
   }),
 })
 
+const webhooks = s.named('WebhookStatus', {
+  chains: s.array(
+    s.object({
+      chainId: s.count,
+      stream: s.oneOf(['blocks', 'fills']),
+      block: s.integer({ minimum: -1, description: 'Last block whose events were looked for.' }),
+      lagBlocks: s.count,
+      problem,
+    }),
+    { description: 'How far events were looked for; `fills` waits for the order book.' },
+  ),
+  pending: s.object(
+    { unfinal: s.count, waiting: s.count, sending: s.count, retrying: s.count },
+    { description: 'Events to be sent, by what they wait for; each counted up to 100,000.' },
+  ),
+  attempts: s.object(
+    { succeeded: s.count, failed: s.count },
+    { description: 'Of this process, since its start.' },
+  ),
+  problem,
+})
+
 const statusSchema = s.named('Status', {
   version: s.text({ description: 'Of the program; that of the contract is in /openapi.json.' }),
   ready: s.boolean(),
@@ -159,6 +181,7 @@ const statusSchema = s.named('Status', {
     { description: 'What the owner must know, also sent to ALARM_URL.' },
   ),
   chains: s.array(chain),
+  webhooks: s.nullable(webhooks),
   notes: s.array(s.text(), { description: 'What an operator should know, such as open access.' }),
 })
 
@@ -203,6 +226,7 @@ function forStrangers(report: StatusReport): StatusReport {
     ...report,
     alarms: report.alarms.map((alarm) => ({ ...alarm, problem: alarm.code })),
     chains: report.chains.map(chainForStrangers),
+    webhooks: null,
     notes: [],
   }
 }

@@ -3,6 +3,13 @@ import type { Endpoint } from '../../http/endpoint.ts'
 import type { WebhookServices } from './access.ts'
 import { listDeliveriesEndpoint, readDeliveryEndpoint, retryDeliveryEndpoint } from './deliveries.ts'
 import {
+  endOrgReplayEndpoint,
+  pingOrgWebhookEndpoint,
+  readOrgReplayEndpoint,
+  retryOrgDeliveryEndpoint,
+  startOrgReplayEndpoint,
+} from './orgSending.ts'
+import {
   changeOrgWebhookEndpoint,
   deleteOrgWebhookEndpoint,
   listOrgDeliveriesEndpoint,
@@ -41,4 +48,9 @@ export const webhookEndpoints: readonly Endpoint<WebhookServices>[] = [
   deleteOrgWebhookEndpoint,
   listOrgDeliveriesEndpoint,
   readOrgDeliveryEndpoint,
+  pingOrgWebhookEndpoint,
+  retryOrgDeliveryEndpoint,
+  startOrgReplayEndpoint,
+  readOrgReplayEndpoint,
+  endOrgReplayEndpoint,
 ]

@@ -9,6 +9,7 @@ import {
   enabled,
   ownerOf,
   subscriptionOf,
+  type WebhookOperations,
   type WebhookServices,
   webhookErrors,
   webhookId,
@@ -47,7 +48,7 @@ const started = {
   createdAt: s.timestamp,
   endedAt: s.optional(s.timestamp),
 }
-const replay = s.named('WebhookReplay', started)
+export const replay = s.named('WebhookReplay', started)
 const rehearsal = s.named('WebhookReplayDryRun', {
   dryRun: s.literal(true),
   events: s.integer({ minimum: 0, description: 'How many would be sent.' }),
@@ -58,27 +59,59 @@ const rehearsal = s.named('WebhookReplayDryRun', {
   envelopes: s.array(s.foreign('What would be sent.'), { maxItems: 5 }),
 })
 
-export const startReplayEndpoint = command({
-  path,
+/** What each of the two paths says of starting a replay. */
+export const replayStart = {
   method: 'POST',
   summary: 'Send events of a range of blocks, or those that were given up, once more.',
   description:
     'Under the ids they have, by the present filters, in the order of the chain and in a lane of their own: `meta.replay` names the replay, and there is no `meta.sequence`. Blocks that are not final are sent once they are.',
-  params,
-  access: webhooksWrite,
-  errors: [...webhookErrors, 'coverage_incomplete', 'replay_under_way'],
   body: replayBody,
   response: s.shown<s.Static<typeof replay> | s.Static<typeof rehearsal>>(s.union([replay, rehearsal])),
-  run: async ({ path: { id }, caller, body, signal }, services: WebhookServices) => {
-    const operations = enabled(services)
-    const subscription = await subscriptionOf(operations, ownerOf(caller), id)
-    const of = 'failedSince' in body ? failedOf(body.failedSince) : blocksOf(body)
-    return body.dryRun
-      ? { rehearsed: await operations.replays.rehearse(subscription, of, signal) }
-      : { begun: await operations.replays.start(subscription, of, signal) }
-  },
-  present: (result) =>
+  present: (result: StartedReplay) =>
     result.rehearsed ? presentRehearsal(result.rehearsed) : presentProgress(result.begun),
+} as const
+
+export const replayErrors = ['coverage_incomplete', 'replay_under_way'] as const
+
+type StartedReplay =
+  | { readonly rehearsed: Rehearsal; readonly begun?: never }
+  | { readonly rehearsed?: never; readonly begun: Progress }
+
+/** Starts a replay of an owner's subscription, or rehearses it. */
+export async function startReplay(
+  operations: WebhookOperations,
+  owner: string,
+  id: string,
+  body: s.Static<typeof replayBody>,
+  signal: AbortSignal,
+): Promise<StartedReplay> {
+  const subscription = await subscriptionOf(operations, owner, id)
+  const of = 'failedSince' in body ? failedOf(body.failedSince) : blocksOf(body)
+  return body.dryRun
+    ? { rehearsed: await operations.replays.rehearse(subscription, of, signal) }
+    : { begun: await operations.replays.start(subscription, of, signal) }
+}
+
+/** @throws ApiError webhook_not_found, replay_not_found */
+export async function replayOf(operations: WebhookOperations, owner: string, id: string): Promise<Progress> {
+  await subscriptionOf(operations, owner, id)
+  return found(await operations.replays.find(id))
+}
+
+/** @throws ApiError webhook_not_found, replay_not_found */
+export async function endReplay(operations: WebhookOperations, owner: string, id: string): Promise<Progress> {
+  await subscriptionOf(operations, owner, id)
+  return found(await operations.replays.end(id))
+}
+
+export const startReplayEndpoint = command({
+  ...replayStart,
+  path,
+  params,
+  access: webhooksWrite,
+  errors: [...webhookErrors, ...replayErrors],
+  run: ({ path: { id }, caller, body, signal }, services: WebhookServices) =>
+    startReplay(enabled(services), ownerOf(caller), id, body, signal),
 })
 
 export const readReplayEndpoint = endpoint({
@@ -89,11 +122,8 @@ export const readReplayEndpoint = endpoint({
   access: webhooksRead,
   errors: [...webhookErrors, 'replay_not_found'],
   response: replay,
-  read: async ({ path: { id }, caller }, services: WebhookServices) => {
-    const operations = enabled(services)
-    await subscriptionOf(operations, ownerOf(caller), id)
-    return found(await operations.replays.find(id))
-  },
+  read: ({ path: { id }, caller }, services: WebhookServices) =>
+    replayOf(enabled(services), ownerOf(caller), id),
   present: presentProgress,
   cache: 'none',
 })
@@ -106,11 +136,8 @@ export const endReplayEndpoint = command({
   access: webhooksWrite,
   errors: [...webhookErrors, 'replay_not_found'],
   response: replay,
-  run: async ({ path: { id }, caller }, services: WebhookServices) => {
-    const operations = enabled(services)
-    await subscriptionOf(operations, ownerOf(caller), id)
-    return found(await operations.replays.end(id))
-  },
+  run: ({ path: { id }, caller }, services: WebhookServices) =>
+    endReplay(enabled(services), ownerOf(caller), id),
   present: presentProgress,
 })
 
@@ -134,7 +161,7 @@ function failedOf(text: string): ReplayOf {
   return { kind: 'failed', since }
 }
 
-function presentProgress({ replay: one, open }: Progress): s.Static<typeof replay> {
+export function presentProgress({ replay: one, open }: Progress): s.Static<typeof replay> {
   const { of } = one
   return {
     id: one.id,

@@ -16,7 +16,7 @@ import {
   type FollowerContext,
   readFollower,
 } from '../follower.ts'
-import { readReserves } from './genesisPools.ts'
+import { type Reserves, readReserves } from './genesisPools.ts'
 import { type Pool, poolsTable } from './pools.ts'
 
 /** Blocks between two rounds: some minutes. All pools of a round are compared at once. */
@@ -96,14 +96,15 @@ export async function findDiffering(client: Queryable, schema: string): Promise<
   return { strays: 0, differs: differs ?? null }
 }
 
-function poolOf(row: Readonly<Record<string, unknown>> | undefined): Uint8Array {
+/** The key of a row. */
+export function poolOf(row: Readonly<Record<string, unknown>> | undefined): Uint8Array {
   const pool = row?.['pool']
   if (!(pool instanceof Uint8Array)) throw new TypeError('a pool is stored as bytes')
   return pool
 }
 
 /** What is not known of either side does not differ. */
-const differs = (pool: Pool, told: { readonly user: bigint; readonly validator: bigint } | null): boolean =>
+export const differs = (pool: Pool, told: Reserves | null): boolean =>
   told !== null &&
   pool.reserve_user !== null &&
   pool.reserve_validator !== null &&

@@ -62,8 +62,8 @@ async function readGenesisBlock({ postgres, schema }: Pick<FollowerContext, 'pos
     : { hash: null, seconds: 0 }
 }
 
-/** Few nodes keep the state of block 0; that one does not is no failure. */
-async function readReservesIfTold(
+/** Few nodes keep the state of old blocks; that one does not is no failure. */
+export async function readReservesIfTold(
   call: CallContracts,
   pools: readonly PoolTokens[],
   at: CallsAt,

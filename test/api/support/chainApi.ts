@@ -262,6 +262,7 @@ function reportOf(state: ChainState): StatusReport {
     version: '0.0.0',
     ready: state.tip >= 0,
     startedAt: '2026-01-01T00:00:00Z',
+    webhooks: null,
     notes: [],
     degraded: false,
     alarms: [],

@@ -93,6 +93,7 @@ export async function openService(options: ServiceOptions = {}) {
     defaults,
     callers,
     server,
+    watch: opened?.watch,
     ask,
     /** Makes a subscription; its id and secret. */
     subscribe: async (body: object): Promise<{ id: string; secret: string; activeFromBlock: number }> => {

@@ -1,0 +1,101 @@
+/** /v1/orgs/{orgId}/webhooks: what admins have sent: pings, deliveries once more, and replays. */
+import { management } from '../../http/access.ts'
+import { command, endpoint } from '../../http/endpoint.ts'
+import { assertRole, orgErrors, orgId } from '../orgs/accounts.ts'
+import { deliveryId, enabled, subscriptionOf, type WebhookServices, webhookId } from './access.ts'
+import { deliveryOf } from './deliveries.ts'
+import {
+  endReplay,
+  presentProgress,
+  replay,
+  replayErrors,
+  replayOf,
+  replayStart,
+  startReplay,
+} from './replay.ts'
+import { presentTried, tried } from './shapes.ts'
+
+const errors = [...orgErrors, 'webhooks_not_enabled', 'webhook_not_found'] as const
+const replayPath = '/v1/orgs/{orgId}/webhooks/{id}/replay'
+const params = { orgId, id: webhookId }
+
+export const pingOrgWebhookEndpoint = command({
+  path: '/v1/orgs/{orgId}/webhooks/{id}/ping',
+  method: 'POST',
+  summary: 'Send a synthetic event now. For admins.',
+  params,
+  access: management,
+  errors,
+  response: tried,
+  run: async (call, services: WebhookServices) => {
+    const operations = enabled(services)
+    await assertRole(services.accounts, call, 'admin')
+    const { orgId: owner, id } = call.path
+    return operations.run.ping(await subscriptionOf(operations, owner, id), call.signal)
+  },
+  present: presentTried,
+})
+
+export const retryOrgDeliveryEndpoint = command({
+  path: '/v1/orgs/{orgId}/webhooks/{id}/deliveries/{deliveryId}/retry',
+  method: 'POST',
+  summary: 'Send what was sent once more, now. For admins.',
+  params: { ...params, deliveryId },
+  access: management,
+  errors: [...errors, 'delivery_not_found', 'delivery_pending'],
+  response: tried,
+  run: async (call, services: WebhookServices) => {
+    const operations = enabled(services)
+    await assertRole(services.accounts, call, 'admin')
+    const { orgId: owner, id } = call.path
+    const found = await deliveryOf(operations, owner, call.path)
+    return operations.run.retry(await subscriptionOf(operations, owner, id), found, call.signal)
+  },
+  present: presentTried,
+})
+
+export const startOrgReplayEndpoint = command({
+  ...replayStart,
+  path: replayPath,
+  params,
+  access: management,
+  errors: [...errors, ...replayErrors],
+  run: async (call, services: WebhookServices) => {
+    const operations = enabled(services)
+    await assertRole(services.accounts, call, 'admin')
+    return startReplay(operations, call.path.orgId, call.path.id, call.body, call.signal)
+  },
+})
+
+export const readOrgReplayEndpoint = endpoint({
+  path: replayPath,
+  summary: 'How far the newest replay has come.',
+  params,
+  chain: 'none',
+  access: management,
+  errors: [...errors, 'replay_not_found'],
+  response: replay,
+  read: async (call, services: WebhookServices) => {
+    const operations = enabled(services)
+    await assertRole(services.accounts, call, 'member')
+    return replayOf(operations, call.path.orgId, call.path.id)
+  },
+  present: presentProgress,
+  cache: 'none',
+})
+
+export const endOrgReplayEndpoint = command({
+  path: replayPath,
+  method: 'DELETE',
+  summary: 'End the replay that is under way. For admins.',
+  params,
+  access: management,
+  errors: [...errors, 'replay_not_found'],
+  response: replay,
+  run: async (call, services: WebhookServices) => {
+    const operations = enabled(services)
+    await assertRole(services.accounts, call, 'admin')
+    return endReplay(operations, call.path.orgId, call.path.id)
+  },
+  present: presentProgress,
+})
