@@ -144,6 +144,9 @@ function resultOf(chain: CannedChain, method: string, params: readonly unknown[]
       return within(chain, params[0], chain.receipts)
     case 'eth_getLogs':
       return logsOf(params[0])
+    // For those who measure the way here.
+    case 'eth_call':
+      return Buffer.from(`"0x${'2a'.padStart(64, '0')}"`)
     default:
       return undefined
   }

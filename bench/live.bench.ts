@@ -30,7 +30,7 @@ export async function benchLive(): Promise<Line[]> {
   try {
     const lags = await withProgram(node, 'roots', async (program) => {
       await program.until(() => isQueryable(program), 100)
-      return watchBlocks(program, live)
+      return watchBlocks(program, live, WATCHED_BLOCKS)
     })
     const at = (share: number) => `${Math.round(quantile(lags, share))} ms`
     return [
@@ -46,7 +46,11 @@ export async function benchLive(): Promise<Line[]> {
 }
 
 /** Milliseconds from each block's coming to the first read that had it. */
-async function watchBlocks({ connection }: RunningProgram, live: LiveBlocks): Promise<number[]> {
+export async function watchBlocks(
+  { connection }: RunningProgram,
+  live: LiveBlocks,
+  blocks: number,
+): Promise<number[]> {
   const client = new pg.Client({ connectionString: connection.databaseUrl })
   await client.connect()
   const newest = {
@@ -55,7 +59,7 @@ async function watchBlocks({ connection }: RunningProgram, live: LiveBlocks): Pr
   }
   // The first block that is not there yet.
   const first = live.from + Math.floor((Date.now() - live.sinceMs) / live.intervalMs) + 1
-  const last = first + WATCHED_BLOCKS - 1
+  const last = first + blocks - 1
   const lags: number[] = []
   try {
     for (let seen = first - 1; seen < last; await setTimeout(LOOK_MS)) {

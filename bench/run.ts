@@ -12,6 +12,7 @@ import { benchLists } from './lists.bench.ts'
 import { benchLive } from './live.bench.ts'
 import { benchPeers } from './peers.bench.ts'
 import { benchQuery } from './query.bench.ts'
+import { benchRpc, benchRpcLive } from './rpc.bench.ts'
 
 const subjects: Readonly<Record<string, () => Promise<Line[]>>> = {
   calibration: benchCalibration,
@@ -24,6 +25,8 @@ const subjects: Readonly<Record<string, () => Promise<Line[]>>> = {
   lists: benchLists,
   access: benchAccess,
   query: benchQuery,
+  rpc: benchRpc,
+  rpcLive: benchRpcLive,
   exchange: benchExchange,
   peers: benchPeers,
 }
