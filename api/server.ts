@@ -24,6 +24,7 @@ import { ApiError } from './http/errors.ts'
 import type { Freshness } from './http/freshness.ts'
 import { everyOrigin, fixedHeaders, originHeaders, preflightHeaders } from './http/headers.ts'
 import { assertDepth } from './http/json.ts'
+import type { OutgoingPost } from './http/openapi.ts'
 import { addReference } from './http/reference.ts'
 import { addRoute } from './http/route.ts'
 import { RouteTable } from './http/routeTable.ts'
@@ -48,6 +49,8 @@ export interface ServerOptions<Services> {
   readonly freshness?: Freshness
   /** Values for the reference's examples. Default: made up. */
   readonly readExamples?: ReadExamples
+  /** What is posted, for the document. Default: nothing. */
+  readonly posts?: Readonly<Record<string, OutgoingPost>>
   /** Proxies whose X-Forwarded-For is believed (addresses or CIDR ranges). Default: none. */
   readonly trustedProxies?: readonly string[]
   /** Default: one address may hold all connections. */
@@ -111,8 +114,8 @@ export async function createServer<Services>(options: ServerOptions<Services>): 
     done()
   })
 
-  const { readExamples = async () => ({}) } = options
-  const document = documentEndpoint(options.endpoints, options.chains, readExamples)
+  const { readExamples = async () => ({}), posts = {} } = options
+  const document = documentEndpoint(options.endpoints, options.chains, readExamples, posts)
   for (const endpoint of [...options.endpoints, document]) {
     addRoute(app, endpoint, { ...options, access, freshness, paging, deadlines, turns })
   }

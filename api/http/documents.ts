@@ -1,7 +1,7 @@
 /** GET /openapi.json, from the endpoint values. */
 import { open } from './access.ts'
 import type { Endpoint } from './endpoint.ts'
-import { openapiDocument } from './openapi.ts'
+import { type OutgoingPost, openapiDocument } from './openapi.ts'
 import { rawEndpoint } from './rawEndpoint.ts'
 import * as s from './schema.ts'
 
@@ -19,6 +19,7 @@ export function documentEndpoint(
   endpoints: readonly Endpoint<never>[],
   chains: readonly number[],
   readExamples: ReadExamples,
+  posts: Readonly<Record<string, OutgoingPost>>,
 ): Endpoint<unknown> {
   const itself: Endpoint<unknown> = rawEndpoint({
     path: '/openapi.json',
@@ -32,7 +33,7 @@ export function documentEndpoint(
     },
   })
   const textWith = (examples: DocumentExamples) =>
-    JSON.stringify(openapiDocument([...endpoints, itself], chains, examples))
+    JSON.stringify(openapiDocument([...endpoints, itself], chains, examples, posts))
   let text = textWith({})
   let hasExamples = false
   const addExamples = async (signal: AbortSignal) => {

@@ -23,14 +23,23 @@ const serviceInfo = {
 
 type Json = Readonly<Record<string, unknown>>
 
+/** What this service posts by itself. */
+export interface OutgoingPost {
+  /** One sentence. */
+  readonly summary: string
+  readonly schema: s.TSchema
+}
+
 /**
- * The document for these endpoints; `examples` are values for path parameters, by name.
+ * The document for these endpoints, and for what is posted, by its name; `examples` are values for
+ * path parameters, by name.
  * @throws TypeError when two different schemas carry one name.
  */
 export function openapiDocument(
   endpoints: readonly Endpoint<never>[],
   chains: readonly number[],
   examples: Readonly<Record<string, string>> = {},
+  posts: Readonly<Record<string, OutgoingPost>> = {},
 ): Json {
   const schemas = new Map<string, unknown>()
   const paths: Record<string, Record<string, Json>> = {}
@@ -39,6 +48,10 @@ export function openapiDocument(
     item[endpoint.method.toLowerCase()] = operation(endpoint, schemas, examples)
     paths[endpoint.path] = item
   }
+  const webhooks = Object.entries(posts).map(([name, post]) => [
+    name,
+    { post: outgoing(name, post, schemas) },
+  ])
   hoist(errorSchema.properties.error, schemas)
   return {
     openapi: '3.1.0',
@@ -52,6 +65,7 @@ export function openapiDocument(
     'x-service-info': serviceInfo,
     tags: tagsOf(endpoints),
     paths,
+    ...(webhooks.length > 0 && { webhooks: Object.fromEntries(webhooks) }),
     components: {
       schemas: Object.fromEntries(schemas),
       headers: headerComponents,
@@ -95,6 +109,31 @@ function operation(
     responses: { ...success(endpoint, schemas), ...failures(endpoint) },
     security: security(endpoint),
   }
+}
+
+function outgoing(name: string, { summary, schema }: OutgoingPost, schemas: Map<string, unknown>): Json {
+  return {
+    operationId: `receive${operationId('', name)}`,
+    summary,
+    tags: ['Webhooks'],
+    parameters: Object.entries(signatureTexts).map(([header, description]) => ({
+      ...{ name: header, in: 'header', description, required: true },
+      schema: { type: 'string' },
+    })),
+    requestBody: { required: true, content: { 'application/json': { schema: hoist(schema, schemas) } } },
+    responses: { '2XX': { description: 'Taken. Anything else is sent again on a schedule.' } },
+    security: [],
+  }
+}
+
+const signatureTexts = {
+  'svc-event-id': 'Id of the event; what comes twice has the same.',
+  'svc-event-type': 'Type of the event.',
+  'svc-signature':
+    '`t=<seconds>,v1=<hex>`: HMAC-SHA256 by the secret over `<t>.<body>`; one `v1` for each secret.',
+  'webhook-id': 'Id of the event, as Standard Webhooks has it.',
+  'webhook-timestamp': 'Seconds since the epoch, as Standard Webhooks has it.',
+  'webhook-signature': '`v1,<base64>`, as Standard Webhooks has it.',
 }
 
 /** `GET /v1/tokens/{token}/holders` is `getTokensTokenHolders`. */

@@ -9,6 +9,7 @@ import { declareContracts } from '#api/operator/declaredContracts.ts'
 import { endpoints, type RouteServices, readDocumentExamples } from '#api/routes/index.ts'
 import { LogoCache } from '#api/routes/tokens/logoCache.ts'
 import { tokenNamesOf } from '#api/routes/tokens/tokens.ts'
+import { envelopes } from '#api/routes/webhooks/envelopes.ts'
 import { RpcDoor } from '#api/rpc/RpcDoor.ts'
 import { assertAddressFree, closeServer, createServer, listen } from '#api/server.ts'
 import type { ChainReads, DeclaredContracts } from '#api/services.ts'
@@ -180,6 +181,7 @@ async function serve(
     log,
     shutdown: shutdown.signal,
     freshness: freshnessOf(program.chains, runtime),
+    posts: envelopes,
     readExamples: (signal) => readDocumentExamples(services, signal),
     access: access.access,
     trustedProxies: config.trustedProxies,

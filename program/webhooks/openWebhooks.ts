@@ -14,6 +14,7 @@ import type { Disabled } from '#store/webhooks/outcomes.ts'
 import { streams } from '#store/webhooks/positions.ts'
 import { removePast } from '#store/webhooks/retention.ts'
 import type { Logger } from '#telemetry.ts'
+import { checkDestinations } from '#webhooks/checkDestinations.ts'
 import { Deliverer } from '#webhooks/delivery/Deliverer.ts'
 import { tellDisabled } from '#webhooks/delivery/tellDisabled.ts'
 import { MatcherKeeper } from '#webhooks/matching/keepMatching.ts'
@@ -101,13 +102,14 @@ export function openWebhooks(options: OpenWebhooksOptions): OpenedWebhooks | nul
     watch,
     run: async (signal) => {
       const removing = keepRemoving(app, runtime, log, signal)
+      const checking = tellRefused({ app, sealer, egress }, log, signal)
       const replaying = whileLeased(
         { postgres, name: 'webhooks:replays', holder, runtime, log },
         signal,
         (_fence, held) => replayer.run(held),
       )
       const matching = keepers.map((keeper) => keeper.run(signal))
-      await Promise.all([...matching, replaying, deliverer.run(signal), removing])
+      await Promise.all([...matching, replaying, deliverer.run(signal), removing, checking])
     },
   }
 }
@@ -128,6 +130,26 @@ function watchedOf(
       }),
     presentTransaction: (detail, { receipt }, id) =>
       presentTransaction(detail, { receipt, feeToken: undefined }, id),
+  }
+}
+
+/** Ids that one line of the log names. */
+const TOLD_MAX = 20
+
+async function tellRefused(
+  of: Parameters<typeof checkDestinations>[0],
+  log: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    const refused = await checkDestinations(of, signal)
+    if (refused.length > 0)
+      log.warn(
+        { count: refused.length, webhooks: refused.slice(0, TOLD_MAX) },
+        'destinations of webhooks lead where this service does not go: nothing is sent there',
+      )
+  } catch (error) {
+    if (!signal.aborted) log.warn({ problem: messageOf(error) }, 'destinations of webhooks were not checked')
   }
 }
 

@@ -236,6 +236,24 @@ export async function rotateSecret(
   return numUpdatedRows === 1n
 }
 
+/** Where subscriptions send that are not disabled, in the order of their ids after one. */
+export async function readTargets(
+  app: AppDatabase,
+  after: string,
+  limit: number,
+): Promise<{ readonly id: string; readonly sealed: Uint8Array }[]> {
+  const rows = await app
+    .selectFrom('app.webhooks')
+    .select(['id', 'sealed_destination as sealed'])
+    .where('id', '>', after)
+    .where('status', '<>', 'disabled')
+    .where('deleted_at', 'is', null)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+  return rows
+}
+
 /** What a matcher needs to know of a subscription. */
 export interface Subscribed {
   readonly id: string

@@ -6,15 +6,29 @@ import { validate } from '@scalar/openapi-parser'
 import { expect, test } from 'vitest'
 import { openapiDocument } from '#api/http/openapi.ts'
 import { endpoints } from '#api/routes/index.ts'
+import { envelopes } from '#api/routes/webhooks/envelopes.ts'
 import { isRecord } from '#primitives.ts'
+import { eventTypeNames } from '#webhooks/events/index.ts'
 import { type Json, operationsOf } from '../blackbox/apiDocument.ts'
 
-const document: Json = openapiDocument(endpoints, [4217])
+const document: Json = openapiDocument(endpoints, [4217], {}, envelopes)
 
 test('a public validator finds nothing wrong', async () => {
   const { valid, errors } = await validate(structuredClone(document))
   expect(errors ?? []).toEqual([])
   expect(valid).toBe(true)
+})
+
+test('what is posted to subscribers is there, each type with its envelope', () => {
+  const posted = Object.keys(document.webhooks)
+  expect(posted).toEqual(
+    expect.arrayContaining([...eventTypeNames, 'ping', 'event:retracted', 'event:restored']),
+  )
+  for (const [type, { post }] of Object.entries<Json>(document.webhooks)) {
+    const { $ref } = post.requestBody.content['application/json'].schema
+    const { properties } = document.components.schemas[$ref.split('/').at(-1)]
+    expect(properties.type.const).toBe(type)
+  }
 })
 
 /** Schemas that allow any value, and why each has to. */

@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { verifySignature } from '#webhooks/signature.ts'
 import { openReceiver, type Received, type Receiver } from '../support/receiver.ts'
+import { expectConforming } from './support/conforms.ts'
 import { batchesOf, forkOf, recorded } from './support/forks.ts'
 import { openService, type Service } from './support/openService.ts'
 
@@ -129,6 +130,7 @@ describe('events', () => {
     const final = await receiver.until('/final', ({ length }) => length === 4)
     expect(inSequence(final).map(({ envelope }) => envelope.meta.finalized)).toEqual([true, true, true, true])
     expect(final.map(({ envelope }) => envelope.type)).toEqual(Array(4).fill('block:created'))
+    expectConforming(receiver.received)
   })
 })
 

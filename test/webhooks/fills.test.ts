@@ -7,6 +7,7 @@ import { readBalances } from '../store/support/balanceOracle.ts'
 import { bookOf } from '../store/support/bookOracle.ts'
 import { followersOf, recordedCalls, type TestFollowers } from '../store/support/followers.ts'
 import { openReceiver, type Receiver } from '../support/receiver.ts'
+import { expectConforming } from './support/conforms.ts'
 import { batchesOf, forkOf, recorded } from './support/forks.ts'
 import { openService, type Service } from './support/openService.ts'
 
@@ -82,4 +83,5 @@ test('fills wait for the order book, say side, pair and price, and are taken bac
   await service.ask('POST', `/v1/webhooks/${id}/replay`, { fromBlock: first, toBlock: first })
   const again = await receiver.until('/fills', (all) => all.some(({ envelope }) => envelope.meta.replay))
   expect(again.find(({ envelope }) => envelope.meta.replay)?.envelope.data).toEqual(inOrder[0]?.envelope.data)
+  expectConforming(receiver.received)
 })

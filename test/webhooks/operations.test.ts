@@ -15,13 +15,15 @@ import { openService, type Service } from './support/openService.ts'
 let service: Service
 let receiver: Receiver
 const lines: string[] = []
+/** Where all names lead. */
+let resolved = '1.1.1.1'
 const log = (fields: object, message: string) => void lines.push(`${JSON.stringify(fields)} ${message}`)
 
 beforeAll(async () => {
   receiver = await openReceiver()
   service = await openService({
     log: { debug: log, info: log, warn: log, error: log },
-    egress: { resolve: async () => [{ address: '1.1.1.1', family: 4 }] },
+    egress: { resolve: async () => [{ address: resolved, family: 4 }] },
   })
   await service.append(batchesOf(recorded(3), 0, 2))
 })
@@ -236,5 +238,23 @@ describe('an organization', () => {
     expect(await code('operator', 'GET', `/v1/webhooks/${made.id}`)).toBe('webhook_not_found')
     expect(await code('member', 'DELETE', `${path}/${made.id}`)).toBe('forbidden')
     expect(await code('admin', 'DELETE', `${path}/${made.id}`)).toBe(200)
+  })
+})
+
+describe('a destination that was good', () => {
+  test('is looked at again at a start: a name that leads inside by then is told', async () => {
+    const { id } = await service.subscribe({
+      eventType: 'block:created',
+      destination: { type: 'url', url: 'https://example.com/moved' },
+    })
+    resolved = '10.0.0.1'
+    try {
+      service.start()
+      while (!lines.some((line) => line.includes(id))) await new Promise((done) => setTimeout(done, 20))
+    } finally {
+      resolved = '1.1.1.1'
+    }
+    expect(lines.join()).not.toContain('example.com/moved')
+    await service.ask('DELETE', `/v1/webhooks/${id}`)
   })
 })
