@@ -2,20 +2,26 @@ import { parseAbi } from 'viem'
 import type { NodeReader } from '#api/services.ts'
 import { contractCalls } from '#ingest/rpc/contractCalls.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
-import { isRecord } from '#primitives.ts'
+import { type Hash, isRecord } from '#primitives.ts'
+import type { Clock } from '#runtime.ts'
 import { askContracts } from '#store/follow/askContracts.ts'
+import { NodeLookUps } from './nodeLookUps.ts'
 
 /** What only a node knows, asked of the chain's own endpoints. */
-export function nodeReader(source: RpcSource): NodeReader {
+export function nodeReader(source: RpcSource, clock: Clock): NodeReader {
   /** Null too where the answer is about another hash: it is not what was asked for. */
-  const read = async (method: string, name: string, hash: string, signal: AbortSignal) => {
+  const read = async (method: string, name: string, hash: Hash, signal: AbortSignal) => {
     const answer = await source.call(method, [hash], signal)
     if (!isRecord(answer)) return null
     return String(answer[name]).toLowerCase() === hash.toLowerCase() ? answer : null
   }
+  const lookUps = (method: string, name: string) =>
+    new NodeLookUps({ clock, ask: (hash, signal) => read(method, name, hash, signal) })
+  const transactions = lookUps('eth_getTransactionByHash', 'hash')
+  const receipts = lookUps('eth_getTransactionReceipt', 'transactionHash')
   return {
-    transaction: (hash, signal) => read('eth_getTransactionByHash', 'hash', hash, signal),
-    receipt: (hash, signal) => read('eth_getTransactionReceipt', 'transactionHash', hash, signal),
+    transaction: (hash, party, signal) => transactions.ask(hash, party, signal),
+    receipt: (hash, party, signal) => receipts.ask(hash, party, signal),
     balances: async (holder, tokens, signal) => {
       const questions = tokens.map((to) => ({ to, ask: balanceOf, args: [holder] }))
       const answers = await askContracts(contractCalls(source), questions, 'latest', signal)

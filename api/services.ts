@@ -30,15 +30,20 @@ export interface DeclaredContracts {
 /** The few things that only a node knows. */
 export interface NodeReader {
   /**
-   * The node's own payload of a transaction, pending ones too; null when it knows none.
-   * @throws a MillraceError with remedy `retry` when no node answers
+   * The node's own payload of a transaction, pending ones too; null when it knows none. Look-ups
+   * are counted by the caller's party.
+   * @throws a MillraceError with remedy `retry` when no node answers; ApiError `overloaded`
    */
-  transaction(hash: Hash, signal: AbortSignal): Promise<Readonly<Record<string, unknown>> | null>
+  transaction(
+    hash: Hash,
+    party: string,
+    signal: AbortSignal,
+  ): Promise<Readonly<Record<string, unknown>> | null>
   /**
    * The node's own payload of a receipt; null while the transaction is pending or unknown.
-   * @throws a MillraceError with remedy `retry` when no node answers
+   * @throws a MillraceError with remedy `retry` when no node answers; ApiError `overloaded`
    */
-  receipt(hash: Hash, signal: AbortSignal): Promise<Readonly<Record<string, unknown>> | null>
+  receipt(hash: Hash, party: string, signal: AbortSignal): Promise<Readonly<Record<string, unknown>> | null>
   /**
    * What an account has of each token at the node's newest block, in the tokens' smallest units;
    * null where the address is no token.

@@ -1,6 +1,7 @@
 /** Receipts: the list under both of its paths, one receipt under both of its. */
 import type { Hash } from '#primitives.ts'
 import { findTransaction, listTransactions, type TransactionDetail } from '#store/read/transactions.ts'
+import { partyOf } from '../http/access.ts'
 import { type Call, endpoint, type None } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import { listEndpoint } from '../http/listEndpoint.ts'
@@ -39,7 +40,7 @@ const one = {
   description: 'Receipts of blocks that are not indexed come from the node.',
   include: ['feeToken'],
   response: receiptSchema,
-  errors: ['receipt_not_found'],
+  errors: ['receipt_not_found', 'overloaded'],
   present: ({ receipt, feeToken }: Found) => ({
     ...receipt,
     meta: { ...receipt.meta, ...(feeToken && { feeToken }) },
@@ -72,13 +73,13 @@ interface Found {
 
 /** @throws ApiError receipt_not_found, also while the transaction is pending */
 async function findReceipt(
-  call: Pick<Call<None, None, string, 'query'>, 'chainId' | 'include' | 'signal'>,
+  call: Pick<Call<None, None, string, 'query'>, 'chainId' | 'caller' | 'include' | 'signal'>,
   transaction: Hash,
   services: ReadServices,
 ): Promise<Found> {
   const { postgres, state, node, kind } = readsOf(services, call.chainId)
   const detail = await findTransaction(postgres, state, transaction, call.signal)
-  const rpc = detail === null ? await node.receipt(transaction, call.signal) : null
+  const rpc = detail === null ? await node.receipt(transaction, partyOf(call.caller), call.signal) : null
   if (detail === null && rpc === null) throw new ApiError('receipt_not_found')
   const receipt = detail ? presentReceipt(detail) : presentNodeReceipt(rpc ?? {}, kind)
   const token = receipt.feeToken ?? null

@@ -1,6 +1,7 @@
 /** GET /v1/transactions and /v1/transactions/{transactionHash}. */
 import type { ListFilters } from '#store/read/lists/read.ts'
 import { findTransaction, listTransactions, type TransactionDetail } from '#store/read/transactions.ts'
+import { partyOf } from '../http/access.ts'
 import { bounds, readBounds } from '../http/bounds.ts'
 import { conflict, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
@@ -70,12 +71,13 @@ export const readTransactionEndpoint = endpoint({
   params: { transactionHash: p.transactionHash },
   include: ['feeToken', 'receipt'],
   response: transactionSchema,
-  errors: ['transaction_not_found'],
+  errors: ['transaction_not_found', 'overloaded'],
   read: async (call, services: ReadServices): Promise<Found> => {
     const { postgres, state, node } = readsOf(services, call.chainId)
     const { transactionHash } = call.path
     const detail = await findTransaction(postgres, state, transactionHash, call.signal)
-    const rpc = detail === null ? await node.transaction(transactionHash, call.signal) : null
+    const rpc =
+      detail === null ? await node.transaction(transactionHash, partyOf(call.caller), call.signal) : null
     if (detail === null && rpc === null) throw new ApiError('transaction_not_found')
     const token = detail ? feeTokenOf(detail) : readHex(rpc ?? {}, 'feeToken')
     const feeTokens = await readFeeTokens(services, call, [token])

@@ -17,7 +17,7 @@ import type { Screen } from '#console/terminal/screen.ts'
 import { addReaders } from '#local/engines/connection.ts'
 import { type McpServices, mcpEndpoint } from '#orchestrator/mcp/mcpEndpoint.ts'
 import { orchestratorEndpoints } from '#orchestrator/rest/index.ts'
-import type { Runtime } from '#runtime.ts'
+import type { Clock, Runtime } from '#runtime.ts'
 import { appDatabase } from '#store/app/database.ts'
 import { type Logger, registry } from '#telemetry.ts'
 import { openAccess } from '../access/access.ts'
@@ -106,7 +106,7 @@ async function serve(
   const shutdown = new AbortController()
   const declared = declaredOf(program, contracts)
   const { secrets, notes: secretNotes } = await openInstallationSecrets(config, program.engines)
-  const chains = readsOf(program, declared)
+  const chains = readsOf(program, declared, clock)
   const access = await openAccess(config.access, program.engines, secrets, chains, clock, screen.isTerminal)
   const sql = await openQueryEngines(
     program.engines,
@@ -249,6 +249,7 @@ const declaredOf = (
 function readsOf(
   program: Program,
   declared: ReadonlyMap<number, DeclaredContracts>,
+  clock: Clock,
 ): ReadonlyMap<number, ChainReads> {
   return new Map(
     program.chains.map((chain) => {
@@ -258,7 +259,7 @@ function readsOf(
         kind: chain.profile.kind,
         postgres: program.engines.postgres,
         state: chain.state,
-        node: nodeReader(chain.nodes),
+        node: nodeReader(chain.nodes, clock),
         declared: declared.get(id) ?? nothingDeclared,
       }
       return [id, reads]

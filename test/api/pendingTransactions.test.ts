@@ -5,6 +5,7 @@ import { encodeFunctionData } from 'viem'
 import { Abis } from 'viem/tempo'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { nodeReader } from '#api/node.ts'
+import { LOOK_UPS_PER_CALLER_MAX } from '#api/nodeLookUps.ts'
 import { createSource, type RpcSource } from '#ingest/rpc/rpcSource.ts'
 import { DevRpc } from '#local/devchain/devRpc.ts'
 import { hash } from '#primitives.ts'
@@ -33,7 +34,7 @@ describe('a transaction that is in no block of ours', () => {
       runtime: systemRuntime(),
       log: silentLogger,
     })
-    api = await openChainApi({ node: nodeReader(source) })
+    api = await openChainApi({ node: nodeReader(source, systemRuntime().clock) })
     check = await responseCheck(api)
   })
   afterAll(async () => {
@@ -87,19 +88,36 @@ describe('a transaction that is in no block of ours', () => {
     expect(found.body).toMatchObject({ transactionHash: hash, status: 'succeeded', meta: { rpc: receipt } })
   })
 
+  test('made-up hashes cost a bounded number of calls a second (C1)', async () => {
+    let calls = 0
+    const still = { ...systemRuntime().clock, monotonic: () => 0 }
+    const reader = nodeReader({ ...source, call: async () => void calls++ }, still)
+    const answers = await Promise.allSettled(
+      Array.from({ length: 400 }, (_, index) => {
+        const made = hash(`0x${index.toString(16).padStart(64, '0')}`)
+        const { signal } = new AbortController()
+        return reader[index % 2 === 0 ? 'transaction' : 'receipt'](made, `party ${index % 8}`, signal)
+      }),
+    )
+    expect(calls).toBe(2 * 4 * LOOK_UPS_PER_CALLER_MAX)
+    const refused = answers.filter(({ status }) => status === 'rejected')
+    expect(refused).toHaveLength(400 - calls)
+    expect(refused[0]).toMatchObject({ reason: { code: 'overloaded' } })
+  })
+
   test('is not what the node says of another hash', async () => {
     const asked = hash(await send())
     const other = hash(`0x${'34'.repeat(32)}`)
-    const confused = nodeReader({
-      ...source,
-      call: (method, _params, signal) => source.call(method, [asked], signal),
-    })
+    const confused = nodeReader(
+      { ...source, call: (method, _params, signal) => source.call(method, [asked], signal) },
+      systemRuntime().clock,
+    )
     const { signal } = new AbortController()
-    expect(await confused.transaction(asked, signal)).toMatchObject({ hash: asked })
-    expect(await confused.transaction(other, signal)).toBeNull()
+    expect(await confused.transaction(asked, 'party', signal)).toMatchObject({ hash: asked })
+    expect(await confused.transaction(other, 'party', signal)).toBeNull()
     await mineBlocks(devChain.rpcUrl, 1)
-    expect(await confused.receipt(asked, signal)).toMatchObject({ transactionHash: asked })
-    expect(await confused.receipt(other, signal)).toBeNull()
+    expect(await confused.receipt(asked, 'party', signal)).toMatchObject({ transactionHash: asked })
+    expect(await confused.receipt(other, 'party', signal)).toBeNull()
   })
 
   test('is not found where the node knows none, and an outage is no answer', async () => {
