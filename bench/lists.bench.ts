@@ -22,6 +22,7 @@ import { generateHead, generateHistory, transfersPerBlock } from './lists/genera
 import { generateTokens, moveFollowers } from './lists/generateTokens.ts'
 import { loadClosed, loadOpen } from './lists/load.ts'
 import { type MeasuredPage, measuredPages } from './lists/measuredPages.ts'
+import { measureOverload } from './lists/overload.ts'
 import { type RunningServer, startServer } from './lists/server.ts'
 
 const transfers = Number(process.env['BENCH_TRANSFERS'] ?? 1_000_000)
@@ -37,6 +38,7 @@ const openLoop = { rate: 1_000, seconds: 10, connections: 64 } as const
 const openSubject = `all of these in turn at ${openLoop.rate} requests/s, blocks arriving`
 /** A page alone at that rate, as a load tool asks: under one URL. */
 const alone = { ...openLoop, seconds: 5 } as const
+const OVERLOAD = 'overload'
 const aloneSubject = (subject: string) => `${subject}, alone at ${alone.rate} requests/s, blocks arriving`
 
 type OpenLoop = Pick<Parameters<typeof loadOpen>[0], 'rate' | 'seconds' | 'connections'>
@@ -48,6 +50,10 @@ interface Servers {
 
 /** BENCH_ONLY takes the lines alone whose subject has these words. */
 const isAsked = (subject: string) => subject.includes(process.env['BENCH_ONLY'] ?? '')
+
+/** Whether a line asks for the page; its hundredth takes a walk of a hundred to get to. */
+const isNeeded = ({ subject }: MeasuredPage) =>
+  [subject, aloneSubject(subject), openSubject, OVERLOAD].some(isAsked)
 
 /** BENCH_DATA_DIR keeps the data for the next run. */
 export async function benchLists(): Promise<Line[]> {
@@ -90,7 +96,8 @@ async function benchOn(databaseUrl: string, postgres: Postgres): Promise<Line[]>
   const bare = await startServer('bareServer', serving)
   try {
     const lines: Line[] = []
-    for (const page of pages) if (page.isDeep) page.path = await deepPath(api.url, page.path)
+    for (const page of pages)
+      if (page.isDeep && isNeeded(page)) page.path = await deepPath(api.url, page.path)
     for (const [index, page] of pages.entries())
       if (isAsked(page.subject))
         lines.push(await compare(page.subject, { api, bare }, page.path, `/${index}`))
@@ -121,6 +128,7 @@ async function openLines(pages: readonly MeasuredPage[], { api, bare }: Servers)
   await take(`${openSubject}: the API, no two requests alike`, openLoop, api, unlike(paths))
   const rivals = pages.map((_, index) => `/${index}`)
   await take(`${openSubject}: the bare handler`, openLoop, bare, rivals)
+  if (isAsked(OVERLOAD)) lines.push(await measureOverload('the API', api, unlike(paths)))
   return lines
 }
 

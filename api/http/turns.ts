@@ -16,11 +16,33 @@ const turnLimits: SlotLimits = { running: 64, waiting: 1_000, waitMs: 2_000 }
 
 const retryAfterSeconds = '2'
 
+/** Share of one request in the mean time they take: some hundred of them make it. */
+const MEAN_SHARE = 1 / 64
+
 export class Turns {
   readonly #slots: Slots
+  readonly #clock: Clock
+  /** Time that a request takes once it has its turn. */
+  #meanMs = 0
 
   constructor(clock: Clock, limits: SlotLimits = turnLimits) {
-    this.#slots = new Slots(limits, clock, overloaded)
+    this.#clock = clock
+    const waiting = () => this.#waitingMax(limits)
+    const foreseen: SlotLimits = {
+      ...limits,
+      get waiting() {
+        return waiting()
+      },
+    }
+    this.#slots = new Slots(foreseen, clock, overloaded)
+  }
+
+  /**
+   * As many as will have their turn in time. One more would wait in vain, and each that does takes
+   * from those that are answered: at five times the load that was a third of them.
+   */
+  #waitingMax({ running, waiting, waitMs }: SlotLimits): number {
+    return Math.max(1, Math.min(waiting, Math.ceil((running * waitMs) / this.#meanMs)))
   }
 
   /**
@@ -28,7 +50,16 @@ export class Turns {
    * `overloaded`
    */
   async take<T>(rule: AccessRule, party: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    return rule.scope === dataRead.scope ? this.#slots.run(work, signal, party) : work()
+    return rule.scope === dataRead.scope ? this.#slots.run(() => this.#timed(work), signal, party) : work()
+  }
+
+  async #timed<T>(work: () => Promise<T>): Promise<T> {
+    const begunMs = this.#clock.monotonic()
+    try {
+      return await work()
+    } finally {
+      this.#meanMs += (this.#clock.monotonic() - begunMs - this.#meanMs) * MEAN_SHARE
+    }
   }
 }
 

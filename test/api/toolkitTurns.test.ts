@@ -1,11 +1,13 @@
 // Goal: a server with more requests than it can answer answers as many as it can and tells the rest
 // at once to come back; what a supervisor asks is answered all the while.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { open } from '#api/http/access.ts'
+import { dataRead, open } from '#api/http/access.ts'
 import { endpoint } from '#api/http/endpoint.ts'
 import * as p from '#api/http/parameter.ts'
 import * as s from '#api/http/schema.ts'
-import { type RunningServer, startServer } from './toolkitServer.ts'
+import { Turns } from '#api/http/turns.ts'
+import { everybody } from '#query/slots.ts'
+import { ManualClock, type RunningServer, startServer } from './toolkitServer.ts'
 
 interface Work {
   readonly begun: PromiseWithResolvers<number>[]
@@ -57,4 +59,32 @@ test('what cannot be answered in its turn is 503 with Retry-After, the rest is a
   const statuses = (await Promise.all(asked)).map(({ statusCode }) => statusCode)
   expect(statuses.toSorted()).toEqual([200, 200, 200, 200, 200, 503, 503, 503])
   expect(work.begun).toHaveLength(5)
+})
+
+test('no more wait than will have their turn in time, and as many as may once requests are quick', async () => {
+  const clock = new ManualClock()
+  const turns = new Turns(clock, { running: 4, waiting: 100, waitMs: 2_200 })
+  const { signal } = new AbortController()
+  /** Asks 200 at once, each of which takes this time: how many are answered, and refused at once. */
+  const askAll = async (takesMs: number) => {
+    const found = { answered: 0, refused: 0, settled: 0 }
+    const asked = Array.from({ length: 200 }, () =>
+      turns
+        .take(dataRead, everybody, signal, () => clock.sleep(takesMs))
+        .then(() => found.answered++)
+        .catch(() => {})
+        .finally(() => found.settled++),
+    )
+    await new Promise((resolve) => setImmediate(resolve))
+    found.refused = found.settled
+    while (found.settled < asked.length) await clock.advance(takesMs)
+    return [found.answered, found.refused]
+  }
+  // Nothing is known of the first ones, so a hundred wait.
+  expect(await askAll(1)).toEqual([104, 96])
+  for (let round = 0; round < 60; round++) await askAll(500)
+  // Four at a time, half a second each: sixteen get their turn within the time, and two just miss it.
+  expect(await askAll(500)).toEqual([20, 178])
+  for (let round = 0; round < 20; round++) await askAll(1)
+  expect(await askAll(1)).toEqual([104, 96])
 })
