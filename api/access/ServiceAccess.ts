@@ -87,7 +87,7 @@ export class ServiceAccess implements Access {
     allowedOrigin(this.#options.settings, headers)
 
   identify(request: AccessRequest, rule: AccessRule): Caller | Promise<Caller> {
-    const uncredited = () => assertAllowed(this.#withoutCredential(request), rule)
+    const uncredited = () => this.#allowed(this.#withoutCredential(request), rule)
     if (rule.ignoresCredentials) return uncredited()
     const credential = credentialOf(request)
     if (credential.kind === 'none') return uncredited()
@@ -136,7 +136,7 @@ export class ServiceAccess implements Access {
     if (found) return this.#accepted(found, credential, request, rule)
     // A browser keeps the cookie of a session that has ended: its person is a stranger again.
     if (credential.kind === 'session' && credential.place === 'cookie')
-      return assertAllowed(this.#withoutCredential(request), rule)
+      return this.#allowed(this.#withoutCredential(request), rule)
     const taken = isCounted ? await this.#options.quotas.take([suspicion], 1) : undefined
     if (taken?.granted === false) throw tooManyUnknown()
     throw new ApiError(credential.kind === 'key' ? 'api_key_invalid' : 'unauthorized')
@@ -156,7 +156,13 @@ export class ServiceAccess implements Access {
   #withoutCredential({ headers, remoteAddress }: AccessRequest): CountedCaller {
     const isOpen = this.#options.settings.mode === 'open'
     const isAtMachine = isLoopback(remoteAddress) && !cameThroughProxy(headers) && !isFromForeignPage(headers)
-    return isOpen && isAtMachine ? this.#operator : stranger(remoteAddress, isOpen || isAtMachine)
+    return isOpen && isAtMachine ? this.#operator : stranger(remoteAddress, isAtMachine)
+  }
+
+  /** Open to all are the metrics too, though their readers are no operators. */
+  #allowed(caller: CountedCaller, rule: AccessRule): CountedCaller {
+    const isOpenToAll = this.#options.settings.mode === 'open' && rule.who === 'operator'
+    return isOpenToAll ? caller : assertAllowed(caller, rule)
   }
 
   #tokenOf(digest: string): string {

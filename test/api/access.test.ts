@@ -9,6 +9,7 @@ import { Quotas } from '#api/access/Quotas.ts'
 import { type CredentialStore, ServiceAccess } from '#api/access/ServiceAccess.ts'
 import { type AccessSettings, fileDefaults } from '#api/access/settings.ts'
 import { newToken } from '#api/access/token.ts'
+import { operatorOnly, recognised } from '#api/http/access.ts'
 import { systemRuntime } from '#runtime.ts'
 import { makeDefaults } from '#store/app/defaults.ts'
 import { digestOf, findKey, insertKey, type NewKey, revokeKey } from '#store/app/keys.ts'
@@ -256,6 +257,18 @@ test('a revocation is felt by every process within a second', async () => {
       status: 401,
       code: 'api_key_invalid',
     })
+})
+
+test.each<[string, string, Readonly<Record<string, string>>, boolean]>([
+  ['the machine itself', '127.0.0.1', {}, true],
+  ['another machine', '203.0.113.9', {}, false],
+  ['what came through a proxy', '127.0.0.1', { 'x-forwarded-for': '203.0.113.9' }, false],
+])('a service that is open to everybody: %s reads metrics, and is its operator or not', async (...asked) => {
+  const [, remoteAddress, headers, isOperator] = asked
+  const access = openAccess({ ...guarded, mode: 'open', isOpenToAll: true, publicUrl: null })
+  const request = { headers, queryKey: undefined, remoteAddress, method: 'GET', url: '/status' }
+  for (const rule of [recognised, operatorOnly])
+    expect(await access.identify(request, rule)).toMatchObject({ isOperator })
 })
 
 describe('a service that is open to its own machine', () => {
