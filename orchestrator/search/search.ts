@@ -77,6 +77,8 @@ export interface Ranked {
 const CANDIDATES_MAX = 200
 const RARE_WORDS_MAX = 4
 const CANDIDATES_PER_RARE_WORD = 60
+/** Endpoints that the database ranks for a question, at some 5 µs each. */
+const RANKED_MAX = 1_500
 /** Below, an endpoint shares hardly more than a word with the question. */
 const RELEVANCE_MIN = 0.08
 /** Nor is it an answer where others fit so much better. */
@@ -266,16 +268,36 @@ async function candidatesOf(
     .sort((a, b) => rarityOf(b, vocabulary) - rarityOf(a, vocabulary))
     .slice(0, RARE_WORDS_MAX)
   const whole = await findCandidates(app, {
-    queries: all.length > 0 ? [tsquery(all)] : [],
+    queries: all.length > 0 ? [{ matches: tsquery(narrowed(all, vocabulary)), ranks: tsquery(all) }] : [],
     limitPerQuery: CANDIDATES_MAX,
     serviceIds,
   })
   if (rarest.length === 0 || whole.length < CANDIDATES_MAX) return whole
-  const queries = rarest.map((word) => tsquery([word]))
+  const queries = narrowed(rarest, vocabulary).map((word) => ({
+    matches: tsquery([word]),
+    ranks: tsquery([word]),
+  }))
   return [
     ...whole,
     ...(await findCandidates(app, { queries, limitPerQuery: CANDIDATES_PER_RARE_WORD, serviceIds })),
   ]
+}
+
+/**
+ * The rarest words, as long as few endpoints have them: those that have a common word alone are no
+ * answer where others have a rare one, and ranking them all takes longer than all else.
+ */
+function narrowed(words: readonly string[], { counts }: Vocabulary): readonly string[] {
+  const countOf = (word: string) => counts.get(word) ?? 0
+  const [rarest = '', ...others] = words.toSorted((a, b) => countOf(a) - countOf(b))
+  const kept = [rarest]
+  let endpoints = countOf(rarest)
+  for (const word of others) {
+    endpoints += countOf(word)
+    if (endpoints > RANKED_MAX) break
+    kept.push(word)
+  }
+  return kept
 }
 
 /** Words are letters and digits, which need no escape. */

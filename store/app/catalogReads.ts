@@ -88,12 +88,15 @@ export interface Candidate {
   readonly mayProbe: boolean
 }
 
+/** tsquery literals: what must be there, and what the order is by. */
+export interface CandidateQuery {
+  readonly matches: string
+  readonly ranks: string
+}
+
 export interface CandidateRequest {
-  /**
-   * tsquery literals: candidates come from each, the most relevant of each first. Empty: from the
-   * whole catalog.
-   */
-  readonly queries: readonly string[]
+  /** Candidates come from each, the most relevant of each first. Empty: from the whole catalog. */
+  readonly queries: readonly CandidateQuery[]
   readonly limitPerQuery: number
   /** Only of these services; null for all. */
   readonly serviceIds: readonly string[] | null
@@ -106,10 +109,10 @@ export async function findCandidates(app: AppDatabase, request: CandidateRequest
   const listed = sql`e.is_shown AND NOT EXISTS (
     SELECT FROM app.catalog_health h
     WHERE h.service_id = e.service_id AND h.endpoint_key = p.endpoint_key AND h.state = 'delisted')`
-  const part = (query: string) => sql`(
+  const part = ({ matches, ranks }: CandidateQuery) => sql`(
     SELECT p.entry, p.ordinal FROM app.catalog_endpoints p JOIN app.catalog_entries e USING (entry)
-    WHERE ${listed} AND p.terms @@ ${query}::tsquery AND ${only}
-    ORDER BY ts_rank(p.terms, ${query}::tsquery) DESC, e.service_id, p.ordinal LIMIT ${limitPerQuery})`
+    WHERE ${listed} AND p.terms @@ ${matches}::tsquery AND ${only}
+    ORDER BY ts_rank(p.terms, ${ranks}::tsquery) DESC, e.service_id, p.ordinal LIMIT ${limitPerQuery})`
   const everything = sql`(
     SELECT p.entry, p.ordinal FROM app.catalog_endpoints p JOIN app.catalog_entries e USING (entry)
     WHERE ${listed} AND ${only} ORDER BY p.ordinal, e.service_id LIMIT ${limitPerQuery})`
