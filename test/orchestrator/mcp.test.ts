@@ -2,65 +2,28 @@
 // client; what it may not do is refused as the protocol says.
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createServer } from '#api/server.ts'
-import { Egress } from '#egress.ts'
-import { CallerRates } from '#orchestrator/CallerRates.ts'
-import { type DemoSellers, startDemoSellers } from '#orchestrator/demo/DemoSellers.ts'
-import { mcpEndpoint } from '#orchestrator/mcp/mcpEndpoint.ts'
-import { SEARCHES_PER_MINUTE } from '#orchestrator/operations.ts'
-import { parTokensDefault, quoteTerms } from '#orchestrator/pay/currencies.ts'
-import { Quotes } from '#orchestrator/quote/Quotes.ts'
-import { importShipped } from '#orchestrator/shipped.ts'
 import { isRecord } from '#primitives.ts'
-import { systemRuntime } from '#runtime.ts'
-import { createLogger } from '#telemetry.ts'
-import { openCatalog, shop, type TestCatalog } from './support/catalog.ts'
+import { shop, type TestCatalog } from './support/catalog.ts'
+import { openDoors } from './support/server.ts'
 
-const { clock } = systemRuntime()
-let app: FastifyInstance
-let demo: DemoSellers
 let catalog: TestCatalog
 let address: string
 let client: Client
 const ends: (() => unknown)[] = []
 
 beforeAll(async () => {
-  catalog = await openCatalog((end) => void ends.push(end))
-  demo = await startDemoSellers({ chainId: 4217, rpcUrl: 'http://127.0.0.1:1' })
-  ends.push(() => demo.close())
-  await importShipped(catalog.app, { api: 'http://127.0.0.1:8080', demo: demo.origin })
+  const doors = await openDoors((end) => void ends.push(end))
+  catalog = doors.catalog
+  address = doors.address
   const paths = Array.from({ length: 41 }, (_, index) => ({ method: 'GET', path: `/things/${index}` }))
   await catalog.importAs('own', [shop('large', { endpoints: paths })])
-  app = await createServer({
-    endpoints: [mcpEndpoint],
-    services: {
-      app: catalog.reads,
-      searchRates: new CallerRates(clock, SEARCHES_PER_MINUTE),
-      liveness: null,
-      quotes: new Quotes({
-        app: catalog.reads,
-        egress: new Egress({ isLocalOrigin: (origin) => origin === demo.origin }),
-        clock,
-        terms: quoteTerms('1', parTokensDefault),
-      }),
-      publicOrigin: null,
-    },
-    chains: [],
-    cursorKeys: [Buffer.alloc(32, 1)],
-    clock,
-    log: createLogger('silent'),
-    shutdown: new AbortController().signal,
-  })
-  address = await app.listen({ host: '127.0.0.1', port: 0 })
   client = new Client({ name: 'test', version: '1' })
   await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', address)))
 })
 afterAll(async () => {
   await client.close()
-  await app.close()
-  for (const end of ends) await end()
+  for (const end of ends.toReversed()) await end()
 })
 
 /** The structured content of a tool's answer; the client has checked it against the tool's schema. */
@@ -124,7 +87,10 @@ describe('an agent', () => {
         ]),
       ],
     }
-    expect(await call('quote_plan', { plan })).toMatchObject({
+    const quoted = await call('quote_plan', { plan })
+    const byRest = await fetch(`${address}/v1/quote`, { method: 'POST', headers, body: JSON.stringify(plan) })
+    expect(quoted).toEqual(await byRest.json())
+    expect(quoted).toMatchObject({
       stages: [['place', 'hash'], ['day', 'echo'], ['report']],
       totalNetAmount: '0.0631',
       nodes: [{ nodeId: 'place', source: 'live' }, {}, {}, {}, {}],
@@ -170,6 +136,18 @@ describe('the door', () => {
     expect((await post({}, '{')).status).toBe(400)
     expect((await post({}, '['.repeat(100))).status).toBe(400)
     expect((await post({ accept: 'text/html' })).status).toBe(406)
+  })
+
+  it('is at the public address where there is one: for its pages, and for calls of this chain data', async () => {
+    const stops: (() => Promise<void>)[] = []
+    const { address: other } = await openDoors((end) => void stops.push(end), 'https://data.example.com')
+    const from = async (origin: string) =>
+      (await fetch(`${other}/mcp`, { method: 'POST', headers: { ...headers, origin }, body: ping })).status
+    expect(await from('https://data.example.com')).toBe(200)
+    expect(await from(other)).toBe(403)
+    const described = await (await fetch(`${other}/v1/services/millrace-chain-data`)).json()
+    expect(described).toMatchObject({ service: { serviceUrl: 'https://data.example.com' } })
+    for (const stop of stops.toReversed()) await stop()
   })
 
   it('refuses a number that would change', async () => {
