@@ -10,6 +10,7 @@ import { type Line, machine } from './harness.ts'
 import { benchFar, benchGrowth, benchIngest } from './ingest.bench.ts'
 import { benchLists } from './lists.bench.ts'
 import { benchLive } from './live.bench.ts'
+import { benchOrchestrator } from './orchestrator.bench.ts'
 import { benchPeers } from './peers.bench.ts'
 import { benchQuery } from './query.bench.ts'
 import { benchRpc, benchRpcLive } from './rpc.bench.ts'
@@ -28,6 +29,7 @@ const subjects: Readonly<Record<string, () => Promise<Line[]>>> = {
   rpc: benchRpc,
   rpcLive: benchRpcLive,
   exchange: benchExchange,
+  orchestrator: benchOrchestrator,
   peers: benchPeers,
 }
 

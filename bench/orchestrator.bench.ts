@@ -1,0 +1,208 @@
+/**
+ * Claims: a search of 30,000 endpoints answers within 50 ms at p99, and costs little more than its
+ * statement; 50 quotes a second of five calls each are answered within 150 ms at p99. The rival of
+ * the search is its one statement in a bare driver, in turns at the same rate.
+ */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import { request } from 'undici'
+import { type Access, anonymous, openAccess } from '#api/http/access.ts'
+import { createServer, listen } from '#api/server.ts'
+import { Egress } from '#egress.ts'
+import { openDataDir } from '#local/engines/dataDir.ts'
+import { startPostgres } from '#local/engines/postgres.ts'
+import { CallerRates } from '#orchestrator/CallerRates.ts'
+import { importDocument } from '#orchestrator/import/importCatalog.ts'
+import { parTokensDefault, quoteTerms } from '#orchestrator/pay/currencies.ts'
+import { Quotes } from '#orchestrator/quote/Quotes.ts'
+import { orchestratorEndpoints } from '#orchestrator/rest/index.ts'
+import { askedWords } from '#orchestrator/search/query.ts'
+import { systemRuntime } from '#runtime.ts'
+import { appDatabase } from '#store/app/database.ts'
+import { migrateApp } from '#store/maintain/migrate.ts'
+import { openPostgres, type Postgres, prepareReading } from '#store/postgres.ts'
+import { silentLogger } from '#telemetry.ts'
+import { type Line, median, quantile } from './harness.ts'
+import { generateQueries, generateServices } from './orchestrator/generateCatalog.ts'
+
+const endpoints = Number(process.env['BENCH_ENDPOINTS'] ?? 30_000)
+const rounds = 3
+const searchLoop = { rate: 40, seconds: 6 } as const
+const quoteLoop = { rate: 50, seconds: 6 } as const
+
+/** BENCH_DATA_DIR keeps the catalog for the next run. */
+export async function benchOrchestrator(): Promise<Line[]> {
+  const kept = process.env['BENCH_DATA_DIR']
+  const dataDir = kept ?? mkdtempSync(join(tmpdir(), 'millrace-bench-'))
+  const server = await startPostgres({ dataDir: openDataDir(dataDir).path, log: silentLogger })
+  const postgres = openPostgres({ url: server.url, applicationName: 'bench', log: silentLogger })
+  const sellers = fork(fileURLToPath(new URL('./orchestrator/sellers.ts', import.meta.url)))
+  const [{ origin }]: [{ origin: string }] = (await once(sellers, 'message')) as [{ origin: string }]
+  try {
+    const lines = await importLines(postgres, origin)
+    const api = await startApi(postgres, origin)
+    try {
+      lines.push(...(await searchLines(api.url, server.url)), await quoteLine(api.url))
+    } finally {
+      await api.close()
+    }
+    return lines
+  } finally {
+    sellers.disconnect()
+    await postgres.close()
+    await server.stop()
+    if (kept === undefined) rmSync(dataDir, { recursive: true, force: true })
+  }
+}
+
+async function importLines(postgres: Postgres, origin: string): Promise<Line[]> {
+  await migrateApp(postgres)
+  const { rows } = await postgres.pool.query('SELECT FROM app.catalog_entries LIMIT 1')
+  if (rows.length > 0) return []
+  const services = generateServices(endpoints, origin)
+  const begun = performance.now()
+  const source = { location: 'bench', sourceId: 'bench' }
+  const { problems } = await importDocument(appDatabase(postgres), services, source)
+  if (problems[0]) throw new Error(`${problems[0].path.join('.')}: ${problems[0].message}`)
+  await postgres.pool.query('VACUUM ANALYZE')
+  const seconds = (performance.now() - begun) / 1_000
+  return [{ subject: `import of ${endpoints} endpoints`, value: `${seconds.toFixed(1)} s`, against: '' }]
+}
+
+/** Each request is another caller's: what one may ask for in a minute is not what is measured. */
+function manyCallers(): Access {
+  let count = 0
+  return { ...openAccess, identify: () => ({ ...anonymous, id: `caller-${count++}` }) }
+}
+
+async function startApi(postgres: Postgres, sellers: string) {
+  const { clock } = systemRuntime()
+  const app = appDatabase({ pool: postgres.reads })
+  const egress = new Egress({ isLocalOrigin: (origin) => origin === sellers })
+  const terms = quoteTerms('1.05', parTokensDefault)
+  const server = await createServer({
+    endpoints: orchestratorEndpoints,
+    services: {
+      app,
+      searchRates: new CallerRates(clock, 600),
+      liveness: null,
+      quotes: new Quotes({ app, egress, clock, terms }),
+    },
+    access: manyCallers(),
+    chains: [],
+    cursorKeys: [new Uint8Array(32)],
+    clock,
+    log: silentLogger,
+    shutdown: new AbortController().signal,
+  })
+  const url = await listen(server, '127.0.0.1', 0)
+  return { url, close: () => server.close() }
+}
+
+async function searchLines(api: string, databaseUrl: string): Promise<Line[]> {
+  const pool = new pg.Pool({ connectionString: databaseUrl, max: 8, onConnect: prepareReading })
+  const queries = generateQueries(rounds * searchLoop.rate * searchLoop.seconds)
+  const search = async (query: string) => {
+    const { statusCode, body } = await request(`${api}/v1/services/search?query=${encodeURIComponent(query)}`)
+    const text = await body.text()
+    if (statusCode !== 200) throw new Error(text)
+  }
+  const bare = async (query: string) => {
+    const asked = askedWords(query)
+      .own.map((word) => `'${word}'`)
+      .join(' | ')
+    await pool.query({ name: 'bare', text: bareStatement, values: [asked] })
+  }
+  await Promise.all(queries.slice(0, 16).map(search))
+  await Promise.all(queries.slice(0, 16).map(bare))
+  const taken = { search: [] as Waits[], bare: [] as Waits[] }
+  for (let round = 0; round < rounds; round++) {
+    const count = searchLoop.rate * searchLoop.seconds
+    const asked = queries.slice(round * count, (round + 1) * count)
+    taken.search.push(await atRate(searchLoop, (index) => search(asked[index] ?? '')))
+    taken.bare.push(await atRate(searchLoop, (index) => bare(asked[index] ?? '')))
+  }
+  await pool.end()
+  return [
+    {
+      subject: `search of ${endpoints} endpoints, ${searchLoop.rate}/s`,
+      value: `${show(taken.search)}: ${ratio(taken.search, taken.bare)} ×`,
+      against: `its statement in a bare driver: ${show(taken.bare)}`,
+    },
+  ]
+}
+
+const bareStatement = `
+  SELECT e.service_id, p.ordinal, p.document, e.cataloged_at FROM (
+    SELECT p.entry, p.ordinal FROM app.catalog_endpoints p JOIN app.catalog_entries e USING (entry)
+    WHERE e.is_shown AND p.terms @@ $1::tsquery
+    ORDER BY ts_rank(p.terms, $1::tsquery) DESC, e.service_id, p.ordinal LIMIT 200) f
+  JOIN app.catalog_endpoints p USING (entry, ordinal) JOIN app.catalog_entries e USING (entry)`
+
+/** Plans of five calls in three stages, no two alike, so that none gets the quote of another. */
+async function quoteLine(api: string): Promise<Line> {
+  const services = generateServices(endpoints, 'http://x')
+  const calls = services.flatMap((service) => {
+    const { id, endpoints: listed } = Object(service)
+    return [{ serviceId: String(id), method: 'POST', path: String(listed[0].path) }]
+  })
+  const quote = async (index: number) => {
+    const node = (id: string, at: number, dependsOn: readonly string[]) => ({
+      ...calls[(index * 5 + at) % calls.length],
+      ...{ id, input: { q: `${index}` }, dependsOn },
+    })
+    const nodes = [
+      node('a', 0, []),
+      node('b', 1, []),
+      node('c', 2, ['a']),
+      node('d', 3, ['a', 'b']),
+      node('e', 4, ['c', 'd']),
+    ]
+    const headers = { 'content-type': 'application/json' }
+    const asked = { method: 'POST', headers, body: JSON.stringify({ nodes }) } as const
+    const { statusCode, body } = await request(`${api}/v1/quote`, asked)
+    const text = await body.text()
+    if (statusCode !== 200) throw new Error(text)
+  }
+  await Promise.all(Array.from({ length: 16 }, (_, index) => quote(1_000_000 + index)))
+  const waits: Waits[] = []
+  for (let round = 0; round < rounds; round++)
+    waits.push(await atRate(quoteLoop, (index) => quote(round * 10_000 + index)))
+  const subject = `${quoteLoop.rate} quotes/s of five calls in three stages`
+  return { subject, value: show(waits), against: 'sellers that answer at once' }
+}
+
+interface Waits {
+  readonly p50: number
+  readonly p99: number
+}
+
+/** A wait counts from the moment the request was due. Milliseconds. */
+async function atRate(
+  { rate, seconds }: { readonly rate: number; readonly seconds: number },
+  ask: (index: number) => Promise<void>,
+): Promise<Waits> {
+  const waits: number[] = []
+  const asked: Promise<void>[] = []
+  const begun = performance.now()
+  while (asked.length < rate * seconds) {
+    const due = begun + (asked.length * 1_000) / rate
+    if (performance.now() < due) await new Promise((resolve) => setTimeout(resolve, 1))
+    else asked.push(ask(asked.length).then(() => void waits.push(performance.now() - due)))
+  }
+  await Promise.all(asked)
+  return { p50: quantile(waits, 0.5), p99: quantile(waits, 0.99) }
+}
+
+const show = (rounds: readonly Waits[]): string => {
+  const p99s = rounds.map(({ p99 }) => p99)
+  return `p50 ${median(rounds.map(({ p50 }) => p50)).toFixed(1)} ms, p99 ${Math.min(...p99s).toFixed(0)} to ${Math.max(...p99s).toFixed(0)} ms`
+}
+
+const ratio = (ours: readonly Waits[], theirs: readonly Waits[]): string =>
+  (median(ours.map(({ p50 }) => p50)) / median(theirs.map(({ p50 }) => p50))).toFixed(1)
