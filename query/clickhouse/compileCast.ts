@@ -23,12 +23,17 @@ export function compileCast(compiler: Compiler, expression: CastExpression, scop
     return { sql: `CAST(${value.sql} AS ${target.sql})`, type: target.type }
   if (target.type.scalar === 'text') return { sql: asText(compiler, value, expression.at), type: target.type }
   if (target.type.scalar === 'json') {
-    if (type.scalar === 'text' || type.scalar === 'json') return { sql: value.sql, type: target.type }
+    if (type.scalar === 'json') return value
+    if (type.scalar === 'text') return { sql: documentSql(value.sql), type: target.type }
     throw refused(compiler, 'only a text is read as a document', expression.at, 'cast a text: x::jsonb')
   }
   if (isNumber(type) && isNumber(target.type)) return castNumber(compiler, value, target, expression.at)
   return { sql: `CAST(${value.sql} AS ${target.sql})`, type: target.type }
 }
+
+/** The engine finds nothing in a text that is no document; PostgreSQL says that it is none. */
+const documentSql = (text: string): string =>
+  `if(CAST(if(ifNull(isValidJSON(${text}), 1) = 1, '1', 'a text that is no document') AS UInt8) = 1, ${text}, NULL)`
 
 function castText(
   compiler: Compiler,

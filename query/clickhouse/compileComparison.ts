@@ -39,7 +39,7 @@ export function compileBinary(compiler: Compiler, expression: BinaryExpression, 
   return { sql: `(${a?.sql} ${operator} ${b?.sql})`, type: scalar('bool') }
 }
 
-const equalities: ReadonlySet<string> = new Set(['=', '!='])
+const equalities: ReadonlySet<string> = new Set(['=', '!=', 'IS DISTINCT FROM', 'IS NOT DISTINCT FROM'])
 
 /** @throws UserQueryError `sql_invalid` where a '0x…' has another length than all that it may equal */
 function assertWidths(

@@ -1,6 +1,6 @@
 /**
- * Comparisons of a column of bytes with a constant that no value can be equal to. Looked for where
- * the column's table stands in the catalog; what is made of it in a sub-select has no type here.
+ * Comparisons of a column of bytes with a constant that no value can be equal to: a column of the
+ * catalog, or of a sub-select or CTE that has it as it is.
  */
 
 import { type ConstantProblem, textBesideBytes, unequalWidths } from '../text.ts'
@@ -56,7 +56,11 @@ const operators: ReadonlySet<string> = new Set([
 const itemsOf = (operand: unknown): readonly unknown[] =>
   isFields(operand) && isFields(operand['List']) ? list(operand['List']['items']) : [operand]
 
-function bytesColumn(operand: unknown, scope: Scope): { readonly width: number | undefined } | undefined {
+/** How many bytes every value of a column has; undefined for another expression. */
+export function bytesColumn(
+  operand: unknown,
+  scope: Scope,
+): { readonly width: number | undefined } | undefined {
   const path = columnPath(operand)
   const name = path?.at(-1)
   if (!path || name === undefined) return undefined

@@ -6,7 +6,7 @@
  */
 
 import { nearestOf } from '../words/nearest.ts'
-import { assertComparison, columnPath } from './comparisons.ts'
+import { assertComparison, bytesColumn, columnPath } from './comparisons.ts'
 import { type ColumnsOf, outputName } from './outputName.ts'
 import { findSource, joinedColumns, outermost, renamed, type Scope, type Source, within } from './scopes.ts'
 import { errorAt, type Fields, isFields, list, refusal, stringOf, type Walk } from './walk.ts'
@@ -40,6 +40,8 @@ const reservedSource = /^(\*|unnamed_)/
 class Resolver {
   readonly #walk: Walk
   readonly #resolved = new Map<unknown, readonly string[]>()
+  /** Which columns of a sub-select are bytes, and how many every value has. */
+  readonly #bytes = new WeakMap<readonly string[], NonNullable<Source['bytes']>>()
   readonly #columnsOf: ColumnsOf = (select) => this.#resolved.get(select) ?? []
 
   constructor(walk: Walk) {
@@ -55,7 +57,21 @@ class Resolver {
     const { withClause: _, fromClause: __, ...body } = select
     const inner = within(sources, scope)
     this.#expression(body, inner)
-    return list(select['targetList']).flatMap((target) => this.#outputs(target, columns, inner))
+    const targets = list(select['targetList'])
+    const outputs = targets.flatMap((target) => this.#outputs(target, columns, inner))
+    this.#bytes.set(outputs, new Map(targets.flatMap((target) => bytesOutputs(target, inner))))
+    return outputs
+  }
+
+  /** The columns under the names of `AS name (columns)`. */
+  #renamed(columns: readonly string[], names: readonly string[]): readonly string[] {
+    const given = renamed(columns, names)
+    const bytes = [...(this.#bytes.get(columns) ?? [])]
+    this.#bytes.set(
+      given,
+      new Map(bytes.map(([name, width]) => [given[columns.indexOf(name)] ?? name, width])),
+    )
+    return given
   }
 
   /** Each CTE sees those before it, and what is outside of the SELECT. */
@@ -64,7 +80,7 @@ class Resolver {
     for (const cte of list(isFields(clause) ? clause['ctes'] : undefined)) {
       const fields = fieldsOf(cte, 'CommonTableExpr')
       const columns = this.select(selectOf(fields['ctequery']), { ...outer, ctes: new Map(ctes) })
-      ctes.set(String(fields['ctename']), renamed(columns, textsOf(fields['aliascolnames'])))
+      ctes.set(String(fields['ctename']), this.#renamed(columns, textsOf(fields['aliascolnames'])))
     }
     return { ...outer, ctes }
   }
@@ -143,7 +159,8 @@ class Resolver {
   }
 
   #withBytes({ sources, columns }: Brought, subquery: unknown): Brought {
-    const declared = this.#walk.findings.relationColumns.get(subquery) ?? []
+    const declared = this.#walk.findings.relationColumns.get(subquery)
+    if (!declared) return { sources, columns }
     const bytes = new Map(
       declared.flatMap(({ type, width }, index) =>
         type === 'bytes' ? [[columns[index] ?? '', width] as const] : [],
@@ -154,11 +171,12 @@ class Resolver {
 
   #named(fields: Fields, ownName: string, columns: readonly string[]): Brought {
     const alias = bare(fields['alias'])
-    const given = renamed(columns, textsOf(alias['colnames']))
+    const given = this.#renamed(columns, textsOf(alias['colnames']))
     const name = alias['aliasname'] === undefined ? ownName : String(alias['aliasname'])
     if (reservedSource.test(name) && alias['aliasname'] !== undefined)
       throw refusal(this.#walk, `the name "${name}" is Postgres' own`)
-    return { sources: [{ name, columns: given }], columns: given }
+    const bytes = this.#bytes.get(given) ?? new Map()
+    return { sources: [{ name, columns: given, bytes }], columns: given }
   }
 
   /**
@@ -213,6 +231,20 @@ class Resolver {
     const hint = alike === undefined ? all : `did you mean ${qualifier}.${alike}?`
     throw errorAt(walk, 'sql_invalid', `there is no column "${name}" in "${qualifier}"`, hint)
   }
+}
+
+/** The outputs of a target that are columns of bytes, as they are. */
+function bytesOutputs(target: unknown, scope: Scope): readonly (readonly [string, number | undefined])[] {
+  const { name, val } = fieldsOf(target, 'ResTarget')
+  const path = columnPath(val)
+  if (!path) return []
+  const [qualifier] = path
+  if (path.at(-1) === undefined) {
+    const sources = qualifier === undefined ? scope.levels[0] : [findSource(qualifier, scope)]
+    return (sources ?? []).flatMap((source) => [...(source?.bytes ?? [])])
+  }
+  const found = bytesColumn(val, scope)
+  return found ? [[typeof name === 'string' ? name : (path.at(-1) ?? ''), found.width]] : []
 }
 
 /** Columns named in a hint; the widest table has some forty. */

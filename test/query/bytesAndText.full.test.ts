@@ -1,0 +1,2 @@
+// bytesAndText.test.ts in its whole breadth.
+import './bytesAndText.test.ts'

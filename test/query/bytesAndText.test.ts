@@ -1,0 +1,93 @@
+// Goal: no comparison of bytes with a text is false whatever the row and answered 200. Method: a value
+// that is there, written right and in the ways that analysts get wrong, in every place that compares:
+// what is answered finds it, all else is refused with a hint.
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Engine, UserQueryEngine } from '#query/result.ts'
+import { isFull } from '../support/breadth.ts'
+import { openEngine } from './engine.ts'
+import { createExampleChain, type ExampleChain } from './exampleChain.ts'
+import { Choices } from './randomExpression.ts'
+
+let chain: ExampleChain
+let engines: Readonly<Record<Engine, UserQueryEngine>>
+
+beforeAll(async () => {
+  chain = await createExampleChain()
+  engines = { postgres: openEngine(chain, 'postgres'), clickhouse: openEngine(chain, 'clickhouse') }
+})
+afterAll(async () => {
+  await engines?.postgres.close()
+  await engines?.clickhouse.close()
+  await chain?.close()
+})
+
+/** A table, and a column of it that is bytes. */
+const columns = [
+  ['blocks', 'hash'],
+  ['blocks', 'parent_hash'],
+  ['txs', 'hash'],
+  ['txs', '"from"'],
+  ['receipts', 'tx_hash'],
+  ['logs', 'address'],
+  ['logs', 'topic0'],
+] as const
+
+/** What stands in FROM: the table, and what hides it. */
+const hidings: readonly ((table: string, column: string) => string)[] = [
+  (table) => table,
+  (table) => `${table} t`,
+  (table) => `(SELECT * FROM ${table}) t`,
+  (table, column) => `(SELECT ${column} AS ${column}, 1 AS one FROM ${table} LIMIT 1000) t`,
+  (table, column) => `(SELECT DISTINCT ${column} FROM (SELECT ${column} FROM ${table}) u) t`,
+]
+
+/** Ways to write a value; those that are not right are what people write. */
+const writings: readonly ((hex: string) => string)[] = [
+  (hex) => `0x${hex}`,
+  (hex) => `0x${hex.toUpperCase()}`,
+  (hex) => `0X${hex}`,
+  (hex) => hex,
+  (hex) => `\\x${hex}`,
+  (hex) => `0x${hex.slice(0, 8)}`,
+  (hex) => `0x${hex.slice(1)}`,
+  (hex) => `0x${'00'.repeat(12)}${hex}`,
+  (hex) => ` 0x${hex}`,
+  () => '0xzz',
+  () => 'vitalik',
+]
+
+/** Comparisons that are true for the value's own row. */
+const comparisons: readonly ((column: string, text: string) => string)[] = [
+  (column, text) => `${column} = '${text}'`,
+  (column, text) => `'${text}' = ${column}`,
+  (column, text) => `${column} IN ('${text}')`,
+  (column, text) => `${column} IS NOT DISTINCT FROM '${text}'`,
+  (column, text) => `NOT (${column} <> '${text}')`,
+  (column, text) => `${column} >= '${text}'`,
+  (column, text) => `CASE WHEN ${column} = '${text}' THEN 1 ELSE 0 END = 1`,
+  (column, text) => `(${column}, 1) = ('${text}', 1)`,
+]
+
+const answerOf = (engine: UserQueryEngine, sql: string): Promise<unknown> =>
+  engine.run({ chainId: chain.chainId, sql, limit: 10, timeoutMs: 20_000 }).then(
+    ({ rows }) => rows[0]?.[0],
+    (error: unknown) => error,
+  )
+
+it('what is compared is found, or refused with a hint', async () => {
+  const found: string[] = []
+  for (let seed = 0; seed < (isFull ? 400 : 60); seed++) {
+    const choices = new Choices(seed)
+    const [table, column] = choices.of(columns)
+    const value = String(await answerOf(engines.postgres, `SELECT max(${column}) FROM ${table}`))
+    const text = choices.of(writings)(value.slice(2))
+    const from = choices.of(hidings)(table, column)
+    const sql = `SELECT count(*) AS n FROM ${from} WHERE ${choices.of(comparisons)(column, text)}`
+    for (const engine of Object.values(engines)) {
+      const answer = await answerOf(engine, sql)
+      if (answer === '0') found.push(`${engine.engine}: ${sql}`)
+      if (answer instanceof Error) expect(answer, sql).toMatchObject({ status: 422 })
+    }
+  }
+  expect(found).toEqual([])
+})
