@@ -71,7 +71,7 @@ export class Endpoint {
   #pausedUntilMs = 0
   #quarantinedUntilMs = 0
   #quarantines = 0
-  #answeredAtMs = Number.NEGATIVE_INFINITY
+  #answeredAtMs: number
   #strikes = 0
   #refuted = 0
   #lastFailure: string | null = null
@@ -81,6 +81,8 @@ export class Endpoint {
     this.client = client
     this.#clock = clock
     this.#chain = String(chainId)
+    // Not away until it had the time to answer: at a start no other one is believed alone.
+    this.#answeredAtMs = clock.monotonic()
   }
 
   get name(): string {
