@@ -4,21 +4,17 @@
  */
 
 import { messageOf, SettingError } from '#errors.ts'
-import { parseBlock } from '#ingest/read/block.ts'
-import { NodeAnswerError } from '#ingest/read/nodeAnswerError.ts'
 import { SourceError } from '#ingest/rpc/errors.ts'
 import { identifyChain as probeChain } from '#ingest/rpc/probe.ts'
 import { createSource, type RpcSource } from '#ingest/rpc/rpcSource.ts'
-import type { RawRange } from '#ingest/source.ts'
-import { detectHeaderRule, type HeaderRule } from '#ingest/verify/header.ts'
 import { type DevChain, startDevChain } from '#local/devchain/node.ts'
 import { runTraffic } from '#local/devchain/trafficThread.ts'
-import type { BlockRef, Hash } from '#primitives.ts'
+import type { Hash } from '#primitives.ts'
 import type { Runtime } from '#runtime.ts'
 import { assertSameGenesis, type ChainIdentity, readChainIdentity } from '#store/ledger/ledger.ts'
 import type { Postgres } from '#store/postgres.ts'
 import type { Logger } from '#telemetry.ts'
-import { parseRange } from '#transform/decode/parseRange.ts'
+import { rulesOf } from './chain/chainRules.ts'
 import { type Config, LOCAL_CHAIN_ID } from './config.ts'
 import type { ChainConfig } from './settings/chainFields.ts'
 
@@ -94,7 +90,11 @@ async function openDevChain(
 }
 
 /** What makes the chain this chain and no other: its genesis, and how its headers hash. */
-export async function identifyChain(chain: ReachableChain, postgres: Postgres): Promise<ChainIdentity> {
+export async function identifyChain(
+  chain: ReachableChain,
+  postgres: Postgres,
+  { clock }: Pick<Runtime, 'clock'>,
+): Promise<ChainIdentity> {
   const { source, chainId, config, genesisHash } = chain
   const known = await readChainIdentity(postgres, chainId)
   if (!genesisHash) {
@@ -104,56 +104,12 @@ export async function identifyChain(chain: ReachableChain, postgres: Postgres): 
       `no node of chain ${chainId} holds block 0, by which chains are told apart; add one that does, at least for the first start`,
     )
   }
-  const headerRule = await headerRuleOf(source, known)
-  const identity = { chainId, genesisHash, headerRule, startBlock: known?.startBlock ?? config.startBlock }
+  const rules = await rulesOf(source, known, { chainId, postgres, clock })
+  const identity = { chainId, genesisHash, ...rules, startBlock: known?.startBlock ?? config.startBlock }
   // Told before anything is served: a program that shows one chain and follows another would look
   // healthy.
   assertSameGenesis(identity, known)
   return identity
-}
-
-/**
- * What was learned once holds for good. A rule nobody knew is looked for at each start: this
- * program may know it now, and the answer it was not found in may have been false.
- */
-async function headerRuleOf(source: HeaderSource, known: ChainIdentity | null): Promise<HeaderRule> {
-  if (!known) return await learnHeaderRule(source)
-  if (known.headerRule !== 'unknown') return known.headerRule
-  return await learnHeaderRule(source).catch(() => known.headerRule)
-}
-
-export type HeaderSource = Pick<RpcSource, 'head' | 'fetch' | 'blockRef'>
-
-/** Answers of different endpoints looked at before a rule counts as unknown. */
-const HEADER_ANSWERS_MAX = 3
-
-/**
- * The newest final block decides: genesis blocks are sometimes made by other rules. Only an answer
- * that hashes to the block all endpoints agree on tells the rule; one that is false tells nothing.
- */
-export async function learnHeaderRule(source: HeaderSource): Promise<HeaderRule> {
-  const { finalized } = await source.head()
-  const number = Math.max(0, finalized)
-  const agreed = await source.blockRef(number)
-  const asked = new Set<string>()
-  for (let nth = 0; nth < HEADER_ANSWERS_MAX; nth++) {
-    const raw = await source.fetch({ from: number, to: number }, { not: asked })
-    const rule = ruleOf(raw, agreed)
-    if (rule !== 'unknown' || asked.has(raw.endpoint)) return rule
-    asked.add(raw.endpoint)
-  }
-  return 'unknown'
-}
-
-function ruleOf(raw: RawRange, agreed: BlockRef | null): HeaderRule {
-  try {
-    const [answer] = parseRange(raw.bytes, raw.range)
-    const block = parseBlock(answer?.block, { number: raw.range.from })
-    return agreed?.hash === block.hash ? detectHeaderRule(block) : 'unknown'
-  } catch (error) {
-    if (error instanceof NodeAnswerError) return 'unknown'
-    throw error
-  }
 }
 
 /**

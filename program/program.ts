@@ -16,6 +16,7 @@ import { migrateApp, migrateChain, migrateClickHouse } from '#store/maintain/mig
 import { schemaOf } from '#store/sql.ts'
 import type { Logger } from '#telemetry.ts'
 import { Chain } from './chain/chain.ts'
+import { describeRules } from './chain/chainRules.ts'
 import { identifyChain, kindOf, type ReachableChain, reachChains } from './chains.ts'
 import type { Config } from './config.ts'
 import { type Engines, startEngines } from './engines.ts'
@@ -79,7 +80,9 @@ async function openChain(
   await migrateChain(postgres, chainId, holder)
   if (reachable.devChain) await dropLostGeneration(reachable, engines, log)
   await assertProjectionsCurrent(postgres.pool, schemaOf(chainId))
-  const identity = await identifyChain(reachable, postgres)
+  const identity = await identifyChain(reachable, postgres, runtime)
+  const less = describeRules(identity)
+  if (less !== null) log.warn({ chainId }, less)
   await migrateClickHouse(clickhouse, chainId, { cluster: config.clickhouseCluster })
   await replacePostgresViews(postgres, chainId)
   await replaceClickHouseViews(clickhouse, chainId, viewSecurity)

@@ -114,6 +114,7 @@ function statusOf(chain: Chain, proofs: ProofCounts | null, parity: ParityStatus
     verification: {
       checks: profile.checks,
       headerRule: profile.headerRule,
+      unproved: [...(profile.loose ?? [])],
       provedBlocks: proofs?.provedBlocks ?? null,
       unprovableBlocks: proofs?.unprovableBlocks ?? null,
       unprovableTxs: proofs?.unprovableTxs ?? null,

@@ -1,7 +1,9 @@
 /**
  * What decoding has to know about a chain: which rules its headers, fees and transactions follow.
  */
+import { type Loose, type LoosePart, nothingLoose } from '#ingest/read/looseParts.ts'
 import type { HeaderRule } from '#ingest/verify/header.ts'
+import { isKnownChain } from '#ingest/verify/knownChains.ts'
 import type { SenderSample } from '#ingest/verify/senderSample.ts'
 
 /**
@@ -25,9 +27,16 @@ export interface ChainProfile {
   readonly kind: ChainKind
   readonly headerRule: HeaderRule
   readonly checks: Checks
+  /** What blocks of this chain do not prove, learned from several of them; absent, nothing. */
+  readonly loose?: readonly LoosePart[]
   /**
    * Whose senders are recovered besides the roots; absent, none are: what comes from our own
    * archive was checked when it came.
    */
   readonly senders?: SenderSample
+}
+
+/** On a chain whose forks are known everything has to hold, whatever was learned. */
+export function looseOf({ chainId, loose = [] }: Pick<ChainProfile, 'chainId' | 'loose'>): Loose {
+  return isKnownChain(chainId) ? nothingLoose : new Set([...loose, 'lists'])
 }

@@ -46,6 +46,7 @@ export interface ChainStatus {
   readonly verification: {
     readonly checks: string
     readonly headerRule: string
+    readonly unproved: readonly string[]
     readonly provedBlocks: number | null
     readonly unprovableBlocks: number | null
     readonly unprovableTxs: number | null

@@ -7,6 +7,8 @@
  */
 
 import type { Address, Hash, Hex } from '#primitives.ts'
+import { checkHeader } from './headerShape.ts'
+import { type Loose, nothingLoose } from './looseParts.ts'
 import {
   DIGITS8,
   DIGITS64,
@@ -36,9 +38,10 @@ export interface AskedBlock {
  * Checks the answer of a block with full transactions: shape, quantities, and that every
  * transaction names this block and its own place in it. Returns the value it was given; where an
  * old node leaves out a transaction's `type`, `0x0` is filled in.
+ * @param loose what may be another way than on Ethereum
  * @throws NodeAnswerError
  */
-export function parseBlock(value: unknown, asked: AskedBlock = {}): RpcBlock {
+export function parseBlock(value: unknown, asked: AskedBlock = {}, loose = nothingLoose): RpcBlock {
   const place: Place = new Place(asked.number)
   if (isAbsent(value)) place.fail('block_missing', '')
   const block = expectFields(value, '', place)
@@ -51,7 +54,7 @@ export function parseBlock(value: unknown, asked: AskedBlock = {}): RpcBlock {
   place.list = 'transactions'
   for (let index = 0; index < transactions.length; index++) {
     place.index = index
-    checkTransaction(transactions[index], block, place)
+    checkTransaction(transactions[index], block, place, loose)
   }
   return value as RpcBlock
 }
@@ -60,9 +63,10 @@ export function parseBlock(value: unknown, asked: AskedBlock = {}): RpcBlock {
  * Checks the answer of a block's receipts against the block: one for each transaction in its order,
  * all of this very block, and log indexes without gaps over the whole block. Returns the value it
  * was given.
+ * @param loose what may be another way than on Ethereum
  * @throws NodeAnswerError
  */
-export function parseReceipts(value: unknown, block: RpcBlock): readonly RpcReceipt[] {
+export function parseReceipts(value: unknown, block: RpcBlock, loose = nothingLoose): readonly RpcReceipt[] {
   const place: Place = new Place(Number(block.number))
   if (isAbsent(value)) place.fail('receipts_missing', '')
   const receipts = expectList(value, '', place)
@@ -75,53 +79,9 @@ export function parseReceipts(value: unknown, block: RpcBlock): readonly RpcRece
     const tx = block.transactions[index]
     if (tx === undefined) place.fail('count_mismatch', '')
     checkReceipt(receipt, tx, place)
-    logIndex = checkLogs(receipt, tx, logIndex, place)
+    logIndex = checkLogs(receipt, tx, loose.has('logIndexes') ? null : logIndex, place)
   }
   return value as readonly RpcReceipt[]
-}
-
-function checkHeader(block: Fields, place: Place): void {
-  expectHash(block['hash'], 'hash', place)
-  expectHash(block['parentHash'], 'parentHash', place)
-  expectSafeQuantity(block['timestamp'], 'timestamp', place)
-  expectAddress(block['miner'], 'miner', place)
-  for (const field of headerHashes) expectHash(block[field], field, place)
-  expectBytes(block['logsBloom'], 256, 'logsBloom', place)
-  expectQuantity(block['gasLimit'], DIGITS64, 'gasLimit', place)
-  expectSafeQuantity(block['gasUsed'], 'gasUsed', place)
-  expectHex(block['extraData'], 'extraData', place)
-  for (const field of laterHashes) if (!isAbsent(block[field])) expectHash(block[field], field, place)
-  for (const field of laterNumbers) {
-    if (!isAbsent(block[field])) expectQuantity(block[field], DIGITS256, field, place)
-  }
-  if (!isAbsent(block['nonce'])) expectBytes(block['nonce'], 8, 'nonce', place)
-  if (!isAbsent(block['consensusContext'])) checkConsensusContext(block, place)
-}
-
-const headerHashes = ['stateRoot', 'transactionsRoot', 'receiptsRoot', 'sha3Uncles']
-/** Header fields that came with a fork, or that some chains do without. */
-const laterHashes = ['mixHash', 'withdrawalsRoot', 'parentBeaconBlockRoot', 'requestsHash']
-const laterNumbers = [
-  'difficulty',
-  'baseFeePerGas',
-  'blobGasUsed',
-  'excessBlobGas',
-  'size',
-  'mainBlockGeneralGasLimit',
-  'sharedGasLimit',
-  'timestampMillisPart',
-  'timestampMillis',
-]
-
-function checkConsensusContext(block: Fields, place: Place): void {
-  const context = expectFields(block['consensusContext'], 'consensusContext', place)
-  for (const field of ['epoch', 'view', 'parentView']) {
-    const number = context[field]
-    if (!Number.isSafeInteger(number) || Number(number) < 0) {
-      place.fail('quantity_invalid', `consensusContext.${field}`)
-    }
-  }
-  expectHash(context['proposer'], 'consensusContext.proposer', place)
 }
 
 /**
@@ -133,10 +93,11 @@ export function checkTransaction(
   value: unknown,
   block: { readonly hash?: unknown; readonly number?: unknown },
   place: Place,
+  loose: Loose = nothingLoose,
 ): RpcTransaction {
   const tx = expectFields(value, '', place)
   if (isAbsent(tx['type'])) Object.assign(tx, { type: '0x0' })
-  checkTransactionShape(tx, place)
+  checkTransactionShape(tx, place, loose)
   if (tx['blockHash'] !== block.hash) place.fail('block_mismatch', 'blockHash')
   if (tx['blockNumber'] !== block.number) place.fail('block_mismatch', 'blockNumber')
   checkIndex(tx['transactionIndex'], place.index, 'transactionIndex', place)
@@ -167,15 +128,21 @@ function checkReceipt(receipt: Fields, tx: RpcTransaction, place: Place): void {
 const receiptPrices = ['effectiveGasPrice', 'l1Fee', 'blobGasUsed', 'blobGasPrice']
 const receiptAddresses = ['to', 'contractAddress', 'feePayer', 'feeToken']
 
-/** Checks the logs of a receipt and returns the index that the next log of the block must have. */
-function checkLogs(receipt: Fields, tx: RpcTransaction, firstIndex: number, place: Place): number {
+/**
+ * Checks the logs of a receipt and returns the index that the next log of the block must have.
+ * @param firstIndex null where the chain numbers logs in a way of its own
+ */
+function checkLogs(receipt: Fields, tx: RpcTransaction, firstIndex: number | null, place: Place): number {
   const logs = expectList(receipt['logs'], 'logs', place)
   place.innerList = 'logs'
   for (let index = 0; index < logs.length; index++) {
     place.innerIndex = index
     const log = expectFields(logs[index], '', place)
-    checkOwner(log, tx, place)
-    checkIndex(log['logIndex'], firstIndex + index, 'logIndex', place)
+    if (firstIndex === null) checkOwnNumbers(log, tx, place)
+    else {
+      checkOwner(log, tx, place)
+      checkIndex(log['logIndex'], firstIndex + index, 'logIndex', place)
+    }
     expectAddress(log['address'], 'address', place)
     const topics = expectList(log['topics'], 'topics', place)
     if (topics.length > 4) place.fail('shape_invalid', 'topics')
@@ -184,15 +151,26 @@ function checkLogs(receipt: Fields, tx: RpcTransaction, firstIndex: number, plac
     if (log['removed'] === true) place.fail('log_removed', 'removed')
   }
   place.leaveInner()
-  return firstIndex + logs.length
+  return (firstIndex ?? 0) + logs.length
+}
+
+/** Chains that number logs in a way of their own count transactions that failed so too. */
+function checkOwnNumbers(log: Fields, tx: RpcTransaction, place: Place): void {
+  checkBlockAndHash(log, tx, place)
+  expectSafeQuantity(log['transactionIndex'], 'transactionIndex', place)
+  expectSafeQuantity(log['logIndex'], 'logIndex', place)
 }
 
 /** A receipt or log names the transaction it belongs to, and that transaction's block. */
 function checkOwner(item: Fields, tx: RpcTransaction, place: Place): void {
+  checkBlockAndHash(item, tx, place)
+  checkIndex(item['transactionIndex'], place.index, 'transactionIndex', place)
+}
+
+function checkBlockAndHash(item: Fields, tx: RpcTransaction, place: Place): void {
   if (item['blockHash'] !== tx.blockHash) place.fail('block_mismatch', 'blockHash')
   if (item['blockNumber'] !== tx.blockNumber) place.fail('block_mismatch', 'blockNumber')
   if (item['transactionHash'] !== tx.hash) place.fail('transaction_mismatch', 'transactionHash')
-  checkIndex(item['transactionIndex'], place.index, 'transactionIndex', place)
 }
 
 function checkIndex(value: unknown, expected: number, field: string, place: Place): void {
@@ -236,6 +214,9 @@ export interface RpcBlock {
   /** Since Prague (EIP-7685). */
   readonly requestsHash?: Maybe<Hash>
   readonly size?: Maybe<Quantity>
+  /** Not checked here; compared with the header's `withdrawalsRoot` and `sha3Uncles` later. */
+  readonly withdrawals?: unknown
+  readonly uncles?: unknown
   readonly transactions: readonly RpcTransaction[]
 
   /** Tempo. */

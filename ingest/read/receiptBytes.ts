@@ -8,6 +8,8 @@ import { ADDRESS_BYTES, BLOOM_BYTES, HASH_BYTES, ScannedLog, type ScannedReceipt
  * it declines.
  */
 export function receiptBytes(receipts: readonly RpcReceipt[], bytes: ByteBuffer): readonly ScannedReceipt[] {
+  const hasOwn = ascends(receipts)
+  let position = 0
   return receipts.map((receipt) => ({
     transactionHash: put(receipt.transactionHash, HASH_BYTES, bytes),
     from: put(receipt.from, ADDRESS_BYTES, bytes),
@@ -27,18 +29,34 @@ export function receiptBytes(receipts: readonly RpcReceipt[], bytes: ByteBuffer)
     l1Fee: receipt.l1Fee ?? null,
     blobGasUsed: receipt.blobGasUsed ?? null,
     blobGasPrice: receipt.blobGasPrice ?? null,
-    logs: receipt.logs.map((log) => logBytes(log, bytes)),
+    logs: receipt.logs.map((log) => {
+      const logIndex = hasOwn ? Number(log.logIndex) : position
+      position++
+      return logBytes(log, logIndex, bytes)
+    }),
   }))
 }
 
-function logBytes(log: RpcLog, bytes: ByteBuffer): ScannedLog {
+/** Whether log indexes name each log of the block, in their order. */
+function ascends(receipts: readonly RpcReceipt[]): boolean {
+  let last = -1
+  for (const { logs } of receipts)
+    for (const { logIndex } of logs) {
+      const told = Number(logIndex)
+      if (told <= last) return false
+      last = told
+    }
+  return true
+}
+
+function logBytes(log: RpcLog, logIndex: number, bytes: ByteBuffer): ScannedLog {
   const address = put(log.address, ADDRESS_BYTES, bytes)
   const topicsAt = bytes.end
   for (const topic of log.topics) put(topic, HASH_BYTES, bytes)
   const width = log.data.length / 2 - 1
   bytes.putSize(width)
   const data = put(log.data, width, bytes)
-  return new ScannedLog(bytes, address, log.topics.length, topicsAt, data, Number(log.logIndex))
+  return new ScannedLog(bytes, address, log.topics.length, topicsAt, data, logIndex)
 }
 
 function put(text: string, width: number, bytes: ByteBuffer): BytesAt {

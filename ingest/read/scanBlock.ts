@@ -132,7 +132,20 @@ const numberOrNull =
     header[field] = texts.readQuantityOrNull(DIGITS256)
   }
 
-const unread: ReadField = ({ cursor }) => cursor.skipValidValue()
+/** Nearly always empty; an entry takes JSON.parse. */
+const listOf =
+  (field: 'uncles' | 'withdrawals'): ReadField =>
+  ({ cursor }, header) => {
+    if (cursor.skipNull()) return
+    if (cursor.peek() !== ascii.openList) throw declined
+    const from = cursor.at
+    cursor.skipValidValue()
+    const isEmpty = cursor.at - from === EMPTY_LIST_CHARACTERS
+    header[field] = isEmpty ? none : JSON.parse(cursor.source.toString('utf8', from, cursor.at))
+  }
+
+const none: readonly unknown[] = []
+const EMPTY_LIST_CHARACTERS = 2
 
 const optional: Readonly<Record<string, ReadField>> = {
   mixHash: hashOrNull('mixHash'),
@@ -151,8 +164,8 @@ const optional: Readonly<Record<string, ReadField>> = {
   nonce: (texts, header) => {
     header.nonce = texts.readBytesOrNull(NONCE_BYTES)
   },
-  uncles: unread,
-  withdrawals: unread,
+  uncles: listOf('uncles'),
+  withdrawals: listOf('withdrawals'),
 }
 
 const NONCE_BYTES = 8
@@ -229,6 +242,8 @@ function emptyHeader(): Header {
     parentBeaconBlockRoot: null,
     requestsHash: null,
     size: null,
+    withdrawals: null,
+    uncles: null,
     transactions: [],
     mainBlockGeneralGasLimit: null,
     sharedGasLimit: null,

@@ -1,5 +1,7 @@
 /** The shape of one transaction in a block's answer, by the fields it has. */
 
+import type { Loose } from './looseParts.ts'
+import { NodeAnswerError } from './nodeAnswerError.ts'
 import {
   DIGITS8,
   DIGITS64,
@@ -22,7 +24,7 @@ import {
  * takes any shape.
  * @throws NodeAnswerError
  */
-export function checkTransactionShape(tx: Fields, place: Place): void {
+export function checkTransactionShape(tx: Fields, place: Place, loose: Loose): void {
   expectHash(tx['hash'], 'hash', place)
   expectQuantity(tx['type'], DIGITS8, 'type', place)
   expectAddress(tx['from'], 'from', place)
@@ -32,7 +34,30 @@ export function checkTransactionShape(tx: Fields, place: Place): void {
   if (!isAbsent(tx['input'])) expectHex(tx['input'], 'input', place)
   checkNumbers(tx, place)
   checkSignature(tx, place)
-  checkLists(tx, place)
+  if (!isAbsent(tx['calls'])) eachOf(tx['calls'], 'calls', place, checkCall)
+  if (!isAbsent(tx['feeToken'])) expectAddress(tx['feeToken'], 'feeToken', place)
+  if (!isAbsent(tx['sourceHash'])) expectHash(tx['sourceHash'], 'sourceHash', place)
+  for (const field of hashedLists) {
+    if (loose.has('lists')) leaveUnread(tx, field, place)
+    else checkList(tx, field, place)
+  }
+}
+
+/** Lists that nothing reads but the hash of the transaction. */
+const hashedLists = ['accessList', 'authorizationList', 'blobVersionedHashes'] as const
+
+/**
+ * A list of another shape than Ethereum's stays in the archive alone. The field that is put in its
+ * place tells that the transaction's hash cannot be recomputed.
+ */
+function leaveUnread(tx: Fields, field: (typeof hashedLists)[number], place: Place): void {
+  try {
+    checkList(tx, field, place)
+  } catch (error) {
+    if (!(error instanceof NodeAnswerError)) throw error
+    place.leaveInner()
+    Object.assign(tx, { [field]: null, [`${field}Unread`]: true })
+  }
 }
 
 /** Fields without which the envelopes of Ethereum and Tempo cannot be read. */
@@ -74,17 +99,12 @@ function checkSignature(tx: Fields, place: Place): void {
   checkNumber(tx['yParity'], DIGITS64, 'yParity', place)
 }
 
-function checkLists(tx: Fields, place: Place): void {
-  if (!isAbsent(tx['calls'])) eachOf(tx['calls'], 'calls', place, checkCall)
-  if (!isAbsent(tx['accessList'])) eachOf(tx['accessList'], 'accessList', place, checkAccess)
-  if (!isAbsent(tx['authorizationList']))
-    eachOf(tx['authorizationList'], 'authorizationList', place, checkAuthorization)
-  if (!isAbsent(tx['feeToken'])) expectAddress(tx['feeToken'], 'feeToken', place)
-  if (!isAbsent(tx['sourceHash'])) expectHash(tx['sourceHash'], 'sourceHash', place)
-  if (isAbsent(tx['blobVersionedHashes'])) return
-  for (const blob of expectList(tx['blobVersionedHashes'], 'blobVersionedHashes', place)) {
-    expectHash(blob, 'blobVersionedHashes', place)
-  }
+function checkList(tx: Fields, field: (typeof hashedLists)[number], place: Place): void {
+  const list = tx[field]
+  if (isAbsent(list)) return
+  if (field === 'accessList') eachOf(list, field, place, checkAccess)
+  else if (field === 'authorizationList') eachOf(list, field, place, checkAuthorization)
+  else for (const blob of expectList(list, field, place)) expectHash(blob, field, place)
 }
 
 function eachOf(

@@ -65,6 +65,32 @@ describe('a true block', () => {
   })
 })
 
+describe('a block of a fork that is known', () => {
+  const headerOf = (block: BuiltBlock['block'], headersTo: number) => {
+    const parsed = parseBlock(block)
+    const known = { headersTo, envelopesTo: headersTo }
+    const receipts = parseReceipts(built.receipts, parseBlock(built.block))
+    return verifyBlock(parsed, scanned(receipts), { headerRule: 'ethereum', checks: 'roots', known })
+  }
+
+  it('is refuted with an invented field, and unprovable above the known heights', () => {
+    const invented = { ...built.block, invented: '0x1', miner: `0x${'7'.repeat(40)}` }
+    expect(headerOf(invented, 1_000).header).toBe('refuted')
+    expect(headerOf(invented, 999).header).toBe('unprovable')
+    expect(headerOf(built.block, 1_000)).toEqual(allProved)
+  })
+
+  it('is refuted with an invented envelope', () => {
+    const transactions = built.block.transactions.map((tx) => ({
+      ...tx,
+      ...(tx['type'] === '0x2' && { type: '0x9' }),
+    }))
+    const invented = { ...built.block, transactions }
+    expect(headerOf(invented, 1_000).transactionsRoot).toBe('refuted')
+    expect(headerOf(invented, 999).transactionsRoot).toBe('unprovable')
+  })
+})
+
 describe('a block with one byte changed', () => {
   it.each([
     ...['sha3Uncles', 'miner', 'stateRoot', 'transactionsRoot', 'receiptsRoot', 'logsBloom', 'gasLimit'],

@@ -5,6 +5,7 @@
 
 import type { RpcBlock, RpcTransaction } from '../read/block.ts'
 import type { BytesAt } from '../read/byteBuffer.ts'
+import { type Loose, nothingLoose } from '../read/looseParts.ts'
 import {
   ADDRESS_BYTES,
   HASH_BYTES,
@@ -15,11 +16,13 @@ import { Bloom } from './bloom.ts'
 import { creationAddress } from './creationAddress.ts'
 import { DigestBatch } from './digestBatch.ts'
 import { type HeaderRule, hasFieldsOfTempo, hasUnknownHeaderFields, headerHash } from './header.ts'
+import type { KnownChain } from './knownChains.ts'
 import { hasKnownReceipt, writeReceipt } from './receipt.ts'
 import { provedParts, RefutedError } from './refutedError.ts'
 import { RlpWriter } from './rlp.ts'
 import { type TransactionVerdict, transactionVerdict, writeEnvelope } from './transaction.ts'
 import { orderedTrieRoot } from './trie.ts'
+import { hasListsOf } from './withdrawals.ts'
 
 /**
  * - `proved`: recomputed and equal;
@@ -62,6 +65,10 @@ export interface VerifyOptions {
    * rewritten recordings.
    */
   readonly checks: 'roots' | 'links'
+  /** What blocks of this chain do not prove: a difference there says nothing. */
+  readonly loose?: Loose
+  /** Up to where nothing unknown can be in a block; absent, anywhere. */
+  readonly known?: KnownChain
   /** The block before, when it is at hand. */
   readonly parent?: { readonly number: number; readonly hash: string } | undefined
 }
@@ -73,14 +80,15 @@ export interface VerifyOptions {
 export function verifyBlock(block: RpcBlock, receipts: ScannedReceipts, options: VerifyOptions): BlockProof {
   const proof = { ...nothingChecked, parent: verifyParent(block, options.parent) }
   if (proof.parent === 'refuted' || options.checks === 'links') return proof
-  proof.header = verifyHeader(block, options.headerRule)
+  const { loose = nothingLoose } = options
+  proof.header = verifyHeader(block, options)
   if (proof.header === 'refuted') return proof
-  verifyTransactions(block, proof)
+  verifyTransactions(block, proof, options)
   if (proof.transactionsRoot === 'refuted') return proof
   const isCreationKnown = options.headerRule !== 'unknown'
-  proof.receiptsRoot = verifyReceipts(block, receipts, isCreationKnown)
+  proof.receiptsRoot = loosely(verifyReceipts(block, receipts, isCreationKnown), loose.has('receiptsRoot'))
   if (proof.receiptsRoot === 'refuted') return proof
-  proof.bloom = verifyBloom(block, receipts, proof.receiptsRoot)
+  proof.bloom = loosely(verifyBloom(block, receipts, proof.receiptsRoot), loose.has('bloom'))
   return proof
 }
 
@@ -112,14 +120,25 @@ function verifyParent(block: RpcBlock, parent: VerifyOptions['parent']): Verdict
   return block.parentHash === parent.hash && Number(block.number) === parent.number + 1 ? 'proved' : 'refuted'
 }
 
-function verifyHeader(block: RpcBlock, rule: HeaderRule): Verdict {
+const loosely = (verdict: Verdict, isLoose: boolean): Verdict =>
+  verdict === 'refuted' && isLoose ? 'unprovable' : verdict
+
+function verifyHeader(block: RpcBlock, { headerRule: rule, known }: VerifyOptions): Verdict {
   if (rule === 'unknown') return 'unprovable'
   if (rule === 'ethereum' && hasFieldsOfTempo(block)) return 'refuted'
-  if (headerHash(block, rule) === block.hash) return 'proved'
+  if (headerHash(block, rule) === block.hash)
+    return hasListsOf(block, known !== undefined && isUpTo(block, known.headersTo)) ? 'proved' : 'refuted'
+  if (known && isUpTo(block, known.headersTo)) return 'refuted'
   return hasUnknownHeaderFields(block) ? 'unprovable' : 'refuted'
 }
 
-function verifyTransactions(block: RpcBlock, proof: Mutable<BlockProof>): void {
+const isUpTo = ({ number }: RpcBlock, height: number): boolean => Number(number) <= height
+
+function verifyTransactions(
+  block: RpcBlock,
+  proof: Mutable<BlockProof>,
+  { loose = nothingLoose, known }: VerifyOptions,
+): void {
   const { transactions } = block
   const hashes: (BytesAt | null)[] = []
   const root = orderedTrieRoot(writer, transactions.length, (index) => {
@@ -129,10 +148,14 @@ function verifyTransactions(block: RpcBlock, proof: Mutable<BlockProof>): void {
     hashes[index] = isKnown ? txDigests.add(writer.since(mark)) : null
   })
   const verdicts = readVerdicts(transactions, hashes)
-  proof.unprovableTxs = verdicts.filter((verdict) => verdict === 'open').length
-  if (verdicts.includes('contradicted')) proof.transactionsRoot = 'refuted'
+  const own = verdicts.filter((verdict) => verdict === 'own').length
+  proof.unprovableTxs = verdicts.length - own
+  const isWrong = verdicts.includes('contradicted') && !loose.has('transactionHashes')
+  if (isWrong || (known && proof.unprovableTxs > 0 && isUpTo(block, known.envelopesTo)))
+    proof.transactionsRoot = 'refuted'
   else if (proof.unprovableTxs > 0) proof.transactionsRoot = 'unprovable'
-  else proof.transactionsRoot = root === block.transactionsRoot ? 'proved' : 'refuted'
+  else if (root === block.transactionsRoot) proof.transactionsRoot = 'proved'
+  else proof.transactionsRoot = loose.has('transactionsRoot') ? 'unprovable' : 'refuted'
 }
 
 /** Where the bytes of a transaction are not known there is no hash. */

@@ -29,6 +29,7 @@ import { createDecodePool } from '#transform/decode/decodePool.ts'
 import type { ChainProfile } from '#transform/profile.ts'
 import type { ChainActivity, LaneStatus } from './activity.ts'
 import { ChainWriter } from './ChainWriter.ts'
+import { describeRules } from './chainRules.ts'
 import { type ChainOptions, usualLimits } from './options.ts'
 import type { Writing } from './writing.ts'
 
@@ -61,10 +62,10 @@ export class Chain {
 
   constructor(options: ChainOptions) {
     const { identity, workerThreads, log } = options
-    const { chainId, headerRule } = identity
+    const { chainId, headerRule, loose = [] } = identity
     this.#options = options
     this.source = alignedSource(options.source, PARTITION_BLOCKS)
-    this.profile = { chainId, kind: options.kind, headerRule, checks: options.checks }
+    this.profile = { chainId, kind: options.kind, headerRule, loose, checks: options.checks }
     this.state = new ChainState({
       chainId,
       schema: schemaOf(chainId),
@@ -133,7 +134,8 @@ export class Chain {
 
   /** What an operator should know of the chain's endpoints. */
   get notes(): readonly string[] {
-    return this.#options.source.notes
+    const less = this.profile.checks === 'roots' ? describeRules(this.profile) : null
+    return [...this.#options.source.notes, ...(less === null ? [] : [less])]
   }
 
   /** Why Postgres cannot be read now, or null. */

@@ -13,7 +13,8 @@ import type { Logger } from '#telemetry.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { createDecodePool, type DecodePool } from '#transform/decode/decodePool.ts'
 import { tableNames, tables } from '#transform/tables.ts'
-import { kindOf, learnHeaderRule, type ReachableChain, reachChains } from '../chains.ts'
+import { learnRules } from '../chain/chainRules.ts'
+import { kindOf, type ReachableChain, reachChains } from '../chains.ts'
 import type { Config } from '../config.ts'
 import { unlessInterrupted } from '../process/stopSignal.ts'
 
@@ -108,8 +109,8 @@ export async function planChain(
   const { finalized } = await source.head()
   const range = { from: bounds.from ?? chain.startBlock, to: Math.min(bounds.to ?? finalized, finalized) }
   if (blockCount(range) <= 0) throw new SettingError('--from', `block ${range.from} is not final yet`)
-  const headerRule = await learnHeaderRule(source)
-  const profile = { chainId, kind: kindOf(chainId), headerRule, checks: chain.checks }
+  const rules = await learnRules(source, chainId, runtime.clock)
+  const profile = { chainId, kind: kindOf(chainId), ...rules, checks: chain.checks }
   const pool = createDecodePool({ threads: config.workerThreads, profile, log })
   try {
     const sample = await takeSample(source, pool, range, runtime)

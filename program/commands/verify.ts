@@ -67,6 +67,7 @@ async function verifyChain(
       chainId,
       kind: kindOf(chainId),
       headerRule: identity.headerRule,
+      loose: identity.loose ?? [],
       checks: chain.config.checks,
     },
     log,

@@ -147,10 +147,12 @@ CREATE TABLE chain.chain (
   header_rule text NOT NULL,
   start_block bigint NOT NULL,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
+  loose_parts text[] DEFAULT '{}'::text[] NOT NULL,
   CONSTRAINT chain_pkey PRIMARY KEY (singleton),
   CONSTRAINT chain_singleton_check CHECK (singleton)
 );
 COMMENT ON COLUMN chain.chain.header_rule IS 'how a header hashes: ethereum or tempo; learned from the first block';
+COMMENT ON COLUMN chain.chain.loose_parts IS 'what blocks of this chain do not prove, learned from several of them';
 
 CREATE TABLE chain.checkpoints (
   block_num bigint NOT NULL,

@@ -5,6 +5,7 @@
 
 import { failure } from '#errors.ts'
 import type { BlockRange } from '#ingest/range.ts'
+import type { LoosePart } from '#ingest/read/looseParts.ts'
 import type { HeaderRule } from '#ingest/verify/header.ts'
 import type { Hash } from '#primitives.ts'
 import type { Postgres } from '../postgres.ts'
@@ -17,6 +18,8 @@ export interface ChainIdentity {
   readonly chainId: number
   readonly genesisHash: Hash
   readonly headerRule: HeaderRule
+  /** What blocks of this chain do not prove; absent, nothing. */
+  readonly loose?: readonly LoosePart[]
   /** First block of the history we want. */
   readonly startBlock: number
 }
@@ -26,14 +29,18 @@ export async function readChainIdentity(postgres: Postgres, chainId: number): Pr
   const result = await postgres.pool.query<{
     genesis_hash: Buffer
     header_rule: HeaderRule
+    loose_parts: readonly LoosePart[]
     start_block: number
-  }>(`SELECT genesis_hash, header_rule, start_block FROM ${quoteIdentifier(schemaOf(chainId))}.chain`)
+  }>(
+    `SELECT genesis_hash, header_rule, loose_parts, start_block FROM ${quoteIdentifier(schemaOf(chainId))}.chain`,
+  )
   const row = result.rows[0]
   return row
     ? {
         chainId,
         genesisHash: hashOf(row.genesis_hash),
         headerRule: row.header_rule,
+        loose: row.loose_parts,
         startBlock: row.start_block,
       }
     : null
@@ -56,7 +63,7 @@ export async function openChain(
   assertSameGenesis(identity, known)
   await claimChain(postgres, schema, fence, async (client) => {
     if (!known) await recordChain(client, schema, identity)
-    else if (known.headerRule !== identity.headerRule) await recordHeaderRule(client, schema, identity)
+    else await recordRules(client, schema, identity)
     await assertProjectionsCurrent(client, schema)
     await insertCoverages(client, schema)
     await client.query(
@@ -69,14 +76,40 @@ export async function openChain(
 
 async function recordChain(client: Queryable, schema: string, identity: ChainIdentity): Promise<void> {
   await client.query(
-    `INSERT INTO ${quoteIdentifier(schema)}.chain (chain_id, genesis_hash, header_rule, start_block) VALUES ($1, $2, $3, $4)`,
-    [identity.chainId, toBytes(identity.genesisHash), identity.headerRule, identity.startBlock],
+    `INSERT INTO ${quoteIdentifier(schema)}.chain (chain_id, genesis_hash, header_rule, loose_parts, start_block) VALUES ($1, $2, $3, $4, $5)`,
+    [
+      identity.chainId,
+      toBytes(identity.genesisHash),
+      identity.headerRule,
+      [...(identity.loose ?? [])],
+      identity.startBlock,
+    ],
   )
 }
 
 /** Blocks stored so far keep their verdict; the audit proves those it reads again. */
-async function recordHeaderRule(client: Queryable, schema: string, identity: ChainIdentity): Promise<void> {
-  await client.query(`UPDATE ${quoteIdentifier(schema)}.chain SET header_rule = $1`, [identity.headerRule])
+async function recordRules(client: Queryable, schema: string, identity: ChainIdentity): Promise<void> {
+  const { headerRule, loose = null } = identity
+  await client.query(
+    `UPDATE ${quoteIdentifier(schema)}.chain SET header_rule = $1, loose_parts = coalesce($2, loose_parts)
+     WHERE header_rule <> $1 OR loose_parts <> coalesce($2, loose_parts)`,
+    [headerRule, loose],
+  )
+}
+
+/** Where a chain that is held goes on: the next block of the head lane and of each open chunk. */
+export async function nextHeights(
+  postgres: Postgres,
+  chainId: number,
+  max: number,
+): Promise<readonly number[]> {
+  const schema = quoteIdentifier(schemaOf(chainId))
+  const { rows } = await postgres.pool.query<{ height: number }>(
+    `SELECT tip + 1 AS height FROM ${schema}.lanes
+     UNION SELECT tip + 1 FROM ${schema}.chunks WHERE tip < to_block LIMIT $1`,
+    [max],
+  )
+  return rows.map(({ height }) => height)
 }
 
 /**

@@ -5,7 +5,7 @@ import { afterAll, expect, test } from 'vitest'
 import type { RawRange } from '#ingest/source.ts'
 import { type BlockRef, hash } from '#primitives.ts'
 import { openChain, readChainIdentity } from '#store/ledger/ledger.ts'
-import { type HeaderSource, learnHeaderRule } from '../../program/chains.ts'
+import { learnHeaderRule, type RulesSource } from '../../program/chain/chainRules.ts'
 import { openChainStore } from '../store/support/chainStore.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { recordedRanges } from '../transform/ranges.ts'
@@ -27,7 +27,7 @@ describeWithShared('the rule of headers', () => {
   /** Endpoints in their order; what `not` names is asked last. */
   function sourceOf(
     answers: Readonly<Record<string, Uint8Array<ArrayBuffer>>>,
-  ): HeaderSource & { asked: string[] } {
+  ): RulesSource & { asked: string[] } {
     const asked: string[] = []
     return {
       asked,

@@ -60,7 +60,7 @@ export const PIECE_BYTES_ESTIMATE = 50_000
 const encoder = new BatchEncoder()
 const LEASE_MS = 10_000
 const HISTORY_IDLE_MS = 1_000
-const profile = { chainId: 1, kind: 'evm', headerRule: 'ethereum' } as const
+const profile = { chainId: 31_337, kind: 'evm', headerRule: 'ethereum' } as const
 
 export class SimIndexer {
   /** Why it came to rest before it was asked to. */

@@ -7,13 +7,15 @@ import { MillraceError } from '#errors.ts'
 import type { BlockRange } from '#ingest/range.ts'
 import type { RpcBlock } from '#ingest/read/block.ts'
 import type { ByteBuffer } from '#ingest/read/byteBuffer.ts'
+import type { Loose } from '#ingest/read/looseParts.ts'
 import type { RawRange } from '#ingest/source.ts'
+import { knownForksOf } from '#ingest/verify/knownChains.ts'
 import { assertSenders } from '#ingest/verify/senders.ts'
 import { assertNotRefuted, type BlockProof, verifyBlock } from '#ingest/verify/verifyBlock.ts'
 import type { BlockRef } from '#primitives.ts'
 import type { EncodedBatch, ProofSummary } from '../batch.ts'
 import { BatchEncoder } from '../encode/batchEncoder.ts'
-import type { ChainProfile } from '../profile.ts'
+import { type ChainProfile, looseOf } from '../profile.ts'
 import { projections } from '../projections/index.ts'
 import { proofRow } from '../rows/proofRow.ts'
 import { toNumber } from '../rows/quantity.ts'
@@ -113,15 +115,16 @@ function decodeAnswers<Answer extends { readonly number: number }>(
   profile: ChainProfile,
   range: BlockRange,
   answers: readonly Answer[],
-  read: (answer: Answer, bytes: ByteBuffer) => ReadAnswer,
+  read: (answer: Answer, bytes: ByteBuffer, loose: Loose) => ReadAnswer,
   encoder: BatchEncoder,
 ): DecodedRange {
   encoder.clear()
   const rules: DecodeRules = { profile, projections }
+  const loose = looseOf(profile)
   const heads: BlockHead[] = []
   for (const answer of answers) {
-    const content = read(answer, encoder.bytes)
-    heads.push(decodeAnswer(rules, answer.number, content, heads.at(-1)?.ref, encoder))
+    const content = read(answer, encoder.bytes, loose)
+    heads.push(decodeAnswer({ rules, loose }, answer.number, content, heads.at(-1)?.ref, encoder))
   }
   const { tables, buffers, byteLength } = encoder.finish()
   return {
@@ -145,14 +148,15 @@ interface BlockHead {
 }
 
 function decodeAnswer(
-  rules: DecodeRules,
+  { rules, loose }: { readonly rules: DecodeRules; readonly loose: Loose },
   number: number,
   { block, receipts, parts }: ReadAnswer,
   parent: BlockRef | undefined,
   encoder: BatchEncoder,
 ): BlockHead {
-  const { headerRule, checks, senders } = rules.profile
-  const proof = verifyBlock(block, receipts, { headerRule, checks, parent })
+  const { chainId, headerRule, checks, senders } = rules.profile
+  const known = knownForksOf(chainId)
+  const proof = verifyBlock(block, receipts, { headerRule, checks, parent, loose, known })
   assertNotRefuted(proof, number)
   if (senders && checks === 'roots') assertSenders(block, proof, senders)
   const { rows } = encoder

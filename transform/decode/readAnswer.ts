@@ -4,6 +4,7 @@
  */
 import { parseBlock, parseReceipts, type RpcBlock } from '#ingest/read/block.ts'
 import type { ByteBuffer } from '#ingest/read/byteBuffer.ts'
+import { type Loose, nothingLoose } from '#ingest/read/looseParts.ts'
 import { isNestedTooDeep } from '#ingest/read/nesting.ts'
 import { NodeAnswerError } from '#ingest/read/nodeAnswerError.ts'
 import { receiptBytes } from '#ingest/read/receiptBytes.ts'
@@ -23,8 +24,8 @@ export interface ReadAnswer {
 }
 
 /** Bytes of the receipts' values go into `bytes`. @throws NodeAnswerError */
-export function readParsed(answer: BlockAnswer, bytes: ByteBuffer): ReadAnswer {
-  return readWithParts(answer, archiveBlock(answer), bytes)
+export function readParsed(answer: BlockAnswer, bytes: ByteBuffer, loose = nothingLoose): ReadAnswer {
+  return readWithParts(answer, archiveBlock(answer), bytes, loose)
 }
 
 /** A block's parts as they are stored. */
@@ -37,14 +38,23 @@ export interface ArchivedAnswer {
  * As `readParsed`, of what was archived; its parts stay what they are. @throws also when a part is
  * damaged
  */
-export function readArchived({ number, parts }: ArchivedAnswer, bytes: ByteBuffer): ReadAnswer {
-  return readWithParts(readArchivedBlock(number, parts), parts, bytes)
+export function readArchived(
+  { number, parts }: ArchivedAnswer,
+  bytes: ByteBuffer,
+  loose = nothingLoose,
+): ReadAnswer {
+  return readWithParts(readArchivedBlock(number, parts), parts, bytes, loose)
 }
 
 /** `parts` are made before: parsing fills in what old nodes leave out. */
-function readWithParts(answer: BlockAnswer, parts: readonly Uint8Array[], bytes: ByteBuffer): ReadAnswer {
-  const block = parseBlock(answer.block, { number: answer.number })
-  const list = receiptBytes(parseReceipts(answer.receipts, block), bytes)
+function readWithParts(
+  answer: BlockAnswer,
+  parts: readonly Uint8Array[],
+  bytes: ByteBuffer,
+  loose: Loose,
+): ReadAnswer {
+  const block = parseBlock(answer.block, { number: answer.number }, loose)
+  const list = receiptBytes(parseReceipts(answer.receipts, block, loose), bytes)
   return { block, receipts: { bytes, list }, parts }
 }
 
@@ -52,8 +62,8 @@ function readWithParts(answer: BlockAnswer, parts: readonly Uint8Array[], bytes:
  * As `readParsed`, of the bytes of an answer. @throws NodeAnswerError, SyntaxError; also for what
  * only parsing can read.
  */
-export function readSliced(answer: AnswerBytes, bytes: ByteBuffer): ReadAnswer {
-  return readScanned(answer, bytes) ?? readAgain(answer, bytes)
+export function readSliced(answer: AnswerBytes, bytes: ByteBuffer, loose = nothingLoose): ReadAnswer {
+  return readScanned(answer, bytes) ?? readAgain(answer, bytes, loose)
 }
 
 function readScanned({ number, block: source, receipts }: AnswerBytes, bytes: ByteBuffer): ReadAnswer | null {
@@ -83,11 +93,11 @@ function withHeader({ hash, number, transactions }: RpcBlock, head: unknown): Rp
   return header.hash === hash && header.number === number ? { ...header, transactions } : null
 }
 
-function readAgain(answer: AnswerBytes, bytes: ByteBuffer): ReadAnswer {
+function readAgain(answer: AnswerBytes, bytes: ByteBuffer, loose: Loose): ReadAnswer {
   const [block, receipts] = [answer.block, answer.receipts].map((part) => {
     const text = part.toString()
     if (isNestedTooDeep(text)) throw new NodeAnswerError('json_invalid', '', answer.number)
     return parseExact(text)
   })
-  return readParsed({ number: answer.number, block, receipts }, bytes)
+  return readParsed({ number: answer.number, block, receipts }, bytes, loose)
 }

@@ -123,6 +123,9 @@ const chain = s.named('ChainStatus', {
   verification: s.object({
     checks: s.oneOf(['roots', 'links']),
     headerRule: s.text(),
+    unproved: s.array(s.text(), {
+      description: 'What blocks of this chain do not prove, found out by recomputing several of them.',
+    }),
     provedBlocks: counted,
     unprovableBlocks: counted,
     unprovableTxs: counted,

@@ -61,7 +61,8 @@ export class StatusView {
 
   #chain(chain: ChainStatus): HTMLElement {
     const { chainId, kind, head, finalized, lagBlocks, verification, history, lanes, parity } = chain
-    const { checks, headerRule, provedBlocks, unprovableBlocks, unprovableTxs, audit } = verification
+    const { checks, headerRule, unproved, provedBlocks, unprovableBlocks, unprovableTxs, audit } =
+      verification
     return element(
       'section',
       { class: 'card', 'aria-label': `Chain ${chainId}` },
@@ -72,7 +73,11 @@ export class StatusView {
         fact('Head', height(head), 'newest block of the node'),
         fact('Final', height(finalized), 'cannot change any more'),
         fact('Lag', height(lagBlocks), lagBlocks === 1 ? 'block behind the head' : 'blocks behind the head'),
-        fact('Proved', sum(provedBlocks), `${checks}, header rule ${headerRule}`),
+        fact(
+          'Proved',
+          sum(provedBlocks),
+          [`${checks}, header rule ${headerRule}`, ...unproved.map((part) => `not ${part}`)].join(', '),
+        ),
         fact(
           'Parity',
           parity.state,

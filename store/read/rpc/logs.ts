@@ -73,6 +73,8 @@ interface PlaceRow {
   block_num: number
   log_idx: number
   tx_idx: number
+  /** Position among the logs of its transaction, where a log's number may be another than told. */
+  position: number | null
 }
 
 async function rangeOfHash(client: Queryable, schema: string, hash: string) {
@@ -98,7 +100,12 @@ async function readPlaces(
     return [`${index === 0 ? 'address' : `topic${index - 1}`} = ANY ($${values.length}::bytea[])`]
   })
   const { rows } = await client.query<PlaceRow>(
-    `SELECT block_num, log_idx, tx_idx FROM ${quoteIdentifier(schema)}.logs
+    `SELECT block_num, log_idx, tx_idx,
+       CASE WHEN (SELECT 'logIndexes' = ANY (loose_parts) FROM ${quoteIdentifier(schema)}.chain) THEN (
+         SELECT count(*)::int FROM ${quoteIdentifier(schema)}.logs AS before
+         WHERE before.block_num = logs.block_num AND before.tx_idx = logs.tx_idx AND before.log_idx < logs.log_idx
+       ) END AS position
+     FROM ${quoteIdentifier(schema)}.logs AS logs
      WHERE ${['block_num BETWEEN $1 AND $2', ...conditions].join(' AND ')}
      ORDER BY block_num, log_idx LIMIT $3`,
     values,
@@ -120,7 +127,9 @@ async function readLogs(
   // Each receipt is parsed once, whatever the number of its logs.
   const logs = new Map(txs.map((row, index) => [txKey(row), logsOf(archived[index]?.receipt)]))
   return places.map((row) => {
-    const fields = logs.get(txKey(row))?.get(row.log_idx)
+    const told = logs.get(txKey(row)) ?? []
+    const fields =
+      row.position === null ? told.find((log) => Number(log['logIndex']) === row.log_idx) : told[row.position]
     if (!fields) throw new Error(`receipt ${txKey(row)} has no log ${row.log_idx}, but a row says so`)
     return { blockNumber: row.block_num, logIndex: row.log_idx, fields }
   })
@@ -131,5 +140,5 @@ const txKey = (row: PlaceRow): string => `${row.block_num}/${row.tx_idx}`
 function logsOf(receipt: Readonly<Record<string, unknown>> | undefined) {
   const logs: unknown = receipt?.['logs']
   const records = Array.isArray(logs) ? logs.filter(isRecord) : []
-  return new Map(records.map((log) => [Number(log['logIndex']), log]))
+  return records
 }

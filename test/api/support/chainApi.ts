@@ -285,6 +285,7 @@ function reportOf(state: ChainState): StatusReport {
         verification: {
           checks: 'roots',
           headerRule: 'ethereum',
+          unproved: [],
           provedBlocks: 0,
           unprovableBlocks: 0,
           unprovableTxs: 0,

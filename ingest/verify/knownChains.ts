@@ -1,0 +1,25 @@
+/**
+ * Chains whose blocks up to a height are of forks that this version knows, so that nothing in them
+ * may be unknown. Those above may be of a later fork.
+ */
+export interface KnownChain {
+  /** No header up to here has a field that is not known here. */
+  readonly headersTo: number
+  /** No transaction up to here has an envelope or a field that is not known here. */
+  readonly envelopesTo: number
+}
+
+/** Ethereum's are of after Fusaka; Tempo's are the newest that were recomputed with this program. */
+const knownChains: ReadonlyMap<number, KnownChain> = new Map([
+  [1, { headersTo: 24_000_000, envelopesTo: 24_000_000 }],
+  [11_155_111, { headersTo: 9_900_000, envelopesTo: 9_900_000 }],
+  [4_217, { headersTo: 20_636_966, envelopesTo: -1 }],
+  [42_431, { headersTo: 6_000_178, envelopesTo: -1 }],
+])
+
+const unknownChain: KnownChain = { headersTo: -1, envelopesTo: -1 }
+
+/** Nothing is learned about such a chain: all that Ethereum's blocks prove has to hold there. */
+export const isKnownChain = (chainId: number): boolean => knownChains.has(chainId)
+
+export const knownForksOf = (chainId: number): KnownChain => knownChains.get(chainId) ?? unknownChain

@@ -1,0 +1,213 @@
+/**
+ * Finds out what the blocks of a chain prove, by recomputing several of them. Not every EVM chain
+ * fills in the roots of Ethereum, or counts logs as it does; what cannot hold there is no lie.
+ */
+import { MillraceError } from '#errors.ts'
+import { parseBlock, parseReceipts, type RpcBlock, type RpcReceipt } from '#ingest/read/block.ts'
+import { ByteBuffer } from '#ingest/read/byteBuffer.ts'
+import { type LoosePart, looseParts } from '#ingest/read/looseParts.ts'
+import { NodeAnswerError } from '#ingest/read/nodeAnswerError.ts'
+import { receiptBytes } from '#ingest/read/receiptBytes.ts'
+import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
+import type { RawRange } from '#ingest/source.ts'
+import { detectHeaderRule, type HeaderRule } from '#ingest/verify/header.ts'
+import { isKnownChain } from '#ingest/verify/knownChains.ts'
+import { type BlockProof, verifyBlock } from '#ingest/verify/verifyBlock.ts'
+import type { BlockRef, Hash } from '#primitives.ts'
+import type { Clock } from '#runtime.ts'
+import { type ChainIdentity, nextHeights } from '#store/ledger/ledger.ts'
+import type { Postgres } from '#store/postgres.ts'
+import { parseRange } from '#transform/decode/parseRange.ts'
+
+export type RulesSource = Pick<RpcSource, 'head' | 'fetch' | 'blockRef'>
+
+export type ChainRules = Required<Pick<ChainIdentity, 'headerRule' | 'loose'>>
+
+/** Answers of different endpoints looked at before one counts. */
+const ANSWERS_MAX = 3
+/** Blocks below the newest final one that are looked at, and shares of the chain. */
+const BLOCKS_BELOW = [0, 1, 2, 5, 13, 34]
+const SHARES = [3 / 4, 1 / 2, 1 / 4, 1 / 16]
+/** Old blocks may be gone from a node, and a start waits no longer for them than this. */
+const LEARN_MS = 10_000
+/** Places where a chain that is held goes on, looked at when it starts again. */
+const NEXT_MAX = 8
+
+/**
+ * What was learned once holds. At each start a header rule that nobody knew is looked for again,
+ * and so is what stands in the way where the chain goes on: blocks of another time may prove less.
+ */
+export async function rulesOf(
+  source: RulesSource,
+  known: ChainIdentity | null,
+  { chainId, postgres, clock }: { chainId: number; postgres: Postgres; clock: Clock },
+): Promise<ChainRules> {
+  if (!known) return await learnRules(source, chainId, clock)
+  const { headerRule: held, loose = [] } = known
+  const headerRule = held === 'unknown' ? await learnHeaderRule(source).catch(() => held) : held
+  if (isKnownChain(chainId)) return { headerRule, loose }
+  const next = await nextHeights(postgres, chainId, NEXT_MAX)
+  const { finalized } = await source.head().catch(() => ({ finalized: -1 }))
+  const heights = next.filter((height) => height <= finalized)
+  const found = await looseAtAll(source, heights, headerRule, clock)
+  return { headerRule, loose: looseParts.filter((part) => loose.includes(part) || found.has(part)) }
+}
+
+/** Rules of a chain that is met for the first time. */
+export async function learnRules(source: RulesSource, chainId: number, clock: Clock): Promise<ChainRules> {
+  const headerRule = await learnHeaderRule(source)
+  if (isKnownChain(chainId)) return { headerRule, loose: [] }
+  const { finalized } = await source.head()
+  const heights = [
+    ...BLOCKS_BELOW.map((below) => finalized - below),
+    ...SHARES.map((share) => Math.floor(finalized * share)),
+  ]
+  const asked = [...new Set(heights.filter((height) => height > 0))]
+  const found = await looseAtAll(source, asked, headerRule, clock)
+  return { headerRule, loose: looseParts.filter((part) => found.has(part)) }
+}
+
+/** What is less than all, in one line; null where blocks prove everything. */
+export function describeRules({ headerRule, loose = [] }: Partial<ChainRules>): string | null {
+  const parts = [
+    ...(headerRule === 'unknown' ? ['block hashes'] : []),
+    ...loose.map((part) => partNames[part]),
+  ]
+  if (parts.length === 0) return null
+  return `blocks of this chain do not prove their ${parts.join(', ')}: what another endpoint tells alike is taken, and marked`
+}
+
+const partNames: Readonly<Record<LoosePart, string>> = {
+  transactionHashes: 'transaction hashes',
+  transactionsRoot: 'transactions',
+  receiptsRoot: 'receipts',
+  bloom: 'logs bloom',
+  logIndexes: 'log numbers',
+  lists: 'lists of transactions',
+}
+
+/**
+ * The newest final block decides: genesis blocks are sometimes made by other rules. Only an answer
+ * that hashes to the block all endpoints agree on tells the rule; one that is false tells nothing.
+ */
+export async function learnHeaderRule(source: RulesSource): Promise<HeaderRule> {
+  const { finalized } = await source.head()
+  const number = Math.max(0, finalized)
+  const agreed = await source.blockRef(number)
+  const asked = new Set<string>()
+  for (let nth = 0; nth < ANSWERS_MAX; nth++) {
+    const raw = await source.fetch({ from: number, to: number }, { not: asked })
+    const rule = ruleOf(raw, agreed)
+    if (rule !== 'unknown' || asked.has(raw.endpoint)) return rule
+    asked.add(raw.endpoint)
+  }
+  return 'unknown'
+}
+
+function ruleOf(raw: RawRange, agreed: BlockRef | null): HeaderRule {
+  const told = readAnswer(raw)
+  return told && agreed?.hash === told.block.hash ? detectHeaderRule(told.block) : 'unknown'
+}
+
+async function looseAtAll(
+  source: RulesSource,
+  heights: readonly number[],
+  rule: HeaderRule,
+  clock: Clock,
+): Promise<ReadonlySet<LoosePart>> {
+  const late = new AbortController()
+  const done = new AbortController()
+  clock.sleep(LEARN_MS, done.signal).then(
+    () => late.abort(),
+    () => {},
+  )
+  const found = new Set<LoosePart>()
+  try {
+    for (const height of heights)
+      for (const part of await looseAt(source, height, rule, late.signal)) found.add(part)
+  } catch (error) {
+    // A node without its old blocks teaches nothing of them.
+    if (!late.signal.aborted && !(error instanceof MillraceError)) throw error
+  } finally {
+    done.abort()
+  }
+  return found
+}
+
+/**
+ * What one block does not prove, whoever is asked for it: where one endpoint's answer proves a
+ * part, the other one's is false.
+ */
+async function looseAt(
+  source: RulesSource,
+  number: number,
+  rule: HeaderRule,
+  signal: AbortSignal,
+): Promise<readonly LoosePart[]> {
+  const asked = new Set<string>()
+  let common: readonly LoosePart[] | null = null
+  let agreed: Hash | null | undefined
+  for (let nth = 0; nth < ANSWERS_MAX; nth++) {
+    const raw = await source.fetch({ from: number, to: number }, { not: asked, signal })
+    if (asked.has(raw.endpoint)) break
+    asked.add(raw.endpoint)
+    const told = readAnswer(raw)
+    const loose = told && looseIn(told.block, told.receipts, rule)
+    if (loose?.length === 0) return []
+    agreed ??= (await source.blockRef(number, signal))?.hash ?? null
+    if (!told || !loose || told.block.hash !== agreed) continue
+    common = common === null ? loose : loose.filter((part) => common?.includes(part))
+  }
+  return common ?? []
+}
+
+interface ToldBlock {
+  readonly block: RpcBlock
+  readonly receipts: readonly RpcReceipt[]
+}
+
+const everything = new Set(looseParts)
+
+/** Null for what is no block, or not the one that was asked for. */
+function readAnswer({ bytes, range }: RawRange): ToldBlock | null {
+  try {
+    const [answer] = parseRange(bytes, range)
+    const block = parseBlock(answer?.block, { number: range.from }, everything)
+    return { block, receipts: parseReceipts(answer?.receipts, block, everything) }
+  } catch (error) {
+    if (error instanceof NodeAnswerError) return null
+    throw error
+  }
+}
+
+/** Parts that would be refuted, each looked at without the others; null when the header is. */
+function looseIn(
+  block: RpcBlock,
+  list: readonly RpcReceipt[],
+  headerRule: HeaderRule,
+): readonly LoosePart[] | null {
+  const bytes = new ByteBuffer(0)
+  const receipts = { bytes, list: receiptBytes(list, bytes) }
+  const proofWith = (part: LoosePart): BlockProof => {
+    const loose = new Set(looseParts.filter((other) => other !== part))
+    return verifyBlock(block, receipts, { headerRule, checks: 'roots', loose })
+  }
+  if (proofWith('logIndexes').header === 'refuted') return null
+  const roots = rootsOfParts.flatMap(([part, root]) => (proofWith(part)[root] === 'refuted' ? [part] : []))
+  return isCounted(list) ? roots : [...roots, 'logIndexes']
+}
+
+const rootsOfParts = [
+  ['transactionHashes', 'transactionsRoot'],
+  ['transactionsRoot', 'transactionsRoot'],
+  ['receiptsRoot', 'receiptsRoot'],
+  ['bloom', 'bloom'],
+] as const
+
+const isCounted = (receipts: readonly RpcReceipt[]): boolean =>
+  receipts
+    .flatMap(({ transactionIndex, logs }) => logs.map((log) => ({ log, transactionIndex })))
+    .every(
+      ({ log, transactionIndex }, index) =>
+        Number(log.logIndex) === index && log.transactionIndex === transactionIndex,
+    )
