@@ -170,7 +170,7 @@ function parsePostfix(parser: QueryParser): Expression {
     if (reader.acceptWords('AT', 'TIME', 'ZONE'))
       operand = called('timezone', [parsePrimary(parser), operand])
     else if (reader.isSymbol('->') || reader.isSymbol('->>'))
-      operand = called(reader.next().text, [operand, parseSign(parser)])
+      operand = called(reader.next().text, [operand, parseStep(parser)])
     else if (reader.acceptSymbol('::')) operand = { kind: 'cast', operand, type: parseType(reader), at }
     else if (reader.acceptSymbol('[')) {
       const index = parseExpression(parser)
@@ -181,6 +181,13 @@ function parsePostfix(parser: QueryParser): Expression {
     } else if (reader.isSymbol('.')) throw reader.refused('(value).field is not allowed', reader.peek().at)
     else return operand
   }
+}
+
+/** A key or a place in a document; what follows goes on from what is found there. */
+function parseStep(parser: QueryParser): Expression {
+  const { at } = parser.reader.peek()
+  if (!parser.reader.acceptSymbol('-')) return parsePrimary(parser)
+  return { kind: 'unary', word: '-', operand: parsePrimary(parser), at }
 }
 
 /** What is written as an operator and means a call. */
