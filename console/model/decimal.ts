@@ -12,6 +12,14 @@ export function compareDecimals(a: string, b: string): number {
   return left.negative ? -magnitude : magnitude
 }
 
+/** A whole number of smallest units as a decimal number, without zeros that say nothing. */
+export function decimalOf(units: string, decimals: number): string {
+  const digits = units.padStart(decimals + 1, '0')
+  const at = digits.length - decimals
+  const fraction = digits.slice(at).replace(/0+$/, '')
+  return digits.slice(0, at) + (fraction === '' ? '' : `.${fraction}`)
+}
+
 interface Parts {
   readonly negative: boolean
   /** Without leading zeros. */

@@ -91,7 +91,26 @@ export async function readResource<Answer extends object>(
   path: string,
   signal: AbortSignal,
 ): Promise<Answer> {
-  const response = await answered(signal, () => fetch(new URL(path, origin), { signal, cache: 'no-cache' }))
+  return resourceOf(await answered(signal, () => fetch(new URL(path, origin), { signal, cache: 'no-cache' })))
+}
+
+/**
+ * What the program makes of a text of JSON, which is sent as it is.
+ * @throws RequestFailure, or the signal's reason
+ */
+export async function postResource<Answer extends object>(
+  origin: string,
+  path: string,
+  body: string,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const headers = { 'content-type': 'application/json' }
+  return resourceOf(
+    await answered(signal, () => fetch(new URL(path, origin), { method: 'POST', headers, body, signal })),
+  )
+}
+
+async function resourceOf<Answer extends object>(response: Response): Promise<Answer> {
   const body: unknown = await response.json().catch(() => null)
   if (response.ok && isObject(body)) return body as Answer
   throw parseFailure(body, response.status)

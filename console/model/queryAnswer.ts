@@ -39,6 +39,13 @@ export interface Place {
   readonly column: number
 }
 
+/** One of the things that are wrong with a request. */
+export interface FailureDetail {
+  /** For example `["body", "nodes", 0, "path"]`. */
+  readonly path: readonly (string | number)[]
+  readonly message: string
+}
+
 /** A refusal in the API's words. */
 export class RequestFailure extends Error {
   override readonly name = 'RequestFailure'
@@ -46,15 +53,17 @@ export class RequestFailure extends Error {
   /** HTTP status; 0 where no answer came. */
   readonly status: number
   readonly place: Place | null
+  readonly details: readonly FailureDetail[]
 
   constructor(
     code: string,
     message: string,
     status: number,
     place: Place | null = null,
-    options?: ErrorOptions,
+    options: ErrorOptions & { readonly details?: readonly FailureDetail[] } = {},
   ) {
     super(message, options)
+    this.details = options.details ?? []
     this.code = code
     this.status = status
     this.place = place
@@ -102,13 +111,21 @@ interface ServedResult {
 /** The failure that an error body describes, whatever sent it. */
 export function parseFailure(body: unknown, status: number): RequestFailure {
   const error = isObject(body) && isObject(body['error']) ? body['error'] : {}
-  const { code, message, details } = error
+  const { code, message, details: told } = error
+  const details = Array.isArray(told) ? told : []
   return new RequestFailure(
     typeof code === 'string' ? code : 'answer_invalid',
     typeof message === 'string' ? message : `The server answered with HTTP ${status}.`,
     status,
-    Array.isArray(details) ? placeIn(details) : null,
+    placeIn(details),
+    { details: details.flatMap(detailOf) },
   )
+}
+
+function detailOf(detail: unknown): FailureDetail[] {
+  if (!isObject(detail) || typeof detail['message'] !== 'string' || !Array.isArray(detail['path'])) return []
+  const path = detail['path'].filter((step) => typeof step === 'string' || typeof step === 'number')
+  return [{ path, message: detail['message'] }]
 }
 
 function placeIn(details: readonly unknown[]): Place | null {

@@ -88,6 +88,10 @@ describe('an agent', () => {
       ],
     }
     const quoted = await call('quote_plan', { plan })
+    const searched = await fetch(`${address}/v1/services/search?query=how+long+is+the+day&limit=3`)
+    expect(await searched.json()).toEqual(found)
+    const read = await fetch(`${address}/v1/services/demo-sun?method=POST&path=/daylight`)
+    expect(await read.json()).toMatchObject({ service: { id: 'demo-sun' }, scope: 'endpoint' })
     const byRest = await fetch(`${address}/v1/quote`, { method: 'POST', headers, body: JSON.stringify(plan) })
     expect(quoted).toEqual(await byRest.json())
     expect(quoted).toMatchObject({

@@ -1,10 +1,11 @@
 /** Projects and their API keys. */
 import type { Key, Project, Scope } from '../../model/accountClient.ts'
 import { element } from '../element.ts'
+import { card } from '../parts/card.ts'
 import { copy } from '../query/download.ts'
 import { table } from '../table.ts'
 import type { OrgContext } from './context.ts'
-import { card, choice, dangerButton, field, form } from './parts.ts'
+import { choice, dangerButton, field, form } from './parts.ts'
 
 export async function keysView(
   context: OrgContext,

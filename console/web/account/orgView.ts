@@ -9,10 +9,11 @@ import type {
   Scope,
 } from '../../model/accountClient.ts'
 import { element } from '../element.ts'
+import { card } from '../parts/card.ts'
 import { table } from '../table.ts'
 import type { OrgContext } from './context.ts'
 import { keysView } from './keysView.ts'
-import { card, choice, dangerButton, field, form } from './parts.ts'
+import { choice, dangerButton, field, form } from './parts.ts'
 import { usageView } from './usageView.ts'
 
 export async function orgView(

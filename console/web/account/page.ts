@@ -11,9 +11,10 @@ import { RequestFailure } from '../../model/queryAnswer.ts'
 import { origin } from '../api.ts'
 import { button, element } from '../element.ts'
 import type { Frame, Page } from '../page.ts'
+import { card } from '../parts/card.ts'
 import { table } from '../table.ts'
 import { orgView } from './orgView.ts'
-import { card, field, form } from './parts.ts'
+import { field, form } from './parts.ts'
 import { signInView } from './signInView.ts'
 
 export function open(host: HTMLElement, frame: Frame): Page {

@@ -2,10 +2,6 @@
 import { isObject } from '../../model/queryAnswer.ts'
 import { button, element } from '../element.ts'
 
-/** A titled part of the page. */
-export const card = (title: string, ...children: readonly (Node | string | null)[]): HTMLElement =>
-  element('section', { class: 'card', 'aria-label': title }, element('h2', {}, title), ...children)
-
 export const field = (
   label: string,
   attributes: Readonly<Record<string, string | number | boolean | null>>,

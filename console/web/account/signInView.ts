@@ -1,7 +1,8 @@
 /** Signing in by a wallet of the browser. */
 import type { AccountClient } from '../../model/accountClient.ts'
 import { element } from '../element.ts'
-import { card, form } from './parts.ts'
+import { card } from '../parts/card.ts'
+import { form } from './parts.ts'
 import { followWallets, signWith, type Wallet } from './wallet.ts'
 
 /** `end` stops looking for wallets. */

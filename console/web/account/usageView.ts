@@ -1,9 +1,9 @@
 /** What the keys of an organization asked: a number, thirty days as bars, keys and routes. */
 import type { Key, Usage } from '../../model/accountClient.ts'
 import { element, svg } from '../element.ts'
+import { card } from '../parts/card.ts'
 import { table } from '../table.ts'
 import type { OrgContext } from './context.ts'
-import { card } from './parts.ts'
 
 const ROUTES_SHOWN = 10
 const BARS_HEIGHT = 60

@@ -4,6 +4,8 @@
 import { blocksPerSecond, durationLabel, percentDone, remember, type Sighting } from '../../model/rates.ts'
 import type { Alarm, ChainStatus, HistoryStatus, Range, StatusReport, StoreStatus } from '../../model/wire.ts'
 import { element, svg } from '../element.ts'
+import { badge, type Tone } from '../parts/badge.ts'
+import { fact } from '../parts/fact.ts'
 import type { StatusSample } from '../statusFeed.ts'
 import { table } from '../table.ts'
 
@@ -142,18 +144,6 @@ const alarmOf = ({ chainId, code, problem, since }: Alarm): HTMLElement =>
   )
 
 const number = (text: string): HTMLElement => element('span', { class: 'figure' }, text)
-
-const fact = (name: string, value: string, meaning: string): HTMLElement =>
-  element(
-    'div',
-    {},
-    element('dt', {}, name),
-    element('dd', {}, value),
-    element('dd', { class: 'meaning' }, meaning),
-  )
-
-type Tone = 'good' | 'busy' | 'bad'
-const badge = (text: string, tone: Tone): HTMLElement => element('span', { class: `badge ${tone}` }, text)
 
 const goodStates: ReadonlySet<string> = new Set(['running', 'done', 'following', 'idle', 'complete'])
 const badStates: ReadonlySet<string> = new Set(['down', 'finality_violated', 'stopped', 'failed'])

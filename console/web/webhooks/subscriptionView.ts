@@ -8,8 +8,9 @@ import {
   type Webhook,
   type WebhookClient,
 } from '../../model/webhookClient.ts'
-import { card, dangerButton, field, form } from '../account/parts.ts'
+import { dangerButton, field, form } from '../account/parts.ts'
 import { element } from '../element.ts'
+import { card } from '../parts/card.ts'
 import { table } from '../table.ts'
 
 export interface WebhookContext {

@@ -1,0 +1,42 @@
+/** What ships in the catalog, with its sellers on loopback, and what the endpoints work with. */
+import { onTestFinished } from 'vitest'
+import { Egress } from '#egress.ts'
+import { CallerRates } from '#orchestrator/CallerRates.ts'
+import { startDemoSellers } from '#orchestrator/demo/DemoSellers.ts'
+import { type OrchestratorServices, SEARCHES_PER_MINUTE } from '#orchestrator/operations.ts'
+import { parTokensDefault, quoteTerms } from '#orchestrator/pay/currencies.ts'
+import { Quotes } from '#orchestrator/quote/Quotes.ts'
+import { importShipped } from '#orchestrator/shipped.ts'
+import { systemRuntime } from '#runtime.ts'
+import { openCatalog, type TestCatalog } from './catalog.ts'
+
+export interface Demo {
+  readonly catalog: TestCatalog
+  readonly services: OrchestratorServices
+}
+
+/** Where this program's own chain data is said to be; no test asks there. */
+const api = 'http://127.0.0.1:8080'
+
+export async function openDemo(atEnd: (end: () => Promise<void>) => void = onTestFinished): Promise<Demo> {
+  const { clock } = systemRuntime()
+  const catalog = await openCatalog(atEnd)
+  const demo = await startDemoSellers({ chainId: 4217, rpcUrl: 'http://127.0.0.1:1' })
+  atEnd(() => demo.close())
+  await importShipped(catalog.app, { api, demo: demo.origin })
+  return {
+    catalog,
+    services: {
+      app: catalog.reads,
+      searchRates: new CallerRates(clock, SEARCHES_PER_MINUTE),
+      liveness: null,
+      quotes: new Quotes({
+        app: catalog.reads,
+        egress: new Egress({ isLocalOrigin: (origin) => origin === demo.origin }),
+        clock,
+        terms: quoteTerms('1', parTokensDefault),
+        isOwn: (origin) => origin === api,
+      }),
+    },
+  }
+}
