@@ -20,7 +20,7 @@ import { aborted } from './process/stopSignal.ts'
 import type { Program } from './program.ts'
 
 export interface Orchestrator {
-  readonly services: McpServices
+  readonly services: Omit<McpServices, 'askOwn' | 'chainTools'>
   /** The one way out, which knows the demo's sellers. */
   readonly egress: Egress
   /** Fills in what ships, for a server that listens at the address; ends with the signal. */

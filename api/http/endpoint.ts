@@ -8,7 +8,7 @@
  * server must be given something that has all of it.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import { type AccessRule, type Caller, dataRead } from './access.ts'
+import { type AccessRequest, type AccessRule, type Caller, dataRead } from './access.ts'
 import type { JsonAnswer, Produces, RawAnswer } from './answer.ts'
 import type { CacheClass } from './cache.ts'
 import { chainParameter } from './chain.ts'
@@ -41,6 +41,8 @@ export interface Call<
   readonly caller: Caller
   readonly requestId: string
   readonly headers: IncomingHttpHeaders
+  /** What access was decided by, for requests made on the caller's behalf. */
+  readonly asking: AccessRequest
   /** Aborted at the deadline and when the client is gone; passed on to every read. */
   readonly signal: AbortSignal
 }
@@ -93,6 +95,7 @@ export interface EndpointRequest {
   readonly caller: Caller
   readonly requestId: string
   readonly headers: IncomingHttpHeaders
+  readonly asking: AccessRequest
   readonly signal: AbortSignal
   readonly paging: Paging
 }
@@ -286,7 +289,7 @@ export function callOf<
   Include extends string,
   Chain extends ChainPlace,
 >(request: EndpointRequest): Call<Path, Filters, Include, Chain> {
-  const { caller, requestId, headers, signal } = request
+  const { caller, requestId, headers, asking, signal } = request
   return {
     chainId: request.chainId as Call<Path, Filters, Include, Chain>['chainId'],
     path: request.path as p.PathValues<Path>,
@@ -295,6 +298,7 @@ export function callOf<
     caller,
     requestId,
     headers,
+    asking,
     signal,
   }
 }

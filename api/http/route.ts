@@ -125,7 +125,18 @@ async function answerOf<Services>(
   }
   const { id: requestId, headers, body } = request
   const { paging, services } = context
-  const call: EndpointRequest = { chainId, path, query, body, caller, requestId, headers, signal, paging }
+  const call: EndpointRequest = {
+    chainId,
+    path,
+    query,
+    body,
+    caller,
+    requestId,
+    headers,
+    asking,
+    signal,
+    paging,
+  }
   const inTurn = (of: AbortSignal) =>
     context.turns.take(endpoint.access, partyOf(caller), of, () =>
       endpoint.run({ ...call, signal: of }, services),

@@ -1,5 +1,6 @@
 /** The orchestrator's operations as tools of agents, in the order in which they are used. */
 import { Compile } from 'typebox/compile'
+import type { AccessRequest } from '#api/http/access.ts'
 import { ApiError, type ErrorCode, type Problem } from '#api/http/errors.ts'
 import { problemsOf } from '#api/http/json.ts'
 import * as s from '#api/http/schema.ts'
@@ -19,9 +20,12 @@ import {
 } from '../operations.ts'
 import { planSchema } from '../plan/plan.ts'
 import { readCompletePlan } from '../plan/readPlan.ts'
+import { type AskOwn, askChain, type ChainTool, inputOf, outputOf } from './chainTools.ts'
 
 export interface ToolCall extends Call {
-  readonly services: OrchestratorServices
+  readonly services: OrchestratorServices & { readonly askOwn: AskOwn }
+  /** Of the message that the call came in. */
+  readonly asking: AccessRequest
 }
 
 export interface Tool {
@@ -30,6 +34,8 @@ export interface Tool {
   readonly description: string
   readonly input: s.TSchema
   readonly output: s.TSchema
+  /** It asks strangers, or tells of them. */
+  readonly isOpenWorld: boolean
   /** @throws ApiError */
   readonly run: (input: unknown, call: ToolCall) => Promise<object>
 }
@@ -75,6 +81,7 @@ const searchTool = tool({
     service_mode: s.optional(s.oneOf(['prefer', 'require'] as const)),
   }),
   output: searchServices.output,
+  isOpenWorld: true,
   run: async ({ query, limit, resolution, service_ids: ids, service_mode: mode }, call) => {
     if (mode !== undefined && ids === undefined)
       throw argumentsInvalid([{ path: ['arguments', 'service_mode'], message: 'needs `service_ids`' }])
@@ -95,6 +102,7 @@ const describeTool = tool({
     ),
   }),
   output: describeService.output,
+  isOpenWorld: true,
   run: async ({ service_id: serviceId, method, path }, call) => {
     if ((method === undefined) !== (path === undefined))
       throw new ApiError('parameter_conflict', '`method` and `path` go together.')
@@ -122,14 +130,32 @@ const quoteTool: Tool = {
     'Validates a plan and prices every node live. Free and read-only: sellers are asked without paying, and no job is created. A text `flow://<nodeId>/output#/pointer` in an input stands for a value of another node, which dependsOn must name.',
   input: s.object({ plan: planSchema }),
   output: quotePlan.output,
+  isOpenWorld: true,
   // The plan's own reader names every bad node.
   run: async (input, call) => quotePlan.run(readCompletePlan(membersOf(input)['plan']), call.services, call),
+}
+
+/** Of the chain data of this server. */
+export function chainTool(definition: ChainTool): Tool {
+  const { name, title, description } = definition
+  return tool({
+    ...{ name, title, description },
+    input: inputOf(definition),
+    output: outputOf(definition),
+    isOpenWorld: false,
+    run: (input, { asking, signal, services: { askOwn } }) =>
+      askChain(definition, membersOf(input), { asking, signal, askOwn }),
+  })
 }
 
 /** In the order in which they are listed and used. */
 export const tools: readonly Tool[] = [searchTool, describeTool, quoteTool]
 
 const nextActions: Partial<Record<ErrorCode, string>> = {
+  chain_id_unsupported: 'Leave out chainId, or name a chain that is served here.',
+  payment_required: 'Wait a minute, or have the user give an API key to this server.',
+  query_invalid: 'Correct the arguments that details name, then call this tool again.',
+  sql_invalid: 'Correct the SQL at the line and column that details name, then call this tool again.',
   body_invalid: 'Correct the arguments that details name, then call this tool again.',
   parameter_conflict: 'Choose one endpoint and give its method and path to describe_service.',
   plan_invalid: 'Correct the nodes that details name, then call quote_plan with the whole plan again.',

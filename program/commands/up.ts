@@ -28,6 +28,7 @@ import type { Chain } from '../chain/chain.ts'
 import { kindOf, runTrafficOn } from '../chains.ts'
 import type { Config } from '../config.ts'
 import { Attributions } from '../orchestrator/attributions.ts'
+import { askThrough, chainTools } from '../orchestrator/chainTools.ts'
 import { openOrchestrator } from '../orchestrator.ts'
 import { openParity, parityStatusOf } from '../parity.ts'
 import { aborted, assertNotInterrupted, InterruptedError } from '../process/stopSignal.ts'
@@ -152,6 +153,8 @@ async function serve(
   const attributed = new Attributions(attributions)
   const services: RouteServices & McpServices = {
     ...orchestrator.services,
+    chainTools,
+    askOwn: askThrough(() => server),
     chains,
     sql,
     live: new LiveHub({ chains, engines: sql, clock, log }),

@@ -37,6 +37,8 @@ export async function openDoors(
         terms: quoteTerms('1', parTokensDefault),
       }),
       publicOrigin,
+      chainTools: [],
+      askOwn: () => Promise.reject(new Error('no tool of this server asks it')),
     },
     chains: [],
     cursorKeys: [Buffer.alloc(32, 1)],

@@ -1,0 +1,157 @@
+// Goal: an agent reads the chain by tools: answers with their block, digest and cost, refusals with
+// what to do, and no right or quota that the caller lacks.
+// Method: the protocol's own client, which checks answers against the tools' schemas, over a
+// recorded chain.
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type AccessRequest, anonymous } from '#api/http/access.ts'
+import { ApiError } from '#api/http/errors.ts'
+import { endpoints } from '#api/routes/index.ts'
+import { mcpEndpoint } from '#orchestrator/mcp/mcpEndpoint.ts'
+import { isRecord } from '#primitives.ts'
+import { askThrough, chainTools } from '#program/orchestrator/chainTools.ts'
+import { type ChainApi, openChainApi } from '../api/support/chainApi.ts'
+import { type RunningServer, startServer } from '../api/toolkitServer.ts'
+import { readBalances } from '../store/support/balanceOracle.ts'
+import { recordedBatches } from '../store/support/chainStore.ts'
+import { followersOf, recordedCalls } from '../store/support/followers.ts'
+import { describeWithShared } from '../support/shared.ts'
+import { openDemo } from './support/demo.ts'
+
+const recording = 'tempo-dev-2k'
+
+describeWithShared('chain data for agents', () => {
+  let api: ChainApi
+  let server: RunningServer
+  let client: Client
+  let isSpent = false
+  const admitted: { scope: string | null; address: string; key: unknown }[] = []
+  const ends: (() => Promise<void>)[] = []
+
+  beforeAll(async () => {
+    api = await openChainApi()
+    await api.append(recordedBatches(recording, 3))
+    const callContracts = recordedCalls(recording, readBalances(recording))
+    await followersOf(api.store, { callContracts }).settle()
+    const { state } = api
+    const demo = await openDemo((end) => void ends.push(end))
+    const services = {
+      ...api.services,
+      ...demo.services,
+      publicOrigin: null,
+      chainTools,
+      askOwn: askThrough(() => server.app),
+    }
+    server = await startServer([...endpoints, mcpEndpoint], services, {
+      chains: [api.chainId],
+      freshness: {
+        read: () => ({
+          indexedBlock: state.tip,
+          finalizedBlock: state.finalized < 0 ? null : state.finalized,
+          headBlock: state.tip,
+          version: state.seq,
+        }),
+        waitForBlock: () => Promise.resolve(),
+      },
+      access: {
+        identify: () => anonymous,
+        admit: (_caller, { remoteAddress, headers }: AccessRequest, { scope }) => {
+          admitted.push({ scope, address: remoteAddress, key: headers['svc-api-key'] })
+          if (isSpent && scope !== null) throw new ApiError('rate_limit_exceeded')
+          return { kind: 'admitted', headers: {} }
+        },
+      },
+    })
+    client = new Client({ name: 'test', version: '1' })
+    const requestInit = { headers: { 'svc-api-key': 'a-key' } }
+    await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', server.origin), { requestInit }))
+  })
+  afterAll(async () => {
+    await client?.close()
+    await server?.app.close()
+    await api?.close()
+    for (const end of ends) await end()
+  })
+
+  async function call(name: string, given: Readonly<Record<string, unknown>>) {
+    const { structuredContent, isError } = await client.callTool({ name, arguments: given })
+    expect(isError).toBeUndefined()
+    if (!isRecord(structuredContent)) throw new Error(`${name} has no structured content`)
+    return structuredContent
+  }
+
+  async function failure(name: string, given: Readonly<Record<string, unknown>>) {
+    const { content, isError } = await client.callTool({ name, arguments: given })
+    expect(isError).toBe(true)
+    const [first] = Array.isArray(content) ? content : []
+    return JSON.parse(first.text)
+  }
+
+  it('is listed behind the tools of services, by the endpoints’ own parameters', async () => {
+    const { tools } = await client.listTools()
+    expect(tools.slice(3).map(({ name }) => name)).toEqual(['query_chain', 'list_transfers', 'list_balances'])
+    expect(tools.slice(3).map(({ inputSchema }) => inputSchema.required ?? [])).toEqual([
+      ['sql'],
+      [],
+      ['address'],
+    ])
+    for (const { annotations } of tools.slice(3))
+      expect(annotations).toMatchObject({ readOnlyHint: true, openWorldHint: false })
+  })
+
+  it('says the same as the API, with block, digest and cost', async () => {
+    const found = await call('list_transfers', { limit: 5 })
+    const { body } = await api.get('/v1/transfers?limit=5')
+    expect(found).toMatchObject({
+      block: { indexed: api.state.tip },
+      digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
+      cost: { amount: '0', currency: 'USD' },
+      data: { data: body.data },
+    })
+    const account = body.data[0].recipient
+    const shouted = await call('list_transfers', { address: account.toUpperCase().replace('X', 'x') })
+    const same = await api.get(`/v1/transfers?address=${account}&limit=50`)
+    expect(shouted['data']).toMatchObject({ data: same.body.data })
+    expect((await call('list_transfers', { address: account }))['digest']).toBe(shouted['digest'])
+    const held = await api.get(`/v1/addresses/${account}/balances?limit=5`)
+    expect(held.body.data.length).toBeGreaterThan(0)
+    expect(await call('list_balances', { address: account, limit: 5 })).toMatchObject({
+      block: { indexed: api.state.tip },
+      data: { data: held.body.data },
+    })
+    const counted = await call('query_chain', { sql: 'SELECT count(*) AS n FROM blocks' })
+    expect(counted).toMatchObject({
+      block: { indexed: api.state.tip },
+      data: { columns: ['n'], rows: [[`${api.state.tip + 1}`]] },
+    })
+    expect(counted['digest']).toBe(isRecord(counted['data']) && counted['data']['digest'])
+    expect(counted['cost']).toMatchObject({ amount: expect.stringMatching(/^0\.\d{9}$/) })
+  })
+
+  it('counts against its caller, as the same request would', async () => {
+    admitted.length = 0
+    await call('list_transfers', { limit: 5 })
+    expect(admitted).toEqual([
+      { scope: null, address: '127.0.0.1', key: 'a-key' },
+      { scope: 'data:read', address: '127.0.0.1', key: 'a-key' },
+    ])
+    isSpent = true
+    expect(await failure('query_chain', { sql: 'SELECT 1 AS n FROM blocks' })).toMatchObject({
+      error: { code: 'rate_limit_exceeded' },
+      next_action: expect.stringMatching(/wait/i),
+    })
+    isSpent = false
+  })
+
+  it('tells what was wrong, and where', async () => {
+    const sql = await failure('query_chain', { sql: 'SELECT num,\n nonsense FROM blocks' })
+    expect(sql).toMatchObject({
+      error: { code: 'sql_invalid', details: [{ line: 2 }] },
+      next_action: expect.stringMatching(/SQL/),
+    })
+    expect((await failure('list_transfers', { nonsense: 1 })).error.code).toBe('body_invalid')
+    expect((await failure('list_balances', { address: '0x12' })).error.code).toMatch(/_invalid$/)
+    expect((await failure('list_transfers', { chainId: 999 })).error.code).toBe('chain_id_unsupported')
+  })
+})
