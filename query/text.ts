@@ -107,7 +107,16 @@ export function unequalWidths(length: number, width: number, hex: string): Const
     return { problem, hint: `write substring(x, 1, 4) = '0x${hex}', or x LIKE '0x${hex}%'` }
   if (length === ADDRESS_BYTES && width === WORD_BYTES)
     return { problem, hint: `an address fills a word from the right: '0x${'00'.repeat(12)}${hex}'` }
+  const unpadded = length === WORD_BYTES ? withoutPadding(hex, width) : undefined
+  if (unpadded !== undefined) return { problem, hint: `without what fills the word: write '0x${unpadded}'` }
   return { problem, hint: `write ${width} bytes, or x LIKE '0x…%' for a beginning` }
+}
+
+/** A word holds addresses at its right, other bytes at its left. */
+function withoutPadding(hex: string, width: number): string | undefined {
+  const padding = '00'.repeat(hex.length / 2 - width)
+  if (width !== ADDRESS_BYTES && hex.endsWith(padding)) return hex.slice(0, -padding.length)
+  return hex.startsWith(padding) ? hex.slice(padding.length) : undefined
 }
 
 const SELECTOR_BYTES = 4

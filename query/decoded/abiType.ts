@@ -107,6 +107,12 @@ export function logicalTypeOf(type: AbiType): LogicalType {
   }
 }
 
+/** How many bytes every value has, where values are bytes and all have as many. */
+export function widthOf(type: AbiType): number | undefined {
+  if (type.kind === 'fixedBytes') return type.size
+  return type.kind === 'address' ? 20 : undefined
+}
+
 /**
  * A tuple in JSON is an object where every component has a name of its own, else an array. Keys
  * stand in the order in which Postgres keeps them, so that both engines print the same text.

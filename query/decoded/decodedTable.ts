@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { hash } from '#primitives.ts'
 import { findEvents } from '#transform/events/index.ts'
 import type { LogicalType, RelationColumn } from '../logicalType.ts'
-import { type AbiType, canonicalType, headWords, isHashedInTopic, logicalTypeOf } from './abiType.ts'
+import { type AbiType, canonicalType, headWords, isHashedInTopic, logicalTypeOf, widthOf } from './abiType.ts'
 import { invalidSignature, parseSignature, SIGNATURES_MAX, type Signature } from './signature.ts'
 
 export interface DecodedTable {
@@ -92,11 +92,13 @@ export function decodedTable(
 export const columnsOf = ({ ownColumns, parameters }: DecodedTable): OwnColumn[] => [
   ...ownColumns,
   ...parameters.map(({ name, logical, abi, place }) => {
-    const hash = place.kind === 'topic' && place.isHash ? 'hash of the ' : ''
+    const isHash = place.kind === 'topic' && place.isHash
+    const width = isHash ? 32 : widthOf(abi)
     return {
       name,
       type: logical,
-      comment: `${hash}${canonicalType(abi)}; null where the log does not hold one`,
+      ...(width !== undefined && { width }),
+      comment: `${isHash ? 'hash of the ' : ''}${canonicalType(abi)}; null where the log does not hold one`,
     }
   }),
 ]
@@ -183,9 +185,9 @@ const callColumns: readonly OwnColumn[] = [
   ...place,
   ...transaction,
   { name: 'call_idx', type: 'int', comment: 'position of the call in its transaction, from 0' },
-  { name: 'sender', type: 'bytes', comment: 'sender of the transaction' },
+  { name: 'sender', type: 'bytes', width: 20, comment: 'sender of the transaction' },
   { name: 'address', type: 'bytes', width: 20, comment: 'contract called' },
   { name: 'call_value', type: 'numeric', comment: 'native amount of the call' },
-  { name: 'selector', type: 'bytes', comment: 'first 4 bytes of the input' },
+  { name: 'selector', type: 'bytes', width: 4, comment: 'first 4 bytes of the input' },
   { name: 'input', type: 'bytes', comment: 'calldata of the call' },
 ]

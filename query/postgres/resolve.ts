@@ -86,10 +86,22 @@ class Resolver {
   }
 
   #setOperation(select: Fields, scope: Scope): readonly string[] {
-    const columns = this.select(bare(select['larg']), scope)
-    this.select(bare(select['rarg']), scope)
+    const left = this.select(bare(select['larg']), scope)
+    const right = this.select(bare(select['rarg']), scope)
     this.#expression(select['sortClause'], within([], scope))
+    const columns = [...left]
+    this.#bytes.set(columns, this.#bytesOfBoth(left, right))
     return columns
+  }
+
+  /** Values have a width where both sides have it. */
+  #bytesOfBoth(left: readonly string[], right: readonly string[]): NonNullable<Source['bytes']> {
+    const others = this.#bytes.get(right)
+    const widths = [...(this.#bytes.get(left) ?? [])].map(([name, width]) => {
+      const other = others?.get(right[left.indexOf(name)] ?? '')
+      return [name, width === other ? width : undefined] as const
+    })
+    return new Map(widths)
   }
 
   #values(select: Fields, scope: Scope): readonly string[] {
