@@ -68,10 +68,12 @@ export const unquotedHint = "bytes are written in quotes: '0x…'"
 export const timeHint = "seconds are a time as to_timestamp(…); a time is written '2026-01-31 12:00:00'"
 
 /**
- * From and below which bytes are those that begin with these digits, as hex. Undefined where none is
- * above.
+ * From and below which bytes are those that a pattern of LIKE finds by their beginning, `0x…%`, as
+ * hex. Undefined for another pattern, and where none is above.
  */
-export function rangeOfPrefix(digits: string): { readonly low: string; readonly high: string } | undefined {
+export function rangeOfPattern(pattern: string): { readonly low: string; readonly high: string } | undefined {
+  const [, digits] = /^0[xX]([0-9a-fA-F]+)%$/.exec(pattern) ?? []
+  if (digits === undefined) return undefined
   const isHalf = digits.length % 2 === 1
   const low = `${digits}${isHalf ? '0' : ''}`.toLowerCase()
   const next = BigInt(`0x${low}`) + (isHalf ? 16n : 1n)

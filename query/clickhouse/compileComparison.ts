@@ -3,7 +3,7 @@
  * IN.
  */
 
-import { rangeOfPrefix, timeHint, unequalWidths } from '../text.ts'
+import { rangeOfPattern, timeHint, unequalWidths } from '../text.ts'
 import type { BinaryExpression, Expression, InListExpression } from './ast.ts'
 import {
   type Compiled,
@@ -175,8 +175,7 @@ function compileLike(
 
 /** The beginning of bytes is a range of them, which an index serves; else their text is looked at. */
 function compileBytesLike(operator: string, sql: string, pattern: string): Compiled {
-  const [, prefix] = /^0[xX]([0-9a-fA-F]+)%$/.exec(pattern) ?? []
-  const range = prefix === undefined ? undefined : rangeOfPrefix(prefix)
+  const range = rangeOfPattern(pattern)
   if (!range)
     return { sql: `(${hexText(sql)} ${operator} ${quoteText(pattern.toLowerCase())})`, type: scalar('bool') }
   const within = `(${sql} >= ${quoteBytes(range.low)} AND ${sql} < ${quoteBytes(range.high)})`

@@ -5,7 +5,7 @@
  * inlined, so what they surround is planned as if it stood alone.
  */
 
-import { rangeOfPrefix } from '../text.ts'
+import { rangeOfPattern } from '../text.ts'
 import { bytesConstant, textConstant } from './columns.ts'
 import { ownFunctions, textFunctions, textOperators, textTypes } from './functions.ts'
 import {
@@ -160,8 +160,7 @@ export function isNamedAsText(expression: unknown): boolean {
  */
 export function rebuildPattern(operator: string, left: unknown, pattern: string, walk: Walk): Fields {
   if (isText(left)) return matches(operator, left, textConstant(pattern))
-  const [, prefix] = /^0[xX]([0-9a-fA-F]+)%$/.exec(pattern) ?? []
-  const range = prefix === undefined ? undefined : rangeOfPrefix(prefix)
+  const range = rangeOfPattern(pattern)
   if (range && (operator === '~~' || operator === '!~~')) {
     const begins = called(
       beginsName,
