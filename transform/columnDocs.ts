@@ -90,7 +90,7 @@ export const columnDocs = {
     },
   },
   token_transfers: {
-    row: 'one well-formed Transfer of any contract',
+    row: 'one well-formed Transfer of any contract: three topics, 32 bytes of data, 12 zero bytes before each address',
     columns: {
       ...ofLog,
       token: 'token contract',

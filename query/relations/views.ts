@@ -145,14 +145,14 @@ export const views: readonly View[] = [
     name: 'token_transfers',
     table: 'token_transfers',
     comment:
-      'one ERC-20 Transfer of any contract: three topics and 32 bytes of data; logs of other forms under its topic (NFTs, other lengths of data) are in logs alone',
+      'one ERC-20 Transfer of any contract: three topics and 32 bytes of data; logs of other forms under its topic (NFTs, other lengths of data, topics whose upper 12 bytes are not zero) are in logs alone',
     columns: [...ofLog, ...same('token', 'from', 'to', 'amount', 'is_virtual_forward', 'memo', 'is_fee')],
   },
   {
     name: 'token_approvals',
     table: 'token_approvals',
     comment:
-      'one ERC-20 Approval of any contract: three topics and 32 bytes of data; other forms are in logs alone',
+      'one ERC-20 Approval of any contract: three topics and 32 bytes of data; other forms, and topics whose upper 12 bytes are not zero, are in logs alone',
     columns: [...ofLog, ...same('token', 'owner', 'spender', 'amount')],
   },
   {

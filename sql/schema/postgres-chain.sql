@@ -766,7 +766,7 @@ CREATE INDEX token_transfers_to_block_num_log_idx_idx ON ONLY chain.token_transf
 CREATE INDEX token_transfers_to_block_num_log_idx_idx1 ON ONLY chain.token_transfers USING btree ("to", block_num, log_idx) WHERE ((token < '\x20c000000000000000000000'::bytea) OR (token >= '\x20c000000000000000000001'::bytea));
 CREATE INDEX token_transfers_token_block_num_log_idx_idx ON ONLY chain.token_transfers USING btree (token, block_num, log_idx);
 CREATE INDEX token_transfers_token_block_num_tx_idx_idx ON ONLY chain.token_transfers USING btree (token, block_num, tx_idx) WHERE (("to" = '\xfeec000000000000000000000000000000000000'::bytea) AND (NOT is_fee));
-COMMENT ON TABLE chain.token_transfers IS 'one well-formed Transfer of any contract';
+COMMENT ON TABLE chain.token_transfers IS 'one well-formed Transfer of any contract: three topics, 32 bytes of data, 12 zero bytes before each address';
 COMMENT ON COLUMN chain.token_transfers.block_num IS 'height of the block';
 COMMENT ON COLUMN chain.token_transfers.log_idx IS 'position of the log in its block, from 0';
 COMMENT ON COLUMN chain.token_transfers.block_timestamp IS 'time of the block, to the second; several blocks share one';
