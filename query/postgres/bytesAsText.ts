@@ -34,7 +34,33 @@ export const bytesAsTextStatements = (schema: string): string[] =>
       RETURN value >= low AND value < high`,
     `{schema}.${beginsName}(value text, low bytea, high bytea, pattern text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
       RETURN value LIKE pattern`,
-  ].map((statement) => `CREATE FUNCTION ${statement.replaceAll('{schema}', schema)}`)
+    `{schema}.${joinedName}(head text, tail bytea) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+      RETURN head || ('0x' || encode(tail, 'hex'))`,
+    `{schema}.${joinedName}(head bytea, tail text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+      RETURN '0x' || encode(head, 'hex') || tail`,
+  ]
+    .map((statement) => `CREATE FUNCTION ${statement}`)
+    .concat(joins.map(joinStatement))
+    .map((statement) => statement.replaceAll('{schema}', schema))
+
+const joinedName = 'joined'
+
+/** Operands of `||`, and what joins them: PostgreSQL's own, and ours where text meets bytes. */
+const joins = [
+  ['text', 'bytea', `{schema}.${joinedName}`],
+  ['bytea', 'text', `{schema}.${joinedName}`],
+  ['bytea', 'bytea', 'byteacat'],
+  ['text', 'text', 'textcat'],
+  ['text', 'anynonarray', 'textanycat'],
+  ['anynonarray', 'text', 'anytextcat'],
+  ['jsonb', 'jsonb', 'jsonb_concat'],
+  ['anycompatiblearray', 'anycompatiblearray', 'array_cat'],
+  ['anycompatiblearray', 'anycompatible', 'array_append'],
+  ['anycompatible', 'anycompatiblearray', 'array_prepend'],
+] as const
+
+const joinStatement = ([left, right, by]: (typeof joins)[number]): string =>
+  `CREATE OPERATOR {schema}.|| (LEFTARG = ${left}, RIGHTARG = ${right}, FUNCTION = ${by})`
 
 const asTextName = 'as_text'
 /** A part of a text in the case that the text is in. */

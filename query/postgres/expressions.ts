@@ -19,6 +19,7 @@ import {
 import {
   type Fields,
   integerConstant,
+  isFields,
   list,
   type Rebuild,
   refusal,
@@ -193,7 +194,11 @@ function rebuildJoined(fields: Fields, walk: Walk, rebuild: Rebuild): unknown {
     const rebuilt = rebuild.node(side, walk)
     return isTextual ? asText(rebuilt, walk) : rebuilt
   })
-  return { A_Expr: { ...rebuild.fields('A_Expr', rest, walk), lexpr: left, rexpr: right } }
+  const checked = rebuild.fields('A_Expr', rest, walk)
+  // A constant takes the type of what it is joined with, by rules of PostgreSQL's own operator.
+  const isUntyped = [left, right].some((side) => isFields(side) && 'A_Const' in side)
+  const name = isTextual || isUntyped ? checked['name'] : ownName('||', walk)
+  return { A_Expr: { ...checked, name, lexpr: left, rexpr: right } }
 }
 
 /** A constant that reads as neither bytes nor a document, or an expression that can only be text. */

@@ -40,4 +40,23 @@ it('nothing is left of the functions in the plan', async () => {
   const plan = await planOf(sql)
   expect(plan).toContain("~~ 'a%'")
   expect(plan).not.toMatch(/as_text|cased|begins/)
+  const joined = await planOf(
+    "SELECT 1 FROM (SELECT num::text AS t, hash FROM blocks) x WHERE t || hash > 'a'::text",
+  )
+  expect(joined).toContain("encode(hash, 'hex'::text)")
+  expect(joined).not.toContain('joined(')
+})
+
+it('a text joined with bytes is text, bytes joined with bytes are bytes', async () => {
+  const sql = `SELECT t || hash AS after, hash || t AS before, hash || hash AS bytes, t || num, ARRAY[num] || num AS list
+    FROM (SELECT num::text AS t, num, hash FROM blocks ORDER BY num LIMIT 1) b`
+  const { sql: sent } = gatePostgres(sql, catalogOf('postgres', `chain_${chain.chainId}_sql`), 10)
+  const { rows } = await chain.postgres.pool.query(sent)
+  const [row] = rows
+  expect(row).toMatchObject({
+    after: expect.stringMatching(/^\d+0x[0-9a-f]{64}$/),
+    bytes: expect.any(Buffer),
+  })
+  expect(row).toMatchObject({ before: expect.stringMatching(/^0x[0-9a-f]{64}\d+$/) })
+  expect(row).toHaveProperty('?column?')
 })
