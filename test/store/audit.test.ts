@@ -134,7 +134,7 @@ describeWithShared('the audit', () => {
     ['clickhouse', 'flip', (held) => new ClickHouseDamage(held)],
     ['clickhouse', 'double', (held) => new ClickHouseDamage(held)],
   ]
-  test.each(few(damages, 2))(
+  test.each(few(damages, 1))(
     'a row of %s that was changed (%s) is told until it is mended',
     async (name, act, open) => {
       const block = 40
