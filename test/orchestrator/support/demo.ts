@@ -15,10 +15,11 @@ export interface Demo {
   readonly services: OrchestratorServices
 }
 
-/** Where this program's own chain data is said to be; no test asks there. */
-const api = 'http://127.0.0.1:8080'
-
-export async function openDemo(atEnd: (end: () => Promise<void>) => void = onTestFinished): Promise<Demo> {
+/** `api` is where this program's own chain data is said to be; no test asks there. */
+export async function openDemo(
+  atEnd: (end: () => Promise<void>) => void = onTestFinished,
+  api = 'http://127.0.0.1:8080',
+): Promise<Demo> {
   const { clock } = systemRuntime()
   const catalog = await openCatalog(atEnd)
   const demo = await startDemoSellers({ chainId: 4217, rpcUrl: 'http://127.0.0.1:1' })
