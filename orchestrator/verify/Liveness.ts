@@ -5,13 +5,12 @@
  */
 import type { Clock } from '#runtime.ts'
 import { readHealth } from '#store/app/catalogHealth.ts'
-import { findServices } from '#store/app/catalogReads.ts'
 import type { AppDatabase } from '#store/app/database.ts'
 import { CallerRates } from '../CallerRates.ts'
-import { serviceOf } from '../catalog/describe.ts'
 import type { FoundEndpoint } from '../search/search.ts'
 import type { Target } from './drift.ts'
 import { type LookOptions, look, type Sight } from './look.ts'
+import { readTargets } from './targets.ts'
 
 /** A caller waits for all sellers together; those that are slower are listed as they were. */
 const DEADLINE_MS = 2_500
@@ -67,17 +66,12 @@ export class Liveness {
     const ids = [...new Set(found.map(({ serviceId }) => serviceId))]
     if (ids.length === 0) return []
     const { app, isOwn } = this.#options
-    const [stored, health] = await Promise.all([findServices(app, ids), readHealth(app, ids)])
-    const services = new Map(stored.map(serviceOf).map((service) => [service.id, service]))
+    const [targets, health] = await Promise.all([readTargets(app, found), readHealth(app, ids)])
     const over = new Set(health.filter(({ isOver }) => isOver).map(keyOf))
-    return found.map((each) => {
-      const service = services.get(each.serviceId)
-      const endpoint = service?.endpoints.find(
-        ({ method, path }) => method === each.method && path === each.path,
-      )
-      if (!service || !endpoint || over.has(keyOf(each)) || isOwn(new URL(service.serviceUrl).origin))
-        return null
-      return { service, endpoint }
+    return found.map((each, index) => {
+      const target = targets[index]
+      if (!target || over.has(keyOf(each)) || isOwn(new URL(target.service.serviceUrl).origin)) return null
+      return target
     })
   }
 

@@ -11,13 +11,12 @@ import {
   readHealth,
   recordProbe,
 } from '#store/app/catalogHealth.ts'
-import { findServices } from '#store/app/catalogReads.ts'
 import type { AppDatabase } from '#store/app/database.ts'
-import { serviceOf } from '../catalog/describe.ts'
 import type { LiveOffer } from '../pay/liveOffers.ts'
 import type { Target } from './drift.ts'
 import { type LookOptions, look, type Sight } from './look.ts'
 import { afterLook } from './schedule.ts'
+import { readTargets } from './targets.ts'
 
 /** Looks at a time; the budget of egress has as many. */
 const TOGETHER_MAX = 8
@@ -88,15 +87,10 @@ export class Verifier {
 
   /** Endpoints that left the catalog meanwhile are left out. */
   async #targetsOf(names: readonly EndpointName[]) {
-    const ids = [...new Set(names.map(({ serviceId }) => serviceId))]
-    if (ids.length === 0) return []
-    const services = (await findServices(this.#options.app, ids)).map(serviceOf)
-    return names.flatMap((name) => {
-      const service = services.find(({ id }) => id === name.serviceId)
-      const endpoint = service?.endpoints.find(
-        (each) => each.method === name.method && each.path === name.path,
-      )
-      return service && endpoint ? [{ name, target: { service, endpoint } }] : []
+    const targets = await readTargets(this.#options.app, names)
+    return names.flatMap((name, index) => {
+      const target = targets[index]
+      return target ? [{ name, target }] : []
     })
   }
 

@@ -1,0 +1,20 @@
+import type { EndpointName } from '#store/app/catalogHealth.ts'
+import { findServices } from '#store/app/catalogReads.ts'
+import type { AppDatabase } from '#store/app/database.ts'
+import { serviceOf } from '../catalog/describe.ts'
+import type { Target } from './drift.ts'
+
+/** What the names stand for, in their order; null for endpoints that the catalog has not. */
+export async function readTargets(
+  app: AppDatabase,
+  names: readonly EndpointName[],
+): Promise<readonly (Target | null)[]> {
+  const ids = [...new Set(names.map(({ serviceId }) => serviceId))]
+  if (ids.length === 0) return []
+  const services = new Map((await findServices(app, ids)).map(serviceOf).map((each) => [each.id, each]))
+  return names.map(({ serviceId, method, path }) => {
+    const service = services.get(serviceId)
+    const endpoint = service?.endpoints.find((each) => each.method === method && each.path === path)
+    return service && endpoint ? { service, endpoint } : null
+  })
+}
