@@ -112,12 +112,13 @@ async function sessionSettings(): Promise<unknown> {
   return (await send('SHOW ALL', PATIENCE_MS)).rows
 }
 
-/** Everything a write could have changed. */
+/** Everything a write could have changed. Locks of this database alone: other suites share the server. */
 async function fingerprint(): Promise<unknown> {
   const { rows } = await chain.postgres.pool.query(
     `SELECT (SELECT count(*) FROM chain_${chain.chainId}.logs) AS logs, (SELECT count(*) FROM pg_class) AS classes,
       (SELECT count(*) FROM pg_proc) AS functions, (SELECT rolconfig::text || rolsuper::text FROM pg_roles WHERE rolname = 'reader_${chain.chainId}') AS role,
-      (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory') AS locks,
+      (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())) AS locks,
       (SELECT string_agg(secret, ',') FROM app.api_keys) AS secrets`,
   )
   return rows
