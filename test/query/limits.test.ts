@@ -44,7 +44,7 @@ const endless = `SELECT count(*) AS n FROM ${'abcdefghijkl'
 async function running(name: Engine): Promise<number> {
   if (name === 'postgres') {
     const { rows } = await chain.postgres.pool.query(
-      "SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name = 'millrace user query' AND state = 'active'",
+      "SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name = 'millrace user query' AND state = 'active' AND datname = current_database()",
     )
     return Number(rows[0]?.n)
   }
