@@ -1,7 +1,7 @@
 /** Questions to contracts, whose answers may be anything. */
 
 import type { AbiFunction } from 'viem'
-import { decodeFunctionResult, encodeFunctionData } from 'viem/utils'
+import { concatHex, decodeFunctionResult, encodeAbiParameters, toFunctionSelector } from 'viem/utils'
 import type { CallContracts, CallsAt } from '#ingest/rpc/contractCalls.ts'
 import type { Address, Hex } from '#primitives.ts'
 
@@ -41,11 +41,20 @@ export async function readAnswers(
     const calls = piece.map(({ to, ask, args = [], gas }) => ({
       to,
       ...(gas && { gas }),
-      data: encodeFunctionData({ abi: [ask], functionName: ask.name, args: [...args] }),
+      data: concatHex([selectorOf(ask), encodeAbiParameters(ask.inputs, args)]),
     }))
     answers.push(...(await call(calls, at, signal)))
   }
   return answers
+}
+
+const selectors = new WeakMap<AbiFunction, Hex>()
+
+/** Remembered, for the same few functions are asked of every token and a hash costs more than the rest. */
+function selectorOf(ask: AbiFunction): Hex {
+  const known = selectors.get(ask) ?? toFunctionSelector(ask)
+  selectors.set(ask, known)
+  return known
 }
 
 /** A contract may answer anything, or nothing, to a function it does not have. */
