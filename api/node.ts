@@ -4,8 +4,17 @@ import { contractCalls } from '#ingest/rpc/contractCalls.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 import { type Hash, isRecord } from '#primitives.ts'
 import type { Clock } from '#runtime.ts'
-import { askContracts } from '#store/follow/askContracts.ts'
+import { askContracts, type ContractQuestion } from '#store/follow/askContracts.ts'
+import { NodeCalls } from './nodeCalls.ts'
 import { NodeLookUps } from './nodeLookUps.ts'
+
+/**
+ * Calls of contracts in a second, of one chain, for all readers: two depths of the order book, or 20
+ * whole pages of balances. Questions are asked of a node only while our own answers are not ready.
+ */
+export const CONTRACT_CALLS_MAX = 2_000
+/** Half of them, so that another is served beside a greedy caller, and a depth fits. */
+export const CONTRACT_CALLS_PER_CALLER_MAX = 1_000
 
 /** What only a node knows, asked of the chain's own endpoints. */
 export function nodeReader(source: RpcSource, clock: Clock): NodeReader {
@@ -19,15 +28,25 @@ export function nodeReader(source: RpcSource, clock: Clock): NodeReader {
     new NodeLookUps({ clock, ask: (hash, signal) => read(method, name, hash, signal) })
   const transactions = lookUps('eth_getTransactionByHash', 'hash')
   const receipts = lookUps('eth_getTransactionReceipt', 'transactionHash')
+  const limits = {
+    all: CONTRACT_CALLS_MAX,
+    perCaller: CONTRACT_CALLS_PER_CALLER_MAX,
+    what: 'things that only a node knows now',
+  }
+  const calls = new NodeCalls(limits, clock)
+  const ask = async (questions: readonly ContractQuestion[], party: string, signal: AbortSignal) => {
+    calls.take(party, questions.length)
+    return askContracts(contractCalls(source), questions, 'latest', signal)
+  }
   return {
     transaction: (hash, party, signal) => transactions.ask(hash, party, signal),
     receipt: (hash, party, signal) => receipts.ask(hash, party, signal),
-    balances: async (holder, tokens, signal) => {
+    balances: async (holder, tokens, party, signal) => {
       const questions = tokens.map((to) => ({ to, ask: balanceOf, args: [holder] }))
-      const answers = await askContracts(contractCalls(source), questions, 'latest', signal)
+      const answers = await ask(questions, party, signal)
       return answers.map((answer) => (typeof answer === 'bigint' ? answer : null))
     },
-    ask: (questions, signal) => askContracts(contractCalls(source), questions, 'latest', signal),
+    ask,
   }
 }
 

@@ -27,11 +27,10 @@ export interface DeclaredContracts {
   readonly activities: readonly Activity[]
 }
 
-/** The few things that only a node knows. */
+/** The few things that only a node knows. What is asked is counted by the caller's party. */
 export interface NodeReader {
   /**
-   * The node's own payload of a transaction, pending ones too; null when it knows none. Look-ups
-   * are counted by the caller's party.
+   * The node's own payload of a transaction, pending ones too; null when it knows none.
    * @throws a MillraceError with remedy `retry` when no node answers; ApiError `overloaded`
    */
   transaction(
@@ -47,19 +46,20 @@ export interface NodeReader {
   /**
    * What an account has of each token at the node's newest block, in the tokens' smallest units;
    * null where the address is no token.
-   * @throws a MillraceError with remedy `retry` when no node answers
+   * @throws a MillraceError with remedy `retry` when no node answers; ApiError `overloaded`
    */
   balances(
     holder: Address,
     tokens: readonly Address[],
+    party: string,
     signal: AbortSignal,
   ): Promise<readonly (bigint | null)[]>
   /**
    * What contracts answer at the node's newest block, in the order asked; null where one gave no
    * answer that fits.
-   * @throws a MillraceError with remedy `retry` when no node answers
+   * @throws a MillraceError with remedy `retry` when no node answers; ApiError `overloaded`
    */
-  ask(questions: readonly ContractQuestion[], signal: AbortSignal): Promise<readonly unknown[]>
+  ask(questions: readonly ContractQuestion[], party: string, signal: AbortSignal): Promise<readonly unknown[]>
 }
 
 /** What people call a token, and what its amounts mean. */

@@ -3,6 +3,7 @@ import { formatUnits, parseAbi } from 'viem/utils'
 import { isRecord } from '#primitives.ts'
 import { type FeeMintRow, type FeePoolRow, listFeeMints, listFeePools } from '#store/read/feeAmm.ts'
 import { feeManagerAddress } from '#transform/addresses.ts'
+import { partyOf } from '../http/access.ts'
 import { listEndpoint } from '../http/listEndpoint.ts'
 import { dataPageRules } from '../http/pagination.ts'
 import * as p from '../http/parameter.ts'
@@ -40,8 +41,8 @@ export const listFeePoolsEndpoint = listEndpoint({
     lastMintAt: s.timestamp,
   }),
   pages: { ...dataPageRules, orders: 'desc', cursorAgeSecondsMax: 600 },
-  errors: ['projection_incomplete', 'coverage_incomplete', 'block_not_reached'],
-  list: async ({ chainId, filters, include, page }, services: TokenServices) => {
+  errors: ['projection_incomplete', 'coverage_incomplete', 'block_not_reached', 'overloaded'],
+  list: async ({ chainId, filters, include, page, caller }, services: TokenServices) => {
     const found = await listFeePools(tokenChainOf(services, chainId), filters.atBlock, page)
     const tokens = new Set(found.rows.flatMap((row) => [row.userToken, row.validatorToken]))
     const names = include.has('token')
@@ -49,7 +50,7 @@ export const listFeePoolsEndpoint = listEndpoint({
       : noNames
     const asks = filters.atBlock === undefined && found.rows.some(({ differs }) => differs)
     const { node } = readsOf(services, chainId)
-    const rows = asks ? await withNodeReserves(node, found.rows, page.signal) : found.rows
+    const rows = asks ? await withNodeReserves(node, found.rows, partyOf(caller), page.signal) : found.rows
     return {
       ...found,
       rows: rows.map((row): ShownPool => ({ row, names })),
@@ -75,6 +76,7 @@ const [getPool] = parseAbi([
 async function withNodeReserves(
   node: NodeReader,
   rows: readonly FeePoolRow[],
+  party: string,
   signal: AbortSignal,
 ): Promise<readonly FeePoolRow[]> {
   const differing = rows.filter(({ differs }) => differs)
@@ -82,6 +84,7 @@ async function withNodeReserves(
     differing.map(({ userToken, validatorToken }) => ({
       ...{ to: feeManagerAddress, ask: getPool, args: [userToken, validatorToken] },
     })),
+    party,
     signal,
   )
   const told = new Map(differing.map(({ id }, index) => [id, reservesIn(answers[index])]))

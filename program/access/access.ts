@@ -10,6 +10,7 @@ import { newToken } from '#api/access/token.ts'
 import { UsageMeter } from '#api/access/UsageMeter.ts'
 import type { Accounts } from '#api/routes/orgs/accounts.ts'
 import type { ChainReads } from '#api/services.ts'
+import { everybody } from '#query/slots.ts'
 import type { Clock } from '#runtime.ts'
 import { type AppDatabase, appDatabase } from '#store/app/database.ts'
 import { type Defaults, makeDefaults, readDefaults } from '#store/app/defaults.ts'
@@ -69,7 +70,7 @@ export async function openAccess(
     app,
     messageKeys: await secrets.keys('sign_in'),
     peppers,
-    askNode: (id, questions, signal) => chainOf(chains, id)?.node.ask(questions, signal) ?? null,
+    askNode: (id, questions, signal) => chainOf(chains, id)?.node.ask(questions, everybody, signal) ?? null,
     forget: (token) => access.forgetSession(token),
     clock,
   })

@@ -4,11 +4,11 @@
 import { encodeFunctionData } from 'viem'
 import { Abis } from 'viem/tempo'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { nodeReader } from '#api/node.ts'
+import { CONTRACT_CALLS_MAX, CONTRACT_CALLS_PER_CALLER_MAX, nodeReader } from '#api/node.ts'
 import { LOOK_UPS_PER_CALLER_MAX } from '#api/nodeLookUps.ts'
 import { createSource, type RpcSource } from '#ingest/rpc/rpcSource.ts'
 import { DevRpc } from '#local/devchain/devRpc.ts'
-import { hash } from '#primitives.ts'
+import { address, hash } from '#primitives.ts'
 import { systemRuntime } from '#runtime.ts'
 import { silentLogger } from '#telemetry.ts'
 import { mineBlocks, startTestDevChain } from '../support/devchain.ts'
@@ -103,6 +103,31 @@ describe('a transaction that is in no block of ours', () => {
     const refused = answers.filter(({ status }) => status === 'rejected')
     expect(refused).toHaveLength(400 - calls)
     expect(refused[0]).toMatchObject({ reason: { code: 'overloaded' } })
+  })
+
+  test('so do questions to contracts, while our own answers are not ready (C1)', async () => {
+    let calls = 0
+    const clock = { ...systemRuntime().clock, monotonic: () => 0 }
+    const callAll: RpcSource['callAll'] = async (asked) => {
+      calls += asked.length
+      return asked.map(() => null)
+    }
+    const reader = nodeReader({ ...source, callAll }, clock)
+    const holder = address(`0x${'56'.repeat(20)}`)
+    const { signal } = new AbortController()
+    const askAll = async (party: string) => {
+      const before = calls
+      const answers = await Promise.allSettled(
+        Array.from({ length: 50 }, () => reader.balances(holder, Array(100).fill(holder), party, signal)),
+      )
+      const refused = answers.find(({ status }) => status === 'rejected')
+      expect(refused).toMatchObject({ reason: { code: 'overloaded' } })
+      return calls - before
+    }
+    expect(await askAll('greedy')).toBe(CONTRACT_CALLS_PER_CALLER_MAX)
+    expect(await askAll('another')).toBe(CONTRACT_CALLS_PER_CALLER_MAX)
+    expect(await askAll('a third')).toBe(0)
+    expect(calls).toBe(CONTRACT_CALLS_MAX)
   })
 
   test('is not what the node says of another hash', async () => {

@@ -1,5 +1,6 @@
 /** GET /v1/exchange/pairs/{base}/depth. */
 import { type Depth, type LevelRow, readDepth } from '#store/read/exchange/depth.ts'
+import { type Caller, partyOf } from '../../http/access.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { ApiError } from '../../http/errors.ts'
 import * as p from '../../http/parameter.ts'
@@ -50,10 +51,15 @@ export const readDepthEndpoint = endpoint({
     bids: s.array(levelSchema),
     asks: s.array(levelSchema),
   }),
-  errors: ['pair_not_found', 'block_not_reached', 'projection_incomplete', 'coverage_incomplete'],
+  errors: [
+    'pair_not_found',
+    'block_not_reached',
+    'projection_incomplete',
+    'coverage_incomplete',
+    'overloaded',
+  ],
   read: async (call, services: ExchangeServices): Promise<ShownDepth> => {
-    const { chainId, path, filters, signal } = call
-    const { depth, isFromNode } = await readOrAsk(services, chainId, path.base, filters, signal)
+    const { depth, isFromNode } = await readOrAsk(services, call)
     if (!depth) throw new ApiError('pair_not_found')
     return { depth, names: await readNames(services, call, [depth.pair]), isFromNode }
   },
@@ -70,22 +76,26 @@ export const readDepthEndpoint = endpoint({
   cache: 'feed',
 })
 
+interface DepthAsked {
+  readonly chainId: number
+  readonly path: { readonly base: Parameters<typeof readDepth>[1] }
+  readonly filters: Parameters<typeof readDepth>[2]
+  readonly caller: Caller
+  readonly signal: AbortSignal
+}
+
 async function readOrAsk(
   services: ExchangeServices,
-  chainId: Parameters<typeof readsOf>[1],
-  base: Parameters<typeof readDepth>[1],
-  filters: Parameters<typeof readDepth>[2],
-  signal: AbortSignal,
+  { chainId, path, filters, caller, signal }: DepthAsked,
 ): Promise<Pick<ShownDepth, 'isFromNode'> & { readonly depth: Depth | null }> {
   const chain = tokenChainOf(services, chainId)
   try {
-    return { depth: await readDepth(chain, base, filters, signal), isFromNode: false }
+    return { depth: await readDepth(chain, path.base, filters, signal), isFromNode: false }
   } catch (error) {
     if (!isBehind(error) || filters.atBlock !== undefined) throw error
-    return {
-      depth: await readNodeDepth(readsOf(services, chainId).node, base, filters.levels, signal),
-      isFromNode: true,
-    }
+    const { node } = readsOf(services, chainId)
+    const depth = await readNodeDepth(node, path.base, filters.levels, partyOf(caller), signal)
+    return { depth, isFromNode: true }
   }
 }
 

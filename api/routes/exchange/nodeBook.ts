@@ -28,12 +28,13 @@ export const isBehind = (error: unknown): boolean =>
 export async function readNodeOrder(
   node: NodeReader,
   id: bigint,
+  party: string,
   signal: AbortSignal,
 ): Promise<OpenOrder | null> {
-  const [order] = await node.ask([{ to, ask: getOrder, args: [id] }], signal)
+  const [order] = await node.ask([{ to, ask: getOrder, args: [id] }], party, signal)
   if (!isRecord(order) || order['maker'] === zeroAddress || order['remaining'] === 0n) return null
   const key = hash(String(order['bookKey']))
-  const [book] = await node.ask([{ to, ask: books, args: [key] }], signal)
+  const [book] = await node.ask([{ to, ask: books, args: [key] }], party, signal)
   if (!isRecord(book)) return null
   return {
     id,
@@ -56,14 +57,16 @@ export async function readNodeDepth(
   node: NodeReader,
   base: Address,
   levels: number,
+  party: string,
   signal: AbortSignal,
 ): Promise<Depth | null> {
-  const [quote] = await node.ask([{ to: base, ask: quoteToken }], signal)
+  const [quote] = await node.ask([{ to: base, ask: quoteToken }], party, signal)
   if (typeof quote !== 'string') return null
   const key = pairKey(base, address(quote))
-  const [book] = await node.ask([{ to, ask: books, args: [key] }], signal)
+  const [book] = await node.ask([{ to, ask: books, args: [key] }], party, signal)
   if (!isRecord(book) || book['base'] === zeroAddress) return null
-  const [bids, asks] = [await readSide(node, base, true, signal), await readSide(node, base, false, signal)]
+  const bids = await readSide(node, base, true, party, signal)
+  const asks = await readSide(node, base, false, party, signal)
   return {
     pair: { key, base, quote: address(quote) },
     bids: bids.reverse().slice(0, levels),
@@ -76,6 +79,7 @@ async function readSide(
   node: NodeReader,
   base: Address,
   isBid: boolean,
+  party: string,
   signal: AbortSignal,
 ): Promise<LevelRow[]> {
   const ticks = Array.from(
@@ -84,6 +88,7 @@ async function readSide(
   )
   const answers = await node.ask(
     ticks.map((tick) => ({ to, ask: getTickLevel, args: [base, tick, isBid] })),
+    party,
     signal,
   )
   return ticks.flatMap((tick, index) => {

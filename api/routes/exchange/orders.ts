@@ -2,6 +2,7 @@
 import type { FillRow } from '#store/read/exchange/fills.ts'
 import { listOrderFills } from '#store/read/exchange/fills.ts'
 import { findOrder, listOrders, type OpenOrder, type OrderRow } from '#store/read/exchange/orders.ts'
+import { type Caller, partyOf } from '../../http/access.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { ApiError } from '../../http/errors.ts'
 import { listEndpoint } from '../../http/listEndpoint.ts'
@@ -137,7 +138,7 @@ export const readOrderEndpoint = endpoint({
     isFlipOrder: s.boolean(),
     flipTick: s.integer(),
   }),
-  errors: ['order_not_found'],
+  errors: ['order_not_found', 'overloaded'],
   read: async (call, services: ExchangeServices): Promise<ShownOpenOrder> => {
     const { row, isFromNode } = await readOpenOrder(services, call)
     if (!row) throw new ApiError('order_not_found')
@@ -162,13 +163,16 @@ export const readOrderEndpoint = endpoint({
   cache: 'feed',
 })
 
+interface OrderAsked {
+  readonly chainId: number
+  readonly path: { readonly orderId: bigint }
+  readonly caller: Caller
+  readonly signal: AbortSignal
+}
+
 async function readOpenOrder(
   services: ExchangeServices,
-  {
-    chainId,
-    path,
-    signal,
-  }: { chainId: Parameters<typeof readsOf>[1]; path: { orderId: bigint }; signal: AbortSignal },
+  { chainId, path, caller, signal }: OrderAsked,
 ): Promise<{ readonly row: OpenOrder | null; readonly isFromNode: boolean }> {
   try {
     const row = await findOrder(tokenChainOf(services, chainId), path.orderId, signal)
@@ -176,7 +180,7 @@ async function readOpenOrder(
   } catch (error) {
     if (!isBehind(error)) throw error
     return {
-      row: await readNodeOrder(readsOf(services, chainId).node, path.orderId, signal),
+      row: await readNodeOrder(readsOf(services, chainId).node, path.orderId, partyOf(caller), signal),
       isFromNode: true,
     }
   }

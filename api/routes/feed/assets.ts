@@ -5,6 +5,7 @@
 import { formatUnits, getAddress, parseAbi } from 'viem/utils'
 import type { Address } from '#primitives.ts'
 import { findTokens, type TokenRow } from '#store/read/tokens.ts'
+import { partyOf } from '../../http/access.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { ApiError } from '../../http/errors.ts'
 import * as p from '../../http/parameter.ts'
@@ -69,6 +70,7 @@ export async function readFeedTokens(
   services: ExchangeServices,
   chainId: number,
   asked: readonly Address[],
+  party: string,
   signal: AbortSignal,
 ): Promise<FeedTokens> {
   const chain = tokenChainOf(services, chainId)
@@ -82,6 +84,7 @@ export async function readFeedTokens(
     const { node } = readsOf(services, chainId)
     const answers = await node.ask(
       tokens.map((to) => ({ to, ask: totalSupply, args: [] })),
+      party,
       signal,
     )
     const told = new Map<string, unknown>(tokens.map((token, index) => [token, answers[index]]))
@@ -117,9 +120,15 @@ export const readFeedAssetEndpoint = endpoint({
   params: { address: p.address },
   chain: 'path',
   response: s.object({ asset: s.named('FeedAsset', { id: checksummed, ...assetFields }) }),
-  errors: ['not_found', 'projection_incomplete', 'coverage_incomplete'],
-  read: async ({ chainId, path, signal }, services: ExchangeServices) => {
-    const { tokens, isFromNode } = await readFeedTokens(services, chainId, [path.address], signal)
+  errors: ['not_found', 'projection_incomplete', 'coverage_incomplete', 'overloaded'],
+  read: async ({ chainId, path, caller, signal }, services: ExchangeServices) => {
+    const { tokens, isFromNode } = await readFeedTokens(
+      services,
+      chainId,
+      [path.address],
+      partyOf(caller),
+      signal,
+    )
     const token = tokens.get(path.address)
     if (!token) throw new ApiError('not_found', 'No such token.')
     return { token, isFromNode }

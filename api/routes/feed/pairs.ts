@@ -2,6 +2,7 @@
 import { formatUnits, getAddress } from 'viem/utils'
 import type { PairRow } from '#store/read/exchange/exchangeChain.ts'
 import { findFeedPair, listFeedPairs } from '#store/read/exchange/feed.ts'
+import { partyOf } from '../../http/access.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { ApiError } from '../../http/errors.ts'
 import * as p from '../../http/parameter.ts'
@@ -71,10 +72,10 @@ export const listFeedPairsEndpoint = endpoint({
   filters: { limit: p.withDefault(p.described(p.integer(1, PAIRS_MAX), 'Pairs.'), PAIRS_DEFAULT) },
   chain: 'path',
   response: s.object({ pairs: s.array(feedPairSchema) }),
-  errors: ['projection_incomplete', 'coverage_incomplete'],
-  read: async ({ chainId, filters, signal }, services: ExchangeServices) => {
+  errors: ['projection_incomplete', 'coverage_incomplete', 'overloaded'],
+  read: async ({ chainId, filters, caller, signal }, services: ExchangeServices) => {
     const rows = await listFeedPairs(tokenChainOf(services, chainId), filters.limit, signal)
-    return withTokens(services, chainId, rows, signal)
+    return withTokens(services, chainId, rows, partyOf(caller), signal)
   },
   present: ({ pairs }) => ({ pairs: pairs.map(presentFeedPair) }),
   headers: sourceOf,
@@ -94,10 +95,10 @@ export const readFeedPairEndpoint = endpoint({
   params: { pairId },
   chain: 'path',
   response: s.object({ pair: feedPairSchema }),
-  errors: ['not_found', 'projection_incomplete', 'coverage_incomplete'],
-  read: async ({ chainId, path, signal }, services: ExchangeServices) => {
+  errors: ['not_found', 'projection_incomplete', 'coverage_incomplete', 'overloaded'],
+  read: async ({ chainId, path, caller, signal }, services: ExchangeServices) => {
     const row = await findFeedPair(tokenChainOf(services, chainId), path.pairId, signal)
-    const found = await withTokens(services, chainId, row ? [row] : [], signal)
+    const found = await withTokens(services, chainId, row ? [row] : [], partyOf(caller), signal)
     const [pair] = found.pairs
     if (!pair) throw new ApiError('not_found', 'No such pair.')
     return { ...found, pair }
@@ -115,11 +116,12 @@ async function withTokens(
   services: ExchangeServices,
   chainId: number,
   rows: readonly PairRow[],
+  party: string,
   signal: AbortSignal,
 ): Promise<{ readonly pairs: readonly ShownPair[]; readonly isFromNode: boolean }> {
   if (rows.length === 0) return { pairs: [], isFromNode: false }
   const asked = rows.flatMap(({ base, quote }) => [base, quote])
-  const { tokens, isFromNode } = await readFeedTokens(services, chainId, asked, signal)
+  const { tokens, isFromNode } = await readFeedTokens(services, chainId, asked, party, signal)
   const pairs = rows.map((row) => {
     const [base, quote] = [tokens.get(row.base), tokens.get(row.quote)]
     if (base && quote) return { row, base, quote }

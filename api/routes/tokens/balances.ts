@@ -7,6 +7,7 @@ import { type BalancePage, type BalanceRow, listBalances, listHolders } from '#s
 import { findPoolTokens } from '#store/read/feePools.ts'
 import type { TokenChain } from '#store/read/tokens.ts'
 import { pathUsdAddress } from '#transform/addresses.ts'
+import { partyOf } from '../../http/access.ts'
 import type { ErrorCode } from '../../http/errors.ts'
 import { listEndpoint } from '../../http/listEndpoint.ts'
 import { dataPageRules, type ListPage, type PageRules } from '../../http/pagination.ts'
@@ -53,13 +54,14 @@ export const listBalancesEndpoint = listEndpoint({
   pages: pinnedPageRules,
   item: balanceSchema,
   cache: 'balances',
-  errors,
-  list: async ({ chainId, path, filters, page }, services: TokenServices) => {
+  errors: [...errors, 'overloaded'],
+  list: async ({ chainId, path, filters, page, caller }, services: TokenServices) => {
     const chain = tokenChainOf(services, chainId)
     const eligible = await findFeeTokens(services, chain, filters, page.signal)
     const tokens = await chooseTokens(services, chain, filters, eligible, page.signal)
     const { node } = readsOf(services, chainId)
-    const found = await readBalances(node, chain, { holder: path.address, tokens }, filters.atBlock, page)
+    const asked = { holder: path.address, tokens, at: filters.atBlock, party: partyOf(caller) }
+    const found = await readBalances(node, chain, asked, page)
     const addresses = found.rows.map(({ address }) => address)
     const names = await services.tokenNames.read(chainId, addresses, page.signal)
     const rows = found.rows.map((row): Balance => balanceOf(row, names, eligible))
@@ -68,19 +70,25 @@ export const listBalancesEndpoint = listEndpoint({
   present: presentBalance,
 })
 
+interface Asked {
+  readonly holder: Address
+  readonly tokens: TokenChoice
+  readonly at: number | undefined
+  readonly party: string
+}
+
 /** From the store, or of tokens the request names from the node while the store is behind. */
 async function readBalances(
   node: NodeReader,
   chain: TokenChain,
-  asked: { readonly holder: Address; readonly tokens: TokenChoice },
-  at: number | undefined,
+  asked: Asked,
   page: ListPage,
 ): Promise<BalancePage & { readonly source?: 'node' }> {
   try {
-    return await listBalances(chain, asked, at, page)
+    return await listBalances(chain, asked, asked.at, page)
   } catch (error) {
-    if (!(error instanceof ProjectionIncompleteError) || at !== undefined) throw error
-    const rows = await readNodeBalances(node, asked.holder, asked.tokens, page)
+    if (!(error instanceof ProjectionIncompleteError) || asked.at !== undefined) throw error
+    const rows = await readNodeBalances(node, asked.holder, asked.tokens, page, asked.party)
     if (rows === null) throw error
     return { rows, next: null, source: 'node', ...(page.wantTotal && { totalCount: rows.length }) }
   }

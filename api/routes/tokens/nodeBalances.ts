@@ -14,17 +14,18 @@ const TOKENS_MAX = 100
  * What the holder has now of the tokens a request names, largest first. Null when that would not be
  * the whole list: the request names none (a node cannot tell which tokens an account has), the page
  * is not the only one, or a token gives no answer.
- * @throws a MillraceError with remedy `retry` when no node answers
+ * @throws a MillraceError with remedy `retry` when no node answers; ApiError `overloaded`
  */
 export async function readNodeBalances(
   node: NodeReader,
   holder: Address,
   choice: TokenChoice,
   page: ListPage,
+  party: string,
 ): Promise<readonly BalanceRow[] | null> {
   const tokens = namedTokens(choice)
   if (tokens === null || page.position || page.offset > 0) return null
-  const balances = await node.balances(holder, tokens, page.signal)
+  const balances = await node.balances(holder, tokens, party, page.signal)
   const rows: BalanceRow[] = []
   for (const [index, token] of tokens.entries()) {
     const balance = balances[index]

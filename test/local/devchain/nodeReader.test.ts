@@ -25,7 +25,7 @@ test('balances are those of the newest block, and null where there is no token',
   const stranger = address(`0x${'12'.repeat(20)}`)
   const { signal } = new AbortController()
   const balancesOf = (holder: typeof funded) =>
-    nodeReader(source, systemRuntime().clock).balances(holder, [pathUsdAddress, stranger], signal)
+    nodeReader(source, systemRuntime().clock).balances(holder, [pathUsdAddress, stranger], 'party', signal)
   expect(await balancesOf(funded)).toEqual([expect.any(BigInt), null])
   expect((await balancesOf(funded))[0]).toBeGreaterThan(0n)
   expect(await balancesOf(stranger)).toEqual([0n, null])
