@@ -1,7 +1,7 @@
 /** A catalog in a database of its own. */
 import { readFileSync } from 'node:fs'
 import { onTestFinished } from 'vitest'
-import { type CatalogImport, importDocument } from '#orchestrator/import/importCatalog.ts'
+import { type CatalogImport, importDocument } from '#orchestrator/importCatalog.ts'
 import { type SearchRequest, search } from '#orchestrator/search/search.ts'
 import { type AppDatabase, appDatabase } from '#store/app/database.ts'
 import { migrateApp } from '#store/maintain/migrate.ts'

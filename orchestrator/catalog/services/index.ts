@@ -1,0 +1,16 @@
+/** What ships in the catalog, at the addresses of this start. */
+import { demoServices } from '../../demo/listing.ts'
+import { chainData } from './chainData.ts'
+
+export interface ShippedPlaces {
+  /** Where this program is reached. */
+  readonly api: string
+  /** Where the demo's sellers listen; null where they do not run. */
+  readonly demo: string | null
+}
+
+/** Services of our own format: a new one is a file beside this, and a line here. */
+export const shippedServices = ({ api, demo }: ShippedPlaces): readonly object[] => [
+  chainData(api),
+  ...(demo === null ? [] : demoServices(demo)),
+]
