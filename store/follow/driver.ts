@@ -11,7 +11,7 @@ import type { Clock, Failpoint } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { type CommitBell, holdsCommitsAfter } from '../ledger/commits.ts'
 import { assertFence, type LaneState, type Queryable, readCoverage, readLane } from '../ledger/lane.ts'
-import type { Postgres } from '../postgres.ts'
+import { type Postgres, PostgresError } from '../postgres.ts'
 import { FindingsWatch } from './findings.ts'
 import {
   type BlockFollower,
@@ -115,8 +115,9 @@ export class FollowerDriver {
     try {
       const { untilMs = 0 } = this.#unanswered.get(name) ?? {}
       return (await this.step(follower, signal, untilMs <= clock.monotonic())) ? 'moved' : 'idle'
-    } catch (error) {
+    } catch (thrown) {
       if (signal.aborted) return 'idle'
+      const error = failureOf(thrown)
       const stops = !(error instanceof MillraceError) || error.remedy !== 'retry'
       this.#report(name, { state: stops ? 'stopped' : 'waiting', problem: messageOf(error) })
       if (stops) log.error({ schema, follower: name, error: messageOf(error) }, 'a follower stopped')
@@ -284,5 +285,16 @@ interface Unanswered {
   readonly untilMs: number
   readonly problem: string
 }
+
+/**
+ * Statements outside a transaction throw what the driver gives, and a lost connection may have no code
+ * at all; so whatever is no mistake of the program's is told by what Postgres says of it.
+ */
+const failureOf = (thrown: unknown): unknown =>
+  thrown instanceof MillraceError || mistakes.some((mistake) => thrown instanceof mistake)
+    ? thrown
+    : new PostgresError(thrown)
+
+const mistakes = [TypeError, RangeError, ReferenceError, SyntaxError]
 
 const tipOf = (coverage: RangeSet): number => coverage.at(-1)?.to ?? -1

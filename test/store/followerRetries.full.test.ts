@@ -1,8 +1,9 @@
 // Goal: where no node tells what no block tells, it is asked less and less often, and blocks go on
-// being taken in meanwhile.
+// being taken in meanwhile. A database that is away for a moment stops none of them.
 // Method: the driver over a real store, a node that never answers and a clock of the test; an hour
-// passes.
-import { afterAll, expect, test } from 'vitest'
+// passes. The database is closed to connections, and those that are there are cut.
+import pg from 'pg'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { failure } from '#errors.ts'
 import { type Clock, systemRuntime } from '#runtime.ts'
 import { describeWithShared } from '../support/shared.ts'
@@ -59,3 +60,44 @@ describeWithShared('followers whose node does not answer', () => {
     expect(statusOf('balances')).toMatchObject({ problem: null })
   })
 })
+
+describeWithShared('followers whose database is away for a moment', () => {
+  test('wait for it, and go on once it is back', async () => {
+    const store = await openChainStore({ headFrom: 0 })
+    afterAll(() => store.close())
+    const { driver } = followersOf(store, {
+      callContracts: recordedCalls(recording, readBalances(recording)),
+    })
+    const batches = recordedBatches(recording, 10)
+    for (const batch of batches.slice(0, 2)) await store.head.append(batch)
+    const allow = databaseDoor(store.access.databaseUrl)
+    const ending = new AbortController()
+    const running = driver.run(ending.signal)
+    const states = () => new Set(driver.status.map(({ state }) => state))
+    await expect.poll(states).toEqual(new Set(['following']))
+    await allow(false)
+    await expect.poll(states).toEqual(new Set(['waiting']))
+    expect(driver.status[0]?.problem).toMatch(/^Postgres refused a statement or went away/)
+    await allow(true)
+    await expect.poll(states).toEqual(new Set(['following']))
+    for (const batch of batches.slice(2, 3)) await store.head.append(batch)
+    await expect.poll(() => driver.status.every(({ tip }) => tip === 29)).toBe(true)
+    ending.abort()
+    await running
+    expect(driver.status.map(({ problem }) => problem)).toEqual(driver.status.map(() => null))
+  })
+})
+
+/** Opens a database to connections, or closes it and cuts those that are there. */
+function databaseDoor(databaseUrl: string) {
+  const url = new URL(databaseUrl)
+  const name = url.pathname.slice(1)
+  url.pathname = '/postgres'
+  const admin = new pg.Pool({ connectionString: url.href, max: 1 })
+  onTestFinished(() => admin.end())
+  return async (isOpen: boolean) => {
+    await admin.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS ${isOpen}`)
+    if (!isOpen)
+      await admin.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [name])
+  }
+}
