@@ -1,3 +1,4 @@
+import { statfs } from 'node:fs/promises'
 import { Registry } from 'prom-client'
 import { expect, test } from 'vitest'
 import { registry as programs } from '#telemetry.ts'
@@ -47,11 +48,21 @@ test('projections, endpoints, history, disk, event loop and build are told as th
   ])
     expect(lines).toContain(line)
   for (const name of ['millrace_build_info', 'millrace_disk_free_bytes', 'nodejs_eventloop_lag_seconds'])
-    expect(lines.some((line) => line.startsWith(name))).toBe(true)
+    await expect.poll(() => registry.metrics()).toMatch(new RegExp(`^${name}`, 'm'))
   chain.state.tip = 9
   expect(await registry.metrics()).toContain('millrace_seconds_behind{chain="1"} 0')
   followers.pop()
   expect(await registry.metrics()).not.toContain('projection="balances"')
+})
+
+test('the room on a disk that does not answer is not told', async () => {
+  const registry = new Registry()
+  const dataDir = `${import.meta.dirname}/absent`
+  openGauges({ registry, chains: [], dataDir, clock: { now: () => 0 }, webhooks: null })
+  const told = async () => /^millrace_disk_free_bytes \S+$/m.exec(await registry.metrics())?.[0]
+  expect(await told()).toBeUndefined()
+  await expect(statfs(dataDir)).rejects.toThrow()
+  expect(await told()).toBeUndefined()
 })
 
 /** Counters of the whole program. */

@@ -145,7 +145,7 @@ function openDiskGauge(registry: Registry, dataDir: string): void {
   let isAsked = false
   const disk = new Gauge({
     name: 'millrace_disk_free_bytes',
-    help: 'Room left on the file system of DATA_DIR.',
+    help: 'Room left on the file system of DATA_DIR; absent while it does not answer.',
     registers: [registry],
     collect: () => ask(),
   })
@@ -154,11 +154,13 @@ function openDiskGauge(registry: Registry, dataDir: string): void {
     isAsked = true
     void statfs(dataDir)
       .then(({ bavail, bsize }) => disk.set(bavail * bsize))
-      .catch(() => disk.set(0))
+      // Unknown is no number: 0 would be a full disk.
+      .catch(() => disk.remove())
       .finally(() => {
         isAsked = false
       })
   }
+  disk.remove()
   ask()
 }
 
