@@ -1,28 +1,11 @@
 // Goal: what a killed program leaves running ends by itself, unless a new start takes it over.
 // Method: a program with Postgres and a local chain, killed; nobody starts again, or somebody does.
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
 import { devChainFiles } from '#local/devchain/devChainRecord.ts'
 import { identityOf, isAlive } from '#local/engines/processIdentity.ts'
+import { processesOf } from '../support/processes.ts'
 import { freshFolder, type Program, startProgram, until } from './engines/programs.ts'
-
-/** The processes of a directory that are there, by a word of their command line. Linux only. */
-function processesOf(dataDir: string, word: string): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^[0-9]+$/.test(name))
-    .flatMap((pid) => {
-      const line = commandLine(pid)
-      return line.includes(dataDir) && line.includes(word) ? [Number(pid)] : []
-    })
-}
-
-function commandLine(pid: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
-  } catch {
-    return ''
-  }
-}
 
 const children = ({ pids }: Program) => [pids.postgres, pids.devchain].map(identityOf)
 
@@ -48,7 +31,7 @@ test.runIf(process.platform === 'linux')('a new start goes on with them', async 
   await first.kill()
   const second = await startProgram(dataDir, 'postgres', 'devchain')
   onTestFinished(() => {
-    for (const pid of processesOf(dataDir, '')) process.kill(pid, 'SIGKILL')
+    for (const pid of processesOf(dataDir)) process.kill(pid, 'SIGKILL')
   })
   await until(() => !isAlive(identityOf(watch ?? 0)))
   expect(second.pids).toMatchObject({ postgres: first.pids.postgres, devchain: first.pids.devchain })

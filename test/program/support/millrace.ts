@@ -2,7 +2,7 @@
  * The program as a user runs it: `node main.ts …` in a process of its own, told everything by its
  * environment.
  */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,6 +13,7 @@ import { fileURLToPath } from 'node:url'
 import type { StatusReport } from '#api/routes/service/status.ts'
 import { devChainFiles } from '#local/devchain/devChainRecord.ts'
 import { settings } from '#program/settings/table.ts'
+import { childrenOf } from '../../support/processes.ts'
 
 export type Environment = Readonly<Record<string, string>>
 
@@ -111,6 +112,27 @@ export async function startOnTerminal(env: Environment): Promise<RunningMillrace
   }
   return { ...running, stop: ctrlC }
 }
+
+/** The same as the first process of a container, for those who may make one. Linux only. */
+export async function startAsFirst(env: Environment): Promise<RunningMillrace> {
+  const args = ['--kill-child', process.execPath, main, 'up']
+  const child = spawn('unshare', [...ofContainer, ...args], {
+    env: { ...bareEnvironment, PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  endWithUs(child)
+  const running = await awaitAddress(child)
+  const stop = () => {
+    for (const first of childrenOf(child.pid ?? 0)) process.kill(first, 'SIGTERM')
+    return running.ended
+  }
+  return { ...running, stop }
+}
+
+const ofContainer = ['--fork', '--pid', '--mount-proc']
+
+export const mayMakeContainers = (): boolean =>
+  process.platform === 'linux' && spawnSync('unshare', [...ofContainer, 'true']).status === 0
 
 async function awaitAddress(child: ChildProcess): Promise<RunningMillrace> {
   const output = collect(child)
