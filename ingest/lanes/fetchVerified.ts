@@ -29,8 +29,8 @@ const FAILURES_MAX = 3
 
 /**
  * Fetches and decodes `range` or a prefix of it. An answer that fails in any way is reported
- * against its endpoint and asked for again elsewhere. A worker that is lost says nothing about the
- * endpoint, but may have died of the answer, so another one is asked first then too.
+ * against its endpoint and asked for again elsewhere. A worker that is lost may have died of the
+ * answer or not: another endpoint is asked first, and that its answer can be read decides.
  * @param not endpoints that are asked last
  * @throws the last error after FAILURES_MAX failures; SourceError when no endpoint answers.
  */
@@ -44,6 +44,7 @@ export async function fetchVerified<B extends Batch>(
   const asked = new Set(not)
   const unproved = new UnprovedAnswers(source, fetcher.witnessing)
   const failures = new Failures()
+  const lost = new Set<string>()
   for (;;) {
     const raw = await source.fetch(unproved.first?.range ?? range, { ...(signal && { signal }), not: asked })
     failpoint(`${lane}.fetched`)
@@ -53,10 +54,13 @@ export async function fetchVerified<B extends Batch>(
       answer = await decodeAnswer(fetcher, raw, signal)
     } catch (error) {
       signal?.throwIfAborted()
-      if (!(error instanceof DecodeWorkerError)) source.reportRefuted(raw.endpoint)
+      if (error instanceof DecodeWorkerError) lost.add(raw.endpoint)
+      else source.reportRefuted(raw.endpoint)
       failures.add(raw, error)
       continue
     }
+    if (!lost.has(answer.endpoint)) for (const endpoint of lost) source.reportRefuted(endpoint)
+    lost.clear()
     const taken = unproved.weigh(answer)
     if (taken) return taken
   }

@@ -1,11 +1,11 @@
 import type { Clock } from '#runtime.ts'
 import { HEADS_APART_MAX } from '../source.ts'
-import { detectHeaderRule } from '../verify/header.ts'
 import type { Admission } from './admission.ts'
 import { type Claim, isCatchingUp, mayBeAhead } from './claim.ts'
 import type { RpcClient } from './client.ts'
 import type { Endpoint } from './endpoint.ts'
 import { RpcError } from './errors.ts'
+import { isProvedHeader } from './parentLinks.ts'
 import { parseBlockRef, quantity, timestampOf } from './parse.ts'
 
 export interface ClaimsOptions {
@@ -108,6 +108,7 @@ export class Claims {
     try {
       if (!(await this.#holds(endpoint, claim, signal))) {
         endpoint.refuted()
+        endpoint.head = null
         return 'refuted'
       }
       if (next && !(await this.#isAhead(endpoint, claim, next, signal))) return 'open'
@@ -154,14 +155,6 @@ function timeOfCommon(header: unknown, otherwise: number | null): number | null 
   const told = timestampOf(header)
   if (told === otherwise || isProvedHeader(header)) return told
   return told === null || otherwise === null ? null : Math.max(told, otherwise)
-}
-
-function isProvedHeader(header: unknown): boolean {
-  try {
-    return detectHeaderRule(Object(header)) !== 'unknown'
-  } catch {
-    return false
-  }
 }
 
 /** @throws RpcError when the node does not tell its head. */

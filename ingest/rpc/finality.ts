@@ -1,4 +1,5 @@
 import type { Clock } from '#runtime.ts'
+import { HEADS_APART_MAX } from '../source.ts'
 import { type Claim, grantedFinality } from './claim.ts'
 import type { Endpoint } from './endpoint.ts'
 
@@ -19,6 +20,11 @@ const CLAIM_KEPT_MS = 30_000
  * any quarantine: an honest endpoint that is merely away for one is heard first.
  */
 const GONE_MS = 180_000
+/**
+ * Endpoints differ this long at most where finality comes in steps of many blocks; longer, one of
+ * them stands still, or invents.
+ */
+const APART_MS_MAX = 300_000
 
 /**
  * What the endpoints grant together to be final. It never decreases, whatever one of them says
@@ -31,6 +37,8 @@ export class Finality {
   readonly #countedAtMs = new Map<string, number>()
   #granted: Claim | null = null
   #begun = false
+  /** Grants far apart, and since when. */
+  #apart: { readonly sinceMs: number; readonly problem: string } | null = null
 
   constructor(options: FinalityOptions) {
     this.#options = options
@@ -44,6 +52,13 @@ export class Finality {
   /** Newest finalized height, or -1. */
   get number(): number {
     return this.#granted?.finalized ?? -1
+  }
+
+  /** Which endpoints have granted far different blocks for long, in words; null when none have. */
+  get held(): string | null {
+    const { clock } = this.#options
+    const { sinceMs, problem } = this.#apart ?? { sinceMs: Number.POSITIVE_INFINITY, problem: null }
+    return clock.monotonic() - sinceMs >= APART_MS_MAX ? problem : null
   }
 
   /**
@@ -66,6 +81,8 @@ export class Finality {
       claim && claimedAtMs >= sinceMs && !silent.has(name) ? [claim] : [],
     )
     for (const { endpoint } of claims) this.#countedAtMs.set(endpoint, nowMs)
+    const problem = farApart(claims)
+    this.#apart = problem === null ? null : { sinceMs: this.#apart?.sinceMs ?? nowMs, problem }
     const [only] = claims
     const granted = only && claims.length === 1 ? this.#ofOne(only, silent) : grantedFinality(claims)
     if (granted) this.#take(granted)
@@ -98,4 +115,11 @@ export class Finality {
     // proof.
     if (isNews || isExact(granted) || !isExact(this.#granted)) this.#granted = granted
   }
+}
+
+function farApart(claims: readonly Claim[]): string | null {
+  const sorted = claims.toSorted((a, b) => a.finalized - b.finalized)
+  const [lowest, highest] = [sorted[0], sorted.at(-1)]
+  if (!lowest || !highest || highest.finalized - lowest.finalized <= HEADS_APART_MAX) return null
+  return `${lowest.endpoint} grants block ${lowest.finalized} to be final, ${highest.endpoint} block ${highest.finalized}`
 }

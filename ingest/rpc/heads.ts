@@ -10,6 +10,7 @@ import type { Endpoint } from './endpoint.ts'
 import type { EndpointSet } from './endpointSet.ts'
 import { EndpointsDisagreeError, RpcError, SourceError } from './errors.ts'
 import { Finality } from './finality.ts'
+import { findWrong, type Wrong } from './parentLinks.ts'
 import { parseBlockRef, quantity } from './parse.ts'
 
 export interface HeadsOptions {
@@ -82,6 +83,11 @@ export class Heads {
   /** Newest finalized height seen, or -1. */
   get finalized(): number {
     return this.#finality.number
+  }
+
+  /** Why less is final than an endpoint grants, in words; null while that is usual. */
+  get finalityHeld(): string | null {
+    return this.#finality.held
   }
 
   /** Newest head seen, or -1. */
@@ -219,7 +225,7 @@ export class Heads {
     const [first] = told
     if (!first) return null
     if (told.every(({ ref }) => ref.hash === first.ref.hash)) return first.ref
-    const most = mostTold(told)
+    const most = mostTold(told) ?? (await this.#linked(number, told, signal))
     if (!most)
       throw new EndpointsDisagreeError(
         number,
@@ -227,6 +233,34 @@ export class Heads {
       )
     for (const { ref, endpoint } of told) if (ref.hash !== most.hash) endpoint.refuted()
     return most
+  }
+
+  /** What is left when those are left out whose blocks are not linked to; null where that is undecided. */
+  async #linked(number: number, told: readonly ToldRef[], signal?: AbortSignal): Promise<BlockRef | null> {
+    const [first, ...others] = told
+    const other = others.find(({ ref }) => ref.hash !== first?.ref.hash)
+    if (!first || !other) return first?.ref ?? null
+    const wrong = await this.#wrongOf(number, first.endpoint, other.endpoint, signal)
+    if (wrong === null) return null
+    const left = told.filter((one) => one !== (wrong === 'first' ? first : other))
+    return mostTold(left) ?? (await this.#linked(number, left, signal))
+  }
+
+  async #wrongOf(number: number, first: Endpoint, second: Endpoint, signal?: AbortSignal): Promise<Wrong> {
+    const headerOf = (endpoint: Endpoint) => async (at: number) =>
+      this.#options.admission.ask(endpoint, async (client) => {
+        const header = await client.call('eth_getBlockByNumber', [quantity(at), false], signal)
+        const ref = parseBlockRef(header, client)
+        return ref && { ref, header }
+      })
+    const tops = [Math.min(first.finalized, second.finalized), Math.min(first.head ?? -1, second.head ?? -1)]
+    try {
+      return await findWrong(headerOf(first), headerOf(second), number, tops)
+    } catch (error) {
+      signal?.throwIfAborted()
+      if (error instanceof RpcError) return null
+      throw error
+    }
   }
 
   /**

@@ -51,6 +51,8 @@ export interface RpcSource extends Source {
    * each.
    */
   readonly notes: readonly string[]
+  /** Which endpoints have granted far different blocks to be final for long; null when none have. */
+  readonly finalityHeld: string | null
   endpoints(): readonly EndpointStatus[]
   /**
    * A single read that is not part of ingest, such as a pending transaction. @throws SourceError
@@ -152,6 +154,10 @@ class JsonRpcSource implements RpcSource {
 
   get notes(): readonly string[] {
     return this.#admission.notes
+  }
+
+  get finalityHeld(): string | null {
+    return this.#heads.finalityHeld
   }
 
   get answering(): number {

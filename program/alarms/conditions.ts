@@ -61,6 +61,11 @@ export const conditions = [
     find: ({ stall }) => (stall === null ? null : { problem: stall }),
   }),
   defineCondition({
+    code: 'finality_held',
+    passesMs: 0,
+    find: ({ nodes: { finalityHeld } }) => (finalityHeld === null ? null : { problem: finalityHeld }),
+  }),
+  defineCondition({
     code: 'projection_stopped',
     passesMs: 0,
     find: (chain) => followersIn(chain, 'stopped'),

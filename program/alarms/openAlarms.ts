@@ -34,7 +34,7 @@ export function openAlarms(
     const { headStatus, historyStatus, clickhouseStatus, storeProblem, unproved, followers, audit, profile } =
       chain
     const sayings = { headStatus, historyStatus, clickhouseStatus, storeProblem, unproved, followers, audit }
-    return { state, profile, ...sayings, parity: parityStatusOf(parity, state.chainId), stall }
+    return { state, profile, nodes, ...sayings, parity: parityStatusOf(parity, state.chainId), stall }
   }
   startAlarmSeries(chains)
   const watch = new AlarmWatch({

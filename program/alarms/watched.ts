@@ -17,6 +17,8 @@ export interface WatchedChain {
   readonly storeProblem: string | null
   /** What was taken lately on the word of one endpoint alone, or null. */
   readonly unproved: string | null
+  /** Which endpoints have granted far different blocks to be final for long, or null. */
+  readonly nodes: { readonly finalityHeld: string | null }
   readonly followers: readonly (Saying & {
     readonly name: string
     readonly found: { readonly differs: string | null } | null

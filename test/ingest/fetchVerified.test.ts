@@ -108,6 +108,16 @@ test.each([
   expect(blamed).toEqual(['liar'])
 })
 
+const dying = () => {
+  throw lost()
+}
+
+test('a worker that dies of one endpoint’s answer, and not of another’s, is that endpoint’s fault (L24)', async () => {
+  const { fetcher, blamed } = fetcherOf({ liar: dying, honest: () => ({}) })
+  expect((await fetchVerified(fetcher, range)).endpoint).toBe('honest')
+  expect(blamed).toEqual(['liar'])
+})
+
 test('what no column holds stops the lane when two endpoints say it, and makes it wait when one does', async () => {
   const two = fetcherOf({ a: unstorable, b: unstorable })
   await expect(fetchVerified(two.fetcher, range)).rejects.toMatchObject({ remedy: 'stop' })

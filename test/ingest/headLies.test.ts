@@ -9,6 +9,7 @@ import type { RawRange } from '#ingest/source.ts'
 import { hash } from '#primitives.ts'
 import { type Clock, systemRuntime } from '#runtime.ts'
 import { silentLogger } from '#telemetry.ts'
+import { startAnnouncer } from './support/announcer.ts'
 import { FakeChain, type RefBatch } from './support/fakeChain.ts'
 import { memoryNodes, secondOf, type TellBlock, type ToldBlock } from './support/memoryNodes.ts'
 import { MemorySink } from './support/memorySink.ts'
@@ -253,4 +254,101 @@ test('a lane that a false head had sent away begins again at the head', async ()
   await steps(10)
   expect((await sink.tip())?.number).toBe(HEAD)
   expect(sink.blocks[0]?.number).toBe(FINAL + 1)
+})
+
+test('where two endpoints differ at a final height, the parent of the block above decides (L36)', async () => {
+  for (const hosts of parties) {
+    const { chain, source, told, steps } = bench(hosts)
+    await steps(2)
+    const lied = 100
+    const forged = hash(`0x${'ee'.repeat(32)}`)
+    told.set('liar', (at) => {
+      const block = chain.blocks[Number(at)]
+      return block && Math.abs(block.number - lied) < 5 ? { ...block, hash: forged } : undefined
+    })
+    expect(await source.blockRef(lied)).toEqual(chain.blocks[lied])
+    const blamed = source.endpoints().map(({ lastFailure }) => lastFailure !== null)
+    expect(blamed).toEqual(hosts.map((host) => host === 'liar'))
+  }
+})
+
+test('also at the newest final height, by the blocks above it (L36)', async () => {
+  const { chain, sink, told, steps } = bench(['liar', 'honest'])
+  await steps(3)
+  const other = { ...chain.blocks[FINAL], number: FINAL, ...fork }
+  told.set('liar', (at) => (Number(at) === FINAL ? other : undefined))
+  chain.reorg(4, 6)
+  await steps(20)
+  expect((await sink.tip())?.hash).toBe(chain.head.hash)
+})
+
+const fork = { hash: hash(`0x${'ee'.repeat(32)}`), parentHash: hash(`0x${'dd'.repeat(32)}`) }
+
+test('nothing is decided between endpoints that share no block above', async () => {
+  const { chain, source, told, steps } = bench(['liar', 'honest'])
+  await steps(2)
+  told.set('liar', (at) => {
+    const block = typeof at === 'string' && at.startsWith('0x') ? chain.blocks[Number(at)] : undefined
+    return block && block.number >= 100 ? { ...block, hash: fork.hash } : undefined
+  })
+  await expect(source.blockRef(100)).rejects.toMatchObject({ code: 'endpoints_disagree' })
+})
+
+test('an endpoint that grants far less than the others is told of while it does', async () => {
+  const { chain, source, told, steps, clock } = bench(['liar', 'honest'])
+  chain.extend(500)
+  chain.finalized = 600
+  clock.ms += 500_000
+  await steps(3)
+  expect(source.finalityHeld).toBeNull()
+  told.set('liar', (at) => (at === 'finalized' ? chain.blocks[FINAL] : undefined))
+  chain.finalized = 690
+  await steps(30)
+  expect(source.finalityHeld).toBeNull()
+  clock.ms += 300_000
+  await steps(20)
+  expect(source.finalityHeld).toMatch(/^liar.* grants block 190 to be final, honest.* block 690$/)
+  told.clear()
+  await steps(20)
+  expect(source.finalityHeld).toBeNull()
+  expect((await source.head()).finalized).toBe(690)
+})
+
+test('a head that its endpoint does not hold is not told as that endpoint’s', async () => {
+  const { source, told, steps } = bench(['liar', 'honest'])
+  await steps(2)
+  told.set('liar', headOf(FAR, false))
+  await steps(20)
+  expect(source.endpoints().map(({ head }) => head)).toEqual([null, HEAD])
+})
+
+test('the tag `safe` is no part of what a lane concludes', async () => {
+  const { sink, told, steps } = bench(['liar', 'honest'])
+  const asked = new Set<unknown>()
+  told.set('liar', (at) => {
+    asked.add(at)
+    return undefined
+  })
+  await steps(20)
+  expect((await sink.tip())?.number).toBe(HEAD)
+  expect(asked).not.toContain('safe')
+})
+
+test('announcements of heads that are none wake the lane and are no heads (L21)', async () => {
+  const announcer = await startAnnouncer()
+  onTestFinished(() => announcer.close())
+  const chain = new FakeChain(HEAD + 1)
+  const source = createSource({
+    ...{ chainId: 1, urls: [announcer.url], finalityDepth: 64, runtime: systemRuntime() },
+    ...{ log: silentLogger, openTransport: memoryNodes(chain, new Map()) },
+  })
+  onTestFinished(() => source.close())
+  await source.head()
+  const waited = source.waitForHead(HEAD, 30_000)
+  await expect.poll(() => announcer.subscribers).toBe(1)
+  for (const number of [FAR, 0, Number.MAX_SAFE_INTEGER]) announcer.announce(number)
+  // A head that was announced and does not come is polled for.
+  chain.extend(1)
+  await waited
+  expect(await source.head()).toMatchObject({ head: chain.head, finalized: 0 })
 })

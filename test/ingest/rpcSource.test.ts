@@ -248,23 +248,24 @@ describeWithShared('the RPC source', () => {
     expect(failures).toBe(2)
   })
 
-  test('endpoints that disagree about a final block are reported, not believed', async () => {
+  test('where endpoints disagree about a final block, the proved header above it decides (L31, L36)', async () => {
     const server = await replay('--finality', '3')
     const liar = await node({
       call: async (call) => {
         const answer = await forward(server.url, call)
-        if (call.params[0] !== '0x64' || !('result' in answer)) return answer
-        return { result: { ...Object(answer.result), hash: `0x${'ab'.repeat(32)}` } }
+        const lie = { '0x64': 'hash', '0x65': 'parentHash' }[String(call.params[0])]
+        if (lie === undefined || !('result' in answer)) return answer
+        return { result: { ...Object(answer.result), [lie]: `0x${'ab'.repeat(32)}` } }
       },
     })
     const both = source([server.url, liar.url])
     await both.head()
-    await expect(both.blockRef(100)).rejects.toMatchObject({ code: 'endpoints_disagree', remedy: 'retry' })
+    const right = await source(server.url).blockRef(100)
+    expect(await both.blockRef(100)).toEqual(right)
     // Two that agree outvote the third, wherever it stands.
     const third = await replay()
     const three = source([liar.url, server.url, third.url])
     await three.head()
-    const right = await source(server.url).blockRef(100)
     for (let nth = 0; nth < 3; nth++) expect(await three.blockRef(100)).toEqual(right)
     expect(three.endpoints().map(({ state }) => state)).toEqual(['quarantined', 'healthy', 'healthy'])
   })
@@ -321,6 +322,23 @@ describeWithShared('the RPC source', () => {
     const fromGenesis = only.fetch({ from: 0, to: 40 })
     await expect(fromGenesis).rejects.toMatchObject({ code: 'history_pruned', earliest: 77, remedy: 'stop' })
   })
+
+  test.each([
+    ['says that they are pruned', { error: { code: 4444, message: 'pruned history unavailable' } }],
+    ['answers null for them', { result: null }],
+  ])(
+    'an endpoint without old blocks, which %s, is no end of history beside one that has them',
+    async (_, answer) => {
+      const server = await replay()
+      const pruned = await node({
+        call: (call) =>
+          call.method.startsWith('eth_getBlock') && Number(call.params[0]) < 77
+            ? answer
+            : forward(server.url, call),
+      })
+      expect(await readAll(source([pruned.url, server.url]), 1)).toEqual(expected)
+    },
+  )
 
   test('a new head ends the wait, and so does a replaced one', async () => {
     const server = await replay('--head', '100')

@@ -170,6 +170,7 @@ const statusSchema = s.named('Status', {
         'lane_stopped',
         'lane_waiting',
         'head_stalled',
+        'finality_held',
         'projection_stopped',
         'projection_waiting',
         'projection_differs',
