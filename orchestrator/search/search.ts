@@ -3,9 +3,11 @@
  * every door.
  */
 
-import { type Candidate, findAlikeWords, findCandidates, readWords } from '#store/app/catalogReads.ts'
+import { type CandidateDates, findCandidates, readDates } from '#store/app/catalogCandidates.ts'
+import { findAlikeWords, readWords } from '#store/app/catalogReads.ts'
 import type { AppDatabase } from '#store/app/database.ts'
 import type { PlanNode } from '../plan/plan.ts'
+import { type Candidate, readCandidates } from './heldDocuments.ts'
 import { askedWords, rarityOf, type Slot, slotsOf, type Vocabulary } from './query.ts'
 import { priceScore, type Reason, relevanceOf, scoreOf } from './rank.ts'
 import { type EstimatedPrice, knownPrice, type SearchDocument } from './searchDocument.ts'
@@ -113,14 +115,20 @@ export async function search(
   const isRequired = serviceIds !== null && request.serviceMode !== 'prefer'
   const vocabulary = await readVocabulary(app, query)
   const slots = slotsOf(query, vocabulary)
-  const candidates = await candidatesOf(app, slots, vocabulary, isRequired ? serviceIds : null)
+  const numbers = await candidatesOf(app, slots, vocabulary, isRequired ? serviceIds : null)
   if (serviceIds !== null && !isRequired)
-    candidates.push(...(await candidatesOf(app, slots, vocabulary, serviceIds)))
+    numbers.push(...(await candidatesOf(app, slots, vocabulary, serviceIds)))
   const preferred = new Set(isRequired ? [] : serviceIds)
-  const ranked = rank(slots, distinct(candidates), preferred)
+  const candidates = await readCandidates(app, [...new Set(numbers)])
+  const ranked = rank(slots, candidates, preferred)
   const found = slots.length === 0 ? ranked : confident(ranked)
   const isLive = keepLiving !== null && request.resolution === 'live'
-  const listed = found.slice(0, isLive ? LIVE_MAX : limit).map(present)
+  const best = found.slice(0, isLive ? LIVE_MAX : limit)
+  const dates = await readDates(app, (withEvidence ? ranked : best).map(numberOf))
+  const listed = best.flatMap((one, index) => {
+    const its = dates.get(numberOf(one))
+    return its ? [present(one, its, index + 1)] : []
+  })
   const living = isLive ? await keepLiving(listed) : listed
   const endpoints = living.slice(0, limit).map((each, index) => ({ ...each, rank: index + 1 }))
   return {
@@ -128,7 +136,7 @@ export async function search(
     nextTool: endpoints[0]?.nextTool ?? 'search_services',
     resolution: isLive ? 'live' : 'static',
     ...(endpoints.length === 0 && { zeroResultGuidance: guidanceOf(isRequired, serviceIds ?? []) }),
-    ...(withEvidence && { internal: evidenceOf(vocabulary, ranked) }),
+    ...(withEvidence && { internal: evidenceOf(vocabulary, ranked, dates) }),
   }
 }
 
@@ -153,8 +161,7 @@ function rank(
 }
 
 function rankOne(slots: readonly Slot[], candidate: Candidate, preferred: ReadonlySet<string>): Ranked {
-  // Written by this program's import.
-  const document = candidate.document as SearchDocument
+  const { document } = candidate
   const { relevance, reasons } =
     slots.length === 0
       ? { relevance: 0, reasons: ['catalog_default'] as const }
@@ -184,20 +191,23 @@ function confident(ranked: readonly Ranked[]): Ranked[] {
   return ranked.filter(({ relevance }) => relevance >= least)
 }
 
+const numberOf = ({ candidate }: Ranked): number => candidate.endpoint
+
 function present(
   { candidate, document, relevance, price, score, reasons }: Ranked,
-  index: number,
+  { catalogedAt, verifiedAt }: CandidateDates,
+  rank: number,
 ): FoundEndpoint {
   const { serviceName, method, path, estimatedPrice, requiredArguments, inputUnknown } = document
   const isReady = requiredArguments.length === 0 && !inputUnknown && !/\/\*/.test(path)
-  const { serviceId, catalogedAt, verifiedAt } = candidate
+  const { serviceId } = candidate
   return {
     serviceId,
     serviceName,
     method,
     path,
     estimatedPrice,
-    rank: index + 1,
+    rank,
     score,
     scoreDetails: { price, relevance },
     reasons,
@@ -220,10 +230,11 @@ function guidanceOf(isRequired: boolean, serviceIds: readonly string[]): string 
 function evidenceOf(
   vocabulary: Vocabulary & { readonly serviceCount: number },
   ranked: readonly Ranked[],
+  dates: ReadonlyMap<number, CandidateDates>,
 ): SearchEvidence {
   const { serviceCount, endpointCount } = vocabulary
-  const newest = ranked.reduce(
-    (latest, { candidate }) => Math.max(latest, candidate.catalogedAt.getTime()),
+  const newest = [...dates.values()].reduce(
+    (latest, { catalogedAt }) => Math.max(latest, catalogedAt.getTime()),
     0,
   )
   return { catalog: { serviceCount, endpointCount, generatedAt: new Date(newest) }, candidates: ranked }
@@ -255,7 +266,7 @@ async function candidatesOf(
   slots: readonly Slot[],
   vocabulary: Vocabulary,
   serviceIds: readonly string[] | null,
-): Promise<Candidate[]> {
+): Promise<number[]> {
   const isKnown = (word: string) => (vocabulary.counts.get(word) ?? 0) > 0
   const wordsOf = (slot: Slot) => slot.variants.flatMap(({ words }) => words).filter(isKnown)
   const telling = slots.filter(({ word }) => !stopWords.has(word))
@@ -302,9 +313,3 @@ function narrowed(words: readonly string[], { counts }: Vocabulary): readonly st
 
 /** Words are letters and digits, which need no escape. */
 const tsquery = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(' | ')
-
-const distinct = (candidates: readonly Candidate[]): Candidate[] => [
-  ...new Map(
-    candidates.map((candidate) => [`${candidate.serviceId} ${candidate.ordinal}`, candidate]),
-  ).values(),
-]

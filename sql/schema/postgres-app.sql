@@ -1,5 +1,7 @@
 -- Made by `npm run schema` from what the migrations make; a test compares it. Not run by anything.
 
+CREATE SEQUENCE app.catalog_endpoints_endpoint_seq;
+
 CREATE SEQUENCE app.catalog_entries_entry_seq;
 
 CREATE SEQUENCE app.webhook_messages_id_seq;
@@ -46,14 +48,22 @@ CREATE TABLE app.catalog_endpoints (
   terms tsvector NOT NULL,
   document jsonb NOT NULL,
   endpoint_key text GENERATED ALWAYS AS md5((((document ->> 'method'::text) || ' '::text) || (document ->> 'path'::text))) STORED NOT NULL,
+  endpoint bigint GENERATED AS IDENTITY NOT NULL,
+  service_id text NOT NULL,
+  is_shown boolean NOT NULL,
   CONSTRAINT catalog_endpoints_entry_fkey FOREIGN KEY (entry) REFERENCES app.catalog_entries(entry) ON DELETE CASCADE,
   CONSTRAINT catalog_endpoints_pkey PRIMARY KEY (entry, ordinal)
 );
-CREATE INDEX catalog_endpoints_terms ON app.catalog_endpoints USING gin (terms);
+CREATE UNIQUE INDEX catalog_endpoints_endpoint ON app.catalog_endpoints USING btree (endpoint);
+CREATE INDEX catalog_endpoints_service ON app.catalog_endpoints USING btree (service_id) WHERE is_shown;
+CREATE INDEX catalog_endpoints_terms ON app.catalog_endpoints USING gin (terms) WHERE is_shown;
 COMMENT ON COLUMN app.catalog_endpoints.ordinal IS 'its place among the endpoints of the entry, from 0';
 COMMENT ON COLUMN app.catalog_endpoints.terms IS 'its words, cut and weighted by the program';
 COMMENT ON COLUMN app.catalog_endpoints.document IS 'what ranking and the answer need: words by field, price, dates';
 COMMENT ON COLUMN app.catalog_endpoints.endpoint_key IS 'digest of its method and path, which name it within its service';
+COMMENT ON COLUMN app.catalog_endpoints.endpoint IS 'its number; a changed endpoint is another row, so that the number names a document for ever';
+COMMENT ON COLUMN app.catalog_endpoints.service_id IS 'of its entry';
+COMMENT ON COLUMN app.catalog_endpoints.is_shown IS 'of its entry: what is searched';
 
 CREATE TABLE app.catalog_entries (
   entry bigint GENERATED AS IDENTITY NOT NULL,

@@ -183,21 +183,20 @@ const isNamed = ({ serviceId, method, path }: EndpointName) =>
 export async function settleHealth(app: AppDatabase): Promise<void> {
   await sql`
     DELETE FROM app.catalog_health h WHERE NOT EXISTS (
-      SELECT FROM app.catalog_endpoints p JOIN app.catalog_entries e USING (entry)
-      WHERE e.is_shown AND e.service_id = h.service_id AND p.endpoint_key = h.endpoint_key)`.execute(app)
+      SELECT FROM app.catalog_endpoints p
+      WHERE p.is_shown AND p.service_id = h.service_id AND p.endpoint_key = h.endpoint_key)`.execute(app)
   await sql`
     INSERT INTO app.catalog_health (service_id, method, path)
-    SELECT e.service_id, p.document ->> 'method', p.document ->> 'path'
-    FROM app.catalog_endpoints p JOIN app.catalog_entries e USING (entry) WHERE e.is_shown
+    SELECT service_id, document ->> 'method', document ->> 'path' FROM app.catalog_endpoints WHERE is_shown
     ON CONFLICT DO NOTHING`.execute(app)
 }
 
-/** A service that is listed otherwise now may tell a call without effect. */
-export async function probeAgain(app: AppDatabase, serviceId: string): Promise<void> {
+/** Services that are listed otherwise now may tell a call without effect. */
+export async function probeAgain(app: AppDatabase, serviceIds: readonly string[]): Promise<void> {
   await app
     .updateTable('app.catalog_health')
     .set({ state: 'unknown', next_at: databaseNow })
-    .where('service_id', '=', serviceId)
+    .where(sql<boolean>`service_id = ANY (${[...serviceIds]}::text[])`)
     .where('state', '=', 'unprobed')
     .execute()
 }

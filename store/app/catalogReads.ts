@@ -1,4 +1,4 @@
-/** Services of the catalog: by id, all of them in pages, and as candidates of a search. */
+/** Services of the catalog: by id, all of them in pages; and the catalog's words. */
 import { sql } from 'kysely'
 import { ENDPOINTS_TERM, SERVICES_TERM } from './catalogEntries.ts'
 import type { AppDatabase } from './database.ts'
@@ -75,71 +75,6 @@ const present = (rows: readonly Row[]): StoredService[] =>
     looksLike: looks_like,
     catalogedAt: cataloged_at,
   }))
-
-/** An endpoint that may be what was asked for. */
-export interface Candidate {
-  readonly serviceId: string
-  readonly ordinal: number
-  readonly document: unknown
-  readonly catalogedAt: Date
-  /** When its seller last answered as it is listed. */
-  readonly verifiedAt: Date | null
-  /** A probe of it is known to have no effect, as far as was seen. */
-  readonly mayProbe: boolean
-}
-
-/** tsquery literals: what must be there, and what the order is by. */
-export interface CandidateQuery {
-  readonly matches: string
-  readonly ranks: string
-}
-
-export interface CandidateRequest {
-  /** Candidates come from each, the most relevant of each first. Empty: from the whole catalog. */
-  readonly queries: readonly CandidateQuery[]
-  readonly limitPerQuery: number
-  /** Only of these services; null for all. */
-  readonly serviceIds: readonly string[] | null
-}
-
-/** Distinct, in no order, without what was delisted. */
-export async function findCandidates(app: AppDatabase, request: CandidateRequest): Promise<Candidate[]> {
-  const { queries, limitPerQuery, serviceIds } = request
-  const only = serviceIds === null ? sql`true` : sql`e.service_id = ANY (${[...serviceIds]}::text[])`
-  const listed = sql`e.is_shown AND NOT EXISTS (
-    SELECT FROM app.catalog_health h
-    WHERE h.service_id = e.service_id AND h.endpoint_key = p.endpoint_key AND h.state = 'delisted')`
-  const part = ({ matches, ranks }: CandidateQuery) => sql`(
-    SELECT p.entry, p.ordinal FROM app.catalog_endpoints p JOIN app.catalog_entries e USING (entry)
-    WHERE ${listed} AND p.terms @@ ${matches}::tsquery AND ${only}
-    ORDER BY ts_rank(p.terms, ${ranks}::tsquery) DESC, e.service_id, p.ordinal LIMIT ${limitPerQuery})`
-  const everything = sql`(
-    SELECT p.entry, p.ordinal FROM app.catalog_endpoints p JOIN app.catalog_entries e USING (entry)
-    WHERE ${listed} AND ${only} ORDER BY p.ordinal, e.service_id LIMIT ${limitPerQuery})`
-  const found = queries.length === 0 ? everything : sql.join(queries.map(part), sql` UNION `)
-  const { rows } = await sql<CandidateRow>`
-    SELECT e.service_id, p.ordinal, p.document, e.cataloged_at, h.verified_at, h.next_at IS NOT NULL AS may_probe
-    FROM (${found}) f JOIN app.catalog_endpoints p USING (entry, ordinal) JOIN app.catalog_entries e USING (entry)
-    LEFT JOIN app.catalog_health h ON h.service_id = e.service_id AND h.endpoint_key = p.endpoint_key
-  `.execute(app)
-  return rows.map((row) => ({
-    serviceId: row.service_id,
-    ordinal: row.ordinal,
-    document: row.document,
-    catalogedAt: row.cataloged_at,
-    verifiedAt: row.verified_at,
-    mayProbe: row.may_probe,
-  }))
-}
-
-interface CandidateRow {
-  readonly service_id: string
-  readonly ordinal: number
-  readonly document: unknown
-  readonly cataloged_at: Date
-  readonly verified_at: Date | null
-  readonly may_probe: boolean
-}
 
 /**
  * Words of the catalog: in how many endpoints each is, and how many endpoints and services there

@@ -142,6 +142,9 @@ export const appTables = {
     terms: given('tsvector'),
     document: given('jsonb'),
     endpoint_key: filled('text'),
+    endpoint: filled('bigint'),
+    service_id: given('text'),
+    is_shown: given('boolean'),
   },
   'app.catalog_health': {
     service_id: given('text'),

@@ -1,0 +1,109 @@
+/**
+ * Documents of endpoints, held between searches: reading and parsing some hundreds of them takes
+ * longer than all else that a search does. A number always stands for the same document, so none is
+ * ever out of date.
+ */
+import { readDocuments } from '#store/app/catalogCandidates.ts'
+import type { AppDatabase } from '#store/app/database.ts'
+import type { SearchDocument } from './searchDocument.ts'
+
+/** An endpoint that may be what was asked for. */
+export interface Candidate {
+  readonly endpoint: number
+  readonly serviceId: string
+  readonly document: SearchDocument
+}
+
+/** Words of all held documents, some 8 bytes each: those of 40,000 endpoints of usual size. */
+const HELD_WORDS_MAX = 4_000_000
+/** What a document takes beside its words, in words. */
+const DOCUMENT_WORDS = 40
+/** Distinct words, of which each is held once. */
+const DISTINCT_WORDS_MAX = 200_000
+
+/** Numbers are a database's own, and so is what they stand for. */
+const heldByDatabase = new WeakMap<AppDatabase, HeldDocuments>()
+
+/** The endpoints of these numbers, without those that have left the catalog. */
+export async function readCandidates(app: AppDatabase, endpoints: readonly number[]): Promise<Candidate[]> {
+  const held = heldByDatabase.get(app) ?? new HeldDocuments()
+  heldByDatabase.set(app, held)
+  const known = endpoints.flatMap((endpoint) => held.get(endpoint) ?? [])
+  if (known.length === endpoints.length) return known
+  const has = new Set(known.map(({ endpoint }) => endpoint))
+  const missing = await readDocuments(
+    app,
+    endpoints.filter((endpoint) => !has.has(endpoint)),
+  )
+  // Documents are written by this program's import.
+  const read = missing.map((row) => held.add({ ...row, document: row.document as SearchDocument }))
+  return [...known, ...read]
+}
+
+export class HeldDocuments {
+  readonly #wordsMax: number
+  /** The longest unused first. */
+  readonly #held = new Map<number, Candidate>()
+  readonly #distinct = new Map<string, string>()
+  #words = 0
+
+  constructor(wordsMax: number = HELD_WORDS_MAX) {
+    this.#wordsMax = wordsMax
+  }
+
+  get(endpoint: number): Candidate | undefined {
+    const candidate = this.#held.get(endpoint)
+    if (!candidate) return undefined
+    this.#held.delete(endpoint)
+    this.#held.set(endpoint, candidate)
+    return candidate
+  }
+
+  /** The candidate as it is held: its words are those of the others. */
+  add(read: Candidate): Candidate {
+    this.#drop(read.endpoint)
+    const { fields } = read.document
+    const once = (words: readonly string[]) => words.map((word) => this.#once(word))
+    const candidate: Candidate = {
+      ...read,
+      document: {
+        ...read.document,
+        fields: {
+          identity: once(fields.identity),
+          alias: once(fields.alias),
+          capability: once(fields.capability),
+          operation: once(fields.operation),
+          description: once(fields.description),
+          example: once(fields.example),
+          schema: once(fields.schema),
+          service: once(fields.service),
+        },
+      },
+    }
+    this.#held.set(candidate.endpoint, candidate)
+    this.#words += wordsIn(candidate)
+    for (const oldest of this.#held.keys()) {
+      if (this.#words <= this.#wordsMax) break
+      this.#drop(oldest)
+    }
+    return candidate
+  }
+
+  #drop(endpoint: number): void {
+    const candidate = this.#held.get(endpoint)
+    if (!candidate) return
+    this.#held.delete(endpoint)
+    this.#words -= wordsIn(candidate)
+  }
+
+  #once(word: string): string {
+    const known = this.#distinct.get(word)
+    if (known !== undefined) return known
+    if (this.#distinct.size === DISTINCT_WORDS_MAX) this.#distinct.clear()
+    this.#distinct.set(word, word)
+    return word
+  }
+}
+
+const wordsIn = ({ document }: Candidate): number =>
+  Object.values(document.fields).reduce((sum, words) => sum + words.length, DOCUMENT_WORDS)
