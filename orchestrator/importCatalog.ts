@@ -145,19 +145,26 @@ async function fetchAll(url: string, egress: Pick<Egress, 'fetch'>, signal: Abor
   const { items, pagination } = membersOf(first)
   if (!Array.isArray(items) || pagination === undefined) return first
   const all: unknown[] = [...items]
-  let total = Number(membersOf(pagination)['total'])
-  for (let page = 1; all.length < total; page++) {
+  let total = totalOf(pagination)
+  for (let page = 1; total === null || all.length < total; page++) {
     if (page === PAGES_MAX) throw new CatalogSourceError(url, `has more than ${PAGES_MAX} pages`)
     const next = new URL(url)
     next.searchParams.set('offset', `${all.length}`)
     next.searchParams.set('limit', `${items.length}`)
     const answer = membersOf(await fetchDocument(next.href, egress, signal))
     const more = itemsOf(answer['items'])
+    if (more.length === 0 && total === null) break
     if (more.length === 0) throw new CatalogSourceError(url, `ends after ${all.length} of ${total} items`)
     all.push(...more)
-    total = Number(membersOf(answer['pagination'])['total'] ?? total)
+    total = totalOf(answer['pagination']) ?? total
   }
   return { items: all }
+}
+
+/** Null where a source does not say it: its pages end with an empty one. */
+function totalOf(pagination: unknown): number | null {
+  const { total } = membersOf(pagination)
+  return typeof total === 'number' && Number.isSafeInteger(total) ? total : null
 }
 
 async function fetchDocument(
