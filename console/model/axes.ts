@@ -1,19 +1,34 @@
 /** What a chart shows of a result: which columns, and which of the points. */
-import { isNumeric } from './cells.ts'
+import { cellText, isNumeric } from './cells.ts'
 import type { Cell, QueryAnswer } from './queryAnswer.ts'
 
-/** Columns by index. `ordered` axes have a scale, others one place per row. */
+/** Columns by index: what lies across, what goes up, and what tells one series from another. */
 export interface Axes {
   readonly x: number
-  readonly y: number
+  readonly ys: readonly number[]
+  readonly by: number | null
 }
 
 export interface Point {
   readonly x: number
-  readonly y: number
-  /** Row of the result. */
+  /** Null is a gap. */
+  readonly y: number | null
+  /** Row of the result; -1 where it has none. */
   readonly row: number
 }
+
+export interface Series {
+  readonly label: string
+  /** Column that goes up. */
+  readonly column: number
+  readonly points: readonly Point[]
+}
+
+/** More lines than this cannot be told apart. */
+const SERIES_MAX = 8
+/** Steps of a scale are regular where at least this share of them is the same. */
+const REGULAR_SHARE = 0.5
+const REGULAR_POINTS_MIN = 4
 
 /** Whether the column's values lie on a scale: times and numbers. */
 export const isOrdered = (type: string): boolean => isNumeric(type) || type === 'timestamp' || type === 'date'
@@ -37,7 +52,7 @@ export function chooseAxes(answer: Pick<QueryAnswer, 'columns' | 'columnTypes'>)
   const others = values.filter((index) => index !== x)
   // A height beside a time is where a row stands, not what it says.
   const y = others.find((index) => !/^(num|block_num)$/.test(columns[index] ?? '')) ?? others[0]
-  return y === undefined ? null : { x, y }
+  return y === undefined ? null : { x, ys: [y], by: null }
 }
 
 /** A cell on its scale; exact numbers lose digits that no pixel shows. */
@@ -47,28 +62,88 @@ export function toNumber(cell: Cell | undefined, type: string): number | null {
   return Number.isFinite(value) ? value : null
 }
 
-/** The points of a line, in the order of x, at most about `pointsMax`. */
-export function linePoints({ rows, columnTypes }: QueryAnswer, { x, y }: Axes, pointsMax: number): Point[] {
-  const points: Point[] = []
-  for (const [row, cells] of rows.entries()) {
-    const px = toNumber(cells[x], columnTypes[x] ?? '')
-    const py = toNumber(cells[y], columnTypes[y] ?? '')
-    if (px !== null && py !== null) points.push({ x: px, y: py, row })
-  }
-  points.sort((a, b) => a.x - b.x)
-  return thin(points, pointsMax)
-}
+/** Columns whose values can name a series: neither a number nor a time. */
+export const nameColumns = ({ columnTypes }: Pick<QueryAnswer, 'columnTypes'>): number[] =>
+  columnTypes.flatMap((type, index) => (isOrdered(type) || type === 'json' ? [] : [index]))
 
-/** A bar for each row with a value, side by side in the order of the rows. */
-export function barPoints({ rows, columnTypes }: QueryAnswer, { y }: Axes, barsMax: number): Point[] {
-  const values = rows.slice(0, barsMax).map((cells) => toNumber(cells[y], columnTypes[y] ?? ''))
-  return values
-    .flatMap((value, row) => (value === null ? [] : [{ y: value, row }]))
-    .map((point, x) => ({ x, ...point }))
+/** Lines on a scale, each in the order of x and of about `pointsMax` points at most. */
+export function lineSeries(answer: QueryAnswer, axes: Axes, pointsMax: number): Series[] {
+  const xType = answer.columnTypes[axes.x] ?? ''
+  return seriesOf(answer, axes, (rows, column) => {
+    const points = rows.flatMap((row): Point[] => {
+      const x = toNumber(answer.rows[row]?.[axes.x], xType)
+      const y = toNumber(answer.rows[row]?.[column], answer.columnTypes[column] ?? '')
+      return x === null ? [] : [{ x, y, row }]
+    })
+    return thin(withGaps(points.sort((a, b) => a.x - b.x)), pointsMax)
+  })
 }
 
 /**
- * The lowest and highest point of each stretch: a spike stays one, however many points there are.
+ * Bars at places of equal width: one for each row, or for each name where rows of several series
+ * share it.
+ */
+export function barSeries(answer: QueryAnswer, axes: Axes, barsMax: number): Series[] {
+  const places = new Map<string, number>()
+  const placeOf = (row: number): number => {
+    const name = axes.by === null ? `${row}` : cellText(answer.rows[row]?.[axes.x] ?? null)
+    const place = places.get(name) ?? places.size
+    places.set(name, place)
+    return place
+  }
+  return seriesOf(answer, axes, (rows, column) =>
+    rows.flatMap((row): Point[] => {
+      const y = toNumber(answer.rows[row]?.[column], answer.columnTypes[column] ?? '')
+      const x = placeOf(row)
+      return y === null || x >= barsMax ? [] : [{ x, y, row }]
+    }),
+  )
+}
+
+function seriesOf(
+  { rows, columns }: QueryAnswer,
+  { ys, by }: Axes,
+  pointsOf: (rows: readonly number[], column: number) => readonly Point[],
+): Series[] {
+  const groups = Map.groupBy(rows.keys(), (row) => (by === null ? null : cellText(rows[row]?.[by] ?? null)))
+  const all = [...groups].flatMap(([group, members]) =>
+    ys.map((column) => {
+      const words = group === null ? [columns[column]] : ys.length > 1 ? [group, columns[column]] : [group]
+      return { label: words.join(' '), column, members }
+    }),
+  )
+  return all.slice(0, SERIES_MAX).map(({ label, column, members }) => ({
+    label,
+    column,
+    points: pointsOf(members, column),
+  }))
+}
+
+/** A place that a regular scale skips is a gap, for a line through it would tell of values there. */
+function withGaps(points: readonly Point[]): Point[] {
+  const step = regularStep(points)
+  if (step === null) return [...points]
+  return points.flatMap((point, index): Point[] => {
+    const before = points[index - 1]
+    if (!before || point.x - before.x < 1.5 * step) return [point]
+    return [{ x: before.x + step, y: null, row: -1 }, point]
+  })
+}
+
+function regularStep(points: readonly Point[]): number | null {
+  if (points.length < REGULAR_POINTS_MIN) return null
+  const times = new Map<number, number>()
+  for (const [index, { x }] of points.entries()) {
+    const step = x - (points[index - 1]?.x ?? x)
+    if (step > 0) times.set(step, (times.get(step) ?? 0) + 1)
+  }
+  const [step, seen] = [...times].reduce((a, b) => (b[1] > a[1] ? b : a), [0, 0])
+  return seen >= REGULAR_SHARE * (points.length - 1) ? step : null
+}
+
+/**
+ * The lowest and highest point of each stretch: a spike stays one, however many points there are,
+ * and a stretch without values a gap.
  */
 export function thin(points: readonly Point[], pointsMax: number): Point[] {
   if (points.length <= pointsMax) return [...points]
@@ -76,9 +151,21 @@ export function thin(points: readonly Point[], pointsMax: number): Point[] {
   const kept: Point[] = []
   for (let start = 0; start < points.length; start += size) {
     const stretch = points.slice(start, start + size)
-    const lowest = stretch.reduce((a, b) => (b.y < a.y ? b : a))
-    const highest = stretch.reduce((a, b) => (b.y > a.y ? b : a))
-    kept.push(...(lowest === highest ? [lowest] : [lowest, highest].sort((a, b) => a.row - b.row)))
+    const values = stretch.filter(({ y }) => y !== null)
+    const heightOf = ({ y }: Point) => y ?? 0
+    const lowest = values.reduce<Point | undefined>(
+      (a, b) => (a && heightOf(a) <= heightOf(b) ? a : b),
+      undefined,
+    )
+    const highest = values.reduce<Point | undefined>(
+      (a, b) => (a && heightOf(a) >= heightOf(b) ? a : b),
+      undefined,
+    )
+    kept.push(
+      ...[...new Set([lowest, highest, ...(lowest ? [] : stretch.slice(0, 1))])].filter(
+        (point) => point !== undefined,
+      ),
+    )
   }
   return kept.sort((a, b) => a.x - b.x)
 }

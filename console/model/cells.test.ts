@@ -2,7 +2,7 @@
 // random decimals against bigint.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { chooseAxes, linePoints, thin } from './axes.ts'
+import { barSeries, chooseAxes, lineSeries, thin } from './axes.ts'
 import { compareCells } from './cells.ts'
 import { toCsv, toJson } from './csv.ts'
 import { compareDecimals } from './decimal.ts'
@@ -57,20 +57,70 @@ test('JSON keeps columns of one name apart', () => {
 
 test('a chart takes time across, then heights, then names, and the number that is not a height', () => {
   const axes = (columns: Record<string, string>) => chooseAxes(answer(columns, []))
-  expect(axes({ num: 'bigint', timestamp: 'timestamp', gas: 'bigint' })).toEqual({ x: 1, y: 2 })
-  expect(axes({ gas: 'bigint', block_num: 'bigint' })).toEqual({ x: 1, y: 0 })
-  expect(axes({ token: 'bytes', n: 'bigint' })).toEqual({ x: 0, y: 1 })
+  expect(axes({ num: 'bigint', timestamp: 'timestamp', gas: 'bigint' })).toEqual({ x: 1, ys: [2], by: null })
+  expect(axes({ gas: 'bigint', block_num: 'bigint' })).toEqual({ x: 1, ys: [0], by: null })
+  expect(axes({ token: 'bytes', n: 'bigint' })).toEqual({ x: 0, ys: [1], by: null })
   expect(axes({ token: 'bytes' })).toBeNull()
   expect(axes({ n: 'bigint' })).toBeNull()
 })
 
-test('points without a value are left out, and a spike outlives thinning', () => {
+test('a spike outlives thinning', () => {
   const rows = Array.from({ length: 5_000 }, (_, index) => [
     `${index}`,
     index === 4_321 ? '999' : index % 7 ? '1' : null,
   ])
-  const points = linePoints(answer({ num: 'bigint', n: 'bigint' }, rows), { x: 0, y: 1 }, 200)
-  expect(points.length).toBeLessThanOrEqual(220)
-  expect(points.find(({ y }) => y === 999)).toEqual({ x: 4_321, y: 999, row: 4_321 })
-  expect(thin(points, 1_000)).toEqual(points)
+  const [line] = lineSeries(answer({ num: 'bigint', n: 'bigint' }, rows), { x: 0, ys: [1], by: null }, 200)
+  expect(line?.points.length).toBeLessThanOrEqual(220)
+  expect(line?.points.find(({ y }) => y === 999)).toEqual({ x: 4_321, y: 999, row: 4_321 })
+  expect(thin(line?.points ?? [], 1_000)).toEqual(line?.points)
+})
+
+test('a value that is null, and an hour that has no row, are gaps', () => {
+  const rows = [
+    ['1', '10'],
+    ['2', null],
+    ['3', '12'],
+    ['4', '13'],
+    ['9', '14'],
+  ]
+  const [line] = lineSeries(answer({ hour: 'bigint', n: 'bigint' }, rows), { x: 0, ys: [1], by: null }, 200)
+  expect(line?.points.map(({ x, y }) => [x, y])).toEqual([
+    [1, 10],
+    [2, null],
+    [3, 12],
+    [4, 13],
+    [5, null],
+    [9, 14],
+  ])
+})
+
+test('several columns, or names of one column, are several series', () => {
+  const rows = [
+    ['1', 'a', '5', '50'],
+    ['1', 'b', '6', '60'],
+    ['2', 'b', '7', '70'],
+  ]
+  const result = answer({ num: 'bigint', token: 'text', n: 'bigint', sum: 'bigint' }, rows)
+  const drawn = (ys: number[], by: number | null) =>
+    lineSeries(result, { x: 0, ys, by }, 200).map(({ label, points }) => [label, points.map(({ y }) => y)])
+  expect(drawn([2], 1)).toEqual([
+    ['a', [5]],
+    ['b', [6, 7]],
+  ])
+  expect(drawn([2, 3], null)).toEqual([
+    ['n', [5, 6, 7]],
+    ['sum', [50, 60, 70]],
+  ])
+  expect(drawn([2, 3], 1).map(([label]) => label)).toEqual(['a n', 'a sum', 'b n', 'b sum'])
+  const bars = barSeries(result, { x: 1, ys: [2], by: 0 }, 60)
+  expect(bars.map(({ label, points }) => [label, points.map(({ x, y }) => [x, y])])).toEqual([
+    [
+      '1',
+      [
+        [0, 5],
+        [1, 6],
+      ],
+    ],
+    ['2', [[1, 7]]],
+  ])
 })

@@ -4,7 +4,14 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { numberLabel, shortened, timeLabel } from './labels.ts'
 import { parseFragment, toFragment } from './link.ts'
-import { blocksPerSecond, durationLabel, percentDone, remember, type Sighting } from './rates.ts'
+import {
+  blocksPerSecond,
+  durationLabel,
+  elapsedLabel,
+  percentDone,
+  remember,
+  type Sighting,
+} from './rates.ts'
 
 test('whatever a page keeps comes back from its link', () => {
   const kept = fc.dictionary(
@@ -39,6 +46,7 @@ test('labels are short', () => {
   expect([0, 1_234, 5e6, 1e21, 0.00001].map(numberLabel)).toEqual(['0', '1.23K', '5M', '1.0e+21', '1.0e-5'])
   expect(['short', '0x0123456789abcdef'].map((text) => shortened(text, 9))).toEqual(['short', '0x01…cdef'])
   expect([3.2, 200, 7_000].map(durationLabel)).toEqual(['4 s', '4 min', '1.9 h'])
+  expect([4.21, 350.4, 4_200, 1_282_910].map(elapsedLabel)).toEqual(['4.2 ms', '350 ms', '4.2 s', '21 min'])
   expect([percentDone(999, 1_000), percentDone(99_999, 100_000), percentDone(1, 0)]).toEqual([99.9, 99.9, 0])
 })
 

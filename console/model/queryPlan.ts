@@ -3,6 +3,7 @@
  * feeds.
  */
 import { type Engine, isObject, type QueryAnswer, RequestFailure } from './queryAnswer.ts'
+import { elapsedLabel } from './rates.ts'
 
 export interface QueryPlan {
   readonly engine: Engine
@@ -68,7 +69,7 @@ export function planSummary({ estimate, price }: QueryPlan): string {
   const counted = `${rows.toLocaleString('en-US')} ${rows === 1 ? 'row' : 'rows'}`
   const size = bytes > 0 ? ` (${byteLabel(bytes)})` : ''
   const dollars = price.replace(/(\.[0-9]*?)0+$/, '$1').replace(/\.$/, '')
-  return `Not run. Reads about ${counted}${size} in ${timeMs.toLocaleString('en-US')} ms for ${dollars} dollars.`
+  return `Not run. Reads about ${counted}${size} in ${elapsedLabel(timeMs)} for ${dollars} dollars.`
 }
 
 function stepsOf(node: unknown, depth: number): PlanStep[] {

@@ -22,6 +22,15 @@ export function blocksPerSecond(sightings: readonly Sighting[]): number | null {
   return Math.max(0, (last.height ?? 0) - (first.height ?? 0)) / ((last.atMs - first.atMs) / 1_000)
 }
 
+/** What something took: `4.2 ms`, `350 ms`, `4.2 s`, `21 min`. */
+export function elapsedLabel(ms: number): string {
+  if (ms < 10) return `${ms.toFixed(1)} ms`
+  if (ms < 1_000) return `${Math.round(ms)} ms`
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`
+  if (ms < 5_400_000) return `${Math.round(ms / 60_000)} min`
+  return durationLabel(ms / 1_000)
+}
+
 /** `12 s`, `3 min`, `1.5 h`. */
 export function durationLabel(seconds: number): string {
   if (seconds < 90) return `${Math.ceil(seconds)} s`

@@ -100,5 +100,6 @@ export interface IndexerSchema {
   readonly engine: Engine
   readonly relations: readonly Relation[]
   readonly functions: readonly string[]
+  readonly events: readonly string[]
   readonly examples: readonly Example[]
 }

@@ -9,9 +9,18 @@ import type { IndexerSchema, StatusReport } from '../model/wire.ts'
  */
 export const origin = document.baseURI
 
-/** @throws RequestFailure */
-export const readSchema = (engine: Engine, signal: AbortSignal): Promise<IndexerSchema> =>
-  readResource(origin, `v1/indexer/schema?engine=${engine}`, signal)
+/** With a table for each of the signatures. @throws RequestFailure */
+export function readSchema(
+  engine: Engine,
+  signatures: readonly string[],
+  signal: AbortSignal,
+): Promise<IndexerSchema> {
+  const asked = new URLSearchParams([
+    ['engine', engine],
+    ...signatures.map((signature) => ['signature', signature]),
+  ])
+  return readResource(origin, `v1/indexer/schema?${asked}`, signal)
+}
 
 /** @throws RequestFailure */
 export const readStatus = (signal: AbortSignal): Promise<StatusReport> =>

@@ -194,9 +194,13 @@ describeWithShared('the console', () => {
       await reading.filter({ hasText: / at 20/, hasNotText: last }).waitFor()
     })
 
-    test('a link brings back query, engine and chain, without running it', async () => {
-      const sql = 'SELECT \'ä "quoted" & more\' AS text FROM blocks'
+    test('a link brings back query, engine, events and chain, and runs', async () => {
+      const sql = 'SELECT \'ä "quoted" & more\' AS text, count(*) FROM transfer'
+      const transfer = 'Transfer(address indexed from, address indexed to, uint256 value)'
       await shown.use('ClickHouse')
+      await shown.page.locator('#signature').fill(transfer)
+      await shown.page.locator('#signature').press('Enter')
+      await shown.page.locator('#relation-transfer').waitFor()
       await shown.write(sql)
       await shown.page.locator('#share').click()
       await shown.page.locator('#share', { hasText: /Link/ }).waitFor()
@@ -204,10 +208,68 @@ describeWithShared('the console', () => {
       const again = await ConsolePage.open(context, api.server.origin, hash)
       expect(await again.text()).toBe(sql)
       expect(await again.page.locator('#engine input:checked').inputValue()).toBe('clickhouse')
-      expect(await again.summary.textContent()).toBe('Press Run for the result.')
+      expect(await again.page.locator('#signatures code').allInnerTexts()).toEqual([transfer])
+      await again.ended()
+      expect((await again.rows())[0]).toEqual(['ä "quoted" & more', expect.stringMatching(/^[1-9]/)])
+      await again.page.locator('#signatures button').click()
       await again.press('run')
-      expect((await again.rows())[0]).toEqual(['ä "quoted" & more'])
+      expect(await again.failure.textContent()).toMatch(/signature/)
       expect(again.complaints).toEqual([])
+    })
+
+    test('events are found by their names, and Live offers the whole result where no block answers', async () => {
+      const known = shown.page.locator('#known-events option[value^="OrderPlaced("]')
+      await expect.poll(() => known.count()).toBe(1)
+      await shown.write('SELECT num FROM blocks ORDER BY num DESC LIMIT 3')
+      await shown.page.locator('#live').click()
+      await shown.failure.locator('button', { hasText: 'Follow the whole result' }).click()
+      await shown.summary.filter({ hasText: /^Live: the whole result/ }).waitFor()
+      expect(await shown.rows()).toHaveLength(3)
+      await shown.page.locator('#stop').click()
+      await shown.ended()
+    })
+
+    test('rows of the query before are dim while the next one runs', async () => {
+      await shown.ended()
+      let release = () => {}
+      const held = new Promise<void>((resolve) => {
+        release = resolve
+      })
+      await context.route('**/v1/indexer/query', async (route) => {
+        await held
+        await route.continue()
+      })
+      await shown.page.locator('#run').click()
+      await shown.page.locator('#panel-table.earlier .grid-row').first().waitFor()
+      release()
+      await shown.ended()
+      expect(await shown.page.locator('.earlier').count()).toBe(0)
+      await context.unrouteAll({ behavior: 'wait' })
+    })
+
+    test('Run is in sight on a narrow screen, however far its reader has scrolled', async () => {
+      await shown.page.setViewportSize({ width: 390, height: 700 })
+      await shown.page.locator('.result').evaluate((result) => result.scrollIntoView({ block: 'end' }))
+      await expect
+        .poll(() => shown.page.locator('#run').boundingBox())
+        .toMatchObject({ y: expect.any(Number) })
+      const box = await shown.page.locator('#run').boundingBox()
+      expect(box?.y).toBeGreaterThanOrEqual(0)
+      expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(700)
+      expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(390)
+    })
+
+    fullTest('a chart draws a series for each column or name, with a legend', async () => {
+      await shown.write('SELECT num, gas_used, tx_count FROM blocks ORDER BY num')
+      await shown.press('run')
+      await shown.page.locator('#tab-chart').click()
+      await shown.page.getByRole('img', { name: 'gas_used by num' }).waitFor()
+      await shown.page.locator('.ups label', { hasText: 'tx_count' }).click()
+      await shown.page.getByRole('img', { name: 'gas_used, tx_count by num' }).waitFor()
+      expect(await shown.page.locator('.legend li').allInnerTexts()).toEqual(['gas_used', 'tx_count'])
+      await shown.page.locator('.canvas').focus()
+      await shown.page.keyboard.press('End')
+      await shown.page.locator('.reading', { hasText: /^\d+ gas_used \d+ tx_count at \d+$/ }).waitFor()
     })
 
     fullTest('a result is downloaded whole, as CSV and as JSON', async () => {

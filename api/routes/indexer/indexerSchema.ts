@@ -3,12 +3,14 @@
  * column.
  */
 
+import type { AbiEvent } from 'viem'
 import { type DecodedTable, describeDecoded, readSignatures } from '#query/decoded/decodedTable.ts'
 import { findIndexedCountIn } from '#query/decoded/findIndexedCount.ts'
 import { functionNamesOf } from '#query/functionNames.ts'
 import { exampleQueries, sampleQuery } from '#query/relations/exampleQueries.ts'
 import { relationsOf } from '#query/relations/views.ts'
 import type { Engine } from '#query/result.ts'
+import { events } from '#transform/events/index.ts'
 import { open } from '../../http/access.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import * as p from '../../http/parameter.ts'
@@ -36,6 +38,7 @@ const indexerSchema = s.named('IndexerSchema', {
   engine: s.oneOf(['postgres', 'clickhouse']),
   relations: s.array(relation),
   functions: s.array(s.text(), { description: 'Functions that SQL may call.' }),
+  events: s.array(s.text(), { description: 'Events the program knows, as `signature` takes them.' }),
   examples: s.array(s.object({ title: s.text(), sql: s.text() }), {
     description: 'Queries that run on this engine.',
   }),
@@ -68,6 +71,17 @@ export const readIndexerSchemaEndpoint = endpoint({
   cache: 'metadata',
 })
 
+/** Each once: contracts share some. */
+const knownSignatures = [...new Set(events.map(({ abi }) => writtenSignature(abi)))].sort()
+
+/** `Transfer(address indexed from, address indexed to, uint256 value)` */
+function writtenSignature({ name, inputs }: AbiEvent): string {
+  const written = inputs.map(({ type, indexed, name: named }) =>
+    [type, indexed ? 'indexed' : '', named ?? ''].filter((word) => word !== '').join(' '),
+  )
+  return `${name}(${written.join(', ')})`
+}
+
 interface Asked {
   readonly engine: Engine
   readonly tables: readonly DecodedTable[]
@@ -83,6 +97,7 @@ function schemaOf({ engine, tables }: Asked): IndexerSchema {
       columns: relation.columns.map(({ name, type, comment }) => ({ name, type, comment })),
     })),
     functions: functionNamesOf(engine),
+    events: knownSignatures,
     examples: exampleQueries[engine].map(({ title, sql }) => ({ title, sql })),
   }
 }

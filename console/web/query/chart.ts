@@ -1,6 +1,6 @@
 /** Draws a result with uPlot: a line where the x axis has a scale, bars where it has names. */
 import uPlot from 'uplot'
-import { type Axes, barPoints, isOrdered, linePoints, type Point } from '../../model/axes.ts'
+import { type Axes, barSeries, isOrdered, lineSeries, type Point, type Series } from '../../model/axes.ts'
 import { cellText } from '../../model/cells.ts'
 import { numberLabel, shortened, timeLabel } from '../../model/labels.ts'
 import type { QueryAnswer } from '../../model/queryAnswer.ts'
@@ -11,13 +11,14 @@ export interface ChartOptions {
   readonly width: number
   readonly height: number
   readonly inks: Inks
-  /** Told which of the chart's points the reader points at; null for none. */
-  readonly pointed: (point: Point | null) => void
+  /** Told at which place of the chart the reader points; null for none. */
+  readonly pointed: (place: Place | null) => void
 }
 
 /** Colours as a canvas takes them. */
 export interface Inks {
-  readonly accent: string
+  /** Of the lines and bars, in their order. */
+  readonly series: readonly string[]
   readonly fill: string
   readonly line: string
   readonly edge: string
@@ -26,9 +27,16 @@ export interface Inks {
   readonly font: string
 }
 
+/** What stands at one place across: a row of each series that has a value there. */
+export interface Place {
+  readonly x: number
+  readonly rows: readonly { readonly series: Series; readonly row: number }[]
+}
+
 export interface Chart {
+  readonly series: readonly Series[]
   /** From left to right. */
-  readonly points: readonly Point[]
+  readonly places: readonly Place[]
   /** Points at one of them, as a pointer would. */
   pointAt(index: number): void
   remove(): void
@@ -47,6 +55,8 @@ const roomPx = { left: 64, bottom: 34, right: 20, top: 16 }
 const LABEL_CHARACTER_PX = 7.4
 /** Share of its place that a bar fills, and the most pixels it is wide. */
 const barSize = [0.72, 72] as const
+/** Share of its place that the bars of several series fill together. */
+const BARS_SHARE = 0.8
 /** Heights and counts are whole: ticks between them would carry the same number twice. */
 const wholeSteps = Array.from({ length: 16 }, (_, power) =>
   [1, 2, 5].map((count) => count * 10 ** power),
@@ -55,11 +65,14 @@ const wholeSteps = Array.from({ length: 16 }, (_, power) =>
 export function drawChart(host: HTMLElement, options: ChartOptions): Chart {
   const { answer, axes, width, height, inks, pointed } = options
   const hasScale = isOrdered(answer.columnTypes[axes.x] ?? '')
-  const points = hasScale ? linePoints(answer, axes, POINTS_MAX) : barPoints(answer, axes, BARS_MAX)
-  const xs = points.map(({ x }) => x)
+  const series = hasScale
+    ? lineSeries(answer, axes, POINTS_MAX)
+    : sideBySide(barSeries(answer, axes, BARS_MAX))
+  const places = placesOf(series)
+  const xs = places.map(({ x }) => x)
   const across = hasScale
     ? orderedAxis(answer.columnTypes[axes.x] ?? '')
-    : namedAxis(answer, axes, points, width)
+    : namedAxis(answer, axes, places, width)
   const chart = new uPlot(
     {
       width,
@@ -73,27 +86,54 @@ export function drawChart(host: HTMLElement, options: ChartOptions): Chart {
         drag: { x: false, y: false },
         // On the value that is read, not between two of them.
         move: (plot, left, top) => [left < 0 ? left : plot.valToPos(xs[plot.posToIdx(left)] ?? 0, 'x'), top],
-        points: { size: 11, width: 2, fill: inks.accent, stroke: inks.surface },
+        points: { size: 11, width: 2, fill: (_plot, index) => inkOf(inks, index - 1), stroke: inks.surface },
       },
       scales: { x: across.scale, y: { range: (_chart, min, max) => fromZero(min, max) } },
       axes: [
         { ...axisLook(inks), ...acrossLook(inks), ...across.axis },
         { ...axisLook(inks), ...valueAxis(inks) },
       ],
-      series: [{}, seriesLook(hasScale, points.length, inks)],
-      hooks: { setCursor: [({ cursor }) => pointed(points[cursor.idx ?? -1] ?? null)] },
+      series: [{}, ...series.map((_, index) => seriesLook(hasScale, xs.length, inks, index, series.length))],
+      hooks: { setCursor: [({ cursor }) => pointed(places[cursor.idx ?? -1] ?? null)] },
     },
-    [xs, points.map(({ y }) => y)],
+    [xs, ...series.map(({ points }) => heightsOf(points, xs))],
     host,
   )
   const picture = chart.root.querySelector('canvas')
   picture?.setAttribute('role', 'img')
-  picture?.setAttribute('aria-label', `${answer.columns[axes.y]} by ${answer.columns[axes.x]}`)
+  picture?.setAttribute(
+    'aria-label',
+    `${series.map(({ label }) => label).join(', ')} by ${answer.columns[axes.x]}`,
+  )
   return {
-    points,
+    series,
+    places,
     pointAt: (index) => chart.setCursor({ left: chart.valToPos(xs[index] ?? 0, 'x'), top: 0 }),
     remove: () => chart.destroy(),
   }
+}
+
+/** The colour of a series. */
+export const inkOf = ({ series }: Inks, index: number): string => series[index % series.length] ?? ''
+
+/** Bars of several series stand beside each other at their place. */
+const sideBySide = (series: readonly Series[]): Series[] =>
+  series.map((one, index) => {
+    const offset = ((index - (series.length - 1) / 2) * BARS_SHARE) / series.length
+    return { ...one, points: one.points.map((point) => ({ ...point, x: point.x + offset })) }
+  })
+
+function placesOf(series: readonly Series[]): Place[] {
+  const all = series.flatMap((one) => one.points.map(({ x, row }) => ({ x, row, series: one })))
+  return [...Map.groupBy(all, ({ x }) => x)]
+    .sort(([a], [b]) => a - b)
+    .map(([x, found]) => ({ x, rows: found.filter(({ row }) => row >= 0) }))
+}
+
+/** In the order of `xs`. Null is a gap; undefined a place of other series, which a line passes. */
+function heightsOf(points: readonly Point[], xs: readonly number[]): (number | null | undefined)[] {
+  const heights = new Map(points.map(({ x, y }) => [x, y]))
+  return xs.map((x) => heights.get(x))
 }
 
 interface Across {
@@ -122,16 +162,20 @@ function orderedAxis(type: string): Across {
 }
 
 /** One name per tick's width, cut to fit. */
-function namedAxis(answer: QueryAnswer, axes: Axes, points: readonly Point[], width: number): Across {
-  const stepPx = (width - roomPx.left - roomPx.right) / Math.max(1, points.length)
+function namedAxis(answer: QueryAnswer, axes: Axes, places: readonly Place[], width: number): Across {
+  const names = new Map(
+    places.flatMap(({ x, rows: [first] }) =>
+      first ? [[Math.round(x), cellText(answer.rows[first.row]?.[axes.x] ?? null)] as const] : [],
+    ),
+  )
+  const stepPx = (width - roomPx.left - roomPx.right) / Math.max(1, names.size)
   const every = Math.max(1, Math.ceil(tickPx.x / stepPx))
   const characters = Math.max(4, Math.floor((every * stepPx - 12) / LABEL_CHARACTER_PX))
-  const nameOf = ({ row }: Point) => shortened(cellText(answer.rows[row]?.[axes.x] ?? null), characters)
   return {
-    scale: { time: false, range: () => [-0.5, points.length - 0.5] },
+    scale: { time: false, range: () => [-0.5, names.size - 0.5] },
     axis: {
-      splits: () => points.filter((_, index) => index % every === 0).map(({ x }) => x),
-      values: (_chart, ticks) => ticks.map((tick) => (points[tick] ? nameOf(points[tick]) : '')),
+      splits: () => [...names.keys()].filter((_, index) => index % every === 0),
+      values: (_chart, ticks) => ticks.map((tick) => shortened(names.get(tick) ?? '', characters)),
     },
   }
 }
@@ -155,14 +199,21 @@ const axisLook = ({ text, font }: Inks): uPlot.Axis => ({
   ticks: { show: false },
 })
 
-const seriesLook = (isLine: boolean, count: number, { accent, fill }: Inks): uPlot.Series => ({
-  stroke: accent,
-  width: isLine ? 1.75 : 0,
-  fill: isLine ? fill : accent,
-  fillTo: 0,
-  points: { show: isLine && count <= DOTS_MAX, size: 5, fill: accent, stroke: accent },
-  ...(!isLine && uPlot.paths.bars && { paths: uPlot.paths.bars({ size: [...barSize], radius: 0.04 }) }),
-})
+/** Below one line alone the area is filled: areas of several would cover each other. */
+function seriesLook(isLine: boolean, count: number, inks: Inks, index: number, of: number): uPlot.Series {
+  const ink = inkOf(inks, index)
+  const [share, pixels] = barSize
+  return {
+    stroke: ink,
+    width: isLine ? 1.75 : 0,
+    ...(isLine && of === 1 && { fill: inks.fill }),
+    ...(!isLine && { fill: ink }),
+    fillTo: 0,
+    points: { show: isLine && count <= DOTS_MAX, size: 5, fill: ink, stroke: ink },
+    ...(!isLine &&
+      uPlot.paths.bars && { paths: uPlot.paths.bars({ size: [share / of, pixels], radius: 0.04 }) }),
+  }
+}
 
 /** From zero where nothing is below it: heights then compare as the numbers do. */
 const fromZero = (min: number | null, max: number | null): uPlot.Range.MinMax =>

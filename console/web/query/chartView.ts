@@ -1,14 +1,16 @@
 /** The chart with its choices: which columns, and what the pointed-at value says. */
-import { type Axes, chooseAxes, type Point, valueColumns } from '../../model/axes.ts'
+import { type Axes, chooseAxes, nameColumns, valueColumns } from '../../model/axes.ts'
 import { cellText } from '../../model/cells.ts'
 import type { QueryAnswer } from '../../model/queryAnswer.ts'
 import { element } from '../element.ts'
-import { type Chart, drawChart, type Inks } from './chart.ts'
+import { type Chart, drawChart, type Inks, inkOf, type Place } from './chart.ts'
 
 export class ChartView {
   readonly element: HTMLElement
   readonly #across = element('select', { 'aria-label': 'Across' })
-  readonly #up = element('select', { 'aria-label': 'Up' })
+  readonly #up = element('fieldset', { class: 'ups' })
+  readonly #by = element('select', { 'aria-label': 'A series for each' })
+  readonly #legend = element('ul', { class: 'legend', hidden: true })
   readonly #reading = element('output', { class: 'reading' })
   readonly #canvas = element('div', {
     class: 'canvas',
@@ -23,12 +25,14 @@ export class ChartView {
     const controls = element(
       'div',
       { class: 'chart-bar' },
-      element('label', {}, 'Up ', this.#up),
+      this.#up,
       element('label', {}, 'Across ', this.#across),
+      element('label', {}, 'A series for each ', this.#by),
       this.#reading,
     )
-    this.element = element('div', { class: 'chart' }, controls, this.#canvas)
-    for (const select of [this.#across, this.#up]) select.addEventListener('change', () => this.#draw())
+    this.element = element('div', { class: 'chart' }, controls, this.#legend, this.#canvas)
+    for (const select of [this.#across, this.#up, this.#by])
+      select.addEventListener('change', () => this.#draw())
     this.#canvas.addEventListener('keydown', (event) => this.#press(event))
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#draw())
     new ResizeObserver(() => this.#draw()).observe(this.#canvas)
@@ -45,8 +49,15 @@ export class ChartView {
     const axes = chooseAxes(answer)
     const option = (index: number, chosen: number | undefined) =>
       element('option', { value: index, selected: index === chosen }, answer.columns[index] ?? '')
-    this.#up.replaceChildren(...valueColumns(answer).map((index) => option(index, axes?.y)))
+    this.#up.replaceChildren(
+      element('legend', {}, 'Up'),
+      ...valueColumns(answer).map((index) => upChoice(index, answer, axes)),
+    )
     this.#across.replaceChildren(...answer.columns.map((_, index) => option(index, axes?.x)))
+    this.#by.replaceChildren(
+      element('option', { value: '', selected: true }, 'column'),
+      ...nameColumns(answer).map((index) => option(index, undefined)),
+    )
   }
 
   #draw(): void {
@@ -58,26 +69,38 @@ export class ChartView {
     this.#canvas.replaceChildren()
     const axes = this.#axes()
     const answer = this.#answer
+    const inks = inksOf(this.#canvas)
     if (axes && answer.rows.length > 0)
       this.#chart = drawChart(this.#canvas, {
         answer,
         axes,
         width,
         height,
-        inks: inksOf(this.#canvas),
-        pointed: (point) => this.#read(point, axes),
+        inks,
+        pointed: (place) => this.#read(place, axes),
       })
     else this.#canvas.append(element('p', { class: 'empty' }, emptyText(answer)))
+    this.#nameSeries(inks)
     this.#read(null, axes)
   }
 
+  /** One series is named by the choices already. */
+  #nameSeries(inks: Inks): void {
+    const series = this.#chart?.series ?? []
+    this.#legend.hidden = series.length < 2
+    this.#legend.replaceChildren(...series.map(({ label }, index) => legendItem(label, inkOf(inks, index))))
+  }
+
   #axes(): Axes | null {
-    if (this.#up.value === '' || this.#across.value === '') return null
-    return { x: Number(this.#across.value), y: Number(this.#up.value) }
+    const ys = [...this.#up.querySelectorAll('input')].flatMap(({ checked, value }) =>
+      checked ? [Number(value)] : [],
+    )
+    if (ys.length === 0 || this.#across.value === '') return null
+    return { x: Number(this.#across.value), ys, by: this.#by.value === '' ? null : Number(this.#by.value) }
   }
 
   #press(event: KeyboardEvent): void {
-    const last = (this.#chart?.points.length ?? 0) - 1
+    const last = (this.#chart?.places.length ?? 0) - 1
     const targets: Readonly<Record<string, number>> = {
       ArrowRight: Math.min(last, this.#at + 1),
       ArrowLeft: Math.max(0, this.#at - 1),
@@ -90,20 +113,42 @@ export class ChartView {
     this.#chart?.pointAt(target)
   }
 
-  /** Says the value of a point; of none, what the chart leaves out, if anything. */
-  #read(point: Point | null, axes: Axes | null): void {
-    const points = this.#chart?.points ?? []
-    const cells = this.#answer?.rows[point?.row ?? -1]
-    this.#at = point ? points.indexOf(point) : -1
-    if (cells && axes) {
-      const value = element('b', {}, cellText(cells[axes.y] ?? null))
-      this.#reading.replaceChildren(value, ` at ${cellText(cells[axes.x] ?? null)}`)
+  /** Says the values at a place; of none, what the chart leaves out, if anything. */
+  #read(place: Place | null, axes: Axes | null): void {
+    const { places = [], series = [] } = this.#chart ?? {}
+    const rows = this.#answer?.rows ?? []
+    const [first] = place?.rows ?? []
+    this.#at = place ? places.indexOf(place) : -1
+    if (place && first && axes) {
+      const values = place.rows.flatMap(({ series: { label, column }, row }) => [
+        element('b', {}, cellText(rows[row]?.[column] ?? null)),
+        series.length > 1 ? ` ${label} ` : ' ',
+      ])
+      this.#reading.replaceChildren(...values, `at ${cellText(rows[first.row]?.[axes.x] ?? null)}`)
       return
     }
-    const left = this.#chart ? (this.#answer?.rows.length ?? 0) - points.length : 0
+    const drawn = new Set(places.flatMap((one) => one.rows.map(({ row }) => row)))
+    const left = this.#chart ? rows.length - drawn.size : 0
     this.#reading.replaceChildren(left > 0 ? `${left} rows are not drawn` : '')
   }
 }
+
+const upChoice = (index: number, { columns }: QueryAnswer, axes: Axes | null): HTMLElement =>
+  element(
+    'label',
+    {},
+    element('input', { type: 'checkbox', value: index, checked: axes?.ys.includes(index) ?? false }),
+    ` ${columns[index] ?? ''}`,
+  )
+
+function legendItem(label: string, ink: string): HTMLElement {
+  const swatch = element('span', { class: 'swatch' })
+  swatch.style.background = ink
+  return element('li', {}, swatch, label)
+}
+
+/** Hues of the series after the first, in degrees from it; neighbours differ most. */
+const hueSteps = [0, 150, 240, 60, 300, 105, 195, 15]
 
 /** A canvas knows no variables of a style sheet: each is read as the browser resolves it now. */
 function inksOf(host: HTMLElement): Inks {
@@ -114,7 +159,7 @@ function inksOf(host: HTMLElement): Inks {
     return getComputedStyle(probe).color
   }
   const inks = {
-    accent: ink('var(--accent)'),
+    series: hueSteps.map((step) => ink(`oklch(from var(--accent) l c calc(h + ${step}))`)),
     fill: ink('color-mix(in srgb, var(--accent) 10%, transparent)'),
     line: ink('var(--line)'),
     edge: ink('var(--strong-line)'),

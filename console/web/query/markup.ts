@@ -11,6 +11,7 @@ export const markup = (): HTMLElement[] => [
     'div',
     { class: 'work' },
     toolbar(),
+    signatures(),
     element('div', { class: 'editor', id: 'editor' }),
     element('hr', {
       class: 'splitter',
@@ -84,6 +85,25 @@ function toolbar(): HTMLElement {
     press('share', { class: 'quiet' }, 'Copy link'),
   )
 }
+
+/** Above the editor: an event's table is named there before the query names it. */
+const signatures = (): HTMLElement =>
+  element(
+    'div',
+    { class: 'signature-bar' },
+    element('label', { for: 'signature' }, 'Events'),
+    element('ul', { id: 'signatures' }),
+    element('input', {
+      id: 'signature',
+      type: 'search',
+      list: 'known-events',
+      placeholder: 'Transfer(address indexed from, address indexed to, uint256 value)',
+      title: 'The signature of an event or function; it becomes a table of its name',
+      autocomplete: 'off',
+      spellcheck: 'false',
+    }),
+    element('datalist', { id: 'known-events' }),
+  )
 
 function result(): HTMLElement {
   return element(

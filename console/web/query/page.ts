@@ -17,10 +17,17 @@ export function open(host: HTMLElement, frame: Frame): Page {
     share.textContent = (await copy(location.href)) ? 'Link copied' : 'Link is in the address bar'
   })
   return {
-    show: async ({ sql, engine }: LinkFields) => {
-      await view.open(sql ?? null, engine === 'clickhouse' ? 'clickhouse' : 'postgres')
-      await view.openExample()
+    show: async ({ sql, engine, signatures = '' }: LinkFields) => {
+      if (sql === undefined) return view.openExample()
+      const asked = signatures.split('\n').filter((signature) => signature !== '')
+      await view.open(sql, engine === 'clickhouse' ? 'clickhouse' : 'postgres', asked)
     },
-    linked: (): LinkFields => (view.sql === '' ? {} : { engine: view.engine, sql: view.sql }),
+    linked: (): LinkFields => linkOf(view),
   }
+}
+
+/** A signature holds no line break, so that one joins them. */
+function linkOf({ sql, engine, signatures }: QueryView): LinkFields {
+  if (sql === '') return {}
+  return { engine, sql, ...(signatures.length > 0 && { signatures: signatures.join('\n') }) }
 }

@@ -2,13 +2,15 @@
 import { explainQuery, runQuery } from '../../model/indexerClient.ts'
 import { type Engine, type QueryAnswer, type QueryRequest, RequestFailure } from '../../model/queryAnswer.ts'
 import { planAnswer, planSummary } from '../../model/queryPlan.ts'
+import { elapsedLabel } from '../../model/rates.ts'
 import type { IndexerSchema } from '../../model/wire.ts'
 import { origin, readSchema } from '../api.ts'
-import { find } from '../element.ts'
+import { button, find } from '../element.ts'
 import { Editor } from './editor.ts'
 import { runLive } from './liveRun.ts'
 import { ResultView } from './resultView.ts'
 import { SchemaBrowser } from './schemaBrowser.ts'
+import { SignatureField } from './signatureField.ts'
 
 const engineNames: Readonly<Record<Engine, string>> = { postgres: 'Postgres', clickhouse: 'ClickHouse' }
 
@@ -24,6 +26,7 @@ export class QueryView {
   readonly #result: ResultView
   readonly #editor: Editor
   readonly #browser: SchemaBrowser
+  readonly #signatures = new SignatureField(() => void this.#useSchema())
   readonly #run = find('run', HTMLButtonElement)
   readonly #explain = find('explain', HTMLButtonElement)
   readonly #live = find('live', HTMLButtonElement)
@@ -31,7 +34,8 @@ export class QueryView {
   readonly #liveMode = find('live-mode', HTMLSelectElement)
   readonly #limit = find('limit', HTMLSelectElement)
   readonly #engines = [...find('engine', HTMLElement).querySelectorAll('input')]
-  readonly #schemas = new Map<Engine, Promise<IndexerSchema>>()
+  /** Each by engine and signatures; the last one alone, for signatures may be anything. */
+  #schema: { readonly key: string; readonly read: Promise<IndexerSchema> } | null = null
   #running: AbortController | null = null
 
   constructor(options: QueryViewOptions) {
@@ -63,15 +67,18 @@ export class QueryView {
     return this.#editor.text
   }
 
-  /** Shows a query without running it: a link should not spend its reader's quota before a look. */
-  async open(sql: string | null, engine: Engine): Promise<void> {
+  /** Events and functions that are tables of the query. */
+  get signatures(): readonly string[] {
+    return this.#signatures.values
+  }
+
+  /** Shows a query and runs it. */
+  async open(sql: string, engine: Engine, signatures: readonly string[]): Promise<void> {
     this.stop()
     for (const input of this.#engines) input.checked = input.value === engine
-    if (sql !== null) {
-      this.#editor.text = sql
-      this.#result.tell('Press Run for the result.')
-    }
-    await this.#useSchema()
+    this.#signatures.values = signatures
+    this.#editor.text = sql
+    await Promise.all([this.#useSchema(), this.#runOnce()])
   }
 
   /** The first example, run: a page that shows something. */
@@ -84,6 +91,11 @@ export class QueryView {
   }
 
   async run(): Promise<void> {
+    this.#options.ran()
+    await this.#runOnce()
+  }
+
+  async #runOnce(): Promise<void> {
     await this.#start('once', async (request, signal) => {
       this.#result.tell('Running.')
       const answer = await runQuery(origin, request, signal)
@@ -92,6 +104,7 @@ export class QueryView {
   }
 
   async #explainQuery(): Promise<void> {
+    this.#options.ran()
     await this.#start('once', async (request, signal) => {
       this.#result.tell('Asking for the plan.')
       const plan = await explainQuery(origin, request, signal)
@@ -106,6 +119,7 @@ export class QueryView {
   /** Pressed again, it ends. */
   async #toggleLive(): Promise<void> {
     if (this.#live.ariaPressed === 'true') return this.stop()
+    this.#options.ran()
     await this.#start('live', (request, signal) => {
       this.#result.tell('Live: connecting')
       return runLive(
@@ -125,17 +139,22 @@ export class QueryView {
     const running = new AbortController()
     this.#running = running
     this.#editor.mark(null, '')
-    this.#result.clearFailure()
+    this.#result.begin()
     this.#showRunning(mode)
-    this.#options.ran()
-    const { engine, sql } = this
-    const request = { sql, engine, chainId: this.#options.chainId(), limit: Number(this.#limit.value) }
+    const { engine, sql, signatures } = this
+    const request = {
+      sql,
+      engine,
+      ...(signatures.length > 0 && { signatures }),
+      chainId: this.#options.chainId(),
+      limit: Number(this.#limit.value),
+    }
     try {
       await work(request, running.signal)
     } catch (error) {
       if (this.#running !== running) return
       if (running.signal.aborted) this.#result.tell('Stopped.')
-      else this.#fail(error)
+      else this.#fail(error, mode)
     }
     if (this.#running !== running) return
     this.#running = null
@@ -148,33 +167,45 @@ export class QueryView {
     document.documentElement.classList.toggle('running', mode !== null)
   }
 
-  #fail(error: unknown): void {
+  #fail(error: unknown, mode: 'once' | 'live'): void {
     if (!(error instanceof RequestFailure)) throw error
     const { message, code, place } = error
-    this.#result.fail(message, code, place)
+    const isPerBlock = mode === 'live' && message.includes('live=snapshot')
+    this.#result.fail(message, code, place, isPerBlock ? [this.#snapshotOffer()] : [])
     this.#editor.mark(place, message)
   }
 
+  /** What no single block answers, the whole result does. */
+  #snapshotOffer(): HTMLElement {
+    return button('Follow the whole result', () => {
+      this.#liveMode.value = 'snapshot'
+      void this.#toggleLive()
+    })
+  }
+
   async #useSchema(): Promise<IndexerSchema | null> {
-    const { engine } = this
     try {
-      const schema = await this.#schemaOf(engine)
-      if (engine === this.engine) {
+      const read = this.#readSchema()
+      const schema = await read
+      if (read === this.#schema?.read) {
+        this.#signatures.offer(schema.events)
         this.#editor.use(schema)
         this.#browser.show(schema)
       }
       return schema
     } catch (error) {
-      this.#schemas.delete(engine)
+      this.#schema = null
       this.#browser.fail(error instanceof RequestFailure ? error.message : 'The tables could not be read.')
       return null
     }
   }
 
-  #schemaOf(engine: Engine): Promise<IndexerSchema> {
-    const known = this.#schemas.get(engine) ?? readSchema(engine, new AbortController().signal)
-    this.#schemas.set(engine, known)
-    return known
+  #readSchema(): Promise<IndexerSchema> {
+    const { engine, signatures } = this
+    const key = JSON.stringify([engine, signatures])
+    if (this.#schema?.key !== key)
+      this.#schema = { key, read: readSchema(engine, signatures, new AbortController().signal) }
+    return this.#schema.read
   }
 }
 
@@ -183,10 +214,9 @@ function summaryOf(
   { limit }: QueryRequest,
 ): string {
   const count = `${rows.length.toLocaleString('en-US')} ${rows.length === 1 ? 'row' : 'rows'}`
-  const time = elapsedMs < 10 ? elapsedMs.toFixed(1) : Math.round(elapsedMs).toLocaleString('en-US')
   const blocks = horizon
     ? `, blocks ${horizon.from.toLocaleString('en-US')} to ${horizon.to.toLocaleString('en-US')}`
     : ''
   const more = truncated ? `. More than ${limit.toLocaleString('en-US')} exist` : ''
-  return `${count} in ${time} ms on ${engineNames[engine]}${blocks}${more}.`
+  return `${count} in ${elapsedLabel(elapsedMs)} on ${engineNames[engine]}${blocks}${more}.`
 }

@@ -43,6 +43,7 @@ export class ResultView {
   show(answer: QueryAnswer, summary: string, growing = false): void {
     this.#answer = answer
     this.#showFailure(false)
+    this.#markEarlier(false)
     this.tell(summary)
     this.#grid.show(answer, growing)
     const none = answer.rows.length === 0
@@ -56,7 +57,8 @@ export class ResultView {
     this.#summary.textContent = text
   }
 
-  fail(message: string, code: string, place: Place | null): void {
+  /** @param more what the reader may press beside going to the place */
+  fail(message: string, code: string, place: Place | null, more: readonly HTMLElement[] = []): void {
     this.tell('')
     this.#showFailure(true)
     this.#failure.replaceChildren(
@@ -69,11 +71,19 @@ export class ResultView {
             }),
           ]
         : []),
+      ...more,
     )
   }
 
-  clearFailure(): void {
+  /** Another query runs: what is shown is the answer of the one before. */
+  begin(): void {
     this.#showFailure(false)
+    this.#markEarlier(true)
+    for (const save of [this.#csv, this.#json]) save.disabled = true
+  }
+
+  #markEarlier(isEarlier: boolean): void {
+    for (const panel of this.#panels) panel.classList.toggle('earlier', isEarlier)
   }
 
   /** What an earlier query gave is no answer to one that failed. */
