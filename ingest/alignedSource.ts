@@ -6,20 +6,23 @@ import type { Source } from './source.ts'
  * store partitions.
  */
 export function alignedSource(source: Source, width: number): Source {
-  return {
-    ...source,
-    chainId: source.chainId,
-    get batchBlocks() {
-      return source.batchBlocks
-    },
-    get answering() {
-      return source.answering ?? 1
-    },
-    head: (signal) => source.head(signal),
-    blockRef: (number, signal) => source.blockRef(number, signal),
-    fetch: (range, options) => source.fetch(splitAligned(range, width)[0] ?? range, options),
-    waitForHead: (after, timeoutMs, signal) => source.waitForHead(after, timeoutMs, signal),
-    reportRefuted: (endpoint) => source.reportRefuted(endpoint),
-    close: () => source.close(),
-  }
+  return withFetch(source, (range, options) => source.fetch(splitAligned(range, width)[0] ?? range, options))
 }
+
+/** The same source, which fetches in another way. */
+export const withFetch = (source: Source, fetch: Source['fetch']): Source => ({
+  ...source,
+  chainId: source.chainId,
+  get batchBlocks() {
+    return source.batchBlocks
+  },
+  get answering() {
+    return source.answering ?? 1
+  },
+  head: (signal) => source.head(signal),
+  blockRef: (number, signal) => source.blockRef(number, signal),
+  fetch,
+  waitForHead: (after, timeoutMs, signal) => source.waitForHead(after, timeoutMs, signal),
+  reportRefuted: (endpoint) => source.reportRefuted(endpoint),
+  close: () => source.close(),
+})

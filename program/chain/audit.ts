@@ -12,13 +12,16 @@ import type { Writing } from './writing.ts'
 const LAG_BLOCKS_MAX = 20
 
 /** Null where the operator wants none. @param fence under which this process writes */
-export function auditOf({ options, source, pool, state, activity }: Writing, fence: bigint): Audit | null {
+export function auditOf(
+  { options, otherSource, pool, state, activity }: Writing,
+  fence: bigint,
+): Audit | null {
   const { postgres, clickhouse, auditPercentPerDay, callContracts: call, kind, runtime, log } = options
   const { chainId, schema } = state
   if (auditPercentPerDay === undefined) return null
   return new Audit({
     chainId,
-    source,
+    source: otherSource,
     decode: (raw) => pool.decode(raw, undefined, everySender),
     postgres,
     clickhouse,

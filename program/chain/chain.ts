@@ -13,6 +13,7 @@ import { ByteBudget } from '#ingest/byteBudget.ts'
 import { visitListed } from '#ingest/failpoints.ts'
 import type { HistoryProgress } from '#ingest/lanes/progress.ts'
 import { acquireLease, FencedOutError, type Lease, type LeaseOptions, waitForLease } from '#ingest/lease.ts'
+import { Givers } from '#ingest/otherEndpoint.ts'
 import { type BlockRange, covers } from '#ingest/range.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 import type { Source } from '#ingest/source.ts'
@@ -64,7 +65,10 @@ export class Chain {
     const { identity, workerThreads, log } = options
     const { chainId, headerRule, loose = [] } = identity
     this.#options = options
-    this.source = alignedSource(options.source, PARTITION_BLOCKS)
+    const endpoints = () => options.source.endpoints().map(({ name }) => name)
+    const givers = new Givers({ ...options.runtime, endpoints })
+    const aligned = alignedSource(options.source, PARTITION_BLOCKS)
+    this.source = givers.remembering(aligned)
     this.profile = { chainId, kind: options.kind, headerRule, loose, checks: options.checks }
     this.state = new ChainState({
       chainId,
@@ -80,6 +84,7 @@ export class Chain {
       options,
       limits,
       source: this.source,
+      otherSource: givers.elsewhere(aligned),
       pool,
       decode: (raw, signal) => pool.decode(raw, signal, senders),
       cache: new BatchCache(limits.cacheBytesMax),

@@ -16,6 +16,8 @@ export interface Writing {
   readonly limits: ChainLimits
   /** Never answers a range across two ClickHouse partitions. */
   readonly source: Source
+  /** The same; blocks are asked of another endpoint than gave them to the lanes. */
+  readonly otherSource: Source
   readonly pool: DecodePool
   /** Of what nodes answer: some senders are recovered. */
   readonly decode: Decode<EncodedBatch, RawRange>

@@ -1,7 +1,10 @@
 // Goal: what anybody writes with a token of their own stops no projection and bounds what each event costs.
 // Method: logs of thousands of admin grants and of very long texts beside the recorded chain's own, in a real store.
-import { encodeAbiParameters, encodeEventTopics, type Hex, pad, parseAbi } from 'viem'
+import { encodeAbiParameters, encodeEventTopics, type Hex, pad, parseAbi, toFunctionSelector } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { RpcCall } from '#ingest/rpc/client.ts'
+import { contractCalls } from '#ingest/rpc/contractCalls.ts'
+import { RpcError, SourceError } from '#ingest/rpc/errors.ts'
 import { eventFollower, foldFollower } from '#store/follow/foldFollower.ts'
 import { insertRows } from '#store/follow/foldTables.ts'
 import { readGenesisTokens } from '#store/follow/tokens/genesisTokens.ts'
@@ -156,6 +159,65 @@ describeWithShared('hostile tokens', () => {
     ).toEqual([])
   })
 })
+
+describeWithShared('hostile ERC-20s', () => {
+  let store: ChainStore
+  beforeAll(async () => {
+    store = await openChainStore({ headFrom: 0 })
+    for (const batch of recordedBatches(recording, 1).slice(0, blocks)) await store.head.append(batch)
+  })
+  afterAll(() => store.close())
+
+  test('nine names of a MiB are asked once, cut, and hold up no later token (L26)', async () => {
+    const [hostile, honest] = [Array.from({ length: 9 }, (_, nth) => account(0x1000 + nth)), account(0x2000)]
+    await transfer(store, [...hostile, honest])
+    const node = nodeOf((to) => (to === honest ? 'Honest' : 'x'.repeat(1 << 20)))
+    const { settle } = followersOf(store, { kind: 'evm', callContracts: contractCalls(node) })
+    await settle()
+    const told = await rowsOf(
+      store,
+      `SELECT token, length(name) AS length FROM $schema.erc20_metadata
+       WHERE token >= '\\x${hostile[0]?.slice(2)}' AND token <= '\\x${honest.slice(2)}' ORDER BY token`,
+    )
+    expect(told.map(({ length }) => length)).toEqual([...hostile.map(() => 256), 'Honest'.length])
+    const spent = node.sentBytes()
+    await settle()
+    expect(node.sentBytes()).toBe(spent)
+  })
+})
+
+/** Answers of so many bytes in one request are refused, as the RPC client refuses them. */
+const ANSWER_BYTES_MAX = 16 << 20
+
+/** A node whose tokens have such names. */
+function nodeOf(nameOf: (token: unknown) => string) {
+  let sent = 0
+  const asks = toFunctionSelector('name()')
+  return {
+    sentBytes: () => sent,
+    callAll: async (calls: readonly RpcCall[]) => {
+      const answers = calls.map(({ params: [asked] }) => {
+        const { to, data } = Object(asked)
+        return data === asks ? encodeAbiParameters([{ type: 'string' }], [nameOf(to)]) : null
+      })
+      const bytes = answers.reduce((sum, answer) => sum + (answer?.length ?? 0), 0)
+      sent += Math.min(bytes, ANSWER_BYTES_MAX)
+      if (bytes > ANSWER_BYTES_MAX)
+        throw new SourceError('calls', 1, new RpcError('too_large', 'node', 'the answer is too long'))
+      return answers
+    },
+  }
+}
+
+async function transfer(store: ChainStore, tokens: readonly Hex[]): Promise<void> {
+  await store.postgres.pool.query(
+    `INSERT INTO ${store.schema}.token_transfers
+       (block_num, log_idx, block_timestamp, tx_idx, tx_hash, token, "from", "to", is_fee, is_virtual_forward, amount)
+     SELECT $1, ${FIRST_LOG} - 1 + nth, now(), 0, sha256(''), token, $3, $4, false, false, 5
+     FROM unnest($2::bytea[]) WITH ORDINALITY AS moved (token, nth)`,
+    [block, tokens.map(toBytes), toBytes(pad('0x', { size: 20 })), toBytes(sender)],
+  )
+}
 
 test('rows go in statements of bounded length', async () => {
   const texts: string[] = []

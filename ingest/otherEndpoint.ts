@@ -1,0 +1,74 @@
+/**
+ * Which endpoint gave which blocks, so that whatever reads them again asks another one: a lie that
+ * nothing proves is told by its liar alike each time.
+ */
+import type { Clock, Random } from '#runtime.ts'
+import { withFetch } from './alignedSource.ts'
+import type { BlockRange } from './range.ts'
+import type { Source } from './source.ts'
+
+/** Answers remembered: with the blocks of a small one, the last hours. */
+const ANSWERS_MAX = 4_096
+/** A block whose giver is not known is read at another endpoint on another day. */
+const TURN_MS = 86_400_000
+
+export interface OtherEndpointOptions {
+  /** Names of all endpoints. */
+  readonly endpoints: () => readonly string[]
+  readonly clock: Clock
+  readonly random: Random
+}
+
+interface Given {
+  readonly range: BlockRange
+  readonly endpoint: string
+}
+
+export class Givers {
+  /** Oldest first. */
+  readonly #given: Given[] = []
+  readonly #options: OtherEndpointOptions
+  #turn = { endpoint: '', endsMs: Number.NEGATIVE_INFINITY }
+
+  constructor(options: OtherEndpointOptions) {
+    this.#options = options
+  }
+
+  /** The source as the lanes have it: what it answers is remembered. */
+  remembering(source: Source): Source {
+    return withFetch(source, async (range, options) => {
+      const raw = await source.fetch(range, options)
+      this.#given.push({ range: raw.range, endpoint: raw.endpoint })
+      if (this.#given.length > ANSWERS_MAX) this.#given.shift()
+      return raw
+    })
+  }
+
+  /** The same, asking last the endpoint that gave the blocks. */
+  elsewhere(source: Source): Source {
+    return withFetch(source, (range, options = {}) => {
+      const { to, endpoint } = this.#giverOf(range)
+      const not = new Set([...(options.not ?? []), endpoint])
+      return source.fetch({ from: range.from, to }, { ...options, not })
+    })
+  }
+
+  /** Of the first block, and of those behind it that came with it. */
+  #giverOf({ from, to }: BlockRange): { readonly to: number; readonly endpoint: string } {
+    const given = this.#given.findLast(({ range }) => range.from <= from && from <= range.to)
+    if (given) return { to: Math.min(to, given.range.to), endpoint: given.endpoint }
+    const next = this.#given.map(({ range }) => range.from).filter((first) => first > from && first <= to)
+    return { to: Math.min(to, ...next.map((first) => first - 1)), endpoint: this.#unknown() }
+  }
+
+  /** The same one for a day: what was found is found again when it is looked at once more. */
+  #unknown(): string {
+    const { endpoints, clock, random } = this.#options
+    const nowMs = clock.monotonic()
+    if (nowMs >= this.#turn.endsMs) {
+      const names = endpoints()
+      this.#turn = { endpoint: names[Math.floor(random() * names.length)] ?? '', endsMs: nowMs + TURN_MS }
+    }
+    return this.#turn.endpoint
+  }
+}
