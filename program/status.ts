@@ -57,7 +57,7 @@ async function webhookStatus(watch: StatusOptions['webhooks']): Promise<StatusRe
   const { chains, pending, attempts, problem } = await watch.report()
   return {
     chains: chains.map((chain) => ({ ...chain })),
-    pending: { ...pending },
+    pending: pending && { ...pending },
     attempts: { ...attempts },
     problem,
   }

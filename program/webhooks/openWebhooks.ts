@@ -11,6 +11,7 @@ import { CommitBell } from '#store/ledger/commits.ts'
 import type { Postgres } from '#store/postgres.ts'
 import { failLostDeliveries } from '#store/webhooks/deliveries.ts'
 import type { Disabled } from '#store/webhooks/outcomes.ts'
+import { countPending, readReached } from '#store/webhooks/pending.ts'
 import { streams } from '#store/webhooks/positions.ts'
 import { removePast } from '#store/webhooks/retention.ts'
 import type { Logger } from '#telemetry.ts'
@@ -83,7 +84,11 @@ export function openWebhooks(options: OpenWebhooksOptions): OpenedWebhooks | nul
     )
   })
   const watch = new WebhookWatch({
-    ...{ app, clock },
+    clock,
+    count: async () => {
+      const [pending, reached] = await Promise.all([countPending(app), readReached(app)])
+      return { pending, reached }
+    },
     tipOf: (id) => chains.get(id)?.state.tip ?? -1,
     problemOf: (id, stream) => keepers.find((keeper) => keeper.isOf(id, stream))?.problem ?? null,
     attempts: () => deliverer.attempts,

@@ -144,9 +144,11 @@ const webhooks = s.named('WebhookStatus', {
     }),
     { description: 'How far events were looked for; `fills` waits for the order book.' },
   ),
-  pending: s.object(
-    { unfinal: s.count, waiting: s.count, sending: s.count, retrying: s.count },
-    { description: 'Events to be sent, by what they wait for; each counted up to 100,000.' },
+  pending: s.nullable(
+    s.object(
+      { unfinal: s.count, waiting: s.count, sending: s.count, retrying: s.count },
+      { description: 'Events to be sent, by what they wait for; each counted up to 100,000.' },
+    ),
   ),
   attempts: s.object(
     { succeeded: s.count, failed: s.count },
