@@ -183,6 +183,15 @@ export class PostgresError extends MillraceError {
   }
 }
 
+/** Classes of what is wrong with the data of a statement: its values, or their size. */
+const dataClasses = new Set(['22', '54'])
+
+/** Whether a statement failed by what it was given, as the client or the pool throws it. */
+export function isDataFault(error: unknown): boolean {
+  const sqlState = error instanceof PostgresError ? error.sqlState : codeOf(error)
+  return sqlState.length === 5 && dataClasses.has(sqlState.slice(0, 2))
+}
+
 /** A store does not answer. `setting` is the one that points to it. */
 export class StoreUnreachableError extends failure('StoreUnreachableError', 'store_unreachable', 'retry') {
   readonly setting: string

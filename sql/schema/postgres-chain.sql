@@ -823,6 +823,15 @@ CREATE INDEX tokens_history_block_num_idx ON chain.tokens_history USING btree (b
 COMMENT ON COLUMN chain.tokens_history.log_idx IS '-1: as genesis has it';
 COMMENT ON COLUMN chain.tokens_history.created_at IS 'null for tokens of genesis';
 
+CREATE TABLE chain.tokens_stopped (
+  name text NOT NULL,
+  entity bytea NOT NULL,
+  block_num bigint NOT NULL,
+  problem text NOT NULL,
+  CONSTRAINT tokens_stopped_pkey PRIMARY KEY (name, entity)
+);
+CREATE INDEX tokens_stopped_block_num_idx ON chain.tokens_stopped USING btree (block_num);
+
 CREATE TABLE chain.txs (
   block_num bigint NOT NULL,
   idx integer NOT NULL,

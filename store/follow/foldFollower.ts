@@ -8,12 +8,15 @@ import {
   type Fold,
   type FoldChange,
   type FoldColumns,
+  type FoldEvent,
+  type FoldState,
   type FoldTable,
   type PlacedLog,
   reduceEvents,
 } from './fold.ts'
 import { clearTables, deleteTail, insertChanges, readStates } from './foldTables.ts'
 import type { BlockFollower, FollowerContext, FollowerTransaction } from './follower.ts'
+import { describeStopped, stoppedTable, storeOrStop } from './stoppedEntities.ts'
 
 /** Events reduced at once; with their states some 10 MB. */
 const EVENTS_MAX = 5_000
@@ -78,8 +81,10 @@ export function foldFollower<Columns extends FoldColumns>(
   eventsMax?: number,
 ): BlockFollower {
   const folds: readonly Fold[] = [fold, ...(fold.beside ?? [])]
-  return eventFollower({
-    name: fold.name,
+  const { name } = fold
+  const follower = eventFollower({
+    name,
+    rowTables: [stoppedTable(name)],
     version: fold.version,
     needs: [],
     events: folds.flatMap(({ reducers }) => reducers.map(({ event }) => event)),
@@ -90,20 +95,27 @@ export function foldFollower<Columns extends FoldColumns>(
       return ({ client, schema }) => insertChanges(client, schema, fold, changes)
     },
     take: async (transaction, logs) => {
-      for (const each of folds) await takeFold(transaction, each, logs)
+      for (const each of folds) await takeFold(transaction, name, each, logs)
     },
   })
+  return {
+    ...follower,
+    inspect: async (client, schema) => ({ strays: 0, differs: await describeStopped(client, schema, name) }),
+  }
 }
 
 async function takeFold(
   { client, schema }: FollowerTransaction,
+  follower: string,
   fold: Fold,
   logs: readonly PlacedLog[],
 ): Promise<void> {
-  const events = decodeEvents(fold, logs)
-  const entities = events.map(({ entity }) => entity)
-  const states = await readStates(client, schema, fold, entities)
-  await insertChanges(client, schema, fold, reduceEvents(events, states))
+  const store = async (events: readonly FoldEvent<FoldState<FoldColumns>>[]) => {
+    const entities = events.map(({ entity }) => entity)
+    const states = await readStates(client, schema, fold, entities)
+    await insertChanges(client, schema, fold, reduceEvents(events, states))
+  }
+  await storeOrStop({ client, schema, follower, fold, store }, decodeEvents(fold, logs))
 }
 
 interface LogRow {

@@ -35,7 +35,7 @@ export interface Completion {
 export interface Findings {
   /** Events that belong to nothing held here; they are in no answer. */
   readonly strays: number
-  /** What a node says otherwise, in words; null where all that was compared agrees. */
+  /** What a node says otherwise, or what stands still alone, in words; null where there is neither. */
   readonly differs: string | null
 }
 

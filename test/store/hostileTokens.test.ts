@@ -1,10 +1,19 @@
 // Goal: what anybody writes with a token of their own stops no projection and bounds what each event costs.
 // Method: logs of thousands of admin grants and of very long texts beside the recorded chain's own, in a real store.
-import { encodeAbiParameters, encodeEventTopics, type Hex, pad, parseAbi, toFunctionSelector } from 'viem'
+import {
+  encodeAbiParameters,
+  encodeEventTopics,
+  type Hex,
+  numberToHex,
+  pad,
+  parseAbi,
+  toFunctionSelector,
+} from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { RpcCall } from '#ingest/rpc/client.ts'
 import { contractCalls } from '#ingest/rpc/contractCalls.ts'
 import { RpcError, SourceError } from '#ingest/rpc/errors.ts'
+import type { Reducer } from '#store/follow/fold.ts'
 import { eventFollower, foldFollower } from '#store/follow/foldFollower.ts'
 import { insertRows } from '#store/follow/foldTables.ts'
 import { readGenesisTokens } from '#store/follow/tokens/genesisTokens.ts'
@@ -81,6 +90,18 @@ async function write(store: ChainStore, logs: readonly Written[], at = block): P
   )
 }
 
+/** A reducer that some names break: one in Postgres, one before. */
+function poisoning<State>(of: Reducer<State>): Reducer<State> {
+  return {
+    ...of,
+    reduce: (state, args, place) => {
+      const { name } = Object(args)
+      if (name === 'WORSE') throw new RangeError('Invalid string length')
+      return { ...of.reduce(state, args, place), ...(name === 'BAD' && { name: 'a\0b' }) }
+    },
+  }
+}
+
 async function rowsOf(store: ChainStore, sql: string) {
   const { rows } = await store.postgres.pool.query(sql.replaceAll('$schema', store.schema))
   return rows
@@ -149,6 +170,36 @@ describeWithShared('hostile tokens', () => {
       [block + 1, block + 1, block + 1, block + 1],
       [block + 3, block + 3, block + 3, block + 3],
     ])
+  })
+
+  test('a token whose events cannot be stored stops alone, marked, and a revert lets it go on', async () => {
+    const [bad, worse, good] = [0xa1n, 0xa2n, 0xa3n].map((nth) =>
+      toHex(toBytes(numberToHex(nth + 0x20c0n * 2n ** 144n, { size: 20 }))),
+    )
+    if (!bad || !worse || !good) throw new Error('three tokens')
+    await write(
+      store,
+      [created(bad, 'BAD', 'B'), created(worse, 'WORSE', 'W'), created(good, 'GOOD', 'G')],
+      block + 5,
+    )
+    await write(store, [created(good, 'BETTER', 'G')], block + 6)
+    const poisoned = { ...tokensFold, reducers: tokensFold.reducers.map(poisoning) }
+    const follower = foldFollower(poisoned, async () => [])
+    const { settle, driver } = followersOf(store, { callContracts, followers: [follower] })
+    await store.postgres.pool.query(`DELETE FROM ${store.schema}.followers WHERE name = 'tokens'`)
+    await settle()
+    const names = () =>
+      rowsOf(
+        store,
+        `SELECT name FROM $schema.tip20_current WHERE token = ANY (ARRAY['\\x${bad.slice(2)}', '\\x${worse.slice(2)}', '\\x${good.slice(2)}']::bytea[])`,
+      )
+    expect(await names()).toEqual([{ name: 'BETTER' }])
+    const found = await follower.inspect?.(store.postgres.pool, store.schema)
+    expect(found?.differs).toMatch(new RegExp(`^2 stand still: ${bad} from block ${block + 5} on .*${worse}`))
+    expect(driver.status).toMatchObject([{ state: 'following', problem: null }])
+    await store.head.revert(await store.head.refAt(block + 4))
+    await settle()
+    expect(await follower.inspect?.(store.postgres.pool, store.schema)).toEqual({ strays: 0, differs: null })
   })
 
   test('a revert takes the admins back', async () => {

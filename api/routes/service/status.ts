@@ -99,7 +99,9 @@ const chain = s.named('ChainStatus', {
             'Events that belong to nothing held, such as fills of orders never placed; in no answer.',
         }),
       ),
-      differs: s.nullable(s.text({ description: 'What a node says otherwise, in words.' })),
+      differs: s.nullable(
+        s.text({ description: 'What a node says otherwise, or what stands still alone, in words.' }),
+      ),
     }),
     {
       description:
