@@ -46,7 +46,7 @@ export interface Chart {
 const POINTS_MAX = 1_200
 /** More bars than this cannot be told apart or named. */
 const BARS_MAX = 60
-/** Lines of more points are drawn without a dot on each. */
+/** Lines of more points are drawn without a dot on each; values between two gaps keep theirs. */
 const DOTS_MAX = 60
 const tickPx = { x: 96, y: 44 }
 /** Room for the labels of the value axis, of the axis across, and for half a label at the right. */
@@ -209,10 +209,29 @@ function seriesLook(isLine: boolean, count: number, inks: Inks, index: number, o
     ...(isLine && of === 1 && { fill: inks.fill }),
     ...(!isLine && { fill: ink }),
     fillTo: 0,
-    points: { show: isLine && count <= DOTS_MAX, size: 5, fill: ink, stroke: ink },
+    points: {
+      show: isLine,
+      filter: ({ data }, at) => (count <= DOTS_MAX ? null : lonely(data[at] ?? [])),
+      size: 5,
+      fill: ink,
+      stroke: ink,
+    },
     ...(!isLine &&
       uPlot.paths.bars && { paths: uPlot.paths.bars({ size: [share / of, pixels], radius: 0.04 }) }),
   }
+}
+
+/** Values between two gaps, which no line would show. */
+function lonely(heights: ArrayLike<number | null | undefined>): number[] {
+  const told = Array.from(heights, (height, at) => ({ height, at })).filter(
+    ({ height }) => height !== undefined,
+  )
+  return told.flatMap(({ height, at }, index) => {
+    const isBetweenGaps = [told[index - 1], told[index + 1]].every(
+      (beside) => (beside?.height ?? null) === null,
+    )
+    return height !== null && isBetweenGaps ? [at] : []
+  })
 }
 
 /** From zero where nothing is below it: heights then compare as the numbers do. */
