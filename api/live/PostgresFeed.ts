@@ -44,21 +44,23 @@ export class PostgresFeed implements Feed<CommitPosition> {
 
   /**
    * Blocks that were taken back since count too: their retraction is not sent to a client that
-   * starts over.
+   * starts over. A place above all there is tells nothing of what was seen.
    */
   async unsureFrom(at: CommitPosition): Promise<number> {
     const { postgres, state } = this.#chain
     const isKnown = at.seq <= state.seq && (await holdsCommitsAfter(postgres.pool, state.schema, at.seq))
     if (!isKnown) return 0
     const lowest = await readLowestRevert(postgres.pool, state.schema, at.seq)
-    return Math.min(at.block + 1, lowest ?? at.block + 1)
+    const from = Math.min(at.block + 1, lowest ?? at.block + 1)
+    return from > state.tip + 1 ? 0 : from
   }
 
   async next(at: CommitPosition, run: RunBlock): Promise<Step<CommitPosition> | Lost | null> {
     if (!at.complete) {
       const begun = await this.#commit(at.seq)
+      // A client's id may name any block: one below the commit, or above all there is, is no place in it.
+      if (begun && at.block > Math.max(begun.range.to, this.#chain.state.tip)) return 'lost'
       if (begun?.kind === 'append' && at.block < begun.range.to) {
-        // A client's id may name any block; one below the commit is no place in it.
         if (at.block < begun.range.from - 1) return 'lost'
         return this.#block(begun, at.block + 1, run)
       }

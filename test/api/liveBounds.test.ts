@@ -54,10 +54,11 @@ describeWithShared('bounds of live queries', () => {
       ({ id }) => id,
     )
     const seq = Number(at?.split('.')[1])
-    for (const place of [`p.${seq}.3`, `p.${seq}.-1`, `p.${seq - 4}.2`]) {
+    for (const place of [`p.${seq}.3`, `p.${seq}.-1`, `p.${seq - 4}.2`, `p.${seq}.900`, `p.${seq - 1}.31`]) {
       const events = await (await connect('SELECT num FROM blocks', place)).until((all) => all.length >= 2)
       expect(events.map(({ event }) => event).slice(0, 2)).toEqual(['lagged', 'progress'])
       expect(events[0]?.data).toMatchObject({ reason: 'the place is not in the log', to: 30 })
+      expect(events[0]?.data.from).toBeLessThanOrEqual(30)
     }
   })
 
