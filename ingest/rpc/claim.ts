@@ -13,6 +13,8 @@ export interface Claim {
   readonly finalized: number
   /** What that was concluded from: the final block of a node's tag, or the head of one without. */
   readonly finalizedBy: BlockRef
+  /** Its node has a tag for final blocks; counted from the head they say nothing of the node. */
+  readonly isTagged: boolean
   /** Name of the endpoint. */
   readonly endpoint: string
 }

@@ -65,6 +65,7 @@ export class Claims {
       timestamp: timestampOf(newest),
       finalized: endpoint.finalized,
       finalizedBy: told ?? head,
+      isTagged: hasTag,
       endpoint: endpoint.name,
     }
     endpoint.claimedAtMs = clock.monotonic()

@@ -117,8 +117,10 @@ export class Finality {
   }
 }
 
+/** Blocks counted from a head and those of a tag are far apart on many chains, and nobody is wrong. */
 function farApart(claims: readonly Claim[]): string | null {
-  const sorted = claims.toSorted((a, b) => a.finalized - b.finalized)
+  const tagged = claims.filter(({ isTagged }) => isTagged)
+  const sorted = tagged.toSorted((a, b) => a.finalized - b.finalized)
   const [lowest, highest] = [sorted[0], sorted.at(-1)]
   if (!lowest || !highest || highest.finalized - lowest.finalized <= HEADS_APART_MAX) return null
   return `${lowest.endpoint} grants block ${lowest.finalized} to be final, ${highest.endpoint} block ${highest.finalized}`

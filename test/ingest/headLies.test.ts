@@ -314,6 +314,17 @@ test('an endpoint that grants far less than the others is told of while it does'
   expect((await source.head()).finalized).toBe(690)
 })
 
+test('endpoints without a tag for final blocks are not told to be far from those with one', async () => {
+  const { chain, source, told, steps, clock } = bench(['counts', 'honest'])
+  chain.extend(500)
+  clock.ms += 500_000
+  told.set('counts', (at) => (at === 'finalized' ? null : undefined))
+  await steps(5)
+  clock.ms += 300_000
+  await steps(20)
+  expect(source.finalityHeld).toBeNull()
+})
+
 test('a head that its endpoint does not hold is not told as that endpoint’s', async () => {
   const { source, told, steps } = bench(['liar', 'honest'])
   await steps(2)
