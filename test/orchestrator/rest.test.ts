@@ -3,6 +3,7 @@
 import type { FastifyInstance } from 'fastify'
 import { Compile } from 'typebox/compile'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Access, anonymous, openAccess } from '#api/http/access.ts'
 import { createServer } from '#api/server.ts'
 import { Egress } from '#egress.ts'
 import { CallerRates } from '#orchestrator/CallerRates.ts'
@@ -14,10 +15,11 @@ import { searchResultSchema } from '#orchestrator/search/searchResult.ts'
 import { systemRuntime } from '#runtime.ts'
 import { createLogger } from '#telemetry.ts'
 import { runBlackbox } from '../blackbox/blackbox.ts'
-import { openCatalog, shop } from './support/catalog.ts'
+import { openCatalog, shop, type TestCatalog } from './support/catalog.ts'
 
 const { clock } = systemRuntime()
 let app: FastifyInstance
+let catalog: TestCatalog
 const ends: (() => unknown)[] = []
 const endpoints = [
   { method: 'GET', path: '/things', description: 'Lists things.' },
@@ -25,17 +27,13 @@ const endpoints = [
 ]
 const ids = Array.from({ length: 25 }, (_, index) => `shop-${String(index).padStart(2, '0')}`)
 
-beforeAll(async () => {
-  const catalog = await openCatalog((end) => void ends.push(end))
-  await catalog.importAs(
-    'own',
-    ids.map((id) => shop(id, id === 'shop-20' ? { endpoints } : {})),
-  )
-  app = await createServer({
+const serve = (searchesPerMinute: number, access: Access = openAccess) =>
+  createServer({
+    access,
     endpoints: orchestratorEndpoints,
     services: {
       app: catalog.reads,
-      searchRates: new CallerRates(clock, SEARCHES_PER_MINUTE),
+      searchRates: new CallerRates(clock, searchesPerMinute),
       liveness: null,
       quotes: new Quotes({
         app: catalog.reads,
@@ -50,6 +48,13 @@ beforeAll(async () => {
     log: createLogger('silent'),
     shutdown: new AbortController().signal,
   })
+beforeAll(async () => {
+  catalog = await openCatalog((end) => void ends.push(end))
+  await catalog.importAs(
+    'own',
+    ids.map((id) => shop(id, id === 'shop-20' ? { endpoints } : {})),
+  )
+  app = await serve(SEARCHES_PER_MINUTE)
 })
 afterAll(async () => {
   await app.close()
@@ -99,6 +104,23 @@ describe('GET /v1/services/search', () => {
     ])
       expect([400, 422], query).toContain((await get(`/v1/services/search?${query}`)).status)
     expect((await get(`/v1/services/search?query=${'a'.repeat(500)}`)).status).toBe(200)
+  })
+})
+
+describe('searches of one caller', () => {
+  it('are refused above its share, and those of another are not', async () => {
+    const identify: Access['identify'] = ({ remoteAddress }) => ({ ...anonymous, id: remoteAddress })
+    const busy = await serve(2, { ...openAccess, identify })
+    const search = (remoteAddress: string) =>
+      busy.inject({ url: '/v1/services/search?query=things', remoteAddress })
+    const statuses = []
+    for (let n = 0; n < 3; n++) statuses.push((await search('192.0.2.1')).statusCode)
+    expect(statuses).toEqual([200, 200, 429])
+    const refused = await search('192.0.2.1')
+    expect(JSON.parse(refused.body)).toMatchObject({ error: { code: 'rate_limit_exceeded' } })
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
+    expect((await search('192.0.2.2')).statusCode).toBe(200)
+    await busy.close()
   })
 })
 

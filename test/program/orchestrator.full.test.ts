@@ -69,6 +69,30 @@ test('the program looks at the sellers of the demo by itself', async () => {
   expect(await run('verify', 'demo-hashes')).toMatchObject({ code: 0 })
 })
 
+test('PUBLIC_URL is where the catalog lists this chain data, and whose pages may call tools', async () => {
+  await program.stop()
+  const origin = 'https://data.example.com'
+  program = await startMillrace({ ...env, PUBLIC_URL: origin, ACCESS: 'open' })
+  const described = async () =>
+    Object((await get(`${program.origin}/v1/services/millrace-chain-data`)).body).service
+  await until(async () => (await described()).serviceUrl === origin)
+  expect(await described()).toMatchObject({ docs: { openapi: `${origin}/openapi.json` } })
+  const ping = (from: string) =>
+    fetch(`${program.origin}/mcp`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        origin: from,
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+    })
+  expect((await ping(origin)).status).toBe(200)
+  expect((await ping(program.origin)).status).toBe(403)
+  await program.stop()
+  program = await startMillrace(env)
+})
+
 const suite = '@modelcontextprotocol/conformance'
 
 /** The others ask for logging, prompts, resources, sampling, or tools with names of the suite's own. */
