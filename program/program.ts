@@ -10,6 +10,7 @@ import { replaceClickHouseViews, replacePostgresViews } from '#query/relations/r
 import type { Runtime } from '#runtime.ts'
 import { adoptClickHouse } from '#store/clickhouse/adopt.ts'
 import { type ChainIdentity, readChainIdentity } from '#store/ledger/ledger.ts'
+import { CommitNotices } from '#store/ledger/notices.ts'
 import { assertProjectionsCurrent } from '#store/ledger/projectionVersions.ts'
 import { dropChain } from '#store/maintain/dropChain.ts'
 import { migrateApp, migrateChain, migrateClickHouse } from '#store/maintain/migrate.ts'
@@ -58,7 +59,10 @@ export async function openProgram(
     await migrateApp(engines.postgres)
     const holder = installationId(dataDir.path)
     const chains: Chain[] = []
-    for (const one of reachable) chains.push(await openChain(config, one, engines, holder, runtime, log))
+    const notices = new CommitNotices(engines.postgres, randomUUID())
+    for (const one of reachable)
+      chains.push(await openChain(config, one, { engines, holder, notices }, runtime, log))
+    opened.push(listen(notices, runtime))
     return { engines, reachable, chains, close }
   } catch (error) {
     await close()
@@ -66,11 +70,27 @@ export async function openProgram(
   }
 }
 
+/** Begins to hear of other processes' commits; what it answers ends that. */
+function listen(notices: CommitNotices, { clock }: Runtime): () => Promise<void> {
+  const stop = new AbortController()
+  const listening = notices.run(clock, stop.signal)
+  return () => {
+    stop.abort()
+    return listening
+  }
+}
+
+/** What the chains of a program share. */
+interface Opened {
+  readonly engines: Engines
+  readonly holder: string
+  readonly notices: CommitNotices
+}
+
 async function openChain(
   config: Config,
   reachable: ReachableChain,
-  engines: Engines,
-  holder: string,
+  { engines, holder, notices }: Opened,
   runtime: Runtime,
   log: Logger,
 ): Promise<Chain> {
@@ -100,6 +120,7 @@ async function openChain(
     workerThreads: config.workerThreads,
     ...(config.auditPercentPerDay !== null && { auditPercentPerDay: config.auditPercentPerDay }),
     holder,
+    notices,
     runtime,
     log,
   })

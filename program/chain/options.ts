@@ -5,6 +5,7 @@ import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 import { SENDERS_ONE_IN } from '#ingest/verify/senderSample.ts'
 import type { Runtime } from '#runtime.ts'
 import type { ChainIdentity } from '#store/ledger/ledger.ts'
+import type { CommitNotices } from '#store/ledger/notices.ts'
 import type { Postgres } from '#store/postgres.ts'
 import type { Logger } from '#telemetry.ts'
 import type { ChainProfile, Checks } from '#transform/profile.ts'
@@ -25,6 +26,8 @@ export interface ChainOptions {
   readonly workerThreads: number
   /** Holder of the writing lease: this installation, so that a restart takes it over at once. */
   readonly holder: string
+  /** To and from other processes on the same database; none where one process is all there is. */
+  readonly notices?: CommitNotices
   /**
    * Percent of history that is read again from the node each day, besides what became final; absent
    * audits nothing.

@@ -56,7 +56,8 @@ export const witnessingOf = ({ activity, options }: Writing): Witnessing<Encoded
 })
 
 /** Readers look again; a read that fails keeps the old picture and the next poll mends it. */
-export function wake({ state }: Writing): void {
+export function wake({ state, options }: Writing): void {
+  options.notices?.tell(state.schema)
   state.refresh().then(
     () => state.bell.ring(),
     () => state.bell.ring(),

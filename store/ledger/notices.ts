@@ -1,0 +1,85 @@
+/**
+ * Wakes the followers of a chain in other processes on the same database, by NOTIFY. A notice only
+ * saves them from waiting for their next poll: it carries no rows, and one that is lost costs that
+ * wait.
+ */
+import type { Clock } from '#runtime.ts'
+import type { Postgres } from '../postgres.ts'
+import type { CommitBell } from './commits.ts'
+
+const CHANNEL = 'millrace_commits'
+/** Between two tries to listen, while Postgres is away. */
+const RETRY_MS = 1_000
+
+export class CommitNotices {
+  readonly #postgres: Postgres
+  /** Says of a notice which process it is from: its own followers are awake. */
+  readonly #sender: string
+  readonly #bells = new Map<string, CommitBell>()
+  readonly #untold = new Set<string>()
+  #telling: Promise<void> | null = null
+
+  constructor(postgres: Postgres, sender: string) {
+    this.#postgres = postgres
+    this.#sender = sender
+  }
+
+  /** Has a bell rung when another process tells of commits to this schema. */
+  add(schema: string, bell: CommitBell): void {
+    this.#bells.set(schema, bell)
+  }
+
+  /** Tells the others, outside of the commit and waited for by nobody; many at once are one notice. */
+  tell(schema: string): void {
+    this.#untold.add(schema)
+    this.#telling ??= this.#tellAll()
+  }
+
+  async #tellAll(): Promise<void> {
+    while (this.#untold.size > 0) {
+      const schemas = [...this.#untold]
+      this.#untold.clear()
+      await this.#postgres.pool
+        .query(`SELECT pg_notify($1, $2 || ' ' || one) FROM unnest($3::text[]) AS one`, [
+          CHANNEL,
+          this.#sender,
+          schemas,
+        ])
+        .catch(() => {})
+    }
+    this.#telling = null
+  }
+
+  /** Listens until aborted, on a connection of its own. */
+  async run(clock: Clock, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#listen(signal).catch(() => {})
+      await clock.sleep(RETRY_MS, signal).catch(() => {})
+    }
+    await this.#telling
+  }
+
+  async #listen(signal: AbortSignal): Promise<void> {
+    const client = await this.#postgres.pool.connect()
+    const ended = Promise.withResolvers<void>()
+    const end = () => ended.resolve()
+    client.on('notification', ({ payload }) => this.#hear(payload ?? ''))
+    client.once('error', end)
+    client.once('end', end)
+    signal.addEventListener('abort', end, { once: true })
+    try {
+      await client.query(`LISTEN ${CHANNEL}`)
+      // What was told while nobody listened.
+      for (const bell of this.#bells.values()) bell.ring()
+      if (!signal.aborted) await ended.promise
+    } finally {
+      signal.removeEventListener('abort', end)
+      client.release(true)
+    }
+  }
+
+  #hear(notice: string): void {
+    const [sender, schema = ''] = notice.split(' ')
+    if (sender !== this.#sender) this.#bells.get(schema)?.ring()
+  }
+}
