@@ -14,6 +14,7 @@ import { benchOrchestrator } from './orchestrator.bench.ts'
 import { benchPeers } from './peers.bench.ts'
 import { benchQuery } from './query.bench.ts'
 import { benchRpc, benchRpcLive } from './rpc.bench.ts'
+import { benchWebhooks } from './webhooks.bench.ts'
 
 const subjects: Readonly<Record<string, () => Promise<Line[]>>> = {
   calibration: benchCalibration,
@@ -30,6 +31,7 @@ const subjects: Readonly<Record<string, () => Promise<Line[]>>> = {
   rpcLive: benchRpcLive,
   exchange: benchExchange,
   orchestrator: benchOrchestrator,
+  webhooks: benchWebhooks,
   peers: benchPeers,
 }
 
