@@ -172,14 +172,18 @@ test('an endpoint that never answers holds up no other', async () => {
 })
 
 const places = [
+  'webhooks.match.moved',
   'webhooks.match.messages',
+  'webhooks.match.walked',
   'webhooks.match.commit',
+  'webhooks.match.done',
   'webhooks.claim.rows',
   'webhooks.claim.commit',
   'webhooks.claim.done',
   'webhooks.send',
   'webhooks.sent',
   'webhooks.outcome.commit',
+  'webhooks.outcome.done',
 ]
 
 for (const place of places)

@@ -172,14 +172,17 @@ export class Matcher {
     const messages = await messagesOf(found, chain, finalized, readTokens, presentTransaction, signal)
     const rings = await app.transaction().execute(async (transaction) => {
       if (!(await this.#move(transaction, position, last, finalized, fence))) return false
+      failpoint('webhooks.match.moved')
       const again = await insertMessages(transaction, messages)
       failpoint('webhooks.match.messages')
       await this.#restore(transaction, again)
       await insertWalked(transaction, this.#of, blocks)
+      failpoint('webhooks.match.walked')
       const released = await releaseFinal(transaction, chain.chainId, this.#typeNames, finalized)
       failpoint('webhooks.match.commit')
       return released > 0 || messages.length > 0
     })
+    failpoint('webhooks.match.done')
     if (rings) this.#options.outgoing.ring()
     return true
   }

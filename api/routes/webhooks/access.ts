@@ -10,7 +10,7 @@ import type { Webhooks } from '#webhooks/Webhooks.ts'
 import type { AccessRule, Caller } from '../../http/access.ts'
 import { ApiError, type ErrorCode, type Problem } from '../../http/errors.ts'
 import * as p from '../../http/parameter.ts'
-import type { AccountServices } from '../orgs/accounts.ts'
+import { type AccountServices, assertRole } from '../orgs/accounts.ts'
 
 export interface WebhookServices extends AccountServices {
   /** Null where the operator wants none. */
@@ -42,6 +42,17 @@ export const webhookErrors = [
 export function enabled({ webhooks }: WebhookServices): WebhookOperations {
   if (!webhooks) throw new ApiError('webhooks_not_enabled')
   return webhooks
+}
+
+/** For a person of the organization in the path. @throws ApiError */
+export async function enabledFor(
+  services: WebhookServices,
+  call: Parameters<typeof assertRole>[1],
+  role: Parameters<typeof assertRole>[2],
+): Promise<WebhookOperations> {
+  const operations = enabled(services)
+  await assertRole(services.accounts, call, role)
+  return operations
 }
 
 /** The organization behind a key; a person names theirs in the path. @throws ApiError */

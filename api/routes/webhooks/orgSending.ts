@@ -1,8 +1,8 @@
 /** /v1/orgs/{orgId}/webhooks: what admins have sent: pings, deliveries once more, and replays. */
 import { management } from '../../http/access.ts'
 import { command, endpoint } from '../../http/endpoint.ts'
-import { assertRole, orgErrors, orgId } from '../orgs/accounts.ts'
-import { deliveryId, enabled, subscriptionOf, type WebhookServices, webhookId } from './access.ts'
+import { orgErrors, orgId } from '../orgs/accounts.ts'
+import { deliveryId, enabledFor, subscriptionOf, type WebhookServices, webhookId } from './access.ts'
 import { deliveryOf } from './deliveries.ts'
 import {
   endReplay,
@@ -28,8 +28,7 @@ export const pingOrgWebhookEndpoint = command({
   errors,
   response: tried,
   run: async (call, services: WebhookServices) => {
-    const operations = enabled(services)
-    await assertRole(services.accounts, call, 'admin')
+    const operations = await enabledFor(services, call, 'admin')
     const { orgId: owner, id } = call.path
     return operations.run.ping(await subscriptionOf(operations, owner, id), call.signal)
   },
@@ -45,8 +44,7 @@ export const retryOrgDeliveryEndpoint = command({
   errors: [...errors, 'delivery_not_found', 'delivery_pending'],
   response: tried,
   run: async (call, services: WebhookServices) => {
-    const operations = enabled(services)
-    await assertRole(services.accounts, call, 'admin')
+    const operations = await enabledFor(services, call, 'admin')
     const { orgId: owner, id } = call.path
     const found = await deliveryOf(operations, owner, call.path)
     return operations.run.retry(await subscriptionOf(operations, owner, id), found, call.signal)
@@ -61,8 +59,7 @@ export const startOrgReplayEndpoint = command({
   access: management,
   errors: [...errors, ...replayErrors],
   run: async (call, services: WebhookServices) => {
-    const operations = enabled(services)
-    await assertRole(services.accounts, call, 'admin')
+    const operations = await enabledFor(services, call, 'admin')
     return startReplay(operations, call.path.orgId, call.path.id, call.body, call.signal)
   },
 })
@@ -76,8 +73,7 @@ export const readOrgReplayEndpoint = endpoint({
   errors: [...errors, 'replay_not_found'],
   response: replay,
   read: async (call, services: WebhookServices) => {
-    const operations = enabled(services)
-    await assertRole(services.accounts, call, 'member')
+    const operations = await enabledFor(services, call, 'member')
     return replayOf(operations, call.path.orgId, call.path.id)
   },
   present: presentProgress,
@@ -93,8 +89,7 @@ export const endOrgReplayEndpoint = command({
   errors: [...errors, 'replay_not_found'],
   response: replay,
   run: async (call, services: WebhookServices) => {
-    const operations = enabled(services)
-    await assertRole(services.accounts, call, 'admin')
+    const operations = await enabledFor(services, call, 'admin')
     return endReplay(operations, call.path.orgId, call.path.id)
   },
   present: presentProgress,

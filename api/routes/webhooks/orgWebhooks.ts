@@ -6,8 +6,8 @@ import { command, endpoint } from '../../http/endpoint.ts'
 import { ApiError } from '../../http/errors.ts'
 import { listEndpoint } from '../../http/listEndpoint.ts'
 import * as s from '../../http/schema.ts'
-import { assertRole, orgErrors, orgId } from '../orgs/accounts.ts'
-import { deliveryId, enabled, type WebhookServices, webhookErrors, webhookId } from './access.ts'
+import { orgErrors, orgId } from '../orgs/accounts.ts'
+import { deliveryId, enabledFor, type WebhookServices, webhookErrors, webhookId } from './access.ts'
 import { deliveryList, deliveryOf, pageOfDeliveries, presentDetail } from './deliveries.ts'
 import { changedWebhook, deliveryDetail, presentChange, presentWebhook, status, webhook } from './shapes.ts'
 
@@ -22,8 +22,7 @@ export const listOrgWebhooksEndpoint = endpoint({
   errors: [...orgErrors, 'webhooks_not_enabled'],
   response: s.object({ data: s.array(webhook) }),
   read: async (call, services: WebhookServices) => {
-    const { app } = enabled(services)
-    await assertRole(services.accounts, call, 'member')
+    const { app } = await enabledFor(services, call, 'member')
     return listSubscriptions(app, call.path.orgId, { offset: 0, limit: BOUNDS.webhooksOfOrganization })
   },
   present: (found) => ({ data: found.map(presentWebhook) }),
@@ -40,8 +39,7 @@ export const changeOrgWebhookEndpoint = command({
   body: s.object({ status }),
   response: changedWebhook,
   run: async (call, services: WebhookServices) => {
-    const { run } = enabled(services)
-    await assertRole(services.accounts, call, 'admin')
+    const { run } = await enabledFor(services, call, 'admin')
     const changed = await run.change(call.path.id, call.path.orgId, { status: call.body.status })
     if (!changed) throw new ApiError('webhook_not_found')
     return changed
@@ -58,8 +56,7 @@ export const deleteOrgWebhookEndpoint = command({
   errors,
   response: s.object({ id: s.text() }),
   run: async (call, services: WebhookServices) => {
-    const { run } = enabled(services)
-    await assertRole(services.accounts, call, 'admin')
+    const { run } = await enabledFor(services, call, 'admin')
     if (!(await run.delete(call.path.id, call.path.orgId))) throw new ApiError('webhook_not_found')
     return { id: call.path.id }
   },
@@ -73,8 +70,7 @@ export const listOrgDeliveriesEndpoint = listEndpoint({
   access: management,
   errors: [...webhookErrors, 'organization_not_found', 'forbidden'],
   list: async (call, services: WebhookServices) => {
-    const operations = enabled(services)
-    await assertRole(services.accounts, call, 'member')
+    const operations = await enabledFor(services, call, 'member')
     return pageOfDeliveries(operations, call.path.orgId, call.path.id, call.page)
   },
 })
@@ -88,8 +84,7 @@ export const readOrgDeliveryEndpoint = endpoint({
   errors: [...errors, 'delivery_not_found'],
   response: deliveryDetail,
   read: async (call, services: WebhookServices) => {
-    const operations = enabled(services)
-    await assertRole(services.accounts, call, 'member')
+    const operations = await enabledFor(services, call, 'member')
     return deliveryOf(operations, call.path.orgId, call.path)
   },
   present: presentDetail,
