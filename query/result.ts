@@ -100,9 +100,9 @@ export interface QueryRequest {
   readonly sql: string
   /** Of events and functions; each is a table of the query. */
   readonly signatures?: readonly string[]
-  /** Rows at most; 1..10,000. */
+  /** Rows at most; 1..10,000, of an export 1,000,000. */
   readonly limit: number
-  /** 100..30,000. */
+  /** 100..30,000, of an export 300,000. */
   readonly timeoutMs: number
   /** Only rows of these blocks exist for the query; absent: of all that the catalog has. */
   readonly blocks?: RangeSet

@@ -20,6 +20,9 @@ export interface SlotLimits {
 export const postgresSlots: SlotLimits = { running: 4, waiting: 16, waitMs: 5_000 }
 export const clickhouseSlots: SlotLimits = { running: 2, waiting: 16, waitMs: 5_000 }
 
+/** Exports take minutes, so that they have a slot of their own and none of the others'. */
+export const exportSlots: SlotLimits = { running: 1, waiting: 4, waitMs: 5_000 }
+
 /** A piece is some hundred rows. A reader that takes longer for one is gone or means harm. */
 const PIECE_MS_MAX = 5_000
 

@@ -53,6 +53,8 @@ export type RawAnswer =
       readonly headers?: Readonly<Record<string, string>>
       /** Headers whose values are known when the body has ended; they follow it (RFC 9110, 6.5). */
       readonly trailers?: Trailers
+      /** The body may take longer than a request may; its source bounds it. */
+      readonly isLong?: boolean
     }
   | {
       readonly kind: 'events'

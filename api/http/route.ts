@@ -189,9 +189,10 @@ function send<Services>(
         .send(text)
     }
     case 'bytes': {
-      const { status = 200, cache = 'none', contentType, body, trailers } = answer
+      const { status = 200, cache = 'none', contentType, body, trailers, isLong = false } = answer
       for (const name of trailers?.names ?? [])
         reply.trailer(name, async () => trailers?.values()[name] ?? '')
+      if (isLong) deadline.lift()
       if (body instanceof Readable) {
         deadline.signal.addEventListener('abort', () => body.destroy(deadline.signal.reason), { once: true })
       }

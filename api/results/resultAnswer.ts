@@ -6,6 +6,7 @@
  */
 import { createHash, hash } from 'node:crypto'
 import { Readable } from 'node:stream'
+import { isExport } from '#query/limits.ts'
 import type { QueryRequest, ResultHead, UserQueryEngine } from '#query/result.ts'
 import type { RawAnswer } from '../http/answer.ts'
 import type { CacheClass } from '../http/cache.ts'
@@ -49,6 +50,7 @@ export async function answerResult(question: ResultQuestion): Promise<RawAnswer>
     body: Readable.from(continued(held, pieces), { objectMode: false, highWaterMark: HELD_BYTES_MAX }),
     headers: headersOf(question, facts),
     trailers: { names: endHeaderNames, values: () => endHeaders(facts) },
+    isLong: isExport(question.request.limit),
   }
 }
 

@@ -8,7 +8,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import type { Clock } from '#runtime.ts'
-import { ANSWER_BYTES_MAX, GRACE_MS } from '../limits.ts'
+import { answerBytesMax, GRACE_MS } from '../limits.ts'
 import {
   collectResult,
   type QueryRequest,
@@ -100,7 +100,7 @@ function settingsOf(timeoutMs: number, limit: number): Settings {
     max_memory_usage: '400000000',
     max_threads: 2,
     max_result_rows: String(limit + 1),
-    max_result_bytes: String(ANSWER_BYTES_MAX),
+    max_result_bytes: String(answerBytesMax(limit)),
     result_overflow_mode: 'throw',
     max_rows_to_read: '2000000000',
     max_bytes_to_read: '200000000000',
@@ -134,12 +134,13 @@ async function* rowsOf(
     statement.columns.map(({ type }) => type),
     limit,
   )
+  const bytesMax = answerBytesMax(limit)
   let length = 0
   let isTold = false
   for await (const chunk of stream) {
     const bytes = Buffer.from(chunk)
     length += bytes.length
-    if (length > ANSWER_BYTES_MAX) throw tooLarge()
+    if (length > bytesMax) throw tooLarge(bytesMax)
     const rows = decoder.push(bytes)
     const { columnTypes } = decoder
     if (!columnTypes) continue
@@ -168,8 +169,8 @@ const endOf = (rowCount: number, limit: number, summary: Summary | null) => ({
   bytesRead: summary ? Number(summary.read_bytes) : null,
 })
 
-function tooLarge(): UserQueryError {
-  return new UserQueryError('sql_failed', `the answer is larger than ${ANSWER_BYTES_MAX} bytes`, {
+function tooLarge(bytesMax: number): UserQueryError {
+  return new UserQueryError('sql_failed', `the answer is larger than ${bytesMax} bytes`, {
     hint: 'ask for fewer rows or columns',
   })
 }

@@ -1,6 +1,7 @@
 /** Analysts' SQL on ClickHouse: the gate, a slot, then the restricted reader. */
 
 import type { Clock } from '#runtime.ts'
+import { isExport } from '../limits.ts'
 import { type CatalogOf, restrictCatalog } from '../relations.ts'
 import {
   collectResult,
@@ -11,7 +12,7 @@ import {
   type SqlValue,
   type UserQueryEngine,
 } from '../result.ts'
-import { clickhouseSlots, type SlotLimits, Slots } from '../slots.ts'
+import { clickhouseSlots, exportSlots, type SlotLimits, Slots } from '../slots.ts'
 import { assertNoneOpen, clickhouseProbes, findOpenWalls } from '../walls.ts'
 import { ClickHouseReader } from './ClickHouseReader.ts'
 import { estimatePlan, planColumns, sizeColumns } from './estimatePlan.ts'
@@ -39,13 +40,15 @@ export class ClickHouseUserQueryEngine implements UserQueryEngine {
   readonly #catalogOf: ClickHouseUserQueryOptions['catalogOf']
   readonly #reader: ClickHouseReader
   readonly #slots: Slots
+  readonly #exports: Slots
   /** Probes of the last check that were let through; none may be for a query to run. */
   #openWalls: readonly string[] = []
 
   constructor({ catalogOf, slots = clickhouseSlots, ...access }: ClickHouseUserQueryOptions) {
     this.#catalogOf = catalogOf
     this.#slots = new Slots(slots, access.clock)
-    this.#reader = new ClickHouseReader({ ...access, connectionsMax: slots.running })
+    this.#exports = new Slots(exportSlots, access.clock)
+    this.#reader = new ClickHouseReader({ ...access, connectionsMax: slots.running + exportSlots.running })
   }
 
   /**
@@ -67,7 +70,8 @@ export class ClickHouseUserQueryEngine implements UserQueryEngine {
     const statement = await this.#gate(request)
     const { signal: asked, party } = request
     const read = (signal: AbortSignal) => this.#reader.stream(statement, { ...request, signal })
-    yield* this.#slots.hold(read, asked, party)
+    const slots = isExport(request.limit) ? this.#exports : this.#slots
+    yield* slots.hold(read, asked, party)
   }
 
   async explain(request: QueryRequest): Promise<QueryPlan> {

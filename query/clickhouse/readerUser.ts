@@ -42,11 +42,11 @@ export function readerUserStatements({ name, password, databases }: ReaderUser):
  * bounded too.
  */
 const ceilings: Readonly<Record<string, number>> = {
-  max_execution_time: 40,
+  max_execution_time: 310,
   max_memory_usage: 1_000_000_000,
   max_threads: 4,
-  max_result_rows: 20_000,
-  max_result_bytes: 64_000_000,
+  max_result_rows: 1_100_000,
+  max_result_bytes: 1_100_000_000,
 }
 
 /**

@@ -4,7 +4,7 @@
 
 import type pg from 'pg'
 import type { Clock } from '#runtime.ts'
-import { ANSWER_BYTES_MAX, GRACE_MS } from '../limits.ts'
+import { answerBytesMax, GRACE_MS } from '../limits.ts'
 import type { QueryRequest } from '../result.ts'
 import { UserQueryError } from '../UserQueryError.ts'
 
@@ -22,10 +22,12 @@ export class GuardedConnection {
   // The driver reports a connection it lost while idle in our hands here; the query's own rejection
   // says the rest.
   readonly #ignore = () => {}
+  readonly #bytesMax: number
   #bytes = 0
 
-  constructor(client: pg.PoolClient, { timeoutMs, signal }: QueryRequest, clock: Clock) {
+  constructor(client: pg.PoolClient, { timeoutMs, signal, limit }: QueryRequest, clock: Clock) {
     this.#client = client
+    this.#bytesMax = answerBytesMax(limit)
     this.#signal = signal
     client.on('error', this.#ignore)
     // First in line: the driver would make a string of everything that came before it looks at the
@@ -42,11 +44,9 @@ export class GuardedConnection {
 
   #add(bytes: number): void {
     this.#bytes += bytes
-    if (this.#bytes <= ANSWER_BYTES_MAX) return
+    if (this.#bytes <= this.#bytesMax) return
     const hint = 'ask for fewer rows or columns'
-    this.#cut(
-      new UserQueryError('sql_failed', `the answer is larger than ${ANSWER_BYTES_MAX} bytes`, { hint }),
-    )
+    this.#cut(new UserQueryError('sql_failed', `the answer is larger than ${this.#bytesMax} bytes`, { hint }))
   }
 
   #cut(reason: UserQueryError): void {

@@ -2,6 +2,7 @@
 
 import type { Clock } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
+import { isExport } from '../limits.ts'
 import type { CatalogOf } from '../relations.ts'
 import {
   collectResult,
@@ -11,7 +12,7 @@ import {
   type ResultEvent,
   type UserQueryEngine,
 } from '../result.ts'
-import { postgresSlots, type SlotLimits, Slots } from '../slots.ts'
+import { exportSlots, postgresSlots, type SlotLimits, Slots } from '../slots.ts'
 import { assertNoneOpen, findOpenWalls, postgresProbes } from '../walls.ts'
 import { CheckedStatements } from './CheckedStatements.ts'
 import { estimatePlan, tableSizesSql } from './estimatePlan.ts'
@@ -36,6 +37,7 @@ export class PostgresUserQueryEngine implements UserQueryEngine {
   readonly #catalogOf: PostgresUserQueryOptions['catalogOf']
   readonly #reader: PostgresReader
   readonly #slots: Slots
+  readonly #exports: Slots
   readonly #checked = new CheckedStatements()
   /** Probes of the last check that were let through; none may be for a query to run. */
   #openWalls: readonly string[] = []
@@ -43,7 +45,13 @@ export class PostgresUserQueryEngine implements UserQueryEngine {
   constructor({ url, catalogOf, clock, log, slots = postgresSlots }: PostgresUserQueryOptions) {
     this.#catalogOf = catalogOf
     this.#slots = new Slots(slots, clock)
-    this.#reader = new PostgresReader({ url, connectionsMax: slots.running, clock, log })
+    this.#exports = new Slots(exportSlots, clock)
+    this.#reader = new PostgresReader({
+      url,
+      connectionsMax: slots.running + exportSlots.running,
+      clock,
+      log,
+    })
   }
 
   /**
@@ -65,7 +73,8 @@ export class PostgresUserQueryEngine implements UserQueryEngine {
     const statement = await this.#gate(request)
     const { signal: asked, party } = request
     const read = (signal: AbortSignal) => this.#reader.stream(statement, { ...request, signal })
-    yield* this.#slots.hold(read, asked, party)
+    const slots = isExport(request.limit) ? this.#exports : this.#slots
+    yield* slots.hold(read, asked, party)
   }
 
   async explain(request: QueryRequest): Promise<QueryPlan> {

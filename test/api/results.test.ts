@@ -75,6 +75,50 @@ describeWithShared('formats of a result', () => {
     })
   })
 
+  const pairs = 'SELECT a.log_idx AS one, b.block_num AS two FROM logs a CROSS JOIN logs b'
+
+  test.each(['postgres', 'clickhouse'])(
+    'an export of %s has more rows than an answer, and says what it left out',
+    async (engine) => {
+      for (const format of ['csv', 'ndjson']) {
+        const response = await open(urlOf(pairs, `&engine=${engine}&format=${format}&limit=60000`))
+        const lines = (await readAll(response)).toString().trimEnd().split('\n').length
+        expect([response.statusCode, lines]).toEqual([200, format === 'csv' ? 60_001 : 60_000])
+        const facts = { ...response.headers, ...response.trailers }
+        expect(facts).toMatchObject({ 'svc-row-count': '60000', 'svc-truncated': 'true' })
+      }
+      for (const [format, reader] of [
+        ['arrow', 'ArrowStream'],
+        ['parquet', 'Parquet'],
+      ] as const) {
+        const response = await open(urlOf(pairs, `&engine=${engine}&format=${format}&limit=20000`))
+        const file = await readAll(response)
+        expect(await readBack(file, reader, ['one', 'two'], ['int', 'bigint'], true)).toHaveLength(20_000)
+      }
+    },
+  )
+
+  test('an export as JSON or live is refused, and so is its time for less', async () => {
+    const refusal = async (more: string) => {
+      const { status, body } = await api.get(urlOf(pairs, more).slice(api.server.origin.length))
+      return [status, body.error.code, body.error.details[0].path]
+    }
+    expect(await refusal('&limit=10001')).toEqual([422, 'parameter_conflict', ['query', 'limit']])
+    expect(await refusal('&limit=10001&live=true')).toEqual([422, 'parameter_conflict', ['query', 'limit']])
+    expect(await refusal('&timeout_ms=30001')).toEqual([422, 'parameter_conflict', ['query', 'timeout_ms']])
+    const over = await refusal('&format=csv&limit=1000001')
+    expect(over[0]).toBe(400)
+  })
+
+  test('an export ends with its reader, and the next one has its slot', async () => {
+    const ask = () => open(urlOf(pairs, '&format=csv&limit=1000000'))
+    const left = await ask()
+    left.destroy()
+    const next = await ask()
+    expect((await readAll(next)).length).toBeGreaterThan(1_000_000)
+    expect(next.trailers).toMatchObject({ 'svc-row-count': '1000000' })
+  })
+
   test('equal results have equal digests on both engines, different ones different', async () => {
     const digest = async (sql: string, engine: string) =>
       (await fetch(urlOf(sql, `&engine=${engine}`)).then(readJson)).digest

@@ -1,12 +1,12 @@
 /** GET and POST /v1/indexer/query: analysts' SQL on either engine, once or live. */
 
 import { SIGNATURE_CHARACTERS_MAX, SIGNATURES_MAX, signatureExample } from '#query/decoded/signature.ts'
-import { ROWS_MAX } from '#query/limits.ts'
+import { EXPORT_MS_MAX, EXPORT_ROWS_MAX, isExport, QUERY_MS_MAX, ROWS_MAX } from '#query/limits.ts'
 import { SQL_BYTES_MAX, sqlExample } from '#query/text.ts'
 import { partyOf } from '../../http/access.ts'
 import type { RawAnswer } from '../../http/answer.ts'
 import type { CacheClass } from '../../http/cache.ts'
-import { conflict } from '../../http/endpoint.ts'
+import { conflict, conflictError } from '../../http/endpoint.ts'
 import { ApiError } from '../../http/errors.ts'
 import * as p from '../../http/parameter.ts'
 import { rawEndpoint } from '../../http/rawEndpoint.ts'
@@ -84,6 +84,9 @@ const produces = {
   'application/vnd.apache.parquet': null,
   'text/event-stream': s.text({ description: 'Events whose data is JSON with `ok`.' }),
 }
+
+const limitText = `Rows at most. More than ${ROWS_MAX} are streamed as CSV, NDJSON, Arrow or Parquet, one export at a time.`
+const timeoutText = `Milliseconds the query may run. Default ${TIMEOUT_MS_DEFAULT}, at most ${QUERY_MS_MAX}; of an export ${EXPORT_MS_MAX}.`
 
 const shared = {
   path: '/v1/indexer/query',
@@ -165,11 +168,8 @@ export const queryIndexerEndpoint = rawEndpoint({
       ),
       'false',
     ),
-    limit: p.withDefault(p.described(p.integer(1, ROWS_MAX), 'Rows at most.'), ROWS_MAX),
-    timeout_ms: p.withDefault(
-      p.described(p.integer(100, 30_000), 'Milliseconds the query may run.'),
-      TIMEOUT_MS_DEFAULT,
-    ),
+    limit: p.withDefault(p.described(p.integer(1, EXPORT_ROWS_MAX), limitText), ROWS_MAX),
+    timeout_ms: p.described(p.integer(100, EXPORT_MS_MAX), timeoutText),
     maxCost: p.described(costLimit, 'The most the query may cost; a dearer one is refused.'),
     format: p.described(
       p.oneOf(...formatNames),
@@ -181,8 +181,9 @@ export const queryIndexerEndpoint = rawEndpoint({
       ? undefined
       : conflict('format', 'a live query is a stream of events'),
   answer: ({ chainId, filters, signal, headers, caller }, services: IndexerServices) => {
-    const { sql, signature: signatures, engine, live, limit, timeout_ms: timeoutMs, maxCost } = filters
+    const { sql, signature: signatures, engine, live, limit, maxCost } = filters
     const format = filters.format ?? acceptedFormat(headers.accept)
+    const timeoutMs = timeoutOf(filters.timeout_ms, limit, live === 'false' ? format : null, 'query')
     const query = { chainId, sql, signatures, engine, limit, timeoutMs, maxCost, party: partyOf(caller) }
     return live === 'false'
       ? wholeAnswer(query, format, signal, services, 'feed')
@@ -202,25 +203,25 @@ export const postIndexerQueryEndpoint = rawEndpoint({
     chainId: s.optional(s.union([s.text(), s.integer({ minimum: 1 })])),
     engine: s.optional(s.oneOf(['postgres', 'clickhouse'])),
     live: s.optional(s.union([s.boolean(), s.literal('snapshot')])),
-    limit: s.optional(s.integer({ minimum: 1, maximum: ROWS_MAX })),
-    timeout_ms: s.optional(s.integer({ minimum: 100, maximum: 30_000 })),
+    limit: s.optional(s.integer({ minimum: 1, maximum: EXPORT_ROWS_MAX, description: limitText })),
+    timeout_ms: s.optional(s.integer({ minimum: 100, maximum: EXPORT_MS_MAX, description: timeoutText })),
     format: s.optional(s.oneOf(formatNames)),
     maxCost: s.optional(dollars),
   }),
   // Room for the escapes of a query of the full length.
   bodyBytesMax: 3 * SQL_BYTES_MAX,
   answer: ({ body, signal, headers, caller }, services: IndexerServices) => {
+    const { live = false, format = acceptedFormat(headers.accept), limit = ROWS_MAX } = body
     const query = {
       chainId: bodyChain(body.chainId, services, caller),
       sql: body.sql,
       signatures: body.signature ?? [],
       engine: body.engine ?? 'postgres',
-      limit: body.limit ?? ROWS_MAX,
-      timeoutMs: body.timeout_ms ?? TIMEOUT_MS_DEFAULT,
+      limit,
+      timeoutMs: timeoutOf(body.timeout_ms, limit, live === false ? format : null, 'body'),
       maxCost: body.maxCost,
       party: partyOf(caller),
     }
-    const { live = false, format = acceptedFormat(headers.accept) } = body
     if (live !== false && body.format)
       throw new ApiError('parameter_conflict', 'A live query is a stream of events.')
     return live === false
@@ -228,6 +229,29 @@ export const postIndexerQueryEndpoint = rawEndpoint({
       : streamAnswer({ ...query, caller, mode: modes[`${live}`] }, readLastEventId(headers), signal, services)
   },
 })
+
+/**
+ * Milliseconds the query may run; `format` null is a live one.
+ * @throws ApiError for an export as JSON or live, and for the time of one where there is none
+ */
+function timeoutOf(
+  asked: number | undefined,
+  limit: number,
+  format: FormatName | null,
+  place: 'query' | 'body',
+): number {
+  const refuse = (name: string, message: string) => conflictError({ path: [place, name], message })
+  if (isExport(limit)) {
+    if (format !== null && format !== 'json') return asked ?? EXPORT_MS_MAX
+    throw refuse(
+      'limit',
+      `more than ${ROWS_MAX} rows need format csv, ndjson, arrow or parquet, and not live`,
+    )
+  }
+  if (asked !== undefined && asked > QUERY_MS_MAX)
+    throw refuse('timeout_ms', `above ${QUERY_MS_MAX} only with a limit above ${ROWS_MAX}`)
+  return asked ?? TIMEOUT_MS_DEFAULT
+}
 
 const modes = { true: 'blocks', snapshot: 'snapshot' } as const
 
