@@ -137,7 +137,7 @@ test('each attempt ends in its time, holds little memory, and the healthy receiv
   } finally {
     clearInterval(sampling)
   }
-  expect(most - before).toBeLessThan(128 << 20)
+  expect(most - before).toBeLessThan(64 << 20)
 })
 
 /** The attempts of a subscription, the first one first, once none of it is under way. */
