@@ -107,9 +107,9 @@ function compileArguments(
 ): Compiled[] {
   if (rule.kind === 'higherOrder') return compileHigherOrder(compiler, call, rule, scope)
   // Alternatives of one value share its type, as the sides of a comparison do.
-  if (['coalesce', 'ifNull', 'nullIf', 'greatest', 'least', 'equals', 'notEquals'].includes(rule.name)) {
+  if ([...choosing, 'nullIf', 'equals', 'notEquals'].includes(rule.name)) {
     const operands = compileOperands(compiler, call.args, scope)
-    return ['coalesce', 'ifNull', 'greatest', 'least'].includes(rule.name) ? alternatives(operands) : operands
+    return choosing.includes(rule.name) ? alternatives(operands) : operands
   }
   const texts = compileTextArguments(compiler, call, rule.name, scope)
   if (texts) return texts
@@ -157,8 +157,12 @@ function argumentTypes(call: CallExpression, rule: FunctionRule, args: readonly 
   return hasNoLambda && first ? [elementOf(first), ...types] : types
 }
 
+/** Functions whose result is one of their arguments. */
+const choosing: readonly string[] = ['coalesce', 'ifNull', 'greatest', 'least']
+
 /** What a function makes of bytes may be longer or shorter. */
-function withoutWidth({ kind }: FunctionRule, type: ValueType): ValueType {
+function withoutWidth({ kind, name }: FunctionRule, type: ValueType): ValueType {
+  if (choosing.includes(name) || name === 'nullIf') return type
   return kind === 'scalar' && type.scalar === 'bytes' ? { scalar: 'bytes', isArray: type.isArray } : type
 }
 

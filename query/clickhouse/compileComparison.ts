@@ -18,7 +18,7 @@ import { compileArithmetic, isArithmetic } from './compileArithmetic.ts'
 import { hexText } from './compileCast.ts'
 import { compileStringBeside } from './compileConstant.ts'
 import { asOneNumber, comparable } from './numbers.ts'
-import { commonType, isNumber, scalar } from './valueType.ts'
+import { commonType, isNumber, knownWidth, scalar } from './valueType.ts'
 
 /** As on Postgres: a pattern is a constant, so that no row can change its cost. */
 const PATTERN_CHARACTERS_MAX = 200
@@ -47,7 +47,10 @@ function assertWidths(
   operands: readonly Expression[],
   compiled: readonly Compiled[],
 ): void {
-  const widthOf = (index: number) => compiled[index]?.type.width
+  const widthOf = (index: number) => {
+    const type = compiled[index]?.type
+    return type && knownWidth(type)
+  }
   const column = operands.findIndex(({ kind }, index) => kind !== 'string' && widthOf(index) !== undefined)
   const width = widthOf(column)
   if (width === undefined) return

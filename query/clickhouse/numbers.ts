@@ -6,13 +6,14 @@
  */
 import type { Compiled } from './Compiler.ts'
 import {
+  chosenBytes,
   commonType,
   isWhole,
+  knownWidth,
   type Scalar,
   scalar,
   scaled,
   type ValueType,
-  varyingBytes,
 } from './valueType.ts'
 
 /**
@@ -160,7 +161,7 @@ export function alternatives(values: readonly Compiled[]): Compiled[] {
 const asOneLength = (operands: readonly Compiled[]): Compiled[] =>
   operands.map((operand) =>
     operand.type.scalar === 'bytes' && !operand.type.isArray && !operand.type.isVarying
-      ? { sql: `concat(${operand.sql}, '')`, type: varyingBytes }
+      ? { sql: `concat(${operand.sql}, '')`, type: chosenBytes(knownWidth(operand.type)) }
       : operand,
   )
 

@@ -27,6 +27,8 @@ export interface ValueType {
   readonly isLocal?: true
   /** Of bytes: how many every value has. */
   readonly width?: number
+  /** The same of bytes that were put into a String: for refusals alone, since the engine pads them. */
+  readonly chosenWidth?: number
   /**
    * Of bytes: the engine holds them in a String; one of fixed length equals its beginning, where
    * zeros follow.
@@ -66,15 +68,27 @@ export function commonType(types: readonly ValueType[]): ValueType {
   return first.isLocal && !known.every(({ isLocal }) => isLocal) ? { scalar: 'timestamp', isArray } : first
 }
 
-function commonWidth(types: readonly ValueType[]): Pick<ValueType, 'width' | 'isVarying'> {
-  const width = types[0]?.width
+/** How many bytes every value has, wherever the engine holds them. */
+export const knownWidth = ({ width, chosenWidth }: ValueType): number | undefined => width ?? chosenWidth
+
+function commonWidth(types: readonly ValueType[]): Pick<ValueType, 'width' | 'chosenWidth' | 'isVarying'> {
+  const [first] = types
+  const width = first?.width
+  const chosenWidth = first && knownWidth(first)
   return {
     ...(width !== undefined && types.every((type) => type.width === width) && { width }),
+    ...(chosenWidth !== undefined &&
+      types.every((type) => knownWidth(type) === chosenWidth) && { chosenWidth }),
     ...(types.every((type) => type.isVarying) && { isVarying: true as const }),
   }
 }
 
 export const varyingBytes: ValueType = { scalar: 'bytes', isArray: false, isVarying: true }
+/** Bytes of a column in a String, which every value of the column fills. */
+export const chosenBytes = (chosenWidth: number | undefined): ValueType => ({
+  ...varyingBytes,
+  ...(chosenWidth !== undefined && { chosenWidth }),
+})
 
 /** The type of a sum; PostgreSQL's rule, which never overflows. */
 export function sumType(type: ValueType): ValueType {

@@ -1,6 +1,6 @@
 /**
- * Comparisons of a column of bytes with a constant that no value can be equal to: a column of the
- * catalog, or of a sub-select or CTE that has it as it is.
+ * Comparisons of bytes with a constant that no value can be equal to. Bytes are a column of the
+ * catalog, the same through a sub-select or CTE, and what chooses among such columns.
  */
 
 import { type ConstantProblem, textBesideBytes, unequalWidths } from '../text.ts'
@@ -30,12 +30,11 @@ function rowFields(operand: unknown): readonly unknown[] | undefined {
 
 function assertOperands(operands: readonly unknown[], operator: string, scope: Scope, walk: Walk): void {
   for (const column of operands) {
-    const found = bytesColumn(column, scope)
+    const found = bytesOf(column, scope)
     if (!found) continue
     for (const constant of operands) {
       const problem = problemOf(constant, equalities.has(operator) ? found.width : undefined)
-      const reference = isFields(column) ? column['ColumnRef'] : undefined
-      const at = walk.findings.places.get(reference) ?? -1
+      const at = walk.findings.places.get(found.reference) ?? -1
       if (problem) throw errorAt({ ...walk, at }, 'sql_invalid', problem.problem, problem.hint)
     }
   }
@@ -56,30 +55,76 @@ const operators: ReadonlySet<string> = new Set([
 const itemsOf = (operand: unknown): readonly unknown[] =>
   isFields(operand) && isFields(operand['List']) ? list(operand['List']['items']) : [operand]
 
-/** How many bytes every value of a column has; undefined for another expression. */
-export function bytesColumn(
-  operand: unknown,
-  scope: Scope,
-): { readonly width: number | undefined } | undefined {
+/** Bytes that an expression can be. */
+interface Bytes {
+  /** Of every value; undefined where they differ or none is known. */
+  readonly width: number | undefined
+  /** The column that says so. */
+  readonly reference: unknown
+}
+
+/** Undefined for what is no bytes, or may be something else. */
+export function bytesOf(operand: unknown, scope: Scope): Bytes | undefined {
+  const choices = choicesOf(operand)
+  if (!choices) return bytesColumn(operand, scope)
+  const found = choices.flatMap((choice) => bytesOf(choice, scope) ?? bytesConstant(choice) ?? [])
+  const [first] = found.filter(({ reference }) => reference !== undefined)
+  if (!first || found.length < choices.length) return undefined
+  return found.every(({ width }) => width === first.width) ? first : { ...first, width: undefined }
+}
+
+/** What an expression gives one of, as it is; undefined for another expression. */
+function choicesOf(operand: unknown): readonly unknown[] | undefined {
+  if (!isFields(operand)) return undefined
+  const [[type, fields] = ['', {}]] = Object.entries(operand)
+  if (!isFields(fields)) return undefined
+  if (type === 'CoalesceExpr' || type === 'MinMaxExpr') return list(fields['args']).filter(isGiven)
+  if (type === 'A_Expr' && fields['kind'] === 'AEXPR_NULLIF') return [fields['lexpr']]
+  if (type === 'FuncCall') {
+    const isExtreme = extremes.has(stringOf(list(fields['funcname']).at(-1)) ?? '')
+    return isExtreme ? list(fields['args']) : undefined
+  }
+  if (type !== 'CaseExpr') return undefined
+  const results = list(fields['args']).map((arm) => (isFields(arm) ? arm['CaseWhen'] : undefined))
+  return [...results.map((arm) => (isFields(arm) ? arm['result'] : undefined)), fields['defresult']].filter(
+    isGiven,
+  )
+}
+
+const extremes: ReadonlySet<string> = new Set(['min', 'max'])
+
+/** NULL and an ELSE that is not written are no bytes of another width. */
+function isGiven(choice: unknown): boolean {
+  const constant = isFields(choice) ? choice['A_Const'] : undefined
+  return choice !== undefined && !(isFields(constant) && constant['isnull'] === true)
+}
+
+function bytesConstant(choice: unknown): Bytes | undefined {
+  const hex = hexOf(choice)
+  return hex === undefined ? undefined : { width: hex.length / 2, reference: undefined }
+}
+
+function bytesColumn(operand: unknown, scope: Scope): Bytes | undefined {
   const path = columnPath(operand)
   const name = path?.at(-1)
   if (!path || name === undefined) return undefined
   const [qualifier] = path
   const source =
     path.length > 1 && qualifier !== undefined ? findSource(qualifier, scope) : sourceOf(name, scope)
-  return source?.bytes?.has(name) ? { width: source.bytes.get(name) } : undefined
+  if (!source?.bytes?.has(name)) return undefined
+  return { width: source.bytes.get(name), reference: isFields(operand) ? operand['ColumnRef'] : undefined }
 }
 
 function problemOf(constant: unknown, width: number | undefined): ConstantProblem | undefined {
   const text = stringConstant(constant)
   // Nothing between the quotes is no bytes, on both engines.
   if (text !== undefined) return text === '' ? undefined : textBesideBytes(text)
-  const hex = bytesOf(constant)
+  const hex = hexOf(constant)
   return hex === undefined || width === undefined ? undefined : unequalWidths(hex.length / 2, width, hex)
 }
 
 /** The digits of a '0x…' as columns.ts writes it. */
-function bytesOf(constant: unknown): string | undefined {
+function hexOf(constant: unknown): string | undefined {
   const cast = isFields(constant) ? constant['TypeCast'] : undefined
   const text = isFields(cast) ? stringConstant(cast['arg']) : undefined
   return text?.startsWith('\\x') ? text.slice(2) : undefined

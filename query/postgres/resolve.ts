@@ -6,7 +6,7 @@
  */
 
 import { nearestOf } from '../words/nearest.ts'
-import { assertComparison, bytesColumn, columnPath } from './comparisons.ts'
+import { assertComparison, bytesOf, columnPath } from './comparisons.ts'
 import { type ColumnsOf, outputName } from './outputName.ts'
 import { findSource, joinedColumns, outermost, renamed, type Scope, type Source, within } from './scopes.ts'
 import { errorAt, type Fields, isFields, list, refusal, stringOf, type Walk } from './walk.ts'
@@ -245,18 +245,18 @@ class Resolver {
   }
 }
 
-/** The outputs of a target that are columns of bytes, as they are. */
+/** The outputs of a target that are bytes: a column as it is, or what has a name and chooses among some. */
 function bytesOutputs(target: unknown, scope: Scope): readonly (readonly [string, number | undefined])[] {
   const { name, val } = fieldsOf(target, 'ResTarget')
   const path = columnPath(val)
-  if (!path) return []
-  const [qualifier] = path
-  if (path.at(-1) === undefined) {
+  if (path && path.at(-1) === undefined) {
+    const [qualifier] = path
     const sources = qualifier === undefined ? scope.levels[0] : [findSource(qualifier, scope)]
     return (sources ?? []).flatMap((source) => [...(source?.bytes ?? [])])
   }
-  const found = bytesColumn(val, scope)
-  return found ? [[typeof name === 'string' ? name : (path.at(-1) ?? ''), found.width]] : []
+  const found = bytesOf(val, scope)
+  const output = typeof name === 'string' ? name : path?.at(-1)
+  return found && output !== undefined ? [[output, found.width]] : []
 }
 
 /** Columns named in a hint; the widest table has some forty. */

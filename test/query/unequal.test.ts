@@ -79,6 +79,33 @@ it.each([
       })
 })
 
+it.each([
+  'coalesce(topic1, topic2)',
+  'nullif(topic1, topic2)',
+  'greatest(topic1, topic2)',
+  'CASE WHEN log_idx = 0 THEN topic1 ELSE topic2 END',
+  'CASE WHEN log_idx = 0 THEN topic1 END',
+])('%s beside a constant of another width is refused', async (chosen) => {
+  const address = `'0x${'20c0'.padEnd(40, '0')}'`
+  for (const engine of Object.values(engines)) {
+    for (const sql of [
+      `SELECT count(*) AS n FROM logs WHERE ${chosen} = ${address}`,
+      `SELECT count(*) AS n FROM (SELECT ${chosen} AS y FROM logs) s WHERE y IN (${address})`,
+    ])
+      expect(await failureOf(engine, sql)).toMatchObject({ status: 422 })
+    const fits = `SELECT count(*) AS n FROM logs WHERE ${chosen} = '0x${'00'.repeat(32)}'`
+    expect(await failureOf(engine, fits)).toEqual([['0']])
+  }
+})
+
+it('the least of a column beside a constant of another width is refused', async () => {
+  for (const engine of Object.values(engines))
+    for (const compared of ['min(address)', 'max(address)'])
+      expect(
+        await failureOf(engine, `SELECT block_num FROM logs GROUP BY 1 HAVING ${compared} = '0xddf252ad'`),
+      ).toMatchObject({ status: 422 })
+})
+
 it('values of two widths in one column are compared with a constant of either', async () => {
   const both = 'SELECT address AS x FROM logs UNION ALL SELECT topic0 FROM logs'
   for (const engine of Object.values(engines))
