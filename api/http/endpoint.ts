@@ -331,8 +331,7 @@ function tagOf(path: string): string {
   return segment.charAt(0).toUpperCase() + segment.slice(1)
 }
 
-/** Parameters that contradict each other. */
-export function conflictError(found: Problem | string): ApiError {
+function conflictError(found: Problem | string): ApiError {
   const problem = typeof found === 'string' ? { path: ['query'], message: found } : found
   return new ApiError('parameter_conflict', `${problem.message}.`, { details: [problem] })
 }

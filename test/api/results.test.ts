@@ -103,9 +103,9 @@ describeWithShared('formats of a result', () => {
       const { status, body } = await api.get(urlOf(pairs, more).slice(api.server.origin.length))
       return [status, body.error.code, body.error.details[0].path]
     }
-    expect(await refusal('&limit=10001')).toEqual([422, 'parameter_conflict', ['query', 'limit']])
-    expect(await refusal('&limit=10001&live=true')).toEqual([422, 'parameter_conflict', ['query', 'limit']])
-    expect(await refusal('&timeout_ms=30001')).toEqual([422, 'parameter_conflict', ['query', 'timeout_ms']])
+    expect(await refusal('&limit=10001')).toEqual([400, 'query_invalid', ['query', 'limit']])
+    expect(await refusal('&limit=10001&live=true')).toEqual([400, 'query_invalid', ['query', 'limit']])
+    expect(await refusal('&timeout_ms=30001')).toEqual([400, 'query_invalid', ['query', 'timeout_ms']])
     const over = await refusal('&format=csv&limit=1000001')
     expect(over[0]).toBe(400)
   })

@@ -77,7 +77,9 @@ export function validText(schema: Schema): string {
   if (words?.length) return `${words[0]}`
   if (items) return validText(items)
   if (anyOf?.[0]) return validText(anyOf[0])
-  const found = commonTexts.find((text) => text.trim() !== '' && accepts(schema, text))
+  const found = [...commonTexts, ...boundaryTexts(schema)].find(
+    (text) => text.trim() !== '' && accepts(schema, text),
+  )
   if (found === undefined) throw new TypeError(`no text is known for ${JSON.stringify(schema)}`)
   return found
 }

@@ -6,7 +6,7 @@ import { SQL_BYTES_MAX, sqlExample } from '#query/text.ts'
 import { partyOf } from '../../http/access.ts'
 import type { RawAnswer } from '../../http/answer.ts'
 import type { CacheClass } from '../../http/cache.ts'
-import { conflict, conflictError } from '../../http/endpoint.ts'
+import { conflict } from '../../http/endpoint.ts'
 import { ApiError } from '../../http/errors.ts'
 import * as p from '../../http/parameter.ts'
 import { rawEndpoint } from '../../http/rawEndpoint.ts'
@@ -240,16 +240,22 @@ function timeoutOf(
   format: FormatName | null,
   place: 'query' | 'body',
 ): number {
-  const refuse = (name: string, message: string) => conflictError({ path: [place, name], message })
+  const refuse = (name: string, message: string) =>
+    new ApiError(place === 'query' ? 'query_invalid' : 'body_invalid', `Not valid: ${name}: ${message}.`, {
+      details: [{ path: [place, name], message }],
+    })
   if (isExport(limit)) {
     if (format !== null && format !== 'json') return asked ?? EXPORT_MS_MAX
     throw refuse(
       'limit',
-      `more than ${ROWS_MAX} rows need format csv, ndjson, arrow or parquet, and not live`,
+      `expected 1 to ${ROWS_MAX}; up to ${EXPORT_ROWS_MAX} with format csv, ndjson, arrow or parquet`,
     )
   }
   if (asked !== undefined && asked > QUERY_MS_MAX)
-    throw refuse('timeout_ms', `above ${QUERY_MS_MAX} only with a limit above ${ROWS_MAX}`)
+    throw refuse(
+      'timeout_ms',
+      `expected 100 to ${QUERY_MS_MAX}; up to ${EXPORT_MS_MAX} with a limit above ${ROWS_MAX}`,
+    )
   return asked ?? TIMEOUT_MS_DEFAULT
 }
 
