@@ -94,8 +94,9 @@ export function barSeries(answer: QueryAnswer, axes: Axes, barsMax: number): Ser
   return seriesOf(answer, axes, (rows, column) =>
     rows.flatMap((row): Point[] => {
       const y = toNumber(answer.rows[row]?.[column], answer.columnTypes[column] ?? '')
-      const x = placeOf(row)
-      return y === null || x >= barsMax ? [] : [{ x, y, row }]
+      // Places without a value are none: the axis counts those that are.
+      const x = y === null ? barsMax : placeOf(row)
+      return x >= barsMax ? [] : [{ x, y, row }]
     }),
   )
 }

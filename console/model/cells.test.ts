@@ -124,3 +124,16 @@ test('several columns, or names of one column, are several series', () => {
     ['2', [[1, 7]]],
   ])
 })
+
+test('a row without a value has no bar, and leaves no place for one', () => {
+  const withNull = answer({ token: 'text', n: 'bigint' }, [
+    ['a', null],
+    ['b', '6'],
+    ['c', '7'],
+  ])
+  const [shown] = barSeries(withNull, { x: 0, ys: [1], by: null }, 60)
+  expect(shown?.points).toEqual([
+    { x: 0, y: 6, row: 1 },
+    { x: 1, y: 7, row: 2 },
+  ])
+})
