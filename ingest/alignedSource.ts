@@ -6,11 +6,16 @@ import type { Source } from './source.ts'
  * store partitions.
  */
 export function alignedSource(source: Source, width: number): Source {
-  return withFetch(source, (range, options) => source.fetch(splitAligned(range, width)[0] ?? range, options))
+  return changedSource(source, {
+    fetch: (range, options) => source.fetch(splitAligned(range, width)[0] ?? range, options),
+  })
 }
 
-/** The same source, which fetches in another way. */
-export const withFetch = (source: Source, fetch: Source['fetch']): Source => ({
+/** The same source, which answers some questions in another way. */
+export const changedSource = (
+  source: Source,
+  changes: Partial<Pick<Source, 'head' | 'blockRef' | 'fetch'>>,
+): Source => ({
   ...source,
   chainId: source.chainId,
   get batchBlocks() {
@@ -21,8 +26,9 @@ export const withFetch = (source: Source, fetch: Source['fetch']): Source => ({
   },
   head: (signal) => source.head(signal),
   blockRef: (number, signal) => source.blockRef(number, signal),
-  fetch,
+  fetch: (range, options) => source.fetch(range, options),
   waitForHead: (after, timeoutMs, signal) => source.waitForHead(after, timeoutMs, signal),
   reportRefuted: (endpoint) => source.reportRefuted(endpoint),
   close: () => source.close(),
+  ...changes,
 })

@@ -3,7 +3,7 @@
  * nothing proves is told by its liar alike each time.
  */
 import type { Clock, Random } from '#runtime.ts'
-import { withFetch } from './alignedSource.ts'
+import { changedSource } from './alignedSource.ts'
 import type { BlockRange } from './range.ts'
 import type { Source } from './source.ts'
 
@@ -36,20 +36,24 @@ export class Givers {
 
   /** The source as the lanes have it: what it answers is remembered. */
   remembering(source: Source): Source {
-    return withFetch(source, async (range, options) => {
-      const raw = await source.fetch(range, options)
-      this.#given.push({ range: raw.range, endpoint: raw.endpoint })
-      if (this.#given.length > ANSWERS_MAX) this.#given.shift()
-      return raw
+    return changedSource(source, {
+      fetch: async (range, options) => {
+        const raw = await source.fetch(range, options)
+        this.#given.push({ range: raw.range, endpoint: raw.endpoint })
+        if (this.#given.length > ANSWERS_MAX) this.#given.shift()
+        return raw
+      },
     })
   }
 
   /** The same, asking last the endpoint that gave the blocks. */
   elsewhere(source: Source): Source {
-    return withFetch(source, (range, options = {}) => {
-      const { to, endpoint } = this.#giverOf(range)
-      const not = new Set([...(options.not ?? []), endpoint])
-      return source.fetch({ from: range.from, to }, { ...options, not })
+    return changedSource(source, {
+      fetch: (range, options = {}) => {
+        const { to, endpoint } = this.#giverOf(range)
+        const not = new Set([...(options.not ?? []), endpoint])
+        return source.fetch({ from: range.from, to }, { ...options, not })
+      },
     })
   }
 

@@ -2,6 +2,7 @@
  * Where the bugs of the bank that are not a store's own are planted: around the ports, as a wrong
  * program would use them.
  */
+import { changedSource } from '#ingest/alignedSource.ts'
 import type { HeadSink } from '#ingest/sink.ts'
 import type { ChainHead, RawRange, Source } from '#ingest/source.ts'
 import type { BlockRef } from '#primitives.ts'
@@ -18,15 +19,7 @@ export function plantInSource(source: Source, liar: Source, bugs: Bugs): Source 
   const ranges = new Map<number, RawRange>()
   const refs = new Map<number, BlockRef>()
   const heads = new Map<number, BlockRef>()
-  return {
-    ...source,
-    chainId: source.chainId,
-    get batchBlocks() {
-      return source.batchBlocks
-    },
-    get answering() {
-      return source.answering ?? 1
-    },
+  return changedSource(source, {
     async head(signal): Promise<ChainHead> {
       const told = await source.head(signal)
       const { head } = told
@@ -55,10 +48,7 @@ export function plantInSource(source: Source, liar: Source, bugs: Bugs): Source 
       ranges.set(range.from, raw)
       return raw
     },
-    waitForHead: (after, timeoutMs, signal) => source.waitForHead(after, timeoutMs, signal),
-    reportRefuted: (endpoint) => source.reportRefuted(endpoint),
-    close: () => source.close(),
-  }
+  })
 }
 
 export function plantInHead(sink: HeadSink<SimBatch>, source: Source, bugs: Bugs): HeadSink<SimBatch> {
