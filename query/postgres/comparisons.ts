@@ -5,7 +5,17 @@
 
 import { type ConstantProblem, textBesideBytes, unequalWidths } from '../text.ts'
 import { findSource, type Scope, sourceOf } from './scopes.ts'
-import { errorAt, type Fields, isFields, list, stringConstant, stringOf, type Walk } from './walk.ts'
+import {
+  bare,
+  errorAt,
+  type Fields,
+  fieldsOf,
+  isFields,
+  list,
+  stringConstant,
+  stringOf,
+  type Walk,
+} from './walk.ts'
 
 /** @throws UserQueryError `sql_invalid` */
 export function assertComparison(expression: Fields, scope: Scope, walk: Walk): void {
@@ -75,28 +85,28 @@ export function bytesOf(operand: unknown, scope: Scope): Bytes | undefined {
 
 /** What an expression gives one of, as it is; undefined for another expression. */
 function choicesOf(operand: unknown): readonly unknown[] | undefined {
-  if (!isFields(operand)) return undefined
-  const [[type, fields] = ['', {}]] = Object.entries(operand)
-  if (!isFields(fields)) return undefined
-  if (type === 'CoalesceExpr' || type === 'MinMaxExpr') return list(fields['args']).filter(isGiven)
-  if (type === 'A_Expr' && fields['kind'] === 'AEXPR_NULLIF') return [fields['lexpr']]
-  if (type === 'FuncCall') {
-    const isExtreme = extremes.has(stringOf(list(fields['funcname']).at(-1)) ?? '')
-    return isExtreme ? list(fields['args']) : undefined
+  const [[type, found] = ['', {}]] = Object.entries(bare(operand))
+  const { args, kind, lexpr, funcname, defresult } = bare(found)
+  switch (type) {
+    case 'CoalesceExpr':
+    case 'MinMaxExpr':
+      return list(args).filter(isGiven)
+    case 'CaseExpr':
+      return [...list(args).map((arm) => fieldsOf(arm, 'CaseWhen')['result']), defresult].filter(isGiven)
+    case 'A_Expr':
+      return kind === 'AEXPR_NULLIF' ? [lexpr] : undefined
+    case 'FuncCall':
+      return extremes.has(stringOf(list(funcname).at(-1)) ?? '') ? list(args) : undefined
+    default:
+      return undefined
   }
-  if (type !== 'CaseExpr') return undefined
-  const results = list(fields['args']).map((arm) => (isFields(arm) ? arm['CaseWhen'] : undefined))
-  return [...results.map((arm) => (isFields(arm) ? arm['result'] : undefined)), fields['defresult']].filter(
-    isGiven,
-  )
 }
 
 const extremes: ReadonlySet<string> = new Set(['min', 'max'])
 
 /** NULL and an ELSE that is not written are no bytes of another width. */
 function isGiven(choice: unknown): boolean {
-  const constant = isFields(choice) ? choice['A_Const'] : undefined
-  return choice !== undefined && !(isFields(constant) && constant['isnull'] === true)
+  return choice !== undefined && fieldsOf(choice, 'A_Const')['isnull'] !== true
 }
 
 function bytesConstant(choice: unknown): Bytes | undefined {
@@ -112,7 +122,7 @@ function bytesColumn(operand: unknown, scope: Scope): Bytes | undefined {
   const source =
     path.length > 1 && qualifier !== undefined ? findSource(qualifier, scope) : sourceOf(name, scope)
   if (!source?.bytes?.has(name)) return undefined
-  return { width: source.bytes.get(name), reference: isFields(operand) ? operand['ColumnRef'] : undefined }
+  return { width: source.bytes.get(name), reference: bare(operand)['ColumnRef'] }
 }
 
 function problemOf(constant: unknown, width: number | undefined): ConstantProblem | undefined {

@@ -9,7 +9,7 @@ import { nearestOf } from '../words/nearest.ts'
 import { assertComparison, bytesOf, columnPath } from './comparisons.ts'
 import { type ColumnsOf, outputName } from './outputName.ts'
 import { findSource, joinedColumns, outermost, renamed, type Scope, type Source, within } from './scopes.ts'
-import { errorAt, type Fields, isFields, list, refusal, stringOf, type Walk } from './walk.ts'
+import { bare, errorAt, type Fields, fieldsOf, isFields, list, refusal, stringOf, type Walk } from './walk.ts'
 
 /**
  * @throws UserQueryError `sql_invalid` at the first reference to a column its table does not have
@@ -275,7 +275,5 @@ function functionNames(call: Fields): readonly string[] {
   return name === 'unnest' && args.length > 1 ? args.map(() => name) : [name]
 }
 
-const bare = (value: unknown): Fields => (isFields(value) ? value : {})
-const fieldsOf = (value: unknown, type: string): Fields => bare(bare(value)[type])
 const selectOf = (value: unknown): Fields => fieldsOf(value, 'SelectStmt')
 const textsOf = (names: unknown): readonly string[] => list(names).map((name) => stringOf(name) ?? '')

@@ -138,3 +138,9 @@ export interface Rebuild {
   /** The fields of a node of `type`, checked. */
   fields(type: string, fields: Fields, walk: Walk): Fields
 }
+
+/** The value, if it has fields; else none. */
+export const bare = (value: unknown): Fields => (isFields(value) ? value : {})
+
+/** Fields of a node of this type; of another one none. */
+export const fieldsOf = (value: unknown, type: string): Fields => bare(bare(value)[type])
