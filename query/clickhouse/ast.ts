@@ -55,7 +55,7 @@ export interface CallExpression {
   /** `count(*)`. */
   readonly isStar: boolean
   readonly isDistinct: boolean
-  /** Of an aggregate: `ORDER BY` of its values, within its brackets or behind WITHIN GROUP. */
+  /** `ORDER BY` of an aggregate's values, within its brackets or behind WITHIN GROUP. */
   readonly orderBy: readonly OrderItem[]
   readonly isWithinGroup: boolean
   readonly filter: Expression | undefined

@@ -1,5 +1,5 @@
-// Goal: whoever supervises the program ends it cleanly by SIGTERM: one that sends it to every process at
-// once, as systemd does by default, and one that runs it as the first process of a container.
+// Goal: SIGTERM ends the program cleanly: sent to every process at once, as systemd does by default,
+// and to the first process of a container.
 // Method: the program in a process of its own, started three times on one data directory.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
