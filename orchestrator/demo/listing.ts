@@ -10,7 +10,6 @@ export const demoServices = (origin: string): readonly object[] =>
     description,
     categories,
     tags: ['demo'],
-    integration: 'first-party',
     serviceUrl: `${origin}/${id}`,
     realm: `${id}.localhost`,
     recipientPolicy: { mode: 'origin' },
@@ -20,6 +19,8 @@ export const demoServices = (origin: string): readonly object[] =>
 const listed = ({ method, path, listing, price }: SellerEndpoint) => ({
   method,
   path,
+  // Where a real service fits as well, it comes first.
+  priority: 0,
   ...listing,
   paymentOffers: price === null ? [] : [typeof price === 'function' ? varying : offerOf(price)],
 })

@@ -7,9 +7,11 @@ import { sellers } from '#orchestrator/demo/sellers/index.ts'
 import { parTokensDefault, quoteTerms } from '#orchestrator/pay/currencies.ts'
 import { readPlan } from '#orchestrator/plan/readPlan.ts'
 import { Quotes } from '#orchestrator/quote/Quotes.ts'
+import { evaluate, readJudgements } from '#orchestrator/search/evaluate.ts'
 import { importShipped } from '#orchestrator/shipped.ts'
 import { systemRuntime } from '#runtime.ts'
-import { openCatalog, shop, type TestCatalog } from './support/catalog.ts'
+import { describeWithShared } from '../support/shared.ts'
+import { openCatalog, sharedCatalog, shop, type TestCatalog } from './support/catalog.ts'
 
 let catalog: TestCatalog
 let demo: DemoSellers
@@ -48,7 +50,7 @@ const post = (serviceId: string, path: string, input: object, more: object = {})
 describe('what ships', () => {
   it('is found by intent', async () => {
     const intents = {
-      'where is Tokyo': 'demo-places',
+      'coordinates of a city': 'demo-places',
       'how long is the day in London': 'demo-sun',
       'summarize a long text': 'demo-digest',
       'write a report': 'demo-reports',
@@ -114,6 +116,17 @@ describe('what ships', () => {
     expect(second.changed).toBe(sellers.length)
     const alone = await importShipped(mine.app, { api, demo: null })
     expect(alone.removed).toBe(sellers.length - 1)
+  })
+})
+
+describeWithShared('what ships beside the public directory', () => {
+  it('takes no place of a real service: MRR at least 0.80, hit@8 at least 0.96', async () => {
+    await catalog.importAs('mpp', sharedCatalog('mpp-directory.json'))
+    const found = async (query: string) =>
+      (await catalog.search(query)).endpoints.map(({ serviceId }) => serviceId)
+    const judgements = readJudgements(sharedCatalog('judged-queries.json'), 'judged')
+    const { mrr, hitAt8, ranks } = await evaluate(judgements, found)
+    expect({ mrr, hitAt8, ranks }).toSatisfy(() => mrr >= 0.8 && hitAt8 >= 0.96)
   })
 })
 

@@ -27,7 +27,7 @@ export const places: Seller = {
         description: 'Geocodes a city: latitude, longitude and country by its name.',
         aliases: ['find coordinates', 'locate city'],
         capabilities: ['geocoding'],
-        examples: ['where is Tokyo', 'coordinates of Paris'],
+        examples: ['where is a city', 'coordinates of a city'],
         inputSchema: {
           type: 'object',
           properties: { city: { type: 'string', minLength: 1, maxLength: 100 } },

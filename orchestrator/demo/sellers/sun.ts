@@ -25,7 +25,7 @@ export const sun: Seller = {
         description: 'Hours of daylight at a latitude on a date: sunrise to sunset.',
         aliases: ['day length', 'sunrise sunset'],
         capabilities: ['daylight'],
-        examples: ['how long is the day in London in June'],
+        examples: ['how long is the day in June'],
         inputSchema: {
           type: 'object',
           properties: {
