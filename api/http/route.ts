@@ -10,6 +10,7 @@ import { selectChain } from './chain.ts'
 import { ClientGoneError, type Deadline, type Deadlines } from './deadline.ts'
 import type { Endpoint, EndpointRequest } from './endpoint.ts'
 import { abandon } from './errorReply.ts'
+import { ApiError } from './errors.ts'
 import { type ChainFreshness, type Freshness, freshnessHeaders, waitForMinBlock } from './freshness.ts'
 import { assertBodyGiven, bodyCheck } from './json.ts'
 import type { Paging } from './pagination.ts'
@@ -144,8 +145,21 @@ async function answerOf<Services>(
   if (!endpoint.shared) return inTurn(signal)
   // Not with a read that began before the block this answer says it has.
   const same = `${chainId} ${fresh?.version} ${fresh?.indexedBlock} ${fresh?.finalizedBlock} ${request.url}`
-  return underWay.join(same, signal, async (together) => written(await inTurn(together), endpoint, reply))
+  let isOwn = false
+  const read = async (together: AbortSignal) => {
+    isOwn = true
+    return written(await inTurn(together), endpoint, reply)
+  }
+  try {
+    return await underWay.join(same, signal, read)
+  } catch (error) {
+    // What another caller asked too much of is no answer to this one.
+    if (isOwn || !isRefusal(error)) throw error
+    return underWay.join(`${same} ${partyOf(caller)}`, signal, read)
+  }
 }
+
+const isRefusal = (error: unknown): boolean => error instanceof ApiError && error.code === 'overloaded'
 
 /** Serialized and tagged once for all who get it. */
 function written<Services>(

@@ -1,6 +1,7 @@
 // Goal: requests for the same page at the same time cost one read, and each still has an answer of
 // its own.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { ApiError } from '#api/http/errors.ts'
 import { listEndpoint } from '#api/http/listEndpoint.ts'
 import * as s from '#api/http/schema.ts'
 import { type RunningServer, startServer } from './toolkitServer.ts'
@@ -80,6 +81,19 @@ test('no request gets a read that began before the block it is told of', async (
   expect((await before).json()).toMatchObject({ data: [{ number: 0 }] })
   expect((await after).json()).toMatchObject({ data: [{ number: 1 }] })
   expect((await after).headers['svc-indexed-block']).toBe('8')
+})
+
+test('a read refused to the caller that began it is begun once more for the others', async () => {
+  const refused = ask()
+  await begun(1)
+  const joined = [ask(), ask()]
+  await new Promise((resolve) => setImmediate(resolve))
+  reads.begun[0]?.done.reject(new ApiError('overloaded'))
+  await begun(2)
+  reads.begun[1]?.done.resolve(1)
+  expect((await refused).statusCode).toBe(503)
+  for (const answer of await Promise.all(joined)) expect(answer.json().data).toEqual([{ number: 1 }])
+  expect(reads.begun).toHaveLength(2)
 })
 
 test('a client that goes does not take the read from others, the last one ends it', async () => {
