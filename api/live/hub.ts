@@ -11,7 +11,7 @@ import { Slots } from '#query/slots.ts'
 import { UserQueryError } from '#query/UserQueryError.ts'
 import type { Clock } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
-import { anonymous, type Caller } from '../http/access.ts'
+import { anonymous, type Caller, partyOf } from '../http/access.ts'
 import { ApiError } from '../http/errors.ts'
 import { SharedReads } from '../http/sharedReads.ts'
 import type { EventStream } from '../http/sse.ts'
@@ -246,7 +246,9 @@ export class LiveHub {
   ): Promise<QueryResult> {
     const { engine, chainId, sql, signatures, limit, timeoutMs } = request
     const asked: QueryRequest = { chainId, sql, signatures, limit, timeoutMs, blocks, signal }
-    return slots[engine].run(() => this.#options.engines[engine].run(asked), signal)
+    // A query that many watch is the one's that began it.
+    const party = partyOf(request.caller)
+    return slots[engine].run(() => this.#options.engines[engine].run(asked), signal, party)
   }
 
   /** The newest block alone: enough to learn whether a query runs, and cheap. */

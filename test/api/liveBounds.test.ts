@@ -1,6 +1,7 @@
 // Goal: the bounds of live queries hold when many come at once, a place that a client makes up
 // costs nothing, and blocks that a stream leaves out are told.
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { stranger } from '#api/access/callers.ts'
 import { QUERIES_MAX } from '#api/live/hub.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
@@ -13,6 +14,9 @@ describeWithShared('bounds of live queries', () => {
   let batches: EncodedBatch[]
   const clients: LiveClient[] = []
   let executions = 0
+  /** Executions that wait for this, in the order in which they began. */
+  const held = Promise.withResolvers<undefined>()
+  const begun: string[] = []
   /** Executions for clients that catch up wait for this; how many have begun, and how many at once. */
   const past = { open: Promise.resolve(), to: -1, begun: 0, running: 0, runningMax: 0 }
   beforeAll(async () => {
@@ -22,6 +26,10 @@ describeWithShared('bounds of live queries', () => {
         engine: engine.engine,
         run: async (request) => {
           executions++
+          if (request.sql.includes('held')) {
+            begun.push(request.sql)
+            await held.promise
+          }
           if ((request.blocks?.[0]?.from ?? Number.POSITIVE_INFINITY) > past.to) return engine.run(request)
           past.begun++
           past.runningMax = Math.max(past.runningMax, ++past.running)
@@ -60,6 +68,28 @@ describeWithShared('bounds of live queries', () => {
       expect(events[0]?.data).toMatchObject({ reason: 'the place is not in the log', to: 30 })
       expect(events[0]?.data.from).toBeLessThanOrEqual(30)
     }
+  })
+
+  test('a caller of many different queries keeps no other from its turn', async () => {
+    const stop = new AbortController()
+    const ask = (address: string, name: string) =>
+      api.live.check(
+        {
+          caller: stranger(address, false),
+          ...{ mode: 'blocks', engine: 'postgres', chainId: api.chainId, limit: 100, timeoutMs: 5_000 },
+          ...{ sql: `SELECT num AS ${name} FROM blocks`, signatures: [] },
+        },
+        stop.signal,
+      )
+    const greedy = Array.from({ length: 8 }, (_, index) => ask('203.0.113.1', `held_${index}`))
+    await expect.poll(() => begun).toHaveLength(1)
+    const other = ask('203.0.113.2', 'held_other')
+    await expect.poll(() => begun.at(-1)).toContain('held_other')
+    expect(begun).toHaveLength(2)
+    held.resolve(undefined)
+    await Promise.all([...greedy, other])
+    expect(begun).toHaveLength(9)
+    stop.abort()
   })
 
   test('400 different queries at once are as many as the bound allows', async () => {
