@@ -23,7 +23,7 @@ const TRUSTED_BYTES_MAX = 16 * 1024 * 1024
 export class BodyCollector implements Dispatcher.DispatchHandler {
   readonly answer: Promise<HttpAnswer>
   readonly #bytesMax: number
-  readonly #signal: AbortSignal
+  readonly #signal: AbortSignal | undefined
   #resolve: (answer: HttpAnswer) => void = () => {}
   #reject: (error: unknown) => void = () => {}
   #controller: Dispatcher.DispatchController | undefined
@@ -31,20 +31,32 @@ export class BodyCollector implements Dispatcher.DispatchHandler {
   #length = 0
   #status = 0
   #headers: HttpAnswer['headers'] = {}
+  #failure: Error | undefined
 
-  constructor(bytesMax: number, signal: AbortSignal) {
+  constructor(bytesMax: number, signal?: AbortSignal) {
     this.#bytesMax = bytesMax
     this.#signal = signal
     this.answer = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
     })
-    signal.addEventListener('abort', this.#abort, { once: true })
+    // Where it ends before anybody waits for it.
+    this.answer.catch(() => {})
+    if (signal?.aborted) this.#leave()
+    else signal?.addEventListener('abort', this.#leave, { once: true })
+  }
+
+  /** Also before the request has started: it may be waiting for a connection. */
+  abort(reason: Error): void {
+    this.#failure ??= reason
+    this.#controller?.abort(reason)
+    this.#settle()
+    this.#reject(reason)
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
-    if (this.#signal.aborted) this.#abort()
+    if (this.#failure) controller.abort(this.#failure)
   }
 
   onResponseStart(
@@ -85,15 +97,13 @@ export class BodyCollector implements Dispatcher.DispatchHandler {
     this.#reject(error)
   }
 
-  /** Also before the request has started: it may be waiting for a connection. */
-  readonly #abort = () => {
-    const { reason } = this.#signal
-    this.#controller?.abort(reason instanceof Error ? reason : new Error(String(reason)))
-    this.#reject(reason)
+  readonly #leave = () => {
+    const reason: unknown = this.#signal?.reason
+    this.abort(reason instanceof Error ? reason : new Error(String(reason)))
   }
 
   #settle(): void {
-    this.#signal.removeEventListener('abort', this.#abort)
+    this.#signal?.removeEventListener('abort', this.#leave)
   }
 }
 

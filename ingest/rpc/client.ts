@@ -205,13 +205,9 @@ export class RpcClient {
     signal?: AbortSignal,
   ): Promise<HttpAnswer> {
     const ended = new AbortController()
-    const late = new AbortController()
-    const collector = new BodyCollector(
-      bytesMax,
-      signal ? AbortSignal.any([signal, late.signal]) : late.signal,
-    )
+    const collector = new BodyCollector(bytesMax, signal)
     this.#clock.sleep(deadlineMs, ended.signal).then(
-      () => late.abort(this.error('timed_out', `no complete answer in ${deadlineMs} ms`)),
+      () => collector.abort(this.error('timed_out', `no complete answer in ${deadlineMs} ms`)),
       () => {},
     )
     this.cost.requests++
@@ -228,7 +224,7 @@ export class RpcClient {
       signal?.throwIfAborted()
       throw this.#transportError(error)
     } finally {
-      ended.abort()
+      ended.abort(settled)
     }
   }
 
@@ -278,6 +274,9 @@ export class RpcClient {
     return { ok: true, result: fields['result'] }
   }
 }
+
+/** Ends a timer; a reason made for each request would cost more than the rest of its end. */
+const settled = new Error('the request has its answer')
 
 /** Connections whose answers are waited for as long as one request may take. */
 export const poolOf =

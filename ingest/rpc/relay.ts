@@ -88,11 +88,13 @@ export class Relay {
   /** Reads: failover, and a second endpoint where the first is slow. @throws RelayFailedError */
   async ask(call: RelayedCall, wish: RelayWish, signal: AbortSignal): Promise<RelayAnswer> {
     const ended = new AbortController()
-    const both = AbortSignal.any([signal, ended.signal])
+    const leave = () => ended.abort(signal.reason)
+    if (signal.aborted) leave()
+    else signal.addEventListener('abort', leave, { once: true })
     const asking: Asking = {
       call,
       wish,
-      signal: both,
+      signal: ended.signal,
       tried: new Set(),
       fallback: undefined,
       failure: undefined,
@@ -110,7 +112,8 @@ export class Relay {
         await this.#clock.sleep(ROUND_PAUSE_MS, signal)
       }
     } finally {
-      ended.abort()
+      signal.removeEventListener('abort', leave)
+      ended.abort(answered)
     }
   }
 
@@ -216,7 +219,7 @@ export class Relay {
         if (!next) break
         start(next)
       }
-      const outcome = await this.#firstOf(running, mayHedge && tried.size < this.#endpoints.length, signal)
+      const outcome = await this.#firstOf(running, mayHedge && tried.size < this.#endpoints.length)
       if (outcome === 'slow') {
         // Others may have reached its block meanwhile.
         const second = this.#room.free(this.#reached(asking))
@@ -257,22 +260,20 @@ export class Relay {
   async #firstOf(
     running: ReadonlyMap<RelayEndpoint, Promise<Outcome>>,
     mayHedge: boolean,
-    signal: AbortSignal,
   ): Promise<Outcome | 'slow'> {
     const outcomes = [...running.values()]
     // Outcomes that nobody waits for in the end are no unhandled rejections.
     for (const outcome of outcomes) outcome.catch(() => {})
     const [only] = running.keys()
     if (!mayHedge || !only) return Promise.race(outcomes)
-    const answered = new AbortController()
-    const slow = this.#clock
-      .sleep(only.hedgeMs, AbortSignal.any([signal, answered.signal]))
-      .then((): 'slow' => 'slow')
+    // Outcomes end with the signal, and the wait with them.
+    const waiting = new AbortController()
+    const slow = this.#clock.sleep(only.hedgeMs, waiting.signal).then((): 'slow' => 'slow')
     slow.catch(() => {})
     try {
       return await Promise.race([...outcomes, slow])
     } finally {
-      answered.abort()
+      waiting.abort(answered)
     }
   }
 
@@ -378,5 +379,8 @@ const ranked = (endpoints: readonly RelayEndpoint[]): readonly RelayEndpoint[] =
   endpoints.toSorted(
     (a, b) => Number(a.rests) - Number(b.rests) || (b.head ?? -1) - (a.head ?? -1) || a.inFlight - b.inFlight,
   )
+
+/** Ends what still waits; a reason made for each call would cost more than the rest of its end. */
+const answered = new Error('the call has its answer')
 
 const isNull = (answer: RelayAnswer): boolean => answer.ok && answer.text === 'null'
