@@ -30,6 +30,9 @@ export interface TxPlace {
 export interface ArchivedTx {
   readonly transaction: Readonly<Record<string, unknown>>
   readonly receipt: Readonly<Record<string, unknown>>
+  /** The same as the node's own JSON, which is passed on without a look. */
+  readonly transactionText: string
+  readonly receiptText: string
 }
 
 /**
@@ -97,9 +100,13 @@ export async function readArchivedTxs(
 export function archivedPartColumn(schema: string): string {
   const part = `page.idx / ${TXS_PER_PART}`
   return `CASE WHEN (lag(page.block_num) OVER neighbours, lag(${part}) OVER neighbours) = (page.block_num, ${part}) THEN NULL
-    ELSE (SELECT payload FROM ${quoteIdentifier(schema)}.raw AS raw
-      WHERE raw.block_num = page.block_num AND raw.part = 1 + ${part}) END AS archived_part`
+    ELSE (${archivedPartSql(schema, 'page')}) END AS archived_part`
 }
+
+/** Reads the part that a row of transactions is in. */
+export const archivedPartSql = (schema: string, row: string): string =>
+  `SELECT payload FROM ${quoteIdentifier(schema)}.raw AS raw
+      WHERE raw.block_num = ${row}.block_num AND raw.part = 1 + ${row}.idx / ${TXS_PER_PART}`
 
 /**
  * A transaction out of its part; parsed when it is looked at. @throws ArchiveGapError then, if it
@@ -114,12 +121,23 @@ export function archivedTx(part: OpenPart | undefined, blockNumber: number, txIn
     get receipt() {
       return fieldsOf(part?.receipt(index), blockNumber)
     },
+    get transactionText() {
+      return textOf(part?.transactionText(index), blockNumber)
+    },
+    get receiptText() {
+      return textOf(part?.receiptText(index), blockNumber)
+    },
   }
 }
 
 function fieldsOf(value: unknown, blockNumber: number): Readonly<Record<string, unknown>> {
   if (!isRecord(value)) throw new ArchiveGapError({ from: blockNumber, to: blockNumber }, 0)
   return value
+}
+
+function textOf(text: string | undefined, blockNumber: number): string {
+  if (text === undefined) throw new ArchiveGapError({ from: blockNumber, to: blockNumber }, 0)
+  return text
 }
 
 /** The part that a transaction of a block is in. */

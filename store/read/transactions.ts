@@ -1,17 +1,18 @@
 /** Reads of transactions with their receipts, and with the node's own payload of both. */
 import type { OpenPart } from '#transform/decode/openArchivedPart.ts'
-import { readSnapshot } from '../cancel.ts'
+import { readOnce } from '../cancel.ts'
 import {
   type ArchivedTx,
   archivedPartColumn,
   archivedPartOf,
+  archivedPartSql,
   archivedTx,
   readArchivedTxs,
 } from '../ledger/archive.ts'
 import type { ChainState } from '../ledger/chainState.ts'
 import type { Queryable } from '../ledger/lane.ts'
-import type { Postgres } from '../postgres.ts'
-import { quoteIdentifier, toBytes, toHex } from '../sql.ts'
+import { type Postgres, preparedName } from '../postgres.ts'
+import { quoteIdentifier, relationOf, toBytes, toHex } from '../sql.ts'
 import { type ListPage, readList } from './list.ts'
 import { transactionList } from './lists/list.ts'
 import type { PageRow } from './lists/preparedPage.ts'
@@ -53,23 +54,32 @@ function detailsOf(
   })
 }
 
-/** The transaction, or null when it is not in a block we hold. */
+/**
+ * The transaction, or null when it is not in a block we hold. One prepared statement: of wallets
+ * that wait for a receipt there are many.
+ */
 export function findTransaction(
   postgres: Postgres,
   state: ChainState,
   hash: string,
   signal: AbortSignal,
 ): Promise<TransactionDetail | null> {
-  return readSnapshot(postgres, signal, async (client) => {
-    const found = await client.query<StoredRow<'txs'>>({
-      text: `SELECT * FROM ${quoteIdentifier(state.schema)}.txs WHERE hash = $1`,
+  return readOnce(postgres, signal, async (client) => {
+    const text = oneOf(state.schema)
+    const found = await client.query<PageRow<'txs'>>({
+      name: preparedName(text),
+      text,
       values: [toBytes(hash)],
       types: storedTypes,
     })
-    const [detail] = await withPayloads(client, state, found.rows)
-    return detail ?? null
+    return detailsOf(found.rows, state)[0] ?? null
   })
 }
+
+const oneOf = (schema: string): string =>
+  `SELECT txs.*, (SELECT hash FROM ${relationOf(schema, 'blocks')} AS blocks WHERE num = txs.block_num) AS block_hash,
+     (${archivedPartSql(schema, 'txs')}) AS archived_part
+   FROM ${relationOf(schema, 'txs')} AS txs WHERE txs.hash = $1`
 
 /** One statement for the payloads of a page and one for its block hashes, whatever its length. */
 export async function withPayloads(

@@ -11,6 +11,9 @@ export interface OpenPart {
   /** As the node gave it, by place in the part; undefined beyond the last. */
   transaction(index: number): unknown
   receipt(index: number): unknown
+  /** The same as JSON, not parsed. */
+  transactionText(index: number): string | undefined
+  receiptText(index: number): string | undefined
   /** Size of what is kept in memory for it. */
   readonly bytes: number
 }
@@ -24,14 +27,20 @@ export function openArchivedPart(part: Uint8Array): OpenPart {
     return {
       transaction: (index) => transactions[index],
       receipt: (index) => receipts[index],
+      transactionText: (index) => JSON.stringify(transactions[index]),
+      receiptText: (index) => JSON.stringify(receipts[index]),
       bytes: PARSED_FACTOR * bytes.length,
     }
   }
-  const parse = (slice: Slice | undefined): unknown =>
-    slice && parseExact(bytes.toString('utf8', slice.from, slice.to))
+  const textOf = (slice: Slice | undefined) => slice && bytes.toString('utf8', slice.from, slice.to)
+  const parsed = (text: string | undefined): unknown => (text === undefined ? undefined : parseExact(text))
+  const transactionText = (index: number) => textOf(slices.transactions[index])
+  const receiptText = (index: number) => textOf(slices.receipts[index])
   return {
-    transaction: (index) => parse(slices.transactions[index]),
-    receipt: (index) => parse(slices.receipts[index]),
+    transaction: (index) => parsed(transactionText(index)),
+    receipt: (index) => parsed(receiptText(index)),
+    transactionText,
+    receiptText,
     bytes: bytes.length,
   }
 }
