@@ -41,6 +41,29 @@ export function readOnce<Result>(
 }
 
 /**
+ * Reads by one statement that is planned for its values; all of it goes to the server together.
+ * @throws like readSnapshot
+ */
+export function readPlanned<Row extends pg.QueryResultRow>(
+  postgres: Postgres,
+  signal: AbortSignal,
+  statement: pg.QueryConfig,
+): Promise<pg.QueryResult<Row>> {
+  return withCancel(postgres.reads, signal, async (client) => {
+    const begun = client.query(beginSnapshot.ofValues)
+    const read = client.query<Row>(statement)
+    const ended = client.query('ROLLBACK')
+    // What goes wrong with one of them goes wrong with the read, which reports it.
+    for (const beside of [begun, ended]) beside.catch(() => {})
+    try {
+      return await read
+    } finally {
+      await ended.catch(() => {})
+    }
+  })
+}
+
+/**
  * The connections are set to plan for any value (prepareReading); statements that join are planned
  * for theirs.
  */

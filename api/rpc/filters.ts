@@ -18,17 +18,21 @@ import {
   type ToldBlock,
 } from '#store/app/rpcFilters.ts'
 import { readChanges } from '#store/read/rpc/changes.ts'
-import { answered, failed, type RpcOutcome } from './answer.ts'
+import { ANSWER_CHARACTERS_MAX, answered, failed, type RpcOutcome } from './answer.ts'
 import { numberOf } from './blocks.ts'
 import type { RpcContext, StoredChain } from './context.ts'
 import { limitExceeded, methodMissing, RpcFailureError } from './failure.ts'
 import { readLogFilter, readLogPlace } from './logFilter.ts'
 import { askLogs, untilHeld } from './logs.ts'
-import type { RpcCall } from './message.ts'
+import { BATCH_CALLS_MAX, type RpcCall } from './message.ts'
 import { endPending, makePending, pendingOf } from './pendingFilters.ts'
+import { isForgotten, remembered } from './toldBlocks.ts'
 
-/** Blocks remembered at the start, of those that may still be replaced. */
+/** Blocks looked at when a filter begins, of those that may still be replaced. */
 const OPEN_BLOCKS_MAX = 1_000
+/** Characters of logs told by one poll; the next one goes on. */
+const POLL_CHARACTERS_MAX = 4 * 1024 * 1024
+const IN_BATCH_CHARACTERS_MAX = Math.floor(ANSWER_CHARACTERS_MAX / BATCH_CALLS_MAX)
 
 export async function askFilter(call: RpcCall, chainId: number, context: RpcContext): Promise<RpcOutcome> {
   const { stored, filters } = context
@@ -78,9 +82,9 @@ async function newFilter(
   // What its client was told of already is not new to it.
   await untilHeld(state, relay.view.shown, clock, signal)
   const from = Math.max(Math.min(state.finalized, state.tip), state.tip - OPEN_BLOCKS_MAX)
-  const start = { filter: null, toldBlock: from, told: [], to: null }
+  const start = { filter: null, toldBlock: from, told: [], to: null, charactersMax: 0 }
   const { to, open } = await readChanges(postgres, state, start, signal)
-  const told = open.map((block) => ({ ...block, logs: [] }))
+  const told = remembered(open.map((block) => ({ ...block, logs: [] })))
   return await keep(filters, owner, { kind, asked: asked ?? null, toldBlock: to, told })
 }
 
@@ -92,23 +96,33 @@ async function keep(filters: AppDatabase, owner: FilterOwner, filter: RpcFilter)
   return answered(`"${id}"`, filter.kind === 'pending' ? 'node' : 'store')
 }
 
-async function changesOf(filter: RpcFilter, { state, postgres }: StoredChain, { signal }: RpcContext) {
+async function changesOf(filter: RpcFilter, { state, postgres }: StoredChain, context: RpcContext) {
   const { told, toldBlock, kind, asked } = filter
   const to = isRecord(asked) ? numberOf(asked['toBlock']) : null
   const of = { filter: kind === 'logs' ? readLogFilter(asked) : null, toldBlock, told, to }
-  const changes = await readChanges(postgres, state, of, signal)
+  // What is told counts as told, so that it has to fit into the answer.
+  const charactersMax = context.heights.isPinned ? IN_BATCH_CHARACTERS_MAX : POLL_CHARACTERS_MAX
+  const changes = await readChanges(postgres, state, { ...of, charactersMax }, context.signal)
+  if (isForgotten(told, changes.fork)) return 'ended'
   const removed = told
     .filter(({ number }) => number > changes.fork)
-    .flatMap(({ logs }) => logs.map((log) => ({ ...log, removed: true })))
+    .flatMap(({ logs }) => logs.map((log) => JSON.stringify({ ...log, removed: true })))
   const logsAt = Map.groupBy(changes.logs, ({ blockNumber }) => blockNumber)
   const kept = told.filter(({ number }) => number <= changes.fork && number > state.finalized)
   const open = changes.open.map(
-    (block): ToldBlock => ({ ...block, logs: (logsAt.get(block.number) ?? []).map(({ fields }) => fields) }),
+    (block): ToldBlock => ({
+      ...block,
+      logs: (logsAt.get(block.number) ?? []).map(({ text }) => JSON.parse(text)),
+    }),
   )
-  return {
-    told: kind === 'logs' ? [...removed, ...changes.logs.map(({ fields }) => fields)] : changes.hashes,
-    progress: { toldBlock: changes.to, told: [...kept, ...open] },
-  }
+  const texts =
+    kind === 'logs'
+      ? [...removed, ...changes.logs.map(({ text }) => text)]
+      : changes.hashes.map((hash) => `"${hash}"`)
+  const text = `[${texts.join(',')}]`
+  if (text.length > ANSWER_CHARACTERS_MAX)
+    throw new RpcFailureError(limitExceeded('the logs of one block are larger than an answer'))
+  return { told: text, progress: { toldBlock: changes.to, told: remembered([...kept, ...open]) } }
 }
 
 /** 128 bits that nobody guesses; the first digit is no zero, for clients that read a number. */
@@ -118,9 +132,9 @@ function newId(): string {
   return `0x${bytes.toString('hex')}`
 }
 
-function found(told: readonly unknown[] | null): RpcOutcome {
+function found(told: string | null): RpcOutcome {
   if (told === null) throw notFound()
-  return answered(JSON.stringify(told), 'store')
+  return answered(told, 'store')
 }
 
 /** In the words by which clients make a new one. */

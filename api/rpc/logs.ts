@@ -85,7 +85,7 @@ async function logsFromStore(
     const found = await readChainLogs(postgres, state, filter, place, together, logsMax)
     if (found.kind === 'uncovered') return null
     if (found.kind === 'tooMany') throw tooMuch(found.from, found.to, logsMax, `more than ${logsMax} logs`)
-    return found.logs.map(({ fields }) => fields)
+    return `[${found.logs.map(({ text }) => text).join(',')}]`
   })
 }
 

@@ -22,9 +22,9 @@ export async function makePending({ method }: RpcCall, { relay, signal }: RpcCon
 }
 
 /** Hashes that came to its endpoint since the last poll. */
-export async function pendingOf(filter: RpcFilter, context: RpcContext): Promise<Polled<readonly unknown[]>> {
+export async function pendingOf(filter: RpcFilter, context: RpcContext): Promise<Polled<string>> {
   const hashes = await askThere('eth_getFilterChanges', filter, context)
-  return Array.isArray(hashes) ? { told: hashes, progress: filter } : 'ended'
+  return Array.isArray(hashes) ? { told: JSON.stringify(hashes), progress: filter } : 'ended'
 }
 
 export async function endPending(filter: RpcFilter, context: RpcContext): Promise<void> {

@@ -4,7 +4,7 @@
  */
 import { MillraceError } from '#errors.ts'
 import { covers } from '#ingest/range.ts'
-import { isRecord } from '#primitives.ts'
+import { quantity } from '#ingest/rpc/parse.ts'
 import { findBlock } from '#store/read/blocks.ts'
 import { readBlockTxs } from '#store/read/rpc/blockTxs.ts'
 import { findTransaction } from '#store/read/transactions.ts'
@@ -39,20 +39,20 @@ export function blockFromStore(
       case 'eth_getBlockByNumber':
       case 'eth_getBlockByHash': {
         if (second !== undefined && typeof second !== 'boolean') return null
-        if (second !== true) return found.rpc
+        if (second !== true) return JSON.stringify(found.rpc)
         const full = await txs(hashes.map((_hash, index) => index))
-        return { ...found.rpc, transactions: full.map(({ transaction }) => transaction) }
+        return JSON.stringify({ ...found.rpc, transactions: full.map(({ transaction }) => transaction) })
       }
       case 'eth_getBlockReceipts':
-        return (await txs(hashes.map((_hash, index) => index))).map(({ receipt }) => receipt)
+        return `[${(await txs(hashes.map((_hash, index) => index))).map(({ receiptText }) => receiptText).join()}]`
       case 'eth_getBlockTransactionCountByHash':
       case 'eth_getBlockTransactionCountByNumber':
-        return `0x${hashes.length.toString(16)}`
+        return `"${quantity(hashes.length)}"`
       case 'eth_getTransactionByBlockHashAndIndex':
       case 'eth_getTransactionByBlockNumberAndIndex': {
         const index = numberOf(second)
         if (index === null || index >= hashes.length) return null
-        return (await txs([index]))[0]?.transaction ?? null
+        return (await txs([index]))[0]?.transactionText ?? null
       }
       default:
         return null
@@ -70,7 +70,8 @@ export function transactionFromStore(
     if (typeof hash !== 'string' || !/^0x[0-9a-f]{64}$/i.test(hash)) return null
     const detail = await findTransaction(postgres, state, hash.toLowerCase(), signal)
     if (!detail?.final) return null
-    return call.method === 'eth_getTransactionReceipt' ? detail.archived.receipt : detail.archived.transaction
+    const { receiptText, transactionText } = detail.archived
+    return call.method === 'eth_getTransactionReceipt' ? receiptText : transactionText
   })
 }
 
@@ -79,13 +80,13 @@ export const isHeld = ({ state }: StoredChain, height: number): boolean =>
   height <= state.finalized && covers(state.coverage('postgres'), { from: height, to: height })
 
 /**
- * Equal reads of one state of the chain are one. A store that does not answer is no reason for a
- * call to fail.
+ * Reads the JSON of an answer; equal reads of one state of the chain are one. A store that does not
+ * answer is no reason for a call to fail.
  */
 export async function orNode(
   { method, params }: Pick<RpcCall, 'method' | 'params'>,
   { stored, signal, storeReads }: RpcContext,
-  read: (chain: StoredChain, signal: AbortSignal) => Promise<unknown>,
+  read: (chain: StoredChain, signal: AbortSignal) => Promise<string | null>,
 ): Promise<RpcOutcome | null> {
   if (!stored) return null
   const { seq, tip, finalized } = stored.state
@@ -94,10 +95,8 @@ export async function orNode(
       `${seq} ${tip} ${finalized} ${method} ${params}`,
       signal,
       async (together) => {
-        const found = await read(stored, together)
-        return isRecord(found) || Array.isArray(found) || typeof found === 'string'
-          ? answered(JSON.stringify(found), 'store')
-          : null
+        const text = await read(stored, together)
+        return text === null ? null : answered(text, 'store')
       },
     )
   } catch (error) {

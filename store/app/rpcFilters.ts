@@ -21,6 +21,8 @@ export interface ToldBlock {
   readonly hash: string
   /** Logs told of it. */
   readonly logs: readonly object[]
+  /** Where blocks below it could be replaced too, but are not remembered. */
+  readonly isFloor?: true
 }
 
 export interface FilterProgress {

@@ -205,6 +205,49 @@ describeWithShared('filters', () => {
     }
   })
 
+  test('that nobody polls for five minutes, and those that forgot what left the chain, are gone', async () => {
+    const app = appDatabase(chain.store.postgres)
+    const absent = { code: -32000, message: 'filter not found' }
+    const change = (id: string, change: string) =>
+      chain.store.postgres.pool.query(`UPDATE app.rpc_filters SET ${change} WHERE id = $1`, [id])
+    const { result: idle } = await call('eth_newFilter', {})
+    await change(idle, "polled_at = clock_timestamp() - interval '299 s'")
+    expect((await call('eth_getFilterChanges', idle)).result).toEqual([])
+    await change(idle, "polled_at = clock_timestamp() - interval '301 s'")
+    for (const method of ['eth_getFilterChanges', 'eth_getFilterLogs'])
+      expect((await call(method, idle)).error).toEqual(absent)
+
+    const { tip } = chain.state
+    const made = await Promise.all([call('eth_newFilter', {}), call('eth_newFilter', {})])
+    const [deep, shallow] = made.map(({ result }) => String(result))
+    await grow(tip + 1, tip + 6)
+    const told: Log[] = (await call('eth_getFilterChanges', deep)).result
+    expect((await call('eth_getFilterChanges', shallow)).result).toEqual(told)
+    const rows = await app.selectFrom('app.rpc_filters').select(['id', 'told']).execute()
+    for (const [id, floor] of [
+      [deep, tip + 4],
+      [shallow, tip + 2],
+    ] as const) {
+      const blocks = Array.from(Object(rows.find((row) => row.id === id)?.told)).filter(
+        (block) => Object(block).number >= floor,
+      )
+      const [oldest, ...others] = blocks
+      const kept = [{ ...Object(oldest), logs: [], isFloor: true }, ...others]
+      await chain.store.postgres.pool.query('UPDATE app.rpc_filters SET told = $2 WHERE id = $1', [
+        id,
+        JSON.stringify(kept),
+      ])
+    }
+    recorded.advanceTo(tip + 6)
+    recorded.reorg(3)
+    await back(tip + 3)
+    await grow(tip + 4, tip + 6)
+    expect((await call('eth_getFilterChanges', deep)).error).toEqual(absent)
+    const seen = new Map(told.map((log) => [keyOf(log), log]))
+    fold(seen, (await call('eth_getFilterChanges', shallow)).result)
+    expect(sorted(seen.values())).toEqual(sorted(await logsOf(tip + 1, tip + 6)))
+  })
+
   test('two polls at once tell nothing twice', async () => {
     const { result: id } = await call('eth_newFilter', {})
     const { tip } = chain.state

@@ -4,7 +4,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { seededRandom } from '../ingest/support/random.ts'
 import { type Replay, startReplay } from '../ingest/support/replay.ts'
-import { recordedBatches } from '../store/support/chainStore.ts'
+import { decode, recordedBatches } from '../store/support/chainStore.ts'
+import { answerBytes } from '../support/answerBytes.ts'
 import { few } from '../support/breadth.ts'
 import { describeWithShared, readRecording } from '../support/shared.ts'
 import { type ChainApi, openChainApi } from './support/chainApi.ts'
@@ -13,6 +14,15 @@ import { openRpcApi, type RpcApi } from './support/rpcApi.ts'
 const LAST = 122
 const FINAL = 110
 const hex = (value: number) => `0x${value.toString(16)}`
+
+/** As three nodes write logs: one names no time, one writes its members in another order and one more. */
+function wordsAt(number: number, log: Readonly<Record<string, unknown>>) {
+  if (number < 40) return log
+  const { blockTimestamp: _time, ...without } = log
+  if (number < 80) return without
+  const { data, ...others } = log
+  return { data, ...others, logType: 'plain' }
+}
 
 describeWithShared('answers from the store', () => {
   let replay: Replay
@@ -107,6 +117,57 @@ describeWithShared('answers from the store', () => {
     }
     const { hash } = Object(recorded[LAST]?.block)
     await same('store', 'eth_getLogs', { blockHash: hash })
+  })
+
+  test('logs that nodes wrote in words of their own are told in those', async () => {
+    const other = await openChainApi()
+    try {
+      const written = recorded.slice(0, LAST + 1).map(({ block, receipts }, number) => ({
+        number,
+        block,
+        receipts: Array.from(Object(receipts)).map((receipt) => ({
+          ...Object(receipt),
+          logs: Array.from(Object(receipt).logs).map((log) => wordsAt(number, Object(log))),
+        })),
+      }))
+      const range = { from: 0, to: LAST }
+      const bytes = answerBytes(written)
+      await other.append([decode({ range, bytes, endpoint: 'recording' }, 'roots')])
+      const { state, store } = other
+      const door = await openRpcApi({
+        urls: [replay.url],
+        chainId: 42431,
+        stored: { state, postgres: store.postgres },
+      })
+      const token = '0x20c0000000000000000000000000000000000000'
+      for (const [from, to] of [
+        [0, 39],
+        [20, 60],
+        [40, 79],
+        [60, 100],
+        [80, LAST],
+        [0, LAST],
+      ] as const) {
+        const found = await door.send(
+          JSON.stringify({
+            jsonrpc: '2.0',
+            id: 1,
+            method: 'eth_getLogs',
+            params: [{ address: token, fromBlock: hex(from), toBlock: hex(to) }],
+          }),
+        )
+        expect(found.headers.get('svc-source')).toBe('store')
+        const told = written
+          .slice(from, to + 1)
+          .flatMap(({ receipts }) => receipts.flatMap(({ logs }) => logs))
+          .filter(({ address }) => address.toLowerCase() === token)
+        expect(told.length).toBeGreaterThan(0)
+        expect(found.text).toBe(JSON.stringify({ jsonrpc: '2.0', id: 1, result: told }))
+      }
+      await door.close()
+    } finally {
+      await other.close()
+    }
   })
 
   test('too many logs are an error with a range that works, and those ranges make the whole', async () => {

@@ -1,9 +1,11 @@
 /** What is new to a filter of a JSON-RPC client, and what of that it was told left the chain. */
 import { readSnapshot } from '../../cancel.ts'
 import type { ChainState } from '../../ledger/chainState.ts'
+import type { Queryable } from '../../ledger/lane.ts'
 import type { Postgres } from '../../postgres.ts'
 import { quoteIdentifier, toHex } from '../../sql.ts'
-import { type ChainLogsFilter, LOGS_MAX, logsIn, type StoredLog } from './logs.ts'
+import { type ChainLogsFilter, LOGS_MAX, type LogsChain, type LogsRange, logsIn } from './logs.ts'
+import type { StoredLog } from './logTexts.ts'
 
 /** Blocks that a filter was told of, and what is new to it. */
 export interface ChainChanges {
@@ -27,6 +29,8 @@ export interface ChangesAsked {
   readonly told: readonly { readonly number: number; readonly hash: string }[]
   /** Last block that is asked for; null for no end. */
   readonly to: number | null
+  /** Of logs told at once; more only where one block has more. */
+  readonly charactersMax: number
 }
 
 /** Blocks a poll goes forward at most; the next one goes on. */
@@ -35,7 +39,7 @@ const CHANGED_BLOCKS_MAX = 1_000
 /** In one snapshot: where the chain left what was told, and what follows. */
 export async function readChanges(
   postgres: Postgres,
-  { schema, finalized }: Pick<ChainState, 'schema' | 'finalized'>,
+  chain: Pick<ChainState, 'schema' | 'finalized' | 'openParts'>,
   asked: ChangesAsked,
   signal: AbortSignal,
 ): Promise<ChainChanges> {
@@ -45,7 +49,7 @@ export async function readChanges(
     const highest = Math.min(asked.to ?? Number.MAX_SAFE_INTEGER, toldBlock + CHANGED_BLOCKS_MAX)
     // As far as this snapshot goes: another process may have told more than this one knows of yet.
     const { rows } = await client.query<{ num: number; hash: Buffer }>(
-      `SELECT num, hash FROM ${quoteIdentifier(schema)}.blocks WHERE num BETWEEN $1 AND $2 ORDER BY num`,
+      `SELECT num, hash FROM ${quoteIdentifier(chain.schema)}.blocks WHERE num BETWEEN $1 AND $2 ORDER BY num`,
       [lowest, highest],
     )
     const blocks = rows.map(({ num, hash }) => ({ number: num, hash: toHex(hash) }))
@@ -56,21 +60,50 @@ export async function readChanges(
     const nothing = { fork, to: fork, open: [], logs: [], hashes: [] }
     if (newest === fork) return nothing
     const range = { by: 'range', from: fork + 1, to: newest } as const
-    const found = filter && (await logsIn(client, schema, filter, range, LOGS_MAX))
+    const found = filter
+      ? await freshLogs(client, chain, filter, range, asked.charactersMax)
+      : { to: newest, logs: [] }
     // History that is not indexed yet is told once it is.
-    if (found?.kind === 'uncovered') return nothing
-    const to = found?.kind === 'tooMany' ? found.to : newest
-    const cut =
-      filter && found?.kind === 'tooMany'
-        ? await logsIn(client, schema, filter, { ...range, to }, LOGS_MAX)
-        : found
+    if (!found) return nothing
+    const { to, logs } = found
     const fresh = blocks.filter(({ number }) => number > fork && number <= to)
     return {
       fork,
       to,
-      open: fresh.filter(({ number }) => number > finalized),
-      logs: cut?.kind === 'logs' ? cut.logs : [],
+      open: fresh.filter(({ number }) => number > chain.finalized),
+      logs,
       hashes: filter ? [] : fresh.map(({ hash }) => hash),
     }
   })
+}
+
+interface FreshLogs {
+  readonly to: number
+  readonly logs: readonly StoredLog[]
+}
+
+/** The logs of whole blocks, of at least one; null where not all of the range is held. */
+async function freshLogs(
+  client: Queryable,
+  chain: LogsChain,
+  filter: ChainLogsFilter,
+  range: LogsRange,
+  charactersMax: number,
+): Promise<FreshLogs | null> {
+  const found = await logsIn(client, chain, filter, range, LOGS_MAX)
+  if (found.kind === 'uncovered') return null
+  if (found.kind === 'logs') return cutLogs(found.logs, range.to, charactersMax)
+  if (range.from === range.to) throw new Error(`block ${range.to} has more logs than are read at once`)
+  return freshLogs(client, chain, filter, { ...range, to: found.to }, charactersMax)
+}
+
+function cutLogs(logs: readonly StoredLog[], to: number, charactersMax: number): FreshLogs {
+  let characters = 0
+  for (const { blockNumber, text } of logs) {
+    characters += text.length
+    const end = Math.max(blockNumber - 1, logs[0]?.blockNumber ?? to)
+    if (characters > charactersMax && end < to)
+      return { to: end, logs: logs.filter((log) => log.blockNumber <= end) }
+  }
+  return { to, logs }
 }

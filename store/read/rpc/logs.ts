@@ -2,14 +2,15 @@
  * Logs of a range as a node tells them, from proved blocks: all of them or none, for the range is
  * compared with what is held in the moment of the rows.
  */
-import { covers } from '#ingest/range.ts'
-import { isRecord } from '#primitives.ts'
-import { readSnapshot } from '../../cancel.ts'
-import { readArchivedTxs } from '../../ledger/archive.ts'
+import { covers, parseMultirange } from '#ingest/range.ts'
+import { readPlanned, readSnapshot } from '../../cancel.ts'
+import { archivedPartSql } from '../../ledger/archive.ts'
 import type { ChainState } from '../../ledger/chainState.ts'
-import { type Queryable, readCoverage } from '../../ledger/lane.ts'
+import type { Queryable } from '../../ledger/lane.ts'
 import type { Postgres } from '../../postgres.ts'
-import { quoteIdentifier, toBytes } from '../../sql.ts'
+import { relationOf, toBytes } from '../../sql.ts'
+import { storedTypes } from '../lists/row.ts'
+import { archivedLogs, type LogRow, type StoredLog, writeLogs } from './logTexts.ts'
 
 export interface ChainLogsFilter {
   /** Empty for all. */
@@ -18,9 +19,13 @@ export interface ChainLogsFilter {
   readonly topics: readonly (readonly string[])[]
 }
 
-export type ChainLogsPlace =
-  | { readonly by: 'hash'; readonly hash: string }
-  | { readonly by: 'range'; readonly from: number; readonly to: number }
+export type ChainLogsPlace = { readonly by: 'hash'; readonly hash: string } | LogsRange
+
+export interface LogsRange {
+  readonly by: 'range'
+  readonly from: number
+  readonly to: number
+}
 
 export type ChainLogs =
   | { readonly kind: 'logs'; readonly logs: readonly StoredLog[] }
@@ -29,12 +34,8 @@ export type ChainLogs =
   /** More than may be read at once; up to this block they would be few enough. */
   | { readonly kind: 'tooMany'; readonly from: number; readonly to: number }
 
-/** The node's own fields of a log, and where it stands. */
-export interface StoredLog {
-  readonly blockNumber: number
-  readonly logIndex: number
-  readonly fields: Readonly<Record<string, unknown>>
-}
+/** What logs are read with. */
+export type LogsChain = Pick<ChainState, 'schema' | 'openParts'>
 
 /** Logs of one answer. */
 export const LOGS_MAX = 10_000
@@ -43,102 +44,107 @@ const BLOCK_LOGS_MAX = 100_000
 
 export async function readChainLogs(
   postgres: Postgres,
-  { schema }: Pick<ChainState, 'schema'>,
+  chain: LogsChain,
   filter: ChainLogsFilter,
   place: ChainLogsPlace,
   signal: AbortSignal,
   logsMax = LOGS_MAX,
 ): Promise<ChainLogs> {
-  return readSnapshot(postgres, signal, (client) => logsIn(client, schema, filter, place, logsMax))
+  if (place.by === 'range') {
+    const statement = rowsStatement(chain.schema, filter, place, logsMax)
+    const { rows } = await readPlanned<FoundRow>(postgres, signal, statement)
+    const found = foundIn(chain, rows, place, logsMax)
+    if (found !== 'unlike') return found
+  }
+  return readSnapshot(postgres, signal, (client) => logsIn(client, chain, filter, place, logsMax))
 }
 
 /** In the snapshot of its client. */
 export async function logsIn(
   client: Queryable,
-  schema: string,
+  chain: LogsChain,
   filter: ChainLogsFilter,
   place: ChainLogsPlace,
   logsMax: number,
 ): Promise<ChainLogs> {
-  const range = place.by === 'range' ? place : await rangeOfHash(client, schema, place.hash)
-  if (!range || !covers(await readCoverage(client, schema, 'postgres'), range)) return { kind: 'uncovered' }
-  const max = range.from === range.to ? BLOCK_LOGS_MAX : logsMax
-  const places = await readPlaces(client, schema, filter, range, max + 1)
-  const beyond = places[max]
+  const range = place.by === 'range' ? place : await rangeOfHash(client, chain.schema, place.hash)
+  if (!range) return { kind: 'uncovered' }
+  const { rows } = await client.query<FoundRow>(rowsStatement(chain.schema, filter, range, logsMax))
+  const found = foundIn(chain, rows, range, logsMax)
+  if (found !== 'unlike') return found
+  return { kind: 'logs', logs: await archivedLogs(client, chain.schema, rows.filter(isLog)) }
+}
+
+/** A log; where none is found, one row without. */
+type FoundRow = (LogRow | { readonly block_num: null }) & {
+  /** Blocks held, with the first row. */
+  readonly covered: string | null
+}
+
+const isLog = (row: FoundRow): row is LogRow & FoundRow => row.block_num !== null
+
+/** `unlike` where the archive has them in words of its own. */
+function foundIn(
+  { openParts }: LogsChain,
+  rows: readonly FoundRow[],
+  range: LogsRange,
+  logsMax: number,
+): ChainLogs | 'unlike' {
+  if (!covers(parseMultirange(rows[0]?.covered ?? '{}'), range)) return { kind: 'uncovered' }
+  const logs = rows.filter(isLog)
+  const beyond = logs[maxOf(range, logsMax)]
   if (beyond) return { kind: 'tooMany', from: range.from, to: Math.max(range.from, beyond.block_num - 1) }
-  return { kind: 'logs', logs: await readLogs(client, schema, places) }
+  const written = writeLogs(logs, openParts)
+  return written ? { kind: 'logs', logs: written } : 'unlike'
 }
 
-interface PlaceRow {
-  block_num: number
-  log_idx: number
-  tx_idx: number
-  /** Position among the logs of its transaction, where a log's number may be another than told. */
-  position: number | null
-}
+const maxOf = ({ from, to }: LogsRange, logsMax: number): number => (from === to ? BLOCK_LOGS_MAX : logsMax)
 
-async function rangeOfHash(client: Queryable, schema: string, hash: string) {
+async function rangeOfHash(client: Queryable, schema: string, hash: string): Promise<LogsRange | undefined> {
   const { rows } = await client.query<{ num: number }>(
-    `SELECT num FROM ${quoteIdentifier(schema)}.blocks WHERE hash = $1`,
+    `SELECT num FROM ${relationOf(schema, 'blocks')} WHERE hash = $1`,
     [toBytes(hash)],
   )
-  return rows[0] && { from: rows[0].num, to: rows[0].num }
+  return rows[0] && { by: 'range', from: rows[0].num, to: rows[0].num }
 }
 
-async function readPlaces(
-  client: Queryable,
+/** One log more than may be told, with the blocks held, and the archive of the first and the last. */
+function rowsStatement(
   schema: string,
   { addresses, topics }: ChainLogsFilter,
-  { from, to }: { readonly from: number; readonly to: number },
-  max: number,
-): Promise<PlaceRow[]> {
-  const values: unknown[] = [from, to, max]
+  range: LogsRange,
+  logsMax: number,
+) {
+  const values: unknown[] = [range.from, range.to, maxOf(range, logsMax) + 1]
   // A place for any value also fits a log without it, as in nodes on alloy; geth leaves those out.
   const conditions = [addresses, ...topics].flatMap((wanted, index) => {
     if (wanted.length === 0) return []
     values.push(wanted.map(toBytes))
     return [`${index === 0 ? 'address' : `topic${index - 1}`} = ANY ($${values.length}::bytea[])`]
   })
-  const { rows } = await client.query<PlaceRow>(
-    `SELECT block_num, log_idx, tx_idx,
-       CASE WHEN (SELECT 'logIndexes' = ANY (loose_parts) FROM ${quoteIdentifier(schema)}.chain) THEN (
-         SELECT count(*)::int FROM ${quoteIdentifier(schema)}.logs AS before
-         WHERE before.block_num = logs.block_num AND before.tx_idx = logs.tx_idx AND before.log_idx < logs.log_idx
-       ) END AS position
-     FROM ${quoteIdentifier(schema)}.logs AS logs
-     WHERE ${['block_num BETWEEN $1 AND $2', ...conditions].join(' AND ')}
-     ORDER BY block_num, log_idx LIMIT $3`,
-    values,
-  )
-  return rows
+  const logs = relationOf(schema, 'logs')
+  const text = `WITH found AS MATERIALIZED (
+       SELECT block_num, log_idx, tx_idx, tx_hash, address, topic0, topic1, topic2, topic3, data,
+         extract(epoch FROM block_timestamp)::bigint AS seconds,
+         CASE WHEN (SELECT 'logIndexes' = ANY (loose_parts) FROM ${relationOf(schema, 'chain')}) THEN (
+           SELECT count(*)::int FROM ${logs} AS before
+           WHERE before.block_num = logs.block_num AND before.tx_idx = logs.tx_idx AND before.log_idx < logs.log_idx
+         ) END AS position
+       FROM ${logs} AS logs
+       WHERE ${['block_num BETWEEN $1 AND $2', ...conditions].join(' AND ')}
+       ORDER BY block_num, log_idx LIMIT $3),
+     placed AS (
+       SELECT found.*, tx_idx AS idx, lag(log_idx) OVER neighbours IS NULL AS is_first, lead(log_idx) OVER neighbours IS NULL AS is_last
+       FROM found WINDOW neighbours AS (ORDER BY block_num, log_idx))
+     SELECT placed.*,
+       (SELECT hash FROM ${relationOf(schema, 'blocks')} AS blocks WHERE num = placed.block_num) AS block_hash,
+       CASE WHEN is_first OR is_last THEN (${archivedPartSql(schema, 'placed')}) END AS archived_part,
+       CASE WHEN coalesce(is_first, true) THEN held.blocks END AS covered
+     FROM (SELECT (${coveredSql(schema)}) AS blocks) AS held LEFT JOIN placed ON true
+     ORDER BY block_num, log_idx`
+  return { text, values, types: storedTypes }
 }
 
-async function readLogs(
-  client: Queryable,
-  schema: string,
-  places: readonly PlaceRow[],
-): Promise<readonly StoredLog[]> {
-  const txs = [...new Map(places.map((row) => [txKey(row), row])).values()]
-  const archived = await readArchivedTxs(
-    client,
-    schema,
-    txs.map((row) => ({ blockNumber: row.block_num, txIndex: row.tx_idx })),
-  )
-  // Each receipt is parsed once, whatever the number of its logs.
-  const logs = new Map(txs.map((row, index) => [txKey(row), logsOf(archived[index]?.receipt)]))
-  return places.map((row) => {
-    const told = logs.get(txKey(row)) ?? []
-    const fields =
-      row.position === null ? told.find((log) => Number(log['logIndex']) === row.log_idx) : told[row.position]
-    if (!fields) throw new Error(`receipt ${txKey(row)} has no log ${row.log_idx}, but a row says so`)
-    return { blockNumber: row.block_num, logIndex: row.log_idx, fields }
-  })
-}
-
-const txKey = (row: PlaceRow): string => `${row.block_num}/${row.tx_idx}`
-
-function logsOf(receipt: Readonly<Record<string, unknown>> | undefined) {
-  const logs: unknown = receipt?.['logs']
-  const records = Array.isArray(logs) ? logs.filter(isRecord) : []
-  return records
-}
+const coveredSql = (schema: string): string =>
+  `SELECT blocks::text FROM ${relationOf(schema, 'coverage')}
+   WHERE store = 'postgres' AND projection = 'base' ORDER BY version DESC LIMIT 1`

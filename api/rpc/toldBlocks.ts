@@ -1,0 +1,32 @@
+/**
+ * What a filter remembers of blocks it told that may still be replaced. Where finality stalls these
+ * become ever more, so the oldest are forgotten; a reorganization that reaches them ends the filter,
+ * for what it would take back is not known.
+ */
+import type { ToldBlock } from '#store/app/rpcFilters.ts'
+
+const BLOCKS_MAX = 512
+/** Characters of the logs of one filter. */
+const CHARACTERS_MAX = 4 * 1024 * 1024
+
+/** The newest of these that fit; the last one below them is remembered by its hash alone. */
+export function remembered(
+  told: readonly ToldBlock[],
+  blocksMax = BLOCKS_MAX,
+  charactersMax = CHARACTERS_MAX,
+): ToldBlock[] {
+  const kept: ToldBlock[] = []
+  let characters = 0
+  for (const block of told.toReversed()) {
+    characters += JSON.stringify(block.logs).length
+    if (kept.length === blocksMax || characters > charactersMax)
+      return [{ ...block, logs: [], isFloor: true }, ...kept]
+    kept.unshift(block)
+    if (block.isFloor) break
+  }
+  return kept
+}
+
+/** Whether the chain was left below what is remembered. */
+export const isForgotten = ([oldest]: readonly ToldBlock[], fork: number): boolean =>
+  oldest?.isFloor === true && fork < oldest.number
