@@ -103,6 +103,8 @@ export interface EndpointRequest {
 /** What an endpoint takes as its body. */
 export interface RequestBody {
   readonly schema: s.TSchema
+  /** What the document says of it instead: parts that are checked later, with codes of their own. */
+  readonly told?: s.TSchema
   readonly bytesMax: number
   /**
    * Reads the text instead of JSON.parse and the schema, for a body whose bytes count. @throws
@@ -196,6 +198,7 @@ export function command<
   definition: Definition<Path, Filters, Include, Chain> & {
     readonly method: Exclude<Method, 'GET'>
     readonly body?: Body
+    readonly bodyTold?: s.TSchema
     readonly bodyBytesMax?: number
     /** Makes the body of its text; `body` is then for the document alone. @throws ApiError */
     readonly readBody?: (text: string) => Read
@@ -215,6 +218,7 @@ export function command<
   const {
     method,
     body,
+    bodyTold: told,
     response,
     run,
     present,
@@ -225,7 +229,9 @@ export function command<
   } = definition
   return {
     ...describe(method, { ...definition, chain: definition.chain ?? 'none' }),
-    body: body ? { schema: body, bytesMax: bodyBytesMax, ...(readBody && { read: readBody }) } : null,
+    body: body
+      ? { schema: body, bytesMax: bodyBytesMax, ...(told && { told }), ...(readBody && { read: readBody }) }
+      : null,
     produces: { kind: 'json', status, schema: response, description: definition.summary },
     errorFields: definition.errorFields ?? {},
     run: async (request, services) => {

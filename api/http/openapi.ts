@@ -103,7 +103,7 @@ function operation(
     ...(body && {
       requestBody: {
         required: true,
-        content: { 'application/json': { schema: hoist(body.schema, schemas) } },
+        content: { 'application/json': { schema: hoist(body.told ?? body.schema, schemas) } },
       },
     }),
     responses: { ...success(endpoint, schemas), ...failures(endpoint) },

@@ -215,7 +215,8 @@ function exampleBody({ requestBody }: Operation): Json {
 function acceptsValue(schema: Json, value: unknown): boolean {
   if (schema.anyOf) return schema.anyOf.some((branch: Json) => acceptsValue(branch, value))
   if (schema.const !== undefined) return schema.const === value
-  if (schema.type === 'object' || schema.type === 'array') return typeof value === 'object'
+  // Every schema that has a name is of an object.
+  if (schema.$ref || schema.type === 'object' || schema.type === 'array') return typeof value === 'object'
   if (schema.type === 'boolean') return typeof value === 'boolean'
   if (schema.type === 'integer') return Number.isInteger(value) && accepts(schema, `${value}`)
   return typeof value === 'string' && accepts(schema, value)

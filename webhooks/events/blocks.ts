@@ -1,25 +1,20 @@
 /** block:created: a block. */
 import type { StoredRow } from '#store/read/lists/row.ts'
-import { type Fields, readFields } from '../filters/eventFilter.ts'
-import { address, type Kind, quantity, readCondition, type Value } from '../filters/operators.ts'
+import { conditionOn, type Fields, formsOf, readFields } from '../filters/eventFilter.ts'
+import { address, quantity } from '../filters/operators.ts'
 import { isoSeconds } from '../isoSeconds.ts'
 import { defineEventType, nothingNeeded } from './eventType.ts'
 
 type Block = StoredRow<'blocks'>
 
-const of = (kind: Kind, values: (event: Block) => readonly Value[]) => ({
-  values,
-  read: (given: unknown, path: readonly string[]) => readCondition(kind, given, path),
-})
-
 const fields: Fields<Block> = {
-  number: { ...of(quantity, ({ num }) => [BigInt(num)]), key: 'number' },
-  miner: { ...of(address, ({ miner }) => [miner]), key: 'miner' },
+  number: conditionOn(quantity, ({ num }) => [BigInt(num)], 'number'),
+  miner: conditionOn(address, ({ miner }) => [miner], 'miner'),
   // Nodes do not tell accounts of proposers: a field that is missing never matches.
-  proposer: of(address, () => []),
-  gasUsed: of(quantity, ({ gas_used: used }) => [BigInt(used)]),
-  gasLimit: of(quantity, ({ gas_limit: limit }) => [BigInt(limit)]),
-  timestamp: of(quantity, ({ timestamp }) => [BigInt(timestamp)]),
+  proposer: conditionOn(address, () => []),
+  gasUsed: conditionOn(quantity, ({ gas_used: used }) => [BigInt(used)]),
+  gasLimit: conditionOn(quantity, ({ gas_limit: limit }) => [BigInt(limit)]),
+  timestamp: conditionOn(quantity, ({ timestamp }) => [BigInt(timestamp)]),
 }
 
 export const blockCreated = defineEventType<Block>({
@@ -28,6 +23,7 @@ export const blockCreated = defineEventType<Block>({
   stream: 'blocks',
   table: 'blocks',
   needsFilters: false,
+  filterForms: formsOf(fields),
   read: (filters) => ({
     filter: readFields(fields, filters),
     form: 'block',

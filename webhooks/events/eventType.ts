@@ -3,7 +3,7 @@ import type { TransactionDetail } from '#store/read/transactions.ts'
 import type { PieceTables } from '#store/webhooks/pieces.ts'
 import type { Stream } from '#store/webhooks/positions.ts'
 import { stringifyExact } from '#transform/decode/exactJson.ts'
-import type { EventFilter } from '../filters/eventFilter.ts'
+import type { EventFilter, FilterForms } from '../filters/eventFilter.ts'
 import { FilterIndex } from '../filters/FilterIndex.ts'
 import { FiltersError } from '../filters/operators.ts'
 
@@ -17,6 +17,8 @@ export interface EventType {
   readonly table: keyof PieceTables
   /** Everything would be too much to send. */
   readonly needsFilters: boolean
+  /** By the name of each filter. */
+  readonly filterForms: FilterForms
   /** False for what this service tells of itself. */
   readonly isOnChain: boolean
   /** @throws FiltersError */
@@ -46,7 +48,7 @@ export interface Found<Subscriber> extends EventPlace {
 
 /** What a type is declared by. */
 export interface Declaration<Event>
-  extends Pick<EventType, 'type' | 'description' | 'stream' | 'table' | 'needsFilters'> {
+  extends Pick<EventType, 'type' | 'description' | 'stream' | 'table' | 'needsFilters' | 'filterForms'> {
   /** Default: true. */
   readonly isOnChain?: boolean
   /** @throws FiltersError */

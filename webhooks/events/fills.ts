@@ -2,33 +2,27 @@
 import { formatUnits } from 'viem/utils'
 import { priceOf } from '#store/follow/exchange/price.ts'
 import type { FillRow } from '#store/read/exchange/fills.ts'
-import { type Fields, readFields } from '../filters/eventFilter.ts'
-import { address, hash, type Kind, oneOf, quantity, readCondition, type Value } from '../filters/operators.ts'
+import { conditionOn, type Fields, formsOf, readFields } from '../filters/eventFilter.ts'
+import { address, hash, oneOf, quantity } from '../filters/operators.ts'
 import { isoSeconds } from '../isoSeconds.ts'
 import { defineEventType, nothingNeeded } from './eventType.ts'
-
-const of = (kind: Kind, values: (event: FillRow) => readonly Value[], key?: string) => ({
-  values,
-  read: (given: unknown, path: readonly string[]) => readCondition(kind, given, path),
-  ...(key !== undefined && { key }),
-})
 
 /** Decimals of a price: ticks are hundred-thousandths. */
 const PRICE_DECIMALS = 5
 
 const fields: Fields<FillRow> = {
-  orderId: of(quantity, ({ orderId }) => [orderId], 'orderId'),
-  maker: of(address, ({ maker }) => [maker], 'maker'),
-  taker: of(address, ({ taker }) => [taker], 'taker'),
-  participant: of(address, ({ maker, taker }) => [maker, taker], 'participant'),
-  pair: of(hash, ({ pair }) => [pair.key], 'pair'),
-  base: of(address, ({ pair }) => [pair.base], 'base'),
-  quote: of(address, ({ pair }) => [pair.quote], 'quote'),
-  token: of(address, ({ pair }) => [pair.base, pair.quote], 'token'),
-  side: of(oneOf('bid', 'ask'), ({ isBid }) => [isBid ? 'bid' : 'ask']),
-  amount: of(quantity, ({ amount }) => [amount]),
-  quoteAmount: of(quantity, ({ quoteAmount }) => [quoteAmount]),
-  blockNumber: of(quantity, ({ blockNumber }) => [BigInt(blockNumber)], 'blockNumber'),
+  orderId: conditionOn(quantity, ({ orderId }) => [orderId], 'orderId'),
+  maker: conditionOn(address, ({ maker }) => [maker], 'maker'),
+  taker: conditionOn(address, ({ taker }) => [taker], 'taker'),
+  participant: conditionOn(address, ({ maker, taker }) => [maker, taker], 'participant'),
+  pair: conditionOn(hash, ({ pair }) => [pair.key], 'pair'),
+  base: conditionOn(address, ({ pair }) => [pair.base], 'base'),
+  quote: conditionOn(address, ({ pair }) => [pair.quote], 'quote'),
+  token: conditionOn(address, ({ pair }) => [pair.base, pair.quote], 'token'),
+  side: conditionOn(oneOf('bid', 'ask'), ({ isBid }) => [isBid ? 'bid' : 'ask']),
+  amount: conditionOn(quantity, ({ amount }) => [amount]),
+  quoteAmount: conditionOn(quantity, ({ quoteAmount }) => [quoteAmount]),
+  blockNumber: conditionOn(quantity, ({ blockNumber }) => [BigInt(blockNumber)], 'blockNumber'),
 }
 
 export const exchangeFilled = defineEventType<FillRow>({
@@ -37,6 +31,7 @@ export const exchangeFilled = defineEventType<FillRow>({
   stream: 'fills',
   table: 'exchange_fills',
   needsFilters: false,
+  filterForms: formsOf(fields),
   read: (filters) => ({
     filter: readFields(fields, filters),
     form: 'fill',

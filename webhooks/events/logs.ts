@@ -2,27 +2,21 @@
 import { hash as toHash } from '#primitives.ts'
 import type { StoredRow } from '#store/read/lists/row.ts'
 import type { EventLog } from '#transform/events/eventDecoder.ts'
-import { type EventFilter, type Fields, type Key, readFields, without } from '../filters/eventFilter.ts'
 import {
-  address,
-  FiltersError,
-  hash,
-  type Kind,
-  quantity,
-  readCondition,
-  type Value,
-} from '../filters/operators.ts'
+  conditionOn,
+  type EventFilter,
+  type Fields,
+  formsOf,
+  type Key,
+  readFields,
+  without,
+} from '../filters/eventFilter.ts'
+import { address, FiltersError, hash, quantity, type Value } from '../filters/operators.ts'
 import { comparable, jsonValue, type ReadSignature, readSignature } from '../filters/signatureFilter.ts'
 import { isoSeconds } from '../isoSeconds.ts'
 import { defineEventType, nothingNeeded } from './eventType.ts'
 
 type Log = StoredRow<'logs'>
-
-const of = (kind: Kind, values: (event: Log) => readonly Value[], key?: string) => ({
-  values,
-  read: (given: unknown, path: readonly string[]) => readCondition(kind, given, path),
-  ...(key !== undefined && { key }),
-})
 
 const some = (value: Value | null): readonly Value[] => (value === null ? [] : [value])
 const topics: readonly ((event: Log) => readonly Value[])[] = [
@@ -31,15 +25,15 @@ const topics: readonly ((event: Log) => readonly Value[])[] = [
   ({ topic2 }) => some(topic2),
   ({ topic3 }) => some(topic3),
 ]
-const topic = (index: number) => of(hash, topics[index] ?? (() => []), `topic${index}`)
+const topic = (index: number) => conditionOn(hash, topics[index] ?? (() => []), `topic${index}`)
 
 const fields: Fields<Log> = {
   topic1: topic(1),
   topic2: topic(2),
   topic3: topic(3),
-  address: of(address, (log) => [log.address], 'address'),
+  address: conditionOn(address, (log) => [log.address], 'address'),
   topic0: topic(0),
-  blockNumber: of(quantity, ({ block_num: number }) => [BigInt(number)], 'blockNumber'),
+  blockNumber: conditionOn(quantity, ({ block_num: number }) => [BigInt(number)], 'blockNumber'),
 }
 
 export const logEmitted = defineEventType<Log>({
@@ -48,6 +42,7 @@ export const logEmitted = defineEventType<Log>({
   stream: 'blocks',
   table: 'logs',
   needsFilters: true,
+  filterForms: { ...formsOf(fields), signature: { kind: 'signature' }, args: { kind: 'args' } },
   read: (filters) => {
     const signature = filters['signature'] === undefined ? null : readSignature(filters['signature'])
     if (signature && filters['topic0'] !== undefined)

@@ -8,6 +8,7 @@ export const webhookDisabled = defineEventType<never>({
   stream: 'blocks',
   table: 'blocks',
   needsFilters: false,
+  filterForms: {},
   isOnChain: false,
   read: (filters) => ({
     filter: readFields({}, filters),

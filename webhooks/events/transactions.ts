@@ -1,19 +1,17 @@
 /** transaction:included: a transaction in a block, as GET /v1/transactions/{hash} shows it. */
 import { isRecord } from '#primitives.ts'
 import type { StoredRow } from '#store/read/lists/row.ts'
-import { type Fields, readFields, readOption, without } from '../filters/eventFilter.ts'
 import {
-  address,
-  code,
-  FiltersError,
-  hash,
-  type Kind,
-  oneOf,
-  quantity,
-  readCallData,
-  readCondition,
-  type Value,
-} from '../filters/operators.ts'
+  callDataOf,
+  conditionOn,
+  type Field,
+  type Fields,
+  formsOf,
+  readFields,
+  readOption,
+  without,
+} from '../filters/eventFilter.ts'
+import { address, code, FiltersError, hash, oneOf, quantity, type Value } from '../filters/operators.ts'
 import { defineEventType, transactionKey } from './eventType.ts'
 
 type Row = StoredRow<'txs'>
@@ -24,58 +22,52 @@ interface Included {
   readonly calls: readonly { readonly to: string | null; readonly input: string }[]
 }
 
-const of = (kind: Kind, values: (event: Included) => readonly Value[], key?: string) => ({
-  values,
-  read: (given: unknown, path: readonly string[]) => readCondition(kind, given, path),
-  ...(key !== undefined && { key }),
-})
-
 const some = (value: Value | null | undefined): readonly Value[] =>
   value === null || value === undefined ? [] : [value]
 const number = (value: number | bigint | null): readonly Value[] => (value === null ? [] : [BigInt(value)])
 const targets = ({ calls }: Included): readonly Value[] => calls.flatMap(({ to }) => some(to))
 
+/** `{to}`: where the inner calls go. */
+const inner = conditionOn(address, targets, 'calls')
+const target: Field<Included> = {
+  ...inner,
+  form: { kind: 'target', of: inner.form },
+  read: (given, path) => {
+    if (!isRecord(given) || Object.keys(given).join() !== 'to') throw new FiltersError(path, 'is not {to}')
+    return inner.read(given['to'], [...path, 'to'])
+  },
+}
+
 const fieldsWith = (includeCalls: boolean): Fields<Included> => {
   const called = includeCalls ? targets : () => []
   const where = includeCalls ? 'called' : 'outer'
   return {
-    hash: of(hash, ({ row }) => [row.hash], 'hash'),
-    from: of(address, ({ row }) => [row.from], 'from'),
-    feePayer: of(address, ({ row }) => some(row.fee_payer), 'feePayer'),
-    address: of(
+    hash: conditionOn(hash, ({ row }) => [row.hash], 'hash'),
+    from: conditionOn(address, ({ row }) => [row.from], 'from'),
+    feePayer: conditionOn(address, ({ row }) => some(row.fee_payer), 'feePayer'),
+    address: conditionOn(
       address,
       (event) => [event.row.from, ...some(event.row.to), ...called(event)],
       `address ${where}`,
     ),
-    to: of(address, (event) => [...some(event.row.to), ...called(event)], `to ${where}`),
-    calls: {
-      key: 'calls',
-      values: targets,
-      read: (given, path) => {
-        if (!isRecord(given) || Object.keys(given).join() !== 'to')
-          throw new FiltersError(path, 'is not {to}')
-        return readCondition(address, given['to'], [...path, 'to'])
-      },
-    },
-    input: {
-      values: ({ row, calls }) => (calls.length > 0 ? calls.map(({ input }) => input) : [row.input]),
-      read: readCallData,
-    },
-    blockNumber: of(quantity, ({ row }) => number(row.block_num), 'blockNumber'),
-    nonce: of(quantity, ({ row }) => number(row.nonce)),
-    nonceKey: of(code, ({ row }) => (row.nonce_key === null ? [] : [BigInt(row.nonce_key)])),
-    feeToken: of(address, ({ row }) => some(row.paid_fee_token ?? row.fee_token), 'feeToken'),
-    value: of(quantity, ({ row }) => number(row.value)),
-    callCount: of(quantity, ({ row }) => number(row.call_count)),
-    txType: of(code, ({ row }) => number(row.type)),
-    gasLimit: of(quantity, ({ row }) => number(row.gas_limit)),
-    gasUsed: of(quantity, ({ row }) => number(row.gas_used)),
-    maxFeePerGas: of(quantity, ({ row }) => number(row.max_fee_per_gas)),
-    maxPriorityFeePerGas: of(quantity, ({ row }) => number(row.max_priority_fee_per_gas)),
-    validBefore: of(quantity, ({ row }) => number(row.valid_before)),
-    validAfter: of(quantity, ({ row }) => number(row.valid_after)),
-    timestamp: of(quantity, ({ row }) => number(row.block_timestamp)),
-    status: of(oneOf('success', 'reverted'), ({ row }) =>
+    to: conditionOn(address, (event) => [...some(event.row.to), ...called(event)], `to ${where}`),
+    calls: target,
+    input: callDataOf(({ row, calls }) => (calls.length > 0 ? calls.map(({ input }) => input) : [row.input])),
+    blockNumber: conditionOn(quantity, ({ row }) => number(row.block_num), 'blockNumber'),
+    nonce: conditionOn(quantity, ({ row }) => number(row.nonce)),
+    nonceKey: conditionOn(code, ({ row }) => (row.nonce_key === null ? [] : [BigInt(row.nonce_key)])),
+    feeToken: conditionOn(address, ({ row }) => some(row.paid_fee_token ?? row.fee_token), 'feeToken'),
+    value: conditionOn(quantity, ({ row }) => number(row.value)),
+    callCount: conditionOn(quantity, ({ row }) => number(row.call_count)),
+    txType: conditionOn(code, ({ row }) => number(row.type)),
+    gasLimit: conditionOn(quantity, ({ row }) => number(row.gas_limit)),
+    gasUsed: conditionOn(quantity, ({ row }) => number(row.gas_used)),
+    maxFeePerGas: conditionOn(quantity, ({ row }) => number(row.max_fee_per_gas)),
+    maxPriorityFeePerGas: conditionOn(quantity, ({ row }) => number(row.max_priority_fee_per_gas)),
+    validBefore: conditionOn(quantity, ({ row }) => number(row.valid_before)),
+    validAfter: conditionOn(quantity, ({ row }) => number(row.valid_after)),
+    timestamp: conditionOn(quantity, ({ row }) => number(row.block_timestamp)),
+    status: conditionOn(oneOf('success', 'reverted'), ({ row }) =>
       row.status === null ? [] : [row.status === 1 ? 'success' : 'reverted'],
     ),
   }
@@ -89,6 +81,11 @@ export const transactionIncluded = defineEventType<Included>({
   stream: 'blocks',
   table: 'txs',
   needsFilters: false,
+  filterForms: {
+    ...formsOf(fields.with),
+    includeCalls: { kind: 'option' },
+    includeReceipt: { kind: 'option' },
+  },
   read: (filters) => {
     const includeCalls = readOption(filters, 'includeCalls', true)
     const receipt = readOption(filters, 'includeReceipt', false)

@@ -2,28 +2,18 @@
 import { address as toAddress } from '#primitives.ts'
 import type { StoredRow } from '#store/read/lists/row.ts'
 import { isTip20 } from '#transform/addresses.ts'
-import { type Fields, readFields, readOption, without } from '../filters/eventFilter.ts'
-import { address, type Kind, type Value } from '../filters/operators.ts'
+import { exactly, type Fields, formsOf, readFields, readOption, without } from '../filters/eventFilter.ts'
+import { address } from '../filters/operators.ts'
 import { isoSeconds } from '../isoSeconds.ts'
 import { defineEventType } from './eventType.ts'
 
 type Transfer = StoredRow<'token_transfers'>
 
-/** One address, and no operator. */
-const plain = (kind: Kind, key: string, values: (event: Transfer) => readonly Value[]) => ({
-  key,
-  values,
-  read: (given: unknown, path: readonly string[]) => {
-    const wanted = kind.read(given, path)
-    return { test: (found: readonly Value[]) => found.includes(wanted), keys: [wanted] }
-  },
-})
-
 const fields: Fields<Transfer> = {
-  recipient: plain(address, 'recipient', ({ to }) => [to]),
-  sender: plain(address, 'sender', ({ from }) => [from]),
-  address: plain(address, 'address', ({ from, to }) => [from, to]),
-  token: plain(address, 'token', ({ token }) => [token]),
+  recipient: exactly(address, ({ to }) => [to], 'recipient'),
+  sender: exactly(address, ({ from }) => [from], 'sender'),
+  address: exactly(address, ({ from, to }) => [from, to], 'address'),
+  token: exactly(address, ({ token }) => [token], 'token'),
 }
 
 export const tokenTransfer = defineEventType<Transfer>({
@@ -32,6 +22,7 @@ export const tokenTransfer = defineEventType<Transfer>({
   stream: 'blocks',
   table: 'token_transfers',
   needsFilters: false,
+  filterForms: { ...formsOf(fields), fees: { kind: 'option' } },
   read: (filters) => {
     const withFees = readOption(filters, 'fees', true)
     const filter = readFields(fields, without(filters, 'fees'))

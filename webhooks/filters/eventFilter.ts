@@ -1,10 +1,30 @@
 /** Filters of one event type, read strictly and made into one test and the keys an index finds it by. */
 import { isRecord } from '#primitives.ts'
-import { type Condition, FiltersError, type Value } from './operators.ts'
+import {
+  bytes,
+  type Condition,
+  FiltersError,
+  readCallData,
+  readCondition,
+  type Text,
+  type TextKind,
+  type Value,
+} from './operators.ts'
+
+/** What a filter may look like, for readers of the document. */
+export type FilterForm =
+  | { readonly kind: 'plain'; readonly text: Text }
+  | { readonly kind: 'condition'; readonly text: Text; readonly isNumber: boolean }
+  | { readonly kind: 'callData'; readonly text: Text }
+  | { readonly kind: 'target'; readonly of: FilterForm }
+  | { readonly kind: 'option' | 'signature' | 'args' }
+
+export type FilterForms = Readonly<Record<string, FilterForm>>
 
 /** A field that events of a type can be filtered by. */
 export interface Field<Event> {
   readonly read: (given: unknown, path: readonly string[]) => Condition
+  readonly form: FilterForm
   /** Its values in an event: several where any of them may match. */
   readonly values: (event: Event) => readonly Value[]
   /** Name of the index by its values, where few events share one. */
@@ -12,6 +32,43 @@ export interface Field<Event> {
 }
 
 export type Fields<Event> = Readonly<Record<string, Field<Event>>>
+
+/** A field that takes a value or one of the operators of its kind. */
+export const conditionOn = <Event>(
+  kind: TextKind,
+  values: (event: Event) => readonly Value[],
+  key?: string,
+): Field<Event> => ({
+  values,
+  form: { kind: 'condition', text: kind.text, isNumber: kind.isNumber },
+  read: (given, path) => readCondition(kind, given, path),
+  ...(key !== undefined && { key }),
+})
+
+/** A field that takes a value, and no operator. */
+export const exactly = <Event>(
+  kind: TextKind,
+  values: (event: Event) => readonly Value[],
+  key: string,
+): Field<Event> => ({
+  key,
+  values,
+  form: { kind: 'plain', text: kind.text },
+  read: (given, path) => {
+    const wanted = kind.read(given, path)
+    return { test: (found) => found.includes(wanted), keys: [wanted] }
+  },
+})
+
+/** A field that takes how the data of a call begins. */
+export const callDataOf = <Event>(values: (event: Event) => readonly Value[]): Field<Event> => ({
+  values,
+  form: { kind: 'callData', text: bytes.text },
+  read: readCallData,
+})
+
+export const formsOf = <Event>(fields: Fields<Event>): FilterForms =>
+  Object.fromEntries(Object.entries(fields).map(([name, { form }]) => [name, form]))
 
 /** Filters of one subscription. */
 export interface EventFilter<Event> {
@@ -53,7 +110,7 @@ export function readOption(
   name: string,
   fallback: boolean,
 ): boolean {
-  const value = filters[name] ?? fallback
+  const value = filters[name] === undefined ? fallback : filters[name]
   if (typeof value !== 'boolean') throw new FiltersError([name], 'is neither true nor false')
   return value
 }

@@ -38,11 +38,20 @@ export interface Kind {
   readonly read: (given: unknown, path: readonly string[]) => Value
 }
 
-/** Entries of `in`. */
-const ENTRIES_MAX = 64
+/** How a value looks, for readers of the document. */
+export type Text = { readonly pattern: string } | { readonly values: readonly string[] }
 
-const textKind = (pattern: RegExp, expected: string): Kind => ({
+/** A kind whose values are texts that can be told. */
+export interface TextKind extends Kind {
+  readonly text: Text
+}
+
+/** Entries of `in`. */
+export const ENTRIES_MAX = 64
+
+const textKind = (pattern: RegExp, expected: string): TextKind => ({
   isNumber: false,
+  text: { pattern: pattern.source.replaceAll('a-f', 'a-fA-F') },
   read: (given, path) => {
     const text = typeof given === 'string' ? given.toLowerCase() : ''
     if (!pattern.test(text)) throw new FiltersError(path, `is not ${expected}`)
@@ -54,19 +63,22 @@ export const address = textKind(/^0x[0-9a-f]{40}$/, '0x and 40 hex characters')
 export const hash = textKind(/^0x[0-9a-f]{64}$/, '0x and 64 hex characters')
 export const bytes = textKind(/^0x([0-9a-f]{2}){0,4096}$/, '0x and pairs of hex characters')
 
+const quantityPattern = /^0x[0-9a-fA-F]{1,64}$/
 /** A number as hex, whatever zeros it is written with. */
 const readQuantity = (given: unknown, path: readonly string[]): bigint => {
-  if (typeof given !== 'string' || !/^0x[0-9a-fA-F]{1,64}$/.test(given))
+  if (typeof given !== 'string' || !quantityPattern.test(given))
     throw new FiltersError(path, 'is not 0x and up to 64 hex characters')
   return BigInt(given)
 }
+const quantityText = { pattern: quantityPattern.source }
 /** Ordered. */
-export const quantity: Kind = { isNumber: true, read: readQuantity }
+export const quantity: TextKind = { isNumber: true, read: readQuantity, text: quantityText }
 /** A number that is a name, such as a transaction type. */
-export const code: Kind = { isNumber: false, read: readQuantity }
+export const code: TextKind = { isNumber: false, read: readQuantity, text: quantityText }
 
-export const oneOf = (...values: readonly string[]): Kind => ({
+export const oneOf = (...values: readonly string[]): TextKind => ({
   isNumber: false,
+  text: { values },
   read: (given, path) => {
     if (typeof given !== 'string' || !values.includes(given))
       throw new FiltersError(path, `is not one of ${values.join(', ')}`)

@@ -20,6 +20,7 @@ import {
   webhooksRead,
   webhooksWrite,
 } from './access.ts'
+import { anyFilters, newSubscription } from './filterSchemas.ts'
 import {
   changedWebhook,
   context,
@@ -54,6 +55,15 @@ export const listEventTypesEndpoint = endpoint({
   cache: 'none',
 })
 
+/** What is asked for beside the event type and its filters. */
+const newMembers = {
+  destination,
+  chainId: s.optional(s.union([s.oneOf(['mainnet', 'testnet']), s.integer({ minimum: 1 })])),
+  context: s.optional(context),
+  finality: s.optional(finality),
+  ordering: s.optional(ordering),
+}
+
 export const createWebhookEndpoint = command({
   path: '/v1/webhooks',
   method: 'POST',
@@ -67,15 +77,8 @@ export const createWebhookEndpoint = command({
     'coverage_incomplete',
     ...bodyErrors,
   ],
-  body: s.object({
-    eventType,
-    destination,
-    chainId: s.optional(s.union([s.oneOf(['mainnet', 'testnet']), s.integer({ minimum: 1 })])),
-    filters: s.optional(filters),
-    context: s.optional(context),
-    finality: s.optional(finality),
-    ordering: s.optional(ordering),
-  }),
+  body: s.object({ eventType, filters: s.optional(filters), ...newMembers }),
+  bodyTold: newSubscription(newMembers),
   response: newWebhook,
   run: async ({ body, caller }, services: WebhookServices) => {
     const { run, chains } = enabled(services)
@@ -134,6 +137,12 @@ export const readWebhookEndpoint = endpoint({
   cache: 'none',
 })
 
+const changeableMembers = {
+  context: s.optional(s.nullable(context)),
+  destination: s.optional(destination),
+  status: s.optional(status),
+}
+
 export const changeWebhookEndpoint = command({
   path: '/v1/webhooks/{id}',
   method: 'PATCH',
@@ -141,12 +150,8 @@ export const changeWebhookEndpoint = command({
   params: { id: webhookId },
   access: webhooksWrite,
   errors: [...webhookErrors, ...bodyErrors],
-  body: s.object({
-    context: s.optional(s.nullable(context)),
-    destination: s.optional(destination),
-    filters: s.optional(filters),
-    status: s.optional(status),
-  }),
+  body: s.object({ ...changeableMembers, filters: s.optional(filters) }),
+  bodyTold: s.object({ ...changeableMembers, filters: s.optional(anyFilters) }),
   response: changedWebhook,
   run: async ({ path, caller, body }, services: WebhookServices) => {
     const { run } = enabled(services)
