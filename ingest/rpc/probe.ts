@@ -63,10 +63,13 @@ async function askAbilities(client: RpcClient, signal?: AbortSignal) {
   try {
     return { batches: true, answers: await client.callAll(calls, true, signal) }
   } catch (error) {
-    if (!(error instanceof RpcError) || error.failure !== 'batch_refused') throw error
+    if (!(error instanceof RpcError) || !ofBatches.has(error.failure)) throw error
     return { batches: false, answers: await client.callAll(calls, false, signal) }
   }
 }
+
+/** Servers whose batches have fewer calls may call ours too large (413). */
+const ofBatches: ReadonlySet<RpcFailure> = new Set(['batch_refused', 'too_large'])
 
 /**
  * What a node says about a call it does not like. Everything else is of the line, and says nothing
