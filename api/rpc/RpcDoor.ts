@@ -5,6 +5,7 @@
 import { MillraceError } from '#errors.ts'
 import { quantity } from '#ingest/rpc/parse.ts'
 import type { Relay } from '#ingest/rpc/relay.ts'
+import { isTooLarge } from '#ingest/rpc/relayFailure.ts'
 import { mapAtMost } from '#mapAtMost.ts'
 import type { Clock } from '#runtime.ts'
 import type { AppDatabase } from '#store/app/database.ts'
@@ -16,7 +17,7 @@ import { AnswerWriter, answered, failed, type RpcAnswer, type RpcOutcome } from 
 import { askAtBlock, askTransaction } from './atBlock.ts'
 import { anywhere, type Heights, newest } from './blocks.ts'
 import { ask, type RpcContext, type StoredChain } from './context.ts'
-import { internalError, methodMissing, notEnabled, RpcFailureError } from './failure.ts'
+import { internalError, limitExceeded, methodMissing, notEnabled, RpcFailureError } from './failure.ts'
 import { askFilter } from './filters.ts'
 import { KeptAnswers } from './keptAnswers.ts'
 import { askLogs } from './logs.ts'
@@ -110,6 +111,7 @@ export class RpcDoor {
     } catch (error) {
       count('refused')
       if (error instanceof RpcFailureError) return failed(error.failure)
+      if (isTooLarge(error)) return failed(limitExceeded('the call or its answer is too large'), 'node')
       context.signal.throwIfAborted()
       if (!isBatch || !(error instanceof MillraceError) || error.remedy !== 'retry') throw error
       log.warn({ chainId, method: name, cause: error }, 'a call of a batch failed')

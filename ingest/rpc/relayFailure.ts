@@ -1,6 +1,6 @@
 /** What failures of endpoints mean for a call that is passed on. */
 import { MillraceError } from '#errors.ts'
-import type { RpcError, RpcFailure } from './errors.ts'
+import { RpcError, type RpcFailure } from './errors.ts'
 
 /** Whether a moment later it may be over. */
 export const isPassing = (error: RpcError | undefined): boolean =>
@@ -24,3 +24,7 @@ export class RelayFailedError extends MillraceError {
     super(`${asked}: none of ${endpoints} endpoints answered`, cause === undefined ? undefined : { cause })
   }
 }
+
+/** Whether a node had an answer that is more than anybody is given. */
+export const isTooLarge = (error: unknown): boolean =>
+  error instanceof RelayFailedError && error.cause instanceof RpcError && error.cause.failure === 'too_large'

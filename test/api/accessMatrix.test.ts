@@ -134,6 +134,30 @@ test.each(Object.keys(callers) as CallerName[])('every operation, asked by %s', 
   }
 })
 
+test('JSON-RPC lets in a key of its own scope or of chain data, and no other', async () => {
+  const asked = [['rpc-relay:read'], ['data:read'], ['webhooks:read', 'indexer:query'], []].map(
+    async (scopes) => {
+      const token = newToken('live')
+      keys.set(token, keyOf({ scopes }))
+      const posted = ['/rpc', '/rpc/4217'].map((path) =>
+        fetch(`${server.origin}${path}?nonsense=1`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+          body: '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}',
+        }),
+      )
+      return (await Promise.all(posted)).map(({ status }) => status)
+    },
+  )
+  // Those let in are told of the parameter that nobody knows.
+  expect(await Promise.all(asked)).toEqual([
+    [400, 400],
+    [400, 400],
+    [403, 403],
+    [403, 403],
+  ])
+})
+
 test('a million texts that are no keys cost no look into the database', () => {
   const before = lookUps
   const token = newToken('live')

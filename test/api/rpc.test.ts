@@ -18,6 +18,7 @@ const extra = (call: NodeCall) => {
   if (call.method === 'eth_gasPrice') return { result: '0x7' }
   if (call.method === 'eth_estimateGas')
     return { error: { code: 3, message: 'execution reverted: rate limit exceeded', data: '0x08c379a0' } }
+  if (call.method === 'consensus_getLatest') return { result: { epoch: 1 } }
   if (call.method === 'eth_call') return { result: call.params[0] }
   return undefined
 }
@@ -219,6 +220,19 @@ describe('methods', () => {
       'node',
     )
   })
+})
+
+test('keys may ask for consensus, and the default chain has a path of its own', async () => {
+  expect((await api.call('consensus_getLatest')).result).toEqual({ epoch: 1 })
+  const answer = await fetch(api.url.replace(/\/\d+$/, ''), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}',
+  })
+  expect([await answer.json(), answer.headers.get('svc-source')]).toEqual([
+    { jsonrpc: '2.0', id: 1, result: '0x1079' },
+    'store',
+  ])
 })
 
 test('a block by hash, also where it must be in the chain, passes as it was written', async () => {

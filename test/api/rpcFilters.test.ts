@@ -26,10 +26,17 @@ describeWithShared('filters', () => {
   let node: FakeNode
   let doors: RpcApi[]
   let states: ChainState[]
+  /** Where the node is ahead of what is held. */
+  let nodeHead = 0
   beforeAll(async () => {
     chain = await openChainApi()
     recorded = await loadRecordedChain('tempo-dev-2k', 60, 20)
-    node = await startNode({ call: plainNode(() => chain.state.tip) })
+    node = await startNode({
+      call: plainNode(
+        () => Math.max(nodeHead, chain.state.tip),
+        ({ method }) => (method === 'eth_getLogs' ? { result: ['of the node'] } : undefined),
+      ),
+    })
     await chain.append(batches(0, 60))
     await chain.finalize(40)
     const { postgres, schema } = chain.store
@@ -246,6 +253,44 @@ describeWithShared('filters', () => {
     const seen = new Map(told.map((log) => [keyOf(log), log]))
     fold(seen, (await call('eth_getFilterChanges', shallow)).result)
     expect(sorted(seen.values())).toEqual(sorted(await logsOf(tip + 1, tip + 6)))
+  })
+
+  test('and lists wait for a block that comes in a moment, after which the node is asked', async () => {
+    const { tip } = chain.state
+    nodeHead = tip + 2
+    const asked = logsOf(tip + 1, tip + 1)
+    await grow(tip + 1, tip + 1)
+    const coming = await asked
+    expect(sorted(coming)).toEqual(sorted(await logsOf(tip + 1, tip + 1)))
+    expect(coming).not.toEqual(['of the node'])
+    expect(await logsOf(tip + 1, tip + 2)).toEqual(['of the node'])
+    nodeHead = 0
+  })
+
+  test('and lists that are read while a block is replaced are of one branch', async () => {
+    const { tip } = chain.state
+    await grow(tip + 1, tip + 4)
+    const texts = new Set<string>()
+    const asked: string[] = []
+    for (let turn = 0; turn < 3; turn++) {
+      const held = await logsOf(tip + 1, tip + 4)
+      expect(held.length).toBeGreaterThan(0)
+      texts.add(JSON.stringify(held))
+      recorded.advanceTo(tip + 4)
+      recorded.reorg(2)
+      let isReplaced = false
+      const replaced = back(tip + 2)
+        .then(() => grow(tip + 3, tip + 4))
+        .finally(() => {
+          isReplaced = true
+        })
+      while (!isReplaced) asked.push(JSON.stringify(await logsOf(tip + 1, tip + 4)))
+      await replaced
+    }
+    texts.add(JSON.stringify(await logsOf(tip + 1, tip + 4)))
+    expect(texts.size).toBe(4)
+    texts.add(JSON.stringify(['of the node']))
+    expect(asked.filter((text) => !texts.has(text))).toEqual([])
   })
 
   test('two polls at once tell nothing twice', async () => {

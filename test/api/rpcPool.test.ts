@@ -343,29 +343,6 @@ test('what is named by its hash is found at the one node that has its branch', a
   }
 })
 
-test('clients take at most half of what ingest found a node to bear', async () => {
-  let under = 0
-  let most = 0
-  const waiting: (() => void)[] = []
-  const busy = await node({
-    call: async (call) => {
-      if (call.method !== 'eth_getProof') return plainNode(() => 9)(call)
-      most = Math.max(most, ++under)
-      await new Promise<void>((resolve) => waiting.push(resolve))
-      under--
-      return { result: {} }
-    },
-  })
-  const api = await door({ urls: [busy.url] })
-  const asked = Array.from({ length: 10 }, (_, index) => api.call('eth_getProof', `0x${index}`, [], '0x5'))
-  const all = Promise.all(asked)
-  const release = setInterval(() => waiting.shift()?.(), 5)
-  expect((await all).map(({ result }) => result)).toEqual(asked.map(() => ({})))
-  clearInterval(release)
-  // Ingest begins with four places.
-  expect(most).toBe(2)
-})
-
 test('ranges and values of a log filter are bounded, in words that clients cut ranges by', async () => {
   const only = await node({ call: plainNode(() => 50_000) })
   const api = await door({ urls: [only.url] })
@@ -383,17 +360,4 @@ test('ranges and values of a log filter are bounded, in words that clients cut r
     { fromBlock: 'now' },
   ])
     expect((await api.call('eth_getLogs', filter)).error.code).toBe(-32602)
-})
-
-test('relayUrls carry the calls of clients alone, and their cost is told apart', async () => {
-  const forIngest = await node({ call: plainNode(() => 9) })
-  const forClients = await node({ call: plainNode(() => 9, answersWith('eth_gasPrice', { result: '0x2a' })) })
-  const api = await door({ urls: [forIngest.url], relayUrls: [forClients.url] })
-  expect((await api.call('eth_gasPrice')).result).toBe('0x2a')
-  expect(forIngest.requests).toBe(0)
-  expect(api.source.relay.status()).toMatchObject({
-    isApart: true,
-    endpoints: [{ head: 9, cost: { calls: expect.any(Number) } }],
-  })
-  expect(api.source.endpoints()[0]?.cost.calls).toBe(0)
 })
