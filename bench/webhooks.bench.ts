@@ -26,6 +26,7 @@ import { newSecret, signatureHeaders } from '#webhooks/signature.ts'
 import { type Line, median, quantile } from './harness.ts'
 import { fanOutLines } from './webhooks/fanOut.ts'
 import type { ReceiverAsked, ReceiverTold } from './webhooks/receiver.ts'
+import { wholePathLines } from './webhooks/wholePath.ts'
 
 const SUBSCRIPTIONS = 64
 const BURST = 5_000
@@ -38,7 +39,7 @@ const ROUNDS = 2
 const BARE_WIDTH = 26
 
 export async function benchWebhooks(): Promise<Line[]> {
-  const lines = await fanOutLines()
+  const lines = [...(await fanOutLines()), ...(await wholePathLines())]
   const dataDir = mkdtempSync(join(tmpdir(), 'millrace-bench-'))
   const server = await startPostgres({ dataDir: openDataDir(dataDir).path, log: silentLogger })
   const postgres = openPostgres({ url: server.url, applicationName: 'bench', log: silentLogger })
