@@ -6,7 +6,7 @@
 import { defineCommand, runMain } from 'citty'
 import { Screen } from '#console/terminal/screen.ts'
 import { MillraceError, messageOf, SettingError } from '#errors.ts'
-import { ROWS_MAX } from '#query/limits.ts'
+import { EXPORT_ROWS_MAX, ROWS_MAX } from '#query/limits.ts'
 import { type Runtime, systemRuntime } from '#runtime.ts'
 import { createLogger, type Logger } from '#telemetry.ts'
 import program from '../../package.json' with { type: 'json' }
@@ -42,8 +42,11 @@ const queryOptions = {
   },
   engine: { type: 'string', description: 'postgres (follows the head) or clickhouse (final blocks).' },
   chain: { type: 'string', description: 'Chain id, where several are served.' },
-  format: { type: 'string', description: 'table, json (an object a line) or csv.' },
-  limit: { type: 'string', description: `Rows at most, up to ${ROWS_MAX}.` },
+  format: { type: 'string', description: 'table, json (an object a line), csv, ndjson, arrow or parquet.' },
+  limit: {
+    type: 'string',
+    description: `Rows at most; ${ROWS_MAX}, up to ${EXPORT_ROWS_MAX} as csv, ndjson, arrow or parquet.`,
+  },
   live: { type: 'boolean', description: 'The rows of every new block, until interrupted.' },
   snapshot: { type: 'boolean', description: 'The whole result whenever it changed, until interrupted.' },
 } as const
@@ -279,6 +282,8 @@ function command(run: (context: Context, args: Arguments) => Promise<void>) {
     } catch (error) {
       fail(error)
     }
+    // A pipe takes what is written when its reader gets to it; an exit before that would cut it.
+    await new Promise((resolve) => process.stdout.write('', resolve))
     // Handles that outlive their use must not keep a finished command alive.
     process.exit()
   }

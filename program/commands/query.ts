@@ -13,19 +13,15 @@ import {
 } from '#console/model/queryAnswer.ts'
 import { renderTable } from '#console/terminal/table.ts'
 import { MillraceError, SettingError } from '#errors.ts'
-import { ROWS_MAX } from '#query/limits.ts'
+import { EXPORT_ROWS_MAX, isExport, ROWS_MAX } from '#query/limits.ts'
 import type { Clock } from '#runtime.ts'
 import type { Config } from '../config.ts'
+import { exportFormats, exportRows, type QueryStreams } from './exportQuery.ts'
 
 const engines = ['postgres', 'clickhouse'] as const
-const formats = ['table', 'json', 'csv'] as const
-type Format = (typeof formats)[number]
-
-/** Where rows and notes go: rows to standard output alone, so that they can be piped. */
-export interface QueryStreams {
-  readonly rows: { write(text: string): unknown }
-  readonly notes: { write(text: string): unknown }
-}
+const printed = ['table', 'json', 'csv'] as const
+type Format = (typeof printed)[number]
+const formats = [...printed, 'ndjson', 'arrow', 'parquet'] as const
 
 /**
  * Prints the rows; `asked` holds the options as they were typed. False where rows that a program
@@ -48,14 +44,19 @@ export async function printQuery(
     signatures: (text('signature') ?? '').split(';').filter((signature) => signature.trim() !== ''),
     engine: wordOf('--engine', text('engine') ?? 'postgres', engines),
     chainId: chain === null ? null : wholeOf('--chain', chain, Number.MAX_SAFE_INTEGER),
-    limit: limit === null ? ROWS_MAX : wholeOf('--limit', limit, ROWS_MAX),
+    limit: limit === null ? ROWS_MAX : wholeOf('--limit', limit, EXPORT_ROWS_MAX),
   }
   const mode = asked['snapshot'] === true ? 'snapshot' : asked['live'] === true ? 'blocks' : null
+  const exported = exportFormats.find((name) => name === format) ?? null
+  if (isExport(request.limit) && (exported === null || mode !== null))
+    throw new SettingError('--limit', `more than ${ROWS_MAX} rows come once, as ${exportFormats.join(', ')}`)
   const origin = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${config.port}/`
   try {
+    if (exported !== null && mode === null) return await exportRows(origin, request, exported, streams, stop)
+    const shown = wordOf('--format', format, printed)
     return mode === null
-      ? printAnswer(await runQuery(origin, request, stop), format, streams)
-      : await printLive(readLive(origin, request, mode, clock, stop), format, streams)
+      ? printAnswer(await runQuery(origin, request, stop), shown, streams)
+      : await printLive(readLive(origin, request, mode, clock, stop), shown, streams)
   } catch (error) {
     if (stop.aborted) return true
     throw error instanceof RequestFailure ? failureOf(error, request.sql, origin) : error

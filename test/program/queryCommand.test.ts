@@ -116,6 +116,31 @@ describeWithShared('millrace query', () => {
     expect(stderr).toBe('cut after 2 rows, more exist\n')
   })
 
+  const many = `SELECT a.num, b.hash, c.miner FROM blocks a CROSS JOIN blocks b CROSS JOIN blocks c`
+  const whole = 61 ** 2 * 6
+
+  test.each(['postgres', 'clickhouse'])(
+    'an export of %s comes whole, and says what it leaves out',
+    async (engine) => {
+      const sql = `${many} WHERE c.num < 6`
+      const ask = (limit: number, format: string, text = sql) =>
+        query(text, '--engine', engine, '--format', format, '--limit', `${limit}`)
+      const [csv, cut, arrow, refused] = await Promise.all([
+        ask(50_000, 'csv'),
+        ask(15_000, 'ndjson'),
+        ask(20, 'arrow', rowsSql),
+        ask(50_000, 'csv', 'SELECT nonsense FROM blocks'),
+      ])
+      expect([csv?.code, csv?.stderr, csv?.stdout.trimEnd().split('\n').length]).toEqual([0, '', whole + 1])
+      expect([cut?.code, cut?.stderr]).toEqual([3, 'cut after 15000 rows, more exist\n'])
+      expect(cut?.stdout.trimEnd().split('\n')).toHaveLength(15_000)
+      expect([arrow?.code, arrow?.stdout.length]).toEqual([0, expect.any(Number)])
+      expect(arrow?.stdout).toContain('tx_count')
+      expect([refused?.code, refused?.stdout]).toEqual([1, ''])
+      expect(refused?.stderr).toMatch(/nonsense/)
+    },
+  )
+
   test('a refused query ends with 1 and shows its place', async () => {
     const { code, stdout, stderr } = await query('SELECT num,\n  nonsense FROM blocks')
     expect([code, stdout]).toEqual([1, ''])
@@ -127,13 +152,17 @@ describeWithShared('millrace query', () => {
       query(rowsSql, '--format', 'xml'),
       query(rowsSql, '--engine', 'mysql'),
       query(rowsSql, '--limit', '0'),
+      query(rowsSql, '--limit', '10001'),
+      query(rowsSql, '--live', '--format', 'arrow'),
       runMillrace(['query', rowsSql], { PORT: '1' }),
     ])
     expect(wrong.map(({ code, stdout }) => [code, stdout])).toEqual(wrong.map(() => [1, '']))
     expect(wrong.map(({ stderr }) => stderr)).toEqual([
       expect.stringMatching(/^millrace: --format: .*table, json, csv.*\n$/),
       expect.stringMatching(/^millrace: --engine: .*postgres, clickhouse.*\n$/),
-      expect.stringMatching(/^millrace: --limit: .*1 to 10000.*\n$/),
+      expect.stringMatching(/^millrace: --limit: .*1 to 1000000.*\n$/),
+      expect.stringMatching(/^millrace: --limit: .*10000 rows.*csv, ndjson, arrow, parquet\n$/),
+      expect.stringMatching(/^millrace: --format: .*table, json, csv\n$/),
       expect.stringMatching(/^millrace: PORT: no Millrace answers at .*:1.*\n$/),
     ])
   })
