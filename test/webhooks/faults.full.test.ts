@@ -9,6 +9,7 @@ import { retryWaitsMs } from '#webhooks/delivery/schedule.ts'
 import { openReceiver, type Receiver } from '../support/receiver.ts'
 import { batchesOf, recorded } from './support/forks.ts'
 import { openService, type Service } from './support/openService.ts'
+import { matching, sending } from './support/places.ts'
 
 const main = recorded(40)
 let service: Service
@@ -171,22 +172,7 @@ test('an endpoint that never answers holds up no other', async () => {
   expect(openMost).toBeLessThanOrEqual(4)
 })
 
-const places = [
-  'webhooks.match.moved',
-  'webhooks.match.messages',
-  'webhooks.match.walked',
-  'webhooks.match.commit',
-  'webhooks.match.done',
-  'webhooks.claim.rows',
-  'webhooks.claim.commit',
-  'webhooks.claim.done',
-  'webhooks.send',
-  'webhooks.sent',
-  'webhooks.outcome.commit',
-  'webhooks.outcome.done',
-]
-
-for (const place of places)
+for (const place of [...matching, ...sending])
   test(`a process that ends at ${place} loses nothing; what comes twice is the same`, async () => {
     const { id } = await blocks('/all')
     dying = place

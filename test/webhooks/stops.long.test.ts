@@ -2,23 +2,21 @@
 // exactly what an oracle lists (issue 17, proof lines).
 // Method: a recorded chain, repeated under new hashes until it is long enough; subscriptions are
 // paused, so that their messages stay as rows; the oracle walks the raw receipts.
-import { hash as digest } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { isRecord } from '#primitives.ts'
 import { decode } from '../store/support/chainStore.ts'
 import { openReceiver } from '../support/receiver.ts'
 import type { RecordedBlock } from '../support/shared.ts'
 import { rangeOf } from '../transform/ranges.ts'
 import { forkOf, recorded } from './support/forks.ts'
+import { eventsOf, longChain } from './support/longChain.ts'
 import { openService, type Service } from './support/openService.ts'
 
 const STOPPED = 2_000
 const first = 10
 /** Blocks that are small enough for many of them. */
 const source = recorded(60).slice(1, 60)
-const main = longChain(first + STOPPED)
-const transferTopic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
+const main = longChain(source, first + STOPPED)
 
 let service: Service
 let ids: { readonly blocks: string; readonly transfers: string }
@@ -37,36 +35,6 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-/** Genesis, and other blocks again and again, each with its own numbers and hashes. */
-function longChain(length: number): readonly RecordedBlock[] {
-  const [genesis] = recorded(1)
-  const chain: RecordedBlock[] = genesis ? [genesis] : []
-  for (let number = 1; number < length; number++) {
-    const from = source[(number - 1) % source.length]
-    const parent = chain[number - 1]
-    if (from && parent) chain.push(moved(from, number, hashOf(parent)))
-  }
-  return chain
-}
-
-function hashOf({ block }: RecordedBlock): string {
-  return isRecord(block) ? String(block['hash']) : ''
-}
-
-/** The block at another height: heights, and hashes of block and transactions, are its own. */
-function moved(from: RecordedBlock, number: number, parentHash: string): RecordedBlock {
-  const own = (text: string) => `0x${digest('sha256', `${number} ${text}`, 'hex')}`
-  const walk = (value: unknown, key: string): unknown => {
-    if (Array.isArray(value)) return value.map((member) => walk(member, key))
-    if (isRecord(value))
-      return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, walk(member, name)]))
-    if (key === 'number' || key === 'blockNumber') return `0x${number.toString(16)}`
-    if (key === 'parentHash') return parentHash
-    return key === 'hash' || key === 'blockHash' || key === 'transactionHash' ? own(String(value)) : value
-  }
-  return { block: walk(from.block, ''), receipts: walk(from.receipts, '') }
-}
-
 /** Blocks of one batch. */
 const WIDTH = 50
 
@@ -77,25 +45,6 @@ async function append(chain: readonly RecordedBlock[], from: number, to: number)
       decode({ ...rangeOf(chain.slice(at, Math.min(at + WIDTH, to + 1))), endpoint: 'recording' }, 'links'),
     )
   await service.append(batches)
-}
-
-/** Blocks, and transfers of TIP-20 tokens, as the raw answers have them. */
-function oracle(chain: readonly RecordedBlock[]) {
-  const blocks: string[] = []
-  const transfers: string[] = []
-  for (const [number, recordedBlock] of chain.entries()) {
-    if (number < first) continue
-    blocks.push(`${number} ${hashOf(recordedBlock)}`)
-    const receipts = Array.isArray(recordedBlock.receipts) ? recordedBlock.receipts : []
-    for (const { address, topics, data, logIndex, transactionHash } of receipts.flatMap(({ logs }) => logs))
-      if (
-        topics[0] === transferTopic &&
-        topics.length === 3 &&
-        address.startsWith('0x20c000000000000000000000')
-      )
-        transfers.push([number, Number(logIndex), transactionHash, BigInt(data)].join(' '))
-  }
-  return { blocks, transfers }
 }
 
 /** The same of what waits to be sent. */
@@ -132,7 +81,7 @@ test('what is to be sent is what the oracle lists, whatever happened on the way'
   await append(main, first, tip)
   service.start()
   await looked(tip)
-  const expected = oracle(main)
+  const expected = eventsOf(main, first)
   expect(expected.blocks).toHaveLength(STOPPED)
   expect(expected.transfers.length).toBeGreaterThan(STOPPED)
   expect(await waiting()).toEqual(expected)
@@ -149,6 +98,6 @@ test('what is to be sent is what the oracle lists, whatever happened on the way'
     await service.revertTo(tip - 100)
     await append(chain, tip - 99, tip)
     await looked(tip)
-    expect(await waiting()).toEqual(oracle(chain))
+    expect(await waiting()).toEqual(eventsOf(chain, first))
   }
 })
