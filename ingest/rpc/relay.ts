@@ -51,9 +51,13 @@ const REFRESH_MS = 1_000
 /** While there are calls no endpoint's head is older than this: the one asked may have stopped. */
 const HEADS_MS = 1_000
 
+/** What is sent goes to who has all that its client was told of. */
+const newestBlock: RelayWish = { height: -1, newest: true, asksAll: false }
+
 /** Times all endpoints are asked: nodes that fail in turns are never all away for long. */
 const ROUNDS_MAX = 3
 const ROUND_PAUSE_MS = 150
+
 export class Relay {
   readonly view: RelayView
   readonly #endpoints: readonly RelayEndpoint[]
@@ -123,11 +127,18 @@ export class Relay {
    */
   async askOnce(call: RelayedCall, signal: AbortSignal): Promise<RelayAnswer | null> {
     const tried = new Set<RelayEndpoint>()
-    const able = await this.#able({ wish: { height: -1, newest: true, asksAll: false }, signal, tried })
-    let failure: unknown
-    for (;;) {
+    let failure: RpcError | undefined
+    for (let round = 1; ; ) {
+      const able = await this.#able({ wish: newestBlock, signal, tried: new Set() })
       const endpoint = await this.#room.take(able, tried, signal)
-      if (!endpoint) throw new RelayFailedError(call.method, tried.size, failure)
+      if (!endpoint) {
+        // Nothing was sent, so that it may go round again.
+        if (round++ === ROUNDS_MAX || !isPassing(failure))
+          throw new RelayFailedError(call.method, tried.size, failure)
+        tried.clear()
+        await this.#clock.sleep(ROUND_PAUSE_MS, signal)
+        continue
+      }
       tried.add(endpoint)
       let wasSent = false
       try {

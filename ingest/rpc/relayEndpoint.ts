@@ -36,8 +36,11 @@ const REST_MS = 500
 const REST_MS_MAX = 30_000
 /** Pause after a 429 that names no time. */
 const RATE_PAUSE_MS = 500
-/** An endpoint that answered so lately need not show that it is there. */
-const SHOWN_MS = 1_000
+/**
+ * An endpoint that answered so lately need not show that it is there. Longer ago says little: what
+ * is sent to one that has gone since is lost, for it is not sent twice.
+ */
+const SHOWN_MS = 100
 /** Wait before the second endpoint is asked, while there are too few samples to know. */
 const HEDGE_MS = 1_000
 /** Answers faster than this are not worth a second request. */

@@ -16,7 +16,7 @@ afterEach(async () => {
 function mempool() {
   const taken = new Set<string>()
   const sends: string[] = []
-  const node = async (name: string, deliver: 'well' | 'cut' | NodeAnswer | number) => {
+  const node = async (name: string, deliver: 'well' | 'cut' | 'busy at first' | NodeAnswer | number) => {
     const behaviour: NodeBehaviour = {
       call: plainNode(
         () => 9,
@@ -38,8 +38,10 @@ function mempool() {
         const { method, params }: { method?: string; params?: readonly `0x${string}`[] } = Object(calls)
         if (!method?.startsWith('eth_sendRaw') || deliver === 'well' || typeof deliver === 'object')
           return false
+        if (deliver === 'busy at first' && sends.includes(name)) return false
         sends.push(name)
         if (typeof deliver === 'number') response.writeHead(deliver).end('<html>')
+        else if (deliver === 'busy at first') response.writeHead(429).end('slow down')
         else {
           taken.add(keccak256(params?.[0] ?? '0x'))
           response.destroy()
@@ -114,6 +116,18 @@ test("a node's refusal passes unchanged; what was not sent goes to the next node
   const away = await door(['http://127.0.0.1:9', await node('e', 'well')])
   expect((await away.call('eth_sendRawTransaction', raw)).result).toBe(hash)
   expect(sends).toEqual(['a', 'c', 'd', 'e'])
+})
+
+test('what no node took goes round again, and is told as failed only where none takes it', async () => {
+  const { node, sends } = mempool()
+  const busy = await door([await node('a', 'busy at first'), await node('b', 'busy at first')])
+  expect((await busy.call('eth_sendRawTransaction', raw)).result).toBe(hash)
+  expect(sends.toSorted()).toEqual(['a', 'a', 'b'])
+  const never = await door([await node('c', 429)])
+  const { status, text } = await never.send(
+    `{"jsonrpc":"2.0","id":1,"method":"eth_sendRawTransaction","params":["${raw}"]}`,
+  )
+  expect([status, JSON.parse(text).error.code]).toEqual([502, 'upstream_error'])
 })
 
 test('what is no transaction is the mistake of its caller, and is not sent', async () => {
