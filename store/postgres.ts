@@ -153,6 +153,24 @@ export async function assertReachable(postgres: Postgres): Promise<void> {
  */
 export const preparedName = (text: string): string => `read_${hash('sha256', text, 'base64url').slice(0, 22)}`
 
+export interface PreparedText {
+  readonly name: string
+  readonly text: string
+}
+
+/** A statement and its name, made once for each schema: the name costs as much as a small read. */
+export function preparedBySchema(write: (schema: string) => string): (schema: string) => PreparedText {
+  const made = new Map<string, PreparedText>()
+  return (schema) => {
+    const known = made.get(schema)
+    if (known) return known
+    const text = write(schema)
+    const prepared = { name: preparedName(text), text }
+    made.set(schema, prepared)
+    return prepared
+  }
+}
+
 function codeOf(error: unknown): string {
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code
   return error instanceof Error ? error.name : 'unknown'

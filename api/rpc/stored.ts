@@ -7,7 +7,7 @@ import { covers } from '#ingest/range.ts'
 import { quantity } from '#ingest/rpc/parse.ts'
 import { findBlock } from '#store/read/blocks.ts'
 import { readBlockTxs } from '#store/read/rpc/blockTxs.ts'
-import { findTransaction } from '#store/read/transactions.ts'
+import { readTxByHash } from '#store/read/rpc/txByHash.ts'
 import { answered, type RpcOutcome } from './answer.ts'
 import { numberOf } from './blocks.ts'
 import type { RpcContext, StoredChain } from './context.ts'
@@ -68,9 +68,9 @@ export function transactionFromStore(
   return orNode(call, context, async ({ postgres, state }, signal) => {
     const [hash]: unknown[] = JSON.parse(call.params)
     if (typeof hash !== 'string' || !/^0x[0-9a-f]{64}$/i.test(hash)) return null
-    const detail = await findTransaction(postgres, state, hash.toLowerCase(), signal)
-    if (!detail?.final) return null
-    const { receiptText, transactionText } = detail.archived
+    const found = await readTxByHash(postgres, state, hash.toLowerCase(), signal)
+    if (!found?.final) return null
+    const { receiptText, transactionText } = found.archived
     return call.method === 'eth_getTransactionReceipt' ? receiptText : transactionText
   })
 }

@@ -11,7 +11,7 @@ import {
 } from '../ledger/archive.ts'
 import type { ChainState } from '../ledger/chainState.ts'
 import type { Queryable } from '../ledger/lane.ts'
-import { type Postgres, preparedName } from '../postgres.ts'
+import { type Postgres, preparedBySchema } from '../postgres.ts'
 import { quoteIdentifier, relationOf, toBytes, toHex } from '../sql.ts'
 import { type ListPage, readList } from './list.ts'
 import { transactionList } from './lists/list.ts'
@@ -65,21 +65,19 @@ export function findTransaction(
   signal: AbortSignal,
 ): Promise<TransactionDetail | null> {
   return readOnce(postgres, signal, async (client) => {
-    const text = oneOf(state.schema)
-    const found = await client.query<PageRow<'txs'>>({
-      name: preparedName(text),
-      text,
-      values: [toBytes(hash)],
-      types: storedTypes,
-    })
+    const statement = { ...oneOf(state.schema), values: [toBytes(hash)], types: storedTypes }
+    const found = await client.query<PageRow<'txs'>>(statement)
     return detailsOf(found.rows, state)[0] ?? null
   })
 }
 
-const oneOf = (schema: string): string =>
-  `SELECT txs.*, (SELECT hash FROM ${relationOf(schema, 'blocks')} AS blocks WHERE num = txs.block_num) AS block_hash,
+const oneOf = preparedBySchema(
+  (
+    schema,
+  ) => `SELECT txs.*, (SELECT hash FROM ${relationOf(schema, 'blocks')} AS blocks WHERE num = txs.block_num) AS block_hash,
      (${archivedPartSql(schema, 'txs')}) AS archived_part
-   FROM ${relationOf(schema, 'txs')} AS txs WHERE txs.hash = $1`
+   FROM ${relationOf(schema, 'txs')} AS txs WHERE txs.hash = $1`,
+)
 
 /** One statement for the payloads of a page and one for its block hashes, whatever its length. */
 export async function withPayloads(

@@ -211,9 +211,9 @@ describe('one view', () => {
           method,
           params: method === 'eth_blockNumber' ? [] : ['latest', false],
         }))
-        const answers: { result: { number?: string } }[] = JSON.parse(
-          (await api.send(JSON.stringify(calls))).text,
-        )
+        const { text } = await api.send(JSON.stringify(calls))
+        expect([turn, text]).toEqual([turn, expect.not.stringContaining('"error":')])
+        const answers: { result: { number?: string } }[] = JSON.parse(text)
         const heads = answers.map(({ result }) => Number(result.number ?? result))
         expect(new Set(heads).size).toBe(1)
         see(heads[0] ?? 0)
