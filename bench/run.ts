@@ -14,6 +14,7 @@ import { benchOrchestrator } from './orchestrator.bench.ts'
 import { benchPeers } from './peers.bench.ts'
 import { benchQuery } from './query.bench.ts'
 import { benchRpc, benchRpcLive } from './rpc.bench.ts'
+import { wholePathLines } from './webhooks/wholePath.ts'
 import { benchWebhooks } from './webhooks.bench.ts'
 
 const subjects: Readonly<Record<string, () => Promise<Line[]>>> = {
@@ -32,6 +33,7 @@ const subjects: Readonly<Record<string, () => Promise<Line[]>>> = {
   exchange: benchExchange,
   orchestrator: benchOrchestrator,
   webhooks: benchWebhooks,
+  webhookPath: wholePathLines,
   peers: benchPeers,
 }
 
