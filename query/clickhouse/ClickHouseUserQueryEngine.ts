@@ -14,6 +14,7 @@ import {
 } from '../result.ts'
 import { clickhouseSlots, exportSlots, type SlotLimits, Slots } from '../slots.ts'
 import { assertNoneOpen, clickhouseProbes, findOpenWalls } from '../walls.ts'
+import { withPlaces } from '../words/failurePlaces.ts'
 import { ClickHouseReader } from './ClickHouseReader.ts'
 import { estimatePlan, planColumns, sizeColumns } from './estimatePlan.ts'
 import { type ClickHouseStatement, gateClickHouse } from './gate.ts'
@@ -71,7 +72,7 @@ export class ClickHouseUserQueryEngine implements UserQueryEngine {
     const { signal: asked, party } = request
     const read = (signal: AbortSignal) => this.#reader.stream(statement, { ...request, signal })
     const slots = isExport(request.limit) ? this.#exports : this.#slots
-    yield* slots.hold(read, asked, party)
+    yield* withPlaces(request.sql, slots.hold(read, asked, party))
   }
 
   async explain(request: QueryRequest): Promise<QueryPlan> {

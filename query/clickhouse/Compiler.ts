@@ -128,7 +128,7 @@ export function resolveColumn(compiler: Compiler, path: readonly Name[], scope: 
   const resolved = column ?? scope.findAlias(first.text)
   if (!resolved && scope.outer) return resolveColumn(compiler, path, scope.outer)
   if (!resolved)
-    throw invalid(compiler, `there is no column "${first.text}"`, first.at, nearest(first.text, scope))
+    throw invalid(compiler, `there is no column "${first.text}"`, first.at, nearestColumn(first.text, scope))
   return resolved
 }
 
@@ -144,7 +144,7 @@ function columnOf(compiler: Compiler, table: Name, column: Name, scope: Scope): 
       compiler,
       `there is no column "${table.text}.${column.text}"`,
       column.at,
-      nearest(column.text, scope),
+      nearestColumn(column.text, scope),
     )
   }
   return found
@@ -158,7 +158,8 @@ function matching(columns: readonly Column[], name: string): readonly Column[] {
   return exact.length > 0 ? exact : found
 }
 
-function nearest(name: string, { sources }: Scope): string | undefined {
+/** What to write instead of a name that no column has. */
+export function nearestColumn(name: string, { sources }: Scope): string | undefined {
   const names = sources.flatMap((source) => source.columns.map((column) => column.name))
   const found = nearestOf(name, names)
   if (found !== undefined) return `did you mean ${found}?`

@@ -2,6 +2,7 @@
 
 import { SELECT_COUNT_MAX, SELECT_DEPTH_MAX } from '../text.ts'
 import { positionAt, UserQueryError } from '../UserQueryError.ts'
+import { quotedNameHint } from '../words/hints.ts'
 import type { Name } from './ast.ts'
 import { type Token, tokenize } from './lexer.ts'
 
@@ -150,7 +151,12 @@ export class TokenReader {
   unexpected(wanted: string): UserQueryError {
     const { text, at, kind } = this.peek()
     const found = kind === 'string' ? 'a text' : text
-    return this.invalid(`expected ${wanted}, found ${found}`, at)
+    const isReserved = /^an? /.test(wanted) && kind === 'word' && reserved.has(text.toUpperCase())
+    return this.invalid(
+      `expected ${wanted}, found ${found}`,
+      at,
+      isReserved ? quotedNameHint(text) : undefined,
+    )
   }
 
   invalid(problem: string, at: number, hint?: string): UserQueryError {

@@ -7,6 +7,7 @@ import {
   type CompiledQuery,
   type Compiler,
   invalid,
+  nearestColumn,
   quoteName,
   type Scope,
 } from './Compiler.ts'
@@ -118,8 +119,10 @@ class SelectList {
   #compileItem(item: Extract<SelectItem, { kind: 'item' }>, scope: Scope): Compiled {
     const done = this.#compiled.get(item)
     if (done) return done
+    // Its own name would mean itself: no column of FROM is called so.
+    const own = item.alias?.text ?? ''
     if (this.#busy.has(item))
-      throw invalid(this.#compiler, 'a name of the select list refers to itself', item.at)
+      throw invalid(this.#compiler, `there is no column "${own}"`, item.at, nearestColumn(own, scope))
     this.#busy.add(item)
     const compiled = this.#compiler.expression(item.expression, scope)
     this.#busy.delete(item)

@@ -83,7 +83,7 @@ function parseComparison(parser: QueryParser): Expression {
   if (!operator) return left
   const { at } = reader.next()
   if (reader.isWord('ANY') || reader.isWord('ALL'))
-    throw reader.refused('ANY and ALL are not allowed; use IN', at)
+    throw reader.refused('ANY and ALL are not allowed; use IN', at, 'write x IN (1, 2), or x IN (SELECT …)')
   const right = parseMembership(parser)
   if (reader.peek().kind === 'symbol' && comparisons[reader.peek().text]) throw reader.unexpected('AND or OR')
   return { kind: 'binary', operator, left, right, at: left.at }

@@ -4,6 +4,7 @@
  */
 
 import { callOf, type Expression, type Name } from './ast.ts'
+import type { Token } from './lexer.ts'
 import { parseCall } from './parseCall.ts'
 import { parseType } from './parseType.ts'
 import type { QueryParser } from './QueryParser.ts'
@@ -111,14 +112,19 @@ function parseLambdaBody(parser: QueryParser, parameters: readonly Name[], at: n
 function parseColumn(parser: QueryParser): Expression {
   const { reader } = parser
   const first = reader.expectName('an expression')
-  if (!reader.isSymbol('.') || !reader.isName(1)) return { kind: 'column', path: [first], at: first.at }
+  if (!reader.isSymbol('.') || !isColumnWord(reader.peek(1)))
+    return { kind: 'column', path: [first], at: first.at }
   reader.next()
-  const path = [first, reader.expectName('a column')]
+  const path = [first, reader.acceptName() ?? reader.next()]
   if (reader.isSymbol('.') && reader.isName(1)) {
     throw reader.refused('name columns as column or table.column', first.at)
   }
   return { kind: 'column', path, at: first.at }
 }
+
+/** Behind a table's name any word is one of its columns. */
+const isColumnWord = ({ kind, text }: Token): boolean =>
+  kind === 'word' || (kind === 'quotedName' && text !== '')
 
 function parseCase(parser: QueryParser, at: number): Expression {
   const { reader } = parser

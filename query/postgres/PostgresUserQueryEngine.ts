@@ -14,6 +14,7 @@ import {
 } from '../result.ts'
 import { exportSlots, postgresSlots, type SlotLimits, Slots } from '../slots.ts'
 import { assertNoneOpen, findOpenWalls, postgresProbes } from '../walls.ts'
+import { withPlaces } from '../words/failurePlaces.ts'
 import { CheckedStatements } from './CheckedStatements.ts'
 import { estimatePlan, tableSizesSql } from './estimatePlan.ts'
 import { loadPostgresGrammar } from './gate.ts'
@@ -74,7 +75,7 @@ export class PostgresUserQueryEngine implements UserQueryEngine {
     const { signal: asked, party } = request
     const read = (signal: AbortSignal) => this.#reader.stream(statement, { ...request, signal })
     const slots = isExport(request.limit) ? this.#exports : this.#slots
-    yield* slots.hold(read, asked, party)
+    yield* withPlaces(request.sql, slots.hold(read, asked, party))
   }
 
   async explain(request: QueryRequest): Promise<QueryPlan> {

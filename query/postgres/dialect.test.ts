@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { inPostgresWords, syntaxHint } from './dialect.ts'
+import { inPostgresWords, placeOfByte, syntaxHint } from './dialect.ts'
 
 it.each([
   ['SELECT `num` FROM blocks', 'SELECT "num" FROM blocks'],
@@ -24,4 +24,15 @@ it.each([
 it('tells what to write instead, of what is no text', () => {
   expect(syntaxHint('SELECT num FROM blocks QUALIFY 1 = 1')).toContain('WHERE place = 1')
   expect(syntaxHint("SELECT 'QUALIFY'")).toBeUndefined()
+})
+
+it.each([
+  ['SELECT num', 'num', 8],
+  ['SELECT 1 LIMIT 10, 3 nub', 'nub', 22],
+  ['(SELECT `é` LIMIT 1,2) UNION (SELECT 1 LIMIT 10 , 3) nub', 'nub', 54],
+  ['SELECT `a` FROM (SELECT 1 LIMIT 10, 3) x', 'LIMIT', 27],
+])('a place behind what was rewritten is that of the text: %s', (sql, word, column) => {
+  const written = inPostgresWords(sql)
+  const byte = Buffer.byteLength(written.slice(0, written.indexOf(word)))
+  expect(placeOfByte(sql, byte)).toEqual({ line: 1, column })
 })

@@ -5,7 +5,8 @@
  * after that, as any text is.
  */
 
-import { fillHint, lateralHint, qualifyHint } from '../words/hints.ts'
+import { offsetOfByte, positionAt, type SqlPosition } from '../UserQueryError.ts'
+import { fillHint, lateralHint, qualifyHint, quotedNameHint } from '../words/hints.ts'
 
 /** What is left as it is, then the forms. */
 const forms =
@@ -22,6 +23,22 @@ export function inPostgresWords(sql: string): string {
       return offset === undefined ? found : `LIMIT ${limit} OFFSET ${offset}`
     },
   )
+}
+
+/** The place in the user's text of a byte in what {@link inPostgresWords} made of it. */
+export function placeOfByte(sql: string, byte: number): SqlPosition {
+  const written = inPostgresWords(sql)
+  const offset = offsetOfByte(written, byte)
+  let shift = 0
+  for (const found of written === sql ? [] : sql.matchAll(forms)) {
+    const start = found.index + shift
+    if (offset < start) break
+    const length = inPostgresWords(found[0]).length
+    if (offset < start + length)
+      return positionAt(sql, found.index + Math.min(offset - start, found[0].length))
+    shift += length - found[0].length
+  }
+  return positionAt(sql, offset - shift)
 }
 
 /** Clauses and forms that PostgreSQL's grammar does not read, and what does the same. */
@@ -45,5 +62,13 @@ const hints: readonly (readonly [RegExp, string])[] = [
 /** What to write instead of what the grammar did not read. */
 export function syntaxHint(sql: string): string | undefined {
   const plain = sql.replace(/'(?:[^']|'')*'|--[^\n]*|\/\*[\s\S]*?\*\//g, "''")
-  return hints.find(([pattern]) => pattern.test(plain))?.[1]
+  const [, word] = reservedAsName.exec(plain) ?? []
+  return (
+    hints.find(([pattern]) => pattern.test(plain))?.[1] ??
+    (word === undefined ? undefined : quotedNameHint(word))
+  )
 }
+
+/** A word that begins a clause or a list, where only a name can stand. */
+const reservedAsName =
+  /(?:\bSELECT|\bWHERE|\bBY|\bFROM|\bAND|\bOR|[(,=<>+*/-])\s*(limit|offset|order|group|user|end|to|from|table|column|check|desc|asc|when|then|for|references|default)\s*(?=[),=<>+*/-]|\bFROM\b|$)/i

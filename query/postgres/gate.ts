@@ -11,6 +11,7 @@ import type { Catalog } from '../relations.ts'
 import { type SqlPosition, UserQueryError } from '../UserQueryError.ts'
 import type { Label } from '../words/labels.ts'
 import { assertColumnNames } from './columns.ts'
+import { inPostgresWords } from './dialect.ts'
 import { nodeRules } from './nodes.ts'
 import { loadPostgresGrammar, parsePostgres, parseStatements } from './parse.ts'
 import { placeOf, placesIn } from './places.ts'
@@ -74,7 +75,7 @@ export function gatePostgres(
     sql: printed.sql,
     relations,
     isBound: boundRanges !== undefined && readsBlocks,
-    labels: labelsOf(statement, sql),
+    labels: labelsOf(statement, inPostgresWords(sql)),
     placeOf: (offset) => placeOf(offset, printed.sql, places, sql),
   }
 }

@@ -2,8 +2,8 @@
 
 import { loadModule, parseSync } from 'libpg-query'
 import { assertText } from '../text.ts'
-import { positionAt, UserQueryError } from '../UserQueryError.ts'
-import { inPostgresWords, syntaxHint } from './dialect.ts'
+import { UserQueryError } from '../UserQueryError.ts'
+import { inPostgresWords, placeOfByte, syntaxHint } from './dialect.ts'
 import { LEXEMES_MAX, lexemeCount } from './lexemes.ts'
 import { isFields, list } from './walk.ts'
 
@@ -49,9 +49,11 @@ function syntaxError(sql: string, error: unknown): UserQueryError {
   const cursor = details['cursorPosition']
   // libpg-query counts characters from 0 here, and bytes in the tree.
   const position =
-    typeof cursor === 'number' && cursor >= 0 ? positionAt(sql, characterOffset(sql, cursor)) : undefined
+    typeof cursor === 'number' && cursor >= 0
+      ? placeOfByte(sql, byteOffset(inPostgresWords(sql), cursor))
+      : undefined
   return new UserQueryError('sql_invalid', String(details['message']), { position, hint: syntaxHint(sql) })
 }
 
-const characterOffset = (sql: string, characters: number): number =>
-  [...sql].slice(0, characters).join('').length
+const byteOffset = (sql: string, characters: number): number =>
+  Buffer.byteLength([...sql].slice(0, characters).join(''))

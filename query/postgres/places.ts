@@ -4,7 +4,8 @@
  * is said of them is told of the nearest part before.
  */
 
-import { offsetOfByte, positionAt, type SqlPosition } from '../UserQueryError.ts'
+import type { SqlPosition } from '../UserQueryError.ts'
+import { placeOfByte } from './dialect.ts'
 import { type Fields, isFields } from './walk.ts'
 
 /** Under which a rebuilt node holds the byte offset of the user's. Copies of the node keep it. */
@@ -47,5 +48,5 @@ export function placeOf(
 ): SqlPosition | undefined {
   const bytes = Buffer.byteLength([...printed].slice(0, offset).join(''))
   const [, own] = places.findLast(([at]) => at <= bytes) ?? []
-  return own === undefined ? undefined : positionAt(sql, offsetOfByte(sql, own))
+  return own === undefined ? undefined : placeOfByte(sql, own)
 }

@@ -7,7 +7,8 @@ import { isRecord } from '#primitives.ts'
 import type { KeyTerm } from '../decoded/keyTerms.ts'
 import type { RelationColumn } from '../logicalType.ts'
 import type { Catalog } from '../relations.ts'
-import { offsetOfByte, positionAt, UserQueryError, type UserQueryErrorCode } from '../UserQueryError.ts'
+import { UserQueryError, type UserQueryErrorCode } from '../UserQueryError.ts'
+import { placeOfByte } from './dialect.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -121,7 +122,7 @@ export function errorAt(
   problem: string,
   hint?: string,
 ): UserQueryError {
-  const position = walk.at < 0 ? undefined : positionAt(walk.sql, offsetOfByte(walk.sql, walk.at))
+  const position = walk.at < 0 ? undefined : placeOfByte(walk.sql, walk.at)
   return new UserQueryError(code, problem, { position, hint })
 }
 

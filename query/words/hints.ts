@@ -13,6 +13,10 @@ export const lateralHint =
   'join a sub-select that groups by the column: JOIN (SELECT block_num, count(*) AS n FROM … GROUP BY block_num) x ON …'
 export const correlatedHint =
   'a sub-select sees no column of the query around it here: join one that groups by that column'
+export const divisionHint = 'write x / nullif(y, 0), which is NULL where y is 0'
+/** What to write for a name that is a word of SQL too. */
+export const quotedNameHint = (word: string): string =>
+  `a column or table called ${word} is written "${word}"`
 export const seriesHint =
   'write generate_series(0, 23) AS g(n), and make times of it: to_timestamp(1767225600 + n * 3600)'
 
