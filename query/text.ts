@@ -65,6 +65,7 @@ export function hexConstant(value: string): HexConstant {
 export const oddHexHint = "a '0x…' constant needs two digits per byte; write '0x…'::text for plain text"
 
 export const unquotedHint = "bytes are written in quotes: '0x…'"
+export const textOfBytesHint = "a '0x…' beside text is '0x…'::text, a column's bytes are text as column::text"
 export const timeHint = "seconds are a time as to_timestamp(…); a time is written '2026-01-31 12:00:00'"
 
 /**

@@ -193,7 +193,6 @@ const floatQuotient = (dividend: string, divisor: string): string =>
 /** Types whose values `||` writes as PostgreSQL does. */
 const joinedAsText: ReadonlySet<string> = new Set([
   'text',
-  'json',
   'int',
   'bigint',
   'numeric',
@@ -209,8 +208,12 @@ const joinedAsText: ReadonlySet<string> = new Set([
  */
 function joined(compiler: Compiler, start: Compiled, steps: readonly Step[]): Compiled {
   const all = [start, ...steps]
-  if (all.some(({ type }) => type.scalar === 'text') && all.some(({ type }) => isBytes(type)))
-    return joined(compiler, withText(start), steps.map(withText))
+  if (all.some(({ type }) => type.scalar === 'text') && all.some(({ type }) => isBytes(type))) {
+    // Bytes joined with bytes, before a text follows, are one value.
+    const count = all.findIndex(({ type }) => !isBytes(type))
+    const head = count > 1 ? joined(compiler, start, steps.slice(0, count - 1)) : start
+    return joined(compiler, withText(head), steps.slice(Math.max(0, count - 1)).map(withText))
+  }
   const type =
     commonType(all.map((operand) => operand.type)).scalar === 'bytes' ? varyingBytes : scalar('text')
   if (all.some((operand) => operand.type.isArray))

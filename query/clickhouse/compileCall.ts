@@ -6,6 +6,7 @@ import { compileTextArguments } from './bytesAsText.ts'
 import { type Compiled, type Compiler, invalid, quoteName, refused, type Scope } from './Compiler.ts'
 import { compileAggregate, sumOfArray } from './compileAggregate.ts'
 import { compileOperands } from './compileComparison.ts'
+import { compileStringBeside } from './compileConstant.ts'
 import { compilePortable } from './compilePortable.ts'
 import {
   type ConstantRule,
@@ -14,7 +15,7 @@ import {
   functionNames,
   type ResultRule,
 } from './functions.ts'
-import { alternatives } from './numbers.ts'
+import { alternatives, assertOneKind } from './numbers.ts'
 import { arrayOf, commonType, elementOf, localTime, scalar, sumType, type ValueType } from './valueType.ts'
 
 const ARGUMENTS_MAX = 100
@@ -113,8 +114,30 @@ function compileArguments(
   }
   const texts = compileTextArguments(compiler, call, rule.name, scope)
   if (texts) return texts
+  if (searching.includes(rule.name)) return compileSearch(compiler, call, scope)
   const compiled = call.args.map((argument) => compiler.expression(argument, scope))
+  // Bytes of fixed length in an array would be padded or cut wherever others are compared with them.
+  if (rule.kind === 'aggregate' && rule.result === 'arrayOfFirst')
+    return [...alternatives(compiled.slice(0, 1)), ...compiled.slice(1)]
   return alternativesOf(rule.name, compiled)
+}
+
+/** Functions that look for values among those of an array. */
+const searching: readonly string[] = ['has', 'hasAny', 'hasAll', 'indexOf', 'countEqual']
+
+function compileSearch(compiler: Compiler, call: CallExpression, scope: Scope): Compiled[] {
+  const [list, ...wanted] = call.args
+  if (!list) throw invalid(compiler, `${call.name} needs an array`, call.at)
+  const among = compiler.expression(list, scope)
+  const element = elementOf(among.type)
+  const values = wanted.map((value) =>
+    value.kind === 'string'
+      ? compileStringBeside(compiler, value, element)
+      : compiler.expression(value, scope),
+  )
+  const elements = [among, ...values].map(({ sql, type }) => ({ sql, type: elementOf(type) }))
+  assertOneKind(compiler, elements, () => call.at)
+  return [among, ...values]
 }
 
 /** Results of `if` and `multiIf`; conditions stay as they are. */

@@ -17,8 +17,8 @@ import {
 import { compileArithmetic, isArithmetic } from './compileArithmetic.ts'
 import { hexText } from './compileCast.ts'
 import { compileStringBeside } from './compileConstant.ts'
-import { asOneNumber, comparable } from './numbers.ts'
-import { commonType, isNumber, knownWidth, scalar } from './valueType.ts'
+import { asOneNumber, assertOneKind, comparable } from './numbers.ts'
+import { commonType, isNumber, isWhole, knownWidth, scalar } from './valueType.ts'
 
 /** As on Postgres: a pattern is a constant, so that no row can change its cost. */
 const PATTERN_CHARACTERS_MAX = 200
@@ -63,12 +63,12 @@ function assertWidths(
 }
 
 /**
- * A join on numbers of one width needs them of one sign too; comparing with a constant leaves the
+ * A join on whole numbers needs them of one sign; comparing with a constant leaves the
  * column to its index.
  */
 function ofOneSign(left: Compiled, right: Compiled): readonly Compiled[] {
   const type = commonType([left.type, right.type])
-  const isMixed = left.type.isUnsigned !== right.type.isUnsigned && left.type.scalar === right.type.scalar
+  const isMixed = left.type.isUnsigned !== right.type.isUnsigned && isWhole(left.type) && isWhole(right.type)
   return isMixed && (type.scalar === 'bigint' || type.scalar === 'numeric')
     ? asOneNumber([left, right], type)
     : [left, right]
@@ -90,6 +90,7 @@ export function compileOperands(
     return fixed[index] ?? compiler.expression(operand, scope)
   })
   assertTimes(compiler, operands, compiled)
+  assertOneKind(compiler, compiled, (index) => operands[index]?.at)
   check?.(compiler, operands, compiled)
   // The engine compares whole numbers of any width and sign by value; others it must be told what
   // as.

@@ -77,7 +77,7 @@ export function compileStringBeside(
 function compileBytes(compiler: Compiler, expression: StringExpression): Compiled {
   const { value, at } = expression
   const { kind } = hexConstant(value)
-  if (kind === 'empty' || value === '') return { sql: quoteBytes(''), type: varyingBytes }
+  if (kind === 'empty' || value === '') return { sql: quoteBytes(''), type: { ...varyingBytes, width: 0 } }
   if (kind !== 'none') return compileString(compiler, expression)
   const { problem, hint } = textBesideBytes(value)
   throw invalid(compiler, problem, at, hint)

@@ -6,7 +6,7 @@
 
 import type { Expression, InQueryExpression } from './ast.ts'
 import { type Column, type Compiled, type Compiler, refused, type Scope } from './Compiler.ts'
-import { comparable } from './numbers.ts'
+import { assertOneKind, comparable } from './numbers.ts'
 import { scalar } from './valueType.ts'
 
 export function compileInQuery(compiler: Compiler, expression: InQueryExpression, scope: Scope): Compiled {
@@ -14,8 +14,14 @@ export function compileInQuery(compiler: Compiler, expression: InQueryExpression
   const { sql: rows, columns } = compiler.withOuter(undefined).query(expression.query)
   const [column] = columns
   const own = compiler.expression(expression.operand, scope)
+  const operands =
+    expression.operand.kind === 'tuple'
+      ? expression.operand.items.map((item) => compiler.expression(item, scope))
+      : [own]
+  const pairs = operands.map((operand, index) => [operand, ...columns.slice(index, index + 1)])
+  for (const pair of pairs) assertOneKind(compiler, pair, () => expression.operand.at)
   const isSingle = columns.length === 1 && column !== undefined
-  const isIn = isSingle ? memberOf(own, column, rows) : `${own.sql} IN (${rows})`
+  const isIn = isSingle ? memberOf(own, column, rows) : rowOf(own, pairs, rows)
   if (!isNot && compiler.conditions.has(expression)) return { sql: `(${isIn})`, type: scalar('bool') }
   const unknown = isSingle
     ? `${asked(`countIf(isNull(${column.sql}))`, rows)} OR (isNull(${own.sql}) AND ${asked('count()', rows)})`
@@ -29,6 +35,15 @@ function memberOf(own: Compiled, column: Column, rows: string): string {
   const [operand = own, value = column] = comparable([own, column])
   const values = value.sql === column.sql ? rows : `SELECT ${value.sql} AS x FROM (${rows})`
   return `${operand.sql} IN (${values})`
+}
+
+/** Whether the row of values is one of the rows. */
+function rowOf(own: Compiled, pairs: readonly (readonly Compiled[])[], rows: string): string {
+  const alike = pairs.map(comparable)
+  if (alike.flat().every(({ sql }, index) => sql === pairs.flat()[index]?.sql))
+    return `${own.sql} IN (${rows})`
+  const values = alike.map(([, column], index) => `${column?.sql} AS x${index}`).join(', ')
+  return `tuple(${alike.map(([operand]) => operand?.sql).join(', ')}) IN (SELECT ${values} FROM (${rows}))`
 }
 
 const asked = (what: string, rows: string): string => `ifNull((SELECT ${what} FROM (${rows})), 0) > 0`

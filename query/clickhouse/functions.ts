@@ -182,7 +182,6 @@ const lists: readonly (readonly [FunctionKind, ResultRule, string])[] = [
   ['window', 'bigint', 'row_number rank dense_rank'],
   ['window', 'int', 'ntile'],
   ['window', 'float', 'percent_rank cume_dist'],
-  ['window', 'first', 'nth_value'],
 ]
 
 const words = (list: string): string[] => list.trim().split(/\s+/)
@@ -322,6 +321,7 @@ const portable: readonly [string, FunctionRule][] = [
   // NULL. The engine's own leave NULL out.
   named('first_value', rule('window', 'first_value_respect_nulls', 'first')),
   named('last_value', rule('window', 'last_value_respect_nulls', 'first')),
+  named('nth_value', rule('window', 'nth_value', 'first', { print: nullableFirst('nth_value') })),
   named('lag', rule('window', 'lag', 'first', { print: nullableFirst('lag'), argumentsMax: 3 })),
   named('lead', rule('window', 'lead', 'first', { print: nullableFirst('lead'), argumentsMax: 3 })),
 ]

@@ -4,7 +4,8 @@
  * so there the same operation is done on floats as well: the two differ by rounding, or by a
  * multiple of 2^256.
  */
-import type { Compiled } from './Compiler.ts'
+import { textOfBytesHint } from '../text.ts'
+import { type Compiled, type Compiler, invalid } from './Compiler.ts'
 import {
   chosenBytes,
   commonType,
@@ -165,6 +166,18 @@ const asOneLength = (operands: readonly Compiled[]): Compiled[] =>
       : operand,
   )
 
+/** No bytes equal their text, and both are Strings to the engine. */
+export function assertOneKind(
+  compiler: Pick<Compiler, 'sql'>,
+  compared: readonly Compiled[],
+  placeOf: (index: number) => number | undefined,
+): void {
+  const indexOf = (kind: Scalar) => compared.findIndex(({ type }) => type.scalar === kind && !type.isArray)
+  const text = indexOf('text')
+  if (text >= 0 && indexOf('bytes') >= 0)
+    throw invalid(compiler, 'bytes are compared with a text', placeOf(text) ?? 0, textOfBytesHint)
+}
+
 /**
  * What is compared: bytes of unlike lengths as Strings, since a FixedString equals itself without
  * its last zero bytes.
@@ -175,6 +188,14 @@ export function comparable(operands: readonly Compiled[]): Compiled[] {
   const isBytes = known.every(({ type }) => type.scalar === 'bytes' && !type.isArray)
   const isAlike =
     known.every(({ type }) => type.isVarying) ||
-    known.every(({ type }) => type.width !== undefined && type.width === first?.type.width)
+    known.every(
+      ({ sql, type }) =>
+        type.width !== undefined &&
+        type.width === first?.type.width &&
+        (!type.isVarying || bytesConstant.test(sql)),
+    )
   return isBytes && !isAlike ? asOneLength(operands) : [...operands]
 }
+
+/** The engine takes a constant for what it is compared with; a String of a row it pads or cuts. */
+const bytesConstant = /^unhex\('[0-9a-f]*'\)$/

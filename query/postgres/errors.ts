@@ -3,7 +3,7 @@
  * itself are quoted.
  */
 
-import { timeHint, unquotedHint } from '../text.ts'
+import { textOfBytesHint, timeHint, unquotedHint } from '../text.ts'
 import { UserQueryError } from '../UserQueryError.ts'
 import type { PostgresStatement } from './gate.ts'
 
@@ -78,10 +78,7 @@ function hintOf(message: string, error: unknown): string | undefined {
 const integers = '(?:smallint|integer|bigint|numeric)'
 const hints: readonly (readonly [RegExp, string])[] = [
   [new RegExp(`(?:bytea \\S+ ${integers}|${integers} \\S+ bytea)$`), unquotedHint],
-  [
-    /bytea (?:\S+ (?:text|character varying)|(?:->|->>|~)\S*)|text \S+ bytea/,
-    "a '0x…' beside text is '0x…'::text, a column's bytes are text as column::text",
-  ],
+  [/bytea (?:\S+ (?:text|character varying)|(?:->|->>|~)\S*)|text \S+ bytea/, textOfBytesHint],
   [/bytea/, "bytes are written '0x…'; a column's are text as column::text"],
   [new RegExp(`(?:timestamp|date).* . ${integers}|${integers} . (?:timestamp|date)`), timeHint],
   [

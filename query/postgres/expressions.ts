@@ -3,6 +3,7 @@
  * constants.
  */
 
+import { hexConstant } from '../text.ts'
 import { functionHint, typeHint } from '../words/hints.ts'
 import { asText, isText, isTextType, rebuildArguments, rebuildPattern } from './bytesAsText.ts'
 import { collectors, countedCall, countedSelect, enterCollector } from './collecting.ts'
@@ -201,10 +202,10 @@ function rebuildJoined(fields: Fields, walk: Walk, rebuild: Rebuild): unknown {
   return { A_Expr: { ...checked, name, lexpr: left, rexpr: right } }
 }
 
-/** A constant that reads as neither bytes nor a document, or an expression that can only be text. */
+/** A constant that is no bytes, or an expression that can only be text. */
 function isPlainText(expression: unknown): boolean {
   const text = stringConstant(expression)
-  return text === undefined ? isText(expression) : !/^(0x|\s*[[{"])/.test(text)
+  return text === undefined ? isText(expression) : !/^(bytes|odd)$/.test(hexConstant(text).kind)
 }
 
 /** `'0x…'::text` keeps its characters, bytes become theirs; every other cast is as it stands. */

@@ -29,6 +29,7 @@ const columns = [
   ['txs', '"from"'],
   ['receipts', 'tx_hash'],
   ['logs', 'address'],
+  ['logs', 'topic1'],
   ['logs', 'topic0'],
 ] as const
 
@@ -66,6 +67,18 @@ const comparisons: readonly ((column: string, text: string) => string)[] = [
   (column, text) => `${column} >= '${text}'`,
   (column, text) => `CASE WHEN ${column} = '${text}' THEN 1 ELSE 0 END = 1`,
   (column, text) => `(${column}, 1) = ('${text}', 1)`,
+  (column, text) => `${column} = lower('${text}')`,
+  (column, text) => `${column} IN ('${text}'::text)`,
+]
+
+/** Comparisons with a constant that stands in a row of its own. */
+const inRows: readonly ((column: string, text: string, table: string) => string)[] = [
+  (column, text) => `${column} IN (SELECT '${text}')`,
+  (column, text) => `(${column}, 1) IN (SELECT '${text}', 1)`,
+  (column, text) => `${column} = (SELECT max('${text}'))`,
+  (column, text) => `${column} IN (SELECT v FROM (VALUES ('${text}')) AS x(v))`,
+  (column, text, table) =>
+    `${column} IN (SELECT ${column} FROM ${table} WHERE false UNION ALL SELECT '${text}')`,
 ]
 
 const answerOf = (engine: UserQueryEngine, sql: string): Promise<unknown> =>
@@ -90,4 +103,15 @@ it('what is compared is found, or refused with a hint', async () => {
     }
   }
   expect(found).toEqual([])
+})
+
+it('a constant in a row of its own is found', async () => {
+  for (const [table, column] of columns) {
+    const value = String(await answerOf(engines.postgres, `SELECT max(${column}) FROM ${table}`))
+    for (const comparison of inRows)
+      for (const engine of Object.values(engines)) {
+        const sql = `SELECT count(*) > 0 AS found FROM ${table} WHERE ${comparison(column, value, table)}`
+        expect(await answerOf(engine, sql), sql).toBe(true)
+      }
+  }
 })
