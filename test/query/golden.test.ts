@@ -8,7 +8,7 @@ import { openSqlEngines, type SqlEngines } from '../api/support/sqlEngines.ts'
 import { type ChainStore, openChainStore, recordedBatches, writeAll } from '../store/support/chainStore.ts'
 import { few } from '../support/breadth.ts'
 import { describeWithShared } from '../support/shared.ts'
-import { readNaturals } from './natural.ts'
+import { isAdvanced, readNaturals } from './natural.ts'
 import { readQueriesPage } from './queriesPage.ts'
 
 /** Natural queries in the short run; the full one has all. */
@@ -42,6 +42,13 @@ test('there are two hundred, and twenty of each class', () => {
   ])
   for (const [name, queries] of classes) expect(queries.length, name).toBeGreaterThanOrEqual(20)
   expect(new Set(goldens.map(({ sql, signatures }) => `${sql} ${signatures}`)).size).toBe(goldens.length)
+})
+
+test('natural queries are at least three hundred, plain and advanced by halves', () => {
+  const advanced = naturals.filter(isAdvanced)
+  expect(advanced.length).toBeGreaterThanOrEqual(150)
+  expect(naturals.length - advanced.length).toBeGreaterThanOrEqual(150)
+  expect(new Set(naturals.map(({ sql, signatures }) => `${sql} ${signatures}`)).size).toBe(naturals.length)
 })
 
 describeWithShared('golden queries', () => {

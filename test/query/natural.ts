@@ -42,3 +42,10 @@ function read(theme: string, line: string): Natural {
   const signatures = arrow < 0 ? rest : rest.filter((_, index) => index !== arrow && index !== arrow + 1)
   return { theme, runsOn, sql, signatures, instead }
 }
+
+/** Forms that a query of one table, its filters and plain groups does without. */
+const advancedForms =
+  /\b(OVER|WITH|JOIN|UNION|EXCEPT|INTERSECT|EXISTS|FILTER|WITHIN|ROLLUP|GROUPING|HAVING|VALUES|WINDOW|DISTINCT ON|ARRAY|array_agg|string_agg|generate_series|abi_\w+|jsonb?|ZONE)\b|\(\s*SELECT|->/i
+
+export const isAdvanced = ({ sql, signatures }: Natural): boolean =>
+  signatures.length > 0 || advancedForms.test(sql)
