@@ -203,14 +203,14 @@ export class Deliverer {
 
   #start(work: Work, signal: AbortSignal): void {
     const { receiver, lane } = work
-    this.#shares.take(receiver, lane)
+    const taken = this.#shares.take(receiver, lane)
     const sent = this.#deliver(work, signal)
       .catch((error: unknown) => {
         this.#options.log.warn({ problem: messageOf(error) }, 'a delivery was given back')
       })
       .finally(() => {
         this.#sending.delete(sent)
-        this.#shares.give(receiver, lane)
+        this.#shares.give(taken)
         this.#pump(signal)
         this.#options.outgoing.ring()
       })
@@ -240,6 +240,7 @@ export class Deliverer {
     // What was begun is ended: its own time is bounded.
     const reply = await post(egress, target, outgoing, clock, neverAborted)
     failpoint('webhooks.sent')
+    this.#shares.answered(work.receiver.endpoint, reply.responseStatus !== null)
     const outcome = reply.succeeded ? 'succeeded' : 'failed'
     metrics.webhookAttempts.inc({ outcome })
     this.#attempts[outcome]++

@@ -5,11 +5,12 @@ import { Shares } from './Shares.ts'
 let nowMs = 0
 const clock = { ...systemRuntime().clock, monotonic: () => nowMs }
 
-/** Takes what there is room for; how much that was. */
+/** Takes what there is room for at endpoints that answer; how much that was. */
 function fill(shares: Shares, lane: 'first' | 'again' | 'replay', endpoints: number, owner: string | null) {
   let taken = 0
   for (let n = 0; n < endpoints; n++) {
     const receiver = { endpoint: `${lane}${owner}${n}`, owner: owner ?? `owner ${n}`, failureCount: 0 }
+    shares.answered(receiver.endpoint, true)
     for (; shares.room(receiver, lane) > 0; taken++) shares.take(receiver, lane)
   }
   return taken
@@ -43,13 +44,27 @@ describe('requests at a time', () => {
     expect(fill(shares, 'first', 500, null)).toBe(256 - 128 - 16)
   })
 
-  it('are one to an endpoint that fails, and half of an owner’s', () => {
+  for (const failureCount of [0, 5])
+    it(`are one to an endpoint that gives no answer, and half of an owner’s, after ${failureCount} failures`, () => {
+      const shares = started(60_000)
+      const hanging = (n: number) => ({ endpoint: `down ${n}`, owner: 'one', failureCount })
+      const taken: (readonly string[])[] = []
+      for (let n = 0; n < 40; n++)
+        while (shares.room(hanging(n), 'first') > 0) taken.push(shares.take(hanging(n), 'first'))
+      expect(shares.underWay).toBe(16)
+      expect(fill(shares, 'first', 100, 'one')).toBe(16)
+      for (const one of taken) shares.give(one)
+      expect(shares.room(hanging(0), 'first')).toBe(1)
+    })
+
+  it('are what they were once an endpoint has answered, and one when it did not', () => {
     const shares = started(60_000)
-    const failing = (n: number) => ({ endpoint: `down ${n}`, owner: 'one', failureCount: 5 })
-    for (let n = 0; n < 40; n++) while (shares.room(failing(n), 'first') > 0) shares.take(failing(n), 'first')
-    expect(shares.underWay).toBe(16)
-    expect(fill(shares, 'first', 100, 'one')).toBe(16)
-    for (let n = 0; n < 16; n++) shares.give(failing(n), 'first')
-    expect(shares.room(failing(0), 'first')).toBe(1)
+    const receiver = { endpoint: 'a', owner: 'one', failureCount: 0 }
+    const taken = shares.take(receiver, 'first')
+    shares.answered('a', true)
+    shares.give(taken)
+    expect([shares.underWay, shares.room(receiver, 'first')]).toEqual([0, 4])
+    shares.answered('a', false)
+    expect(shares.room(receiver, 'first')).toBe(1)
   })
 })

@@ -23,8 +23,10 @@ const OWNER_LANE_MAX = 8
 const ALL_LANE_MAX = 64
 /** Failures in a row after which an endpoint is tried with one request at a time. */
 const FAILING_FROM = 5
-/** Requests of an owner to endpoints that fail. */
+/** Requests of an owner to endpoints that fail, or that gave no answer to the last request. */
 const OWNER_FAILING_MAX = 16
+/** Endpoints that are known to answer; of more, those known longest are asked anew. */
+const ANSWERING_MAX = 10_000
 /** After a start the number of requests grows from a tenth to all of it: a backlog is no herd. */
 const RAMP_MS = 60_000
 const RAMP_START = 0.1
@@ -33,6 +35,7 @@ export class Shares {
   readonly #clock: Clock
   readonly #startedMs: number
   readonly #counts = new Map<string, number>()
+  readonly #answering = new Set<string>()
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -41,7 +44,7 @@ export class Shares {
 
   /** Requests to a receiver that may be begun now. */
   room(receiver: Receiver, lane: Lane): number {
-    const isFailing = receiver.failureCount >= FAILING_FROM
+    const isFailing = this.#isFailing(receiver)
     const rooms = [
       (isFailing ? 1 : ENDPOINT_MAX) - this.#count(`endpoint ${receiver.endpoint}`),
       OWNER_MAX - this.#count(`owner ${receiver.owner}`),
@@ -57,20 +60,37 @@ export class Shares {
     return Math.max(0, Math.min(...rooms))
   }
 
-  take(receiver: Receiver, lane: Lane): void {
-    for (const name of namesOf(receiver, lane)) this.#counts.set(name, this.#count(name) + 1)
+  /** What is taken, to be given back. */
+  take(receiver: Receiver, lane: Lane): readonly string[] {
+    const names = namesOf(receiver, lane, this.#isFailing(receiver))
+    for (const name of names) this.#counts.set(name, this.#count(name) + 1)
+    return names
   }
 
-  give(receiver: Receiver, lane: Lane): void {
-    for (const name of namesOf(receiver, lane)) {
+  give(taken: readonly string[]): void {
+    for (const name of taken) {
       const left = this.#count(name) - 1
       if (left > 0) this.#counts.set(name, left)
       else this.#counts.delete(name)
     }
   }
 
+  /** Whether an endpoint answered a request, whatever it said. */
+  answered(endpoint: string, did: boolean): void {
+    this.#answering.delete(endpoint)
+    if (!did) return
+    this.#answering.add(endpoint)
+    const [oldest] = this.#answering
+    if (this.#answering.size > ANSWERING_MAX && oldest !== undefined) this.#answering.delete(oldest)
+  }
+
   get underWay(): number {
     return this.#count('all')
+  }
+
+  /** Until it is known to answer an endpoint may be one that hangs: it is asked once at a time. */
+  #isFailing({ endpoint, failureCount }: Receiver): boolean {
+    return failureCount >= FAILING_FROM || !this.#answering.has(endpoint)
   }
 
   #count(name: string): number {
@@ -83,10 +103,10 @@ export class Shares {
   }
 }
 
-const namesOf = ({ endpoint, owner, failureCount }: Receiver, lane: Lane): readonly string[] => [
+const namesOf = ({ endpoint, owner }: Receiver, lane: Lane, isFailing: boolean): readonly string[] => [
   `endpoint ${endpoint}`,
   `owner ${owner}`,
   'all',
-  ...(failureCount >= FAILING_FROM ? [`failing ${owner}`] : []),
+  ...(isFailing ? [`failing ${owner}`] : []),
   ...(lane === 'first' ? [] : [`${lane} endpoint ${endpoint}`, `${lane} owner ${owner}`, `${lane} all`]),
 ]
