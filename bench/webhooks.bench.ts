@@ -21,6 +21,7 @@ import { insertMessages } from '#store/webhooks/messages.ts'
 import { insertSubscription } from '#store/webhooks/subscriptions.ts'
 import { silentLogger } from '#telemetry.ts'
 import { Deliverer } from '#webhooks/delivery/Deliverer.ts'
+import { RAMP_MS } from '#webhooks/delivery/Shares.ts'
 import { endpointOf } from '#webhooks/destinations.ts'
 import { newSecret, signatureHeaders } from '#webhooks/signature.ts'
 import { type Line, median, quantile } from './harness.ts'
@@ -34,8 +35,6 @@ const RATE_SECONDS = 10
 /** Each has a tenth of a second's events. */
 const COMMITS_PER_SECOND = 10
 const ROUNDS = 2
-/** So long a sender that has just begun has a part of its requests only. */
-const RAMP_MS = 60_000
 const SUSTAINED_RATE = 1_000
 const SUSTAINED_SECONDS = 15
 /** As many requests at a time as a sender has that has just begun. */

@@ -6,6 +6,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { RAMP_MS } from '#webhooks/delivery/Shares.ts'
 import { dueMs, type LiveBlocks } from '../cannedNode.ts'
 import { type Line, quantile, startCannedNode } from '../harness.ts'
 import { isQueryable, type RunningProgram, withProgram } from '../program.ts'
@@ -17,8 +18,6 @@ const HISTORY_BLOCKS = 300
 const OTHER_BLOCKS_MAX = 300
 const WATCHED_BLOCKS = 30
 const INTERVAL_MS = 500
-/** So long a sender that has just begun has a part of its requests only. */
-const RAMP_MS = 60_000
 /** Each hears of every block: 200 events a second, as many as one owner may have. */
 const SUBSCRIPTIONS = 90
 const OTHER_SUBSCRIPTIONS = 10

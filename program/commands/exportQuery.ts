@@ -42,7 +42,7 @@ export async function exportRows(
     if (signal.aborted) throw signal.reason
     throw new RequestFailure('cut', 'The answer was cut; what was written is not whole.', 0, null, { cause })
   }
-  // Of a long answer these facts come after the rows.
+  // A long answer has its facts behind the rows, as trailers.
   const facts = { ...answer.headers, ...answer.trailers }
   if (facts['svc-truncated'] !== 'true') return true
   notes.write(`cut after ${String(facts['svc-row-count'])} rows, more exist\n`)

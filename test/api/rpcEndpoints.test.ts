@@ -1,29 +1,8 @@
 // Goal: whatever an endpoint bears (batches, room, long calls, long answers), its calls pass, and
 // ingest comes first. Method: nodes of a few lines with such bounds, behind a real server.
-import { afterEach, describe, expect, test } from 'vitest'
-import { type NodeAnswer, type NodeBehaviour, type NodeCall, startNode } from '../ingest/support/proxyNode.ts'
+import { describe, expect, test } from 'vitest'
 import { fullTest } from '../support/breadth.ts'
-import { openRpcApi, plainNode, type RpcApi, type RpcApiOptions } from './support/rpcApi.ts'
-
-const closers: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close()
-})
-
-async function node(behaviour: NodeBehaviour) {
-  const started = await startNode(behaviour)
-  closers.push(() => started.close())
-  return started
-}
-
-async function door(options: RpcApiOptions): Promise<RpcApi> {
-  const api = await openRpcApi(options)
-  closers.push(() => api.close())
-  return api
-}
-
-const answersWith = (method: string, answer: NodeAnswer) => (call: NodeCall) =>
-  call.method === method ? answer : undefined
+import { answersWith, door, node, plainNode } from './support/rpcApi.ts'
 
 describe('an endpoint', () => {
   test('that takes no batches gets calls one by one', async () => {

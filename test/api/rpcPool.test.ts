@@ -1,31 +1,11 @@
 // Goal: many nodes answer like one honest one. Method: nodes of a few lines that lag, fail, lie low
 // or talk of their provider, behind a real server; what a client gets is compared with what the
 // best of them says.
-import { afterEach, describe, expect, test } from 'vitest'
-import { type NodeAnswer, type NodeBehaviour, type NodeCall, startNode } from '../ingest/support/proxyNode.ts'
+import { describe, expect, test } from 'vitest'
+import type { NodeAnswer, NodeBehaviour, NodeCall } from '../ingest/support/proxyNode.ts'
 import { seededRandom } from '../ingest/support/random.ts'
 import { few } from '../support/breadth.ts'
-import { openRpcApi, plainNode, type RpcApi, type RpcApiOptions } from './support/rpcApi.ts'
-
-const closers: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close()
-})
-
-async function node(behaviour: NodeBehaviour) {
-  const started = await startNode(behaviour)
-  closers.push(() => started.close())
-  return started
-}
-
-async function door(options: RpcApiOptions): Promise<RpcApi> {
-  const api = await openRpcApi(options)
-  closers.push(() => api.close())
-  return api
-}
-
-const answersWith = (method: string, answer: NodeAnswer) => (call: NodeCall) =>
-  call.method === method ? answer : undefined
+import { answersWith, door, node, plainNode } from './support/rpcApi.ts'
 
 describe('trouble of a provider moves a call on and is never shown', () => {
   const troubles: [string, (response: import('node:http').ServerResponse, id: unknown) => void][] = [

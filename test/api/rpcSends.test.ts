@@ -1,16 +1,12 @@
 // Goal: a transaction is sent once, and its client is told what became of it. Method: nodes that
 // take a transaction and then break off, lie, or were away; what they took is counted.
 import { keccak256 } from 'viem'
-import { afterEach, expect, test } from 'vitest'
-import { type NodeAnswer, type NodeBehaviour, startNode } from '../ingest/support/proxyNode.ts'
-import { openRpcApi, plainNode } from './support/rpcApi.ts'
+import { expect, test } from 'vitest'
+import type { NodeAnswer, NodeBehaviour } from '../ingest/support/proxyNode.ts'
+import { door, plainNode, node as startedNode } from './support/rpcApi.ts'
 
 const raw = '0x76c0ffee'
 const hash = keccak256(raw)
-const closers: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close()
-})
 
 /** Nodes of one mempool: what one takes all know. */
 function mempool() {
@@ -49,29 +45,21 @@ function mempool() {
         return true
       },
     }
-    const started = await startNode(behaviour)
-    closers.push(() => started.close())
-    return started.url
+    return (await startedNode(behaviour)).url
   }
   return { node, sends, taken }
 }
 
-async function door(urls: readonly string[]) {
-  const api = await openRpcApi({ urls })
-  closers.push(() => api.close())
-  return api
-}
-
 test('a send that is cut off after delivery is one transaction, and success is told', async () => {
   const { node, sends } = mempool()
-  const api = await door([await node('a', 'cut'), await node('b', 'cut')])
+  const api = await door({ urls: [await node('a', 'cut'), await node('b', 'cut')] })
   expect(await api.call('eth_sendRawTransaction', raw)).toEqual({ jsonrpc: '2.0', id: 1, result: hash })
   expect(sends).toHaveLength(1)
 })
 
 test('the same for eth_sendRawTransactionSync, which answers with the receipt', async () => {
   const { node, sends } = mempool()
-  const api = await door([await node('a', 'cut'), await node('b', 'cut')])
+  const api = await door({ urls: [await node('a', 'cut'), await node('b', 'cut')] })
   expect((await api.call('eth_sendRawTransactionSync', raw)).result).toEqual({
     transactionHash: hash,
     blockNumber: '0x9',
@@ -83,7 +71,7 @@ test.each(['already known', 'nonce too low', 'ALREADY_EXISTS: already known'])(
   'of a transaction that is there, `%s` is success; of another it is the error, with the hash',
   async (message) => {
     const { node, sends, taken } = mempool()
-    const api = await door([await node('a', { error: { code: -32000, message } })])
+    const api = await door({ urls: [await node('a', { error: { code: -32000, message } })] })
     expect((await api.call('eth_sendRawTransaction', raw)).error).toEqual({
       code: -32000,
       message,
@@ -97,7 +85,7 @@ test.each(['already known', 'nonce too low', 'ALREADY_EXISTS: already known'])(
 
 test('where nobody knows what became of it, the error names the hash and no provider', async () => {
   const { node, sends } = mempool()
-  const api = await door([await node('a', 503), await node('b', 503)])
+  const api = await door({ urls: [await node('a', 503), await node('b', 503)] })
   expect((await api.call('eth_sendRawTransaction', raw)).error).toEqual({
     code: -32603,
     message: 'internal error: no node answered',
@@ -109,21 +97,21 @@ test('where nobody knows what became of it, the error names the hash and no prov
 test("a node's refusal passes unchanged; what was not sent goes to the next node", async () => {
   const refusal = { error: { code: -32000, message: 'insufficient funds' } }
   const { node, sends } = mempool()
-  const refusing = await door([await node('a', refusal), await node('b', 'well')])
+  const refusing = await door({ urls: [await node('a', refusal), await node('b', 'well')] })
   expect((await refusing.call('eth_sendRawTransaction', raw)).error).toEqual(refusal.error)
-  const limited = await door([await node('c', 429), await node('d', 'well')])
+  const limited = await door({ urls: [await node('c', 429), await node('d', 'well')] })
   expect((await limited.call('eth_sendRawTransaction', raw)).result).toBe(hash)
-  const away = await door(['http://127.0.0.1:9', await node('e', 'well')])
+  const away = await door({ urls: ['http://127.0.0.1:9', await node('e', 'well')] })
   expect((await away.call('eth_sendRawTransaction', raw)).result).toBe(hash)
   expect(sends).toEqual(['a', 'c', 'd', 'e'])
 })
 
 test('what no node took goes round again, and is told as failed only where none takes it', async () => {
   const { node, sends } = mempool()
-  const busy = await door([await node('a', 'busy at first'), await node('b', 'busy at first')])
+  const busy = await door({ urls: [await node('a', 'busy at first'), await node('b', 'busy at first')] })
   expect((await busy.call('eth_sendRawTransaction', raw)).result).toBe(hash)
   expect(sends.toSorted()).toEqual(['a', 'a', 'b'])
-  const never = await door([await node('c', 429)])
+  const never = await door({ urls: [await node('c', 429)] })
   const { status, text } = await never.send(
     `{"jsonrpc":"2.0","id":1,"method":"eth_sendRawTransaction","params":["${raw}"]}`,
   )
@@ -132,7 +120,7 @@ test('what no node took goes round again, and is told as failed only where none 
 
 test('what is no transaction is the mistake of its caller, and is not sent', async () => {
   const { node, sends } = mempool()
-  const api = await door([await node('a', 'well')])
+  const api = await door({ urls: [await node('a', 'well')] })
   for (const params of [[], ['0x'], ['0x1'], [5], ['76']])
     expect((await api.call('eth_sendRawTransaction', ...params)).error.code).toBe(-32602)
   expect(sends).toEqual([])

@@ -28,7 +28,7 @@ const OWNER_FAILING_MAX = 16
 /** Endpoints that are known to answer; of more, those known longest are asked anew. */
 const ANSWERING_MAX = 10_000
 /** After a start the number of requests grows from a tenth to all of it: a backlog is no herd. */
-const RAMP_MS = 60_000
+export const RAMP_MS = 60_000
 const RAMP_START = 0.1
 
 export class Shares {

@@ -1,5 +1,6 @@
 /** The JSON-RPC door over nodes of a test, and what its clients send and get. */
 
+import { onTestFinished } from 'vitest'
 import { type Access, anonymous } from '#api/http/access.ts'
 import { postChainRpcEndpoint, postRpcEndpoint } from '#api/routes/rpc.ts'
 import type { StoredChain } from '#api/rpc/context.ts'
@@ -9,7 +10,13 @@ import { createSource, type RpcSource } from '#ingest/rpc/rpcSource.ts'
 import { systemRuntime } from '#runtime.ts'
 import type { AppDatabase } from '#store/app/database.ts'
 import { type Logger, silentLogger } from '#telemetry.ts'
-import type { NodeAnswer, NodeCall } from '../../ingest/support/proxyNode.ts'
+import {
+  type FakeNode,
+  type NodeAnswer,
+  type NodeBehaviour,
+  type NodeCall,
+  startNode,
+} from '../../ingest/support/proxyNode.ts'
 import { startServer } from '../toolkitServer.ts'
 
 export interface RpcApi {
@@ -94,6 +101,24 @@ export async function openRpcApi(options: RpcApiOptions): Promise<RpcApi> {
     },
   }
 }
+
+/** The same until the test ends. */
+export async function door(options: RpcApiOptions): Promise<RpcApi> {
+  const api = await openRpcApi(options)
+  onTestFinished(() => api.close())
+  return api
+}
+
+/** A node until the test ends. */
+export async function node(behaviour: NodeBehaviour): Promise<FakeNode> {
+  const started = await startNode(behaviour)
+  onTestFinished(() => started.close())
+  return started
+}
+
+/** What a node answers to one method, beside what a plain one does. */
+export const answersWith = (method: string, answer: NodeAnswer) => (call: NodeCall) =>
+  call.method === method ? answer : undefined
 
 export const hashAt = (number: number, branch = 'a'): string =>
   `0x${branch.repeat(4)}${number.toString(16).padStart(60, '0')}`
