@@ -5,8 +5,10 @@ import { checkEvents, type FeedEvent, type Problem } from './rules.ts'
 const EVENTS_MIN = 1_000
 /** Blocks of one request, as the feed takes them. */
 const CHUNK_BLOCKS = 1_000
-/** Requests that read the same blocks again in other pieces. */
-const AGAIN_MAX = 50
+/** Requests that read the same blocks again in other pieces, as far as one may ask for so many. */
+const AGAIN_PIECES = 50
+/** Blocks that the feed gives at once. */
+const BLOCKS_MAX = 10_000
 
 export interface FeedReport {
   readonly latestBlock: number
@@ -50,7 +52,8 @@ async function differencesAgain(
   latest: number,
   eventsOf: (from: number, to: number) => Promise<readonly FeedEvent[]>,
 ): Promise<string[]> {
-  const step = Math.max(1, Math.ceil((latest + 1) / AGAIN_MAX))
+  const even = Math.min(BLOCKS_MAX, Math.ceil((latest + 1) / AGAIN_PIECES))
+  const step = even === CHUNK_BLOCKS ? even + 1 : even
   const again: FeedEvent[] = []
   for (let from = 0; from <= latest; from += step)
     again.push(...(await eventsOf(from, Math.min(from + step - 1, latest))))

@@ -84,7 +84,7 @@ const deploymentOf =
     if (path.includes('/pairs/')) return { status: 200, body: { pair: { asset0Id: 'a', asset1Id: 'b' } } }
     if (path.includes('/assets/'))
       return { status: 200, body: { asset: { id: path.at(-1), name: 'A', symbol: 'A' } } }
-    if ((to ?? 0) > latest) return { status: 400, body: {} }
+    if ((to ?? 0) > latest || (to ?? 0) - (from ?? 0) > 10_000) return { status: 400, body: {} }
     const own = events.filter(
       ({ block }) => block.blockNumber >= (from ?? 0) && block.blockNumber <= (to ?? 0),
     )
@@ -100,4 +100,11 @@ test('a whole feed is read in pieces; too few events and short answers are told'
   expect(few.problems.map((text) => text.split(':')[0])).toEqual(['events'])
   const short = await checkFeed(deploymentOf(events, 599, 1_100), '/feed/1')
   expect(short.problems.map((text) => text.split(':')[0])).toEqual(['chunks'])
+})
+
+test('a chain of a million blocks is read in pieces that a feed gives', async () => {
+  const events = feedOf(1_200).map((event, index) =>
+    index < 1_198 ? event : { ...event, block: { ...event.block, blockNumber: 1_000_000 } },
+  )
+  expect((await checkFeed(deploymentOf(events, 1_000_000), '/feed/1')).problems).toEqual([])
 })

@@ -1,12 +1,17 @@
 /**
  * `npm run feed:check -- <url> [--chain <id>]`: reads the whole feed of a deployment as an
- * aggregator does and prints what is wrong with it; exit code 1 when anything is.
+ * aggregator does and prints what is wrong with it; exit code 1 when anything is. `SVC_API_KEY` is
+ * sent where it is set; a quota that is spent is waited for.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { checkFeed } from './checkFeed.ts'
+import { checkFeed, type ReadJson } from './checkFeed.ts'
 
 /** Problems printed; the first ones say enough. */
 const PRINTED_MAX = 20
+/** Waits for a quota before the check gives up; each is a minute at most. */
+const WAITS_MAX = 60
+const WAIT_SECONDS_MAX = 60
 
 const { positionals, values } = parseArgs({ allowPositionals: true, options: { chain: { type: 'string' } } })
 const [address] = positionals
@@ -15,9 +20,15 @@ if (address === undefined || !URL.canParse(address)) {
   process.exit(2)
 }
 const { origin } = new URL(address)
-const read = async (path: string) => {
-  const response = await fetch(origin + path)
-  return { status: response.status, body: await response.json() }
+const key = process.env['SVC_API_KEY']
+let waits = 0
+const read: ReadJson = async (path) => {
+  const response = await fetch(origin + path, key === undefined ? {} : { headers: { 'svc-api-key': key } })
+  const body = await response.json()
+  if (response.status !== 429 || waits++ >= WAITS_MAX) return { status: response.status, body }
+  const seconds = Number(response.headers.get('retry-after') ?? 1)
+  await sleep(Math.min(WAIT_SECONDS_MAX, seconds) * 1000)
+  return read(path)
 }
 const { latestBlock, events, pairs, problems } = await checkFeed(read, `/feed/${values.chain ?? 'mainnet'}`)
 for (const problem of problems.slice(0, PRINTED_MAX)) process.stdout.write(`FAILED  ${problem}\n`)
