@@ -30,7 +30,7 @@ import {
   validatorsTable,
 } from './pools.ts'
 
-export const feePoolsProjection = { name: 'fee_pools', version: 2 } as const
+export const feePoolsProjection = { name: 'fee_pools', version: 3 } as const
 
 const poolEvents = [feePoolMint, feePoolMintWithUserAmount, feePoolBurn, rebalanceSwap, validatorTokenSet]
 

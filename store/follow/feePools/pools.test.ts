@@ -1,4 +1,4 @@
-// Goal: fees reach the pool of the token that the block's own validator takes.
+// Goal: fees reach the pool of the token that the block's own validator takes, and make none.
 // Method: events by hand; reserves counted by hand.
 import { expect, test } from 'vitest'
 import { type Address, address } from '#primitives.ts'
@@ -46,4 +46,18 @@ test('two validators with tokens of their own, one of which takes another later'
   ] as const)
     expect(reserves(user, validator)).toEqual([1_000n, 9_003n])
   expect(states.pools.size).toBe(4)
+})
+
+test('a fee that other pools turned makes no pool; its first liquidity does, a burn is of one of genesis', () => {
+  const states: PoolStates = { pools: new Map(), validators: new Map() }
+  const pool = () => states.pools.get(poolId({ userToken: alpha, validatorToken: pathUsdAddress }))
+  reducePools(placed([fee(first, alpha)]), states, 5)
+  expect(states.pools.size).toBe(0)
+  reducePools(placed([liquidity(alpha, pathUsdAddress), fee(first, alpha)]), states, 5)
+  expect(pool()).toMatchObject({ created_block: 1, mint_count: 1, reserve_user: 1_000n })
+  const moved = { kind: 'moved', userToken: beta, validatorToken: alpha, user: -1n, validator: -1n } as const
+  reducePools(placed([moved]), states, 5)
+  expect(states.pools.get(poolId(moved))).toMatchObject({
+    ...{ created_block: 0, created_at: 5, reserve_user: null },
+  })
 })

@@ -128,7 +128,9 @@ export function reducePools(
     } else if (event.kind === 'collected') {
       const tokens = poolOfFees(states, event)
       const { paid: user, paidOut } = event
-      if (tokens) move(tokens, event.place, { user, validator: -paidOut }, false)
+      // Since T5 two pools may turn a fee one after the other, where none is between its tokens.
+      if (tokens && states.pools.has(poolId(tokens)))
+        move(tokens, event.place, { user, validator: -paidOut }, false)
     } else move(event, event.place, event, event.kind === 'minted')
   }
   return { pools, validators }
@@ -146,7 +148,7 @@ const newPool = (tokens: PoolTokens, place: PoolPlace): Pool => ({
   ...{ last_mint_at: place.timestampSeconds, mint_count: 0, reserve_user: 0n, reserve_validator: 0n },
 })
 
-/** A pool of genesis of which nobody said what it began with. */
+/** A pool of genesis of which nobody said what it began with: it is drawn from without a mint. */
 const unknownPool = (tokens: PoolTokens, genesisSeconds: number): Pool =>
   genesisPool(tokens, genesisSeconds, null)
 
