@@ -4,10 +4,12 @@
  * which range, and commits its rows together with its coverage, under the writer's fence.
  */
 import type pg from 'pg'
+import { failure } from '#errors.ts'
 import { type BlockRange, formatMultirange, parseMultirange, type RangeSet } from '#ingest/range.ts'
+import { type Hash, hash } from '#primitives.ts'
 import type { Queryable } from '../ledger/lane.ts'
 import type { Postgres } from '../postgres.ts'
-import { quoteIdentifier, relationOf } from '../sql.ts'
+import { quoteIdentifier, relationOf, toHex } from '../sql.ts'
 
 /** Where a follower works: one chain's schema. */
 export interface FollowerContext {
@@ -102,6 +104,26 @@ export async function readFollower(
   return row ? { seq: row.seq, completed: row.completed, coverage: parseMultirange(row.blocks) } : null
 }
 
+/**
+ * The newest block a follower contains. It stands still while it is completed.
+ * @throws TipRevertedError
+ */
+export async function readTipHash(
+  client: Queryable,
+  schema: string,
+  { name, version }: Identity,
+): Promise<Hash> {
+  const found = await client.query<{ hash: Buffer }>(
+    `SELECT b.hash FROM ${quoteIdentifier(schema)}.coverage AS c
+     JOIN ${quoteIdentifier(schema)}.blocks AS b ON b.num = upper(range_merge(c.blocks)) - 1
+     WHERE c.store = 'postgres' AND c.projection = $1 AND c.version = $2`,
+    [name, version],
+  )
+  const row = found.rows[0]
+  if (!row) throw new TipRevertedError(name)
+  return hash(toHex(row.hash))
+}
+
 /** Forgets where every follower stands: each starts over, from what is held here. */
 export async function forgetFollowers(client: Queryable, schema: string): Promise<void> {
   const table = (of: string) => `${quoteIdentifier(schema)}.${of}`
@@ -180,3 +202,10 @@ export async function readRevertedFrom(
 /** The same as a query of one value. @param seq SQL of the number of the commit it looks behind */
 export const revertedFromSql = (schema: string, seq: string): string =>
   `SELECT min(from_block) FROM ${relationOf(schema, 'commits')} AS commits WHERE commits.seq > ${seq} AND kind = 'revert'`
+
+/** The block that was to be asked about was taken back meanwhile. */
+export class TipRevertedError extends failure('TipRevertedError', 'tip_reverted', 'retry') {
+  constructor(name: string) {
+    super(`the follower ${name} stands at a block that was taken back; another one is asked about then`)
+  }
+}

@@ -28,7 +28,7 @@ export function balancesFollower(options: BalancesOptions): BlockFollower {
     needs: ['holder_deltas', 'token_transfers', 'tokens'],
     begins: 'whole',
     prepare: async () => async () => {},
-    complete: (context) => readGenesisBalances(options, context),
+    complete: (context) => readGenesisBalances(options, context, balancesProjection),
     clear,
     apply: (transaction, range) => apply(transaction, range, hotBlocks),
     revert,

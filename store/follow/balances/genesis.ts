@@ -8,11 +8,17 @@ import { failure } from '#errors.ts'
 import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
 import type { Address, Hash } from '#primitives.ts'
 import type { ChainKind } from '#transform/profile.ts'
-import { hashOf, type Queryable } from '../../ledger/lane.ts'
+import type { Queryable } from '../../ledger/lane.ts'
 import type { Postgres } from '../../postgres.ts'
 import { quoteIdentifier, toBytes, toHex } from '../../sql.ts'
 import { askContracts } from '../askContracts.ts'
-import type { Completion, FollowerContext, FollowerTransaction } from '../follower.ts'
+import {
+  type BlockFollower,
+  type Completion,
+  type FollowerContext,
+  type FollowerTransaction,
+  readTipHash,
+} from '../follower.ts'
 import { readGenesisTokens } from '../tokens/genesisTokens.ts'
 import { genesisHolders } from './genesisHolders.ts'
 
@@ -41,11 +47,12 @@ const [totalSupply, balanceOf] = parseAbi([
 export async function readGenesisBalances(
   { kind, callContracts }: GenesisOptions,
   context: FollowerContext,
+  follower: Pick<BlockFollower, 'name' | 'version'>,
 ): Promise<Completion> {
   // Elsewhere every token is a contract that began with nothing.
   if (kind !== 'tempo') return { store: async () => {}, last: true }
   const { postgres, schema, signal } = context
-  const at = await readTipHash(postgres.pool, schema)
+  const at = await readTipHash(postgres.pool, schema, follower)
   const tokens = (await readGenesisTokens(callContracts, context)).map(({ entity }) => entity as Address)
   const supplies = await askContracts(
     callContracts,
@@ -60,18 +67,6 @@ export async function readGenesisBalances(
     found.push(await readToken({ postgres, schema, callContracts, at, signal }, token, supply))
   }
   return { store: (transaction) => storeGenesis(transaction, found), last: true }
-}
-
-/** The newest block the balances contain. They stand still while they are completed. */
-async function readTipHash(client: Queryable, schema: string): Promise<Hash> {
-  const found = await client.query<{ hash: Buffer }>(
-    `SELECT b.hash FROM ${quoteIdentifier(schema)}.coverage AS c
-     JOIN ${quoteIdentifier(schema)}.blocks AS b ON b.num = upper(range_merge(c.blocks)) - 1
-     WHERE c.store = 'postgres' AND c.projection = 'balances'`,
-  )
-  const row = found.rows[0]
-  if (!row) throw new TipRevertedError()
-  return hashOf(row.hash)
 }
 
 interface Asking {
@@ -183,13 +178,6 @@ async function storeGenesis(
        WHERE token = $1`,
       [toBytes(token), [...amounts.keys()].map(toBytes), [...amounts.values()].map(String)],
     )
-  }
-}
-
-/** The block that was to be asked about was taken back meanwhile. */
-export class TipRevertedError extends failure('TipRevertedError', 'tip_reverted', 'retry') {
-  constructor() {
-    super('the balances stand at a block that was taken back; another one is asked about then')
   }
 }
 

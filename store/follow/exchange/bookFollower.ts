@@ -7,14 +7,12 @@ import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
 import type { Queryable } from '../../ledger/lane.ts'
 import type { PlacedLog } from '../fold.ts'
 import { eventFollower } from '../foldFollower.ts'
-import { insertChanges, insertTouched, readStates } from '../foldTables.ts'
+import { insertTouched, readStates } from '../foldTables.ts'
 import type { BlockFollower, FollowerTransaction } from '../follower.ts'
 import { readGenesisSeconds } from '../genesisBlock.ts'
-import { GENESIS_LOG_INDEX } from '../tokens/genesisTokens.ts'
 import { BookContradictionError, type BookEvent, type BookStates, reduceBook } from './book.ts'
 import { bookEvents, decodeBook, type LoggedEvent, withQuotes } from './bookEvents.ts'
 import {
-  createdAtGenesis,
   levelKey,
   levelsTable,
   type Order,
@@ -24,7 +22,7 @@ import {
   pairsTable,
 } from './bookStates.ts'
 import { countStrays, insertFills, insertStrays } from './fillTables.ts'
-import { type GenesisPair, readGenesisPairs } from './genesisPairs.ts'
+import { completePairs } from './genesisPairs.ts'
 import { readQuoteTokens } from './quoteTokens.ts'
 import { assignSwaps } from './swaps.ts'
 
@@ -46,14 +44,14 @@ export function bookFollower({ callContracts, eventsMax }: BookOptions): BlockFo
     tables: [ordersTable, levelsTable, pairsTable],
     rowTables: ['exchange_fills', 'exchange_strays'],
     ...(eventsMax !== undefined && { eventsMax }),
-    prepare: async (context) => {
-      const pairs = callContracts ? await readGenesisPairs(callContracts, context) : []
-      return (transaction) => storeGenesisPairs(transaction, pairs)
-    },
+    prepare: async () => async () => {},
     take,
   })
   return {
     ...follower,
+    ...(callContracts && {
+      complete: (context) => completePairs(callContracts, context, exchangeProjection),
+    }),
     inspect: async (client, schema) => ({ strays: await countStrays(client, schema), differs: null }),
   }
 }
@@ -112,20 +110,3 @@ async function readBook(
 }
 
 const levelOf = ({ pair, is_bid, tick }: Order): string => levelKey(pair, is_bid, tick)
-
-async function storeGenesisPairs(
-  { client, schema }: FollowerTransaction,
-  pairs: readonly GenesisPair[],
-): Promise<void> {
-  const created = createdAtGenesis(await readGenesisSeconds(client, schema))
-  await insertChanges(
-    client,
-    schema,
-    pairsTable,
-    pairs.map(({ base, quote }) => ({
-      entity: pairKey(base, quote),
-      ...{ blockNumber: 0, logIndex: GENESIS_LOG_INDEX },
-      state: { base, quote, ...created, reserve0: 0n, reserve1: 0n },
-    })),
-  )
-}

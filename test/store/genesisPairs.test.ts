@@ -1,0 +1,92 @@
+// Goal: a pair between tokens of genesis is there from the block that created it on, and from
+// genesis on only where no event did.
+// Method: a chain of a few blocks written by hand, beside a node that tells of books at any block.
+import { encodeFunctionResult, type Hex, parseAbi, toFunctionSelector } from 'viem'
+import { afterAll, expect, test } from 'vitest'
+import { createFollowers } from '#store/follow/followers.ts'
+import { toHex } from '#store/sql.ts'
+import { exchange, genesisToken, keyOf, maker, pair, pathUsd, place } from '../api/support/writtenBook.ts'
+import { batchesOf, writtenChain } from '../api/support/writtenChain.ts'
+import { describeWithShared } from '../support/shared.ts'
+import { type ChainStore, openChainStore } from './support/chainStore.ts'
+import { followersOf, recordedAnswers } from './support/followers.ts'
+
+const recording = 'tempo-dev-2k'
+const [alpha, beta, theta] = [genesisToken(1), genesisToken(2), genesisToken(3)]
+const abi = parseAbi([
+  'function books(bytes32 pairKey) view returns ((address base, address quote, int16 bestBidTick, int16 bestAskTick))',
+])
+
+describeWithShared('pairs between tokens of genesis', () => {
+  const chain = writtenChain(recording, [
+    [],
+    [{ from: maker, logs: [pair(alpha, pathUsd)] }],
+    [{ from: maker, logs: [place(1n, theta, 500n, false, 0)] }],
+  ])
+  const hashes = chain.map(({ block }) => (block as { hash: Hex }).hash)
+  /** Where each has its book from. */
+  const began = new Map([
+    [keyOf(alpha, pathUsd), 2],
+    [keyOf(beta, pathUsd), 0],
+    [keyOf(theta, pathUsd), 0],
+  ])
+  const answers = recordedAnswers(recording)
+  let isAnswering = true
+  const node = async (calls: readonly { to: Hex; data: Hex }[], at: string) =>
+    calls.map(({ to, data }): Hex | null => {
+      if (to === exchange && data.startsWith(toFunctionSelector(abi[0]))) {
+        const block = at === 'latest' ? chain.length - 1 : hashes.indexOf(at as Hex)
+        const first = isAnswering ? began.get(`0x${data.slice(10)}`) : undefined
+        const isThere = first !== undefined && first <= block
+        const [base, quote] = isThere ? [alpha, pathUsd] : ([`0x${'0'.repeat(40)}`, pathUsd] as const)
+        return encodeFunctionResult({ abi, result: { base, quote, bestBidTick: 0, bestAskTick: 0 } })
+      }
+      const answer = answers[`${to}:${data.slice(0, 10)}`]
+      return typeof answer === 'string' ? (answer as Hex) : null
+    })
+
+  const bookOf = (store: ChainStore) => {
+    const all = createFollowers({ kind: 'tempo', callContracts: node })
+    const followers = all.filter(({ name }) => name === 'tokens' || name === 'exchange')
+    return followersOf(store, { callContracts: node, followers })
+  }
+
+  test('are none of them as of genesis while an event may still create them', async () => {
+    const store = await openChainStore({ headFrom: 0 })
+    afterAll(() => store.close())
+    const followers = bookOf(store)
+    const created = async () => {
+      const { rows } = await store.postgres.pool.query<{ pair: Buffer; created_block: number }>(
+        `SELECT pair, created_block FROM ${store.schema}.exchange_pairs_current`,
+      )
+      return new Map(rows.map(({ pair, created_block }) => [toHex(pair), created_block]))
+    }
+    const batches = batchesOf(chain)
+    for (const batch of batches.slice(0, 2)) await store.head.append(batch)
+    await followers.settle()
+    expect(await created()).toEqual(
+      new Map([
+        [keyOf(beta, pathUsd), 0],
+        [keyOf(theta, pathUsd), 0],
+      ]),
+    )
+    for (const batch of batches.slice(2)) await store.head.append(batch)
+    await followers.settle()
+    expect(await created()).toEqual(began)
+  })
+
+  test('are told by their first order where the node has no word of them', async () => {
+    isAnswering = false
+    const store = await openChainStore({ headFrom: 0 })
+    afterAll(() => store.close())
+    for (const batch of batchesOf(chain)) await store.head.append(batch)
+    await bookOf(store).settle()
+    const { rows } = await store.postgres.pool.query(
+      `SELECT pair, created_block FROM ${store.schema}.exchange_pairs_current ORDER BY created_block`,
+    )
+    expect(rows.map((row) => [toHex(row.pair), row.created_block])).toEqual([
+      [keyOf(theta, pathUsd), 0],
+      [keyOf(alpha, pathUsd), 2],
+    ])
+  })
+})
