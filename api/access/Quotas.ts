@@ -2,7 +2,7 @@
  * Quotas of one process: units reserved in the database and handed out from memory. The sum over
  * all processes never passes a quota, because only what the database granted is handed out, and
  * only before its window ends. Requests that wait for units share a statement; a spent window is
- * remembered, so that refusing costs none.
+ * remembered, so that refusing costs one a second.
  */
 import type { Clock } from '#runtime.ts'
 import type { QuotaGrant, QuotaReturn, QuotaWish } from '#store/app/quotas.ts'
@@ -47,8 +47,10 @@ interface Window {
   available: number
   /** Units out of the window when we last asked. */
   used: number
-  /** Nothing more is granted in this window. */
+  /** Nothing more was left when we last asked. */
   spent: boolean
+  /** Monotonic: when we last asked. */
+  askedMs: number
   /** Monotonic; 0 before the first grant. */
   endsMs: number
   startedAt: Date
@@ -57,10 +59,10 @@ interface Window {
 }
 
 /**
- * Share of a quota that one process may hold unused: with two processes 4 % of a window are out of
- * reach of the other at most, and those only until they are given back.
+ * Share of a quota that one process may hold unused: with eight processes 4 % of a window are out of
+ * reach of one of them at most, and those only until they are given back.
  */
-const BLOCK_SHARE = 1 / 50
+const BLOCK_SHARE = 1 / 200
 /**
  * Share of what is left that one reservation takes ahead, so that blocks shrink to one unit at the
  * end.
@@ -75,6 +77,8 @@ const WISHES_MAX = 500
 const SUBJECTS_MAX = 50_000
 /** Requests that wait for one subject; more than any quota's worth would be refused anyhow. */
 const WAITING_MAX = 10_000
+/** A spent window is asked about again after this long: other processes may have given units back. */
+const SPENT_MS = 1_000
 /** Unused units go back after this long without a request. */
 const IDLE_MS = 500
 /** Windows that ended are removed from the database this often. */
@@ -99,7 +103,9 @@ export class Quotas {
   take(quotas: readonly Quota[], units: number): Taken | Promise<Taken> {
     const nowMs = this.#clock.monotonic()
     const windows = quotas.map((quota) => this.#windowOf(quota, nowMs))
-    const refusing = windows.find((window) => window.spent && window.available < units)
+    const refusing = windows.find(
+      (window) => window.spent && window.available < units && nowMs - window.askedMs < SPENT_MS,
+    )
     if (refusing) return this.#told(refusing, false, nowMs)
     if (windows.every(({ available }) => available >= units)) {
       for (const window of windows) window.available -= units
@@ -204,7 +210,7 @@ export class Quotas {
     if (!grant || this.#clock.monotonic() >= endsMs) return void this.#wanting.add(window)
     if (window.startedAt.getTime() !== grant.startedAt.getTime())
       Object.assign(window, { startedAt: grant.startedAt, available: 0 })
-    Object.assign(window, { endsMs, used: grant.used })
+    Object.assign(window, { endsMs, used: grant.used, askedMs: sentMs })
     window.available += grant.granted
     // Fewer than wished for is all there was; who came since is no part of the wish.
     window.spent = grant.used >= window.limit || grant.granted < wished
@@ -255,6 +261,7 @@ const newWindow = (subject: string, limit: number, nowMs: number): Window => ({
   available: 0,
   used: 0,
   spent: false,
+  askedMs: 0,
   endsMs: 0,
   startedAt: new Date(0),
   lastTakenMs: nowMs,

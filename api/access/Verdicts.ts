@@ -47,10 +47,12 @@ export class Verdicts<Found> {
   }
 
   /**
-   * Asks the database, once for all who want to know. @throws what it throws, for a credential not
-   * known of late
+   * Asks the database where it is not known, once for all who want to know. @throws what it throws,
+   * for a credential not known of late
    */
-  ask(name: string): Promise<Found | null> {
+  async ask(name: string): Promise<Found | null> {
+    const known = this.known(name)
+    if (known !== undefined) return known
     const asking = this.#asking.get(name)
     if (asking) return asking
     const asked = this.#ask(name).finally(() => this.#asking.delete(name))

@@ -190,6 +190,15 @@ describe('keys of a guarded service', () => {
     expect((await ask(server, '/v1/rows', { ...from, 'svc-api-key': token })).status).toBe(200)
   })
 
+  test('one unknown key is looked up once a second, however often it comes', async () => {
+    const headers = { 'x-forwarded-for': '203.0.113.51', 'svc-api-key': newToken('live') }
+    const before = lookUps
+    for (let count = 0; count < 10; count++)
+      expect(await ask(server, '/v1/rows', headers)).toMatchObject({ code: 'api_key_invalid' })
+    // The clock of this service moves: ten answers may take more than one second.
+    expect(lookUps - before).toBeLessThanOrEqual(3)
+  })
+
   test('strangers read until their quota is spent; then they are told when to come back', async () => {
     const from = { 'x-forwarded-for': '2001:db8:0:1201::1' }
     const neighbour = { 'x-forwarded-for': '2001:db8:0:12ff::1' }
