@@ -6,11 +6,9 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { hashMessage } from 'viem/utils'
 import { type Address, address, type Hex } from '#primitives.ts'
 import type { Clock } from '#runtime.ts'
-import { assertBelow } from '#store/app/bounds.ts'
 import type { AppDatabase } from '#store/app/database.ts'
 import { acceptInvitation, findInvitation, invitationsOf } from '#store/app/invitations.ts'
 import { digestOf } from '#store/app/keys.ts'
-import { listMembers } from '#store/app/organizations.ts'
 import { deleteSession, insertSession, SESSION_MS, useNonce } from '#store/app/sessions.ts'
 import { isKnownAddress, userOfAddress } from '#store/app/users.ts'
 import { ApiError, bodyProblem } from '../http/errors.ts'
@@ -160,9 +158,6 @@ export class SignIn {
     if (!invitation && (await invitationsOf(app, account)).length === 0) throw uninvited()
     const { id } = await userOfAddress(app, account)
     if (!invitation) return id
-    const { orgId } = invitation
-    const membersOf = async (within: AppDatabase) => (await listMembers(within, orgId)).length
-    await assertBelow(app, { table: 'app.organizations', id: orgId }, 'membersOfOrganization', membersOf)
     if (!(await acceptInvitation(app, invitation, id))) throw uninvited()
     return id
   }

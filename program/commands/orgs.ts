@@ -4,7 +4,7 @@ import { address as readAddress } from '#primitives.ts'
 import type { Runtime } from '#runtime.ts'
 import { appDatabase } from '#store/app/database.ts'
 import { makeDefaults } from '#store/app/defaults.ts'
-import { findOrganization, isRole, setMember } from '#store/app/organizations.ts'
+import { findOrganization, isRole, joinOrganization, setMember } from '#store/app/organizations.ts'
 import { userOfAddress } from '#store/app/users.ts'
 import type { Logger } from '#telemetry.ts'
 import type { Config } from '../config.ts'
@@ -26,7 +26,11 @@ export async function addMember(
     const app = appDatabase(postgres)
     const id = args['org'] === undefined ? (await makeDefaults(app)).orgId : String(args['org'])
     if (!(await findOrganization(app, id))) throw new SettingError('--org', `there is no organization ${id}`)
-    await setMember(app, id, (await userOfAddress(app, account)).id, role)
+    const { id: person } = await userOfAddress(app, account)
+    await app.transaction().execute(async (transaction) => {
+      await joinOrganization(transaction, id, person, role)
+      await setMember(transaction, id, person, role)
+    })
     return id
   })
   process.stdout.write(`${account} is ${role} of ${orgId} and may sign in\n`)

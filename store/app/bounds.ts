@@ -1,8 +1,8 @@
 /**
  * How many of a thing there may be: counted under a lock on what holds them, so that requests at
- * once do not pass it.
+ * once do not pass it, and nothing is made below what is being deleted.
  */
-import { failure } from '#errors.ts'
+import { failure, MillraceError } from '#errors.ts'
 import type { AppDatabase } from './database.ts'
 
 /** Bounds of what people make. */
@@ -24,8 +24,8 @@ interface Holder {
 type Count = (transaction: AppDatabase) => Promise<number>
 
 /**
- * Runs `make` with the holder's row locked and fewer than `bound` things counted. @throws
- * BoundReachedError
+ * Runs `make` with the holder's row locked and fewer than `bound` things counted.
+ * @throws BoundReachedError, HolderGoneError
  */
 export async function withinBound<Result>(
   app: AppDatabase,
@@ -40,16 +40,41 @@ export async function withinBound<Result>(
   })
 }
 
-/** The same for what the caller's transaction makes next. @throws BoundReachedError */
+/**
+ * The same for what the caller's transaction makes next.
+ * @throws BoundReachedError, HolderGoneError
+ */
 export async function assertBelow(
   transaction: AppDatabase,
   holder: Holder,
   bound: keyof typeof BOUNDS,
   count: Count,
 ): Promise<void> {
-  await transaction.selectFrom(holder.table).select('id').where('id', '=', holder.id).forUpdate().execute()
+  if (!(await lock(transaction, holder))) throw new HolderGoneError(holder)
   if ((await count(transaction)) >= BOUNDS[bound]) throw new BoundReachedError(bound)
 }
+
+/** False for one that was deleted: the lock waits for a deletion that is under way. */
+async function lock(transaction: AppDatabase, { table, id }: Holder): Promise<boolean> {
+  const held =
+    table === 'app.users'
+      ? transaction.selectFrom(table).select('id').where('id', '=', id)
+      : transaction.selectFrom(table).select('id').where('id', '=', id).where('deleted_at', 'is', null)
+  return (await held.forUpdate().executeTakeFirst()) !== undefined
+}
+
+/** What was to hold something was deleted meanwhile. */
+export class HolderGoneError extends MillraceError {
+  readonly code: string
+  readonly remedy = 'stop'
+
+  constructor({ table }: Holder) {
+    super(`The ${nouns[table]} does not exist.`)
+    this.code = `${nouns[table]}_not_found`
+  }
+}
+
+const nouns = { 'app.organizations': 'organization', 'app.projects': 'project', 'app.users': 'user' } as const
 
 /** There are as many as there may be. */
 export class BoundReachedError extends failure('BoundReachedError', 'limit_exceeded', 'stop') {

@@ -3,7 +3,7 @@ import type { Address } from '#primitives.ts'
 import { toBytes, toHex } from '../sql.ts'
 import { type AppDatabase, databaseNow, fromNow } from './database.ts'
 import { newId } from './identifiers.ts'
-import { type Role, roleOf, setMember } from './organizations.ts'
+import { joinOrganization, type Role, roleOf } from './organizations.ts'
 
 const LIFETIME_MS = 7 * 24 * 60 * 60 * 1_000
 
@@ -76,6 +76,7 @@ export async function findInvitation(app: AppDatabase, id: string): Promise<Invi
 /**
  * Uses an invitation up: the first of those that accept at once becomes a member; false for all
  * others. In a transaction of the caller.
+ * @throws BoundReachedError, HolderGoneError
  */
 export async function acceptInvitation(
   app: AppDatabase,
@@ -83,14 +84,7 @@ export async function acceptInvitation(
   userId: string,
 ): Promise<boolean> {
   if (!(await deleteInvitation(app, id))) return false
-  const held = await app
-    .selectFrom('app.memberships')
-    .select('role')
-    .where('org_id', '=', orgId)
-    .where('user_id', '=', userId)
-    .executeTakeFirst()
-  // An owner who opens an old link stays an owner.
-  if (!held) await setMember(app, orgId, userId, role)
+  await joinOrganization(app, orgId, userId, role)
   return true
 }
 

@@ -4,6 +4,7 @@
  */
 import { failure } from '#errors.ts'
 import { toHex } from '../sql.ts'
+import { assertBelow } from './bounds.ts'
 import { type AppDatabase, databaseNow } from './database.ts'
 import { newId } from './identifiers.ts'
 
@@ -84,25 +85,23 @@ export async function renameOrganization(app: AppDatabase, id: string, name: str
   return organizationOf(row)
 }
 
-/** Revokes the keys below in the same transaction. */
-export async function deleteOrganization(app: AppDatabase, id: string): Promise<void> {
-  await app.transaction().execute(async (transaction) => {
-    const gone = { deleted_at: databaseNow }
-    await transaction.updateTable('app.organizations').set(gone).where('id', '=', id).execute()
-    await transaction
-      .updateTable('app.projects')
-      .set(gone)
-      .where('org_id', '=', id)
-      .where('deleted_at', 'is', null)
-      .execute()
-    await transaction
-      .updateTable('app.api_keys')
-      .set({ revoked_at: databaseNow })
-      .where('org_id', '=', id)
-      .where('revoked_at', 'is', null)
-      .execute()
-    await transaction.deleteFrom('app.invitations').where('org_id', '=', id).execute()
-  })
+/** Revokes the keys below. In a transaction of the caller. */
+export async function deleteOrganization(transaction: AppDatabase, id: string): Promise<void> {
+  const gone = { deleted_at: databaseNow }
+  await transaction.updateTable('app.organizations').set(gone).where('id', '=', id).execute()
+  await transaction
+    .updateTable('app.projects')
+    .set(gone)
+    .where('org_id', '=', id)
+    .where('deleted_at', 'is', null)
+    .execute()
+  await transaction
+    .updateTable('app.api_keys')
+    .set({ revoked_at: databaseNow })
+    .where('org_id', '=', id)
+    .where('revoked_at', 'is', null)
+    .execute()
+  await transaction.deleteFrom('app.invitations').where('org_id', '=', id).execute()
 }
 
 export async function listMembers(app: AppDatabase, orgId: string): Promise<Member[]> {
@@ -121,6 +120,35 @@ export async function listMembers(app: AppDatabase, orgId: string): Promise<Memb
     email,
     createdAt,
   }))
+}
+
+/**
+ * Makes a person a member; an owner who opens an old link stays an owner. In a transaction of the
+ * caller.
+ * @throws BoundReachedError, HolderGoneError
+ */
+export async function joinOrganization(
+  app: AppDatabase,
+  orgId: string,
+  userId: string,
+  role: Role,
+): Promise<void> {
+  if (await roleIn(app, orgId, userId)) return
+  const person = { table: 'app.users', id: userId } as const
+  const organization = { table: 'app.organizations', id: orgId } as const
+  await assertBelow(
+    app,
+    person,
+    'organizationsOfPerson',
+    async (within) => (await organizationsOf(within, userId)).length,
+  )
+  await assertBelow(
+    app,
+    organization,
+    'membersOfOrganization',
+    async (within) => (await listMembers(within, orgId)).length,
+  )
+  await setMember(app, orgId, userId, role)
 }
 
 /** Gives a person a role, whether or not they had one. */

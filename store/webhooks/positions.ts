@@ -58,14 +58,12 @@ export async function lockPosition(
   return positionOf(await select(transaction, of).forUpdate().executeTakeFirstOrThrow())
 }
 
-/** Tells the matcher that the subscriptions it knows are no longer all there are. */
-export async function subscriptionsChanged(transaction: AppDatabase, of: StreamOf): Promise<void> {
-  await transaction
+/** Tells the matcher, or all of them, that the subscriptions it knows are no longer all there are. */
+export async function subscriptionsChanged(transaction: AppDatabase, of?: StreamOf): Promise<void> {
+  const changed = transaction
     .updateTable('app.webhook_positions')
     .set((row) => ({ subscriptions: row('subscriptions', '+', 1) }))
-    .where('chain_id', '=', of.chainId)
-    .where('stream', '=', of.stream)
-    .execute()
+  await (of ? changed.where('chain_id', '=', of.chainId).where('stream', '=', of.stream) : changed).execute()
 }
 
 /** Makes `fence` the only number under which the position moves. @throws FencedOutError */

@@ -6,6 +6,7 @@ import { type SqlBool, sql } from 'kysely'
 import { isRecord } from '#primitives.ts'
 import { type AppDatabase, databaseNow, fromNow } from '../app/database.ts'
 import type { Sealer } from '../app/sealing.ts'
+import { subscriptionsChanged } from './positions.ts'
 
 export const statuses = ['active', 'paused', 'disabled'] as const
 export type Status = (typeof statuses)[number]
@@ -209,6 +210,17 @@ export async function countSubscriptions(app: AppDatabase, owner: string): Promi
 
 export async function deleteSubscription(app: AppDatabase, id: string): Promise<void> {
   await app.updateTable('app.webhooks').set({ deleted_at: databaseNow }).where('id', '=', id).execute()
+}
+
+/** All of an organization. In a transaction of the caller. */
+export async function deleteSubscriptionsOf(transaction: AppDatabase, owner: string): Promise<void> {
+  const { numUpdatedRows } = await transaction
+    .updateTable('app.webhooks')
+    .set({ deleted_at: databaseNow })
+    .where('owner', '=', owner)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst()
+  if (numUpdatedRows > 0n) await subscriptionsChanged(transaction)
 }
 
 /** False while the secret before still signs, unless `force`. */

@@ -13,12 +13,15 @@ import { ApiError } from '#api/http/errors.ts'
 import { orgEndpoints } from '#api/routes/orgs/index.ts'
 import { address } from '#primitives.ts'
 import { systemRuntime } from '#runtime.ts'
+import { withinBound } from '#store/app/bounds.ts'
 import { makeDefaults } from '#store/app/defaults.ts'
 import { insertInvitation } from '#store/app/invitations.ts'
 import { digestOf, findKey, insertKey } from '#store/app/keys.ts'
 import { deleteOrganization, setMember } from '#store/app/organizations.ts'
-import { insertProject } from '#store/app/projects.ts'
+import { deleteProject, insertProject } from '#store/app/projects.ts'
+import { sealerOf } from '#store/app/sealing.ts'
 import { userOfAddress } from '#store/app/users.ts'
+import { insertSubscription, subscribedTo } from '#store/webhooks/subscriptions.ts'
 import { openAppStore } from '../support/appStore.ts'
 import { startServer } from './toolkitServer.ts'
 
@@ -286,6 +289,67 @@ test('an invitation is good once, for the account it names; an owner remains', a
   expect((await ask('other', 'DELETE', `/v1/orgs/${org}/members/${ids.other}`)).status).toBe(200)
   expect((await ask('other', 'GET', `/v1/orgs/${org}`)).status).toBe(404)
   await ask('owner', 'DELETE', `/v1/orgs/${org}`)
+})
+
+test('no key survives the deletion of its project or organization, made at the same moment', async () => {
+  for (const what of ['projects', 'organization', 'projects', 'organization']) {
+    const org = await makeOrg()
+    const { id: project } = await made('owner', `/v1/orgs/${org}/projects`, { name: 'P' })
+    const gone = what === 'projects' ? `/v1/orgs/${org}/projects/${project}` : `/v1/orgs/${org}`
+    const [, ...answers] = await Promise.all([
+      ask('owner', 'DELETE', gone),
+      ...Array.from({ length: 12 }, () =>
+        ask('owner', 'POST', `/v1/orgs/${org}/projects/${project}/api-keys`, {}),
+      ),
+    ])
+    for (const { status, body } of answers) {
+      if (status === 200) expect(await findKey(app, [digestOf(body.token, pepper)])).toBeNull()
+      else expect(body.error.code).toMatch(/^(project|organization)_not_found$/)
+    }
+  }
+})
+
+test('what was looked up before a deletion makes nothing after it', async () => {
+  const org = await makeOrg()
+  const { id: project } = await insertProject(app, org, 'P')
+  await deleteProject(app, project)
+  const never = async () => 0
+  const below = (table: 'app.projects' | 'app.organizations', id: string) =>
+    withinBound(app, { table, id }, 'keysOfProject', never, never)
+  await expect(below('app.projects', project)).rejects.toMatchObject({ code: 'project_not_found' })
+  await deleteOrganization(app, org)
+  await expect(below('app.organizations', org)).rejects.toMatchObject({ code: 'organization_not_found' })
+})
+
+test('webhooks end with their organization', async () => {
+  const org = await makeOrg()
+  const target = { type: 'url', url: 'https://example.com/hook' } as const
+  const { id } = await insertSubscription(app, sealerOf([pepper]), {
+    ...{ id: 'wh_of_org', owner: org, chainId: 4217, eventType: 'block:created', filters: {}, context: null },
+    ...{ finality: 'latest', ordering: 'none', destination: target, target, endpoint: 'example.com' },
+    ...{ secret: 'whsec_c2VjcmV0', activeFrom: 1 },
+  })
+  const followed = async () => (await subscribedTo(app, 4217, ['block:created'])).map((one) => one.id)
+  expect(await followed()).toEqual([id])
+  await ask('owner', 'DELETE', `/v1/orgs/${org}`)
+  expect(await followed()).toEqual([])
+})
+
+test('an invitation into an eleventh organization is refused, and stays', async () => {
+  await makePerson('collector')
+  for (let count = 0; count < 10; count++) await made('collector', '/v1/orgs', { name: 'O' })
+  const org = await makeOrg()
+  const { id } = await made('owner', `/v1/orgs/${org}/invitations`, {
+    email: 'c@example.com',
+    role: 'member',
+  })
+  const path = `/v1/invitations/${id}/accept`
+  expect(await ask('collector', 'POST', path)).toMatchObject({
+    ...{ status: 403, body: { error: { code: 'limit_exceeded' } } },
+  })
+  const [first] = (await ask('collector', 'GET', '/v1/orgs')).body.data
+  await ask('collector', 'DELETE', `/v1/orgs/${first.id}`)
+  expect((await ask('collector', 'POST', path)).body).toMatchObject({ orgId: org, role: 'member' })
 })
 
 test('a person makes ten organizations at most, also at once', async () => {

@@ -47,6 +47,7 @@ const signInEndpoint = command({
     'forbidden',
     'unauthorized',
     'nonce_used',
+    'organization_not_found',
     'limit_exceeded',
     'rate_limit_exceeded',
     'upstream_error',

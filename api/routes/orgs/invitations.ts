@@ -13,7 +13,7 @@ import {
   invitationsOf,
   listInvitations,
 } from '#store/app/invitations.ts'
-import { listMembers, roleIn } from '#store/app/organizations.ts'
+import { roleIn } from '#store/app/organizations.ts'
 import { findUser } from '#store/app/users.ts'
 import { type Caller, management } from '../../http/access.ts'
 import { command, endpoint } from '../../http/endpoint.ts'
@@ -129,18 +129,14 @@ export const acceptInvitationEndpoint = command({
   summary: 'Become a member.',
   params: { invitationId },
   access: management,
-  errors: ['invitation_not_found', 'limit_exceeded', 'rate_limit_exceeded'],
+  errors: ['invitation_not_found', 'organization_not_found', 'limit_exceeded', 'rate_limit_exceeded'],
   response: s.object({ orgId: s.text(), role, userId: s.text() }),
   run: async ({ path, caller }, { accounts }: AccountServices) => {
     const found = await receivedBy(accounts, caller, path.invitationId)
     const person = personOf(caller)
-    const accepted = await withinBound(
-      accounts.app,
-      { table: 'app.organizations', id: found.orgId },
-      'membersOfOrganization',
-      async (app) => (await listMembers(app, found.orgId)).length,
-      (app) => acceptInvitation(app, found, person),
-    )
+    const accepted = await accounts.app
+      .transaction()
+      .execute((transaction) => acceptInvitation(transaction, found, person))
     const held = accepted ? await roleIn(accounts.app, found.orgId, person) : null
     if (!held) throw new ApiError('invitation_not_found')
     return { orgId: found.orgId, role: held, userId: person }

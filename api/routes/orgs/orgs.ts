@@ -8,6 +8,7 @@ import {
   organizationsOf,
   renameOrganization,
 } from '#store/app/organizations.ts'
+import { deleteSubscriptionsOf } from '#store/webhooks/subscriptions.ts'
 import { management } from '../../http/access.ts'
 import { command, endpoint } from '../../http/endpoint.ts'
 import { ApiError } from '../../http/errors.ts'
@@ -84,7 +85,7 @@ export const renameOrgEndpoint = command({
 export const deleteOrgEndpoint = command({
   path: '/v1/orgs/{orgId}',
   method: 'DELETE',
-  summary: 'Delete an organization; its keys open nothing within a second. For owners.',
+  summary: 'Delete an organization; its keys open nothing within a second, its webhooks end. For owners.',
   params: { orgId },
   access: management,
   errors: orgErrors,
@@ -93,8 +94,12 @@ export const deleteOrgEndpoint = command({
     await assertRole(accounts, call, 'owner')
     if (call.path.orgId === accounts.defaults.orgId)
       throw new ApiError('forbidden', 'The default organization stays: commands of the operator need it.')
-    await deleteOrganization(accounts.app, call.path.orgId)
-    return { id: call.path.orgId }
+    const { orgId: id } = call.path
+    await accounts.app.transaction().execute(async (transaction) => {
+      await deleteOrganization(transaction, id)
+      await deleteSubscriptionsOf(transaction, id)
+    })
+    return { id }
   },
   present: (deleted) => deleted,
 })

@@ -72,6 +72,7 @@ export const createWebhookEndpoint = command({
   errors: [
     'webhooks_not_enabled',
     'chain_id_unsupported',
+    'organization_not_found',
     'limit_exceeded',
     'rate_limit_exceeded',
     'coverage_incomplete',
