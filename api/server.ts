@@ -15,7 +15,7 @@ import { type Logger, metrics } from '#telemetry.ts'
 import { type Access, openAccess } from './http/access.ts'
 import { tagEncoding, tagged } from './http/cache.ts'
 import { type ConnectionLimits, limitConnections } from './http/connectionShares.ts'
-import { CursorKeys } from './http/cursor.ts'
+import type { CursorKeys } from './http/cursor.ts'
 import { Deadlines } from './http/deadline.ts'
 import { documentEndpoint, type ReadExamples } from './http/documents.ts'
 import { BODY_BYTES_MAX_DEFAULT, type Endpoint } from './http/endpoint.ts'
@@ -38,7 +38,7 @@ export interface ServerOptions<Services> {
   /** Ids of the chains served. */
   readonly chains: readonly number[]
   /** 32-byte keys; the first seals, all open. */
-  readonly cursorKeys: readonly Uint8Array[]
+  readonly cursorKeys: CursorKeys
   readonly clock: Clock
   readonly log: Logger
   /** Aborted when the program begins to stop. */
@@ -82,7 +82,7 @@ export async function createServer<Services>(options: ServerOptions<Services>): 
   const table = new RouteTable()
   const deadlines = new Deadlines(clock)
   const turns = new Turns(clock, options.turns)
-  const paging = { keys: new CursorKeys(options.cursorKeys), clock }
+  const paging = { keys: options.cursorKeys, clock }
 
   app.decorateRequest('startedMs', 0)
   app.decorateRequest('streamsSinceMs', null)

@@ -3,6 +3,7 @@
  * statement; 50 quotes a second of five calls each are answered within 150 ms at p99. The rival of
  * the search is its one statement in a bare driver, in turns at the same rate.
  */
+
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -12,6 +13,7 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { request } from 'undici'
 import { type Access, anonymous, openAccess } from '#api/http/access.ts'
+import { CursorKeys } from '#api/http/cursor.ts'
 import { createServer, listen } from '#api/server.ts'
 import { Egress } from '#egress.ts'
 import { openDataDir } from '#local/engines/dataDir.ts'
@@ -95,7 +97,7 @@ async function startApi(postgres: Postgres, sellers: string) {
     },
     access: manyCallers(),
     chains: [],
-    cursorKeys: [new Uint8Array(32)],
+    cursorKeys: new CursorKeys([new Uint8Array(32)]),
     clock,
     log: silentLogger,
     shutdown: new AbortController().signal,

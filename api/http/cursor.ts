@@ -64,18 +64,19 @@ const CHARACTERS_MAX = 1024
  * under way: keep an old key as long as clients may still hold its cursors (a week).
  */
 export class CursorKeys {
-  readonly #sealing: KeyEntry
-  readonly #byId = new Map<string, KeyEntry>()
+  #sealing: KeyEntry
+  #byId: ReadonlyMap<string, KeyEntry>
 
   /** @throws TypeError when there is no key or one is not 32 bytes long. */
   constructor(keys: readonly Uint8Array[]) {
-    const [first] = keys
-    if (!first) throw new TypeError('a cursor key is needed')
-    for (const key of keys) {
-      const entry = keyEntry(key)
-      this.#byId.set(entry.id, entry)
-    }
-    this.#sealing = keyEntry(first)
+    const [sealing, byId] = entriesOf(keys)
+    this.#sealing = sealing
+    this.#byId = byId
+  }
+
+  /** Takes other keys in place of those held. @throws like the constructor */
+  use(keys: readonly Uint8Array[]): void {
+    ;[this.#sealing, this.#byId] = entriesOf(keys)
   }
 
   seal(cursor: Cursor, scope: CursorScope): string {
@@ -106,6 +107,13 @@ interface KeyEntry {
   /** Keys of the two digests, as hex: 64 characters, a block of SHA-256 each. */
   readonly inner: string
   readonly outer: string
+}
+
+function entriesOf(keys: readonly Uint8Array[]): readonly [KeyEntry, ReadonlyMap<string, KeyEntry>] {
+  const entries = keys.map(keyEntry)
+  const [first] = entries
+  if (!first) throw new TypeError('a cursor key is needed')
+  return [first, new Map(entries.map((entry) => [entry.id, entry]))]
 }
 
 function keyEntry(key: Uint8Array): KeyEntry {

@@ -2,6 +2,7 @@
 
 import { fileDefaults } from '#api/access/settings.ts'
 import type { Access } from '#api/http/access.ts'
+import { CursorKeys } from '#api/http/cursor.ts'
 import { listAddressActivitiesEndpoint } from '#api/routes/activities.ts'
 import { listBlocksEndpoint } from '#api/routes/blocks.ts'
 import { readDepthEndpoint } from '#api/routes/exchange/depth.ts'
@@ -81,7 +82,7 @@ serve(async ({ databaseUrl, chainId: number, connectionsMax, isGuarded = false }
     ],
     services,
     chains: [id],
-    cursorKeys: [new Uint8Array(32)],
+    cursorKeys: new CursorKeys([new Uint8Array(32)]),
     clock,
     log: silentLogger,
     shutdown: signal,

@@ -14,6 +14,6 @@ export async function rotateSecrets(config: Config, runtime: Runtime, log: Logge
     await secrets.rotate()
   })
   process.stdout.write(
-    'rotated: restart every program on this database; what the old keys signed still opens\n',
+    'rotated: running programs use the new keys within two minutes; what the old ones signed still opens\n',
   )
 }

@@ -1,6 +1,7 @@
 /** `millrace up`: index, serve and show, in one process, until asked to stop. */
 
 import { connectionLimits } from '#api/access/clientAddress.ts'
+import { CursorKeys } from '#api/http/cursor.ts'
 import { LiveHub } from '#api/live/hub.ts'
 import { nodeReader } from '#api/node.ts'
 import { type AttributedService, readAttributions } from '#api/operator/attributions.ts'
@@ -172,6 +173,8 @@ async function serve(
     logoCache: new LogoCache(clock),
     rpc: rpcDoors(program, chains, clock, log),
   }
+  const cursorKeys = new CursorKeys(await secrets.follow('cursor', (keys) => cursorKeys.use(keys)))
+  const following = secrets.run(clock, log, shutdown.signal)
   const counted = new AbortController()
   const counting = access.run(counted.signal)
   const sending = webhooks?.run(shutdown.signal)
@@ -179,7 +182,7 @@ async function serve(
     endpoints: [...endpoints, ...orchestratorEndpoints, mcpEndpoint],
     services,
     chains: program.chains.map((chain) => chain.state.chainId),
-    cursorKeys: await secrets.keys('cursor'),
+    cursorKeys,
     clock,
     log,
     shutdown: shutdown.signal,
@@ -204,6 +207,7 @@ async function serve(
     await orchestrating
     await attributing
     await walls
+    await following
     await comparing
     await alarms.ended
     await counting

@@ -1,11 +1,13 @@
 /**
  * Random keys of this installation, made on first use and the same for every process on the
- * database. A secret has versions: the newest seals and signs, older ones still open what they
- * sealed until they are removed. Stored wrapped by SECRET_KEY where there is one, so that a copy of
+ * database. A secret has versions: the newest seals and signs once every process knows it, older
+ * ones still open what they sealed until they are removed. Stored wrapped by SECRET_KEY where there is one, so that a copy of
  * the database alone opens nothing.
  */
 import { randomBytes } from 'node:crypto'
-import { failure } from '#errors.ts'
+import { failure, messageOf } from '#errors.ts'
+import type { Clock } from '#runtime.ts'
+import type { Logger } from '#telemetry.ts'
 import { type AppDatabase, databaseNow, fromNow } from './database.ts'
 import { KEY_BYTES, keyIdOf, type Sealer, sealerOf } from './sealing.ts'
 
@@ -29,48 +31,117 @@ const overlapDays = {
  */
 const rotatedSecrets = ['cursor', 'sealing'] as const
 
+/** As good as for ever. */
+const DAYS_MAX = 365_000
+
+const overlapOf = (name: string): number | undefined => new Map(Object.entries(overlapDays)).get(name)
+
 const DAY_MS = 24 * 60 * 60 * 1_000
+/** Running programs look this often for versions that others made. */
+const LOOK_MS = 30_000
+/** A version seals after this long: every running program has looked for it twice by then. */
+const SEALS_AFTER_MS = 90_000
+
+/** Keys of 32 bytes; the first seals, all of them open. */
+export type Keys = readonly [Uint8Array, ...Uint8Array[]]
 
 export interface Secrets {
-  /** Keys of a purpose, 32 bytes each, the newest first; made when there is none. */
-  keys(name: string): Promise<readonly [Uint8Array, ...Uint8Array[]]>
-  /** Seals values that rows of the service keep. */
+  /** Keys of a purpose; made when there is none. */
+  keys(name: string): Promise<Keys>
+  /** The same; `use` gets others whenever `run` finds them. */
+  follow(name: string, use: (keys: Keys) => void): Promise<Keys>
+  /** Seals values that rows of the service keep; follows the rotation of their keys. */
   sealer(): Promise<Sealer>
   /** Makes a newer version of each rotated secret, and removes versions whose overlap is over. */
   rotate(): Promise<void>
+  /** Looks for other keys of what is followed until aborted: a rotation needs no restart. */
+  run(clock: Clock, log: Logger, signal: AbortSignal): Promise<void>
 }
 
 /** @throws SecretKeyError when a secret is wrapped by a key that is not given */
 export async function openSecrets(app: AppDatabase, wrapping: WrappingKeys): Promise<Secrets> {
   await wrapAll(app, wrapping)
   const keys = (name: string) => readKeys(app, wrapping, name)
+  const followed: Followed[] = []
+  const follow = async (name: string, use: (keys: Keys) => void) => {
+    const told = await keys(name)
+    followed.push({ name, use, told })
+    return told
+  }
   return {
     keys,
-    sealer: async () => sealerOf(await keys('sealing')),
+    follow,
+    sealer: async () => {
+      let current: Sealer
+      const told = await follow('sealing', (others) => {
+        current = sealerOf(others)
+      })
+      current = sealerOf(told)
+      return {
+        seal: (plain, context) => current.seal(plain, context),
+        open: (sealed, context) => current.open(sealed, context),
+      }
+    },
     rotate: async () => {
       for (const name of rotatedSecrets) await rotate(app, wrapping, name)
       await removeExpired(app)
     },
+    run: async (clock, log, signal) => {
+      while (!signal.aborted) {
+        await clock.sleep(LOOK_MS, signal).catch(() => {})
+        for (const one of signal.aborted ? [] : followed)
+          await lookAgain(one, keys).catch((error: unknown) =>
+            log.warn({ secret: one.name, error: messageOf(error) }, 'keys could not be read again'),
+          )
+      }
+    },
   }
 }
 
-async function readKeys(
-  app: AppDatabase,
-  wrapping: WrappingKeys,
-  name: string,
-): Promise<[Uint8Array, ...Uint8Array[]]> {
-  const select = app
+interface Followed {
+  readonly name: string
+  readonly use: (keys: Keys) => void
+  told: Keys
+}
+
+async function lookAgain(followed: Followed, keys: Secrets['keys']): Promise<void> {
+  const found = await keys(followed.name)
+  const isSame =
+    found.length === followed.told.length &&
+    found.every((key, index) => Buffer.from(key).equals(followed.told[index] ?? Buffer.of()))
+  if (isSame) return
+  followed.told = found
+  followed.use(found)
+}
+
+async function readKeys(app: AppDatabase, wrapping: WrappingKeys, name: string): Promise<Keys> {
+  const held = await readVersions(app, name)
+  if (held.length === 0) await insert(app, wrapping, name, 1)
+  const rows = held.length > 0 ? held : await readVersions(app, name)
+  // The first version has none before it that still seals.
+  const sealing = rows.find(({ version }) => isSettled(rows, version)) ?? rows.at(-1)
+  if (!sealing) throw new Error(`the secret ${name} was just written`)
+  const others = rows.filter((row) => row !== sealing && !row.is_over)
+  return [unwrapped(sealing, wrapping), ...others.map((row) => unwrapped(row, wrapping))]
+}
+
+type Versions = Awaited<ReturnType<typeof readVersions>>
+
+const isSettled = (rows: Versions, version: number): boolean =>
+  Boolean(rows.find((row) => row.version === version - 1)?.is_settled ?? true)
+
+/** The newest first. */
+const readVersions = (app: AppDatabase, name: string) =>
+  app
     .selectFrom('app.secrets')
     .select(['name', 'version', 'value', 'wrapped_by'])
+    .select((row) => [
+      row('superseded_at', '<', fromNow(-SEALS_AFTER_MS)).as('is_settled'),
+      row('superseded_at', '<', fromNow(-(overlapOf(name) ?? DAYS_MAX) * DAY_MS)).as('is_over'),
+    ])
     .where('name', '=', name)
     .orderBy('version', 'desc')
-  const held = await select.execute()
-  if (held.length === 0) await insert(app, wrapping, name, 1)
-  const rows = held.length > 0 ? held : await select.execute()
-  const [first, ...others] = rows.map((row) => unwrapped(row, wrapping))
-  if (!first) throw new Error(`the secret ${name} was just written`)
-  return [first, ...others]
-}
+    .execute()
 
 /** Two processes may make the same version at once: the first one's stays. */
 async function insert(

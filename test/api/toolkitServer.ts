@@ -2,9 +2,11 @@
  * A server of example endpoints, raw connections and a clock that a test moves, for the tests of
  * the HTTP toolkit.
  */
+
 import { randomBytes } from 'node:crypto'
 import { type AddressInfo, connect } from 'node:net'
 import type { FastifyInstance } from 'fastify'
+import { CursorKeys } from '#api/http/cursor.ts'
 import type { Endpoint } from '#api/http/endpoint.ts'
 import { createServer, type ServerOptions } from '#api/server.ts'
 import { type Clock, systemRuntime } from '#runtime.ts'
@@ -27,7 +29,7 @@ export async function startServer<Services>(
   const shutdown = new AbortController()
   const all = {
     chains: [4217, 42431],
-    cursorKeys: [randomBytes(32)],
+    cursorKeys: new CursorKeys([randomBytes(32)]),
     clock: systemRuntime().clock,
     log: silentLogger,
     shutdown: shutdown.signal,

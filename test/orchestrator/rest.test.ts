@@ -1,9 +1,11 @@
 // Goal: the catalog over HTTP: parameters as specified, refused outside their bounds, answers as
 // the document says.
+
 import type { FastifyInstance } from 'fastify'
 import { Compile } from 'typebox/compile'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Access, anonymous, openAccess } from '#api/http/access.ts'
+import { CursorKeys } from '#api/http/cursor.ts'
 import { createServer } from '#api/server.ts'
 import { Egress } from '#egress.ts'
 import { CallerRates } from '#orchestrator/CallerRates.ts'
@@ -43,7 +45,7 @@ const serve = (searchesPerMinute: number, access: Access = openAccess) =>
       }),
     },
     chains: [],
-    cursorKeys: [Buffer.alloc(32, 1)],
+    cursorKeys: new CursorKeys([Buffer.alloc(32, 1)]),
     clock,
     log: createLogger('silent'),
     shutdown: new AbortController().signal,

@@ -1,4 +1,5 @@
 /** The orchestrator's doors over a catalog with what ships, on loopback. */
+import { CursorKeys } from '#api/http/cursor.ts'
 import { createServer } from '#api/server.ts'
 import { mcpEndpoint } from '#orchestrator/mcp/mcpEndpoint.ts'
 import { orchestratorEndpoints } from '#orchestrator/rest/index.ts'
@@ -23,7 +24,7 @@ export async function openDoors(
       askOwn: () => Promise.reject(new Error('no tool of this server asks it')),
     },
     chains: [],
-    cursorKeys: [Buffer.alloc(32, 1)],
+    cursorKeys: new CursorKeys([Buffer.alloc(32, 1)]),
     clock,
     log: createLogger('silent'),
     shutdown: new AbortController().signal,
