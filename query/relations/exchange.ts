@@ -104,10 +104,11 @@ export const exchangeRelations: readonly DerivedRelation[] = [
     name: 'dex_ohlc_1m',
     blockColumn: null,
     comment:
-      'rows of dex_fills_enriched of one base token in one minute: fills of orders that nobody placed are left out',
+      'rows of dex_fills_enriched of one pair in one minute: fills of orders that nobody placed are left out',
     columns: described({
       bucket: ['timestamp', 'start of the minute'],
       token: ['bytes', 'base token'],
+      quote_token: ['bytes', 'what it was quoted in'],
       open: ['float', 'price of the first fill, in quote per base'],
       high: ['float', 'highest price'],
       low: ['float', 'lowest price'],

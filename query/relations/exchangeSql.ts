@@ -111,12 +111,6 @@ const orderPairsSql = (rowsOf: RowsOf): string =>
   `(SELECT ${position} AS place, orderId AS id, token FROM (${ordersSql(rowsOf)})) AS placed ` +
   `ASOF LEFT JOIN (${quotesSql(rowsOf)}) AS quoted ON placed.token = quoted.token AND placed.place > quoted.place`
 
-export const candlesSql = (rowsOf: RowsOf): string =>
-  'SELECT bucket, token, argMin(rate, place) AS open, max(rate) AS high, min(rate) AS low, argMax(rate, place) AS close, ' +
-  'sum(amountFilled) AS base_volume, sum(quote_amount) AS quote_volume, count() AS fill_count FROM ' +
-  '(SELECT toStartOfMinute(block_timestamp) AS bucket, token, place, amountFilled, quote_amount, ' +
-  `toFloat64(100000 + tick) / 100000 AS rate FROM (${pricedFillsSql(rowsOf)})) GROUP BY bucket, token`
-
 export const enrichedFillsSql = (rowsOf: RowsOf): string =>
   `SELECT ${placeNames.map((name) => `fill.${name} AS ${name}`).join(', ')}, fill.orderId AS orderId, fill.maker AS maker, ` +
   'fill.taker AS taker, fill.amountFilled AS amountFilled, fill.partialFill AS partialFill, fill.token AS token, ' +
@@ -125,6 +119,13 @@ export const enrichedFillsSql = (rowsOf: RowsOf): string =>
   'if(fill.is_bid = 1, fill.token, pair.quote) AS source_token, if(fill.is_bid = 1, fill.amountFilled, fill.quote_amount) AS source_amount, ' +
   'if(fill.is_bid = 1, pair.quote, fill.token) AS destination_token, if(fill.is_bid = 1, fill.quote_amount, fill.amountFilled) AS destination_amount ' +
   `FROM (${pricedFillsSql(rowsOf)}) AS fill LEFT JOIN (${orderPairsSql(rowsOf)}) AS pair ON pair.id = fill.id`
+
+/** By pair, not by base alone: two quote tokens have no volume in common. */
+export const candlesSql = (rowsOf: RowsOf): string =>
+  'SELECT bucket, token, quote_token, argMin(price, place) AS open, max(price) AS high, min(price) AS low, argMax(price, place) AS close, ' +
+  'sum(amountFilled) AS base_volume, sum(quote_amount) AS quote_volume, count() AS fill_count FROM ' +
+  `(SELECT toStartOfMinute(block_timestamp) AS bucket, *, ${position} AS place FROM (${enrichedFillsSql(rowsOf)})) ` +
+  'GROUP BY bucket, token, quote_token'
 
 /** What open asks offer, by pair. */
 const offeredSql = (rowsOf: RowsOf): string =>

@@ -194,6 +194,14 @@ describeWithShared('an order book written by hand', () => {
       ['5', 0, 10, alpha, alpha, '101', base, '100'],
       ['7', 0, 0, pathUsd, pathUsd, '40', base, '40'],
     ])
+    const candles = await sql(
+      `SELECT quote_token, sum(base_volume), sum(quote_volume), sum(fill_count)
+       FROM dex_ohlc_1m WHERE token = '${base}' GROUP BY quote_token ORDER BY quote_token`,
+    )
+    expect(candles).toEqual([
+      [pathUsd, '484', '485', '3'],
+      [alpha, '450', '451', '3'],
+    ])
     const states = await sql(
       'SELECT orderId, eventType, isBid, tick, isFlipOrder, flipTick FROM dex_order_events WHERE orderId = 5 ORDER BY block_num',
     )

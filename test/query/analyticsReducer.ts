@@ -343,7 +343,7 @@ function candlesOf(fills: readonly PricedFill[]): AnalyticsRow[] {
   const candles = new Map<string, Candle>()
   for (const { event, order } of fills) {
     const { seconds, args } = event
-    const key = `${isoOf(seconds - (seconds % 60))} ${order.base}`
+    const key = `${isoOf(seconds - (seconds % 60))} ${order.base} ${order.quote}`
     const candle = candles.get(key) ?? { rates: [], base: 0n, quote: 0n }
     candles.set(key, candle)
     candle.rates.push((100_000 + order.tick) / 100_000)
@@ -351,9 +351,16 @@ function candlesOf(fills: readonly PricedFill[]): AnalyticsRow[] {
     candle.quote += quoteAmountOf(args['amountFilled'], order)
   }
   return [...candles].map(([key, { rates, base, quote }]) => {
-    const [bucket = '', token = ''] = key.split(' ')
+    const [bucket = '', token = '', quote_token = ''] = key.split(' ')
     return {
-      ...{ bucket, token, open: rates.at(0) ?? 0, high: Math.max(...rates), low: Math.min(...rates) },
+      ...{
+        bucket,
+        token,
+        quote_token,
+        open: rates.at(0) ?? 0,
+        high: Math.max(...rates),
+        low: Math.min(...rates),
+      },
       ...{ close: rates.at(-1) ?? 0, base_volume: `${base}`, quote_volume: `${quote}` },
       fill_count: `${rates.length}`,
     }
