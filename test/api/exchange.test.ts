@@ -21,6 +21,8 @@ const price = (tick: number) => ((100_000 + tick) / 100_000).toFixed(5)
 const sum = <Item>(items: readonly Item[], of: (item: Item) => bigint) =>
   items.reduce((total, item) => total + of(item), 0n)
 
+const isoOf = (seconds: number) => new Date(seconds * 1000).toISOString().replace('.000', '')
+
 describeWithShared('the exchange', () => {
   const chain = readRecording(recording)
   const oracle = bookOf(chain)
@@ -238,14 +240,53 @@ describeWithShared('the exchange', () => {
       const isFinal = ({ timestamp }: { timestamp: string }) =>
         Date.parse(timestamp) / 1000 + seconds <= timeOf(finalBlock)
       expect(plain).toEqual(expected.map((candle) => ({ ...candle, final: isFinal(candle) })))
-      const gapless = await get(`${path}&fill=previous`, '/v1/exchange/pairs/{base}/ohlc')
-      expect(gapless.data.filter(({ fillCount }: { fillCount: number }) => fillCount > 0)).toEqual(body.data)
     }
     const ohlc = `/v1/exchange/pairs/${bases[0]}/ohlc`
     const tooMany = await api.get(`${ohlc}?interval=1m&window=24h`)
     expect([tooMany.status, tooMany.body.error.code]).toEqual([400, 'query_invalid'])
     expect((await api.get(`${ohlc}?window=1h&timestamp.from=2026-01-01T00:00:00Z`)).status).toBe(422)
     expect((await get(ohlc, '/v1/exchange/pairs/{base}/ohlc')).window).toBe('24h')
+  })
+
+  test('candles without gaps go on at the last price, also from before the window', async () => {
+    const seconds = 60
+    const shown = ({ timestamp, open, high, low, close, fillCount, volume }: Record<string, unknown>) => ({
+      ...{ timestamp, open, high, low, close, fillCount, volume },
+    })
+    // The window ends at the newest block.
+    const newest = Math.floor(
+      Number((chain[lastBlock] as { block: { timestamp: string } }).block.timestamp) / seconds,
+    )
+    let empty = 0
+    for (const base of bases) {
+      const fills = oracle.fills.filter((fill) => fill.base === base)
+      const buckets = Map.groupBy(fills, ({ timestamp }) => Math.floor(timestamp / seconds))
+      const [first = 0, last = 0] = [Math.min(...buckets.keys()), Math.max(...buckets.keys())]
+      // Before the first fill, right after it, and after the last one.
+      for (const from of [first - 3, first + 1, last + 1]) {
+        const path = `/v1/exchange/pairs/${base}/ohlc?interval=1m&timestamp.from=${isoOf(from * seconds)}`
+        const until = `timestamp.to=${isoOf((last + 4) * seconds)}`
+        const told = (await get(`${path}&${until}&fill=previous`, '/v1/exchange/pairs/{base}/ohlc')).data
+        const gaps = (await get(`${path}&${until}`, '/v1/exchange/pairs/{base}/ohlc')).data
+        const expected = []
+        let close = fills.filter(({ timestamp }) => timestamp < from * seconds).at(-1)?.tick
+        for (let bucket = from; bucket <= Math.min(last + 4, newest); bucket++) {
+          const candle = gaps.find((one: { timestamp: string }) => one.timestamp === isoOf(bucket * seconds))
+          if (candle) expected.push(shown(candle))
+          else if (close !== undefined) {
+            const at = price(close)
+            expected.push({
+              ...{ timestamp: isoOf(bucket * seconds), open: at, high: at, low: at, close: at },
+              ...{ fillCount: 0, volume: { base: '0', quote: '0' } },
+            })
+            empty++
+          }
+          close = buckets.get(bucket)?.at(-1)?.tick ?? close
+        }
+        expect(told.map(shown), `${base} from ${from}`).toEqual(expected)
+      }
+    }
+    expect(empty).toBeGreaterThan(10)
   })
 
   const eventOf = (fill: OracleFill) => {

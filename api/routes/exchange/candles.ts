@@ -61,7 +61,10 @@ export const readCandlesEndpoint = endpoint({
     ),
     window: p.described(p.oneOf('1h', '24h', '7d', '30d'), `Time looked back. Default ${WINDOW_DEFAULT}.`),
     'timestamp.from': p.described(p.timestamp, 'First begin of a bucket, inclusive.'),
-    'timestamp.to': p.described(p.timestamp, 'Last begin of a bucket, inclusive. Default: the newest block.'),
+    'timestamp.to': p.described(
+      p.timestamp,
+      'Last begin of a bucket, inclusive. Default and at most: the newest block.',
+    ),
     fill: p.withDefault(
       p.described(p.oneOf('none', 'previous'), '`previous`: a bucket without fills has the close before it.'),
       'none',
@@ -123,7 +126,8 @@ function windowOf({ window, 'timestamp.from': from, 'timestamp.to': to }: RangeF
 function bucketsOf(filters: RangeFilters, newestSeconds: number): BucketRange {
   const { interval, 'timestamp.from': fromMs, 'timestamp.to': toMs } = filters
   const seconds = intervals[interval]
-  const last = Math.floor((toMs === undefined ? newestSeconds : toMs / 1000) / seconds)
+  // What is later than the newest block has no price yet.
+  const last = Math.floor(Math.min(toMs === undefined ? newestSeconds : toMs / 1000, newestSeconds) / seconds)
   const back = windows[windowOf(filters) ?? WINDOW_DEFAULT] / seconds
   const first = fromMs === undefined ? last - Math.ceil(back) + 1 : Math.ceil(fromMs / 1000 / seconds)
   const buckets = last - first + 1
