@@ -3,12 +3,23 @@
 // Method: the recorded chain in a real store; expectations by viem over the raw recording, fee by
 // fee.
 
-import { encodeAbiParameters, type Hex, keccak256, parseAbi, parseAbiParameters, parseEventLogs } from 'viem'
+import {
+  encodeAbiParameters,
+  encodeEventTopics,
+  type Hex,
+  keccak256,
+  numberToHex,
+  parseAbi,
+  parseAbiParameters,
+  parseEventLogs,
+} from 'viem'
 import { afterAll, expect, test } from 'vitest'
 import { MillraceError } from '#errors.ts'
 import { poolAudit } from '#store/follow/feePools/auditPools.ts'
+import { createFollowers } from '#store/follow/followers.ts'
 import { toHex } from '#store/sql.ts'
-import { describeWithShared, readRecording } from '../support/shared.ts'
+import { batchesOf } from '../api/support/writtenChain.ts'
+import { describeWithShared, type RecordedBlock, readRecording } from '../support/shared.ts'
 import { genesisTokens, readBalances } from './support/balanceOracle.ts'
 import { type ChainStore, openChainStore, recordedBatches } from './support/chainStore.ts'
 import { followersOf, genesisReserve, recordedCalls } from './support/followers.ts'
@@ -40,7 +51,10 @@ const idOf = (userToken: string, validatorToken: string) =>
   )
 
 /** Pools up to and including a block, by id, and how many fees were turned into another token. */
-function poolsAt(block: number): { readonly pools: Map<string, Pool>; readonly feeSwaps: number } {
+function poolsAt(
+  block: number,
+  chain: readonly RecordedBlock[] = readRecording(recording),
+): { readonly pools: Map<string, Pool>; readonly feeSwaps: number } {
   const pools = new Map<string, Pool>()
   const chosen = new Map<string, string>()
   let feeSwaps = 0
@@ -58,9 +72,7 @@ function poolsAt(block: number): { readonly pools: Map<string, Pool>; readonly f
   }
   for (const user of genesisTokens)
     for (const validator of genesisTokens) if (user !== validator) poolOf(user, validator, 0, genesisReserve)
-  for (const [number, { block: header, receipts }] of readRecording(recording)
-    .slice(0, block + 1)
-    .entries()) {
+  for (const [number, { block: header, receipts }] of chain.slice(0, block + 1).entries()) {
     const { miner } = header as { miner: string }
     // biome-ignore lint/suspicious/noExplicitAny: a node's JSON
     for (const { logs } of receipts as any[]) {
@@ -87,14 +99,43 @@ function poolsAt(block: number): { readonly pools: Map<string, Pool>; readonly f
       const paid = last?.topics[0] === transferTopic && `0x${last.topics[2]?.slice(26)}` === feeManager
       const taken = chosen.get(miner.toLowerCase()) ?? pathUsd
       if (!paid || last.address === taken) continue
+      // Where none is between the two tokens, two others turned the fee.
+      const pool = pools.get(idOf(last.address, taken))
+      if (!pool) continue
       feeSwaps += 1
-      const pool = poolOf(last.address, taken, 0)
       pool.reserveUser += BigInt(last.data)
       pool.reserveValidator -= (BigInt(last.data) * 9_970n) / 10_000n
     }
   }
   return { pools, feeSwaps }
 }
+
+/**
+ * The recording as two validators made it in turn; the second one asks for other tokens on the way.
+ */
+function madeByTwo(): readonly RecordedBlock[] {
+  const chosen = new Map([
+    [20, genesisTokens[1]],
+    [70, genesisTokens[2]],
+  ])
+  return readRecording(recording).map(({ block, receipts }, number) => {
+    const miner = validators[number % 2]
+    // biome-ignore lint/suspicious/noExplicitAny: a node's JSON
+    const written = structuredClone(receipts) as any[]
+    const token = chosen.get(number)
+    if (token) {
+      const { logs } = written.find((receipt) => receipt.logs.length > 0)
+      const topics = encodeEventTopics({
+        ...{ abi, eventName: 'ValidatorTokenSet', args: { validator: validators[1], token: token as Hex } },
+      })
+      logs.unshift({ ...logs[0], address: feeManager, topics, data: '0x' })
+    }
+    for (const [index, log] of written.flatMap(({ logs }) => logs).entries())
+      log.logIndex = numberToHex(index)
+    return { block: { ...(block as object), miner }, receipts: written }
+  })
+}
+const validators = [`0x${'1'.repeat(40)}`, `0x${'2'.repeat(40)}`] as const
 
 /** A node that went away. */
 class NodeLostError extends MillraceError {
@@ -136,6 +177,24 @@ describeWithShared('fee pools', () => {
     const before = poolsAt(tip).pools
     expect(await storedPools(store)).toEqual(before)
     expect(before.size).toBeLessThan(pools.size)
+  })
+
+  test('are those that each validator chose at that block, of two that make blocks in turn', async () => {
+    const store = await openChainStore({ headFrom: 0 })
+    afterAll(() => store.close())
+    const chain = madeByTwo()
+    for (const batch of batchesOf(chain)) await store.head.append(batch)
+    const calls = recordedCalls(recording, readBalances(recording))
+    const followers = createFollowers({ kind: 'tempo', callContracts: calls })
+    await followersOf(store, {
+      callContracts: calls,
+      followers: followers.filter(({ name }) => name === 'tokens' || name === 'fee_pools'),
+    }).settle()
+    const { pools, feeSwaps } = poolsAt(lastBlock, chain)
+    expect(feeSwaps).toBeGreaterThan(500)
+    // What would come out if every block's validator took the first one's token.
+    expect(pools).not.toEqual(poolsAt(lastBlock).pools)
+    expect(await storedPools(store)).toEqual(pools)
   })
 
   test('are compared with the node: one that differs is marked, a node that does not tell holds nothing up', async () => {
