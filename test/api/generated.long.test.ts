@@ -15,7 +15,9 @@ import {
   type Schema,
 } from '../blackbox/apiDocument.ts'
 import { accepts, textsFor } from '../blackbox/parameterTexts.ts'
+import { readBalances } from '../store/support/balanceOracle.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
+import { followersOf, recordedCalls } from '../store/support/followers.ts'
 import { seedOf } from '../support/seed.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { type ChainApi, openChainApi } from './support/chainApi.ts'
@@ -41,6 +43,9 @@ describeWithShared('generated requests', () => {
     api = await openChainApi({ server: { access } })
     caller = operator(api.services.accounts.defaults)
     await api.append(recordedBatches('tempo-dev-2k', 10).slice(0, 3))
+    // What is read of orders, pools and balances is there: a projection behind is waited for.
+    const callContracts = recordedCalls('tempo-dev-2k', readBalances('tempo-dev-2k'))
+    await followersOf(api.store, { callContracts }).settle()
     await api.finalize(api.state.tip)
     await api.fillClickHouse()
     const document = (await api.get('/openapi.json')).body
