@@ -2,9 +2,9 @@ import { parseAbi } from 'viem'
 import type { NodeReader } from '#api/services.ts'
 import { contractCalls } from '#ingest/rpc/contractCalls.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
-import { type Hash, isRecord } from '#primitives.ts'
+import { type Hash, hash, isRecord } from '#primitives.ts'
 import type { Clock } from '#runtime.ts'
-import { askContracts, type ContractQuestion } from '#store/follow/askContracts.ts'
+import { askContracts } from '#store/follow/askContracts.ts'
 import { NodeCalls } from './nodeCalls.ts'
 import { NodeLookUps } from './nodeLookUps.ts'
 
@@ -19,13 +19,13 @@ export const CONTRACT_CALLS_PER_CALLER_MAX = 1_000
 /** What only a node knows, asked of the chain's own endpoints. */
 export function nodeReader(source: RpcSource, clock: Clock): NodeReader {
   /** Null too where the answer is about another hash: it is not what was asked for. */
-  const read = async (method: string, name: string, hash: Hash, signal: AbortSignal) => {
-    const answer = await source.call(method, [hash], signal)
+  const read = async (method: string, name: string, of: Hash, signal: AbortSignal) => {
+    const answer = await source.call(method, [of], signal)
     if (!isRecord(answer)) return null
-    return String(answer[name]).toLowerCase() === hash.toLowerCase() ? answer : null
+    return String(answer[name]).toLowerCase() === of.toLowerCase() ? answer : null
   }
   const lookUps = (method: string, name: string) =>
-    new NodeLookUps({ clock, ask: (hash, signal) => read(method, name, hash, signal) })
+    new NodeLookUps({ clock, ask: (of, signal) => read(method, name, of, signal) })
   const transactions = lookUps('eth_getTransactionByHash', 'hash')
   const receipts = lookUps('eth_getTransactionReceipt', 'transactionHash')
   const limits = {
@@ -34,19 +34,23 @@ export function nodeReader(source: RpcSource, clock: Clock): NodeReader {
     what: 'things that only a node knows now',
   }
   const calls = new NodeCalls(limits, clock)
-  const ask = async (questions: readonly ContractQuestion[], party: string, signal: AbortSignal) => {
+  const ask: NodeReader['ask'] = async (questions, party, signal, at) => {
     calls.take(party, questions.length)
-    return askContracts(contractCalls(source), questions, 'latest', signal)
+    return askContracts(contractCalls(source), questions, at ?? 'latest', signal)
   }
   return {
-    transaction: (hash, party, signal) => transactions.ask(hash, party, signal),
-    receipt: (hash, party, signal) => receipts.ask(hash, party, signal),
+    transaction: (of, party, signal) => transactions.ask(of, party, signal),
+    receipt: (of, party, signal) => receipts.ask(of, party, signal),
     balances: async (holder, tokens, party, signal) => {
       const questions = tokens.map((to) => ({ to, ask: balanceOf, args: [holder] }))
       const answers = await ask(questions, party, signal)
       return answers.map((answer) => (typeof answer === 'bigint' ? answer : null))
     },
     ask,
+    newest: async (signal) => {
+      const block = await source.call('eth_getBlockByNumber', ['latest', false], signal)
+      return hash(isRecord(block) ? String(block['hash']) : '')
+    },
   }
 }
 

@@ -55,11 +55,18 @@ export interface NodeReader {
     signal: AbortSignal,
   ): Promise<readonly (bigint | null)[]>
   /**
-   * What contracts answer at the node's newest block, in the order asked; null where one gave no
-   * answer that fits.
+   * What contracts answer, in the order asked; null where one gave no answer that fits. At the
+   * node's newest block, or at the one with this hash: several questions are then of one state.
    * @throws a MillraceError with remedy `retry` when no node answers; ApiError `overloaded`
    */
-  ask(questions: readonly ContractQuestion[], party: string, signal: AbortSignal): Promise<readonly unknown[]>
+  ask(
+    questions: readonly ContractQuestion[],
+    party: string,
+    signal: AbortSignal,
+    at?: Hash,
+  ): Promise<readonly unknown[]>
+  /** Hash of the node's newest block. @throws a MillraceError with remedy `retry` */
+  newest(signal: AbortSignal): Promise<Hash>
 }
 
 /** What people call a token, and what its amounts mean. */

@@ -16,6 +16,7 @@ import { listTransactionsEndpoint } from '#api/routes/transactions.ts'
 import type { TransferServices } from '#api/routes/transfers.ts'
 import { listTransfersEndpoint } from '#api/routes/transfers.ts'
 import { createServer, listen } from '#api/server.ts'
+import { hash } from '#primitives.ts'
 import { openAccess } from '#program/access/access.ts'
 import { type Clock, systemRuntime } from '#runtime.ts'
 import { appDatabase } from '#store/app/database.ts'
@@ -50,6 +51,7 @@ serve(async ({ databaseUrl, chainId: number, connectionsMax, isGuarded = false }
     transaction: async () => null,
     receipt: async () => null,
     balances: async () => [],
+    newest: async () => hash(`0x${'0'.repeat(64)}`),
     ask: async () => [],
   }
   const declared = { tables: [], activities: [] }

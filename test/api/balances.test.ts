@@ -1,6 +1,7 @@
 // Goal: balances and holders are what genesis and the transfers make them, now and as of any block,
 // page after page while the chain grows or changes its mind.
 // Method: the recorded chain behind a real server; expectations summed from the raw recording.
+
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { CuratedTokens } from '#api/operator/curatedTokens.ts'
 import { tokenNamesOf } from '#api/routes/tokens/tokens.ts'
@@ -16,6 +17,7 @@ import { describeWithShared } from '../support/shared.ts'
 import { type ChainApi, openChainApi, walk } from './support/chainApi.ts'
 import { type ResponseCheck, responseCheck } from './support/openapi.ts'
 import { readClock } from './support/readClock.ts'
+import { silentNode } from './support/silentNode.ts'
 
 const recording = 'tempo-dev-2k'
 const lastBlock = 122
@@ -342,10 +344,8 @@ describeWithShared('balances', () => {
       [pathUsd, 0n],
     ])
     const { api: other, clock } = await openBalances([betaUsd, pathUsd, alphaUsd], {
-      transaction: async () => null,
-      receipt: async () => null,
+      ...silentNode,
       balances: async (_holder, asked) => asked.map((token) => told.get(token) ?? null),
-      ask: async (questions) => questions.map(() => null),
     })
     await other.append(batches.slice(0, 30))
     clock.waits = false

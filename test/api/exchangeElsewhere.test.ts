@@ -2,6 +2,7 @@
 // without an exchange, without genesis, of tokens without names, of fills that cannot be told, and
 // of blocks that nobody named.
 // Method: chains of some blocks written by hand; expectations counted by hand.
+
 import { getAddress, type Hex } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { NodeReader } from '#api/services.ts'
@@ -13,6 +14,7 @@ import { describeWithShared } from '../support/shared.ts'
 import { rangeOf } from '../transform/ranges.ts'
 import { type ChainApi, openChainApi } from './support/chainApi.ts'
 import { readClock } from './support/readClock.ts'
+import { silentNode } from './support/silentNode.ts'
 import { fill, keyOf, maker, pair, pathUsd, place, taker, token } from './support/writtenBook.ts'
 import { type WrittenTransaction, writtenChain } from './support/writtenChain.ts'
 
@@ -31,9 +33,7 @@ const callContracts: CallContracts = async (calls) =>
 
 /** A node that answers some functions by name. */
 const nodeThat = (told: Readonly<Record<string, unknown>>): NodeReader => ({
-  transaction: async () => null,
-  receipt: async () => null,
-  balances: async () => [],
+  ...silentNode,
   ask: async (questions) => questions.map(({ ask }) => told[ask.name] ?? null),
 })
 

@@ -2,6 +2,7 @@
 // the node contradicts is the node's, and one of genesis that no node tells has no amounts.
 // Method: the recorded chain behind a real server; the fold itself is compared with raw logs in
 // store/feePools.full.test.ts.
+
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { NodeReader } from '#api/services.ts'
 import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
@@ -12,6 +13,7 @@ import { describeWithShared, readRecording } from '../support/shared.ts'
 import { type ChainApi, openChainApi, walk } from './support/chainApi.ts'
 import { type ResponseCheck, responseCheck } from './support/openapi.ts'
 import { readClock } from './support/readClock.ts'
+import { silentNode } from './support/silentNode.ts'
 
 const recording = 'tempo-dev-2k'
 const lastBlock = 122
@@ -81,9 +83,7 @@ describeWithShared('fee pools of the API', () => {
   test('a pool that differs from the node has the reserves of the node, which is said, and none of the past', async () => {
     const asked: (readonly unknown[])[] = []
     const node: NodeReader = {
-      transaction: async () => null,
-      receipt: async () => null,
-      balances: async () => [],
+      ...silentNode,
       ask: async (questions) => {
         asked.push(...questions.map(({ args = [] }) => args))
         return questions.map(() => ({ reserveUserToken: 1_500_000n, reserveValidatorToken: 2n }))

@@ -2,6 +2,7 @@
 // quote token changes while orders are open, an order that flips in place (T5), a pair of genesis,
 // two swaps in one transaction, a fill of an order that nobody placed.
 // Method: a chain of a few blocks written by hand; expectations counted by hand.
+
 import { encodeFunctionData, type Hex, parseAbi } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { NodeReader } from '#api/services.ts'
@@ -11,6 +12,7 @@ import { followersOf, recordedAnswers, type TestFollowers } from '../store/suppo
 import { describeWithShared } from '../support/shared.ts'
 import { type ChainApi, openChainApi, walk } from './support/chainApi.ts'
 import { readClock } from './support/readClock.ts'
+import { silentNode } from './support/silentNode.ts'
 import {
   events,
   exchange,
@@ -118,9 +120,7 @@ const lastBlock = blocks.length
 describeWithShared('an order book written by hand', () => {
   const clock = readClock()
   const node: NodeReader = {
-    transaction: async () => null,
-    receipt: async () => null,
-    balances: async () => [],
+    ...silentNode,
     ask: async (questions) => questions.map(({ ask }) => (ask.name === 'totalSupply' ? 7_500_000n : null)),
   }
   let api: ChainApi

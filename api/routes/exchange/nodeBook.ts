@@ -1,6 +1,6 @@
 /** Depth and open orders from the node, while ours are not ready. */
 import { parseAbi } from 'viem/utils'
-import { type Address, address, hash, isRecord } from '#primitives.ts'
+import { type Address, address, type Hash, hash, isRecord } from '#primitives.ts'
 import { pairKey } from '#store/follow/exchange/bookStates.ts'
 import { CoverageIncompleteError, ProjectionIncompleteError } from '#store/follow/readFollowed.ts'
 import type { Depth, LevelRow } from '#store/read/exchange/depth.ts'
@@ -60,13 +60,15 @@ export async function readNodeDepth(
   party: string,
   signal: AbortSignal,
 ): Promise<Depth | null> {
-  const [quote] = await node.ask([{ to: base, ask: quoteToken }], party, signal)
+  // Both sides after the same block: a book that never was would cross itself.
+  const at = await node.newest(signal)
+  const [quote] = await node.ask([{ to: base, ask: quoteToken }], party, signal, at)
   if (typeof quote !== 'string') return null
   const key = pairKey(base, address(quote))
-  const [book] = await node.ask([{ to, ask: books, args: [key] }], party, signal)
+  const [book] = await node.ask([{ to, ask: books, args: [key] }], party, signal, at)
   if (!isRecord(book) || book['base'] === zeroAddress) return null
-  const bids = await readSide(node, base, true, party, signal)
-  const asks = await readSide(node, base, false, party, signal)
+  const read = (isBid: boolean) => readSide({ node, party, signal, at }, base, isBid)
+  const [bids, asks] = [await read(true), await read(false)]
   return {
     pair: { key, base, quote: address(quote) },
     bids: bids.reverse().slice(0, levels),
@@ -74,13 +76,18 @@ export async function readNodeDepth(
   }
 }
 
+interface Asking {
+  readonly node: NodeReader
+  readonly party: string
+  readonly signal: AbortSignal
+  readonly at: Hash
+}
+
 /** Every tick there can be, ascending. */
 async function readSide(
-  node: NodeReader,
+  { node, party, signal, at }: Asking,
   base: Address,
   isBid: boolean,
-  party: string,
-  signal: AbortSignal,
 ): Promise<LevelRow[]> {
   const ticks = Array.from(
     { length: (2 * TICK_MAX) / TICK_SPACING + 1 },
@@ -90,6 +97,7 @@ async function readSide(
     ticks.map((tick) => ({ to, ask: getTickLevel, args: [base, tick, isBid] })),
     party,
     signal,
+    at,
   )
   return ticks.flatMap((tick, index) => {
     const size = sizeIn(answers[index])

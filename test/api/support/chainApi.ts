@@ -26,6 +26,7 @@ import { silentLogger } from '#telemetry.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { type ChainStore, openChainStore, writeAll } from '../../store/support/chainStore.ts'
 import { type RunningServer, startServer } from '../toolkitServer.ts'
+import { silentNode } from './silentNode.ts'
 import { openSqlEngines } from './sqlEngines.ts'
 
 export interface Answer {
@@ -84,11 +85,10 @@ export async function openChainApi(options: ChainApiOptions = {}): Promise<Chain
   const id = store.chainId
   const nodeAnswers = new Map<string, Readonly<Record<string, unknown>>>()
   const nodeReceipts = new Map<string, Readonly<Record<string, unknown>>>()
-  const node = options.node ?? {
-    transaction: async (hash: string) => nodeAnswers.get(hash) ?? null,
-    receipt: async (hash: string) => nodeReceipts.get(hash) ?? null,
-    balances: async (_holder: string, tokens: readonly string[]) => tokens.map(() => null),
-    ask: async (questions: readonly unknown[]) => questions.map(() => null),
+  const node: NodeReader = options.node ?? {
+    ...silentNode,
+    transaction: async (hash) => nodeAnswers.get(hash) ?? null,
+    receipt: async (hash) => nodeReceipts.get(hash) ?? null,
   }
   const shutdown = new AbortController()
   const { clock } = systemRuntime()

@@ -43,7 +43,7 @@ export async function openService(options: ServiceOptions = {}) {
   const app = appDatabase(postgres)
   const defaults = await makeDefaults(app)
   const key = new Uint8Array(32).fill(7)
-  const node = { transaction: never, receipt: never, balances: never, ask: never }
+  const node = { transaction: never, receipt: never, balances: never, ask: never, newest: never }
   const reads = {
     chainId: id,
     kind: 'tempo',

@@ -32,7 +32,7 @@ await state.refresh()
 const never = async (): Promise<never> => {
   throw new Error('no node is asked')
 }
-const node = { transaction: never, receipt: never, balances: never, ask: never }
+const node = { transaction: never, receipt: never, balances: never, ask: never, newest: never }
 const opened = openWebhooks({
   mode: 'loopback',
   postgres,

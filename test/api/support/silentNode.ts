@@ -1,0 +1,11 @@
+/** A node that knows nothing; tests put in what theirs knows. */
+import type { NodeReader } from '#api/services.ts'
+import { hash } from '#primitives.ts'
+
+export const silentNode: NodeReader = {
+  transaction: async () => null,
+  receipt: async () => null,
+  balances: async (_holder, tokens) => tokens.map(() => null),
+  ask: async (questions) => questions.map(() => null),
+  newest: async () => hash(`0x${'0'.repeat(64)}`),
+}
