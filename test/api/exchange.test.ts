@@ -5,8 +5,6 @@
 import { formatUnits, getAddress } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { tokenNamesOf } from '#api/routes/tokens/tokens.ts'
-import type { NodeReader } from '#api/services.ts'
-import { hash } from '#primitives.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { readBalances } from '../store/support/balanceOracle.ts'
 import { type BookOracle, bookOf, type OracleFill, type OracleOrder } from '../store/support/bookOracle.ts'
@@ -16,7 +14,6 @@ import { describeWithShared, readRecording } from '../support/shared.ts'
 import { type ChainApi, openChainApi, walk } from './support/chainApi.ts'
 import { type ResponseCheck, responseCheck } from './support/openapi.ts'
 import { readClock } from './support/readClock.ts'
-import { silentNode } from './support/silentNode.ts'
 
 const recording = 'tempo-dev-2k'
 const lastBlock = 122
@@ -358,59 +355,5 @@ describeWithShared('the exchange', () => {
       ['assets/0xab', 'address_invalid'],
     ])
       expect((await api.get(`${chainPath}/${path}`)).body.error.code, path).toBe(code)
-  })
-
-  test('while the order book is not ready, depth and one order come from the node', async () => {
-    const [, pair] = [...oracle.pairs][0] ?? expect.fail()
-    const [base, quote] = [getAddress(pair.base), getAddress(pair.quote)]
-    const bookKey = [...oracle.pairs.keys()][0]
-    const told: Readonly<Record<string, (args: readonly unknown[]) => unknown>> = {
-      quoteToken: () => quote,
-      books: () => ({ base, quote, bestBidTick: 10, bestAskTick: 20 }),
-      getTickLevel: ([, tick, isBid]) => [1n, 1n, tick === (isBid ? 10 : 20) ? 700n : 0n],
-      getOrder: ([orderId]) =>
-        orderId === 7n
-          ? {
-              orderId,
-              maker: base,
-              bookKey,
-              isBid: true,
-              tick: 10,
-              amount: 9n,
-              remaining: 4n,
-              isFlip: true,
-              flipTick: 30,
-            }
-          : null,
-    }
-    const clock = readClock()
-    clock.waits = false
-    const at = hash(`0x${'5'.repeat(64)}`)
-    const node: NodeReader = {
-      ...silentNode,
-      newest: async () => at,
-      // Of another block it knows nothing.
-      ask: async (questions, _party, _signal, asked) =>
-        questions.map(({ ask, args = [] }) =>
-          asked === at || ask.name === 'getOrder' || args[0] === bookKey
-            ? (told[ask.name]?.(args) ?? null)
-            : null,
-        ),
-    }
-    const behind = await openChainApi({ services: { clock }, node })
-    afterAll(() => behind.close())
-    await behind.append(batches.slice(0, 30))
-    const depth = await behind.get(`/v1/exchange/pairs/${pair.base}/depth`)
-    expect(depth.headers.get('svc-source')).toBe('node')
-    expect([depth.body.bids, depth.body.asks].map(([level]) => [level.tick, level.size])).toEqual([
-      [10, '700'],
-      [20, '700'],
-    ])
-    const order = await behind.get('/v1/exchange/orders/7')
-    expect(order.headers.get('svc-source')).toBe('node')
-    expect(order.body).toMatchObject({ remaining: '4', isFlipOrder: true, flipTick: 30, mode: 'exactSource' })
-    expect((await behind.get('/v1/exchange/orders/8')).status).toBe(404)
-    for (const path of ['orders', 'swaps', 'pairs', `pairs/${pair.base}/ohlc`])
-      expect((await behind.get(`/v1/exchange/${path}`)).body.error.code).toBe('projection_incomplete')
   })
 })

@@ -7,10 +7,12 @@ import { getAddress, type Hex } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { NodeReader } from '#api/services.ts'
 import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
+import { hash } from '#primitives.ts'
 import { createFollowers } from '#store/follow/followers.ts'
+import { bookOf } from '../store/support/bookOracle.ts'
 import { decode, recordedBatches } from '../store/support/chainStore.ts'
 import { followersOf, recordedAnswers } from '../store/support/followers.ts'
-import { describeWithShared } from '../support/shared.ts'
+import { describeWithShared, readRecording } from '../support/shared.ts'
 import { rangeOf } from '../transform/ranges.ts'
 import { type ChainApi, openChainApi } from './support/chainApi.ts'
 import { readClock } from './support/readClock.ts'
@@ -158,6 +160,61 @@ describeWithShared('a chain without an exchange', () => {
     expect((await api.get('/v1/exchange/orders/1')).body.error.code).toBe('order_not_found')
     expect((await api.get(`/feed/${api.chainId}/events?fromBlock=0&toBlock=1`)).body).toEqual({ events: [] })
     expect((await api.get(`/feed/${api.chainId}/pairs`)).body).toEqual({ pairs: [] })
+  })
+})
+
+describeWithShared('an installation that is still computing its order book', () => {
+  test('while the order book is not ready, depth and one order come from the node', async () => {
+    const [[bookKey, pair] = expect.fail()] = bookOf(readRecording(recording)).pairs
+    const [base, quote] = [getAddress(pair.base), getAddress(pair.quote)]
+    const told: Readonly<Record<string, (args: readonly unknown[]) => unknown>> = {
+      quoteToken: () => quote,
+      books: () => ({ base, quote, bestBidTick: 10, bestAskTick: 20 }),
+      getTickLevel: ([, tick, isBid]) => [1n, 1n, tick === (isBid ? 10 : 20) ? 700n : 0n],
+      getOrder: ([orderId]) =>
+        orderId === 7n
+          ? {
+              orderId,
+              maker: base,
+              bookKey,
+              isBid: true,
+              tick: 10,
+              amount: 9n,
+              remaining: 4n,
+              isFlip: true,
+              flipTick: 30,
+            }
+          : null,
+    }
+    const clock = readClock()
+    clock.waits = false
+    const at = hash(`0x${'5'.repeat(64)}`)
+    const node: NodeReader = {
+      ...silentNode,
+      newest: async () => at,
+      // Of another block it knows nothing.
+      ask: async (questions, _party, _signal, asked) =>
+        questions.map(({ ask, args = [] }) =>
+          asked === at || ask.name === 'getOrder' || args[0] === bookKey
+            ? (told[ask.name]?.(args) ?? null)
+            : null,
+        ),
+    }
+    const behind = await openChainApi({ services: { clock }, node })
+    afterAll(() => behind.close())
+    await behind.append(recordedBatches(recording, 1).slice(0, 30))
+    const depth = await behind.get(`/v1/exchange/pairs/${pair.base}/depth`)
+    expect(depth.headers.get('svc-source')).toBe('node')
+    expect([depth.body.bids, depth.body.asks].map(([level]) => [level.tick, level.size])).toEqual([
+      [10, '700'],
+      [20, '700'],
+    ])
+    const order = await behind.get('/v1/exchange/orders/7')
+    expect(order.headers.get('svc-source')).toBe('node')
+    expect(order.body).toMatchObject({ remaining: '4', isFlipOrder: true, flipTick: 30, mode: 'exactSource' })
+    expect((await behind.get('/v1/exchange/orders/8')).status).toBe(404)
+    for (const path of ['orders', 'swaps', 'pairs', `pairs/${pair.base}/ohlc`])
+      expect((await behind.get(`/v1/exchange/${path}`)).body.error.code).toBe('projection_incomplete')
   })
 })
 
