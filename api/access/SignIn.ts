@@ -26,15 +26,19 @@ export interface SignInOptions {
   readonly messageKeys: readonly [Uint8Array, ...Uint8Array[]]
   /** Digest tokens, the newest first. */
   readonly peppers: readonly [Uint8Array, ...Uint8Array[]]
-  /** Asks a node of a chain; zero stands for any. Null where the chain is not served. */
-  readonly askNode: (
-    chainId: number,
-    questions: Parameters<AskNode>[0],
-    signal: AbortSignal,
-  ) => Promise<readonly unknown[]> | null
+  /**
+   * The one chain whose contracts and access keys may sign in: on another one, somebody else may
+   * have made a contract at the same address. Null where no chain is served.
+   */
+  readonly node: SigningNode | null
   /** Forgets what is remembered of a session, so that this process feels its end at once. */
   readonly forget: (token: string) => void
   readonly clock: Clock
+}
+
+export interface SigningNode {
+  readonly chainId: number
+  readonly ask: (questions: Parameters<AskNode>[0], signal: AbortSignal) => Promise<readonly unknown[]>
 }
 
 /** Members of the bodies of the sign-in operations. */
@@ -135,16 +139,18 @@ export class SignIn {
   }
 
   async #ask(chainId: number, questions: Parameters<AskNode>[0]): Promise<readonly unknown[]> {
+    const { node } = this.#options
+    if (!node || (chainId !== 0 && chainId !== node.chainId)) throw notAsked(node)
     const ended = new AbortController()
     const late = this.#options.clock.sleep(NODE_MS, ended.signal).then(
       () => Promise.reject(new ApiError('upstream_error', 'No node answered in time.')),
       () => [],
     )
-    const answers = this.#options.askNode(chainId, questions, ended.signal) ?? []
+    const answers = node.ask(questions, ended.signal)
     try {
       return await Promise.race([answers, late])
     } finally {
-      Promise.resolve(answers).catch(() => {})
+      answers.catch(() => {})
       ended.abort()
     }
   }
@@ -173,6 +179,14 @@ export class SignIn {
     forget(session.token)
   }
 }
+
+const notAsked = (node: SigningNode | null): ApiError =>
+  new ApiError(
+    'unauthorized',
+    node
+      ? `Contracts and access keys sign in by chain ${node.chainId} alone; the message names another.`
+      : 'No chain is served here that a contract or an access key could be asked about at.',
+  )
 
 const uninvited = (): ApiError =>
   new ApiError('forbidden', 'This account is not known here: signing up needs an invitation.')

@@ -4,7 +4,7 @@
  */
 import { Quotas } from '#api/access/Quotas.ts'
 import { ServiceAccess } from '#api/access/ServiceAccess.ts'
-import { SignIn } from '#api/access/SignIn.ts'
+import { SignIn, type SigningNode } from '#api/access/SignIn.ts'
 import type { AccessSettings } from '#api/access/settings.ts'
 import { newToken } from '#api/access/token.ts'
 import { UsageMeter } from '#api/access/UsageMeter.ts'
@@ -39,7 +39,7 @@ export async function openAccess(
   settings: AccessSettings,
   { postgres }: Pick<Engines, 'postgres'>,
   secrets: Secrets,
-  chains: ReadonlyMap<number, Pick<ChainReads, 'node'>>,
+  chains: ReadonlyMap<number, SigningReads>,
   clock: Clock,
   showsKey: boolean,
 ): Promise<OpenedAccess> {
@@ -70,7 +70,7 @@ export async function openAccess(
     app,
     messageKeys: await secrets.keys('sign_in'),
     peppers,
-    askNode: (id, questions, signal) => chainOf(chains, id)?.node.ask(questions, everybody, signal) ?? null,
+    node: signingNode(chains),
     forget: (token) => access.forgetSession(token),
     clock,
   })
@@ -80,9 +80,14 @@ export async function openAccess(
   return { access, accounts, signIn, firstKey, run }
 }
 
-/** Zero stands for any: the first one served. */
-function chainOf<Reads>(chains: ReadonlyMap<number, Reads>, id: number): Reads | undefined {
-  return id === 0 ? chains.values().next().value : chains.get(id)
+type SigningReads = Pick<ChainReads, 'chainId' | 'node'>
+
+/** The first chain served. */
+function signingNode(chains: ReadonlyMap<number, SigningReads>): SigningNode | null {
+  const [first] = chains.values()
+  if (!first) return null
+  const { chainId, node } = first
+  return { chainId, ask: (questions, signal) => node.ask(questions, everybody, signal) }
 }
 
 /** Made by the first start on a database, by one of those that start at once. */

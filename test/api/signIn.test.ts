@@ -77,13 +77,27 @@ describe('ways to sign', () => {
     expect(await signIn(contract)).toMatchObject({ status: 200 })
   })
 
-  test('a node that says nothing is waited for two seconds, a chain that is not served not at all', async () => {
+  test('a contract at the same address of another chain signs nobody in, and is not asked', async () => {
+    const contract = await known({
+      address: `0x${'c1'.repeat(20)}`,
+      signMessage: async () => `0x${'12'.repeat(200)}` as const,
+    })
+    node.answer = '0x1626ba7e'
+    const by = async (chainId: number) => {
+      const message = await challenge({ chainId })
+      const signature = await contract.signMessage()
+      return ask('/v1/auth/siwe', { address: contract.address, message, signature })
+    }
+    const before = node.calls
+    expect(await by(42431)).toMatchObject({ status: 401 })
+    expect(node.calls).toBe(before)
+    expect(await by(4217)).toMatchObject({ status: 200 })
+  })
+
+  test('a node that says nothing is waited for two seconds', async () => {
     const other = { ...plain, signMessage: async () => `0x${'12'.repeat(65)}` as const }
     node.answer = undefined
     expect(await signIn(other)).toMatchObject({ status: 502, code: 'upstream_error' })
-    const message = await challenge({ chainId: 5 })
-    const proof = { address: plain.address, message, signature: `0x${'12'.repeat(65)}` }
-    expect(await ask('/v1/auth/siwe', proof)).toMatchObject({ status: 401 })
     node.answer = null
   })
 

@@ -130,7 +130,7 @@ export async function openChainApi(options: ChainApiOptions = {}): Promise<Chain
       app: appDatabase(postgres),
       messageKeys: [randomBytes(32)],
       peppers: [randomBytes(32)],
-      askNode: () => null,
+      node: null,
       forget: () => {},
       clock,
     }),

@@ -80,10 +80,12 @@ export function openSignIn(changes: Partial<AccessSettings> = {}, answered: Acce
     app,
     messageKeys: [messageKey],
     peppers: [pepper],
-    askNode: (chainId) => {
-      node.calls++
-      if (chainId === 5) return null
-      return node.answer === undefined ? new Promise(() => {}) : Promise.resolve([node.answer])
+    node: {
+      chainId: 4217,
+      ask: () => {
+        node.calls++
+        return node.answer === undefined ? new Promise(() => {}) : Promise.resolve([node.answer])
+      },
     },
     forget: (token) => access.forgetSession(token),
     clock: { ...clock, now: () => clock.now() + wrongClock.ms },
