@@ -1,4 +1,5 @@
 /** Which chain a request means: the `chainId` parameter, its aliases and its default. */
+import type { Reach } from '#store/webhooks/reach.ts'
 import { ApiError, type Problem } from './errors.ts'
 import { ParameterError, parameter } from './parameter.ts'
 import * as s from './schema.ts'
@@ -45,14 +46,24 @@ export function selectChain(
   const sandbox = caller.environment === 'sandbox'
   const reached = served.filter((id) => caller.chains?.has(id) ?? true)
   if (asked === undefined) return defaultChain(reached, sandbox, path)
-  if (asked === MAINNET && sandbox) {
-    throw new ApiError('api_key_forbidden', 'A sandbox key does not reach mainnet.')
-  }
-  if (caller.chains?.has(asked) === false)
-    throw new ApiError('api_key_forbidden', `The API key does not reach chain ${asked}.`)
+  assertReached(asked, caller)
   if (!served.includes(asked)) throw unsupported(`Chain ${asked} is not served here.`, served, path)
   return asked
 }
+
+/** @throws ApiError api_key_forbidden for a chain that the caller's key does not reach */
+export function assertReached(chainId: number, { environment, chains }: ChainCaller): void {
+  if (chainId === MAINNET && environment === 'sandbox')
+    throw new ApiError('api_key_forbidden', 'A sandbox key does not reach mainnet.')
+  if (chains?.has(chainId) === false)
+    throw new ApiError('api_key_forbidden', `The API key does not reach chain ${chainId}.`)
+}
+
+/** The chains a key is narrowed to, in lists of what is of several chains. */
+export const reachOf = ({ environment, chains }: ChainCaller): Reach => ({
+  only: chains && [...chains],
+  except: environment === 'sandbox' ? MAINNET : null,
+})
 
 function defaultChain(served: readonly number[], sandbox: boolean, path: Problem['path']): number {
   const preferred = sandbox ? TESTNET : MAINNET

@@ -7,6 +7,7 @@ import { isRecord } from '#primitives.ts'
 import { type AppDatabase, databaseNow, fromNow } from '../app/database.ts'
 import type { Sealer } from '../app/sealing.ts'
 import { subscriptionsChanged } from './positions.ts'
+import { everyChain, within } from './reach.ts'
 
 export const statuses = ['active', 'paused', 'disabled'] as const
 export type Status = (typeof statuses)[number]
@@ -187,9 +188,11 @@ export async function listSubscriptions(
   app: AppDatabase,
   owner: string,
   { before, offset, limit }: OwnedPage,
+  reach = everyChain,
 ): Promise<Subscription[]> {
   const rows = await existing(app)
     .where('owner', '=', owner)
+    .where(within(reach))
     .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
     .orderBy('id', 'desc')
     .offset(offset)
@@ -198,11 +201,16 @@ export async function listSubscriptions(
   return rows.map(subscriptionOf)
 }
 
-export async function countSubscriptions(app: AppDatabase, owner: string): Promise<number> {
+export async function countSubscriptions(
+  app: AppDatabase,
+  owner: string,
+  reach = everyChain,
+): Promise<number> {
   const { count } = await app
     .selectFrom('app.webhooks')
     .select((row) => row.fn.countAll<number>().as('count'))
     .where('owner', '=', owner)
+    .where(within(reach))
     .where('deleted_at', 'is', null)
     .executeTakeFirstOrThrow()
   return count

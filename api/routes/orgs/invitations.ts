@@ -2,6 +2,7 @@
  * Invitations: of an organization, and those a person received. No mail is sent: the invitation's
  * id is the link.
  */
+import { hash } from 'node:crypto'
 import { type Address, address as toAddress } from '#primitives.ts'
 import { withinBound } from '#store/app/bounds.ts'
 import {
@@ -15,7 +16,7 @@ import {
 } from '#store/app/invitations.ts'
 import { roleIn } from '#store/app/organizations.ts'
 import { findUser } from '#store/app/users.ts'
-import { type Caller, management } from '../../http/access.ts'
+import { type Caller, includesRole, management } from '../../http/access.ts'
 import { command, endpoint } from '../../http/endpoint.ts'
 import { ApiError, bodyProblem } from '../../http/errors.ts'
 import * as s from '../../http/schema.ts'
@@ -36,15 +37,17 @@ const emailPattern =
 
 export const listInvitationsEndpoint = endpoint({
   path: '/v1/orgs/{orgId}/invitations',
-  summary: 'Invitations that can still be accepted. For admins: an id is the link.',
+  summary:
+    'Invitations that can still be accepted. Members are given ids that open nothing: the true one is the link.',
   params: { orgId },
   chain: 'none',
   access: management,
   errors: orgErrors,
   response: s.object({ data: s.array(invitation) }),
   read: async (call, { accounts }: AccountServices) => {
-    await assertRole(accounts, call, 'admin')
-    return listInvitations(accounts.app, call.path.orgId)
+    const role = await assertRole(accounts, call, 'member')
+    const found = await listInvitations(accounts.app, call.path.orgId)
+    return includesRole(role, 'admin') ? found : found.map(withoutLink)
   },
   present: (found) => ({ data: found.map(presentInvitation) }),
   cache: 'none',
@@ -158,6 +161,12 @@ export const declineInvitationEndpoint = command({
     return { id }
   },
   present: (declined) => declined,
+})
+
+/** Tells invitations apart and opens none. */
+const withoutLink = (one: Invitation): Invitation => ({
+  ...one,
+  id: `inv_shown_${hash('sha256', one.id).slice(0, 16)}`,
 })
 
 /**

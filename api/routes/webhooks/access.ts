@@ -8,6 +8,7 @@ import { FiltersError } from '#webhooks/filters/operators.ts'
 import type { Replays } from '#webhooks/replay/Replays.ts'
 import type { Webhooks } from '#webhooks/Webhooks.ts'
 import type { AccessRule, Caller } from '../../http/access.ts'
+import { assertReached, type ChainCaller } from '../../http/chain.ts'
 import { ApiError, type ErrorCode, type Problem } from '../../http/errors.ts'
 import * as p from '../../http/parameter.ts'
 import { type AccountServices, assertRole } from '../orgs/accounts.ts'
@@ -55,20 +56,36 @@ export async function enabledFor(
   return operations
 }
 
+/** Whose webhooks are meant, and on which chains a key reaches them. */
+export interface Holder {
+  readonly org: string
+  readonly caller: ChainCaller
+}
+
 /** The organization behind a key; a person names theirs in the path. @throws ApiError */
-export function ownerOf({ owner }: Caller): string {
-  if (owner?.kind === 'project') return owner.orgId
+export function holderOf(caller: Caller): Holder {
+  if (caller.owner?.kind === 'project') return { org: caller.owner.orgId, caller }
   throw new ApiError('forbidden', 'Name the organization: /v1/orgs/{orgId}/webhooks.')
 }
 
-/** @throws ApiError webhook_not_found for one of another owner too */
+/** The organization in the path, for its people. */
+export const holderIn = ({
+  path,
+  caller,
+}: {
+  readonly path: { readonly orgId: string }
+  readonly caller: Caller
+}): Holder => ({ org: path.orgId, caller })
+
+/** @throws ApiError webhook_not_found for one of another owner too, api_key_forbidden */
 export async function subscriptionOf(
   { app }: WebhookOperations,
-  owner: string,
+  { org, caller }: Holder,
   id: string,
 ): Promise<Subscription> {
-  const found = await findSubscription(app, id, owner)
+  const found = await findSubscription(app, id, org)
   if (!found) throw new ApiError('webhook_not_found')
+  assertReached(found.chainId, caller)
   return found
 }
 

@@ -12,7 +12,8 @@ import { type ListPage, webhookPageRules } from '../../http/pagination.ts'
 import {
   deliveryId,
   enabled,
-  ownerOf,
+  type Holder,
+  holderOf,
   subscriptionOf,
   type WebhookOperations,
   type WebhookServices,
@@ -38,12 +39,12 @@ export const deliveryList = {
 
 export async function pageOfDeliveries(
   operations: WebhookOperations,
-  owner: string,
+  holder: Holder,
   id: string,
   page: ListPage,
 ) {
   const { app } = operations
-  await subscriptionOf(operations, owner, id)
+  await subscriptionOf(operations, holder, id)
   return ownedPage(
     page,
     (asked) => listDeliveries(app, id, asked),
@@ -54,10 +55,10 @@ export async function pageOfDeliveries(
 /** @throws ApiError webhook_not_found, delivery_not_found */
 export async function deliveryOf(
   operations: WebhookOperations,
-  owner: string,
+  holder: Holder,
   path: { readonly id: string; readonly deliveryId: string },
 ): Promise<DeliveryDetail> {
-  await subscriptionOf(operations, owner, path.id)
+  await subscriptionOf(operations, holder, path.id)
   const found = await findDelivery(operations.app, path.id, path.deliveryId)
   if (!found) throw new ApiError('delivery_not_found')
   return found
@@ -75,7 +76,7 @@ export const listDeliveriesEndpoint = listEndpoint({
   access: webhooksRead,
   errors: webhookErrors,
   list: ({ page, path, caller }, services: WebhookServices) =>
-    pageOfDeliveries(enabled(services), ownerOf(caller), path.id, page),
+    pageOfDeliveries(enabled(services), holderOf(caller), path.id, page),
 })
 
 export const readDeliveryEndpoint = endpoint({
@@ -86,7 +87,8 @@ export const readDeliveryEndpoint = endpoint({
   access: webhooksRead,
   errors: [...webhookErrors, 'delivery_not_found'],
   response: deliveryDetail,
-  read: ({ path, caller }, services: WebhookServices) => deliveryOf(enabled(services), ownerOf(caller), path),
+  read: ({ path, caller }, services: WebhookServices) =>
+    deliveryOf(enabled(services), holderOf(caller), path),
   present: presentDetail,
   cache: 'none',
 })
@@ -101,8 +103,8 @@ export const retryDeliveryEndpoint = command({
   response: tried,
   run: async ({ path, caller, signal }, services: WebhookServices) => {
     const operations = enabled(services)
-    const found = await deliveryOf(operations, ownerOf(caller), path)
-    const subscription = await subscriptionOf(operations, ownerOf(caller), path.id)
+    const found = await deliveryOf(operations, holderOf(caller), path)
+    const subscription = await subscriptionOf(operations, holderOf(caller), path.id)
     return operations.run.retry(subscription, found, signal)
   },
   present: presentTried,

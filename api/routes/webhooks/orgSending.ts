@@ -2,7 +2,14 @@
 import { management } from '../../http/access.ts'
 import { command, endpoint } from '../../http/endpoint.ts'
 import { orgErrors, orgId } from '../orgs/accounts.ts'
-import { deliveryId, enabledFor, subscriptionOf, type WebhookServices, webhookId } from './access.ts'
+import {
+  deliveryId,
+  enabledFor,
+  holderIn,
+  subscriptionOf,
+  type WebhookServices,
+  webhookId,
+} from './access.ts'
 import { deliveryOf } from './deliveries.ts'
 import {
   endReplay,
@@ -29,8 +36,8 @@ export const pingOrgWebhookEndpoint = command({
   response: tried,
   run: async (call, services: WebhookServices) => {
     const operations = await enabledFor(services, call, 'admin')
-    const { orgId: owner, id } = call.path
-    return operations.run.ping(await subscriptionOf(operations, owner, id), call.signal)
+    const subscription = await subscriptionOf(operations, holderIn(call), call.path.id)
+    return operations.run.ping(subscription, call.signal)
   },
   present: presentTried,
 })
@@ -45,9 +52,9 @@ export const retryOrgDeliveryEndpoint = command({
   response: tried,
   run: async (call, services: WebhookServices) => {
     const operations = await enabledFor(services, call, 'admin')
-    const { orgId: owner, id } = call.path
-    const found = await deliveryOf(operations, owner, call.path)
-    return operations.run.retry(await subscriptionOf(operations, owner, id), found, call.signal)
+    const holder = holderIn(call)
+    const found = await deliveryOf(operations, holder, call.path)
+    return operations.run.retry(await subscriptionOf(operations, holder, call.path.id), found, call.signal)
   },
   present: presentTried,
 })
@@ -60,7 +67,7 @@ export const startOrgReplayEndpoint = command({
   errors: [...errors, ...replayErrors],
   run: async (call, services: WebhookServices) => {
     const operations = await enabledFor(services, call, 'admin')
-    return startReplay(operations, call.path.orgId, call.path.id, call.body, call.signal)
+    return startReplay(operations, holderIn(call), call.path.id, call.body, call.signal)
   },
 })
 
@@ -74,7 +81,7 @@ export const readOrgReplayEndpoint = endpoint({
   response: replay,
   read: async (call, services: WebhookServices) => {
     const operations = await enabledFor(services, call, 'member')
-    return replayOf(operations, call.path.orgId, call.path.id)
+    return replayOf(operations, holderIn(call), call.path.id)
   },
   present: presentProgress,
   cache: 'none',
@@ -90,7 +97,7 @@ export const endOrgReplayEndpoint = command({
   response: replay,
   run: async (call, services: WebhookServices) => {
     const operations = await enabledFor(services, call, 'admin')
-    return endReplay(operations, call.path.orgId, call.path.id)
+    return endReplay(operations, holderIn(call), call.path.id)
   },
   present: presentProgress,
 })

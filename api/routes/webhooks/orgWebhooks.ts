@@ -7,7 +7,7 @@ import { ApiError } from '../../http/errors.ts'
 import { listEndpoint } from '../../http/listEndpoint.ts'
 import * as s from '../../http/schema.ts'
 import { orgErrors, orgId } from '../orgs/accounts.ts'
-import { deliveryId, enabledFor, type WebhookServices, webhookErrors, webhookId } from './access.ts'
+import { deliveryId, enabledFor, holderIn, type WebhookServices, webhookErrors, webhookId } from './access.ts'
 import { deliveryList, deliveryOf, pageOfDeliveries, presentDetail } from './deliveries.ts'
 import { changedWebhook, deliveryDetail, presentChange, presentWebhook, status, webhook } from './shapes.ts'
 
@@ -71,7 +71,7 @@ export const listOrgDeliveriesEndpoint = listEndpoint({
   errors: [...webhookErrors, 'organization_not_found', 'forbidden'],
   list: async (call, services: WebhookServices) => {
     const operations = await enabledFor(services, call, 'member')
-    return pageOfDeliveries(operations, call.path.orgId, call.path.id, call.page)
+    return pageOfDeliveries(operations, holderIn(call), call.path.id, call.page)
   },
 })
 
@@ -85,7 +85,7 @@ export const readOrgDeliveryEndpoint = endpoint({
   response: deliveryDetail,
   read: async (call, services: WebhookServices) => {
     const operations = await enabledFor(services, call, 'member')
-    return deliveryOf(operations, call.path.orgId, call.path)
+    return deliveryOf(operations, holderIn(call), call.path)
   },
   present: presentDetail,
   cache: 'none',

@@ -7,7 +7,8 @@ import * as s from '../../http/schema.ts'
 import { iso } from '../orgs/shapes.ts'
 import {
   enabled,
-  ownerOf,
+  type Holder,
+  holderOf,
   subscriptionOf,
   type WebhookOperations,
   type WebhookServices,
@@ -80,12 +81,12 @@ type StartedReplay =
 /** Starts a replay of an owner's subscription, or rehearses it. */
 export async function startReplay(
   operations: WebhookOperations,
-  owner: string,
+  holder: Holder,
   id: string,
   body: s.Static<typeof replayBody>,
   signal: AbortSignal,
 ): Promise<StartedReplay> {
-  const subscription = await subscriptionOf(operations, owner, id)
+  const subscription = await subscriptionOf(operations, holder, id)
   const of = 'failedSince' in body ? failedOf(body.failedSince) : blocksOf(body)
   return body.dryRun
     ? { rehearsed: await operations.replays.rehearse(subscription, of, signal) }
@@ -93,14 +94,18 @@ export async function startReplay(
 }
 
 /** @throws ApiError webhook_not_found, replay_not_found */
-export async function replayOf(operations: WebhookOperations, owner: string, id: string): Promise<Progress> {
-  await subscriptionOf(operations, owner, id)
+export async function replayOf(operations: WebhookOperations, holder: Holder, id: string): Promise<Progress> {
+  await subscriptionOf(operations, holder, id)
   return found(await operations.replays.find(id))
 }
 
 /** @throws ApiError webhook_not_found, replay_not_found */
-export async function endReplay(operations: WebhookOperations, owner: string, id: string): Promise<Progress> {
-  await subscriptionOf(operations, owner, id)
+export async function endReplay(
+  operations: WebhookOperations,
+  holder: Holder,
+  id: string,
+): Promise<Progress> {
+  await subscriptionOf(operations, holder, id)
   return found(await operations.replays.end(id))
 }
 
@@ -111,7 +116,7 @@ export const startReplayEndpoint = command({
   access: webhooksWrite,
   errors: [...webhookErrors, ...replayErrors],
   run: ({ path: { id }, caller, body, signal }, services: WebhookServices) =>
-    startReplay(enabled(services), ownerOf(caller), id, body, signal),
+    startReplay(enabled(services), holderOf(caller), id, body, signal),
 })
 
 export const readReplayEndpoint = endpoint({
@@ -123,7 +128,7 @@ export const readReplayEndpoint = endpoint({
   errors: [...webhookErrors, 'replay_not_found'],
   response: replay,
   read: ({ path: { id }, caller }, services: WebhookServices) =>
-    replayOf(enabled(services), ownerOf(caller), id),
+    replayOf(enabled(services), holderOf(caller), id),
   present: presentProgress,
   cache: 'none',
 })
@@ -137,7 +142,7 @@ export const endReplayEndpoint = command({
   errors: [...webhookErrors, 'replay_not_found'],
   response: replay,
   run: ({ path: { id }, caller }, services: WebhookServices) =>
-    endReplay(enabled(services), ownerOf(caller), id),
+    endReplay(enabled(services), holderOf(caller), id),
   present: presentProgress,
 })
 

@@ -3,7 +3,7 @@
 import { countSubscriptions, listSubscriptions, type Target } from '#store/webhooks/subscriptions.ts'
 import { eventTypes } from '#webhooks/events/index.ts'
 import { open } from '../../http/access.ts'
-import { chainParameter, selectChain } from '../../http/chain.ts'
+import { chainParameter, reachOf, selectChain } from '../../http/chain.ts'
 import { command, endpoint } from '../../http/endpoint.ts'
 import { ApiError } from '../../http/errors.ts'
 import { listEndpoint } from '../../http/listEndpoint.ts'
@@ -11,7 +11,7 @@ import { type ListPage, type ListResult, webhookPageRules } from '../../http/pag
 import * as s from '../../http/schema.ts'
 import {
   enabled,
-  ownerOf,
+  holderOf,
   refusing,
   subscriptionOf,
   type WebhookServices,
@@ -87,7 +87,7 @@ export const createWebhookEndpoint = command({
     const id = selectChain(asked, chains, caller, ['body', 'chainId'])
     return refusing(() =>
       run.create({
-        owner: ownerOf(caller),
+        owner: holderOf(caller).org,
         chainId: id,
         eventType: body.eventType,
         target: targetOf(body.destination),
@@ -114,11 +114,12 @@ export const listWebhooksEndpoint = listEndpoint({
   item: webhook,
   list: ({ page, caller }, services: WebhookServices) => {
     const { app } = enabled(services)
-    const owner = ownerOf(caller)
+    const { org } = holderOf(caller)
+    const reach = reachOf(caller)
     return ownedPage(
       page,
-      (asked) => listSubscriptions(app, owner, asked),
-      () => countSubscriptions(app, owner),
+      (asked) => listSubscriptions(app, org, asked, reach),
+      () => countSubscriptions(app, org, reach),
     )
   },
   present: presentWebhook,
@@ -133,7 +134,7 @@ export const readWebhookEndpoint = endpoint({
   errors: webhookErrors,
   response: webhook,
   read: ({ path, caller }, services: WebhookServices) =>
-    subscriptionOf(enabled(services), ownerOf(caller), path.id),
+    subscriptionOf(enabled(services), holderOf(caller), path.id),
   present: presentWebhook,
   cache: 'none',
 })
@@ -155,10 +156,12 @@ export const changeWebhookEndpoint = command({
   bodyTold: s.object({ ...changeableMembers, filters: s.optional(anyFilters) }),
   response: changedWebhook,
   run: async ({ path, caller, body }, services: WebhookServices) => {
-    const { run } = enabled(services)
+    const operations = enabled(services)
+    const holder = holderOf(caller)
+    await subscriptionOf(operations, holder, path.id)
     const { context: given, destination: to, filters: wanted, status: turned } = body
     const changed = await refusing(() =>
-      run.change(path.id, ownerOf(caller), {
+      operations.run.change(path.id, holder.org, {
         ...(given !== undefined && { context: given }),
         ...(to && { target: targetOf(to) }),
         ...(wanted && { filters: wanted }),
@@ -180,8 +183,10 @@ export const deleteWebhookEndpoint = command({
   errors: webhookErrors,
   response: s.object({ id: s.text() }),
   run: async ({ path, caller }, services: WebhookServices) => {
-    if (!(await enabled(services).run.delete(path.id, ownerOf(caller))))
-      throw new ApiError('webhook_not_found')
+    const operations = enabled(services)
+    const holder = holderOf(caller)
+    await subscriptionOf(operations, holder, path.id)
+    if (!(await operations.run.delete(path.id, holder.org))) throw new ApiError('webhook_not_found')
     return { id: path.id }
   },
   present: (deleted) => deleted,
@@ -197,7 +202,7 @@ export const pingWebhookEndpoint = command({
   response: tried,
   run: async ({ path, caller, signal }, services: WebhookServices) => {
     const operations = enabled(services)
-    return operations.run.ping(await subscriptionOf(operations, ownerOf(caller), path.id), signal)
+    return operations.run.ping(await subscriptionOf(operations, holderOf(caller), path.id), signal)
   },
   present: presentTried,
 })
@@ -213,9 +218,9 @@ export const rotateSecretEndpoint = command({
   response: newWebhook,
   run: async ({ path, caller, body }, services: WebhookServices) => {
     const operations = enabled(services)
-    await subscriptionOf(operations, ownerOf(caller), path.id)
+    await subscriptionOf(operations, holderOf(caller), path.id)
     const secret = await operations.run.rotate(path.id, body.force ?? false)
-    return { subscription: await subscriptionOf(operations, ownerOf(caller), path.id), secret }
+    return { subscription: await subscriptionOf(operations, holderOf(caller), path.id), secret }
   },
   present: ({ subscription, secret }) => ({ ...presentWebhook(subscription), secret }),
 })

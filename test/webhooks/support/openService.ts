@@ -92,6 +92,7 @@ export async function openService(options: ServiceOptions = {}) {
     id,
     defaults,
     callers,
+    services,
     server,
     watch: opened?.watch,
     ask,

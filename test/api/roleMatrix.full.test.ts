@@ -1,0 +1,2 @@
+// roleMatrix.test.ts in its whole breadth.
+import './roleMatrix.test.ts'
