@@ -10,7 +10,7 @@ import { type BlockRange, intersection, type RangeSet } from '#ingest/range.ts'
 import type { Clock, Failpoint } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { type CommitBell, holdsCommitsAfter } from '../ledger/commits.ts'
-import { assertFence, type LaneState, type Queryable, readCoverage, readLane } from '../ledger/lane.ts'
+import { assertFence, holdLane, type LaneState, type Queryable, readLane } from '../ledger/lane.ts'
 import { type Postgres, PostgresError } from '../postgres.ts'
 import { FindingsWatch } from './findings.ts'
 import {
@@ -21,6 +21,7 @@ import {
   insertFollower,
   moveFollower,
   readFollower,
+  readHeld,
   readRevertedFrom,
 } from './follower.ts'
 
@@ -239,7 +240,7 @@ export class FollowerDriver {
   async #followHead(follower: BlockFollower): Promise<boolean> {
     const { postgres, schema, fence, failpoint } = this.#options
     return postgres.transaction(async (client) => {
-      await assertFence(client, schema, fence)
+      await holdLane(client, schema, fence)
       const lane = await readLane(client, schema)
       const state = await readFollower(client, schema, follower)
       const held = await this.#heldFromStart(client, follower)
@@ -269,8 +270,7 @@ export class FollowerDriver {
   async #heldFromStart(client: Queryable, { needs }: BlockFollower): Promise<BlockRange | undefined> {
     const { schema, startBlock } = this.#options
     let held: RangeSet = [{ from: startBlock, to: Number.MAX_SAFE_INTEGER }]
-    for (const projection of needs)
-      held = intersection(held, await readCoverage(client, schema, 'postgres', projection))
+    for (const projection of needs) held = intersection(held, await readHeld(client, schema, projection))
     return held.find(({ from }) => from === startBlock)
   }
 

@@ -119,9 +119,24 @@ export async function claimLane(client: Queryable, schema: string, fence: bigint
  * wait for every one of them.
  * @throws FencedOutError unless `fence` is the lane's
  */
-export async function assertFence(client: Queryable, schema: string, fence: bigint): Promise<void> {
+export const assertFence = (client: Queryable, schema: string, fence: bigint): Promise<void> =>
+  lockLane(client, schema, fence, 'KEY SHARE')
+
+/**
+ * Holds up the head lane's commits too: what is read stays as it is until the transaction ends.
+ * @throws FencedOutError unless `fence` is the lane's
+ */
+export const holdLane = (client: Queryable, schema: string, fence: bigint): Promise<void> =>
+  lockLane(client, schema, fence, 'SHARE')
+
+async function lockLane(
+  client: Queryable,
+  schema: string,
+  fence: bigint,
+  strength: 'SHARE' | 'KEY SHARE',
+): Promise<void> {
   const held = await client.query(
-    `SELECT 1 FROM ${quoteIdentifier(schema)}.lanes WHERE name = $1 AND fence = $2 FOR KEY SHARE`,
+    `SELECT 1 FROM ${quoteIdentifier(schema)}.lanes WHERE name = $1 AND fence = $2 FOR ${strength}`,
     [HEAD, fence],
   )
   if (held.rowCount !== 1) throw new FencedOutError(`${schema}.${HEAD}`, fence)

@@ -51,12 +51,13 @@ function blockAfter(
 ): RecordedBlock {
   const before = parent.block as RpcObject
   const number = numberToHex(Number(before['number']) + 1)
-  const hash = keccak256(toBytes(`block ${number} ${transactions.length}`))
+  // Two chains that part have other blocks from there on.
+  const hash = keccak256(toBytes(`block ${number} after ${before['hash']}: ${JSON.stringify(transactions)}`))
   const timestamp = numberToHex(Number(before['timestamp']) + blockSeconds)
   const place = { blockHash: hash, blockNumber: number, blockTimestamp: timestamp }
   let logIndex = 0
   const written = transactions.map(({ from, logs, calls }, index) => {
-    const transactionHash = keccak256(toBytes(`transaction ${number}/${index}`))
+    const transactionHash = keccak256(toBytes(`transaction ${hash}/${index}`))
     const position = { ...place, transactionIndex: numberToHex(index) }
     const tx = (template.block as RpcObject)['transactions'][0]
     const receipt = (template.receipts as RpcObject[])[0]
