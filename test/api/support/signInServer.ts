@@ -11,6 +11,7 @@ import { ServiceAccess } from '#api/access/ServiceAccess.ts'
 import { SignIn } from '#api/access/SignIn.ts'
 import { selfServeScopes } from '#api/access/scopes.ts'
 import { type AccessSettings, fileDefaults } from '#api/access/settings.ts'
+import type { AskNode } from '#api/access/signatures.ts'
 import type { Access } from '#api/http/access.ts'
 import { authEndpoints } from '#api/routes/auth/siwe.ts'
 import { orgEndpoints } from '#api/routes/orgs/index.ts'
@@ -40,8 +41,11 @@ const settings: AccessSettings = {
   publicUrl: new URL(origin),
 }
 
-/** What the node answers, and how often it was asked; undefined: nothing, for ever. */
-export const node = { answer: null as unknown, calls: 0 }
+/**
+ * What the node answers, and how often it was asked; undefined: nothing, for ever. A test with a
+ * real chain sets `ask`.
+ */
+export const node = { answer: null as unknown, calls: 0, ask: null as AskNode | null }
 export const wrongClock = { ms: 0 }
 
 const servers: RunningServer[] = []
@@ -82,8 +86,9 @@ export function openSignIn(changes: Partial<AccessSettings> = {}, answered: Acce
     peppers: [pepper],
     node: {
       chainId: 4217,
-      ask: () => {
+      ask: (questions) => {
         node.calls++
+        if (node.ask) return node.ask(questions)
         return node.answer === undefined ? new Promise(() => {}) : Promise.resolve([node.answer])
       },
     },
