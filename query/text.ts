@@ -115,6 +115,15 @@ export function unequalWidths(length: number, width: number, hex: string): Const
   return { problem, hint: `write ${width} bytes, or x LIKE '0x…%' for a beginning` }
 }
 
+/** What is wrong with values of `left` bytes compared with others of `right`: none are equal. */
+export function unequalValues(left: number, right: number): ConstantProblem {
+  const problem = `values of ${left} bytes are compared with values of ${right}`
+  const other = left === WORD_BYTES ? right : right === WORD_BYTES ? left : undefined
+  if (other === ADDRESS_BYTES) return { problem, hint: 'the address in a word is abi_address(word)' }
+  if (other === SELECTOR_BYTES) return { problem, hint: 'a word begins with substring(word, 1, 4)' }
+  return { problem, hint: 'bytes of unlike lengths are never equal; substring(x, from, count) takes a part' }
+}
+
 /** A word holds addresses at its right, other bytes at its left. */
 function withoutPadding(hex: string, width: number): string | undefined {
   const padding = '00'.repeat(hex.length / 2 - width)

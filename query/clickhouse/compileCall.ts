@@ -5,7 +5,7 @@ import type { CallExpression, Expression, Name, Window } from './ast.ts'
 import { compileTextArguments } from './bytesAsText.ts'
 import { type Compiled, type Compiler, invalid, quoteName, refused, type Scope } from './Compiler.ts'
 import { compileAggregate, sumOfArray } from './compileAggregate.ts'
-import { compileOperands } from './compileComparison.ts'
+import { assertWidths, compileOperands } from './compileComparison.ts'
 import { compileStringBeside } from './compileConstant.ts'
 import { compilePortable } from './compilePortable.ts'
 import {
@@ -15,7 +15,7 @@ import {
   functionNames,
   type ResultRule,
 } from './functions.ts'
-import { alternatives, assertOneKind } from './numbers.ts'
+import { alternatives, assertOneKind, assertOneWidth } from './numbers.ts'
 import { arrayOf, commonType, elementOf, localTime, scalar, sumType, type ValueType } from './valueType.ts'
 
 const ARGUMENTS_MAX = 100
@@ -109,7 +109,8 @@ function compileArguments(
   if (rule.kind === 'higherOrder') return compileHigherOrder(compiler, call, rule, scope)
   // Alternatives of one value share its type, as the sides of a comparison do.
   if ([...choosing, 'nullIf', 'equals', 'notEquals'].includes(rule.name)) {
-    const operands = compileOperands(compiler, call.args, scope)
+    const check = choosing.includes(rule.name) ? undefined : assertWidths
+    const operands = compileOperands(compiler, call.args, scope, check)
     return choosing.includes(rule.name) ? alternatives(operands) : operands
   }
   const texts = compileTextArguments(compiler, call, rule.name, scope)
@@ -137,6 +138,7 @@ function compileSearch(compiler: Compiler, call: CallExpression, scope: Scope): 
   )
   const elements = [among, ...values].map(({ sql, type }) => ({ sql, type: elementOf(type) }))
   assertOneKind(compiler, elements, () => call.at)
+  assertOneWidth(compiler, elements, () => call.at)
   return [among, ...values]
 }
 

@@ -17,7 +17,7 @@ import {
 import { compileArithmetic, isArithmetic } from './compileArithmetic.ts'
 import { hexText } from './compileCast.ts'
 import { compileStringBeside } from './compileConstant.ts'
-import { asOneNumber, assertOneKind, comparable } from './numbers.ts'
+import { asOneNumber, assertOneKind, assertOneWidth, comparable } from './numbers.ts'
 import { commonType, isNumber, isWhole, knownWidth, scalar } from './valueType.ts'
 
 /** As on Postgres: a pattern is a constant, so that no row can change its cost. */
@@ -41,8 +41,8 @@ export function compileBinary(compiler: Compiler, expression: BinaryExpression, 
 
 const equalities: ReadonlySet<string> = new Set(['=', '!=', 'IS DISTINCT FROM', 'IS NOT DISTINCT FROM'])
 
-/** @throws UserQueryError `sql_invalid` where a '0x…' has another length than all that it may equal */
-function assertWidths(
+/** @throws UserQueryError `sql_invalid` where bytes have another length than all that they may equal */
+export function assertWidths(
   compiler: Compiler,
   operands: readonly Expression[],
   compiled: readonly Compiled[],
@@ -54,6 +54,12 @@ function assertWidths(
   const column = operands.findIndex(({ kind }, index) => kind !== 'string' && widthOf(index) !== undefined)
   const width = widthOf(column)
   if (width === undefined) return
+  const others = operands.flatMap(({ kind }, index) => (kind === 'string' ? [] : [index]))
+  assertOneWidth(
+    compiler,
+    others.flatMap((index) => compiled[index] ?? []),
+    (index) => operands[others[index] ?? 0]?.at,
+  )
   for (const [index, operand] of operands.entries()) {
     const length = operand.kind === 'string' ? widthOf(index) : undefined
     if (operand.kind !== 'string' || length === undefined) continue

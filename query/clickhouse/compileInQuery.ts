@@ -6,7 +6,7 @@
 
 import type { Expression, InQueryExpression } from './ast.ts'
 import { type Column, type Compiled, type Compiler, refused, type Scope } from './Compiler.ts'
-import { assertOneKind, comparable } from './numbers.ts'
+import { assertOneKind, assertOneWidth, comparable } from './numbers.ts'
 import { scalar } from './valueType.ts'
 
 export function compileInQuery(compiler: Compiler, expression: InQueryExpression, scope: Scope): Compiled {
@@ -19,7 +19,10 @@ export function compileInQuery(compiler: Compiler, expression: InQueryExpression
       ? expression.operand.items.map((item) => compiler.expression(item, scope))
       : [own]
   const pairs = operands.map((operand, index) => [operand, ...columns.slice(index, index + 1)])
-  for (const pair of pairs) assertOneKind(compiler, pair, () => expression.operand.at)
+  for (const pair of pairs) {
+    assertOneKind(compiler, pair, () => expression.operand.at)
+    assertOneWidth(compiler, pair, () => expression.operand.at)
+  }
   const isSingle = columns.length === 1 && column !== undefined
   const isIn = isSingle ? memberOf(own, column, rows) : rowOf(own, pairs, rows)
   if (!isNot && compiler.conditions.has(expression)) return { sql: `(${isIn})`, type: scalar('bool') }

@@ -4,7 +4,7 @@ import type { Cte, Query, SetExpression } from './ast.ts'
 import type { Column, CompiledQuery, Compiler, Scope } from './Compiler.ts'
 import { invalid } from './Compiler.ts'
 import { compileSelect, orderSql } from './compileSelect.ts'
-import { asOneNumber, comparable } from './numbers.ts'
+import { asOneNumber, assertOneWidth, comparable } from './numbers.ts'
 import { chosenBytes, commonType, knownWidth, type ValueType } from './valueType.ts'
 
 /** `rowsMax` caps the LIMIT of the outermost query; a smaller one of its own stays. */
@@ -81,6 +81,8 @@ function compileSet(compiler: Compiler, expression: SetExpression): CompiledQuer
   const words = `${expression.operator} ${expression.isAll ? 'ALL' : 'DISTINCT'}`
   const types = left.columns.map((column, index) => {
     const other = right.columns[index]?.type ?? column.type
+    const pair = [column.type, other].map((type) => ({ sql: '', type }))
+    if (!expression.operator.startsWith('UNION')) assertOneWidth(compiler, pair, () => expression.at)
     return columnType(compiler, column.type, other, expression.at)
   })
   return {

@@ -20,7 +20,7 @@ import {
 } from './Compiler.ts'
 import { decodedSelect } from './decodedSelect.ts'
 import { findKeyTerms, type KeyTerms } from './keyTerms.ts'
-import { assertOneKind, comparable } from './numbers.ts'
+import { assertOneKind, assertOneWidth, comparable } from './numbers.ts'
 import { elementOf, scalar, unsigned, type ValueType, varyingBytes } from './valueType.ts'
 
 /** FROM as it is sent, and the names it brings. */
@@ -231,6 +231,7 @@ function usingPair(
   const [rightColumn] = find([right])
   if (!leftColumn || !rightColumn) throw invalid(compiler, `both sides need a column "${name.text}"`, name.at)
   assertOneKind(compiler, [leftColumn, rightColumn], () => name.at)
+  assertOneWidth(compiler, [leftColumn, rightColumn], () => name.at)
   const values: Readonly<Record<TableJoin['side'], string>> = {
     INNER: leftColumn.sql,
     CROSS: leftColumn.sql,

@@ -4,7 +4,7 @@
  * so there the same operation is done on floats as well: the two differ by rounding, or by a
  * multiple of 2^256.
  */
-import { textOfBytesHint } from '../text.ts'
+import { textOfBytesHint, unequalValues } from '../text.ts'
 import { type Compiled, type Compiler, invalid } from './Compiler.ts'
 import {
   chosenBytes,
@@ -176,6 +176,23 @@ export function assertOneKind(
   const text = indexOf('text')
   if (text >= 0 && indexOf('bytes') >= 0)
     throw invalid(compiler, 'bytes are compared with a text', placeOf(text) ?? 0, textOfBytesHint)
+}
+
+/** Bytes that are never equal, since all of the ones are longer than all of the others. */
+export function assertOneWidth(
+  compiler: Pick<Compiler, 'sql'>,
+  compared: readonly Compiled[],
+  placeOf: (index: number) => number | undefined,
+): void {
+  const widths = compared.map(({ type }) =>
+    type.scalar === 'bytes' && !type.isArray ? knownWidth(type) : undefined,
+  )
+  const first = widths.find((width) => width !== undefined)
+  const index = widths.findIndex((width) => width !== undefined && width !== first)
+  const other = widths[index]
+  if (first === undefined || other === undefined) return
+  const { problem, hint } = unequalValues(first, other)
+  throw invalid(compiler, problem, placeOf(index) ?? 0, hint)
 }
 
 /**

@@ -1,9 +1,9 @@
 /**
- * Comparisons of bytes with a constant that no value can be equal to. Bytes are a column of the
+ * Comparisons of bytes with what no value of them can be equal to. Bytes are a column of the
  * catalog, the same through a sub-select or CTE, and what chooses among such columns.
  */
 
-import { type ConstantProblem, textBesideBytes, unequalWidths } from '../text.ts'
+import { type ConstantProblem, textBesideBytes, unequalValues, unequalWidths } from '../text.ts'
 import { findSource, type Scope, sourceOf } from './scopes.ts'
 import {
   bare,
@@ -17,12 +17,57 @@ import {
   type Walk,
 } from './walk.ts'
 
+/** Where a name is looked up, and what sub-selects give. */
+export interface Operands {
+  readonly scope: Scope
+  /** Bytes of each output of a sub-select that was read before. */
+  readonly outputsOf: (select: unknown) => readonly (Bytes | undefined)[]
+}
+
 /** @throws UserQueryError `sql_invalid` */
-export function assertComparison(expression: Fields, scope: Scope, walk: Walk): void {
+export function assertComparison(expression: Fields, operands: Operands, walk: Walk): void {
   const kind = String(expression['kind'])
   const operator = stringOf(list(expression['name'])[0]) ?? ''
   if (!kinds.test(kind) || !operators.has(operator)) return
-  for (const compared of comparedWithin(expression)) assertOperands(compared, operator, scope, walk)
+  for (const compared of comparedWithin(expression))
+    assertOperands(compared, equalities.has(operator), operands, walk)
+}
+
+/** `CASE x WHEN …`. @throws UserQueryError `sql_invalid` */
+export function assertCase({ arg, args }: Fields, operands: Operands, walk: Walk): void {
+  const whens = list(args).map((arm) => fieldsOf(arm, 'CaseWhen')['expr'])
+  if (arg !== undefined) assertOperands([arg, ...whens], true, operands, walk)
+}
+
+/** `x IN (SELECT …)`. @throws UserQueryError `sql_invalid` */
+export function assertMembers({ testexpr, subselect }: Fields, operands: Operands, walk: Walk): void {
+  const outputs = operands.outputsOf(subselect)
+  const fields = rowFields(testexpr) ?? [testexpr]
+  for (const [index, field] of fields.entries()) assertAlike([bytesOf(field, operands), outputs[index]], walk)
+}
+
+/**
+ * Postgres would read a text in a column of bytes as such, letter by letter.
+ * @throws UserQueryError `sql_invalid` for one that a SELECT puts where the other side has bytes
+ */
+export function assertNoText(select: unknown, others: readonly (Bytes | undefined)[], walk: Walk): void {
+  for (const [index, target] of list(bare(select)['targetList']).entries()) {
+    const problem = others[index] && problemOf(fieldsOf(target, 'ResTarget')['val'], undefined)
+    if (problem) throw errorAt({ ...walk, at: -1 }, 'sql_invalid', problem.problem, problem.hint)
+  }
+}
+
+/** @throws UserQueryError `sql_invalid` for bytes of which no two have one length */
+export function assertAlike(compared: readonly (Bytes | undefined)[], walk: Walk): void {
+  const known = compared.flatMap((bytes) =>
+    bytes?.width === undefined ? [] : [{ ...bytes, width: bytes.width }],
+  )
+  const [first] = known
+  const other = known.find(({ width }) => width !== first?.width)
+  if (!first || !other) return
+  const { problem, hint } = unequalValues(first.width, other.width)
+  const at = walk.findings.places.get(first.reference ?? other.reference) ?? -1
+  throw errorAt({ ...walk, at }, 'sql_invalid', problem, hint)
 }
 
 /** What is compared with each other; rows field by field. */
@@ -38,19 +83,25 @@ function rowFields(operand: unknown): readonly unknown[] | undefined {
   return isFields(row) ? list(row['args']) : undefined
 }
 
-function assertOperands(operands: readonly unknown[], operator: string, scope: Scope, walk: Walk): void {
-  for (const column of operands) {
-    const found = bytesOf(column, scope)
+function assertOperands(
+  compared: readonly unknown[],
+  isEquality: boolean,
+  operands: Operands,
+  walk: Walk,
+): void {
+  const all = compared.map((operand) => bytesOf(operand, operands))
+  for (const found of all) {
     if (!found) continue
-    for (const constant of operands) {
-      const problem = problemOf(constant, equalities.has(operator) ? found.width : undefined)
+    for (const constant of compared) {
+      const problem = problemOf(constant, isEquality ? found.width : undefined)
       const at = walk.findings.places.get(found.reference) ?? -1
       if (problem) throw errorAt({ ...walk, at }, 'sql_invalid', problem.problem, problem.hint)
     }
   }
+  if (isEquality) assertAlike(all, walk)
 }
 
-const kinds = /^AEXPR_(OP|IN|(NOT_)?DISTINCT|(NOT_)?BETWEEN)$/
+const kinds = /^AEXPR_(OP(_ANY|_ALL)?|IN|NULLIF|(NOT_)?DISTINCT|(NOT_)?BETWEEN)$/
 const equalities: ReadonlySet<string> = new Set(['=', '<>'])
 const operators: ReadonlySet<string> = new Set([
   ...equalities,
@@ -62,25 +113,43 @@ const operators: ReadonlySet<string> = new Set([
   'NOT BETWEEN',
 ])
 
-const itemsOf = (operand: unknown): readonly unknown[] =>
-  isFields(operand) && isFields(operand['List']) ? list(operand['List']['items']) : [operand]
+function itemsOf(operand: unknown): readonly unknown[] {
+  const [[type, found] = ['', {}]] = Object.entries(bare(operand))
+  if (type === 'List') return list(bare(found)['items'])
+  return type === 'A_ArrayExpr' ? list(bare(found)['elements']) : [operand]
+}
 
 /** Bytes that an expression can be. */
-interface Bytes {
+export interface Bytes {
   /** Of every value; undefined where they differ or none is known. */
   readonly width: number | undefined
-  /** The column that says so. */
+  /** The column that says so; undefined where a constant does. */
   readonly reference: unknown
 }
 
-/** Undefined for what is no bytes, or may be something else. */
-export function bytesOf(operand: unknown, scope: Scope): Bytes | undefined {
+/** Undefined for what is no bytes, may be something else, or is a constant alone. */
+export function bytesOf(operand: unknown, operands: Operands): Bytes | undefined {
+  const select = scalarSelect(operand)
+  if (select) return operands.outputsOf(select)[0]
   const choices = choicesOf(operand)
-  if (!choices) return bytesColumn(operand, scope)
-  const found = choices.flatMap((choice) => bytesOf(choice, scope) ?? bytesConstant(choice) ?? [])
-  const [first] = found.filter(({ reference }) => reference !== undefined)
+  return choices ? bytesAmong(choices, operands) : bytesColumn(operand, operands.scope)
+}
+
+/** The same of an output: a constant is bytes there, whatever it is compared with later. */
+export function bytesOfOutput(value: unknown, operands: Operands): Bytes | undefined {
+  return bytesOf(value, operands) ?? bytesConstant(value)
+}
+
+function bytesAmong(choices: readonly unknown[], operands: Operands): Bytes | undefined {
+  const found = choices.flatMap((choice) => bytesOfOutput(choice, operands) ?? [])
+  const first = found.find(({ reference }) => reference !== undefined) ?? found[0]
   if (!first || found.length < choices.length) return undefined
   return found.every(({ width }) => width === first.width) ? first : { ...first, width: undefined }
+}
+
+function scalarSelect(operand: unknown): unknown {
+  const link = fieldsOf(operand, 'SubLink')
+  return link['subLinkType'] === 'EXPR_SUBLINK' ? link['subselect'] : undefined
 }
 
 /** What an expression gives one of, as it is; undefined for another expression. */

@@ -6,9 +6,28 @@
  */
 
 import { nearestOf } from '../words/nearest.ts'
-import { assertComparison, bytesOf, columnPath } from './comparisons.ts'
+import {
+  assertAlike,
+  assertCase,
+  assertComparison,
+  assertMembers,
+  assertNoText,
+  type Bytes,
+  bytesOfOutput,
+  columnPath,
+  type Operands,
+} from './comparisons.ts'
 import { type ColumnsOf, outputName } from './outputName.ts'
-import { findSource, joinedColumns, outermost, renamed, type Scope, type Source, within } from './scopes.ts'
+import {
+  findSource,
+  joinedColumns,
+  outermost,
+  renamed,
+  type Scope,
+  type Source,
+  sourceOf,
+  within,
+} from './scopes.ts'
 import { bare, errorAt, type Fields, fieldsOf, isFields, list, refusal, stringOf, type Walk } from './walk.ts'
 
 /**
@@ -58,8 +77,12 @@ class Resolver {
     const inner = within(sources, scope)
     this.#expression(body, inner)
     const targets = list(select['targetList'])
-    const outputs = targets.flatMap((target) => this.#outputs(target, columns, inner))
-    this.#bytes.set(outputs, new Map(targets.flatMap((target) => bytesOutputs(target, inner))))
+    const outputs = targets.flatMap((target) => this.#names(target, columns, inner))
+    const operands = this.#operands(inner)
+    // Two outputs of one name are told apart by nobody.
+    const isOne = ([name]: readonly [string, unknown]) => outputs.indexOf(name) === outputs.lastIndexOf(name)
+    const bytes = targets.flatMap((target) => bytesOutputs(target, operands)).filter(isOne)
+    this.#bytes.set(outputs, new Map(bytes))
     return outputs
   }
 
@@ -90,6 +113,13 @@ class Resolver {
     const right = this.select(bare(select['rarg']), scope)
     this.#expression(select['sortClause'], within([], scope))
     const columns = [...left]
+    assertNoText(select['larg'], this.#outputs(right), this.#walk)
+    assertNoText(select['rarg'], this.#outputs(left), this.#walk)
+    if (select['op'] !== 'SETOP_UNION') {
+      const others = this.#outputs(right)
+      for (const [index, bytes] of this.#outputs(left).entries())
+        assertAlike([bytes, others[index]], this.#walk)
+    }
     this.#bytes.set(columns, this.#bytesOfBoth(left, right))
     return columns
   }
@@ -108,11 +138,41 @@ class Resolver {
     this.#expression(select['valuesLists'], within([], scope))
     const [row] = list(select['valuesLists'])
     const columns = list(fieldsOf(row, 'List')['items']).map((_, index) => `column${index + 1}`)
+    this.#bytes.set(columns, this.#bytesOfRows(list(select['valuesLists']), columns, scope))
     this.#expression(select['sortClause'], within([{ name: '*VALUES*', columns }], scope))
     return columns
   }
 
-  #outputs(target: unknown, all: readonly string[], scope: Scope): readonly string[] {
+  /** Columns of which every row has bytes. */
+  #bytesOfRows(
+    rows: readonly unknown[],
+    columns: readonly string[],
+    scope: Scope,
+  ): NonNullable<Source['bytes']> {
+    const operands = this.#operands(within([], scope))
+    const items = rows.map((row) => list(fieldsOf(row, 'List')['items']))
+    const widths = columns.flatMap((name, index) => {
+      const found = items.flatMap((row) => bytesOfOutput(row[index], operands) ?? [])
+      const width = found[0]?.width
+      if (found.length < items.length) return []
+      return [[name, found.every((bytes) => bytes.width === width) ? width : undefined] as const]
+    })
+    return new Map(widths)
+  }
+
+  #operands(scope: Scope): Operands {
+    return { scope, outputsOf: (select) => this.#outputs(this.#resolved.get(select) ?? []) }
+  }
+
+  /** Bytes of each column of a sub-select. */
+  #outputs(columns: readonly string[]): readonly (Bytes | undefined)[] {
+    const bytes = this.#bytes.get(columns)
+    return columns.map((name) =>
+      bytes?.has(name) ? { width: bytes.get(name), reference: undefined } : undefined,
+    )
+  }
+
+  #names(target: unknown, all: readonly string[], scope: Scope): readonly string[] {
     const { name, val } = fieldsOf(target, 'ResTarget')
     if (typeof name === 'string') return [name]
     const path = columnPath(val)
@@ -215,6 +275,13 @@ class Resolver {
       fields['isNatural'] === true
         ? left.columns.filter((name) => right.columns.includes(name))
         : textsOf(fields['usingClause'])
+    for (const name of merged) {
+      const sides = [left, right].map((side) => sourceOf(name, within(side.sources, outermost))?.bytes)
+      const known = sides.map((bytes) =>
+        bytes?.has(name) ? { width: bytes.get(name), reference: undefined } : undefined,
+      )
+      assertAlike(known, this.#walk)
+    }
     const columns = joinedColumns(left.columns, right.columns, merged)
     return fields['alias'] === undefined ? { sources, columns } : this.#named(fields, '', columns)
   }
@@ -223,11 +290,19 @@ class Resolver {
     if (Array.isArray(value)) for (const item of value) this.#expression(item, scope)
     if (!isFields(value)) return
     for (const [key, inner] of Object.entries(value)) {
-      if (key === 'A_Expr') assertComparison(bare(inner), scope, this.#walk)
       if (key === 'ColumnRef') this.#reference(inner, columnPath(value) ?? [], scope)
       else if (key === 'SelectStmt') this.#resolved.set(value, this.select(bare(inner), scope))
       else this.#expression(inner, scope)
+      this.#compare(key, bare(inner), scope)
     }
+  }
+
+  /** After what is within: sub-selects say what they give. */
+  #compare(key: string, fields: Fields, scope: Scope): void {
+    const operands = this.#operands(scope)
+    if (key === 'A_Expr') assertComparison(fields, operands, this.#walk)
+    if (key === 'CaseExpr') assertCase(fields, operands, this.#walk)
+    if (key === 'SubLink' && fields['testexpr'] !== undefined) assertMembers(fields, operands, this.#walk)
   }
 
   #reference(node: unknown, path: readonly (string | undefined)[], scope: Scope): void {
@@ -246,7 +321,11 @@ class Resolver {
 }
 
 /** The outputs of a target that are bytes: a column as it is, or what has a name and chooses among some. */
-function bytesOutputs(target: unknown, scope: Scope): readonly (readonly [string, number | undefined])[] {
+function bytesOutputs(
+  target: unknown,
+  operands: Operands,
+): readonly (readonly [string, number | undefined])[] {
+  const { scope } = operands
   const { name, val } = fieldsOf(target, 'ResTarget')
   const path = columnPath(val)
   if (path && path.at(-1) === undefined) {
@@ -254,8 +333,8 @@ function bytesOutputs(target: unknown, scope: Scope): readonly (readonly [string
     const sources = qualifier === undefined ? scope.levels[0] : [findSource(qualifier, scope)]
     return (sources ?? []).flatMap((source) => [...(source?.bytes ?? [])])
   }
-  const found = bytesOf(val, scope)
-  const output = typeof name === 'string' ? name : path?.at(-1)
+  const found = bytesOfOutput(val, operands)
+  const output = typeof name === 'string' ? name : (path?.at(-1) ?? outputName(val, () => []))
   return found && output !== undefined ? [[output, found.width]] : []
 }
 
