@@ -6,6 +6,7 @@ import { newestSegment } from '#ingest/range.ts'
 import program from '#package.json' with { type: 'json' }
 import type { Runtime } from '#runtime.ts'
 import type { ParityStatus } from '#store/compare/ParityWatch.ts'
+import type { FollowerStatus } from '#store/follow/driver.ts'
 import { ProofCounter } from '#store/ledger/ProofCounter.ts'
 import { countProofs, type ProofCounts } from '#store/ledger/proofs.ts'
 import type { Postgres } from '#store/postgres.ts'
@@ -82,7 +83,6 @@ function readyOf(chains: readonly Chain[], scope: ReadyScope): { ready: boolean;
 
 function statusOf(chain: Chain, proofs: ProofCounts | null, parity: ParityStatus): ChainStatus {
   const { state, profile, historyProgress: history } = chain
-  const known = (height: number) => (height < 0 ? null : height)
   return {
     chainId: state.chainId,
     kind: profile.kind,
@@ -96,10 +96,7 @@ function statusOf(chain: Chain, proofs: ProofCounts | null, parity: ParityStatus
       { name: 'head', ...chain.headStatus },
       { name: 'history', ...chain.historyStatus },
     ],
-    projections: chain.followers.map(({ tip, found, ...follower }) => ({
-      ...follower,
-      ...{ tip: known(tip), strays: found?.strays ?? null, differs: found?.differs ?? null },
-    })),
+    projections: projectionsOf(chain.followers),
     relay: relayOf(chain),
     endpoints: chain.nodes.endpoints().map(({ cost, ...endpoint }) => ({ ...endpoint, cost: { ...cost } })),
     history: history && {
@@ -122,6 +119,14 @@ function statusOf(chain: Chain, proofs: ProofCounts | null, parity: ParityStatus
     },
   }
 }
+
+const known = (height: number) => (height < 0 ? null : height)
+
+export const projectionsOf = (followers: readonly FollowerStatus[]): ChainStatus['projections'] =>
+  followers.map(({ tip, found, ...follower }) => ({
+    ...follower,
+    ...{ tip: known(tip), strays: found?.strays ?? null, differs: found?.differs ?? null },
+  }))
 
 function relayOf({ nodes }: Chain): ChainStatus['relay'] {
   const { isApart, endpoints } = nodes.relay.status()

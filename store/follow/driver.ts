@@ -99,8 +99,8 @@ export class FollowerDriver {
       let failed = false
       for (const follower of followers) {
         if (signal.aborted) return
-        if (this.#status.get(follower.name)?.state === 'stopped') continue
-        const outcome = await this.#tryStep(follower, signal)
+        const isStopped = this.#status.get(follower.name)?.state === 'stopped'
+        const outcome = isStopped ? 'idle' : await this.#tryStep(follower, signal)
         moved ||= outcome === 'moved'
         failed ||= outcome === 'failed'
         await this.#findings.look(follower)

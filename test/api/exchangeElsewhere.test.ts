@@ -241,9 +241,11 @@ describeWithShared('an installation that begins above genesis', () => {
     expect([...depth.body.bids, ...depth.body.asks].map(({ size }) => size)).toEqual(['700', '700'])
     const order = await api.get('/v1/exchange/orders/7')
     expect([order.headers.get('svc-source'), order.body.remaining]).toEqual(['node', '4'])
-    const feed = ['latest-block', 'events', 'pairs'].map((path) => `/feed/${api.chainId}/${path}`)
-    const past = `/v1/exchange/pairs/${base}/depth?atBlock=6`
-    for (const path of [...lists, ...feeLists, ...feed, past, `/v1/exchange/pairs/${base}/ohlc`]) {
+    const feed = ['latest-block', 'events', 'pairs', `pairs/${keyOf(base, pathUsd)}`, `assets/${base}`].map(
+      (path) => `/feed/${api.chainId}/${path}`,
+    )
+    const ofPair = ['', '/ohlc', '/depth?atBlock=6'].map((part) => `/v1/exchange/pairs/${base}${part}`)
+    for (const path of [...lists, ...feeLists, ...feed, ...ofPair]) {
       const { status, body } = await api.get(path)
       expect([status, body.error?.code, path]).toEqual([409, 'coverage_incomplete', path])
     }

@@ -67,6 +67,8 @@ export interface ChainApiOptions {
   /** Stands between the API and the engines of SQL. */
   readonly wrapEngine?: (engine: UserQueryEngine) => UserQueryEngine
   readonly declared?: DeclaredContracts
+  /** What /status tells of projections; none unless said otherwise. */
+  readonly projections?: () => StatusReport['chains'][number]['projections']
   readonly services?: Partial<RouteServices>
   readonly server?: Partial<ServerOptions<RouteServices>>
 }
@@ -110,7 +112,7 @@ export async function openChainApi(options: ChainApiOptions = {}): Promise<Chain
     egress: new Egress(),
     logoCache: new LogoCache(clock),
     rpc: new Map(),
-    status: statusOf(state),
+    status: statusOf(state, options.projections),
     accounts: {
       app: appDatabase(postgres),
       pepper: randomBytes(32),
@@ -239,17 +241,23 @@ function parityOf({ postgres, clickhouse, schema, database }: ChainStore): Parit
   return { status, compare: (range) => compareRange(stores, range) }
 }
 
-function statusOf(state: ChainState): RouteServices['status'] {
+function statusOf(
+  state: ChainState,
+  projections: ChainApiOptions['projections'] = () => [],
+): RouteServices['status'] {
   const { clock } = systemRuntime()
   return {
     ready: async (scope) =>
       state.tip >= 0 ? { ready: true } : { ready: false, reason: `nothing is held (${scope})` },
     waitForBlock: (block, _chain, signal) => state.waitForBlock(block, clock, signal),
-    status: () => reportOf(state),
+    status: () => reportOf(state, projections()),
   }
 }
 
-function reportOf(state: ChainState): StatusReport {
+function reportOf(
+  state: ChainState,
+  projections: StatusReport['chains'][number]['projections'],
+): StatusReport {
   const ranges = (store: 'postgres' | 'clickhouse') =>
     state.coverage(store).map(({ from, to }) => ({ from, to }))
   const store = (name: 'postgres' | 'clickhouse') => ({
@@ -277,7 +285,7 @@ function reportOf(state: ChainState): StatusReport {
         coverage: ranges('postgres'),
         stores: { postgres: store('postgres'), clickhouse: store('clickhouse') },
         lanes: [{ name: 'head', state: 'running', problem: null }],
-        projections: [],
+        projections,
         relay: { isApart: false, endpoints: [] },
         endpoints: [],
         history: null,
