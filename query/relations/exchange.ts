@@ -64,11 +64,13 @@ export const exchangeRelations: readonly DerivedRelation[] = [
   {
     name: 'dex_order_events',
     blockColumn: 'block_num',
-    comment: 'what an order is from a log on: one order placed, or flipped in place (since T5)',
+    comment:
+      'what an order is from a log on: one order placed, flipped in place, or left filled as its flip failed (since T5)',
     columns: described({
       ...placeColumns,
       ...orderColumns,
-      eventType: ['text', '`OrderPlaced` or `OrderFlipped`'],
+      eventType: ['text', '`OrderPlaced`, `OrderFlipped` or `FlipFailed`'],
+      reason: ['text', 'why a flip failed: the selector of the error, `0x` and 8 digits; else empty'],
     }),
     derive: orderEventsSql,
   },

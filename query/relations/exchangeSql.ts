@@ -4,6 +4,7 @@
  */
 import { pathUsdAddress, stablecoinDexAddress, tip20FactoryAddress } from '#transform/addresses.ts'
 import {
+  flipFailed,
   orderCancelled,
   orderFilled,
   orderFlipped,
@@ -57,22 +58,38 @@ export const ordersSql = (rowsOf: RowsOf): string =>
   `FROM ${emitted(rowsOf('logs'), orderPlaced)}`
 
 /** What an order is from a log on; a flip in place (since T5) swaps its sides and keeps its id. */
-export const orderEventsSql = (rowsOf: RowsOf): string => {
+const orderStatesSql = (rowsOf: RowsOf): string => {
   const isFlip = `topic0 = ${bytes(orderFlipped.topic0)}`
   return (
     `SELECT ${place}, ${orderId} AS orderId, ${account(2)} AS maker, ${account(3)} AS token, ${uint(0)} AS amount, ` +
     `${flag(1)} AS isBid, ${tick(2)} AS tick, if(${isFlip}, toUInt8(1), ${flag(3)}) AS isFlipOrder, ` +
-    `if(${isFlip}, ${tick(3)}, ${tick(4)}) AS flipTick, if(${isFlip}, 'OrderFlipped', 'OrderPlaced') AS eventType ` +
+    `if(${isFlip}, ${tick(3)}, ${tick(4)}) AS flipTick, if(${isFlip}, 'OrderFlipped', 'OrderPlaced') AS eventType, '' AS reason ` +
     `FROM ${emitted(rowsOf('logs'), orderPlaced, orderFlipped)}`
   )
 }
+
+/** A flip that failed leaves its order filled, as it was. */
+const failedFlipsSql = (rowsOf: RowsOf): string => {
+  const kept = ['maker', 'token', 'amount', 'isBid', 'tick', 'isFlipOrder', 'flipTick']
+  return (
+    `SELECT ${placeNames.map((name) => `failed.${name} AS ${name}`).join(', ')}, failed.id AS orderId, ` +
+    `${kept.map((name) => `state.${name} AS ${name}`).join(', ')}, 'FlipFailed' AS eventType, failed.why AS reason ` +
+    `FROM (SELECT ${place}, ${position} AS place, ${orderId} AS id, concat('0x', lower(hex(substring(data, 1, 4)))) AS why ` +
+    `FROM ${emitted(rowsOf('logs'), flipFailed)}) AS failed ` +
+    `ASOF JOIN (SELECT *, ${position} AS place, orderId AS id FROM (${orderStatesSql(rowsOf)})) AS state ` +
+    'ON failed.id = state.id AND failed.place > state.place'
+  )
+}
+
+export const orderEventsSql = (rowsOf: RowsOf): string =>
+  `${orderStatesSql(rowsOf)} UNION ALL ${failedFlipsSql(rowsOf)}`
 
 export const fillsSql = (rowsOf: RowsOf): string =>
   `SELECT ${place}, ${orderId} AS orderId, ${account(2)} AS maker, ${account(3)} AS taker, ` +
   `${uint(0)} AS amountFilled, ${flag(1)} AS partialFill FROM ${emitted(rowsOf('logs'), orderFilled)}`
 
 const statesSql = (rowsOf: RowsOf): string =>
-  `SELECT ${position} AS place, orderId AS id, token, isBid AS is_bid, tick, amount FROM (${orderEventsSql(rowsOf)})`
+  `SELECT ${position} AS place, orderId AS id, token, isBid AS is_bid, tick, amount FROM (${orderStatesSql(rowsOf)})`
 
 /**
  * Each fill with its order as it stood strictly before it, since the flip that a fill causes is

@@ -114,6 +114,16 @@ const blocks: readonly (readonly WrittenTransaction[])[] = [
       ],
     },
   ],
+  [
+    {
+      from: taker,
+      logs: [
+        place(8n, base, 5n, false, 0, -10),
+        fill(8n, 5n, false),
+        logOf(exchange, events.flipFailed, { orderId: 8n, maker, reason: '0x0badcafe' }),
+      ],
+    },
+  ],
 ]
 const lastBlock = blocks.length
 
@@ -193,6 +203,7 @@ describeWithShared('an order book written by hand', () => {
       ['5', 1, 0, alpha, base, '300', alpha, '300'],
       ['5', 0, 10, alpha, alpha, '101', base, '100'],
       ['7', 0, 0, pathUsd, pathUsd, '40', base, '40'],
+      ['8', 0, 0, alpha, alpha, '5', base, '5'],
     ])
     const candles = await sql(
       `SELECT quote_token, sum(base_volume), sum(quote_volume), sum(fill_count)
@@ -200,15 +211,19 @@ describeWithShared('an order book written by hand', () => {
     )
     expect(candles).toEqual([
       [pathUsd, '484', '485', '3'],
-      [alpha, '450', '451', '3'],
+      [alpha, '455', '456', '4'],
     ])
     const states = await sql(
-      'SELECT orderId, eventType, isBid, tick, isFlipOrder, flipTick FROM dex_order_events WHERE orderId = 5 ORDER BY block_num',
+      `SELECT orderId, eventType, isBid, tick, isFlipOrder, flipTick, reason FROM dex_order_events
+       WHERE orderId IN (5, 8) ORDER BY block_num, log_idx`,
     )
     expect(states).toEqual([
-      ['5', 'OrderPlaced', 1, 0, 1, 10],
-      ['5', 'OrderFlipped', 0, 10, 1, 0],
+      ['5', 'OrderPlaced', 1, 0, 1, 10, ''],
+      ['5', 'OrderFlipped', 0, 10, 1, 0, ''],
+      ['8', 'OrderPlaced', 0, 0, 1, -10, ''],
+      ['8', 'FlipFailed', 0, 0, 1, -10, '0x0badcafe'],
     ])
+    expect((await api.get('/v1/exchange/orders/8')).body.error.code).toBe('order_not_found')
   })
 
   test('a fill of an order that nobody placed is counted for the operator, and in no answer', async () => {
@@ -223,8 +238,8 @@ describeWithShared('an order book written by hand', () => {
     expect((await walk(api, '/v1/exchange/orders/0/fills')).length).toBe(0)
     const swaps = await walk(api, '/v1/exchange/swaps')
     expect(swaps.flatMap(({ fills }) => fills).filter(({ orderId }) => orderId === '0')).toEqual([])
-    expect(await sql('SELECT count(*) FROM dex_fills')).toEqual([['7']])
-    expect(await sql('SELECT count(*) FROM dex_fills_enriched')).toEqual([['6']])
+    expect(await sql('SELECT count(*) FROM dex_fills')).toEqual([['8']])
+    expect(await sql('SELECT count(*) FROM dex_fills_enriched')).toEqual([['7']])
   })
 
   test('the feed tells supplies by the node where balances are not ready', async () => {

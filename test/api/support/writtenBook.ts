@@ -30,6 +30,7 @@ export const events = {
     'event OrderFilled(uint128 indexed orderId, address indexed maker, address indexed taker, uint128 amountFilled, bool partialFill)',
   flipped:
     'event OrderFlipped(uint128 indexed orderId, address indexed maker, address indexed token, uint128 amount, bool isBid, int16 tick, int16 flipTick)',
+  flipFailed: 'event FlipFailed(uint128 indexed orderId, address indexed maker, bytes4 reason)',
   cancelled: 'event OrderCancelled(uint128 indexed orderId)',
   transfer: 'event Transfer(address indexed from, address indexed to, uint256 amount)',
 } as const
