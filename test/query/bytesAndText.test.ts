@@ -72,14 +72,15 @@ const comparisons: readonly ((column: string, text: string) => string)[] = [
 ]
 
 /** Comparisons with a constant that stands in a row of its own. */
-const inRows: readonly ((column: string, text: string, table: string) => string)[] = [
+const inRows: readonly ((column: string, text: string) => string)[] = [
   (column, text) => `${column} IN (SELECT '${text}')`,
   (column, text) => `(${column}, 1) IN (SELECT '${text}', 1)`,
   (column, text) => `${column} = (SELECT max('${text}'))`,
   (column, text) => `${column} IN (SELECT v FROM (VALUES ('${text}')) AS x(v))`,
-  (column, text, table) =>
-    `${column} IN (SELECT ${column} FROM ${table} WHERE false UNION ALL SELECT '${text}')`,
 ]
+/** Among rows of the column; what a UNION has beside them may be of any length. */
+const besideRows = (column: string, text: string, table: string) =>
+  `${column} IN (SELECT ${column} FROM ${table} WHERE false UNION ALL SELECT '${text}')`
 
 const answerOf = (engine: UserQueryEngine, sql: string): Promise<unknown> =>
   engine.run({ chainId: chain.chainId, sql, limit: 10, timeoutMs: 20_000 }).then(
@@ -105,10 +106,63 @@ it('what is compared is found, or refused with a hint', async () => {
   expect(found).toEqual([])
 })
 
+it('a constant of a wrong form in a row of its own is found, or refused', async () => {
+  const found: string[] = []
+  for (let seed = 0; seed < (isFull ? 400 : 60); seed++) {
+    const choices = new Choices(seed)
+    const [table, column] = choices.of(columns)
+    const value = String(await answerOf(engines.postgres, `SELECT max(${column}) FROM ${table}`))
+    const text = choices.of(writings)(value.slice(2))
+    const comparison = choices.of(inRows)(column, text)
+    const sql = `SELECT count(*) AS n FROM ${choices.of(hidings)(table, column)} WHERE ${comparison}`
+    for (const engine of Object.values(engines)) {
+      const answer = await answerOf(engine, sql)
+      if (answer === '0') found.push(`${engine.engine}: ${sql}`)
+      if (answer instanceof Error) expect(answer, sql).toMatchObject({ status: 422 })
+    }
+  }
+  expect(found).toEqual([])
+})
+
+/** Comparisons of two columns. */
+const pairings: readonly ((a: string, b: string, table: string) => string)[] = [
+  (a, b, table) => `SELECT count(*) AS n FROM ${table} WHERE ${a} = ${b}`,
+  (a, b, table) => `SELECT count(*) AS n FROM ${table} WHERE ${a} IN (${b})`,
+  (a, b, table) => `SELECT count(*) AS n FROM ${table} WHERE ${a} IN (SELECT ${b} FROM ${table})`,
+  (a, b, table) => `SELECT count(*) AS n FROM ${table} x JOIN ${table} y ON x.${a} = y.${b}`,
+  (a, b, table) => `SELECT count(*) AS n FROM (SELECT ${a} AS p, ${b} AS q FROM ${table}) x WHERE p = q`,
+  (a, b, table) => `SELECT count(nullif(${a}, ${b})) AS n FROM ${table}`,
+  (a, b, table) => `SELECT count(CASE ${a} WHEN ${b} THEN 1 END) AS n FROM ${table}`,
+  (a, b, table) =>
+    `SELECT count(*) AS n FROM ${table} WHERE coalesce(${a}, ${a}) = (SELECT max(${b}) FROM ${table})`,
+]
+
+it('columns of unlike lengths are refused wherever they are compared, those of one length never', async () => {
+  const widths: readonly (readonly [string, string, string, boolean])[] = [
+    ['logs', 'address', 'topic1', false],
+    ['logs', 'topic0', 'address', false],
+    ['logs', 'topic0', 'topic1', true],
+    ['logs', 'tx_hash', 'topic1', true],
+    ['txs', 'hash', '"from"', false],
+    ['txs', '"from"', '"to"', true],
+    ['blocks', 'hash', 'parent_hash', true],
+    ['blocks', 'miner', 'hash', false],
+  ]
+  for (const [table, a, b, isAlike] of widths)
+    for (const pairing of pairings)
+      for (const engine of Object.values(engines)) {
+        const sql = pairing(a, b, table)
+        const answer = await answerOf(engine, sql)
+        if (isAlike) expect(answer, `${engine.engine}: ${sql}`).toMatch(/^\d+$/)
+        else
+          expect(answer, `${engine.engine}: ${sql}`).toMatchObject({ status: 422, hint: expect.any(String) })
+      }
+})
+
 it('a constant in a row of its own is found', async () => {
   for (const [table, column] of columns) {
     const value = String(await answerOf(engines.postgres, `SELECT max(${column}) FROM ${table}`))
-    for (const comparison of inRows)
+    for (const comparison of [...inRows, besideRows])
       for (const engine of Object.values(engines)) {
         const sql = `SELECT count(*) > 0 AS found FROM ${table} WHERE ${comparison(column, value, table)}`
         expect(await answerOf(engine, sql), sql).toBe(true)
