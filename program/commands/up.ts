@@ -194,7 +194,8 @@ async function serve(
     connections: connectionLimits(config.trustedProxies),
   })
   const address = await listen(server, config.host, config.port)
-  if (access.firstKey) screen.print(`The key of the default project, shown this once: ${access.firstKey}`)
+  if (access.firstKey)
+    screen.print(`A key with every scope, for the operator, shown this once: ${access.firstKey}`)
   const orchestrating = orchestrator.run(address, shutdown.signal)
   const attributing = attributed.follow(orchestrator.services.app, clock, log, shutdown.signal)
   const view = startView({ status, address, clock, screen, signal: shutdown.signal })

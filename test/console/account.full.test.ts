@@ -75,7 +75,7 @@ describeWithShared('the account page', () => {
         .getByRole('cell', { name: `…${token?.slice(-4)}` })
         .waitFor()
       expect(await page.content()).not.toContain(token)
-      expect(await part('Usage').locator('#usage').textContent()).toContain('0 requests in 30 days')
+      expect(await part('Usage').locator('#usage').textContent()).toContain('No requests in 30 days.')
       await part('API keys').getByRole('button', { name: 'Revoke' }).click()
       await part('API keys').getByText('No keys yet.').waitFor()
 
@@ -85,6 +85,15 @@ describeWithShared('the account page', () => {
       const asked = () => callers.slice(before).filter(({ route }) => route === '/v1/indexer/query')
       await expect.poll(() => asked().length, { timeout: 60_000 }).toBeGreaterThan(0)
       expect(asked().every(({ id: caller }) => caller.startsWith('usr_'))).toBe(true)
+    })
+
+    test('nothing of members is out of a narrow window', async () => {
+      await page.locator('#tab-account').click()
+      await page.setViewportSize({ width: 390, height: 844 })
+      for (const place of [part('Members').getByLabel('Account'), part('Members').getByText('Leave')]) {
+        const box = await place.boundingBox()
+        expect(box && box.x + box.width).toBeLessThan(390 - 16)
+      }
     })
 
     test('signing out ends it', async () => {

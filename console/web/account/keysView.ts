@@ -7,18 +7,13 @@ import { table } from '../table.ts'
 import type { OrgContext } from './context.ts'
 import { choice, dangerButton, field, form } from './parts.ts'
 
-export async function keysView(
+export function keysView(
   context: OrgContext,
   projects: readonly Project[],
+  keys: readonly Key[],
   scopes: readonly Scope[],
-): Promise<HTMLElement> {
+): HTMLElement {
   const { client, org, mayManage, redraw } = context
-  const lists = await Promise.all(
-    (['production', 'sandbox'] as const).map((environment) =>
-      client.list<Key>(`v1/orgs/${org.id}/api-keys?environment=${environment}`),
-    ),
-  )
-  const keys = lists.flat()
   const name = field('Project', { required: true, maxlength: 100 })
   const make = async () => {
     await client.ask('POST', `v1/orgs/${org.id}/projects`, { name: name.input.value })
@@ -98,8 +93,12 @@ function newKey(
     shown.replaceChildren(
       element('p', {}, 'Copy the key now: it is not shown again.'),
       element('code', {}, token),
-      form('Copy', async () => void (await copy(token))),
-      form('Done', redraw),
+      element(
+        'div',
+        { class: 'row' },
+        form('Copy', async () => void (await copy(token))),
+        form('Done', redraw),
+      ),
     )
     shown.hidden = false
   }

@@ -2,6 +2,7 @@
 import type {
   AccountClient,
   Invitation,
+  Key,
   Member,
   Org,
   Person,
@@ -16,25 +17,38 @@ import { keysView } from './keysView.ts'
 import { choice, dangerButton, field, form } from './parts.ts'
 import { usageView } from './usageView.ts'
 
+/**
+ * What a change of keys or members may change is asked for again, and no more: each person has a
+ * quota of questions. `redraw` draws the whole page.
+ */
 export async function orgView(
   client: AccountClient,
   org: Org,
   person: Person,
   redraw: () => Promise<void>,
-): Promise<HTMLElement[]> {
-  const context = { client, org, mayManage: org.role !== 'member', redraw }
-  const [projects, members, scopes] = await Promise.all([
-    client.list<Project>(`v1/orgs/${org.id}/projects`),
-    client.list<Member>(`v1/orgs/${org.id}/members`),
-    client.list<Scope>('v1/scopes'),
-  ])
-  const invitations = context.mayManage ? await client.list<Invitation>(`v1/orgs/${org.id}/invitations`) : []
-  return [
-    await keysView(context, projects, scopes),
-    await usageView(context),
-    membersView(context, person, members, invitations),
-    ...(org.role === 'owner' ? [ownerView(context)] : []),
-  ]
+): Promise<HTMLElement> {
+  const view = element('div', { class: 'parts' })
+  const context = { client, org, mayManage: org.role !== 'member', redraw: () => drawParts() }
+  let usage: HTMLElement | null = null
+  const drawParts = async () => {
+    const [projects, members, scopes, invitations, ...keys] = await Promise.all([
+      client.list<Project>(`v1/orgs/${org.id}/projects`),
+      client.list<Member>(`v1/orgs/${org.id}/members`),
+      client.list<Scope>('v1/scopes'),
+      client.list<Invitation>(`v1/orgs/${org.id}/invitations`),
+      client.list<Key>(`v1/orgs/${org.id}/api-keys`),
+      client.list<Key>(`v1/orgs/${org.id}/api-keys?environment=sandbox`),
+    ])
+    usage ??= await usageView(context, keys.flat())
+    view.replaceChildren(
+      keysView(context, projects, keys.flat(), scopes),
+      usage,
+      membersView(context, person, members, invitations, redraw),
+      ...(org.role === 'owner' ? [ownerView({ ...context, redraw })] : []),
+    )
+  }
+  await drawParts()
+  return view
 }
 
 function membersView(
@@ -42,10 +56,11 @@ function membersView(
   person: Person,
   members: readonly Member[],
   invitations: readonly Invitation[],
+  redrawPage: () => Promise<void>,
 ): HTMLElement {
   const end = (userId: string) => async () => {
     await client.ask('DELETE', `v1/orgs/${org.id}/members/${userId}`)
-    await redraw()
+    await (userId === person.id ? redrawPage() : redraw())
   }
   const rows = members.map(({ userId, address, role }) => [
     element('code', {}, address ?? 'the operator'),
@@ -59,12 +74,14 @@ function membersView(
   return card(
     'Members',
     table(['Account', 'Role', ''], rows),
-    mayManage ? invitationsView({ client, org, redraw }, invitations) : null,
+    invitations.length > 0 || mayManage
+      ? invitationsView({ client, org, mayManage, redraw }, invitations)
+      : null,
   )
 }
 
 function invitationsView(
-  { client, org, redraw }: Pick<OrgContext, 'client' | 'org' | 'redraw'>,
+  { client, org, mayManage, redraw }: OrgContext,
   invitations: readonly Invitation[],
 ): HTMLElement {
   const path = `v1/orgs/${org.id}/invitations`
@@ -85,17 +102,20 @@ function invitationsView(
   }
   const linkOf = (id: string) => `${location.href.split('#')[0]}#view=account&invitation=${id}`
   const rows = invitations.map(({ id, address, email, role: of }) => [
-    address ?? email,
+    address ? element('code', {}, address) : email,
     of,
-    element('code', {}, linkOf(id)),
-    dangerButton('Withdraw', 'Withdraw this invitation?', withdraw(id)),
+    // Members are told ids that open nothing.
+    ...(mayManage
+      ? [element('code', {}, linkOf(id)), dangerButton('Withdraw', 'Withdraw this invitation?', withdraw(id))]
+      : []),
   ])
+  const titles = ['For', 'Role', ...(mayManage ? ['Link, good once and for seven days', ''] : [])]
   return element(
     'div',
     {},
     element('h3', {}, 'Invitations'),
-    rows.length > 0 ? table(['For', 'Role', 'Link, good once and for seven days', ''], rows) : null,
-    form('Invite', invite, account.label, role.label),
+    rows.length > 0 ? table(titles, rows) : null,
+    mayManage ? form('Invite', invite, account.label, role.label) : null,
   )
 }
 

@@ -87,7 +87,7 @@ class AccountView {
       this.#who(person),
       ...(received.length > 0 ? [this.#invitations(received)] : []),
       this.#organizations(orgs, shown),
-      ...(shown ? await orgView(this.#client, shown, person, () => this.#draw()) : []),
+      ...(shown ? [await orgView(this.#client, shown, person, () => this.#draw())] : []),
     ]
   }
 
@@ -125,10 +125,14 @@ class AccountView {
     const rows = received.map(({ id, orgName, role }) => [
       orgName,
       role,
-      form('Accept', answer(id, 'accept')),
-      form('Decline', answer(id, 'decline')),
+      element(
+        'div',
+        { class: 'row' },
+        form('Accept', answer(id, 'accept')),
+        form('Decline', answer(id, 'decline')),
+      ),
     ])
-    return card('Invitations for you', table(['Organization', 'Role', '', ''], rows))
+    return card('Invitations for you', table(['Organization', 'Role', ''], rows))
   }
 
   #organizations(orgs: readonly Org[], shown: Org | undefined): HTMLElement {

@@ -8,11 +8,8 @@ import type { OrgContext } from './context.ts'
 const ROUTES_SHOWN = 10
 const BARS_HEIGHT = 60
 
-export async function usageView({ client, org }: OrgContext): Promise<HTMLElement> {
-  const [usage, keys] = await Promise.all([
-    client.ask<Usage>('GET', `v1/orgs/${org.id}/usage/requests`),
-    client.list<Key>(`v1/orgs/${org.id}/api-keys`),
-  ])
+export async function usageView({ client, org }: OrgContext, keys: readonly Key[]): Promise<HTMLElement> {
+  const usage = await client.ask<Usage>('GET', `v1/orgs/${org.id}/usage/requests`)
   const nameOf = (id: string) => keys.find((key) => key.id === id)?.name ?? id
   const { requests, errors, averageDurationMs } = usage.totals
   return card(
@@ -20,12 +17,14 @@ export async function usageView({ client, org }: OrgContext): Promise<HTMLElemen
     element(
       'p',
       { class: 'meaning', id: 'usage' },
-      `${count(requests)} requests in 30 days, ${count(errors)} errors, ${averageDurationMs.toFixed(1)} ms on average`,
+      requests === 0
+        ? 'No requests in 30 days.'
+        : `${counted(requests, 'request')} in 30 days, ${counted(errors, 'error')}, ${averageDurationMs.toFixed(1)} ms on average`,
     ),
-    bars(usage),
     ...(requests === 0
       ? []
       : [
+          bars(usage),
           sums(
             'Key',
             usage.byKey.map(({ apiKeyId, ...of }) => ({ name: nameOf(apiKeyId), ...of })),
@@ -39,6 +38,8 @@ export async function usageView({ client, org }: OrgContext): Promise<HTMLElemen
 }
 
 const count = (value: number): string => value.toLocaleString('en-US')
+
+const counted = (value: number, noun: string): string => `${count(value)} ${noun}${value === 1 ? '' : 's'}`
 
 const sums = (
   title: string,
