@@ -9,6 +9,7 @@ describe.each(['postgres', 'clickhouse'] as const)('assertPerBlock on %s', (engi
     'SELECT row_number() OVER (PARTITION BY block_num ORDER BY log_idx) FROM logs',
     'SELECT row_number() OVER (PARTITION BY l.address, l.tx_hash ORDER BY log_idx) FROM logs l',
     'SELECT sum(log_idx) OVER w FROM logs WINDOW w AS (PARTITION BY block_num)',
+    'SELECT * FROM logs QUALIFY rank() OVER (PARTITION BY block_num ORDER BY log_idx) = 1',
   ])('takes %s', async (sql) => {
     await expect(assertPerBlock(engine, sql)).resolves.toBeUndefined()
   })
@@ -27,6 +28,7 @@ describe.each(['postgres', 'clickhouse'] as const)('assertPerBlock on %s', (engi
     'SELECT count(*) OVER () FROM blocks',
     'SELECT count(*) OVER (PARTITION BY address) FROM logs',
     'SELECT sum(tx_count) OVER w FROM blocks WINDOW w AS (ORDER BY num)',
+    'SELECT * FROM logs QUALIFY rank() OVER (ORDER BY log_idx) = 1',
     'SELECT * FROM (SELECT lag(num) OVER (ORDER BY num) AS l FROM blocks) x',
     'SELECT sum(n) OVER (PARTITION BY block_num) FROM (SELECT address AS block_num, log_idx AS n FROM logs) x',
   ])('refuses the window of %s, and names the snapshot', async (sql) => {

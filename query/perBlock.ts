@@ -7,6 +7,7 @@
 import { isRecord } from '#primitives.ts'
 import { parse as parseClickHouse } from './clickhouse/parse.ts'
 import { loadPostgresGrammar, parsePostgres } from './postgres/parse.ts'
+import { isQualify } from './postgres/qualify.ts'
 import type { Relation } from './relations.ts'
 import type { Engine } from './result.ts'
 import { UserQueryError } from './UserQueryError.ts'
@@ -50,6 +51,7 @@ async function problemOfPostgres(sql: string): Promise<string | undefined> {
   // `OVER w` holds a name alone; what the name stands for is looked at where it is defined.
   const isWide = ({ frameOptions, name, refname, partitionClause }: Node, isDefinition: boolean) =>
     frameOptions !== undefined &&
+    !isQualify({ name }) &&
     refname === undefined &&
     (isDefinition || name === undefined) &&
     !listOf(partitionClause).some(isNarrow)

@@ -189,6 +189,7 @@ export interface Select {
   readonly where: Expression | undefined
   readonly groupBy: GroupBy | undefined
   readonly having: Expression | undefined
+  readonly qualify: Expression | undefined
   readonly windows: readonly { readonly name: Name; readonly window: Window }[]
   readonly at: number
 }

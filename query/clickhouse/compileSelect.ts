@@ -32,6 +32,7 @@ export function compileSelect(compiler: Compiler, select: Select, tail: SelectTa
     select.groupBy ? groupBySql(compiler, select.groupBy, scope, list) : '',
     clause('HAVING', select.having, compiler, scope),
     windowsSql(compiler, select, scope),
+    clause('QUALIFY', select.qualify, compiler, scope),
     orderSql(compiler, tail.orderBy, scope, list),
     limitBySql(compiler, tail.limitBy, scope, list),
   ]

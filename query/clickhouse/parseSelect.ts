@@ -21,9 +21,15 @@ export function parseSelect(parser: QueryParser): Select {
   const where = both(prewhere, reader.acceptWords('WHERE') ? parser.parseExpression() : undefined)
   const groupBy = reader.acceptWords('GROUP', 'BY') ? parseGroupBy(parser) : undefined
   const having = reader.acceptWords('HAVING') ? parser.parseExpression() : undefined
+  // Engines that have QUALIFY do not agree on which side of WINDOW it stands.
+  const early = parseQualify(parser)
   const windows = reader.acceptWords('WINDOW') ? reader.list(() => parseNamedWindow(parser)) : []
-  return { kind: 'select', ...distinct, items, from, joins, where, groupBy, having, windows, at }
+  const qualify = early ?? parseQualify(parser)
+  return { kind: 'select', ...distinct, items, from, joins, where, groupBy, having, qualify, windows, at }
 }
+
+const parseQualify = (parser: QueryParser): Expression | undefined =>
+  parser.reader.acceptWords('QUALIFY') ? parser.parseExpression() : undefined
 
 function both(left: Expression | undefined, right: Expression | undefined): Expression | undefined {
   return left && right
@@ -149,6 +155,7 @@ const emptySelect = {
   where: undefined,
   groupBy: undefined,
   having: undefined,
+  qualify: undefined,
   windows: [],
 } as const
 

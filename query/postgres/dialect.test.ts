@@ -6,6 +6,14 @@ it.each([
   ['now() - INTERVAL 1 HOUR > x', "now() - INTERVAL'1HOUR' > x"],
   ['now() - interval  12  days', "now() - INTERVAL'12days'  "],
   ['SELECT 1 LIMIT 10, 3', 'SELECT 1 LIMIT 3 OFFSET 10'],
+  [
+    'SELECT a FROM t QUALIFY rank() OVER (ORDER BY a) = 1 /* x */ ORDER BY a',
+    'SELECT a FROM t WINDOW "QUALIFY " AS (PARTITION BY ( rank() OVER (ORDER BY a) = 1)) /* x */ ORDER BY a',
+  ],
+  [
+    '(SELECT a FROM t WINDOW w AS () QUALIFY b) UNION SELECT c FROM t QUALIFY d WINDOW w AS ()',
+    '(SELECT a FROM t WINDOW w AS () , "QUALIFY " AS (PARTITION BY ( b))) UNION SELECT c FROM t WINDOW "QUALIFY " AS (PARTITION BY ( d)) , w AS ()',
+  ],
 ])('%s is %s', (sql, expected) => {
   expect(inPostgresWords(sql)).toBe(expected)
 })
@@ -17,17 +25,20 @@ it.each([
   'SELECT "`a`"',
   "SELECT E'\\'` INTERVAL 1 HOUR'",
   "INTERVAL '1 hour'",
+  'SELECT qualify, t.qualify AS qualify FROM t WHERE qualify = 1 ORDER BY qualify',
 ])('%s stays', (sql) => {
   expect(inPostgresWords(sql)).toBe(sql)
 })
 
 it('tells what to write instead, of what is no text', () => {
-  expect(syntaxHint('SELECT num FROM blocks QUALIFY 1 = 1')).toContain('WHERE place = 1')
-  expect(syntaxHint("SELECT 'QUALIFY'")).toBeUndefined()
+  expect(syntaxHint('SELECT num FROM blocks FINAL')).toContain('leave FINAL out')
+  expect(syntaxHint("SELECT 'FINAL'")).toBeUndefined()
 })
 
 it.each([
   ['SELECT num', 'num', 8],
+  ['SELECT a FROM t QUALIFY rank() OVER () = nub ORDER BY b', 'nub', 42],
+  ['SELECT a FROM t QUALIFY c ORDER BY nub', 'nub', 36],
   ['SELECT 1 LIMIT 10, 3 nub', 'nub', 22],
   ['(SELECT `é` LIMIT 1,2) UNION (SELECT 1 LIMIT 10 , 3) nub', 'nub', 54],
   ['SELECT `a` FROM (SELECT 1 LIMIT 10, 3) x', 'LIMIT', 27],

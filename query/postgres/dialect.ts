@@ -1,12 +1,13 @@
 /**
- * Forms of other engines that can only mean one thing: names in backticks, `INTERVAL 1 HOUR` and
- * `LIMIT 10, 3`. They are put in PostgreSQL's words before its grammar reads the text, in as many
+ * Forms of other engines that can only mean one thing: names in backticks, `INTERVAL 1 HOUR`,
+ * `LIMIT 10, 3` and QUALIFY. They are put in PostgreSQL's words before its grammar reads the text, in as many
  * characters where that is possible, so that places stay what they are. What is written is checked
  * after that, as any text is.
  */
 
 import { offsetOfByte, positionAt, type SqlPosition } from '../UserQueryError.ts'
 import { fillHint, lateralHint, qualifyHint, quotedNameHint } from '../words/hints.ts'
+import { type Edit, qualifyEdits } from './qualifyWords.ts'
 
 /** What is left as it is, then the forms. */
 const forms =
@@ -14,29 +15,40 @@ const forms =
 
 /** The text in PostgreSQL's words. One with other quotes than plain ones stays as it is. */
 export function inPostgresWords(sql: string): string {
-  if (/\\|\$/.test(sql)) return sql
-  return sql.replace(
-    forms,
-    (found: string, name?: string, amount?: string, unit?: string, offset?: string, limit?: string) => {
-      if (name !== undefined) return `"${name}"`
-      if (amount !== undefined) return `INTERVAL'${amount}${unit}'`.padEnd(found.length)
-      return offset === undefined ? found : `LIMIT ${limit} OFFSET ${offset}`
-    },
-  )
+  let written = ''
+  let end = 0
+  for (const { at, length, text } of editsOf(sql)) {
+    written += sql.slice(end, at) + text
+    end = at + length
+  }
+  return written + sql.slice(end)
+}
+
+function editsOf(sql: string): readonly Edit[] {
+  if (/\\|\$/.test(sql)) return []
+  const words = [...sql.matchAll(forms)].flatMap((found): Edit[] => {
+    const text = inWords(found)
+    return text === found[0] ? [] : [{ at: found.index, length: found[0].length, text }]
+  })
+  return [...words, ...qualifyEdits(sql)].sort((a, b) => a.at - b.at)
+}
+
+function inWords([found, name, amount, unit, offset, limit]: RegExpMatchArray): string {
+  if (name !== undefined) return `"${name}"`
+  if (amount !== undefined) return `INTERVAL'${amount}${unit}'`.padEnd(found.length)
+  return offset === undefined ? found : `LIMIT ${limit} OFFSET ${offset}`
 }
 
 /** The place in the user's text of a byte in what {@link inPostgresWords} made of it. */
 export function placeOfByte(sql: string, byte: number): SqlPosition {
-  const written = inPostgresWords(sql)
-  const offset = offsetOfByte(written, byte)
+  const edits = editsOf(sql)
+  const offset = offsetOfByte(edits.length > 0 ? inPostgresWords(sql) : sql, byte)
   let shift = 0
-  for (const found of written === sql ? [] : sql.matchAll(forms)) {
-    const start = found.index + shift
+  for (const { at, length, text } of edits) {
+    const start = at + shift
     if (offset < start) break
-    const length = inPostgresWords(found[0]).length
-    if (offset < start + length)
-      return positionAt(sql, found.index + Math.min(offset - start, found[0].length))
-    shift += length - found[0].length
+    if (offset < start + text.length) return positionAt(sql, at + Math.min(offset - start, length))
+    shift += text.length - length
   }
   return positionAt(sql, offset - shift)
 }

@@ -15,6 +15,7 @@ import { inPostgresWords } from './dialect.ts'
 import { nodeRules } from './nodes.ts'
 import { loadPostgresGrammar, parsePostgres, parseStatements } from './parse.ts'
 import { placeOf, placesIn } from './places.ts'
+import { withQualify } from './qualify.ts'
 import { rebuildStatement } from './rebuild.ts'
 import { assertQualifiedNames } from './resolve.ts'
 import { labelsOf, spellingsOf } from './spelling.ts'
@@ -64,9 +65,10 @@ export function gatePostgres(
   }
   if (!isFields(statement) || !isFields(statement['SelectStmt']))
     throw refusal(walk, 'only SELECT is allowed')
-  const rebuilt = withLimit(rebuildStatement(statement, walk), rowsMax)
+  const checked = withLimit(rebuildStatement(statement, walk), rowsMax)
   assertColumnNames(walk)
-  assertQualifiedNames(rebuilt, walk)
+  assertQualifiedNames(checked, walk)
+  const rebuilt = withQualify(checked, walk.findings.qualified)
   const relations = [...walk.findings.relations].sort()
   const readsBlocks = relations.some((name) => catalog.get(name)?.blockColumn !== null)
   const printed = print(rebuilt)
@@ -86,6 +88,7 @@ const newFindings = (): Findings => ({
   columnReferences: [],
   places: new Map(),
   relationColumns: new Map(),
+  qualified: new Map(),
   nodeCount: 0,
   collectorCount: 0,
   selectCount: 0,

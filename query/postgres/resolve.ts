@@ -18,6 +18,7 @@ import {
   type Operands,
 } from './comparisons.ts'
 import { type ColumnsOf, outputName } from './outputName.ts'
+import { conditionOf, namedCondition } from './qualify.ts'
 import {
   findSource,
   joinedColumns,
@@ -83,6 +84,10 @@ class Resolver {
     const isOne = ([name]: readonly [string, unknown]) => outputs.indexOf(name) === outputs.lastIndexOf(name)
     const bytes = targets.flatMap((target) => bytesOutputs(target, operands)).filter(isOne)
     this.#bytes.set(outputs, new Map(bytes))
+    if (conditionOf(select) !== undefined) {
+      this.#expression(namedCondition(select, columns), inner)
+      this.#walk.findings.qualified.set(select, { outputs, columns })
+    }
     return outputs
   }
 

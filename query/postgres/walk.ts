@@ -28,9 +28,17 @@ export interface Findings {
   readonly places: Map<unknown, number>
   /** Columns of the sub-selects that stand for tables of the catalog. */
   readonly relationColumns: Map<unknown, readonly RelationColumn[]>
+  /** SELECTs with QUALIFY, by their fields in the rebuilt tree. */
+  readonly qualified: Map<unknown, Qualified>
   nodeCount: number
   collectorCount: number
   selectCount: number
+}
+
+/** What a SELECT with QUALIFY gives: the names of its outputs and of the columns in its FROM. */
+export interface Qualified {
+  readonly outputs: readonly string[]
+  readonly columns: readonly string[]
 }
 
 /** By the node of the table in FROM. */
