@@ -22,8 +22,11 @@ export interface EndpointStatus {
 const STRIKES_MAX = 3
 const QUARANTINE_MS = 2_000
 const QUARANTINE_MS_MAX = 120_000
-/** An endpoint without an answer for this long is away. */
-const ANSWERED_MS = 120_000
+/**
+ * An endpoint without an answer for this long is gone, and the only other one is believed alone.
+ * Longer than any quarantine: an honest endpoint that is merely away for one is heard first.
+ */
+export const GONE_MS = 180_000
 /** A pause without a Retry-After. */
 const RATE_PAUSE_MS = 500
 /** No gateway mends credentials faster than a person does. */
@@ -100,7 +103,7 @@ export class Endpoint {
 
   /** Its answer can be waited for, where something has to be told twice. */
   get answeredLately(): boolean {
-    return this.#answeredAtMs > this.#clock.monotonic() - ANSWERED_MS
+    return this.#answeredAtMs > this.#clock.monotonic() - GONE_MS
   }
 
   /** Room for one more request. */

@@ -43,6 +43,20 @@ test('who waits for the end of a pause is let in, however the clock falls', asyn
     }
 })
 
+test('an endpoint that was left out for the longest time there is still counts as one to be asked', async () => {
+  const clock = slowClock(0, 0)
+  const { endpoint } = only(clock)
+  endpoint.answered(1)
+  for (let failures = 0; failures < 40; failures++)
+    endpoint.failed(endpoint.client.error('unreachable', 'no connection'), 1)
+  let awayMs = 0
+  for (; endpoint.quarantined; awayMs += 1_000) await clock.sleep(1_000)
+  expect(awayMs).toBeGreaterThanOrEqual(120_000)
+  expect(endpoint.answeredLately).toBe(true)
+  await clock.sleep(120_000)
+  expect(endpoint.answeredLately).toBe(false)
+})
+
 test('an endpoint that is the only one is asked at once, also in quarantine', async () => {
   const { set, endpoint } = only(slowClock(0, 0))
   for (let failures = 0; failures < 40; failures++)

@@ -1,7 +1,7 @@
 import type { Clock } from '#runtime.ts'
 import { HEADS_APART_MAX } from '../source.ts'
 import { type Claim, grantedFinality } from './claim.ts'
-import type { Endpoint } from './endpoint.ts'
+import { type Endpoint, GONE_MS } from './endpoint.ts'
 
 export interface FinalityOptions {
   readonly endpoints: readonly Endpoint[]
@@ -15,11 +15,6 @@ export interface FinalityOptions {
  * answer.
  */
 const CLAIM_KEPT_MS = 30_000
-/**
- * Silence after which an endpoint is gone, and the only other one is believed alone. Longer than
- * any quarantine: an honest endpoint that is merely away for one is heard first.
- */
-const GONE_MS = 180_000
 /**
  * Endpoints differ this long at most where finality comes in steps of many blocks; longer, one of
  * them stands still, or invents.
