@@ -44,6 +44,11 @@ export class TokenReader {
     return token
   }
 
+  /** Whether what comes is a query: in brackets, a sub-select. */
+  startsQuery(): boolean {
+    return ['SELECT', 'WITH', 'VALUES'].some((word) => this.isWord(word))
+  }
+
   isWord(word: string, ahead = 0): boolean {
     const token = this.peek(ahead)
     return token.kind === 'word' && token.text.toUpperCase() === word

@@ -5,7 +5,7 @@ import type { Column, CompiledQuery, Compiler, Scope } from './Compiler.ts'
 import { invalid } from './Compiler.ts'
 import { compileSelect, orderSql } from './compileSelect.ts'
 import { asOneNumber, assertOneWidth, comparable } from './numbers.ts'
-import { chosenBytes, commonType, knownWidth, type ValueType } from './valueType.ts'
+import { chosenBytes, commonType, knownWidth, scalar, type ValueType } from './valueType.ts'
 
 /** `rowsMax` caps the LIMIT of the outermost query; a smaller one of its own stays. */
 export function compileQuery(outer: Compiler, query: Query, rowsMax?: number): CompiledQuery {
@@ -97,6 +97,8 @@ function columnType(compiler: Compiler, left: ValueType, right: ValueType, at: n
   if (isKnown && (common.scalar === 'unknown' || (common.scalar === 'bytes' && left.scalar !== right.scalar)))
     if (left.scalar !== 'null' && right.scalar !== 'null')
       throw invalid(compiler, `a column is ${left.scalar} on one side and ${right.scalar} on the other`, at)
+  // Of UInt64 beside Int64 the engine would make a Variant.
+  if (common.scalar === 'bigint' && left.scalar !== right.scalar && !common.isArray) return scalar('bigint')
   const isOneForm =
     [left, right].some(({ scalar }) => scalar === 'null') || left.isVarying === right.isVarying
   // Of both forms the engine would make Strings without their last zero bytes.

@@ -4,7 +4,7 @@ import { fillHint, qualifyHint, recursiveHint } from '../words/hints.ts'
 import type { Cte, LimitBy, Query, SetExpression } from './ast.ts'
 import { parseExpression } from './parseExpression.ts'
 import { parsePrimary } from './parsePrimary.ts'
-import { parseSelect } from './parseSelect.ts'
+import { parseSelect, parseValues } from './parseSelect.ts'
 import { parseOrder } from './parseWindow.ts'
 import type { QueryParser } from './QueryParser.ts'
 import { TokenReader } from './TokenReader.ts'
@@ -105,6 +105,7 @@ function parseSetTail(
 function parseOperand(parser: QueryParser): SetExpression {
   const { reader } = parser
   const { at } = reader.peek()
+  if (reader.isWord('VALUES')) return parseValues(parser)
   if (!reader.acceptSymbol('(')) return parseSelect(parser)
   const query = parser.parseQuery()
   reader.expectSymbol(')')

@@ -123,7 +123,7 @@ function parseIn(parser: QueryParser, operand: Expression, isNot: boolean): Expr
   if (!reader.isSymbol('('))
     throw reader.refused('IN needs a list or a SELECT in parentheses', reader.peek().at)
   reader.next()
-  if (reader.isWord('SELECT') || reader.isWord('WITH')) {
+  if (reader.startsQuery()) {
     const query = parser.parseQuery()
     reader.expectSymbol(')')
     return { kind: 'inQuery', operand, query, isNot, at: operand.at }

@@ -81,7 +81,7 @@ function parseItems(parser: QueryParser, close: string): Expression[] {
 function parseBrackets(parser: QueryParser): Expression {
   const { reader } = parser
   const { at } = reader.next()
-  if (reader.isWord('SELECT') || reader.isWord('WITH')) {
+  if (reader.startsQuery()) {
     const query = parser.parseQuery()
     reader.expectSymbol(')')
     return { kind: 'query', query, isExists: false, at }

@@ -2,7 +2,7 @@
 
 import { SERIES_ROWS_MAX } from '../text.ts'
 import { lateralHint, seriesHint } from '../words/hints.ts'
-import type { Expression, GroupBy, Join, Query, Select, SelectItem, SetExpression, Source } from './ast.ts'
+import type { Expression, GroupBy, Join, Select, SelectItem, SetExpression, Source } from './ast.ts'
 import { parseWindow } from './parseWindow.ts'
 import type { QueryParser } from './QueryParser.ts'
 
@@ -85,7 +85,7 @@ function parseSource(parser: QueryParser): Source {
   const { at } = reader.peek()
   if (reader.isWord('LATERAL')) throw reader.refused('LATERAL is not allowed', at, lateralHint)
   if (reader.acceptSymbol('(')) {
-    const query = reader.isWord('VALUES') ? parseValues(parser) : parser.parseQuery()
+    const query = parser.parseQuery()
     reader.expectSymbol(')')
     return { kind: 'query', query, ...parseNames(parser), at }
   }
@@ -118,7 +118,7 @@ function parseAlias({ reader }: QueryParser) {
 }
 
 /** `VALUES (…), (…)` as SELECTs of its rows; the columns are `column1`, `column2`… */
-function parseValues(parser: QueryParser): Query {
+export function parseValues(parser: QueryParser): SetExpression {
   const { reader } = parser
   const { at } = reader.next()
   const rows = reader.list((): SetExpression => {
@@ -135,7 +135,7 @@ function parseValues(parser: QueryParser): Query {
     }))
     return { ...emptySelect, items, at: place }
   })
-  const body = rows.reduce((left, right) => ({
+  return rows.reduce((left, right) => ({
     kind: 'set',
     operator: 'UNION',
     isAll: true,
@@ -143,7 +143,6 @@ function parseValues(parser: QueryParser): Query {
     right,
     at,
   }))
-  return { ctes: [], body, orderBy: [], limitBy: undefined, limit: undefined, offset: undefined, at }
 }
 
 const emptySelect = {
