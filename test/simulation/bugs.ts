@@ -40,6 +40,7 @@ export const bugNames = [
   'one endpoint alone makes blocks final',
   'a lane above the chain stays there',
   'what cannot be proved is taken as told',
+  'what no column holds stops the program',
 ] as const
 
 export type BugName = (typeof bugNames)[number]
@@ -49,6 +50,7 @@ export const bugSwarms: Partial<Record<BugName, Partial<Swarm>>> = {
   'history is taken back from Postgres alone': staleHistory,
   'one endpoint alone makes blocks final': { ...oneLiar, reorgRate: 0.5 },
   'what cannot be proved is taken as told': oneLiar,
+  'what no column holds stops the program': oneLiar,
   'a lane above the chain stays there': { misled: true },
   'senders are taken as told': { lieRate: 0.2, lies: ['L20 another transaction hash or sender'] },
 }

@@ -23,6 +23,7 @@ import { silentLogger } from '#telemetry.ts'
 import { sameRows } from '#transform/batch.ts'
 import { decodeRange } from '#transform/decode/decodeRange.ts'
 import { BatchEncoder } from '#transform/encode/batchEncoder.ts'
+import { EncodeError } from '#transform/encode/values.ts'
 import type { Bugs } from './bugs.ts'
 import { type Kernel, ProcessClock, type SimProcess } from './kernel.ts'
 import type { SimBatch } from './ledgerState.ts'
@@ -186,11 +187,19 @@ export class SimIndexer {
   }
 
   #fetcher(source: Source) {
-    const decode = (raw: RawRange) => this.#decode(raw)
+    const decode = (raw: RawRange) => this.#decode(raw).catch((error: unknown) => this.#refuse(error))
     const fetcher = { source, decode, failpoint: () => {}, lane: 'head' as const }
     if (this.#options.bugs.planted('what cannot be proved is taken as told')) return fetcher
     const isProved = ({ proofs }: SimBatch) => proofs.unprovableBlocks === 0
     return { ...fetcher, witnessing: { isProved, isSame: sameRows, takenAlone: () => {} } }
+  }
+
+  /** An answer that cannot be read is its endpoint's fault, and no reason to stop. */
+  #refuse(error: unknown): never {
+    const { bugs } = this.#options
+    if (error instanceof EncodeError && bugs.planted('what no column holds stops the program'))
+      this.stoppedBy ??= error
+    throw error
   }
 
   async #keepHistory(
