@@ -123,10 +123,15 @@ describeWithShared('the exchange', () => {
     }
     const counted = await get('/v1/exchange/orders?state=all&include=totalCount,tokens')
     expect(counted).toMatchObject({ truncated: false, meta: { totalCount: oracle.orders.length } })
-    const closed = await walk(api, '/v1/exchange/orders?state=filled&limit=200')
-    expect(closed.length).toBe(
-      oracle.orders.filter(({ open, remaining }) => !open && remaining === 0n).length,
-    )
+    for (const [state, isSo] of [
+      ['filled', (remaining: bigint) => remaining === 0n],
+      ['cancelled', (remaining: bigint) => remaining > 0n],
+    ] as const) {
+      const closed = await walk(api, `/v1/exchange/orders?state=${state}&limit=20&order=asc`)
+      const own = oracle.orders.filter(({ open, remaining }) => !open && isSo(remaining))
+      expect(own.length, state).toBeGreaterThan(0)
+      expect(closed.map(shown), state).toEqual(expectedOf(own.toSorted(byTick)))
+    }
     expect((await api.get(`/v1/exchange/orders?base=0x${'ab'.repeat(20)}`)).body.error.code).toBe(
       'pair_not_found',
     )
@@ -196,10 +201,30 @@ describeWithShared('the exchange', () => {
     await get('/v1/exchange/swaps?include=tokens')
     const { maker = '', taker = '', txHash = '' } = oracle.fills[30] ?? {}
     const hashes = (fills: readonly OracleFill[]) => new Set(fills.map((fill) => fill.txHash))
+    /** No transaction of the recording has two swaps. */
+    const makersIn = ({ txHash: own }: OracleFill) =>
+      oracle.fills.flatMap((fill) => (fill.txHash === own ? [fill.maker] : []))
+    const shared = oracle.fills.flatMap((fill) => {
+      const other = makersIn(fill).find((by) => by !== fill.maker)
+      return other === undefined ? [] : [[fill.maker, other] as const]
+    })
+    const [[first, other] = expect.fail('no swap has two makers')] = shared
     for (const [query, matches] of [
       [`taker=${taker}`, (fill: OracleFill) => fill.taker === taker],
       [`maker=${maker}`, (fill: OracleFill) => fill.maker === maker],
       [`participant=${maker}`, (fill: OracleFill) => fill.maker === maker || fill.taker === maker],
+      [
+        `participant=${taker}&maker=${maker}`,
+        (fill: OracleFill) => fill.maker === maker && (fill.taker === taker || fill.maker === taker),
+      ],
+      [
+        `participant=${first}&maker=${other}`,
+        // Both made orders of one swap, or one of them took from the other.
+        (fill: OracleFill) => {
+          const makers = makersIn(fill)
+          return makers.includes(other) && (makers.includes(first) || fill.taker === first)
+        },
+      ],
       [`transactionHash=${txHash}`, (fill: OracleFill) => fill.txHash === txHash],
       ['blockNumber.from=60&blockNumber.to=90', ({ block }: OracleFill) => block >= 60 && block <= 90],
     ] as const) {

@@ -142,7 +142,13 @@ export class Samples {
   }
 }
 
-/** The value at a dotted path of a row. */
+/** The value at a dotted path of a row; of members of a list, all of their values. */
 export function read(row: unknown, path: string): unknown {
-  return path.split('.').reduce<unknown>((at, name) => (isRecord(at) ? at[name] : undefined), row)
+  return path
+    .split('.')
+    .reduce<unknown>(
+      (at, name) =>
+        Array.isArray(at) ? at.map((each) => read(each, name)) : isRecord(at) ? at[name] : undefined,
+      row,
+    )
 }

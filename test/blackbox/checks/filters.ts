@@ -20,8 +20,10 @@ const equalities: Readonly<Record<string, readonly string[]>> = {
   feeEligible: ['feeEligible'],
   type: ['type'],
   base: ['pair.base.address'],
-  maker: ['maker'],
+  // Makers stand in the fills of a swap.
+  maker: ['maker', 'fills.maker'],
   taker: ['taker'],
+  participant: ['taker', 'fills.maker'],
   side: ['side'],
   state: ['state'],
   transactionHash: ['transactionHash'],
@@ -143,8 +145,10 @@ const placeIn = (text: string): number => (/^\d+$/.test(text) ? Number(text) : D
 
 const fieldValues = (row: Json, fields: readonly string[]): string[] =>
   fields.flatMap((field) => {
-    const value = read(row, field)
-    return value === undefined || value === null || typeof value === 'object' ? [] : [`${value}`]
+    const values = [read(row, field)].flat()
+    return values.flatMap((value) =>
+      value === undefined || value === null || typeof value === 'object' ? [] : [`${value}`],
+    )
   })
 
 /** Who sends pays, where nobody else has signed for it; who that was, only a receipt tells. */
