@@ -108,3 +108,28 @@ test('a chain of a million blocks is read in pieces that a feed gives', async ()
   )
   expect((await checkFeed(deploymentOf(events, 1_000_000), '/feed/1')).problems).toEqual([])
 })
+
+test('a feed that tells blocks above its latest one, and assets by other ids or without names, is found', async () => {
+  const events = feedOf(1_200)
+  const honest = deploymentOf(events, 599)
+  const rulesOf = async (
+    lie: (path: string, answer: Awaited<ReturnType<typeof honest>>) => typeof answer,
+  ) => {
+    const { problems } = await checkFeed(async (path) => lie(path, await honest(path)), '/feed/1')
+    return [...new Set(problems.map((text) => text.split(':')[0]))]
+  }
+  expect(await rulesOf((_, answer) => (answer.status === 400 ? { status: 200, body: {} } : answer))).toEqual([
+    'latest',
+  ])
+  for (const asset of [{ id: 'c' }, { name: ' ' }, { symbol: '' }])
+    expect(
+      await rulesOf((path, answer) =>
+        path.includes('/assets/')
+          ? {
+              status: 200,
+              body: { asset: { id: path.at(-1), name: 'A', symbol: 'A', ...asset } },
+            }
+          : answer,
+      ),
+    ).toEqual(['assets'])
+})
