@@ -8,7 +8,7 @@ import { quoteIdentifier } from '../../sql.ts'
 import type { BlockFollower, FollowerTransaction } from '../follower.ts'
 import { type GenesisOptions, readGenesisBalances } from './genesis.ts'
 
-export const balancesProjection = { name: 'balances', version: 2, completes: true } as const
+export const balancesProjection = { name: 'balances', version: 3, completes: true } as const
 
 /**
  * Changes kept of blocks that are final already: half an hour of two blocks a second, for walks

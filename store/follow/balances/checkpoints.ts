@@ -9,7 +9,7 @@ import type { Queryable } from '../../ledger/lane.ts'
 import { quoteIdentifier, relationOf } from '../../sql.ts'
 import { type BlockFollower, type FollowerTransaction, readFollower, readRevertedFrom } from '../follower.ts'
 
-const checkpointsProjection = { name: 'balance_checkpoints', version: 1 } as const
+const checkpointsProjection = { name: 'balance_checkpoints', version: 2 } as const
 
 /**
  * Blocks between two checkpoints: a read sums at most half of them. At a hundred transfers a block

@@ -26,7 +26,7 @@ import { completePairs } from './genesisPairs.ts'
 import { readQuoteTokens } from './quoteTokens.ts'
 import { assignSwaps } from './swaps.ts'
 
-export const exchangeProjection = { name: 'exchange', version: 1 } as const
+export const exchangeProjection = { name: 'exchange', version: 2 } as const
 
 export interface BookOptions {
   /** Tells pairs of genesis; null on chains without an exchange. */

@@ -70,7 +70,7 @@ const known = (state: TokenState | null, place: EventPlace): TokenState =>
 
 export const tokensFold: Fold<TokenColumns> = {
   name: 'tokens',
-  version: 2,
+  version: 3,
   entity: 'token',
   columns,
   beside: [adminsFold],
