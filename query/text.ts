@@ -22,6 +22,22 @@ export const SELECT_COUNT_MAX = 64
 /** Rows of `generate_series`: a day of minutes, a year of hours. */
 export const SERIES_ROWS_MAX = 10_000
 
+/** A series of `int`, as its bounds are on Postgres. */
+const INT_MAX = 0x7fff_ffff
+
+export const numbersProblem = `numbers needs whole numbers, written out, and at most ${SERIES_ROWS_MAX} rows`
+
+/** First and last of `numbers(count)` or `numbers(from, count)`; undefined where these are none. */
+export function numbersBounds(
+  given: readonly (number | undefined)[],
+): readonly [first: number, last: number] | undefined {
+  const count = given.at(-1)
+  const first = given.length === 2 ? given[0] : 0
+  if (count === undefined || first === undefined || given.length > 2) return undefined
+  const isBounded = count <= SERIES_ROWS_MAX && count >= 0 && first >= 0 && first + count <= INT_MAX
+  return isBounded ? [first, first + count - 1] : undefined
+}
+
 /** @throws UserQueryError `sql_invalid` on empty, oversized or malformed text. */
 export function assertText(sql: string): void {
   if (sql.trim() === '') throw new UserQueryError('sql_invalid', 'the query is empty')

@@ -219,9 +219,10 @@ export type Source =
       readonly columns: readonly Name[]
       readonly at: number
     }
-  /** `generate_series(from, to, step)`. */
+  /** `generate_series(from, to, step)`, and `numbers(count)`. */
   | {
       readonly kind: 'series'
+      readonly name: 'generate_series' | 'numbers'
       readonly bounds: readonly [from: number, to: number, step: number]
       readonly alias: Name | undefined
       readonly columns: readonly Name[]

@@ -31,6 +31,8 @@ export function compileCall(compiler: Compiler, call: CallExpression, scope: Sco
     )
   const { rule, isConditional } = found
   assertClauses(compiler, call, rule)
+  const place = mapParts.indexOf(rule.name)
+  if (place >= 0) return compiler.expression(partOfMap(compiler, call, place), scope)
   assertConstants(compiler, call, rule)
   const args = compileArguments(compiler, call, rule, scope)
   const over = `${printFilter(compiler, call, scope)}${printOver(compiler, call, scope)}`
@@ -43,6 +45,23 @@ export function compileCall(compiler: Compiler, call: CallExpression, scope: Sco
   if (aggregate) return aggregate
   const type = withoutWidth(rule, resultType(rule.result, argumentTypes(call, rule, args)))
   return { sql: `${printCall(call, rule, isConditional, args)}${over}`, type }
+}
+
+/** Keys stand first in each pair of a map. */
+const mapParts: readonly string[] = ['mapKeys', 'mapValues']
+
+/** No value is a map here, so one is written out, and its keys are an array that is. */
+function partOfMap(compiler: Compiler, call: CallExpression, place: number): Expression {
+  const [map] = call.args
+  const pairs = map?.kind === 'call' && map.name.toLowerCase() === 'map' ? map.args : []
+  if (pairs.length === 0 || pairs.length % 2 === 1)
+    throw refused(
+      compiler,
+      `${call.name} takes a map, written out`,
+      call.at,
+      `write ${call.name}(map('a', 1))`,
+    )
+  return { kind: 'array', items: pairs.filter((_, index) => index % 2 === place), at: call.at }
 }
 
 /** The condition of an aggregate's name with `If`. */
@@ -211,6 +230,8 @@ function resultType(rule: ResultRule, types: readonly ValueType[]): ValueType {
       return elementOf(first)
     case 'sum':
       return sumType(elementOf(first))
+    case 'floatArray':
+      return arrayOf(scalar('float'))
     case 'textArray':
       return arrayOf(scalar('text'))
     case 'timestamp':

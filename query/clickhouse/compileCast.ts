@@ -14,6 +14,8 @@ type CastExpression = Extract<Expression, { kind: 'cast' }>
 
 export function compileCast(compiler: Compiler, expression: CastExpression, scope: Scope): Compiled {
   const { operand, type: name } = expression
+  const bits = operand.kind === 'cast' ? numberOfBits(compiler, operand, name.name, scope) : undefined
+  if (bits) return bits
   const target = castType(name)
   if (typeof target === 'string') throw refused(compiler, target, name.at, typeHint(name.name))
   if (operand.kind === 'string') return castText(compiler, operand, target)
@@ -29,6 +31,44 @@ export function compileCast(compiler: Compiler, expression: CastExpression, scop
   }
   if (isNumber(type) && isNumber(target.type)) return castNumber(compiler, value, target, expression.at)
   return { sql: `CAST(${value.sql} AS ${target.sql})`, type: target.type }
+}
+
+/**
+ * `('x' || digits)::bit(64)::bigint`, the number of hex digits; of fewer, zeros fill them from the
+ * right. Undefined for another cast.
+ */
+function numberOfBits(
+  compiler: Compiler,
+  { operand, type }: CastExpression,
+  whole: string,
+  scope: Scope,
+): Compiled | undefined {
+  const [bits] = type.args
+  const isWide = /^(bigint|int8)$/i.test(whole)
+  const isNumber = isWide || (bits === 32 && /^(int|int4|integer)$/i.test(whole))
+  if (type.name.toLowerCase() !== 'bit' || !isNumber || (bits !== 64 && bits !== 32)) return undefined
+  if (!beginsWithX(operand))
+    throw refused(
+      compiler,
+      'bits are read of hex digits alone',
+      type.at,
+      `write ('x' || digits)::bit(${bits})`,
+    )
+  const digits = `substring(${compiler.expression(operand, scope).sql}, 2)`
+  const count = bits / 4
+  const word = `reverse(unhex(rightPad(substring(${digits}, 1, ${count}), ${count}, '0')))`
+  const value =
+    isWide && bits === 32 ? `toInt64(reinterpretAsUInt32(${word}))` : `reinterpretAsInt${bits}(${word})`
+  const isHex = `ifNull(match(${digits}, '^[0-9a-fA-F]*$'), 1) = 1`
+  return {
+    sql: `if(CAST(if(${isHex}, '1', 'a text that is no hex') AS UInt8) = 1, ${value}, NULL)`,
+    type: scalar(isWide ? 'bigint' : 'int'),
+  }
+}
+
+function beginsWithX(expression: Expression): boolean {
+  if (expression.kind === 'string') return /^[xX]$/.test(expression.value)
+  return expression.kind === 'binary' && expression.operator === '||' && beginsWithX(expression.left)
 }
 
 /** The engine finds nothing in a text that is no document; PostgreSQL says that it is none. */

@@ -103,7 +103,7 @@ function renamed(
 
 /** Whole numbers in a row, in the width of the bounds, as on Postgres. */
 function compileSeries(
-  { bounds, alias: given, columns: [column] }: SeriesSource,
+  { bounds, name: called, alias: given, columns: [column] }: SeriesSource,
   alias: string,
 ): CompiledSource {
   const [from, to, step] = bounds
@@ -111,8 +111,8 @@ function compileSeries(
   const isWide = [from, to, step].some((bound) => Math.abs(bound) > 0x7fff_ffff)
   const type = scalar(isWide ? 'bigint' : 'int')
   const value = `to${isWide ? 'Int64' : 'Int32'}(${from} + toInt64(n) * ${step})`
-  const name = given?.text ?? 'generate_series'
-  const columns = [{ name: column?.text ?? name, sql: 'n', type }]
+  const name = given?.text ?? called
+  const columns = [{ name: column?.text ?? (called === 'numbers' ? 'number' : name), sql: 'n', type }]
   return named(`(SELECT arrayJoin(arrayMap(n -> ${value}, range(${count}))) AS n)`, alias, name, columns)
 }
 

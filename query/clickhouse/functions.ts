@@ -23,6 +23,7 @@ export type ResultRule =
   | 'date'
   | 'interval'
   | 'textArray'
+  | 'floatArray'
   | 'first'
   | 'second'
   | 'all'
@@ -242,6 +243,9 @@ const special: readonly FunctionRule[] = [
   rule('scalar', 'JSONExtractArrayRaw', 'textArray', { print: jsonArray('JSONExtractArrayRaw') }),
   rule('scalar', 'JSONExtractKeys', 'textArray', { print: jsonArray('JSONExtractKeys') }),
   rule('aggregate', 'topK', 'arrayOfFirst', { parametersMax: 1 }),
+  rule('aggregate', 'quantiles', 'floatArray', { parametersMax: 16 }),
+  rule('scalar', 'mapKeys', 'arrayOfFirst', { argumentsMax: 1 }),
+  rule('scalar', 'mapValues', 'arrayOfFirst', { argumentsMax: 1 }),
 ]
 
 const portable: readonly [string, FunctionRule][] = [

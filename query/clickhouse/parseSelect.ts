@@ -1,6 +1,6 @@
 /** One SELECT: its list, FROM with joins, filters, grouping and named windows. */
 
-import { SERIES_ROWS_MAX } from '../text.ts'
+import { numbersBounds, numbersProblem, SERIES_ROWS_MAX } from '../text.ts'
 import { lateralHint, seriesHint } from '../words/hints.ts'
 import type { Expression, GroupBy, Join, Select, SelectItem, SetExpression, Source } from './ast.ts'
 import { parseWindow } from './parseWindow.ts'
@@ -92,9 +92,10 @@ function parseSource(parser: QueryParser): Source {
   const name = reader.expectName('a table')
   if (reader.isSymbol('.')) throw reader.refused('name tables without a database', at)
   if (reader.isSymbol('(')) {
-    if (name.text.toLowerCase() !== 'generate_series')
-      throw reader.refused(`the table function ${name.text} is not allowed`, at, seriesHint)
-    return { kind: 'series', bounds: parseSeries(parser), ...parseNames(parser), at }
+    const series = (['generate_series', 'numbers'] as const).find((word) => word === name.text.toLowerCase())
+    if (!series) throw reader.refused(`the table function ${name.text} is not allowed`, at, seriesHint)
+    const bounds = series === 'numbers' ? parseNumbers(parser) : parseSeries(parser)
+    return { kind: 'series', name: series, bounds, ...parseNames(parser), at }
   }
   const { alias, columns } = parseNames(parser)
   for (const word of ['FINAL', 'SAMPLE']) {
@@ -175,6 +176,16 @@ function parseSeries({ reader }: QueryParser): readonly [number, number, number]
     )
   reader.expectSymbol(')')
   return [from, to, step]
+}
+
+/** `(count)` or `(from, count)`. */
+function parseNumbers({ reader }: QueryParser): readonly [number, number, number] {
+  const { at } = reader.next()
+  const given = reader.list(() => reader.expectWholeNumber('a bound of numbers'))
+  const bounds = numbersBounds(given)
+  if (!bounds) throw reader.refused(numbersProblem, at, seriesHint)
+  reader.expectSymbol(')')
+  return [...bounds, 1]
 }
 
 function parseJoins(parser: QueryParser): Join[] {

@@ -18,7 +18,9 @@ import {
   patternOperators,
 } from './functions.ts'
 import {
+  bare,
   type Fields,
+  fieldsOf,
   integerConstant,
   isFields,
   list,
@@ -211,10 +213,32 @@ function isPlainText(expression: unknown): boolean {
 /** `'0x…'::text` keeps its characters, bytes become theirs; every other cast is as it stands. */
 export function rebuildCast(fields: Fields, walk: Walk, rebuild: Rebuild): unknown {
   const { arg, ...rest } = fields
+  const bits = bitsOf(arg)
+  if (bits !== undefined && wholeTypes.test(typeNameOf(fields)))
+    return {
+      TypeCast: { arg: rebuildBits(arg, bits, walk, rebuild), ...rebuild.fields('TypeCast', rest, walk) },
+    }
   if (!isTextType(fields['typeName'])) return { TypeCast: rebuild.fields('TypeCast', fields, walk) }
   const text = stringConstant(arg)
   const operand = text === undefined ? asText(rebuild.node(arg, walk), walk) : textConstant(text)
   return { TypeCast: { arg: operand, ...rebuild.fields('TypeCast', rest, walk) } }
+}
+
+const wholeTypes = /^int[48]$/
+
+const typeNameOf = ({ typeName }: Fields): string => stringOf(list(bare(typeName)['names']).at(-1)) ?? ''
+
+/** How many bits `x::bit(64)` or `x::bit(32)` gives; they are allowed on the way to a whole number. */
+function bitsOf(arg: unknown): 32 | 64 | undefined {
+  const cast = fieldsOf(arg, 'TypeCast')
+  const count = integerConstant(list(bare(cast['typeName'])['typmods'])[0])
+  return typeNameOf(cast) === 'bit' && (count === 32 || count === 64) ? count : undefined
+}
+
+function rebuildBits(arg: unknown, count: number, walk: Walk, rebuild: Rebuild): unknown {
+  const names = ['pg_catalog', 'bit'].map((part) => ({ String: { sval: part } }))
+  const typeName = { names, typmods: [{ A_Const: { ival: { ival: count } } }], typemod: -1 }
+  return { TypeCast: { arg: asText(rebuild.node(fieldsOf(arg, 'TypeCast')['arg'], walk), walk), typeName } }
 }
 
 /**

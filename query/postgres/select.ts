@@ -3,7 +3,13 @@
  * limits.
  */
 
-import { SELECT_COUNT_MAX, SELECT_DEPTH_MAX, SERIES_ROWS_MAX } from '../text.ts'
+import {
+  numbersBounds,
+  numbersProblem,
+  SELECT_COUNT_MAX,
+  SELECT_DEPTH_MAX,
+  SERIES_ROWS_MAX,
+} from '../text.ts'
 import { functionHint, recursiveHint, seriesHint, tableHint } from '../words/hints.ts'
 import { isNamedAsText } from './bytesAsText.ts'
 import { functionRules } from './functions.ts'
@@ -12,8 +18,10 @@ import { outputName } from './outputName.ts'
 import { relationSelect } from './relationSelect.ts'
 import { spelledColumn, spelledSource } from './spelling.ts'
 import {
+  bare,
   errorAt,
   type Fields,
+  fieldsOf,
   integerConstant,
   isFields,
   list,
@@ -104,10 +112,29 @@ function unknownRelation(name: string, walk: Walk): Error {
 }
 
 /** A function in FROM: one of the set-returning functions of the list, alone. */
-export function rebuildTableFunction(fields: Fields, walk: Walk, rebuild: Rebuild): unknown {
-  const { functions, ...rest } = fields
+export function rebuildTableFunction(given: Fields, walk: Walk, rebuild: Rebuild): unknown {
+  const { functions, ...rest } = asSeries(given, walk)
   const rebuilt = list(functions).map((entry) => rebuildTableCall(entry, walk, rebuild))
   return { RangeFunction: { ...rebuild.fields('RangeFunction', rest, walk), functions: rebuilt } }
+}
+
+/** `numbers(count)` as the series it is, with its column called `number`. */
+function asSeries(fields: Fields, walk: Walk): Fields {
+  const [entry, ...others] = list(fields['functions'])
+  const [call] = list(fieldsOf(entry, 'List')['items'])
+  const { funcname, args } = fieldsOf(call, 'FuncCall')
+  if (others.length > 0 || stringOf(list(funcname)[0]) !== 'numbers' || list(funcname).length > 1)
+    return fields
+  const bounds = numbersBounds(list(args).map(integerConstant))
+  const place = movedTo(walk, fieldsOf(call, 'FuncCall'))
+  if (!bounds || list(args).length === 0) throw refusal(place, numbersProblem, seriesHint)
+  const series = {
+    funcname: [{ String: { sval: 'generate_series' } }],
+    args: bounds.map((value) => ({ A_Const: { ival: value === 0 ? {} : { ival: value } } })),
+    funcformat: 'COERCE_EXPLICIT_CALL',
+  }
+  const alias = { aliasname: 'numbers', colnames: [{ String: { sval: 'number' } }], ...bare(fields['alias']) }
+  return { ...fields, functions: [{ List: { items: [{ FuncCall: series }, {}] } }], alias }
 }
 
 function rebuildTableCall(entry: unknown, outer: Walk, rebuild: Rebuild): unknown {

@@ -56,6 +56,8 @@ const instead: Readonly<Record<Engine, Readonly<Record<string, string>>>> = {
     uniqexact: 'count(DISTINCT x)',
     approx_distinct: 'count(DISTINCT x)',
     countif: 'count(*) FILTER (WHERE condition)',
+    mapkeys: "ARRAY['a', 'b']",
+    mapvalues: 'ARRAY[1, 2]',
     sumif: 'sum(x) FILTER (WHERE condition)',
     avgif: 'avg(x) FILTER (WHERE condition)',
     minif: 'min(x) FILTER (WHERE condition)',
@@ -150,9 +152,7 @@ const instead: Readonly<Record<Engine, Readonly<Record<string, string>>>> = {
     array_position: 'indexOf(x, y)',
     array_to_string: "arrayStringConcat(x, ',')",
     regr_slope: 'covar_pop(x, y) / var_pop(x)',
-    map: 'columns of their own',
-    mapkeys: 'columns of their own',
-    mapvalues: 'columns of their own',
+    map: "mapKeys(map('a', 1)), or columns of their own",
   },
 }
 
