@@ -24,3 +24,31 @@ it('says no place of other failures', () => {
   const other = new UserQueryError('sql_failed', 'a number is wider than 256 bits')
   expect(placedFailure('SELECT 1 / 0', other)).toBe(other)
 })
+
+it.each([
+  ['integer out of range', 'SELECT count(*), log_idx + 2147483647 FROM logs', { line: 1, column: 26 }],
+  ['a number is out of the range of its type', 'SELECT *,\n  num::int FROM blocks', { line: 2, column: 6 }],
+  ['bigint out of range', "SELECT '1 + 1' AS x, num /* - 1 */ * 9 FROM blocks", { line: 1, column: 36 }],
+  [
+    'invalid input syntax for type bigint: "x"',
+    'SELECT "a::int", a::text::bigint FROM t',
+    { line: 1, column: 25 },
+  ],
+  ["Cannot parse string 'x' as UInt8", 'SELECT toInt64(a) FROM t', { line: 1, column: 8 }],
+  ['a number is wider than 256 bits', 'SELECT -a, 1e-5, b->>0, sum(c) FROM t', { line: 1, column: 25 }],
+])('the place of %s in %s', (message, sql, place) => {
+  expect(placedFailure(sql, new UserQueryError('sql_failed', message))).toMatchObject({ ...place, message })
+})
+
+it('names every part that can have failed', () => {
+  const found = placedFailure('SELECT a / b,\n a % b FROM t', failure)
+  expect(found).toMatchObject({
+    line: undefined,
+    hint: expect.stringContaining('one of those at 1:10, 2:4 (line:column)'),
+  })
+})
+
+it('keeps a place that the engine told', () => {
+  const told = new UserQueryError('sql_failed', 'integer out of range', { position: { line: 3, column: 1 } })
+  expect(placedFailure('SELECT a + b', told)).toBe(told)
+})

@@ -1,12 +1,13 @@
 /**
- * The place of what a row made impossible. Neither engine tells it, so it is told where the text has
- * one division that may be by zero; of several no one can say which it was.
+ * The places of what a row made impossible. Neither engine tells them, so they are told by what the
+ * text has: the one part that can fail so is the place; of several all are named, since no one can
+ * say which it was.
  */
 
 import { positionAt, UserQueryError } from '../UserQueryError.ts'
 import { divisionHint } from './hints.ts'
 
-/** The stream, whose failure by a division by zero gets its place in the user's text and a hint. */
+/** The stream, whose failure by a row gets its place in the user's text and a hint. */
 export async function* withPlaces<Event>(
   sql: string,
   events: AsyncIterable<Event>,
@@ -18,21 +19,59 @@ export async function* withPlaces<Event>(
   }
 }
 
+/** Texts, names and comments, which hold no operators. */
+const hiding = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|--[^\n]*|\/\*[\s\S]*?\*\//g
+
+/** A division, but none by a number that is written out. */
+const divisions = /[/%](?!\s*[\d.]*[1-9])|\b(?:mod|div|intDiv|divide|modulo)\s*\(/gi
+/** Casts to what not every text or number is. */
+const casts =
+  /::\s*(?!text\b|varchar\b|string\b|jsonb?\b)[a-z]|\bcast\s*\(|\bto_?(?:u?int\d|float\d|decimal\d|date|timestamp)\w*\s*\(/gi
+/** What makes a number wider: between two operands, or as a call. */
+const widening =
+  /(?<=[\w)\]"'`]\s*)(?<!\b(?:SELECT|DISTINCT|\d+e)\s*)(?:\+|-(?!>)|\*)(?!\s*(?:[),;]|FROM\b|$))|\b(?:sum|abs|lcm|plus|minus|multiply|pow|power|negate)\s*\(/gi
+
+interface Kind {
+  readonly message: RegExp
+  readonly parts: readonly RegExp[]
+  readonly hint: string
+}
+
+const kinds: readonly Kind[] = [
+  { message: /^division by zero$/, parts: [divisions], hint: divisionHint },
+  {
+    message: /^(smallint|integer|bigint) out of range|is out of range for type|out of the range of its type$/,
+    parts: [casts, widening],
+    hint: 'cast to a wider type first: x::numeric',
+  },
+  { message: /wider than 256 bits$/, parts: [widening], hint: 'take floats: x::float8' },
+  {
+    message:
+      /^invalid input syntax for type (?!json)|^Cannot parse(?!.*no document)|is not a valid hexadecimal digit$/,
+    parts: [casts],
+    hint: "leave out what is no such value before the cast: CASE WHEN x ~ '^[0-9]+$' THEN x::bigint END",
+  },
+]
+
+/** Places named in a hint. */
+const PLACES_MAX = 5
+
 /** The failure with its place, or as it is. */
 export function placedFailure(sql: string, error: unknown): unknown {
-  if (!(error instanceof UserQueryError) || error.message !== 'division by zero') return error
-  const [first, ...others] = divisionsIn(sql)
-  const position = first === undefined || others.length > 0 ? undefined : positionAt(sql, first)
-  return new UserQueryError(error.code, error.message, { position, hint: divisionHint, cause: error })
+  if (!(error instanceof UserQueryError) || error.line !== undefined) return error
+  const kind = kinds.find(({ message }) => message.test(error.message))
+  if (!kind) return error
+  const plain = sql.replace(hiding, hidden)
+  const found = kind.parts.flatMap((part) => [...plain.matchAll(part)].map(({ index }) => index))
+  const [first, ...others] = found.sort((a, b) => a - b).map((at) => positionAt(sql, at))
+  const position = others.length > 0 ? undefined : first
+  if (!first && !kind.parts.includes(divisions)) return error
+  const shown = [first, ...others].slice(0, PLACES_MAX).map((place) => `${place?.line}:${place?.column}`)
+  const advice = error.hint ?? kind.hint
+  const hint = others.length > 0 ? `one of those at ${shown.join(', ')} (line:column); ${advice}` : advice
+  return new UserQueryError(error.code, error.message, { position, hint, cause: error })
 }
 
-/** Texts, names and comments, which hold no operators; then what divides, and by which number. */
-const tokens =
-  /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|--[^\n]*|\/\*[\s\S]*?\*\/|([/%]|\b(?:mod|div|intDiv|divide|modulo)\s*\()(\s*[\d.]*[1-9])?/gi
-
-/** Offsets of divisions, without those by a number that is written out. */
-function divisionsIn(sql: string): number[] {
-  return [...sql.matchAll(tokens)].flatMap(({ index, 1: operator, 2: number }) =>
-    operator === undefined || (number !== undefined && !operator.endsWith('(')) ? [] : [index],
-  )
-}
+/** In as many characters: names and texts stay operands, comments become blanks. */
+const hidden = (part: string): string =>
+  /^(--|\/\*)/.test(part) ? part.replace(/[^\n]/g, ' ') : part.replace(/[^\n]/g, '_')
