@@ -7,7 +7,12 @@ import { hashMessage } from 'viem/utils'
 import { type Address, address, type Hex } from '#primitives.ts'
 import type { Clock } from '#runtime.ts'
 import type { AppDatabase } from '#store/app/database.ts'
-import { acceptInvitation, findInvitation, invitationsOf } from '#store/app/invitations.ts'
+import {
+  acceptInvitation,
+  findInvitation,
+  InvitationUsedError,
+  invitationsOf,
+} from '#store/app/invitations.ts'
 import { digestOf } from '#store/app/keys.ts'
 import { deleteSession, insertSession, SESSION_MS, useNonce } from '#store/app/sessions.ts'
 import { isKnownAddress, userOfAddress } from '#store/app/users.ts'
@@ -164,7 +169,9 @@ export class SignIn {
     if (!invitation && (await invitationsOf(app, account)).length === 0) throw uninvited()
     const { id } = await userOfAddress(app, account)
     if (!invitation) return id
-    if (!(await acceptInvitation(app, invitation, id))) throw uninvited()
+    await acceptInvitation(app, invitation, id).catch((error: unknown) => {
+      throw error instanceof InvitationUsedError ? uninvited() : error
+    })
     return id
   }
 

@@ -1,4 +1,5 @@
 /** Invitations: the id is the link, good once and for seven days. */
+import { failure } from '#errors.ts'
 import type { Address } from '#primitives.ts'
 import { toBytes, toHex } from '../sql.ts'
 import { type AppDatabase, databaseNow, fromNow } from './database.ts'
@@ -74,18 +75,24 @@ export async function findInvitation(app: AppDatabase, id: string): Promise<Invi
 }
 
 /**
- * Uses an invitation up: the first of those that accept at once becomes a member; false for all
- * others. In a transaction of the caller.
- * @throws BoundReachedError, HolderGoneError
+ * Uses an invitation up: the first of those that accept at once becomes a member. In a transaction
+ * of the caller. The organization is locked first, as where it is deleted.
+ * @throws InvitationUsedError, BoundReachedError, HolderGoneError
  */
 export async function acceptInvitation(
   app: AppDatabase,
   { id, orgId, role }: Invitation,
   userId: string,
-): Promise<boolean> {
-  if (!(await deleteInvitation(app, id))) return false
+): Promise<void> {
   await joinOrganization(app, orgId, userId, role)
-  return true
+  if (!(await deleteInvitation(app, id))) throw new InvitationUsedError()
+}
+
+/** Somebody accepted or withdrew it meanwhile. */
+export class InvitationUsedError extends failure('InvitationUsedError', 'invitation_not_found', 'stop') {
+  constructor() {
+    super('The invitation was used or withdrawn.')
+  }
 }
 
 /** False when it was used or withdrawn before. */

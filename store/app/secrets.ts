@@ -1,8 +1,8 @@
 /**
  * Random keys of this installation, made on first use and the same for every process on the
  * database. A secret has versions: the newest seals and signs once every process knows it, older
- * ones still open what they sealed until they are removed. Stored wrapped by SECRET_KEY where there is one, so that a copy of
- * the database alone opens nothing.
+ * ones still open what they sealed until they are removed. Stored wrapped by SECRET_KEY where there
+ * is one, so that a copy of the database alone opens nothing.
  */
 import { randomBytes } from 'node:crypto'
 import { failure, messageOf } from '#errors.ts'

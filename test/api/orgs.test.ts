@@ -199,6 +199,23 @@ test('no key survives the deletion of its project or organization, made at the s
   }
 })
 
+test('accepting and deleting an organization at the same moment waits for one another', async () => {
+  const org = await makeOrg()
+  const invitations = await Promise.all(
+    Array.from({ length: 8 }, () =>
+      made('owner', `/v1/orgs/${org}/invitations`, { email: 'd@example.com', role: 'member' }),
+    ),
+  )
+  const answers = await Promise.all([
+    ...invitations.map(async ({ id }, index) => {
+      await makePerson(`accepting${index}`)
+      return ask(`accepting${index}`, 'POST', `/v1/invitations/${id}/accept`)
+    }),
+    ask('owner', 'DELETE', `/v1/orgs/${org}`),
+  ])
+  for (const { status } of answers) expect([200, 404]).toContain(status)
+})
+
 test('what was looked up before a deletion makes nothing after it', async () => {
   const org = await makeOrg()
   const { id: project } = await insertProject(app, org, 'P')

@@ -137,10 +137,8 @@ export const acceptInvitationEndpoint = command({
   run: async ({ path, caller }, { accounts }: AccountServices) => {
     const found = await receivedBy(accounts, caller, path.invitationId)
     const person = personOf(caller)
-    const accepted = await accounts.app
-      .transaction()
-      .execute((transaction) => acceptInvitation(transaction, found, person))
-    const held = accepted ? await roleIn(accounts.app, found.orgId, person) : null
+    await accounts.app.transaction().execute((transaction) => acceptInvitation(transaction, found, person))
+    const held = await roleIn(accounts.app, found.orgId, person)
     if (!held) throw new ApiError('invitation_not_found')
     return { orgId: found.orgId, role: held, userId: person }
   },
