@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Quotas } from '#api/access/Quotas.ts'
 import { type CredentialStore, ServiceAccess } from '#api/access/ServiceAccess.ts'
-import { type AccessSettings, fileDefaults } from '#api/access/settings.ts'
+import type { AccessSettings } from '#api/access/settings.ts'
 import { newToken } from '#api/access/token.ts'
 import { operatorOnly, recognised } from '#api/http/access.ts'
 import { systemRuntime } from '#runtime.ts'
@@ -15,6 +15,7 @@ import { makeDefaults } from '#store/app/defaults.ts'
 import { digestOf, findKey, insertKey, type NewKey, revokeKey } from '#store/app/keys.ts'
 import { removePastQuotas, reserveQuotas, returnQuotas } from '#store/app/quotas.ts'
 import { openAppStore } from '../support/appStore.ts'
+import { guarded } from './support/guarded.ts'
 import { endlessRows, examples } from './toolkitExamples.ts'
 import { exchange, type RunningServer, startServer } from './toolkitServer.ts'
 
@@ -22,14 +23,6 @@ const { app } = await openAppStore()
 const { clock } = systemRuntime()
 const pepper = randomBytes(32)
 const defaults = await makeDefaults(app)
-const guarded: AccessSettings = {
-  ...fileDefaults,
-  mode: 'guarded',
-  isOpenToAll: false,
-  reason: 'test',
-  publicUrl: new URL('https://data.example.com'),
-  corsOrigins: null,
-}
 let lookUps = 0
 const credentials: CredentialStore = {
   findKey: async (token) => {

@@ -8,7 +8,6 @@ import { afterAll, expect, test } from 'vitest'
 import { Quotas } from '#api/access/Quotas.ts'
 import { ServiceAccess } from '#api/access/ServiceAccess.ts'
 import { selfServeScopes } from '#api/access/scopes.ts'
-import { fileDefaults } from '#api/access/settings.ts'
 import { newToken } from '#api/access/token.ts'
 import { dataRead } from '#api/http/access.ts'
 import { ApiError } from '#api/http/errors.ts'
@@ -18,6 +17,7 @@ import type { ApiKey } from '#store/app/keys.ts'
 import { type Json, type Operation, operationsOf } from '../blackbox/apiDocument.ts'
 import { isFull } from '../support/breadth.ts'
 import { seedOf } from '../support/seed.ts'
+import { guarded } from './support/guarded.ts'
 import { startServer } from './toolkitServer.ts'
 
 const { clock } = systemRuntime()
@@ -58,14 +58,7 @@ const keys = new Map<string, ApiKey>([
 
 let lookUps = 0
 const access = new ServiceAccess({
-  settings: {
-    ...fileDefaults,
-    mode: 'guarded',
-    isOpenToAll: false,
-    reason: 'test',
-    publicUrl: new URL('https://data.example.com'),
-    corsOrigins: null,
-  },
+  settings: guarded,
   credentials: {
     findKey: async (token) => {
       lookUps++

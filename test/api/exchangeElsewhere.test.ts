@@ -6,18 +6,16 @@
 import { getAddress, type Hex } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { NodeReader } from '#api/services.ts'
-import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
 import { hash } from '#primitives.ts'
-import { createFollowers } from '#store/follow/followers.ts'
 import { bookOf } from '../store/support/bookOracle.ts'
 import { decode, recordedBatches } from '../store/support/chainStore.ts'
-import { followersOf, recordedAnswers } from '../store/support/followers.ts'
+import { followersOf, recordedNode, silentCalls } from '../store/support/followers.ts'
 import { describeWithShared, readRecording } from '../support/shared.ts'
 import { rangeOf } from '../transform/ranges.ts'
 import { type ChainApi, openChainApi } from './support/chainApi.ts'
 import { readClock } from './support/readClock.ts'
-import { silentNode } from './support/silentNode.ts'
-import { fill, keyOf, maker, pair, pathUsd, place, taker, token } from './support/writtenBook.ts'
+import { nodeThat, silentNode } from './support/silentNode.ts'
+import { fill, keyOf, maker, nodeBook, pair, pathUsd, place, taker, token } from './support/writtenBook.ts'
 import { type WrittenTransaction, writtenChain } from './support/writtenChain.ts'
 
 const recording = 'tempo-dev-2k'
@@ -25,19 +23,6 @@ const base: Hex = `0x20c000000000000000000000${'b'.repeat(16)}`
 /** No factory made it, and genesis has none of it. */
 const untold: Hex = `0x20c000000000000000000000${'d'.repeat(16)}`
 const mainnet = 4217
-
-const answers = recordedAnswers(recording)
-const callContracts: CallContracts = async (calls) =>
-  calls.map(({ to, data }) => {
-    const answer = answers[`${to}:${data.slice(0, 10)}`]
-    return typeof answer === 'string' ? (answer as Hex) : null
-  })
-
-/** A node that answers some functions by name. */
-const nodeThat = (told: Readonly<Record<string, unknown>>): NodeReader => ({
-  ...silentNode,
-  ask: async (questions) => questions.map(({ ask }) => told[ask.name] ?? null),
-})
 
 describeWithShared('a feed of few blocks with anything in them', () => {
   const lastBlock = 1_010
@@ -65,10 +50,10 @@ describeWithShared('a feed of few blocks with anything in them', () => {
     for (const part of [[genesis ?? expect.fail()], written])
       await api.append([decode({ ...rangeOf(part), endpoint: 'written' }, 'links')])
     await api.finalize(lastBlock)
-    const followers = createFollowers({ kind: 'tempo', callContracts }).filter(({ name }) =>
-      ['tokens', 'exchange'].includes(name),
-    )
-    await followersOf(api.store, { callContracts, followers }).settle()
+    await followersOf(api.store, {
+      callContracts: recordedNode(recording),
+      only: ['tokens', 'exchange'],
+    }).settle()
     await api.state.refresh()
     // Balances are computed by nobody here.
     clock.waits = false
@@ -148,7 +133,7 @@ describeWithShared('a chain without an exchange', () => {
     await api.finalize(1)
     await followersOf(api.store, {
       kind: 'evm',
-      callContracts: async (calls) => calls.map(() => null),
+      callContracts: silentCalls,
     }).settle()
     await api.state.refresh()
     for (const path of [...lists, ...feeLists]) {
@@ -219,16 +204,7 @@ describeWithShared('an installation that is still computing its order book', () 
 })
 
 describeWithShared('an installation that begins above genesis', () => {
-  const told = {
-    quoteToken: getAddress(pathUsd),
-    books: { base: getAddress(base), quote: getAddress(pathUsd), bestBidTick: 10, bestAskTick: 20 },
-    getTickLevel: [1n, 1n, 700n],
-    getOrder: {
-      ...{ orderId: 7n, maker: getAddress(maker), bookKey: keyOf(base, pathUsd), isBid: true, tick: 10 },
-      ...{ amount: 9n, remaining: 4n, isFlip: false, flipTick: 0 },
-    },
-  }
-
+  const told = nodeBook(base, { orderId: 7n, tick: 10, amount: 9n, remaining: 4n })
   test('has depth and one order from the node, and nothing that needs the chain from genesis on', async () => {
     const startBlock = 5
     const api = await openChainApi({

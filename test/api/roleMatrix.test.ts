@@ -8,7 +8,6 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { Quotas } from '#api/access/Quotas.ts'
 import { ServiceAccess } from '#api/access/ServiceAccess.ts'
 import { selfServeScopes } from '#api/access/scopes.ts'
-import { fileDefaults } from '#api/access/settings.ts'
 import { newToken } from '#api/access/token.ts'
 import type { Endpoint } from '#api/http/endpoint.ts'
 import { endpoints, type RouteServices } from '#api/routes/index.ts'
@@ -32,6 +31,7 @@ import { isFull } from '../support/breadth.ts'
 import { openReceiver } from '../support/receiver.ts'
 import { batchesOf, recorded } from '../webhooks/support/forks.ts'
 import { openService } from '../webhooks/support/openService.ts'
+import { guarded } from './support/guarded.ts'
 import { startServer } from './toolkitServer.ts'
 
 const MAINNET = 4217
@@ -43,13 +43,8 @@ await service.append(batchesOf(recorded(2), 0, 1))
 
 const access = new ServiceAccess({
   settings: {
-    ...fileDefaults,
+    ...guarded,
     quotas: { key: 1_000_000, organization: 1_000_000, address: 1_000_000, person: 1_000_000 },
-    mode: 'guarded',
-    isOpenToAll: false,
-    reason: 'test',
-    publicUrl: new URL('https://data.example.com'),
-    corsOrigins: null,
   },
   credentials: {
     findKey: (token) => findKey(app, [digestOf(token, pepper)]),

@@ -3,20 +3,18 @@
 // block, byte for byte.
 // Method: a chain written by hand, whose last block fills more than an order has left, before the
 // running followers.
-import { getAddress, type Hex } from 'viem'
+import type { Hex } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { NodeReader } from '#api/services.ts'
 import { alarmsOf } from '#program/alarms/alarms.ts'
 import { projectionsOf } from '#program/status.ts'
 import { systemRuntime } from '#runtime.ts'
 import type { FollowerDriver, FollowerStatus } from '#store/follow/driver.ts'
-import { createFollowers } from '#store/follow/followers.ts'
-import { followersOf, recordedAnswers } from '../store/support/followers.ts'
+import { followersOf, recordedNode } from '../store/support/followers.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { type ChainApi, openChainApi } from './support/chainApi.ts'
 import { readClock } from './support/readClock.ts'
-import { silentNode } from './support/silentNode.ts'
-import { fill, keyOf, maker, pair, pathUsd, place, token } from './support/writtenBook.ts'
+import { nodeThat } from './support/silentNode.ts'
+import { fill, maker, nodeBook, pair, pathUsd, place, token } from './support/writtenBook.ts'
 import { batchesOf, type WrittenTransaction, writtenChain } from './support/writtenChain.ts'
 
 const recording = 'tempo-dev-2k'
@@ -35,24 +33,14 @@ const batches = batchesOf(
   ]),
 )
 const [contradicted, lastBlock] = [4, 5]
-const told: Readonly<Record<string, unknown>> = {
+const told = {
   totalSupply: 7_500_000n,
-  quoteToken: getAddress(pathUsd),
-  books: { base: getAddress(base), quote: getAddress(pathUsd), bestBidTick: 10, bestAskTick: 20 },
-  getTickLevel: [1n, 1n, 700n],
-  getOrder: {
-    ...{ orderId: 2n, maker: getAddress(maker), bookKey: keyOf(base, pathUsd), isBid: true, tick: 0 },
-    ...{ amount: 50n, remaining: 49n, isFlip: false, flipTick: 0 },
-  },
+  ...nodeBook(base, { orderId: 2n, tick: 0, amount: 50n, remaining: 49n }),
 }
 
 describeWithShared('an order book that contradicts itself', () => {
   const clock = readClock()
-  const node: NodeReader = {
-    ...silentNode,
-    ask: async (questions) => questions.map(({ ask }) => told[ask.name] ?? null),
-  }
-  const answers = recordedAnswers(recording)
+  const node = nodeThat(told)
   const end = new AbortController()
   let api: ChainApi
   let driver: FollowerDriver
@@ -61,22 +49,16 @@ describeWithShared('an order book that contradicts itself', () => {
     driver.status.find((follower) => follower.name === name) ?? expect.fail(name)
 
   beforeAll(async () => {
-    const callContracts = async (calls: readonly { to: Hex; data: Hex }[]) =>
-      calls.map(({ to, data }) => {
-        const answer = answers[`${to}:${data.slice(0, 10)}`]
-        return typeof answer === 'string' ? (answer as Hex) : null
-      })
     api = await openChainApi({
       ...{ services: { clock }, node },
       projections: () => projectionsOf(driver.status),
     })
-    const followers = createFollowers({ kind: 'tempo', callContracts }).filter(({ name }) =>
-      ['tokens', 'exchange'].includes(name),
-    )
     // Findings are looked up each time, not after ten seconds.
     let nowMs = 0
     const hurrying = { ...systemRuntime().clock, monotonic: () => (nowMs += 60_000) }
-    driver = followersOf(api.store, { callContracts, followers, clock: hurrying }).driver
+    driver = followersOf(api.store, {
+      ...{ callContracts: recordedNode(recording), only: ['tokens', 'exchange'], clock: hurrying },
+    }).driver
     running = driver.run(end.signal)
     await api.append(batches.slice(0, contradicted))
     await api.finalize(contradicted - 1)

@@ -6,9 +6,7 @@
 import { encodeFunctionData, type Hex, parseAbi } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { NodeReader } from '#api/services.ts'
-import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
-import { createFollowers } from '#store/follow/followers.ts'
-import { followersOf, recordedAnswers, type TestFollowers } from '../store/support/followers.ts'
+import { followersOf, recordedNode, type TestFollowers } from '../store/support/followers.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { type ChainApi, openChainApi, walk } from './support/chainApi.ts'
 import { readClock } from './support/readClock.ts'
@@ -135,21 +133,13 @@ describeWithShared('an order book written by hand', () => {
   }
   let api: ChainApi
   let followers: TestFollowers
-  /** The recorded node; it tells of no pair of genesis. */
-  const answers = recordedAnswers(recording)
-  const callContracts: CallContracts = async (calls) =>
-    calls.map(({ to, data }) => {
-      const answer = answers[`${to}:${data.slice(0, 10)}`]
-      return typeof answer === 'string' ? (answer as Hex) : null
-    })
   beforeAll(async () => {
     api = await openChainApi({ services: { clock }, node })
     await api.append(batchesOf(writtenChain(recording, blocks)))
     followers = followersOf(api.store, {
-      callContracts,
-      followers: createFollowers({ kind: 'tempo', callContracts }).filter(({ name }) =>
-        ['tokens', 'exchange'].includes(name),
-      ),
+      // It tells of no pair of genesis.
+      callContracts: recordedNode(recording),
+      only: ['tokens', 'exchange'],
     })
     await followers.settle()
     await api.finalize(lastBlock)

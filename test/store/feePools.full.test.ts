@@ -16,7 +16,6 @@ import {
 import { afterAll, expect, test } from 'vitest'
 import { MillraceError } from '#errors.ts'
 import { poolAudit } from '#store/follow/feePools/auditPools.ts'
-import { createFollowers } from '#store/follow/followers.ts'
 import { toHex } from '#store/sql.ts'
 import { batchesOf } from '../api/support/writtenChain.ts'
 import { describeWithShared, type RecordedBlock, readRecording } from '../support/shared.ts'
@@ -184,11 +183,9 @@ describeWithShared('fee pools', () => {
     afterAll(() => store.close())
     const chain = madeByTwo()
     for (const batch of batchesOf(chain)) await store.head.append(batch)
-    const calls = recordedCalls(recording, readBalances(recording))
-    const followers = createFollowers({ kind: 'tempo', callContracts: calls })
     await followersOf(store, {
-      callContracts: calls,
-      followers: followers.filter(({ name }) => name === 'tokens' || name === 'fee_pools'),
+      callContracts: recordedCalls(recording, readBalances(recording)),
+      only: ['tokens', 'fee_pools'],
     }).settle()
     const { pools, feeSwaps } = poolsAt(lastBlock, chain)
     expect(feeSwaps).toBeGreaterThan(500)

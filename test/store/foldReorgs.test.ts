@@ -27,7 +27,7 @@ import { chosen, fee, mint } from '../api/support/writtenFees.ts'
 import { few } from '../support/breadth.ts'
 import { describeWithShared, type RecordedBlock } from '../support/shared.ts'
 import { type ChainStore, openChainStore } from './support/chainStore.ts'
-import { followersOf, recordedAnswers } from './support/followers.ts'
+import { followersOf, recordedNode } from './support/followers.ts'
 
 const recording = 'tempo-dev-2k'
 const [alpha, beta] = [genesisToken(1), genesisToken(2)]
@@ -93,12 +93,7 @@ const minedByIt = (chain: readonly RecordedBlock[]): RecordedBlock[] =>
 describeWithShared('folds of a chain that others blocks take the place of', () => {
   let batches: readonly (readonly EncodedBatch[])[]
   let expected: readonly unknown[]
-  const answers = recordedAnswers(recording)
-  const callContracts = async (calls: readonly { to: Hex; data: Hex }[]) =>
-    calls.map(({ to, data }) => {
-      const answer = answers[`${to}:${data.slice(0, 10)}`]
-      return typeof answer === 'string' ? (answer as Hex) : null
-    })
+  const callContracts = recordedNode(recording)
 
   beforeAll(async () => {
     batches = chains.map((blocks) => batchesOf(minedByIt(writtenChain(recording, [...both, ...blocks]))))

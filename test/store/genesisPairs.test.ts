@@ -3,13 +3,14 @@
 // Method: a chain of a few blocks written by hand, beside a node that tells of books at any block.
 import { encodeFunctionResult, type Hex, parseAbi, toFunctionSelector } from 'viem'
 import { afterAll, expect, test } from 'vitest'
-import { createFollowers } from '#store/follow/followers.ts'
+import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
 import { toHex } from '#store/sql.ts'
-import { exchange, genesisToken, keyOf, maker, pair, pathUsd, place } from '../api/support/writtenBook.ts'
+import { stablecoinDexAddress } from '#transform/addresses.ts'
+import { genesisToken, keyOf, maker, pair, pathUsd, place } from '../api/support/writtenBook.ts'
 import { batchesOf, writtenChain } from '../api/support/writtenChain.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { type ChainStore, openChainStore } from './support/chainStore.ts'
-import { followersOf, recordedAnswers } from './support/followers.ts'
+import { followersOf, recordedNode } from './support/followers.ts'
 
 const recording = 'tempo-dev-2k'
 const [alpha, beta, theta] = [genesisToken(1), genesisToken(2), genesisToken(3)]
@@ -30,26 +31,22 @@ describeWithShared('pairs between tokens of genesis', () => {
     [keyOf(beta, pathUsd), 0],
     [keyOf(theta, pathUsd), 0],
   ])
-  const answers = recordedAnswers(recording)
+  const recorded = recordedNode(recording)
   let isAnswering = true
-  const node = async (calls: readonly { to: Hex; data: Hex }[], at: string) =>
-    calls.map(({ to, data }): Hex | null => {
-      if (to === exchange && data.startsWith(toFunctionSelector(abi[0]))) {
-        const block = at === 'latest' ? chain.length - 1 : hashes.indexOf(at as Hex)
-        const first = isAnswering ? began.get(`0x${data.slice(10)}`) : undefined
-        const isThere = first !== undefined && first <= block
-        const [base, quote] = isThere ? [alpha, pathUsd] : ([`0x${'0'.repeat(40)}`, pathUsd] as const)
-        return encodeFunctionResult({ abi, result: { base, quote, bestBidTick: 0, bestAskTick: 0 } })
-      }
-      const answer = answers[`${to}:${data.slice(0, 10)}`]
-      return typeof answer === 'string' ? (answer as Hex) : null
+  const node: CallContracts = async (calls, at, signal) => {
+    const told = await recorded(calls, at, signal)
+    return calls.map(({ to, data }, index): Hex | null => {
+      if (to !== stablecoinDexAddress || !data.startsWith(toFunctionSelector(abi[0])))
+        return told[index] ?? null
+      const block = at === 'latest' ? chain.length - 1 : hashes.indexOf(at)
+      const first = isAnswering ? began.get(`0x${data.slice(10)}`) : undefined
+      const isThere = first !== undefined && first <= block
+      const [base, quote] = isThere ? [alpha, pathUsd] : ([`0x${'0'.repeat(40)}`, pathUsd] as const)
+      return encodeFunctionResult({ abi, result: { base, quote, bestBidTick: 0, bestAskTick: 0 } })
     })
-
-  const bookOf = (store: ChainStore) => {
-    const all = createFollowers({ kind: 'tempo', callContracts: node })
-    const followers = all.filter(({ name }) => name === 'tokens' || name === 'exchange')
-    return followersOf(store, { callContracts: node, followers })
   }
+  const bookOf = (store: ChainStore) =>
+    followersOf(store, { callContracts: node, only: ['tokens', 'exchange'] })
 
   test('are none of them as of genesis while an event may still create them', async () => {
     const store = await openChainStore({ headFrom: 0 })

@@ -3,13 +3,12 @@
 // Method: a chain of a few blocks written by hand, beside tokens that mean well.
 import type { Hex } from 'viem'
 import { afterAll, expect, test } from 'vitest'
-import { createFollowers } from '#store/follow/followers.ts'
 import { toHex } from '#store/sql.ts'
 import { events, fill, logOf, maker, pair, pathUsd, place, taker } from '../api/support/writtenBook.ts'
 import { batchesOf, type WrittenTransaction, writtenChain } from '../api/support/writtenChain.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { type ChainStore, openChainStore } from './support/chainStore.ts'
-import { followersOf } from './support/followers.ts'
+import { followersOf, silentCalls } from './support/followers.ts'
 
 const recording = 'tempo-dev-2k'
 const nobody: Hex = `0x${'0'.repeat(40)}`
@@ -37,8 +36,7 @@ async function open(chain: readonly (readonly WrittenTransaction[])[]): Promise<
 describeWithShared('amounts that a contract makes up', () => {
   test('stop nobody: sums are exact, below zero too, and other tokens are as they are', async () => {
     const store = await open(blocks)
-    const callContracts = async (calls: readonly unknown[]) => calls.map(() => null)
-    const { driver, settle } = followersOf(store, { kind: 'evm', callContracts })
+    const { driver, settle } = followersOf(store, { kind: 'evm', callContracts: silentCalls })
     await settle()
     expect(driver.status.map(({ state, problem }) => [state, problem])).toEqual(
       driver.status.map(() => ['following', null]),
@@ -73,11 +71,10 @@ describeWithShared('amounts that a contract makes up', () => {
       ),
     ].map(imitated)
     const store = await open([[{ from: maker, logs }]])
-    const callContracts = async (calls: readonly unknown[]) => calls.map(() => null)
-    const followers = createFollowers({ kind: 'tempo', callContracts }).filter(({ name }) =>
-      ['tokens', 'exchange', 'fee_pools'].includes(name),
-    )
-    await followersOf(store, { callContracts, followers }).settle()
+    await followersOf(store, {
+      callContracts: silentCalls,
+      only: ['tokens', 'exchange', 'fee_pools'],
+    }).settle()
     const counted = async (table: string) => {
       const { rows } = await store.postgres.pool.query(`SELECT count(*) AS n FROM ${store.schema}.${table}`)
       return Number(rows[0].n)

@@ -12,7 +12,7 @@ import { describeWithShared } from '../support/shared.ts'
 import { type ChainStore, openChainStore, recordedBatches, writeAll } from './support/chainStore.ts'
 import { ClickHouseDamage } from './support/damage.ts'
 import { expectInClickHouse } from './support/expectHeld.ts'
-import { followersOf } from './support/followers.ts'
+import { followersOf, silentCalls } from './support/followers.ts'
 
 const PARTITION_BLOCKS = 20
 
@@ -114,13 +114,12 @@ describeWithShared('the commit log', () => {
   })
 
   test('that has forgotten where a follower stood makes it begin anew, though blocks were taken back meanwhile', async () => {
-    const callContracts = async (calls: readonly unknown[]) => calls.map(() => null)
     const { store, head, append } = await open()
     await append(0, 39)
-    await followersOf(store, { callContracts }).settle()
+    await followersOf(store, { callContracts: silentCalls }).settle()
     await head.revert(await head.refAt(29))
     await append(30, 79)
-    await followersOf(store, { callContracts }).settle()
+    await followersOf(store, { callContracts: silentCalls }).settle()
     const { pool } = store.postgres
     expect(await readCoverage(pool, store.schema, 'postgres', 'tokens')).toEqual([{ from: 0, to: 79 }])
     const tokens = async (of: ChainStore) =>
@@ -132,7 +131,7 @@ describeWithShared('the commit log', () => {
     const plain = await openChainStore({ headFrom: 0 })
     onTestFinished(() => plain.close())
     for (const batch of batches.slice(0, 80)) await plain.head.append(batch)
-    await followersOf(plain, { callContracts }).settle()
+    await followersOf(plain, { callContracts: silentCalls }).settle()
     expect(await tokens(store)).toEqual(await tokens(plain))
   })
 })

@@ -15,7 +15,7 @@ import { describeWithShared } from '../support/shared.ts'
 import { type ChainStore, decode, openChainStore, recordedBatches, writeAll } from './support/chainStore.ts'
 import { PostgresDamage } from './support/damage.ts'
 import { expectInClickHouse, expectInPostgres } from './support/expectHeld.ts'
-import { followersOf } from './support/followers.ts'
+import { followersOf, silentCalls } from './support/followers.ts'
 import { makeHeavy } from './support/heavyBlocks.ts'
 
 const never = new AbortController().signal
@@ -74,13 +74,12 @@ describeWithShared('rows of another version', () => {
 
   test('are made anew in both stores; followers begin anew on them', async () => {
     const store = await openWritten()
-    const callContracts = async (calls: readonly unknown[]) => calls.map(() => null)
-    await followersOf(store, { callContracts }).settle()
+    await followersOf(store, { callContracts: silentCalls }).settle()
     await makeOld(store, 'token_transfers')
     expect(await rederiveRows(optionsOf(store), never)).toEqual(['token_transfers'])
     expect(await readCoverage(store.postgres.pool, store.schema, 'postgres', 'tokens')).toEqual([])
     await expectWhole(store)
-    await followersOf(store, { callContracts, fence: 2n }).settle()
+    await followersOf(store, { callContracts: silentCalls, fence: 2n }).settle()
     expect(await readCoverage(store.postgres.pool, store.schema, 'postgres', 'tokens')).toEqual([
       { from: 0, to: 119 },
     ])

@@ -12,7 +12,7 @@ import { few, fullTest } from '../support/breadth.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { type ChainStore, openChainStore, recordedBatches, writeAll } from './support/chainStore.ts'
 import { expectInClickHouse, expectInPostgres } from './support/expectHeld.ts'
-import { followersOf } from './support/followers.ts'
+import { followersOf, silentCalls } from './support/followers.ts'
 
 const HISTORY_END = 59
 const FINALIZED = 89
@@ -26,7 +26,6 @@ describeWithShared('a rewind', () => {
 
   const upTo = (block: number) => batches.filter((batch) => batch.range.to <= block)
   const between = (from: number, to: number) => upTo(to).filter((batch) => batch.range.from >= from)
-  const callContracts = async (calls: readonly unknown[]) => calls.map(() => null)
 
   /** History up to 59 in a chunk, the head lane from 60 to 99; ClickHouse up to 89. */
   async function openFilled(): Promise<ChainStore> {
@@ -76,7 +75,7 @@ describeWithShared('a rewind', () => {
 
   test('above the finalized block is a revert that followers can follow; ClickHouse is left alone', async () => {
     const store = await openFilled()
-    const followers = followersOf(store, { callContracts })
+    const followers = followersOf(store, { callContracts: silentCalls })
     await followers.settle()
     const { seq } = (await readLane(store.postgres.pool, store.schema)) ?? { seq: 0 }
     expect(await rewind(store, 94)).toEqual({ from: 95, to: TIP })
@@ -114,7 +113,7 @@ describeWithShared('a rewind', () => {
   ]
   test.each(few(depths, 1))('below the finalized block, when told to, %s', async (_where, to) => {
     const store = await openFilled()
-    await followersOf(store, { callContracts }).settle()
+    await followersOf(store, { callContracts: silentCalls }).settle()
     expect(await rewind(store, to, true)).toEqual({ from: to + 1, to: TIP })
     await expectInPostgres(store, upTo(to))
     const { pool } = store.postgres
@@ -125,7 +124,7 @@ describeWithShared('a rewind', () => {
     await writeAll(next)
     await expectInClickHouse(next, upTo(to))
     const last = await goOn(next, to + 1)
-    await followersOf(last, { callContracts, fence: last.fence }).settle()
+    await followersOf(last, { callContracts: silentCalls, fence: last.fence }).settle()
     expect(await readCoverage(pool, store.schema, 'postgres', 'tokens')).toEqual([{ from: 0, to: TIP }])
   })
 

@@ -10,7 +10,7 @@ import { Quotas } from '#api/access/Quotas.ts'
 import { ServiceAccess } from '#api/access/ServiceAccess.ts'
 import { SignIn } from '#api/access/SignIn.ts'
 import { selfServeScopes } from '#api/access/scopes.ts'
-import { type AccessSettings, fileDefaults } from '#api/access/settings.ts'
+import type { AccessSettings } from '#api/access/settings.ts'
 import type { AskNode } from '#api/access/signatures.ts'
 import type { Access } from '#api/http/access.ts'
 import { authEndpoints } from '#api/routes/auth/siwe.ts'
@@ -23,6 +23,7 @@ import { findSession } from '#store/app/sessions.ts'
 import { userOfAddress } from '#store/app/users.ts'
 import { openAppStore } from '../../support/appStore.ts'
 import { type RunningServer, startServer } from '../toolkitServer.ts'
+import { guarded } from './guarded.ts'
 
 const store = await openAppStore()
 export const { app, postgres } = store
@@ -32,13 +33,8 @@ const messageKey = randomBytes(32)
 export const defaults = await makeDefaults(app)
 export const origin = 'https://data.example.com'
 const settings: AccessSettings = {
-  ...fileDefaults,
+  ...guarded,
   quotas: { key: 10_000, organization: 10_000, address: 10_000, person: 10_000 },
-  mode: 'guarded',
-  isOpenToAll: false,
-  reason: 'test',
-  corsOrigins: null,
-  publicUrl: new URL(origin),
 }
 
 /**

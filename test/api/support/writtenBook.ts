@@ -4,6 +4,7 @@ import {
   encodeAbiParameters,
   encodeEventTopics,
   encodePacked,
+  getAddress,
   type Hex,
   keccak256,
   parseAbiItem,
@@ -72,3 +73,22 @@ export const fill = (orderId: bigint, amountFilled: bigint, partialFill: boolean
 export const pair = (one: Hex, quote: Hex) =>
   logOf(exchange, events.pairCreated, { key: keyOf(one, quote), base: one, quote })
 export const sent = (token: Hex) => logOf(token, events.transfer, { from: taker, to: exchange, amount: 1n })
+
+/** What a node tells of a base token with one open bid, which every level says to have 700 of. */
+export const nodeBook = (
+  base: Hex,
+  order: {
+    readonly orderId: bigint
+    readonly tick: number
+    readonly amount: bigint
+    readonly remaining: bigint
+  },
+) => ({
+  quoteToken: getAddress(pathUsd),
+  books: { base: getAddress(base), quote: getAddress(pathUsd), bestBidTick: 10, bestAskTick: 20 },
+  getTickLevel: [1n, 1n, 700n],
+  getOrder: {
+    ...{ maker: getAddress(maker), bookKey: keyOf(base, pathUsd), isBid: true, isFlip: false, flipTick: 0 },
+    ...order,
+  },
+})

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { toFunctionSelector } from 'viem'
-import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
+import type { CallContracts, ContractCall } from '#ingest/rpc/contractCalls.ts'
 import type { Hex } from '#primitives.ts'
 import { type Clock, type Failpoint, systemRuntime } from '#runtime.ts'
 import { FollowerDriver } from '#store/follow/driver.ts'
@@ -27,6 +27,8 @@ export interface TestFollowersOptions {
   readonly callContracts: CallContracts
   readonly kind?: 'tempo' | 'evm'
   readonly followers?: readonly BlockFollower[]
+  /** Names of those that run; all of them unless said otherwise. */
+  readonly only?: readonly string[]
   readonly hotBlocks?: number
   readonly checkpointBlocks?: number
   readonly failpoint?: Failpoint
@@ -38,7 +40,8 @@ export interface TestFollowersOptions {
 export function followersOf(store: ChainStore, options: TestFollowersOptions): TestFollowers {
   const { kind = 'tempo', callContracts, failpoint = () => {}, hotBlocks = 4_096 } = options
   const { checkpointBlocks = 16 } = options
-  const followers = options.followers ?? createFollowers({ kind, callContracts, hotBlocks, checkpointBlocks })
+  const all = options.followers ?? createFollowers({ kind, callContracts, hotBlocks, checkpointBlocks })
+  const followers = all.filter(({ name }) => options.only?.includes(name) ?? true)
   const driver = new FollowerDriver({
     postgres: store.postgres,
     schema: store.schema,
@@ -89,7 +92,20 @@ export function recordedCalls(recording: string, oracle: BalanceOracle): CallCon
       const token = oracle.at(block).get(to)
       if (data.startsWith(balanceOf)) return word(token?.holders.get(`0x${data.slice(-40)}`) ?? 0n)
       if (data.startsWith(totalSupply) && at !== 'latest') return word(token?.supply ?? 0n)
-      const answer = answers[`${to}:${data.slice(0, 10)}`]
-      return typeof answer === 'string' ? (answer as Hex) : null
+      return answerIn(answers, { to, data })
     })
 }
+
+/** The recorded node, of any block what it told at its last one; null for what it was not asked. */
+export function recordedNode(recording: string): CallContracts {
+  const answers = recordedAnswers(recording)
+  return async (calls) => calls.map((call) => answerIn(answers, call))
+}
+
+function answerIn(answers: RecordedAnswers, { to, data }: ContractCall): Hex | null {
+  const answer = answers[`${to}:${data.slice(0, 10)}`]
+  return typeof answer === 'string' ? (answer as Hex) : null
+}
+
+/** A node that tells nothing. */
+export const silentCalls: CallContracts = async (calls) => calls.map(() => null)
