@@ -60,10 +60,7 @@ function numberOfBits(
   const value =
     isWide && bits === 32 ? `toInt64(reinterpretAsUInt32(${word}))` : `reinterpretAsInt${bits}(${word})`
   const isHex = `ifNull(match(${digits}, '^[0-9a-fA-F]*$'), 1) = 1`
-  return {
-    sql: `if(CAST(if(${isHex}, '1', 'a text that is no hex') AS UInt8) = 1, ${value}, NULL)`,
-    type: scalar(isWide ? 'bigint' : 'int'),
-  }
+  return { sql: demanded(isHex, 'a text that is no hex', value), type: scalar(isWide ? 'bigint' : 'int') }
 }
 
 function beginsWithX(expression: Expression): boolean {
@@ -73,7 +70,11 @@ function beginsWithX(expression: Expression): boolean {
 
 /** The engine finds nothing in a text that is no document; PostgreSQL says that it is none. */
 const documentSql = (text: string): string =>
-  `if(CAST(if(ifNull(isValidJSON(${text}), 1) = 1, '1', 'a text that is no document') AS UInt8) = 1, ${text}, NULL)`
+  demanded(`ifNull(isValidJSON(${text}), 1) = 1`, 'a text that is no document', text)
+
+/** The value; where the condition is not met, a cast that fails with the problem in its message. */
+const demanded = (isMet: string, problem: string, value: string): string =>
+  `if(CAST(if(${isMet}, '1', '${problem}') AS UInt8) = 1, ${value}, NULL)`
 
 function castText(
   compiler: Compiler,

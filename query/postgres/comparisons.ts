@@ -140,7 +140,8 @@ export function bytesOfOutput(value: unknown, operands: Operands): Bytes | undef
   return bytesOf(value, operands) ?? bytesConstant(value)
 }
 
-function bytesAmong(choices: readonly unknown[], operands: Operands): Bytes | undefined {
+/** Of what is one of these; undefined where one of them is no bytes. */
+export function bytesAmong(choices: readonly unknown[], operands: Operands): Bytes | undefined {
   const found = choices.flatMap((choice) => bytesOfOutput(choice, operands) ?? [])
   const first = found.find(({ reference }) => reference !== undefined) ?? found[0]
   if (!first || found.length < choices.length) return undefined

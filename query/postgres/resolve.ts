@@ -13,6 +13,7 @@ import {
   assertMembers,
   assertNoText,
   type Bytes,
+  bytesAmong,
   bytesOfOutput,
   columnPath,
   type Operands,
@@ -157,10 +158,11 @@ class Resolver {
     const operands = this.#operands(within([], scope))
     const items = rows.map((row) => list(fieldsOf(row, 'List')['items']))
     const widths = columns.flatMap((name, index) => {
-      const found = items.flatMap((row) => bytesOfOutput(row[index], operands) ?? [])
-      const width = found[0]?.width
-      if (found.length < items.length) return []
-      return [[name, found.every((bytes) => bytes.width === width) ? width : undefined] as const]
+      const found = bytesAmong(
+        items.map((row) => row[index]),
+        operands,
+      )
+      return found ? [[name, found.width] as const] : []
     })
     return new Map(widths)
   }
@@ -172,9 +174,7 @@ class Resolver {
   /** Bytes of each column of a sub-select. */
   #outputs(columns: readonly string[]): readonly (Bytes | undefined)[] {
     const bytes = this.#bytes.get(columns)
-    return columns.map((name) =>
-      bytes?.has(name) ? { width: bytes.get(name), reference: undefined } : undefined,
-    )
+    return columns.map((name) => bytesNamed(name, bytes))
   }
 
   #names(target: unknown, all: readonly string[], scope: Scope): readonly string[] {
@@ -282,10 +282,10 @@ class Resolver {
         : textsOf(fields['usingClause'])
     for (const name of merged) {
       const sides = [left, right].map((side) => sourceOf(name, within(side.sources, outermost))?.bytes)
-      const known = sides.map((bytes) =>
-        bytes?.has(name) ? { width: bytes.get(name), reference: undefined } : undefined,
+      assertAlike(
+        sides.map((bytes) => bytesNamed(name, bytes)),
+        this.#walk,
       )
-      assertAlike(known, this.#walk)
     }
     const columns = joinedColumns(left.columns, right.columns, merged)
     return fields['alias'] === undefined ? { sources, columns } : this.#named(fields, '', columns)
@@ -324,6 +324,9 @@ class Resolver {
     throw errorAt(walk, 'sql_invalid', `there is no column "${name}" in "${qualifier}"`, hint)
   }
 }
+
+const bytesNamed = (name: string, bytes: Source['bytes']): Bytes | undefined =>
+  bytes?.has(name) ? { width: bytes.get(name), reference: undefined } : undefined
 
 /** The outputs of a target that are bytes: a column as it is, or what has a name and chooses among some. */
 function bytesOutputs(
