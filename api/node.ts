@@ -5,6 +5,7 @@ import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 import { type Hash, hash, isRecord } from '#primitives.ts'
 import type { Clock } from '#runtime.ts'
 import { askContracts } from '#store/follow/askContracts.ts'
+import { ApiError } from './http/errors.ts'
 import { NodeCalls } from './nodeCalls.ts'
 import { NodeLookUps } from './nodeLookUps.ts'
 
@@ -49,7 +50,8 @@ export function nodeReader(source: RpcSource, clock: Clock): NodeReader {
     ask,
     newest: async (signal) => {
       const block = await source.call('eth_getBlockByNumber', ['latest', false], signal)
-      return hash(isRecord(block) ? String(block['hash']) : '')
+      if (!isRecord(block)) throw new ApiError('upstream_error', 'The node names no newest block.')
+      return hash(String(block['hash']))
     },
   }
 }

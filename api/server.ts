@@ -37,7 +37,7 @@ export interface ServerOptions<Services> {
   readonly services: Services
   /** Ids of the chains served. */
   readonly chains: readonly number[]
-  /** 32-byte keys; the first seals, all open. */
+  /** Their owner may exchange them while the server runs. */
   readonly cursorKeys: CursorKeys
   readonly clock: Clock
   readonly log: Logger

@@ -3,7 +3,6 @@
  * statement; 50 quotes a second of five calls each are answered within 150 ms at p99. The rival of
  * the search is its one statement in a bare driver, in turns at the same rate.
  */
-
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'

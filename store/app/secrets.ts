@@ -5,6 +5,7 @@
  * is one, so that a copy of the database alone opens nothing.
  */
 import { randomBytes } from 'node:crypto'
+import { sql } from 'kysely'
 import { failure, messageOf } from '#errors.ts'
 import type { Clock } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
@@ -16,31 +17,26 @@ import { KEY_BYTES, keyIdOf, type Sealer, sealerOf } from './sealing.ts'
  */
 export type WrappingKeys = readonly Uint8Array[]
 
+const DAY_MS = 24 * 60 * 60 * 1_000
+/** Running programs look this often for versions that others made. */
+const LOOK_MS = 30_000
+/** A version seals after this long: every running program has looked for it twice by then. */
+const SEALS_AFTER_MS = 90_000
+
 /**
- * Days for which a superseded version still opens; a purpose that is not named keeps its old
+ * How long a version opens that no program seals with; a purpose that is not named keeps its old
  * versions for ever.
  */
-const overlapDays = {
+const overlapMs: Readonly<Record<string, number>> = {
   /** Pages of a walk that a client began before the rotation. */
-  cursor: 7,
-} as const satisfies Readonly<Record<string, number>>
+  cursor: 7 * DAY_MS,
+}
 
 /**
  * Secrets that `millrace secrets rotate` exchanges: not logins of engines, which running programs
  * use, nor what digests keys.
  */
 const rotatedSecrets = ['cursor', 'sealing'] as const
-
-/** As good as for ever. */
-const DAYS_MAX = 365_000
-
-const overlapOf = (name: string): number | undefined => new Map(Object.entries(overlapDays)).get(name)
-
-const DAY_MS = 24 * 60 * 60 * 1_000
-/** Running programs look this often for versions that others made. */
-const LOOK_MS = 30_000
-/** A version seals after this long: every running program has looked for it twice by then. */
-const SEALS_AFTER_MS = 90_000
 
 /** Keys of 32 bytes; the first seals, all of them open. */
 export type Keys = readonly [Uint8Array, ...Uint8Array[]]
@@ -118,27 +114,24 @@ async function readKeys(app: AppDatabase, wrapping: WrappingKeys, name: string):
   const held = await readVersions(app, name)
   if (held.length === 0) await insert(app, wrapping, name, 1)
   const rows = held.length > 0 ? held : await readVersions(app, name)
-  // The first version has none before it that still seals.
-  const sealing = rows.find(({ version }) => isSettled(rows, version)) ?? rows.at(-1)
+  // The newest that took over from another long enough ago; the first one took over from none.
+  const sealing = rows.find((_, index) => (rows[index + 1]?.superseded_ms ?? Infinity) > SEALS_AFTER_MS)
   if (!sealing) throw new Error(`the secret ${name} was just written`)
-  const others = rows.filter((row) => row !== sealing && !row.is_over)
+  const openMs = SEALS_AFTER_MS + (overlapMs[name] ?? Infinity)
+  const others = rows.filter((row) => row !== sealing && (row.superseded_ms ?? 0) < openMs)
   return [unwrapped(sealing, wrapping), ...others.map((row) => unwrapped(row, wrapping))]
 }
 
-type Versions = Awaited<ReturnType<typeof readVersions>>
-
-const isSettled = (rows: Versions, version: number): boolean =>
-  Boolean(rows.find((row) => row.version === version - 1)?.is_settled ?? true)
-
-/** The newest first. */
+/** The newest first; how long ago another took over from each. */
 const readVersions = (app: AppDatabase, name: string) =>
   app
     .selectFrom('app.secrets')
     .select(['name', 'version', 'value', 'wrapped_by'])
-    .select((row) => [
-      row('superseded_at', '<', fromNow(-SEALS_AFTER_MS)).as('is_settled'),
-      row('superseded_at', '<', fromNow(-(overlapOf(name) ?? DAYS_MAX) * DAY_MS)).as('is_over'),
-    ])
+    .select(
+      sql<number | null>`(extract(epoch FROM clock_timestamp() - superseded_at) * 1000)::float8`.as(
+        'superseded_ms',
+      ),
+    )
     .where('name', '=', name)
     .orderBy('version', 'desc')
     .execute()
@@ -173,11 +166,11 @@ async function rotate(app: AppDatabase, wrapping: WrappingKeys, name: string): P
 }
 
 async function removeExpired(app: AppDatabase): Promise<void> {
-  for (const [name, days] of Object.entries(overlapDays))
+  for (const [name, ms] of Object.entries(overlapMs))
     await app
       .deleteFrom('app.secrets')
       .where('name', '=', name)
-      .where('superseded_at', '<', fromNow(-days * DAY_MS))
+      .where('superseded_at', '<', fromNow(-SEALS_AFTER_MS - ms))
       .execute()
 }
 

@@ -6,10 +6,10 @@
 import type pg from 'pg'
 import { failure } from '#errors.ts'
 import { type BlockRange, formatMultirange, parseMultirange, type RangeSet } from '#ingest/range.ts'
-import { type Hash, hash } from '#primitives.ts'
-import type { Queryable } from '../ledger/lane.ts'
+import type { Hash } from '#primitives.ts'
+import { hashOf, type Queryable } from '../ledger/lane.ts'
 import type { Postgres } from '../postgres.ts'
-import { quoteIdentifier, relationOf, toHex } from '../sql.ts'
+import { quoteIdentifier, relationOf } from '../sql.ts'
 
 /** Where a follower works: one chain's schema. */
 export interface FollowerContext {
@@ -121,7 +121,7 @@ export async function readTipHash(
   )
   const row = found.rows[0]
   if (!row) throw new TipRevertedError(name)
-  return hash(toHex(row.hash))
+  return hashOf(row.hash)
 }
 
 /** Forgets where every follower stands: each starts over, from what is held here. */
