@@ -44,6 +44,18 @@ export interface RawRange {
   readonly partLengths?: readonly (readonly number[])[]
 }
 
+/** How a range is asked for. */
+export interface FetchOptions {
+  readonly signal?: AbortSignal
+  /** Endpoints whose last answer for this range was refuted: they are asked last. */
+  readonly not?: ReadonlySet<string>
+  /**
+   * Each receipt is asked for by its transaction: nodes of some chains leave some out of a block's
+   * list. Far below the head `null` stands in the answer where the node has none of this block.
+   */
+  readonly receiptsSingly?: boolean
+}
+
 /** One chain seen through one or more RPC endpoints. */
 export interface Source {
   readonly chainId: number
@@ -63,10 +75,10 @@ export interface Source {
   blockRef(number: number, signal?: AbortSignal): Promise<BlockRef | null>
   /**
    * Fetches a range, or a prefix of it when the answer would exceed the byte target; never an empty
-   * range. `not` names endpoints whose last answer for this range was refuted: they are asked last.
+   * range.
    * @throws SourceError when no endpoint answered within the retry budget.
    */
-  fetch(range: BlockRange, options?: { signal?: AbortSignal; not?: ReadonlySet<string> }): Promise<RawRange>
+  fetch(range: BlockRange, options?: FetchOptions): Promise<RawRange>
   /** Resolves when a newer head is known than `after`, or after `timeoutMs`. */
   waitForHead(after: number, timeoutMs: number, signal?: AbortSignal): Promise<void>
   /** Tells the source that an endpoint's answer was refuted, so that it can be quarantined. */

@@ -3,6 +3,7 @@ import { remedyOf } from '../backoff.ts'
 import { DecodeWorkerError } from '../decodeWorkerError.ts'
 import type { VisitFailpoint } from '../failpoints.ts'
 import type { BlockRange } from '../range.ts'
+import { isIncomplete } from '../read/parsedAnswer.ts'
 import type { Batch, Decode } from '../sink.ts'
 import type { RawRange, Source } from '../source.ts'
 import { assertContinuous } from './reorg.ts'
@@ -45,8 +46,11 @@ export async function fetchVerified<B extends Batch>(
   const unproved = new UnprovedAnswers(source, fetcher.witnessing)
   const failures = new Failures()
   const lost = new Set<string>()
+  let wish: Wish = { range, receiptsSingly: false }
   for (;;) {
-    const raw = await source.fetch(unproved.first?.range ?? range, { ...(signal && { signal }), not: asked })
+    const { receiptsSingly } = wish
+    const wished = unproved.first?.range ?? wish.range
+    const raw = await source.fetch(wished, { ...(signal && { signal }), not: asked, receiptsSingly })
     failpoint(`${lane}.fetched`)
     asked.add(raw.endpoint)
     let answer: Fetched<B>
@@ -54,6 +58,11 @@ export async function fetchVerified<B extends Batch>(
       answer = await decodeAnswer(fetcher, raw, signal)
     } catch (error) {
       signal?.throwIfAborted()
+      if (isIncomplete(error) && !receiptsSingly) {
+        wish = unproved.first ? { ...wish, receiptsSingly: true } : wishFor(raw.range, error.blockNumber)
+        if (!not.has(raw.endpoint)) asked.delete(raw.endpoint)
+        continue
+      }
       if (error instanceof DecodeWorkerError) lost.add(raw.endpoint)
       else source.reportRefuted(raw.endpoint)
       failures.add(raw, error)
@@ -65,6 +74,17 @@ export async function fetchVerified<B extends Batch>(
     if (taken) return taken
   }
 }
+
+interface Wish {
+  readonly range: BlockRange
+  readonly receiptsSingly: boolean
+}
+
+/** What stands before the block that lacks receipts; where nothing does, that block, receipt by receipt. */
+const wishFor = ({ from }: BlockRange, incomplete: number): Wish =>
+  incomplete > from
+    ? { range: { from, to: incomplete - 1 }, receiptsSingly: false }
+    : { range: { from, to: from }, receiptsSingly: true }
 
 async function decodeAnswer<B extends Batch>(
   { decode, failpoint, lane }: Fetcher<B>,

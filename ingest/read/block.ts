@@ -164,7 +164,7 @@ function checkOwnNumbers(log: Fields, tx: RpcTransaction, place: Place): void {
 /** A receipt or log names the transaction it belongs to, and that transaction's block. */
 function checkOwner(item: Fields, tx: RpcTransaction, place: Place): void {
   checkBlockAndHash(item, tx, place)
-  checkIndex(item['transactionIndex'], place.index, 'transactionIndex', place)
+  checkIndex(item['transactionIndex'], Number(tx.transactionIndex), 'transactionIndex', place)
 }
 
 function checkBlockAndHash(item: Fields, tx: RpcTransaction, place: Place): void {

@@ -2,7 +2,7 @@ import type { Runtime } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { type BackoffLimits, backoffMs } from '../backoff.ts'
 import { type BlockRange, blockCount } from '../range.ts'
-import type { RawRange } from '../source.ts'
+import type { FetchOptions, RawRange } from '../source.ts'
 import type { Admission } from './admission.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { EndpointSet, Wish } from './endpointSet.ts'
@@ -57,6 +57,7 @@ const NULL_PAUSE_MS = 500
 interface Attempt {
   readonly asked: BlockRange
   readonly not: ReadonlySet<string>
+  readonly receiptsSingly: boolean
   readonly startedAtMs: number
   /** Endpoints that failed it in this round. */
   readonly tried: Set<string>
@@ -91,11 +92,15 @@ export class RangeFetch {
   }
 
   /** A prefix of the range. @throws SourceError, HistoryPrunedError, WrongChainError */
-  async fetch(asked: BlockRange, not: ReadonlySet<string>, signal?: AbortSignal): Promise<RawRange> {
+  async fetch(
+    asked: BlockRange,
+    { signal, not = new Set(), receiptsSingly = false }: FetchOptions = {},
+  ): Promise<RawRange> {
     const { clock, random } = this.#options.runtime
     const attempt: Attempt = {
       asked,
       not,
+      receiptsSingly,
       startedAtMs: clock.monotonic(),
       tried: new Set(),
       prunedAt: new Set(),
@@ -132,25 +137,31 @@ export class RangeFetch {
       from: attempt.asked.from,
       to: Math.min(attempt.asked.to, attempt.asked.from + blocks - 1),
     }
-    return await this.#hedged(endpoint, range, wish, signal)
+    const ask = (of: Endpoint, until: AbortSignal) => this.#request(of, range, attempt.receiptsSingly, until)
+    return await this.#hedged(endpoint, wish, ask, signal)
   }
 
   /**
    * After the time in which nineteen of twenty answers came, a second endpoint is asked too; the
    * first answer wins.
    */
-  async #hedged(endpoint: Endpoint, range: BlockRange, wish: Wish, signal?: AbortSignal): Promise<RawRange> {
+  async #hedged(
+    endpoint: Endpoint,
+    wish: Wish,
+    ask: (of: Endpoint, until: AbortSignal) => Promise<RawRange>,
+    signal?: AbortSignal,
+  ): Promise<RawRange> {
     const { endpoints, runtime } = this.#options
     const stop = new AbortController()
     const either = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal
-    const first = this.#request(endpoint, range, either)
+    const first = ask(endpoint, either)
     try {
       const p95 = endpoint.latencyP95Ms
       if (p95 === undefined || endpoints.all.length < 2) return await first
       const waited = runtime.clock.sleep(Math.max(p95, HEDGE_MS_MIN), either).then(() => 'slow' as const)
       waited.catch(() => {})
       if ((await Promise.race([first, waited])) !== 'slow') return await first
-      const second = this.#hedgeAt(endpoint, range, wish, either)
+      const second = this.#hedgeAt(endpoint, wish, (other) => ask(other, either))
       if (!second) return await first
       return await Promise.any([first, second])
     } catch (error) {
@@ -163,26 +174,36 @@ export class RangeFetch {
 
   #hedgeAt(
     slow: Endpoint,
-    range: BlockRange,
     wish: Wish,
-    signal: AbortSignal,
+    ask: (other: Endpoint) => Promise<RawRange>,
   ): Promise<RawRange> | undefined {
     if (this.#hedges * REQUESTS_PER_HEDGE >= this.#requests) return undefined
     const other = this.#options.endpoints.takeNow({ ...wish, except: slow, urgent: false })
     if (!other) return undefined
     this.#hedges++
-    const request = this.#request(other, range, signal)
+    const request = ask(other)
     request.catch(() => {})
     return request
   }
 
   /** One request; gives the endpoint's place back. */
-  async #request(endpoint: Endpoint, range: BlockRange, signal: AbortSignal): Promise<RawRange> {
-    const { admission, endpoints, runtime } = this.#options
+  async #request(
+    endpoint: Endpoint,
+    range: BlockRange,
+    receiptsSingly: boolean,
+    signal: AbortSignal,
+  ): Promise<RawRange> {
+    const { admission, endpoints, heads, runtime } = this.#options
+    const form = {
+      batches: endpoint.batches,
+      blockReceipts: endpoint.blockReceipts && !receiptsSingly,
+      // Near the head a node may not have them yet.
+      mayLackReceipts: receiptsSingly && range.to + PRUNED_DEPTH_MIN <= heads.number,
+    }
     this.#requests++
     try {
       const startedAtMs = runtime.clock.monotonic()
-      const bytes = await admission.ask(endpoint, (client) => requestRange(client, range, endpoint, signal))
+      const bytes = await admission.ask(endpoint, (client) => requestRange(client, range, form, signal))
       endpoint.succeeded(runtime.clock.monotonic() - startedAtMs)
       this.#learnSize(bytes.length, blockCount(range))
       return { range, bytes, endpoint: endpoint.name }

@@ -5,12 +5,13 @@ import { parseBlockRef, quantity } from './parse.ts'
 import { assertRangeAnswer, rangeBody } from './rangeAnswer.ts'
 import { RangeBudget } from './rangeBudget.ts'
 
-/** What an endpoint can do, as far as it is known; learned from its refusals. */
-export interface Abilities {
-  /** False where eth_getBlockReceipts is unknown: receipts are asked for one by one. */
+export interface RequestForm {
+  /** False where eth_getBlockReceipts is unknown or left some out: they are asked for one by one. */
   readonly blockReceipts: boolean
   /** False where every call has to be a request of its own. */
   readonly batches: boolean
+  /** True: a receipt that the node does not have of its block is null in the answer. */
+  readonly mayLackReceipts?: boolean
 }
 
 /**
@@ -29,11 +30,11 @@ const SINGLES_AT_ONCE = 4
 export async function requestRange(
   client: RpcClient,
   range: BlockRange,
-  { batches, blockReceipts }: Abilities,
+  form: RequestForm,
   signal?: AbortSignal,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  if (!blockReceipts) return await composeFromReceipts(client, range, batches, signal)
-  if (!batches) return await composeFromSingles(client, range, signal)
+  if (!form.blockReceipts) return await composeFromReceipts(client, range, form, signal)
+  if (!form.batches) return await composeFromSingles(client, range, signal)
   const { bytesMax } = new RangeBudget(client, blockCount(range))
   const bytes = await client.post(rangeBody(range), bytesMax, signal, 2 * blockCount(range))
   assertRangeAnswer(bytes, range, client)
@@ -86,7 +87,7 @@ function joinAnswers(answers: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
 async function composeFromReceipts(
   client: RpcClient,
   range: BlockRange,
-  batches: boolean,
+  { batches, mayLackReceipts = false }: RequestForm,
   signal?: AbortSignal,
 ) {
   const ask = batches ? askBatched : askSingly
@@ -103,25 +104,31 @@ async function composeFromReceipts(
   hashes.forEach((ofBlock, k) => {
     budget.spendReceipts(ofBlock.length, Object(blocks[k]).gasLimit)
   })
-  const receipts = await ask(
+  const told = await ask(
     client,
     budget,
     'eth_getTransactionReceipt',
     hashes.flat().map((hash) => [hash]),
     signal,
   )
-  if (receipts.includes(null)) throw client.error('block_missing', 'null in place of a receipt')
+  if (!mayLackReceipts && told.includes(null))
+    throw client.error('block_missing', 'null in place of a receipt')
   let next = 0
   const items = blocks.flatMap((block, k) => {
-    const ofBlock = receipts.slice(next, next + (hashes[k]?.length ?? 0))
+    const ofBlock = told.slice(next, next + (hashes[k]?.length ?? 0))
     next += ofBlock.length
+    const receipts = mayLackReceipts ? ofBlock.map((receipt) => receiptOf(block, receipt)) : ofBlock
     return [
       { jsonrpc: '2.0', id: 2 * k, result: block },
-      { jsonrpc: '2.0', id: 2 * k + 1, result: ofBlock },
+      { jsonrpc: '2.0', id: 2 * k + 1, result: receipts },
     ]
   })
   return new TextEncoder().encode(JSON.stringify(items))
 }
+
+/** Null where the transaction was run in another block: a list may name one that was not run in its own. */
+const receiptOf = (block: unknown, receipt: unknown): unknown =>
+  Object(receipt).blockHash === Object(block).hash ? receipt : null
 
 function transactionHashes(block: unknown, client: RpcClient): readonly string[] {
   if (!parseBlockRef(block, client)) throw client.error('block_missing', 'null in place of a block')

@@ -3,7 +3,7 @@ import type { BlockRef, Hash } from '#primitives.ts'
 import type { Runtime } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import type { BlockRange } from '../range.ts'
-import type { ChainHead, RawRange, Source } from '../source.ts'
+import type { ChainHead, FetchOptions, RawRange, Source } from '../source.ts'
 import { Admission } from './admission.ts'
 import { type OpenTransport, poolOf, type RpcCall, RpcClient } from './client.ts'
 import { LIMIT_MAX } from './concurrency.ts'
@@ -188,11 +188,8 @@ class JsonRpcSource implements RpcSource {
     return this.#heads.blockRef(number, signal)
   }
 
-  fetch(
-    range: BlockRange,
-    { signal, not = new Set() }: { signal?: AbortSignal; not?: ReadonlySet<string> } = {},
-  ): Promise<RawRange> {
-    return this.#ranges.fetch(range, not, signal)
+  fetch(range: BlockRange, options?: FetchOptions): Promise<RawRange> {
+    return this.#ranges.fetch(range, options)
   }
 
   waitForHead(after: number, timeoutMs: number, signal?: AbortSignal): Promise<void> {

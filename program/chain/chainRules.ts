@@ -3,13 +3,14 @@
  * fills in the roots of Ethereum, or counts logs as it does; what cannot hold there is no lie.
  */
 import { MillraceError } from '#errors.ts'
-import { parseBlock, parseReceipts, type RpcBlock, type RpcReceipt } from '#ingest/read/block.ts'
+import type { RpcBlock, RpcReceipt } from '#ingest/read/block.ts'
 import { ByteBuffer } from '#ingest/read/byteBuffer.ts'
 import { type LoosePart, looseParts } from '#ingest/read/looseParts.ts'
 import { NodeAnswerError } from '#ingest/read/nodeAnswerError.ts'
+import { isIncomplete, type ParsedAnswer, parseAnswer } from '#ingest/read/parsedAnswer.ts'
 import { receiptBytes } from '#ingest/read/receiptBytes.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
-import type { RawRange } from '#ingest/source.ts'
+import type { FetchOptions, RawRange } from '#ingest/source.ts'
 import { detectHeaderRule, type HeaderRule } from '#ingest/verify/header.ts'
 import { isKnownChain } from '#ingest/verify/knownChains.ts'
 import { type BlockProof, verifyBlock } from '#ingest/verify/verifyBlock.ts'
@@ -148,7 +149,7 @@ async function looseAt(
   let common: readonly LoosePart[] | null = null
   let agreed: Hash | null | undefined
   for (let nth = 0; nth < ANSWERS_MAX; nth++) {
-    const raw = await source.fetch({ from: number, to: number }, { not: asked, signal })
+    const raw = await fetchWhole(source, number, { not: asked, signal })
     if (asked.has(raw.endpoint)) break
     asked.add(raw.endpoint)
     const told = readAnswer(raw)
@@ -161,23 +162,34 @@ async function looseAt(
   return common ?? []
 }
 
-interface ToldBlock {
-  readonly block: RpcBlock
-  readonly receipts: readonly RpcReceipt[]
+/** With receipts asked for one by one where the list of them lacks some. */
+async function fetchWhole(source: RulesSource, number: number, options: FetchOptions): Promise<RawRange> {
+  const range = { from: number, to: number }
+  const raw = await source.fetch(range, options)
+  try {
+    parseWhole(raw)
+  } catch (error) {
+    if (isIncomplete(error)) return await source.fetch(range, { ...options, receiptsSingly: true })
+  }
+  return raw
 }
 
 const everything = new Set(looseParts)
 
 /** Null for what is no block, or not the one that was asked for. */
-function readAnswer({ bytes, range }: RawRange): ToldBlock | null {
+function readAnswer(raw: RawRange): ParsedAnswer | null {
   try {
-    const [answer] = parseRange(bytes, range)
-    const block = parseBlock(answer?.block, { number: range.from }, everything)
-    return { block, receipts: parseReceipts(answer?.receipts, block, everything) }
+    return parseWhole(raw)
   } catch (error) {
     if (error instanceof NodeAnswerError) return null
     throw error
   }
+}
+
+/** @throws NodeAnswerError */
+function parseWhole({ bytes, range }: RawRange): ParsedAnswer {
+  const [answer] = parseRange(bytes, range)
+  return parseAnswer(answer ?? { number: range.from, block: null, receipts: null }, everything)
 }
 
 /** Parts that would be refuted, each looked at without the others; null when the header is. */

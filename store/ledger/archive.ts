@@ -5,11 +5,11 @@
 
 import { failure } from '#errors.ts'
 import type { BlockRange } from '#ingest/range.ts'
+import type { BlockAnswer } from '#ingest/read/parsedAnswer.ts'
 import type { RawRange } from '#ingest/source.ts'
 import { isRecord } from '#primitives.ts'
 import { readArchivedBlock, TXS_PER_PART } from '#transform/decode/archive.ts'
 import { type OpenPart, openArchivedPart } from '#transform/decode/openArchivedPart.ts'
-import type { BlockAnswer } from '#transform/decode/parseRange.ts'
 import { quoteIdentifier, relationOf } from '../sql.ts'
 import type { Queryable } from './lane.ts'
 import { partitionName } from './partitions.ts'

@@ -25,8 +25,8 @@ beforeAll(async () => {
   ethereum = await builtBlock()
 })
 
-type Answer = { readonly block: JsonObject; readonly receipts: readonly JsonObject[] }
-type Answers = (number: number) => Answer
+type Answer = { readonly block: JsonObject; readonly receipts: readonly (JsonObject | null)[] }
+type Answers = (number: number, isSingly?: boolean) => Answer
 
 const rawOf = (number: number, answer: Answer, endpoint: string): RawRange => ({
   range: { from: number, to: number },
@@ -46,7 +46,7 @@ function sourceOf(endpoints: Readonly<Record<string, Answers>>, honest: Answers,
     fetch: async ({ from }, options) => {
       const names = Object.keys(endpoints)
       const name = names.find((one) => !options?.not?.has(one)) ?? names[0] ?? ''
-      return rawOf(from, (endpoints[name] ?? honest)(from), name)
+      return rawOf(from, (endpoints[name] ?? honest)(from, options?.receiptsSingly ?? false), name)
     },
   }
 }
@@ -76,6 +76,16 @@ describe('a chain with roots of its own', () => {
         unprovableTxs: 1,
       })
     }
+  })
+
+  test('is learned from blocks whose lists lack receipts', async () => {
+    const answers: Answers = (number, isSingly) => {
+      const { block, receipts } = of(restarting)(number)
+      const [first, ...others] = receipts
+      return { block, receipts: first ? (isSingly ? [null, ...others] : others) : [] }
+    }
+    const rules = await learnRules(sourceOf({ only: answers }, answers), FOREIGN, clock)
+    expect(rules).toEqual({ headerRule: 'unknown', loose: loose.slice(0, 2) })
   })
 
   test('holds false amounts no better than its blocks do, but never a false bloom', async () => {

@@ -1,5 +1,5 @@
 /** What a node would send: the bytes of a batch response, made of the results in it. */
-import type { BlockAnswer } from '#transform/decode/parseRange.ts'
+import type { BlockAnswer } from '#ingest/read/parsedAnswer.ts'
 
 /** The bytes of a RawRange. */
 export function answerBytes(answers: readonly BlockAnswer[]): Uint8Array<ArrayBuffer> {

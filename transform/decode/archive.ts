@@ -8,9 +8,9 @@
 
 import { constants, zstdDecompressSync } from 'node:zlib'
 import type { Slice } from '#ingest/read/jsonCursor.ts'
+import type { BlockAnswer } from '#ingest/read/parsedAnswer.ts'
 import { isRecord } from '#primitives.ts'
 import { parseExact } from './exactJson.ts'
-import type { BlockAnswer } from './parseRange.ts'
 import { ZstdCompressor } from './zstdCompressor.ts'
 
 /**

@@ -31,9 +31,11 @@ export function decodeBlock(
     timestampSeconds: toNumber(block.timestamp),
   }
   rows.blocks.append(blockRow(block, receipts))
-  block.transactions.forEach((tx, index) => {
-    const receipt = receipts[index]
-    if (receipt === undefined) throw new Error(`block ${place.number}: transaction ${index} has no receipt`)
+  block.transactions.forEach((tx, position) => {
+    const receipt = receipts[position]
+    if (receipt === undefined)
+      throw new Error(`block ${place.number}: transaction ${position} has no receipt`)
+    const index = toNumber(tx.transactionIndex)
     const fee = scannedFee(rules.profile, tx, receipt)
     const txPlace = { blockNumber: place.number, timestampSeconds: place.timestampSeconds, txIndex: index }
     rows.txs.append(txRow(txPlace, tx, receipt, fee))

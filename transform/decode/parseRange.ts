@@ -7,15 +7,9 @@
 import type { BlockRange } from '#ingest/range.ts'
 import { isNestedTooDeep } from '#ingest/read/nesting.ts'
 import { type NodeAnswerCode, NodeAnswerError } from '#ingest/read/nodeAnswerError.ts'
+import type { BlockAnswer } from '#ingest/read/parsedAnswer.ts'
 import { isRecord } from '#primitives.ts'
 import { parseExact } from './exactJson.ts'
-
-/** What the node answered for one height. Either may be anything, null included. */
-export interface BlockAnswer {
-  readonly number: number
-  readonly block: unknown
-  readonly receipts: unknown
-}
 
 /**
  * One answer per block of the range, ascending. The items may come in any order; each must be there

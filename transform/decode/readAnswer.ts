@@ -2,21 +2,23 @@
  * One block's answer, read and checked, by either of two ways that give the same: scanned bytes, or
  * parsed JSON.
  */
-import { parseBlock, parseReceipts, type RpcBlock } from '#ingest/read/block.ts'
+import { parseBlock, type RpcBlock } from '#ingest/read/block.ts'
 import type { ByteBuffer } from '#ingest/read/byteBuffer.ts'
 import { type Loose, nothingLoose } from '#ingest/read/looseParts.ts'
 import { isNestedTooDeep } from '#ingest/read/nesting.ts'
 import { NodeAnswerError } from '#ingest/read/nodeAnswerError.ts'
+import type { BlockAnswer } from '#ingest/read/parsedAnswer.ts'
+import { parseAnswer } from '#ingest/read/parsedAnswer.ts'
 import { receiptBytes } from '#ingest/read/receiptBytes.ts'
 import { scanBlock } from '#ingest/read/scanBlock.ts'
 import type { ScannedReceipts } from '#ingest/read/scannedReceipt.ts'
 import { scanReceipts } from '#ingest/read/scanReceipts.ts'
 import { archiveBlock, archiveSlices, headOf, readArchivedBlock } from './archive.ts'
 import { parseExact } from './exactJson.ts'
-import type { BlockAnswer } from './parseRange.ts'
 import type { AnswerBytes } from './sliceRange.ts'
 
 export interface ReadAnswer {
+  /** Its transactions are those that ran. */
   readonly block: RpcBlock
   readonly receipts: ScannedReceipts
   /** For the raw archive. */
@@ -53,9 +55,8 @@ function readWithParts(
   bytes: ByteBuffer,
   loose: Loose,
 ): ReadAnswer {
-  const block = parseBlock(answer.block, { number: answer.number }, loose)
-  const list = receiptBytes(parseReceipts(answer.receipts, block, loose), bytes)
-  return { block, receipts: { bytes, list }, parts }
+  const { block, receipts } = parseAnswer(answer, loose)
+  return { block, receipts: { bytes, list: receiptBytes(receipts, bytes) }, parts }
 }
 
 /**
