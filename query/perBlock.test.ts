@@ -51,6 +51,12 @@ it('refuses LIMIT BY of ClickHouse', async () => {
   )
 })
 
+it('refuses WITH FILL of ClickHouse, which makes rows between blocks', async () => {
+  await expect(
+    assertPerBlock('clickhouse', 'SELECT num AS n FROM blocks ORDER BY n WITH FILL'),
+  ).rejects.toThrow('WITH FILL makes rows between those of all blocks')
+})
+
 describe('assertRelationsPerBlock', () => {
   const known = [
     { name: 'logs', blockColumn: 'block_num', columns: [] },

@@ -1,7 +1,8 @@
 /**
  * Whether a query can be answered block by block. Filters, joins within a block and aggregates can
  * (an aggregate is then one of each block). A LIMIT or OFFSET chooses among the rows of all blocks,
- * and a window sees them, which no single block can; a window within one block or transaction can.
+ * WITH FILL makes rows between them and a window sees them, which no single block can; a window within
+ * one block or transaction can.
  */
 
 import { isRecord } from '#primitives.ts'
@@ -76,6 +77,8 @@ function problemOfClickHouse(sql: string): string | undefined {
   if (someNode(query, has('offset'))) return choosing('OFFSET')
   if (someNode(query, has('limit'))) return choosing('LIMIT')
   if (someNode(query, has('limitBy'))) return choosing('LIMIT BY')
+  if (someNode(query, (node) => isNode(node['fill'])))
+    return 'WITH FILL makes rows between those of all blocks'
   const given = (name: string) =>
     someNode(query, ({ alias }) => isNode(alias) && String(alias['text']).toLowerCase() === name)
   const isNarrow = (expression: unknown) => {

@@ -38,6 +38,16 @@ export interface Scope {
   readonly outer: Scope | undefined
 }
 
+/** Where constants alone may stand. */
+export const nothingNamed: Scope = {
+  sources: [],
+  merged: [],
+  parameters: new Map(),
+  findAlias: () => undefined,
+  windows: new Set(),
+  outer: undefined,
+}
+
 export interface CteColumns {
   /** Its name in the statement that is sent. */
   readonly sql: string

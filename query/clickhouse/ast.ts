@@ -129,6 +129,21 @@ export interface OrderItem {
   readonly expression: Expression
   readonly isDescending: boolean
   readonly nulls: 'FIRST' | 'LAST' | undefined
+  readonly fill?: Fill
+}
+
+/** `WITH FILL`: rows for the values that are missing. */
+export interface Fill {
+  readonly from: Expression | undefined
+  readonly to: Expression | undefined
+  readonly step: Expression | undefined
+  readonly at: number
+}
+
+/** `INTERPOLATE (name AS expression)`: what made rows have of the row before; alone, that row's value. */
+export interface Interpolated {
+  readonly name: Name
+  readonly expression: Expression | undefined
 }
 
 export interface Window {
@@ -148,6 +163,8 @@ export interface Query {
   readonly ctes: readonly Cte[]
   readonly body: SetExpression
   readonly orderBy: readonly OrderItem[]
+  /** Empty: all columns that are not filled themselves; absent, none. */
+  readonly interpolated?: readonly Interpolated[]
   readonly limitBy: LimitBy | undefined
   readonly limit: number | undefined
   readonly offset: number | undefined
@@ -223,7 +240,8 @@ export type Source =
   | {
       readonly kind: 'series'
       readonly name: 'generate_series' | 'numbers'
-      readonly bounds: readonly [from: number, to: number, step: number]
+      /** From, to and step. */
+      readonly bounds: readonly Expression[]
       readonly alias: Name | undefined
       readonly columns: readonly Name[]
       readonly at: number

@@ -6,7 +6,16 @@ import type { BinaryExpression, Expression } from './ast.ts'
 import { type Compiled, type Compiler, refused, type Scope } from './Compiler.ts'
 import { hexText } from './compileCast.ts'
 import { accurate, asNumber, bind, quotient, unwrapped, wholeDivision } from './numbers.ts'
-import { commonType, isNumber, localTime, scalar, scaled, type ValueType, varyingBytes } from './valueType.ts'
+import {
+  commonType,
+  isMoment,
+  isNumber,
+  localTime,
+  scalar,
+  scaled,
+  type ValueType,
+  varyingBytes,
+} from './valueType.ts'
 
 const levels: Readonly<Record<string, number>> = { '||': 0, '+': 1, '-': 1, '*': 2, '/': 2, '%': 2 }
 
@@ -95,8 +104,6 @@ function summed(compiler: Compiler, start: Compiled, steps: readonly Step[]): Co
       return { sql: flat(all.map(({ sql }) => sql)), type: common }
   }
 }
-
-const isMoment = (type: ValueType): boolean => type.scalar === 'timestamp' || type.scalar === 'date'
 
 /**
  * Times and what is added to them. DateTime ends in 2106 and wraps around, so a time is widened

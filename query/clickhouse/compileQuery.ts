@@ -2,7 +2,8 @@
 
 import type { Cte, Query, SetExpression } from './ast.ts'
 import type { Column, CompiledQuery, Compiler, Scope } from './Compiler.ts'
-import { invalid } from './Compiler.ts'
+import { invalid, refused } from './Compiler.ts'
+import { compileFilled } from './compileFill.ts'
 import { compileSelect, orderSql } from './compileSelect.ts'
 import { asOneNumber, assertOneWidth, comparable } from './numbers.ts'
 import { chosenBytes, commonType, knownWidth, scalar, type ValueType } from './valueType.ts'
@@ -42,6 +43,7 @@ function renamed(
 
 function compileBody(compiler: Compiler, query: Query, hasLimit: boolean): CompiledQuery {
   const { body, orderBy, limitBy } = query
+  if (orderBy.some(({ fill }) => fill)) return compileFilled(compiler, query, unordered(compiler, query))
   if (body.kind === 'select') return compileSelect(compiler, body, { orderBy, limitBy })
   if (limitBy) throw invalid(compiler, 'LIMIT BY needs a SELECT of its own', query.at)
   const set = compileSet(compiler, body)
@@ -62,6 +64,13 @@ function compileBody(compiler: Compiler, query: Query, hasLimit: boolean): Compi
   const items = set.columns.map((column) => `${alias}.${column.sql} AS ${column.sql}`).join(', ')
   const order = orderSql(compiler, orderBy, scope, undefined)
   return { sql: `SELECT ${items} FROM (${set.sql}) AS ${alias}${order}`, columns: set.columns }
+}
+
+/** The rows before they are ordered and filled. */
+function unordered(compiler: Compiler, { body, limitBy, at }: Query): CompiledQuery {
+  if (limitBy || (body.kind === 'select' && body.distinctOn.length > 0))
+    throw refused(compiler, 'WITH FILL stands alone: put DISTINCT ON and LIMIT BY into a sub-select', at)
+  return compileSet(compiler, body)
 }
 
 function compileSet(compiler: Compiler, expression: SetExpression): CompiledQuery {

@@ -18,6 +18,7 @@ import {
   type Scope,
   type ScopeSource,
 } from './Compiler.ts'
+import { compileSeries } from './compileSeries.ts'
 import { decodedSelect } from './decodedSelect.ts'
 import { findKeyTerms, type KeyTerms } from './keyTerms.ts'
 import { assertOneKind, assertOneWidth, comparable } from './numbers.ts'
@@ -74,7 +75,12 @@ function compileSource(compiler: Compiler, source: Source, terms: KeyTerms): Com
     const { sql, columns } = compiler.query(source.query)
     return named(`(${sql})`, alias, source.alias?.text, renamed(compiler, source, columns))
   }
-  if (source.kind === 'series') return compileSeries(source, alias)
+  if (source.kind === 'series') {
+    const { sql, type } = compileSeries(compiler, source)
+    const called = source.alias?.text ?? source.name
+    const column = source.columns[0]?.text ?? (source.name === 'numbers' ? 'number' : called)
+    return named(`(${sql})`, alias, called, [{ name: column, sql: 'n', type }])
+  }
   const name = source.alias?.text ?? source.name.text
   const cte = compiler.ctes.get(source.name.text.toLowerCase())
   if (cte) return named(cte.sql, alias, name, renamed(compiler, source, cte.columns))
@@ -100,23 +106,6 @@ function renamed(
     throw invalid(compiler, `${names.length} names are given to ${columns.length} columns`, at)
   return columns.map((column, index) => ({ ...column, name: names[index]?.text ?? column.name }))
 }
-
-/** Whole numbers in a row, in the width of the bounds, as on Postgres. */
-function compileSeries(
-  { bounds, name: called, alias: given, columns: [column] }: SeriesSource,
-  alias: string,
-): CompiledSource {
-  const [from, to, step] = bounds
-  const count = Math.max(0, Math.floor((to - from) / step) + 1)
-  const isWide = [from, to, step].some((bound) => Math.abs(bound) > 0x7fff_ffff)
-  const type = scalar(isWide ? 'bigint' : 'int')
-  const value = `to${isWide ? 'Int64' : 'Int32'}(${from} + toInt64(n) * ${step})`
-  const name = given?.text ?? called
-  const columns = [{ name: column?.text ?? (called === 'numbers' ? 'number' : name), sql: 'n', type }]
-  return named(`(SELECT arrayJoin(arrayMap(n -> ${value}, range(${count}))) AS n)`, alias, name, columns)
-}
-
-type SeriesSource = Extract<Source, { kind: 'series' }>
 
 const wholeTypes: ReadonlySet<string> = new Set(['bigint', 'numeric'])
 

@@ -5,6 +5,7 @@
 
 import { ClickHouseError } from '@clickhouse/client'
 import { UserQueryError } from '../UserQueryError.ts'
+import { longSeriesHint } from '../words/hints.ts'
 
 /** Numbers of ErrorCodes.cpp. */
 const timeouts = new Set(['159', '160', '209'])
@@ -17,7 +18,7 @@ const refusals = new Set(['164', '291', '497', '512', '516', '452'])
  * else.
  */
 const faults = new Set(
-  '6 10 27 32 34 35 36 38 41 42 43 44 46 47 48 49 50 53 56 62 69 72 80 117 125 130 131 134 135 179 184 190 207 215 258 349 386 403 433 465 501 636 653'.split(
+  '6 10 27 32 34 35 36 38 41 42 43 44 46 47 48 49 50 53 56 62 69 72 80 117 125 130 131 134 135 179 184 190 207 215 258 349 386 403 433 465 475 501 636 653'.split(
     ' ',
   ),
 )
@@ -26,7 +27,7 @@ const tooWide = '395'
 
 /**
  * What a row made impossible. The gate alone writes throwIf, for what is wider than the engine's
- * widest number.
+ * widest number, and for series.
  */
 const failures: Readonly<Record<string, string>> = {
   '70': 'a number is out of the range of its type',
@@ -34,6 +35,9 @@ const failures: Readonly<Record<string, string>> = {
   [tooWide]: 'a number is wider than 256 bits',
   '407': 'a number has too many digits',
 }
+
+/** What `compileSeries` says of a series. */
+const aboutSeries = /((?:the step of |a )?generate_series [a-z0-9 ]+)/
 
 export function asUserQueryError(error: unknown): UserQueryError {
   if (error instanceof UserQueryError) return error
@@ -55,6 +59,9 @@ export function asUserQueryError(error: unknown): UserQueryError {
       hint: 'read fewer blocks, or group by fewer values',
     })
   }
+  const [, series] = code === tooWide ? (aboutSeries.exec(error.message) ?? []) : []
+  if (series !== undefined)
+    return new UserQueryError('sql_failed', series, { cause: error, hint: longSeriesHint })
   const failure = failures[code]
   if (failure !== undefined) {
     const hint = code === tooWide ? 'leave the widest values out, or take floats: sum(x::float8)' : undefined

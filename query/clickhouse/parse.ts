@@ -1,11 +1,11 @@
 /** Reads one SELECT of the subset; every clause that is not here is refused. */
 
-import { fillHint, qualifyHint, recursiveHint } from '../words/hints.ts'
+import { qualifyHint, recursiveHint } from '../words/hints.ts'
 import type { Cte, LimitBy, Query, SetExpression } from './ast.ts'
 import { parseExpression } from './parseExpression.ts'
+import { parseQueryOrder } from './parseFill.ts'
 import { parsePrimary } from './parsePrimary.ts'
 import { parseSelect, parseValues } from './parseSelect.ts'
-import { parseOrder } from './parseWindow.ts'
 import type { QueryParser } from './QueryParser.ts'
 import { TokenReader } from './TokenReader.ts'
 
@@ -47,8 +47,7 @@ function parseQuery(parser: QueryParser): Query {
   const { at } = reader.peek()
   const ctes = reader.acceptWords('WITH') ? parseCtes(parser) : []
   const body = parseUnion(parser)
-  const orderBy = reader.acceptWords('ORDER', 'BY') ? parseOrder(parser) : []
-  return { ctes, body, orderBy, ...parseLimits(parser), at }
+  return { ctes, body, ...parseQueryOrder(parser), ...parseLimits(parser), at }
 }
 
 function parseCtes(parser: QueryParser): Cte[] {
@@ -141,7 +140,7 @@ function parseLimits(parser: QueryParser): Pick<Query, 'limitBy' | 'limit' | 'of
     throw reader.refused(
       `WITH ${reader.peek(1).text} is not allowed here`,
       reader.peek().at,
-      reader.isWord('FILL', 1) ? fillHint : undefined,
+      reader.isWord('FILL', 1) ? 'WITH FILL stands behind a column of ORDER BY, before LIMIT' : undefined,
     )
   return { limitBy, limit, offset }
 }

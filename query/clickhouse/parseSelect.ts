@@ -1,6 +1,6 @@
 /** One SELECT: its list, FROM with joins, filters, grouping and named windows. */
 
-import { numbersBounds, numbersProblem, SERIES_ROWS_MAX } from '../text.ts'
+import { numbersBounds, numbersProblem } from '../text.ts'
 import { lateralHint, seriesHint } from '../words/hints.ts'
 import type { Expression, GroupBy, Join, Select, SelectItem, SetExpression, Source } from './ast.ts'
 import { parseWindow } from './parseWindow.ts'
@@ -159,33 +159,23 @@ const emptySelect = {
   windows: [],
 } as const
 
-/** `(from, to[, step])`, whole numbers written out, as on Postgres. */
-function parseSeries({ reader }: QueryParser): readonly [number, number, number] {
-  const { at } = reader.next()
-  const bounds = reader.list(() => {
-    const sign = reader.acceptSymbol('-') ? -1 : 1
-    return sign * (reader.peek().kind === 'number' ? reader.expectWholeNumber('a bound') : Number.NaN)
-  })
-  const [from = Number.NaN, to = Number.NaN, step = 1, ...more] = bounds
-  const count = Math.abs((to - from) / step)
-  if (!(count <= SERIES_ROWS_MAX) || more.length > 0)
-    throw reader.refused(
-      `generate_series needs whole numbers, written out, and at most ${SERIES_ROWS_MAX} rows`,
-      at,
-      seriesHint,
-    )
+/** `(from, to[, step])`. */
+function parseSeries(parser: QueryParser): readonly Expression[] {
+  const { reader } = parser
+  reader.expectSymbol('(')
+  const bounds = reader.list(() => parser.parseExpression())
   reader.expectSymbol(')')
-  return [from, to, step]
+  return bounds
 }
 
 /** `(count)` or `(from, count)`. */
-function parseNumbers({ reader }: QueryParser): readonly [number, number, number] {
+function parseNumbers({ reader }: QueryParser): readonly Expression[] {
   const { at } = reader.next()
   const given = reader.list(() => reader.expectWholeNumber('a bound of numbers'))
   const bounds = numbersBounds(given)
   if (!bounds) throw reader.refused(numbersProblem, at, seriesHint)
   reader.expectSymbol(')')
-  return [...bounds, 1]
+  return bounds.map((bound) => ({ kind: 'number', text: String(bound), at }))
 }
 
 function parseJoins(parser: QueryParser): Join[] {

@@ -18,17 +18,22 @@ export function parseWindow(parser: QueryParser): Window {
   return { base, partitionBy, orderBy, frame }
 }
 
-export function parseOrder(parser: QueryParser): OrderItem[] {
+export const parseOrder = (parser: QueryParser): OrderItem[] =>
+  parser.reader.list(() => parseOrderItem(parser))
+
+export function parseOrderItem(parser: QueryParser): OrderItem {
   const { reader } = parser
-  return reader.list(() => {
-    const expression = parser.parseExpression()
-    const isDescending = reader.acceptWords('DESC')
-    if (!isDescending) reader.acceptWords('ASC')
-    if (!reader.acceptWords('NULLS')) return { expression, isDescending, nulls: undefined }
-    if (reader.acceptWords('FIRST')) return { expression, isDescending, nulls: 'FIRST' }
-    reader.expectWord('LAST')
-    return { expression, isDescending, nulls: 'LAST' }
-  })
+  const expression = parser.parseExpression()
+  const isDescending = reader.acceptWords('DESC')
+  if (!isDescending) reader.acceptWords('ASC')
+  return { expression, isDescending, nulls: parseNulls(reader) }
+}
+
+function parseNulls(reader: TokenReader): OrderItem['nulls'] {
+  if (!reader.acceptWords('NULLS')) return undefined
+  if (reader.acceptWords('FIRST')) return 'FIRST'
+  reader.expectWord('LAST')
+  return 'LAST'
 }
 
 function parseFrame(reader: TokenReader): Frame | undefined {

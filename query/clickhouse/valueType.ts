@@ -98,6 +98,9 @@ export function sumType(type: ValueType): ValueType {
 
 /** Whether values of it can be added. */
 export const isNumber = ({ scalar, isArray }: ValueType): boolean => !isArray && widths.includes(scalar)
+/** Whether it is a day or a time. */
+export const isMoment = ({ scalar, isArray }: ValueType): boolean =>
+  !isArray && (scalar === 'timestamp' || scalar === 'date')
 /** Whether it holds whole numbers only. */
 export const isWhole = ({ scalar, isArray }: ValueType): boolean =>
   !isArray && ['bool', 'int', 'bigint', 'numeric'].includes(scalar)

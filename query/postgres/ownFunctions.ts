@@ -3,10 +3,12 @@
 import { abiFunctionStatements } from './abiFunctions.ts'
 import { bytesAsTextStatements } from './bytesAsText.ts'
 import { countCollectedStatement } from './collecting.ts'
+import { seriesStatements } from './series.ts'
 
 /** The statements, in order. `schema` is quoted. */
 export const ownFunctionStatements = (schema: string): readonly string[] => [
   ...abiFunctionStatements(schema),
   ...bytesAsTextStatements(schema),
   countCollectedStatement(schema),
+  ...seriesStatements(schema),
 ]

@@ -3,25 +3,18 @@
  * limits.
  */
 
-import {
-  numbersBounds,
-  numbersProblem,
-  SELECT_COUNT_MAX,
-  SELECT_DEPTH_MAX,
-  SERIES_ROWS_MAX,
-} from '../text.ts'
-import { functionHint, recursiveHint, seriesHint, tableHint } from '../words/hints.ts'
+import { SELECT_COUNT_MAX, SELECT_DEPTH_MAX } from '../text.ts'
+import { functionHint, recursiveHint, tableHint } from '../words/hints.ts'
 import { isNamedAsText } from './bytesAsText.ts'
 import { functionRules } from './functions.ts'
 import { findKeyTerms } from './keyTerms.ts'
 import { outputName } from './outputName.ts'
 import { relationSelect } from './relationSelect.ts'
+import { asSeries, seriesName } from './series.ts'
 import { spelledColumn, spelledSource } from './spelling.ts'
 import {
-  bare,
   errorAt,
   type Fields,
-  fieldsOf,
   integerConstant,
   isFields,
   list,
@@ -118,25 +111,6 @@ export function rebuildTableFunction(given: Fields, walk: Walk, rebuild: Rebuild
   return { RangeFunction: { ...rebuild.fields('RangeFunction', rest, walk), functions: rebuilt } }
 }
 
-/** `numbers(count)` as the series it is, with its column called `number`. */
-function asSeries(fields: Fields, walk: Walk): Fields {
-  const [entry, ...others] = list(fields['functions'])
-  const [call] = list(fieldsOf(entry, 'List')['items'])
-  const { funcname, args } = fieldsOf(call, 'FuncCall')
-  if (others.length > 0 || stringOf(list(funcname)[0]) !== 'numbers' || list(funcname).length > 1)
-    return fields
-  const bounds = numbersBounds(list(args).map(integerConstant))
-  const place = movedTo(walk, fieldsOf(call, 'FuncCall'))
-  if (!bounds || list(args).length === 0) throw refusal(place, numbersProblem, seriesHint)
-  const series = {
-    funcname: [{ String: { sval: 'generate_series' } }],
-    args: bounds.map((value) => ({ A_Const: { ival: value === 0 ? {} : { ival: value } } })),
-    funcformat: 'COERCE_EXPLICIT_CALL',
-  }
-  const alias = { aliasname: 'numbers', colnames: [{ String: { sval: 'number' } }], ...bare(fields['alias']) }
-  return { ...fields, functions: [{ List: { items: [{ FuncCall: series }, {}] } }], alias }
-}
-
 function rebuildTableCall(entry: unknown, outer: Walk, rebuild: Rebuild): unknown {
   const items = list(unwrap(entry, outer)?.fields['items'])
   const [call, definitions] = items
@@ -156,26 +130,9 @@ function rebuildTableCall(entry: unknown, outer: Walk, rebuild: Rebuild): unknow
   }
   const { funcname, args, funcformat, location: _, ...others } = wrapped.fields
   if (Object.keys(others).length > 0) throw refusal(walk, 'aggregates and windows are not allowed in FROM')
-  if (name === 'generate_series') assertSeries(list(args), walk)
   const checked = rebuild.fields('FuncCall', { funcname, args, funcformat }, walk)
-  return { List: { items: [{ FuncCall: checked }, {}] } }
-}
-
-function assertSeries(args: readonly unknown[], walk: Walk): void {
-  const [from, to, step = 1] = args.map(integerConstant)
-  const isBounded =
-    from !== undefined &&
-    to !== undefined &&
-    args.length <= 3 &&
-    step !== 0 &&
-    !args.slice(2).some((argument) => integerConstant(argument) === undefined)
-  if (!isBounded || Math.abs((to - from) / step) > SERIES_ROWS_MAX) {
-    throw refusal(
-      walk,
-      `generate_series needs whole numbers, written out, and at most ${SERIES_ROWS_MAX} rows`,
-      seriesHint,
-    )
-  }
+  const made = name === 'generate_series' ? { funcname: seriesName(list(args), walk) } : {}
+  return { List: { items: [{ FuncCall: { ...checked, ...made } }, {}] } }
 }
 
 /** `name` of the list. */

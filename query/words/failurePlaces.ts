@@ -5,7 +5,7 @@
  */
 
 import { positionAt, UserQueryError } from '../UserQueryError.ts'
-import { divisionHint } from './hints.ts'
+import { divisionHint, longSeriesHint } from './hints.ts'
 
 /** The stream, whose failure by a row gets its place in the user's text and a hint. */
 export async function* withPlaces<Event>(
@@ -31,6 +31,8 @@ const casts =
 const widening =
   /(?<=[\w)\]"'`]\s*)(?<!\b(?:SELECT|DISTINCT|\d+e)\s*)(?:\+|-(?!>)|\*)(?!\s*(?:[),;]|FROM\b|$))|\b(?:sum|abs|lcm|plus|minus|multiply|pow|power|negate)\s*\(/gi
 
+const series = /\bgenerate_series\s*\(/gi
+
 interface Kind {
   readonly message: RegExp
   readonly parts: readonly RegExp[]
@@ -43,6 +45,11 @@ const kinds: readonly Kind[] = [
     message: /^(smallint|integer|bigint) out of range|is out of range for type|out of the range of its type$/,
     parts: [casts, widening],
     hint: 'cast to a wider type first: x::numeric',
+  },
+  {
+    message: /generate_series (?:gives|is|of)|^step size cannot equal zero$/,
+    parts: [series],
+    hint: longSeriesHint,
   },
   { message: /wider than 256 bits$/, parts: [widening], hint: 'take floats: x::float8' },
   {

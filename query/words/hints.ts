@@ -7,7 +7,7 @@ import { nearestOf } from './nearest.ts'
 export const qualifyHint =
   'filter around it: SELECT * FROM (SELECT …, row_number() OVER (…) AS place FROM …) x WHERE place = 1'
 export const fillHint =
-  'join a series: FROM (SELECT to_timestamp(1767225600 + n * 3600) AS hour FROM generate_series(0, 23) AS g(n)) x LEFT JOIN …'
+  "join a series: FROM generate_series((SELECT date_trunc('hour', min(timestamp)) FROM blocks), (SELECT max(timestamp) FROM blocks), INTERVAL '1 hour') AS x(hour) LEFT JOIN …"
 export const recursiveHint = 'count with generate_series(1, 100), or join the table with itself'
 export const lateralHint =
   'join a sub-select that groups by the column: JOIN (SELECT block_num, count(*) AS n FROM … GROUP BY block_num) x ON …'
@@ -17,8 +17,9 @@ export const divisionHint = 'write x / nullif(y, 0), which is NULL where y is 0'
 /** What to write for a name that is a word of SQL too. */
 export const quotedNameHint = (word: string): string =>
   `a column or table called ${word} is written "${word}"`
+export const longSeriesHint = 'take a wider step, or bounds that are closer'
 export const seriesHint =
-  'write generate_series(0, 23) AS g(n), and make times of it: to_timestamp(1767225600 + n * 3600)'
+  "write generate_series(0, 23) AS g(n), or of times generate_series(from, to, INTERVAL '1 hour') AS x(hour); bounds may be sub-selects"
 
 /** Names of other chains' indexers and the table that holds the same. */
 const tables: Readonly<Record<string, string>> = {

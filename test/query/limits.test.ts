@@ -163,6 +163,44 @@ it('tells what one request has read, whatever the session read before', async ()
   expect([await read(), await read(), await read()]).toEqual([first, first, first])
 })
 
+describe('a series', () => {
+  const from = "generate_series('2026-01-01', '2026-12-01', INTERVAL"
+  it.each(['postgres', 'clickhouse'] as const)(
+    'is at most 10,000 rows on %s, and tells its place',
+    async (name) => {
+      const run = (sql: string) => engineOf(name).run(request(sql))
+      const whole = await run('SELECT count(*) AS n FROM generate_series(1, (SELECT 10000)) AS g(n)')
+      expect(whole.rows).toEqual([['10000']])
+      for (const series of [
+        `${from} '1 second')`,
+        'generate_series((SELECT 1), 10001)',
+        'generate_series(1, (SELECT 2), 0 + 0)',
+      ])
+        await expect(run(`SELECT count(*) FROM ${series} AS g(n)`)).rejects.toMatchObject({
+          ...{
+            code: 'sql_failed',
+            line: 1,
+            column: 22,
+            hint: 'take a wider step, or bounds that are closer',
+          },
+          message: expect.stringMatching(/generate_series gives more than 10000 rows|step/),
+        })
+    },
+  )
+
+  it('of months begins on a day that all have on ClickHouse', async () => {
+    const sql = "SELECT d FROM generate_series('2026-01-31', '2026-12-01', INTERVAL '1 month') AS d"
+    await expect(engineOf('clickhouse').run(request(sql))).rejects.toMatchObject({
+      ...{ code: 'sql_failed', message: 'a generate_series of months begins on a day up to 28' },
+    })
+  })
+
+  it('that is filled is bounded by memory on ClickHouse', async () => {
+    const sql = 'SELECT num * 1000000000 AS k FROM blocks ORDER BY k WITH FILL'
+    await expect(engineOf('clickhouse').run(request(sql))).rejects.toMatchObject({ code: 'sql_failed' })
+  })
+})
+
 describe('errors', () => {
   it('keep the words of Postgres about the query itself', async () => {
     const engine = engineOf('postgres')
