@@ -110,8 +110,10 @@ function summed(compiler: Compiler, start: Compiled, steps: readonly Step[]): Co
  * first.
  */
 function moved(compiler: Compiler, start: Compiled, steps: readonly Step[]): Compiled {
+  const needsWidth = steps.some((step) => step.type.scalar === 'interval')
   let { type } = start
-  const parts = steps.map(({ operator, sql, type: other, at }) => {
+  let sql = needsWidth ? widened(start.sql, start.type) : start.sql
+  for (const { operator, sql: own, type: other, at } of steps) {
     if (isMoment(type) && isMoment(other)) {
       if (type.scalar !== 'date' || other.scalar !== 'date')
         throw refused(
@@ -121,12 +123,17 @@ function moved(compiler: Compiler, start: Compiled, steps: readonly Step[]): Com
           'write extract(epoch FROM a) - extract(epoch FROM b)',
         )
       type = scalar('int')
-    } else if (isMoment(other)) type = other.scalar === 'date' ? localTime : other
-    else if (type.scalar === 'date' && other.scalar === 'interval') type = localTime
-    return ` ${operator} ${widened(sql, other)}`
-  })
-  const needsWidth = steps.some((step) => step.type.scalar === 'interval')
-  return { sql: `(${needsWidth ? widened(start.sql, start.type) : start.sql}${parts.join('')})`, type }
+      sql = `toInt32(dateDiff('day', ${own}, ${sql}))`
+      continue
+    }
+    const isLocal =
+      [type, other].some((one) => one.scalar === 'date') &&
+      [type, other].some((one) => one.scalar === 'interval')
+    if (isLocal) type = localTime
+    else if (isMoment(other)) type = other
+    sql += ` ${operator} ${widened(own, other)}`
+  }
+  return { sql: `(${sql})`, type }
 }
 
 const widened = (sql: string, type: ValueType): string =>

@@ -6,6 +6,7 @@ import { typeHint } from '../words/hints.ts'
 import type { Expression } from './ast.ts'
 import { type Compiled, type Compiler, quoteText, refused, type Scope } from './Compiler.ts'
 import { compileNumber, compileString, timeSql } from './compileConstant.ts'
+import { demanded } from './demanded.ts'
 import { accurate, asNumber } from './numbers.ts'
 import { type CastType, castType } from './types.ts'
 import { isNumber, isWhole, scalar, scaled, type ValueType } from './valueType.ts'
@@ -59,7 +60,7 @@ function numberOfBits(
   const word = `reverse(unhex(rightPad(substring(${digits}, 1, ${count}), ${count}, '0')))`
   const value =
     isWide && bits === 32 ? `toInt64(reinterpretAsUInt32(${word}))` : `reinterpretAsInt${bits}(${word})`
-  const isHex = `ifNull(match(${digits}, '^[0-9a-fA-F]*$'), 1) = 1`
+  const isHex = `match(${digits}, '^[0-9a-fA-F]*$')`
   return { sql: demanded(isHex, 'a text that is no hex', value), type: scalar(isWide ? 'bigint' : 'int') }
 }
 
@@ -68,13 +69,23 @@ function beginsWithX(expression: Expression): boolean {
   return expression.kind === 'binary' && expression.operator === '||' && beginsWithX(expression.left)
 }
 
-/** The engine finds nothing in a text that is no document; PostgreSQL says that it is none. */
+/**
+ * The engine finds nothing in a text that is no document, and reads numbers as floats or 64 bits;
+ * PostgreSQL says that it is none, and keeps every digit.
+ */
 const documentSql = (text: string): string =>
-  demanded(`ifNull(isValidJSON(${text}), 1) = 1`, 'a text that is no document', text)
+  demanded(
+    `isValidJSON(${text})`,
+    'a text that is no document',
+    demanded(
+      `NOT match(${text}, ${quoteText(inexact)})`,
+      'a document with a number that this engine writes in another way',
+      text,
+    ),
+  )
 
-/** The value; where the condition is not met, a cast that fails with the problem in its message. */
-const demanded = (isMet: string, problem: string, value: string): string =>
-  `if(CAST(if(${isMet}, '1', '${problem}') AS UInt8) = 1, ${value}, NULL)`
+/** Numbers that the engine would write in another way: long ones, with an exponent or zeros at their end. */
+const inexact = '(?:^|[\\[:,\\s])-?(?:\\d{19,}|\\d+\\.\\d*0\\b|\\d+\\.\\d{12,}|\\d+(?:\\.\\d+)?[eE])'
 
 function castText(
   compiler: Compiler,
@@ -84,7 +95,8 @@ function castText(
   const { value, at } = operand
   const { type } = target
   if (type.isArray) return { sql: `CAST(${quoteText(value)} AS ${target.sql})`, type }
-  if (type.scalar === 'text' || type.scalar === 'json') return { sql: quoteText(value), type }
+  if (type.scalar === 'text') return { sql: quoteText(value), type }
+  if (type.scalar === 'json') return { sql: documentSql(quoteText(value)), type }
   if (type.scalar === 'timestamp') return { sql: timeSql(compiler, operand, type), type }
   if (type.scalar === 'bytes') return { sql: compileString(compiler, operand).sql, type }
   const [, sign, digits] = /^\s*(-?)(\d+(?:\.\d+)?)\s*$/.exec(value) ?? []

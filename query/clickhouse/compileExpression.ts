@@ -12,6 +12,7 @@ import { compileBinary, compileInList, compileOperands } from './compileComparis
 import { compileNumber, compileString } from './compileConstant.ts'
 import { compileExtract } from './compileExtract.ts'
 import { compileInQuery } from './compileInQuery.ts'
+import { demanded } from './demanded.ts'
 import { alternatives } from './numbers.ts'
 import { arrayOf, commonType, elementOf, scalar } from './valueType.ts'
 
@@ -122,7 +123,19 @@ function compileCase(compiler: Compiler, expression: CaseExpression, scope: Scop
   return { sql: `(CASE ${printed.join(' ')} ELSE ${results.at(-1)?.sql} END)`, type }
 }
 
-const intervalUnits = new Set(['SECOND', 'MINUTE', 'HOUR', 'DAY', 'WEEK', 'MONTH', 'QUARTER', 'YEAR'])
+/** Units of an interval, in days at least. */
+const intervalUnits: ReadonlyMap<string, number> = new Map([
+  ['SECOND', 1 / 86_400],
+  ['MINUTE', 1 / 1_440],
+  ['HOUR', 1 / 24],
+  ['DAY', 1],
+  ['WEEK', 7],
+  ['MONTH', 28],
+  ['QUARTER', 84],
+  ['YEAR', 365],
+])
+/** From the times of blocks no interval leads past the year 9999, where the engine's times end. */
+const INTERVAL_DAYS_MAX = 7_000 * 365
 
 function compileInterval(
   compiler: Compiler,
@@ -130,10 +143,26 @@ function compileInterval(
   scope: Scope,
 ): Compiled {
   const unit = expression.unit.toUpperCase().replace(/S$/, '')
-  if (!intervalUnits.has(unit))
+  const days = intervalUnits.get(unit)
+  if (days === undefined)
     throw refused(compiler, `${expression.unit} is no unit of an interval`, expression.at)
+  const amountMax = Math.floor(INTERVAL_DAYS_MAX / days)
   return {
-    sql: `(INTERVAL ${compiler.expression(expression.amount, scope).sql} ${unit})`,
+    sql: `(INTERVAL ${amountSql(compiler, expression.amount, amountMax, scope)} ${unit})`,
     type: scalar('interval'),
   }
+}
+
+function amountSql(compiler: Compiler, amount: Expression, amountMax: number, scope: Scope): string {
+  const { sql } = compiler.expression(amount, scope)
+  if (amount.kind !== 'number')
+    return demanded(`abs(${sql}) <= ${amountMax}`, 'an interval beyond seven thousand years', sql)
+  if (Number(amount.text) > amountMax)
+    throw refused(
+      compiler,
+      'an interval is at most seven thousand years long',
+      amount.at,
+      "write INTERVAL '30 years'",
+    )
+  return sql
 }

@@ -6,11 +6,12 @@ import type { CallExpression, Expression } from './ast.ts'
 import { type Compiled, type Compiler, invalid, refused } from './Compiler.ts'
 import { operate } from './compileArithmetic.ts'
 import { asText, hexText } from './compileCast.ts'
+import { demanded } from './demanded.ts'
 import type { FunctionRule } from './functions.ts'
-import { asNumber, bind, wholeDivision } from './numbers.ts'
+import { accurate, asNumber, bind, wholeDivision } from './numbers.ts'
 import type { PortableCall as Call } from './portableCall.ts'
 import { ofSeconds, translated } from './translated.ts'
-import { isNumber, isWhole, localTime, scalar, varyingBytes } from './valueType.ts'
+import { commonType, isNumber, isWhole, localTime, scalar, varyingBytes } from './valueType.ts'
 
 /** By the engine's name; undefined means that the engine's own will do. */
 const portable: Readonly<Record<string, (call: Call) => Compiled | undefined>> = {
@@ -35,6 +36,9 @@ const portable: Readonly<Record<string, (call: Call) => Compiled | undefined>> =
   ),
   substring,
   concat: joined,
+  concatWithSeparator: joinedBetween,
+  gcd: divisorOrMultiple,
+  lcm: divisorOrMultiple,
   toString: bytesText,
   date_trunc: truncatedTime,
   timezone: inZone,
@@ -135,7 +139,7 @@ function substring({ compiler, call, args }: Call): Compiled | undefined {
   const bounded = (x: string, min: number) => `if(${x} < ${min}, ${min}, ${x})`
   if (!length) return { sql: `${name}(${value.sql}, ${bounded(from, 1)})`, type }
   const window = bind(
-    [from, `toInt64(${length.sql})`],
+    [from, demanded(`${length.sql} >= 0`, 'a length below zero', `toInt64(${length.sql})`)],
     ([a = '', n = '']) => `(${a}, ${bounded(`${a} + ${n}`, 1)})`,
   )
   const count = `(${window}.2 - ${bounded(`${window}.1`, 1)})`
@@ -151,6 +155,35 @@ function joined({ compiler, call, args }: Call): Compiled {
     throw refused(compiler, 'concat takes texts', call.at, 'use arrayConcat')
   const parts = args.map((value) => `ifNull(${asText(compiler, value, call.at)}, '')`)
   return { sql: `concat(${parts.join(', ')})`, type: scalar('text') }
+}
+
+function joinedBetween({ compiler, call, args: [separator, ...values] }: Call): Compiled {
+  if (!separator || values.some(({ type }) => type.isArray))
+    throw refused(
+      compiler,
+      `${call.name} takes a separator and texts`,
+      call.at,
+      "write concat_ws(', ', a, b)",
+    )
+  const texts = values.map((value) => `CAST(${asText(compiler, value, call.at)} AS Nullable(String))`)
+  const present = `arrayMap(x -> assumeNotNull(x), arrayFilter(x -> isNotNull(x), [${texts.join(', ')}]))`
+  return { sql: `arrayStringConcat(${present}, ${separator.sql})`, type: scalar('text') }
+}
+
+/** In the type of its operands; the engine's own fail beside 0. */
+function divisorOrMultiple({ compiler, call, rule, args: [left, right] }: Call): Compiled {
+  if (!left || !right || !isWhole(left.type) || !isWhole(right.type))
+    throw refused(compiler, `${call.name} takes two whole numbers`, call.at, 'cast one: x::bigint')
+  const type = commonType([left.type, right.type])
+  const sql = bind([left.sql, right.sql], ([a = '', b = '']) =>
+    rule.name === 'lcm'
+      ? `if(${a} = 0 OR ${b} = 0, 0, lcm(if(${a} = 0, 1, ${a}), if(${b} = 0, 1, ${b})))`
+      : `if(${a} = 0 AND ${b} = 0, 0, gcd(if(${a} = 0, if(${b} = 0, 1, ${b}), ${a}), if(${b} = 0, if(${a} = 0, 1, ${a}), ${b})))`,
+  )
+  if (type.scalar === 'int') return { sql: accurate(sql, 'Int32'), type: scalar('int') }
+  return type.scalar === 'bigint'
+    ? { sql: accurate(sql, 'Int64'), type: scalar('bigint') }
+    : { sql, type: scalar('numeric') }
 }
 
 function bytesText({ args: [value] }: Call): Compiled | undefined {

@@ -6,6 +6,7 @@
 import { ClickHouseError } from '@clickhouse/client'
 import { UserQueryError } from '../UserQueryError.ts'
 import { longSeriesHint } from '../words/hints.ts'
+import { problemIn } from './demanded.ts'
 
 /** Numbers of ErrorCodes.cpp. */
 const timeouts = new Set(['159', '160', '209'])
@@ -18,7 +19,7 @@ const refusals = new Set(['164', '291', '497', '512', '516', '452'])
  * else.
  */
 const faults = new Set(
-  '6 10 27 32 34 35 36 38 41 42 43 44 46 47 48 49 50 53 56 62 69 72 80 117 125 130 131 134 135 179 184 190 207 215 258 349 386 403 433 465 475 501 636 653'.split(
+  '6 10 27 32 34 35 36 38 41 42 43 44 46 47 48 49 50 53 56 62 69 72 80 117 125 130 131 134 135 179 184 190 207 215 258 349 386 403 427 433 465 467 475 501 636 653'.split(
     ' ',
   ),
 )
@@ -59,6 +60,8 @@ export function asUserQueryError(error: unknown): UserQueryError {
       hint: 'read fewer blocks, or group by fewer values',
     })
   }
+  const problem = problemIn(error.message)
+  if (problem !== undefined) return new UserQueryError('sql_failed', problem, detail)
   const [, series] = code === tooWide ? (aboutSeries.exec(error.message) ?? []) : []
   if (series !== undefined)
     return new UserQueryError('sql_failed', series, { cause: error, hint: longSeriesHint })
@@ -77,7 +80,7 @@ export function asUserQueryError(error: unknown): UserQueryError {
  */
 function spoken(message: string): string {
   const [sentence = message] = message.split(
-    /(?:\. In scope|: In scope|: while |: While |\. Stack trace|: \(at )/,
+    /(?:, should be |\. Look at |\. In scope|: In scope|: while |: While |\. Stack trace|: \(at )/,
   )
   return sentence.replace(/^Code: \d+\. DB::Exception: /, '').slice(0, MESSAGE_CHARACTERS_MAX)
 }

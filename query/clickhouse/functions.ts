@@ -6,6 +6,8 @@
  * large value of a small one (`repeat`, `range` of a row, `arrayWithConstant`).
  */
 
+import { demanded } from './demanded.ts'
+
 /**
  * What a call's result is: a type by name, or `first` / `second` / `all` / `rest`: that argument's
  * type, the common one of all or of all but the first; `arrayOfFirst`, `elementOfFirst`, `lambda`
@@ -307,7 +309,10 @@ const portable: readonly [string, FunctionRule][] = [
   ),
   named(
     'decode',
-    rule('scalar', 'decode', 'bytes', { constants: { 1: hexWord }, print: ([x]) => `unhex(${x})` }),
+    rule('scalar', 'decode', 'bytes', {
+      constants: { 1: hexWord },
+      print: ([x]) => demanded(`match(${x}, '^([0-9a-fA-F]{2})*$')`, 'a text that is no hex', `unhex(${x})`),
+    }),
   ),
   named('md5', rule('scalar', 'md5', 'text', { print: ([x]) => `lower(hex(MD5(${x})))` })),
   named('bool_and', rule('aggregate', 'min', 'bool', { print: ([x]) => `min(toUInt8(${x}))` })),

@@ -1,5 +1,6 @@
 /** Functions of PostgreSQL and of the program's own that the engine has under no name. */
 import { type Compiled, invalid, quoteBytes, quoteText, refused } from './Compiler.ts'
+import { demanded } from './demanded.ts'
 import { asNumber, bind } from './numbers.ts'
 import type { PortableCall as Call } from './portableCall.ts'
 import { isNumber, isWhole, scalar, unsigned, varyingBytes } from './valueType.ts'
@@ -19,13 +20,16 @@ export const translated: Readonly<Record<string, (call: Call) => Compiled>> = {
 export function ofSeconds({ call, args: [seconds] }: Call): Compiled | undefined {
   if (!seconds || call.name.toLowerCase() !== 'to_timestamp' || !isNumber(seconds.type)) return undefined
   const micros = `toInt64(round(${asNumber(seconds, scalar('float'))} * 1000000))`
-  return {
-    sql: isWhole(seconds.type)
-      ? `toDateTime64(toInt64(${seconds.sql}), 6, 'UTC')`
-      : `fromUnixTimestamp64Micro(${micros}, 'UTC')`,
-    type: scalar('timestamp'),
-  }
+  const time = isWhole(seconds.type)
+    ? `toDateTime64(toInt64(${seconds.sql}), 6, 'UTC')`
+    : `fromUnixTimestamp64Micro(${micros}, 'UTC')`
+  // The engine takes the last time it knows for all that are later.
+  const isKnown = `abs(${seconds.sql}) <= ${SECONDS_MAX}`
+  return { sql: demanded(isKnown, 'a time that is out of range', time), type: scalar('timestamp') }
 }
+
+/** To the end of the year 9999. */
+const SECONDS_MAX = 253_402_300_799
 
 /** PostgreSQL's marks of times and the engine's, longest first. */
 const timeMarks: readonly (readonly [string, string])[] = [

@@ -35,6 +35,22 @@ it.each([
     { line: 1, column: 25 },
   ],
   ["Cannot parse string 'x' as UInt8", 'SELECT toInt64(a) FROM t', { line: 1, column: 8 }],
+  ['invalid input syntax for type json', "SELECT a::text, b::jsonb->>'c' FROM t", { line: 1, column: 18 }],
+  ['a text that is no document', 'SELECT cast(a AS text), cast(b AS jsonb) FROM t', { line: 1, column: 25 }],
+  ['a time that is out of range', 'SELECT to_timestamp(a * 1000) FROM t', { line: 1, column: 8 }],
+  ['cannot take logarithm of zero', 'SELECT a,\n  ln(b) FROM t', { line: 2, column: 3 }],
+  ['negative substring length not allowed', 'SELECT substring(a, 1, b) FROM t', { line: 1, column: 8 }],
+  ['invalid hexadecimal digit: "x"', "SELECT decode(a, 'hex') FROM t", { line: 1, column: 8 }],
+  [
+    'generate_series gives more than 10000 rows',
+    'SELECT * FROM generate_series(1, (SELECT 2))',
+    { line: 1, column: 15 },
+  ],
+  [
+    'more than one row returned by a subquery used as an expression',
+    'SELECT (SELECT a FROM t)',
+    { line: 1, column: 8 },
+  ],
   ['a number is wider than 256 bits', 'SELECT -a, 1e-5, b->>0, sum(c) FROM t', { line: 1, column: 25 }],
 ])('the place of %s in %s', (message, sql, place) => {
   expect(placedFailure(sql, new UserQueryError('sql_failed', message))).toMatchObject({ ...place, message })

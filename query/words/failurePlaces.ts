@@ -24,6 +24,9 @@ const hiding = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|--[^\n]*|\/\*[\s\S]*?\*\//
 
 /** A division, but none by a number that is written out. */
 const divisions = /[/%](?!\s*[\d.]*[1-9])|\b(?:mod|div|intDiv|divide|modulo)\s*\(/gi
+/** Casts to documents. */
+const documents = /::\s*jsonb?\b|\bcast\s*\((?=[^)]*\bas\s+jsonb?\b)/gi
+const documentHint = "a document is JSON: CASE WHEN x LIKE '{%' THEN x::jsonb END"
 /** Casts to what not every text or number is. */
 const casts =
   /::\s*(?!text\b|varchar\b|string\b|jsonb?\b)[a-z]|\bcast\s*\(|\bto_?(?:u?int\d|float\d|decimal\d|date|timestamp)\w*\s*\(/gi
@@ -31,32 +34,72 @@ const casts =
 const widening =
   /(?<=[\w)\]"'`]\s*)(?<!\b(?:SELECT|DISTINCT|\d+e)\s*)(?:\+|-(?!>)|\*)(?!\s*(?:[),;]|FROM\b|$))|\b(?:sum|abs|lcm|plus|minus|multiply|pow|power|negate)\s*\(/gi
 
-const series = /\bgenerate_series\s*\(/gi
-
 interface Kind {
   readonly message: RegExp
   readonly parts: readonly RegExp[]
   readonly hint: string
 }
 
+/** Where functions of these names are called. */
+const calls = (names: string): RegExp => new RegExp(`\\b(?:${names})\\s*\\(`, 'gi')
+
+const castHint =
+  "leave out what is no such value before the cast: CASE WHEN x ~ '^[0-9]+$' THEN x::bigint END"
+
 const kinds: readonly Kind[] = [
   { message: /^division by zero$/, parts: [divisions], hint: divisionHint },
+  {
+    message: /generate_series (?:gives|is|of)|^step size cannot equal zero$/,
+    parts: [calls('generate_series')],
+    hint: longSeriesHint,
+  },
+  {
+    message: /^(?:timestamp|date)\b.* out of range|time that is out of range|seven thousand years$/,
+    parts: [casts, calls('to_timestamp|make_date|make_timestamptz'), /\bINTERVAL\b/gi],
+    hint: 'the times of blocks are seconds: to_timestamp(x); milliseconds are to_timestamp(x / 1000)',
+  },
   {
     message: /^(smallint|integer|bigint) out of range|is out of range for type|out of the range of its type$/,
     parts: [casts, widening],
     hint: 'cast to a wider type first: x::numeric',
   },
-  {
-    message: /generate_series (?:gives|is|of)|^step size cannot equal zero$/,
-    parts: [series],
-    hint: longSeriesHint,
-  },
   { message: /wider than 256 bits$/, parts: [widening], hint: 'take floats: x::float8' },
   {
+    message: /^value (?:out of range: \w+|overflows numeric format)$/,
+    parts: [widening, calls('exp')],
+    hint: 'leave the largest values out with CASE or WHERE',
+  },
+  { message: /for type json$|no document$|^a document with/, parts: [documents], hint: documentHint },
+  {
+    message: /^invalid hexadecimal d|no hex$/,
+    parts: [calls('decode'), casts],
+    hint: 'digits of hex come in pairs, without 0x',
+  },
+  {
     message:
-      /^invalid input syntax for type (?!json)|^Cannot parse(?!.*no document)|is not a valid hexadecimal digit$/,
+      /^invalid input syntax for type|^Cannot (?:parse|read (?:Date|bool))|is not a valid hexadecimal digit$/i,
     parts: [casts],
-    hint: "leave out what is no such value before the cast: CASE WHEN x ~ '^[0-9]+$' THEN x::bigint END",
+    hint: castHint,
+  },
+  {
+    message: /^cannot take (?:logarithm|square root) of/,
+    parts: [calls('ln|log|log10|log2|sqrt')],
+    hint: 'leave out what is not above zero: CASE WHEN x > 0 THEN ln(x) END',
+  },
+  {
+    message: /negative substring length|length below zero$/,
+    parts: [calls('substring|substr')],
+    hint: 'a length is at least 0: greatest(x, 0)',
+  },
+  {
+    message: /^invalid regular expression|cannot compile re2/,
+    parts: [/!?~\*?/g, calls('match|extract|extractAll')],
+    hint: "a bracket or a point in a pattern is written '[(]', '[.]'",
+  },
+  {
+    message: /^more than one row returned by a subquery|^Scalar subquery returned more than one row/,
+    parts: [/\(\s*SELECT\b/gi],
+    hint: 'a sub-select that stands for a value has one row: max(x), or LIMIT 1',
   },
 ]
 
@@ -69,8 +112,8 @@ export function placedFailure(sql: string, error: unknown): unknown {
   const kind = kinds.find(({ message }) => message.test(error.message))
   if (!kind) return error
   const plain = sql.replace(hiding, hidden)
-  const found = kind.parts.flatMap((part) => [...plain.matchAll(part)].map(({ index }) => index))
-  const [first, ...others] = found.sort((a, b) => a - b).map((at) => positionAt(sql, at))
+  const found = new Set(kind.parts.flatMap((part) => [...plain.matchAll(part)].map(({ index }) => index)))
+  const [first, ...others] = [...found].sort((a, b) => a - b).map((at) => positionAt(sql, at))
   const position = others.length > 0 ? undefined : first
   if (!first && !kind.parts.includes(divisions)) return error
   const shown = [first, ...others].slice(0, PLACES_MAX).map((place) => `${place?.line}:${place?.column}`)
