@@ -19,8 +19,8 @@ export type ChainKind = 'tempo' | 'evm'
 export type Checks = 'roots' | 'links'
 
 /**
- * Fixed for a chain while the program runs; the header rule is found by recomputing the chain's
- * first block.
+ * Found by recomputing blocks of the chain. It travels with each range: a chain that changes its
+ * rules is decoded by new ones without a restart.
  */
 export interface ChainProfile {
   readonly chainId: number

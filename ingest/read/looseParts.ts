@@ -3,6 +3,8 @@
  * of another one's blocks fills in roots of its own, or numbers logs by transaction.
  */
 export const looseParts = [
+  /** Headers hash in a way that is not known here since a fork; those that do hash are proved. */
+  'header',
   /** A transaction's hash is not that of its fields. */
   'transactionHashes',
   'transactionsRoot',

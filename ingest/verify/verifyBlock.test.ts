@@ -65,6 +65,24 @@ describe('a true block', () => {
   })
 })
 
+describe('a block of a chain whose headers stopped being provable', () => {
+  const headerOf = (block: object) => {
+    const receipts = scanned(parseReceipts(built.receipts, parseBlock(built.block)))
+    const loose = new Set(['header'] as const)
+    return verifyBlock(parseBlock(block), receipts, { headerRule: 'ethereum', checks: 'roots', loose }).header
+  }
+
+  it('is unprovable where its header does not hash, and proved where it does', () => {
+    expect(headerOf(built.block)).toBe('proved')
+    expect(headerOf({ ...built.block, miner: `0x${'7'.repeat(40)}` })).toBe('unprovable')
+  })
+
+  it('is still refuted where a list is not that of a header that hashes', () => {
+    const of = { index: '0x0', validatorIndex: '0x1', amount: '0x1', address: `0x${'7'.repeat(40)}` }
+    expect(headerOf({ ...built.block, withdrawals: [of] })).toBe('refuted')
+  })
+})
+
 describe('a block of a fork that is known', () => {
   const headerOf = (block: BuiltBlock['block'], headersTo: number) => {
     const parsed = parseBlock(block)

@@ -123,13 +123,16 @@ function verifyParent(block: RpcBlock, parent: VerifyOptions['parent']): Verdict
 const loosely = (verdict: Verdict, isLoose: boolean): Verdict =>
   verdict === 'refuted' && isLoose ? 'unprovable' : verdict
 
-function verifyHeader(block: RpcBlock, { headerRule: rule, known }: VerifyOptions): Verdict {
+function verifyHeader(
+  block: RpcBlock,
+  { headerRule: rule, known, loose = nothingLoose }: VerifyOptions,
+): Verdict {
   if (rule === 'unknown') return 'unprovable'
-  if (rule === 'ethereum' && hasFieldsOfTempo(block)) return 'refuted'
+  if (rule === 'ethereum' && hasFieldsOfTempo(block)) return loosely('refuted', loose.has('header'))
   if (headerHash(block, rule) === block.hash)
     return hasListsOf(block, known !== undefined && isUpTo(block, known.headersTo)) ? 'proved' : 'refuted'
   if (known && isUpTo(block, known.headersTo)) return 'refuted'
-  return hasUnknownHeaderFields(block) ? 'unprovable' : 'refuted'
+  return hasUnknownHeaderFields(block) || loose.has('header') ? 'unprovable' : 'refuted'
 }
 
 const isUpTo = ({ number }: RpcBlock, height: number): boolean => Number(number) <= height

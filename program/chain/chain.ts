@@ -15,6 +15,7 @@ import type { HistoryProgress } from '#ingest/lanes/progress.ts'
 import { acquireLease, FencedOutError, type Lease, type LeaseOptions, waitForLease } from '#ingest/lease.ts'
 import { Givers } from '#ingest/otherEndpoint.ts'
 import { type BlockRange, covers } from '#ingest/range.ts'
+import type { LoosePart } from '#ingest/read/looseParts.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 import type { Source } from '#ingest/source.ts'
 import { drawSenderSample } from '#ingest/verify/senderSample.ts'
@@ -25,13 +26,15 @@ import { type AuditStatus, nothingAudited } from '#store/compare/Audit.ts'
 import type { FollowerStatus } from '#store/follow/driver.ts'
 import { ChainState } from '#store/ledger/chainState.ts'
 import { CommitBell } from '#store/ledger/commits.ts'
+import { keepLooseParts, readChainIdentity } from '#store/ledger/ledger.ts'
 import { schemaOf } from '#store/sql.ts'
 import { createDecodePool } from '#transform/decode/decodePool.ts'
 import type { ChainProfile } from '#transform/profile.ts'
 import type { ChainActivity, LaneStatus } from './activity.ts'
 import { ChainWriter } from './ChainWriter.ts'
-import { describeRules } from './chainRules.ts'
+import { describeRules, joined } from './chainRules.ts'
 import { type ChainOptions, usualLimits } from './options.ts'
+import { RuleWatch } from './RuleWatch.ts'
 import type { Writing } from './writing.ts'
 
 export type { ChainLimits, ChainOptions } from './options.ts'
@@ -45,7 +48,6 @@ const UNPROVED_MS = 3_600_000
 export class Chain {
   readonly state: ChainState
   readonly source: Source
-  readonly profile: ChainProfile
   /** Where head and finality stood when the program started: caught up means past these. */
   startTarget: { readonly head: number; readonly finalized: number } | null = null
   readonly #options: ChainOptions
@@ -56,6 +58,7 @@ export class Chain {
     unproved: null,
   }
   readonly #writing: Writing
+  #profile: ChainProfile
   readonly #stop = new AbortController()
   /** The one that writes now, or wrote last. */
   #writer: ChainWriter | null = null
@@ -69,7 +72,7 @@ export class Chain {
     const givers = new Givers({ ...options.runtime, endpoints })
     const aligned = alignedSource(options.source, PARTITION_BLOCKS)
     this.source = givers.remembering(aligned)
-    this.profile = { chainId, kind: options.kind, headerRule, loose, checks: options.checks }
+    this.#profile = { chainId, kind: options.kind, headerRule, loose, checks: options.checks }
     this.state = new ChainState({
       chainId,
       schema: schemaOf(chainId),
@@ -80,19 +83,24 @@ export class Chain {
     options.notices?.add(this.state.schema, this.state.bell)
     const limits = { ...usualLimits, ...options.limits }
     const senders = drawSenderSample(options.runtime.random, limits.sendersOneIn)
-    const pool = createDecodePool({ threads: workerThreads, profile: this.profile, log })
+    const pool = createDecodePool({ threads: workerThreads, profile: this.#profile, log })
     this.#writing = {
       options,
       limits,
       source: this.source,
       otherSource: givers.elsewhere(aligned),
       pool,
-      decode: (raw, signal) => pool.decode(raw, signal, senders),
+      decode: this.#watchRules().watching((raw, signal) => pool.decode(raw, signal, senders)),
       cache: new BatchCache(limits.cacheBytesMax),
       budget: new ByteBudget(limits.inFlightBytesMax),
       state: this.state,
       activity: this.#activity,
     }
+  }
+
+  /** The rules its blocks are decoded by now. */
+  get profile(): ChainProfile {
+    return this.#profile
   }
 
   /**
@@ -164,8 +172,8 @@ export class Chain {
    * @throws LeaseHeldError when another process writes this chain, ChainStoppedError
    */
   async fill(range: BlockRange, stop: AbortSignal): Promise<void> {
-    this.#writer = await ChainWriter.open(this.#writing, await acquireLease(this.#leaseOptions()))
-    await this.#writer.fill(range, AbortSignal.any([this.#stop.signal, stop]))
+    const writer = await this.#openWriter(await acquireLease(this.#leaseOptions()))
+    await writer.fill(range, AbortSignal.any([this.#stop.signal, stop]))
   }
 
   /** Ends every lane at its next safe point and gives the lease back. */
@@ -205,14 +213,42 @@ export class Chain {
       try {
         this.startTarget ??= await this.#readStartTarget()
         const lease = await this.#waitForLease(stop)
-        this.#writer = await ChainWriter.open(this.#writing, lease)
+        const writer = await this.#openWriter(lease)
         failures = 0
-        await this.#writer.run(stop)
+        await writer.run(stop)
         if (!lease.lost.aborted) return
       } catch (error) {
         if (stop.aborted || !(await this.#mayTryAgain(error, ++failures))) return
       }
     }
+  }
+
+  /** Whoever wrote before may have learned more of the chain than was known at our start. */
+  async #openWriter(lease: Lease): Promise<ChainWriter> {
+    const { postgres, identity } = this.#options
+    this.#writer = await ChainWriter.open(this.#writing, lease)
+    const held = await readChainIdentity(postgres, identity.chainId)
+    this.#adopt(held?.loose ?? [])
+    return this.#writer
+  }
+
+  #watchRules(): RuleWatch {
+    const { source, postgres, identity, runtime, log } = this.#options
+    const keep = async (loose: readonly LoosePart[]): Promise<boolean> => {
+      const lease = this.#writer?.lease
+      if (!lease || lease.lost.aborted) return false
+      await keepLooseParts(postgres, identity.chainId, loose, lease.fence)
+      this.#adopt(loose)
+      return true
+    }
+    const profile = () => this.#profile
+    return new RuleWatch({ source, profile, keep, clock: runtime.clock, log, stop: this.#stop.signal })
+  }
+
+  /** For every range from now on: the rules travel with it to the workers. */
+  #adopt(loose: readonly LoosePart[]): void {
+    this.#profile = { ...this.#profile, loose: joined(this.#profile.loose ?? [], new Set(loose)) }
+    this.#writing.pool.adopt(this.#profile)
   }
 
   /** While another process writes, nobody else here asks where the head is. */

@@ -29,6 +29,8 @@ const ANSWERS_MAX = 3
 /** Blocks below the newest final one that are looked at, and shares of the chain. */
 const BLOCKS_BELOW = [0, 1, 2, 5, 13, 34]
 const SHARES = [3 / 4, 1 / 2, 1 / 4, 1 / 16]
+/** Blocks looked at beside one that is refused. */
+const BLOCKS_AROUND = [1, -1, 2, -2, 5, 13]
 /** Old blocks may be gone from a node, and a start waits no longer for them than this. */
 const LEARN_MS = 10_000
 /** Places where a chain that is held goes on, looked at when it starts again. */
@@ -36,10 +38,11 @@ const NEXT_MAX = 8
 
 /**
  * What was learned once holds. At each start a header rule that nobody knew is looked for again,
- * and so is what stands in the way where the chain goes on: blocks of another time may prove less.
+ * and so is what stands in the way where the chain goes on, and where it ends: blocks of another
+ * time may prove less. There no endpoint's word counts alone where there are several.
  */
 export async function rulesOf(
-  source: RulesSource,
+  source: RulesSource & Pick<RpcSource, 'endpoints'>,
   known: ChainIdentity | null,
   { chainId, postgres, clock }: { chainId: number; postgres: Postgres; clock: Clock },
 ): Promise<ChainRules> {
@@ -49,9 +52,13 @@ export async function rulesOf(
   if (isKnownChain(chainId)) return { headerRule, loose }
   const next = await nextHeights(postgres, chainId, NEXT_MAX)
   const { finalized } = await source.head().catch(() => ({ finalized: -1 }))
-  const heights = next.filter((height) => height <= finalized)
-  const found = await looseAtAll(source, heights, headerRule, clock)
-  return { headerRule, loose: looseParts.filter((part) => loose.includes(part) || found.has(part)) }
+  const heights = [...new Set([...next.filter((height) => height <= finalized), finalized])].filter(
+    (height) => height > 0,
+  )
+  const witnesses = witnessesOf(source)
+  const look = (height: number, signal: AbortSignal) =>
+    looseAlike(source, height, { headerRule, witnesses, signal })
+  return { headerRule, loose: joined(loose, await looseAtAll(heights, look, clock)) }
 }
 
 /** Rules of a chain that is met for the first time. */
@@ -64,14 +71,50 @@ export async function learnRules(source: RulesSource, chainId: number, clock: Cl
     ...SHARES.map((share) => Math.floor(finalized * share)),
   ]
   const asked = [...new Set(heights.filter((height) => height > 0))]
-  const found = await looseAtAll(source, asked, headerRule, clock)
-  return { headerRule, loose: looseParts.filter((part) => found.has(part)) }
+  const found = await looseAtAll(asked, (height, late) => looseAt(source, height, headerRule, late), clock)
+  return { headerRule, loose: joined([], found) }
 }
+
+/** Endpoints that have to tell the same before it counts: two, where there are two. */
+export const witnessesOf = (source: Pick<RpcSource, 'endpoints'>): number =>
+  Math.min(2, source.endpoints().length)
+
+export interface Around {
+  readonly headerRule: HeaderRule
+  /** Endpoints that have to show alike what a block does not prove. */
+  readonly witnesses: number
+  readonly clock: Clock
+  readonly signal: AbortSignal
+}
+
+/**
+ * What a block that is refused everywhere does not prove, and those around it; empty where it
+ * shows nothing. Unlike at the first start it may be the header, and no endpoint's word counts alone
+ * where there are several.
+ */
+export async function looseAround(
+  source: Pick<RulesSource, 'head' | 'fetch'>,
+  number: number,
+  { headerRule, witnesses, clock, signal }: Around,
+): Promise<ReadonlySet<LoosePart>> {
+  const { head } = await source.head(signal)
+  const look = (height: number, late: AbortSignal) =>
+    looseAlike(source, height, { headerRule, witnesses, signal: AbortSignal.any([signal, late]) })
+  const shown = await looseAtAll([number], look, clock)
+  if (shown.size === 0) return shown
+  const heights = BLOCKS_AROUND.map((distance) => number + distance)
+  const asked = heights.filter((height) => height > 0 && height <= head.number)
+  return new Set([...shown, ...(await looseAtAll(asked, look, clock))])
+}
+
+/** In the order in which they are told. */
+export const joined = (held: readonly LoosePart[], found: ReadonlySet<LoosePart>): readonly LoosePart[] =>
+  looseParts.filter((part) => held.includes(part) || found.has(part))
 
 /** What is less than all, in one line; null where blocks prove everything. */
 export function describeRules({ headerRule, loose = [] }: Partial<ChainRules>): string | null {
   const parts = [
-    ...(headerRule === 'unknown' ? ['block hashes'] : []),
+    ...(headerRule === 'unknown' && !loose.includes('header') ? [partNames.header] : []),
     ...loose.map((part) => partNames[part]),
   ]
   if (parts.length === 0) return null
@@ -79,6 +122,7 @@ export function describeRules({ headerRule, loose = [] }: Partial<ChainRules>): 
 }
 
 const partNames: Readonly<Record<LoosePart, string>> = {
+  header: 'block hashes',
   transactionHashes: 'transaction hashes',
   transactionsRoot: 'transactions',
   receiptsRoot: 'receipts',
@@ -111,9 +155,8 @@ function ruleOf(raw: RawRange, agreed: BlockRef | null): HeaderRule {
 }
 
 async function looseAtAll(
-  source: RulesSource,
   heights: readonly number[],
-  rule: HeaderRule,
+  look: (height: number, late: AbortSignal) => Promise<readonly LoosePart[]>,
   clock: Clock,
 ): Promise<ReadonlySet<LoosePart>> {
   const late = new AbortController()
@@ -124,8 +167,7 @@ async function looseAtAll(
   )
   const found = new Set<LoosePart>()
   try {
-    for (const height of heights)
-      for (const part of await looseAt(source, height, rule, late.signal)) found.add(part)
+    for (const height of heights) for (const part of await look(height, late.signal)) found.add(part)
   } catch (error) {
     // A node without its old blocks teaches nothing of them.
     if (!late.signal.aborted && !(error instanceof MillraceError)) throw error
@@ -153,17 +195,56 @@ async function looseAt(
     if (asked.has(raw.endpoint)) break
     asked.add(raw.endpoint)
     const told = readAnswer(raw)
-    const loose = told && looseIn(told.block, told.receipts, rule)
+    const loose = told && looseIn(told.block, told.receipts, rule).parts
     if (loose?.length === 0) return []
     agreed ??= (await source.blockRef(number, signal))?.hash ?? null
-    if (!told || !loose || told.block.hash !== agreed) continue
+    // Whose header is false shows nothing.
+    if (!told || !loose || loose.includes('header') || told.block.hash !== agreed) continue
     common = common === null ? loose : loose.filter((part) => common?.includes(part))
   }
   return common ?? []
 }
 
+/** What enough endpoints show of one block alike, and none disproves. */
+async function looseAlike(
+  source: Pick<RulesSource, 'fetch'>,
+  number: number,
+  { headerRule, witnesses, signal }: Omit<Around, 'clock'>,
+): Promise<readonly LoosePart[]> {
+  const asked = new Set<string>()
+  const shown: (Shown & { readonly hash: Hash })[] = []
+  for (let nth = 0; nth < ANSWERS_MAX; nth++) {
+    const raw = await fetchWhole(source, number, { not: asked, signal })
+    if (asked.has(raw.endpoint)) break
+    asked.add(raw.endpoint)
+    const told = readAnswer(raw)
+    if (!told) continue
+    const { parts, isHeaderProved } = looseIn(told.block, told.receipts, headerRule)
+    if (isHeaderProved && parts.length === 0) return []
+    shown.push({ hash: told.block.hash, parts, isHeaderProved })
+  }
+  return looseParts.filter((part) =>
+    shown.some(({ hash }) =>
+      isLooseIn(
+        part,
+        witnesses,
+        shown.filter((one) => one.hash === hash),
+      ),
+    ),
+  )
+}
+
+/** Roots that agree with a header which is itself invented disprove nothing. */
+const isLooseIn = (part: LoosePart, witnesses: number, alike: readonly Shown[]): boolean =>
+  alike.filter(({ parts }) => parts.includes(part)).length >= witnesses &&
+  alike.every(({ parts, isHeaderProved }) => parts.includes(part) || !isHeaderProved)
+
 /** With receipts asked for one by one where the list of them lacks some. */
-async function fetchWhole(source: RulesSource, number: number, options: FetchOptions): Promise<RawRange> {
+async function fetchWhole(
+  source: Pick<RulesSource, 'fetch'>,
+  number: number,
+  options: FetchOptions,
+): Promise<RawRange> {
   const range = { from: number, to: number }
   const raw = await source.fetch(range, options)
   try {
@@ -192,24 +273,28 @@ function parseWhole({ bytes, range }: RawRange): ParsedAnswer {
   return parseAnswer(answer ?? { number: range.from, block: null, receipts: null }, everything)
 }
 
-/** Parts that would be refuted, each looked at without the others; null when the header is. */
-function looseIn(
-  block: RpcBlock,
-  list: readonly RpcReceipt[],
-  headerRule: HeaderRule,
-): readonly LoosePart[] | null {
+interface Shown {
+  readonly parts: readonly LoosePart[]
+  readonly isHeaderProved: boolean
+}
+
+/** Parts that would be refuted, each looked at without the others. */
+function looseIn(block: RpcBlock, list: readonly RpcReceipt[], headerRule: HeaderRule): Shown {
   const bytes = new ByteBuffer(0)
   const receipts = { bytes, list: receiptBytes(list, bytes) }
   const proofWith = (part: LoosePart): BlockProof => {
     const loose = new Set(looseParts.filter((other) => other !== part))
     return verifyBlock(block, receipts, { headerRule, checks: 'roots', loose })
   }
-  if (proofWith('logIndexes').header === 'refuted') return null
-  const roots = rootsOfParts.flatMap(([part, root]) => (proofWith(part)[root] === 'refuted' ? [part] : []))
-  return isCounted(list) ? roots : [...roots, 'logIndexes']
+  const parts = rootsOfParts.flatMap(([part, root]) => (proofWith(part)[root] === 'refuted' ? [part] : []))
+  return {
+    parts: isCounted(list) ? parts : [...parts, 'logIndexes'],
+    isHeaderProved: proofWith('header').header === 'proved',
+  }
 }
 
 const rootsOfParts = [
+  ['header', 'header'],
   ['transactionHashes', 'transactionsRoot'],
   ['transactionsRoot', 'transactionsRoot'],
   ['receiptsRoot', 'receiptsRoot'],

@@ -11,7 +11,7 @@ import type { Hash } from '#primitives.ts'
 import type { Postgres } from '../postgres.ts'
 import { quoteIdentifier, schemaOf, toBytes } from '../sql.ts'
 import { claimChain } from './claim.ts'
-import { hashOf, type Queryable, readLane } from './lane.ts'
+import { assertFence, hashOf, type Queryable, readLane } from './lane.ts'
 import { assertProjectionsCurrent, insertCoverages } from './projectionVersions.ts'
 
 export interface ChainIdentity {
@@ -87,14 +87,38 @@ async function recordChain(client: Queryable, schema: string, identity: ChainIde
   )
 }
 
-/** Blocks stored so far keep their verdict; the audit proves those it reads again. */
+/**
+ * Blocks stored so far keep their verdict; the audit proves those it reads again. What blocks do
+ * not prove is only added to: the writer before may have learned more than this one knows.
+ */
 async function recordRules(client: Queryable, schema: string, identity: ChainIdentity): Promise<void> {
-  const { headerRule, loose = null } = identity
+  const { headerRule, loose = [] } = identity
+  await client.query(`UPDATE ${quoteIdentifier(schema)}.chain SET header_rule = $1 WHERE header_rule <> $1`, [
+    headerRule,
+  ])
+  await addLooseParts(client, schema, loose)
+}
+
+async function addLooseParts(client: Queryable, schema: string, loose: readonly LoosePart[]): Promise<void> {
   await client.query(
-    `UPDATE ${quoteIdentifier(schema)}.chain SET header_rule = $1, loose_parts = coalesce($2, loose_parts)
-     WHERE header_rule <> $1 OR loose_parts <> coalesce($2, loose_parts)`,
-    [headerRule, loose],
+    `UPDATE ${quoteIdentifier(schema)}.chain SET loose_parts = ARRAY(SELECT DISTINCT unnest(loose_parts || $1::text[]))
+     WHERE NOT loose_parts @> $1::text[]`,
+    [loose],
   )
+}
+
+/** Keeps what was learned while the chain is written. @throws FencedOutError */
+export async function keepLooseParts(
+  postgres: Postgres,
+  chainId: number,
+  loose: readonly LoosePart[],
+  fence: bigint,
+): Promise<void> {
+  const schema = schemaOf(chainId)
+  await postgres.transaction(async (client) => {
+    await assertFence(client, schema, fence)
+    await addLooseParts(client, schema, loose)
+  })
 }
 
 /** Where a chain that is held goes on: the next block of the head lane and of each open chunk. */

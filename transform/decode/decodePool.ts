@@ -36,6 +36,8 @@ export interface DecodePool {
    * thread then.
    */
   decode(raw: RawRange, signal?: AbortSignal, senders?: SenderSample): Promise<EncodedBatch>
+  /** Ranges handed in from now on are decoded by these rules. */
+  adopt(profile: ChainProfile): void
   /** Rejects what is still under way. */
   close(): Promise<void>
 }
@@ -47,7 +49,8 @@ const WORKER_HEAP_MEGABYTES_DEFAULT = 4096
 const QUEUED_MAX = 1024
 
 export function createDecodePool(options: DecodePoolOptions): DecodePool {
-  const { threads, profile, log } = options
+  const { threads, log } = options
+  let { profile } = options
   const pool = new Piscina<unknown, DecodeResult>({
     filename: fileURLToPath(new URL('./decode.worker.ts', import.meta.url)),
     name: 'decode',
@@ -61,6 +64,9 @@ export function createDecodePool(options: DecodePoolOptions): DecodePool {
   pool.on('error', (error: unknown) => log.error({ error }, 'a decode worker died while idle'))
   return {
     decode: (raw, signal, senders) => decode(pool, senders ? { ...profile, senders } : profile, raw, signal),
+    adopt: (changed) => {
+      profile = changed
+    },
     close: () => pool.destroy(),
   }
 }
