@@ -21,6 +21,8 @@ export interface Witnessing<B extends Batch> {
    * Told of a batch that was taken on the word of one endpoint, because no other could be asked.
    */
   takenAlone(batch: B): void
+  /** Told of a batch that was proved, or that two endpoints told alike. */
+  takenSurely(batch: B): void
 }
 
 /**
@@ -51,9 +53,13 @@ export class UnprovedAnswers<B extends Batch> {
     const rules = this.#rules
     if (!rules) return answer
     const { batch, endpoint } = answer
-    if (rules.isProved(batch)) return this.#proved(answer)
     const others = this.#open.filter((one) => one.endpoint !== endpoint)
-    if (others.some((one) => isOfRange(one.batch, batch) && rules.isSame(one.batch, batch))) return answer
+    const isAlike = (one: Fetched<B>) => isOfRange(one.batch, batch) && rules.isSame(one.batch, batch)
+    const isProved = rules.isProved(batch)
+    if (isProved || others.some(isAlike)) {
+      rules.takenSurely(batch)
+      return isProved ? this.#proved(answer) : answer
+    }
     if ((this.#source.answering ?? 1) < 2) {
       rules.takenAlone(batch)
       return answer

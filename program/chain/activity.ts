@@ -4,7 +4,8 @@
  */
 import type { FollowState } from '#ingest/lanes/follow.ts'
 import type { HistoryProgress } from '#ingest/lanes/progress.ts'
-import type { BlockRange } from '#ingest/range.ts'
+import type { Clock } from '#runtime.ts'
+import { UnprovedBlocks } from './UnprovedBlocks.ts'
 
 export interface LaneStatus {
   readonly state: FollowState | 'idle' | 'filling'
@@ -16,9 +17,13 @@ export interface ChainActivity {
   head: LaneStatus
   history: LaneStatus
   historyProgress: HistoryProgress | null
-  /**
-   * Blocks taken on the word of one endpoint because nothing proves them whole, the newest ones,
-   * and when.
-   */
-  unproved: { readonly range: BlockRange; readonly atMs: number } | null
+  /** By lane: blocks of history say nothing of whether it has passed at the head. */
+  readonly unproved: Readonly<Record<'head' | 'history', UnprovedBlocks>>
 }
+
+export const idleActivity = (clock: Clock): ChainActivity => ({
+  head: { state: 'running', problem: null },
+  history: { state: 'idle', problem: null },
+  historyProgress: null,
+  unproved: { head: new UnprovedBlocks(clock), history: new UnprovedBlocks(clock) },
+})

@@ -30,7 +30,7 @@ import { keepLooseParts, readChainIdentity } from '#store/ledger/ledger.ts'
 import { schemaOf } from '#store/sql.ts'
 import { createDecodePool } from '#transform/decode/decodePool.ts'
 import type { ChainProfile } from '#transform/profile.ts'
-import type { ChainActivity, LaneStatus } from './activity.ts'
+import { type ChainActivity, idleActivity, type LaneStatus } from './activity.ts'
 import { ChainWriter } from './ChainWriter.ts'
 import { describeRules, joined } from './chainRules.ts'
 import { type ChainOptions, usualLimits } from './options.ts'
@@ -41,8 +41,6 @@ export type { ChainLimits, ChainOptions } from './options.ts'
 
 /** A process that stands by asks for the head this often. */
 const STANDBY_HEAD_MS = 2_000
-/** What was taken on one endpoint's word is told for this long after the last time. */
-const UNPROVED_MS = 3_600_000
 
 /** A chain being indexed by this process. */
 export class Chain {
@@ -51,12 +49,7 @@ export class Chain {
   /** Where head and finality stood when the program started: caught up means past these. */
   startTarget: { readonly head: number; readonly finalized: number } | null = null
   readonly #options: ChainOptions
-  readonly #activity: ChainActivity = {
-    head: { state: 'running', problem: null },
-    history: { state: 'idle', problem: null },
-    historyProgress: null,
-    unproved: null,
-  }
+  readonly #activity: ChainActivity
   readonly #writing: Writing
   #profile: ChainProfile
   readonly #stop = new AbortController()
@@ -68,6 +61,7 @@ export class Chain {
     const { identity, workerThreads, log } = options
     const { chainId, headerRule, loose = [] } = identity
     this.#options = options
+    this.#activity = idleActivity(options.runtime.clock)
     const endpoints = () => options.source.endpoints().map(({ name }) => name)
     const givers = new Givers({ ...options.runtime, endpoints })
     const aligned = alignedSource(options.source, PARTITION_BLOCKS)
@@ -108,9 +102,10 @@ export class Chain {
    * are none.
    */
   get unproved(): string | null {
-    const { unproved } = this.#activity
-    if (!unproved || this.#options.runtime.clock.monotonic() - unproved.atMs > UNPROVED_MS) return null
-    const { from, to } = unproved.range
+    const { head, history } = this.#activity.unproved
+    const told = head.told ?? history.told
+    if (!told) return null
+    const { from, to } = told
     return `blocks ${from} to ${to} were taken on the word of one endpoint: a header field, transaction type or signature in them is unknown`
   }
 

@@ -19,7 +19,7 @@ export async function runHeadLane(
     decode,
     failpoint: visitListed(runtime.failpoint),
     lane: 'head' as const,
-    witnessing: witnessingOf(writing),
+    witnessing: witnessingOf(writing, 'head'),
     sink,
     startBlock: identity.startBlock,
     batchBlocksMax: limits.batchBlocksMax,

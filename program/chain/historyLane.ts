@@ -79,7 +79,7 @@ function fill(
   const { options, source, decode } = writing
   const { runtime, log } = options
   const failpoint = visitListed(runtime.failpoint)
-  const witnessing = witnessingOf(writing)
+  const witnessing = witnessingOf(writing, 'history')
   const lane = { source, decode, failpoint, lane: 'history' as const, witnessing, sink }
   const observe = (event: HistoryEvent) => observeHistory(writing, event)
   return fillHistory(

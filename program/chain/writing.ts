@@ -47,12 +47,14 @@ export const aheadOf = ({ limits, budget }: Pick<Writing, 'limits' | 'budget'>):
  * What cannot be proved whole needs a second endpoint that tells the same rows; without one it is
  * taken and alarmed.
  */
-export const witnessingOf = ({ activity, options }: Writing): Witnessing<EncodedBatch> => ({
+export const witnessingOf = (
+  { activity }: Writing,
+  lane: keyof ChainActivity['unproved'],
+): Witnessing<EncodedBatch> => ({
   isProved: ({ proofs }) => proofs.unprovableBlocks === 0,
   isSame: sameRows,
-  takenAlone: ({ range }) => {
-    activity.unproved = { range, atMs: options.runtime.clock.monotonic() }
-  },
+  takenAlone: ({ range }) => activity.unproved[lane].takenAlone(range),
+  takenSurely: ({ range }) => activity.unproved[lane].takenSurely(range),
 })
 
 /** Readers look again; a read that fails keeps the old picture and the next poll mends it. */

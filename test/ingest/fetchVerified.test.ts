@@ -68,10 +68,12 @@ function fetcherOf(tell: Readonly<Record<string, () => Partial<Told>>>) {
     return { ...(await fetch(asked, {})), endpoint }
   }
   const alone: number[] = []
+  const sure: number[] = []
   const witnessing: Witnessing<Told> = {
     isProved: ({ proved }) => proved,
     isSame: (one, other) => one.content === other.content,
     takenAlone: ({ range: { from } }) => alone.push(from),
+    takenSurely: ({ range: { from } }) => sure.push(from),
   }
   const decode = async (raw: Parameters<typeof decodeRefs>[0]): Promise<Told> => ({
     ...(await decodeRefs(raw)),
@@ -86,7 +88,7 @@ function fetcherOf(tell: Readonly<Record<string, () => Partial<Told>>>) {
     failpoint: () => {},
     lane: 'head' as const,
   }
-  return { fetcher: { ...fetcher, witnessing }, blamed, alone }
+  return { fetcher: { ...fetcher, witnessing }, blamed, alone, sure }
 }
 
 type Told = RefBatch & { readonly proved: boolean; readonly content: string }
@@ -130,9 +132,9 @@ test('what no column holds stops the lane when two endpoints say it, and makes i
 })
 
 test('what cannot be proved is taken when a second endpoint tells the same (L23)', async () => {
-  const { fetcher, alone, blamed } = fetcherOf({ a: unproved('true'), b: unproved('true') })
+  const { fetcher, alone, sure, blamed } = fetcherOf({ a: unproved('true'), b: unproved('true') })
   expect((await fetchVerified(fetcher, range)).endpoint).toBe('b')
-  expect([alone, blamed]).toEqual([[], []])
+  expect([alone, sure, blamed]).toEqual([[], [range.from], []])
 })
 
 test('a proved answer wins over one that cannot be proved, whose endpoint is to blame (L23)', async () => {
@@ -152,7 +154,7 @@ test('where endpoints tell different things that cannot be proved none is taken,
 })
 
 test('the only endpoint is believed, and what it alone told is marked (L23)', async () => {
-  const { fetcher, alone } = fetcherOf({ only: unproved('true') })
+  const { fetcher, alone, sure } = fetcherOf({ only: unproved('true') })
   expect((await fetchVerified(fetcher, range)).batch.range).toEqual(range)
-  expect(alone).toEqual([range.from])
+  expect([alone, sure]).toEqual([[range.from], []])
 })

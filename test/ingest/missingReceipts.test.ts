@@ -80,6 +80,7 @@ const witnessing = {
   isProved: ({ proofs }: EncodedBatch) => proofs.unprovableBlocks === 0,
   isSame: sameRows,
   takenAlone: () => {},
+  takenSurely: () => {},
 }
 
 /** Transactions and logs stored of each block. */

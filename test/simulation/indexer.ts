@@ -191,7 +191,10 @@ export class SimIndexer {
     const fetcher = { source, decode, failpoint: () => {}, lane: 'head' as const }
     if (this.#options.bugs.planted('what cannot be proved is taken as told')) return fetcher
     const isProved = ({ proofs }: SimBatch) => proofs.unprovableBlocks === 0
-    return { ...fetcher, witnessing: { isProved, isSame: sameRows, takenAlone: () => {} } }
+    return {
+      ...fetcher,
+      witnessing: { isProved, isSame: sameRows, takenAlone: () => {}, takenSurely: () => {} },
+    }
   }
 
   /** An answer that cannot be read is its endpoint's fault, and no reason to stop. */
