@@ -24,6 +24,10 @@ export const changedSource = (
   get answering() {
     return source.answering ?? 1
   },
+  get tellsEncoded() {
+    return source.tellsEncoded ?? false
+  },
+  reportEncoded: (isProved) => source.reportEncoded?.(isProved),
   head: (signal) => source.head(signal),
   blockRef: (number, signal) => source.blockRef(number, signal),
   fetch: (range, options) => source.fetch(range, options),

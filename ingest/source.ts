@@ -1,5 +1,6 @@
 import type { BlockRef } from '#primitives.ts'
 import type { BlockRange } from './range.ts'
+import type { EncodedBlock } from './verify/encodedBlock.ts'
 
 /** Heads this far apart, or less, are of nodes of one chain of which one is a little behind. */
 export const HEADS_APART_MAX = 128
@@ -42,6 +43,8 @@ export interface RawRange {
    * they are stored, one after another: unpacking and reading them is a worker's task too.
    */
   readonly partLengths?: readonly (readonly number[])[]
+  /** Each block's own bytes, where they were asked for and the endpoint tells them. */
+  readonly encoded?: readonly EncodedBlock[]
 }
 
 /** How a range is asked for. */
@@ -54,6 +57,8 @@ export interface FetchOptions {
    * list. Far below the head `null` stands in the answer where the node has none of this block.
    */
   readonly receiptsSingly?: boolean
+  /** With the blocks' own bytes, where an endpoint tells them: what JSON does not prove, they may. */
+  readonly encoded?: boolean
 }
 
 /** One chain seen through one or more RPC endpoints. */
@@ -79,6 +84,10 @@ export interface Source {
    * @throws SourceError when no endpoint answered within the retry budget.
    */
   fetch(range: BlockRange, options?: FetchOptions): Promise<RawRange>
+  /** False, or absent, while no endpoint is known to tell blocks' own bytes that prove more than JSON. */
+  readonly tellsEncoded?: boolean
+  /** Tells the source whether they proved what they were asked for. */
+  reportEncoded?(isProved: boolean): void
   /** Resolves when a newer head is known than `after`, or after `timeoutMs`. */
   waitForHead(after: number, timeoutMs: number, signal?: AbortSignal): Promise<void>
   /** Tells the source that an endpoint's answer was refuted, so that it can be quarantined. */

@@ -46,11 +46,11 @@ export async function fetchVerified<B extends Batch>(
   const unproved = new UnprovedAnswers(source, fetcher.witnessing)
   const failures = new Failures()
   const lost = new Set<string>()
-  let wish: Wish = { range, receiptsSingly: false }
+  let wish: Wish = { range, receiptsSingly: false, encoded: false }
   for (;;) {
-    const { receiptsSingly } = wish
+    const { receiptsSingly, encoded } = wish
     const wished = unproved.first?.range ?? wish.range
-    const raw = await source.fetch(wished, { ...(signal && { signal }), not: asked, receiptsSingly })
+    const raw = await source.fetch(wished, { ...(signal && { signal }), not: asked, receiptsSingly, encoded })
     failpoint(`${lane}.fetched`)
     asked.add(raw.endpoint)
     let answer: Fetched<B>
@@ -59,7 +59,9 @@ export async function fetchVerified<B extends Batch>(
     } catch (error) {
       signal?.throwIfAborted()
       if (isIncomplete(error) && !receiptsSingly) {
-        wish = unproved.first ? { ...wish, receiptsSingly: true } : wishFor(raw.range, error.blockNumber)
+        wish = unproved.first
+          ? { ...wish, receiptsSingly: true }
+          : { ...wish, ...wishFor(raw.range, error.blockNumber) }
         if (!not.has(raw.endpoint)) asked.delete(raw.endpoint)
         continue
       }
@@ -70,6 +72,13 @@ export async function fetchVerified<B extends Batch>(
     }
     if (!lost.has(answer.endpoint)) for (const endpoint of lost) source.reportRefuted(endpoint)
     lost.clear()
+    const isOpen = fetcher.witnessing?.isProved(answer.batch) === false
+    if (encoded) source.reportEncoded?.(!isOpen)
+    else if (isOpen && source.tellsEncoded) {
+      wish = { range: answer.batch.range, receiptsSingly, encoded: true }
+      if (!not.has(raw.endpoint)) asked.delete(raw.endpoint)
+      continue
+    }
     const taken = unproved.weigh(answer)
     if (taken) return taken
   }
@@ -78,10 +87,11 @@ export async function fetchVerified<B extends Batch>(
 interface Wish {
   readonly range: BlockRange
   readonly receiptsSingly: boolean
+  readonly encoded: boolean
 }
 
 /** What stands before the block that lacks receipts; where nothing does, that block, receipt by receipt. */
-const wishFor = ({ from }: BlockRange, incomplete: number): Wish =>
+const wishFor = ({ from }: BlockRange, incomplete: number): Omit<Wish, 'encoded'> =>
   incomplete > from
     ? { range: { from, to: incomplete - 1 }, receiptsSingly: false }
     : { range: { from, to: from }, receiptsSingly: true }

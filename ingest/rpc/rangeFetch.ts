@@ -4,6 +4,7 @@ import { type BackoffLimits, backoffMs } from '../backoff.ts'
 import { type BlockRange, blockCount } from '../range.ts'
 import type { FetchOptions, RawRange } from '../source.ts'
 import type { Admission } from './admission.ts'
+import { requestEncoded } from './encodedBlocks.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { EndpointSet, Wish } from './endpointSet.ts'
 import { HistoryPrunedError, RpcError, SourceError } from './errors.ts'
@@ -58,6 +59,7 @@ interface Attempt {
   readonly asked: BlockRange
   readonly not: ReadonlySet<string>
   readonly receiptsSingly: boolean
+  readonly encoded: boolean
   readonly startedAtMs: number
   /** Endpoints that failed it in this round. */
   readonly tried: Set<string>
@@ -94,13 +96,14 @@ export class RangeFetch {
   /** A prefix of the range. @throws SourceError, HistoryPrunedError, WrongChainError */
   async fetch(
     asked: BlockRange,
-    { signal, not = new Set(), receiptsSingly = false }: FetchOptions = {},
+    { signal, not = new Set(), receiptsSingly = false, encoded = false }: FetchOptions = {},
   ): Promise<RawRange> {
     const { clock, random } = this.#options.runtime
     const attempt: Attempt = {
       asked,
       not,
       receiptsSingly,
+      encoded,
       startedAtMs: clock.monotonic(),
       tried: new Set(),
       prunedAt: new Set(),
@@ -137,7 +140,7 @@ export class RangeFetch {
       from: attempt.asked.from,
       to: Math.min(attempt.asked.to, attempt.asked.from + blocks - 1),
     }
-    const ask = (of: Endpoint, until: AbortSignal) => this.#request(of, range, attempt.receiptsSingly, until)
+    const ask = (of: Endpoint, until: AbortSignal) => this.#request(of, range, attempt, until)
     return await this.#hedged(endpoint, wish, ask, signal)
   }
 
@@ -190,7 +193,7 @@ export class RangeFetch {
   async #request(
     endpoint: Endpoint,
     range: BlockRange,
-    receiptsSingly: boolean,
+    { receiptsSingly, encoded }: Attempt,
     signal: AbortSignal,
   ): Promise<RawRange> {
     const { admission, endpoints, heads, runtime } = this.#options
@@ -206,9 +209,20 @@ export class RangeFetch {
       const bytes = await admission.ask(endpoint, (client) => requestRange(client, range, form, signal))
       endpoint.succeeded(runtime.clock.monotonic() - startedAtMs)
       this.#learnSize(bytes.length, blockCount(range))
-      return { range, bytes, endpoint: endpoint.name }
+      const own = encoded ? await this.#encodedOf(endpoint, range, signal) : null
+      return { range, bytes, endpoint: endpoint.name, ...(own && { encoded: own }) }
     } finally {
       endpoints.release(endpoint)
+    }
+  }
+
+  /** Once, and whatever it comes to: the answer is as good without. */
+  async #encodedOf(endpoint: Endpoint, range: BlockRange, signal: AbortSignal) {
+    try {
+      return await requestEncoded(endpoint.client, range, endpoint.batches, signal)
+    } catch (error) {
+      if (error instanceof RpcError) return null
+      throw error
     }
   }
 

@@ -1,6 +1,6 @@
 import { SettingError } from '#errors.ts'
 import type { BlockRef, Hash } from '#primitives.ts'
-import type { Runtime } from '#runtime.ts'
+import type { Clock, Runtime } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import type { BlockRange } from '../range.ts'
 import type { ChainHead, FetchOptions, RawRange, Source } from '../source.ts'
@@ -94,6 +94,9 @@ function distinctUrls(texts: readonly string[]): readonly EndpointUrl[] {
   )
 }
 
+/** Where blocks' own bytes are not told, or prove no more than JSON, they are not asked for so long. */
+const ENCODED_PAUSE_MS = 600_000
+
 class JsonRpcSource implements RpcSource {
   readonly chainId: number
   readonly relay: Relay
@@ -102,12 +105,15 @@ class JsonRpcSource implements RpcSource {
   readonly #heads: Heads
   readonly #ranges: RangeFetch
   readonly #sockets: NewHeads[] = []
+  readonly #clock: Clock
+  #encodedAgainMs = 0
   readonly #openSockets: () => void
 
   constructor(options: RpcSourceOptions, urls: readonly EndpointUrl[]) {
     const { chainId, runtime, log, genesisHash = null, finalityDepth } = options
     this.chainId = chainId
     const clock = runtime.clock
+    this.#clock = clock
     const all = urls.map(
       (url) => new Endpoint(new RpcClient(url, clock, LIMIT_MAX, options.openTransport), clock, chainId),
     )
@@ -166,6 +172,14 @@ class JsonRpcSource implements RpcSource {
 
   get batchBlocks(): number {
     return this.#ranges.batchBlocks
+  }
+
+  get tellsEncoded(): boolean {
+    return this.#clock.monotonic() >= this.#encodedAgainMs
+  }
+
+  reportEncoded(isProved: boolean): void {
+    if (!isProved) this.#encodedAgainMs = this.#clock.monotonic() + ENCODED_PAUSE_MS
   }
 
   endpoints(): readonly EndpointStatus[] {

@@ -21,11 +21,19 @@ export function detectHeaderRule(block: RpcBlock): HeaderRule {
 }
 
 /** The hash a block's own fields give under a rule. */
-export function headerHash(block: RpcBlock, rule: 'ethereum' | 'tempo'): string {
+export const headerHash = (block: RpcBlock, rule: 'ethereum' | 'tempo'): string =>
+  keccak256Hex(headerBytes(block, rule))
+
+/** What is hashed under a rule of a block's own fields; valid until the next call. */
+export function headerBytes(block: RpcBlock, rule: 'ethereum' | 'tempo'): Uint8Array {
   writer.rewind(0)
   writer.writeList(rule === 'ethereum' ? ethereumHeader(block) : tempoHeader(block))
-  return keccak256Hex(writer.since(0))
+  return writer.since(0)
 }
+
+/** Whether the header has the fields of every fork we know. */
+export const hasAllForkFields = (block: RpcBlock): boolean =>
+  forkFields.every((field) => block[field] !== undefined && block[field] !== null)
 
 /**
  * Whether a header has fields we do not know. A fork may have added one to what is hashed, so a

@@ -15,6 +15,7 @@ import {
 import { Bloom } from './bloom.ts'
 import { creationAddress } from './creationAddress.ts'
 import { DigestBatch } from './digestBatch.ts'
+import { type EncodedBlock, encodedHeaderVerdict, encodedReceiptsVerdict } from './encodedBlock.ts'
 import { type HeaderRule, hasFieldsOfTempo, hasUnknownHeaderFields, headerHash } from './header.ts'
 import type { KnownChain } from './knownChains.ts'
 import { hasKnownReceipt, writeReceipt } from './receipt.ts'
@@ -69,6 +70,8 @@ export interface VerifyOptions {
   readonly loose?: Loose
   /** Up to where nothing unknown can be in a block; absent, anywhere. */
   readonly known?: KnownChain
+  /** The block's own bytes, which are looked at where its JSON does not prove a part. */
+  readonly encoded?: EncodedBlock | undefined
   /** The block before, when it is at hand. */
   readonly parent?: { readonly number: number; readonly hash: string } | undefined
 }
@@ -81,12 +84,17 @@ export function verifyBlock(block: RpcBlock, receipts: ScannedReceipts, options:
   const proof = { ...nothingChecked, parent: verifyParent(block, options.parent) }
   if (proof.parent === 'refuted' || options.checks === 'links') return proof
   const { loose = nothingLoose } = options
+  const { encoded } = options
   proof.header = verifyHeader(block, options)
+  if (proof.header === 'unprovable' && encoded)
+    proof.header = hasListsOf(block, false) ? closed(encodedHeaderVerdict(block, encoded)) : 'refuted'
   if (proof.header === 'refuted') return proof
   verifyTransactions(block, proof, options)
   if (proof.transactionsRoot === 'refuted') return proof
   const isCreationKnown = options.headerRule !== 'unknown'
   proof.receiptsRoot = loosely(verifyReceipts(block, receipts, isCreationKnown), loose.has('receiptsRoot'))
+  if (proof.receiptsRoot === 'unprovable' && encoded)
+    proof.receiptsRoot = closed(encodedReceiptsVerdict(block, receipts, encoded))
   if (proof.receiptsRoot === 'refuted') return proof
   proof.bloom = loosely(verifyBloom(block, receipts, proof.receiptsRoot), loose.has('bloom'))
   return proof
@@ -122,6 +130,10 @@ function verifyParent(block: RpcBlock, parent: VerifyOptions['parent']): Verdict
 
 const loosely = (verdict: Verdict, isLoose: boolean): Verdict =>
   verdict === 'refuted' && isLoose ? 'unprovable' : verdict
+
+/** Bytes that tell nothing leave a part as it was. */
+const closed = (verdict: ReturnType<typeof encodedHeaderVerdict>): Verdict =>
+  verdict === 'open' ? 'unprovable' : verdict
 
 function verifyHeader(
   block: RpcBlock,

@@ -99,6 +99,8 @@ export class SimNode {
   }
 
   #item(call: Call, lie: Lie | undefined): JsonObject {
+    if (call.method.startsWith('debug_'))
+      return { jsonrpc: '2.0', id: call.id, error: { code: -32601, message: 'the method does not exist' } }
     const result = this.#result(call, lie)
     return { jsonrpc: '2.0', id: call.id, result: result as JsonObject }
   }

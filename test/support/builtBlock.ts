@@ -23,18 +23,33 @@ export interface JsonObject {
 export interface BuiltBlock {
   readonly block: JsonObject & { readonly hash: Hex; readonly transactions: readonly JsonObject[] }
   readonly receipts: readonly JsonObject[]
+  /** As `debug_getRawBlock` and `debug_getRawReceipts` tell it; of the block's items the header alone. */
+  readonly encoded: { readonly block: Hex; readonly receipts: readonly Hex[] }
+}
+
+/** What a fork that nobody knows yet brings. */
+export interface Fork {
+  /** Behind all others in the header. */
+  readonly fields?: Readonly<Record<string, Hex>>
+  /** The last transaction is of an envelope 0x50, whose receipts end with one more value. */
+  readonly hasEnvelope?: boolean
 }
 
 /** The block. It is the same at every call. */
-export async function builtBlock(): Promise<BuiltBlock> {
+export async function builtBlock({ fields = {}, hasEnvelope = false }: Fork = {}): Promise<BuiltBlock> {
   const account = privateKeyToAccount(`0x${'a1'.repeat(32)}`)
   const authorization = await account.signAuthorization({ chainId: 1, address: contract, nonce: 7 })
   const signed = await Promise.all(envelopes(authorization).map((tx) => account.signTransaction(tx)))
   const hashes = signed.map((bytes) => keccak256(bytes))
-  const bare = signed.map((bytes, index) => transactionJson(bytes, index, account.address.toLowerCase()))
+  const bare = signed.map((bytes, index) => ({
+    ...transactionJson(bytes, index, account.address.toLowerCase()),
+    ...(hasEnvelope && index === signed.length - 1 && { type: '0x50' }),
+  }))
   const receipts = bare.map((tx, index) => receiptJson(tx, index))
-  const header = headerJson(signed, receipts)
-  const hash = keccak256(toRlp(Object.values(header).map(scalar)))
+  const encodedReceipts = receipts.map(receiptBytes)
+  const header = { ...headerJson(signed, receipts, encodedReceipts), ...fields }
+  const headerItems = Object.values(header).map(scalar)
+  const hash = keccak256(toRlp(headerItems))
   const place = { blockHash: hash, blockNumber: header.number }
   return {
     block: {
@@ -47,6 +62,7 @@ export async function builtBlock(): Promise<BuiltBlock> {
     receipts: receipts.map((receipt, index) =>
       inBlock(receipt, { ...place, transactionHash: hashes[index] }),
     ),
+    encoded: { block: toRlp([headerItems, [], []]), receipts: encodedReceipts },
   }
 }
 
@@ -130,7 +146,7 @@ export function inBlock(receipt: JsonObject, place: JsonObject): JsonObject {
 }
 
 /** Header fields in the order they are hashed. */
-function headerJson(transactions: readonly Hex[], receipts: readonly JsonObject[]) {
+function headerJson(transactions: readonly Hex[], receipts: readonly JsonObject[], encoded: readonly Hex[]) {
   const blooms = receipts.map((receipt) => BigInt(String(receipt['logsBloom'])))
   return {
     parentHash: keccak256('0x03'),
@@ -138,7 +154,7 @@ function headerJson(transactions: readonly Hex[], receipts: readonly JsonObject[
     miner: contract,
     stateRoot: keccak256('0x04'),
     transactionsRoot: plainTrieRoot(transactions),
-    receiptsRoot: plainTrieRoot(receipts.map(receiptBytes)),
+    receiptsRoot: plainTrieRoot(encoded),
     logsBloom: numberToHex(
       blooms.reduce((joined, bloom) => joined | bloom, 0n),
       { size: 256 },
@@ -165,7 +181,8 @@ export function receiptBytes(receipt: JsonObject): Hex {
   const fields = [receipt['status'], receipt['cumulativeGasUsed'], receipt['logsBloom']]
   const list = [...fields.map(scalar), logs.map((log) => [log.address, log.topics, log.data])]
   const type = String(receipt['type'])
-  return type === '0x0' ? toRlp(list) : `0x0${type.slice(2)}${toRlp(list).slice(2)}`
+  if (type === '0x0') return toRlp(list)
+  return `${scalar(type)}${toRlp(type === '0x50' ? [...list, '0xcafe'] : list).slice(2)}` as Hex
 }
 
 /** A quantity as RLP bytes. */

@@ -11,7 +11,12 @@ import type { Loose } from '#ingest/read/looseParts.ts'
 import type { RawRange } from '#ingest/source.ts'
 import { knownForksOf } from '#ingest/verify/knownChains.ts'
 import { assertSenders } from '#ingest/verify/senders.ts'
-import { assertNotRefuted, type BlockProof, verifyBlock } from '#ingest/verify/verifyBlock.ts'
+import {
+  assertNotRefuted,
+  type BlockProof,
+  type VerifyOptions,
+  verifyBlock,
+} from '#ingest/verify/verifyBlock.ts'
 import type { BlockRef } from '#primitives.ts'
 import type { EncodedBatch, ProofSummary } from '../batch.ts'
 import { BatchEncoder } from '../encode/batchEncoder.ts'
@@ -43,9 +48,13 @@ export function decodeRange(
   bytes: Uint8Array,
   range: BlockRange,
   encoder: BatchEncoder = new BatchEncoder(),
+  encoded?: RawRange['encoded'],
 ): DecodedRange {
   try {
-    return decodeScanned(profile, bytes, range, encoder) ?? decodeParsed(profile, bytes, range, encoder)
+    return (
+      decodeScanned(profile, bytes, range, encoder, encoded) ??
+      decodeParsed(profile, bytes, range, encoder, encoded)
+    )
   } finally {
     encoder.clear()
   }
@@ -57,10 +66,10 @@ export function decodeRange(
  */
 export function decodeRaw(
   profile: ChainProfile,
-  { bytes, range, partLengths }: Pick<RawRange, 'bytes' | 'range' | 'partLengths'>,
+  { bytes, range, partLengths, encoded }: Pick<RawRange, 'bytes' | 'range' | 'partLengths' | 'encoded'>,
   encoder: BatchEncoder = new BatchEncoder(),
 ): DecodedRange {
-  if (partLengths === undefined) return decodeRange(profile, bytes, range, encoder)
+  if (partLengths === undefined) return decodeRange(profile, bytes, range, encoder, encoded)
   try {
     return decodeAnswers(profile, range, archivedAnswers(bytes, partLengths, range), readArchived, encoder)
   } finally {
@@ -90,11 +99,12 @@ export function decodeScanned(
   bytes: Uint8Array,
   range: BlockRange,
   encoder: BatchEncoder,
+  encoded?: RawRange['encoded'],
 ): DecodedRange | null {
   const answers = sliceRange(bytes, range)
   if (answers === null) return null
   try {
-    return decodeAnswers(profile, range, answers, readSliced, encoder)
+    return decodeAnswers(profile, range, answers, readSliced, encoder, encoded)
   } catch (error) {
     if (error instanceof MillraceError || error instanceof SyntaxError) return null
     throw error
@@ -107,8 +117,9 @@ export function decodeParsed(
   bytes: Uint8Array,
   range: BlockRange,
   encoder: BatchEncoder,
+  encoded?: RawRange['encoded'],
 ): DecodedRange {
-  return decodeAnswers(profile, range, parseRange(bytes, range), readParsed, encoder)
+  return decodeAnswers(profile, range, parseRange(bytes, range), readParsed, encoder, encoded)
 }
 
 function decodeAnswers<Answer extends { readonly number: number }>(
@@ -117,14 +128,16 @@ function decodeAnswers<Answer extends { readonly number: number }>(
   answers: readonly Answer[],
   read: (answer: Answer, bytes: ByteBuffer, loose: Loose) => ReadAnswer,
   encoder: BatchEncoder,
+  encoded: RawRange['encoded'] = [],
 ): DecodedRange {
   encoder.clear()
   const rules: DecodeRules = { profile, projections }
   const loose = looseOf(profile)
   const heads: BlockHead[] = []
-  for (const answer of answers) {
+  for (const [index, answer] of answers.entries()) {
     const content = read(answer, encoder.bytes, loose)
-    heads.push(decodeAnswer({ rules, loose }, answer.number, content, heads.at(-1)?.ref, encoder))
+    const known = { parent: heads.at(-1)?.ref, encoded: encoded[index] }
+    heads.push(decodeAnswer({ rules, loose }, answer.number, content, known, encoder))
   }
   const { tables, buffers, byteLength } = encoder.finish()
   return {
@@ -151,12 +164,12 @@ function decodeAnswer(
   { rules, loose }: { readonly rules: DecodeRules; readonly loose: Loose },
   number: number,
   { block, receipts, parts }: ReadAnswer,
-  parent: BlockRef | undefined,
+  beside: Pick<VerifyOptions, 'parent' | 'encoded'>,
   encoder: BatchEncoder,
 ): BlockHead {
   const { chainId, headerRule, checks, senders } = rules.profile
   const known = knownForksOf(chainId)
-  const proof = verifyBlock(block, receipts, { headerRule, checks, parent, loose, known })
+  const proof = verifyBlock(block, receipts, { ...beside, headerRule, checks, loose, known })
   assertNotRefuted(proof, number)
   if (senders && checks === 'roots') assertSenders(block, proof, senders)
   const { rows } = encoder

@@ -1,0 +1,110 @@
+// Goal: a block whose JSON does not prove all of it is asked for as it was hashed, before a second
+// endpoint's word is needed; nodes that do not tell that cost one question in ten minutes (L39).
+// Method: real sources over HTTP; their nodes answer with a block of a fork nobody knows.
+import { afterEach, beforeAll, expect, test } from 'vitest'
+import { fetchVerified } from '#ingest/lanes/fetchVerified.ts'
+import { createSource } from '#ingest/rpc/rpcSource.ts'
+import type { Hex } from '#primitives.ts'
+import { systemRuntime } from '#runtime.ts'
+import { silentLogger } from '#telemetry.ts'
+import { type EncodedBatch, sameRows } from '#transform/batch.ts'
+import { decodeRaw } from '#transform/decode/decodeRange.ts'
+import type { ChainProfile } from '#transform/profile.ts'
+import { type BuiltBlock, builtBlock } from '../support/builtBlock.ts'
+import { withAt } from '../support/json.ts'
+import { type FakeNode, type NodeCall, startNode } from './support/proxyNode.ts'
+
+const CHAIN_ID = 9_025
+const AT = 1_000
+const profile: ChainProfile = { chainId: CHAIN_ID, kind: 'evm', checks: 'roots', headerRule: 'ethereum' }
+
+const open: { close(): Promise<void> }[] = []
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.close()
+})
+
+let newField: BuiltBlock
+let newEnvelope: BuiltBlock
+beforeAll(async () => {
+  newField = await builtBlock({ fields: { slotNumber: '0x1234' } })
+  newEnvelope = await builtBlock({ fields: { slotNumber: '0x1234' }, hasEnvelope: true })
+})
+
+/** @param encoded what it tells of the block's own bytes; absent, it knows no such method */
+async function nodeOf(
+  told: BuiltBlock,
+  encoded?: { block: Hex; receipts: readonly Hex[] },
+): Promise<FakeNode> {
+  const answers: Readonly<Record<string, unknown>> = {
+    eth_chainId: `0x${CHAIN_ID.toString(16)}`,
+    eth_getBlockByNumber: told.block,
+    eth_getBlockReceipts: told.receipts,
+    ...(encoded && { debug_getRawBlock: encoded.block, debug_getRawReceipts: encoded.receipts }),
+  }
+  const node = await startNode({
+    call: ({ method }: NodeCall) =>
+      method in answers
+        ? { result: answers[method] }
+        : { error: { code: -32601, message: 'no such method' } },
+  })
+  open.push(node)
+  return node
+}
+
+/** Fetches the block so many times; what was taken on one endpoint's word is counted. */
+async function take(nodes: readonly FakeNode[], times = 1) {
+  const source = createSource({
+    ...{ chainId: CHAIN_ID, urls: nodes.map(({ url }) => url), finalityDepth: 0, announcements: false },
+    ...{ runtime: systemRuntime(), log: silentLogger },
+  })
+  open.push(source)
+  await source.head()
+  let alone = 0
+  const fetcher = {
+    ...{ source, failpoint: () => {}, lane: 'head' as const },
+    decode: async (raw: Parameters<typeof decodeRaw>[1]) => decodeRaw(profile, raw).batch,
+    witnessing: {
+      isProved: ({ proofs }: EncodedBatch) => proofs.unprovableBlocks === 0,
+      isSame: sameRows,
+      takenSurely: () => {},
+      takenAlone: () => {
+        alone++
+      },
+    },
+  }
+  const taken = []
+  for (let time = 0; time < times; time++) taken.push(await fetchVerified(fetcher, { from: AT, to: AT }))
+  return { alone, taken, proofs: taken.at(-1)?.batch.proofs }
+}
+
+const asked = ({ calls }: FakeNode) => [calls.get('debug_getRawBlock'), calls.get('debug_getRawReceipts')]
+
+test('a new header field is proved by the block itself', async () => {
+  const node = await nodeOf(newField, newField.encoded)
+  const { alone, proofs } = await take([node])
+  expect(proofs).toEqual({ provedBlocks: 1, unprovableBlocks: 0, unprovableTxs: 0 })
+  expect({ alone, asked: asked(node) }).toEqual({ alone: 0, asked: [1, 1] })
+})
+
+test('a node that does not tell it is believed alone, and asked once', async () => {
+  const node = await nodeOf(newField)
+  const { alone, proofs } = await take([node], 3)
+  expect(proofs).toMatchObject({ unprovableBlocks: 1 })
+  expect({ alone, asked: asked(node) }).toEqual({ alone: 3, asked: [1, 1] })
+})
+
+test('what it does not prove still needs a second endpoint', async () => {
+  const nodes = [await nodeOf(newEnvelope, newEnvelope.encoded), await nodeOf(newEnvelope)]
+  const { alone, proofs } = await take(nodes)
+  expect(proofs).toMatchObject({ unprovableBlocks: 1, unprovableTxs: 1 })
+  expect(alone).toBe(0)
+})
+
+test('a false amount beside an honest block is refuted by it', async () => {
+  const lie = withAt(newField, 'block.stateRoot', `0x${'12'.repeat(32)}`)
+  const liar = await nodeOf(lie, newField.encoded)
+  await expect(take([liar])).rejects.toMatchObject({ name: 'RefutedError' })
+  const { taken } = await take([liar, await nodeOf(newField, newField.encoded)])
+  expect(taken).toHaveLength(1)
+  expect(taken[0]?.batch.proofs).toMatchObject({ provedBlocks: 1 })
+})
