@@ -1,4 +1,7 @@
-/** Arrow's streaming format: the schema, a record batch for each batch of rows, the end mark. */
+/**
+ * Arrow's streaming format: the schema, a record batch for each batch of rows, one without rows whose
+ * metadata says what is known at the end, the end mark.
+ */
 import {
   Binary,
   Bool,
@@ -16,7 +19,7 @@ import {
   Utf8,
   vectorFromArray,
 } from 'apache-arrow'
-import { readRows } from '#query/result.ts'
+import { type ResultRow, readRows } from '#query/result.ts'
 import {
   type ColumnarColumn,
   type ColumnKind,
@@ -35,19 +38,23 @@ export function arrowEncoder({ columns: names, columnTypes, horizon, engine }: W
   const facts = { engine, horizon_from: `${horizon.from}`, horizon_to: `${horizon.to}` }
   const schema = new Schema(fields, new Map(Object.entries(facts)))
   const writer = new PieceWriter()
+  const write = (rows: readonly ResultRow[], metadata?: Map<string, string>) => {
+    const children = columns.map((column, index) => columnData(column, valuesOf(rows, column, index)))
+    const data = makeData({ type: new Struct(fields), length: rows.length, nullCount: 0, children })
+    writer.write(new RecordBatch(schema, data, metadata))
+  }
   return {
     head: () => {
       writer.reset(undefined, schema)
       return writer.take()
     },
     rows: (batch) => {
-      const rows = readRows(batch)
-      const children = columns.map((column, index) => columnData(column, valuesOf(rows, column, index)))
-      const data = makeData({ type: new Struct(fields), length: rows.length, nullCount: 0, children })
-      writer.write(new RecordBatch(schema, data))
+      write(readRows(batch))
       return writer.take()
     },
-    end: () => {
+    end: ({ digest, rowCount, rowsRead, bytesRead, truncated }) => {
+      const facts = { digest, truncated, row_count: rowCount, rows_read: rowsRead, bytes_read: bytesRead }
+      write([], new Map(Object.entries(facts).map(([name, value]) => [name, `${value}`])))
       writer.finish()
       return writer.take()
     },
