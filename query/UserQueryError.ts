@@ -10,6 +10,7 @@ import { MillraceError } from '#errors.ts'
  *   read);
  * - `sql_timeout`: ran longer than asked;
  * - `sql_busy`: no slot became free in time;
+ * - `sql_allowance`: the caller's exports took all the time they may take for now;
  * - `sql_cancelled`: the caller went away;
  * - `sql_unavailable`: the engine cannot be reached.
  */
@@ -20,6 +21,7 @@ export type UserQueryErrorCode =
   | 'sql_failed'
   | 'sql_timeout'
   | 'sql_busy'
+  | 'sql_allowance'
   | 'sql_cancelled'
   | 'sql_unavailable'
 
@@ -30,11 +32,17 @@ const statuses: Record<UserQueryErrorCode, number> = {
   sql_failed: 422,
   sql_timeout: 504,
   sql_busy: 503,
+  sql_allowance: 429,
   sql_cancelled: 499,
   sql_unavailable: 502,
 }
 
-const retryable: ReadonlySet<UserQueryErrorCode> = new Set(['sql_timeout', 'sql_busy', 'sql_unavailable'])
+const retryable: ReadonlySet<UserQueryErrorCode> = new Set([
+  'sql_timeout',
+  'sql_busy',
+  'sql_allowance',
+  'sql_unavailable',
+])
 
 /** A place in the user's text; both count from 1, columns in UTF-16 units. */
 export interface SqlPosition {
@@ -45,6 +53,8 @@ export interface SqlPosition {
 export interface UserQueryErrorDetail {
   readonly position?: SqlPosition | undefined
   readonly hint?: string | undefined
+  /** After how many milliseconds it may be tried again, where that is known. */
+  readonly retryMs?: number | undefined
   readonly cause?: unknown
 }
 
@@ -58,6 +68,7 @@ export class UserQueryError extends MillraceError {
   readonly line: number | undefined
   readonly column: number | undefined
   readonly hint: string | undefined
+  readonly retryMs: number | undefined
 
   constructor(code: UserQueryErrorCode, problem: string, detail: UserQueryErrorDetail = {}) {
     super(problem, detail.cause === undefined ? {} : { cause: detail.cause })
@@ -67,6 +78,7 @@ export class UserQueryError extends MillraceError {
     this.line = detail.position?.line
     this.column = detail.position?.column
     this.hint = detail.hint
+    this.retryMs = detail.retryMs
   }
 }
 

@@ -1,6 +1,7 @@
 /** Analysts' SQL on ClickHouse: the gate, a slot, then the restricted reader. */
 
 import type { Clock } from '#runtime.ts'
+import { Exports } from '../exports/Exports.ts'
 import { isExport } from '../limits.ts'
 import { type CatalogOf, restrictCatalog } from '../relations.ts'
 import {
@@ -41,14 +42,14 @@ export class ClickHouseUserQueryEngine implements UserQueryEngine {
   readonly #catalogOf: ClickHouseUserQueryOptions['catalogOf']
   readonly #reader: ClickHouseReader
   readonly #slots: Slots
-  readonly #exports: Slots
+  readonly #exports: Exports
   /** Probes of the last check that were let through; none may be for a query to run. */
   #openWalls: readonly string[] = []
 
   constructor({ catalogOf, slots = clickhouseSlots, ...access }: ClickHouseUserQueryOptions) {
     this.#catalogOf = catalogOf
     this.#slots = new Slots(slots, access.clock)
-    this.#exports = new Slots(exportSlots, access.clock)
+    this.#exports = new Exports(access.clock)
     this.#reader = new ClickHouseReader({ ...access, connectionsMax: slots.running + exportSlots.running })
   }
 

@@ -2,6 +2,7 @@
 
 import type { Clock } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
+import { Exports } from '../exports/Exports.ts'
 import { isExport } from '../limits.ts'
 import type { CatalogOf } from '../relations.ts'
 import {
@@ -38,7 +39,7 @@ export class PostgresUserQueryEngine implements UserQueryEngine {
   readonly #catalogOf: PostgresUserQueryOptions['catalogOf']
   readonly #reader: PostgresReader
   readonly #slots: Slots
-  readonly #exports: Slots
+  readonly #exports: Exports
   readonly #checked = new CheckedStatements()
   /** Probes of the last check that were let through; none may be for a query to run. */
   #openWalls: readonly string[] = []
@@ -46,7 +47,7 @@ export class PostgresUserQueryEngine implements UserQueryEngine {
   constructor({ url, catalogOf, clock, log, slots = postgresSlots }: PostgresUserQueryOptions) {
     this.#catalogOf = catalogOf
     this.#slots = new Slots(slots, clock)
-    this.#exports = new Slots(exportSlots, clock)
+    this.#exports = new Exports(clock)
     this.#reader = new PostgresReader({
       url,
       connectionsMax: slots.running + exportSlots.running,

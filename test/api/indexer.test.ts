@@ -154,10 +154,11 @@ describeWithShared('SQL', () => {
 
   const failures = [
     ['sql_busy', 503, 'overloaded'],
+    ['sql_allowance', 429, 'rate_limit_exceeded'],
     ['sql_unavailable', 502, 'upstream_error'],
   ] as const
   test.each(failures)('%s is %i %s', async (failure, status, code) => {
-    const error = new UserQueryError(failure, 'no')
+    const error = new UserQueryError(failure, 'no', { retryMs: 61_500 })
     const other = await openChainApi({
       wrapEngine: (engine) => ({
         engine: engine.engine,
@@ -174,6 +175,7 @@ describeWithShared('SQL', () => {
     await other.append(recordedBatches(recording, 10).slice(0, 1))
     const answer = await other.get('/v1/indexer/query?sql=SELECT+1')
     expect([answer.status, answer.body.ok, answer.body.error.code]).toEqual([status, false, code])
+    if (status === 429) expect(answer.headers.get('retry-after')).toBe('62')
   })
 
   test('a store that holds nothing yet says so', async () => {

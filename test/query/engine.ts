@@ -7,7 +7,7 @@ import { readSignatures } from '#query/decoded/decodedTable.ts'
 import { findIndexedCountIn } from '#query/decoded/findIndexedCount.ts'
 import { PostgresUserQueryEngine } from '#query/postgres/PostgresUserQueryEngine.ts'
 import type { Engine, UserQueryEngine } from '#query/result.ts'
-import { systemRuntime } from '#runtime.ts'
+import { type Clock, systemRuntime } from '#runtime.ts'
 import { silentLogger } from '#telemetry.ts'
 import { catalogOf } from './catalogs.ts'
 import type { ExampleChain } from './exampleChain.ts'
@@ -17,8 +17,8 @@ export function openEngine(
   engine: Engine,
   ranges?: RangeSet,
   elsewhere?: string,
+  clock: Clock = systemRuntime().clock,
 ): UserQueryEngine {
-  const { clock } = systemRuntime()
   const catalog = catalogOf(engine, `chain_${chain.chainId}_sql`, ranges)
   const findIndexedCount = findIndexedCountIn(chain.postgres, `chain_${chain.chainId}`)
   const shared = {

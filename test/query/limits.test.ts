@@ -1,10 +1,15 @@
-// Goal: a cut result is told, and only covered blocks are read.
+// Goal: a cut result is told, and only covered blocks are read; a caller has so many minutes of exports.
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RangeSet } from '#ingest/range.ts'
 import type { Engine, QueryRequest, UserQueryEngine } from '#query/result.ts'
+import { everybody } from '#query/slots.ts'
+import type { UserQueryError } from '#query/UserQueryError.ts'
+import { systemRuntime } from '#runtime.ts'
 import { openEngine } from './engine.ts'
 import { createExampleChain, type ExampleChain } from './exampleChain.ts'
+
+const MINUTE_MS = 60_000
 
 let chain: ExampleChain
 const open: UserQueryEngine[] = []
@@ -121,6 +126,30 @@ describe.each(['postgres', 'clickhouse'] as const)('limits on %s', (name) => {
     await failure
     expect(await until(async () => (await running(name)) === 0)).toBe(true)
     expect((await engine.run(request('SELECT 1 AS x'))).rows).toEqual([[1]])
+  })
+
+  it('gives a caller so many minutes of exports, which come back', async () => {
+    let leapMs = 0
+    const { clock } = systemRuntime()
+    const leaping = { ...clock, monotonic: () => clock.monotonic() + leapMs }
+    const engine = openEngine(chain, name, undefined, undefined, leaping)
+    open.push(engine)
+    const sql = 'SELECT num FROM blocks'
+    const ask = async (party: string, passMs = 0, limit = 20_000) => {
+      for await (const { kind } of engine.stream(request(sql, { limit, party })))
+        if (kind === 'head') leapMs += passMs
+    }
+    await ask('a', 14 * MINUTE_MS)
+    await ask('a', 5 * MINUTE_MS)
+    const refusal = await ask('a').catch((error: unknown) => error)
+    expect(refusal).toMatchObject({ code: 'sql_allowance', status: 429 })
+    // Of nineteen minutes a quarter of the last five came back; a minute too many needs four.
+    const { retryMs = 0 } = refusal as UserQueryError
+    expect(Math.round(retryMs / MINUTE_MS)).toBe(11)
+    await ask('a', 0, 100)
+    await ask('b')
+    await ask(everybody, 60 * MINUTE_MS)
+    await ask('a', 14 * MINUTE_MS)
   })
 
   it('refuses an answer of too many bytes and lives on', async () => {

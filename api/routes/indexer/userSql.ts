@@ -127,6 +127,14 @@ function apiErrorOf(error: UserQueryError): ApiError {
       return new ApiError('request_timeout', `${error.message}; raise \`timeout_ms\` or ask for less.`, cause)
     case 'sql_busy':
       return new ApiError('overloaded', `${error.message}.`, { ...cause, headers: { 'retry-after': '2' } })
+    case 'sql_allowance': {
+      const message = `${error.message}${error.hint === undefined ? '' : `; ${error.hint}`}.`
+      const seconds = Math.ceil((error.retryMs ?? 0) / 1000)
+      return new ApiError('rate_limit_exceeded', message, {
+        ...cause,
+        headers: { 'retry-after': `${Math.max(1, seconds)}` },
+      })
+    }
     case 'sql_cancelled':
     case 'sql_unavailable':
       return new ApiError('upstream_error', `${error.message}.`, cause)
