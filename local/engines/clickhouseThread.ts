@@ -9,9 +9,10 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { ChdbSession } from './chdb.ts'
 import { HeldChunks } from './heldChunks.ts'
 import { QueryError, queryError } from './queryError.ts'
+import { RepeatedHead } from './repeatedHead.ts'
 import { quoteString } from './sessionSetup.ts'
 import { tagWithQueryId } from './statement.ts'
-import type { ThreadEvent, ThreadJob, ThreadRequest } from './threadMessages.ts'
+import { headedFormat, type ThreadEvent, type ThreadJob, type ThreadRequest } from './threadMessages.ts'
 
 const { dataPath, configFile } = parseThreadData(workerData)
 const port = parentPort ?? fail('clickhouseThread.ts runs as a worker thread only')
@@ -100,8 +101,9 @@ async function runIn(session: ChdbSession, job: ThreadJob): Promise<void> {
 }
 
 async function stream(session: ChdbSession, job: ThreadJob): Promise<void> {
+  const head = job.format === headedFormat ? new RepeatedHead() : undefined
   for await (const bytes of session.stream(tagWithQueryId(job.sql, job.queryId), job.format)) {
-    held.add(bytes)
+    held.add(head?.strip(bytes) ?? bytes)
     if (held.isDue && !(await deliver())) break
   }
   send([...held.take(), { type: 'end' }])

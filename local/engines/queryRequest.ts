@@ -23,6 +23,8 @@ export interface QueryRequest extends SessionWishes {
   readonly format: string
   /** Answer only when the query has ended. */
   readonly waitEndOfQuery: boolean
+  /** Bytes of an answer held back until then that stay in memory; null for all of them. */
+  readonly bufferBytes: number | null
   /** The client can take a compressed answer in this coding. */
   readonly contentCoding: 'gzip' | 'zstd' | undefined
 }
@@ -51,9 +53,17 @@ export function readQueryRequest(request: IncomingMessage, logins: Logins): Quer
     database: query.get('database') || headerOf(request, 'x-clickhouse-database') || undefined,
     roles: query.getAll('role'),
     waitEndOfQuery: query.get('wait_end_of_query') === '1',
+    bufferBytes: readBufferBytes(query.get('buffer_size')),
     contentCoding: query.get('enable_http_compression') === '1' ? acceptedCoding(request) : undefined,
     ...readSettings(query, request.method === 'GET'),
   }
+}
+
+function readBufferBytes(text: string | null): number | null {
+  if (text === null) return null
+  if (!/^[0-9]{1,15}$/.test(text))
+    throw queryError('BAD_ARGUMENTS', 'buffer_size is a number of bytes, in digits.')
+  return Number(text)
 }
 
 // Long enough for a batch's token, short enough for a comment in front of the query.

@@ -4,10 +4,13 @@
  * us.
  */
 
+import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 
+import { join } from 'node:path'
 import { Answer, ClientGone } from './answer.ts'
 import { ChdbSession } from './chdb.ts'
+import { heldAnswer } from './heldAnswer.ts'
 import { queryError, unexpectedError } from './queryError.ts'
 import { type Logins, type QueryRequest, readQueryRequest } from './queryRequest.ts'
 import { readStatementBody, Spool } from './requestBody.ts'
@@ -20,6 +23,7 @@ import {
   readStatement,
   rewriteProcessQueries,
 } from './statement.ts'
+import { headedFormat, type ThreadEvent } from './threadMessages.ts'
 import { type ThreadLimits, Threads } from './threads.ts'
 
 export interface QueryServerOptions {
@@ -179,13 +183,14 @@ export class QueryServer {
     const isReader = query.user === 'reader'
     const { sql, isSelect, format = query.format } = statement
     if (isReader) assertReaderMayAsk(sql)
+    const isHeldInFile = query.bufferBytes !== null && (streamable.has(format) || format === headedFormat)
     const job = {
       setup: sessionSetup(query),
       sql: isReader ? sql : rewriteProcessQueries(sql),
       queryId: query.queryId,
       format,
       readOnly: isReader,
-      stream: isSelect && streamable.has(format) && !query.waitEndOfQuery,
+      stream: isSelect && (query.waitEndOfQuery ? isHeldInFile : streamable.has(format)),
     }
     answer.format = format
     // A write is left to finish: half of one would have to be found and removed.
@@ -194,7 +199,9 @@ export class QueryServer {
     }
     response.once('close', leave)
     try {
-      for await (const event of this.#threads.run(job)) {
+      const events = this.#threads.run(job)
+      if (job.stream && query.waitEndOfQuery) return await this.#answerHeld(events, query, response, answer)
+      for await (const event of events) {
         if (response.destroyed && isSelect) throw new ClientGone()
         if (event.type === 'chunk') await answer.write(event.bytes)
         if (event.type === 'end') answer.end()
@@ -202,6 +209,20 @@ export class QueryServer {
     } finally {
       response.removeListener('close', leave)
     }
+  }
+
+  async #answerHeld(
+    events: AsyncIterable<ThreadEvent>,
+    { bufferBytes }: QueryRequest,
+    response: ServerResponse,
+    answer: Answer,
+  ): Promise<void> {
+    const path = join(this.#options.dataPath, `held_${randomUUID()}`)
+    const isWanted = () => !response.destroyed
+    for await (const piece of heldAnswer(events, { path, memoryBytes: bufferBytes ?? 0, isWanted }))
+      await answer.write(piece)
+    if (!isWanted()) throw new ClientGone()
+    answer.end()
   }
 
   /** ASYNC: KILL QUERY .. SYNC deadlocks the session that says it. */

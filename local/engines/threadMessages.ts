@@ -1,5 +1,8 @@
 /** What the query server and its threads say to each other. */
 
+/** The format whose blocks begin with a head each, which the thread leaves to the first. */
+export const headedFormat = 'RowBinaryWithNamesAndTypes'
+
 /** One query for a thread. */
 export interface ThreadJob {
   /** Our own statements that prepare the session: USE, SET ROLE, SET. */

@@ -8,7 +8,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import type { Clock } from '#runtime.ts'
-import { answerBytesMax, GRACE_MS } from '../limits.ts'
+import { answerBytesMax, GRACE_MS, isExport } from '../limits.ts'
 import {
   collectResult,
   type QueryRequest,
@@ -32,6 +32,8 @@ import { RowBinaryDecoder } from './rowBinary.ts'
 export interface ClickHouseReaderOptions extends ReaderConnectionOptions {
   readonly clock: Clock
 }
+
+const EXPORT_BUFFER_BYTES = 1024 * 1024
 
 export class ClickHouseReader {
   readonly #connection: ReaderConnection
@@ -116,6 +118,8 @@ function settingsOf(timeoutMs: number, limit: number): Settings {
     allow_experimental_correlated_subqueries: 1,
     enable_positional_arguments: 1,
     wait_end_of_query: 1,
+    // What the engine holds of an export until then goes to its disk; other answers are small.
+    ...(isExport(limit) && { buffer_size: EXPORT_BUFFER_BYTES }),
     cancel_http_readonly_queries_on_client_close: 1,
     readonly: '1',
   }

@@ -82,6 +82,35 @@ describe('queries', () => {
     await createTable(clickhouse, 'after_readonly')
   })
 
+  test.each([0, 4_000_000_000])(
+    'an answer that is held back, with %i bytes of it in memory, is the same and fails as well',
+    async (bufferSize) => {
+      const ask = (sql: string, more = '') =>
+        request(clickhouse, `wait_end_of_query=1&max_threads=1&max_block_size=1000${more}`, {
+          method: 'POST',
+          body: `${sql} FORMAT RowBinaryWithNamesAndTypes`,
+        })
+      const bytesFrom = async (sql: string, more?: string) =>
+        Buffer.from(await (await ask(sql, more)).arrayBuffer())
+      const held = `&buffer_size=${bufferSize}`
+      for (const rows of [0, 1, 100_000]) {
+        const sql = `SELECT number AS n, toString(number) AS word, repeat('x', 200) AS "long""name" FROM numbers(${rows})`
+        const whole = await bytesFrom(sql)
+        expect(whole.length).toBeGreaterThan(rows * 200)
+        expect((await bytesFrom(sql, held)).equals(whole)).toBe(true)
+      }
+      const late = await ask('SELECT number, throwIf(number = 90000) FROM numbers(100000)', held)
+      expect([late.status, late.headers.get('x-clickhouse-exception-code')]).toEqual([500, '395'])
+      const large = await ask(
+        'SELECT number FROM numbers(1000000)',
+        `${held}&max_result_bytes=1000000&result_overflow_mode=throw`,
+      )
+      expect(large.headers.get('x-clickhouse-exception-code')).toBe('396')
+      const unread = await ask('SELECT 1', '&buffer_size=many')
+      expect([unread.status, await unread.text()]).toEqual([400, expect.stringMatching(/buffer_size/)])
+    },
+  )
+
   test.each(['gzip', 'zstd'])('an answer can be compressed with %s', async (coding) => {
     const answer = await request(clickhouse, 'enable_http_compression=1', {
       method: 'POST',

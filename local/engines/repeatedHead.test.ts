@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { RepeatedHead } from './repeatedHead.ts'
+
+const text = (value: string) => [
+  ...[(value.length & 0x7f) | (value.length > 127 ? 0x80 : 0)],
+  ...(value.length > 127 ? [value.length >> 7] : []),
+  ...Buffer.from(value),
+]
+const headOf = (...texts: readonly string[]) => [texts.length / 2, ...texts.flatMap(text)]
+
+test('the first block keeps its head, the others lose it, names of any length', () => {
+  for (const head of [headOf('n', 'UInt8'), headOf('a', 'x'.repeat(300), 'UInt8', 'String')]) {
+    const stripped = new RepeatedHead()
+    const blocks = [[1, 2], [3], []].map((rows) => [...stripped.strip(Uint8Array.from([...head, ...rows]))])
+    expect(blocks).toEqual([[...head, 1, 2], [3], []])
+  }
+})
+
+test('a block with another head is refused', () => {
+  const stripped = new RepeatedHead()
+  stripped.strip(Uint8Array.from(headOf('n', 'UInt8')))
+  expect(() => stripped.strip(Uint8Array.from(headOf('m', 'UInt8')))).toThrow(/columns of its own/)
+})
