@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest'
 import { RepeatedHead } from './repeatedHead.ts'
 
-const text = (value: string) => [
-  ...[(value.length & 0x7f) | (value.length > 127 ? 0x80 : 0)],
-  ...(value.length > 127 ? [value.length >> 7] : []),
-  ...Buffer.from(value),
-]
+/** With its length in front, in seven bits a byte. */
+const text = (value: string): number[] => {
+  const { length } = value
+  const inFront = length < 128 ? [length] : [(length & 0x7f) | 0x80, length >> 7]
+  return [...inFront, ...Buffer.from(value)]
+}
+
 const headOf = (...texts: readonly string[]) => [texts.length / 2, ...texts.flatMap(text)]
 
 test('the first block keeps its head, the others lose it, names of any length', () => {
