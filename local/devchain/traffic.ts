@@ -162,9 +162,11 @@ async function goOn(current: Run): Promise<void> {
   const { clock, signal, blockMs = 500, transactionsPerSecond = 2 } = options
   let next = clock.monotonic()
   let due = 0
+  let head = 0
   let isFull = false
   while (!signal.aborted) {
-    isFull ||= await isAtCap(current)
+    head = await headAbove(current, head)
+    isFull ||= isAtCap(current, head)
     const paceMs = isFull ? FULL_BLOCK_MS : blockMs
     due += ((transactionsPerSecond * blockMs) / 1000) * -Math.log(1 - dice.fraction())
     const count = Math.min(Math.floor(due), TRANSACTIONS_PER_BLOCK_MAX)
@@ -176,8 +178,15 @@ async function goOn(current: Run): Promise<void> {
   }
 }
 
-async function isAtCap({ producer, options: { log, blocksMax = blocksMaxDefault } }: Run): Promise<boolean> {
-  if ((await producer.rpc.quantity('eth_blockNumber')) < blocksMax) return false
+/** @throws when the chain is lower than it was: another one has taken its place, and lacks the setup */
+async function headAbove({ producer }: Run, before: number): Promise<number> {
+  const head = await producer.rpc.quantity('eth_blockNumber')
+  if (head < before) throw new Error(`the dev chain begins again: block ${before} is gone`)
+  return head
+}
+
+function isAtCap({ options: { log, blocksMax = blocksMaxDefault } }: Run, head: number): boolean {
+  if (head < blocksMax) return false
   log.warn(
     { blocksMax, fullBlockMs: FULL_BLOCK_MS },
     'THE DEV CHAIN IS FULL and slows down; the next start begins a new one',

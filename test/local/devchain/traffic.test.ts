@@ -140,10 +140,16 @@ describe('traffic', () => {
 })
 
 describe('traffic that is in trouble', () => {
-  test('begins again on the chain that takes the place of one that was killed', async () => {
+  // Between two blocks no call of the traffic fails, so that it has to see the difference.
+  test.each([
+    ['at any moment', (work: () => Promise<void>) => work()],
+    ['between two blocks', betweenBlocks],
+  ])('begins again on the chain that takes the place of one that was killed %s', async (_, at) => {
     const { port } = new URL(chain.rpcUrl)
-    process.kill(chain.pid, 'SIGKILL')
-    chain = await startDevChain({ dataDir, port: Number(port), log, clock })
+    await at(async () => {
+      process.kill(chain.pid, 'SIGKILL')
+      chain = await startDevChain({ dataDir, port: Number(port), log, clock })
+    })
     expect(chain.fresh).toBe(true)
     const seen = await watchFrom(0, [masterRegistered, '0x2'])
     expect(missingFrom(seen, [masterRegistered, '0x2'])).toEqual([])
