@@ -52,7 +52,6 @@ export async function fetchVerified<B extends Batch>(
     const wished = unproved.first?.range ?? wish.range
     const raw = await source.fetch(wished, { ...(signal && { signal }), not: asked, receiptsSingly, encoded })
     failpoint(`${lane}.fetched`)
-    asked.add(raw.endpoint)
     let answer: Fetched<B>
     try {
       answer = await decodeAnswer(fetcher, raw, signal)
@@ -62,9 +61,9 @@ export async function fetchVerified<B extends Batch>(
         wish = unproved.first
           ? { ...wish, receiptsSingly: true }
           : { ...wish, ...wishFor(raw.range, error.blockNumber) }
-        if (!not.has(raw.endpoint)) asked.delete(raw.endpoint)
         continue
       }
+      asked.add(raw.endpoint)
       if (error instanceof DecodeWorkerError) lost.add(raw.endpoint)
       else source.reportRefuted(raw.endpoint)
       failures.add(raw, error)
@@ -76,9 +75,9 @@ export async function fetchVerified<B extends Batch>(
     if (encoded) source.reportEncoded?.(!isOpen)
     else if (isOpen && source.tellsEncoded) {
       wish = { range: answer.batch.range, receiptsSingly, encoded: true }
-      if (!not.has(raw.endpoint)) asked.delete(raw.endpoint)
       continue
     }
+    asked.add(raw.endpoint)
     const taken = unproved.weigh(answer)
     if (taken) return taken
   }
@@ -90,7 +89,7 @@ interface Wish {
   readonly encoded: boolean
 }
 
-/** What stands before the block that lacks receipts; where nothing does, that block, receipt by receipt. */
+/** Blocks before the one that lacks receipts; where there are none, that block, receipt by receipt. */
 const wishFor = ({ from }: BlockRange, incomplete: number): Omit<Wish, 'encoded'> =>
   incomplete > from
     ? { range: { from, to: incomplete - 1 }, receiptsSingly: false }

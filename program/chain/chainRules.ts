@@ -10,7 +10,7 @@ import { NodeAnswerError } from '#ingest/read/nodeAnswerError.ts'
 import { isIncomplete, type ParsedAnswer, parseAnswer } from '#ingest/read/parsedAnswer.ts'
 import { receiptBytes } from '#ingest/read/receiptBytes.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
-import type { FetchOptions, RawRange } from '#ingest/source.ts'
+import type { RawRange } from '#ingest/source.ts'
 import { detectHeaderRule, type HeaderRule } from '#ingest/verify/header.ts'
 import { isKnownChain } from '#ingest/verify/knownChains.ts'
 import { type BlockProof, verifyBlock } from '#ingest/verify/verifyBlock.ts'
@@ -151,7 +151,8 @@ export async function learnHeaderRule(source: RulesSource): Promise<HeaderRule> 
 
 function ruleOf(raw: RawRange, agreed: BlockRef | null): HeaderRule {
   const told = readAnswer(raw)
-  return told && agreed?.hash === told.block.hash ? detectHeaderRule(told.block) : 'unknown'
+  const isAgreed = !(told instanceof NodeAnswerError) && agreed?.hash === told.block.hash
+  return isAgreed ? detectHeaderRule(told.block) : 'unknown'
 }
 
 async function looseAtAll(
@@ -187,19 +188,14 @@ async function looseAt(
   rule: HeaderRule,
   signal: AbortSignal,
 ): Promise<readonly LoosePart[]> {
-  const asked = new Set<string>()
   let common: readonly LoosePart[] | null = null
   let agreed: Hash | null | undefined
-  for (let nth = 0; nth < ANSWERS_MAX; nth++) {
-    const raw = await fetchWhole(source, number, { not: asked, signal })
-    if (asked.has(raw.endpoint)) break
-    asked.add(raw.endpoint)
-    const told = readAnswer(raw)
-    const loose = told && looseIn(told.block, told.receipts, rule).parts
-    if (loose?.length === 0) return []
+  for await (const { block, receipts } of tellings(source, number, signal)) {
+    const { parts: loose } = looseIn(block, receipts, rule)
+    if (loose.length === 0) return []
     agreed ??= (await source.blockRef(number, signal))?.hash ?? null
-    // Whose header is false shows nothing.
-    if (!told || !loose || loose.includes('header') || told.block.hash !== agreed) continue
+    // An answer with a false header shows nothing.
+    if (loose.includes('header') || block.hash !== agreed) continue
     common = common === null ? loose : loose.filter((part) => common?.includes(part))
   }
   return common ?? []
@@ -211,17 +207,11 @@ async function looseAlike(
   number: number,
   { headerRule, witnesses, signal }: Omit<Around, 'clock'>,
 ): Promise<readonly LoosePart[]> {
-  const asked = new Set<string>()
   const shown: (Shown & { readonly hash: Hash })[] = []
-  for (let nth = 0; nth < ANSWERS_MAX; nth++) {
-    const raw = await fetchWhole(source, number, { not: asked, signal })
-    if (asked.has(raw.endpoint)) break
-    asked.add(raw.endpoint)
-    const told = readAnswer(raw)
-    if (!told) continue
-    const { parts, isHeaderProved } = looseIn(told.block, told.receipts, headerRule)
+  for await (const { block, receipts } of tellings(source, number, signal)) {
+    const { parts, isHeaderProved } = looseIn(block, receipts, headerRule)
     if (isHeaderProved && parts.length === 0) return []
-    shown.push({ hash: told.block.hash, parts, isHeaderProved })
+    shown.push({ hash: block.hash, parts, isHeaderProved })
   }
   return looseParts.filter((part) =>
     shown.some(({ hash }) =>
@@ -239,38 +229,42 @@ const isLooseIn = (part: LoosePart, witnesses: number, alike: readonly Shown[]):
   alike.filter(({ parts }) => parts.includes(part)).length >= witnesses &&
   alike.every(({ parts, isHeaderProved }) => parts.includes(part) || !isHeaderProved)
 
-/** With receipts asked for one by one where the list of them lacks some. */
-async function fetchWhole(
+/**
+ * A block as each endpoint tells it, in turn; with its receipts asked for one by one where the list
+ * of them lacks some. An answer that is no block is passed over.
+ */
+async function* tellings(
   source: Pick<RulesSource, 'fetch'>,
   number: number,
-  options: FetchOptions,
-): Promise<RawRange> {
-  const range = { from: number, to: number }
-  const raw = await source.fetch(range, options)
-  try {
-    parseWhole(raw)
-  } catch (error) {
-    if (isIncomplete(error)) return await source.fetch(range, { ...options, receiptsSingly: true })
+  signal: AbortSignal,
+): AsyncGenerator<ParsedAnswer, void, undefined> {
+  const asked = new Set<string>()
+  const ask = (receiptsSingly: boolean) =>
+    source.fetch({ from: number, to: number }, { not: asked, signal, receiptsSingly })
+  for (let nth = 0; nth < ANSWERS_MAX; nth++) {
+    let raw = await ask(false)
+    let told = readAnswer(raw)
+    if (isIncomplete(told)) {
+      raw = await ask(true)
+      told = readAnswer(raw)
+    }
+    if (asked.has(raw.endpoint)) return
+    asked.add(raw.endpoint)
+    if (!(told instanceof NodeAnswerError)) yield told
   }
-  return raw
 }
 
 const everything = new Set(looseParts)
 
-/** Null for what is no block, or not the one that was asked for. */
-function readAnswer(raw: RawRange): ParsedAnswer | null {
+/** The error for what is no block, or not the one that was asked for. */
+function readAnswer({ bytes, range }: RawRange): ParsedAnswer | NodeAnswerError {
   try {
-    return parseWhole(raw)
+    const [answer] = parseRange(bytes, range)
+    return parseAnswer(answer ?? { number: range.from, block: null, receipts: null }, everything)
   } catch (error) {
-    if (error instanceof NodeAnswerError) return null
+    if (error instanceof NodeAnswerError) return error
     throw error
   }
-}
-
-/** @throws NodeAnswerError */
-function parseWhole({ bytes, range }: RawRange): ParsedAnswer {
-  const [answer] = parseRange(bytes, range)
-  return parseAnswer(answer ?? { number: range.from, block: null, receipts: null }, everything)
 }
 
 interface Shown {
