@@ -22,6 +22,12 @@ export const SELECT_COUNT_MAX = 64
 /** Rows of `generate_series`: a day of minutes, a year of hours. */
 export const SERIES_ROWS_MAX = 10_000
 
+export const seriesProblem = `generate_series gives at most ${SERIES_ROWS_MAX} rows, in steps that are not 0`
+
+/** Whether a series that is written out comes to its end in time. */
+export const isBoundedSeries = (from: number, to: number, step: number): boolean =>
+  step !== 0 && Math.abs((to - from) / step) <= SERIES_ROWS_MAX
+
 /** A series of `int`, as its bounds are on Postgres. */
 const INT_MAX = 0x7fff_ffff
 

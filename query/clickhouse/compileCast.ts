@@ -61,7 +61,7 @@ function numberOfBits(
   const value =
     isWide && bits === 32 ? `toInt64(reinterpretAsUInt32(${word}))` : `reinterpretAsInt${bits}(${word})`
   const isHex = `match(${digits}, '^[0-9a-fA-F]*$')`
-  return { sql: demanded(isHex, 'a text that is no hex', value), type: scalar(isWide ? 'bigint' : 'int') }
+  return { sql: demanded(isHex, 'noHex', value), type: scalar(isWide ? 'bigint' : 'int') }
 }
 
 function beginsWithX(expression: Expression): boolean {
@@ -76,12 +76,8 @@ function beginsWithX(expression: Expression): boolean {
 const documentSql = (text: string): string =>
   demanded(
     `isValidJSON(${text})`,
-    'a text that is no document',
-    demanded(
-      `NOT match(${text}, ${quoteText(inexact)})`,
-      'a document with a number that this engine writes in another way',
-      text,
-    ),
+    'noDocument',
+    demanded(`NOT match(${text}, ${quoteText(inexact)})`, 'otherNumber', text),
   )
 
 /** Numbers that the engine would write in another way: long ones, with an exponent or zeros at their end. */

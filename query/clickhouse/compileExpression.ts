@@ -155,8 +155,7 @@ function compileInterval(
 
 function amountSql(compiler: Compiler, amount: Expression, amountMax: number, scope: Scope): string {
   const { sql } = compiler.expression(amount, scope)
-  if (amount.kind !== 'number')
-    return demanded(`abs(${sql}) <= ${amountMax}`, 'an interval beyond seven thousand years', sql)
+  if (amount.kind !== 'number') return demanded(`abs(${sql}) <= ${amountMax}`, 'longInterval', sql)
   if (Number(amount.text) > amountMax)
     throw refused(
       compiler,

@@ -139,7 +139,7 @@ function substring({ compiler, call, args }: Call): Compiled | undefined {
   const bounded = (x: string, min: number) => `if(${x} < ${min}, ${min}, ${x})`
   if (!length) return { sql: `${name}(${value.sql}, ${bounded(from, 1)})`, type }
   const window = bind(
-    [from, demanded(`${length.sql} >= 0`, 'a length below zero', `toInt64(${length.sql})`)],
+    [from, demanded(`${length.sql} >= 0`, 'negativeLength', `toInt64(${length.sql})`)],
     ([a = '', n = '']) => `(${a}, ${bounded(`${a} + ${n}`, 1)})`,
   )
   const count = `(${window}.2 - ${bounded(`${window}.1`, 1)})`

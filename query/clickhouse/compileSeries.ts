@@ -3,10 +3,11 @@
  * own knows no times and no bound; here the values are an array, never longer than a series may be.
  */
 
-import { SERIES_ROWS_MAX } from '../text.ts'
+import { isBoundedSeries, SERIES_ROWS_MAX, seriesProblem } from '../text.ts'
 import { seriesHint } from '../words/hints.ts'
 import type { Expression, Source } from './ast.ts'
-import { type Compiled, type Compiler, nothingNamed, quoteText, refused } from './Compiler.ts'
+import { type Compiled, type Compiler, nothingNamed, refused } from './Compiler.ts'
+import { demanded } from './demanded.ts'
 import { accurate } from './numbers.ts'
 import { commonType, isMoment, isWhole, localTime, scalar, type ValueType } from './valueType.ts'
 
@@ -45,13 +46,7 @@ function writtenSeries(
   [from, to, step]: readonly [number, number, number],
   at: number,
 ): Compiled {
-  if (step === 0 || Math.abs((to - from) / step) > SERIES_ROWS_MAX)
-    throw refused(
-      compiler,
-      `generate_series gives at most ${SERIES_ROWS_MAX} rows, in steps that are not 0`,
-      at,
-      seriesHint,
-    )
+  if (!isBoundedSeries(from, to, step)) throw refused(compiler, seriesProblem, at, seriesHint)
   const count = Math.max(0, Math.floor((to - from) / step) + 1)
   const isWide = [from, to, step].some((bound) => Math.abs(bound) > INT_MAX)
   const value = `to${isWide ? 'Int64' : 'Int32'}(${from} + toInt64(n) * ${step})`
@@ -79,7 +74,7 @@ function numberSeries(compiler: Compiler, bounds: readonly Expression[], at: num
     )
   const [a, b, step] = values.map(({ sql }) => `toInt256(${sql})`)
   const count = countSql('intDiv(b - a, step) + 1')
-  const columns = `${a} AS a, ${b} AS b, ${step} + ${thrown(`ifNull(${step} = 0, 0)`, 'the step of generate_series is 0')} AS step`
+  const columns = `${a} AS a, ${b} AS b, ${demanded(`${step} != 0`, 'standingSeries', step ?? '')} AS step`
   const value = accurate('assumeNotNull(a) + n * assumeNotNull(step)', engineType)
   return { sql: joined(`arrayMap(n -> ${value}, range(toUInt64(${count})))`, columns), type }
 }
@@ -120,19 +115,19 @@ function timeSeries(
   const values = bounds.map((bound) => compiler.expression(asTime(bound), nothingNamed))
   if (amount === 0 || !values.every(({ type }) => isMoment(type)))
     throw refused(compiler, 'a series of times goes from a time to a time', at, seriesHint)
-  const [a, b] = values.map(({ sql }) => `toDateTime64(${sql}, 6, 'UTC')`)
+  const [a = '', b] = values.map(({ sql }) => `toDateTime64(${sql}, 6, 'UTC')`)
+  const first = calendarUnits.has(unit)
+    ? demanded(`toDayOfMonth(${a}) <= ${EVERY_MONTHS_DAYS}`, 'lateSeries', a)
+    : a
   const span = amount > 0 ? `dateDiff('${unit}', a, b)` : `dateDiff('${unit}', b, a)`
   // More than there are, by one at most: it counts the beginnings of units between the two.
   const count = countSql(`intDiv(${span}, ${Math.abs(amount)}) + 1`)
-  const isLate = calendarUnits.has(unit) ? `ifNull(toDayOfMonth(${a}) > ${EVERY_MONTHS_DAYS}, 0)` : '0'
-  const checked = thrown(isLate, `a generate_series of months begins on a day up to ${EVERY_MONTHS_DAYS}`)
   const value = `assumeNotNull(a) + INTERVAL (n * ${amount}) ${unit.toUpperCase()}`
-  // The check has to be used, or the engine leaves it out.
-  const all = `arrayMap(n -> ${value}, range(toUInt64(${count}) + checked))`
+  const all = `arrayMap(n -> ${value}, range(toUInt64(${count})))`
   const within = `arrayFilter(t -> t ${amount > 0 ? '<=' : '>='} assumeNotNull(b), ${all})`
   const isLocal = values.every(({ type }) => type.isLocal)
   return {
-    sql: joined(within, `${a} AS a, ${b} AS b, ${checked} AS checked`),
+    sql: joined(within, `${first} AS a, ${b} AS b`),
     type: isLocal ? localTime : scalar('timestamp'),
   }
 }
@@ -149,11 +144,6 @@ const countSql = (count: string): string =>
 
 /** The array's values, one a row. */
 function joined(values: string, columns: string): string {
-  const isLong = thrown(
-    `length(v) > ${SERIES_ROWS_MAX}`,
-    `generate_series gives more than ${SERIES_ROWS_MAX} rows`,
-  )
-  return `SELECT arrayJoin(v) AS n FROM (SELECT ${values} AS v FROM (SELECT ${columns})) WHERE ${isLong} = 0`
+  const isShort = demanded(`length(v) <= ${SERIES_ROWS_MAX}`, 'longSeries', '1')
+  return `SELECT arrayJoin(v) AS n FROM (SELECT ${values} AS v FROM (SELECT ${columns})) WHERE ${isShort}`
 }
-
-const thrown = (condition: string, problem: string): string => `throwIf(${condition}, ${quoteText(problem)})`

@@ -5,7 +5,6 @@
 
 import { ClickHouseError } from '@clickhouse/client'
 import { UserQueryError } from '../UserQueryError.ts'
-import { longSeriesHint } from '../words/hints.ts'
 import { problemIn } from './demanded.ts'
 
 /** Numbers of ErrorCodes.cpp. */
@@ -28,7 +27,7 @@ const tooWide = '395'
 
 /**
  * What a row made impossible. The gate alone writes throwIf, for what is wider than the engine's
- * widest number, and for series.
+ * widest number.
  */
 const failures: Readonly<Record<string, string>> = {
   '70': 'a number is out of the range of its type',
@@ -36,9 +35,6 @@ const failures: Readonly<Record<string, string>> = {
   [tooWide]: 'a number is wider than 256 bits',
   '407': 'a number has too many digits',
 }
-
-/** What `compileSeries` says of a series. */
-const aboutSeries = /((?:the step of |a )?generate_series [a-z0-9 ]+)/
 
 export function asUserQueryError(error: unknown): UserQueryError {
   if (error instanceof UserQueryError) return error
@@ -62,9 +58,6 @@ export function asUserQueryError(error: unknown): UserQueryError {
   }
   const problem = problemIn(error.message)
   if (problem !== undefined) return new UserQueryError('sql_failed', problem, detail)
-  const [, series] = code === tooWide ? (aboutSeries.exec(error.message) ?? []) : []
-  if (series !== undefined)
-    return new UserQueryError('sql_failed', series, { cause: error, hint: longSeriesHint })
   const failure = failures[code]
   if (failure !== undefined) {
     const hint = code === tooWide ? 'leave the widest values out, or take floats: sum(x::float8)' : undefined

@@ -311,7 +311,7 @@ const portable: readonly [string, FunctionRule][] = [
     'decode',
     rule('scalar', 'decode', 'bytes', {
       constants: { 1: hexWord },
-      print: ([x]) => demanded(`match(${x}, '^([0-9a-fA-F]{2})*$')`, 'a text that is no hex', `unhex(${x})`),
+      print: ([x]) => demanded(`match(${x}, '^([0-9a-fA-F]{2})*$')`, 'noHex', `unhex(${x})`),
     }),
   ),
   named('md5', rule('scalar', 'md5', 'text', { print: ([x]) => `lower(hex(MD5(${x})))` })),

@@ -25,7 +25,7 @@ export function ofSeconds({ call, args: [seconds] }: Call): Compiled | undefined
     : `fromUnixTimestamp64Micro(${micros}, 'UTC')`
   // The engine takes the last time it knows for all that are later.
   const isKnown = `abs(${seconds.sql}) <= ${SECONDS_MAX}`
-  return { sql: demanded(isKnown, 'a time that is out of range', time), type: scalar('timestamp') }
+  return { sql: demanded(isKnown, 'noTime', time), type: scalar('timestamp') }
 }
 
 /** To the end of the year 9999. */

@@ -12,8 +12,8 @@ import {
   type Fields,
   isFields,
   list,
+  ownName,
   type Rebuild,
-  schemaOf,
   stringConstant,
   stringOf,
   type Walk,
@@ -223,7 +223,7 @@ const not = (operand: unknown): Fields => ({ BoolExpr: { boolop: 'NOT_EXPR', arg
 function called(name: string, args: readonly unknown[], walk: Walk): Fields {
   return {
     FuncCall: {
-      funcname: [schemaOf(walk), name].map((part) => ({ String: { sval: part } })),
+      funcname: ownName(name, walk),
       args,
       funcformat: 'COERCE_EXPLICIT_CALL',
     },

@@ -4,7 +4,7 @@
  * by a function of ours in their FILTER, which raises an error at the bound.
  */
 
-import { type Fields, list, refusal, schemaOf, type Walk } from './walk.ts'
+import { type Fields, list, nameParts, ownName, refusal, type Walk } from './walk.ts'
 
 /** Statements of analysts have one or two. */
 const COLLECTORS_MAX = 8
@@ -93,12 +93,12 @@ const onlyWhere = (filter: unknown, counted: Fields): Fields => ({
 /** The length of the values as the server would send them: stored ones may be compressed. */
 function countOf(values: readonly unknown[], walk: Walk): Fields {
   const row = { RowExpr: { args: values, row_format: 'COERCE_EXPLICIT_CALL' } }
-  return call([schemaOf(walk), counterName], call(['pg_catalog', 'record_send'], row))
+  return call(ownName(counterName, walk), call(nameParts('pg_catalog', 'record_send'), row))
 }
 
-const call = (path: readonly string[], argument: Fields): Fields => ({
+const call = (funcname: readonly Fields[], argument: Fields): Fields => ({
   FuncCall: {
-    funcname: path.map((name) => ({ String: { sval: name } })),
+    funcname,
     args: [argument],
     funcformat: 'COERCE_EXPLICIT_CALL',
   },

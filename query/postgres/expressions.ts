@@ -24,9 +24,10 @@ import {
   integerConstant,
   isFields,
   list,
+  nameParts,
+  ownName,
   type Rebuild,
   refusal,
-  schemaOf,
   stringConstant,
   stringOf,
   unwrap,
@@ -63,9 +64,6 @@ export function rebuildCall(fields: Fields, walk: Walk, rebuild: Rebuild): unkno
   if (own !== undefined) return { FuncCall: { ...call, funcname: ownName(own, walk) } }
   return { FuncCall: isCollector ? countedCall(call, walk) : call }
 }
-
-const ownName = (name: string, walk: Walk): readonly Fields[] =>
-  [schemaOf(walk), name].map((part) => ({ String: { sval: part } }))
 
 const hasAggregateClause = (fields: Fields): boolean =>
   ['agg_order', 'agg_filter', 'agg_within_group', 'agg_star', 'agg_distinct'].some(
@@ -236,7 +234,7 @@ function bitsOf(arg: unknown): 32 | 64 | undefined {
 }
 
 function rebuildBits(arg: unknown, count: number, walk: Walk, rebuild: Rebuild): unknown {
-  const names = ['pg_catalog', 'bit'].map((part) => ({ String: { sval: part } }))
+  const names = nameParts('pg_catalog', 'bit')
   const typeName = { names, typmods: [{ A_Const: { ival: { ival: count } } }], typemod: -1 }
   return { TypeCast: { arg: asText(rebuild.node(fieldsOf(arg, 'TypeCast')['arg'], walk), walk), typeName } }
 }

@@ -5,7 +5,7 @@
 
 import { columnPath } from './comparisons.ts'
 import { mark } from './qualifyWords.ts'
-import { type Fields, fieldsOf, integerConstant, isFields, list, type Qualified } from './walk.ts'
+import { type Fields, fieldsOf, integerConstant, isFields, list, nameParts, type Qualified } from './walk.ts'
 
 export const isQualify = (definition: Fields): boolean => definition['name'] === mark
 
@@ -76,7 +76,7 @@ function filtered(select: Fields, { outputs, columns }: Qualified): Fields {
       {
         RangeSubselect: {
           subquery: { SelectStmt: { ...sub, limitOption: 'LIMIT_OPTION_DEFAULT', op: 'SETOP_NONE' } },
-          alias: { aliasname: rows, colnames: all.map((name) => ({ String: { sval: name } })) },
+          alias: { aliasname: rows, colnames: nameParts(...all) },
         },
       },
     ],

@@ -4,7 +4,7 @@
  * where a series grows too long.
  */
 
-import { numbersBounds, numbersProblem, SERIES_ROWS_MAX } from '../text.ts'
+import { isBoundedSeries, numbersBounds, numbersProblem, SERIES_ROWS_MAX, seriesProblem } from '../text.ts'
 import { lateralHint, longSeriesHint, seriesHint } from '../words/hints.ts'
 import {
   bare,
@@ -14,8 +14,9 @@ import {
   isFields,
   list,
   movedTo,
+  nameParts,
+  ownName,
   refusal,
-  schemaOf,
   stringOf,
   type Walk,
 } from './walk.ts'
@@ -31,11 +32,11 @@ export function asSeries(fields: Fields, walk: Walk): Fields {
   const place = movedTo(walk, fieldsOf(call, 'FuncCall'))
   if (!bounds || list(args).length === 0) throw refusal(place, numbersProblem, seriesHint)
   const series = {
-    funcname: [{ String: { sval: 'generate_series' } }],
+    funcname: nameParts('generate_series'),
     args: bounds.map((value) => ({ A_Const: { ival: value === 0 ? {} : { ival: value } } })),
     funcformat: 'COERCE_EXPLICIT_CALL',
   }
-  const alias = { aliasname: 'numbers', colnames: [{ String: { sval: 'number' } }], ...bare(fields['alias']) }
+  const alias = { aliasname: 'numbers', colnames: nameParts('number'), ...bare(fields['alias']) }
   return { ...fields, functions: [{ List: { items: [{ FuncCall: series }, {}] } }], alias }
 }
 
@@ -46,17 +47,13 @@ export function asSeries(fields: Fields, walk: Walk): Fields {
 export function seriesName(args: readonly unknown[], walk: Walk): readonly Fields[] {
   if (args.length < 2 || args.length > 3 || args.some(namesColumn))
     throw refusal(walk, 'generate_series takes constants and sub-selects: from, to, step', lateralHint)
-  const [from, to, step = 1] = args.map(integerConstant)
-  const isWritten = !args.map(integerConstant).includes(undefined)
-  if (!isWritten || from === undefined || to === undefined) return names(schemaOf(walk), 'generate_series')
-  if (step === 0 || Math.abs((to - from) / step) > SERIES_ROWS_MAX) throw refusal(walk, tooLong, seriesHint)
-  return names('generate_series')
+  const bounds = args.map(integerConstant)
+  const [from, to, step = 1] = bounds
+  if (bounds.includes(undefined) || from === undefined || to === undefined)
+    return ownName('generate_series', walk)
+  if (!isBoundedSeries(from, to, step)) throw refusal(walk, seriesProblem, seriesHint)
+  return nameParts('generate_series')
 }
-
-const tooLong = `generate_series gives at most ${SERIES_ROWS_MAX} rows, in steps that are not 0`
-
-const names = (...parts: readonly string[]): readonly Fields[] =>
-  parts.map((part) => ({ String: { sval: part } }))
 
 /** Whether a column stands in it, but for those of sub-selects. */
 function namesColumn(node: unknown): boolean {

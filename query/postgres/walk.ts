@@ -140,6 +140,13 @@ export function schemaOf({ catalog }: Walk): string {
   throw new TypeError('a catalog without a view')
 }
 
+/** Names, or the parts of one, as trees hold them. */
+export const nameParts = (...parts: readonly string[]): readonly Fields[] =>
+  parts.map((part) => ({ String: { sval: part } }))
+
+/** The name of one of the program's functions. */
+export const ownName = (name: string, walk: Walk): readonly Fields[] => nameParts(schemaOf(walk), name)
+
 /** Checks and copies parse nodes by the rules of nodes.ts; the special cases get it by argument. */
 export interface Rebuild {
   /** A wrapped node, checked, as a wrapped node. */
