@@ -13,6 +13,7 @@ import {
   nothingNamed,
   refused,
 } from './Compiler.ts'
+import { directionSql } from './compileSelect.ts'
 import { asTime, intervalOf } from './compileSeries.ts'
 import { accurate } from './numbers.ts'
 import { isMoment, type Scalar, scalar, type ValueType } from './valueType.ts'
@@ -57,16 +58,11 @@ function indexOf(compiler: Compiler, { expression, fill }: OrderItem, columns: r
 const nameOf = (expression: Expression): string | undefined =>
   expression.kind === 'column' ? expression.path.at(-1)?.text.toLowerCase() : undefined
 
-function orderItem(
-  compiler: Compiler,
-  { isDescending, nulls, fill }: OrderItem,
-  index: number,
-  columns: readonly Column[],
-): string {
+function orderItem(compiler: Compiler, item: OrderItem, index: number, columns: readonly Column[]): string {
+  const { fill, isDescending } = item
   const type = columns[index]?.type
   const filled = fill && type ? fillSql(compiler, fill, type, isDescending) : ''
-  const direction = isDescending ? 'DESC' : 'ASC'
-  return `${index + 1} ${direction} NULLS ${nulls ?? (isDescending ? 'FIRST' : 'LAST')}${filled}`
+  return `${index + 1} ${directionSql(item)}${filled}`
 }
 
 function fillSql(compiler: Compiler, fill: Fill, type: ValueType, isDescending: boolean): string {

@@ -2,7 +2,7 @@
 
 import type { Cte, Query, SetExpression } from './ast.ts'
 import type { Column, CompiledQuery, Compiler, Scope } from './Compiler.ts'
-import { invalid, refused } from './Compiler.ts'
+import { invalid, nothingNamed, refused } from './Compiler.ts'
 import { compileFilled } from './compileFill.ts'
 import { compileSelect, orderSql } from './compileSelect.ts'
 import { asOneNumber, assertOneWidth, comparable } from './numbers.ts'
@@ -53,14 +53,7 @@ function compileBody(compiler: Compiler, query: Query, hasLimit: boolean): Compi
   // all of it.
   const alias = `t${compiler.nextNumber()}`
   const columns = set.columns.map((column) => ({ ...column, sql: `${alias}.${column.sql}` }))
-  const scope: Scope = {
-    sources: [{ name: undefined, columns }],
-    merged: [],
-    parameters: new Map(),
-    findAlias: () => undefined,
-    windows: new Set(),
-    outer: compiler.outer,
-  }
+  const scope: Scope = { ...nothingNamed, sources: [{ name: undefined, columns }], outer: compiler.outer }
   const items = set.columns.map((column) => `${alias}.${column.sql} AS ${column.sql}`).join(', ')
   const order = orderSql(compiler, orderBy, scope, undefined)
   return { sql: `SELECT ${items} FROM (${set.sql}) AS ${alias}${order}`, columns: set.columns }

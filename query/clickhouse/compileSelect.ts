@@ -202,13 +202,16 @@ export function orderSql(
   list: Pick<SelectList, 'positionOf'> | undefined,
 ): string {
   if (orderBy.length === 0) return ''
-  const items = orderBy.map(({ expression, isDescending, nulls }) => {
-    const position = list?.positionOf(expression)
-    const sql = position === undefined ? compiler.expression(expression, scope).sql : String(position)
-    return `${sql} ${isDescending ? 'DESC' : 'ASC'} NULLS ${nulls ?? (isDescending ? 'FIRST' : 'LAST')}`
+  const items = orderBy.map((item) => {
+    const position = list?.positionOf(item.expression)
+    const sql = position === undefined ? compiler.expression(item.expression, scope).sql : String(position)
+    return `${sql} ${directionSql(item)}`
   })
   return ` ORDER BY ${items.join(', ')}`
 }
+
+export const directionSql = ({ isDescending, nulls }: OrderItem): string =>
+  `${isDescending ? 'DESC' : 'ASC'} NULLS ${nulls ?? (isDescending ? 'FIRST' : 'LAST')}`
 
 function limitBySql(
   compiler: Compiler,
