@@ -1,6 +1,6 @@
 /**
  * Parquet: row groups of about a megabyte, and what is known at the end in the footer's metadata.
- * The writer keeps notes on every group until the footer, and so does each who reads the file: a
+ * The writer keeps notes on every group until the footer, and so does every reader of the file: a
  * group for every batch took 90 MB a million rows, and as much of the file as the values.
  */
 import type { SchemaElement } from 'hyparquet'

@@ -25,7 +25,7 @@ export function beginsAs(longer: Uint8Array, other: Uint8Array): boolean {
 const NOTHING = new Uint8Array()
 const EMPTY_STRING = 0x80
 const EMPTY_LIST = 0xc0
-/** Of a string or list whose length stands in the prefix itself. */
+/** Longest content, in bytes, whose length stands in the prefix's first byte. */
 const SHORT_MAX = 55
 
 /** What follows an item's prefix; null where the bytes are not exactly one item. */

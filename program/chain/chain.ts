@@ -218,7 +218,7 @@ export class Chain {
     }
   }
 
-  /** Whoever wrote before may have learned more of the chain than was known at our start. */
+  /** The process that wrote before may have learned more of the chain than was known at our start. */
   async #openWriter(lease: Lease): Promise<ChainWriter> {
     const { postgres, identity } = this.#options
     this.#writer = await ChainWriter.open(this.#writing, lease)

@@ -23,7 +23,7 @@ export class Exports {
   readonly #slots: Slots
   readonly #clock: Clock
   /**
-   * Time of the slot that has not come back; `everybody` is not counted. Who is in it used the slot
+   * Time of the slot that has not come back; `everybody` is not counted. A caller in it used the slot
    * within the last four times as long, so that a few callers fill it, or many with tiny exports,
    * which leave it soon.
    */
