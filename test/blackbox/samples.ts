@@ -106,7 +106,7 @@ export class Samples {
       places.map(async ([list, field]) => {
         const rows = await this.rows(list)
         const values = rows.map((row) => read(row, field)).filter((value) => value !== undefined)
-        return [...new Set(values.map(String))]
+        return commonestFirst(values.map(String))
       }),
     )
     // One of each kind first, then the rest.
@@ -140,6 +140,16 @@ export class Samples {
     const { body } = await send(this.#deployment, url, {})
     return Array.isArray(body?.data) ? body.data : []
   }
+}
+
+/**
+ * The values, each once; those of as many rows stay in order. The newest row's value may be one
+ * that has a single row, such as a token that only paid a fee, which shows nothing of a list.
+ */
+function commonestFirst(values: readonly string[]): readonly string[] {
+  const counts = new Map<string, number>()
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)
+  return [...counts].sort(([, a], [, b]) => b - a).map(([value]) => value)
 }
 
 /** The value at a dotted path of a row; of members of a list, all of their values. */
