@@ -27,7 +27,7 @@ export const changedSource = (
   get tellsEncoded() {
     return source.tellsEncoded ?? false
   },
-  reportEncoded: (isProved) => source.reportEncoded?.(isProved),
+  reportEncodedInVain: (endpoint) => source.reportEncodedInVain?.(endpoint),
   head: (signal) => source.head(signal),
   blockRef: (number, signal) => source.blockRef(number, signal),
   fetch: (range, options) => source.fetch(range, options),

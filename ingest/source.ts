@@ -86,8 +86,8 @@ export interface Source {
   fetch(range: BlockRange, options?: FetchOptions): Promise<RawRange>
   /** False, or absent, while no endpoint is known to tell blocks' own bytes that prove more than JSON. */
   readonly tellsEncoded?: boolean
-  /** Tells the source whether they proved what they were asked for. */
-  reportEncoded?(isProved: boolean): void
+  /** Tells the source that an endpoint's bytes proved no more: it is not asked for them for a while. */
+  reportEncodedInVain?(endpoint: string): void
   /** Resolves when a newer head is known than `after`, or after `timeoutMs`. */
   waitForHead(after: number, timeoutMs: number, signal?: AbortSignal): Promise<void>
   /** Tells the source that an endpoint's answer was refuted, so that it can be quarantined. */

@@ -7,7 +7,7 @@ import { isIncomplete } from '../read/parsedAnswer.ts'
 import type { Batch, Decode } from '../sink.ts'
 import type { RawRange, Source } from '../source.ts'
 import { assertContinuous } from './reorg.ts'
-import { type Fetched, UnprovedAnswers, type Witnessing } from './unproved.ts'
+import { type Answered, type Fetched, UnprovedAnswers, type Witnessing } from './unproved.ts'
 
 export type { Fetched } from './unproved.ts'
 
@@ -52,7 +52,7 @@ export async function fetchVerified<B extends Batch>(
     const wished = unproved.first?.range ?? wish.range
     const raw = await source.fetch(wished, { ...(signal && { signal }), not: asked, receiptsSingly, encoded })
     failpoint(`${lane}.fetched`)
-    let answer: Fetched<B>
+    let answer: Answered<B>
     try {
       answer = await decodeAnswer(fetcher, raw, signal)
     } catch (error) {
@@ -72,8 +72,9 @@ export async function fetchVerified<B extends Batch>(
     if (!lost.has(answer.endpoint)) for (const endpoint of lost) source.reportRefuted(endpoint)
     lost.clear()
     const isOpen = fetcher.witnessing?.isProved(answer.batch) === false
-    if (encoded) source.reportEncoded?.(!isOpen)
-    else if (isOpen && source.tellsEncoded) {
+    if (isOpen && answer.hasEncoded) source.reportEncodedInVain?.(raw.endpoint)
+    if (isOpen && !encoded && source.tellsEncoded) {
+      unproved.setAside(answer)
       wish = { range: answer.batch.range, receiptsSingly, encoded: true }
       continue
     }
@@ -99,11 +100,11 @@ async function decodeAnswer<B extends Batch>(
   { decode, failpoint, lane }: Fetcher<B>,
   raw: RawRange,
   signal?: AbortSignal,
-): Promise<Fetched<B>> {
+): Promise<Answered<B>> {
   const batch = await decode(raw, signal)
   assertContinuous(null, batch.refs)
   failpoint(`${lane}.decoded`)
-  return { batch, endpoint: raw.endpoint }
+  return { batch, endpoint: raw.endpoint, hasEncoded: raw.encoded !== undefined }
 }
 
 /** What came of the answers to one range. */

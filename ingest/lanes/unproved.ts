@@ -12,6 +12,11 @@ export interface Fetched<B extends Batch> {
   readonly endpoint: string
 }
 
+/** As it came, and whether the blocks' own bytes came with it. */
+export interface Answered<B extends Batch> extends Fetched<B> {
+  readonly hasEncoded: boolean
+}
+
 /** How a batch is looked at; what its rows are is nothing to the lanes. */
 export interface Witnessing<B extends Batch> {
   /** Whether all of it was recomputed. */
@@ -33,7 +38,8 @@ export interface Witnessing<B extends Batch> {
 export class UnprovedAnswers<B extends Batch> {
   readonly #source: Source
   readonly #rules: Witnessing<B> | undefined
-  #open: Fetched<B>[] = []
+  #open: Answered<B>[] = []
+  #aside: Answered<B> | null = null
 
   constructor(source: Source, rules: Witnessing<B> | undefined) {
     this.#source = source
@@ -45,20 +51,25 @@ export class UnprovedAnswers<B extends Batch> {
     return this.#open[0]?.batch
   }
 
+  /** An answer whose blocks are asked for once more, with their own bytes. */
+  setAside(answer: Answered<B>): void {
+    this.#aside = answer
+  }
+
   /**
    * The answer, when it is to be taken; null when another endpoint has to be asked.
    * @throws UnprovedDifferError when all that could be asked were, and no two agree
    */
-  weigh(answer: Fetched<B>): Fetched<B> | null {
+  weigh(answer: Answered<B>): Fetched<B> | null {
     const rules = this.#rules
     if (!rules) return answer
     const { batch, endpoint } = answer
     const others = this.#open.filter((one) => one.endpoint !== endpoint)
-    const isAlike = (one: Fetched<B>) => isOfRange(one.batch, batch) && rules.isSame(one.batch, batch)
     const isProved = rules.isProved(batch)
-    if (isProved || others.some(isAlike)) {
+    if (isProved || others.some((one) => isAlike(one, answer, rules))) {
+      if (isProved) this.#blameOthers(answer, rules)
       rules.takenSurely(batch)
-      return isProved ? this.#proved(answer) : answer
+      return answer
     }
     if ((this.#source.answering ?? 1) < 2) {
       rules.takenAlone(batch)
@@ -71,14 +82,28 @@ export class UnprovedAnswers<B extends Batch> {
     return null
   }
 
-  /** What another endpoint told of the same blocks, and could not be proved, was invented. */
-  #proved(answer: Fetched<B>): Fetched<B> {
-    const hashes = new Set(answer.batch.refs.map(({ hash }) => hash))
-    for (const { batch, endpoint } of this.#open)
-      if (batch.refs.some(({ hash }) => hashes.has(hash))) this.#source.reportRefuted(endpoint)
-    return answer
+  /** What others told of the same blocks, and could not be proved, was invented. */
+  #blameOthers(proved: Answered<B>, rules: Witnessing<B>): void {
+    const hashes = new Set(proved.batch.refs.map(({ hash }) => hash))
+    const isFalse = (one: Answered<B>) =>
+      one.endpoint !== proved.endpoint &&
+      one.batch.refs.some(({ hash }) => hashes.has(hash)) &&
+      (!proved.hasEncoded || isBehind(one, proved, rules))
+    const answers = [...this.#open, ...(this.#aside ? [this.#aside] : [])]
+    const endpoints = new Set(answers.filter(isFalse).map(({ endpoint }) => endpoint))
+    for (const endpoint of endpoints) this.#source.reportRefuted(endpoint)
   }
 }
+
+/**
+ * Where the blocks' own bytes were needed, who does not have them is honest if the rest is the same;
+ * who told bytes that prove nothing is not.
+ */
+const isBehind = <B extends Batch>(one: Answered<B>, proved: Answered<B>, rules: Witnessing<B>): boolean =>
+  isOfRange(one.batch, proved.batch) && (one.hasEncoded || !rules.isSame(one.batch, proved.batch))
+
+const isAlike = <B extends Batch>(one: Answered<B>, other: Answered<B>, rules: Witnessing<B>): boolean =>
+  isOfRange(one.batch, other.batch) && rules.isSame(one.batch, other.batch)
 
 const isOfRange = (one: Batch, other: Batch): boolean =>
   one.range.from === other.range.from && one.range.to === other.range.to

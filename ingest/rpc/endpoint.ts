@@ -29,6 +29,8 @@ const QUARANTINE_MS_MAX = 120_000
 export const GONE_MS = 180_000
 /** A pause without a Retry-After. */
 const RATE_PAUSE_MS = 500
+/** Who does not tell blocks' own bytes, or whose prove no more than JSON, is not asked for them so long. */
+const ENCODED_PAUSE_MS = 600_000
 /** No gateway mends credentials faster than a person does. */
 const UNAUTHORIZED_MS = 60_000
 
@@ -73,6 +75,7 @@ export class Endpoint {
   #concurrency: Concurrency = startConcurrency
   #pausedUntilMs = 0
   #quarantinedUntilMs = 0
+  #encodedAgainMs = 0
   #quarantines = 0
   #answeredAtMs: number
   #strikes = 0
@@ -104,6 +107,15 @@ export class Endpoint {
   /** Its answer can be waited for, where something has to be told twice. */
   get answeredLately(): boolean {
     return this.#answeredAtMs > this.#clock.monotonic() - GONE_MS
+  }
+
+  /** Blocks' own bytes may be asked of it. */
+  get tellsEncoded(): boolean {
+    return this.#clock.monotonic() >= this.#encodedAgainMs && this.answeredLately
+  }
+
+  encodedInVain(): void {
+    this.#encodedAgainMs = this.#clock.monotonic() + ENCODED_PAUSE_MS
   }
 
   /** Room for one more request. */

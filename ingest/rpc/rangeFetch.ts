@@ -131,7 +131,7 @@ export class RangeFetch {
     const { endpoints, heads } = this.#options
     const wish: Wish = {
       height: attempt.asked.from,
-      not: new Set([...attempt.not, ...attempt.tried]),
+      not: new Set([...attempt.not, ...attempt.tried, ...this.#silentOnBytes(attempt)]),
       urgent: attempt.asked.to >= heads.number,
     }
     const endpoint = await endpoints.take(wish, signal)
@@ -209,21 +209,30 @@ export class RangeFetch {
       const bytes = await admission.ask(endpoint, (client) => requestRange(client, range, form, signal))
       endpoint.succeeded(runtime.clock.monotonic() - startedAtMs)
       this.#learnSize(bytes.length, blockCount(range))
-      const own = encoded ? await this.#encodedOf(endpoint, range, signal) : null
+      const own = encoded && endpoint.tellsEncoded ? await this.#encodedOf(endpoint, range, signal) : null
       return { range, bytes, endpoint: endpoint.name, ...(own && { encoded: own }) }
     } finally {
       endpoints.release(endpoint)
     }
   }
 
+  /** Endpoints that are not asked for blocks' own bytes now, where another one can be. */
+  #silentOnBytes({ encoded, not, tried }: Attempt): readonly string[] {
+    if (!encoded) return []
+    const { all } = this.#options.endpoints
+    const isOpen = ({ name, quarantined }: Endpoint) => !not.has(name) && !tried.has(name) && !quarantined
+    const silent = all.filter(({ tellsEncoded }) => !tellsEncoded)
+    return all.some((one) => one.tellsEncoded && isOpen(one)) ? silent.map(({ name }) => name) : []
+  }
+
   /** Once, and whatever it comes to: the answer is as good without. */
   async #encodedOf(endpoint: Endpoint, range: BlockRange, signal: AbortSignal) {
-    try {
-      return await requestEncoded(endpoint.client, range, endpoint.batches, signal)
-    } catch (error) {
+    const told = await requestEncoded(endpoint.client, range, endpoint.batches, signal).catch((error) => {
       if (error instanceof RpcError) return null
       throw error
-    }
+    })
+    if (told === null) endpoint.encodedInVain()
+    return told
   }
 
   #learnSize(bytes: number, blocks: number): void {

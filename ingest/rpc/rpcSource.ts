@@ -1,6 +1,6 @@
 import { SettingError } from '#errors.ts'
 import type { BlockRef, Hash } from '#primitives.ts'
-import type { Clock, Runtime } from '#runtime.ts'
+import type { Runtime } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import type { BlockRange } from '../range.ts'
 import type { ChainHead, FetchOptions, RawRange, Source } from '../source.ts'
@@ -94,9 +94,6 @@ function distinctUrls(texts: readonly string[]): readonly EndpointUrl[] {
   )
 }
 
-/** Where blocks' own bytes are not told, or prove no more than JSON, they are not asked for so long. */
-const ENCODED_PAUSE_MS = 600_000
-
 class JsonRpcSource implements RpcSource {
   readonly chainId: number
   readonly relay: Relay
@@ -105,15 +102,12 @@ class JsonRpcSource implements RpcSource {
   readonly #heads: Heads
   readonly #ranges: RangeFetch
   readonly #sockets: NewHeads[] = []
-  readonly #clock: Clock
-  #encodedAgainMs = 0
   readonly #openSockets: () => void
 
   constructor(options: RpcSourceOptions, urls: readonly EndpointUrl[]) {
     const { chainId, runtime, log, genesisHash = null, finalityDepth } = options
     this.chainId = chainId
     const clock = runtime.clock
-    this.#clock = clock
     const all = urls.map(
       (url) => new Endpoint(new RpcClient(url, clock, LIMIT_MAX, options.openTransport), clock, chainId),
     )
@@ -175,11 +169,11 @@ class JsonRpcSource implements RpcSource {
   }
 
   get tellsEncoded(): boolean {
-    return this.#clock.monotonic() >= this.#encodedAgainMs
+    return this.#set.all.some((endpoint) => endpoint.tellsEncoded && !endpoint.quarantined)
   }
 
-  reportEncoded(isProved: boolean): void {
-    if (!isProved) this.#encodedAgainMs = this.#clock.monotonic() + ENCODED_PAUSE_MS
+  reportEncodedInVain(endpoint: string): void {
+    this.#set.all.find(({ name }) => name === endpoint)?.encodedInVain()
   }
 
   endpoints(): readonly EndpointStatus[] {

@@ -1,5 +1,6 @@
 // Goal: a block whose JSON does not prove all of it is asked for as it was hashed, before a second
-// endpoint's word is needed; nodes that do not tell that cost one question in ten minutes (L39).
+// endpoint's word is needed; a node that does not tell that, or lies, costs one question in ten
+// minutes and stops no other one's (L39).
 // Method: real sources over HTTP; their nodes answer with a block of a fork nobody knows.
 import { afterEach, beforeAll, expect, test } from 'vitest'
 import { fetchVerified } from '#ingest/lanes/fetchVerified.ts'
@@ -74,7 +75,8 @@ async function take(nodes: readonly FakeNode[], times = 1) {
   }
   const taken = []
   for (let time = 0; time < times; time++) taken.push(await fetchVerified(fetcher, { from: AT, to: AT }))
-  return { alone, taken, proofs: taken.at(-1)?.batch.proofs }
+  const failures = source.endpoints().map(({ lastFailure }) => lastFailure)
+  return { alone, taken, proofs: taken.at(-1)?.batch.proofs, failures }
 }
 
 const asked = ({ calls }: FakeNode) => [calls.get('debug_getRawBlock'), calls.get('debug_getRawReceipts')]
@@ -107,4 +109,42 @@ test('a false amount beside an honest block is refuted by it', async () => {
   const { taken } = await take([liar, await nodeOf(newField, newField.encoded)])
   expect(taken).toHaveLength(1)
   expect(taken[0]?.batch.proofs).toMatchObject({ provedBlocks: 1 })
+})
+
+test('false bytes of one endpoint are asked for once and are its fault; the other one proves every block', async () => {
+  const liar = await nodeOf(newField, newEnvelope.encoded)
+  const honest = await nodeOf(newField, newField.encoded)
+  const { alone, proofs, failures } = await take([liar, honest], 3)
+  expect(proofs).toEqual({ provedBlocks: 1, unprovableBlocks: 0, unprovableTxs: 0 })
+  expect({ alone, asked: asked(liar) }).toEqual({ alone: 0, asked: [1, 1] })
+  expect(asked(honest)).toEqual([3, 3])
+  expect(failures).toEqual([expect.stringContaining('refuted'), null])
+})
+
+test('an amount that one endpoint invents behind false bytes stops nobody', async () => {
+  const lie = withAt(newField, 'block.stateRoot', `0x${'12'.repeat(32)}`)
+  const nodes = [await nodeOf(lie, newEnvelope.encoded), await nodeOf(newField, newField.encoded)]
+  const { taken, failures } = await take(nodes, 3)
+  for (const { batch } of taken) expect(batch.proofs).toMatchObject({ provedBlocks: 1 })
+  expect(failures).toEqual([expect.stringContaining('refuted'), null])
+})
+
+test('an endpoint that tells no bytes is not to blame where the other one has them', async () => {
+  const nodes = [await nodeOf(newField), await nodeOf(newField, newField.encoded)]
+  const { proofs, failures } = await take(nodes, 4)
+  expect(proofs).toMatchObject({ provedBlocks: 1 })
+  expect(failures).toEqual([null, null])
+})
+
+test('where no endpoint tells bytes each is asked for them once', async () => {
+  const nodes = [await nodeOf(newField), await nodeOf(newField)]
+  const { alone, proofs } = await take(nodes, 3)
+  expect(proofs).toMatchObject({ unprovableBlocks: 1 })
+  expect({ alone, asked: nodes.map(asked) }).toEqual({
+    alone: 0,
+    asked: [
+      [1, 1],
+      [1, 1],
+    ],
+  })
 })
