@@ -304,7 +304,8 @@ export class RangeFetch {
     const { endpoints, heads, admission } = this.#options
     const { from, to } = attempt.asked
     const asked = `blocks ${from}..${to}`
-    if (heads.number < 0) await heads.read(signal).catch(() => {})
+    // A head that was none may be the reason why these blocks were asked for.
+    await heads.read(signal).catch(() => {})
     const deep = from + PRUNED_DEPTH_MIN < heads.number && from <= heads.finalized
     const suspected = attempt.prunedAt.size > 0 || (error.failure === 'block_missing' && deep)
     if (suspected) {

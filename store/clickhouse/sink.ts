@@ -13,7 +13,10 @@ import type { AnalyticsTables } from './analyticsTables.ts'
 import { ENCODER_VERSION } from './encoderVersion.ts'
 import type { ExpectedTable, ExpectedTables, Journal, JournalEntry } from './journal.ts'
 
-/** After this many whole attempts the batch is not unlucky but wrong: a person has to look. */
+/**
+ * After this many whole attempts of one process the batch is not unlucky but wrong: a person has to
+ * look, and starts the process again once the engine is in order.
+ */
 const ATTEMPTS_MAX = 5
 
 export interface ClickHouseSinkOptions {
@@ -94,6 +97,8 @@ export class ClickHouseSink {
       // Acknowledged and not there: the engine knew the token, of rows that were deleted since, and
       // dropped ours.
       if (missing === 'wrong' || missing.some((name) => sent.has(name))) {
+        if (entry.attempt + 1 - begun.attempt >= ATTEMPTS_MAX)
+          throw new BatchUnwritableError(entry.range, 'it never reads back as sent')
         entry = await this.#startOver(entry, batches)
         sent.clear()
         continue
@@ -110,13 +115,8 @@ export class ClickHouseSink {
     failpoint('clickhouse.written')
   }
 
-  /**
-   * Deletes the range and begins another attempt, with tokens the engine has not seen. @throws
-   * BatchUnwritableError
-   */
+  /** Deletes the range and begins another attempt, with tokens the engine has not seen. */
   async #startOver(entry: JournalEntry, batches: readonly EncodedBatch[]): Promise<JournalEntry> {
-    if (entry.attempt + 1 >= ATTEMPTS_MAX)
-      throw new BatchUnwritableError(entry.range, 'it never reads back as sent')
     await this.#endInserts(entry)
     // What a writer before us sent may still be on its way and would land beside the next attempt.
     // Under a token the engine has seen it is dropped, so that all of them are used up before the

@@ -150,6 +150,36 @@ test('at the very first reading too, and from the only endpoint there is (L21)',
   }
 })
 
+test('a final block a little ahead, told for once by the only endpoint, holds finality back for half a minute (L22)', async () => {
+  const { chain, source, sink, told, steps } = bench(['liar'])
+  await steps(2)
+  told.set('liar', headOf(HEAD + 60, false))
+  await steps(1)
+  expect((await source.head()).finalized).toBe(HEAD + 60)
+  told.clear()
+  chain.extend(10)
+  chain.finalized = 205
+  await steps(20)
+  expect(await sink.finalized()).toBe(FINAL)
+  await steps(20)
+  expect(await sink.finalized()).toBe(205)
+})
+
+test('blocks that a false head made wanted are not told to be pruned once it is gone (L21)', async () => {
+  const { source, told, steps, clock } = bench(['liar'])
+  await steps(2)
+  told.set('liar', headOf(HEAD + 400, true))
+  clock.ms += 1_000
+  expect((await source.head()).finalized).toBe(HEAD + 400)
+  told.clear()
+  const first = HEAD + 1
+  await expect(source.fetch({ from: first, to: first })).rejects.toMatchObject({
+    code: 'source_unavailable',
+    remedy: 'retry',
+  })
+  // The wait for a block to come back would have no end on this clock.
+}, 10_000)
+
 test('a node that is catching up holds back neither the head nor what is final', async () => {
   const { chain, source, told, clock } = bench(['behind', 'honest'])
   clock.ms = 2_000_000

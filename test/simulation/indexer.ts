@@ -182,7 +182,10 @@ export class SimIndexer {
         if (end.reason === 'stopped') this.stoppedBy ??= end.error
       }),
       this.#keepHistory(history, options, signal),
-      lane.run(signal),
+      lane.run(signal).then(() => {
+        const { state, problem } = lane.status
+        if (state === 'stopped') this.stoppedBy ??= new Error(problem ?? 'the ClickHouse lane stopped')
+      }),
     ])
   }
 

@@ -302,6 +302,11 @@ describeWithShared('the ClickHouse lane', () => {
       range: { from: 40, to: 79 },
     })
     expect(await readCoverage(store.postgres.pool, store.schema, 'clickhouse')).toEqual([])
+    // Seed 1646 of the simulation with a liar: a process started again has as many attempts.
+    const next = await openChainStore({ headFrom: 40, beside: store, fence: 2n })
+    onTestFinished(() => next.close())
+    await writeAll(next)
+    await expectInClickHouse(next, batches)
   })
 
   test('a block that was taken back never reaches ClickHouse, even if the answer to the revert was lost', async () => {
