@@ -9,10 +9,10 @@ import { simulate } from './simulate.ts'
 import { oneLiar, staleHistory } from './swarm.ts'
 
 /** More of both, and every bug, run with `npm run test:long`. */
-const SEEDS = isFull ? 60 : 20
+const SEEDS = isFull ? 200 : 20
 const REPLAYED = isFull ? 4 : 1
 const STALE_SEEDS = isFull ? 30 : 10
-const LIAR_SEEDS = isFull ? 15 : 5
+const LIAR_SEEDS = isFull ? 60 : 5
 const BUG_SEEDS_MAX = 60
 /** Bugs that show within a few seeds each. */
 const shortBugs: readonly BugName[] = [
