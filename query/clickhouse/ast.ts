@@ -92,6 +92,8 @@ export interface BetweenExpression {
   readonly low: Expression
   readonly high: Expression
   readonly isNot: boolean
+  /** `SYMMETRIC`: the bounds stand in either order. */
+  readonly isSymmetric: boolean
   readonly at: number
 }
 

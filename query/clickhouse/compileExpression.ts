@@ -91,7 +91,10 @@ function compileBetween(compiler: Compiler, expression: BetweenExpression, scope
   const operands = [expression.operand, expression.low, expression.high]
   const [operand = '', low = '', high = ''] = compileOperands(compiler, operands, scope).map(({ sql }) => sql)
   const word = expression.isNot ? 'NOT BETWEEN' : 'BETWEEN'
-  return { sql: `(${operand} ${word} ${low} AND ${high})`, type: scalar('bool') }
+  const within = (from: string, to: string) => `(${operand} ${word} ${from} AND ${to})`
+  if (!expression.isSymmetric) return { sql: within(low, high), type: scalar('bool') }
+  const either = expression.isNot ? 'AND' : 'OR'
+  return { sql: `(${within(low, high)} ${either} ${within(high, low)})`, type: scalar('bool') }
 }
 
 function compileSubquery(

@@ -134,6 +134,7 @@ describe('refusals', () => {
     ['CASE', `SELECT ${'CASE WHEN 1 THEN '.repeat(1_000)}`],
     ['names that double', `SELECT ${names(40)}`],
     ['subjects that double', `SELECT ${doubled(12)}`],
+    ['bounds that double', `SELECT ${'('.repeat(40)}1${' BETWEEN SYMMETRIC 1 AND 2)'.repeat(40)}`],
     ['text over 64 KiB', `SELECT '${'x'.repeat(70_000)}'`],
     ['a NUL', 'SELECT \u0000 1'],
     ['a comment without end', 'SELECT 1 /* '],

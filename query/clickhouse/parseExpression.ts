@@ -96,9 +96,11 @@ function parseMembership(parser: QueryParser): Expression {
   const isNot = negated === 1
   if (reader.isWord('BETWEEN', negated)) {
     reader.acceptWords(...(isNot ? ['NOT'] : []), 'BETWEEN')
+    const isSymmetric = reader.acceptWords('SYMMETRIC')
+    if (!isSymmetric) reader.acceptWords('ASYMMETRIC')
     const low = parseChain(parser, 0)
     reader.expectWord('AND')
-    return { kind: 'between', operand, low, high: parseChain(parser, 0), isNot, at: operand.at }
+    return { kind: 'between', operand, low, high: parseChain(parser, 0), isNot, isSymmetric, at: operand.at }
   }
   const match = reader.peek().kind === 'symbol' && matches.includes(reader.peek().text)
   if (match) {

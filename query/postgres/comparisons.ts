@@ -101,7 +101,7 @@ function assertOperands(
   if (isEquality) assertAlike(all, walk)
 }
 
-const kinds = /^AEXPR_(OP(_ANY|_ALL)?|IN|NULLIF|(NOT_)?DISTINCT|(NOT_)?BETWEEN)$/
+const kinds = /^AEXPR_(OP(_ANY|_ALL)?|IN|NULLIF|(NOT_)?DISTINCT|(NOT_)?BETWEEN(_SYM)?)$/
 const equalities: ReadonlySet<string> = new Set(['=', '<>'])
 const operators: ReadonlySet<string> = new Set([
   ...equalities,
@@ -111,6 +111,8 @@ const operators: ReadonlySet<string> = new Set([
   '>=',
   'BETWEEN',
   'NOT BETWEEN',
+  'BETWEEN SYMMETRIC',
+  'NOT BETWEEN SYMMETRIC',
 ])
 
 function itemsOf(operand: unknown): readonly unknown[] {

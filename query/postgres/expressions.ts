@@ -125,6 +125,8 @@ const comparisons: ReadonlySet<string> = new Set([
   'AEXPR_IN',
   'AEXPR_BETWEEN',
   'AEXPR_NOT_BETWEEN',
+  'AEXPR_BETWEEN_SYM',
+  'AEXPR_NOT_BETWEEN_SYM',
 ])
 const comparisonOperators: ReadonlySet<string> = new Set([
   '=',
@@ -135,6 +137,8 @@ const comparisonOperators: ReadonlySet<string> = new Set([
   '>=',
   'BETWEEN',
   'NOT BETWEEN',
+  'BETWEEN SYMMETRIC',
+  'NOT BETWEEN SYMMETRIC',
 ])
 
 export function rebuildOperator(fields: Fields, walk: Walk, rebuild: Rebuild): unknown {
