@@ -183,8 +183,9 @@ export class SimIndexer {
       }),
       this.#keepHistory(history, options, signal),
       lane.run(signal).then(() => {
-        const { state, problem } = lane.status
-        if (state === 'stopped') this.stoppedBy ??= new Error(problem ?? 'the ClickHouse lane stopped')
+        // It also stops when its lease is lost, and another one runs then.
+        const { problem } = lane.status
+        if (problem?.includes('cannot be written')) this.stoppedBy ??= new Error(problem)
       }),
     ])
   }

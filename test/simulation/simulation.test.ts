@@ -54,6 +54,8 @@ const notableSeeds = [
   3_274,
   // Another put one at the end of a chunk of history, which nothing continued, and into ClickHouse.
   3_231,
+  // The only endpoint's false finality held the true one back, and one wanted blocks told as pruned.
+  1_150, 1_318,
 ]
 
 test.each(notableSeeds)('a seed that broke something once holds: %i', async (seed) => {
