@@ -47,9 +47,9 @@ export async function withOfflineChain(
       if (!identity) throw new SettingError('DATABASE_URL', `holds nothing of chain ${chainId}`)
       const schema = schemaOf(chainId)
       await claimChain(engines.postgres, schema, lease.fence)
-      const { headerRule, loose = [] } = identity
+      const { headerRule, loose = [], dropped = [] } = identity
       // The archive holds what was proved when it came.
-      const profile = { chainId, kind: kindOf(chainId), headerRule, loose, checks: 'links' } as const
+      const profile = { chainId, kind: kindOf(chainId), headerRule, loose, dropped, checks: 'links' } as const
       const pool = createDecodePool({ threads: config.workerThreads, profile, log })
       try {
         await work({ engines, identity, schema, lease, pool, runtime })

@@ -17,7 +17,7 @@ import { migrateApp, migrateChain, migrateClickHouse } from '#store/maintain/mig
 import { schemaOf } from '#store/sql.ts'
 import type { Logger } from '#telemetry.ts'
 import { Chain } from './chain/chain.ts'
-import { describeRules } from './chain/chainRules.ts'
+import { describeAlone, describeRules } from './chain/chainRules.ts'
 import { identifyChain, kindOf, type ReachableChain, reachChains } from './chains.ts'
 import type { Config } from './config.ts'
 import { type Engines, startEngines } from './engines.ts'
@@ -103,6 +103,8 @@ async function openChain(
   const identity = await identifyChain(reachable, postgres, runtime)
   const less = describeRules(identity)
   if (less !== null) log.warn({ chainId }, less)
+  const lonely = describeAlone(identity.alone ?? [])
+  if (lonely !== null) log.warn({ chainId }, lonely)
   await migrateClickHouse(clickhouse, chainId, { cluster: config.clickhouseCluster })
   await replacePostgresViews(postgres, chainId)
   await replaceClickHouseViews(clickhouse, chainId, viewSecurity)

@@ -112,6 +112,7 @@ function statusOf(chain: Chain, proofs: ProofCounts | null, parity: ParityStatus
       checks: profile.checks,
       headerRule: profile.headerRule,
       unproved: [...(profile.loose ?? [])],
+      provisional: [...chain.provisional],
       provedBlocks: proofs?.provedBlocks ?? null,
       unprovableBlocks: proofs?.unprovableBlocks ?? null,
       unprovableTxs: proofs?.unprovableTxs ?? null,

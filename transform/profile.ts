@@ -29,11 +29,19 @@ export interface ChainProfile {
   readonly checks: Checks
   /** What blocks of this chain do not prove, learned from several of them; absent, nothing. */
   readonly loose?: readonly LoosePart[]
+  /** What was loose for a while, by one endpoint's word: our archive may hold blocks of that time. */
+  readonly dropped?: readonly LoosePart[]
   /**
    * Whose senders are recovered besides the roots; absent, none are: what comes from our own
    * archive was checked when it came.
    */
   readonly senders?: SenderSample
+}
+
+/** The rules of what our own archive holds: it was looked at by those in force when it came. */
+export function archiveProfile(profile: ChainProfile): ChainProfile {
+  const { loose = [], dropped = [] } = profile
+  return dropped.length === 0 ? profile : { ...profile, loose: [...loose, ...dropped], checks: 'links' }
 }
 
 /** On a chain whose forks are known everything has to hold, whatever was learned. */

@@ -26,18 +26,21 @@ import { type AuditStatus, nothingAudited } from '#store/compare/Audit.ts'
 import type { FollowerStatus } from '#store/follow/driver.ts'
 import { ChainState } from '#store/ledger/chainState.ts'
 import { CommitBell } from '#store/ledger/commits.ts'
-import { keepLooseParts, readChainIdentity } from '#store/ledger/ledger.ts'
+import { type ChainIdentity, keepLooseParts, keepRules, readChainIdentity } from '#store/ledger/ledger.ts'
 import { schemaOf } from '#store/sql.ts'
 import { createDecodePool } from '#transform/decode/decodePool.ts'
 import type { ChainProfile } from '#transform/profile.ts'
 import { type ChainActivity, idleActivity, type LaneStatus } from './activity.ts'
 import { ChainWriter } from './ChainWriter.ts'
-import { describeRules, joined } from './chainRules.ts'
+import { describeAlone, describeRules } from './chainRules.ts'
 import { type ChainOptions, usualLimits } from './options.ts'
+import { ProvisionalRules } from './ProvisionalRules.ts'
 import { RuleWatch } from './RuleWatch.ts'
 import type { Writing } from './writing.ts'
 
 export type { ChainLimits, ChainOptions } from './options.ts'
+
+type Rules = Pick<ChainIdentity, 'headerRule' | 'loose' | 'alone' | 'dropped'>
 
 /** A process that stands by asks for the head this often. */
 const STANDBY_HEAD_MS = 2_000
@@ -52,6 +55,7 @@ export class Chain {
   readonly #activity: ChainActivity
   readonly #writing: Writing
   #profile: ChainProfile
+  #alone: readonly LoosePart[]
   readonly #stop = new AbortController()
   /** The one that writes now, or wrote last. */
   #writer: ChainWriter | null = null
@@ -59,14 +63,15 @@ export class Chain {
 
   constructor(options: ChainOptions) {
     const { identity, workerThreads, log } = options
-    const { chainId, headerRule, loose = [] } = identity
+    const { chainId, headerRule, loose = [], dropped = [], alone = [] } = identity
     this.#options = options
     this.#activity = idleActivity(options.runtime.clock)
     const endpoints = () => options.source.endpoints().map(({ name }) => name)
     const givers = new Givers({ ...options.runtime, endpoints })
     const aligned = alignedSource(options.source, PARTITION_BLOCKS)
     this.source = givers.remembering(aligned)
-    this.#profile = { chainId, kind: options.kind, headerRule, loose, checks: options.checks }
+    this.#profile = { chainId, kind: options.kind, headerRule, loose, dropped, checks: options.checks }
+    this.#alone = alone
     this.state = new ChainState({
       chainId,
       schema: schemaOf(chainId),
@@ -97,14 +102,19 @@ export class Chain {
     return this.#profile
   }
 
+  /** Of the rules, what one endpoint of several told alone. */
+  get provisional(): readonly LoosePart[] {
+    return this.profile.checks === 'roots' ? this.#alone : []
+  }
+
   /**
-   * Blocks that one endpoint alone told lately and nothing proves whole, in words; null when there
-   * are none.
+   * Blocks that one endpoint alone told lately and nothing proves whole, or what blocks do not prove
+   * by one endpoint's word, in words; null when there are none.
    */
   get unproved(): string | null {
     const { head, history } = this.#activity.unproved
     const told = head.told ?? history.told
-    if (!told) return null
+    if (!told) return describeAlone(this.provisional.filter((part) => part !== 'header'))
     const { from, to } = told
     return `blocks ${from} to ${to} were taken on the word of one endpoint: a header field, transaction type or signature in them is unknown`
   }
@@ -144,7 +154,8 @@ export class Chain {
   /** What an operator should know of the chain's endpoints. */
   get notes(): readonly string[] {
     const less = this.profile.checks === 'roots' ? describeRules(this.profile) : null
-    return [...this.#options.source.notes, ...(less === null ? [] : [less])]
+    const lonely = describeAlone(this.provisional)
+    return [...this.#options.source.notes, ...[less, lonely].filter((note) => note !== null)]
   }
 
   /** Why Postgres cannot be read now, or null. */
@@ -210,7 +221,7 @@ export class Chain {
         const lease = await this.#waitForLease(stop)
         const writer = await this.#openWriter(lease)
         failures = 0
-        await writer.run(stop)
+        await this.#confirming(writer, () => writer.run(stop))
         if (!lease.lost.aborted) return
       } catch (error) {
         if (stop.aborted || !(await this.#mayTryAgain(error, ++failures))) return
@@ -223,7 +234,7 @@ export class Chain {
     const { postgres, identity } = this.#options
     this.#writer = await ChainWriter.open(this.#writing, lease)
     const held = await readChainIdentity(postgres, identity.chainId)
-    this.#adopt(held?.loose ?? [])
+    if (held) this.#adopt(held)
     return this.#writer
   }
 
@@ -233,16 +244,44 @@ export class Chain {
       const lease = this.#writer?.lease
       if (!lease || lease.lost.aborted) return false
       await keepLooseParts(postgres, identity.chainId, loose, lease.fence)
-      this.#adopt(loose)
+      this.#adopt({ ...this.#profile, loose, alone: this.#alone })
       return true
     }
     const profile = () => this.#profile
     return new RuleWatch({ source, profile, keep, clock: runtime.clock, log, stop: this.#stop.signal })
   }
 
+  /** What one endpoint told alone is asked of a second one, beside the lanes. */
+  async #confirming({ lease, audit }: ChainWriter, lanes: () => Promise<void>): Promise<void> {
+    const { source, postgres, identity, runtime, log } = this.#options
+    const { chainId } = identity
+    const ended = new AbortController()
+    const rules = new ProvisionalRules({
+      ...{ source, chainId, clock: runtime.clock, log },
+      rules: () => ({
+        headerRule: this.profile.headerRule,
+        loose: this.profile.loose ?? [],
+        alone: this.provisional,
+      }),
+      keep: async (changed, dropped) => {
+        await keepRules(postgres, chainId, { ...changed, dropped }, lease.fence)
+        this.#adopt({ ...changed, dropped: [...(this.profile.dropped ?? []), ...dropped] })
+        if (dropped.length > 0) audit?.readAgain()
+      },
+    })
+    const confirmed = rules.run(AbortSignal.any([this.#stop.signal, lease.lost, ended.signal]))
+    try {
+      await lanes()
+    } finally {
+      ended.abort()
+      await confirmed
+    }
+  }
+
   /** For every range from now on: the rules travel with it to the workers. */
-  #adopt(loose: readonly LoosePart[]): void {
-    this.#profile = { ...this.#profile, loose: joined(this.#profile.loose ?? [], new Set(loose)) }
+  #adopt({ headerRule, loose = [], dropped = [], alone = [] }: Rules): void {
+    this.#profile = { ...this.#profile, headerRule, loose, dropped }
+    this.#alone = alone
     this.#writing.pool.adopt(this.#profile)
   }
 

@@ -22,7 +22,15 @@ import { parseRange } from '#transform/decode/parseRange.ts'
 
 export type RulesSource = Pick<RpcSource, 'head' | 'fetch' | 'blockRef'>
 
-export type ChainRules = Required<Pick<ChainIdentity, 'headerRule' | 'loose'>>
+/** Who teaches: what is told alone is told apart where there are several. */
+export type Teachers = RulesSource & Pick<RpcSource, 'endpoints'>
+
+export type ChainRules = Required<Pick<ChainIdentity, 'headerRule' | 'loose' | 'alone'>>
+
+/** Rules, and at how many blocks enough endpoints were heard, or one proved everything. */
+export interface Lesson extends ChainRules {
+  readonly blocksHeard: number
+}
 
 /** Answers of different endpoints looked at before one counts. */
 const ANSWERS_MAX = 3
@@ -42,14 +50,16 @@ const NEXT_MAX = 8
  * time may prove less. There no endpoint's word counts alone where there are several.
  */
 export async function rulesOf(
-  source: RulesSource & Pick<RpcSource, 'endpoints'>,
+  source: Teachers,
   known: ChainIdentity | null,
   { chainId, postgres, clock }: { chainId: number; postgres: Postgres; clock: Clock },
 ): Promise<ChainRules> {
   if (!known) return await learnRules(source, chainId, clock)
   const { headerRule: held, loose = [] } = known
   const headerRule = held === 'unknown' ? await learnHeaderRule(source).catch(() => held) : held
-  if (isKnownChain(chainId)) return { headerRule, loose }
+  if (isKnownChain(chainId)) return { headerRule, loose, alone: [] }
+  const isTold = headerRule !== held && isOneAlone(source)
+  const alone = joined(known.alone ?? [], new Set(isTold ? ['header'] : []))
   const next = await nextHeights(postgres, chainId, NEXT_MAX)
   const { finalized } = await source.head().catch(() => ({ finalized: -1 }))
   const heights = [...new Set([...next.filter((height) => height <= finalized), finalized])].filter(
@@ -58,26 +68,50 @@ export async function rulesOf(
   const witnesses = witnessesOf(source)
   const look = (height: number, signal: AbortSignal) =>
     looseAlike(source, height, { headerRule, witnesses, signal })
-  return { headerRule, loose: joined(loose, await looseAtAll(heights, look, clock)) }
+  return { headerRule, loose: joined(loose, await looseAtAll(heights, look, clock)), alone }
 }
 
 /** Rules of a chain that is met for the first time. */
-export async function learnRules(source: RulesSource, chainId: number, clock: Clock): Promise<ChainRules> {
+export async function learnRules(source: Teachers, chainId: number, clock: Clock): Promise<ChainRules> {
+  const { headerRule, loose, alone } = await lessonOf(source, chainId, clock)
+  return { headerRule, loose, alone }
+}
+
+/** The rules as endpoints tell them now, whatever is held. */
+export async function lessonOf(source: Teachers, chainId: number, clock: Clock): Promise<Lesson> {
   const headerRule = await learnHeaderRule(source)
-  if (isKnownChain(chainId)) return { headerRule, loose: [] }
+  if (isKnownChain(chainId)) return { headerRule, loose: [], alone: [], blocksHeard: 1 }
   const { finalized } = await source.head()
   const heights = [
     ...BLOCKS_BELOW.map((below) => finalized - below),
     ...SHARES.map((share) => Math.floor(finalized * share)),
   ]
   const asked = [...new Set(heights.filter((height) => height > 0))]
-  const found = await looseAtAll(asked, (height, late) => looseAt(source, height, headerRule, late), clock)
-  return { headerRule, loose: joined([], found) }
+  const witnesses = witnessesOf(source)
+  const sure = new Set<LoosePart>()
+  let blocksHeard = 0
+  const look = async (height: number, late: AbortSignal) => {
+    const { parts, tellers } = await looseAt(source, height, headerRule, late)
+    if (tellers >= witnesses) for (const part of parts) sure.add(part)
+    if (tellers >= witnesses || (tellers > 0 && parts.length === 0)) blocksHeard++
+    return parts
+  }
+  const loose = joined([], await looseAtAll(asked, look, clock))
+  const alone = loose.filter((part) => !sure.has(part))
+  return {
+    ...{ headerRule, loose, blocksHeard },
+    alone: joined(alone, new Set(isOneAlone(source) ? ['header'] : [])),
+  }
 }
 
 /** Endpoints that have to tell the same before it counts: two, where there are two. */
 export const witnessesOf = (source: Pick<RpcSource, 'endpoints'>): number =>
   Math.min(2, source.endpoints().length)
+
+/** Whether fewer endpoints answer now than have to tell the same. */
+export const isOneAlone = (source: Pick<RpcSource, 'endpoints'>): boolean =>
+  source.endpoints().filter(({ state, head }) => state !== 'quarantined' && head !== null).length <
+  witnessesOf(source)
 
 export interface Around {
   readonly headerRule: HeaderRule
@@ -119,6 +153,13 @@ export function describeRules({ headerRule, loose = [] }: Partial<ChainRules>): 
   ]
   if (parts.length === 0) return null
   return `blocks of this chain do not prove their ${parts.join(', ')}: what another endpoint tells alike is taken, and marked`
+}
+
+/** What one endpoint of several told alone, in one line; null where it is nothing. */
+export function describeAlone(alone: readonly LoosePart[]): string | null {
+  if (alone.length === 0) return null
+  const names = alone.map((part) => partNames[part]).join(', ')
+  return `one endpoint alone told what blocks of this chain prove of their ${names}: a second one is asked as soon as it answers`
 }
 
 const partNames: Readonly<Record<LoosePart, string>> = {
@@ -187,18 +228,20 @@ async function looseAt(
   number: number,
   rule: HeaderRule,
   signal: AbortSignal,
-): Promise<readonly LoosePart[]> {
+): Promise<{ readonly parts: readonly LoosePart[]; readonly tellers: number }> {
   let common: readonly LoosePart[] | null = null
+  let tellers = 0
   let agreed: Hash | null | undefined
   for await (const { block, receipts } of tellings(source, number, signal)) {
     const { parts: loose } = looseIn(block, receipts, rule)
-    if (loose.length === 0) return []
+    if (loose.length === 0) return { parts: [], tellers: 1 }
     agreed ??= (await source.blockRef(number, signal))?.hash ?? null
     // An answer with a false header shows nothing.
     if (loose.includes('header') || block.hash !== agreed) continue
     common = common === null ? loose : loose.filter((part) => common?.includes(part))
+    tellers++
   }
-  return common ?? []
+  return { parts: common ?? [], tellers }
 }
 
 /** What enough endpoints show of one block alike, and none disproves. */

@@ -109,8 +109,8 @@ export async function planChain(
   const { finalized } = await source.head()
   const range = { from: bounds.from ?? chain.startBlock, to: Math.min(bounds.to ?? finalized, finalized) }
   if (blockCount(range) <= 0) throw new SettingError('--from', `block ${range.from} is not final yet`)
-  const rules = await learnRules(source, chainId, runtime.clock)
-  const profile = { chainId, kind: kindOf(chainId), ...rules, checks: chain.checks }
+  const { headerRule, loose } = await learnRules(source, chainId, runtime.clock)
+  const profile = { chainId, kind: kindOf(chainId), headerRule, loose, checks: chain.checks }
   const pool = createDecodePool({ threads: config.workerThreads, profile, log })
   try {
     const sample = await takeSample(source, pool, range, runtime)

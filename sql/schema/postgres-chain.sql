@@ -148,11 +148,15 @@ CREATE TABLE chain.chain (
   start_block bigint NOT NULL,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   loose_parts text[] DEFAULT '{}'::text[] NOT NULL,
+  alone_parts text[] DEFAULT '{}'::text[] NOT NULL,
+  dropped_parts text[] DEFAULT '{}'::text[] NOT NULL,
   CONSTRAINT chain_pkey PRIMARY KEY (singleton),
   CONSTRAINT chain_singleton_check CHECK (singleton)
 );
 COMMENT ON COLUMN chain.chain.header_rule IS 'how a header hashes: ethereum or tempo; learned from the first block';
 COMMENT ON COLUMN chain.chain.loose_parts IS 'what blocks of this chain do not prove, learned from several of them';
+COMMENT ON COLUMN chain.chain.alone_parts IS 'of what was learned, what one endpoint of several told alone; header stands for the rule of headers';
+COMMENT ON COLUMN chain.chain.dropped_parts IS 'what one endpoint told alone and others contradicted: blocks stored before may not prove it';
 
 CREATE TABLE chain.checkpoints (
   block_num bigint NOT NULL,

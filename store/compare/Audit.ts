@@ -94,6 +94,7 @@ export class Audit {
   #historyDueMs = Number.NEGATIVE_INFINITY
   #recheckDueMs = Number.NEGATIVE_INFINITY
   #failure: string | null = null
+  #isReadAgain = false
 
   constructor(options: AuditOptions) {
     this.#options = options
@@ -112,6 +113,11 @@ export class Audit {
       differences,
       problem: found ? describeDifference(found) : this.#failure,
     }
+  }
+
+  /** What was read is read once more: it may have been taken by rules that do not hold. */
+  readAgain(): void {
+    this.#isReadAgain = true
   }
 
   /** Audits until aborted. A node or a store that does not answer is tried again later. */
@@ -144,12 +150,21 @@ export class Audit {
     const { chainId, postgres, schema, finalized } = this.#options
     const top = finalized()
     const kept = this.#position ?? (await readAuditPosition(postgres.pool, schema))
-    const position = kept ?? { recentTo: top, historyTo: -1, differences: [] }
+    const position = this.#fromStart(kept ?? { recentTo: top, historyTo: -1, differences: [] })
     metrics.auditDifferences.set({ chain: `${chainId}` }, position.differences.length)
     // An operator's rewind may have lowered finality.
     const recentTo = Math.max(Math.min(position.recentTo, top), top - RECENT_GAP_BLOCKS_MAX)
     this.#position = { ...position, recentTo }
     return this.#position
+  }
+
+  /** Where it is to read again: at the begin of what it read last, and of history. */
+  #fromStart(position: AuditPosition): AuditPosition {
+    if (!this.#isReadAgain) return position
+    this.#isReadAgain = false
+    const { recentTo } = position
+    const read = heldByBoth(this.#options.coverage).find(({ from, to }) => from <= recentTo && recentTo <= to)
+    return { ...position, recentTo: read ? read.from - 1 : recentTo, historyTo: -1 }
   }
 
   #next(position: AuditPosition): Piece | null {

@@ -20,6 +20,13 @@ export interface ChainIdentity {
   readonly headerRule: HeaderRule
   /** What blocks of this chain do not prove; absent, nothing. */
   readonly loose?: readonly LoosePart[]
+  /**
+   * Of this, what one endpoint of several told alone, until a second one tells it too; `header`
+   * stands for the rule of headers.
+   */
+  readonly alone?: readonly LoosePart[]
+  /** What one told alone and others contradicted: blocks stored before may not prove it. */
+  readonly dropped?: readonly LoosePart[]
   /** First block of the history we want. */
   readonly startBlock: number
 }
@@ -30,9 +37,12 @@ export async function readChainIdentity(postgres: Postgres, chainId: number): Pr
     genesis_hash: Buffer
     header_rule: HeaderRule
     loose_parts: readonly LoosePart[]
+    alone_parts: readonly LoosePart[]
+    dropped_parts: readonly LoosePart[]
     start_block: number
   }>(
-    `SELECT genesis_hash, header_rule, loose_parts, start_block FROM ${quoteIdentifier(schemaOf(chainId))}.chain`,
+    `SELECT genesis_hash, header_rule, loose_parts, alone_parts, dropped_parts, start_block
+     FROM ${quoteIdentifier(schemaOf(chainId))}.chain`,
   )
   const row = result.rows[0]
   return row
@@ -41,6 +51,8 @@ export async function readChainIdentity(postgres: Postgres, chainId: number): Pr
         genesisHash: hashOf(row.genesis_hash),
         headerRule: row.header_rule,
         loose: row.loose_parts,
+        alone: row.alone_parts,
+        dropped: row.dropped_parts,
         startBlock: row.start_block,
       }
     : null
@@ -76,12 +88,14 @@ export async function openChain(
 
 async function recordChain(client: Queryable, schema: string, identity: ChainIdentity): Promise<void> {
   await client.query(
-    `INSERT INTO ${quoteIdentifier(schema)}.chain (chain_id, genesis_hash, header_rule, loose_parts, start_block) VALUES ($1, $2, $3, $4, $5)`,
+    `INSERT INTO ${quoteIdentifier(schema)}.chain (chain_id, genesis_hash, header_rule, loose_parts, alone_parts, start_block)
+     VALUES ($1, $2, $3, $4, $5, $6)`,
     [
       identity.chainId,
       toBytes(identity.genesisHash),
       identity.headerRule,
       [...(identity.loose ?? [])],
+      [...(identity.alone ?? [])],
       identity.startBlock,
     ],
   )
@@ -89,14 +103,26 @@ async function recordChain(client: Queryable, schema: string, identity: ChainIde
 
 /**
  * Blocks stored so far keep their verdict; the audit proves those it reads again. What blocks do
- * not prove is only added to: the writer before may have learned more than this one knows.
+ * not prove is only added to, and nothing comes back that was dropped: the writer before may have
+ * learned more than this one knows.
  */
 async function recordRules(client: Queryable, schema: string, identity: ChainIdentity): Promise<void> {
-  const { headerRule, loose = [] } = identity
-  await client.query(`UPDATE ${quoteIdentifier(schema)}.chain SET header_rule = $1 WHERE header_rule <> $1`, [
-    headerRule,
-  ])
-  await addLooseParts(client, schema, loose)
+  const { headerRule, loose = [], alone = [] } = identity
+  const table = `${quoteIdentifier(schema)}.chain`
+  await client.query(
+    `UPDATE ${table} SET header_rule = $1, alone_parts = ARRAY(SELECT DISTINCT unnest(alone_parts || $2::text[]))
+     WHERE header_rule <> $1 AND $1 <> 'unknown' AND NOT 'header' = ANY(dropped_parts)`,
+    [headerRule, alone.filter((part) => part === 'header')],
+  )
+  const { rows } = await client.query<{ dropped_parts: readonly LoosePart[] }>(
+    `SELECT dropped_parts FROM ${table}`,
+  )
+  const dropped = rows[0]?.dropped_parts ?? []
+  await addLooseParts(
+    client,
+    schema,
+    loose.filter((part) => !dropped.includes(part)),
+  )
 }
 
 async function addLooseParts(client: Queryable, schema: string, loose: readonly LoosePart[]): Promise<void> {
@@ -118,6 +144,29 @@ export async function keepLooseParts(
   await postgres.transaction(async (client) => {
     await assertFence(client, schema, fence)
     await addLooseParts(client, schema, loose)
+  })
+}
+
+/** Keeps what came of asking again for what one endpoint told alone. @throws FencedOutError */
+export async function keepRules(
+  postgres: Postgres,
+  chainId: number,
+  {
+    headerRule,
+    loose,
+    alone,
+    dropped,
+  }: Required<Omit<ChainIdentity, 'chainId' | 'genesisHash' | 'startBlock'>>,
+  fence: bigint,
+): Promise<void> {
+  const schema = schemaOf(chainId)
+  await postgres.transaction(async (client) => {
+    await assertFence(client, schema, fence)
+    await client.query(
+      `UPDATE ${quoteIdentifier(schema)}.chain SET header_rule = $1, loose_parts = $2, alone_parts = $3,
+       dropped_parts = ARRAY(SELECT DISTINCT unnest(dropped_parts || $4::text[]))`,
+      [headerRule, loose, alone, dropped],
+    )
   })
 }
 

@@ -18,6 +18,7 @@ const told = new Set([
   'chains.lanes.state',
   'chains.projections.name',
   'chains.verification.headerRule',
+  'chains.verification.provisional',
   'chains.verification.unproved',
   'chains.verification.audit.differences.table',
 ])

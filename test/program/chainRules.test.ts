@@ -4,11 +4,12 @@
 // Method: blocks of foreign shapes by hand, and a real Ethereum block, as one or two endpoints
 // answer them.
 import { beforeAll, describe, expect, test } from 'vitest'
+import type { EndpointStatus } from '#ingest/rpc/endpoint.ts'
 import type { RawRange } from '#ingest/source.ts'
 import { hash } from '#primitives.ts'
 import { systemRuntime } from '#runtime.ts'
 import { decodeRange } from '#transform/decode/decodeRange.ts'
-import { describeRules, learnRules, type RulesSource } from '../../program/chain/chainRules.ts'
+import { describeRules, learnRules, type Teachers } from '../../program/chain/chainRules.ts'
 import { answerBytes } from '../support/answerBytes.ts'
 import { type BuiltBlock, builtBlock, type JsonObject } from '../support/builtBlock.ts'
 import { type ForeignBlock, foreignChain } from '../support/foreignChain.ts'
@@ -35,7 +36,7 @@ const rawOf = (number: number, answer: Answer, endpoint: string): RawRange => ({
 })
 
 /** Endpoints in their order; what `not` names is asked last. */
-function sourceOf(endpoints: Readonly<Record<string, Answers>>, honest: Answers, head = HEAD): RulesSource {
+function sourceOf(endpoints: Readonly<Record<string, Answers>>, honest: Answers, head = HEAD): Teachers {
   const refOf = (number: number) => {
     const { block } = honest(number)
     return { number, hash: hash(String(block['hash'])), parentHash: hash(String(block['parentHash'])) }
@@ -43,6 +44,8 @@ function sourceOf(endpoints: Readonly<Record<string, Answers>>, honest: Answers,
   return {
     head: async () => ({ head: refOf(head), finalized: head, finalizedBy: refOf(head) }),
     blockRef: async (number) => refOf(number),
+    endpoints: () =>
+      Object.keys(endpoints).map((name) => ({ name, state: 'healthy', head }) as EndpointStatus),
     fetch: async ({ from }, options) => {
       const names = Object.keys(endpoints)
       const name = names.find((one) => !options?.not?.has(one)) ?? names[0] ?? ''
@@ -65,7 +68,7 @@ describe('a chain with roots of its own', () => {
   test('is learned as one, told in a line, and its blocks are taken and marked', async () => {
     for (const blocks of [restarting, skipping]) {
       const rules = await learnRules(sourceOf({ only: of(blocks) }, of(blocks)), FOREIGN, clock)
-      expect(rules).toEqual({ headerRule: 'unknown', loose })
+      expect(rules).toEqual({ headerRule: 'unknown', loose, alone: [] })
       expect(describeRules(rules)).toContain('do not prove their block hashes, transactions, receipts')
       const profile = { chainId: FOREIGN, kind: 'evm', checks: 'roots', ...rules } as const
       const raw = rawOf(7, of(blocks)(7), 'only')
@@ -85,7 +88,7 @@ describe('a chain with roots of its own', () => {
       return { block, receipts: first ? (isSingly ? [null, ...others] : others) : [] }
     }
     const rules = await learnRules(sourceOf({ only: answers }, answers), FOREIGN, clock)
-    expect(rules).toEqual({ headerRule: 'unknown', loose: loose.slice(0, 2) })
+    expect(rules).toEqual({ headerRule: 'unknown', loose: loose.slice(0, 2), alone: [] })
   })
 
   test('holds false amounts no better than its blocks do, but never a false bloom', async () => {
@@ -136,7 +139,9 @@ describe('a chain whose blocks prove all', () => {
         ...source,
         fetch: (_: unknown, options?: object) => source.fetch({ from: at, to: at }, options),
       }
-      expect(await learnRules(oneHeight, FOREIGN, clock)).toEqual({ headerRule: 'ethereum', loose: [] })
+      expect(await learnRules(oneHeight, FOREIGN, clock)).toEqual({
+        ...{ headerRule: 'ethereum', loose: [], alone: [] },
+      })
     }
   })
 })

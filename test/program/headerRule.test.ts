@@ -5,6 +5,7 @@ import { afterAll, expect, test } from 'vitest'
 import type { RawRange } from '#ingest/source.ts'
 import { type BlockRef, hash } from '#primitives.ts'
 import { openChain, readChainIdentity } from '#store/ledger/ledger.ts'
+import { quoteIdentifier, schemaOf } from '#store/sql.ts'
 import { learnHeaderRule, type RulesSource } from '../../program/chain/chainRules.ts'
 import { openChainStore } from '../store/support/chainStore.ts'
 import { describeWithShared } from '../support/shared.ts'
@@ -63,9 +64,12 @@ describeWithShared('the rule of headers', () => {
     const store = await openChainStore({ headFrom: 0 })
     afterAll(() => store.close())
     const identity = { chainId: store.chainId, genesisHash: zero, startBlock: 0 }
-    await openChain(store.postgres, { ...identity, headerRule: 'unknown' }, 0, 2n)
+    const { name, pool } = { name: schemaOf(store.chainId), pool: store.postgres.pool }
+    await pool.query(`UPDATE ${quoteIdentifier(name)}.chain SET header_rule = 'unknown'`)
     expect(await readChainIdentity(store.postgres, store.chainId)).toMatchObject({ headerRule: 'unknown' })
     await openChain(store.postgres, { ...identity, headerRule: 'tempo' }, 0, 3n)
+    // A process that stood by, and knows less.
+    await openChain(store.postgres, { ...identity, headerRule: 'unknown' }, 0, 4n)
     expect(await readChainIdentity(store.postgres, store.chainId)).toMatchObject({ headerRule: 'tempo' })
   })
 })

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { EndpointStatus } from '#ingest/rpc/endpoint.ts'
 import { hash } from '#primitives.ts'
 import { systemRuntime } from '#runtime.ts'
-import { keepLooseParts, openChain, readChainIdentity } from '#store/ledger/ledger.ts'
+import { keepLooseParts, keepRules, openChain, readChainIdentity } from '#store/ledger/ledger.ts'
 import { rulesOf } from '../../program/chain/chainRules.ts'
 import { type ChainStore, openChainStore } from '../store/support/chainStore.ts'
 import { answerBytes } from '../support/answerBytes.ts'
@@ -31,6 +31,30 @@ test('what was learned while a chain is written is kept and added to, but not by
   const identity = { chainId, genesisHash: zero, startBlock: 0, headerRule: 'ethereum' } as const
   await openChain(postgres, { ...identity, loose: ['header'] }, 0, 4n)
   expect(await held()).toEqual(['bloom', 'header', 'receiptsRoot'])
+})
+
+test('what one endpoint told alone and another contradicted does not come back with a process that stood by', async () => {
+  const other = await openChainStore({ headFrom: 0, fence: 3n })
+  afterAll(() => other.close())
+  const { postgres, chainId } = other
+  const lonely = {
+    ...{ chainId, genesisHash: zero, startBlock: 0, headerRule: 'ethereum' as const },
+    ...{ loose: ['receiptsRoot', 'bloom'] as const, alone: ['header', 'receiptsRoot'] as const },
+  }
+  const settled = {
+    headerRule: 'tempo',
+    loose: ['bloom'],
+    alone: [],
+    dropped: ['header', 'receiptsRoot'],
+  } as const
+  await expect(keepRules(postgres, chainId, settled, 2n)).rejects.toMatchObject({ code: 'fenced_out' })
+  await keepRules(postgres, chainId, settled, 3n)
+  await openChain(postgres, lonely, 0, 4n)
+  const held = await readChainIdentity(postgres, chainId)
+  expect({ ...held, dropped: held?.dropped?.toSorted() }).toMatchObject(settled)
+  // Two endpoints may show it later after all.
+  await keepLooseParts(postgres, chainId, ['receiptsRoot'], 4n)
+  expect((await readChainIdentity(postgres, chainId))?.loose?.toSorted()).toEqual(['bloom', 'receiptsRoot'])
 })
 
 const lie = ({ block, receipts }: ForeignBlock): ForeignBlock => ({
@@ -71,5 +95,5 @@ test.each([
   const known = { chainId: 25, genesisHash: zero, startBlock: 0, headerRule: 'ethereum' } as const
   const { chainId, postgres } = store
   const rules = await rulesOf(source, known, { chainId, postgres, clock: systemRuntime().clock })
-  expect(rules).toEqual({ headerRule: 'ethereum', loose })
+  expect(rules).toEqual({ headerRule: 'ethereum', loose, alone: [] })
 })

@@ -97,6 +97,25 @@ describeWithShared('the audit', () => {
     expect(alarms).toEqual([])
   })
 
+  test('reads all of it once more when it was taken by rules that do not hold', async () => {
+    const audit = openAudit()
+    await steps(audit, 1)
+    finalized = 70
+    await steps(audit, 2)
+    audit.readAgain()
+    await steps(audit, 1)
+    expect(audit.status).toMatchObject({ auditedTo: 49, comparedBlocks: 120 })
+    await steps(audit, 2)
+    expect(audit.status).toMatchObject({ auditedTo: 70, comparedBlocks: 141 })
+    const held = { postgres: [{ from: 80, to: head }], clickhouse: [{ from: 80, to: head }] }
+    finalized = 100
+    const later = openAudit({ coverage: (name) => held[name] })
+    await store.postgres.pool.query(`UPDATE ${store.schema}.audits SET recent_to = 99`)
+    later.readAgain()
+    await steps(later, 2)
+    expect(later.status).toMatchObject({ auditedTo: 100, comparedBlocks: 21 })
+  })
+
   test('waits for the slower store, and for ingest', async () => {
     const held = { postgres: [{ from: 0, to: 60 }], clickhouse: [{ from: 0, to: 40 }] }
     let busy: 'head' | 'history' | null = 'head'

@@ -2,10 +2,11 @@
 import { beforeAll, expect, test } from 'vitest'
 import { NodeAnswerError } from '#ingest/read/nodeAnswerError.ts'
 import { RefutedError } from '#ingest/verify/refutedError.ts'
-import type { EncodedBatch } from '#transform/batch.ts'
+import { type EncodedBatch, sameRows } from '#transform/batch.ts'
 import { archiveBlock, readArchivedBlock, readArchivedPart } from '#transform/decode/archive.ts'
 import { decodeParsed, decodeRange, decodeRaw, decodeScanned } from '#transform/decode/decodeRange.ts'
 import { BatchEncoder } from '#transform/encode/batchEncoder.ts'
+import type { ChainProfile } from '#transform/profile.ts'
 import { answerBytes } from '../support/answerBytes.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { expectSameBatch } from './expectSameBatch.ts'
@@ -78,6 +79,27 @@ describeWithShared('decoding a recorded chain', () => {
       raw.bytes.set([1], raw.bytes.length - 1)
       expect(() => decodeRaw(devProfile, raw, encoder)).toThrow()
     }
+  })
+
+  test('blocks that were stored by rules which were dropped since are read from the archive alone', () => {
+    const given = ranges[1] as TestRange
+    const answers = items(given).map(({ block, receipts }, k) => {
+      const lies = receipts.map((receipt) => ({ ...receipt, status: '0x0' }))
+      return { number: given.range.from + k, block, receipts: lies }
+    })
+    const blocks = answers.map(archiveBlock)
+    const raw = {
+      range: given.range,
+      bytes: new Uint8Array(Buffer.concat(blocks.flat())),
+      partLengths: blocks.map((parts) => parts.map(({ byteLength }) => byteLength)),
+    }
+    const strict: ChainProfile = { ...devProfile, chainId: 9_029, loose: [] }
+    const told = answerBytes(answers)
+    const stored = decodeRange({ ...strict, loose: ['receiptsRoot'] }, told, given.range).batch
+    const after: ChainProfile = { ...strict, dropped: ['receiptsRoot'] }
+    expect(sameRows(decodeRaw(after, raw).batch, stored)).toBe(true)
+    expect(() => decodeRaw(strict, raw)).toThrow(RefutedError)
+    expect(() => decodeRange(after, told, given.range)).toThrow(RefutedError)
   })
 
   test('a transaction and its receipt are read from their part alone', () => {

@@ -20,7 +20,7 @@ import {
 import type { BlockRef } from '#primitives.ts'
 import type { EncodedBatch, ProofSummary } from '../batch.ts'
 import { BatchEncoder } from '../encode/batchEncoder.ts'
-import { type ChainProfile, looseOf } from '../profile.ts'
+import { archiveProfile, type ChainProfile, looseOf } from '../profile.ts'
 import { projections } from '../projections/index.ts'
 import { proofRow } from '../rows/proofRow.ts'
 import { toNumber } from '../rows/quantity.ts'
@@ -71,7 +71,8 @@ export function decodeRaw(
 ): DecodedRange {
   if (partLengths === undefined) return decodeRange(profile, bytes, range, encoder, encoded)
   try {
-    return decodeAnswers(profile, range, archivedAnswers(bytes, partLengths, range), readArchived, encoder)
+    const answers = archivedAnswers(bytes, partLengths, range)
+    return decodeAnswers(archiveProfile(profile), range, answers, readArchived, encoder)
   } finally {
     encoder.clear()
   }

@@ -128,6 +128,10 @@ const chain = s.named('ChainStatus', {
     unproved: s.array(s.text(), {
       description: 'What blocks of this chain do not prove, found out by recomputing several of them.',
     }),
+    provisional: s.array(s.text(), {
+      description:
+        'Of these, and of how headers hash (`header`), what one endpoint of several told alone; asked again when a second one answers.',
+    }),
     provedBlocks: counted,
     unprovableBlocks: counted,
     unprovableTxs: counted,

@@ -126,7 +126,7 @@ function rowsStatement(
   const text = `WITH found AS MATERIALIZED (
        SELECT block_num, log_idx, tx_idx, tx_hash, address, topic0, topic1, topic2, topic3, data,
          extract(epoch FROM block_timestamp)::bigint AS seconds,
-         CASE WHEN (SELECT 'logIndexes' = ANY (loose_parts) FROM ${relationOf(schema, 'chain')}) THEN (
+         CASE WHEN (SELECT 'logIndexes' = ANY (loose_parts || dropped_parts) FROM ${relationOf(schema, 'chain')}) THEN (
            SELECT count(*)::int FROM ${logs} AS before
            WHERE before.block_num = logs.block_num AND before.tx_idx = logs.tx_idx AND before.log_idx < logs.log_idx
          ) END AS position

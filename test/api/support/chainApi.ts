@@ -294,6 +294,7 @@ function reportOf(
           checks: 'roots',
           headerRule: 'ethereum',
           unproved: [],
+          provisional: [],
           provedBlocks: 0,
           unprovableBlocks: 0,
           unprovableTxs: 0,
