@@ -30,6 +30,7 @@ export type Expression =
   | BetweenExpression
   | InListExpression
   | InQueryExpression
+  | QuantifiedExpression
   | { readonly kind: 'isNull'; readonly operand: Expression; readonly isNot: boolean; readonly at: number }
   | { readonly kind: 'query'; readonly query: Query; readonly isExists: boolean; readonly at: number }
   | CaseExpression
@@ -110,6 +111,16 @@ export interface InQueryExpression {
   readonly operand: Expression
   readonly query: Query
   readonly isNot: boolean
+  readonly at: number
+}
+
+/** `x < ANY (…)`, `x < ALL (…)`: over an array or a sub-select. */
+export interface QuantifiedExpression {
+  readonly kind: 'quantified'
+  readonly operator: string
+  readonly isAll: boolean
+  readonly operand: Expression
+  readonly values: Expression
   readonly at: number
 }
 

@@ -90,6 +90,8 @@ function castText(
 ): Compiled {
   const { value, at } = operand
   const { type } = target
+  if (type.isArray && value.trimStart().startsWith('{'))
+    throw refused(compiler, 'an array within a text is not supported here', at, 'write ARRAY[1, 2]::bigint[]')
   if (type.isArray) return { sql: `CAST(${quoteText(value)} AS ${target.sql})`, type }
   if (type.scalar === 'text') return { sql: quoteText(value), type }
   if (type.scalar === 'json') return { sql: documentSql(quoteText(value)), type }

@@ -12,6 +12,7 @@ import { compileBinary, compileInList, compileOperands } from './compileComparis
 import { compileNumber, compileString } from './compileConstant.ts'
 import { compileExtract } from './compileExtract.ts'
 import { compileInQuery } from './compileInQuery.ts'
+import { compileQuantified } from './compileQuantified.ts'
 import { demanded } from './demanded.ts'
 import { alternatives } from './numbers.ts'
 import { arrayOf, commonType, elementOf, scalar } from './valueType.ts'
@@ -49,6 +50,8 @@ export function compileExpression(compiler: Compiler, expression: Expression, sc
       return compileInList(compiler, expression, scope)
     case 'inQuery':
       return compileInQuery(compiler, expression, scope)
+    case 'quantified':
+      return compileQuantified(compiler, expression, scope)
     case 'isNull': {
       const { sql } = compile(expression.operand)
       return { sql: `(${sql} IS ${expression.isNot ? 'NOT ' : ''}NULL)`, type: scalar('bool') }

@@ -5,7 +5,7 @@
  */
 
 import type { Expression, InQueryExpression } from './ast.ts'
-import { type Column, type Compiled, type Compiler, refused, type Scope } from './Compiler.ts'
+import { type Column, type Compiled, type Compiler, invalid, refused, type Scope } from './Compiler.ts'
 import { assertOneKind, assertOneWidth, comparable } from './numbers.ts'
 import { scalar } from './valueType.ts'
 
@@ -18,6 +18,16 @@ export function compileInQuery(compiler: Compiler, expression: InQueryExpression
     expression.operand.kind === 'tuple'
       ? expression.operand.items.map((item) => compiler.expression(item, scope))
       : [own]
+  if (
+    own.type.scalar !== 'unknown' &&
+    columns.length !== operands.length &&
+    (operands.length > 1 || own.type.scalar !== 'record')
+  )
+    throw invalid(
+      compiler,
+      `the sub-select has ${columns.length} columns where ${operands.length} are compared`,
+      expression.query.at,
+    )
   const pairs = operands.map((operand, index) => [operand, ...columns.slice(index, index + 1)])
   for (const pair of pairs) {
     assertOneKind(compiler, pair, () => expression.operand.at)

@@ -134,6 +134,8 @@ describe('refusals', () => {
     ['CASE', `SELECT ${'CASE WHEN 1 THEN '.repeat(1_000)}`],
     ['names that double', `SELECT ${names(40)}`],
     ['subjects that double', `SELECT ${doubled(12)}`],
+    ['arrays that double', `SELECT ${'('.repeat(40)}1${' < ANY (ARRAY[2]::bigint[]))'.repeat(40)}`],
+    ['comparisons that grow', `SELECT ${'('.repeat(4)}1${` < ANY (ARRAY[1${',1'.repeat(90)}]))`.repeat(4)}`],
     ['bounds that double', `SELECT ${'('.repeat(40)}1${' BETWEEN SYMMETRIC 1 AND 2)'.repeat(40)}`],
     ['text over 64 KiB', `SELECT '${'x'.repeat(70_000)}'`],
     ['a NUL', 'SELECT \u0000 1'],

@@ -6,6 +6,7 @@
 
 import { callOf, type Expression } from './ast.ts'
 import { parsePrimary } from './parsePrimary.ts'
+import { parseQuantified, startsQuantified } from './parseQuantified.ts'
 import { parseType } from './parseType.ts'
 import type { QueryParser } from './QueryParser.ts'
 
@@ -81,12 +82,13 @@ function parseComparison(parser: QueryParser): Expression {
   const left = parseMembership(parser)
   const operator = reader.peek().kind === 'symbol' ? comparisons[reader.peek().text] : undefined
   if (!operator) return left
-  const { at } = reader.next()
-  if (reader.isWord('ANY') || reader.isWord('ALL'))
-    throw reader.refused('ANY and ALL are not allowed; use IN', at, 'write x IN (1, 2), or x IN (SELECT …)')
-  const right = parseMembership(parser)
+  reader.next()
+  const right = startsQuantified(reader) ? undefined : parseMembership(parser)
+  const compared: Expression = right
+    ? { kind: 'binary', operator, left, right, at: left.at }
+    : parseQuantified(parser, left, operator)
   if (reader.peek().kind === 'symbol' && comparisons[reader.peek().text]) throw reader.unexpected('AND or OR')
-  return { kind: 'binary', operator, left, right, at: left.at }
+  return compared
 }
 
 function parseMembership(parser: QueryParser): Expression {

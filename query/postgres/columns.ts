@@ -115,6 +115,13 @@ export function rebuildOperand(
     const rebuilt = list(items).map((item) => rebuildOperand(item, comparedWith, walk, rebuild))
     return { List: { items: rebuilt } }
   }
+  const elements = isFields(operand) && isFields(operand['A_ArrayExpr']) ? operand['A_ArrayExpr'] : undefined
+  if (elements?.['elements'] !== undefined) {
+    const rebuilt = list(elements['elements']).map((item) =>
+      rebuildOperand(item, comparedWith, walk, rebuild),
+    )
+    return { A_ArrayExpr: { elements: rebuilt } }
+  }
   const text = stringConstant(operand)
   if (text === undefined) return rebuild.node(operand, walk)
   if (comparedWith === 'text') return textConstant(text)

@@ -40,7 +40,13 @@ export function assertCase({ arg, args }: Fields, operands: Operands, walk: Walk
 }
 
 /** `x IN (SELECT …)`. @throws UserQueryError `sql_invalid` */
-export function assertMembers({ testexpr, subselect }: Fields, operands: Operands, walk: Walk): void {
+export function assertMembers(
+  { testexpr, subselect, operName }: Fields,
+  operands: Operands,
+  walk: Walk,
+): void {
+  // IN has no operator.
+  if (operName !== undefined && !equalities.has(stringOf(list(operName)[0]) ?? '')) return
   const outputs = operands.outputsOf(subselect)
   const fields = rowFields(testexpr) ?? [testexpr]
   for (const [index, field] of fields.entries()) assertAlike([bytesOf(field, operands), outputs[index]], walk)

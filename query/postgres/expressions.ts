@@ -119,6 +119,8 @@ function argumentProblem(argument: unknown, previous: unknown, rule: ArgumentRul
 /** Kinds of A_Expr that compare their two sides, so that a '0x…' on one of them means bytes. */
 const comparisons: ReadonlySet<string> = new Set([
   'AEXPR_OP',
+  'AEXPR_OP_ANY',
+  'AEXPR_OP_ALL',
   'AEXPR_DISTINCT',
   'AEXPR_NOT_DISTINCT',
   'AEXPR_NULLIF',
