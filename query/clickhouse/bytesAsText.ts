@@ -3,6 +3,7 @@
  * take the bytes themselves for characters, and change or cut them without a word.
  */
 
+import { hexConstant } from '../text.ts'
 import type { CallExpression, Expression } from './ast.ts'
 import { type Compiled, type Compiler, quoteText, type Scope } from './Compiler.ts'
 import { hexText } from './compileCast.ts'
@@ -22,10 +23,6 @@ const textArguments: ReadonlyMap<string, readonly number[] | 'all'> = new Map(
     left: [0],
     right: [0],
     replaceAll: [0, 1, 2],
-    trim: [0],
-    trimLeft: [0],
-    trimRight: [0],
-    trimBoth: [0],
     leftPad: [0],
     rightPad: [0],
     startsWith: [0, 1],
@@ -63,11 +60,16 @@ export function compileTextArguments(
 }
 
 function textPlaces(call: CallExpression, name: string): readonly number[] | 'all' | undefined {
+  // Bytes are trimmed of bytes, '0x00'; of other characters their text is.
+  if (name.startsWith('trim')) return isBytesConstant(call.args[1]) ? undefined : [0, 1]
   if (name !== 'position' && name !== 'locate') return textArguments.get(name)
   // PostgreSQL's strpos is of text; position counts bytes, unless what it looks for is no '0x…'.
   const isPlain = call.args.some((argument) => argument.kind === 'string' && !/^0x/.test(argument.value))
   return call.name.toLowerCase() === 'strpos' || isPlain ? 'all' : undefined
 }
+
+const isBytesConstant = (argument: Expression | undefined): boolean =>
+  argument?.kind === 'string' && /^(bytes|odd)$/.test(hexConstant(argument.value).kind)
 
 /** Letters that could be digits of bytes are in lowercase, as their text is. */
 function constantText(argument: Expression, isBesideBytes: boolean): Compiled {

@@ -91,7 +91,7 @@ function assertConstants(compiler: Compiler, call: CallExpression, rule: Functio
     const argument = call.args[Number(index)]
     const problem = argument && constantProblem(argument, call.args[Number(index) - 1], constant)
     if (problem)
-      throw refused(compiler, `argument ${Number(index) + 1} of ${rule.name} must be ${problem}`, argument.at)
+      throw refused(compiler, `argument ${Number(index) + 1} of ${call.name} must be ${problem}`, argument.at)
   }
   for (const parameter of call.parameters ?? []) {
     if (parameter.kind !== 'number')

@@ -11,6 +11,7 @@ import type { FunctionRule } from './functions.ts'
 import { accurate, asNumber, bind, wholeDivision } from './numbers.ts'
 import type { PortableCall as Call } from './portableCall.ts'
 import { ofSeconds, translated } from './translated.ts'
+import { trimmed } from './trimmed.ts'
 import { commonType, isNumber, isWhole, localTime, scalar, varyingBytes } from './valueType.ts'
 
 /** By the engine's name; undefined means that the engine's own will do. */
@@ -34,6 +35,7 @@ const portable: Readonly<Record<string, (call: Call) => Compiled | undefined>> =
       (name) => [name, ofText],
     ),
   ),
+  ...Object.fromEntries(['trimBoth', 'trimLeft', 'trimRight'].map((name) => [name, trimmed])),
   substring,
   concat: joined,
   concatWithSeparator: joinedBetween,

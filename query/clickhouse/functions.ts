@@ -69,7 +69,7 @@ const lists: readonly (readonly [FunctionKind, ResultRule, string])[] = [
     'first',
     'abs negate ceil floor round trunc sign greatest least bitNot reverse assumeNotNull toNullable',
   ],
-  ['scalar', 'first', 'nullIf substring left right trim trimLeft trimRight trimBoth arraySlice arrayReverse'],
+  ['scalar', 'first', 'nullIf substring left right arraySlice arrayReverse'],
   ['scalar', 'first', 'arrayConcat arrayDistinct arrayPopBack arrayPopFront arrayFlatten arrayCompact'],
   [
     'scalar',
@@ -214,6 +214,7 @@ const call = (name: string, args: readonly string[]): string => `${name}(${args.
 
 /** Functions with bounds of their own, and PostgreSQL's names for what both engines have. */
 const special: readonly FunctionRule[] = [
+  ...['trimBoth', 'trimLeft', 'trimRight'].map(trimming),
   rule('higherOrder', 'arrayMap', 'lambda', { lambda: 'required' }),
   rule('higherOrder', 'arrayFilter', 'second', { lambda: 'required' }),
   rule('scalar', 'match', 'bool', { constants: { 1: pattern } }),
@@ -259,9 +260,9 @@ const portable: readonly [string, FunctionRule][] = [
   named('character_length', rule('scalar', 'lengthUTF8', 'int')),
   named('octet_length', rule('scalar', 'octet_length', 'int')),
   named('strpos', rule('scalar', 'position', 'int')),
-  named('btrim', rule('scalar', 'trimBoth', 'first')),
-  named('ltrim', rule('scalar', 'trimLeft', 'first')),
-  named('rtrim', rule('scalar', 'trimRight', 'first')),
+  named('btrim', trimming('trimBoth')),
+  named('ltrim', trimming('trimLeft')),
+  named('rtrim', trimming('trimRight')),
   named('starts_with', rule('scalar', 'startsWith', 'bool')),
   named('concat_ws', rule('scalar', 'concatWithSeparator', 'text')),
   named('datetrunc', rule('scalar', 'date_trunc', 'timestamp', { constants: { 0: period } })),
@@ -334,6 +335,11 @@ const portable: readonly [string, FunctionRule][] = [
   named('lag', rule('window', 'lag', 'first', { print: nullableFirst('lag'), argumentsMax: 3 })),
   named('lead', rule('window', 'lead', 'first', { print: nullableFirst('lead'), argumentsMax: 3 })),
 ]
+
+/** The engine's take no characters of a row. */
+function trimming(name: string): FunctionRule {
+  return rule('scalar', name, 'text', { argumentsMax: 2, constants: { 1: pattern } })
+}
 
 function jsonArray(name: string) {
   return ([x, ...path]: readonly string[]) => call(name, [`ifNull(${x}, '')`, ...path])

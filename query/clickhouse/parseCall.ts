@@ -10,6 +10,7 @@ import type { QueryParser } from './QueryParser.ts'
 export function parseCall(parser: QueryParser): CallExpression {
   const { reader } = parser
   const { text: name, at } = reader.next()
+  if (name.toLowerCase() === 'trim') return parseTrim(parser, at)
   const words = wordCalls[name.toLowerCase()]?.(parser)
   if (words) return callOf(name, words, at)
   let list = parseArguments(parser)
@@ -52,6 +53,23 @@ function parsePosition(parser: QueryParser): readonly Expression[] | undefined {
   reader.expectSymbol(')')
   return [whole, part]
 }
+
+/** `trim(leading 'x' FROM y)`: which side is a call of its own, named so by PostgreSQL too. */
+function parseTrim(parser: QueryParser, at: number): CallExpression {
+  const { reader } = parser
+  reader.expectSymbol('(')
+  const side = trims.find(([word]) => reader.acceptWords(word))
+  const first = reader.isWord('FROM') ? [] : reader.list(() => parser.parseExpression())
+  const values = reader.acceptWords('FROM') ? reader.list(() => parser.parseExpression()) : []
+  reader.expectSymbol(')')
+  return callOf(side?.[1] ?? 'btrim', [...values, ...first], at)
+}
+
+const trims = [
+  ['LEADING', 'ltrim'],
+  ['TRAILING', 'rtrim'],
+  ['BOTH', 'btrim'],
+] as const
 
 type Arguments = Pick<CallExpression, 'args' | 'isStar' | 'isDistinct' | 'orderBy'>
 

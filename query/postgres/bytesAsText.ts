@@ -5,11 +5,12 @@
  * inlined, so what they surround is planned as if it stood alone.
  */
 
-import { rangeOfPattern } from '../text.ts'
+import { hexConstant, rangeOfPattern } from '../text.ts'
 import { bytesConstant, textConstant } from './columns.ts'
 import { ownFunctions, textFunctions, textOperators, textTypes } from './functions.ts'
 import {
   type Fields,
+  fieldsOf,
   isFields,
   list,
   ownName,
@@ -99,7 +100,7 @@ const textArguments: ReadonlyMap<string, readonly number[] | 'all'> = new Map(
   }),
 )
 
-/** Of one argument they cut spaces; of two bytes they cut bytes. */
+/** They cut spaces or the characters of a constant; of bytes, '0x00', they cut bytes. */
 const trims: ReadonlySet<string> = new Set(['btrim', 'ltrim', 'rtrim'])
 
 /** The rebuilt arguments of a call. */
@@ -122,7 +123,7 @@ export function rebuildArguments(
 }
 
 function textPlaces(name: string, args: readonly unknown[]): (index: number) => boolean {
-  if (trims.has(name)) return () => args.length === 1
+  if (trims.has(name)) return () => isOfText(args)
   // `position(part IN whole)`: of a constant that is no '0x…' the whole can only be text.
   if (name === 'position') {
     const part = stringConstant(args[1])
@@ -132,8 +133,16 @@ function textPlaces(name: string, args: readonly unknown[]): (index: number) => 
   return (index) => places === 'all' || places.includes(index)
 }
 
+/** Whether a call of one of these trims a text, before it is rebuilt or after. */
+function isOfText([_, characters]: readonly unknown[]): boolean {
+  const text = stringConstant(characters)
+  if (text !== undefined) return !/^(bytes|odd)$/.test(hexConstant(text).kind)
+  const name = stringOf(list(fieldsOf(characters, 'FuncCall')['funcname']).at(-1))
+  return characters === undefined || name === casedName
+}
+
 /** Whether its letters could be digits of bytes, whose text is in lowercase. */
-const isHexPart = (text: string): boolean => /[A-F]/.test(text) && /^(0[xX])?[0-9a-fA-F%_]*$/.test(text)
+const isHexPart = (text: string): boolean => /[A-FX]/.test(text) && /^(0[xX])?[0-9a-fA-F%_]*$/.test(text)
 
 /** An operand as text if it is bytes, else as it is. Constants have no type yet. */
 export function asText(operand: unknown, walk: Walk): unknown {
@@ -146,7 +155,10 @@ export function isText(expression: unknown): boolean {
   if (!isFields(expression)) return false
   const [[type, fields] = ['', {}]] = Object.entries(expression)
   if (!isFields(fields)) return false
-  if (type === 'FuncCall') return textFunctions.has(stringOf(list(fields['funcname']).at(-1)) ?? '')
+  if (type === 'FuncCall') {
+    const name = stringOf(list(fields['funcname']).at(-1)) ?? ''
+    return textFunctions.has(name) && (!trims.has(name) || isOfText(list(fields['args'])))
+  }
   if (type === 'A_Expr') return textOperators.has(stringOf(list(fields['name'])[0]) ?? '')
   return type === 'TypeCast' && isTextType(fields['typeName'])
 }
