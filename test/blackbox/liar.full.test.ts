@@ -94,7 +94,8 @@ describeWithShared('a deployment beside a liar', () => {
   })
 
   test('it was told every class of lie, and holds what the honest one holds', async () => {
-    for (const name of Object.keys(lies)) expect(told.get(name) ?? 0, name).toBeGreaterThan(0)
+    // Which lie an answer gets is its turn: a quick start may end before heads had all of theirs.
+    await until(async () => Object.keys(lies).every((name) => told.has(name)))
     for (const program of [beside, honest]) {
       await until(async () => {
         const chain = await chainOf(program, CHAIN_ID)
