@@ -69,19 +69,16 @@ interface ChunkRun<B extends Batch> {
 }
 
 /**
- * Loads and attaches one chunk. After a failure its tip is read again: a lost answer may have been
- * a commit.
+ * Loads and attaches one chunk, as it stands now: after a failure a lost answer may have been a
+ * commit, and since the target was read the lane may have begun again below.
  */
 async function completeChunk<B extends Batch>(run: ChunkRun<B>, begun: Chunk): Promise<void> {
   const { lane, target, options, progress, signal } = run
-  let chunk: Chunk | undefined = begun
   await untilDone(begun.range, options, signal, async () => {
-    chunk ??= (await lane.sink.openChunks(target)).find(({ range }) => range.from === begun.range.from)
-    // Attached by the try before, whose answer was lost.
+    const open = await lane.sink.openChunks(target)
+    const chunk = open.find(({ range }) => range.from === begun.range.from)
     if (!chunk) return
-    const current = chunk
-    chunk = undefined
-    const { loaded, conflict } = await loadChunk(run, current)
+    const { loaded, conflict } = await loadChunk(run, chunk)
     await dropOrphans(run, loaded)
     if (conflict) {
       lane.source.reportRefuted(conflict.endpoint)

@@ -71,6 +71,17 @@ test('a stopped run goes on from the tips of its chunks', async () => {
   expect(b.sink.covered).toEqual([{ from: 0, to: 599 }])
 })
 
+test('chunks that were dropped since the target was read are not asked for (L21)', async () => {
+  const b = bench(300)
+  b.sink.crash = (place) => {
+    if (place === 'attach.after') b.sink.endAt(300)
+  }
+  await fillHistory(b.lane, { from: 0, to: 9_999 }, b.options, never)
+  expect(b.sink.covered).toEqual([{ from: 0, to: 299 }])
+  expect(b.events.filter(({ type }) => type === 'waiting')).toEqual([])
+  expect(Math.max(...b.source.fetched.map(({ to }) => to))).toBeLessThan(300)
+})
+
 test('a block that contradicts the chunk is asked for again', async () => {
   const b = bench(200)
   const other = new FakeChain(200, 'other')

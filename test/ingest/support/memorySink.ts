@@ -76,6 +76,7 @@ export class MemoryHistory implements HistorySink<RefBatch> {
   attached = new Map<number, BlockRef>()
   covered: BlockRange[] = []
   crash: SinkCrash = () => {}
+  #end = Number.POSITIVE_INFINITY
 
   constructor(chunkBlocks: number) {
     this.chunkBlocks = chunkBlocks
@@ -83,8 +84,9 @@ export class MemoryHistory implements HistorySink<RefBatch> {
 
   async openChunks(target: BlockRange): Promise<readonly Chunk[]> {
     this.crash('openChunks')
+    const wanted = { from: target.from, to: Math.min(target.to, this.#end) }
     const begun = [...this.loading.values()].map((chunk) => chunk.range)
-    for (const hole of difference(difference([target], this.covered), normalize(begun)))
+    for (const hole of difference(difference([wanted], this.covered), normalize(begun)))
       for (let from = hole.from; from <= hole.to; from += this.chunkBlocks)
         this.loading.set(from, {
           range: { from, to: Math.min(hole.to, from + this.chunkBlocks - 1) },
@@ -97,6 +99,12 @@ export class MemoryHistory implements HistorySink<RefBatch> {
         tip: refs.at(-1)?.number ?? range.from - 1,
         tipHash: refs.at(-1)?.hash ?? null,
       }))
+  }
+
+  /** The lane above begins again here: what was planned from there on is dropped. */
+  endAt(place: number): void {
+    this.#end = place - 1
+    for (const from of [...this.loading.keys()]) if (from >= place) this.loading.delete(from)
   }
 
   async appendToChunk(chunk: Chunk, batch: RefBatch): Promise<void> {
