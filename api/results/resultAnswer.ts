@@ -17,7 +17,9 @@ import { formats } from './formats.ts'
  * Most results end within this, and give their slot in the engine back before a slow client has
  * read them.
  */
-const HELD_BYTES_MAX = 1024 * 1024
+const HELD_BYTES_MAX = 4 * 1024 * 1024
+/** Of an export, which is longer than that anyhow, and of what is ready while the client reads. */
+const EXPORT_HELD_BYTES_MAX = 1024 * 1024
 
 export interface ResultQuestion {
   readonly engine: UserQueryEngine
@@ -32,9 +34,10 @@ export async function answerResult(question: ResultQuestion): Promise<RawAnswer>
   const { contentType } = formats[question.format]
   const facts: Facts = {}
   const pieces = writeResult(question, facts)
+  const isLong = isExport(question.request.limit)
   const held: Uint8Array[] = []
   let heldBytes = 0
-  while (heldBytes <= HELD_BYTES_MAX) {
+  while (heldBytes <= (isLong ? EXPORT_HELD_BYTES_MAX : HELD_BYTES_MAX)) {
     const { value, done } = await pieces.next()
     if (done) {
       const { cache } = question
@@ -47,10 +50,10 @@ export async function answerResult(question: ResultQuestion): Promise<RawAnswer>
   return {
     kind: 'bytes',
     contentType,
-    body: Readable.from(continued(held, pieces), { objectMode: false, highWaterMark: HELD_BYTES_MAX }),
+    body: Readable.from(continued(held, pieces), { objectMode: false, highWaterMark: EXPORT_HELD_BYTES_MAX }),
     headers: headersOf(question, facts),
     trailers: { names: endHeaderNames, values: () => endHeaders(facts) },
-    isLong: isExport(question.request.limit),
+    isLong,
   }
 }
 
