@@ -91,6 +91,31 @@ export const textOfBytesHint = "a '0x…' beside text is '0x…'::text, a column
 export const timeHint = "seconds are a time as to_timestamp(…); a time is written '2026-01-31 12:00:00'"
 
 /**
+ * A pattern of LIKE whose escape is `\\`, which stands before `%`, `_` and itself alone; undefined for
+ * one that ends within an escape. An empty escape is none.
+ */
+export function plainPattern(pattern: string, by = '\\'): string | undefined {
+  const characters = [...pattern]
+  let plain = ''
+  for (let index = 0; index < characters.length; index++) {
+    const isEscaped = characters[index] === by
+    const character = characters[isEscaped ? ++index : index]
+    if (character === undefined) return undefined
+    const isLiteral = isEscaped || character === '\\'
+    plain += isLiteral && /[%_\\]/.test(character) ? `\\${character}` : character
+  }
+  return plain
+}
+
+export const endlessPattern = 'the pattern ends with its escape, which has nothing to escape'
+export const escapeProblem = 'ESCAPE takes a text of one character, written out'
+export const escapeHint = "write LIKE 'a!%b' ESCAPE '!'"
+
+/** Whether it may stand behind ESCAPE. */
+export const isEscape = (text: string | undefined): text is string =>
+  text !== undefined && [...text].length <= 1
+
+/**
  * From and below which bytes are those that a pattern of LIKE finds by their beginning, `0x…%`, as
  * hex. Undefined for another pattern, and where none is above.
  */

@@ -156,7 +156,7 @@ function compileMatch(
 ): Compiled {
   if (right.kind !== 'string' || right.value.length > PATTERN_CHARACTERS_MAX)
     throw refused(compiler, patternProblem, at)
-  if (/\\[^dwsDWS\W]|\(\?|\[\[/.test(right.value))
+  if (/\\[^dwsDWS\W]|\(\?|\[\[/.test(right.value.replaceAll('\\\\', '')))
     throw refused(compiler, 'this regular expression is not supported', right.at, formsHint)
   const value = compiler.expression(left, scope)
   const isBytes = value.type.scalar === 'bytes' && !value.type.isArray

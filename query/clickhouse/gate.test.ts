@@ -48,7 +48,7 @@ describe('printing', () => {
   })
 
   it('escapes texts and names', () => {
-    expect(short(`SELECT 'it''s \\\\ \\'quoted\\'' AS "a\`b"`)).toBe(
+    expect(short(`SELECT E'it''s \\\\ \\'quoted\\'' AS "a\`b"`)).toBe(
       "SELECT 'it\\'s \\\\ \\'quoted\\'' AS `a\\`b` LIMIT 11",
     )
   })

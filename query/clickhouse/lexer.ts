@@ -38,7 +38,7 @@ export function tokenize(sql: string): Token[] {
     at = skipBlanks(sql, at)
     if (at >= sql.length) break
     if (tokens.length >= SQL_NODES_MAX) throw invalid(sql, at, 'the query has too many parts')
-    const { token, end } = readToken(sql, at)
+    const { token, end } = readToken(sql, at, tokens.at(-1))
     tokens.push(token)
     at = end
   }
@@ -51,9 +51,12 @@ interface Read {
   readonly end: number
 }
 
-function readToken(sql: string, at: number): Read {
+function readToken(sql: string, at: number, before: Token | undefined): Read {
   const first = sql[at] ?? ''
+  if (sql.startsWith("'\\'", at) && before?.text.toUpperCase() === 'ESCAPE')
+    return { token: { kind: 'string', text: '\\', at }, end: at + 3 }
   if (first === "'") return readQuoted(sql, at, "'", 'string')
+  if (/^[eE]'/.test(sql.slice(at, at + 2))) return readEscaped(sql, at)
   if (first === '"' || first === '`') return readQuoted(sql, at, first, 'quotedName')
   const word = match(wordPattern, sql, at)
   if (word) return { token: { kind: 'word', text: word, at }, end: at + word.length }
@@ -74,30 +77,54 @@ function readNumber(sql: string, at: number, text: string): Read {
 }
 
 /**
- * The escapes of ClickHouse that stand for one plain character; `\0` and `\xHH` make bytes no text
- * needs.
+ * A text or a name. To PostgreSQL a backslash is one more character, to ClickHouse it is too where
+ * nothing that it escapes follows; elsewhere the two would read another text.
  */
+function readQuoted(sql: string, at: number, quote: string, kind: TokenKind): Read {
+  let text = ''
+  for (let end = at + 1; end < sql.length; end++) {
+    const character = sql[end] ?? ''
+    if (character === '\\' && escapedByClickHouse.has(sql[end + 1] ?? ''))
+      throw invalid(
+        sql,
+        end,
+        `the engines read \\${sql[end + 1]} differently`,
+        escapeHint(sql[end + 1] ?? ''),
+      )
+    if (character !== quote) text += character
+    else if (sql[end + 1] === quote) text += sql[++end]
+    else return { token: { kind, text, at }, end: end + 1 }
+  }
+  throw invalid(sql, at, 'the quote is not closed')
+}
+
+const escapedByClickHouse: ReadonlySet<string> = new Set('\\\'"`0abefnrtvxN')
+
+const escapeHint = (escaped: string): string =>
+  escaped === "'"
+    ? "a quote within a text is written twice: 'it''s'"
+    : "within E'…' \\\\ is a backslash and \\n a line end; a pattern's own is written once, '\\d'"
+
+/** The escapes of `E'…'` that stand for one plain character; the others make bytes no text needs. */
 const escapes: Readonly<Record<string, string>> = {
   '\\': '\\',
   "'": "'",
-  '"': '"',
-  '`': '`',
   n: '\n',
   t: '\t',
   r: '\r',
 }
 
-function readQuoted(sql: string, at: number, quote: string, kind: TokenKind): Read {
+function readEscaped(sql: string, at: number): Read {
   let text = ''
-  for (let end = at + 1; end < sql.length; end++) {
+  for (let end = at + 2; end < sql.length; end++) {
     const character = sql[end]
     if (character === '\\') {
       const escaped = escapes[sql[++end] ?? '']
       if (escaped === undefined) throw invalid(sql, end - 1, 'this escape is not supported')
       text += escaped
-    } else if (character !== quote) text += character
-    else if (sql[end + 1] === quote) text += sql[++end]
-    else return { token: { kind, text, at }, end: end + 1 }
+    } else if (character !== "'") text += character
+    else if (sql[end + 1] === "'") text += sql[++end]
+    else return { token: { kind: 'string', text, at }, end: end + 1 }
   }
   throw invalid(sql, at, 'the quote is not closed')
 }

@@ -4,6 +4,7 @@
  * engines; the printer writes every bracket.
  */
 
+import { endlessPattern, escapeHint, escapeProblem, isEscape, plainPattern } from '../text.ts'
 import { callOf, type Expression } from './ast.ts'
 import { parsePrimary } from './parsePrimary.ts'
 import { parseQuantified, startsQuantified } from './parseQuantified.ts'
@@ -112,10 +113,24 @@ function parseMembership(parser: QueryParser): Expression {
   for (const word of ['LIKE', 'ILIKE']) {
     if (!reader.acceptWords(...(isNot ? ['NOT'] : []), word)) continue
     const operator = isNot ? `NOT ${word}` : word
-    return { kind: 'binary', operator, left: operand, right: parseChain(parser, 0), at: operand.at }
+    return { kind: 'binary', operator, left: operand, right: parsePattern(parser), at: operand.at }
   }
   if (reader.acceptWords(...(isNot ? ['NOT'] : []), 'IN')) return parseIn(parser, operand, isNot)
   return operand
+}
+
+/** The right side of LIKE, with one escape whatever ESCAPE says. */
+function parsePattern(parser: QueryParser): Expression {
+  const { reader } = parser
+  const pattern = parseChain(parser, 0)
+  const { at } = reader.peek()
+  const given = reader.acceptWords('ESCAPE') ? parsePrimary(parser) : undefined
+  const by = given?.kind === 'string' ? given.value : undefined
+  if (given && !isEscape(by)) throw reader.refused(escapeProblem, at, escapeHint)
+  if (pattern.kind !== 'string') return pattern
+  const value = plainPattern(pattern.value, by)
+  if (value === undefined) throw reader.invalid(endlessPattern, pattern.at, escapeHint)
+  return { ...pattern, value }
 }
 
 /**

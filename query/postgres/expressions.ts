@@ -3,7 +3,7 @@
  * constants.
  */
 
-import { hexConstant } from '../text.ts'
+import { endlessPattern, escapeHint, escapeProblem, hexConstant, isEscape, plainPattern } from '../text.ts'
 import { functionHint, typeHint } from '../words/hints.ts'
 import { asText, isText, isTextType, rebuildArguments, rebuildPattern } from './bytesAsText.ts'
 import { collectors, countedCall, countedSelect, enterCollector } from './collecting.ts'
@@ -19,6 +19,7 @@ import {
 } from './functions.ts'
 import {
   bare,
+  errorAt,
   type Fields,
   fieldsOf,
   integerConstant,
@@ -153,7 +154,7 @@ export function rebuildOperator(fields: Fields, walk: Walk, rebuild: Rebuild): u
   }
   const { lexpr, rexpr, ...rest } = fields
   if (patternOperators.has(operator)) {
-    const pattern = patternOf(rexpr, walk)
+    const pattern = patternOf(operator, rexpr, walk)
     // ANY and ALL take a list of patterns written as one text.
     if (!/_(ANY|ALL)$/.test(kind))
       return rebuildPattern(operator, rebuildSubject(lexpr, walk, rebuild), pattern, walk)
@@ -182,15 +183,24 @@ function rebuildSubject(subject: unknown, walk: Walk, rebuild: Rebuild): unknown
   return castAsText(textConstant(text))
 }
 
-function patternOf(pattern: unknown, walk: Walk): string {
-  const text = stringConstant(pattern)
+/** Of LIKE with one escape, whatever ESCAPE says, which the grammar makes a call of. */
+function patternOf(operator: string, pattern: unknown, walk: Walk): string {
+  const call = fieldsOf(pattern, 'FuncCall')
+  const isEscaped = stringOf(list(call['funcname']).at(-1)) === 'like_escape'
+  const [written, given] = isEscaped ? list(call['args']) : [pattern]
+  const text = stringConstant(written)
   if (text === undefined || text.length > PATTERN_CHARACTERS_MAX) {
     throw refusal(
       walk,
       `a pattern must be a text of at most ${PATTERN_CHARACTERS_MAX} characters, written out`,
     )
   }
-  return text
+  const by = isEscaped ? stringConstant(given) : '\\'
+  if (!isEscape(by)) throw refusal(walk, escapeProblem, escapeHint)
+  if (!operator.includes('~~')) return text
+  const plain = plainPattern(text, by)
+  if (plain === undefined) throw errorAt(walk, 'sql_invalid', endlessPattern, escapeHint)
+  return plain
 }
 
 /** Bytes joined with a text are text; with bytes, or a document, they stay what they are. */
