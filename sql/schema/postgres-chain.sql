@@ -712,6 +712,28 @@ CREATE TABLE chain.token_changes (
 );
 CREATE INDEX token_changes_token_block_num_idx ON chain.token_changes USING btree (token, block_num);
 
+CREATE TABLE chain.token_logos_history (
+  token bytea NOT NULL,
+  block_num bigint NOT NULL,
+  log_idx integer NOT NULL,
+  logo_uri text,
+  CONSTRAINT token_logos_history_pkey PRIMARY KEY (token, block_num, log_idx)
+);
+CREATE INDEX token_logos_history_block_num_idx ON chain.token_logos_history USING btree (block_num);
+COMMENT ON COLUMN chain.token_logos_history.log_idx IS '-1: as genesis has it';
+
+CREATE TABLE chain.token_names_history (
+  token bytea NOT NULL,
+  block_num bigint NOT NULL,
+  log_idx integer NOT NULL,
+  name text,
+  symbol text,
+  currency text,
+  CONSTRAINT token_names_history_pkey PRIMARY KEY (token, block_num, log_idx)
+);
+CREATE INDEX token_names_history_block_num_idx ON chain.token_names_history USING btree (block_num);
+COMMENT ON COLUMN chain.token_names_history.log_idx IS '-1: as genesis has it';
+
 CREATE TABLE chain.token_totals (
   token bytea NOT NULL,
   holder_count bigint NOT NULL,
@@ -812,15 +834,11 @@ CREATE TABLE chain.tokens_history (
   created_block bigint NOT NULL,
   created_log_idx integer NOT NULL,
   created_at timestamp with time zone,
-  name text,
-  symbol text,
-  currency text,
   quote_token bytea,
   next_quote_token bytea,
   supply_cap numeric(78,0),
   paused boolean NOT NULL,
   transfer_policy_id bigint,
-  logo_uri text,
   CONSTRAINT tokens_history_pkey PRIMARY KEY (token, block_num, log_idx)
 );
 CREATE INDEX tokens_history_block_num_idx ON chain.tokens_history USING btree (block_num);

@@ -1,7 +1,7 @@
 /**
  * A fold: state that depends on the order of events, as a pure reducer. Each event touches one
- * entity; its state after the event is one row of `<name>_history`, its newest state one row of
- * `<name>_current`. Taking blocks back is deleting the tail of the history.
+ * entity; its state after the event is one row of `<name>_history` (but see `apart`), its newest
+ * state one row of `<name>_current`. Taking blocks back is deleting the tail of the history.
  */
 
 import type { Address, Hash } from '#primitives.ts'
@@ -68,6 +68,11 @@ export interface FoldTable<Columns extends FoldColumns = FoldColumns> {
   readonly keeps?: 'lastOfBlock'
   /** Rows have a column `life`: the blocks after which the state was this one. */
   readonly hasLife?: boolean
+  /**
+   * Columns with a history of their own, by the name of its table (`<name>_history`): each of these has a row where one of its
+   * columns changed, and the history itself where another one did. Long values are so not repeated by every event.
+   */
+  readonly apart?: Readonly<Record<string, readonly (keyof Columns & string)[]>>
 }
 
 /** A fold of one kind of entity; its name is also that of its coverage. */

@@ -39,11 +39,15 @@ export async function insertChanges<Columns extends FoldColumns>(
   const kept = fold.keeps === 'lastOfBlock' ? lastOfEachBlock(changes) : changes
   if (fold.hasLife) await endLives(client, schema, fold, kept)
   const ends = fold.hasLife ? nextBlocks(kept) : null
-  const rows = kept.map((change, index) => ({
-    ...encodeRow(fold, change),
-    ...(ends && { life: `[${change.blockNumber},${ends[index] ?? ''})` }),
-  }))
-  await insertRows(client, history(schema, fold), rows)
+  const before = fold.apart ? await statesBefore(client, schema, fold, kept) : null
+  for (const past of pastsOf(fold)) {
+    const rows = kept.flatMap((change, index) => {
+      if (before && !isTold(past, before[index] ?? null, change.state)) return []
+      const life = ends && { life: `[${change.blockNumber},${ends[index] ?? ''})` }
+      return [{ ...encodeRow(fold, past.columns, change), ...life }]
+    })
+    await insertRows(client, history(schema, past), rows)
+  }
   await refreshCurrent(client, schema, fold, [...new Set(changes.map(({ entity }) => entity))].map(toBytes))
 }
 
@@ -62,6 +66,49 @@ export const insertTouched = <Columns extends FoldColumns>(
       ...{ entity: key, blockNumber, logIndex, state },
     })),
   )
+
+/** A table of the history, and the columns of the state that it keeps. */
+interface Past {
+  readonly name: string
+  readonly columns: readonly string[]
+  /** Has a row of every entity, whatever it holds. */
+  readonly isMain: boolean
+}
+
+/** The main one first. */
+function pastsOf(fold: Pick<FoldTable, 'name' | 'columns' | 'apart'>): readonly Past[] {
+  const apart = Object.entries(fold.apart ?? {})
+  const moved = new Set(apart.flatMap(([, columns]) => columns))
+  const columns = Object.keys(fold.columns).filter((column) => !moved.has(column))
+  return [
+    { name: fold.name, columns, isMain: true },
+    ...apart.map(([name, own]) => ({ name, columns: own, isMain: false })),
+  ]
+}
+
+/** What each change found its entity in; null where it is the first. */
+async function statesBefore<Columns extends FoldColumns>(
+  client: Queryable,
+  schema: string,
+  fold: FoldTable<Columns>,
+  changes: readonly FoldChange<Columns>[],
+): Promise<readonly (FoldState<Columns> | null)[]> {
+  const entities = changes.map(({ entity }) => entity)
+  const now = await readStates(client, schema, fold, entities)
+  return changes.map(({ entity, state }) => {
+    const before = now.get(entity) ?? null
+    now.set(entity, state)
+    return before
+  })
+}
+
+/** Whether a table of the history gets a row. Where one apart has none, its columns are null. */
+const isTold = (
+  { columns, isMain }: Past,
+  before: FoldState<FoldColumns> | null,
+  after: FoldState<FoldColumns>,
+): boolean =>
+  (isMain && before === null) || columns.some((column) => (before?.[column] ?? null) !== after[column])
 
 /** Of each entity and block the last change, in their order. */
 function lastOfEachBlock<Columns extends FoldColumns>(
@@ -110,9 +157,13 @@ export async function deleteTail(
   fromBlock: number,
 ): Promise<void> {
   const entity = quoteIdentifier(fold.entity)
+  const deletions = pastsOf(fold).map(
+    (past, index) =>
+      `deleted_${index} AS (DELETE FROM ${history(schema, past)} WHERE block_num >= $1 RETURNING ${entity})`,
+  )
   const deleted = await client.query<{ entity: Buffer }>(
-    `WITH deleted AS (DELETE FROM ${history(schema, fold)} WHERE block_num >= $1 RETURNING ${entity})
-     SELECT DISTINCT ${entity} AS entity FROM deleted`,
+    `WITH ${deletions.join(', ')}
+     SELECT DISTINCT entity FROM (${deletions.map((_, index) => `SELECT ${entity} AS entity FROM deleted_${index}`).join(' UNION ALL ')}) AS deleted`,
     [fromBlock],
   )
   if (deleted.rows.length === 0) return
@@ -140,7 +191,8 @@ async function reviveNewest(
 }
 
 export async function clearTables(client: Queryable, schema: string, fold: FoldTable): Promise<void> {
-  await client.query(`TRUNCATE ${history(schema, fold)}, ${current(schema, fold)}`)
+  const histories = pastsOf(fold).map((past) => history(schema, past))
+  await client.query(`TRUNCATE ${[...histories, current(schema, fold)].join(', ')}`)
 }
 
 /** Replaces the current rows of these entities by the newest of their history. */
@@ -152,18 +204,43 @@ async function refreshCurrent(
 ): Promise<void> {
   const entity = quoteIdentifier(fold.entity)
   await client.query(`DELETE FROM ${current(schema, fold)} WHERE ${entity} = ANY ($1)`, [entities])
+  const columns = [
+    ...[fold.entity, 'block_num', 'log_idx', ...(fold.hasLife ? ['life'] : [])],
+    ...Object.keys(fold.columns),
+  ].map(quoteIdentifier)
   await client.query(
-    `INSERT INTO ${current(schema, fold)}
-     SELECT newest.* FROM unnest($1::bytea[]) AS touched (entity) CROSS JOIN LATERAL (
-       SELECT * FROM ${history(schema, fold)} WHERE ${entity} = touched.entity
-       ORDER BY block_num DESC, log_idx DESC LIMIT 1) AS newest`,
+    `INSERT INTO ${current(schema, fold)} (${columns.join(', ')})
+     SELECT ${columns.map((column) => `newest.${column}`).join(', ')} FROM unnest($1::bytea[]) AS touched (entity)
+     CROSS JOIN LATERAL (${stateSql(schema, fold, 'touched.entity')}) AS newest`,
     [entities],
   )
+}
+
+/** The newest row of an entity, or that as of a block; both are expressions. */
+export function stateSql(schema: string, fold: FoldTable, entity: string, block?: string): string {
+  const key = quoteIdentifier(fold.entity)
+  const pasts = pastsOf(fold).map((past, index) => {
+    const newest = `SELECT * FROM ${history(schema, past)} WHERE ${key} = ${entity} ${block === undefined ? '' : `AND block_num <= ${block}`}
+      ORDER BY block_num DESC, log_idx DESC LIMIT 1`
+    return { ...past, newest, as: `past_${index}` }
+  })
+  const [main, ...apart] = pasts
+  if (!main) throw new TypeError('a fold has a history')
+  if (apart.length === 0) return main.newest
+  const places = pasts.map(({ as }) => `(${as}.block_num, ${as}.log_idx)`).join(', ')
+  const columns = pasts.flatMap((past) =>
+    past.columns.map((column) => `${past.as}.${quoteIdentifier(column)}`),
+  )
+  return `SELECT ${main.as}.${key}, place.block_num, place.log_idx, ${columns.join(', ')}
+    FROM (${main.newest}) AS ${main.as} ${apart.map(({ newest, as }) => `LEFT JOIN (${newest}) AS ${as} ON true`).join(' ')}
+    CROSS JOIN LATERAL (SELECT * FROM (VALUES ${places}) AS places (block_num, log_idx)
+      ORDER BY block_num DESC NULLS LAST, log_idx DESC LIMIT 1) AS place`
 }
 
 /** A row as JSON that Postgres reads by the column types of the table. */
 function encodeRow<Columns extends FoldColumns>(
   fold: FoldTable<Columns>,
+  columns: readonly string[],
   change: FoldChange<Columns>,
 ): object {
   const row: Record<string, unknown> = {
@@ -171,12 +248,12 @@ function encodeRow<Columns extends FoldColumns>(
     block_num: change.blockNumber,
     log_idx: change.logIndex,
   }
-  for (const [name, column] of Object.entries(fold.columns))
-    row[name] = encodeValue(column.replace('?', ''), change.state[name])
+  for (const name of columns)
+    row[name] = encodeValue(fold.columns[name]?.replace('?', ''), change.state[name])
   return row
 }
 
-function encodeValue(type: string, value: unknown): unknown {
+function encodeValue(type: string | undefined, value: unknown): unknown {
   if (value === null || value === undefined) return null
   if (type === 'seconds') return new Date(Number(value) * 1000).toISOString()
   if (typeof value === 'bigint') return value.toString()

@@ -10,6 +10,7 @@ import type { ChainKind } from '#transform/profile.ts'
 import { balancesProjection } from '../follow/balances/balances.ts'
 import { assertReached } from '../follow/balances/moment.ts'
 import { noTotals, readTotals, readTotalsAt, type TokenTotals } from '../follow/balances/totals.ts'
+import { stateSql } from '../follow/foldTables.ts'
 import {
   type Followed,
   type FollowedChain,
@@ -156,13 +157,12 @@ export function findTokenAt(
 
 /** A standard token $1 as of block $2, with the account that had the admin role longest. */
 const tokenAtSql = (schema: string): string => `
-  SELECT *, (SELECT account FROM (
+  SELECT tokens.*, (SELECT account FROM (
       SELECT DISTINCT ON (token_account) account, is_admin, block_num, log_idx
       FROM ${relationOf(schema, 'token_admins_history')} WHERE token = $1 AND block_num <= $2
       ORDER BY token_account, block_num DESC, log_idx DESC) AS admins
     WHERE is_admin ORDER BY block_num, log_idx LIMIT 1) AS admin
-  FROM ${relationOf(schema, 'tokens_history')} WHERE ${named} AND token = $1 AND block_num <= $2
-  ORDER BY block_num DESC, log_idx DESC LIMIT 1`
+  FROM (${stateSql(schema, tokensFold, '$1', '$2')}) AS tokens WHERE ${named}`
 
 /**
  * The same within a snapshot of another read; what the fold does not have (yet) is not in the map.

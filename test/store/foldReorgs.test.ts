@@ -38,6 +38,11 @@ const validator: Hex = `0x${'e'.repeat(40)}`
 const cancelled = (orderId: bigint) => logOf(exchange, events.cancelled, { orderId })
 const requoted = (one: Hex, newQuoteToken: Hex) =>
   logOf(one, events.quoteTokenUpdate, { updater: maker, newQuoteToken })
+const shown = (one: Hex, newLogoURI: string) =>
+  logOf(one, 'event LogoURIUpdated(address indexed updater, string newLogoURI)', {
+    updater: maker,
+    newLogoURI,
+  })
 const from = (sender: Hex, ...logs: WrittenTransaction['logs']): WrittenTransaction => ({
   from: sender,
   logs,
@@ -45,7 +50,7 @@ const from = (sender: Hex, ...logs: WrittenTransaction['logs']): WrittenTransact
 
 const both: readonly (readonly WrittenTransaction[])[] = [
   [
-    from(maker, token(base, 'Base', 'BASE', pathUsd), pair(base, pathUsd)),
+    from(maker, token(base, 'Base', 'BASE', pathUsd), pair(base, pathUsd), shown(base, 'https://logo')),
     from(maker, place(1n, base, 1_000n, true, 10), place(2n, base, 2_000n, false, 20)),
     from(maker, mint(maker, alpha, pathUsd, 100_000n)),
   ],
@@ -56,7 +61,7 @@ const chains: readonly (readonly (readonly WrittenTransaction[])[])[] = [
   [
     [
       from(maker, token(late, 'Late', 'LATE', pathUsd), pair(late, pathUsd), place(3n, late, 500n, false, 0)),
-      from(maker, requoted(base, alpha), pair(base, alpha)),
+      from(maker, requoted(base, alpha), pair(base, alpha), shown(base, ''), shown(alpha, 'https://a')),
       from(maker, mint(maker, beta, pathUsd, 5_000n), fee(maker, alpha, 77n)),
     ],
     [
@@ -72,7 +77,13 @@ const chains: readonly (readonly (readonly WrittenTransaction[])[])[] = [
       from(taker, sent(base), sent(base), fill(1n, 667n, false), fee(taker, alpha, 2_002n)),
     ],
     [
-      from(maker, token(late, 'Later', 'LATE', alpha), pair(late, alpha), place(4n, late, 300n, true, 0)),
+      from(
+        maker,
+        token(late, 'Later', 'LATE', alpha),
+        shown(late, 'https://late'),
+        pair(late, alpha),
+        place(4n, late, 300n, true, 0),
+      ),
       from(maker, mint(maker, alpha, beta, 9_000n), mint(maker, alpha, pathUsd, 1n)),
     ],
     [

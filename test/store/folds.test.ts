@@ -56,10 +56,10 @@ const created = (tokens: ReadonlyMap<string, StoredToken>): Map<string, OracleTo
   )
 
 async function historyOf(store: ChainStore) {
-  const { rows } = await store.postgres.pool.query(
-    `SELECT * FROM ${store.schema}.tokens_history ORDER BY block_num, log_idx, token`,
+  const tables = ['tokens_history', 'token_names_history', 'token_logos_history'].map((table) =>
+    store.postgres.pool.query(`SELECT * FROM ${store.schema}.${table} ORDER BY block_num, log_idx, token`),
   )
-  return rows
+  return (await Promise.all(tables)).flatMap(({ rows }) => rows)
 }
 
 const depths = Array.from({ length: 20 }, (_, index) => index + 1)

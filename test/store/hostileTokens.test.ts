@@ -19,10 +19,12 @@ import { insertRows } from '#store/follow/foldTables.ts'
 import { readGenesisTokens } from '#store/follow/tokens/genesisTokens.ts'
 import { tokensFold } from '#store/follow/tokens/tokens.ts'
 import { toBytes, toHex } from '#store/sql.ts'
+import type { WrittenLog } from '../api/support/writtenChain.ts'
 import { describeWithShared } from '../support/shared.ts'
 import { genesisTokens, readBalances } from './support/balanceOracle.ts'
 import { type ChainStore, openChainStore, recordedBatches } from './support/chainStore.ts'
 import { followersOf, recordedCalls, type TestFollowers } from './support/followers.ts'
+import { writeLogs } from './support/writeLogs.ts'
 
 const recording = 'tempo-dev-2k'
 const blocks = 20
@@ -42,53 +44,30 @@ const ofToken = (address: Hex): string => `token = '\\x${address.slice(2)}'`
 const sender = pad('0x05', { size: 20 })
 const account = (nth: number): Hex => pad(`0x${nth.toString(16)}`, { size: 20 })
 
-interface Written {
-  readonly address: Hex
-  readonly topics: readonly (Hex | Hex[] | null)[]
-  readonly data: Hex
-}
-
-const granted = (nth: number, hasRole: boolean): Written => ({
+const granted = (nth: number, hasRole: boolean): WrittenLog => ({
   address: token,
   topics: encodeEventTopics({
     abi,
     eventName: 'RoleMembershipUpdated',
     args: { role: pad('0x', { size: 32 }), account: account(nth), sender },
-  }),
+  }) as Hex[],
   data: encodeAbiParameters([{ type: 'bool' }], [hasRole]),
 })
 
-const created = (address: Hex, name: string, symbol: string): Written => ({
+const created = (address: Hex, name: string, symbol: string): WrittenLog => ({
   address: factory,
-  topics: encodeEventTopics({ abi, eventName: 'TokenCreated', args: { token: address } }),
+  topics: encodeEventTopics({ abi, eventName: 'TokenCreated', args: { token: address } }) as Hex[],
   data: encodeAbiParameters(
     [...['string', 'string', 'string', 'address', 'address', 'bytes32'].map((type) => ({ type }))],
     [name, symbol, 'USD', genesisTokens[0], account(1), pad('0x', { size: 32 })],
   ),
 })
 
-const logo = (uri: string): Written => ({
+const logo = (uri: string): WrittenLog => ({
   address: longToken,
-  topics: encodeEventTopics({ abi, eventName: 'LogoURIUpdated', args: { updater: sender } }),
+  topics: encodeEventTopics({ abi, eventName: 'LogoURIUpdated', args: { updater: sender } }) as Hex[],
   data: encodeAbiParameters([{ type: 'string' }], [uri]),
 })
-
-async function write(store: ChainStore, logs: readonly Written[], at = block): Promise<void> {
-  const bytes = (value: unknown) => (typeof value === 'string' ? toBytes(value) : null)
-  await store.postgres.pool.query(
-    `INSERT INTO ${store.schema}.logs
-       (block_num, log_idx, block_timestamp, tx_idx, tx_hash, address, topic0, topic1, topic2, topic3, data, is_virtual_forward)
-     SELECT $1, ${FIRST_LOG} - 1 + nth, now(), 0, sha256(''), address, topic0, topic1, topic2, topic3, data, false
-     FROM unnest($2::bytea[], $3::bytea[], $4::bytea[], $5::bytea[], $6::bytea[], $7::bytea[]) WITH ORDINALITY
-       AS written (address, topic0, topic1, topic2, topic3, data, nth)`,
-    [
-      at,
-      logs.map(({ address }) => toBytes(address)),
-      ...[0, 1, 2, 3].map((nth) => logs.map(({ topics }) => bytes(topics[nth]))),
-      logs.map(({ data }) => toBytes(data)),
-    ],
-  )
-}
 
 /** A reducer that some names break: one in Postgres, one before. */
 function poisoning<State>(of: Reducer<State>): Reducer<State> {
@@ -120,11 +99,15 @@ describeWithShared('hostile tokens', () => {
     for (const batch of recordedBatches(recording, 1).slice(0, blocks)) await store.head.append(batch)
     const grants = Array.from({ length: 5_000 }, (_, index) => granted(index + 1, true))
     const text = random.join('')
-    await write(store, [
-      created(token, 'Hostile', 'HOST'),
-      ...[...grants, granted(1, false), granted(2, false), granted(2, true)],
-      ...[created(longToken, text, text), logo(`https://x/${text}`)],
-    ])
+    await writeLogs(
+      store,
+      [
+        created(token, 'Hostile', 'HOST'),
+        ...[...grants, granted(1, false), granted(2, false), granted(2, true)],
+        ...[created(longToken, text, text), logo(`https://x/${text}`)],
+      ],
+      block,
+    )
     const follower = foldFollower(tokensFold, (context) => readGenesisTokens(callContracts, context))
     tokens = followersOf(store, { callContracts, followers: [follower] })
     await tokens.settle()
@@ -149,9 +132,9 @@ describeWithShared('hostile tokens', () => {
   })
 
   test('a piece of logs ends where they have many bytes, and none is lost', async () => {
-    const long: Written = { ...logo(''), data: `0x${'00'.repeat(3 << 20)}` }
+    const long: WrittenLog = { ...logo(''), data: `0x${'00'.repeat(3 << 20)}` }
     for (const at of [block + 1, block + 3])
-      await write(
+      await writeLogs(
         store,
         Array.from({ length: 4 }, () => long),
         at,
@@ -177,12 +160,12 @@ describeWithShared('hostile tokens', () => {
       toHex(toBytes(numberToHex(nth + 0x20c0n * 2n ** 144n, { size: 20 }))),
     )
     if (!bad || !worse || !good) throw new Error('three tokens')
-    await write(
+    await writeLogs(
       store,
       [created(bad, 'BAD', 'B'), created(worse, 'WORSE', 'W'), created(good, 'GOOD', 'G')],
       block + 5,
     )
-    await write(store, [created(good, 'BETTER', 'G')], block + 6)
+    await writeLogs(store, [created(good, 'BETTER', 'G')], block + 6)
     const poisoned = { ...tokensFold, reducers: tokensFold.reducers.map(poisoning) }
     const follower = foldFollower(poisoned, async () => [])
     const { settle, driver } = followersOf(store, { callContracts, followers: [follower] })

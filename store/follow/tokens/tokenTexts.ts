@@ -1,8 +1,8 @@
 /** Texts that anybody's token may say of itself, as they are stored: bounded, so that no row or index is too large. */
 
 /**
- * No sensible token says more; the rest is cut. Every row of the history repeats it, and four bytes
- * for each still fit a row of an index (2,704).
+ * No sensible token says more; the rest is cut. Four bytes for each still fit a row of an index
+ * (2,704).
  */
 const TEXT_CHARACTERS_MAX = 512
 /** Cut, an address names something else: a longer one is none. */

@@ -70,9 +70,11 @@ const known = (state: TokenState | null, place: EventPlace): TokenState =>
 
 export const tokensFold: Fold<TokenColumns> = {
   name: 'tokens',
-  version: 3,
+  version: 4,
   entity: 'token',
   columns,
+  // Kilobytes, which a change of a number does not repeat; nor does a logo the names.
+  apart: { token_names: ['name', 'symbol', 'currency'], token_logos: ['logo_uri'] },
   beside: [adminsFold],
   reducers: [
     on(
