@@ -8,6 +8,7 @@ import { compileAggregate, sumOfArray } from './compileAggregate.ts'
 import { assertWidths, compileOperands } from './compileComparison.ts'
 import { compileStringBeside } from './compileConstant.ts'
 import { compilePortable } from './compilePortable.ts'
+import { compileShift } from './compileShift.ts'
 import {
   type ConstantRule,
   type FunctionRule,
@@ -132,6 +133,9 @@ function compileArguments(
     const operands = compileOperands(compiler, call.args, scope, check)
     return choosing.includes(rule.name) ? alternatives(operands) : operands
   }
+  const shifted = shifting.includes(rule.name) ? compileShift(compiler, call, scope) : undefined
+  if (shifted) return shifted
+  if (branching.includes(rule.name)) return compileBranches(compiler, call, rule.name, scope)
   const texts = compileTextArguments(compiler, call, rule.name, scope)
   if (texts) return texts
   if (searching.includes(rule.name)) return compileSearch(compiler, call, scope)
@@ -139,7 +143,7 @@ function compileArguments(
   // Bytes of fixed length in an array would be padded or cut wherever others are compared with them.
   if (rule.kind === 'aggregate' && rule.result === 'arrayOfFirst')
     return [...alternatives(compiled.slice(0, 1)), ...compiled.slice(1)]
-  return alternativesOf(rule.name, compiled)
+  return compiled
 }
 
 /** Functions that look for values among those of an array. */
@@ -161,13 +165,27 @@ function compileSearch(compiler: Compiler, call: CallExpression, scope: Scope): 
   return [among, ...values]
 }
 
-/** Results of `if` and `multiIf`; conditions stay as they are. */
-function alternativesOf(name: string, args: Compiled[]): Compiled[] {
-  if (name !== 'if' && name !== 'multiIf') return args
+/** Functions whose default stands for a row that is not there. */
+const shifting: readonly string[] = ['lag', 'lead']
+const branching: readonly string[] = ['if', 'multiIf']
+
+/** Conditions stay as they are, results share their type. */
+function compileBranches(compiler: Compiler, call: CallExpression, name: string, scope: Scope): Compiled[] {
+  const { args } = call
   const isResult = (index: number) =>
     name === 'if' ? index > 0 : index % 2 === 1 || index === args.length - 1
-  const results = alternatives(args.filter((_, index) => isResult(index)))
-  return args.map((argument, index) => (isResult(index) ? (results.shift() ?? argument) : argument))
+  const results = alternatives(
+    compileOperands(
+      compiler,
+      args.filter((_, index) => isResult(index)),
+      scope,
+    ),
+  )
+  return args.map((argument, index) =>
+    isResult(index)
+      ? (results.shift() ?? compiler.expression(argument, scope))
+      : compiler.expression(argument, scope),
+  )
 }
 
 /** The arrays come first, since the lambda's parameters are their elements. */

@@ -117,8 +117,9 @@ function compileSubquery(
 /** CASE in both forms. The form with a subject compares once per branch, as SQL defines it. */
 function compileCase(compiler: Compiler, expression: CaseExpression, scope: Scope): Compiled {
   const { subject, branches, otherwise, at } = expression
-  const last = otherwise ? compiler.expression(otherwise, scope) : { sql: 'NULL', type: scalar('null') }
-  const results = alternatives([...branches.map(({ result }) => compiler.expression(result, scope)), last])
+  const last: Expression = otherwise ?? { kind: 'null', at }
+  const given = [...branches.map(({ result }) => result), last]
+  const results = alternatives(compileOperands(compiler, given, scope))
   const printed = branches.map(({ when }, index) => {
     const condition: Expression = subject
       ? { kind: 'binary', operator: '=', left: subject, right: when, at }

@@ -39,6 +39,16 @@ export function assertCase({ arg, args }: Fields, operands: Operands, walk: Walk
   if (arg !== undefined) assertOperands([arg, ...whens], true, operands, walk)
 }
 
+/** What an expression gives one of. @throws UserQueryError `sql_invalid` for a text among bytes */
+export function assertChoices(type: string, fields: Fields, operands: Operands, walk: Walk): void {
+  const name = stringOf(list(fields['funcname']).at(-1)) ?? ''
+  const [value, , otherwise] = list(fields['args'])
+  const choices = type === 'FuncCall' && shifts.has(name) ? [value, otherwise] : choicesOf({ [type]: fields })
+  if (choices && choices.length > 1) assertOperands(choices, false, operands, walk)
+}
+
+const shifts: ReadonlySet<string> = new Set(['lag', 'lead'])
+
 /** `x IN (SELECT …)`. @throws UserQueryError `sql_invalid` */
 export function assertMembers(
   { testexpr, subselect, operName }: Fields,

@@ -6,6 +6,7 @@
 import { endlessPattern, escapeHint, escapeProblem, hexConstant, isEscape, plainPattern } from '../text.ts'
 import { functionHint, typeHint } from '../words/hints.ts'
 import { asText, isText, isTextType, rebuildArguments, rebuildPattern } from './bytesAsText.ts'
+import { rebuildAlike } from './choices.ts'
 import { collectors, countedCall, countedSelect, enterCollector } from './collecting.ts'
 import { castAsText, rebuildOperand, textConstant } from './columns.ts'
 import {
@@ -59,12 +60,26 @@ export function rebuildCall(fields: Fields, walk: Walk, rebuild: Rebuild): unkno
   const inner = isCollector ? enterCollector(name, walk) : walk
   const { args: given, ...rest } = fields
   const rebuilt = rebuild.fields('FuncCall', rest, inner)
-  const call =
-    given === undefined ? rebuilt : { ...rebuilt, args: rebuildArguments(name, args, inner, rebuild) }
+  const call = given === undefined ? rebuilt : { ...rebuilt, args: argumentsOf(name, args, inner, rebuild) }
   const own = ownFunctions.get(name)
   if (own !== undefined) return { FuncCall: { ...call, funcname: ownName(own, walk) } }
   return { FuncCall: isCollector ? countedCall(call, walk) : call }
 }
+
+function argumentsOf(
+  name: string,
+  args: readonly unknown[],
+  walk: Walk,
+  rebuild: Rebuild,
+): readonly unknown[] {
+  const [value, offset, otherwise] = args
+  if (!shifts.has(name) || otherwise === undefined) return rebuildArguments(name, args, walk, rebuild)
+  const [own, given] = rebuildAlike([value, otherwise], walk, rebuild)
+  return [own, rebuild.node(offset, walk), given, ...args.slice(3)]
+}
+
+/** Of which the third argument stands for the first where there is none. */
+const shifts: ReadonlySet<string> = new Set(['lag', 'lead'])
 
 const hasAggregateClause = (fields: Fields): boolean =>
   ['agg_order', 'agg_filter', 'agg_within_group', 'agg_star', 'agg_distinct'].some(

@@ -4,6 +4,7 @@
  */
 
 import { SQL_NODES_MAX } from '../text.ts'
+import { rebuildCase, rebuildChoices } from './choices.ts'
 import { rebuildColumn, rebuildConstant, rebuildIndirection } from './columns.ts'
 import { rebuildCall, rebuildCast, rebuildOperator, rebuildSubLink, rebuildTypeName } from './expressions.ts'
 import { type FieldRule, nodeRules } from './nodes.ts'
@@ -35,6 +36,9 @@ const specials: Readonly<Record<string, Special>> = {
   A_Const: rebuildConstant,
   A_Indirection: rebuildIndirection,
   A_Expr: rebuildOperator,
+  CoalesceExpr: rebuildChoices('CoalesceExpr'),
+  MinMaxExpr: rebuildChoices('MinMaxExpr'),
+  CaseExpr: rebuildCase,
   FuncCall: rebuildCall,
   SubLink: rebuildSubLink,
   TypeCast: rebuildCast,

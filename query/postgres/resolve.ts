@@ -9,6 +9,7 @@ import { nearestOf } from '../words/nearest.ts'
 import {
   assertAlike,
   assertCase,
+  assertChoices,
   assertComparison,
   assertMembers,
   assertNoText,
@@ -307,6 +308,7 @@ class Resolver {
     const operands = this.#operands(scope)
     if (key === 'A_Expr') assertComparison(fields, operands, this.#walk)
     if (key === 'CaseExpr') assertCase(fields, operands, this.#walk)
+    assertChoices(key, fields, operands, this.#walk)
     if (key === 'SubLink' && fields['testexpr'] !== undefined) assertMembers(fields, operands, this.#walk)
   }
 

@@ -1,0 +1,39 @@
+/**
+ * What an expression gives one of: the constants among them are bytes or text as the others are, so
+ * that a '0x' is no text of two letters among bytes.
+ */
+
+import { isText } from './bytesAsText.ts'
+import { rebuildOperand } from './columns.ts'
+import { bare, type Fields, fieldsOf, list, type Rebuild, stringConstant, type Walk } from './walk.ts'
+
+/** `coalesce(…)`, `greatest(…)`, `least(…)`. */
+export const rebuildChoices =
+  (type: 'CoalesceExpr' | 'MinMaxExpr') =>
+  ({ args, ...rest }: Fields, walk: Walk, rebuild: Rebuild): unknown => ({
+    [type]: { ...rebuild.fields(type, rest, walk), args: rebuildAlike(list(args), walk, rebuild) },
+  })
+
+/** Results of CASE. */
+export function rebuildCase({ args, defresult, ...rest }: Fields, walk: Walk, rebuild: Rebuild): unknown {
+  const arms = list(args).map((arm) => fieldsOf(arm, 'CaseWhen'))
+  const last = defresult === undefined ? [] : [defresult]
+  const results = rebuildAlike([...arms.map(({ result }) => result), ...last], walk, rebuild)
+  const rebuilt = arms.map(({ result: _, ...arm }, index) => ({
+    CaseWhen: { ...rebuild.fields('CaseWhen', arm, walk), result: results[index] },
+  }))
+  const otherwise = defresult === undefined ? {} : { defresult: results.at(-1) }
+  return { CaseExpr: { ...rebuild.fields('CaseExpr', rest, walk), args: rebuilt, ...otherwise } }
+}
+
+/** Values of which an expression gives one. */
+export function rebuildAlike(values: readonly unknown[], walk: Walk, rebuild: Rebuild): unknown[] {
+  const known = values.filter((value) => !('A_Const' in bare(value)))
+  if (known.length === 0) return values.map((value) => rebuild.node(value, walk))
+  const kind = known.some(isText) ? 'text' : 'bytes'
+  return values.map((value) =>
+    stringConstant(value) === undefined
+      ? rebuild.node(value, walk)
+      : rebuildOperand(value, kind, walk, rebuild),
+  )
+}
