@@ -21,14 +21,14 @@ const CLAIM_KEPT_MS = 30_000
  */
 const APART_MS_MAX = 300_000
 /**
- * A block called final that nobody's head has reached for this long is none: it was a lie of the
- * only endpoint, or was granted on a branch of its own.
+ * A height that nobody calls final any more for this long is not: it was a lie of the only
+ * endpoint. One address may stand for several nodes, of which one is behind for a moment.
  */
-const UNREACHED_MS_MAX = 30_000
+const TAKEN_BACK_MS = 30_000
 
 /**
  * What the endpoints grant together to be final. It never decreases, whatever one of them says
- * later (I5), unless its own word was refuted or no head has reached the block for long.
+ * later (I5), unless its own word was refuted or all have taken it back for long.
  */
 export class Finality {
   readonly #options: FinalityOptions
@@ -36,8 +36,8 @@ export class Finality {
   /** When each endpoint's word counted last. */
   readonly #countedAtMs = new Map<string, number>()
   #granted: Claim | null = null
-  /** When a head was last as high as what is granted. */
-  #reachedAtMs = Number.NEGATIVE_INFINITY
+  /** When an endpoint last said as much as is granted. */
+  #saidAtMs = Number.NEGATIVE_INFINITY
   #begun = false
   /** Grants far apart, and since when. */
   #apart: { readonly sinceMs: number; readonly problem: string } | null = null
@@ -85,7 +85,7 @@ export class Finality {
     for (const { endpoint } of claims) this.#countedAtMs.set(endpoint, nowMs)
     const problem = farApart(claims)
     this.#apart = problem === null ? null : { sinceMs: this.#apart?.sinceMs ?? nowMs, problem }
-    if (claims.some(({ head }) => head.number >= this.number)) this.#reachedAtMs = nowMs
+    if (claims.some(({ finalized }) => finalized >= this.number)) this.#saidAtMs = nowMs
     const [only] = claims
     const granted = only && claims.length === 1 ? this.#ofOne(only, silent) : grantedFinality(claims)
     if (granted) this.#take(granted)
@@ -112,14 +112,14 @@ export class Finality {
   #take(granted: Claim): void {
     this.#begun = true
     const nowMs = this.#options.clock.monotonic()
-    if (granted.finalized < this.number && nowMs - this.#reachedAtMs <= UNREACHED_MS_MAX) return
+    if (granted.finalized < this.number && nowMs - this.#saidAtMs <= TAKEN_BACK_MS) return
     const isNews = granted.finalized !== this.number
     const isExact = (of: Claim | null) => of !== null && of.finalizedBy.number === of.finalized
     // A head can be replaced at its height; a final block that is told for once stays the better
     // proof.
     if (!isNews && !isExact(granted) && isExact(this.#granted)) return
     this.#granted = granted
-    if (isNews) this.#reachedAtMs = nowMs
+    if (isNews) this.#saidAtMs = nowMs
   }
 }
 

@@ -150,20 +150,26 @@ test('at the very first reading too, and from the only endpoint there is (L21)',
   }
 })
 
-test('a final block a little ahead, told for once by the only endpoint, holds finality back for half a minute (L22)', async () => {
-  const { chain, source, sink, told, steps } = bench(['liar'])
-  await steps(2)
-  told.set('liar', headOf(HEAD + 60, false))
-  await steps(1)
-  expect((await source.head()).finalized).toBe(HEAD + 60)
-  told.clear()
-  chain.extend(10)
-  chain.finalized = 205
-  await steps(20)
-  expect(await sink.finalized()).toBe(FINAL)
-  await steps(20)
-  expect(await sink.finalized()).toBe(205)
-})
+test.each([
+  ['above the chain', 60],
+  ['where the chain has another block by then', 10],
+])(
+  'a final block ahead, told once by the only endpoint, holds finality back for half a minute: %s (L22)',
+  async (_, ahead) => {
+    const { chain, source, sink, told, steps } = bench(['liar'])
+    await steps(2)
+    told.set('liar', headOf(HEAD + ahead, false))
+    await steps(1)
+    expect((await source.head()).finalized).toBe(HEAD + ahead)
+    told.clear()
+    chain.extend(10)
+    chain.finalized = 205
+    await steps(20)
+    expect(await sink.finalized()).toBe(FINAL)
+    await steps(20)
+    expect(await sink.finalized()).toBe(205)
+  },
+)
 
 test('blocks that a false head made wanted are not told to be pruned once it is gone (L21)', async () => {
   const { source, told, steps, clock } = bench(['liar'])
