@@ -3,107 +3,14 @@
 // Method: the real source over nodes in memory, of which one lies; the real step over a sink in
 // memory.
 import { expect, onTestFinished, test } from 'vitest'
-import { converge, type HeadLane } from '#ingest/lanes/converge.ts'
-import { createSource, type RpcSource } from '#ingest/rpc/rpcSource.ts'
-import type { RawRange } from '#ingest/source.ts'
+import { createSource } from '#ingest/rpc/rpcSource.ts'
 import { hash } from '#primitives.ts'
-import { type Clock, systemRuntime } from '#runtime.ts'
+import { systemRuntime } from '#runtime.ts'
 import { silentLogger } from '#telemetry.ts'
 import { startAnnouncer } from './support/announcer.ts'
-import { FakeChain, type RefBatch } from './support/fakeChain.ts'
-import { memoryNodes, secondOf, type TellBlock, type ToldBlock } from './support/memoryNodes.ts'
-import { MemorySink } from './support/memorySink.ts'
-
-const HEAD = 199
-const FINAL = 190
-const FAR = 2 ** 40
-
-/** Moves on by itself with every wait, and as far as a test wishes. */
-class SteppedClock implements Clock {
-  ms = 0
-  now = () => secondOf(HEAD) * 1000 + this.ms
-  monotonic = () => this.ms
-  async sleep(ms: number): Promise<void> {
-    // A deadline that a test's answer always meets.
-    if (ms >= 10_000) return await new Promise(() => {})
-    this.ms += ms
-    await new Promise(setImmediate)
-  }
-}
-
-/** A lane that may begin elsewhere, as the store's can. */
-class LaneSink extends MemorySink {
-  from = 0
-  override async seal(next = 0): Promise<void> {
-    await super.seal()
-    this.from = next
-  }
-  async emptyFrom(): Promise<number> {
-    return this.from
-  }
-  async restart(next: number): Promise<boolean> {
-    this.from = next
-    return true
-  }
-}
-
-async function decode({ range, bytes }: RawRange): Promise<RefBatch> {
-  const items: { id: number; result: ToldBlock }[] = JSON.parse(new TextDecoder().decode(bytes))
-  const refs = items.flatMap(({ id, result }) =>
-    id % 2 === 0 ? [{ ...result, number: Number(result.number) }] : [],
-  )
-  return { range, refs, byteLength: 1_000 }
-}
-
-function bench(hosts: readonly string[]) {
-  const chain = new FakeChain(HEAD + 1)
-  chain.finalized = FINAL
-  const clock = new SteppedClock()
-  const told = new Map<string, TellBlock>()
-  const source: RpcSource = createSource({
-    chainId: 1,
-    urls: hosts.map((host) => `http://${host}`),
-    finalityDepth: 64,
-    runtime: { ...systemRuntime(), clock },
-    log: silentLogger,
-    openTransport: memoryNodes(chain, told),
-    announcements: false,
-  })
-  onTestFinished(() => source.close())
-  const sink = new LaneSink()
-  sink.from = FINAL + 1
-  sink.finalizedNumber = FINAL
-  const lane: HeadLane<RefBatch> = {
-    lane: 'head',
-    source,
-    sink,
-    decode,
-    failpoint: () => {},
-    startBlock: 0,
-    batchBlocksMax: 250,
-    sealGapBlocks: 1_200,
-  }
-  /** Steps, a second apart, whatever comes of each. */
-  const steps = async (count: number) => {
-    for (let n = 0; n < count; n++) {
-      clock.ms += 1_000
-      await converge(lane).catch(() => {})
-    }
-  }
-  return { chain, source, sink, told, steps, clock }
-}
-
-/** A head of another chain, made now; shown also by its number where the liar goes that far. */
-function headOf(number: number, shows: boolean, seconds = secondOf(HEAD)): TellBlock {
-  const head = {
-    number,
-    hash: hash(`0x${'ab'.repeat(32)}`),
-    parentHash: hash(`0x${'cd'.repeat(32)}`),
-    timestamp: seconds,
-  }
-  return (at) =>
-    at === 'latest' || at === 'finalized' || (shows && Number(at) === number) ? head : undefined
-}
+import { FakeChain } from './support/fakeChain.ts'
+import { FAR, FINAL, HEAD, headOf, lyingHeads } from './support/lyingHeads.ts'
+import { memoryNodes, secondOf, type ToldBlock } from './support/memoryNodes.ts'
 
 /** The block that `at` means, made some seconds later than it was. */
 function dated(chain: FakeChain, at: unknown, seconds: number): ToldBlock | undefined {
@@ -123,7 +30,7 @@ test.each([
   ['shown, and dated far ahead', true, secondOf(FAR)],
 ])('a head of another chain moves nothing: %s (L21)', async (_, shows, seconds) => {
   for (const hosts of parties) {
-    const { chain, source, sink, told, steps } = bench(hosts)
+    const { chain, source, sink, told, steps } = lyingHeads(hosts)
     await steps(2)
     told.set('liar', headOf(FAR, shows, seconds))
     await steps(20)
@@ -139,7 +46,7 @@ test.each([
 
 test('at the very first reading too, and from the only endpoint there is (L21)', async () => {
   for (const hosts of [...parties, ['liar']] as const) {
-    const { source, sink, told, steps } = bench(hosts)
+    const { source, sink, told, steps } = lyingHeads(hosts)
     told.set('liar', headOf(FAR, false))
     if (hosts.length === 1) await expect(source.head()).rejects.toMatchObject({ code: 'source_unavailable' })
     else expect(await source.head()).toMatchObject({ head: { number: HEAD }, finalized: FINAL })
@@ -150,44 +57,8 @@ test('at the very first reading too, and from the only endpoint there is (L21)',
   }
 })
 
-test.each([
-  ['above the chain', 60],
-  ['where the chain has another block by then', 10],
-])(
-  'a final block ahead, told once by the only endpoint, holds finality back for half a minute: %s (L22)',
-  async (_, ahead) => {
-    const { chain, source, sink, told, steps } = bench(['liar'])
-    await steps(2)
-    told.set('liar', headOf(HEAD + ahead, false))
-    await steps(1)
-    expect((await source.head()).finalized).toBe(HEAD + ahead)
-    told.clear()
-    chain.extend(10)
-    chain.finalized = 205
-    await steps(20)
-    expect(await sink.finalized()).toBe(FINAL)
-    await steps(20)
-    expect(await sink.finalized()).toBe(205)
-  },
-)
-
-test('blocks that a false head made wanted are not told to be pruned once it is gone (L21)', async () => {
-  const { source, told, steps, clock } = bench(['liar'])
-  await steps(2)
-  told.set('liar', headOf(HEAD + 400, true))
-  clock.ms += 1_000
-  expect((await source.head()).finalized).toBe(HEAD + 400)
-  told.clear()
-  const first = HEAD + 1
-  await expect(source.fetch({ from: first, to: first })).rejects.toMatchObject({
-    code: 'source_unavailable',
-    remedy: 'retry',
-  })
-  // The wait for a block to come back would have no end on this clock.
-}, 10_000)
-
 test('a node that is catching up holds back neither the head nor what is final', async () => {
-  const { chain, source, told, clock } = bench(['behind', 'honest'])
+  const { chain, source, told, clock } = lyingHeads(['behind', 'honest'])
   clock.ms = 2_000_000
   chain.extend(2_000)
   chain.finalized = 2_100
@@ -197,7 +68,7 @@ test('a node that is catching up holds back neither the head nor what is final',
 
 test('a block that one endpoint alone calls final may still be replaced (L22)', async () => {
   for (const hosts of parties) {
-    const { chain, sink, told, steps } = bench(hosts)
+    const { chain, sink, told, steps } = lyingHeads(hosts)
     await steps(3)
     told.set('liar', (at) => (at === 'finalized' ? chain.head : undefined))
     await steps(20)
@@ -213,7 +84,7 @@ test('a block that one endpoint alone calls final may still be replaced (L22)', 
 })
 
 test('one word makes nothing final while another endpoint is merely away, and does when it is gone (L22)', async () => {
-  const { chain, sink, told, steps, clock } = bench(['liar', 'honest'])
+  const { chain, sink, told, steps, clock } = lyingHeads(['liar', 'honest'])
   await steps(3)
   told.set('liar', (at) => (at === 'finalized' ? chain.head : undefined))
   told.set('honest', () => 'away')
@@ -232,7 +103,7 @@ test('one word makes nothing final while another endpoint is merely away, and do
 })
 
 test('a program that starts beside an endpoint that is away begins below the head (L22)', async () => {
-  const { chain, source, told } = bench(['honest', 'away'])
+  const { chain, source, told } = lyingHeads(['honest', 'away'])
   told.set('away', () => 'away')
   chain.finalized = HEAD
   expect(await source.head()).toMatchObject({ head: chain.head, finalized: HEAD - 64 })
@@ -240,7 +111,7 @@ test('a program that starts beside an endpoint that is away begins below the hea
 
 test('a head dated ahead of time silences no honest endpoint (L21, L22)', async () => {
   for (const hosts of parties) {
-    const { chain, source, told, steps, clock } = bench(hosts)
+    const { chain, source, told, steps, clock } = lyingHeads(hosts)
     await steps(3)
     const ahead = headOf(HEAD + 200, true, secondOf(HEAD) + 590)
     // Blocks of the chain are far apart.
@@ -254,7 +125,7 @@ test('a head dated ahead of time silences no honest endpoint (L21, L22)', async 
 })
 
 test('a false block told for a final height neither stops the lane nor takes anything back', async () => {
-  const { chain, sink, told, steps } = bench(['liar', 'honest'])
+  const { chain, sink, told, steps } = lyingHeads(['liar', 'honest'])
   await steps(3)
   const other = {
     number: FINAL - 1,
@@ -269,7 +140,7 @@ test('a false block told for a final height neither stops the lane nor takes any
 })
 
 test('a sibling told as the head takes nothing back: its block is not there (L21)', async () => {
-  const { chain, sink, told, steps } = bench(['liar', 'honest'])
+  const { chain, sink, told, steps } = lyingHeads(['liar', 'honest'])
   await steps(3)
   const sibling = {
     number: HEAD,
@@ -285,7 +156,7 @@ test('a sibling told as the head takes nothing back: its block is not there (L21
 })
 
 test('a lane that a false head had sent away begins again at the head', async () => {
-  const { sink, steps } = bench(['honest'])
+  const { sink, steps } = lyingHeads(['honest'])
   sink.from = FAR + 1
   await steps(10)
   expect((await sink.tip())?.number).toBe(HEAD)
@@ -294,7 +165,7 @@ test('a lane that a false head had sent away begins again at the head', async ()
 
 test('where two endpoints differ at a final height, the parent of the block above decides (L36)', async () => {
   for (const hosts of parties) {
-    const { chain, source, told, steps } = bench(hosts)
+    const { chain, source, told, steps } = lyingHeads(hosts)
     await steps(2)
     const lied = 100
     const forged = hash(`0x${'ee'.repeat(32)}`)
@@ -309,7 +180,7 @@ test('where two endpoints differ at a final height, the parent of the block abov
 })
 
 test('also at the newest final height, by the blocks above it (L36)', async () => {
-  const { chain, sink, told, steps } = bench(['liar', 'honest'])
+  const { chain, sink, told, steps } = lyingHeads(['liar', 'honest'])
   await steps(3)
   const other = { ...chain.blocks[FINAL], number: FINAL, ...fork }
   told.set('liar', (at) => (Number(at) === FINAL ? other : undefined))
@@ -321,7 +192,7 @@ test('also at the newest final height, by the blocks above it (L36)', async () =
 const fork = { hash: hash(`0x${'ee'.repeat(32)}`), parentHash: hash(`0x${'dd'.repeat(32)}`) }
 
 test('nothing is decided between endpoints that share no block above', async () => {
-  const { chain, source, told, steps } = bench(['liar', 'honest'])
+  const { chain, source, told, steps } = lyingHeads(['liar', 'honest'])
   await steps(2)
   told.set('liar', (at) => {
     const block = typeof at === 'string' && at.startsWith('0x') ? chain.blocks[Number(at)] : undefined
@@ -331,7 +202,7 @@ test('nothing is decided between endpoints that share no block above', async () 
 })
 
 test('an endpoint that grants far less than the others is told of while it does', async () => {
-  const { chain, source, told, steps, clock } = bench(['liar', 'honest'])
+  const { chain, source, told, steps, clock } = lyingHeads(['liar', 'honest'])
   chain.extend(500)
   chain.finalized = 600
   clock.ms += 500_000
@@ -351,7 +222,7 @@ test('an endpoint that grants far less than the others is told of while it does'
 })
 
 test('endpoints without a tag for final blocks are not told to be far from those with one', async () => {
-  const { chain, source, told, steps, clock } = bench(['counts', 'honest'])
+  const { chain, source, told, steps, clock } = lyingHeads(['counts', 'honest'])
   chain.extend(500)
   clock.ms += 500_000
   told.set('counts', (at) => (at === 'finalized' ? null : undefined))
@@ -362,7 +233,7 @@ test('endpoints without a tag for final blocks are not told to be far from those
 })
 
 test('a head that its endpoint does not hold is not told as that endpoint’s', async () => {
-  const { source, told, steps } = bench(['liar', 'honest'])
+  const { source, told, steps } = lyingHeads(['liar', 'honest'])
   await steps(2)
   told.set('liar', headOf(FAR, false))
   await steps(20)
@@ -370,7 +241,7 @@ test('a head that its endpoint does not hold is not told as that endpoint’s', 
 })
 
 test('the tag `safe` is no part of what a lane concludes', async () => {
-  const { sink, told, steps } = bench(['liar', 'honest'])
+  const { sink, told, steps } = lyingHeads(['liar', 'honest'])
   const asked = new Set<unknown>()
   told.set('liar', (at) => {
     asked.add(at)
