@@ -1,5 +1,6 @@
 /** A whole query: CTEs, set operations, ORDER BY and LIMIT over all of it. */
 
+import { textOfBytesHint } from '../text.ts'
 import type { Cte, Query, SetExpression } from './ast.ts'
 import type { Column, CompiledQuery, Compiler, Scope } from './Compiler.ts'
 import { invalid, nothingNamed, refused } from './Compiler.ts'
@@ -84,8 +85,9 @@ function compileSet(compiler: Compiler, expression: SetExpression): CompiledQuer
   const types = left.columns.map((column, index) => {
     const other = right.columns[index]?.type ?? column.type
     const pair = [column.type, other].map((type) => ({ sql: '', type }))
-    if (!expression.operator.startsWith('UNION')) assertOneWidth(compiler, pair, () => expression.at)
-    return columnType(compiler, column.type, other, expression.at)
+    const at = placeOf(expression.right, index) ?? expression.at
+    if (!expression.operator.startsWith('UNION')) assertOneWidth(compiler, pair, () => at)
+    return columnType(compiler, column.type, other, at)
   })
   return {
     sql: `(${cast(compiler, left, types)}) ${words} (${cast(compiler, right, types)})`,
@@ -93,12 +95,24 @@ function compileSet(compiler: Compiler, expression: SetExpression): CompiledQuer
   }
 }
 
+/** Of what a column of a side is, where that is written out. */
+function placeOf(side: SetExpression, index: number): number | undefined {
+  if (side.kind === 'set') return placeOf(side.left, index)
+  if (side.kind === 'nested') return placeOf(side.query.body, index)
+  return side.items.some(({ kind }) => kind === 'star') ? side.at : side.items[index]?.at
+}
+
 function columnType(compiler: Compiler, left: ValueType, right: ValueType, at: number): ValueType {
   const common = commonType([left, right])
   const isKnown = ![left.scalar, right.scalar].some((type) => type === 'unknown' || type === 'record')
   if (isKnown && (common.scalar === 'unknown' || (common.scalar === 'bytes' && left.scalar !== right.scalar)))
     if (left.scalar !== 'null' && right.scalar !== 'null')
-      throw invalid(compiler, `a column is ${left.scalar} on one side and ${right.scalar} on the other`, at)
+      throw invalid(
+        compiler,
+        `a column is ${left.scalar} on one side and ${right.scalar} on the other`,
+        at,
+        common.scalar === 'bytes' ? textOfBytesHint : undefined,
+      )
   // Of UInt64 beside Int64 the engine would make a Variant.
   if (common.scalar === 'bigint' && left.scalar !== right.scalar && !common.isArray) return scalar('bigint')
   const isOneForm =

@@ -4,6 +4,7 @@
  */
 
 import { type ConstantProblem, textBesideBytes, unequalValues, unequalWidths } from '../text.ts'
+import { beginOf } from './places.ts'
 import { findSource, type Scope, sourceOf } from './scopes.ts'
 import {
   bare,
@@ -69,12 +70,12 @@ export function assertMembers(
 export function assertNoText(select: unknown, others: readonly (Bytes | undefined)[], walk: Walk): void {
   for (const [index, target] of list(bare(select)['targetList']).entries()) {
     const problem = others[index] && problemOf(fieldsOf(target, 'ResTarget')['val'], undefined)
-    if (problem) throw errorAt({ ...walk, at: -1 }, 'sql_invalid', problem.problem, problem.hint)
+    if (problem) throw errorAt({ ...walk, at: beginOf(target) }, 'sql_invalid', problem.problem, problem.hint)
   }
 }
 
 /** @throws UserQueryError `sql_invalid` for bytes of which no two have one length */
-export function assertAlike(compared: readonly (Bytes | undefined)[], walk: Walk): void {
+export function assertAlike(compared: readonly (Bytes | undefined)[], walk: Walk, at = -1): void {
   const known = compared.flatMap((bytes) =>
     bytes?.width === undefined ? [] : [{ ...bytes, width: bytes.width }],
   )
@@ -82,8 +83,8 @@ export function assertAlike(compared: readonly (Bytes | undefined)[], walk: Walk
   const other = known.find(({ width }) => width !== first?.width)
   if (!first || !other) return
   const { problem, hint } = unequalValues(first.width, other.width)
-  const at = walk.findings.places.get(first.reference ?? other.reference) ?? -1
-  throw errorAt({ ...walk, at }, 'sql_invalid', problem, hint)
+  const place = walk.findings.places.get(first.reference ?? other.reference) ?? at
+  throw errorAt({ ...walk, at: place }, 'sql_invalid', problem, hint)
 }
 
 /** What is compared with each other; rows field by field. */

@@ -17,6 +17,20 @@ export function placed(rebuilt: Record<string | symbol, unknown>, { location }: 
   return rebuilt
 }
 
+/** Where the first part of a rebuilt tree stands in the user's text, in bytes; -1 where none does. */
+export function beginOf(rebuilt: unknown): number {
+  const found: number[] = []
+  const waiting: unknown[] = [rebuilt]
+  for (let part = waiting.pop(); part !== undefined; part = waiting.pop()) {
+    if (Array.isArray(part)) waiting.push(...part)
+    if (!isFields(part)) continue
+    const own = Reflect.get(part, origin)
+    if (typeof own === 'number' && own >= 0) found.push(own)
+    waiting.push(...Object.values(part))
+  }
+  return found.reduce((first, own) => Math.min(first, own), found[0] ?? -1)
+}
+
 /** A byte offset in the printed statement, and that of the same part in the user's text. */
 type Pair = readonly [printed: number, own: number]
 

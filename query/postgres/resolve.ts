@@ -20,6 +20,7 @@ import {
   type Operands,
 } from './comparisons.ts'
 import { type ColumnsOf, outputName } from './outputName.ts'
+import { beginOf } from './places.ts'
 import { conditionOf, namedCondition } from './qualify.ts'
 import {
   findSource,
@@ -125,10 +126,16 @@ class Resolver {
     if (select['op'] !== 'SETOP_UNION') {
       const others = this.#outputs(right)
       for (const [index, bytes] of this.#outputs(left).entries())
-        assertAlike([bytes, others[index]], this.#walk)
+        assertAlike([bytes, others[index]], this.#walk, this.#placeOf(select, index))
     }
     this.#bytes.set(columns, this.#bytesOfBoth(left, right))
     return columns
+  }
+
+  /** Of an output on the right; VALUES have none, so that of the left. */
+  #placeOf({ rarg, larg }: Fields, index: number): number {
+    const places = [rarg, larg].map((side) => beginOf(list(bare(side)['targetList'])[index]))
+    return places.find((at) => at >= 0) ?? -1
   }
 
   /** Values have a width where both sides have it. */

@@ -106,6 +106,20 @@ it('the least of a column beside a constant of another width is refused', async 
       ).toMatchObject({ status: 422 })
 })
 
+it.each([
+  ['SELECT num, address AS x FROM logs, blocks INTERSECT SELECT block_num, topic0 FROM logs', 72],
+  ["SELECT '0xabcd' AS x EXCEPT SELECT '0xab'", 36],
+  ["SELECT hash AS x FROM blocks UNION SELECT '0X1234'", 43],
+])('what is below another column tells its place: %s', async (sql, column) => {
+  for (const engine of Object.values(engines))
+    expect(await failureOf(engine, sql)).toMatchObject({
+      status: 422,
+      line: 1,
+      column,
+      hint: expect.any(String),
+    })
+})
+
 it('values of two widths in one column are compared with a constant of either', async () => {
   const both = 'SELECT address AS x FROM logs UNION ALL SELECT topic0 FROM logs'
   for (const engine of Object.values(engines))
