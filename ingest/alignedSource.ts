@@ -29,7 +29,7 @@ export const changedSource = (
   },
   reportEncodedInVain: (endpoint) => source.reportEncodedInVain?.(endpoint),
   head: (signal) => source.head(signal),
-  blockRef: (number, signal) => source.blockRef(number, signal),
+  blockRef: (number, signal, held) => source.blockRef(number, signal, held),
   fetch: (range, options) => source.fetch(range, options),
   waitForHead: (after, timeoutMs, signal) => source.waitForHead(after, timeoutMs, signal),
   reportRefuted: (endpoint) => source.reportRefuted(endpoint),

@@ -76,8 +76,12 @@ export interface Source {
   readonly batchBlocks: number
   /** Newest head and finality over the healthy endpoints; finality never decreases. */
   head(signal?: AbortSignal): Promise<ChainHead>
-  /** The node's reference of one height, or null when it has no such block (yet). */
-  blockRef(number: number, signal?: AbortSignal): Promise<BlockRef | null>
+  /**
+   * The node's reference of one height, or null when it has no such block (yet).
+   * @param held hash of the block that we hold there as final: no endpoint's word alone replaces it while
+   * another one may be heard
+   */
+  blockRef(number: number, signal?: AbortSignal, held?: string): Promise<BlockRef | null>
   /**
    * Fetches a range, or a prefix of it when the answer would exceed the byte target; never an empty
    * range.

@@ -78,7 +78,8 @@ const CONTRADICTIONS_MAX = 3
 /**
  * Asserts that the node still holds our final block at `number`, and answers it; null when we hold
  * none there, and so nothing that it could disagree with.
- * @throws FinalityViolationError when it disagrees each time it is asked.
+ * @throws FinalityViolationError when it disagrees each time it is asked, and not one of several
+ * endpoints alone.
  * @throws NodeBehindError when it has no block at that height.
  */
 export async function assertFinalHolds(
@@ -95,14 +96,15 @@ export async function assertFinalHolds(
 /**
  * The node's other hash at the height of a block of ours, when it gives another each time it is
  * asked; null otherwise.
- * @throws NodeBehindError when it has no block at that height.
+ * @throws NodeBehindError when it has no block at that height; ContradictedAloneError when one
+ * endpoint alone holds another block there.
  */
 export async function findContradiction(
   ours: Parent,
   { source, signal }: Pick<ForkSearch, 'source' | 'signal'>,
 ): Promise<Hash | null> {
   for (let contradictions = 1; ; contradictions++) {
-    const theirs = await source.blockRef(ours.number, signal)
+    const theirs = await source.blockRef(ours.number, signal, ours.hash)
     if (!theirs) throw new NodeBehindError(ours.number)
     if (theirs.hash === ours.hash) return null
     if (contradictions >= CONTRADICTIONS_MAX) return theirs.hash

@@ -86,6 +86,21 @@ export class EndpointsDisagreeError extends failure('EndpointsDisagreeError', 'e
   }
 }
 
+/**
+ * One endpoint alone tells another block at a height that we hold as final. It takes a second one to
+ * believe that, where there is one.
+ */
+export class ContradictedAloneError extends failure('ContradictedAloneError', 'contradicted_alone', 'retry') {
+  readonly blockNumber: number
+  readonly endpoint: string
+
+  constructor(blockNumber: number, endpoint: string) {
+    super(`${endpoint} alone holds another block than we do at the final height ${blockNumber}`)
+    this.blockNumber = blockNumber
+    this.endpoint = endpoint
+  }
+}
+
 /** An endpoint serves another chain than the one this data belongs to. */
 export class WrongChainError extends failure('WrongChainError', 'wrong_chain', 'stop') {
   readonly endpoint: string

@@ -8,9 +8,9 @@ import { Claims, type Weighed } from './claims.ts'
 import type { RpcCall } from './client.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { EndpointSet } from './endpointSet.ts'
-import { EndpointsDisagreeError, RpcError, SourceError } from './errors.ts'
+import { ContradictedAloneError, EndpointsDisagreeError, RpcError, SourceError } from './errors.ts'
 import { Finality } from './finality.ts'
-import { findWrong, type Wrong } from './parentLinks.ts'
+import { findWrong, mostTold, type Wrong } from './parentLinks.ts'
 import { parseBlockRef, quantity } from './parse.ts'
 
 export interface HeadsOptions {
@@ -160,18 +160,20 @@ export class Heads {
    * The reference of one height. Below finality it must come from an endpoint that has reached it
    * as final: one that is behind looks like a violated finality, and several that are not must
    * agree.
-   * @throws SourceError when no endpoint answers, also when asked again
+   * @param held what we hold there as final, whatever the endpoints grant since we started
+   * @throws SourceError when no endpoint answers, also when asked again; ContradictedAloneError
    * @returns null when there is no such block, or no endpoint that could know.
    */
-  async blockRef(number: number, signal?: AbortSignal): Promise<BlockRef | null> {
+  async blockRef(number: number, signal?: AbortSignal, held?: string): Promise<BlockRef | null> {
     const ask = (endpoint: Endpoint) =>
       this.#options.admission.ask(endpoint, async (client) =>
         parseBlockRef(await client.call('eth_getBlockByNumber', [quantity(number), false], signal), client),
       )
     for (let round = 1; ; round++) {
       try {
-        if (number > this.finalized) return await this.#firstAnswer(`block ${number}`, ask, signal)
-        return await this.#agreed(number, ask, signal)
+        if (number > this.finalized && held === undefined)
+          return await this.#firstAnswer(`block ${number}`, ask, signal)
+        return await this.#agreed(number, ask, signal, held)
       } catch (error) {
         if (!(error instanceof SourceError) || round >= REF_ROUNDS_MAX) throw error
         await this.#options.clock.sleep(REF_PAUSE_MS, signal)
@@ -207,10 +209,13 @@ export class Heads {
     return await this.#firstAnswer(`${calls.length} calls`, ask, signal)
   }
 
-  async #agreed(number: number, ask: (endpoint: Endpoint) => Promise<BlockRef | null>, signal?: AbortSignal) {
-    const reached = this.#ranked().filter(({ finalized }) => finalized >= number)
-    const trusted = reached.filter(({ quarantined }) => !quarantined)
-    const qualified = trusted.length > 0 ? trusted : reached
+  async #agreed(
+    number: number,
+    ask: (endpoint: Endpoint) => Promise<BlockRef | null>,
+    signal?: AbortSignal,
+    held?: string,
+  ): Promise<BlockRef | null> {
+    const qualified = this.#qualified(number, held)
     const answers = await Promise.allSettled(qualified.map(ask))
     signal?.throwIfAborted()
     const told = answers.flatMap((answer, index) => {
@@ -224,6 +229,8 @@ export class Heads {
       throw new SourceError(`block ${number}`, answers.length, failed.reason)
     const [first] = told
     if (!first) return null
+    if (told.length === 1 && held !== undefined && first.ref.hash !== held && this.#isHeard(first.endpoint))
+      throw new ContradictedAloneError(number, first.endpoint.name)
     if (told.every(({ ref }) => ref.hash === first.ref.hash)) return first.ref
     const most = mostTold(told) ?? (await this.#linked(number, told, signal))
     if (!most)
@@ -233,6 +240,19 @@ export class Heads {
       )
     for (const { ref, endpoint } of told) if (ref.hash !== most.hash) endpoint.refuted()
     return most
+  }
+
+  /** Who may be asked of a final height; of one that nobody grants to be final again, everybody. */
+  #qualified(number: number, held: string | undefined): readonly Endpoint[] {
+    const reached = this.#ranked().filter(({ finalized }) => finalized >= number)
+    const trusted = reached.filter(({ quarantined }) => !quarantined)
+    if (trusted.length > 0) return trusted
+    return reached.length === 0 && held !== undefined ? this.#ranked() : reached
+  }
+
+  /** Whether another endpoint than this one may be heard soon. */
+  #isHeard(but: Endpoint): boolean {
+    return this.#options.endpoints.all.some((endpoint) => endpoint !== but && endpoint.answeredLately)
   }
 
   /** What is left when those are left out whose blocks are not linked to; null where that is undecided. */
@@ -365,15 +385,6 @@ export class Heads {
 interface ToldRef {
   readonly ref: BlockRef
   readonly endpoint: Endpoint
-}
-
-/** What two endpoints tell alike, and more than tell otherwise; null where there is no such block. */
-function mostTold(told: readonly ToldRef[]): BlockRef | null {
-  const [most, second] = [...Map.groupBy(told, ({ ref }) => ref.hash).values()].toSorted(
-    (a, b) => b.length - a.length,
-  )
-  const isMost = most !== undefined && most.length >= 2 && most.length > (second?.length ?? 0)
-  return isMost ? (most[0]?.ref ?? null) : null
 }
 
 const notShown = ({ endpoint, head }: Claim): string =>

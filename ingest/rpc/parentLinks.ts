@@ -1,6 +1,6 @@
 /**
- * Which of two endpoints is wrong about a final height: parent links say it, where both tell the
- * same block higher up.
+ * Which of several endpoints is wrong about a final height: most of them say it, else parent links,
+ * where two tell the same block higher up.
  */
 import type { BlockRef } from '#primitives.ts'
 import { detectHeaderRule } from '../verify/header.ts'
@@ -14,6 +14,15 @@ export interface ToldHeader {
 
 /** One side of the question; null where it has no such block. @throws RpcError */
 export type AskHeader = (number: number) => Promise<ToldHeader | null>
+
+/** What two endpoints tell alike, and more than tell otherwise; null where there is no such block. */
+export function mostTold(told: readonly { readonly ref: BlockRef }[]): BlockRef | null {
+  const [most, second] = [...Map.groupBy(told, ({ ref }) => ref.hash).values()].toSorted(
+    (a, b) => b.length - a.length,
+  )
+  const isMost = most !== undefined && most.length >= 2 && most.length > (second?.length ?? 0)
+  return isMost ? (most[0]?.ref ?? null) : null
+}
 
 type Pair = readonly [ToldHeader, ToldHeader]
 

@@ -192,8 +192,8 @@ class JsonRpcSource implements RpcSource {
     return this.#heads.read(signal)
   }
 
-  blockRef(number: number, signal?: AbortSignal): Promise<BlockRef | null> {
-    return this.#heads.blockRef(number, signal)
+  blockRef(number: number, signal?: AbortSignal, held?: string): Promise<BlockRef | null> {
+    return this.#heads.blockRef(number, signal, held)
   }
 
   fetch(range: BlockRange, options?: FetchOptions): Promise<RawRange> {

@@ -34,10 +34,10 @@ export function plantInSource(source: Source, liar: Source, bugs: Bugs): Source 
       heads.set(head.number, heads.get(head.number) ?? head)
       return { ...told, head: heads.get(head.number) ?? head }
     },
-    async blockRef(number, signal) {
+    async blockRef(number, signal, held) {
       const known = refs.get(number)
       if (known && bugs.planted('block references are kept for ever')) return known
-      const ref = await source.blockRef(number, signal)
+      const ref = await source.blockRef(number, signal, held)
       if (ref) refs.set(number, ref)
       return ref
     },

@@ -1,4 +1,5 @@
 import { onTestFinished } from 'vitest'
+import { MillraceError } from '#errors.ts'
 import { converge, type HeadLane } from '#ingest/lanes/converge.ts'
 import { createSource, type RpcSource } from '#ingest/rpc/rpcSource.ts'
 import type { RawRange } from '#ingest/source.ts'
@@ -51,10 +52,23 @@ async function decode({ range, bytes }: RawRange): Promise<RefBatch> {
   return { range, refs, byteLength: 1_000 }
 }
 
-/** The real source over lying nodes in memory, and a lane of it. */
-export function lyingHeads(hosts: readonly string[]) {
+/** What a program that starts again goes on with. */
+interface Held {
+  readonly chain: FakeChain
+  readonly sink: LaneSink
+}
+
+function begin(): Held {
   const chain = new FakeChain(HEAD + 1)
   chain.finalized = FINAL
+  const sink = new LaneSink()
+  sink.from = FINAL + 1
+  sink.finalizedNumber = FINAL
+  return { chain, sink }
+}
+
+/** The real source over lying nodes in memory, and a lane of it. */
+export function lyingHeads(hosts: readonly string[], { chain, sink }: Held = begin()) {
   const clock = new SteppedClock()
   const told = new Map<string, TellBlock>()
   const source: RpcSource = createSource({
@@ -67,9 +81,7 @@ export function lyingHeads(hosts: readonly string[]) {
     announcements: false,
   })
   onTestFinished(() => source.close())
-  const sink = new LaneSink()
-  sink.from = FINAL + 1
-  sink.finalizedNumber = FINAL
+  const problems: unknown[] = []
   const lane: HeadLane<RefBatch> = {
     lane: 'head',
     source,
@@ -80,15 +92,17 @@ export function lyingHeads(hosts: readonly string[]) {
     batchBlocksMax: 250,
     sealGapBlocks: 1_200,
   }
-  /** Steps, a second apart, whatever comes of each. */
+  /** Steps, a second apart, whatever comes of each; what was thrown is kept. */
   const steps = async (count: number) => {
     for (let n = 0; n < count; n++) {
       clock.ms += 1_000
-      await converge(lane).catch(() => {})
+      await converge(lane).catch((error: unknown) => problems.push(codeOf(error)))
     }
   }
-  return { chain, source, sink, told, steps, clock }
+  return { chain, source, sink, told, steps, clock, problems }
 }
+
+const codeOf = (error: unknown): unknown => (error instanceof MillraceError ? error.code : error)
 
 /** A head of another chain, made now; shown also by its number where the liar goes that far. */
 export function headOf(number: number, shows: boolean, seconds = secondOf(HEAD)): TellBlock {
