@@ -4,7 +4,7 @@ import { type Compiled, type Compiler, refused, type Scope } from './Compiler.ts
 import { compileOrdered } from './compileOrdered.ts'
 import type { FunctionRule } from './functions.ts'
 import { bind, quotient, withinWidth } from './numbers.ts'
-import { elementOf, isNumber, isWhole, scalar, type ValueType } from './valueType.ts'
+import { arrayOf, elementOf, isNumber, isWhole, scalar, type ValueType } from './valueType.ts'
 
 /** Prints an aggregate of these values with the call's own DISTINCT, condition, FILTER and OVER. */
 type Print = (name: string, values: readonly string[]) => string
@@ -21,6 +21,12 @@ export function compileAggregate(
   const [first] = args
   const ordered = compileOrdered(compiler, call, rule, args, scope)
   if (ordered) return ordered
+  // The engine's own leaves NULLs out; those in a tuple it keeps.
+  if (first && call.name.toLowerCase() === 'array_agg')
+    return {
+      sql: `arrayMap(r -> r.1, ${print('groupArray', [`tuple(${first.sql})`])})`,
+      type: arrayOf(first.type),
+    }
   if (rule.kind !== 'aggregate' || !first || !isNumber(first.type)) return undefined
   if (rule.name === 'sum') return sumOf(first, print)
   if (rule.name === 'avg') return averageOf(compiler, call, first, print)

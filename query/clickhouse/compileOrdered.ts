@@ -103,7 +103,9 @@ function collected(compiler: Compiler, call: CallExpression, sql: string, scope:
         at,
         `write ${name}(DISTINCT x ORDER BY x)`,
       )
-    return `${sort}(groupUniqArray(${filtered(compiler, call, sql, scope)}))`
+    const condition = filter ? ` FILTER (WHERE ${compiler.expression(filter, scope).sql})` : ''
+    const values = `groupUniqArray(tuple(${sql}))${condition}`
+    return `arrayMap(r -> r.1, ${sort}(r -> tuple(isNull(r.1), r.1), ${values}))`
   }
   const keys = orderBy.map(({ expression }) => {
     const key = compiler.expression(expression, scope).sql
