@@ -73,6 +73,18 @@ const seen: readonly (readonly [string, number, string, RpcFailure])[] = [
   ['any node', -32005, 'limit exceeded', 'rate_limited'],
   ['any node', -32603, 'internal error', 'node_error'],
   ['any node', -32000, 'execution reverted', 'node_error'],
+  // What follows the node's words is the contract's, which may say anything.
+  ['older geth', -32000, 'execution reverted: rate limit exceeded', 'node_error'],
+  ['besu', -32000, 'Execution reverted (missing trie node)', 'node_error'],
+  ['nethermind', -32015, 'VM execution error: Reverted header not found', 'node_error'],
+  ['ethermint', -32000, 'rpc error: code = Internal desc = execution reverted: unauthorized', 'node_error'],
+  [
+    'hardhat',
+    -32603,
+    "Error: VM Exception while processing transaction: reverted with reason string 'try again'",
+    'node_error',
+  ],
+  ['lotus', -32000, 'message execution failed (exit=[33], revert reason=[request timeout])', 'node_error'],
 ]
 
 test.each(seen)('%s: %i "%s" is %s', (_vendor, code, message, failure) => {

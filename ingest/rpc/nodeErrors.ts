@@ -10,11 +10,13 @@ export interface NodeError {
  * Classifies what a node or its gateway reports. The one place where message text decides anything:
  * JSON-RPC leaves -32000..-32099 to the server, every vendor numbered them differently, and -32000,
  * -32005, -32602 and -32603 stand for a dozen conditions each. Codes that mean one thing everywhere
- * come first, then texts, then what a code usually means.
+ * come first, then texts, then what a code usually means. A contract that reverts says what it
+ * likes, and is heard by none of them.
  */
 export function classifyNodeError({ code, message }: NodeError): RpcFailure {
   const certain = certainCodes.get(code)
   if (certain) return certain
+  if (revertPattern.test(message)) return 'node_error'
   for (const [failure, pattern] of messagePatterns) if (pattern.test(message)) return failure
   return usualCodes.get(code) ?? 'node_error'
 }
@@ -38,6 +40,9 @@ const certainCodes: ReadonlyMap<number, RpcFailure> = new Map([
   [-32009, 'overloaded'], // jsonrpsee: server is busy
   [-32002, 'timed_out'], // geth: request timed out
 ])
+
+/** How nodes that do not use code 3 begin what a contract says. */
+const revertPattern = /execution reverted|vm exception while processing|vm execution error|revert reason/i
 
 /** First match wins: sizes before rates, because both say "limit" and "exceeded". */
 const messagePatterns: readonly (readonly [RpcFailure, RegExp])[] = [
