@@ -319,4 +319,11 @@ describe('what no root covers but the transaction gives (L25)', () => {
     expect(refutedParts(prove(told, 'ethereum'))).toEqual(['receiptsRoot'])
     expect(refutedParts(prove(told, 'unknown'))).toEqual([])
   })
+
+  it('refutes a creation that went well and is said to have created nothing', () => {
+    const nth = built.block.transactions.findIndex(({ to = null }) => to === null)
+    const silent = withAt(built, `receipts[${nth}].contractAddress`, null)
+    expect(refutedParts(prove(silent, 'ethereum'))).toEqual(['receiptsRoot'])
+    expect(refutedParts(prove(silent, 'unknown'))).toEqual([])
+  })
 })

@@ -207,12 +207,13 @@ function verifyReceipts(
 
 /**
  * No root covers the address of a created contract, but sender and nonce give it, and a call
- * creates none this way.
+ * creates none this way. Of a creation that failed some nodes tell it and some do not.
  */
 function createdAsTold(block: RpcBlock, { bytes, list }: ScannedReceipts): boolean {
-  return list.every(({ contractAddress }, index) => {
+  return list.every(({ contractAddress, status }, index) => {
     const tx = block.transactions[index]
-    if (contractAddress === null || tx === undefined || !plainTypes.has(tx.type)) return true
+    if (tx === undefined || !plainTypes.has(tx.type)) return true
+    if (contractAddress === null) return (tx.to ?? null) !== null || status !== '0x1'
     const created = (tx.to ?? null) === null ? creationAddress(tx.from, tx.nonce) : null
     return bytes.hexAt(contractAddress, ADDRESS_BYTES) === created
   })

@@ -4,6 +4,7 @@
  */
 
 import {
+  getContractAddress,
   type Hex,
   keccak256,
   numberToHex,
@@ -136,9 +137,15 @@ function receiptJson(tx: JsonObject, index: number): JsonObject {
     transactionIndex: numberToHex(index),
     from: tx['from'],
     to: tx['to'] ?? null,
-    contractAddress: null,
+    contractAddress: createdBy(tx),
   }
 }
+
+/** The contract that a transaction without a receiver creates. */
+const createdBy = ({ from, to, nonce }: JsonObject): Hex | null =>
+  typeof (to ?? null) === 'string'
+    ? null
+    : (getContractAddress({ from: String(from) as Hex, nonce: BigInt(String(nonce)) }).toLowerCase() as Hex)
 
 export function inBlock(receipt: JsonObject, place: JsonObject): JsonObject {
   const logs = receipt['logs'] as readonly JsonObject[]
