@@ -111,6 +111,19 @@ export const endlessPattern = 'the pattern ends with its escape, which has nothi
 export const escapeProblem = 'ESCAPE takes a text of one character, written out'
 export const escapeHint = "write LIKE 'a!%b' ESCAPE '!'"
 
+/** Patterns behind ANY or ALL, each of which looks at every row. */
+export const PATTERNS_MAX = 100
+
+export const patternsProblem = `ANY and ALL match an array of at most ${PATTERNS_MAX} patterns, written out`
+export const patternsHint = "write x LIKE ANY (ARRAY['a%', 'b%'])"
+
+/** Those of an array that is written as a text, `{a%,b%}`; undefined for one with quotes or escapes. */
+export function patternsWithin(text: string): readonly string[] | undefined {
+  const [, items] = /^\{([^"\\{}]*)\}$/.exec(text) ?? []
+  const patterns = items?.split(',').map((item) => item.trim())
+  return patterns?.some((pattern) => pattern === '' || /^null$/i.test(pattern)) ? undefined : patterns
+}
+
 /** Whether it may stand behind ESCAPE. */
 export const isEscape = (text: string | undefined): text is string =>
   text !== undefined && [...text].length <= 1

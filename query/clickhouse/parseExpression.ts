@@ -7,7 +7,7 @@
 import { endlessPattern, escapeHint, escapeProblem, isEscape, plainPattern } from '../text.ts'
 import { callOf, type Expression } from './ast.ts'
 import { parsePrimary } from './parsePrimary.ts'
-import { parseQuantified, startsQuantified } from './parseQuantified.ts'
+import { parsePatterns, parseQuantified, startsQuantified } from './parseQuantified.ts'
 import { parseType } from './parseType.ts'
 import type { QueryParser } from './QueryParser.ts'
 
@@ -107,17 +107,31 @@ function parseMembership(parser: QueryParser): Expression {
   }
   const match = reader.peek().kind === 'symbol' && matches.includes(reader.peek().text)
   if (match) {
-    const operator = reader.next().text
-    return { kind: 'binary', operator, left: operand, right: parseChain(parser, 0), at: operand.at }
+    return parseMatch(parser, operand, reader.next().text, parseChainAlone)
   }
   for (const word of ['LIKE', 'ILIKE']) {
     if (!reader.acceptWords(...(isNot ? ['NOT'] : []), word)) continue
-    const operator = isNot ? `NOT ${word}` : word
-    return { kind: 'binary', operator, left: operand, right: parsePattern(parser), at: operand.at }
+    return parseMatch(parser, operand, isNot ? `NOT ${word}` : word, parsePattern)
   }
   if (reader.acceptWords(...(isNot ? ['NOT'] : []), 'IN')) return parseIn(parser, operand, isNot)
   return operand
 }
+
+/** One pattern, or ANY or ALL of several. */
+function parseMatch(
+  parser: QueryParser,
+  operand: Expression,
+  operator: string,
+  parseOne: (parser: QueryParser) => Expression,
+): Expression {
+  const { at } = operand
+  const matching = (right: Expression): Expression => ({ kind: 'binary', operator, left: operand, right, at })
+  if (!startsQuantified(parser.reader)) return matching(parseOne(parser))
+  const { isAll, patterns } = parsePatterns(parser, parseOne)
+  return { kind: 'logic', word: isAll ? 'AND' : 'OR', operands: patterns.map(matching), at }
+}
+
+const parseChainAlone = (parser: QueryParser): Expression => parseChain(parser, 0)
 
 /** The right side of LIKE, with one escape whatever ESCAPE says. */
 function parsePattern(parser: QueryParser): Expression {

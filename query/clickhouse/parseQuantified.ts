@@ -3,6 +3,7 @@
  * its operator (compileQuantified.ts).
  */
 
+import { PATTERNS_MAX, patternsHint, patternsProblem, patternsWithin } from '../text.ts'
 import type { Expression } from './ast.ts'
 import type { QueryParser } from './QueryParser.ts'
 import type { TokenReader } from './TokenReader.ts'
@@ -39,6 +40,35 @@ export function parseQuantified(parser: QueryParser, operand: Expression, operat
 
 /** Written out, each comparison holds the operand; of more values the array is looked through. */
 const COMPARISONS_MAX = 100
+
+/** `LIKE ANY (ARRAY['a%', 'b%'])`: patterns are written out, so that no row can change their cost. */
+export function parsePatterns(
+  parser: QueryParser,
+  parseOne: (parser: QueryParser) => Expression,
+): { readonly isAll: boolean; readonly patterns: readonly Expression[] } {
+  const { reader } = parser
+  const isAll = reader.next().text.toUpperCase() === 'ALL'
+  const { at } = reader.next()
+  const patterns = parsePatternList(reader, () => parseOne(parser))
+  reader.expectSymbol(')')
+  if (!patterns || patterns.length > PATTERNS_MAX) throw reader.refused(patternsProblem, at, patternsHint)
+  return { isAll, patterns }
+}
+
+function parsePatternList(reader: TokenReader, parseOne: () => Expression): Expression[] | undefined {
+  const { kind, text, at } = reader.peek()
+  if (kind === 'string') {
+    reader.next()
+    return patternsWithin(text)?.map((value) => ({ kind: 'string', value, at }))
+  }
+  if (!reader.isWord('ARRAY') || !reader.isSymbol('[', 1))
+    throw reader.refused(patternsProblem, at, patternsHint)
+  reader.next()
+  reader.next()
+  const patterns = reader.isSymbol(']') ? undefined : reader.list(parseOne)
+  reader.expectSymbol(']')
+  return patterns
+}
 
 /** A SELECT, also as the array of its rows, or an expression. */
 function parseValues(parser: QueryParser): Expression {

@@ -3,7 +3,18 @@
  * constants.
  */
 
-import { endlessPattern, escapeHint, escapeProblem, hexConstant, isEscape, plainPattern } from '../text.ts'
+import {
+  endlessPattern,
+  escapeHint,
+  escapeProblem,
+  hexConstant,
+  isEscape,
+  PATTERNS_MAX,
+  patternsHint,
+  patternsProblem,
+  patternsWithin,
+  plainPattern,
+} from '../text.ts'
 import { functionHint, typeHint } from '../words/hints.ts'
 import { asText, isText, isTextType, rebuildArguments, rebuildPattern } from './bytesAsText.ts'
 import { rebuildAlike } from './choices.ts'
@@ -169,10 +180,12 @@ export function rebuildOperator(fields: Fields, walk: Walk, rebuild: Rebuild): u
   }
   const { lexpr, rexpr, ...rest } = fields
   if (patternOperators.has(operator)) {
-    const pattern = patternOf(operator, rexpr, walk)
-    // ANY and ALL take a list of patterns written as one text.
-    if (!/_(ANY|ALL)$/.test(kind))
-      return rebuildPattern(operator, rebuildSubject(lexpr, walk, rebuild), pattern, walk)
+    const match = (pattern: unknown): unknown =>
+      rebuildPattern(operator, rebuildSubject(lexpr, walk, rebuild), patternOf(operator, pattern, walk), walk)
+    if (!/_(ANY|ALL)$/.test(kind)) return match(rexpr)
+    const boolop = kind.endsWith('ALL') ? 'AND_EXPR' : 'OR_EXPR'
+    const matched = patternsOf(rexpr, walk).map(match)
+    return matched.length === 1 ? matched[0] : { BoolExpr: { boolop, args: matched } }
   }
   if (operator === '||') return rebuildJoined(fields, walk, rebuild)
   const checked = rebuild.fields('A_Expr', rest, walk)
@@ -196,6 +209,27 @@ function rebuildSubject(subject: unknown, walk: Walk, rebuild: Rebuild): unknown
   const text = stringConstant(subject)
   if (text === undefined) return rebuild.node(subject, walk)
   return castAsText(textConstant(text))
+}
+
+/** AND and OR; the grammar has one on the left in the same brackets as what follows. */
+export function rebuildLogic(fields: Fields, walk: Walk, rebuild: Rebuild): unknown {
+  const rebuilt = rebuild.fields('BoolExpr', fields, walk)
+  const [first, ...rest] = list(rebuilt['args'])
+  const inner = fieldsOf(first, 'BoolExpr')
+  const isOne = inner['boolop'] === rebuilt['boolop'] && rest.length > 0
+  return { BoolExpr: isOne ? { ...rebuilt, args: [...list(inner['args']), ...rest] } : rebuilt }
+}
+
+/** Those of an array; of rows, nothing bounds them. */
+function patternsOf(array: unknown, walk: Walk): readonly unknown[] {
+  const text = stringConstant(array)
+  const elements =
+    text === undefined
+      ? list(fieldsOf(array, 'A_ArrayExpr')['elements'])
+      : (patternsWithin(text) ?? []).map(textConstant)
+  if (elements.length === 0 || elements.length > PATTERNS_MAX)
+    throw refusal(walk, patternsProblem, patternsHint)
+  return elements
 }
 
 /** Of LIKE with one escape, whatever ESCAPE says, which the grammar makes a call of. */
@@ -295,6 +329,7 @@ export function rebuildSubLink(fields: Fields, walk: Walk, rebuild: Rebuild): un
   if (names.length > 1 || (names.length === 1 && !operators.has(names[0] ?? ''))) {
     throw refusal(walk, `the operator ${names.join('.')} is not allowed`)
   }
+  if (patternOperators.has(names[0] ?? '')) throw refusal(walk, patternsProblem, patternsHint)
   if (unwrap(fields['subselect'], walk)?.type !== 'SelectStmt')
     throw refusal(walk, 'a sub-query must be a SELECT')
   if (fields['subLinkType'] !== 'ARRAY_SUBLINK') return { SubLink: rebuild.fields('SubLink', fields, walk) }

@@ -6,7 +6,14 @@
 import { SQL_NODES_MAX } from '../text.ts'
 import { rebuildCase, rebuildChoices } from './choices.ts'
 import { rebuildColumn, rebuildConstant, rebuildIndirection } from './columns.ts'
-import { rebuildCall, rebuildCast, rebuildOperator, rebuildSubLink, rebuildTypeName } from './expressions.ts'
+import {
+  rebuildCall,
+  rebuildCast,
+  rebuildLogic,
+  rebuildOperator,
+  rebuildSubLink,
+  rebuildTypeName,
+} from './expressions.ts'
 import { type FieldRule, nodeRules } from './nodes.ts'
 import { placed } from './places.ts'
 import {
@@ -36,6 +43,7 @@ const specials: Readonly<Record<string, Special>> = {
   A_Const: rebuildConstant,
   A_Indirection: rebuildIndirection,
   A_Expr: rebuildOperator,
+  BoolExpr: rebuildLogic,
   CoalesceExpr: rebuildChoices('CoalesceExpr'),
   MinMaxExpr: rebuildChoices('MinMaxExpr'),
   CaseExpr: rebuildCase,
