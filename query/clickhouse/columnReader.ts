@@ -232,13 +232,38 @@ function otherReader(name: string, args: readonly string[]): TypeReader | undefi
   const interval = /^Interval(\w+)$/.exec(name)
   if (interval) {
     const unit = (interval[1] ?? '').toLowerCase()
-    return one('interval', (cursor) => {
-      const value = cursor.integer(8, true)
-      return `${value} ${unit}${value === 1n ? '' : 's'}`
-    })
+    return one('interval', (cursor) => intervalText(cursor.integer(8, true), unit))
   }
   if (name === 'UUID') return one('uuid', readUuid)
   return /^Enum(8|16)$/.test(name) ? enumReader(name === 'Enum8' ? 1 : 2, args) : undefined
+}
+
+/** Parts of PostgreSQL's intervals, and what a unit is of one. */
+const intervalUnits: Readonly<Record<string, readonly ['year' | 'mon' | 'day' | 'second', bigint]>> = {
+  year: ['year', 1n],
+  quarter: ['mon', 3n],
+  month: ['mon', 1n],
+  week: ['day', 7n],
+  day: ['day', 1n],
+  hour: ['second', 3_600n],
+  minute: ['second', 60n],
+  second: ['second', 1n],
+}
+
+/** As PostgreSQL writes it in its style `postgres`: `3 days`, `01:30:00`. */
+function intervalText(count: bigint, unit: string): string {
+  const [part, size] = intervalUnits[unit] ?? ['second', 1n]
+  const value = count * size
+  const words = (number: bigint, word: string) => `${number} ${word}${number === 1n ? '' : 's'}`
+  if (part === 'day') return value === 0n ? '00:00:00' : words(value, 'day')
+  if (part !== 'second') {
+    const months = part === 'year' ? value * 12n : value
+    const texts = [words(months / 12n, 'year'), words(months % 12n, 'mon')]
+    return texts.filter((text) => !text.startsWith('0 ')).join(' ') || '00:00:00'
+  }
+  const seconds = value < 0n ? -value : value
+  const clock = [seconds / 3_600n, (seconds / 60n) % 60n, seconds % 60n]
+  return `${value < 0n ? '-' : ''}${clock.map((number) => `${number}`.padStart(2, '0')).join(':')}`
 }
 
 /** Two little-endian halves. */

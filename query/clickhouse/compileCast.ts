@@ -5,9 +5,9 @@
 import { typeHint } from '../words/hints.ts'
 import type { Expression } from './ast.ts'
 import { type Compiled, type Compiler, quoteText, refused, type Scope } from './Compiler.ts'
-import { compileNumber, compileString, timeSql } from './compileConstant.ts'
+import { compileNumber, compileString, dateSql, timeSql } from './compileConstant.ts'
 import { demanded } from './demanded.ts'
-import { accurate, asNumber } from './numbers.ts'
+import { accurate, asNumber, bind } from './numbers.ts'
 import { type CastType, castType } from './types.ts'
 import { isNumber, isWhole, scalar, scaled, type ValueType } from './valueType.ts'
 
@@ -31,6 +31,8 @@ export function compileCast(compiler: Compiler, expression: CastExpression, scop
     throw refused(compiler, 'only a text is read as a document', expression.at, 'cast a text: x::jsonb')
   }
   if (isNumber(type) && isNumber(target.type)) return castNumber(compiler, value, target, expression.at)
+  if (type.scalar === 'text' && target.type.scalar === 'date')
+    return { sql: dateOf(value.sql), type: target.type }
   return { sql: `CAST(${value.sql} AS ${target.sql})`, type: target.type }
 }
 
@@ -96,7 +98,10 @@ function castText(
   if (type.scalar === 'text') return { sql: quoteText(value), type }
   if (type.scalar === 'json') return { sql: documentSql(quoteText(value)), type }
   if (type.scalar === 'timestamp') return { sql: timeSql(compiler, operand, type), type }
+  if (type.scalar === 'date') return { sql: dateSql(compiler, operand), type }
   if (type.scalar === 'bytes') return { sql: compileString(compiler, operand).sql, type }
+  if (type.scalar === 'float' && /nan/i.test(value))
+    throw refused(compiler, 'a float that is no number is compared in another way here', at, 'write NULL')
   const [, sign, digits] = /^\s*(-?)(\d+(?:\.\d+)?)\s*$/.exec(value) ?? []
   if (digits !== undefined && (type.scalar === 'numeric' || type.scalar === 'decimal')) {
     const number = compileNumber(compiler, { kind: 'number', text: digits, at })
@@ -109,6 +114,13 @@ function castText(
   return { sql: `CAST(${quoteText(value)} AS ${target.sql})`, type }
 }
 
+/** Of a day that is none the engine makes the first one it knows. */
+const dateOf = (text: string): string =>
+  bind([text], ([day = '']) => {
+    const date = `CAST(${day} AS Date32)`
+    return demanded(`toString(${date}) = ${day}`, 'noDate', date)
+  })
+
 /** Without the mark of no sign. */
 const scaledOf = ({ scalar: type, scale }: ValueType): ValueType => ({
   ...scalar(type),
@@ -118,7 +130,7 @@ const scaledOf = ({ scalar: type, scale }: ValueType): ValueType => ({
 function castNumber(
   compiler: Compiler,
   value: Compiled,
-  { sql: engineType, type: target, isExact }: CastType,
+  { sql: engineType, type: target, isExact, digitsMax }: CastType,
   at: number,
 ): Compiled {
   const { type } = value
@@ -149,17 +161,25 @@ function castNumber(
         }
       if (type.scalar === 'float')
         throw refused(compiler, 'a float has no exact value', at, 'round(x) and cast to bigint')
-      return { sql: accurate(isWhole(type) ? value.sql : `round(${value.sql})`, engineType), type: target }
+      const whole = accurate(isWhole(type) ? value.sql : `round(${value.sql})`, engineType)
+      return { sql: digitsMax === undefined ? whole : withinDigits(whole, digitsMax), type: target }
     }
     default: {
       if (type.scalar === 'float')
         throw refused(compiler, 'a float has no exact value', at, 'round(x) and cast to bigint')
       const scale = target.scale ?? 0
       const exact = asNumber(value, scaled('decimal', type.scalar === 'decimal' ? (type.scale ?? 0) : 0))
-      return { sql: `CAST(round(${exact}, ${scale}) AS ${engineType})`, type: target }
+      const rounded = withinDigits(`round(${exact}, ${scale})`, digitsMax ?? 0)
+      return { sql: `CAST(${rounded} AS ${engineType})`, type: target }
     }
   }
 }
+
+/** The engine's decimals hold more digits before the point than they are declared with. */
+const withinDigits = (sql: string, digitsMax: number): string =>
+  bind([sql], ([value = '']) =>
+    demanded(`toInt256(abs(${value})) < toInt256('1${'0'.repeat(digitsMax)}')`, 'numericOverflow', value),
+  )
 
 /** Types whose cast to text is the same on both engines. */
 const castAsText: ReadonlySet<string> = new Set([

@@ -67,7 +67,7 @@ export function compileStringBeside(
   if (other.scalar === 'text' || other.scalar === 'json')
     return { sql: quoteText(value), type: scalar('text') }
   if (other.scalar === 'timestamp') return { sql: timeSql(compiler, expression, other), type: other }
-  if (other.scalar === 'date') return { sql: `toDate32(${quoteText(value)})`, type: other }
+  if (other.scalar === 'date') return { sql: dateSql(compiler, expression), type: other }
   if (other.scalar === 'numeric' && /^-?\d+$/.test(value)) return compileDigits(compiler, expression)
   if (other.scalar === 'bytes' && !other.isArray) return compileBytes(compiler, expression)
   return compileString(compiler, expression)
@@ -91,6 +91,20 @@ function compileDigits(compiler: Compiler, { value, at }: StringExpression): Com
   return number < 0n
     ? { sql: `toInt256('${number}')`, type: scalar('numeric') }
     : { sql: `toUInt256('${number}')`, type: unsigned('numeric') }
+}
+
+/** The engine's first and last year of a date; of another, and of a day that is none, it makes one of these. */
+const YEAR_MIN = 1900
+const YEAR_MAX = 2299
+
+/** A constant date. */
+export function dateSql(compiler: Compiler, { value, at }: StringExpression): string {
+  const [day, year] = /^(\d{4})-\d\d-\d\d$/.exec(value.trim()) ?? []
+  const isDay = day !== undefined && new Date(`${day}T00:00:00Z`).toJSON()?.startsWith(day)
+  if (!isDay) throw invalid(compiler, `'${value}' is not a date`, at, "write '2026-01-31'")
+  if (Number(year) < YEAR_MIN || Number(year) > YEAR_MAX)
+    throw invalid(compiler, `dates are of the years ${YEAR_MIN} to ${YEAR_MAX} here`, at)
+  return `toDate32('${day}')`
 }
 
 /** ISO 8601 only: the engine and PostgreSQL read 01/02/2026 as different days. */

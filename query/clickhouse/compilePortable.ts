@@ -115,7 +115,21 @@ function ofFloats({ compiler, call, rule, args }: Call): Compiled {
       )
   }
   const values = args.map((value) => asNumber(value, scalar('float')))
-  return { sql: `${rule.name}(${values.join(', ')})`, type: scalar('float') }
+  return {
+    sql: bind(values, (names) => defined(rule.name, names, `${rule.name}(${names.join(', ')})`)),
+    type: scalar('float'),
+  }
+}
+
+/** Where PostgreSQL says that a function has no value, the engine gives infinity, zero or no number. */
+function defined(name: string, values: readonly string[], result: string): string {
+  const [value = ''] = values
+  if (name === 'sqrt') return demanded(`NOT ${value} < 0`, 'negativeRoot', result)
+  if (/^(?:ln|log)/.test(name)) return demanded(`NOT ${value} <= 0`, 'noLogarithm', result)
+  const areFinite = values.map((each) => `isFinite(${each})`).join(' AND ')
+  if (name === 'exp')
+    return demanded(`isFinite(${result}) AND ${result} > 0 OR NOT (${areFinite})`, 'noPower', result)
+  return /^pow/.test(name) ? demanded(`isFinite(${result}) OR NOT (${areFinite})`, 'noPower', result) : result
 }
 
 /** PostgreSQL counts characters, the engine bytes. */

@@ -58,6 +58,8 @@ export function asUserQueryError(error: unknown): UserQueryError {
   }
   const problem = problemIn(error.message)
   if (problem !== undefined) return new UserQueryError('sql_failed', problem, detail)
+  const unread = unreadable(error.message)
+  if (unread !== undefined) return new UserQueryError('sql_failed', unread, detail)
   const failure = failures[code]
   if (failure !== undefined) {
     const hint = code === tooWide ? 'leave the widest values out, or take floats: sum(x::float8)' : undefined
@@ -65,6 +67,27 @@ export function asUserQueryError(error: unknown): UserQueryError {
   }
   if (faults.has(code)) return new UserQueryError('sql_invalid', spoken(error.message), detail)
   return new UserQueryError('sql_failed', 'the query failed', detail)
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  Int16: 'smallint',
+  Int32: 'integer',
+  Int64: 'bigint',
+  Float32: 'real',
+  Float64: 'double precision',
+  UUID: 'uuid',
+}
+
+/** A text that is no value of a type, in PostgreSQL's words. */
+function unreadable(message: string): string | undefined {
+  if (/Cannot (?:parse date here|(?:read|parse) Date(?:Time)?\b)/.test(message))
+    return 'a text that is no date or time'
+  const [, text, type = 'Float64'] =
+    /Cannot parse string '(.*?)' as (\w+)/s.exec(message) ??
+    /Cannot read floating point value here: (.*?): /s.exec(message) ??
+    []
+  if (text === undefined) return undefined
+  return `invalid input syntax for type ${typeNames[type] ?? 'numeric'}: "${text.slice(0, MESSAGE_CHARACTERS_MAX)}"`
 }
 
 /**

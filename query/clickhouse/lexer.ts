@@ -65,7 +65,7 @@ function readToken(sql: string, at: number, before: Token | undefined): Read {
   const symbol = symbols.find((candidate) => sql.startsWith(candidate, at))
   if (symbol) return { token: { kind: 'symbol', text: symbol, at }, end: at + symbol.length }
   const shown = String.fromCodePoint(sql.codePointAt(at) ?? 0)
-  throw invalid(sql, at, `unexpected character ${shown}`)
+  throw invalid(sql, at, `unexpected character ${shown}`, plainer.get(shown))
 }
 
 function readNumber(sql: string, at: number, text: string): Read {
@@ -151,6 +151,12 @@ function match(pattern: RegExp, sql: string, at: number): string | undefined {
   pattern.lastIndex = at
   return pattern.exec(sql)?.[0]
 }
+
+/** What stands for PostgreSQL's operators that are not read. */
+const plainer: ReadonlyMap<string, string> = new Map([
+  ['^', 'write power(x, 2)'],
+  ['#', "write bitXor(a, b), or (x -> 'a') ->> 'b' of a document"],
+])
 
 function invalid(sql: string, at: number, problem: string, hint?: string): UserQueryError {
   return new UserQueryError('sql_invalid', problem, { position: positionAt(sql, at), hint })

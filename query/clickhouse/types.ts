@@ -9,6 +9,8 @@ export interface CastType {
   readonly type: ValueType
   /** PostgreSQL's `numeric` without digits: any number as it is. */
   readonly isExact?: true
+  /** Digits before the point, where they are declared. */
+  readonly digitsMax?: number
 }
 
 const plain: Readonly<Record<string, readonly [sql: string, type: Scalar]>> = {
@@ -32,8 +34,6 @@ const plain: Readonly<Record<string, readonly [sql: string, type: Scalar]>> = {
   bigint: ['Int64', 'bigint'],
   float32: ['Float32', 'float'],
   float64: ['Float64', 'float'],
-  real: ['Float32', 'float'],
-  float4: ['Float32', 'float'],
   float8: ['Float64', 'float'],
   'double precision': ['Float64', 'float'],
   bool: ['Bool', 'bool'],
@@ -61,6 +61,8 @@ const FIXED_STRING_MAX = 4096
 export function castType({ name, args }: TypeName): CastType | string {
   const key = name.toLowerCase()
   const known = plain[key]
+  if (key === 'real' || key === 'float4')
+    return 'seven digits are added and shown in another way by each engine; write float8'
   if (known && args.length === 0) {
     if (ambiguous.has(key) && name !== 'Int8')
       return 'int8 means 8 bytes in one engine and 8 bits in the other; write bigint or Int8'
@@ -97,10 +99,13 @@ function decimal(
   if (typeof precision !== 'number' || typeof scale !== 'number' || precision < 1 || scale > precision) {
     return `${name} needs its digits: ${name}(38, 2)`
   }
-  if (scale === 0 && precision > 38) return { sql: 'Int256', type: scalar('numeric') }
+  const digitsMax = precision - scale
+  if (scale === 0 && precision > 38)
+    // Beyond that, the type's own width is the bound.
+    return { sql: 'Int256', type: scalar('numeric'), ...(precision <= 76 && { digitsMax }) }
   return precision > 76
     ? `${name} has at most 76 digits`
-    : { sql: `Decimal(${precision}, ${scale})`, type: scaled('decimal', scale) }
+    : { sql: `Decimal(${precision}, ${scale})`, type: scaled('decimal', scale), digitsMax }
 }
 
 function wrapped(wrapper: string, inner: CastType | string): CastType | string {

@@ -65,8 +65,9 @@ const kinds: readonly Kind[] = [
   },
   { message: /wider than 256 bits$/, parts: [widening], hint: 'take floats: x::float8' },
   {
-    message: /^value (?:out of range: \w+|overflows numeric format)$/,
-    parts: [widening, calls('exp')],
+    message:
+      /^value (?:out of range: \w+|overflows numeric format)$|^numeric field overflow$|negative power is undefined$|complex result$|power that is no number/,
+    parts: [widening, casts, calls('exp|pow|power')],
     hint: 'leave the largest values out with CASE or WHERE',
   },
   { message: /for type json$|no document$|^a document with/, parts: [documents], hint: documentHint },
@@ -77,7 +78,7 @@ const kinds: readonly Kind[] = [
   },
   {
     message:
-      /^invalid input syntax for type|^Cannot (?:parse|read (?:Date|bool))|is not a valid hexadecimal digit$/i,
+      /^invalid input syntax for type|^Cannot (?:parse|read (?:Date|bool))|is not a valid hexadecimal digit$|no date or time$/i,
     parts: [casts],
     hint: castHint,
   },
