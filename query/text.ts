@@ -156,7 +156,10 @@ export function textBesideBytes(text: string): ConstantProblem {
   const digits = text.replace(/^(0[xX]|\\x)/, '')
   if (/^[0-9a-fA-F]+$/.test(digits) && digits.length % 2 === 0)
     return { problem, hint: `write '0x${digits.toLowerCase()}'` }
-  return { problem, hint: "bytes are written '0x…', two digits each; '0x…%' with LIKE finds beginnings" }
+  return {
+    problem,
+    hint: "bytes are written '0x…', two digits each; '0x…%' with LIKE finds beginnings; beside a text a column's bytes are column::text",
+  }
 }
 
 /**
