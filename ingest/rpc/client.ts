@@ -1,4 +1,5 @@
 import { type Dispatcher, errors, Pool } from 'undici'
+import { mapAtMost } from '#mapAtMost.ts'
 import type { Clock } from '#runtime.ts'
 import { BodyCollector, BodyTooLargeError, type HttpAnswer } from './body.ts'
 import { type EndpointUrl, redact, withoutSecrets } from './endpointUrl.ts'
@@ -56,6 +57,8 @@ export const BODY_BYTES_MAX = 64 * 1024 * 1024
  * on a probe.
  */
 const SMALL_BODY_BYTES_MAX = 16 * 1024 * 1024
+/** Requests at a time for several calls, where an endpoint takes no batches. */
+export const SINGLES_AT_ONCE = 4
 /** Longer than any healthy node needs for a batch; a slow drip ends here. */
 export const DEADLINE_MS = 15_000
 /**
@@ -143,8 +146,8 @@ export class RpcClient {
   }
 
   /**
-   * Several calls, in one batch where the endpoint takes them. @throws RpcError when all of them
-   * failed together.
+   * Several calls, in one batch where the endpoint takes them; one by one they may take as many
+   * bytes together as a batch. @throws RpcError when all of them failed together, or are too large
    */
   async callAll(
     calls: readonly RpcCall[],
@@ -152,17 +155,30 @@ export class RpcClient {
     signal?: AbortSignal,
   ): Promise<readonly CallAnswer[]> {
     if (batches) return await this.batch(calls, signal)
-    return await Promise.all(
-      calls.map(({ method, params }) =>
-        this.call(method, params, signal).then(
-          (result): CallAnswer => ({ ok: true, result }),
-          (error: unknown): CallAnswer => {
-            if (error instanceof RpcError) return { ok: false, error }
-            throw error
-          },
-        ),
-      ),
-    )
+    const allowance = this.#smallAllowance()
+    const ask = async (call: RpcCall, ended: AbortSignal): Promise<CallAnswer> => {
+      const id = this.#nextId++
+      try {
+        return this.#readItem(this.#parse(await this.#postSmall(callText(id, call), 1, ended, allowance)), id)
+      } catch (error) {
+        if (error instanceof RpcError && error.failure !== 'too_large') return { ok: false, error }
+        throw error
+      }
+    }
+    return await mapAtMost(SINGLES_AT_ONCE, calls, ask, signal)
+  }
+
+  #smallAllowance(): BytesAllowance {
+    let left = SMALL_BODY_BYTES_MAX
+    return {
+      get bytesMax() {
+        return Math.max(1, left)
+      },
+      spend: (bytes) => {
+        left -= bytes
+        if (left < 0) throw this.error('too_large', 'the answers to several calls are too long together')
+      },
+    }
   }
 
   /** A batch was answered by something that is not a list: an error about all of it. */

@@ -1,6 +1,6 @@
 import { mapAtMost } from '#mapAtMost.ts'
 import { type BlockRange, blockCount } from '../range.ts'
-import { callText, type RpcClient } from './client.ts'
+import { callText, type RpcClient, SINGLES_AT_ONCE } from './client.ts'
 import { parseBlockRef, quantity } from './parse.ts'
 import { assertRangeAnswer, rangeBody } from './rangeAnswer.ts'
 import { RangeBudget } from './rangeBudget.ts'
@@ -19,9 +19,6 @@ export interface RequestForm {
  * many gateways.
  */
 const RECEIPTS_PER_BATCH = 100
-
-/** Requests at a time for one range when an endpoint takes no batches. */
-const SINGLES_AT_ONCE = 4
 
 /**
  * Fetches the bytes of one range, in the shape of RawRange whatever the endpoint can do. The answer

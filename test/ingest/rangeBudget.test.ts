@@ -1,4 +1,5 @@
-// Goal: what one range may cost an endpoint and us is bounded in every way it can be asked for.
+// Goal: what one range, or several calls together, may cost an endpoint and us is bounded in every way
+// they can be asked for.
 // Method: nodes without batches, and without eth_getBlockReceipts, that answer too much.
 import { afterEach, expect, test } from 'vitest'
 import { systemRuntime } from '#runtime.ts'
@@ -68,4 +69,15 @@ test('a block within its limit of gas, and what the chain itself adds, is fetche
   }))
   const bytes = await requestRange(client, { from: 0, to: 3 }, { batches: true, blockReceipts: false })
   expect(JSON.parse(Buffer.from(bytes).toString())).toHaveLength(8)
+})
+
+test.each([
+  ['one by one', false],
+  ['in a batch', true],
+])('several calls take no more together than one answer may have: %s', async (_title, batches) => {
+  const { client, node } = await clientOf(() => ({ result: `0x${megabyte}${megabyte}` }))
+  const calls = Array.from({ length: 60 }, () => ({ method: 'eth_call', params: [] }))
+  await expect(client.callAll(calls, batches)).rejects.toMatchObject({ failure: 'too_large' })
+  expect(client.cost.receivedBytes).toBeLessThan(17 << 20)
+  if (!batches) expect(node.calls.get('eth_call')).toBeLessThan(20)
 })
