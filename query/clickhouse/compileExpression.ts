@@ -63,7 +63,7 @@ export function compileExpression(compiler: Compiler, expression: Expression, sc
     case 'cast':
       return compileCast(compiler, expression, scope)
     case 'array': {
-      const items = alternatives(expression.items.map(compile))
+      const items = alternatives(compileOperands(compiler, expression.items, scope))
       const type = arrayOf(commonType(items.map((item) => item.type)))
       return { sql: `[${items.map((item) => item.sql).join(', ')}]`, type }
     }

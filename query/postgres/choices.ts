@@ -3,6 +3,7 @@
  * that a '0x' is no text of two letters among bytes.
  */
 
+import { hexConstant } from '../text.ts'
 import { isText } from './bytesAsText.ts'
 import { rebuildOperand } from './columns.ts'
 import { bare, type Fields, fieldsOf, list, type Rebuild, stringConstant, type Walk } from './walk.ts'
@@ -13,6 +14,12 @@ export const rebuildChoices =
   ({ args, ...rest }: Fields, walk: Walk, rebuild: Rebuild): unknown => ({
     [type]: { ...rebuild.fields(type, rest, walk), args: rebuildAlike(list(args), walk, rebuild) },
   })
+
+/** `ARRAY[…]`; without elements it is as it stands. */
+export function rebuildArray({ elements, ...rest }: Fields, walk: Walk, rebuild: Rebuild): unknown {
+  const given = elements === undefined ? {} : { elements: rebuildAlike(list(elements), walk, rebuild) }
+  return { A_ArrayExpr: { ...rebuild.fields('A_ArrayExpr', rest, walk), ...given } }
+}
 
 /** Results of CASE. */
 export function rebuildCase({ args, defresult, ...rest }: Fields, walk: Walk, rebuild: Rebuild): unknown {
@@ -29,7 +36,8 @@ export function rebuildCase({ args, defresult, ...rest }: Fields, walk: Walk, re
 /** Values of which an expression gives one. */
 export function rebuildAlike(values: readonly unknown[], walk: Walk, rebuild: Rebuild): unknown[] {
   const known = values.filter((value) => !('A_Const' in bare(value)))
-  if (known.length === 0) return values.map((value) => rebuild.node(value, walk))
+  const isBytes = values.some((value) => hexConstant(stringConstant(value) ?? '').kind === 'bytes')
+  if (known.length === 0 && !isBytes) return values.map((value) => rebuild.node(value, walk))
   const kind = known.some(isText) ? 'text' : 'bytes'
   return values.map((value) =>
     stringConstant(value) === undefined

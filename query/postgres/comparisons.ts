@@ -44,7 +44,12 @@ export function assertCase({ arg, args }: Fields, operands: Operands, walk: Walk
 export function assertChoices(type: string, fields: Fields, operands: Operands, walk: Walk): void {
   const name = stringOf(list(fields['funcname']).at(-1)) ?? ''
   const [value, , otherwise] = list(fields['args'])
-  const choices = type === 'FuncCall' && shifts.has(name) ? [value, otherwise] : choicesOf({ [type]: fields })
+  const choices =
+    type === 'A_ArrayExpr'
+      ? list(fields['elements'])
+      : type === 'FuncCall' && shifts.has(name)
+        ? [value, otherwise]
+        : choicesOf({ [type]: fields })
   if (choices && choices.length > 1) assertOperands(choices, false, operands, walk)
 }
 

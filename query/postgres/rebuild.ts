@@ -4,7 +4,7 @@
  */
 
 import { SQL_NODES_MAX } from '../text.ts'
-import { rebuildCase, rebuildChoices } from './choices.ts'
+import { rebuildArray, rebuildCase, rebuildChoices } from './choices.ts'
 import { rebuildColumn, rebuildConstant, rebuildIndirection } from './columns.ts'
 import {
   rebuildCall,
@@ -47,6 +47,7 @@ const specials: Readonly<Record<string, Special>> = {
   CoalesceExpr: rebuildChoices('CoalesceExpr'),
   MinMaxExpr: rebuildChoices('MinMaxExpr'),
   CaseExpr: rebuildCase,
+  A_ArrayExpr: rebuildArray,
   FuncCall: rebuildCall,
   SubLink: rebuildSubLink,
   TypeCast: rebuildCast,
