@@ -141,6 +141,13 @@ const widened = (sql: string, type: ValueType): string =>
 
 function multiplied(compiler: Compiler, left: Compiled, right: Step): Compiled {
   const { operator, at } = right
+  if (left.type.scalar === 'interval' || right.type.scalar === 'interval')
+    throw refused(
+      compiler,
+      'an interval is not multiplied here',
+      at,
+      "write INTERVAL '2 months', or to_timestamp(extract(epoch FROM x) + n * 86400)",
+    )
   const common = commonType([left.type, right.type])
   const pair = (width: string) =>
     [left, right].map(({ sql }) => `${width}(${sql})`).join(operator === '*' ? ' * ' : ', ')

@@ -100,15 +100,18 @@ const YEAR_MAX = 2299
 /** A constant date. */
 export function dateSql(compiler: Compiler, { value, at }: StringExpression): string {
   const [day, year] = /^(\d{4})-\d\d-\d\d$/.exec(value.trim()) ?? []
-  const isDay = day !== undefined && new Date(`${day}T00:00:00Z`).toJSON()?.startsWith(day)
-  if (!isDay) throw invalid(compiler, `'${value}' is not a date`, at, "write '2026-01-31'")
+  if (day === undefined || !isDay(day))
+    throw invalid(compiler, `'${value}' is not a date`, at, "write '2026-01-31'")
   if (Number(year) < YEAR_MIN || Number(year) > YEAR_MAX)
     throw invalid(compiler, `dates are of the years ${YEAR_MIN} to ${YEAR_MAX} here`, at)
   return `toDate32('${day}')`
 }
 
+const isDay = (text: string): boolean => new Date(`${text}T00:00:00Z`).toJSON()?.startsWith(text) ?? false
+
 /** ISO 8601 only: the engine and PostgreSQL read 01/02/2026 as different days. */
-const isoTime = /^(\d{4})-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(\.\d{1,6})?)?\s*(?:Z|[+-]\d\d(?::?\d\d)?)?)?$/
+const isoTime =
+  /^(\d{4})-\d\d-\d\d(?:[T ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(\.\d{1,6})?)?\s*(?:Z|[+-]\d\d(?::?\d\d)?)?)?$/
 
 /**
  * A constant time. Those with a fraction, and those beyond 32 bits of seconds, are wider than a
@@ -118,7 +121,7 @@ export function timeSql(compiler: Compiler, { value, at }: StringExpression, typ
   const [whole, year, fraction] = isoTime.exec(value.trim()) ?? []
   // PostgreSQL takes no notice of a zone where times have none.
   const match = type.isLocal ? whole?.replace(/(:\d\d(?:\.\d+)?)\s*(?:Z|[+-][\d:]+)$/, '$1') : whole
-  if (match === undefined)
+  if (match === undefined || !isDay(match.slice(0, 10)))
     throw invalid(compiler, `'${value}' is not a time`, at, "write '2026-01-31' or '2026-01-31 12:00:00'")
   const isPlain = fraction === undefined && Number(year) >= 1970 && Number(year) < 2106
   return isPlain

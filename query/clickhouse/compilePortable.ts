@@ -133,10 +133,13 @@ function defined(name: string, values: readonly string[], result: string): strin
 }
 
 /** PostgreSQL counts characters, the engine bytes. */
-function ofText({ rule, args }: Call): Compiled | undefined {
+function ofText({ compiler, call, rule, args }: Call): Compiled | undefined {
   const [value] = args
   if (value?.type.isArray || (value?.type.scalar !== 'text' && value?.type.scalar !== 'json'))
     return undefined
+  const [, , fill] = call.args
+  if (fill?.kind === 'string' && fill.value === '')
+    throw refused(compiler, `${call.name} fills with a text that is not empty`, fill.at, 'write left(x, 10)')
   const type = rule.result === 'int' ? scalar('int') : scalar('text')
   return { sql: `${rule.name}UTF8(${args.map(({ sql }) => sql).join(', ')})`, type }
 }

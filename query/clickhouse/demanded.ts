@@ -12,6 +12,7 @@ const problems = {
   negativeRoot: 'cannot take square root of a negative number',
   noLogarithm: 'cannot take logarithm of zero or less',
   noPower: 'a power that is no number, or too large for a float',
+  partOfSecond: 'a time with a part of a second',
   noTime: 'a time that is out of range',
   longInterval: 'an interval beyond seven thousand years',
   negativeLength: 'a length below zero',

@@ -219,7 +219,7 @@ const special: readonly FunctionRule[] = [
   rule('higherOrder', 'arrayFilter', 'second', { lambda: 'required' }),
   rule('scalar', 'match', 'bool', { constants: { 1: pattern } }),
   rule('scalar', 'toString', 'text'),
-  rule('scalar', 'now', 'timestamp', { argumentsMax: 0, print: () => `now64(6, 'UTC')` }),
+  rule('scalar', 'now', 'timestamp', { argumentsMax: 0, print: () => `toDateTime64(now('UTC'), 6, 'UTC')` }),
   rule('scalar', 'formatDateTime', 'text', { constants: { 1: { kind: 'text', max: 64 } } }),
   rule('scalar', 'replaceAll', 'first', { constants: { 1: pattern, 2: { kind: 'noLongerThanPrevious' } } }),
   rule('scalar', 'leftPad', 'first', { constants: { 1: padding } }),
@@ -287,7 +287,13 @@ const portable: readonly [string, FunctionRule][] = [
     rule('scalar', 'today', 'date', { argumentsMax: 0, print: () => `toDate32(now64(6, 'UTC'))` }),
   ),
   ...['current_timestamp', 'localtimestamp'].map((name) =>
-    named(name, rule('scalar', 'now', 'timestamp', { argumentsMax: 0, print: () => `now64(6, 'UTC')` })),
+    named(
+      name,
+      rule('scalar', 'now', 'timestamp', {
+        argumentsMax: 0,
+        print: () => `toDateTime64(now('UTC'), 6, 'UTC')`,
+      }),
+    ),
   ),
   named('percentile_cont', rule('aggregate', 'percentile_cont', 'float', { argumentsMax: 1 })),
   named('percentile_disc', rule('aggregate', 'percentile_disc', 'first', { argumentsMax: 1 })),
