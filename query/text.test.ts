@@ -1,6 +1,7 @@
-// Goal: a pattern means the same with one escape, whatever ESCAPE says; by PostgreSQL's rules.
+// Goal: a pattern means the same with one escape, whatever ESCAPE says, by PostgreSQL's rules; one
+// that no bytes match is known.
 import { expect, it } from 'vitest'
-import { plainPattern } from './text.ts'
+import { matchesNoBytes, plainPattern } from './text.ts'
 
 it.each([
   ['a%b_', undefined, 'a%b_'],
@@ -19,4 +20,24 @@ it.each([
   ['a!', '!', undefined],
 ])('%s ESCAPE %s', (pattern, by, plain) => {
   expect(plainPattern(pattern, by)).toBe(plain)
+})
+
+it.each([
+  ['20c0%', true],
+  ['abc%', true],
+  ['%xyz%', true],
+  ['0x20g0%', true],
+  ['0x\\_%', true],
+  ['0', true],
+  ['', true],
+  ['0x20c0%', false],
+  ['0X20C0%', false],
+  ['%20c0%', false],
+  ['%', false],
+  ['_x20%', false],
+  ['0x', false],
+  ['0%', false],
+  ['%0x%', false],
+])('no bytes match %s: %s', (pattern, isNone) => {
+  expect(matchesNoBytes(pattern)).toBe(isNone)
 })

@@ -143,6 +143,24 @@ export function rangeOfPattern(pattern: string): { readonly low: string; readonl
 }
 
 /**
+ * Whether a pattern of LIKE finds no bytes whatever they are: as text they are `0x` and hex digits.
+ */
+export function matchesNoBytes(pattern: string): boolean {
+  const text = pattern.toLowerCase()
+  const [beginning = '', ...rest] = text.split('%')
+  const fits = [...beginning].every(
+    (character, index) => character === '_' || forms[Math.min(index, 2)]?.test(character),
+  )
+  return !fits || /[^0-9a-fx%_]/.test(text) || (rest.length === 0 && beginning.length < 2)
+}
+
+/** Of the first, the second and every further character. */
+const forms = [/0/, /x/, /[0-9a-f]/] as const
+
+export const noBytesProblem = "a pattern that no bytes match: as text they are '0x' and hex digits"
+export const noBytesHint = "write LIKE '0x20c0%'; the bytes of a text are found by their hex digits"
+
+/**
  * Why no value is equal to a constant beside bytes: told, instead of an answer without rows.
  */
 export interface ConstantProblem {

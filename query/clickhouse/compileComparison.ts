@@ -3,7 +3,14 @@
  * IN.
  */
 
-import { rangeOfPattern, timeHint, unequalWidths } from '../text.ts'
+import {
+  matchesNoBytes,
+  noBytesHint,
+  noBytesProblem,
+  rangeOfPattern,
+  timeHint,
+  unequalWidths,
+} from '../text.ts'
 import type { BinaryExpression, Expression, InListExpression } from './ast.ts'
 import {
   type Compiled,
@@ -179,6 +186,8 @@ function compileLike(
     throw refused(compiler, patternProblem, at)
   }
   const { sql, type } = compiler.expression(left, scope)
+  if (type.scalar === 'bytes' && !type.isArray && matchesNoBytes(right.value))
+    throw invalid(compiler, noBytesProblem, right.at, noBytesHint)
   if (type.scalar === 'bytes' && !type.isArray) return compileBytesLike(operator, sql, right.value)
   return { sql: `(${sql} ${operator} ${quoteText(right.value)})`, type: scalar('bool') }
 }

@@ -5,7 +5,7 @@
  * inlined, so what they surround is planned as if it stood alone.
  */
 
-import { hexConstant, rangeOfPattern } from '../text.ts'
+import { hexConstant, matchesNoBytes, rangeOfPattern } from '../text.ts'
 import { bytesConstant, textConstant } from './columns.ts'
 import { ownFunctions, textFunctions, textOperators, textTypes } from './functions.ts'
 import {
@@ -31,6 +31,8 @@ export const bytesAsTextStatements = (schema: string): string[] =>
       RETURN lower(part)`,
     `{schema}.${casedName}(value anyelement, part text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
       AS 'SELECT part'`,
+    `{schema}.${nonBytesName}(value text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+      RETURN value`,
     `{schema}.${beginsName}(value bytea, low bytea, high bytea, pattern text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
       RETURN value >= low AND value < high`,
     `{schema}.${beginsName}(value text, low bytea, high bytea, pattern text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -67,6 +69,8 @@ const asTextName = 'as_text'
 /** A part of a text in the case that the text is in. */
 const casedName = 'cased'
 const beginsName = 'begins'
+/** What no bytes match is asked of texts alone: of bytes there is no such function. */
+export const nonBytesName = 'non_bytes'
 
 /**
  * Functions of text that PostgreSQL does not have for bytes, or has with another meaning than the
@@ -208,6 +212,8 @@ export function rebuildPattern(operator: string, left: unknown, pattern: string,
     // An operator has no name, a call would give its own to an output; the planner drops two NOTs.
     return operator === '~~' ? not(not(begins)) : not(begins)
   }
+  if (operator in patternKinds && matchesNoBytes(pattern))
+    return matches(operator, called(nonBytesName, [left], walk), textConstant(pattern))
   const right = isHexPart(pattern)
     ? called(casedName, [left, textConstant(pattern)], walk)
     : textConstant(pattern)

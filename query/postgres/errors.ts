@@ -3,8 +3,9 @@
  * itself are quoted.
  */
 
-import { textOfBytesHint, timeHint, unquotedHint } from '../text.ts'
+import { noBytesHint, noBytesProblem, textOfBytesHint, timeHint, unquotedHint } from '../text.ts'
 import { UserQueryError } from '../UserQueryError.ts'
+import { nonBytesName } from './bytesAsText.ts'
 import type { PostgresStatement } from './gate.ts'
 
 /** SQLSTATE, see appendix A of the PostgreSQL manual. */
@@ -30,6 +31,8 @@ export function asUserQueryError(error: unknown, placeOf?: PostgresStatement['pl
   }
   const offset = positionOf(error)
   const position = offset === undefined ? undefined : placeOf?.(offset - 1)
+  if (quoted.startsWith(`function ${nonBytesName}(bytea)`))
+    return new UserQueryError('sql_invalid', noBytesProblem, { cause: error, position, hint: noBytesHint })
   const detail = { cause: error, position, hint: hintOf(quoted, error) }
   switch (state?.slice(0, 2)) {
     case '42':
