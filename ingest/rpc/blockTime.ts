@@ -15,7 +15,7 @@ export interface BlockTime {
  */
 const POLLS_PER_BLOCK = 5
 /** Faster polling loads a node for chains that already push their heads. */
-const POLL_MS_MIN = 50
+export const POLL_MS_MIN = 50
 /** Slower polling would miss replaced heads on slow chains for too long. */
 const POLL_MS_MAX = 2_000
 const POLL_MS_START = 200

@@ -2,7 +2,7 @@ import type { BlockRef } from '#primitives.ts'
 import type { Clock } from '#runtime.ts'
 import type { ChainHead } from '../source.ts'
 import type { Admission } from './admission.ts'
-import { afterHead, type BlockTime, pollIntervalMs } from './blockTime.ts'
+import { afterHead, type BlockTime, POLL_MS_MIN, pollIntervalMs } from './blockTime.ts'
 import type { Claim } from './claim.ts'
 import { Claims, type Weighed } from './claims.ts'
 import type { RpcCall } from './client.ts'
@@ -66,6 +66,7 @@ export class Heads {
   #announcements = 0
   #announcementsRead = 0
   #announcedNumber = -1
+  #readAtMs = Number.NEGATIVE_INFINITY
   #latest: { readonly answer: ChainHead; readonly atMs: number } | undefined
   /** Endpoints that have no say in finality, since all were asked last. */
   #silent: ReadonlySet<string> = new Set()
@@ -76,8 +77,7 @@ export class Heads {
   constructor(options: HeadsOptions) {
     this.#options = options
     this.#claims = new Claims(options)
-    const { clock, finalityDepth } = options
-    this.#finality = new Finality({ endpoints: options.endpoints.all, clock, finalityDepth })
+    this.#finality = new Finality({ ...options, endpoints: options.endpoints.all })
   }
 
   /** Newest finalized height seen, or -1. */
@@ -111,7 +111,8 @@ export class Heads {
       finalizedBy: final?.finalizedBy ?? head,
       toldBy: { head: endpoint, finalized: final?.endpoint ?? endpoint },
     }
-    this.#latest = { answer, atMs: clock.monotonic() }
+    this.#readAtMs = clock.monotonic()
+    this.#latest = { answer, atMs: this.#readAtMs }
     return answer
   }
 
@@ -131,8 +132,8 @@ export class Heads {
     const { clock, announced } = this.#options
     const before = this.#latest?.answer.head
     if (before && before.number > after) return
-    // Announced after the latest reading had been asked for: look again at once.
-    if (this.#announcements > this.#announcementsRead) return
+    // Announced after the latest reading had been asked for: look again.
+    if (this.#announcements > this.#announcementsRead) return await this.#pace(signal)
     const endMs = clock.monotonic() + timeoutMs
     for (let leftMs = timeoutMs; leftMs > 0 && !signal?.aborted; leftMs = endMs - clock.monotonic()) {
       // An endpoint that has not got the announced block yet is polled until it has.
@@ -154,6 +155,13 @@ export class Heads {
     const either = signal ? AbortSignal.any([signal, woken.signal]) : woken.signal
     await this.#options.clock.sleep(leftMs, either).catch(() => {})
     this.#wakers.delete(wake)
+    await this.#pace(signal)
+  }
+
+  /** An endpoint may announce without end, and each reading is a paid call of another one. */
+  async #pace(signal?: AbortSignal): Promise<void> {
+    const leftMs = this.#readAtMs + POLL_MS_MIN - this.#options.clock.monotonic()
+    if (leftMs > 0) await this.#options.clock.sleep(leftMs, signal).catch(() => {})
   }
 
   /**

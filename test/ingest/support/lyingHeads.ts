@@ -16,7 +16,7 @@ export const FINAL = 190
 export const FAR = 2 ** 40
 
 /** Moves on by itself with every wait, and as far as a test wishes. */
-class SteppedClock implements Clock {
+export class SteppedClock implements Clock {
   ms = 0
   now = () => secondOf(HEAD) * 1000 + this.ms
   monotonic = () => this.ms

@@ -1,0 +1,35 @@
+// Goal: an endpoint that announces heads without end costs no more readings than polling would (L42).
+// Method: readings of a head that does not move, each announced anew, on a clock that only waits move.
+import { expect, onTestFinished, test } from 'vitest'
+import { Admission } from '#ingest/rpc/admission.ts'
+import { RpcClient } from '#ingest/rpc/client.ts'
+import { Endpoint } from '#ingest/rpc/endpoint.ts'
+import { EndpointSet } from '#ingest/rpc/endpointSet.ts'
+import { parseEndpointUrl } from '#ingest/rpc/endpointUrl.ts'
+import { Heads } from '#ingest/rpc/heads.ts'
+import { silentLogger } from '#telemetry.ts'
+import { FakeChain } from './support/fakeChain.ts'
+import { FAR, HEAD, SteppedClock } from './support/lyingHeads.ts'
+import { memoryNodes } from './support/memoryNodes.ts'
+
+const READINGS = 40
+const A_SECOND_MAX = 20
+
+test('announcements without end are read at the pace of polling', async () => {
+  const clock = new SteppedClock()
+  const chain = new FakeChain(HEAD + 1)
+  const transport = memoryNodes(chain, new Map())
+  const client = new RpcClient(parseEndpointUrl('http://liar'), clock, 1, transport)
+  const endpoints = new EndpointSet([new Endpoint(client, clock, 1)], clock)
+  onTestFinished(() => endpoints.close())
+  const admission = new Admission({ clock, log: silentLogger, chainId: 1, genesisHash: null })
+  const heads = new Heads({ endpoints, admission, clock, finalityDepth: 64, announced: () => true })
+  await heads.read()
+  const startMs = clock.ms
+  for (let reading = 0; reading < READINGS; reading++) {
+    heads.announce(FAR)
+    await heads.waitForHead(HEAD, 10_000)
+    await heads.read()
+  }
+  expect(clock.ms - startMs).toBeGreaterThanOrEqual((READINGS / A_SECOND_MAX) * 1_000)
+})
