@@ -129,4 +129,7 @@ export const staleHistory: Partial<Swarm> = {
   // Nothing fits: ClickHouse waits for no more of a chunk, and makes its rows from the archive.
   cacheBytesMax: 1_000,
   engineLossRate: 0,
+  // Heads that are none keep the lane from where the cache lies.
+  loneLieRate: 0,
+  misled: false,
 }
