@@ -32,7 +32,8 @@ export function asUserQueryError(error: unknown, placeOf?: PostgresStatement['pl
   const offset = positionOf(error)
   const position = offset === undefined ? undefined : placeOf?.(offset - 1)
   if (quoted.startsWith(`function ${nonBytesName}(bytea)`))
-    return new UserQueryError('sql_invalid', noBytesProblem, { cause: error, position, hint: noBytesHint })
+    // The place is that of the function that was put there; the word LIKE tells it.
+    return new UserQueryError('sql_invalid', noBytesProblem, { cause: error, hint: noBytesHint })
   const detail = { cause: error, position, hint: hintOf(quoted, error) }
   switch (state?.slice(0, 2)) {
     case '42':

@@ -34,6 +34,7 @@ it.each([
     'SELECT "a::int", a::text::bigint FROM t',
     { line: 1, column: 25 },
   ],
+  ['a pattern that no bytes match', "SELECT a FROM t WHERE a LIKE 'b%'", { line: 1, column: 25 }],
   ["Cannot parse string 'x' as UInt8", 'SELECT toInt64(a) FROM t', { line: 1, column: 8 }],
   ['invalid input syntax for type json', "SELECT a::text, b::jsonb->>'c' FROM t", { line: 1, column: 18 }],
   ['a text that is no document', 'SELECT cast(a AS text), cast(b AS jsonb) FROM t', { line: 1, column: 25 }],

@@ -4,6 +4,7 @@
  * say which it was.
  */
 
+import { noBytesHint } from '../text.ts'
 import { positionAt, UserQueryError } from '../UserQueryError.ts'
 import { divisionHint, longSeriesHint } from './hints.ts'
 
@@ -82,6 +83,7 @@ const kinds: readonly Kind[] = [
     parts: [casts],
     hint: castHint,
   },
+  { message: /^a pattern that no bytes match/, parts: [/\bI?LIKE\b/gi], hint: noBytesHint },
   {
     message: /^cannot take (?:logarithm|square root) of/,
     parts: [calls('ln|log|log10|log2|sqrt')],
