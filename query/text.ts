@@ -84,6 +84,9 @@ export function hexConstant(value: string): HexConstant {
   return { kind: 'bytes', hex: value.slice(2).toLowerCase() }
 }
 
+/** Whether a text is written as bytes are; the digits may be one too few. */
+export const isHexConstant = (text: string): boolean => /^(bytes|odd)$/.test(hexConstant(text).kind)
+
 export const oddHexHint = "a '0x…' constant needs two digits per byte; write '0x…'::text for plain text"
 
 export const unquotedHint = "bytes are written in quotes: '0x…'"

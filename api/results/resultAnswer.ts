@@ -18,7 +18,7 @@ import { formats } from './formats.ts'
  * read them.
  */
 const HELD_BYTES_MAX = 4 * 1024 * 1024
-/** Of an export, which is longer than that anyhow, and of what is ready while the client reads. */
+/** An export is longer than that anyhow: so much of it is held, and is ready while the client reads. */
 const EXPORT_HELD_BYTES_MAX = 1024 * 1024
 
 export interface ResultQuestion {

@@ -88,7 +88,7 @@ export class Finality {
     if (claims.some(({ finalized }) => finalized >= this.number)) this.#saidAtMs = nowMs
     const [only] = claims
     const granted = only && claims.length === 1 ? this.#ofOne(only, silent) : grantedFinality(claims)
-    if (granted) this.#take(granted)
+    if (granted) this.#take(granted, nowMs)
   }
 
   /**
@@ -109,9 +109,8 @@ export class Finality {
     return { ...claim, finalized: Math.min(claim.finalized, deep) }
   }
 
-  #take(granted: Claim): void {
+  #take(granted: Claim, nowMs: number): void {
     this.#begun = true
-    const nowMs = this.#options.clock.monotonic()
     if (granted.finalized < this.number && nowMs - this.#saidAtMs <= TAKEN_BACK_MS) return
     const isNews = granted.finalized !== this.number
     const isExact = (of: Claim | null) => of !== null && of.finalizedBy.number === of.finalized

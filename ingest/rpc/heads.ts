@@ -250,7 +250,7 @@ export class Heads {
     return most
   }
 
-  /** Who may be asked of a final height; of one that nobody grants to be final again, everybody. */
+  /** Endpoints that may be asked of a final height; all, where none grants it to be final again. */
   #qualified(number: number, held: string | undefined): readonly Endpoint[] {
     const reached = this.#ranked().filter(({ finalized }) => finalized >= number)
     const trusted = reached.filter(({ quarantined }) => !quarantined)

@@ -22,7 +22,7 @@ import { parseRange } from '#transform/decode/parseRange.ts'
 
 export type RulesSource = Pick<RpcSource, 'head' | 'fetch' | 'blockRef'>
 
-/** Who teaches: what is told alone is told apart where there are several. */
+/** The endpoints that teach; where there are several, the word of one alone is told apart. */
 export type Teachers = RulesSource & Pick<RpcSource, 'endpoints'>
 
 export type ChainRules = Required<Pick<ChainIdentity, 'headerRule' | 'loose' | 'alone'>>

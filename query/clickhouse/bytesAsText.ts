@@ -3,7 +3,7 @@
  * take the bytes themselves for characters, and change or cut them without a word.
  */
 
-import { hexConstant } from '../text.ts'
+import { isHexConstant } from '../text.ts'
 import type { CallExpression, Expression } from './ast.ts'
 import { type Compiled, type Compiler, quoteText, type Scope } from './Compiler.ts'
 import { hexText } from './compileCast.ts'
@@ -69,7 +69,7 @@ function textPlaces(call: CallExpression, name: string): readonly number[] | 'al
 }
 
 const isBytesConstant = (argument: Expression | undefined): boolean =>
-  argument?.kind === 'string' && /^(bytes|odd)$/.test(hexConstant(argument.value).kind)
+  argument?.kind === 'string' && isHexConstant(argument.value)
 
 /** Letters that could be digits of bytes are in lowercase, as their text is. */
 function constantText(argument: Expression, isBesideBytes: boolean): Compiled {

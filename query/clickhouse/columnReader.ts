@@ -239,10 +239,10 @@ function otherReader(name: string, args: readonly string[]): TypeReader | undefi
 }
 
 /** Parts of PostgreSQL's intervals, and what a unit is of one. */
-const intervalUnits: Readonly<Record<string, readonly ['year' | 'mon' | 'day' | 'second', bigint]>> = {
-  year: ['year', 1n],
-  quarter: ['mon', 3n],
-  month: ['mon', 1n],
+const intervalUnits: Readonly<Record<string, readonly ['month' | 'day' | 'second', bigint]>> = {
+  year: ['month', 12n],
+  quarter: ['month', 3n],
+  month: ['month', 1n],
   week: ['day', 7n],
   day: ['day', 1n],
   hour: ['second', 3_600n],
@@ -256,9 +256,8 @@ function intervalText(count: bigint, unit: string): string {
   const value = count * size
   const words = (number: bigint, word: string) => `${number} ${word}${number === 1n ? '' : 's'}`
   if (part === 'day') return value === 0n ? '00:00:00' : words(value, 'day')
-  if (part !== 'second') {
-    const months = part === 'year' ? value * 12n : value
-    const texts = [words(months / 12n, 'year'), words(months % 12n, 'mon')]
+  if (part === 'month') {
+    const texts = [words(value / 12n, 'year'), words(value % 12n, 'mon')]
     return texts.filter((text) => !text.startsWith('0 ')).join(' ') || '00:00:00'
   }
   const seconds = value < 0n ? -value : value

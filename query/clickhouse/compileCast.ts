@@ -114,7 +114,7 @@ function castText(
   return { sql: `CAST(${quoteText(value)} AS ${target.sql})`, type }
 }
 
-/** Of a day that is none the engine makes the first one it knows. */
+/** A text as a date; the engine makes the first day it knows of a text that is none. */
 const dateOf = (text: string): string =>
   bind([text], ([day = '']) => {
     const date = `CAST(${day} AS Date32)`

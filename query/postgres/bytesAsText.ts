@@ -5,7 +5,7 @@
  * inlined, so what they surround is planned as if it stood alone.
  */
 
-import { hexConstant, matchesNoBytes, rangeOfPattern } from '../text.ts'
+import { isHexConstant, matchesNoBytes, rangeOfPattern } from '../text.ts'
 import { bytesConstant, textConstant } from './columns.ts'
 import { ownFunctions, textFunctions, textOperators, textTypes } from './functions.ts'
 import {
@@ -140,7 +140,7 @@ function textPlaces(name: string, args: readonly unknown[]): (index: number) => 
 /** Whether a call of one of these trims a text, before it is rebuilt or after. */
 function isOfText([_, characters]: readonly unknown[]): boolean {
   const text = stringConstant(characters)
-  if (text !== undefined) return !/^(bytes|odd)$/.test(hexConstant(text).kind)
+  if (text !== undefined) return !isHexConstant(text)
   const name = stringOf(list(fieldsOf(characters, 'FuncCall')['funcname']).at(-1))
   return characters === undefined || name === casedName
 }

@@ -4,6 +4,7 @@
  */
 
 import { type ConstantProblem, textBesideBytes, unequalValues, unequalWidths } from '../text.ts'
+import { shifts } from './functions.ts'
 import { beginOf } from './places.ts'
 import { findSource, type Scope, sourceOf } from './scopes.ts'
 import {
@@ -52,8 +53,6 @@ export function assertChoices(type: string, fields: Fields, operands: Operands, 
         : choicesOf({ [type]: fields })
   if (choices && choices.length > 1) assertOperands(choices, false, operands, walk)
 }
-
-const shifts: ReadonlySet<string> = new Set(['lag', 'lead'])
 
 /** `x IN (SELECT …)`. @throws UserQueryError `sql_invalid` */
 export function assertMembers(

@@ -7,8 +7,8 @@ import {
   endlessPattern,
   escapeHint,
   escapeProblem,
-  hexConstant,
   isEscape,
+  isHexConstant,
   PATTERNS_MAX,
   patternsHint,
   patternsProblem,
@@ -28,6 +28,7 @@ import {
   ownFunctions,
   PATTERN_CHARACTERS_MAX,
   patternOperators,
+  shifts,
 } from './functions.ts'
 import {
   bare,
@@ -88,9 +89,6 @@ function argumentsOf(
   const [own, given] = rebuildAlike([value, otherwise], walk, rebuild)
   return [own, rebuild.node(offset, walk), given, ...args.slice(3)]
 }
-
-/** Of which the third argument stands for the first where there is none. */
-const shifts: ReadonlySet<string> = new Set(['lag', 'lead'])
 
 const hasAggregateClause = (fields: Fields): boolean =>
   ['agg_order', 'agg_filter', 'agg_within_group', 'agg_star', 'agg_distinct'].some(
@@ -270,7 +268,7 @@ function rebuildJoined(fields: Fields, walk: Walk, rebuild: Rebuild): unknown {
 /** A constant that is no bytes, or an expression that can only be text. */
 function isPlainText(expression: unknown): boolean {
   const text = stringConstant(expression)
-  return text === undefined ? isText(expression) : !/^(bytes|odd)$/.test(hexConstant(text).kind)
+  return text === undefined ? isText(expression) : !isHexConstant(text)
 }
 
 /** `'0x…'::text` keeps its characters, bytes become theirs; every other cast is as it stands. */

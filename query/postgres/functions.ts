@@ -58,6 +58,9 @@ export const ownFunctions: ReadonlyMap<string, string> = new Map(
   ['uint', 'int', 'address', 'bool'].map((name) => [`abi_${name}`, `word_${name}`]),
 )
 
+/** Functions whose third argument stands for the first where there is none. */
+export const shifts: ReadonlySet<string> = new Set(['lag', 'lead'])
+
 const aggregateNames = `
   count sum avg min max any_value bool_and bool_or every bit_and bit_or bit_xor
   array_agg string_agg jsonb_agg jsonb_object_agg

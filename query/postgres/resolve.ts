@@ -132,7 +132,7 @@ class Resolver {
     return columns
   }
 
-  /** Of an output on the right; VALUES have none, so that of the left. */
+  /** The place of an output on the right; VALUES have no places, so that of the left output counts. */
   #placeOf({ rarg, larg }: Fields, index: number): number {
     const places = [rarg, larg].map((side) => beginOf(list(bare(side)['targetList'])[index]))
     return places.find((at) => at >= 0) ?? -1
