@@ -4,7 +4,7 @@
  * ids are reused.
  */
 import { execFile, spawn } from 'node:child_process'
-import { open, readFile } from 'node:fs/promises'
+import { open, readdir, readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import type { Clock } from '#runtime.ts'
 
@@ -38,17 +38,27 @@ export interface AnvilProcess {
   readonly stateFile: string
 }
 
-/**
- * True while the process is there and is the anvil it should be. A zombie has no command line, so
- * it is not.
- */
+/** True while the process is there, its port with it, and is the anvil it should be. */
 export async function isRunning({ pid, stateFile }: AnvilProcess): Promise<boolean> {
   try {
     const line = await readCommandLine(pid)
+    if (line === '') return await isEnding(pid)
     return /(^|\/)anvil /.test(line) && line.includes(stateFile)
   } catch {
     return false
   }
+}
+
+/**
+ * Linux: a process that dies loses its command line before its port, which is given back with its
+ * last thread. What is left after that is a zombie of one thread.
+ */
+async function isEnding(pid: number): Promise<boolean> {
+  const [threads, status] = await Promise.all([
+    readdir(`/proc/${pid}/task`),
+    readFile(`/proc/${pid}/status`, 'utf8'),
+  ])
+  return /^Name:\s+anvil$/m.test(status) && (threads.length > 1 || !/^State:\s+[ZX]/m.test(status))
 }
 
 async function readCommandLine(pid: number): Promise<string> {

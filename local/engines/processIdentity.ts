@@ -65,7 +65,7 @@ function pidExists(pid: number): boolean {
   } catch (error) {
     return errnoOf(error) === 'EPERM'
   }
-  return processState(pid) !== 'Z'
+  return !hasEnded(pid)
 }
 
 /** Ticks count from boot, so the boot id keeps a number from an earlier boot from matching. */
@@ -86,13 +86,19 @@ export function psField(pid: number, field: 'lstart' | 'command'): string | unde
   }
 }
 
-/** A zombie has ended; only its parent has not looked yet. */
-function processState(pid: number): string | undefined {
-  return statFields(pid)?.[STAT_STATE]
+/**
+ * A zombie of one thread has ended; only its parent has not looked yet. Further threads still hold
+ * its files and ports.
+ */
+function hasEnded(pid: number): boolean {
+  const fields = statFields(pid)
+  return fields?.[STAT_STATE] === 'Z' && fields[STAT_THREADS] === '1'
 }
 
-// proc(5): fields after the command's closing parenthesis; state is field 3, starttime field 22.
+// proc(5): fields after the command's closing parenthesis; state is field 3, num_threads field 20,
+// starttime field 22.
 const STAT_STATE = 0
+const STAT_THREADS = 17
 const STAT_START_TIME = 19
 
 function statFields(pid: number): string[] | undefined {

@@ -2,9 +2,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { access, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, test } from 'vitest'
+import { isRunning } from '#local/devchain/anvilProcess.ts'
 import { DevRpc, field, quantity } from '#local/devchain/devRpc.ts'
 import { DevChainUnavailableError, findAnvil } from '#local/devchain/findAnvil.ts'
 import { type DevChain, startDevChain } from '#local/devchain/node.ts'
@@ -70,6 +72,17 @@ describe('the dev chain', () => {
     expect(second.chain.fresh).toBe(true)
     expect(second.chain.generation).not.toBe(first.chain.generation)
     expect(second.warnings).toEqual([expect.stringContaining('THE DEV CHAIN STARTS ANEW')])
+  })
+
+  // Killed, it loses its command line first and its port a little later, more often than not.
+  test.each([1, 2, 3, 4, 5])('has given its port back once it counts as ended (%i)', async () => {
+    const folder = await newFolder()
+    const { pid, rpcUrl } = (await start(folder)).chain
+    process.kill(pid, 'SIGKILL')
+    while (await isRunning({ pid, stateFile: join(folder, 'devchain', '4217', 'state.json') }));
+    const server = createServer().listen(Number(new URL(rpcUrl).port), '127.0.0.1')
+    await once(server, 'listening')
+    server.close()
   })
 
   test('does not resurrect a state that was already loaded', async () => {
