@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type BuiltBlock, builtBlock } from '../../test/support/builtBlock.ts'
 import { withAt } from '../../test/support/json.ts'
-import { describeWithShared, readFixture } from '../../test/support/shared.ts'
+import { readRealBlock } from '../../test/support/realBlocks.ts'
 import { parseBlock } from '../read/block.ts'
 import { detectHeaderRule, hasUnknownHeaderFields, headerHash } from './header.ts'
 
@@ -59,9 +59,9 @@ describe('header hashes', () => {
   })
 })
 
-describeWithShared('Tempo header hashes', () => {
+describe('Tempo header hashes', () => {
   it('cover every field that Tempo wraps around the header', () => {
-    const { block } = readFixture('tempo-rpc', 'tempo-mainnet', '20636966')
+    const { block } = readRealBlock('tempo-mainnet', '20636966')
     expect(detectHeaderRule(parseBlock(block))).toBe('tempo')
     const changes = {
       mainBlockGeneralGasLimit: '0x1',

@@ -2,9 +2,9 @@ import { generateKeyPairSync, sign as signBytes } from 'node:crypto'
 import { type Hex, hexToBytes, toHex } from 'viem'
 import { Account, Transaction } from 'viem/tempo'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { readRecording } from '../../test/chain/recordings.ts'
 import { type BuiltBlock, builtBlock } from '../../test/support/builtBlock.ts'
 import { withFlipped } from '../../test/support/json.ts'
-import { describeWithShared, readRecording } from '../../test/support/shared.ts'
 import { readFixtures } from '../../test/transform/ranges.ts'
 import { parseBlock, type RpcTransaction } from '../read/block.ts'
 import { recoverSender, statedSender } from './sender.ts'
@@ -218,7 +218,7 @@ describe('the sender of a Tempo transaction', () => {
   })
 })
 
-describeWithShared('recorded transactions', () => {
+describe('recorded transactions', () => {
   it('of real chains are of who their nodes say', () => {
     const all = readFixtures().flatMap(({ recorded }) => parseBlock(recorded.block).transactions)
     expect(countRecovered(all)).toEqual({

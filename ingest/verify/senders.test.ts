@@ -1,8 +1,8 @@
 import { keccak256, numberToHex } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { address, hash } from '#primitives.ts'
+import { readRecording } from '../../test/chain/recordings.ts'
 import { type BuiltBlock, builtBlock } from '../../test/support/builtBlock.ts'
-import { describeWithShared, readRecording } from '../../test/support/shared.ts'
 import { parseBlock, type RpcBlock } from '../read/block.ts'
 import { statedSender } from './sender.ts'
 import { SenderRefutedError } from './senderRefutedError.ts'
@@ -59,7 +59,7 @@ describe('assertSenders', () => {
   })
 })
 
-describeWithShared('a sender that the signature states', () => {
+describe('a sender that the signature states', () => {
   it('is refuted outside the sample too: by P-256, passkey and access key', () => {
     let refuted = 0
     for (const recorded of readRecording('tempo-dev-2k', 4)) {

@@ -1,15 +1,11 @@
 import { keccak256 } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { address } from '#primitives.ts'
+import { type RecordedBlock, readRecording } from '../../test/chain/recordings.ts'
 import { type BuiltBlock, builtBlock } from '../../test/support/builtBlock.ts'
 import { readAt, withAt, withFlipped } from '../../test/support/json.ts'
+import { readRealBlock } from '../../test/support/realBlocks.ts'
 import { scanned } from '../../test/support/scanned.ts'
-import {
-  describeWithShared,
-  type RecordedBlock,
-  readFixture,
-  readRecording,
-} from '../../test/support/shared.ts'
 import { parseBlock, parseReceipts } from '../read/block.ts'
 import { creationAddress } from './creationAddress.ts'
 import { detectHeaderRule, type HeaderRule } from './header.ts'
@@ -224,17 +220,17 @@ describe('assertNotRefuted', () => {
   })
 })
 
-describeWithShared('blocks of real chains', () => {
+describe('blocks of real chains', () => {
   it.each([
-    ['tempo', 'tempo-rpc', 'tempo-mainnet', '17708868'],
-    ['tempo', 'tempo-rpc', 'tempo-mainnet', '20636966'],
-    ['tempo', 'tempo-rpc', 'tempoModerato', '6000178'],
-    ['tempo', 'tempo-rpc', 'tempoModerato', '6541'],
-    ['ethereum', 'evm-rpc', 'ethereum', '1000000'],
-    ['ethereum', 'evm-rpc', 'ethereum', '18500000'],
-    ['ethereum', 'evm-rpc', 'optimism', '154497277'],
-  ] as const)('are proved under the %s header rule: %s/%s/%s', (rule, ...folder) => {
-    const recorded = readFixture(...folder)
+    ['tempo', 'tempo-mainnet', '17708868'],
+    ['tempo', 'tempo-mainnet', '20636966'],
+    ['tempo', 'tempo-moderato', '6000178'],
+    ['tempo', 'tempo-moderato', '6541'],
+    ['ethereum', 'ethereum', '1000000'],
+    ['ethereum', 'ethereum', '18500000'],
+    ['ethereum', 'optimism', '154497277'],
+  ] as const)('are proved under the %s header rule: %s/%s', (rule, chain, height) => {
+    const recorded = readRealBlock(chain, height)
     expect(detectHeaderRule(parseBlock(recorded.block))).toBe(rule)
     expect(prove(recorded, rule)).toEqual(allProved)
   })
@@ -251,31 +247,31 @@ describeWithShared('blocks of real chains', () => {
     ...['[0].chainId', '[0].maxFeePerGas', '[0].maxPriorityFeePerGas', '[0].signature.r'],
     ...['[0].signature.s', '[0].signature.yParity'],
   ])('are refuted when a byte of a Tempo transaction is changed: transactions%s', (path) => {
-    const { block, receipts } = readFixture('tempo-rpc', 'tempo-mainnet', '17708868')
+    const { block, receipts } = readRealBlock('tempo-mainnet', '17708868')
     const wrong = { block: withFlipped(block, `transactions${path}`), receipts }
     expect(refutedParts(prove(wrong, 'tempo'))).toEqual(['transactionsRoot'])
   })
 
   it('are unprovable when the transaction grants an access key, whose encoding is still growing', () => {
-    const { block, receipts } = readFixture('tempo-rpc', 'tempo-mainnet', '17708868')
+    const { block, receipts } = readRealBlock('tempo-mainnet', '17708868')
     const wrong = { block: withFlipped(block, 'transactions[1].keyAuthorization.keyId'), receipts }
     expect(prove(wrong, 'tempo')).toMatchObject({ transactionsRoot: 'unprovable', unprovableTxs: 1 })
   })
 })
 
-describeWithShared('fields that another rule hashes (L33)', () => {
+describe('fields that another rule hashes (L33)', () => {
   it.each([
     ['timestampMillisPart', '0x3e7'],
     ['consensusContext', { epoch: 1, view: 2, parentView: 1, proposer: `0x${'11'.repeat(32)}` }],
   ])('%s refutes a header that does not cover it', (field, value) => {
-    const { block, receipts } = readFixture('evm-rpc', 'ethereum', '18500000')
+    const { block, receipts } = readRealBlock('ethereum', '18500000')
     const told = { block: { ...Object(block), [field]: value }, receipts }
     expect(refutedParts(prove(told, 'ethereum'))).toEqual(['header'])
     expect(prove({ block: { ...Object(block), [field]: null }, receipts }, 'ethereum')).toEqual(allProved)
   })
 })
 
-describeWithShared('recordings of the dev chain', () => {
+describe('recordings of the dev chain', () => {
   it('are proved block by block, each linked to its parent', () => {
     let parent: { number: number; hash: string } | undefined
     for (const recorded of readRecording('tempo-dev-2k')) {

@@ -4,13 +4,13 @@
 // events compared with what an oracle of the test's own makes of the raw recording.
 import { type Abi, type Hex, parseEventLogs, toEventSelector } from 'viem'
 import { Abis } from 'viem/tempo'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { CuratedTokens } from '#api/operator/curatedTokens.ts'
 import { address } from '#primitives.ts'
 import { activities } from '#transform/activities/index.ts'
+import { readRecording } from '../chain/recordings.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { few, fullTest, isFull } from '../support/breadth.ts'
-import { describeWithShared, readRecording } from '../support/shared.ts'
 import type { ActivityTx } from './support/activityEvents.ts'
 import { ActivityOracle, type ExpectedActivity } from './support/activityOracle.ts'
 import { type ChainApi, namedToken, openChainApi, walk } from './support/chainApi.ts'
@@ -49,7 +49,7 @@ const withoutEvents = ({ events: _, ...item }: { readonly events?: unknown }) =>
 const recipientsOf = ({ events }: ActivityTx): readonly string[] =>
   events.filter(({ name }) => name === 'erc20.Transfer').map(({ args }) => args['to'])
 
-describeWithShared('activities', () => {
+describe('activities', () => {
   let api: ChainApi
   let oracle: ActivityOracle
   let check: ResponseCheck
@@ -310,7 +310,7 @@ describeWithShared('activities', () => {
   })
 })
 
-describeWithShared('activities of a moving chain', () => {
+describe('activities of a moving chain', () => {
   test('a walk gives what was final once while blocks come and go, and hears of those that went', async () => {
     const batches = recordedBatches(recording, 1)
     const oracle = new ActivityOracle(readRecording(recording).slice(0, 81))
@@ -340,7 +340,7 @@ describeWithShared('activities of a moving chain', () => {
     const oracle = new ActivityOracle(readRecording(recording).slice(0, 100))
     const account = commonest(oracle.transactions.map(({ from }) => from))
     const api = await openChainApi({ headFrom: 60 })
-    afterAll(() => api.close())
+    onTestFinished(() => api.close())
     await api.append(batches.slice(60, 100))
     const newer = new Set(oracle.transactions.filter((tx) => tx.blockNumber >= 60).map((tx) => tx.hash))
     const held = oracle.feedOf(account).filter(({ transactionHash }) => newer.has(transactionHash))

@@ -3,8 +3,7 @@
 // Method: a chain written with two keys over three days, in a real store behind a real server.
 import { encodeAbiParameters, encodeEventTopics, type Hex } from 'viem'
 import { Abis } from 'viem/tempo'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { describeWithShared } from '../support/shared.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ActivityOracle, type ExpectedActivity } from './support/activityOracle.ts'
 import { type ChainApi, openChainApi, walk } from './support/chainApi.ts'
 import { batchesOf, type WrittenLog, type WrittenTransaction, writtenChain } from './support/writtenChain.ts'
@@ -49,7 +48,7 @@ const days = [
 /** Newest first: rows, each with how many it holds. */
 const folded = [1, 1, 1, 1, 1, 1, 6, 1, 2, 1, 1, 4, 50, 50, 23]
 
-describeWithShared('groups of activities', () => {
+describe('groups of activities', () => {
   let api: ChainApi
   let expected: readonly ExpectedActivity[]
   beforeAll(async () => {

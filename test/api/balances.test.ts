@@ -2,7 +2,7 @@
 // page after page while the chain grows or changes its mind.
 // Method: the recorded chain behind a real server; expectations summed from the raw recording.
 
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { CuratedTokens } from '#api/operator/curatedTokens.ts'
 import { tokenNamesOf } from '#api/routes/tokens/tokens.ts'
 import type { NodeReader } from '#api/services.ts'
@@ -13,7 +13,6 @@ import { recordedBatches } from '../store/support/chainStore.ts'
 import { followersOf, recordedCalls, totalSupply } from '../store/support/followers.ts'
 import { tokensAt } from '../store/support/tokenOracle.ts'
 import { few, fullTest } from '../support/breadth.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { type ChainApi, openChainApi, walk } from './support/chainApi.ts'
 import { type ResponseCheck, responseCheck } from './support/openapi.ts'
 import { readClock } from './support/readClock.ts'
@@ -74,7 +73,7 @@ async function openBalances(tokens: readonly string[] = [betaUsd, pathUsd, alpha
   return { api, clock, check: await responseCheck(api) }
 }
 
-describeWithShared('balances', () => {
+describe('balances', () => {
   let api: ChainApi
   let check: ResponseCheck
   let oracle: BalanceOracle

@@ -1,12 +1,11 @@
 // Goal: a contract that only the operator knows has tables on both engines, also of blocks indexed
 // before it was declared, and names transactions in activity feeds. Method: the recorded chain,
 // declared contracts of it, answers over HTTP.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { DeclaredEvent } from '#api/operator/declaredContracts.ts'
 import { declareContracts } from '#api/operator/declaredContracts.ts'
 import { SettingError } from '#errors.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { type ChainApi, openChainApi, walk } from './support/chainApi.ts'
 
 const recording = 'tempo-dev-2k'
@@ -15,7 +14,7 @@ const orderPlaced =
   'OrderPlaced(uint128 indexed orderId, address indexed maker, address indexed token, uint128 amount, bool isBid, int16 tick, bool isFlipOrder, int16 flipTick)'
 const event = (signature: string, activity: string | null = null): DeclaredEvent => ({ signature, activity })
 
-describeWithShared('declared contracts', () => {
+describe('declared contracts', () => {
   let api: ChainApi
   beforeAll(async () => {
     api = await openChainApi({

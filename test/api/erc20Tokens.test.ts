@@ -10,16 +10,16 @@ import {
   parseAbi,
   toFunctionSelector,
 } from 'viem'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { CuratedTokens } from '#api/operator/curatedTokens.ts'
 import { tokenNamesOf } from '#api/routes/tokens/tokens.ts'
 import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
 import { address } from '#primitives.ts'
+import { readRecording } from '../chain/recordings.ts'
 import { type BalanceOracle, readBalances } from '../store/support/balanceOracle.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { followersOf, recordedAnswers, recordedCalls } from '../store/support/followers.ts'
 import { fullTest } from '../support/breadth.ts'
-import { describeWithShared, readRecording } from '../support/shared.ts'
 import { type ChainApi, openChainApi, walk } from './support/chainApi.ts'
 import { type ResponseCheck, responseCheck } from './support/openapi.ts'
 
@@ -57,7 +57,7 @@ function listing(token: string): CuratedTokens {
   }
 }
 
-describeWithShared('ERC-20 tokens', () => {
+describe('ERC-20 tokens', () => {
   let api: ChainApi
   let check: ResponseCheck
   let oracle: BalanceOracle
@@ -212,7 +212,7 @@ describeWithShared('ERC-20 tokens', () => {
 
   fullTest('are asked about once, however many blocks follow, and again when no node answered', async () => {
     const other = await openChainApi({ kind: 'evm', services: { curatedTokens: listing(oldCoin) } })
-    afterAll(() => other.close())
+    onTestFinished(() => other.close())
     const batches = recordedBatches(recording, 10)
     let answering = false
     const asked: string[] = []
@@ -234,7 +234,7 @@ describeWithShared('ERC-20 tokens', () => {
   })
 })
 
-describeWithShared('ERC-20 tokens on a Tempo chain', () => {
+describe('ERC-20 tokens on a Tempo chain', () => {
   test('are found by address beside standard tokens, and asked about once', async () => {
     const oracle = readBalances(recording)
     const api = await openChainApi()

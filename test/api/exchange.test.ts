@@ -3,14 +3,14 @@
 // Method: the recorded chain behind a real server; expectations by viem over the raw recording.
 
 import { formatUnits, getAddress } from 'viem'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { tokenNamesOf } from '#api/routes/tokens/tokens.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
+import { readRecording } from '../chain/recordings.ts'
 import { readBalances } from '../store/support/balanceOracle.ts'
 import { type BookOracle, bookOf, type OracleFill, type OracleOrder } from '../store/support/bookOracle.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { followersOf, recordedCalls, type TestFollowers } from '../store/support/followers.ts'
-import { describeWithShared, readRecording } from '../support/shared.ts'
 import { type ChainApi, openChainApi, walk } from './support/chainApi.ts'
 import { type ResponseCheck, responseCheck } from './support/openapi.ts'
 import { readClock } from './support/readClock.ts'
@@ -24,7 +24,7 @@ const sum = <Item>(items: readonly Item[], of: (item: Item) => bigint) =>
 
 const isoOf = (seconds: number) => new Date(seconds * 1000).toISOString().replace('.000', '')
 
-describeWithShared('the exchange', () => {
+describe('the exchange', () => {
   const chain = readRecording(recording)
   const oracle = bookOf(chain)
   const callContracts = recordedCalls(recording, readBalances(recording))

@@ -4,13 +4,13 @@
 // Method: chains of some blocks written by hand; expectations counted by hand.
 
 import { getAddress, type Hex } from 'viem'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { NodeReader } from '#api/services.ts'
 import { hash } from '#primitives.ts'
+import { readRecording } from '../chain/recordings.ts'
 import { bookOf } from '../store/support/bookOracle.ts'
 import { decode, recordedBatches } from '../store/support/chainStore.ts'
 import { followersOf, recordedNode, silentCalls } from '../store/support/followers.ts'
-import { describeWithShared, readRecording } from '../support/shared.ts'
 import { rangeOf } from '../transform/ranges.ts'
 import { type ChainApi, openChainApi } from './support/chainApi.ts'
 import { readClock } from './support/readClock.ts'
@@ -24,7 +24,7 @@ const base: Hex = `0x20c000000000000000000000${'b'.repeat(16)}`
 const untold: Hex = `0x20c000000000000000000000${'d'.repeat(16)}`
 const mainnet = 4217
 
-describeWithShared('a feed of few blocks with anything in them', () => {
+describe('a feed of few blocks with anything in them', () => {
   const lastBlock = 1_010
   const filled = [4, 9, 10, 1_010]
   const blocks: WrittenTransaction[][] = Array.from({ length: lastBlock }, () => [])
@@ -121,7 +121,7 @@ describeWithShared('a feed of few blocks with anything in them', () => {
 const lists = ['pairs', 'orders', 'swaps', 'orders/1/fills'].map((path) => `/v1/exchange/${path}`)
 const feeLists = ['/v1/fee-amm/pools', '/v1/fee-amm/mints']
 
-describeWithShared('a chain without an exchange', () => {
+describe('a chain without an exchange', () => {
   test('has empty lists, no pair and no order, though contracts log what the exchange would', async () => {
     const api = await openChainApi({ kind: 'evm', services: { clock: readClock() } })
     afterAll(() => api.close())
@@ -148,7 +148,7 @@ describeWithShared('a chain without an exchange', () => {
   })
 })
 
-describeWithShared('an installation that is still computing its order book', () => {
+describe('an installation that is still computing its order book', () => {
   test('while the order book is not ready, depth and one order come from the node', async () => {
     const [[bookKey, pair] = expect.fail()] = bookOf(readRecording(recording)).pairs
     const [base, quote] = [getAddress(pair.base), getAddress(pair.quote)]
@@ -203,7 +203,7 @@ describeWithShared('an installation that is still computing its order book', () 
   })
 })
 
-describeWithShared('an installation that begins above genesis', () => {
+describe('an installation that begins above genesis', () => {
   const told = nodeBook(base, { orderId: 7n, tick: 10, amount: 9n, remaining: 4n })
   test('has depth and one order from the node, and nothing that needs the chain from genesis on', async () => {
     const startBlock = 5

@@ -1,11 +1,10 @@
 // Goal: a query's plan, size and price are known before it runs, and a limit on the price keeps a
 // dear one from running.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { recordedBatches } from '../store/support/chainStore.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { ask, type ChainApi, openChainApi } from './support/chainApi.ts'
 
-describeWithShared('cost first', () => {
+describe('cost first', () => {
   let api: ChainApi
   let logs: number
   beforeAll(async () => {

@@ -4,10 +4,9 @@
 // and what is left is looked at, so that neither time nor the collector's mood decides.
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ResultEvent, UserQueryEngine } from '#query/result.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { type ChainApi, openChainApi } from './support/chainApi.ts'
 
 const ROWS = 1_000_000
@@ -23,7 +22,7 @@ const sql = `SELECT a.num, b.num AS other, a.hash, b.hash AS other_hash, c.paren
 setFlagsFromString('--expose-gc')
 const collect: () => void = runInNewContext('gc')
 
-describeWithShared('memory of exports', () => {
+describe('memory of exports', () => {
   const held: number[] = []
   let api: ChainApi
   beforeAll(async () => {

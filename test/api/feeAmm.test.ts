@@ -3,13 +3,13 @@
 // Method: the recorded chain behind a real server; the fold itself is compared with raw logs in
 // store/feePools.full.test.ts.
 
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { NodeReader } from '#api/services.ts'
 import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
+import { readRecording } from '../chain/recordings.ts'
 import { readBalances } from '../store/support/balanceOracle.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { followersOf, genesisReserve, recordedCalls } from '../store/support/followers.ts'
-import { describeWithShared, readRecording } from '../support/shared.ts'
 import { type ChainApi, openChainApi, walk } from './support/chainApi.ts'
 import { type ResponseCheck, responseCheck } from './support/openapi.ts'
 import { readClock } from './support/readClock.ts'
@@ -18,7 +18,7 @@ import { silentNode } from './support/silentNode.ts'
 const recording = 'tempo-dev-2k'
 const lastBlock = 122
 
-describeWithShared('fee pools of the API', () => {
+describe('fee pools of the API', () => {
   let api: ChainApi
   let check: ResponseCheck
   beforeAll(async () => {
@@ -68,7 +68,7 @@ describeWithShared('fee pools of the API', () => {
   /** The first blocks, and a node whose fee manager answers as it is told to. */
   async function openWith(feeManagerSays: CallContracts, node?: NodeReader): Promise<ChainApi> {
     const opened = await openChainApi({ services: { clock: readClock() }, ...(node && { node }) })
-    afterAll(() => opened.close())
+    onTestFinished(() => opened.close())
     await opened.append(recordedBatches(recording, 10).slice(0, 1))
     const callContracts: CallContracts = (calls, at, signal) =>
       (calls[0]?.to === feeManager ? feeManagerSays : honest)(calls, at, signal)

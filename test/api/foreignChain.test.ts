@@ -4,10 +4,11 @@
 // store behind a real server; expectations from the raw answers by viem and by rules of the test's
 // own.
 import { hexToBigInt, hexToNumber, parseAbi, parseEventLogs } from 'viem'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { TokenNames } from '#api/services.ts'
+import type { RecordedBlock } from '../chain/recordings.ts'
 import { decode } from '../store/support/chainStore.ts'
-import { describeWithShared, type RecordedBlock, readFixture } from '../support/shared.ts'
+import { readRealBlock } from '../support/realBlocks.ts'
 import { ethereumProfile, rangeOf } from '../transform/ranges.ts'
 import { ActivityOracle } from './support/activityOracle.ts'
 import { type ChainApi, openChainApi, walk } from './support/chainApi.ts'
@@ -44,14 +45,14 @@ const tokenNames: TokenNames = {
 }
 
 for (const [chain, height] of chains)
-  describeWithShared(`${chain} ${height}`, () => {
+  describe(`${chain} ${height}`, () => {
     let api: ChainApi
     let check: ResponseCheck
     let recorded: RecordedBlock
     let block: RpcObject
     let receipts: readonly RpcObject[]
     beforeAll(async () => {
-      recorded = readFixture('evm-rpc', chain, `${height}`)
+      recorded = readRealBlock(chain, `${height}`)
       block = recorded.block as RpcObject
       receipts = recorded.receipts as readonly RpcObject[]
       api = await openChainApi({

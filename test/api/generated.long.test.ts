@@ -4,7 +4,7 @@
 // random, in turn; things are made, read, changed and removed by the ids that answers named.
 // REQUESTS asks for fewer.
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { operator } from '#api/access/callers.ts'
 import type { Access } from '#api/http/access.ts'
 import {
@@ -19,7 +19,6 @@ import { readBalances } from '../store/support/balanceOracle.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { followersOf, recordedCalls } from '../store/support/followers.ts'
 import { seedOf } from '../support/seed.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { type ChainApi, openChainApi } from './support/chainApi.ts'
 
 const requests = Number(process.env['REQUESTS'] ?? 200_000)
@@ -28,7 +27,7 @@ const CLIENTS = 8
 const HANGS_MS = 60_000
 const IDS_MAX = 1_000
 
-describeWithShared('generated requests', () => {
+describe('generated requests', () => {
   let api: ChainApi
   let schemas: AnswerSchemas
   let operations: readonly Operation[]

@@ -1,9 +1,8 @@
 // Goal: a SQL query answers in the contract's shape on both engines, says what it saw, and fails in
 // words with the right status. Method: the recorded chain in both stores, queries over HTTP.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { UserQueryError } from '#query/UserQueryError.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { type Answer, ask, type ChainApi, openChainApi } from './support/chainApi.ts'
 import { type Oracle, readOracle } from './support/oracle.ts'
 
@@ -11,7 +10,7 @@ const recording = 'tempo-dev-2k'
 const finalBlock = 100
 const lastBlock = 122
 
-describeWithShared('SQL', () => {
+describe('SQL', () => {
   let api: ChainApi
   let oracle: Oracle
   beforeAll(async () => {
@@ -171,7 +170,7 @@ describeWithShared('SQL', () => {
         close: () => engine.close(),
       }),
     })
-    afterAll(() => other.close())
+    onTestFinished(() => other.close())
     await other.append(recordedBatches(recording, 10).slice(0, 1))
     const answer = await other.get('/v1/indexer/query?sql=SELECT+1')
     expect([answer.status, answer.body.ok, answer.body.error.code]).toEqual([status, false, code])
@@ -180,7 +179,7 @@ describeWithShared('SQL', () => {
 
   test('a store that holds nothing yet says so', async () => {
     const empty = await openChainApi()
-    afterAll(() => empty.close())
+    onTestFinished(() => empty.close())
     const postgres = await empty.get('/v1/indexer/query?sql=SELECT+1')
     expect([postgres.status, postgres.body.error.code]).toEqual([503, 'history_incomplete'])
     const clickhouse = await empty.get('/v1/indexer/query?sql=SELECT+1&engine=clickhouse')

@@ -2,11 +2,10 @@
 // every row once.
 // Method: the recorded chain in a real store behind a real server; expectations from the recording
 // by rules of their own.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { few, fullTest } from '../support/breadth.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { type ChainApi, namedToken, openChainApi, walk } from './support/chainApi.ts'
 import { commonest, type Oracle, type OracleTransaction, readOracle } from './support/oracle.ts'
 
@@ -15,7 +14,7 @@ const lastBlock = 122
 
 const iso = (seconds: number) => `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`
 
-describeWithShared('lists', () => {
+describe('lists', () => {
   let api: ChainApi
   let oracle: Oracle
   beforeAll(async () => {
@@ -239,7 +238,7 @@ describeWithShared('lists', () => {
   })
 })
 
-describeWithShared('lists of a moving chain', () => {
+describe('lists of a moving chain', () => {
   let batches: EncodedBatch[]
   beforeAll(() => {
     batches = recordedBatches(recording, 1)
@@ -271,7 +270,7 @@ describeWithShared('lists of a moving chain', () => {
 
   fullTest('a walk is told of a reorg that left no row behind what it has read', async () => {
     const api = await openChainApi()
-    afterAll(() => api.close())
+    onTestFinished(() => api.close())
     await api.append(batches.slice(0, 100))
     await api.finalize(80)
     const path = '/v1/transactions?order=asc&limit=5&blockNumber.from=86'
@@ -284,7 +283,7 @@ describeWithShared('lists of a moving chain', () => {
 
   fullTest('the edge of unfinished history is a short page with a cursor that goes on later', async () => {
     const api = await openChainApi({ headFrom: 60 })
-    afterAll(() => api.close())
+    onTestFinished(() => api.close())
     await api.append(batches.slice(60, 100))
     const newest = readOracle(recording, 100).transactions.filter((tx) => tx.blockNumber >= 60)
     const path = '/v1/transactions?limit=200'

@@ -2,12 +2,11 @@
 // and shares its work.
 // Method: the recorded chain appended and reverted under real streams, read by an event-stream
 // parser of its own.
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { QueryRequest, QueryResult, UserQueryEngine } from '#query/result.ts'
 import { UserQueryError } from '#query/UserQueryError.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { type ChainApi, openChainApi } from './support/chainApi.ts'
 import { type LiveClient, type LiveEvent, openStream } from './support/eventStream.ts'
 import { readOracle } from './support/oracle.ts'
@@ -26,7 +25,7 @@ const blocksOf = (events: readonly LiveEvent[], name = 'result'): number[] =>
   of(events, name).flatMap(({ data }) => data.blocks.map((block: { num: number }) => block.num))
 const results = (count: number) => (events: readonly LiveEvent[]) => of(events, 'result').length >= count
 
-describeWithShared('live SQL', () => {
+describe('live SQL', () => {
   let batches: EncodedBatch[]
   let api: ChainApi
   const oracle = readOracle(recording)

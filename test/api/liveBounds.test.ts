@@ -1,15 +1,14 @@
 // Goal: the bounds of live queries hold when many come at once, a place that a client makes up
 // costs nothing, and blocks that a stream leaves out are told.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { stranger } from '#api/access/callers.ts'
 import { QUERIES_MAX } from '#api/live/hub.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { type ChainApi, openChainApi } from './support/chainApi.ts'
 import { type LiveClient, type LiveEvent, openStream } from './support/eventStream.ts'
 
-describeWithShared('bounds of live queries', () => {
+describe('bounds of live queries', () => {
   let api: ChainApi
   let batches: EncodedBatch[]
   const clients: LiveClient[] = []

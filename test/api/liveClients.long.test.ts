@@ -2,16 +2,15 @@
 // why, while those inside go on. Method: that many connections to the real server, and a block.
 import { once } from 'node:events'
 import { Agent, get, type IncomingMessage } from 'node:http'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CLIENTS_MAX } from '#api/live/hub.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { type ChainApi, openChainApi } from './support/chainApi.ts'
 
 /** More at once would fill the queue of connections that are not accepted yet. */
 const OPENED_TOGETHER = 100
 
-describeWithShared('clients of live queries', () => {
+describe('clients of live queries', () => {
   const agent = new Agent({ maxSockets: Number.POSITIVE_INFINITY })
   const [history = [], next = []] = [0, 1].map((part) => {
     const batches = recordedBatches('tempo-dev-2k', 10)

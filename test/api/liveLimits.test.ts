@@ -1,12 +1,11 @@
 // Goal: a stream is a request like any other: it is identified, counted and answered with RateLimit
 // headers, and one key cannot take the places of all. Method: keys by query parameter over the real
 // server and the real stream.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Access, anonymous } from '#api/http/access.ts'
 import { ApiError } from '#api/http/errors.ts'
 import { CLIENTS_PER_CALLER_MAX, QUERIES_MAX } from '#api/live/hub.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { type ChainApi, openChainApi } from './support/chainApi.ts'
 
 const access: Access = {
@@ -22,7 +21,7 @@ const access: Access = {
   },
 }
 
-describeWithShared('limits of live queries', () => {
+describe('limits of live queries', () => {
   let api: ChainApi
   const open = new Set<AbortController>()
   beforeAll(async () => {

@@ -3,10 +3,9 @@
 // Method: random appends, reverts, and clients that leave and come back with their last id;
 // afterwards each client's picture is compared with the recording.
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { type ChainApi, openChainApi } from './support/chainApi.ts'
 import { type LiveClient, type LiveEvent, openStream } from './support/eventStream.ts'
 import { readOracle } from './support/oracle.ts'
@@ -82,7 +81,7 @@ class Reader {
 /** Twenty seconds on an idle machine; on one with much else to do they took more than sixty. */
 const HISTORIES_MS_MAX = 300_000
 
-describeWithShared('a client of a live query', () => {
+describe('a client of a live query', () => {
   let api: ChainApi
   let batches: EncodedBatch[]
   const hashes = readOracle(recording).blocks.map((block) => `${block['hash']}`)

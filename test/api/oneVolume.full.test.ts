@@ -1,12 +1,12 @@
 // Goal: whoever adds up what was traded gets one volume of each pair, from whatever they read.
 // Method: the recorded chain behind a real server; the sum by viem over the raw recording.
 import { parseUnits } from 'viem'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readRecording } from '../chain/recordings.ts'
 import { readBalances } from '../store/support/balanceOracle.ts'
 import { bookOf } from '../store/support/bookOracle.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { followersOf, recordedCalls } from '../store/support/followers.ts'
-import { describeWithShared, readRecording } from '../support/shared.ts'
 import { type ChainApi, openChainApi, walk } from './support/chainApi.ts'
 import { readClock } from './support/readClock.ts'
 
@@ -15,7 +15,7 @@ const lastBlock = 122
 const sum = <Item>(items: readonly Item[], of: (item: Item) => bigint) =>
   items.reduce((total, item) => total + of(item), 0n)
 
-describeWithShared('the volume of a pair', () => {
+describe('the volume of a pair', () => {
   const oracle = bookOf(readRecording(recording))
   let api: ChainApi
   beforeAll(async () => {

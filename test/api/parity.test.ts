@@ -1,7 +1,7 @@
 // Goal: both stores are compared by content, the comparison can be asked for, and a difference is
 // an alarm until it is mended. Method: the recorded chain in both stores, rows of ClickHouse
 // damaged behind the program's back.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { BlockRange } from '#ingest/range.ts'
 import { systemRuntime } from '#runtime.ts'
 import { ParityWatch } from '#store/compare/ParityWatch.ts'
@@ -9,12 +9,11 @@ import { compareRange, newestShared } from '#store/compare/parity.ts'
 import { type Logger, metrics } from '#telemetry.ts'
 import { analyticsTableNames } from '#transform/tables.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { type ChainApi, openChainApi } from './support/chainApi.ts'
 
 const final = 110
 
-describeWithShared('parity', () => {
+describe('parity', () => {
   let api: ChainApi
   const alarms: string[] = []
   const log: Logger = {

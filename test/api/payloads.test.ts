@@ -1,8 +1,7 @@
 // Goal: payloads of the node leave as it wrote them, also what we do not know and what no double
 // can hold.
 // Method: a written block with such fields, in a real store behind a real server, compared as text.
-import { afterAll, expect, test } from 'vitest'
-import { describeWithShared } from '../support/shared.ts'
+import { afterAll, describe, expect, test } from 'vitest'
 import { openChainApi } from './support/chainApi.ts'
 import type { RpcObject } from './support/oracle.ts'
 import { batchesOf, writtenChain } from './support/writtenChain.ts'
@@ -10,7 +9,7 @@ import { batchesOf, writtenChain } from './support/writtenChain.ts'
 const odd =
   '"odd":{"wide":18446744073709551616,"price":1.50,"text":"\\u0001 ß \\"q\\"","none":null,"list":[[],{}]}'
 
-describeWithShared('payloads', () => {
+describe('payloads', () => {
   test.each([
     ['/v1/transactions?include=receipt', 2],
     ['/v1/receipts', 1],

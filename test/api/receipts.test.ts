@@ -3,10 +3,9 @@
 // Method: the recorded chain in a real store behind a real server; expectations from the recording
 // by rules of their own.
 import { hexToBigInt } from 'viem'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { few } from '../support/breadth.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { type ChainApi, namedToken, openChainApi, walk } from './support/chainApi.ts'
 import { type ResponseCheck, responseCheck } from './support/openapi.ts'
 import { commonest, type Oracle, type OracleTransaction, readOracle } from './support/oracle.ts'
@@ -59,7 +58,7 @@ function expectedReceipt(tx: OracleTransaction) {
   }
 }
 
-describeWithShared('receipts', () => {
+describe('receipts', () => {
   let api: ChainApi
   let oracle: Oracle
   let check: ResponseCheck

@@ -9,7 +9,6 @@ import type { ResultEvent, UserQueryEngine } from '#query/result.ts'
 import { UserQueryError } from '#query/UserQueryError.ts'
 import { quoteIdentifier } from '#store/sql.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { type ChainApi, openChainApi } from './support/chainApi.ts'
 
 const recording = 'tempo-dev-2k'
@@ -23,7 +22,7 @@ there' WHEN log_idx = 2 THEN '' END AS words,
     CAST(NULL AS int) AS nothing
   FROM logs WHERE block_num BETWEEN 5 AND 40 ORDER BY block_num, log_idx LIMIT 500`
 
-describeWithShared('formats of a result', () => {
+describe('formats of a result', () => {
   let api: ChainApi
   let tables = 0
   beforeAll(async () => {

@@ -1,12 +1,11 @@
 // Goal: every read refuses what it does not accept in the words and statuses of the specification,
 // answers what its own OpenAPI document says, and tells how fresh it is. Method: requests to a real
 // server over the recorded chain.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openPostgres } from '#store/postgres.ts'
 import { silentLogger } from '#telemetry.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { fullTest } from '../support/breadth.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { type ChainApi, openChainApi } from './support/chainApi.ts'
 import { type ResponseCheck, responseCheck } from './support/openapi.ts'
 import { type Oracle, readOracle } from './support/oracle.ts'
@@ -16,7 +15,7 @@ const lastBlock = 122
 const absent = `0x${'12'.repeat(32)}`
 const account = `0x${'12'.repeat(20)}`
 
-describeWithShared('reads', () => {
+describe('reads', () => {
   let api: ChainApi
   let oracle: Oracle
   let check: ResponseCheck
@@ -231,7 +230,7 @@ describeWithShared('reads', () => {
   })
 })
 
-describeWithShared('reads of a chain that is not there', () => {
+describe('reads of a chain that is not there', () => {
   test('nothing is held yet: lists are empty lower bounds, blocks are not found', async () => {
     const api = await openChainApi()
     afterAll(() => api.close())
@@ -249,7 +248,7 @@ describeWithShared('reads of a chain that is not there', () => {
 
   fullTest('a database that does not answer is 502, and tells nothing of itself', async () => {
     const api = await openChainApi()
-    afterAll(() => api.close())
+    onTestFinished(() => api.close())
     await api.append(recordedBatches(recording, 10).slice(0, 1))
     const away = openPostgres({
       url: 'postgres://millrace:hidden@127.0.0.1:1/nowhere',
@@ -263,7 +262,7 @@ describeWithShared('reads of a chain that is not there', () => {
       services: { chains: new Map([[api.chainId, { ...reads, postgres: away }]]) },
       server: { chains: [api.chainId] },
     })
-    afterAll(() => broken.close())
+    onTestFinished(() => broken.close())
     for (const path of [
       '/v1/blocks',
       '/v1/blocks/5',
@@ -280,7 +279,7 @@ describeWithShared('reads of a chain that is not there', () => {
   })
 })
 
-describeWithShared('the program about itself', () => {
+describe('the program about itself', () => {
   test('/ready waits for a block, and health turns when the program stops', async () => {
     const api = await openChainApi()
     afterAll(() => api.close())

@@ -1,7 +1,7 @@
 // Goal: a filter tells each log once, and once more as removed where its block is replaced, whichever
 // process answers. Method: two doors over one database, as two processes have, and a recorded chain
 // that grows and is reorganized; the oracle folds what was told and compares it with the chain.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { appDatabase } from '#store/app/database.ts'
 import { ChainState } from '#store/ledger/chainState.ts'
 import { CommitBell } from '#store/ledger/commits.ts'
@@ -9,7 +9,6 @@ import type { EncodedBatch } from '#transform/batch.ts'
 import { type FakeNode, startNode } from '../ingest/support/proxyNode.ts'
 import { decode } from '../store/support/chainStore.ts'
 import { loadRecordedChain, type RecordedChain } from '../support/recordedChain.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { type ChainApi, openChainApi } from './support/chainApi.ts'
 import { openRpcApi, plainNode, type RpcApi } from './support/rpcApi.ts'
 
@@ -20,7 +19,7 @@ interface Log {
   readonly removed: boolean
 }
 
-describeWithShared('filters', () => {
+describe('filters', () => {
   let chain: ChainApi
   let recorded: RecordedChain
   let node: FakeNode

@@ -1,11 +1,10 @@
 // Goal: what never changes is asked of a node once, what may change is never kept, and equal reads
 // under way are one (API-13). Method: a node that counts and answers as it is told, behind a real
 // server over a recorded chain of which the first 50 blocks are final.
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Access, anonymous } from '#api/http/access.ts'
 import { type FakeNode, type NodeAnswer, startNode } from '../ingest/support/proxyNode.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { type ChainApi, openChainApi } from './support/chainApi.ts'
 import { openRpcApi, plainNode, type RpcApi } from './support/rpcApi.ts'
 
@@ -13,7 +12,7 @@ const TIP = 60
 const FINAL = 50
 const hex = (value: number) => `0x${value.toString(16)}`
 
-describeWithShared('reads', () => {
+describe('reads', () => {
   let chain: ChainApi
   let node: FakeNode
   let api: RpcApi

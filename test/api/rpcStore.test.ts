@@ -1,13 +1,13 @@
 // Goal: what the door answers from the store is what the node says, field by field, and a list is
 // never shorter than the chain's. Method: a recording in a real Postgres, and the same recording
 // served by a node; every block, transaction and receipt is compared, and random log filters.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readRecording } from '../chain/recordings.ts'
 import { seededRandom } from '../ingest/support/random.ts'
 import { type Replay, startReplay } from '../ingest/support/replay.ts'
 import { decode, recordedBatches } from '../store/support/chainStore.ts'
 import { answerBytes } from '../support/answerBytes.ts'
 import { few } from '../support/breadth.ts'
-import { describeWithShared, readRecording } from '../support/shared.ts'
 import { type ChainApi, openChainApi } from './support/chainApi.ts'
 import { openRpcApi, type RpcApi } from './support/rpcApi.ts'
 
@@ -24,7 +24,7 @@ function wordsAt(number: number, log: Readonly<Record<string, unknown>>) {
   return { data, ...others, logType: 'plain' }
 }
 
-describeWithShared('answers from the store', () => {
+describe('answers from the store', () => {
   let replay: Replay
   let chain: ChainApi
   let api: RpcApi

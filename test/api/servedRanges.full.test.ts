@@ -2,21 +2,21 @@
 // anew: by a new version of the fold, by `rederive` of everything below it, in pieces of any size.
 // Method: the recorded chain behind a real server; answers and tags kept, rows made again, answers
 // compared.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bookFollower } from '#store/follow/exchange/bookFollower.ts'
 import { outdateAll, rederiveRows } from '#store/maintain/rederive.ts'
+import { readRecording } from '../chain/recordings.ts'
 import { readBalances } from '../store/support/balanceOracle.ts'
 import { bookOf } from '../store/support/bookOracle.ts'
 import { decode, recordedBatches } from '../store/support/chainStore.ts'
 import { followersOf, recordedCalls } from '../store/support/followers.ts'
-import { describeWithShared, readRecording } from '../support/shared.ts'
 import { type ChainApi, openChainApi } from './support/chainApi.ts'
 import { readClock } from './support/readClock.ts'
 
 const recording = 'tempo-dev-2k'
 const finalBlock = 122
 
-describeWithShared('what was served of the exchange', () => {
+describe('what was served of the exchange', () => {
   const callContracts = recordedCalls(recording, readBalances(recording))
   const bases = new Set([...bookOf(readRecording(recording)).pairs.values()].map(({ base }) => base))
   let api: ChainApi

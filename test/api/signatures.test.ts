@@ -2,9 +2,9 @@
 // chain, live, described by the schema, refused in words. Method: the recorded chain over HTTP, and
 // viem's reading of the recording.
 import { decodeEventLog, parseAbiItem } from 'viem'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readRecording } from '../chain/recordings.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
-import { describeWithShared, readRecording } from '../support/shared.ts'
 import { type Answer, ask, type ChainApi, openChainApi } from './support/chainApi.ts'
 import { openStream } from './support/eventStream.ts'
 
@@ -21,7 +21,7 @@ const declarations = [
 // biome-ignore lint/suspicious/noExplicitAny: a node's JSON
 type Json = any
 
-describeWithShared('tables by signature', () => {
+describe('tables by signature', () => {
   let api: ChainApi
   beforeAll(async () => {
     api = await openChainApi()

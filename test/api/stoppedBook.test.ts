@@ -4,13 +4,12 @@
 // Method: a chain written by hand, whose last block fills more than an order has left, before the
 // running followers.
 import type { Hex } from 'viem'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { alarmsOf } from '#program/alarms/alarms.ts'
 import { projectionsOf } from '#program/status.ts'
 import { systemRuntime } from '#runtime.ts'
 import type { FollowerDriver, FollowerStatus } from '#store/follow/driver.ts'
 import { followersOf, recordedNode } from '../store/support/followers.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { type ChainApi, openChainApi } from './support/chainApi.ts'
 import { readClock } from './support/readClock.ts'
 import { nodeThat } from './support/silentNode.ts'
@@ -38,7 +37,7 @@ const told = {
   ...nodeBook(base, { orderId: 2n, tick: 0, amount: 50n, remaining: 49n }),
 }
 
-describeWithShared('an order book that contradicts itself', () => {
+describe('an order book that contradicts itself', () => {
   const clock = readClock()
   const node = nodeThat(told)
   const end = new AbortController()

@@ -2,10 +2,9 @@
 // none twice.
 // Method: the recorded chain in a real store behind a real server; expectations from the recording
 // by rules of their own.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { few } from '../support/breadth.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { type ChainApi, namedToken, openChainApi, walk } from './support/chainApi.ts'
 import { type ResponseCheck, responseCheck } from './support/openapi.ts'
 import {
@@ -32,7 +31,7 @@ function logsOf({ receipt, feeToken }: OracleTransaction): readonly RpcObject[] 
   return feeToken === null ? logs : logs.slice(0, -1)
 }
 
-describeWithShared('transactions of a token', () => {
+describe('transactions of a token', () => {
   let api: ChainApi
   let oracle: Oracle
   let check: ResponseCheck

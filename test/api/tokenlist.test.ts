@@ -6,14 +6,13 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSyn
 import { createServer, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type CuratedTokens, readCuratedTokens } from '#api/operator/curatedTokens.ts'
 import { Egress } from '#egress.ts'
 import { genesisTokens, readBalances } from '../store/support/balanceOracle.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { followersOf, recordedCalls } from '../store/support/followers.ts'
 import { tokensAt } from '../store/support/tokenOracle.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { type ChainApi, openChainApi } from './support/chainApi.ts'
 import { type ResponseCheck, responseCheck } from './support/openapi.ts'
 import { tokenlistProblems } from './support/tokenlistRules.ts'
@@ -24,7 +23,7 @@ const svg = '<svg xmlns="http://www.w3.org/2000/svg"><circle r="9"/></svg>'
 const png = Buffer.from('89504e470d0a1a0a', 'hex')
 const toBase64 = (body: Buffer) => body.toString('base64')
 
-describeWithShared('the curated list', () => {
+describe('the curated list', () => {
   let api: ChainApi
   let check: ResponseCheck
   let pictures: Server

@@ -1,7 +1,7 @@
 // Goal: tokens are found by every name they have, listed in every order, and never shown from a
 // fold that is behind.
 // Method: the recorded chain behind a real server; expectations by viem over the raw recording.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { CuratedTokens } from '#api/operator/curatedTokens.ts'
 import { address } from '#primitives.ts'
 import { genesisTokens, readBalances } from '../store/support/balanceOracle.ts'
@@ -9,7 +9,6 @@ import { recordedBatches } from '../store/support/chainStore.ts'
 import { followersOf, recordedCalls } from '../store/support/followers.ts'
 import { type OracleToken, tokensAt } from '../store/support/tokenOracle.ts'
 import { fullTest } from '../support/breadth.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { type ChainApi, openChainApi, walk } from './support/chainApi.ts'
 import { type ResponseCheck, responseCheck } from './support/openapi.ts'
 import { readClock } from './support/readClock.ts'
@@ -30,7 +29,7 @@ const curatedTokens: CuratedTokens = {
   find: (_chainId, token) => curated.find((entry) => entry.address === token),
 }
 
-describeWithShared('tokens', () => {
+describe('tokens', () => {
   let api: ChainApi
   let check: ResponseCheck
   let tokens: ReadonlyMap<string, OracleToken>
@@ -189,7 +188,7 @@ describeWithShared('tokens', () => {
   })
 })
 
-describeWithShared('tokens that are not ready', () => {
+describe('tokens that are not ready', () => {
   test('are 503 with where the fold stands, and never a part of the truth', async () => {
     const clock = readClock()
     const api = await openChainApi({ services: { curatedTokens, clock } })
@@ -218,7 +217,7 @@ describeWithShared('tokens that are not ready', () => {
   fullTest('a reverted token is gone at once, not when the fold has noticed', async () => {
     const clock = readClock()
     const api = await openChainApi({ services: { curatedTokens, clock } })
-    afterAll(() => api.close())
+    onTestFinished(() => api.close())
     await api.append(recordedBatches(recording, 10))
     clock.waits = false
     const { settle } = followersOf(api.store, {

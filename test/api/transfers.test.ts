@@ -5,9 +5,9 @@ import { encodeAbiParameters, encodeEventTopics, type Hex, parseEventLogs } from
 import { Abis } from 'viem/tempo'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readMemo } from '#api/routes/present/memo.ts'
+import { readRecording } from '../chain/recordings.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { few } from '../support/breadth.ts'
-import { describeWithShared, readRecording } from '../support/shared.ts'
 import { type ChainApi, openChainApi, walk } from './support/chainApi.ts'
 import { type ResponseCheck, responseCheck } from './support/openapi.ts'
 import { commonest, type RpcObject } from './support/oracle.ts'
@@ -17,7 +17,7 @@ import { batchesOf, type WrittenLog, type WrittenTransaction, writtenChain } fro
 const recording = 'tempo-dev-2k'
 const exchange = '0xdec0000000000000000000000000000000000000'
 const feeManager = '0xfeec000000000000000000000000000000000000'
-describeWithShared('transfers', () => {
+describe('transfers', () => {
   let api: ChainApi
   let check: ResponseCheck
   let rows: readonly TransferRow[]
@@ -189,7 +189,7 @@ const kinds: readonly { logs: WrittenLog[]; plain: number[]; folded: (number | '
   { logs: [passedOn, ...swapped, fee], plain: [0, 1, 3, 4], folded: [0, 1, 3, 4] },
 ]
 
-describeWithShared('payments in another token', () => {
+describe('payments in another token', () => {
   let api: ChainApi
   let plain: TransferRow[]
   let folded: TransferRow[]

@@ -2,9 +2,9 @@
 // Method: 30,000 recorded transactions in a real store behind a real server, against what viem
 // makes of the raw answers.
 import { hexToBigInt } from 'viem'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readRecording } from '../chain/recordings.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
-import { describeWithShared, readRecording } from '../support/shared.ts'
 import { ActivityOracle } from './support/activityOracle.ts'
 import { type ChainApi, openChainApi, walk } from './support/chainApi.ts'
 import { readOracle } from './support/oracle.ts'
@@ -14,7 +14,7 @@ const recording = 'tempo-dev-30k'
 const lastBlock = 744
 const attodollarsPerUnit = 10n ** 12n
 
-describeWithShared('walks of the long recording', () => {
+describe('walks of the long recording', () => {
   let api: ChainApi
   let oracle: ActivityOracle
   beforeAll(async () => {

@@ -4,10 +4,9 @@
 // Method: a chain of a few blocks written by hand; expectations counted by hand.
 
 import { encodeFunctionData, type Hex, parseAbi } from 'viem'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { NodeReader } from '#api/services.ts'
 import { followersOf, recordedNode, type TestFollowers } from '../store/support/followers.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { type ChainApi, openChainApi, walk } from './support/chainApi.ts'
 import { readClock } from './support/readClock.ts'
 import { silentNode } from './support/silentNode.ts'
@@ -125,7 +124,7 @@ const blocks: readonly (readonly WrittenTransaction[])[] = [
 ]
 const lastBlock = blocks.length
 
-describeWithShared('an order book written by hand', () => {
+describe('an order book written by hand', () => {
   const clock = readClock()
   const node: NodeReader = {
     ...silentNode,

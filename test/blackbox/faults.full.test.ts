@@ -4,10 +4,9 @@
 import { createServer, type IncomingMessage, type ServerResponse, request as sendRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ChainApi, openChainApi } from '../api/support/chainApi.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
-import { describeWithShared } from '../support/shared.ts'
 import type { Json } from './apiDocument.ts'
 import { runBlackbox } from './blackbox.ts'
 
@@ -79,7 +78,7 @@ const faults: readonly (readonly [string, string, string, RegExp, Fault])[] = [
   ],
 ]
 
-describeWithShared('a deployment that breaks one rule', () => {
+describe('a deployment that breaks one rule', () => {
   let api: ChainApi
   let fault: Fault = {}
   const proxy = createServer(pass)

@@ -2,7 +2,7 @@
 // the honest endpoint alone (L21 to L33).
 // Method: the black box against a program whose first endpoint tells each class of lie in turn; every
 // block of it compared, in both stores, with a program that was told the truth.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   type FakeNode,
   forward,
@@ -19,7 +19,6 @@ import {
   startMillrace,
   until,
 } from '../program/support/millrace.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { runBlackbox } from './blackbox.ts'
 
 const CHAIN_ID = 42431
@@ -57,7 +56,7 @@ const lies: Readonly<Record<string, Lie>> = {
   'no block at all': (call, truth) => (isBlock(call) ? null : truth),
 }
 
-describeWithShared('a deployment beside a liar', () => {
+describe('a deployment beside a liar', () => {
   const dataDirs = [freshDataDir(CHAIN_ID), freshDataDir(CHAIN_ID)] as const
   const told = new Map<string, number>()
   let replay: Replay

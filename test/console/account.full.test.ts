@@ -5,12 +5,11 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { isAddress } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { insertInvitation } from '#store/app/invitations.ts'
 import { type ChainApi, openChainApi } from '../api/support/chainApi.ts'
 import { app, defaults, openSignIn } from '../api/support/signInServer.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { describeInBrowser, launchBrowser } from './support/browser.ts'
 
 const wallet = privateKeyToAccount(generatePrivateKey())
@@ -19,7 +18,7 @@ const { access, ...services } = openSignIn({ publicUrl: null }, ({ id }, _rule, 
   callers.push({ id, route }),
 )
 
-describeWithShared('the account page', () => {
+describe('the account page', () => {
   describeInBrowser('in a browser', () => {
     let api: ChainApi
     let browser: Browser

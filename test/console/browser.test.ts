@@ -4,19 +4,18 @@
 // may be complained about by the browser or asked of another server.
 import { readFile } from 'node:fs/promises'
 import type { Browser, BrowserContext } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { type ChainApi, openChainApi } from '../api/support/chainApi.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { fullTest } from '../support/breadth.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { describeInBrowser, launchBrowser } from './support/browser.ts'
 import { ConsolePage } from './support/consolePage.ts'
 
 const engines = ['postgres', 'clickhouse'] as const
 const labels = { postgres: 'Postgres', clickhouse: 'ClickHouse' } as const
 
-describeWithShared('the console', () => {
+describe('the console', () => {
   describeInBrowser('in a browser', () => {
     let api: ChainApi
     let browser: Browser

@@ -1,17 +1,16 @@
 // Goal: what the schema names can be asked for: every relation and column is described, and every
 // sample and example runs on its engine. Method: the recorded chain in both stores, over HTTP, as
 // the console asks.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ChainApi, openChainApi } from '../api/support/chainApi.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
-import { describeWithShared } from '../support/shared.ts'
 
 interface Described {
   readonly name: string
   readonly comment: string
 }
 
-describeWithShared('the schema', () => {
+describe('the schema', () => {
   let api: ChainApi
   beforeAll(async () => {
     api = await openChainApi()

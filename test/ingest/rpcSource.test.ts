@@ -2,15 +2,15 @@
 // why not.
 // Method: the real HTTP client against a recording served with faults; every block is proved
 // against its header.
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { fetchAhead } from '#ingest/lanes/fetchAhead.ts'
 import { hash } from '#primitives.ts'
 import { systemRuntime } from '#runtime.ts'
 import { silentLogger } from '#telemetry.ts'
 import { ByteBudget } from '../../ingest/byteBudget.ts'
 import { createSource, type RpcSource, type RpcSourceOptions } from '../../ingest/rpc/rpcSource.ts'
+import { readRecording } from '../chain/recordings.ts'
 import { few, fullTest } from '../support/breadth.ts'
-import { describeWithShared, readRecording } from '../support/shared.ts'
 import { decodeAnswer } from './support/decodeAnswer.ts'
 import { forward, startNode } from './support/proxyNode.ts'
 import { startReplay } from './support/replay.ts'
@@ -75,7 +75,7 @@ async function readAll(from: RpcSource, passes = 20) {
   return { hashes, receipts }
 }
 
-describeWithShared('the RPC source', () => {
+describe('the RPC source', () => {
   const recorded = readRecording('tempo-dev-2k')
   const expected = {
     hashes: recorded.map(({ block }) => String(Object(block).hash)),

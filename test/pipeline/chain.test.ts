@@ -2,7 +2,7 @@
 // that cut every connection.
 // Method: whole chains of the recording in this process on the engines of the run; what disturbs
 // them is done by SQL.
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { HistoryPrunedError } from '#ingest/rpc/errors.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 import { type Clock, systemRuntime } from '#runtime.ts'
@@ -10,7 +10,6 @@ import { expectInClickHouse, expectInPostgres } from '../store/support/expectHel
 import { fullTest } from '../support/breadth.ts'
 import { freshDatabase } from '../support/engines.ts'
 import { loadRecordedChain, type RecordedChain } from '../support/recordedChain.ts'
-import { describeWithShared } from '../support/shared.ts'
 import {
   encoded,
   type IndexedChain,
@@ -52,7 +51,7 @@ async function expectWhole(indexed: IndexedChain, recorded: RecordedChain): Prom
   await expectInClickHouse(indexed, [encoded(recorded, { from: 0, to: recorded.finalized })])
 }
 
-describeWithShared('a chain', () => {
+describe('a chain', () => {
   test('is indexed from both ends: the head first, history below it', async () => {
     const recorded = await loadRecordedChain(recording, 100, 10)
     const indexed = await start({ access: await openAccess(), recorded })

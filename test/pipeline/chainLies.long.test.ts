@@ -4,10 +4,9 @@
 // Method: two proxies before the replayed recording; the whole pipeline on real engines, while it
 // fills history and while it follows the head; what is held is compared with the recording during
 // the lie and after it.
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { readCoverage, readLane } from '#store/ledger/lane.ts'
 import type { NodeAnswer, NodeCall } from '../ingest/support/proxyNode.ts'
-import { describeWithShared } from '../support/shared.ts'
 import type { IndexedChain } from './support/indexedChain.ts'
 import {
   FINALITY,
@@ -78,7 +77,7 @@ function cachingNode(node: LyingNode): { readonly fill: () => Promise<void>; rea
   }
 }
 
-describeWithShared('a node that lies about its chain', () => {
+describe('a node that lies about its chain', () => {
   const node = new LyingNode()
   beforeAll(() => node.open())
   afterAll(() => node.close())

@@ -2,11 +2,10 @@
 // random.
 // Method: the same processes; after every tenth kill the task is brought to its end and both stores
 // are compared.
-import { expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { ingestFailpoints } from '#ingest/failpoints.ts'
 import { seededRandom } from '../ingest/support/random.ts'
 import { freshDatabase } from '../support/engines.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { expectIndexed } from './support/expectChain.ts'
 import { index, startIndexing, type Task } from './support/task.ts'
 
@@ -83,7 +82,7 @@ async function finish(task: Task): Promise<void> {
   await expectIndexed(task)
 }
 
-describeWithShared('many kills', () => {
+describe('many kills', () => {
   test('at every named place, at its first, second and third visit', async () => {
     const reached = new Set<string>()
     let task: Task | undefined

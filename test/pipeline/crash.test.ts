@@ -5,7 +5,7 @@
 // with the node. Also kills at random moments.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createSource } from '#ingest/rpc/rpcSource.ts'
 import { systemRuntime } from '#runtime.ts'
 import { openClickHouse } from '#store/clickhouse/client.ts'
@@ -20,7 +20,6 @@ import { type Replay, startReplay } from '../ingest/support/replay.ts'
 import { few, fullTest } from '../support/breadth.ts'
 import { type FreshDatabase, freshDatabase } from '../support/engines.ts'
 import { seedOf } from '../support/seed.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { devProfile } from '../transform/ranges.ts'
 import type { IndexerTask } from './support/crashingIndexer.ts'
 
@@ -49,7 +48,7 @@ const failpoints = {
   ],
 } as const
 
-describeWithShared('a program that dies', () => {
+describe('a program that dies', () => {
   let replay: Replay
   beforeAll(async () => {
     replay = await startReplay('--shape', 'tempo', '--finality', String(FINALITY))

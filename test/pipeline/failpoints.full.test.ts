@@ -3,11 +3,10 @@
 // Method: a process indexes the recorded chain and kills itself at a named place; the next one goes
 // on with more blocks to do and another place to die. At the end both stores are compared with the
 // encoder, block by block. Budget: 50 s on two idle cores, nearly all of it starting processes.
-import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openClickHouse } from '#store/clickhouse/client.ts'
 import { databaseOf } from '#store/clickhouse/template.ts'
 import { freshDatabase } from '../support/engines.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { expectIndexed } from './support/expectChain.ts'
 import { index, type Task } from './support/task.ts'
 
@@ -33,7 +32,7 @@ const kills: readonly (readonly [failpoint: string, change: Change])[] = [
   ['lease.renewed', 'growth'],
 ]
 
-function after(task: Task, change: Change): Task {
+function taskAfter(task: Task, change: Change): Task {
   switch (change) {
     case 'none':
       return task
@@ -46,7 +45,7 @@ function after(task: Task, change: Change): Task {
   }
 }
 
-describeWithShared('a process that is killed', () => {
+describe('a process that is killed', () => {
   let task: Task
   beforeAll(async () => {
     const { drop: _, ...access } = await freshDatabase()
@@ -65,13 +64,13 @@ describeWithShared('a process that is killed', () => {
   test.each(kills)('at %s after %s, and the next goes on', async (failpoint, change) => {
     // What is replaced or left behind must have been reached first.
     if (change === 'reorg' || change === 'downtime') expect(await index(task)).toMatchObject({ code: 0 })
-    task = after(task, change)
+    task = taskAfter(task, change)
     const end = await index({ ...task, failpoint })
     expect(end, end.output).toMatchObject({ killed: true })
   })
 
   test('while it replaces a damaged batch, and the next does not meet its old tokens', async () => {
-    task = after(task, 'growth')
+    task = taskAfter(task, 'growth')
     expect(await index({ ...task, failpoint: 'clickhouse.readback' })).toMatchObject({ killed: true })
     const { access } = task
     const clickhouse = openClickHouse({

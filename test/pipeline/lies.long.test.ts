@@ -5,9 +5,8 @@
 // Method: a proxy before the replayed recording changes its answers about one block of history and
 // one above the head; the whole pipeline on real engines; what is held is compared with the
 // recording during the lie and after it.
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { NodeCall } from '../ingest/support/proxyNode.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { HEAD, healed, LAST, LIE_MS, LyingNode, type TellCall } from './support/lyingNode.ts'
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 })
@@ -136,7 +135,7 @@ const telling =
     return 'result' in answer ? { result: change(structuredClone(answer.result) as never) } : answer
   }
 
-describeWithShared('a node that lies about a block, in history and at the head', () => {
+describe('a node that lies about a block, in history and at the head', () => {
   const node = new LyingNode()
   beforeAll(() => node.open())
   afterAll(() => node.close())

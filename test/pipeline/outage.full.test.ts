@@ -5,21 +5,20 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { type EmbeddedClickHouse, startClickHouse } from '#local/engines/clickhouse.ts'
 import { type EmbeddedPostgres, startPostgres } from '#local/engines/postgres.ts'
 import type { ChainLimits } from '#program/chain/chain.ts'
 import { silentLogger } from '#telemetry.ts'
 import { expectInClickHouse, expectInPostgres } from '../store/support/expectHeld.ts'
 import { loadRecordedChain, type RecordedChain } from '../support/recordedChain.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { type Access, encoded, type IndexedChain, openIndexedChain } from './support/indexedChain.ts'
 
 const wait = { timeout: 120_000, interval: 50 }
 /** More than the pool may have would be a leak. */
 const CONNECTIONS_MAX = 8
 
-describeWithShared('an outage', () => {
+describe('an outage', () => {
   let folder: string
   let postgres: EmbeddedPostgres
   let clickhouse: EmbeddedClickHouse

@@ -6,7 +6,7 @@
 // never restarted; at the end block, index and transaction of every log are compared with what the
 // node, calm by then, says. Forks carry no valid roots, so blocks are checked for shape and links
 // only.
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createSource } from '#ingest/rpc/rpcSource.ts'
 import { systemRuntime } from '#runtime.ts'
 import { selectRows } from '#store/clickhouse/client.ts'
@@ -16,7 +16,6 @@ import { silentLogger } from '#telemetry.ts'
 import { type Replay, startReplay } from '../ingest/support/replay.ts'
 import { freshDatabase } from '../support/engines.ts'
 import { loadRecordedChain } from '../support/recordedChain.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { type IndexedChain, openIndexedChain } from './support/indexedChain.ts'
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 })
@@ -53,7 +52,7 @@ const nodes: Readonly<Record<string, readonly string[]>> = {
 type Logs = readonly string[]
 const named = (block: number, index: number, hash: string) => `${block} ${index} ${hash}`
 
-describeWithShared('every log is held once of a node that', () => {
+describe('every log is held once of a node that', () => {
   test.each(Object.keys(nodes))('%s', async (name) => {
     const size = ['--head', `${HEAD}`, '--block-time', '150', '--finality', `${FINALITY}`]
     const replay = await startReplay('--shape', 'tempo', ...size, ...(nodes[name] ?? []))

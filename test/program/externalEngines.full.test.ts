@@ -5,7 +5,7 @@
 // test drops them and takes a fresh Postgres.
 import { readdirSync } from 'node:fs'
 import { Client } from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
   type FakeNode,
   forward,
@@ -16,7 +16,7 @@ import {
 import { type Replay, startReplay } from '../ingest/support/replay.ts'
 import { clientOf } from '../local/engines/clients.ts'
 import { freshDatabase } from '../support/engines.ts'
-import { describeWithShared, sharedPath } from '../support/shared.ts'
+import { sharedPath } from '../support/sharedPath.ts'
 import {
   blockIndexed,
   chainOf,
@@ -32,7 +32,7 @@ import {
 const CHAIN = 4217
 const HEAD = 60
 
-describeWithShared('databases of one’s own', () => {
+describe('databases of one’s own', () => {
   let replay: Replay
   let node: FakeNode
   let program: RunningMillrace | undefined

@@ -4,8 +4,7 @@
 // processes of the engines. The bounds are of liveness and memory; they are many times what an idle
 // machine takes.
 import { Client } from 'pg'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { describeWithShared } from '../support/shared.ts'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { databaseUrlOf, type GrowingProgram, startGrowing } from './support/growingProgram.ts'
 
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 300_000 })
@@ -20,7 +19,7 @@ const WAITING_BLOCKS_MAX = 512
  */
 const CONNECTIONS_MAX = 48
 
-describeWithShared('a program whose machine fails it', () => {
+describe('a program whose machine fails it', () => {
   let running: GrowingProgram
 
   beforeAll(async () => {

@@ -7,10 +7,9 @@ import { cp, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createPublicClient, http } from 'viem'
 import { Abis } from 'viem/tempo'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestDevChain, temporaryFolder } from '../support/devchain.ts'
-import { describeWithShared, sharedPath } from '../support/shared.ts'
-import { projectRoot } from '../support/sharedPath.ts'
+import { projectRoot, sharedPath } from '../support/sharedPath.ts'
 import { awaitProjections, rowsOf, runFeedCheck } from './support/exchangeChecks.ts'
 import { freshDataDir, get, type RunningMillrace, startMillrace } from './support/millrace.ts'
 
@@ -31,7 +30,7 @@ async function generate(rpcUrl: string): Promise<void> {
   expect(code).toBe(0)
 }
 
-describeWithShared('a generated exchange', () => {
+describe('a generated exchange', () => {
   const dataDir = freshDataDir()
   let chain: Awaited<ReturnType<typeof startTestDevChain>>
   let program: RunningMillrace

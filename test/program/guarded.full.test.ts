@@ -8,12 +8,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type EmbeddedClickHouse, startClickHouse } from '#local/engines/clickhouse.ts'
 import { type EmbeddedPostgres, startPostgres } from '#local/engines/postgres.ts'
 import { silentLogger } from '#telemetry.ts'
 import { type Replay, startReplay } from '../ingest/support/replay.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { chainOf, type Environment, type RunningMillrace, startMillrace, until } from './support/millrace.ts'
 
 const CHAIN = 42431
@@ -23,7 +22,7 @@ const LIMIT = 100
 /** Keys whose requests are under way together. */
 const KEYS_AT_ONCE = 5
 
-describeWithShared('two guarded programs', () => {
+describe('two guarded programs', () => {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-test-'))
   const secret = randomBytes(32).toString('base64')
   const wallet = privateKeyToAccount(generatePrivateKey())

@@ -1,20 +1,19 @@
 // Goal: how a chain's headers hash is learned from a block all endpoints agree on, whatever one of them answers, and looked
 // for again where it was unknown.
 // Method: a recorded block as several endpoints answer it; a real store that was opened with an unknown rule.
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import type { RawRange } from '#ingest/source.ts'
 import { type BlockRef, hash } from '#primitives.ts'
 import { openChain, readChainIdentity } from '#store/ledger/ledger.ts'
 import { quoteIdentifier, schemaOf } from '#store/sql.ts'
 import { learnHeaderRule, type RulesSource } from '../../program/chain/chainRules.ts'
 import { openChainStore } from '../store/support/chainStore.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { recordedRanges } from '../transform/ranges.ts'
 
 const height = 30
 const zero = hash(`0x${'00'.repeat(32)}`)
 
-describeWithShared('the rule of headers', () => {
+describe('the rule of headers', () => {
   const range = { from: height, to: height }
 
   const answerOf = (change: (text: string) => string): Uint8Array<ArrayBuffer> => {

@@ -3,9 +3,8 @@
 // program on a recorded chain that grows when told; a reorg of five blocks, readers that take
 // nothing for megabytes, readers that stay away for more than a stream catches up, and kill -9 with
 // a restart on the same directory.
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Replay, startReplay } from '../ingest/support/replay.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { type Asked, FoldingClient } from './support/foldingClient.ts'
 import {
   blockIndexed,
@@ -36,7 +35,7 @@ const padded = (
 const narrow = { sql: perBlock, anew: perBlock }
 const wide = { sql: padded(60_000), anew: padded(80) }
 
-describeWithShared('live streams', () => {
+describe('live streams', () => {
   const dataDir = freshDataDir(42431)
   let replay: Replay
   let program: RunningMillrace

@@ -2,12 +2,11 @@
 // the next run goes on.
 // Method: the commands in processes of their own on one data directory, filled from a replayed
 // recording that is gone while they run.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Replay, startReplay } from '../ingest/support/replay.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { freshDataDir, runMillrace } from './support/millrace.ts'
 
-describeWithShared('commands on what is held', () => {
+describe('commands on what is held', () => {
   const dataDir = freshDataDir(42431)
   const LAST = 122
   let replay: Replay

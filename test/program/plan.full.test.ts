@@ -20,7 +20,7 @@ import { analyticsTableNames, ledgerTableNames } from '#transform/tables.ts'
 import { startCannedNode } from '../../bench/harness.ts'
 import { dense } from '../../bench/shapes.ts'
 import { startReplay } from '../ingest/support/replay.ts'
-import { describeWithShared, sharedPath } from '../support/shared.ts'
+import { sharedPath } from '../support/sharedPath.ts'
 import { freshDataDir, runMillrace } from './support/millrace.ts'
 
 const CHAIN = 4217
@@ -48,10 +48,10 @@ async function madeSubject(): Promise<Subject> {
   return { url: node.url, range: { from: 0, to: 390 }, sampledBlocks: 160, close: node.stop }
 }
 
-describeWithShared('a plan for a recorded chain', () => comesTrue(replayedSubject))
+describe('a plan for a recorded chain', () => comesTrue(replayedSubject))
 describe('a plan for a chain without a repetition', () => comesTrue(madeSubject))
 
-describeWithShared('a plan where one of two endpoints is dead', () => {
+describe('a plan where one of two endpoints is dead', () => {
   test.each(['first', 'second'])('is made of the other, the %s being dead', async (place) => {
     const { url, close } = await replayedSubject()
     onTestFinished(close)

@@ -5,11 +5,10 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { type ChainApi, openChainApi } from '../api/support/chainApi.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { runMillrace } from './support/millrace.ts'
 
 const main = fileURLToPath(new URL('../../main.ts', import.meta.url))
@@ -25,7 +24,7 @@ interface Started {
   readonly ended: Promise<number | null>
 }
 
-describeWithShared('millrace query', () => {
+describe('millrace query', () => {
   let api: ChainApi
   let batches: EncodedBatch[]
   let env: Record<string, string>

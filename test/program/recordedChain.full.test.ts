@@ -5,9 +5,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Replay, startReplay } from '../ingest/support/replay.ts'
-import { describeWithShared } from '../support/shared.ts'
 import {
   chainOf,
   freshDataDir,
@@ -18,7 +17,7 @@ import {
   until,
 } from './support/millrace.ts'
 
-describeWithShared('a recorded chain', () => {
+describe('a recorded chain', () => {
   const dataDir = freshDataDir(42431)
   const LAST = 122
   let replay: Replay

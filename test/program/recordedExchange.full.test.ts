@@ -2,17 +2,18 @@
 // that an aggregator's check accepts.
 // Method: the program on the replayed recording of 30,000 transactions, over HTTP; expectations by
 // viem over the raw logs.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readRecording } from '../chain/recordings.ts'
 import { type Replay, startReplay } from '../ingest/support/replay.ts'
 import { bookOf } from '../store/support/bookOracle.ts'
-import { describeWithShared, readRecording, sharedPath } from '../support/shared.ts'
+import { sharedPath } from '../support/sharedPath.ts'
 import { awaitProjections, rowsOf, runFeedCheck } from './support/exchangeChecks.ts'
 import { freshDataDir, get, type RunningMillrace, startMillrace } from './support/millrace.ts'
 
 const recording = 'tempo-dev-30k'
 const lastBlock = 744
 
-describeWithShared('the exchange of a long recording', () => {
+describe('the exchange of a long recording', () => {
   const dataDir = freshDataDir()
   let replay: Replay
   let program: RunningMillrace

@@ -4,12 +4,11 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type EmbeddedClickHouse, startClickHouse } from '#local/engines/clickhouse.ts'
 import { type EmbeddedPostgres, startPostgres } from '#local/engines/postgres.ts'
 import { silentLogger } from '#telemetry.ts'
 import { type Replay, startReplay } from '../ingest/support/replay.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { chainOf, type RunningMillrace, startMillrace, until } from './support/millrace.ts'
 
 const CHAIN = 42431
@@ -25,7 +24,7 @@ interface Log {
 }
 const keyOf = (log: Log) => `${log.blockHash} ${Number(log.blockNumber)} ${Number(log.logIndex)}`
 
-describeWithShared('filters over two programs', () => {
+describe('filters over two programs', () => {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-test-'))
   let postgres: EmbeddedPostgres
   let clickhouse: EmbeddedClickHouse

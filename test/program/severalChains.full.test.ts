@@ -3,9 +3,9 @@
 // history.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Replay, startReplay } from '../ingest/support/replay.ts'
-import { describeWithShared, sharedPath } from '../support/shared.ts'
+import { sharedPath } from '../support/sharedPath.ts'
 import {
   freshDataDir,
   get,
@@ -15,7 +15,7 @@ import {
   until,
 } from './support/millrace.ts'
 
-describeWithShared('mainnet and testnet in one program', () => {
+describe('mainnet and testnet in one program', () => {
   const dataDir = freshDataDir()
   const replays: Replay[] = []
   let program: RunningMillrace | undefined

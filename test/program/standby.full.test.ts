@@ -7,12 +7,11 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type EmbeddedClickHouse, startClickHouse } from '#local/engines/clickhouse.ts'
 import { type EmbeddedPostgres, startPostgres } from '#local/engines/postgres.ts'
 import { silentLogger } from '#telemetry.ts'
 import { type Replay, startReplay } from '../ingest/support/replay.ts'
-import { describeWithShared } from '../support/shared.ts'
 import {
   chainOf,
   type Environment,
@@ -28,7 +27,7 @@ const CHAIN = 42431
  */
 const LEASE_S = 10
 
-describeWithShared('a standby', () => {
+describe('a standby', () => {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-test-'))
   const names = ['first', 'second'] as const
   type Name = (typeof names)[number]

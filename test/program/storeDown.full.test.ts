@@ -9,15 +9,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { StatusReport } from '#api/routes/service/status.ts'
 import { type Replay, startReplay } from '../ingest/support/replay.ts'
 import { freshDatabase } from '../support/engines.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { type CuttableProxy, openProxy } from './support/cuttableProxy.ts'
 import { until } from './support/millrace.ts'
 
-describeWithShared('a store that is down', () => {
+describe('a store that is down', () => {
   const closing: (() => Promise<unknown> | unknown)[] = []
   let postgres: CuttableProxy
   let clickhouse: CuttableProxy

@@ -4,7 +4,7 @@
 // the program started on it.
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { installationId } from '#program/program.ts'
 import { chainLease, postgresLeases } from '#store/app/leases.ts'
 import { migrateApp } from '#store/maintain/migrate.ts'
@@ -13,7 +13,6 @@ import { schemaOf } from '#store/sql.ts'
 import { silentLogger } from '#telemetry.ts'
 import { startReplay } from '../ingest/support/replay.ts'
 import { freshDatabase } from '../support/engines.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { freshDataDir, startMillrace } from './support/millrace.ts'
 
 const CHAIN_ID = 42_431
@@ -38,7 +37,7 @@ async function migrateAllButOne({ pool }: Postgres): Promise<void> {
   }
 }
 
-describeWithShared('an update', () => {
+describe('an update', () => {
   test('starts beside the lease of the killed program of its own data directory', async () => {
     const access = await freshDatabase()
     onTestFinished(() => access.drop())

@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { hash } from '#primitives.ts'
 import { openChain, readChainIdentity } from '#store/ledger/ledger.ts'
 import { migrateApp, migrateChain } from '#store/maintain/migrate.ts'
@@ -16,7 +16,6 @@ import { openPostgres } from '#store/postgres.ts'
 import { silentLogger } from '#telemetry.ts'
 import { startReplay } from '../ingest/support/replay.ts'
 import { freshDatabase } from '../support/engines.ts'
-import { describeWithShared } from '../support/shared.ts'
 
 const CHAIN_ID = 42_431
 const held = {
@@ -26,7 +25,7 @@ const held = {
   startBlock: 0,
 }
 
-describeWithShared('a node of another chain', () => {
+describe('a node of another chain', () => {
   test('ends the start naming RPC_URL, and leaves the data as it was', async () => {
     const access = await freshDatabase()
     const postgres = openPostgres({ url: access.databaseUrl, applicationName: 'test', log: silentLogger })

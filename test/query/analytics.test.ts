@@ -1,11 +1,11 @@
 // Goal: each of the eighteen analytics tables of the contract, and the two beyond it, holds exactly
 // what follows from the node's raw answers up to the horizon. Method: a recorded chain in ClickHouse up to what is final,
 // and a reducer that knows only viem.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { relationsOf } from '#query/relations/views.ts'
 import { type ChainApi, openChainApi } from '../api/support/chainApi.ts'
+import { readRecording } from '../chain/recordings.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
-import { describeWithShared, readRecording } from '../support/shared.ts'
 import { type AnalyticsRow, reduceAnalytics } from './analyticsReducer.ts'
 
 const recording = 'tempo-dev-2k'
@@ -34,7 +34,7 @@ const names = [
 ]
 const beyond = ['dex_order_events', 'dex_fills_enriched']
 
-describeWithShared('analytics tables', () => {
+describe('analytics tables', () => {
   let api: ChainApi
   let expected: Readonly<Record<string, AnalyticsRow[]>>
   beforeAll(async () => {

@@ -4,7 +4,7 @@
  */
 import { decodeEventLog, type Hex, parseAbi } from 'viem'
 import type { RpcObject } from '../api/support/oracle.ts'
-import type { RecordedBlock } from '../support/shared.ts'
+import type { RecordedBlock } from '../chain/recordings.ts'
 
 /** A row by column name, values as the API gives them. */
 export type AnalyticsRow = Readonly<Record<string, string | number | boolean | null>>

@@ -7,7 +7,6 @@ import type { Engine, QueryResult, UserQueryEngine } from '#query/result.ts'
 import { openSqlEngines, type SqlEngines } from '../api/support/sqlEngines.ts'
 import { type ChainStore, openChainStore, recordedBatches, writeAll } from '../store/support/chainStore.ts'
 import { few } from '../support/breadth.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { isAdvanced, readNaturals } from './natural.ts'
 import { readQueriesPage } from './queriesPage.ts'
 
@@ -51,7 +50,7 @@ test('natural queries are at least three hundred, plain and advanced by halves',
   expect(new Set(naturals.map(({ sql, signatures }) => `${sql} ${signatures}`)).size).toBe(naturals.length)
 })
 
-describeWithShared('golden queries', () => {
+describe('golden queries', () => {
   let store: ChainStore
   let engines: SqlEngines
   beforeAll(async () => {

@@ -2,7 +2,7 @@
 // accounts and tokens, deep pages and pairs of filters included.
 // Method: the recorded chain copied upwards until scanning would cost something, and the server's
 // own account of each plan.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { address } from '#primitives.ts'
 import { quoteTokensStatement } from '#store/follow/exchange/quoteTokens.ts'
 import { swappingStatement } from '#store/read/foldedTransfers.ts'
@@ -15,7 +15,6 @@ import {
 } from '#store/read/lists/tokenTransactions.ts'
 import { toBytes } from '#store/sql.ts'
 import { feeManagerAddress, stablecoinDexAddress } from '#transform/addresses.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { type ChainStore, openChainStore, recordedBatches } from './support/chainStore.ts'
 import { copyUpwards, planOf, rowsExamined } from './support/plans.ts'
 
@@ -25,7 +24,7 @@ const limit = 11
 const top = recordedBlocks * (copies + 1) - 1
 const pathUsd = '0x20c0000000000000000000000000000000000000'
 
-describeWithShared('plans of feeds and of a token’s transactions', () => {
+describe('plans of feeds and of a token’s transactions', () => {
   let store: ChainStore
   beforeAll(async () => {
     store = await openChainStore({ headFrom: 0 })

@@ -2,7 +2,7 @@
 // store, and told by store, table and block until it is mended (ING-06).
 // Method: the recorded chain in both engines, rows damaged behind our back; the audit's steps are
 // taken one by one and its clock is the test's.
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { BlockRange } from '#ingest/range.ts'
 import type { Clock } from '#runtime.ts'
 import { Audit, type AuditOptions } from '#store/compare/Audit.ts'
@@ -10,14 +10,13 @@ import { readCoverage } from '#store/ledger/lane.ts'
 import { type Logger, metrics } from '#telemetry.ts'
 import { few, fullTest } from '../support/breadth.ts'
 import { loadRecordedChain, type RecordedChain, recordedSource } from '../support/recordedChain.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { type ChainStore, decode, openChainStore, recordedBatches, writeAll } from './support/chainStore.ts'
 import { ClickHouseDamage, type Damage, PostgresDamage } from './support/damage.ts'
 
 const head = 122
 const DAY_MS = 86_400_000
 
-describeWithShared('the audit', () => {
+describe('the audit', () => {
   let store: ChainStore
   let recorded: RecordedChain
   let coverage: Record<'postgres' | 'clickhouse', readonly BlockRange[]>

@@ -2,7 +2,7 @@
 // (L20); the audit, which recovers all, finds it whether the node still tells it or not (ING-06).
 // Method: a recorded chain stored as such a node tells it, with no sender recovered; then the
 // audit's steps, first before the same node and then before one that tells the truth.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { BlockRange } from '#ingest/range.ts'
 import type { RawRange, Source } from '#ingest/source.ts'
 import { everySender } from '#ingest/verify/senderSample.ts'
@@ -11,7 +11,6 @@ import { Audit } from '#store/compare/Audit.ts'
 import { readCoverage } from '#store/ledger/lane.ts'
 import { silentLogger } from '#telemetry.ts'
 import { loadRecordedChain, type RecordedChain, recordedSource } from '../support/recordedChain.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { devProfile } from '../transform/ranges.ts'
 import { type ChainStore, decode, openChainStore, writeAll } from './support/chainStore.ts'
 
@@ -19,7 +18,7 @@ const [last, lieAt] = [29, 14]
 const stranger = `0x${'5'.repeat(40)}`
 const profile = { ...devProfile, senders: everySender }
 
-describeWithShared('a sender that was lied about when its block was stored', () => {
+describe('a sender that was lied about when its block was stored', () => {
   let store: ChainStore
   let recorded: RecordedChain
   let isLying = true

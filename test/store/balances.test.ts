@@ -2,7 +2,7 @@
 // once on the way.
 // Method: the recorded chain in a real store; expectations summed from the raw recording, and the
 // recorded node's supplies.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
 import { balancesProjection } from '#store/follow/balances/balances.ts'
 import { GenesisUnreadableError } from '#store/follow/balances/genesis.ts'
@@ -10,7 +10,6 @@ import { readFollower } from '#store/follow/follower.ts'
 import { toHex } from '#store/sql.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { few, fullTest } from '../support/breadth.ts'
-import { describeWithShared } from '../support/shared.ts'
 import {
   type BalanceOracle,
   genesisAmount,
@@ -115,7 +114,7 @@ async function nextOf({ postgres, schema }: ChainStore): Promise<number> {
 
 const depths = Array.from({ length: 20 }, (_, index) => index + 1)
 
-describeWithShared('balances', () => {
+describe('balances', () => {
   let batches: EncodedBatch[]
   let oracle: BalanceOracle
   beforeAll(() => {

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
-import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { BlockRange } from '#ingest/range.ts'
 import { systemRuntime } from '#runtime.ts'
 import { ClickHouseTables } from '#store/clickhouse/analyticsTables.ts'
@@ -17,7 +17,6 @@ import { type Queryable, readCoverage } from '#store/ledger/lane.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { fullTest } from '../support/breadth.ts'
 import { loadRecordedChain } from '../support/recordedChain.ts'
-import { describeWithShared } from '../support/shared.ts'
 import {
   type ChainStore,
   type ChainStoreOptions,
@@ -50,7 +49,7 @@ const tablesOf = ({ clickhouse, database, access }: ChainStore) =>
 
 const tableIn = (insert: string): string => insert.split(' ')[2] ?? ''
 
-describeWithShared('the ClickHouse lane', () => {
+describe('the ClickHouse lane', () => {
   let batches: EncodedBatch[]
   beforeAll(() => {
     batches = recordedBatches('tempo-dev-2k', 10).slice(4, 8)

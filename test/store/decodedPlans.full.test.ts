@@ -2,7 +2,7 @@
 // both engines, alone and in joins: whatever is done so that bytes mean the same on both.
 // Method: the recorded chain copied upwards until scanning would cost something, and the engines'
 // own plans of what the gates make of a query.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { gateClickHouse } from '#query/clickhouse/gate.ts'
 import { bindDecoded } from '#query/decoded/bindDecoded.ts'
 import { readSignatures } from '#query/decoded/decodedTable.ts'
@@ -11,7 +11,6 @@ import { replaceClickHouseViews, replacePostgresViews } from '#query/relations/r
 import { relationsOf } from '#query/relations/views.ts'
 import { bindViews, type Catalog } from '#query/relations.ts'
 import { viewSchemaOf } from '#store/sql.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { type ChainStore, openChainStore, recordedBatches } from './support/chainStore.ts'
 import { copyUpwards, indexDefinition, planOf } from './support/plans.ts'
 
@@ -58,7 +57,7 @@ const ranges = [
   [`SELECT * FROM logs WHERE tx_hash BETWEEN '{tx}' AND '{tx}'`, 'tx_hash'],
 ] as const
 
-describeWithShared('plans of tables by signature', () => {
+describe('plans of tables by signature', () => {
   let store: ChainStore
   let found: Readonly<Record<string, string>>
   beforeAll(async () => {

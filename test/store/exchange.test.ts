@@ -4,12 +4,12 @@
 // order.
 import { decodeFunctionData } from 'viem'
 import { Abis } from 'viem/tempo'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bookFollower } from '#store/follow/exchange/bookFollower.ts'
 import { toHex } from '#store/sql.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
+import { type RecordedBlock, readRecording } from '../chain/recordings.ts'
 import { few } from '../support/breadth.ts'
-import { describeWithShared, type RecordedBlock, readRecording } from '../support/shared.ts'
 import { readBalances } from './support/balanceOracle.ts'
 import { type BookOracle, bookOf } from './support/bookOracle.ts'
 import { type ChainStore, openChainStore, recordedBatches } from './support/chainStore.ts'
@@ -99,7 +99,7 @@ function swapsCalled(chain: readonly RecordedBlock[], hashes: ReadonlySet<string
 
 const DEPTHS = [1, 2, 3, 5, 8, 13, 21, 34, 55]
 
-describeWithShared('the order book', () => {
+describe('the order book', () => {
   const chain = readRecording(recording)
   let batches: EncodedBatch[]
   const callContracts = recordedCalls(recording, readBalances(recording))

@@ -13,12 +13,12 @@ import {
   parseAbiParameters,
   parseEventLogs,
 } from 'viem'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { MillraceError } from '#errors.ts'
 import { poolAudit } from '#store/follow/feePools/auditPools.ts'
 import { toHex } from '#store/sql.ts'
 import { batchesOf } from '../api/support/writtenChain.ts'
-import { describeWithShared, type RecordedBlock, readRecording } from '../support/shared.ts'
+import { type RecordedBlock, readRecording } from '../chain/recordings.ts'
 import { genesisTokens, readBalances } from './support/balanceOracle.ts'
 import { type ChainStore, openChainStore, recordedBatches } from './support/chainStore.ts'
 import { followersOf, genesisReserve, recordedCalls } from './support/followers.ts'
@@ -156,7 +156,7 @@ async function storedPools({ postgres, schema }: ChainStore): Promise<Map<string
   )
 }
 
-describeWithShared('fee pools', () => {
+describe('fee pools', () => {
   test('are those of genesis and those of the events, with what fees made of them, after reverts too', async () => {
     const store = await openChainStore({ headFrom: 0 })
     afterAll(() => store.close())
@@ -180,7 +180,7 @@ describeWithShared('fee pools', () => {
 
   test('are those that each validator chose at that block, of two that make blocks in turn', async () => {
     const store = await openChainStore({ headFrom: 0 })
-    afterAll(() => store.close())
+    onTestFinished(() => store.close())
     const chain = madeByTwo()
     for (const batch of batchesOf(chain)) await store.head.append(batch)
     await followersOf(store, {
@@ -196,7 +196,7 @@ describeWithShared('fee pools', () => {
 
   test('are compared with the node: one that differs is marked, a node that does not tell holds nothing up', async () => {
     const store = await openChainStore({ headFrom: 0 })
-    afterAll(() => store.close())
+    onTestFinished(() => store.close())
     const [first, second] = recordedBatches(recording, 10)
     await store.head.append(first ?? expect.fail())
     const honest = recordedCalls(recording, readBalances(recording))
@@ -241,7 +241,7 @@ describeWithShared('fee pools', () => {
 
   test('that final blocks changed are compared by the audit as of the last of them, and marked under its fence', async () => {
     const store = await openChainStore({ headFrom: 0 })
-    afterAll(() => store.close())
+    onTestFinished(() => store.close())
     for (const batch of recordedBatches(recording, 10)) await store.head.append(batch)
     await followersOf(store, {
       callContracts: recordedCalls(recording, readBalances(recording)),
@@ -293,7 +293,7 @@ describeWithShared('fee pools', () => {
 
   test('of genesis have no reserves where no node tells of them', async () => {
     const store = await openChainStore({ headFrom: 0 })
-    afterAll(() => store.close())
+    onTestFinished(() => store.close())
     await store.head.append(recordedBatches(recording, 10)[0] ?? expect.fail())
     const honest = recordedCalls(recording, readBalances(recording))
     const silent = followersOf(store, {

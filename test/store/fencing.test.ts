@@ -2,7 +2,7 @@
 // ClickHouse; one that has it is never held up by its own other lanes.
 // Method: two writers on one database, each with the fence it was granted; the older one tries
 // every change there is.
-import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { FencedOutError } from '#ingest/lease.ts'
 import { PARTITION_BLOCKS } from '#store/clickhouse/lane.ts'
 import { expectedOf } from '#store/clickhouse/sink.ts'
@@ -12,11 +12,10 @@ import { sealSegment } from '#store/ledger/segments.ts'
 import { outdateAll } from '#store/maintain/rederive.ts'
 import { rewindLedger } from '#store/maintain/rewind.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { type ChainStore, openChainStore, recordedBatches, writeAll } from './support/chainStore.ts'
 import { expectInClickHouse, expectInPostgres } from './support/expectHeld.ts'
 
-describeWithShared('a writer that was fenced out', () => {
+describe('a writer that was fenced out', () => {
   let batches: EncodedBatch[]
   beforeAll(() => {
     batches = recordedBatches('tempo-dev-2k', 10).slice(4, 8)

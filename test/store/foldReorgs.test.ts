@@ -4,7 +4,7 @@
 // taken back and the other one grows instead. Expectations are the rows of a store that never
 // held another chain.
 import type { Hex } from 'viem'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { BlockFollower, FollowerTransaction } from '#store/follow/follower.ts'
 import { createFollowers } from '#store/follow/followers.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
@@ -24,8 +24,8 @@ import {
 } from '../api/support/writtenBook.ts'
 import { batchesOf, type WrittenTransaction, writtenChain } from '../api/support/writtenChain.ts'
 import { chosen, fee, mint } from '../api/support/writtenFees.ts'
+import type { RecordedBlock } from '../chain/recordings.ts'
 import { few } from '../support/breadth.ts'
-import { describeWithShared, type RecordedBlock } from '../support/shared.ts'
 import { type ChainStore, openChainStore } from './support/chainStore.ts'
 import { followersOf, recordedNode } from './support/followers.ts'
 
@@ -101,7 +101,7 @@ const followed = ['tokens', 'fee_pools', 'exchange', 'balances']
 const minedByIt = (chain: readonly RecordedBlock[]): RecordedBlock[] =>
   chain.map(({ block, receipts }) => ({ block: { ...Object(block), miner: validator }, receipts }))
 
-describeWithShared('folds of a chain that others blocks take the place of', () => {
+describe('folds of a chain that others blocks take the place of', () => {
   let batches: readonly (readonly EncodedBatch[])[]
   let expected: readonly unknown[]
   const callContracts = recordedNode(recording)

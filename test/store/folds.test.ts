@@ -3,7 +3,7 @@
 // Method: the recorded chain in a real store; expectations by viem over the raw recording, and by
 // the recorded node's own answers at its last block.
 import { decodeFunctionResult, type Hex, parseAbi, toFunctionSelector } from 'viem'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { foldFollower } from '#store/follow/foldFollower.ts'
 import { readGenesisTokens } from '#store/follow/tokens/genesisTokens.ts'
 import { tokensFold } from '#store/follow/tokens/tokens.ts'
@@ -11,7 +11,6 @@ import { readCoverage } from '#store/ledger/lane.ts'
 import { toHex } from '#store/sql.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { few, fullTest } from '../support/breadth.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { genesisTokens, readBalances } from './support/balanceOracle.ts'
 import { type ChainStore, openChainStore, recordedBatches } from './support/chainStore.ts'
 import { followersOf, recordedAnswers, recordedCalls } from './support/followers.ts'
@@ -64,7 +63,7 @@ async function historyOf(store: ChainStore) {
 
 const depths = Array.from({ length: 20 }, (_, index) => index + 1)
 
-describeWithShared('folds', () => {
+describe('folds', () => {
   let batches: EncodedBatch[]
   const callContracts = recordedCalls(recording, readBalances(recording))
   beforeAll(() => {
@@ -215,7 +214,7 @@ describeWithShared('folds', () => {
 
   test('a fold waits for the blocks between genesis and the head lane', async () => {
     const store = await openChainStore({ headFrom: 100 })
-    afterAll(() => store.close())
+    onTestFinished(() => store.close())
     await append(store, 100, lastBlock)
     const { settle } = followersOf(store, { callContracts })
     await settle()

@@ -3,10 +3,9 @@
 // Method: the driver over a real store, a node that never answers and a clock of the test; an hour
 // passes. The database is closed to connections, and those that are there are cut.
 import pg from 'pg'
-import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { failure } from '#errors.ts'
 import { type Clock, systemRuntime } from '#runtime.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { readBalances } from './support/balanceOracle.ts'
 import { openChainStore, recordedBatches } from './support/chainStore.ts'
 import { followersOf, recordedCalls } from './support/followers.ts'
@@ -19,7 +18,7 @@ const STEP_MS = 20_000
 
 class SilentNodeError extends failure('SilentNodeError', 'silent', 'retry') {}
 
-describeWithShared('followers whose node does not answer', () => {
+describe('followers whose node does not answer', () => {
   test('ask a handful of times in an hour, say so, and go on at once when it answers', async () => {
     const store = await openChainStore({ headFrom: 0 })
     afterAll(() => store.close())
@@ -63,7 +62,7 @@ describeWithShared('followers whose node does not answer', () => {
   })
 })
 
-describeWithShared('followers whose database is away for a moment', () => {
+describe('followers whose database is away for a moment', () => {
   test('wait for it, and go on once it is back', async () => {
     const store = await openChainStore({ headFrom: 0 })
     afterAll(() => store.close())

@@ -2,13 +2,12 @@
 // genesis on only where no event did.
 // Method: a chain of a few blocks written by hand, beside a node that tells of books at any block.
 import { encodeFunctionResult, type Hex, parseAbi, toFunctionSelector } from 'viem'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
 import { toHex } from '#store/sql.ts'
 import { stablecoinDexAddress } from '#transform/addresses.ts'
 import { genesisToken, keyOf, maker, pair, pathUsd, place } from '../api/support/writtenBook.ts'
 import { batchesOf, writtenChain } from '../api/support/writtenChain.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { type ChainStore, openChainStore } from './support/chainStore.ts'
 import { followersOf, recordedNode } from './support/followers.ts'
 
@@ -18,7 +17,7 @@ const abi = parseAbi([
   'function books(bytes32 pairKey) view returns ((address base, address quote, int16 bestBidTick, int16 bestAskTick))',
 ])
 
-describeWithShared('pairs between tokens of genesis', () => {
+describe('pairs between tokens of genesis', () => {
   const chain = writtenChain(recording, [
     [],
     [{ from: maker, logs: [pair(alpha, pathUsd)] }],
@@ -75,7 +74,7 @@ describeWithShared('pairs between tokens of genesis', () => {
   test('are told by their first order where the node has no word of them', async () => {
     isAnswering = false
     const store = await openChainStore({ headFrom: 0 })
-    afterAll(() => store.close())
+    onTestFinished(() => store.close())
     for (const batch of batchesOf(chain)) await store.head.append(batch)
     await bookOf(store).settle()
     const { rows } = await store.postgres.pool.query(

@@ -2,11 +2,10 @@
 // contract that logs what the exchange and the fee manager would moves neither.
 // Method: a chain of a few blocks written by hand, beside tokens that mean well.
 import type { Hex } from 'viem'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { toHex } from '#store/sql.ts'
 import { events, fill, logOf, maker, pair, pathUsd, place, taker } from '../api/support/writtenBook.ts'
 import { batchesOf, type WrittenTransaction, writtenChain } from '../api/support/writtenChain.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { type ChainStore, openChainStore } from './support/chainStore.ts'
 import { followersOf, silentCalls } from './support/followers.ts'
 
@@ -33,7 +32,7 @@ async function open(chain: readonly (readonly WrittenTransaction[])[]): Promise<
   return store
 }
 
-describeWithShared('amounts that a contract makes up', () => {
+describe('amounts that a contract makes up', () => {
   test('stop nobody: sums are exact, below zero too, and other tokens are as they are', async () => {
     const store = await open(blocks)
     const { driver, settle } = followersOf(store, { kind: 'evm', callContracts: silentCalls })

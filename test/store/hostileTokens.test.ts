@@ -9,7 +9,7 @@ import {
   parseAbi,
   toFunctionSelector,
 } from 'viem'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { RpcCall } from '#ingest/rpc/client.ts'
 import { contractCalls } from '#ingest/rpc/contractCalls.ts'
 import { RpcError, SourceError } from '#ingest/rpc/errors.ts'
@@ -20,7 +20,6 @@ import { readGenesisTokens } from '#store/follow/tokens/genesisTokens.ts'
 import { tokensFold } from '#store/follow/tokens/tokens.ts'
 import { toBytes, toHex } from '#store/sql.ts'
 import type { WrittenLog } from '../api/support/writtenChain.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { genesisTokens, readBalances } from './support/balanceOracle.ts'
 import { type ChainStore, openChainStore, recordedBatches } from './support/chainStore.ts'
 import { followersOf, recordedCalls, type TestFollowers } from './support/followers.ts'
@@ -86,7 +85,7 @@ async function rowsOf(store: ChainStore, sql: string) {
   return rows
 }
 
-describeWithShared('hostile tokens', () => {
+describe('hostile tokens', () => {
   const callContracts = recordedCalls(recording, readBalances(recording))
   const random = Array.from({ length: 100_000 }, (_, index) =>
     String.fromCodePoint(0x4e00 + ((index * 7_919) % 20_000)),
@@ -194,7 +193,7 @@ describeWithShared('hostile tokens', () => {
   })
 })
 
-describeWithShared('hostile ERC-20s', () => {
+describe('hostile ERC-20s', () => {
   let store: ChainStore
   beforeAll(async () => {
     store = await openChainStore({ headFrom: 0 })

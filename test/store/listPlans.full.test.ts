@@ -2,7 +2,7 @@
 // the index made for it.
 // Method: the recorded chain copied upwards until scanning would cost something, analyzed, and the
 // server's own plans.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { compileCount } from '#store/read/lists/compile.ts'
 import {
   blockList,
@@ -14,7 +14,6 @@ import {
 import { preparePage } from '#store/read/lists/preparedPage.ts'
 import { firstFrom, lastTo } from '#store/read/lists/read.ts'
 import { quoteIdentifier } from '#store/sql.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { type ChainStore, openChainStore, recordedBatches } from './support/chainStore.ts'
 import { copyUpwards, indexDefinition, type PlanNode, planOf } from './support/plans.ts'
 
@@ -52,7 +51,7 @@ const finalPage = { columns: [], hashesAbove: Number.MAX_SAFE_INTEGER }
 const isOfPage = (node: PlanNode): boolean =>
   !/^(blocks_1|replaced|reverts)/.test(node.Alias ?? '') && !node['Subplan Name']
 
-describeWithShared('plans of lists', () => {
+describe('plans of lists', () => {
   let store: ChainStore
   beforeAll(async () => {
     store = await openChainStore({ headFrom: 0 })

@@ -2,13 +2,12 @@
 // begins anew.
 // Method: the recorded chain in small batches through the real sinks; rows of the journal and the
 // commit log are counted.
-import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { sealNextPartition } from '#store/clickhouse/seal.ts'
 import { holdsCommitsAfter } from '#store/ledger/commits.ts'
 import { PostgresHeadSink } from '#store/ledger/headSink.ts'
 import { readCoverage } from '#store/ledger/lane.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { type ChainStore, openChainStore, recordedBatches, writeAll } from './support/chainStore.ts'
 import { ClickHouseDamage } from './support/damage.ts'
 import { expectInClickHouse } from './support/expectHeld.ts'
@@ -16,7 +15,7 @@ import { followersOf, silentCalls } from './support/followers.ts'
 
 const PARTITION_BLOCKS = 20
 
-describeWithShared('the journal of ClickHouse', () => {
+describe('the journal of ClickHouse', () => {
   let batches: EncodedBatch[]
   beforeAll(() => {
     batches = recordedBatches('tempo-dev-2k', 5).slice(0, 9)
@@ -76,7 +75,7 @@ describeWithShared('the journal of ClickHouse', () => {
   })
 })
 
-describeWithShared('the commit log', () => {
+describe('the commit log', () => {
   const KEPT = 10
   let batches: EncodedBatch[]
   beforeAll(() => {

@@ -3,20 +3,19 @@
 // Method: the recorded chain in both engines; then one of them is really dropped, copied back or
 // changed by SQL, the next writer opens the lane, and every block's digest must be the encoder's.
 import pg from 'pg'
-import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { ForeignStoreError, readStoreIdentity } from '#store/clickhouse/adopt.ts'
 import { readCoverage } from '#store/ledger/lane.ts'
 import { readLedgerIdentity } from '#store/ledger/ledger.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { fullTest } from '../support/breadth.ts'
 import { freshDatabase } from '../support/engines.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { type ChainStore, openChainStore, recordedBatches, writeAll } from './support/chainStore.ts'
 import { ClickHouseDamage } from './support/damage.ts'
 import { expectInClickHouse, expectInPostgres } from './support/expectHeld.ts'
 import { withExec } from './support/withExec.ts'
 
-describeWithShared('a store that is not as the other left it', () => {
+describe('a store that is not as the other left it', () => {
   let batches: EncodedBatch[]
   beforeAll(() => {
     batches = recordedBatches('tempo-dev-2k', 10).slice(4, 8)

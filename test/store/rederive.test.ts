@@ -3,7 +3,7 @@
 // Method: the recorded chain in both engines; an older program is played by its version numbers in
 // the coverage and by rows changed or missing; afterwards every block's digest must be the
 // encoder's.
-import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { BlockRange } from '#ingest/range.ts'
 import { readCoverage, readCoverages } from '#store/ledger/lane.ts'
 import { openChain, readChainIdentity } from '#store/ledger/ledger.ts'
@@ -11,7 +11,6 @@ import { ProjectionOutdatedError, readOutdated } from '#store/ledger/projectionV
 import { outdateAll, type RederiveOptions, rederiveRows } from '#store/maintain/rederive.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { fullTest } from '../support/breadth.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { type ChainStore, decode, openChainStore, recordedBatches, writeAll } from './support/chainStore.ts'
 import { PostgresDamage } from './support/damage.ts'
 import { expectInClickHouse, expectInPostgres } from './support/expectHeld.ts'
@@ -20,7 +19,7 @@ import { makeHeavy } from './support/heavyBlocks.ts'
 
 const never = new AbortController().signal
 
-describeWithShared('rows of another version', () => {
+describe('rows of another version', () => {
   let batches: EncodedBatch[]
   beforeAll(() => {
     batches = recordedBatches('tempo-dev-2k', 10).slice(0, 12)

@@ -2,14 +2,13 @@
 // going on from there gives what was held before; what is final goes only when it is said so.
 // Method: the recorded chain as history and head lane in both engines; rewound by the real
 // function, then continued.
-import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { PARTITION_BLOCKS } from '#store/clickhouse/lane.ts'
 import { readCommits } from '#store/ledger/commits.ts'
 import { readCoverage, readLane } from '#store/ledger/lane.ts'
 import { RewindBelowFinalizedError, rewindLedger } from '#store/maintain/rewind.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { few, fullTest } from '../support/breadth.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { type ChainStore, openChainStore, recordedBatches, writeAll } from './support/chainStore.ts'
 import { expectInClickHouse, expectInPostgres } from './support/expectHeld.ts'
 import { followersOf, silentCalls } from './support/followers.ts'
@@ -18,7 +17,7 @@ const HISTORY_END = 59
 const FINALIZED = 89
 const TIP = 99
 
-describeWithShared('a rewind', () => {
+describe('a rewind', () => {
   let batches: EncodedBatch[]
   beforeAll(() => {
     batches = recordedBatches('tempo-dev-2k', 5)

@@ -2,7 +2,7 @@
 // downtimes, restarts and boundaries, and what joins is checked from either side.
 // Method: the recorded chain, also shown at heights far above its own, through the real sinks; the
 // bounds are read back from the catalog.
-import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { BlockRange } from '#ingest/range.ts'
 import type { Chunk } from '#ingest/sink.ts'
 import { indexDetached } from '#store/ledger/chunkIndexes.ts'
@@ -13,7 +13,6 @@ import type { EncodedBatch } from '#transform/batch.ts'
 import { ledgerTableNames } from '#transform/tables.ts'
 import { fullTest } from '../support/breadth.ts'
 import { loadRecordedChain, type RecordedChain } from '../support/recordedChain.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { type ChainStore, decode, openChainStore, writeAll } from './support/chainStore.ts'
 import { expectInClickHouse, expectInPostgres } from './support/expectHeld.ts'
 
@@ -71,7 +70,7 @@ async function vacuumSettings(store: ChainStore, tables: string): Promise<(strin
   return rows.map(({ settings }) => settings)
 }
 
-describeWithShared('segments and partitions', () => {
+describe('segments and partitions', () => {
   let chain: RecordedChain
   beforeAll(async () => {
     chain = await loadRecordedChain('tempo-dev-2k', 122, 0)

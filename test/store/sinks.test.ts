@@ -2,17 +2,16 @@
 // nowhere.
 // Method: the recorded chain through the real sinks on the real engines; counts and digests per
 // block come from the encoder and are recomputed by each engine in SQL.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { readCommits } from '#store/ledger/commits.ts'
 import { readCoverage } from '#store/ledger/lane.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { openChainStore, recordedBatches, writeAll } from './support/chainStore.ts'
 import { expectInClickHouse, expectInPostgres } from './support/expectHeld.ts'
 
 const recording = 'tempo-dev-2k'
 
-describeWithShared('sinks', () => {
+describe('sinks', () => {
   let batches: EncodedBatch[]
   beforeAll(() => {
     batches = recordedBatches(recording, 10)
@@ -37,7 +36,7 @@ describeWithShared('sinks', () => {
 
   test('a revert leaves nothing of the orphaned blocks, and the same blocks can come again', async () => {
     const store = await openChainStore({ headFrom: 0 })
-    afterAll(() => store.close())
+    onTestFinished(() => store.close())
     for (const batch of batches) await store.head.append(batch)
     const fork = await store.head.refAt(59)
     await store.head.revert(fork)
@@ -49,7 +48,7 @@ describeWithShared('sinks', () => {
 
   test('a revert below the finalized block is refused and deletes nothing', async () => {
     const store = await openChainStore({ headFrom: 0 })
-    afterAll(() => store.close())
+    onTestFinished(() => store.close())
     for (const batch of batches.slice(0, 3)) await store.head.append(batch)
     await store.head.finalize(20)
     await expect(store.head.revert(await store.head.refAt(10))).rejects.toMatchObject({
@@ -60,7 +59,7 @@ describeWithShared('sinks', () => {
 
   test('history below the head lane is attached chunk by chunk and both lanes make one chain', async () => {
     const store = await openChainStore({ headFrom: 100 })
-    afterAll(() => store.close())
+    onTestFinished(() => store.close())
     for (const batch of batches.slice(10)) await store.head.append(batch)
     const [chunk] = await store.history.openChunks({ from: 0, to: 99 })
     expect(chunk?.range).toEqual({ from: 0, to: 99 })
@@ -84,7 +83,7 @@ describeWithShared('sinks', () => {
 
   test('ClickHouse made anew from the archive is the same, byte for byte', async () => {
     const store = await openChainStore({ headFrom: 0, cacheBytes: 0 })
-    afterAll(() => store.close())
+    onTestFinished(() => store.close())
     for (const batch of batches) await store.head.append(batch)
     await store.head.finalize(122)
     await writeAll(store)

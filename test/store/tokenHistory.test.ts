@@ -3,14 +3,13 @@
 // Method: a token with the longest texts there are, and thousands of changes of one attribute after the other in a real store;
 // expectations are what was written, and sizes are what Postgres tells of the tables on disk.
 import type { Hex } from 'viem'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { systemRuntime } from '#runtime.ts'
 import { ChainState } from '#store/ledger/chainState.ts'
 import { CommitBell } from '#store/ledger/commits.ts'
 import { findTokenAt } from '#store/read/tokens.ts'
 import { token as created, logOf, maker, pathUsd } from '../api/support/writtenBook.ts'
 import type { WrittenLog } from '../api/support/writtenChain.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { readBalances } from './support/balanceOracle.ts'
 import { type ChainStore, openChainStore, recordedBatches } from './support/chainStore.ts'
 import { followersOf, recordedCalls, type TestFollowers } from './support/followers.ts'
@@ -74,7 +73,7 @@ const written: readonly {
 /** A row of numbers with its place in two indexes. */
 const CHANGE_BYTES_MAX = 400
 
-describeWithShared('the history of a token', () => {
+describe('the history of a token', () => {
   const callContracts = recordedCalls(recording, readBalances(recording))
   let store: ChainStore
   let tokens: TestFollowers

@@ -8,7 +8,6 @@ import { type VerifyReport, verifyRange } from '#store/compare/verify.ts'
 import { analyticsTableNames, ledgerTableNames, type TableName, tables } from '#transform/tables.ts'
 import { few } from '../support/breadth.ts'
 import { loadRecordedChain, recordedSource } from '../support/recordedChain.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { type ChainStore, decode, openChainStore, recordedBatches, writeAll } from './support/chainStore.ts'
 import { ClickHouseDamage, type Damage, PostgresDamage } from './support/damage.ts'
 
@@ -27,7 +26,7 @@ const flipped: Partial<Record<TableName, string>> = {
 const flippedNames = (stored: readonly TableName[]) => stored.filter((name) => name in flipped)
 const [head, uncoveredFrom] = [122, 110]
 
-describeWithShared('verify', () => {
+describe('verify', () => {
   let store: ChainStore
   let verify: (range: { from: number; to: number }) => Promise<VerifyReport>
   /**

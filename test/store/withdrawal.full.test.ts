@@ -3,7 +3,7 @@
 // Method: the recorded chain and a branch of it through the real sinks and the real lane;
 // failpoints and a client that is down or slow; what is held is compared with the encoder, block by
 // block.
-import { beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import type { Chunk } from '#ingest/sink.ts'
 import type { BlockRef } from '#primitives.ts'
 import { PARTITION_BLOCKS } from '#store/clickhouse/lane.ts'
@@ -11,7 +11,6 @@ import { readCoverage } from '#store/ledger/lane.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { few, fullTest } from '../support/breadth.ts'
 import { loadRecordedChain } from '../support/recordedChain.ts'
-import { describeWithShared } from '../support/shared.ts'
 import {
   type ChainStore,
   type ChainStoreOptions,
@@ -27,7 +26,7 @@ const HISTORY = { from: 0, to: 59 }
 const FORK = 39
 const ORPHANS = { from: 40, to: 49 }
 
-describeWithShared('blocks of history that are withdrawn', () => {
+describe('blocks of history that are withdrawn', () => {
   let batchOf: (from: number, to: number) => EncodedBatch
   let orphans: () => EncodedBatch
   let fork: BlockRef

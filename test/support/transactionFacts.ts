@@ -9,7 +9,7 @@ import type { ContractEvent } from '#transform/events/event.ts'
 import { elementarySource } from '#transform/events/eventValue.ts'
 import type { LogFacts, Projection, RowSinks, TransactionFacts } from '#transform/projection.ts'
 import type { Row, TableName } from '#transform/tables.ts'
-import type { RecordedBlock } from './shared.ts'
+import type { RecordedBlock } from '../chain/recordings.ts'
 
 /** An address that is easy to tell: 0xaa…aa. */
 export const account = (digit: string): Address => address(`0x${digit.repeat(40)}`)

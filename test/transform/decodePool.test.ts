@@ -1,6 +1,6 @@
 // Goal: a worker gives the batch that the decoder makes, and errors keep their class across the
 // thread.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { DecodeWorkerError } from '#ingest/decodeWorkerError.ts'
 import { NodeAnswerError } from '#ingest/read/nodeAnswerError.ts'
 import { RefutedError } from '#ingest/verify/refutedError.ts'
@@ -10,7 +10,6 @@ import { silentLogger } from '#telemetry.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { createDecodePool, type DecodePool } from '#transform/decode/decodePool.ts'
 import { decodeRange } from '#transform/decode/decodeRange.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { expectSameBatch } from './expectSameBatch.ts'
 import { devProfile, recordedRanges, type TestRange } from './ranges.ts'
 
@@ -26,7 +25,7 @@ function replaced(given: TestRange, from: string, to: string): Uint8Array<ArrayB
   return new TextEncoder().encode(text.replace(from, to))
 }
 
-describeWithShared('decode pool', () => {
+describe('decode pool', () => {
   let pool: DecodePool
   let ranges: readonly TestRange[]
   beforeAll(() => {

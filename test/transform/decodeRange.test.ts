@@ -1,5 +1,5 @@
 // Goal: every block is proved, nothing is lost, and the archive derives to the same bytes.
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { NodeAnswerError } from '#ingest/read/nodeAnswerError.ts'
 import { RefutedError } from '#ingest/verify/refutedError.ts'
 import { type EncodedBatch, sameRows } from '#transform/batch.ts'
@@ -8,7 +8,6 @@ import { decodeParsed, decodeRange, decodeRaw, decodeScanned } from '#transform/
 import { BatchEncoder } from '#transform/encode/batchEncoder.ts'
 import type { ChainProfile } from '#transform/profile.ts'
 import { answerBytes } from '../support/answerBytes.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { expectSameBatch } from './expectSameBatch.ts'
 import {
   devProfile,
@@ -26,7 +25,7 @@ interface Items {
 
 const items = (range: TestRange): readonly Items[] => range.blocks as unknown as readonly Items[]
 
-describeWithShared('decoding a recorded chain', () => {
+describe('decoding a recorded chain', () => {
   const encoder = new BatchEncoder()
   let ranges: readonly TestRange[] = []
   beforeAll(() => {
@@ -156,7 +155,7 @@ describeWithShared('decoding a recorded chain', () => {
   })
 })
 
-describeWithShared('decoding blocks of real chains', () => {
+describe('decoding blocks of real chains', () => {
   const encoder = new BatchEncoder()
 
   test.each(readFixtures().map((fixture) => [fixture.name, fixture] as const))(

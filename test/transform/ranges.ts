@@ -1,8 +1,8 @@
 /** Recorded and real blocks as the bytes a source fetches. */
-import { existsSync, readdirSync } from 'node:fs'
 import type { ChainProfile } from '#transform/profile.ts'
+import { type RecordedBlock, readRecording } from '../chain/recordings.ts'
 import { answerBytes } from '../support/answerBytes.ts'
-import { type RecordedBlock, readFixture, readRecording, sharedPath } from '../support/shared.ts'
+import { readRealBlock, realBlocks } from '../support/realBlocks.ts'
 
 export interface TestRange {
   readonly range: { readonly from: number; readonly to: number }
@@ -41,26 +41,13 @@ export interface Fixture {
   readonly recorded: RecordedBlock
 }
 
-/**
- * The real blocks of other chains and of Tempo's networks; none where the shared folder is absent.
- */
+/** The real blocks of other chains and of Tempo's networks. */
 export function readFixtures(): readonly Fixture[] {
-  if (!existsSync(sharedPath('fixtures'))) return []
-  return [...fixturesOf('evm-rpc', ethereumProfile), ...fixturesOf('tempo-rpc', tempoProfile)]
-}
-
-function fixturesOf(set: string, profile: ChainProfile): readonly Fixture[] {
-  const folders = (...parts: string[]) =>
-    readdirSync(sharedPath('fixtures', ...parts), { withFileTypes: true })
-      .filter((entry) => entry.isDirectory())
-      .map((entry) => entry.name)
-  return folders(set).flatMap((chain) =>
-    folders(set, chain).map((height) => ({
-      name: `${chain} ${height}`,
-      profile,
-      recorded: readFixture(set, chain, height),
-    })),
-  )
+  return realBlocks().map(([chain, height]) => ({
+    name: `${chain} ${height}`,
+    profile: chain.startsWith('tempo') ? tempoProfile : ethereumProfile,
+    recorded: readRealBlock(chain, height),
+  }))
 }
 
 function heightOf(recorded: RecordedBlock | undefined): number {

@@ -4,9 +4,11 @@
  * itself answered.
  */
 import { readFileSync } from 'node:fs'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { readRecording } from '#test/chain/recordings.ts'
 import { decodeWithViem } from '#test/support/arbitraryLog.ts'
-import { describeWithShared, readFixture, readRecording, sharedPath } from '#test/support/shared.ts'
+import { readRealBlock } from '#test/support/realBlocks.ts'
+import { sharedPath } from '#test/support/sharedPath.ts'
 import { project, recordedFacts } from '#test/support/transactionFacts.ts'
 import { decodeLog } from '#transform/events/index.ts'
 import type { TransactionFacts } from '#transform/projection.ts'
@@ -19,7 +21,7 @@ const recording = 'tempo-dev-2k'
 const genesisTokens = /^0x20c0{36}[0-3]$/
 const transferTopic: string = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 
-describeWithShared('events of recorded transactions', () => {
+describe('events of recorded transactions', () => {
   it('are read as viem reads them', () => {
     const logs = readTransactions().flatMap((tx) => tx.logs)
     const decoded = logs.map(decodeLog).filter((log) => log !== null)
@@ -29,9 +31,9 @@ describeWithShared('events of recorded transactions', () => {
 
   it.each([
     ['tempo-mainnet', '17708868', 7],
-    ['tempoModerato', '6000178', 68],
+    ['tempo-moderato', '6000178', 68],
   ])('are read as viem reads them in %s block %s', (chain, block, logCount) => {
-    const logs = recordedFacts(readFixture('tempo-rpc', chain, block)).flatMap((tx) => tx.logs)
+    const logs = recordedFacts(readRealBlock(chain, block)).flatMap((tx) => tx.logs)
     expect(logs).toHaveLength(logCount)
     for (const log of logs) {
       const decoded = decodeLog(log)
@@ -41,7 +43,7 @@ describeWithShared('events of recorded transactions', () => {
   })
 })
 
-describeWithShared('balances of a recorded chain', () => {
+describe('balances of a recorded chain', () => {
   it('are the same from holder deltas as from the raw logs', () => {
     const transactions = readTransactions()
     const balances = balancesOf(project(holderDeltas, transactions).holder_deltas ?? [])
@@ -57,7 +59,7 @@ describeWithShared('balances of a recorded chain', () => {
   })
 })
 
-describeWithShared('transfers of a recorded chain', () => {
+describe('transfers of a recorded chain', () => {
   it('take each memo once and leave none over', () => {
     const transactions = readTransactions()
     const rows = project(tokenTransfers, transactions).token_transfers ?? []

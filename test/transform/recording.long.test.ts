@@ -1,14 +1,13 @@
 // Goal: 30,000 recorded transactions are proved, and their archive derives to the same bytes.
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { archiveBlock, readArchivedBlock } from '#transform/decode/archive.ts'
 import { decodeRange } from '#transform/decode/decodeRange.ts'
 import { BatchEncoder } from '#transform/encode/batchEncoder.ts'
 import { answerBytes } from '../support/answerBytes.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { expectSameBatch } from './expectSameBatch.ts'
 import { devProfile, recordedRanges } from './ranges.ts'
 
-describeWithShared('the long recording', () => {
+describe('the long recording', () => {
   test('30,000 transactions are proved, and their archive gives the same bytes of every table', () => {
     const encoder = new BatchEncoder()
     let txs = 0

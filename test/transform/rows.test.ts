@@ -2,14 +2,14 @@
  * Goal: what rows say is what the node's JSON says. Method: rows are caught before they are
  * encoded.
  */
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { parseBlock, parseReceipts, type RpcBlock, type RpcReceipt } from '#ingest/read/block.ts'
 import { decodeBlock } from '#transform/decode/decodeBlock.ts'
 import type { ChainProfile } from '#transform/profile.ts'
 import type { RowSinks } from '#transform/projection.ts'
 import { type Row, type StoredRow, type TableName, tableNames } from '#transform/tables.ts'
+import { type RecordedBlock, readRecording } from '../chain/recordings.ts'
 import { resolveRow, scanned } from '../support/scanned.ts'
-import { describeWithShared, type RecordedBlock, readRecording } from '../support/shared.ts'
 import { devProfile, readFixtures } from './ranges.ts'
 
 interface Decoded {
@@ -35,8 +35,8 @@ function decode(profile: ChainProfile, recorded: RecordedBlock): Decoded {
 
 const ceilDivide = (a: bigint, b: bigint): bigint => (a + b - 1n) / b
 
-describeWithShared('rows of recorded blocks', () => {
-  const decoded = readRecordingOrNone().map((recorded) => decode(devProfile, recorded))
+describe('rows of recorded blocks', () => {
+  const decoded = readRecording('tempo-dev-2k').map((recorded) => decode(devProfile, recorded))
 
   test('the fee is the closing log, and the formula agrees on every transaction', () => {
     const txs = decoded.flatMap(({ rowsOf }) => rowsOf('txs'))
@@ -70,7 +70,7 @@ describeWithShared('rows of recorded blocks', () => {
   })
 })
 
-describeWithShared('rows of real Tempo blocks', () => {
+describe('rows of real Tempo blocks', () => {
   test.each(
     readFixtures()
       .filter(({ profile }) => profile.kind === 'tempo')
@@ -91,8 +91,3 @@ describeWithShared('rows of real Tempo blocks', () => {
     expect(row?.timestamp_ms).not.toBe(Number(block.timestamp) * 1000)
   })
 })
-
-/** Data is read while tests are collected, which also happens where they are then skipped. */
-function readRecordingOrNone(): readonly RecordedBlock[] {
-  return readFixtures().length > 0 ? readRecording('tempo-dev-2k') : []
-}

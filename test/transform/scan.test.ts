@@ -19,7 +19,6 @@ import { readTransfer } from '#transform/projections/scannedTransfer.ts'
 import { jsonPiece } from '../support/arbitrary.ts'
 import { builtBlock } from '../support/builtBlock.ts'
 import { scanned } from '../support/scanned.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { expectSameBatch } from './expectSameBatch.ts'
 import {
   devProfile,
@@ -38,7 +37,7 @@ function expectSame(profile: ChainProfile, given: TestRange): void {
   expectSameBatch(fast.batch, decodeParsed(profile, given.bytes, given.range, encoder).batch)
 }
 
-describeWithShared('recorded and real blocks', () => {
+describe('recorded and real blocks', () => {
   test('of the dev chain are scanned, to the bytes that parsing gives', () => {
     for (const given of recordedRanges('tempo-dev-2k', 100)) expectSame(devProfile, given)
   })

@@ -4,9 +4,9 @@
 // paused, so that their messages stay as rows; the oracle walks the raw receipts.
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { RecordedBlock } from '../chain/recordings.ts'
 import { decode } from '../store/support/chainStore.ts'
 import { openReceiver } from '../support/receiver.ts'
-import type { RecordedBlock } from '../support/shared.ts'
 import { rangeOf } from '../transform/ranges.ts'
 import { forkOf, recorded } from './support/forks.ts'
 import { eventsOf, longChain } from './support/longChain.ts'

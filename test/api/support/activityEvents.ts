@@ -13,7 +13,7 @@ import {
   toEventSelector,
 } from 'viem'
 import { Abis } from 'viem/tempo'
-import type { RecordedBlock } from '../../support/shared.ts'
+import type { RecordedBlock } from '../../chain/recordings.ts'
 import type { RpcObject } from './oracle.ts'
 
 export interface OracleLog {

@@ -2,7 +2,7 @@
  * What activity feeds must show, computed from raw receipts by rules written anew here: viem
  * decodes, one table says which event is which activity, a small reducer finds movements and swaps.
  */
-import type { RecordedBlock } from '../../support/shared.ts'
+import type { RecordedBlock } from '../../chain/recordings.ts'
 import { type ActivityTx, type Args, readActivityTxs } from './activityEvents.ts'
 import { movementsOf, touches } from './activityMovements.ts'
 import { type Rule, rules, type View } from './activityRules.ts'

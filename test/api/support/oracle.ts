@@ -1,5 +1,5 @@
 /** What the lists must hold, computed from the recorded answers by rules written anew here. */
-import { type RecordedBlock, readRecording } from '../../support/shared.ts'
+import { type RecordedBlock, readRecording } from '../../chain/recordings.ts'
 
 export interface OracleTransaction {
   readonly hash: string

@@ -4,7 +4,7 @@
  */
 import { parseEventLogs } from 'viem'
 import { Abis } from 'viem/tempo'
-import { readRecording } from '../../support/shared.ts'
+import { readRecording } from '../../chain/recordings.ts'
 import { textOf } from './activityMovements.ts'
 import { namedToken } from './chainApi.ts'
 import type { RpcObject } from './oracle.ts'

@@ -5,8 +5,8 @@
  */
 import { type Hex, keccak256, numberToHex, toBytes } from 'viem'
 import type { EncodedBatch } from '#transform/batch.ts'
+import { type RecordedBlock, readRecording } from '../../chain/recordings.ts'
 import { decode } from '../../store/support/chainStore.ts'
-import { type RecordedBlock, readRecording } from '../../support/shared.ts'
 import { rangeOf } from '../../transform/ranges.ts'
 import type { RpcObject } from './oracle.ts'
 

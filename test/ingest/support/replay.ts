@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { sharedPath } from '../../support/shared.ts'
+import { sharedPath } from '../../support/sharedPath.ts'
 
 /** A recording served over JSON-RPC by a process of its own, as a good or a troublesome node. */
 export interface Replay {

@@ -3,7 +3,7 @@
  * the raw recording.
  */
 import { toEventSelector } from 'viem'
-import { readRecording } from '../../support/shared.ts'
+import { readRecording } from '../../chain/recordings.ts'
 
 /** Holder to amount, without those that have nothing. */
 export type Holdings = ReadonlyMap<string, bigint>

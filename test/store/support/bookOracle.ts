@@ -3,7 +3,7 @@
  * entry of one array, walked for each question. It shares no code with the product.
  */
 import { encodePacked, type Hex, keccak256, parseAbi, parseEventLogs } from 'viem'
-import type { RecordedBlock } from '../../support/shared.ts'
+import type { RecordedBlock } from '../../chain/recordings.ts'
 
 const exchange = '0xdec0000000000000000000000000000000000000'
 const abi = parseAbi([

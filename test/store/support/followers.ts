@@ -12,7 +12,7 @@ import type { BlockFollower } from '#store/follow/follower.ts'
 import { createFollowers } from '#store/follow/followers.ts'
 import { CommitBell } from '#store/ledger/commits.ts'
 import { silentLogger } from '#telemetry.ts'
-import { sharedPath } from '../../support/shared.ts'
+import { sharedPath } from '../../support/sharedPath.ts'
 import type { BalanceOracle } from './balanceOracle.ts'
 import type { ChainStore } from './chainStore.ts'
 

@@ -1,6 +1,6 @@
 /** What the tokens of a recorded chain are, by viem and rules written anew here. */
 import { type Hex, parseAbi, parseEventLogs } from 'viem'
-import { readRecording } from '../../support/shared.ts'
+import { readRecording } from '../../chain/recordings.ts'
 
 export interface OracleToken {
   readonly createdBlock: number

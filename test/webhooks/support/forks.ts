@@ -2,8 +2,8 @@
 import { hash as digest } from 'node:crypto'
 import { isRecord } from '#primitives.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
+import { type RecordedBlock, readRecording } from '../../chain/recordings.ts'
 import { decode } from '../../store/support/chainStore.ts'
-import { type RecordedBlock, readRecording } from '../../support/shared.ts'
 import { rangeOf } from '../../transform/ranges.ts'
 
 export const recorded = (blocks: number): readonly RecordedBlock[] =>

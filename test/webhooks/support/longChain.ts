@@ -1,7 +1,7 @@
 /** A chain as long as a test wants, made of recorded blocks, and what an oracle finds in it. */
 import { hash as digest } from 'node:crypto'
 import { isRecord } from '#primitives.ts'
-import type { RecordedBlock } from '../../support/shared.ts'
+import type { RecordedBlock } from '../../chain/recordings.ts'
 import { recorded } from './forks.ts'
 
 const transferTopic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'

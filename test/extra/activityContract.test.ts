@@ -5,10 +5,11 @@
  */
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type Address, address } from '#primitives.ts'
+import { readRecording } from '#test/chain/recordings.ts'
 import { arbitraryLog } from '#test/support/arbitraryLog.ts'
-import { describeWithShared, readRecording, sharedPath } from '#test/support/shared.ts'
+import { sharedPath } from '#test/support/sharedPath.ts'
 import {
   account,
   logOf,
@@ -34,7 +35,7 @@ interface Fields {
 /** In the specification but not in the tables, or newer than both. */
 const beyondTables = /^(assets|shares|private-(assets|shares))-/
 
-describeWithShared('activities', () => {
+describe('activities', () => {
   it('are those of the field tables', () => {
     const types = new Set(activities.map(({ type }) => type))
     const extra = [...types].filter((type) => !beyondTables.test(type))
