@@ -15,7 +15,7 @@ export default defineConfig({
     globalSetup: ['test/support/globalSetup.ts'],
     setupFiles: ['test/support/seed.ts'],
     include: ['**/*.test.ts'],
-    exclude: ['node_modules/**', '**/*.{full,long}.test.ts', '.millrace/**'],
+    exclude: ['node_modules/**', '**/*.{full,long}.test.ts', 'test/extra/**', '.millrace/**'],
     pool: 'forks',
     maxWorkers: 2,
     provide: { breadth: 'few' },

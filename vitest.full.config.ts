@@ -9,7 +9,7 @@ export default defineConfig({
   test: {
     ...base.test,
     include: ['**/*.full.test.ts'],
-    exclude: ['node_modules/**', '.millrace/**'],
+    exclude: ['node_modules/**', 'test/extra/**', '.millrace/**'],
     provide: { breadth: 'full' },
   },
 })

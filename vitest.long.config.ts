@@ -6,7 +6,7 @@ export default defineConfig({
     globalSetup: ['test/support/globalSetup.ts'],
     setupFiles: ['test/support/seed.ts'],
     include: ['**/*.long.test.ts'],
-    exclude: ['node_modules/**', '.millrace/**'],
+    exclude: ['node_modules/**', 'test/extra/**', '.millrace/**'],
     pool: 'forks',
     maxWorkers: 1,
     testTimeout: 1_800_000,

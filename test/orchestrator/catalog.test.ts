@@ -3,7 +3,6 @@
 import { hash } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { validate } from '@scalar/openapi-parser'
-import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openapiDocument } from '#api/http/openapi.ts'
 import { endpoints } from '#api/routes/index.ts'
@@ -17,8 +16,7 @@ import { systemRuntime } from '#runtime.ts'
 import { removeEntries } from '#store/app/catalogEntries.ts'
 import { findServices, listServices } from '#store/app/catalogReads.ts'
 import { createLogger } from '#telemetry.ts'
-import { describeWithShared } from '../support/shared.ts'
-import { openCatalog, sharedCatalog, shop, type TestCatalog } from './support/catalog.ts'
+import { openCatalog, shop, type TestCatalog } from './support/catalog.ts'
 
 let catalog: TestCatalog
 const ends: (() => unknown)[] = []
@@ -368,18 +366,5 @@ describe('the x402 bazaar', () => {
       },
     })
     await removeEntries(catalog.app, { sourceId: 'i' })
-  })
-})
-
-describeWithShared('the mpp directory', () => {
-  it('goes in whole, twice over', async () => {
-    const directory = sharedCatalog('mpp-directory.json')
-    const before = (await readRealmNames(catalog.reads)).length
-    expect(counts(await catalog.importAs('mpp', directory))).toEqual({ ...nothing, added: 141 })
-    expect(counts(await catalog.importAs('mpp', directory))).toEqual({ ...nothing, unchanged: 141 })
-    const { rows } = await sql<{ n: number }>`SELECT count(*)::int AS n FROM app.catalog_endpoints
-      JOIN app.catalog_entries USING (entry) WHERE source_id = 'mpp'`.execute(catalog.app)
-    expect(rows[0]?.n).toBe(1_449)
-    expect(await readRealmNames(catalog.reads)).toHaveLength(before + 82)
   })
 })

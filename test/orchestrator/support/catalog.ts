@@ -1,5 +1,4 @@
 /** A catalog in a database of its own. */
-import { readFileSync } from 'node:fs'
 import { onTestFinished } from 'vitest'
 import { type CatalogImport, importDocument } from '#orchestrator/importCatalog.ts'
 import { type SearchRequest, search } from '#orchestrator/search/search.ts'
@@ -8,7 +7,6 @@ import { migrateApp } from '#store/maintain/migrate.ts'
 import { openPostgres } from '#store/postgres.ts'
 import { createLogger } from '#telemetry.ts'
 import { freshDatabase } from '../../support/engines.ts'
-import { sharedPath } from '../../support/sharedPath.ts'
 
 export interface TestCatalog {
   readonly app: AppDatabase
@@ -48,9 +46,6 @@ const plainly: SearchRequest = {
   serviceMode: null,
   withEvidence: false,
 }
-
-export const sharedCatalog = (name: string): unknown =>
-  JSON.parse(readFileSync(sharedPath(`data/catalog/${name}`), 'utf8'))
 
 /** A service of our own format. */
 export const shop = (id: string, more: object = {}) => ({
