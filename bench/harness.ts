@@ -1,8 +1,8 @@
 /** What the benches share: a canned node to read from, medians, and the machine they ran on. */
 import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { cpus, totalmem } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import { answerOf } from './answerOf.ts'
 import { buildCannedFile, type Chain } from './cannedFile.ts'
 import type { LiveBlocks, NodeMessage, ServeMessage } from './cannedNode.ts'
 
@@ -35,7 +35,7 @@ export async function startCannedNode(
   const child = fork(fileURLToPath(new URL('./cannedNode.ts', import.meta.url)))
   const serve: ServeMessage = { type: 'serve', path, latencyMs, answersLogs }
   child.send(serve)
-  const [{ url, blocks, bytes }]: [NodeMessage] = (await once(child, 'message')) as [NodeMessage]
+  const { url, blocks, bytes } = await answerOf<NodeMessage>(child)
   const tell = (type: 'hold' | 'release') => child.send({ type } satisfies ServeMessage)
   return {
     url,

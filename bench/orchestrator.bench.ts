@@ -4,7 +4,6 @@
  * the search is its one statement in a bare driver, in turns at the same rate.
  */
 import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -28,6 +27,7 @@ import { appDatabase } from '#store/app/database.ts'
 import { migrateApp } from '#store/maintain/migrate.ts'
 import { openPostgres, type Postgres, prepareReading } from '#store/postgres.ts'
 import { silentLogger } from '#telemetry.ts'
+import { answerOf } from './answerOf.ts'
 import { type Line, median, quantile } from './harness.ts'
 import { generateQueries, generateServices } from './orchestrator/generateCatalog.ts'
 
@@ -43,7 +43,7 @@ export async function benchOrchestrator(): Promise<Line[]> {
   const server = await startPostgres({ dataDir: openDataDir(dataDir).path, log: silentLogger })
   const postgres = openPostgres({ url: server.url, applicationName: 'bench', log: silentLogger })
   const sellers = fork(fileURLToPath(new URL('./orchestrator/sellers.ts', import.meta.url)))
-  const [{ origin }]: [{ origin: string }] = (await once(sellers, 'message')) as [{ origin: string }]
+  const { origin } = await answerOf<{ origin: string }>(sellers)
   try {
     const lines = await importLines(postgres, origin)
     const api = await startApi(postgres, origin)

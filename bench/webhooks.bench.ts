@@ -3,7 +3,6 @@
  * more than a bare loop that signs and posts, and a busy block costs its matches, not the subscriptions.
  */
 import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,6 +23,7 @@ import { Deliverer } from '#webhooks/delivery/Deliverer.ts'
 import { RAMP_MS } from '#webhooks/delivery/Shares.ts'
 import { endpointOf } from '#webhooks/destinations.ts'
 import { newSecret, signatureHeaders } from '#webhooks/signature.ts'
+import { answerOf } from './answerOf.ts'
 import { type Line, median, quantile } from './harness.ts'
 import { fanOutLines } from './webhooks/fanOut.ts'
 import type { ReceiverAsked, ReceiverTold } from './webhooks/receiver.ts'
@@ -58,7 +58,7 @@ export async function benchWebhooks(): Promise<Line[]> {
 }
 
 async function deliveryLines(app: AppDatabase, child: ChildProcess): Promise<Line[]> {
-  const [{ url = '' }]: [ReceiverTold] = (await once(child, 'message')) as [ReceiverTold]
+  const { url = '' } = await answerOf<ReceiverTold>(child)
   const sealer = sealerOf([new Uint8Array(32).fill(1)])
   const ids = await subscribe(app, sealer, url)
   const [outgoing, stop] = [new CommitBell(), new AbortController()]
@@ -193,7 +193,7 @@ class Receiver {
     const ages: number[] = []
     while (ages.length < count) {
       this.#child.send('report' satisfies ReceiverAsked)
-      const [{ agesMs = [] }]: [ReceiverTold] = (await once(this.#child, 'message')) as [ReceiverTold]
+      const { agesMs = [] } = await answerOf<ReceiverTold>(this.#child)
       ages.push(...agesMs)
       if (ages.length < count) await new Promise((resolve) => setTimeout(resolve, 10))
     }

@@ -2,8 +2,9 @@
  * What both servers of the comparison share: started as processes of their own, told what to serve,
  * ended by hanging up.
  */
-import { type ChildProcess, fork } from 'node:child_process'
+import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { answerOf } from '../answerOf.ts'
 
 /** What is served, the same to both. */
 export interface Serving {
@@ -60,17 +61,6 @@ export async function startServer(
     },
     stop: () => child.disconnect(),
   }
-}
-
-function answerOf<Answer>(child: ChildProcess): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const onExit = (code: number | null) => reject(new Error(`the server ended with ${code}`))
-    child.once('exit', onExit)
-    child.once('message', (message: Answer) => {
-      child.off('exit', onExit)
-      resolve(message)
-    })
-  })
 }
 
 /** The child's side. `start` answers with the URL it listens at. */

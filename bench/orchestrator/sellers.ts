@@ -25,6 +25,10 @@ const server = createServer((request, response) => {
   request.resume()
   request.on('end', () => response.writeHead(402, { 'www-authenticate': challenge }).end())
 })
+server.once('error', (error) => {
+  process.stderr.write(`the sellers need port ${PORT} of 127.0.0.1: ${error.message}\n`)
+  process.exit(1)
+})
 server.listen(PORT, '127.0.0.1', () => {
   const { port } = server.address() as AddressInfo
   process.send?.({ origin: `http://127.0.0.1:${port}` })

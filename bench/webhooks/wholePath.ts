@@ -3,10 +3,10 @@
  * endpoints that never answer.
  */
 import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { RAMP_MS } from '#webhooks/delivery/Shares.ts'
+import { answerOf } from '../answerOf.ts'
 import { dueMs, type LiveBlocks } from '../cannedNode.ts'
 import { type Line, quantile, startCannedNode } from '../harness.ts'
 import { isQueryable, type RunningProgram, withProgram } from '../program.ts'
@@ -32,7 +32,7 @@ export async function wholePathLines(): Promise<Line[]> {
   const child = fork(join(import.meta.dirname, 'receiver.ts'))
   process.env['WEBHOOKS'] = 'loopback'
   try {
-    const [{ url = '' }]: [ReceiverTold] = (await once(child, 'message')) as [ReceiverTold]
+    const { url = '' } = await answerOf<ReceiverTold>(child)
     const [healthy, beside] = await withProgram(node, 'links', async (program) => {
       await program.until(() => isQueryable(program), 100)
       const numbered = (path: string, count: number) =>
@@ -101,6 +101,6 @@ async function watch(child: ChildProcess, live: LiveBlocks): Promise<number[]> {
 
 async function arrivalsOf(child: ChildProcess): Promise<readonly Arrival[]> {
   child.send('report' satisfies ReceiverAsked)
-  const [{ arrivals = [] }]: [ReceiverTold] = (await once(child, 'message')) as [ReceiverTold]
+  const { arrivals = [] } = await answerOf<ReceiverTold>(child)
   return arrivals
 }
