@@ -208,6 +208,18 @@ test('bench/README.md shows what the results say', () => {
   for (const name of resultNames()) expect(page).toContain(`<!-- ${name}.json -->`)
 })
 
+test('nothing outside of the project is read, but by the extra suites', () => {
+  const literals = /(['"`])((?:\.\.\/)+[^'"`]*)\1/g
+  const outside = glob('**/*.{ts,mjs,json}')
+    .filter((file) => !file.startsWith('test/extra/') && file !== 'package-lock.json')
+    .flatMap((file) =>
+      [...read(file).matchAll(literals)]
+        .filter(([, , path = '']) => path.startsWith('../shared') || leavesProject(file, path))
+        .map(([literal]) => `${file}: ${literal}`),
+    )
+  expect(outside.filter((found) => !found.startsWith('test/tidy.test.ts'))).toEqual([])
+})
+
 test('no source keeps unfinished places or skipped tests', () => {
   const unfinished = /\b(TODO|FIXME|XXX|HACK)\b|not implemented|\b(it|test|describe)\.(skip|only|todo)\b/
   const files = glob('**/*.ts').filter((file) => file !== 'test/tidy.test.ts')
@@ -247,6 +259,9 @@ function isAllowed(file: string, target: string): boolean {
   const room = rooms.find((name) => within(name)(file)) ?? ''
   return [room, ...(mayImport.get(room) ?? [])].some((folder) => within(folder)(target))
 }
+
+/** Whether a path that a file names relative to itself is above the root. */
+const leavesProject = (file: string, path: string) => normalize(join(dirname(file), path)).startsWith('..')
 
 /**
  * `| \`room/\` | what it holds | \`ingest\`, \`transform\` |`; a room that everything may be
