@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { type CannedBlock, type ChainShape, cannedChain } from './cannedChain.ts'
 import { recordedChain } from './recordedChain.ts'
 
-/** What is served: a shape to be made, or the recording beside the project. */
+/** What is served: a shape to be made, or the recorded dev chain. */
 export type Chain = ChainShape | 'recording'
 
 /** Answers of a chain's blocks, cut out of one buffer. */

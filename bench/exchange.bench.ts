@@ -4,17 +4,14 @@
  * times the history. The book is that of the recorded chain, folded by the program as users start
  * it; the API and its rival are processes of their own, asked in turn for the same.
  */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import pg from 'pg'
 import { schemaOf, toHex } from '#store/sql.ts'
+import { recordingPath } from '#test/chain/recordings.ts'
+import { startReplay } from '#test/chain/startReplay.ts'
 import { bookFoldLine, foldLines } from './exchange/fold.ts'
 import { type Line, median, quantile } from './harness.ts'
 import { startServer } from './lists/server.ts'
 import { chainId, type RunningProgram, withProgram } from './program.ts'
-import { hasRecording } from './recordedChain.ts'
 
 const LAST_BLOCK = 744
 const PAST_BLOCK = 400
@@ -27,19 +24,12 @@ const WARMING_ROUNDS = 50
 const HISTORY_FACTOR = 16
 /** As many as the program opens. */
 const connectionsMax = 24
-const chain = join(import.meta.dirname, '../../shared/chain')
 
 export async function benchExchange(): Promise<Line[]> {
   const lines = await foldLines()
-  if (!hasRecording()) return lines
-  const args = ['--recording', join(chain, 'recordings/tempo-dev-30k'), '--port', '0', '--shape', 'tempo']
-  const node = spawn(process.execPath, [join(chain, 'replay.mjs'), ...args], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const node = await startReplay('--recording', recordingPath('tempo-dev-30k'), '--shape', 'tempo')
   try {
-    const [first] = await once(createInterface(node.stdout), 'line')
-    const { listening }: { listening: string } = JSON.parse(String(first))
-    return await withProgram({ url: listening }, 'links', async (program) => {
+    return await withProgram({ url: node.url }, 'links', async (program) => {
       await program.until(() => hasBook(program), 200)
       const { databaseUrl } = program.connection
       const database = new pg.Pool({ connectionString: databaseUrl })
@@ -58,7 +48,7 @@ export async function benchExchange(): Promise<Line[]> {
       }
     })
   } finally {
-    node.kill()
+    await node.close()
   }
 }
 

@@ -1,20 +1,10 @@
-/**
- * The recorded dev chain that tests use (`../shared`), as the benches serve it: answers of anvil,
- * word for word.
- */
-import { createReadStream, existsSync } from 'node:fs'
-import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { createGunzip } from 'node:zlib'
+/** The recorded dev chain that tests use, as the benches serve it: answers of anvil, word for word. */
+import { streamRecording } from '#test/chain/recordings.ts'
 import type { CannedBlock } from './cannedChain.ts'
 
-const path = join(import.meta.dirname, '../../shared/chain/recordings/tempo-dev-30k.ndjson.gz')
-
-export const hasRecording = (): boolean => existsSync(path)
-
 export async function* recordedChain(): AsyncGenerator<CannedBlock, void, undefined> {
-  for await (const line of createInterface({ input: createReadStream(path).pipe(createGunzip()) })) {
-    const { block, receipts } = JSON.parse(line)
-    yield { block: JSON.stringify(block), receipts: JSON.stringify(receipts), hash: block.hash }
+  for await (const { block, receipts } of streamRecording('tempo-dev-30k')) {
+    const { hash }: { hash: string } = Object(block)
+    yield { block: JSON.stringify(block), receipts: JSON.stringify(receipts), hash }
   }
 }

@@ -2,7 +2,6 @@
 
 import type { ChainShape } from './cannedChain.ts'
 import type { Chain } from './cannedFile.ts'
-import { hasRecording } from './recordedChain.ts'
 
 /**
  * The chain that peers were measured on: 100,000 transactions, 200,000 transfers, some 340 MB of
@@ -25,7 +24,7 @@ export function shapes(names: readonly string[]): readonly Chain[] {
     sparse: { name: 'sparse', blocks: 12_000, txsPerBlock: 2, logsPerTx: 2, extraDataBytes: 0 },
     huge: { name: 'huge blocks', blocks: 40, txsPerBlock: 2_000, logsPerTx: 2, extraDataBytes: 0 },
     logs: { name: 'log-heavy', blocks: 200, txsPerBlock: 50, logsPerTx: 20, extraDataBytes: 128 },
-    ...(hasRecording() ? { recording: 'recording' } : {}),
+    recording: 'recording',
   }
   if (names.length === 0) return Object.values(known)
   return names.map((name) => {

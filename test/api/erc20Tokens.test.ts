@@ -15,10 +15,10 @@ import type { CuratedTokens } from '#api/operator/curatedTokens.ts'
 import { tokenNamesOf } from '#api/routes/tokens/tokens.ts'
 import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
 import { address } from '#primitives.ts'
-import { readRecording } from '../chain/recordings.ts'
+import { readCalls, readRecording } from '../chain/recordings.ts'
 import { type BalanceOracle, readBalances } from '../store/support/balanceOracle.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
-import { followersOf, recordedAnswers, recordedCalls } from '../store/support/followers.ts'
+import { followersOf, recordedCalls } from '../store/support/followers.ts'
 import { fullTest } from '../support/breadth.ts'
 import { type ChainApi, openChainApi, walk } from './support/chainApi.ts'
 import { type ResponseCheck, responseCheck } from './support/openapi.ts'
@@ -64,7 +64,7 @@ describe('ERC-20 tokens', () => {
   /** By their first transfer. */
   let tokens: string[]
 
-  const answers = () => recordedAnswers(recording)
+  const answers = () => readCalls(recording)
   const ask = (token: string, abi: AbiFunction): unknown => {
     try {
       const data = answers()[`${token}:${toFunctionSelector(abi)}`] as Hex

@@ -3,8 +3,8 @@
 // served by a node; every block, transaction and receipt is compared, and random log filters.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readRecording } from '../chain/recordings.ts'
+import { type Replay, startReplay } from '../chain/startReplay.ts'
 import { seededRandom } from '../ingest/support/random.ts'
-import { type Replay, startReplay } from '../ingest/support/replay.ts'
 import { decode, recordedBatches } from '../store/support/chainStore.ts'
 import { answerBytes } from '../support/answerBytes.ts'
 import { few } from '../support/breadth.ts'

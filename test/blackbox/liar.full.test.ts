@@ -3,6 +3,7 @@
 // Method: the black box against a program whose first endpoint tells each class of lie in turn; every
 // block of it compared, in both stores, with a program that was told the truth.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Replay, startReplay } from '../chain/startReplay.ts'
 import {
   type FakeNode,
   forward,
@@ -10,7 +11,6 @@ import {
   type NodeCall,
   startNode,
 } from '../ingest/support/proxyNode.ts'
-import { type Replay, startReplay } from '../ingest/support/replay.ts'
 import {
   chainOf,
   freshDataDir,

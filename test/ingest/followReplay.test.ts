@@ -9,10 +9,10 @@ import { systemRuntime } from '#runtime.ts'
 import { silentLogger } from '#telemetry.ts'
 import { ByteBudget } from '../../ingest/byteBudget.ts'
 import { createSource } from '../../ingest/rpc/rpcSource.ts'
+import { type Replay, startReplay } from '../chain/startReplay.ts'
 import { fullTest } from '../support/breadth.ts'
 import { decodeLinks } from './support/decodeAnswer.ts'
 import { MemoryHistory, MemorySink } from './support/memorySink.ts'
-import { type Replay, startReplay } from './support/replay.ts'
 
 const runtime = systemRuntime()
 const closers: (() => Promise<unknown>)[] = []

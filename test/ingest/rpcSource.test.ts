@@ -10,10 +10,10 @@ import { silentLogger } from '#telemetry.ts'
 import { ByteBudget } from '../../ingest/byteBudget.ts'
 import { createSource, type RpcSource, type RpcSourceOptions } from '../../ingest/rpc/rpcSource.ts'
 import { readRecording } from '../chain/recordings.ts'
+import { startReplay } from '../chain/startReplay.ts'
 import { few, fullTest } from '../support/breadth.ts'
 import { decodeAnswer } from './support/decodeAnswer.ts'
 import { forward, startNode } from './support/proxyNode.ts'
-import { startReplay } from './support/replay.ts'
 
 const LAST = 122
 const runtime = systemRuntime()

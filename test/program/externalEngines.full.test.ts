@@ -6,6 +6,8 @@
 import { readdirSync } from 'node:fs'
 import { Client } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { recordingPath } from '../chain/recordings.ts'
+import { type Replay, startReplay } from '../chain/startReplay.ts'
 import {
   type FakeNode,
   forward,
@@ -13,10 +15,8 @@ import {
   type NodeCall,
   startNode,
 } from '../ingest/support/proxyNode.ts'
-import { type Replay, startReplay } from '../ingest/support/replay.ts'
 import { clientOf } from '../local/engines/clients.ts'
 import { freshDatabase } from '../support/engines.ts'
-import { sharedPath } from '../support/sharedPath.ts'
 import {
   blockIndexed,
   chainOf,
@@ -42,7 +42,7 @@ describe('databases of one’s own', () => {
   let shape: (call: NodeCall) => NodeAnswer | Promise<NodeAnswer> | undefined
 
   beforeAll(async () => {
-    const recording = sharedPath('chain', 'recordings', 'tempo-dev-30k')
+    const recording = recordingPath('tempo-dev-30k')
     replay = await startReplay(
       '--shape',
       'tempo',

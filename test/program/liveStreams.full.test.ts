@@ -4,7 +4,7 @@
 // nothing for megabytes, readers that stay away for more than a stream catches up, and kill -9 with
 // a restart on the same directory.
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { type Replay, startReplay } from '../ingest/support/replay.ts'
+import { type Replay, startReplay } from '../chain/startReplay.ts'
 import { type Asked, FoldingClient } from './support/foldingClient.ts'
 import {
   blockIndexed,

@@ -3,7 +3,7 @@
 // Method: the commands in processes of their own on one data directory, filled from a replayed
 // recording that is gone while they run.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Replay, startReplay } from '../ingest/support/replay.ts'
+import { type Replay, startReplay } from '../chain/startReplay.ts'
 import { freshDataDir, runMillrace } from './support/millrace.ts'
 
 describe('commands on what is held', () => {

@@ -19,8 +19,8 @@ import { silentLogger } from '#telemetry.ts'
 import { analyticsTableNames, ledgerTableNames } from '#transform/tables.ts'
 import { startCannedNode } from '../../bench/harness.ts'
 import { dense } from '../../bench/shapes.ts'
-import { startReplay } from '../ingest/support/replay.ts'
-import { sharedPath } from '../support/sharedPath.ts'
+import { recordingPath } from '../chain/recordings.ts'
+import { startReplay } from '../chain/startReplay.ts'
 import { freshDataDir, runMillrace } from './support/millrace.ts'
 
 const CHAIN = 4217
@@ -36,7 +36,7 @@ interface Subject {
 }
 
 async function replayedSubject(): Promise<Subject> {
-  const recording = sharedPath('chain', 'recordings', 'tempo-dev-30k')
+  const recording = recordingPath('tempo-dev-30k')
   const args = ['--shape', 'tempo', '--recording', recording, '--head', '744', '--finality', '2']
   const { url, close } = await startReplay(...args)
   return { url, range: { from: 300, to: 740 }, sampledBlocks: 160, close }

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Replay, startReplay } from '../ingest/support/replay.ts'
+import { type Replay, startReplay } from '../chain/startReplay.ts'
 import {
   chainOf,
   freshDataDir,

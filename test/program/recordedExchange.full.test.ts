@@ -3,10 +3,9 @@
 // Method: the program on the replayed recording of 30,000 transactions, over HTTP; expectations by
 // viem over the raw logs.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readRecording } from '../chain/recordings.ts'
-import { type Replay, startReplay } from '../ingest/support/replay.ts'
+import { readRecording, recordingPath } from '../chain/recordings.ts'
+import { type Replay, startReplay } from '../chain/startReplay.ts'
 import { bookOf } from '../store/support/bookOracle.ts'
-import { sharedPath } from '../support/sharedPath.ts'
 import { awaitProjections, rowsOf, runFeedCheck } from './support/exchangeChecks.ts'
 import { freshDataDir, get, type RunningMillrace, startMillrace } from './support/millrace.ts'
 
@@ -18,8 +17,7 @@ describe('the exchange of a long recording', () => {
   let replay: Replay
   let program: RunningMillrace
   beforeAll(async () => {
-    const path = sharedPath('chain', 'recordings', recording)
-    replay = await startReplay('--recording', path, '--shape', 'tempo')
+    replay = await startReplay('--recording', recordingPath(recording), '--shape', 'tempo')
     program = await startMillrace({ DATA_DIR: dataDir.path, RPC_URL: replay.url })
     await awaitProjections(program, lastBlock)
   })

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type EmbeddedClickHouse, startClickHouse } from '#local/engines/clickhouse.ts'
 import { type EmbeddedPostgres, startPostgres } from '#local/engines/postgres.ts'
 import { silentLogger } from '#telemetry.ts'
-import { type Replay, startReplay } from '../ingest/support/replay.ts'
+import { type Replay, startReplay } from '../chain/startReplay.ts'
 import { chainOf, type RunningMillrace, startMillrace, until } from './support/millrace.ts'
 
 const CHAIN = 42431

@@ -4,8 +4,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Replay, startReplay } from '../ingest/support/replay.ts'
-import { sharedPath } from '../support/sharedPath.ts'
+import { recordingPath } from '../chain/recordings.ts'
+import { type Replay, startReplay } from '../chain/startReplay.ts'
 import {
   freshDataDir,
   get,
@@ -22,7 +22,7 @@ describe('mainnet and testnet in one program', () => {
   let origin = ''
 
   beforeAll(async () => {
-    const mainnet = sharedPath('chain', 'recordings', 'tempo-dev-30k')
+    const mainnet = recordingPath('tempo-dev-30k')
     replays.push(
       await startReplay('--shape', 'tempo', '--recording', mainnet, '--head', '60'),
       await startReplay('--shape', 'tempo'),

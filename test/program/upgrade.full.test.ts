@@ -11,7 +11,7 @@ import { migrateApp } from '#store/maintain/migrate.ts'
 import { openPostgres, type Postgres } from '#store/postgres.ts'
 import { schemaOf } from '#store/sql.ts'
 import { silentLogger } from '#telemetry.ts'
-import { startReplay } from '../ingest/support/replay.ts'
+import { startReplay } from '../chain/startReplay.ts'
 import { freshDatabase } from '../support/engines.ts'
 import { freshDataDir, startMillrace } from './support/millrace.ts'
 

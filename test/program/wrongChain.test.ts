@@ -14,7 +14,7 @@ import { openChain, readChainIdentity } from '#store/ledger/ledger.ts'
 import { migrateApp, migrateChain } from '#store/maintain/migrate.ts'
 import { openPostgres } from '#store/postgres.ts'
 import { silentLogger } from '#telemetry.ts'
-import { startReplay } from '../ingest/support/replay.ts'
+import { startReplay } from '../chain/startReplay.ts'
 import { freshDatabase } from '../support/engines.ts'
 
 const CHAIN_ID = 42_431

@@ -9,6 +9,7 @@ import { GenesisUnreadableError } from '#store/follow/balances/genesis.ts'
 import { readFollower } from '#store/follow/follower.ts'
 import { toHex } from '#store/sql.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
+import { readCalls } from '../chain/recordings.ts'
 import { few, fullTest } from '../support/breadth.ts'
 import {
   type BalanceOracle,
@@ -19,7 +20,7 @@ import {
   type TokenFacts,
 } from './support/balanceOracle.ts'
 import { type ChainStore, openChainStore, recordedBatches } from './support/chainStore.ts'
-import { balanceOf, followersOf, recordedAnswers, recordedCalls, totalSupply } from './support/followers.ts'
+import { balanceOf, followersOf, recordedCalls, totalSupply } from './support/followers.ts'
 
 const recording = 'tempo-dev-2k'
 const lastBlock = 122
@@ -139,7 +140,7 @@ describe('balances', () => {
     await follow(store).settle()
     const stored = await storedFacts(store)
     expect(stored).toEqual(oracle.at(lastBlock))
-    const answers = recordedAnswers(recording)
+    const answers = readCalls(recording)
     let compared = 0
     for (const [token, { supply }] of stored) {
       const answer = answers[`${token}:${totalSupply}`]

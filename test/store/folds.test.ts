@@ -10,10 +10,11 @@ import { tokensFold } from '#store/follow/tokens/tokens.ts'
 import { readCoverage } from '#store/ledger/lane.ts'
 import { toHex } from '#store/sql.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
+import { readCalls } from '../chain/recordings.ts'
 import { few, fullTest } from '../support/breadth.ts'
 import { genesisTokens, readBalances } from './support/balanceOracle.ts'
 import { type ChainStore, openChainStore, recordedBatches } from './support/chainStore.ts'
-import { followersOf, recordedAnswers, recordedCalls } from './support/followers.ts'
+import { followersOf, recordedCalls } from './support/followers.ts'
 import { type OracleToken, tokensAt } from './support/tokenOracle.ts'
 
 const recording = 'tempo-dev-2k'
@@ -84,7 +85,7 @@ describe('folds', () => {
     await append(store, 0, lastBlock)
     await followersOf(store, { callContracts }).settle()
     const tokens = await storedTokens(store)
-    const answers = recordedAnswers(recording)
+    const answers = readCalls(recording)
     const addresses = new Set(
       Object.keys(answers)
         .map((key) => key.slice(0, 42))

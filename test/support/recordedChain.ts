@@ -2,28 +2,11 @@
  * A recorded chain in this process, as the port `Source`: its head moves and reorganizes on
  * command, and needs no server.
  */
-import { pathToFileURL } from 'node:url'
 import type { BlockRange } from '#ingest/range.ts'
 import type { ChainHead, RawRange, Source } from '#ingest/source.ts'
 import { type BlockRef, hash } from '#primitives.ts'
+import { Recording } from '../chain/replay/recording.ts'
 import { answerBytes } from './answerBytes.ts'
-import { sharedPath } from './sharedPath.ts'
-
-/** What we use of the shared replay's `Recording` (chain/recording.mjs). */
-interface Recording {
-  readonly chainId: number
-  readonly loopFrom: number
-  /** Timestamps that replace the recorded ones. */
-  readonly stamps: Map<number, number>
-  lastHeight(times: number): number
-  hashAt(height: number): string
-  json(height: number, part: 'full' | 'receipts'): Buffer
-  reorg(depth: number, head: number): void
-}
-
-interface RecordingModule {
-  readonly Recording: { load(path: string, shape: 'anvil' | 'tempo'): Promise<Recording> }
-}
 
 /** Real time an idle follower waits for a head that tests move themselves. */
 const IDLE_MS = 20
@@ -112,7 +95,7 @@ export class RecordedChain {
 }
 
 /**
- * Loads a recording of the shared folder; the chain stands at `head`, of which all but `finality`
+ * Loads a recording; the chain stands at `head`, of which all but `finality`
  * blocks are final.
  */
 export async function loadRecordedChain(
@@ -120,9 +103,7 @@ export async function loadRecordedChain(
   head: number,
   finality: number,
 ): Promise<RecordedChain> {
-  const module: RecordingModule = await import(pathToFileURL(sharedPath('chain', 'recording.mjs')).href)
-  const recording = await module.Recording.load(sharedPath('chain', 'recordings', name), 'anvil')
-  return new RecordedChain(recording, head, finality)
+  return new RecordedChain(await Recording.load(name, 'anvil'), head, finality)
 }
 
 /** The chain as a node that answers at most `batchBlocks` blocks at once. */

@@ -3,12 +3,10 @@
  * What the registries make of recorded chain data, against viem, the raw logs, and what the node
  * itself answered.
  */
-import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { readRecording } from '#test/chain/recordings.ts'
+import { readCalls, readRecording } from '#test/chain/recordings.ts'
 import { decodeWithViem } from '#test/support/arbitraryLog.ts'
 import { readRealBlock } from '#test/support/realBlocks.ts'
-import { sharedPath } from '#test/support/sharedPath.ts'
 import { project, recordedFacts } from '#test/support/transactionFacts.ts'
 import { decodeLog } from '#transform/events/index.ts'
 import type { TransactionFacts } from '#transform/projection.ts'
@@ -119,9 +117,7 @@ function add(sums: Map<string, bigint>, key: string, amount: bigint): void {
 
 /** The node's totalSupply() of each token at the recording's end. */
 function readSupplies(): readonly (readonly [string, bigint])[] {
-  const text = readFileSync(sharedPath('chain', 'recordings', `${recording}.calls.json`), 'utf8')
-  const answers: Readonly<Record<string, unknown>> = JSON.parse(text)
-  return Object.entries(answers)
+  return Object.entries(readCalls(recording))
     .filter(([call, answer]) => call.endsWith(':0x18160ddd') && /^0x[0-9a-f]{64}$/.test(String(answer)))
     .map(([call, answer]) => [call.slice(0, 42), BigInt(String(answer))])
 }

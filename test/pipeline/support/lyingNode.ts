@@ -8,6 +8,7 @@ import { systemRuntime } from '#runtime.ts'
 import { readCoverage } from '#store/ledger/lane.ts'
 import { silentLogger } from '#telemetry.ts'
 import type { Checks } from '#transform/profile.ts'
+import { type Replay, startReplay } from '../../chain/startReplay.ts'
 import {
   type FakeNode,
   forward,
@@ -16,7 +17,6 @@ import {
   type NodeCall,
   startNode,
 } from '../../ingest/support/proxyNode.ts'
-import { type Replay, startReplay } from '../../ingest/support/replay.ts'
 import { expectInClickHouse, expectInPostgres } from '../../store/support/expectHeld.ts'
 import { freshDatabase } from '../../support/engines.ts'
 import { loadRecordedChain, type RecordedChain } from '../../support/recordedChain.ts'

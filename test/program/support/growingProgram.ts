@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { readConnection } from '#local/engines/connection.ts'
-import { type Replay, startReplay } from '../../ingest/support/replay.ts'
+import { type Replay, startReplay } from '../../chain/startReplay.ts'
 import {
   chainOf,
   freshDataDir,

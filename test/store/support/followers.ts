@@ -2,7 +2,6 @@
  * A chain's followers over a test's store: moved step by step, with the recorded node's own
  * answers.
  */
-import { readFileSync } from 'node:fs'
 import { toFunctionSelector } from 'viem'
 import type { CallContracts, ContractCall } from '#ingest/rpc/contractCalls.ts'
 import type { Hex } from '#primitives.ts'
@@ -12,7 +11,7 @@ import type { BlockFollower } from '#store/follow/follower.ts'
 import { createFollowers } from '#store/follow/followers.ts'
 import { CommitBell } from '#store/ledger/commits.ts'
 import { silentLogger } from '#telemetry.ts'
-import { sharedPath } from '../../support/sharedPath.ts'
+import { readCalls } from '../../chain/recordings.ts'
 import type { BalanceOracle } from './balanceOracle.ts'
 import type { ChainStore } from './chainStore.ts'
 
@@ -67,19 +66,12 @@ export const totalSupply = toFunctionSelector('totalSupply()')
 /** What genesis of the dev chain gave each pool of each token. */
 export const genesisReserve = 10n ** 10n
 
-export type RecordedAnswers = Readonly<Record<string, unknown>>
-
-/** `<address>:<selector>` to what the node answered at the recording's last block. */
-export function recordedAnswers(recording: string): RecordedAnswers {
-  return JSON.parse(readFileSync(sharedPath('chain', 'recordings', `${recording}.calls.json`), 'utf8'))
-}
-
 /**
  * The recorded node. Names and attributes are those of its last block; balances and supplies, which
  * the recording does not have for every block, come from `oracle` at the block asked about.
  */
 export function recordedCalls(recording: string, oracle: BalanceOracle): CallContracts {
-  const answers = recordedAnswers(recording)
+  const answers = readCalls(recording)
   return async (calls, at) =>
     calls.map(({ to, data }): Hex | null => {
       const block = at === 'latest' ? oracle.lastBlock : oracle.numberOf(at)
@@ -98,11 +90,11 @@ export function recordedCalls(recording: string, oracle: BalanceOracle): CallCon
 
 /** The recorded node, of any block what it told at its last one; null for what it was not asked. */
 export function recordedNode(recording: string): CallContracts {
-  const answers = recordedAnswers(recording)
+  const answers = readCalls(recording)
   return async (calls) => calls.map((call) => answerIn(answers, call))
 }
 
-function answerIn(answers: RecordedAnswers, { to, data }: ContractCall): Hex | null {
+function answerIn(answers: ReturnType<typeof readCalls>, { to, data }: ContractCall): Hex | null {
   const answer = answers[`${to}:${data.slice(0, 10)}`]
   return typeof answer === 'string' ? (answer as Hex) : null
 }

@@ -1,9 +1,11 @@
+/** The replay server as a process of its own, for tests and benches. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { sharedPath } from '../../support/sharedPath.ts'
+import { recordingPath } from './recordings.ts'
 
-/** A recording served over JSON-RPC by a process of its own, as a good or a troublesome node. */
+/** A recording served over JSON-RPC, as a good or a troublesome node. */
 export interface Replay {
   readonly url: string
   readonly pid: number
@@ -15,11 +17,10 @@ export interface Replay {
   close(): Promise<void>
 }
 
-/** Starts the replay server of the shared folder; `flags` as its README lists them. */
+/** Starts the replay of the small recording, or of a later `--recording`; `flags` as README.md lists them. */
 export async function startReplay(...flags: readonly string[]): Promise<Replay> {
-  const recording = sharedPath('chain', 'recordings', 'tempo-dev-2k')
-  const script = sharedPath('chain', 'replay.mjs')
-  const child = spawn(process.execPath, [script, '--recording', recording, '--port', '0', ...flags], {
+  const args = ['--recording', recordingPath('tempo-dev-2k'), '--port', '0', ...flags]
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'replay.ts'), ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const exited = once(child, 'exit')
