@@ -9,7 +9,10 @@ import { shorten } from '#primitives.ts'
 export type Call = readonly [method: string, ...params: readonly unknown[]]
 
 /** What became of one call of a batch. */
-export type Answer = { readonly result: unknown } | { readonly error: string }
+export type Answer =
+  | { readonly result: unknown }
+  /** The node's message, and the whole error where it sent one. */
+  | { readonly error: string; readonly cause?: unknown }
 
 /**
  * A dead anvil refuses at once; a living one answers within milliseconds, a reorg or a large dump
@@ -87,7 +90,7 @@ function message(id: number, [method, ...params]: Call): object {
 function parseAnswer(value: unknown): Answer {
   const error = field(value, 'error')
   if (error === undefined || error === null) return { result: field(value, 'result') }
-  return { error: String(field(error, 'message')) }
+  return { error: String(field(error, 'message')), cause: error }
 }
 
 /** The dev chain refused a call. */

@@ -66,7 +66,8 @@ export class Random {
   }
 }
 
-function itemAt<Item>(list: readonly Item[], index: number): Item {
+/** @throws RangeError for an index outside of the list. */
+export function itemAt<Item>(list: readonly Item[], index: number): Item {
   if (index >= list.length) throw new RangeError(`no item ${index} among ${list.length}`)
   return list[index] as Item
 }

@@ -51,7 +51,7 @@ export function createWallets(seed: string): Party[] {
 
 const webAuthnOrigin = { rpId: 'wallet.example', origin: 'https://wallet.example' }
 
-function secp256k1Party(key: Hex): Party {
+export function secp256k1Party(key: Hex): Party {
   return { ...rootParty(Account.fromSecp256k1(key)), plain: privateKeyToAccount(key) }
 }
 
@@ -61,7 +61,8 @@ function accessKeyParty(key: Hex, hasLimits: boolean): Party {
   return { ...rootParty(root), signer: account, accessKey: { account, hasLimits } }
 }
 
-function rootParty(root: Account.RootAccount): Party {
+/** Somebody whose only key is the account's own. */
+export function rootParty(root: Account.RootAccount): Party {
   return { address: lower(root.address), signer: root, root }
 }
 

@@ -119,7 +119,8 @@ async function collect({ rpc, log }: Producer, hashes: readonly string[]): Promi
   return mined
 }
 
-function parseReceipt(receipt: unknown): MinedTransaction {
+/** A receipt as the node answers it. */
+export function parseReceipt(receipt: unknown): MinedTransaction {
   const contractAddress = field(receipt, 'contractAddress')
   const logs = field(receipt, 'logs')
   return {

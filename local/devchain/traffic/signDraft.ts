@@ -20,6 +20,8 @@ export interface Draft {
   readonly calls: readonly [Call, ...Call[]]
   readonly gas: bigint
   readonly envelope: Envelope
+  /** Attodollars per gas above the base fee, for `eip1559` and `eip7702`; a few when absent. */
+  readonly tip?: bigint
   readonly feeToken?: Hex
   readonly sponsor?: Party
   /** A lane of nonces of its own; `expiringLane` does not count at all. */
@@ -76,7 +78,7 @@ async function authorize({ from, authorizeUntil, limits }: Draft, chainId: numbe
 }
 
 async function signEthereum(
-  { from, calls: [call], gas, delegate }: Draft,
+  { from, calls: [call], gas, delegate, tip }: Draft,
   type: Exclude<Envelope, 'tempo'>,
   nonce: number,
   chainId: number,
@@ -84,7 +86,7 @@ async function signEthereum(
   const { plain } = from
   if (!plain) throw new TypeError(`${from.address} has no key for an Ethereum envelope`)
   const fields = { chainId, gas, nonce, ...call }
-  const dynamic = { ...fields, maxFeePerGas, maxPriorityFeePerGas: BigInt(nonce % 3) }
+  const dynamic = { ...fields, maxFeePerGas, maxPriorityFeePerGas: tip ?? BigInt(nonce % 3) }
   if (type === 'eip1559') return plain.signTransaction({ type, ...dynamic })
   if (type === 'legacy') return plain.signTransaction({ type, ...fields, gasPrice: maxFeePerGas })
   if (type === 'eip2930') {
