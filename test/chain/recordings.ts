@@ -15,13 +15,17 @@ export interface RecordedBlock {
   readonly receipts: unknown
 }
 
-/** What a replay needs to know of a recording before it reads a block. */
+/** What is known of a recording without reading its blocks; the file has some counts beside these. */
 export interface Manifest {
   readonly chainId: number
+  /** The commands that made the chain. */
+  readonly note: string
   readonly firstBlock: number
   readonly lastBlock: number
   /** The first block of everyday life, after the chain's setup: from here on it may be repeated. */
   readonly loopFrom: number
+  readonly lastHash: string
+  readonly zstdBytes: number
   /** Digest of the text before compression, in hexadecimal digits. */
   readonly sha256OfText: string
 }

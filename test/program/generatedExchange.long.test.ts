@@ -1,15 +1,11 @@
 // Goal: after ten thousand fees turned into another token, every fee pool, order and price level is
 // what the contracts answer, and the feed passes the check of an aggregator.
-// Method: the program on a dev chain that the shared generator fills, over HTTP, beside the node.
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { cp, rm, symlink } from 'node:fs/promises'
-import { join } from 'node:path'
+// Method: the program on a dev chain that test/chain/generate.ts fills, over HTTP, beside the node.
 import { createPublicClient, http } from 'viem'
 import { Abis } from 'viem/tempo'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startTestDevChain, temporaryFolder } from '../support/devchain.ts'
-import { projectRoot, sharedPath } from '../support/sharedPath.ts'
+import { runCommand } from '../chain/runCommand.ts'
+import { startTestDevChain } from '../support/devchain.ts'
 import { awaitProjections, rowsOf, runFeedCheck } from './support/exchangeChecks.ts'
 import { freshDataDir, get, type RunningMillrace, startMillrace } from './support/millrace.ts'
 
@@ -17,18 +13,6 @@ const exchange = '0xdec0000000000000000000000000000000000000'
 const feeManager = '0xfeec000000000000000000000000000000000000'
 const transactions = 22_000
 const feeSwapsMin = 10_000
-
-/** The shared scripts find viem in a `node_modules` beside them. */
-async function generate(rpcUrl: string): Promise<void> {
-  const folder = await temporaryFolder()
-  await cp(sharedPath('chain'), folder, { recursive: true, filter: (path) => !path.endsWith('recordings') })
-  await symlink(join(projectRoot, 'node_modules'), join(folder, 'node_modules'))
-  const args = [join(folder, 'generate.mjs'), '--rpc', rpcUrl, '--txs', `${transactions}`, '--seed', '14']
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] })
-  const [code] = await once(child, 'exit')
-  await rm(folder, { recursive: true })
-  expect(code).toBe(0)
-}
 
 describe('a generated exchange', () => {
   const dataDir = freshDataDir()
@@ -39,7 +23,7 @@ describe('a generated exchange', () => {
     program = await startMillrace({ DATA_DIR: dataDir.path, RPC_URL: chain.rpcUrl })
     // The node keeps no old states: genesis is asked for while it is the newest.
     await awaitProjections(program, 0)
-    await generate(chain.rpcUrl)
+    await runCommand('generate', '--rpc', chain.rpcUrl, '--txs', `${transactions}`, '--seed', '14')
     await awaitProjections(program, Number(await node().getBlockNumber()))
   })
   afterAll(async () => {

@@ -36,6 +36,6 @@ export function createContract(name: 'OldCoin' | 'Nft' | 'Factory' | 'Failing' |
   return { data: bytecodeOf(name) }
 }
 
-function bytecodeOf(name: keyof typeof compiled): Hex {
+function bytecodeOf(name: Exclude<keyof typeof compiled, 'sourceSha256'>): Hex {
   return `0x${compiled[name].bytecode.slice(2)}`
 }
