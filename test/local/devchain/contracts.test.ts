@@ -1,36 +1,60 @@
-// Goal: the compiled contracts of the dev chain belong to their source.
+// Goal: the compiled contracts, of the dev chain's traffic and of the generated chain, belong to
+// their sources.
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { type Abi, toFunctionSelector } from 'viem'
-import { expect, test } from 'vitest'
-import {
-  collectibleAbi,
-  earnVaultAbi,
-  faultyAbi,
-  oddLogsAbi,
-  plainTokenAbi,
-  workshopAbi,
-} from '#local/devchain/traffic/calls.ts'
-import contracts from '#local/devchain/traffic/contracts.json' with { type: 'json' }
+import { describe, expect, test } from 'vitest'
+import * as traffic from '#local/devchain/traffic/calls.ts'
+import trafficContracts from '#local/devchain/traffic/contracts.json' with { type: 'json' }
+import generatedContracts from '../../chain/contracts/contracts.json' with { type: 'json' }
+import * as generated from '../../chain/generate/contracts.ts'
 
-const called: readonly (readonly [name: keyof typeof contracts, abi: Abi])[] = [
-  ['PlainToken', plainTokenAbi],
-  ['Collectible', collectibleAbi],
-  ['EarnVault', earnVaultAbi],
-  ['Workshop', workshopAbi],
-  ['Faulty', faultyAbi],
-  ['OddLogs', oddLogsAbi],
+interface Compiled {
+  readonly bytecode: string
+}
+
+interface Contracts {
+  readonly source: string
+  readonly sha256: string
+  readonly called: readonly (readonly [name: string, contract: Compiled, abi: Abi])[]
+}
+
+const all: readonly Contracts[] = [
+  {
+    source: 'local/devchain/traffic/contracts.sol',
+    sha256: trafficContracts.sourceSha256,
+    called: [
+      ['PlainToken', trafficContracts.PlainToken, traffic.plainTokenAbi],
+      ['Collectible', trafficContracts.Collectible, traffic.collectibleAbi],
+      ['EarnVault', trafficContracts.EarnVault, traffic.earnVaultAbi],
+      ['Workshop', trafficContracts.Workshop, traffic.workshopAbi],
+      ['Faulty', trafficContracts.Faulty, traffic.faultyAbi],
+      ['OddLogs', trafficContracts.OddLogs, traffic.oddLogsAbi],
+    ],
+  },
+  {
+    source: 'test/chain/contracts/contracts.sol',
+    sha256: generatedContracts.sourceSha256,
+    called: [
+      ['Coin', generatedContracts.Coin, generated.coinAbi],
+      ['Nft', generatedContracts.Nft, generated.nftAbi],
+      ['Vault', generatedContracts.Vault, generated.vaultAbi],
+      ['Factory', generatedContracts.Factory, generated.factoryAbi],
+      ['Failing', generatedContracts.Failing, generated.failingAbi],
+      ['Zoo', generatedContracts.Zoo, generated.zooAbi],
+    ],
+  },
 ]
 
-test('the compiled contracts belong to their source', async () => {
-  const source = await readFile(new URL('../../../local/devchain/traffic/contracts.sol', import.meta.url))
-  expect(contracts.sourceSha256).toBe(createHash('sha256').update(source).digest('hex'))
-})
+describe.each(all)('contracts compiled from $source', ({ source, sha256, called }) => {
+  test('belong to it', async () => {
+    const text = await readFile(new URL(`../../../${source}`, import.meta.url))
+    expect(sha256).toBe(createHash('sha256').update(text).digest('hex'))
+  })
 
-test.each(called)('every function of %s that is called exists', (name, abi) => {
-  const compiled = contracts[name]
-  if (typeof compiled === 'string') throw new TypeError(`${name} is no contract`)
-  const selectors = abi.flatMap((item) => (item.type === 'function' ? [toFunctionSelector(item)] : []))
-  // The dispatcher compares each selector as a pushed constant.
-  for (const selector of selectors) expect(compiled.bytecode).toContain(`63${selector.slice(2)}`)
+  test.each(called)('every function of %s that is called exists', (_, { bytecode }, abi) => {
+    const selectors = abi.flatMap((item) => (item.type === 'function' ? [toFunctionSelector(item)] : []))
+    // The dispatcher compares each selector as a pushed constant.
+    for (const selector of selectors) expect(bytecode).toContain(`63${selector.slice(2)}`)
+  })
 })
