@@ -9,7 +9,6 @@ import { describe, expect, it } from 'vitest'
 import { type Address, address } from '#primitives.ts'
 import { readRecording } from '#test/chain/recordings.ts'
 import { arbitraryLog } from '#test/support/arbitraryLog.ts'
-import { sharedPath } from '#test/support/sharedPath.ts'
 import {
   account,
   logOf,
@@ -26,6 +25,7 @@ import { transfer } from '#transform/events/erc20.ts'
 import type { ContractEvent } from '#transform/events/event.ts'
 import { events } from '#transform/events/index.ts'
 import type { LogFacts } from '#transform/projection.ts'
+import { sharedFile } from './sharedFolder.ts'
 
 interface Fields {
   readonly required: readonly string[]
@@ -59,7 +59,7 @@ describe('activities', () => {
 
 /** type -> fields of its data, from the table of the Activity shape. */
 function readTable(): ReadonlyMap<string, Fields> {
-  const text = readFileSync(sharedPath('spec', 'chain-data-contract.md'), 'utf8')
+  const text = readFileSync(sharedFile('spec', 'chain-data-contract.md'), 'utf8')
   const rows = text
     .split('### Activity\n')[1]
     ?.split('\n## ')[0]

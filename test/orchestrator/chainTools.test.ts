@@ -4,7 +4,7 @@
 // recorded chain.
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type AccessRequest, anonymous } from '#api/http/access.ts'
 import { ApiError } from '#api/http/errors.ts'
 import { endpoints } from '#api/routes/index.ts'
@@ -16,12 +16,11 @@ import { type RunningServer, startServer } from '../api/toolkitServer.ts'
 import { readBalances } from '../store/support/balanceOracle.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { followersOf, recordedCalls } from '../store/support/followers.ts'
-import { describeWithShared } from '../support/shared.ts'
 import { openDemo } from './support/demo.ts'
 
 const recording = 'tempo-dev-2k'
 
-describeWithShared('chain data for agents', () => {
+describe('chain data for agents', () => {
   let api: ChainApi
   let server: RunningServer
   let client: Client
