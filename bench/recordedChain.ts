@@ -1,4 +1,6 @@
-/** The recorded dev chain that tests use, as the benches serve it: answers of anvil, word for word. */
+/**
+ * The recorded dev chain that tests use, as the benches serve it: answers of anvil, word for word.
+ */
 import { streamRecording } from '#test/chain/recordings.ts'
 import type { CannedBlock } from './cannedChain.ts'
 

@@ -77,12 +77,18 @@ async function readNonces({ actors }: World): Promise<number[]> {
   return (await rpc.batch(calls)).map((answer) => ('result' in answer ? Number(answer.result) : 0))
 }
 
-/** Fees are paid in tokens, but anvil's pool wants senders of Ethereum envelopes to hold its native coin. */
+/**
+ * Fees are paid in tokens, but anvil's pool wants senders of Ethereum envelopes to hold its native
+ * coin.
+ */
 async function fundWallets({ wallets }: World): Promise<void> {
   await rpc.batch(wallets.map(({ address }) => ['anvil_setBalance', address, quantity(nativeFunds)]))
 }
 
-/** Mines everyday blocks until there are enough; returns how many transactions were dropped on the way. */
+/**
+ * Mines everyday blocks until there are enough; returns how many transactions were dropped on the
+ * way.
+ */
 async function live(): Promise<number> {
   let seenDropped = 0
   while (chain.mined < flags.txs) {

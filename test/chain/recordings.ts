@@ -15,7 +15,9 @@ export interface RecordedBlock {
   readonly receipts: unknown
 }
 
-/** What is known of a recording without reading its blocks; the file has some counts beside these. */
+/**
+ * What is known of a recording without reading its blocks; the file has some counts beside these.
+ */
 export interface Manifest {
   readonly chainId: number
   /** The commands that made the chain. */

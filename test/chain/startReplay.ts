@@ -17,7 +17,10 @@ export interface Replay {
   close(): Promise<void>
 }
 
-/** Starts the replay of the small recording, or of a later `--recording`; `flags` as README.md lists them. */
+/**
+ * Starts the replay of the small recording, or of a later `--recording`; `flags` as README.md lists
+ * them.
+ */
 export async function startReplay(...flags: readonly string[]): Promise<Replay> {
   const args = ['--recording', recordingPath('tempo-dev-2k'), '--port', '0', ...flags]
   const child = spawn(process.execPath, [join(import.meta.dirname, 'replay.ts'), ...args], {

@@ -95,8 +95,7 @@ export class RecordedChain {
 }
 
 /**
- * Loads a recording; the chain stands at `head`, of which all but `finality`
- * blocks are final.
+ * Loads a recording; the chain stands at `head`, of which all but `finality` blocks are final.
  */
 export async function loadRecordedChain(
   name: string,

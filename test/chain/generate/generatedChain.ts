@@ -120,7 +120,9 @@ export class GeneratedChain implements ChainTime {
     }
   }
 
-  /** Sets time and base fee of the next block: blocks come twice a second, with pauses now and then. */
+  /**
+   * Sets time and base fee of the next block: blocks come twice a second, with pauses now and then.
+   */
   #advance(): void {
     const random = this.#random
     const { isLive, meanPause } = this.#options

@@ -1,4 +1,7 @@
-/** What the generated chain is about: accounts in their roles, tokens, markets. It follows from the seed. */
+/**
+ * What the generated chain is about: accounts in their roles, tokens, markets. It follows from the
+ * seed.
+ */
 import { alphaUsd, betaUsd, pathUsd, tokenAddress } from '#local/devchain/traffic/calls.ts'
 import { createDevParties } from '#local/devchain/traffic/parties.ts'
 import type { Hex } from '#primitives.ts'
@@ -75,7 +78,10 @@ const WALLETS_MIN = 24
 const WALLETS_MAX = 1_000
 const HOLDERS_MIN = 100
 
-/** The world of a seed whose tokens are created at `timestamp`, large enough for so many transactions. */
+/**
+ * The world of a seed whose tokens are created at `timestamp`, large enough for so many
+ * transactions.
+ */
 export function createWorld(seed: string, timestamp: number, transactions: number): World {
   const devs = createDevParties(DEV_COUNT).map((party) => new Actor(party))
   const walletCount = Math.min(WALLETS_MAX, Math.max(WALLETS_MIN, Math.floor(transactions / 50)))

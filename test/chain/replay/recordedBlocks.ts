@@ -1,4 +1,6 @@
-/** The blocks of a recording, and what of them is shown under other names when they are repeated. */
+/**
+ * The blocks of a recording, and what of them is shown under other names when they are repeated.
+ */
 
 import { type Manifest, readManifest, streamRecording } from '../recordings.ts'
 import { answersOf, type NodeAnswers, type Shape } from './answers.ts'

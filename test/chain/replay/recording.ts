@@ -51,7 +51,9 @@ export class Recording {
     this.#indexed = blocks.first - 1
   }
 
-  /** Loads a recording by its name or absolute path; shape `tempo` makes its answers a Tempo node's. */
+  /**
+   * Loads a recording by its name or absolute path; shape `tempo` makes its answers a Tempo node's.
+   */
   static async load(name: string, shape: Shape): Promise<Recording> {
     return new Recording(await RecordedBlocks.read(name, shape), readCalls(name))
   }
@@ -138,7 +140,9 @@ export class Recording {
     return address
   }
 
-  /** Whether a height may have logs with one of these addresses or first topics; any when absent. */
+  /**
+   * Whether a height may have logs with one of these addresses or first topics; any when absent.
+   */
   mayHaveLogs(height: number, marks: readonly string[] | undefined): boolean {
     const { template, round } = this.#at(height)
     if (template.marks.size === 0) return false

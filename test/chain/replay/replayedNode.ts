@@ -56,7 +56,9 @@ export class ReplayedNode {
     return this.#head
   }
 
-  /** Replaces the newest blocks; returns the new head's hash. @throws RangeError below the setup. */
+  /**
+   * Replaces the newest blocks; returns the new head's hash. @throws RangeError below the setup.
+   */
   reorg(depth = 1): string {
     this.recording.reorg(depth, this.#head)
     this.faults.count('reorg')

@@ -79,7 +79,9 @@ export function deploy(scene: Scene): Transaction | undefined {
   }
 }
 
-/** Failures of every kind. All are made and one is chosen, so that each takes as much of the seed. */
+/**
+ * Failures of every kind. All are made and one is chosen, so that each takes as much of the seed.
+ */
 export function fail(scene: Scene): Transaction {
   const { random, world } = scene
   const from = scene.wallet()

@@ -1,4 +1,7 @@
-/** Everything that happens every day, and how often. The same seed gives the same in this order only. */
+/**
+ * Everything that happens every day, and how often. The same seed gives the same in this order
+ * only.
+ */
 import type { Action } from '../action.ts'
 import { coin, delegate, deploy, factoryMade, fail, nft, vault, zoo } from './contracts.ts'
 import { cancel, collectFees, flip, order, pool, preference, rebalance, swap, withdraw } from './exchange.ts'
