@@ -108,7 +108,11 @@ describe('the RPC source', () => {
     const server = await replay()
     const both = source([dead.url, server.url])
     expect(await readAll(both)).toEqual(expected)
-    expect(both.endpoints().map(({ state }) => state)).toEqual(['quarantined', 'healthy'])
+    const [left, living] = both.endpoints()
+    // On a busy machine its quarantine is over by now; it was never seen to answer.
+    expect(['quarantined', 'unknown']).toContain(left?.state)
+    expect(left?.lastFailure).not.toBeNull()
+    expect(living?.state).toBe('healthy')
   })
 
   test('a request that is not answered in time is made at another endpoint too, and the late one dropped', async () => {
