@@ -4,8 +4,8 @@
  */
 import { createHash } from 'node:crypto'
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { cacheFolder } from './cacheFolder.ts'
 import { type CannedBlock, type ChainShape, cannedChain } from './cannedChain.ts'
 import { recordedChain } from './recordedChain.ts'
 
@@ -28,7 +28,7 @@ export async function buildCannedFile(chain: Chain): Promise<string> {
     .update(JSON.stringify([FORMAT, chain]))
     .digest('hex')
     .slice(0, 12)
-  const folder = join(tmpdir(), 'millrace-bench-chains')
+  const folder = cacheFolder('chains')
   const path = join(folder, key)
   if (existsSync(`${path}.ends`)) return path
   mkdirSync(folder, { recursive: true })

@@ -11,6 +11,7 @@ import { createInterface } from 'node:readline'
 import pg from 'pg'
 import { type EmbeddedPostgres, startPostgres } from '#local/engines/postgres.ts'
 import { silentLogger } from '#telemetry.ts'
+import { cacheFolder } from '../cacheFolder.ts'
 import type { CannedNode } from '../harness.ts'
 
 /** The newest of each that can be installed together. */
@@ -53,7 +54,7 @@ const transferTable = `CREATE TABLE transfer (id varchar PRIMARY KEY, block int4
 
 /** @throws when npm cannot install it */
 function installSquid(): string {
-  const folder = join(tmpdir(), 'millrace-bench-peers', `squid-${squidVersion}`)
+  const folder = join(cacheFolder('peers'), `squid-${squidVersion}`)
   mkdirSync(join(folder, 'lib'), { recursive: true })
   const source = join(import.meta.dirname, 'squid')
   copyFileSync(join(source, 'main.cjs'), join(folder, 'main.cjs'))
