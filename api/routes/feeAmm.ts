@@ -28,7 +28,7 @@ export const listFeePoolsEndpoint = listEndpoint({
   path: '/v1/fee-amm/pools',
   summary: 'Pools that turn fees into the token a validator takes, most mints first.',
   description:
-    'All pages of a walk show one block: that of the first page, or `atBlock`. A cursor is good for 10 minutes. Pools of genesis were created in block 0. `amount` and `formatted` are absent where what genesis gave is not known. Reserves are compared with the node; those of a pool that differed come from the node as they are now, with `svc-source: node`, and are absent with `atBlock`.',
+    'All pages of a walk show one block: that of the first page, or `atBlock`. A cursor is good for 10 minutes. Pools of genesis were created in block 0. `amount` and `formatted` are absent where what genesis gave is not known. Reserves are compared with the node: where they differ, the node’s are taken over as of that block and folded on. Of blocks before it they are doubted: they come from the node as they are now, with `svc-source: node`, and are absent with `atBlock`.',
   filters: { atBlock },
   include: ['token'],
   item: s.named('FeePool', {

@@ -420,9 +420,11 @@ CREATE TABLE chain.fee_pool_checks (
   pool bytea NOT NULL,
   block_num bigint NOT NULL,
   differs boolean NOT NULL,
+  mended boolean DEFAULT false NOT NULL,
   CONSTRAINT fee_pool_checks_pkey PRIMARY KEY (pool)
 );
-COMMENT ON COLUMN chain.fee_pool_checks.differs IS 'the node had other reserves after this block: ours are not told';
+COMMENT ON COLUMN chain.fee_pool_checks.differs IS 'the node had other reserves after this block';
+COMMENT ON COLUMN chain.fee_pool_checks.mended IS 'the node’s were taken over; ours are not told while a pool differs and is not mended';
 
 CREATE TABLE chain.fee_pool_mints (
   block_num bigint NOT NULL,
@@ -457,6 +459,7 @@ CREATE TABLE chain.fee_pools_current (
   mint_count integer NOT NULL,
   reserve_user numeric,
   reserve_validator numeric,
+  mended_block bigint,
   CONSTRAINT fee_pools_current_pkey PRIMARY KEY (pool)
 );
 CREATE INDEX fee_pools_current_mint_count_user_token_validator_token_idx ON chain.fee_pools_current USING btree (mint_count, user_token, validator_token);
@@ -475,6 +478,7 @@ CREATE TABLE chain.fee_pools_history (
   mint_count integer NOT NULL,
   reserve_user numeric,
   reserve_validator numeric,
+  mended_block bigint,
   CONSTRAINT fee_pools_history_pkey PRIMARY KEY (pool, block_num, log_idx)
 );
 CREATE INDEX fee_pools_history_block_num_idx ON chain.fee_pools_history USING btree (block_num);
@@ -483,6 +487,7 @@ COMMENT ON COLUMN chain.fee_pools_history.pool IS 'keccak-256 of both tokens, ea
 COMMENT ON COLUMN chain.fee_pools_history.log_idx IS '-1: as genesis has it';
 COMMENT ON COLUMN chain.fee_pools_history.life IS 'blocks after which the pool was in this state';
 COMMENT ON COLUMN chain.fee_pools_history.reserve_user IS 'null where what genesis gave is not known';
+COMMENT ON COLUMN chain.fee_pools_history.mended_block IS 'block after which the reserves were last taken from the node, as ours differed; null where all are ours';
 
 CREATE TABLE chain.fee_validators_current (
   validator bytea NOT NULL,

@@ -13,6 +13,7 @@ import { checkpointsFollower } from './balances/checkpoints.ts'
 import { FollowerDriver } from './driver.ts'
 import { bookFollower } from './exchange/bookFollower.ts'
 import { feePoolsFollower } from './feePools/poolFollower.ts'
+import { twoHopsSinceOf } from './feePools/routes.ts'
 import { foldFollower } from './foldFollower.ts'
 import type { BlockFollower } from './follower.ts'
 import { erc20MetadataFollower } from './tokens/erc20Metadata.ts'
@@ -21,6 +22,8 @@ import { tokensFold } from './tokens/tokens.ts'
 
 export interface FollowersOptions {
   readonly kind: ChainKind
+  /** Tells its forks, where they are known. */
+  readonly chainId: number
   readonly callContracts: CallContracts
   /** Final blocks whose changes of balances are kept. */
   readonly hotBlocks?: number
@@ -30,6 +33,7 @@ export interface FollowersOptions {
 
 export function createFollowers({
   kind,
+  chainId,
   callContracts,
   hotBlocks,
   checkpointBlocks,
@@ -38,7 +42,7 @@ export function createFollowers({
     foldFollower(tokensFold, async (context) =>
       kind === 'tempo' ? readGenesisTokens(callContracts, context) : [],
     ),
-    feePoolsFollower(kind === 'tempo' ? callContracts : null),
+    feePoolsFollower(kind === 'tempo' ? callContracts : null, twoHopsSinceOf(chainId)),
     bookFollower({ callContracts: kind === 'tempo' ? callContracts : null }),
     balancesFollower({ kind, callContracts, hotBlocks }),
     checkpointsFollower(checkpointBlocks),
@@ -46,7 +50,7 @@ export function createFollowers({
   ]
 }
 
-export interface OpenFollowersOptions extends FollowersOptions {
+export interface OpenFollowersOptions extends Omit<FollowersOptions, 'chainId'> {
   readonly state: ChainState
   readonly postgres: Postgres
   /** Under which this process writes. */
@@ -60,6 +64,6 @@ export function openFollowers(options: OpenFollowersOptions): FollowerDriver {
   const { state, postgres, fence, runtime, log } = options
   const { schema, startBlock, bell } = state
   const { clock, failpoint } = runtime
-  const followers = createFollowers(options)
+  const followers = createFollowers({ ...options, chainId: state.chainId })
   return new FollowerDriver({ postgres, schema, startBlock, fence, followers, bell, clock, failpoint, log })
 }

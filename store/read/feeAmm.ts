@@ -26,9 +26,9 @@ export interface FeePoolRow {
   readonly createdAtSeconds: number
   readonly lastMintAtSeconds: number
   readonly mintCount: number
-  /** Null where genesis is not known, or the node says otherwise (`differs`). */
+  /** Null where genesis is not known, or ours are doubted (`differs`). */
   readonly reserves: { readonly user: bigint; readonly validator: bigint } | null
-  /** The node had other reserves than ours when they were compared last. */
+  /** The node had other reserves than ours, and they are not mended, or were mended after the block. */
   readonly differs: boolean
 }
 
@@ -65,8 +65,10 @@ export function listFeePools(
       parameters,
     )
     const found = await client.query<PoolColumns>(
-      `SELECT states.*, coalesce(checks.differs, false) AS differs FROM (${text}) AS states
-       LEFT JOIN ${relationOf(schema, 'fee_pool_checks')} AS checks USING (pool)
+      `SELECT states.*, coalesce(checks.differs AND NOT checks.mended, false)
+           OR coalesce(newest.mended_block > ${parameters.add(block)}::bigint, false) AS differs
+       FROM (${text}) AS states LEFT JOIN ${relationOf(schema, 'fee_pool_checks')} AS checks USING (pool)
+       LEFT JOIN ${relationOf(schema, `${poolsTable.name}_current`)} AS newest USING (pool)
        ORDER BY mint_count DESC, user_token DESC, validator_token DESC`,
       parameters.values,
     )

@@ -134,7 +134,7 @@ describe('folds of a chain that others blocks take the place of', () => {
       }
       return { ...transaction, client: Object.create(client, { query: { value: query } }) }
     }
-    return createFollowers({ kind: 'tempo', callContracts, hotBlocks: 4_096 })
+    return createFollowers({ kind: 'tempo', chainId: 0, callContracts, hotBlocks: 4_096 })
       .filter(({ name }) => followed.includes(name))
       .map(({ complete: _, ...follower }) => ({
         ...follower,

@@ -28,8 +28,8 @@ export interface PoolAuditOptions {
 }
 
 /**
- * Marks the pools that differ; the follower's next comparison takes a mark away. What the node does
- * not tell, or the fold does not hold yet, is left to it.
+ * Marks the pools that differ: the node tells them until the follower's next comparison, which mends
+ * what differs then. What the node does not tell, or the fold does not hold yet, is left to it.
  */
 export function poolAudit({ call, postgres, schema, fence }: PoolAuditOptions) {
   return async (blocks: BlockRange, signal: AbortSignal): Promise<void> => {
@@ -51,7 +51,7 @@ export function poolAudit({ call, postgres, schema, fence }: PoolAuditOptions) {
       await client.query(
         `INSERT INTO ${relationOf(schema, 'fee_pool_checks')} AS checks (pool, block_num, differs)
          SELECT pool, $2, true FROM unnest($1::bytea[]) AS pool
-         ON CONFLICT (pool) DO UPDATE SET differs = true, block_num = greatest(checks.block_num, $2)`,
+         ON CONFLICT (pool) DO UPDATE SET differs = true, mended = false, block_num = greatest(checks.block_num, $2)`,
         [differing.map(poolOf), blocks.to],
       )
     })
@@ -62,7 +62,10 @@ interface ChangedRow extends Readonly<Record<string, unknown>> {
   readonly at_hash: Buffer
 }
 
-/** Pools that the blocks changed, as the last of them left them, but for those that are marked. */
+/**
+ * Pools that the blocks changed, as the last of them left them, but for those that are marked, and
+ * those mended after them: nothing more is learned of what they were before.
+ */
 async function readChanged(
   client: Queryable,
   schema: string,
@@ -73,7 +76,9 @@ async function readChanged(
      FROM ${relationOf(schema, `${poolsTable.name}_history`)} AS pools
      JOIN ${relationOf(schema, 'blocks')} AS blocks ON blocks.num = $2
      LEFT JOIN ${relationOf(schema, 'fee_pool_checks')} AS checks ON checks.pool = pools.pool
-     WHERE pools.block_num BETWEEN $1 AND $2 AND checks.differs IS NOT TRUE
+     JOIN ${relationOf(schema, `${poolsTable.name}_current`)} AS newest ON newest.pool = pools.pool
+     WHERE pools.block_num BETWEEN $1 AND $2 AND (checks.differs AND NOT checks.mended) IS NOT TRUE
+       AND coalesce(newest.mended_block <= $2, true)
      ORDER BY pools.pool, pools.block_num DESC, pools.log_idx DESC LIMIT ${POOLS_MAX}`,
     [from, to],
   )

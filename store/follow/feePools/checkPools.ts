@@ -1,14 +1,14 @@
 /**
- * Folded reserves compared with the node's, again and again: since two pools may turn a fee one
- * after the other, which no log tells, a fold alone cannot know that it is right. A pool that
- * differs is told by the node from then on.
+ * Folded reserves compared with the node's, again and again: no log tells which pools turned a fee,
+ * so a fold alone cannot know that it is right. The reserves of a pool that differs are mended: the
+ * node's are taken over as of the block it was asked about, marked, and folded on from there.
  */
 import { MillraceError } from '#errors.ts'
 import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
 import { hash } from '#primitives.ts'
 import type { Queryable } from '../../ledger/lane.ts'
 import { relationOf, toHex } from '../../sql.ts'
-import { byteaText, decodeState, insertRows } from '../foldTables.ts'
+import { byteaText, decodeState, insertRows, insertTouched } from '../foldTables.ts'
 import {
   type BlockFollower,
   type Completion,
@@ -67,20 +67,43 @@ async function comparePools(
   const tokens = pools.map((pool) => ({ userToken: pool.user_token, validatorToken: pool.validator_token }))
   const told = await readReserves(call, tokens, hash(toHex(first.tip_hash)), signal)
   if (told.every((reserves) => reserves === null)) return null
-  const rows = pools.map((pool, index) => ({
-    ...{ pool: byteaText(String(toHex(poolOf(due.rows[index])))), block_num: tip },
-    differs: differs(pool, told[index] ?? null),
-  }))
+  const compared = pools.map((pool, index) => {
+    const reserves = told[index] ?? null
+    return {
+      key: poolOf(due.rows[index]),
+      mended: differs(pool, reserves) ? mend(pool, reserves, tip) : null,
+    }
+  })
   return {
     last: false,
     store: async ({ client }) => {
+      await insertTouched(
+        client,
+        schema,
+        poolsTable,
+        compared.flatMap(({ key, mended: state }) =>
+          state ? [{ key: toHex(key), place: { blockNumber: tip, logIndex: MENDED_LOG_INDEX }, state }] : [],
+        ),
+      )
       await client.query(`DELETE FROM ${table('fee_pool_checks')} WHERE pool = ANY ($1)`, [
-        due.rows.map(poolOf),
+        compared.map(({ key }) => key),
       ])
+      const rows = compared.map(({ key, mended }) => ({
+        ...{ pool: byteaText(toHex(key)), block_num: tip, differs: mended !== null, mended: mended !== null },
+      }))
       await insertRows(client, table('fee_pool_checks'), rows)
     },
   }
 }
+
+/** After every log of a block. */
+const MENDED_LOG_INDEX = 2 ** 31 - 1
+
+const mend = (pool: Pool, reserves: Reserves | null, block: number): Pool | null =>
+  reserves && {
+    ...pool,
+    ...{ reserve_user: reserves.user, reserve_validator: reserves.validator, mended_block: block },
+  }
 
 /** Pools that differed when they were compared last. */
 export async function findDiffering(client: Queryable, schema: string): Promise<Findings> {
@@ -92,7 +115,7 @@ export async function findDiffering(client: Queryable, schema: string): Promise<
   const { differing = 0 } = first ?? {}
   const differs =
     first &&
-    `${differing} fee pools had other reserves on the node, such as ${toHex(first.pool)} after block ${first.block_num}: the node's are told`
+    `${differing} fee pools had other reserves on the node, such as ${toHex(first.pool)} after block ${first.block_num}: the node's are taken over`
   return { strays: 0, differs: differs ?? null }
 }
 

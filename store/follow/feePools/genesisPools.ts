@@ -8,7 +8,8 @@ import { relationOf, toHex } from '../../sql.ts'
 import { askContracts } from '../askContracts.ts'
 import type { FollowerContext } from '../follower.ts'
 import { readGenesisTokens } from '../tokens/genesisTokens.ts'
-import { genesisPool, type Pool, type PoolTokens } from './pools.ts'
+import { genesisPool, type Pool } from './pools.ts'
+import type { PoolTokens } from './routes.ts'
 
 export const [getPool] = parseAbi([
   'function getPool(address userToken, address validatorToken) view returns ((uint128 reserveUserToken, uint128 reserveValidatorToken))',

@@ -2,7 +2,6 @@
 
 import type { BlockRange } from '#ingest/range.ts'
 import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
-import { type Address, address } from '#primitives.ts'
 import {
   feePoolBurn,
   feePoolMint,
@@ -11,7 +10,7 @@ import {
 } from '#transform/events/feeAmm.ts'
 import { validatorTokenSet } from '#transform/events/feeManager.ts'
 import type { Queryable } from '../../ledger/lane.ts'
-import { relationOf, toHex } from '../../sql.ts'
+import { relationOf } from '../../sql.ts'
 import type { PlacedLog } from '../fold.ts'
 import { eventFollower } from '../foldFollower.ts'
 import { byteaText, insertChanges, insertRows, insertTouched, readStates } from '../foldTables.ts'
@@ -19,29 +18,39 @@ import type { BlockFollower, FollowerTransaction } from '../follower.ts'
 import { readGenesisSeconds } from '../genesisBlock.ts'
 import { GENESIS_LOG_INDEX } from '../tokens/genesisTokens.ts'
 import { findDiffering, poolCheck } from './checkPools.ts'
+import { readCollected, readSingle } from './fees.ts'
 import { readGenesisPools } from './genesisPools.ts'
 import {
   type PoolEvent,
   type PoolStates,
-  poolId,
   poolOfFees,
   poolsTable,
   reducePools,
   validatorsTable,
 } from './pools.ts'
+import { hopsOver, poolId } from './routes.ts'
 
-export const feePoolsProjection = { name: 'fee_pools', version: 3 } as const
+export const feePoolsProjection = { name: 'fee_pools', version: 4 } as const
 
 const poolEvents = [feePoolMint, feePoolMintWithUserAmount, feePoolBurn, rebalanceSwap, validatorTokenSet]
 
 /** Blocks of one piece: each may have a row for every token that fees are paid in. */
 const BLOCKS_MAX = 4_096
 
-/** `callContracts`: none on chains whose fees are paid in no token. */
-export function feePoolsFollower(callContracts: CallContracts | null): BlockFollower {
+/**
+ * Blocks whose fees are read one by one at once. A pool that stays thin makes every block with its
+ * fees such a block; a dense one has some thousand fees.
+ */
+const SINGLE_BLOCKS_MAX = 16
+
+/**
+ * `callContracts`: none on chains whose fees are paid in no token. `twoHopsSince`: time of the first
+ * block whose fees may take two hops; before, no chain lets a fee in that the direct pool cannot pay.
+ */
+export function feePoolsFollower(callContracts: CallContracts | null, twoHopsSince = 0): BlockFollower {
   const follower = eventFollower({
     ...feePoolsProjection,
-    needs: ['token_transfers'],
+    needs: ['token_transfers', 'tokens'],
     events: callContracts ? poolEvents : [],
     tables: [poolsTable, validatorsTable],
     rowTables: ['fee_pool_mints'],
@@ -53,15 +62,28 @@ export function feePoolsFollower(callContracts: CallContracts | null): BlockFoll
       }))
       return ({ client, schema }) => insertChanges(client, schema, poolsTable, changes)
     },
-    take,
+    take: (transaction, logs, blocks) => take(transaction, logs, blocks, twoHopsSince),
   })
   return callContracts
-    ? { ...follower, clear, complete: poolCheck(callContracts, feePoolsProjection), inspect: findDiffering }
+    ? {
+        ...follower,
+        clear,
+        revert,
+        complete: poolCheck(callContracts, feePoolsProjection),
+        inspect: findDiffering,
+      }
     : follower
 
   async function clear(transaction: FollowerTransaction): Promise<void> {
     await follower.clear(transaction)
     await transaction.client.query(`TRUNCATE ${relationOf(transaction.schema, 'fee_pool_checks')}`)
+  }
+
+  /** What was compared after a block that was taken back is compared again. */
+  async function revert(transaction: FollowerTransaction, fromBlock: number): Promise<void> {
+    await follower.revert(transaction, fromBlock)
+    const checks = relationOf(transaction.schema, 'fee_pool_checks')
+    await transaction.client.query(`DELETE FROM ${checks} WHERE block_num >= $1`, [fromBlock])
   }
 }
 
@@ -69,16 +91,30 @@ async function take(
   { client, schema }: FollowerTransaction,
   logs: readonly PlacedLog[],
   blocks: BlockRange,
+  twoHopsSince: number,
 ): Promise<void> {
-  const fees = await readFees(client, schema, blocks)
-  const events = [...logs.flatMap(eventOf), ...fees].sort(byPlace)
-  if (events.length === 0) return
-  const states = await readPools(client, schema, events)
-  const { pools, validators } = reducePools(events, states, await readGenesisSeconds(client, schema))
-  await insertTouched(client, schema, poolsTable, pools)
-  await insertTouched(client, schema, validatorsTable, validators)
+  const logged = logs.flatMap(eventOf)
+  const sums = await readCollected(client, schema, blocks)
+  const genesisSeconds = await readGenesisSeconds(client, schema)
+  const states: PoolStates = { pools: new Map(), validators: new Map() }
+  let rest = inOrder([...sums, ...logged])
+  while (rest.length > 0) {
+    await readTouched(client, schema, rest, states)
+    const { pools, validators, thinFrom } = reducePools(rest, states, { genesisSeconds, twoHopsSince })
+    await insertTouched(client, schema, poolsTable, pools)
+    await insertTouched(client, schema, validatorsTable, validators)
+    if (thinFrom === null) break
+    const to = Math.min(thinFrom + SINGLE_BLOCKS_MAX - 1, blocks.to)
+    const fees = await readSingle(client, schema, { from: thinFrom, to }, twoHopsSince)
+    const isLeft = ({ kind, place: { blockNumber } }: PoolEvent) =>
+      blockNumber >= thinFrom && (blockNumber > to || kind !== 'collected')
+    rest = inOrder([...fees, ...rest.filter(isLeft)])
+  }
   await insertRows(client, relationOf(schema, 'fee_pool_mints'), logs.flatMap(mintOf))
 }
+
+/** Of events at one place, those of fees come first: the way of a fee is chosen before its logs. */
+const inOrder = (events: PoolEvent[]): PoolEvent[] => events.sort(byPlace)
 
 const byPlace = ({ place: a }: PoolEvent, { place: b }: PoolEvent): number =>
   a.blockNumber - b.blockNumber || a.logIndex - b.logIndex
@@ -127,63 +163,47 @@ function mintOf({ log, place }: PlacedLog): object[] {
   ]
 }
 
-interface FeeRow {
-  readonly block_num: number
-  readonly block_timestamp: Date
-  readonly last_log: number
-  readonly miner: Buffer
-  readonly token: Buffer
-  readonly paid: string
-  readonly paid_out: string
-}
-
-/** Fees of each block and token. A closing transfer of a fee is an input like an event. */
-async function readFees(
-  client: Queryable,
-  schema: string,
-  { from, to }: BlockRange,
-): Promise<readonly PoolEvent[]> {
-  const found = await client.query<FeeRow>(
-    `SELECT block_num, block_timestamp, max(log_idx) AS last_log, miner, token, sum(amount) AS paid,
-       sum(div(amount * 9970, 10000)) AS paid_out
-     FROM ${relationOf(schema, 'token_transfers')} AS fees JOIN ${relationOf(schema, 'blocks')} AS blocks ON num = block_num
-     WHERE is_fee AND block_num BETWEEN $1 AND $2 GROUP BY block_num, block_timestamp, miner, token`,
-    [from, to],
-  )
-  return found.rows.map((row) => ({
-    kind: 'collected',
-    place: {
-      ...{ blockNumber: row.block_num, logIndex: row.last_log },
-      timestampSeconds: row.block_timestamp.getTime() / 1000,
-    },
-    validator: addressOf(row.miner),
-    token: addressOf(row.token),
-    paid: BigInt(row.paid),
-    paidOut: BigInt(row.paid_out),
-  }))
-}
-
-const addressOf = (bytes: Buffer): Address => address(toHex(bytes))
-
 /**
- * Everything the events may touch: of fees, the pools of each token a validator may have chosen
- * meanwhile.
+ * Reads into `states` everything the events may touch that is not there yet: of fees, the pools of
+ * each token a validator may have chosen meanwhile.
  */
-async function readPools(
+async function readTouched(
   client: Queryable,
   schema: string,
   events: readonly PoolEvent[],
-): Promise<PoolStates> {
-  const named = events.flatMap((event) =>
-    'validator' in event && typeof event.validator === 'string' ? [event.validator] : [],
-  )
-  const validators = await readStates(client, schema, validatorsTable, named)
-  const pools = new Set<string>()
+  states: PoolStates,
+): Promise<void> {
+  const named = events.flatMap((event) => {
+    if (event.kind === 'routed') return [event.fee.validator]
+    return event.kind === 'chose' || event.kind === 'collected' ? [event.validator] : []
+  })
+  await readMissing(named, states.validators, (keys) => readStates(client, schema, validatorsTable, keys))
+  const pools = poolsOf(events, states.validators)
+  await readMissing(pools, states.pools, (keys) => readStates(client, schema, poolsTable, keys))
+}
+
+/** Ids of the pools that the events may move. */
+function poolsOf(events: readonly PoolEvent[], validators: PoolStates['validators']): readonly string[] {
   const now: PoolStates = { pools: new Map(), validators: new Map(validators) }
-  for (const event of events) {
-    if (event.kind === 'chose') now.validators.set(event.validator, { token: event.token })
-    const tokens = event.kind === 'collected' ? poolOfFees(now, event) : event.kind === 'chose' ? null : event
-    if (tokens) pools.add(poolId(tokens))
-  }
-  return { pools: await readStates(client, schema, poolsTable, [...pools]), validators }
+  return events.flatMap((event) => {
+    if (event.kind === 'paid') return []
+    if (event.kind === 'chose') {
+      now.validators.set(event.validator, { token: event.token })
+      return []
+    }
+    if (event.kind !== 'collected' && event.kind !== 'routed') return [poolId(event)]
+    const direct = poolOfFees(now, event.kind === 'routed' ? event.fee : event)
+    if (!direct) return []
+    return [direct, ...(event.kind === 'routed' ? hopsOver(event.fee.quote, direct) : [])].map(poolId)
+  })
+}
+
+async function readMissing<State>(
+  keys: readonly string[],
+  states: Map<string, State>,
+  read: (keys: readonly string[]) => Promise<ReadonlyMap<string, State>>,
+): Promise<void> {
+  const missing = [...new Set(keys)].filter((key) => !states.has(key))
+  if (missing.length === 0) return
+  for (const [key, state] of await read(missing)) states.set(key, state)
 }

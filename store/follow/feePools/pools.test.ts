@@ -3,17 +3,23 @@
 import { expect, test } from 'vitest'
 import { type Address, address } from '#primitives.ts'
 import { pathUsdAddress } from '#transform/addresses.ts'
-import { type PoolEvent, type PoolStates, poolId, reducePools } from './pools.ts'
+import { type PoolEvent, type PoolStates, reducePools } from './pools.ts'
+import { poolId } from './routes.ts'
 
 const at = (n: number): Address => address(`0x${`${n}`.repeat(40)}`)
 const [alpha, beta, first, second] = [at(1), at(2), at(3), at(4)]
 type Unplaced<Event> = Event extends PoolEvent ? Omit<Event, 'place'> : never
 const placed = (events: readonly Unplaced<PoolEvent>[]): PoolEvent[] =>
-  events.map((event, logIndex) => ({ ...event, place: { blockNumber: 1, logIndex, timestampSeconds: 9 } }))
+  events.map((event, logIndex) => ({
+    ...event,
+    place: { blockNumber: logIndex + 1, logIndex, timestampSeconds: 9 },
+  }))
 const liquidity = (userToken: Address, validatorToken: Address) =>
   ({ kind: 'minted', userToken, validatorToken, user: 0n, validator: 10_000n }) as const
 const fee = (validator: Address, token: Address) =>
-  ({ kind: 'collected', validator, token, paid: 1_000n, paidOut: 997n }) as const
+  ({ kind: 'collected', validator, token, paid: 1_000n, paidOut: 997n, most: 1_000n }) as const
+
+const rules = { genesisSeconds: 5, twoHopsSince: 0 }
 
 test('two validators with tokens of their own, one of which takes another later', () => {
   const states: PoolStates = { pools: new Map(), validators: new Map() }
@@ -33,7 +39,7 @@ test('two validators with tokens of their own, one of which takes another later'
     fee(second, beta),
     fee(second, alpha),
   ])
-  reducePools(events, states, 0)
+  reducePools(events, states, rules)
   const reserves = (userToken: Address, validatorToken: Address) => {
     const pool = states.pools.get(poolId({ userToken, validatorToken }))
     return [pool?.reserve_user, pool?.reserve_validator]
@@ -51,12 +57,21 @@ test('two validators with tokens of their own, one of which takes another later'
 test('a fee that other pools turned makes no pool; its first liquidity does, a burn is of one of genesis', () => {
   const states: PoolStates = { pools: new Map(), validators: new Map() }
   const pool = () => states.pools.get(poolId({ userToken: alpha, validatorToken: pathUsdAddress }))
-  reducePools(placed([fee(first, alpha)]), states, 5)
+  expect(reducePools(placed([fee(first, alpha)]), states, rules).thinFrom).toBe(1)
+  const single = {
+    ...{ validator: first, token: alpha, quote: null, paid: 1_000n, most: 1_000n },
+    mayTakeTwoHops: true,
+  }
+  const alone = placed([
+    { kind: 'routed', fee: single },
+    { kind: 'paid', fee: single },
+  ])
+  expect(reducePools(alone, states, rules)).toEqual({ pools: [], validators: [], thinFrom: null })
   expect(states.pools.size).toBe(0)
-  reducePools(placed([liquidity(alpha, pathUsdAddress), fee(first, alpha)]), states, 5)
+  reducePools(placed([liquidity(alpha, pathUsdAddress), fee(first, alpha)]), states, rules)
   expect(pool()).toMatchObject({ created_block: 1, mint_count: 1, reserve_user: 1_000n })
   const moved = { kind: 'moved', userToken: beta, validatorToken: alpha, user: -1n, validator: -1n } as const
-  reducePools(placed([moved]), states, 5)
+  reducePools(placed([moved]), states, rules)
   expect(states.pools.get(poolId(moved))).toMatchObject({
     ...{ created_block: 0, created_at: 5, reserve_user: null },
   })

@@ -1,13 +1,13 @@
 /**
  * Reserves of fee pools as a pure reducer. Events tell what was added, taken out and rebalanced; a
  * fee paid in another token than the validator's is turned into it without an event, so the closing
- * transfers of fees are inputs too. All of them only add and subtract: their order within a block
- * makes no difference.
+ * transfers of fees are inputs too: as sums of a block where the direct pool held more than enough
+ * for each of them in whatever order, else one by one, since the way of each depends on those before.
  */
-import { keccak256Hex } from '#ingest/verify/keccak.ts'
-import { type Address, type Hash, hash } from '#primitives.ts'
+import type { Address } from '#primitives.ts'
 import { pathUsdAddress } from '#transform/addresses.ts'
 import type { EventPlace, FoldState, FoldTable, Touched } from '../fold.ts'
+import { type FeeTerms, type PoolTokens, poolId, routeOf, turned } from './routes.ts'
 
 /** A pool by its id. Reserves are null where what genesis gave is not known. */
 export const poolsTable = {
@@ -24,6 +24,7 @@ export const poolsTable = {
     mint_count: 'number',
     reserve_user: 'uint256?',
     reserve_validator: 'uint256?',
+    mended_block: 'number?',
   },
 } as const satisfies FoldTable
 
@@ -38,24 +39,16 @@ export const validatorsTable = {
 export type Pool = FoldState<typeof poolsTable.columns>
 export type Validator = FoldState<typeof validatorsTable.columns>
 
-/** The two tokens of a pool: fees come in the first and are paid out in the second. */
-export interface PoolTokens {
-  readonly userToken: Address
-  readonly validatorToken: Address
-}
-
-/** keccak256(abi.encode(userToken, validatorToken)), as the fee manager has it. */
-export function poolId({ userToken, validatorToken }: PoolTokens): Hash {
-  const word = (token: Address) => token.slice(2).padStart(64, '0')
-  return hash(keccak256Hex(Buffer.from(word(userToken) + word(validatorToken), 'hex')))
-}
-
-/** What moves a pool. */
+/** What moves a pool, or decides how. */
 export type PoolEvent = { readonly place: PoolPlace } & (
   | ({ readonly kind: 'minted' } & PoolTokens & Amounts)
   | ({ readonly kind: 'moved' } & PoolTokens & Amounts)
   | { readonly kind: 'chose'; readonly validator: Address; readonly token: Address }
   | CollectedFees
+  /** Before the logs of a transaction: how its fee will be turned is decided. */
+  | { readonly kind: 'routed'; readonly fee: SingleFee }
+  /** After the logs of a transaction. */
+  | { readonly kind: 'paid'; readonly fee: SingleFee }
 )
 
 export type PoolPlace = Pick<EventPlace, 'blockNumber' | 'logIndex' | 'timestampSeconds'>
@@ -67,13 +60,21 @@ interface Amounts {
 }
 
 /** Fees of one block in one token. */
-interface CollectedFees {
+export interface CollectedFees {
   readonly kind: 'collected'
   readonly validator: Address
   readonly token: Address
-  /** What was paid, and what of it the validator got: each fee times 0.9970, rounded down. */
+  /** What was paid, and what of it one pool pays out: each fee turned, rounded down. */
   readonly paid: bigint
   readonly paidOut: bigint
+  /** The most that the gas of any of the transactions might have cost. */
+  readonly most: bigint
+}
+
+/** The fee of one transaction. */
+export interface SingleFee extends FeeTerms {
+  readonly validator: Address
+  readonly paid: bigint
 }
 
 export interface PoolStates {
@@ -84,6 +85,10 @@ export interface PoolStates {
 export interface PoolChanges {
   readonly pools: readonly Touched<Pool>[]
   readonly validators: readonly Touched<Validator>[]
+  /**
+   * The first block whose fees have to be told one by one; neither it nor a later one was reduced.
+   */
+  readonly thinFrom: number | null
 }
 
 /** A validator that said nothing takes fees in pathUSD. */
@@ -91,49 +96,123 @@ const tokenOf = (states: PoolStates, validator: Address): Address =>
   states.validators.get(validator)?.token ?? pathUsdAddress
 
 /**
- * The pool that turns fees of a token into those of a validator; null where nothing has to be
- * turned.
+ * The pool that turns fees of a token into those of a validator where it can; null where nothing has
+ * to be turned.
  */
-export function poolOfFees(states: PoolStates, { validator, token }: CollectedFees): PoolTokens | null {
+export function poolOfFees(
+  states: PoolStates,
+  { validator, token }: Pick<CollectedFees, 'validator' | 'token'>,
+): PoolTokens | null {
   const validatorToken = tokenOf(states, validator)
   return token === validatorToken ? null : { userToken: token, validatorToken }
 }
 
-/** Reduces events in their order. `genesisSeconds`: when pools began that no event created. */
+/**
+ * Reduces events in their order, block by block. `genesisSeconds`: when pools began that no event
+ * created; `twoHopsSince`: time of the first block whose fees may take two hops.
+ */
 export function reducePools(
   events: readonly PoolEvent[],
   states: PoolStates,
-  genesisSeconds: number,
+  { genesisSeconds, twoHopsSince }: { readonly genesisSeconds: number; readonly twoHopsSince: number },
 ): PoolChanges {
-  const pools: Touched<Pool>[] = []
-  const validators: Touched<Validator>[] = []
-  const move = (tokens: PoolTokens, place: PoolPlace, { user, validator }: Amounts, isMint: boolean) => {
+  const reducer = new PoolReducer(states, genesisSeconds)
+  for (const [block, inBlock] of Map.groupBy(events, ({ place }) => place.blockNumber)) {
+    const mayTakeTwoHops = (inBlock[0]?.place.timestampSeconds ?? 0) >= twoHopsSince
+    if (mayTakeTwoHops && isThin(inBlock, states)) return { ...reducer.changes, thinFrom: block }
+    for (const event of inBlock) reducer.take(event)
+  }
+  return { ...reducer.changes, thinFrom: null }
+}
+
+/**
+ * Whether some fee of the block might have found too little in the direct pool, were all that left it
+ * in the block gone before.
+ */
+const isThin = (events: readonly PoolEvent[], states: PoolStates): boolean =>
+  events.some((event) => {
+    if (event.kind !== 'collected') return false
+    if (events.some((other) => other.kind === 'chose' && other.validator === event.validator)) return true
+    const tokens = poolOfFees(states, event)
+    if (!tokens) return false
+    const id = poolId(tokens)
+    const reserve = states.pools.get(id)?.reserve_validator
+    if (reserve === null) return false
+    const takenOut = events.reduce((sum, other) => sum + takenFrom(id, other), event.paidOut)
+    return reserve === undefined || reserve - takenOut < turned(event.most)
+  })
+
+const takenFrom = (id: string, event: PoolEvent): bigint =>
+  event.kind === 'moved' && event.validator < 0n && poolId(event) === id ? -event.validator : 0n
+
+class PoolReducer {
+  readonly #states: PoolStates
+  readonly #genesisSeconds: number
+  readonly #pools: Touched<Pool>[] = []
+  readonly #validators: Touched<Validator>[] = []
+  readonly #routes = new Map<SingleFee, readonly PoolTokens[]>()
+
+  constructor(states: PoolStates, genesisSeconds: number) {
+    this.#states = states
+    this.#genesisSeconds = genesisSeconds
+  }
+
+  get changes() {
+    return { pools: this.#pools, validators: this.#validators }
+  }
+
+  take(event: PoolEvent): void {
+    const { place } = event
+    if (event.kind === 'chose') this.#choose(event.validator, event.token, place)
+    else if (event.kind === 'collected') this.#collect(event)
+    else if (event.kind === 'routed') this.#routes.set(event.fee, this.#routeOf(event.fee))
+    else if (event.kind === 'paid') this.#pay(event.fee, place)
+    else this.#move(event, place, event, event.kind === 'minted')
+  }
+
+  #choose(validator: Address, token: Address, place: PoolPlace): void {
+    const state = { token }
+    this.#states.validators.set(validator, state)
+    this.#validators.push({ key: validator, place, state })
+  }
+
+  #collect({ place, paid, paidOut, ...of }: CollectedFees & { readonly place: PoolPlace }): void {
+    const tokens = poolOfFees(this.#states, of)
+    if (tokens && this.#states.pools.has(poolId(tokens)))
+      this.#move(tokens, place, { user: paid, validator: -paidOut }, false)
+  }
+
+  #routeOf(fee: SingleFee): readonly PoolTokens[] {
+    return routeOf(
+      fee,
+      tokenOf(this.#states, fee.validator),
+      (tokens) => this.#states.pools.get(poolId(tokens))?.reserve_validator,
+    )
+  }
+
+  #pay(fee: SingleFee, place: PoolPlace): void {
+    let amount = fee.paid
+    for (const hop of this.#routes.get(fee) ?? []) {
+      const out = turned(amount)
+      this.#move(hop, place, { user: amount, validator: -out }, false)
+      amount = out
+    }
+  }
+
+  #move(tokens: PoolTokens, place: PoolPlace, { user, validator }: Amounts, isMint: boolean): void {
     const key = poolId(tokens)
     const before =
-      states.pools.get(key) ?? (isMint ? newPool(tokens, place) : unknownPool(tokens, genesisSeconds))
+      this.#states.pools.get(key) ??
+      (isMint ? newPool(tokens, place) : genesisPool(tokens, this.#genesisSeconds, null))
     const state: Pool = {
       ...before,
       ...(isMint && { mint_count: before.mint_count + 1, last_mint_at: place.timestampSeconds }),
       reserve_user: before.reserve_user === null ? null : before.reserve_user + user,
       reserve_validator: before.reserve_validator === null ? null : before.reserve_validator + validator,
     }
-    states.pools.set(key, state)
-    pools.push({ key, place, state })
+    this.#states.pools.set(key, state)
+    this.#pools.push({ key, place, state })
   }
-  for (const event of events) {
-    if (event.kind === 'chose') {
-      const state = { token: event.token }
-      states.validators.set(event.validator, state)
-      validators.push({ key: event.validator, place: event.place, state })
-    } else if (event.kind === 'collected') {
-      const tokens = poolOfFees(states, event)
-      const { paid: user, paidOut } = event
-      // Since T5 two pools may turn a fee one after the other, where none is between its tokens.
-      if (tokens && states.pools.has(poolId(tokens)))
-        move(tokens, event.place, { user, validator: -paidOut }, false)
-    } else move(event, event.place, event, event.kind === 'minted')
-  }
-  return { pools, validators }
 }
 
 const tokensOf = ({ userToken, validatorToken }: PoolTokens) => ({
@@ -146,12 +225,13 @@ const newPool = (tokens: PoolTokens, place: PoolPlace): Pool => ({
   ...tokensOf(tokens),
   ...{ created_block: place.blockNumber, created_at: place.timestampSeconds },
   ...{ last_mint_at: place.timestampSeconds, mint_count: 0, reserve_user: 0n, reserve_validator: 0n },
+  mended_block: null,
 })
 
-/** A pool of genesis of which nobody said what it began with: it is drawn from without a mint. */
-const unknownPool = (tokens: PoolTokens, genesisSeconds: number): Pool =>
-  genesisPool(tokens, genesisSeconds, null)
-
+/**
+ * A pool of genesis. Where nobody said what it began with (it is drawn from without a mint), its
+ * reserves are null.
+ */
 export const genesisPool = (
   tokens: PoolTokens,
   genesisSeconds: number,
@@ -160,4 +240,5 @@ export const genesisPool = (
   ...tokensOf(tokens),
   ...{ created_block: 0, created_at: genesisSeconds, last_mint_at: genesisSeconds, mint_count: 0 },
   ...{ reserve_user: reserves?.user ?? null, reserve_validator: reserves?.validator ?? null },
+  mended_block: null,
 })

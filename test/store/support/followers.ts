@@ -39,7 +39,9 @@ export interface TestFollowersOptions {
 export function followersOf(store: ChainStore, options: TestFollowersOptions): TestFollowers {
   const { kind = 'tempo', callContracts, failpoint = () => {}, hotBlocks = 4_096 } = options
   const { checkpointBlocks = 16 } = options
-  const all = options.followers ?? createFollowers({ kind, callContracts, hotBlocks, checkpointBlocks })
+  const { chainId } = store
+  const all =
+    options.followers ?? createFollowers({ kind, chainId, callContracts, hotBlocks, checkpointBlocks })
   const followers = all.filter(({ name }) => options.only?.includes(name) ?? true)
   const driver = new FollowerDriver({
     postgres: store.postgres,
