@@ -96,9 +96,15 @@ export const exchangeRelations: readonly DerivedRelation[] = [
       price: ['float', 'quote per base'],
       quote_amount: ['numeric', 'in the quote token’s smallest unit; rounded down for a bid, up for an ask'],
       source_token: ['bytes', 'token the taker gave'],
-      source_amount: ['numeric', 'what the taker gave, in its smallest unit'],
+      source_amount: [
+        'numeric',
+        'what the taker gave at the price of the fill, in its smallest unit; rounding may take two more of a swap',
+      ],
       destination_token: ['bytes', 'token the taker got'],
-      destination_amount: ['numeric', 'what the taker got, in its smallest unit'],
+      destination_amount: [
+        'numeric',
+        'what the taker got at the price of the fill, in its smallest unit; rounding may keep two of a swap',
+      ],
     }),
     derive: enrichedFillsSql,
   },

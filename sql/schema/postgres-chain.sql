@@ -267,6 +267,7 @@ CREATE TABLE chain.exchange_fills (
   quote_amount numeric(78,0) NOT NULL,
   reserve0 numeric(78,0) NOT NULL,
   reserve1 numeric(78,0) NOT NULL,
+  taker_quote_amount numeric(78,0),
   CONSTRAINT exchange_fills_pkey PRIMARY KEY (block_num, log_idx)
 );
 CREATE INDEX exchange_fills_block_num_swap_log_idx_log_idx_idx ON chain.exchange_fills USING btree (block_num, swap_log_idx, log_idx);
@@ -280,6 +281,7 @@ COMMENT ON COLUMN chain.exchange_fills.swap_log_idx IS 'log_idx of the first fil
 COMMENT ON COLUMN chain.exchange_fills.is_bid IS 'side of the order that was filled';
 COMMENT ON COLUMN chain.exchange_fills.reserve0 IS 'base tokens left in open asks of the pair after it';
 COMMENT ON COLUMN chain.exchange_fills.reserve1 IS 'quote tokens that open bids of the pair hold back after it';
+COMMENT ON COLUMN chain.exchange_fills.taker_quote_amount IS 'what the taker paid or got in the quote token where the last fill of a swap keeps a unit or two; null where it is quote_amount';
 
 CREATE TABLE chain.exchange_levels_current (
   level bytea NOT NULL,
@@ -424,7 +426,7 @@ CREATE TABLE chain.fee_pool_checks (
   CONSTRAINT fee_pool_checks_pkey PRIMARY KEY (pool)
 );
 COMMENT ON COLUMN chain.fee_pool_checks.differs IS 'the node had other reserves after this block';
-COMMENT ON COLUMN chain.fee_pool_checks.mended IS 'the node’s were taken over; ours are not told while a pool differs and is not mended';
+COMMENT ON COLUMN chain.fee_pool_checks.mended IS 'the node''s were taken over; ours are not told while a pool differs and is not mended';
 
 CREATE TABLE chain.fee_pool_mints (
   block_num bigint NOT NULL,

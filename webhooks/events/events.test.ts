@@ -92,7 +92,7 @@ const rows = {
       ...{ blockNumber: 7, logIndex: 3, timestampSeconds: 1_700_000_000, txHash: word('c'), txIndex: 1 },
       ...{ txLogIndex: 0, swapLogIndex: 3, orderId: 9n, maker: account('1'), taker: account('2') },
       pair: { key: word('e'), base: token, quote: account('5') },
-      ...{ isBid: true, tick: 10, isPartial: false, amount: 100n, quoteAmount: 101n },
+      ...{ isBid: true, tick: 10, isPartial: false, amount: 100n, quoteAmount: 101n, takerQuoteAmount: 101n },
       ...{ reserve0: 0n, reserve1: 0n },
     },
   ],

@@ -54,7 +54,7 @@ export const listSwapsEndpoint = listEndpoint({
   path: '/v1/exchange/swaps',
   summary: 'Swaps: what a taker gave and got, with the fills that made it.',
   description:
-    'One row for each swap; several of one transaction stand apart. Amounts are those of the fills: what a taker pays from a balance kept in the exchange moves no token. `mode` is what the calldata says, null where it does not.',
+    'One row for each swap; several of one transaction stand apart. A swap’s amounts are what its taker gave and got; those of its fills are at the price of each, and what rounding leaves with the exchange, a unit or two, is in the swap’s alone. What a taker pays from a balance kept in the exchange moves no token: such a swap has the sums of its fills. `mode` is what the calldata says, null where it does not.',
   filters: {
     maker: p.described(p.address, 'Maker of any order that was filled.'),
     taker: p.described(p.address, 'Account that swapped.'),
@@ -85,8 +85,8 @@ function presentSwap({ row, names }: ShownSwap): s.Static<typeof swapSchema> {
   const [route = []] = chainLegs([...legs.values()].flatMap(([leg]) => (leg ? [leg] : [])))
   const [source = '', second = ''] = route
   const [beforeLast = '', destination = ''] = route.slice(-2)
-  const given = sum(legs.get(`${source}/${second}`), ({ given }) => given)
-  const got = sum(legs.get(`${beforeLast}/${destination}`), ({ got }) => got)
+  const given = sum(legs.get(`${source}/${second}`), ({ takerGave }) => takerGave)
+  const got = sum(legs.get(`${beforeLast}/${destination}`), ({ takerGot }) => takerGot)
   return {
     id: `${first.txHash}-${row.logIndex}`,
     taker: first.taker,
@@ -103,10 +103,11 @@ function presentSwap({ row, names }: ShownSwap): s.Static<typeof swapSchema> {
   }
 }
 
-/** What the taker of a fill gave and got. */
-function movementOf({ pair, isBid, amount, quoteAmount }: FillRow) {
+/** What a fill turned into what at its price, and what its taker gave and got. */
+function movementOf({ pair, isBid, amount, quoteAmount, takerQuoteAmount }: FillRow) {
   const [given, got] = isBid ? [amount, quoteAmount] : [quoteAmount, amount]
-  return { ...legOf({ ...pair, isBid }), given, got }
+  const [takerGave, takerGot] = isBid ? [amount, takerQuoteAmount] : [takerQuoteAmount, amount]
+  return { ...legOf({ ...pair, isBid }), given, got, takerGave, takerGot }
 }
 
 const sum = <Item>(items: readonly Item[] = [], of: (item: Item) => bigint): bigint =>

@@ -10,7 +10,7 @@ import { eventFollower } from '../foldFollower.ts'
 import { insertTouched, readStates } from '../foldTables.ts'
 import type { BlockFollower, FollowerTransaction } from '../follower.ts'
 import { readGenesisSeconds } from '../genesisBlock.ts'
-import { BookContradictionError, type BookEvent, type BookStates, reduceBook } from './book.ts'
+import { BookContradictionError, type BookEvent, type BookStates, type Fill, reduceBook } from './book.ts'
 import { bookEvents, decodeBook, type LoggedEvent, withQuotes } from './bookEvents.ts'
 import {
   levelKey,
@@ -24,9 +24,10 @@ import {
 import { countStrays, insertFills, insertStrays } from './fillTables.ts'
 import { completePairs } from './genesisPairs.ts'
 import { readQuoteTokens } from './quoteTokens.ts'
-import { assignSwaps } from './swaps.ts'
+import { assignSwaps, swapsOf } from './swaps.ts'
+import { readMoved, takerQuotes } from './takerAmounts.ts'
 
-export const exchangeProjection = { name: 'exchange', version: 2 } as const
+export const exchangeProjection = { name: 'exchange', version: 3 } as const
 
 export interface BookOptions {
   /** Tells pairs of genesis; null on chains without an exchange. */
@@ -38,7 +39,7 @@ export interface BookOptions {
 export function bookFollower({ callContracts, eventsMax }: BookOptions): BlockFollower {
   const follower = eventFollower({
     ...exchangeProjection,
-    needs: ['tokens'],
+    needs: ['tokens', 'token_transfers'],
     // On other chains the address is anybody's, and what it logs says nothing.
     events: callContracts ? bookEvents : [],
     tables: [ordersTable, levelsTable, pairsTable],
@@ -65,8 +66,20 @@ async function take({ client, schema }: FollowerTransaction, logs: readonly Plac
   await insertTouched(client, schema, ordersTable, changes.orders)
   await insertTouched(client, schema, levelsTable, changes.levels)
   await insertTouched(client, schema, pairsTable, changes.pairs)
-  await insertFills(client, schema, changes.fills, assignSwaps(changes.fills, events))
+  await storeFills(client, schema, changes.fills, events)
   await insertStrays(client, schema, changes.strays)
+}
+
+async function storeFills(
+  client: Queryable,
+  schema: string,
+  fills: readonly Fill[],
+  events: readonly BookEvent[],
+): Promise<void> {
+  if (fills.length === 0) return
+  const swaps = swapsOf(fills, events)
+  const taken = takerQuotes(swaps, await readMoved(client, schema, swaps, events))
+  await insertFills(client, schema, fills, assignSwaps(fills, swaps), taken)
 }
 
 async function nameQuotes(

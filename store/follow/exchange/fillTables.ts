@@ -7,14 +7,17 @@ import { byteaText, insertRows } from '../foldTables.ts'
 import type { Fill, Stray } from './book.ts'
 import { orderKey } from './bookStates.ts'
 
-/** `swaps`: for each fill the log index of the first fill of its swap. */
+/**
+ * `swaps`: for each fill the log index of the first fill of its swap. `taken`: what takers paid or
+ * got in the quote token, where that is another amount than their makers'.
+ */
 export async function insertFills(
   client: Queryable,
   schema: string,
   fills: readonly Fill[],
   swaps: readonly number[],
+  taken: ReadonlyMap<Fill, bigint>,
 ): Promise<void> {
-  if (fills.length === 0) return
   const firstLogs = await readFirstLogs(client, schema, fills)
   const rows = fills.map((fill, index) => ({
     ...placeOf(fill),
@@ -36,6 +39,7 @@ export async function insertFills(
     quote_amount: `${fill.quoteAmount}`,
     reserve0: `${fill.reserve0}`,
     reserve1: `${fill.reserve1}`,
+    taker_quote_amount: taken.get(fill)?.toString() ?? null,
   }))
   await insertRows(client, relationOf(schema, 'exchange_fills'), rows)
 }

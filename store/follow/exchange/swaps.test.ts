@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { type Address, address, type Hash, hash } from '#primitives.ts'
 import type { BookEvent, Fill } from './book.ts'
 import { pairKey } from './bookStates.ts'
-import { assignSwaps, chainLegs } from './swaps.ts'
+import { assignSwaps, chainLegs, swapsOf } from './swaps.ts'
 
 const token = (n: number): Address => address(`0x${`${n}`.repeat(40)}`)
 const [a, b, c] = [token(1), token(2), token(3)]
@@ -29,26 +29,29 @@ const logged = (fills: readonly Fill[], others: readonly number[] = []): BookEve
     ...others.map((logIndex) => ({ kind: 'flipFailed', place: place(logIndex), id: 1n }) as const),
   ].toSorted((x, y) => x.place.logIndex - y.place.logIndex)
 
+const assigned = (fills: readonly Fill[], events: readonly BookEvent[]) =>
+  assignSwaps(fills, swapsOf(fills, events))
+
 test('fills one after the other are a swap, and so are those with only the exchange between them', () => {
   const fills = [fill(5, a, b), fill(6, a, b), fill(8, a, b)]
-  expect(assignSwaps(fills, logged(fills, [7]))).toEqual([5, 5, 5])
+  expect(assigned(fills, logged(fills, [7]))).toEqual([5, 5, 5])
 })
 
 test('another contract between two fills ends a swap', () => {
   const fills = [fill(5, a, b), fill(7, a, b)]
-  expect(assignSwaps(fills, logged(fills))).toEqual([5, 7])
+  expect(assigned(fills, logged(fills))).toEqual([5, 7])
 })
 
 test('a swap of exact output is chained although its last book is logged first', () => {
   const fills = [fill(5, b, c), fill(6, b, c), fill(7, a, b)]
-  expect(assignSwaps(fills, logged(fills))).toEqual([5, 5, 5])
+  expect(assigned(fills, logged(fills))).toEqual([5, 5, 5])
 })
 
 test('trades of two takers, and trades that do not chain, stand apart', () => {
   const fills = [fill(5, a, b), fill(6, a, b, token(7))]
-  expect(assignSwaps(fills, logged(fills))).toEqual([5, 6])
+  expect(assigned(fills, logged(fills))).toEqual([5, 6])
   const apart = [fill(5, a, b), fill(6, c, b)]
-  expect(assignSwaps(apart, logged(apart))).toEqual([5, 6])
+  expect(assigned(apart, logged(apart))).toEqual([5, 6])
 })
 
 test('legs become routes; those that branch or go round stand alone', () => {

@@ -14,16 +14,20 @@ export interface Leg {
 export const legOf = ({ base, quote, isBid }: Pick<Fill, 'base' | 'quote' | 'isBid'>): Leg =>
   isBid ? { source: base, destination: quote } : { source: quote, destination: base }
 
-/**
- * For each fill, in order: the log index of the first fill of its swap. `events` are all of the
- * exchange in these blocks.
- */
-export function assignSwaps(fills: readonly Fill[], events: readonly BookEvent[]): number[] {
-  const runs = runsOf(fills, events)
+/** The fills of one swap by its legs, in the order of its route. */
+export type Swap = readonly (readonly Fill[])[]
+
+/** The swaps that the fills are. `events` are all of the exchange in these blocks. */
+export const swapsOf = (fills: readonly Fill[], events: readonly BookEvent[]): readonly Swap[] =>
+  runsOf(fills, events).flatMap(chainFills)
+
+/** For each fill, in order: the log index of the first fill of its swap. */
+export function assignSwaps(fills: readonly Fill[], swaps: readonly Swap[]): number[] {
   const firstOf = new Map<Fill, number>()
-  for (const run of runs)
-    for (const swap of chainFills(run))
-      for (const fill of swap) firstOf.set(fill, Math.min(...swap.map(({ place }) => place.logIndex)))
+  for (const swap of swaps) {
+    const first = Math.min(...swap.flat().map(({ place }) => place.logIndex))
+    for (const fill of swap.flat()) firstOf.set(fill, first)
+  }
   return fills.map((fill) => firstOf.get(fill) ?? fill.place.logIndex)
 }
 
@@ -49,14 +53,14 @@ function runsOf(fills: readonly Fill[], events: readonly BookEvent[]): Fill[][] 
  * The fills of a run by route: legs are chained where one gives what another takes, in whatever
  * order they were logged. Legs that form no path, because they branch or go round, stand alone.
  */
-function chainFills(run: readonly Fill[]): Fill[][] {
+function chainFills(run: readonly Fill[]): Swap[] {
   const legs = Map.groupBy(run, (fill) => {
     const { source, destination } = legOf(fill)
     return `${source}/${destination}`
   })
   const fillsOf = ([source, destination]: readonly string[]) => legs.get(`${source}/${destination}`) ?? []
   return chainLegs([...legs.values()].flatMap(([fill]) => (fill ? [legOf(fill)] : []))).map((route) =>
-    route.slice(1).flatMap((token, index) => fillsOf([route[index] ?? '', token])),
+    route.slice(1).map((token, index) => fillsOf([route[index] ?? '', token])),
   )
 }
 

@@ -38,7 +38,10 @@ export interface FeedRange {
 
 /** A fill as aggregators read it; a range has thousands, so nothing else is read of them. */
 export interface FeedFill
-  extends Omit<FillRow, 'logIndex' | 'swapLogIndex' | 'orderId' | 'maker' | 'pair' | 'isPartial'> {
+  extends Omit<
+    FillRow,
+    'logIndex' | 'swapLogIndex' | 'orderId' | 'maker' | 'pair' | 'isPartial' | 'takerQuoteAmount'
+  > {
   readonly pairKey: Hash
 }
 

@@ -41,7 +41,10 @@ export interface FillRow {
   readonly tick: number
   readonly isPartial: boolean
   readonly amount: bigint
+  /** What the maker paid or got. */
   readonly quoteAmount: bigint
+  /** What the taker got or paid: rounding may leave a unit or two with the exchange. */
+  readonly takerQuoteAmount: bigint
   /** What the pair's open orders hold after it. */
   readonly reserve0: bigint
   readonly reserve1: bigint
@@ -105,6 +108,7 @@ export interface FillColumns extends Readonly<Record<string, unknown>> {
   readonly is_partial: boolean
   readonly amount: string
   readonly quote_amount: string
+  readonly taker_quote_amount: string | null
   readonly reserve0: string
   readonly reserve1: string
 }
@@ -126,6 +130,7 @@ export const fillRow = (row: FillColumns): FillRow => ({
   isPartial: row.is_partial,
   amount: BigInt(row.amount),
   quoteAmount: BigInt(row.quote_amount),
+  takerQuoteAmount: BigInt(row.taker_quote_amount ?? row.quote_amount),
   reserve0: BigInt(row.reserve0),
   reserve1: BigInt(row.reserve1),
 })
