@@ -33,6 +33,7 @@ const abi = parseAbi([
   'event Burn(address indexed sender, address indexed userToken, address indexed validatorToken, uint256 amountUserToken, uint256 amountValidatorToken, uint256 liquidity, address to)',
   'event RebalanceSwap(address indexed userToken, address indexed validatorToken, address indexed swapper, uint256 amountIn, uint256 amountOut)',
   'event ValidatorTokenSet(address indexed validator, address indexed token)',
+  'event TokenCreated(address indexed token, string name, string symbol, string currency, address quoteToken, address admin, bytes32 salt)',
 ])
 
 interface Pool {
@@ -56,6 +57,7 @@ function poolsAt(
 ): { readonly pools: Map<string, Pool>; readonly feeSwaps: number } {
   const pools = new Map<string, Pool>()
   const chosen = new Map<string, string>()
+  const quotes = new Map(genesisTokens.map((token) => [token, pathUsd as string]))
   let feeSwaps = 0
   const poolOf = (user: string, validator: string, created: number, reserve = 0n): Pool => {
     const id = idOf(user, validator)
@@ -76,6 +78,10 @@ function poolsAt(
     // biome-ignore lint/suspicious/noExplicitAny: a node's JSON
     for (const { logs } of receipts as any[]) {
       for (const { eventName, args, address } of parseEventLogs({ abi, logs })) {
+        if (eventName === 'TokenCreated') {
+          quotes.set(args.token.toLowerCase(), args.quoteToken.toLowerCase())
+          continue
+        }
         if (address !== feeManager) continue
         if (eventName === 'ValidatorTokenSet') {
           chosen.set(args.validator.toLowerCase(), args.token.toLowerCase())
@@ -99,11 +105,20 @@ function poolsAt(
       const taken = chosen.get(miner.toLowerCase()) ?? pathUsd
       if (!paid || last.address === taken) continue
       // Where none is between the two tokens, two others turned the fee.
-      const pool = pools.get(idOf(last.address, taken))
-      if (!pool) continue
+      const between = quotes.get(last.address) ?? pathUsd
+      const direct = pools.get(idOf(last.address, taken))
+      const hops = direct
+        ? [direct]
+        : [pools.get(idOf(last.address, between)), pools.get(idOf(between, taken))]
+      if (hops.includes(undefined)) continue
       feeSwaps += 1
-      pool.reserveUser += BigInt(last.data)
-      pool.reserveValidator -= (BigInt(last.data) * 9_970n) / 10_000n
+      let amount = BigInt(last.data)
+      for (const pool of hops) {
+        if (!pool) continue
+        pool.reserveUser += amount
+        amount = (amount * 9_970n) / 10_000n
+        pool.reserveValidator -= amount
+      }
     }
   }
   return { pools, feeSwaps }
