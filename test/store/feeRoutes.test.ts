@@ -255,7 +255,7 @@ describe('fees of a thin direct pool', () => {
   })
 
   test.for(chains)(
-    'are followed through a chain that seed $seed makes, block by block and after reverts',
+    'are followed through a chain that seed $seed makes, to its end and after a revert',
     async ({ chain }) => {
       const { pools, routes } = oracleOf(chain)
       expect(routes.filter((route) => route === 'twoHops').length).toBeGreaterThan(20)
