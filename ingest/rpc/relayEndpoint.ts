@@ -179,13 +179,13 @@ export class RelayEndpoint {
   }
 
   /**
-   * The height of a tag; null where it names nothing, or a block above its own head: of those a
-   * node knows nothing. @throws RpcError
+   * The height of a tag; null where it names nothing, `beyond` where it names a block above its own
+   * head, of which a node knows nothing. @throws RpcError
    */
-  async readTag(tag: 'safe' | 'finalized'): Promise<number | null> {
+  async readTag(tag: 'safe' | 'finalized'): Promise<number | 'beyond' | null> {
     const number = (await this.#readRef(tag))?.number ?? null
     if (number === null || number <= (this.head ?? -1)) return number
-    return number <= (await this.readHead()).number ? number : null
+    return number <= (await this.readHead()).number ? number : 'beyond'
   }
 
   /** The block of a height; null where it has none. @throws RpcError */

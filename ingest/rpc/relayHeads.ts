@@ -175,8 +175,7 @@ export class RelayHeads {
     else this.#behindSinceMs ??= this.#clock.monotonic()
   }
 
-  /** Null where an endpoint has no say; undefined where it does not answer. */
-  async #wordOn(endpoint: RelayEndpoint, tag: 'safe' | 'finalized'): Promise<number | null | undefined> {
+  async #wordOn(endpoint: RelayEndpoint, tag: 'safe' | 'finalized'): Promise<TagWord> {
     const word = endpoint.readTag(tag).catch((error: unknown) => {
       if (error instanceof RpcError) return undefined
       throw error
@@ -194,20 +193,21 @@ export class RelayHeads {
 }
 
 /**
- * What two endpoints grant, or what one does and ingest holds as final. One of several alone is
- * believed no further than that and what was told before, unless all others have no say.
- * @param words null where an endpoint has no say, undefined where it did not answer
+ * What an endpoint says of a tag: null where it does not know it, undefined where it does not
+ * answer, `beyond` where it named what it cannot know.
  */
-export function grantedTag(
-  words: readonly (number | null | undefined)[],
-  finalized: number,
-  before: number,
-): TagSeen {
+export type TagWord = Awaited<ReturnType<RelayEndpoint['readTag']>> | undefined
+
+/**
+ * What two endpoints grant, or what one does and ingest holds as final. One of several alone is
+ * believed no further than that and what was told before, unless all others were caught.
+ */
+export function grantedTag(words: readonly TagWord[], finalized: number, before: number): TagSeen {
   const said = words.filter((word) => typeof word === 'number').toSorted((a, b) => b - a)
   const [highest = -1, second] = said
   const known = Math.min(highest, finalized)
   if (second !== undefined) return { height: Math.max(second, known), isAlone: false, said: highest }
-  const isOnly = words.every((word) => word === null || word === highest)
+  const isOnly = words.every((word) => word === 'beyond' || word === highest)
   const floor = Math.max(known, Math.min(highest, before))
   const height = isOnly || Math.max(finalized, before) < 0 ? highest : floor
   return { height, isAlone: words.length > 1 && height > floor, said: highest }

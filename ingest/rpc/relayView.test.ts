@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ManualClock } from '../../test/ingest/support/clock.ts'
-import { grantedTag } from './relayHeads.ts'
+import { grantedTag, type TagWord } from './relayHeads.ts'
 import { RelayView } from './relayView.ts'
 
 const shared = (height: number) => ({ height, aloneBy: null })
@@ -89,14 +89,16 @@ test('a tag falls when nobody has said as much for a minute, one endpoint’s wo
   expect(say(5)).toBe(5)
 })
 
-test.each([
+test.each<[TagWord[], number, number, number]>([
   [[7, 5], -1, -1, 5],
   [[7, 5, 2 ** 40], -1, -1, 7],
   [[7, 5], 6, -1, 6],
   [[7, 5], 9, -1, 7],
-  // The other has no say: it named what it does not have.
-  [[7, null], -1, 4, 7],
-  [[null, null], 3, -1, -1],
+  // The other named what it cannot know.
+  [[7, 'beyond'], -1, 4, 7],
+  [['beyond', null], 3, -1, -1],
+  // The other knows no such tag.
+  [[7, null], 5, 4, 5],
   // The other is away.
   [[7, undefined], -1, -1, 7],
   [[7, undefined], 5, -1, 5],
