@@ -31,6 +31,7 @@ export class RelayHeads {
   #headAtMs = Number.NEGATIVE_INFINITY
   #allReadMs = Number.NEGATIVE_INFINITY
   #reading: Promise<number> | null = null
+  #checking: Promise<unknown> | null = null
   /** Since when ingest has held newer blocks than clients are shown; null where it does not. */
   #behindSinceMs: number | null = null
 
@@ -161,15 +162,45 @@ export class RelayHeads {
   }
 
   async #heard(endpoint: RelayEndpoint, ref: BlockRef): Promise<void> {
-    this.view.heard(ref)
-    this.#trust.heard(endpoint, ref)
+    this.#note(endpoint, ref)
     await this.#settle()
   }
 
-  /** Weighs what endpoints named as their heads. */
+  #note(endpoint: RelayEndpoint, ref: BlockRef): void {
+    // A block that hangs nowhere has replaced none.
+    if (this.#trust.isPlaced(endpoint, ref)) this.view.heard(ref)
+    this.#trust.heard(endpoint, ref)
+  }
+
+  /** Heads of all that did not tell theirs a moment ago, of those that answer. */
+  async #hearOthers(): Promise<void> {
+    const sinceMs = this.#clock.monotonic() - HEAD_FRESH_MS
+    const others = this.#endpoints.filter(({ rests, headAtMs }) => !rests && headAtMs <= sinceMs)
+    const heard = others.map((endpoint) =>
+      endpoint.readHead().then(
+        (ref) => this.#note(endpoint, ref),
+        (error: unknown) => {
+          if (!(error instanceof RpcError)) throw error
+        },
+      ),
+    )
+    await this.#inTime(Promise.all(heard))
+  }
+
+  /**
+   * Weighs what endpoints named as their heads. Before the view goes back by one endpoint's word all
+   * others are heard: they may have reached the block since.
+   */
   async #settle(): Promise<void> {
     const { view } = this
-    const believed = await this.#trust.weigh(view.shown)
+    let believed = await this.#trust.weigh(view.shown)
+    if (believed.height < view.shown) {
+      this.#checking ??= this.#hearOthers().finally(() => {
+        this.#checking = null
+      })
+      await this.#checking
+      believed = await this.#trust.weigh(view.shown)
+    }
     if (believed.height >= 0) view.settle(believed, (name) => this.#trust.doubts(name))
     if (view.shown >= this.#trust.tip) this.#behindSinceMs = null
     else this.#behindSinceMs ??= this.#clock.monotonic()

@@ -97,13 +97,13 @@ export class RelayTrust {
 
   /** An endpoint named this block as its head: what others led to there is confirmed, or contradicted. */
   heard(endpoint: RelayEndpoint, ref: BlockRef): void {
-    const { number, hash, parentHash } = ref
+    const { number, hash } = ref
     const told = [
       { lead: this.#leads.get(number), at: (of: BlockRef) => of.hash },
       { lead: this.#leads.get(number + 1), at: (of: BlockRef) => of.parentHash },
     ]
     // A block that hangs nowhere contradicts none: whoever lies of it may name any hash.
-    const isOnChain = this.#chain.get(number - 1) === parentHash
+    const isOnChain = this.#isOnChain(ref)
     for (const { lead, at } of told) {
       if (!lead || lead.by === endpoint || at(lead.ref) === hash || !isOnChain) continue
       this.#contradictedAtMs.set(lead.by, this.#clock.monotonic())
@@ -112,16 +112,26 @@ export class RelayTrust {
     }
   }
 
+  /** Whether a head hangs on the chain that is known, or is another endpoint's too. */
+  isPlaced(endpoint: RelayEndpoint, ref: BlockRef): boolean {
+    return this.isOne || this.#isOnChain(ref) || this.#isAgreed(endpoint, ref)
+  }
+
+  #isOnChain({ number, parentHash }: BlockRef): boolean {
+    return this.#chain.get(number - 1) === parentHash
+  }
+
   /** The newest height that may be told. @param shown the one told so far; -1 before the first */
   async weigh(shown: number): Promise<Believed> {
     const doubted = new Set<string>()
     // Words as they are now: endpoints may be heard again while one of them shows its blocks.
-    const [...left] = this.#heard().toSorted((a, b) => b.number - a.number)
-    let believed: Believed = { height: -1, aloneBy: null }
-    for (let top = left.shift(); top; top = left.shift()) {
-      const [second] = left
-      const isLast = second === undefined && doubted.size > 0
-      const verdict = isLast ? 'shared' : await this.#judge(top, second, shown)
+    const words = this.#heard().toSorted((a, b) => b.number - a.number)
+    let believed = this.#agreedOf(words)
+    for (const [index, top] of words.entries()) {
+      const second = words[index + 1]
+      // The last of several has nobody beside it whose word would be another.
+      if (second === undefined && index > 0) break
+      const verdict = await this.#judge(top, second, shown)
       if (verdict === 'doubted') {
         doubted.add(top.by.name)
         continue
@@ -132,6 +142,12 @@ export class RelayTrust {
     }
     this.#doubted = doubted
     return believed
+  }
+
+  /** What holds where no head is believed: two endpoints have reached it, or ingest and one. */
+  #agreedOf([first, second]: readonly Word[]): Believed {
+    if (!first) return { height: -1, aloneBy: null }
+    return { height: Math.max(second?.number ?? -1, Math.min(this.tip, first.number)), aloneBy: null }
   }
 
   /** Heads told lately; all that were ever told, where none was. */
@@ -152,7 +168,7 @@ export class RelayTrust {
     const { number } = top
     const base = Math.max(second?.number ?? -1, Math.min(this.tip, number))
     if (this.isOne || number <= base) return 'shared'
-    if (this.#isContradicted(top.by)) return 'doubted'
+    if (second && this.#isContradicted(top.by)) return 'doubted'
     const known = Math.max(base, this.#weighed.number, this.tip, second ? -1 : shown)
     // At a start somebody has to begin, while nobody else is heard.
     if (known < 0) return 'first'
@@ -183,7 +199,8 @@ export class RelayTrust {
     const under = this.#proving.get(top)
     if (under) return under
     // The second endpoint may be the one that lies: what was believed before is as good as its head.
-    const anchors = [second?.ref, this.#last].flatMap((block) =>
+    // Where nobody else is heard, what was believed before may have been the lie of one that left.
+    const anchors = (second ? [second.ref, this.#last] : []).flatMap((block) =>
       block && block.number < ref.number ? [block] : [],
     )
     const asked = [ref, ...anchors].map(({ hash }) => hash).join()
@@ -204,13 +221,16 @@ export class RelayTrust {
     return proving
   }
 
+  #isAgreed(by: RelayEndpoint, ref: BlockRef): boolean {
+    return this.#endpoints.some(
+      ({ told, name }) => name !== by.name && told && (isLinked(told, ref) || isLinked(ref, told)),
+    )
+  }
+
   #keep({ by, ref }: Word, isAlone: boolean): void {
     if (!ref) return
     // One that merely has the height of another may name any hash.
-    const isAgreed = this.#endpoints.some(
-      ({ told, name }) => name !== by.name && told && (isLinked(told, ref) || isLinked(ref, told)),
-    )
-    if (!isAlone && !isAgreed && !this.isOne) return
+    if (!isAlone && !this.#isAgreed(by, ref) && !this.isOne) return
     this.#last = ref
     remember(this.#chain, ref.number, ref.hash, CHAIN_KEPT)
     remember(this.#chain, ref.number - 1, ref.parentHash, CHAIN_KEPT)

@@ -38,14 +38,13 @@ export class RelayView {
   #shown = -1
   /** Name of the endpoint on whose word alone it is shown. */
   #aloneBy: string | null = null
-  /** When a head at or above the shown one was believed last. */
-  #reachedMs: number
+  /** When heads were first found below the shown one, since it was reached last. */
+  #belowSinceMs: number | null = null
   /** A head below the shown one has replaced a block that was told at its height. */
   #isReplaced = false
 
   constructor(clock: Clock) {
     this.#clock = clock
-    this.#reachedMs = clock.monotonic()
   }
 
   /** The newest block told of; -1 before the first. */
@@ -69,7 +68,7 @@ export class RelayView {
     this.#isReplaced = false
     if (height > this.#shown) this.#set(height, aloneBy)
     else if (height === this.#shown) this.#set(height, aloneBy && this.#aloneBy)
-    else if (isReplaced || this.#isLate || this.#isLie(height, doubts)) this.#lower(height, aloneBy)
+    else if (isReplaced || this.#isLate() || this.#isLie(height, doubts)) this.#lower(height, aloneBy)
   }
 
   /** What was told of a tag last; -1 for nothing. */
@@ -90,8 +89,11 @@ export class RelayView {
     return told.height
   }
 
-  get #isLate(): boolean {
-    return this.#clock.monotonic() - this.#reachedMs > LOWER_MS
+  /** Counted from the first look: while nobody asks, nothing is known of the endpoints. */
+  #isLate(): boolean {
+    const nowMs = this.#clock.monotonic()
+    this.#belowSinceMs ??= nowMs
+    return nowMs - this.#belowSinceMs > LOWER_MS
   }
 
   /** Whether what is shown was one endpoint's word, and is far above what is believed without it. */
@@ -108,6 +110,6 @@ export class RelayView {
   #set(height: number, aloneBy: string | null): void {
     this.#shown = height
     this.#aloneBy = aloneBy
-    this.#reachedMs = this.#clock.monotonic()
+    this.#belowSinceMs = null
   }
 }
