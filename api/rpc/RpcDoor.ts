@@ -53,6 +53,7 @@ export class RpcDoor {
   constructor(options: RpcDoorOptions) {
     this.#options = options
     this.#methods = methodsOf(options.kind, options.enabled)
+    if (options.stored) options.relay.heed(options.stored.state)
   }
 
   /** Null where nothing is to be answered. @throws MillraceError where no node answered a lone call */

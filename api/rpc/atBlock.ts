@@ -20,8 +20,8 @@ export async function askAtBlock(call: RpcCall, method: RpcMethod, context: RpcC
   }
   if (method.keeps) return await unpinned(call, placed, await askKept(call, placed, context), context)
   const isNamedByHash = method.class === 'block' && height === null && !isHeader
+  if (isHeader && height === null) return await askNewest(call, context)
   const outcome = await ask({ ...call, params }, isNamedByHash ? byHash : wish, context)
-  if (isHeader && height === null && isLatest(params)) return await notBehind(call, outcome, context)
   return await unpinned(call, placed, outcome, context)
 }
 
@@ -57,14 +57,18 @@ async function askKept(
   return outcome
 }
 
-/** Behind one address several nodes may answer, of which one is behind. */
-async function notBehind(call: RpcCall, outcome: RpcOutcome, context: RpcContext): Promise<RpcOutcome> {
+/**
+ * The newest block, or the pending one above it. Behind one address several nodes may answer, of
+ * which one is behind; another may stand on a block that nobody else knows of.
+ */
+async function askNewest(call: RpcCall, context: RpcContext): Promise<RpcOutcome> {
   const { view } = context.relay
+  if (!isLatest(call.params)) return await ask(call, newest, context, 'number', 1)
+  const outcome = await ask(call, newest, context, 'number')
   const told = heightIn(outcome, 'number')
-  if (told === null) return outcome
-  if (told < view.shown) return await ask(atShown(call, view.shown), newest, context)
-  view.saw(told)
-  return outcome
+  return told === null || told === view.shown
+    ? outcome
+    : await ask(atShown(call, view.shown), newest, context)
 }
 
 const isLatest = (params: string): boolean => /^\s*\[\s*("latest"|null|[,\]])/.test(params)
@@ -78,8 +82,6 @@ function atShown(call: RpcCall, height: number): RpcCall {
 export async function askTransaction(call: RpcCall, context: RpcContext): Promise<RpcOutcome> {
   const found = await transactionFromStore(call, context)
   if (found) return found
-  const outcome = await ask(call, call.method === 'eth_getTransactionByHash' ? byHash : newest, context)
-  const height = heightIn(outcome, 'blockNumber')
-  if (height !== null) context.relay.view.saw(height)
-  return outcome
+  const wish = call.method === 'eth_getTransactionByHash' ? byHash : newest
+  return await ask(call, wish, context, 'blockNumber')
 }

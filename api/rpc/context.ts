@@ -1,6 +1,7 @@
 /** What every way of answering a call is given, and the way of most: ask the pool. */
 import { sliceMembers, textOf } from '#ingest/read/jsonSlices.ts'
 import type { Relay, RelayWish } from '#ingest/rpc/relay.ts'
+import type { RelayAnswer } from '#ingest/rpc/relayAnswer.ts'
 import type { Clock } from '#runtime.ts'
 import type { AppDatabase } from '#store/app/database.ts'
 import type { ChainState } from '#store/ledger/chainState.ts'
@@ -37,15 +38,26 @@ export interface RpcContext {
   readonly signal: AbortSignal
 }
 
+/**
+ * @param names the member in which an answer names its block; one that names a block which no
+ * endpoint is believed to have is asked elsewhere
+ * @param above blocks that it may stand above the newest one
+ */
 export async function ask(
   { method, params }: Pick<RpcCall, 'method' | 'params'>,
   wish: RelayWish,
   { relay, signal, underWay }: RpcContext,
+  names?: 'number' | 'blockNumber',
+  above = 0,
 ): Promise<RpcOutcome> {
+  const admits = async (answer: RelayAnswer) => {
+    const height = names && answer.ok ? memberHeight(answer.text, names) : null
+    return height === null || (await relay.admits(height - above))
+  }
   // Not with a read that began before the newest block that its client was told of.
   const key = `${wish.newest ? relay.view.shown : wish.height} ${wish.asksAll} ${method} ${params}`
   return underWay.join(key, signal, async (together) => {
-    const answer = await relay.ask({ method, params }, wish, together)
+    const answer = await relay.ask({ method, params }, { ...wish, ...(names && { admits }) }, together)
     const { text } = answer
     return answer.ok
       ? { kind: 'result', text, source: 'node' }
@@ -55,6 +67,10 @@ export async function ask(
 
 /** The height that a result names in a member. */
 export function heightIn({ kind, text }: RpcOutcome, member: string): number | null {
-  const slice = kind === 'result' ? sliceMembers(text)?.get(member) : undefined
+  return kind === 'result' ? memberHeight(text, member) : null
+}
+
+function memberHeight(text: string, member: string): number | null {
+  const slice = sliceMembers(text)?.get(member)
   return slice ? numberOf(textOf(text, slice).slice(1, -1)) : null
 }

@@ -21,18 +21,18 @@ const LOOK_PAUSE_MS = 200
 export async function send(call: RpcCall, context: RpcContext): Promise<RpcOutcome> {
   const hash = hashOf(call.params)
   const answer = await context.relay.askOnce(call, context.signal)
-  if (answer && !isDoubtful(answer)) return told(answer, context)
+  if (answer && !isDoubtful(answer)) return await told(answer, context)
   const isKnown = hash !== null && (await isSent(hash, context))
   if (!isKnown) return failed(failureOf(answer, hash), 'node')
   if (call.method === 'eth_sendRawTransaction') return answered(`"${hash}"`, 'node')
   return (await receiptOf(hash, context)) ?? failed(internalError({ transactionHash: hash }), 'node')
 }
 
-function told({ ok, text }: RelayAnswer, { relay }: RpcContext): RpcOutcome {
+async function told({ ok, text }: RelayAnswer, { relay }: RpcContext): Promise<RpcOutcome> {
   const outcome: RpcOutcome = { kind: ok ? 'result' : 'error', text, source: 'node' }
   // eth_sendRawTransactionSync answers with a receipt.
   const height = heightIn(outcome, 'blockNumber')
-  if (height !== null) relay.view.saw(height)
+  if (height !== null) await relay.admits(height)
   return outcome
 }
 
@@ -51,13 +51,11 @@ async function isSent(hash: string, { relay, clock, signal }: RpcContext): Promi
 }
 
 async function receiptOf(hash: string, context: RpcContext): Promise<RpcOutcome | null> {
-  const { clock, signal, relay } = context
+  const { clock, signal } = context
   const untilMs = clock.monotonic() + RECEIPT_MS
   const call = { method: 'eth_getTransactionReceipt', params: JSON.stringify([hash]) }
   while (clock.monotonic() < untilMs) {
-    const receipt = await ask(call, newest, context)
-    const height = heightIn(receipt, 'blockNumber')
-    if (height !== null) relay.view.saw(height)
+    const receipt = await ask(call, newest, context, 'blockNumber')
     if (receipt.kind === 'result' && receipt.text !== 'null') return receipt
     await clock.sleep(RECEIPT_PAUSE_MS, signal)
   }

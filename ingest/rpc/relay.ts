@@ -4,14 +4,15 @@
  * is asked twice where the first is slow. Ingest comes first: this has its own connections, room
  * and rests, and tells ingest nothing bad of an endpoint.
  */
-import type { BlockRef } from '#primitives.ts'
 import type { Clock } from '#runtime.ts'
 import { RpcError } from './errors.ts'
 import { mayDiffer, type RelayAnswer } from './relayAnswer.ts'
 import type { RelayEndpoint, RelayEndpointStatus } from './relayEndpoint.ts'
 import { isPassing, RelayFailedError, wasNotSent } from './relayFailure.ts'
+import { RelayHeads, ROUND_PAUSE_MS, ROUNDS_MAX } from './relayHeads.ts'
 import { RelayRoom } from './relayRoom.ts'
-import { RelayView } from './relayView.ts'
+import { type HeldChain, RelayTrust, type WeighedChain } from './relayTrust.ts'
+import type { RelayView } from './relayView.ts'
 
 /** A call as its client wrote it: `params` is the JSON of a list. */
 export interface RelayedCall {
@@ -27,6 +28,8 @@ export interface RelayWish {
   readonly newest: boolean
   /** True where only some nodes may know: null of one is not believed before all were asked. */
   readonly asksAll: boolean
+  /** False for an answer of blocks that nobody else knows of: then another endpoint is asked. */
+  readonly admits?: (answer: RelayAnswer) => Promise<boolean>
 }
 
 /** An answer, and the name of the endpoint that gave it. */
@@ -44,49 +47,59 @@ export interface RelayStatus {
 /** A call waits this long for an endpoint that has the block its client was told of. */
 const REACH_MS = 10_000
 const REACH_PAUSE_MS = 100
-/** A head this young need not be asked for again. */
-const HEAD_FRESH_MS = 50
-/** An endpoint that does not tell its head in this time is not waited for. */
-const REFRESH_MS = 1_000
-/** While there are calls no endpoint's head is older than this: the one asked may have stopped. */
-const HEADS_MS = 1_000
-
 /** What is sent goes to who has all that its client was told of. */
 const newestBlock: RelayWish = { height: -1, newest: true, asksAll: false }
 
-/** Times all endpoints are asked: nodes that fail in turns are never all away for long. */
-const ROUNDS_MAX = 3
-const ROUND_PAUSE_MS = 150
-
 export class Relay {
-  readonly view: RelayView
   readonly #endpoints: readonly RelayEndpoint[]
   readonly #clock: Clock
   readonly #isApart: boolean
   readonly #room: RelayRoom<RelayEndpoint>
-  #headAtMs = Number.NEGATIVE_INFINITY
-  #allReadMs = Number.NEGATIVE_INFINITY
-  #reading: Promise<number> | null = null
+  readonly #trust: RelayTrust
+  readonly #heads: RelayHeads
 
-  constructor(endpoints: readonly RelayEndpoint[], clock: Clock, isApart: boolean) {
+  /** @param weighed what ingest makes of its endpoints */
+  constructor(endpoints: readonly RelayEndpoint[], clock: Clock, isApart: boolean, weighed: WeighedChain) {
     this.#endpoints = endpoints
     this.#clock = clock
     this.#isApart = isApart
     this.#room = new RelayRoom(clock)
-    this.view = new RelayView(clock)
+    this.#trust = new RelayTrust(endpoints, clock, weighed)
+    this.#heads = new RelayHeads(endpoints, clock, this.#trust)
+  }
+
+  /** What ingest holds of the chain, against which heads are weighed from now on. */
+  heed(held: HeldChain): void {
+    this.#trust.heed(held)
   }
 
   status(): RelayStatus {
     return { endpoints: this.#endpoints.map((endpoint) => endpoint.status()), isApart: this.#isApart }
   }
 
-  /** The newest block; never lower than told before. @throws RelayFailedError */
+  /** What clients were told of. */
+  get view(): Pick<RelayView, 'shown'> {
+    return this.#heads.view
+  }
+
+  /** Why clients get no answers or old ones, in words; null where that is not known. */
+  get problem(): string | null {
+    return this.#heads.problem
+  }
+
+  /** The newest block that may be told. @throws RelayFailedError */
   head(): Promise<number> {
-    if (this.#clock.monotonic() - this.#headAtMs <= HEAD_FRESH_MS) return Promise.resolve(this.view.shown)
-    this.#reading ??= this.#readHead().finally(() => {
-      this.#reading = null
-    })
-    return this.#reading
+    return this.#heads.read()
+  }
+
+  /** The height of a tag that may be told; null where no endpoint knows the tag. */
+  tagged(tag: 'safe' | 'finalized'): Promise<number | null> {
+    return this.#heads.tagged(tag)
+  }
+
+  /** Whether a block that an answer names may be told; from then on it is shown. */
+  admits(height: number): Promise<boolean> {
+    return this.#heads.admits(height)
   }
 
   /** Reads: failover, and a second endpoint where the first is slow. @throws RelayFailedError */
@@ -172,7 +185,7 @@ export class Relay {
    */
   async askAnywhere(call: RelayedCall, signal: AbortSignal): Promise<PlacedAnswer | null> {
     let refusal: PlacedAnswer | null = null
-    for (const endpoint of ranked(this.#endpoints)) {
+    for (const endpoint of this.#heads.ranked(this.#endpoints)) {
       const answer = await this.#answerAt(endpoint, call, signal)
       if (!answer) continue
       const placed = { endpoint: endpoint.name, answer }
@@ -186,20 +199,6 @@ export class Relay {
   async askAt(name: string, call: RelayedCall, signal: AbortSignal): Promise<RelayAnswer | null> {
     const endpoint = this.#endpoints.find((one) => one.name === name)
     return endpoint ? await this.#answerAt(endpoint, call, signal) : null
-  }
-
-  /**
-   * The height of a tag at the endpoint furthest on, never lower than told before; null where no
-   * endpoint knows the tag.
-   */
-  async tagged(tag: 'safe' | 'finalized'): Promise<number | null> {
-    const read = this.#endpoints.map((endpoint) => endpoint.readTag(tag).catch(() => null))
-    const late = new AbortController()
-    const heights = await Promise.all(
-      read.map((one) => Promise.race([one, this.#clock.sleep(REFRESH_MS, late.signal).then(() => null)])),
-    ).finally(() => late.abort())
-    const known = heights.filter((height) => height !== null)
-    return this.view.sawTag(tag, Math.max(-1, ...known))
   }
 
   async close(): Promise<void> {
@@ -236,15 +235,15 @@ export class Relay {
         const second = this.#room.free(this.#reached(asking))
         mayHedge = second === undefined
         if (second) start(second)
-        else await this.#keepHeads()
+        else await this.#heads.keep()
         continue
       }
       running.delete(outcome.endpoint)
       const { answer, error } = outcome
       if (answer === undefined) asking.failure = error
-      else if (!mayDiffer(answer) && !(wish.asksAll && isNull(answer))) return answer
-      // A node's own word on a call, such as null, is better than none.
-      else if (!asking.fallback?.ok) asking.fallback = answer
+      else if (mayDiffer(answer) || (wish.asksAll && isNull(answer))) asking.fallback = better(asking, answer)
+      else if (!wish.admits || (await wish.admits(answer))) return answer
+      else asking.fallback = better(asking, answer)
     }
     // Those that have no room, or ask us to wait for long, count as asked.
     for (const endpoint of able) tried.add(endpoint)
@@ -290,15 +289,15 @@ export class Relay {
 
   /** Endpoints that may answer, best first. @throws RelayFailedError where none has the block */
   async #able(asking: Sought): Promise<readonly RelayEndpoint[]> {
-    await this.#keepHeads()
+    await this.#heads.keep()
     const untilMs = this.#clock.monotonic() + REACH_MS
-    if (asking.wish.height > this.view.shown) await this.#refresh()
+    if (asking.wish.height > this.view.shown) await this.#heads.refresh()
     for (;;) {
       const those = this.#reached(asking)
       if (those.length > 0) return those
       if (this.#clock.monotonic() >= untilMs)
         throw new RelayFailedError('a block told of', this.#endpoints.length, undefined)
-      await this.#refresh()
+      await this.#heads.refresh()
       if (this.#reached(asking).length > 0) continue
       await this.#clock.sleep(REACH_PAUSE_MS, asking.signal)
     }
@@ -306,65 +305,11 @@ export class Relay {
 
   /** Endpoints not tried yet that have what is wished for, best first. */
   #reached({ wish: { height, newest }, tried }: Sought): readonly RelayEndpoint[] {
-    const needed = newest ? this.view.shown : Math.min(height, this.view.shown)
-    const able = this.#endpoints.filter(
-      (endpoint) => !tried.has(endpoint) && (needed < 0 || (endpoint.head ?? -1) >= needed),
+    return this.#heads.reached(
+      this.#endpoints.filter((endpoint) => !tried.has(endpoint)),
+      height,
+      newest,
     )
-    const beyond = able.filter(({ head }) => (head ?? -1) >= height)
-    return ranked(beyond.length > 0 ? beyond : able)
-  }
-
-  /** Hears of every endpoint now and then; the first call waits for all that answer. */
-  async #keepHeads(): Promise<void> {
-    const sinceMs = this.#clock.monotonic() - HEADS_MS
-    if (this.#allReadMs > sinceMs) return
-    this.#allReadMs = this.#clock.monotonic()
-    const read = this.#refresh(this.#endpoints.filter(({ headAtMs }) => headAtMs <= sinceMs))
-    if (this.view.shown < 0) return await read
-    // What is wrong with an endpoint is told to the call that goes there.
-    read.catch(() => {})
-  }
-
-  /** Asks endpoints for their heads; one that does not tell keeps its last. */
-  async #refresh(endpoints: readonly RelayEndpoint[] = this.#endpoints): Promise<void> {
-    const read = endpoints.map((endpoint) =>
-      endpoint.readHead().then(
-        (ref) => this.#sawHead(ref),
-        (error: unknown) => {
-          if (!(error instanceof RpcError)) throw error
-        },
-      ),
-    )
-    const late = new AbortController()
-    const tooLate = this.#clock.sleep(REFRESH_MS, late.signal)
-    tooLate.catch(() => {})
-    await Promise.race([Promise.all(read), tooLate]).finally(() => late.abort())
-  }
-
-  #sawHead(ref: BlockRef): void {
-    const { view } = this
-    const isReached = this.#endpoints.some((e) => !e.rests && (e.head ?? -1) >= view.shown)
-    view.sawHead(ref, isReached)
-  }
-
-  async #readHead(): Promise<number> {
-    await this.#keepHeads()
-    for (let round = 1; ; ) {
-      let last: RpcError | undefined
-      for (const endpoint of ranked(this.#endpoints)) {
-        try {
-          this.#sawHead(await endpoint.readHead())
-          this.#headAtMs = this.#clock.monotonic()
-          return this.view.shown
-        } catch (error) {
-          if (!(error instanceof RpcError)) throw error
-          last = error
-        }
-      }
-      if (round++ === ROUNDS_MAX || !isPassing(last))
-        throw new RelayFailedError('the head', this.#endpoints.length, last)
-      await this.#clock.sleep(ROUND_PAUSE_MS)
-    }
   }
 }
 
@@ -385,11 +330,8 @@ type Outcome =
   | { readonly endpoint: RelayEndpoint; readonly answer: RelayAnswer; readonly error: undefined }
   | { readonly endpoint: RelayEndpoint; readonly answer: undefined; readonly error: RpcError }
 
-/** Those that rest are asked last; among the others the one that has seen most. */
-const ranked = (endpoints: readonly RelayEndpoint[]): readonly RelayEndpoint[] =>
-  endpoints.toSorted(
-    (a, b) => Number(a.rests) - Number(b.rests) || (b.head ?? -1) - (a.head ?? -1) || a.inFlight - b.inFlight,
-  )
+/** A node's own word on a call, such as null, is better than none. */
+const better = ({ fallback }: Asking, answer: RelayAnswer): RelayAnswer => (fallback?.ok ? fallback : answer)
 
 /** Ends what still waits; a reason made for each call would cost more than the rest of its end. */
 const answered = new Error('the call has its answer')

@@ -9,7 +9,7 @@ import { afterRefusal, afterSuccess, type Concurrency, LIMIT_MAX, startConcurren
 import type { Endpoint } from './endpoint.ts'
 import { RpcError } from './errors.ts'
 import { LatencyWindow } from './latency.ts'
-import { parseBlockRef } from './parse.ts'
+import { parseBlockRef, quantity } from './parse.ts'
 import { type RelayAnswer, readBody, readRelayed } from './relayAnswer.ts'
 
 /** What the calls of clients have cost at an endpoint. */
@@ -41,6 +41,8 @@ const RATE_PAUSE_MS = 500
  * is sent to one that has gone since is lost, for it is not sent twice.
  */
 const SHOWN_MS = 100
+/** A failure longer ago says nothing of an endpoint that no client has asked since. */
+const PROBLEM_MS = 300_000
 /** Wait before the second endpoint is asked, while there are too few samples to know. */
 const HEDGE_MS = 1_000
 /** Answers faster than this are not worth a second request. */
@@ -56,12 +58,14 @@ export class RelayEndpoint {
   readonly #sharesWithIngest: boolean
   readonly #latency = new LatencyWindow()
   #concurrency: Concurrency = startConcurrency
-  #head: { readonly number: number; readonly atMs: number } | null = null
+  #head: { readonly ref: BlockRef; readonly atMs: number } | null = null
   #reading: Promise<BlockRef> | null = null
   #restsUntilMs = 0
   #pausedUntilMs = 0
   #answeredMs = Number.NEGATIVE_INFINITY
   #failures = 0
+  #problem: string | null = null
+  #failedMs = Number.NEGATIVE_INFINITY
   #nextId = 1
   inFlight = 0
 
@@ -83,8 +87,13 @@ export class RelayEndpoint {
 
   /** The newest block it is known to have; null before the first word. */
   get head(): number | null {
-    const told = this.endpoint
-    return this.#head && this.#head.atMs >= told.claimedAtMs ? this.#head.number : told.head
+    return this.#isOwnNewer ? (this.#head?.ref.number ?? null) : this.endpoint.head
+  }
+
+  /** The same as the block it named; null where only its number is known. */
+  get told(): BlockRef | null {
+    const ref = this.#isOwnNewer ? this.#head?.ref : this.endpoint.claim?.head
+    return ref && ref.number === this.head ? ref : null
   }
 
   /** When it was heard of its newest block; before all times where it never was. */
@@ -106,6 +115,12 @@ export class RelayEndpoint {
   /** Asked only where no other can be: it failed lately, for us or for ingest. */
   get rests(): boolean {
     return this.#restsUntilMs > this.#clock.monotonic() || this.endpoint.quarantined
+  }
+
+  /** Why it did not answer when asked last, of late; null where it did. */
+  get problem(): string | null {
+    const isOfLate = this.#clock.monotonic() - this.#failedMs < PROBLEM_MS
+    return isOfLate ? this.#problem : null
   }
 
   /** After this time without an answer another endpoint is asked too. */
@@ -163,16 +178,31 @@ export class RelayEndpoint {
     return this.#client.close()
   }
 
-  /** The height of a tag; null where it names nothing. @throws RpcError */
-  async readTag(tag: 'safe' | 'finalized'): Promise<number | null> {
-    return (await this.#readRef(tag))?.number ?? null
+  /**
+   * The height of a tag; null where it names nothing, `beyond` where it names a block above its own
+   * head, of which a node knows nothing. @throws RpcError
+   */
+  async readTag(tag: 'safe' | 'finalized'): Promise<number | 'beyond' | null> {
+    const number = (await this.#readRef(tag))?.number ?? null
+    if (number === null || number <= (this.head ?? -1)) return number
+    return number <= (await this.readHead()).number ? number : 'beyond'
+  }
+
+  /** The block of a height; null where it has none. @throws RpcError */
+  readBlock(number: number): Promise<BlockRef | null> {
+    return this.#readRef(quantity(number))
+  }
+
+  get #isOwnNewer(): boolean {
+    return this.#head !== null && this.#head.atMs >= this.endpoint.claimedAtMs
   }
 
   async #readHead(): Promise<BlockRef> {
     const head = await this.#readRef('latest')
     if (!head) throw this.#client.error('block_missing', 'null in place of the head')
-    this.#head = { number: head.number, atMs: this.#clock.monotonic() }
+    this.#head = { ref: head, atMs: this.#clock.monotonic() }
     this.#answeredMs = this.#clock.monotonic()
+    this.#problem = null
     return head
   }
 
@@ -216,6 +246,7 @@ export class RelayEndpoint {
 
   #succeeded(durationMs: number): void {
     this.#answeredMs = this.#clock.monotonic()
+    this.#problem = null
     this.#failures = 0
     this.#restsUntilMs = 0
     this.#latency.add(durationMs)
@@ -226,6 +257,8 @@ export class RelayEndpoint {
   #failed(error: RpcError): void {
     const nowMs = this.#clock.monotonic()
     if (error.failure === 'timed_out' || error.failure === 'too_large') return
+    this.#failedMs = nowMs
+    this.#problem = error.message
     if (error.failure === 'rate_limited' || error.failure === 'overloaded')
       this.#concurrency = afterRefusal(this.#concurrency, nowMs)
     if (error.failure === 'rate_limited' || error.retryAfterMs !== undefined)

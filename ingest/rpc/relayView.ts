@@ -1,9 +1,12 @@
 /**
  * The newest block that clients were told of, over all endpoints: it goes back only where the chain
- * did. Every call that means the newest block goes to endpoints that have reached it.
+ * did, or where it was one endpoint's lie. Every call that means the newest block goes to endpoints
+ * that have reached it.
  */
 import type { BlockRef } from '#primitives.ts'
 import type { Clock } from '#runtime.ts'
+import { HEADS_APART_MAX } from '../source.ts'
+import { type Believed, remember } from './relayTrust.ts'
 
 /** Heads remembered, by which a reorganization to a lower height is known. */
 const HEADS_KEPT = 256
@@ -13,17 +16,35 @@ const HEADS_KEPT = 256
  */
 const LOWER_MS = 60_000
 
+/** What endpoints' words on a tag are worth together. */
+export interface TagSeen {
+  /** Granted to it; -1 for none. */
+  readonly height: number
+  /** On the word of one of several endpoints alone. */
+  readonly isAlone: boolean
+  /** The highest that any endpoint says. */
+  readonly said: number
+}
+
+interface ToldTag extends Omit<TagSeen, 'said'> {
+  /** When an endpoint last said as much. */
+  readonly saidMs: number
+}
+
 export class RelayView {
   readonly #clock: Clock
   readonly #hashes = new Map<number, string>()
-  readonly #tags = new Map<string, number>()
+  readonly #tags = new Map<string, ToldTag>()
   #shown = -1
-  /** When a head at or above the shown one was told last. */
-  #reachedMs: number
+  /** Name of the endpoint on whose word alone it is shown. */
+  #aloneBy: string | null = null
+  /** When heads were first found below the shown one, since it was reached last. */
+  #belowSinceMs: number | null = null
+  /** A head below the shown one has replaced a block that was told at its height. */
+  #isReplaced = false
 
   constructor(clock: Clock) {
     this.#clock = clock
-    this.#reachedMs = clock.monotonic()
   }
 
   /** The newest block told of; -1 before the first. */
@@ -31,41 +52,64 @@ export class RelayView {
     return this.#shown
   }
 
-  /** A block that an answer names exists. */
-  saw(number: number): void {
-    if (number < this.#shown) return
-    this.#shown = number
-    this.#reachedMs = this.#clock.monotonic()
-  }
-
-  /** The height of a tag; never lower than told before, null while none was told. */
-  sawTag(tag: string, height: number): number | null {
-    const highest = Math.max(height, this.#tags.get(tag) ?? -1)
-    if (highest < 0) return null
-    this.#tags.set(tag, highest)
-    this.saw(highest)
-    return highest
-  }
-
-  /** An endpoint named this block as its head; `isReached` where one still has the shown block. */
-  sawHead({ number, hash }: BlockRef, isReached: boolean): void {
+  /** An endpoint named this block as its head. */
+  heard({ number, hash }: BlockRef): void {
     const before = this.#hashes.get(number)
-    const wasReplaced = before !== undefined && before !== hash
-    this.#hashes.delete(number)
-    this.#hashes.set(number, hash)
-    for (const [oldest] of this.#hashes) {
-      if (this.#hashes.size <= HEADS_KEPT) break
-      this.#hashes.delete(oldest)
-    }
-    this.saw(number)
-    if (number >= this.#shown || isReached) return
-    const isLate = this.#clock.monotonic() - this.#reachedMs > LOWER_MS
-    if (wasReplaced || isLate) this.#lower(number)
+    if (before !== undefined && before !== hash && number < this.#shown) this.#isReplaced = true
+    remember(this.#hashes, number, hash, HEADS_KEPT)
   }
 
-  #lower(number: number): void {
-    for (const known of this.#hashes.keys()) if (known > number) this.#hashes.delete(known)
-    this.#shown = number
-    this.#reachedMs = this.#clock.monotonic()
+  /**
+   * The heads that endpoints named are worth this much now.
+   * @param doubts whether the word of the endpoint of this name is not believed
+   */
+  settle({ height, aloneBy }: Believed, doubts: (name: string) => boolean): void {
+    const isReplaced = this.#isReplaced
+    this.#isReplaced = false
+    if (height > this.#shown) this.#set(height, aloneBy)
+    else if (height === this.#shown) this.#set(height, aloneBy && this.#aloneBy)
+    else if (isReplaced || this.#isLate() || this.#isLie(height, doubts)) this.#lower(height, aloneBy)
+  }
+
+  /** What was told of a tag last; -1 for nothing. */
+  tagged(tag: string): number {
+    return this.#tags.get(tag)?.height ?? -1
+  }
+
+  /** The height of a tag; not lower than told before, unless that is a word nobody keeps to. */
+  settleTag(tag: string, { height, isAlone, said }: TagSeen): number | null {
+    const nowMs = this.#clock.monotonic()
+    const before = this.#tags.get(tag)
+    const saidMs = before && said < before.height ? before.saidMs : nowMs
+    const isKept =
+      before && before.height > height && nowMs - saidMs <= LOWER_MS && (isAlone || !before.isAlone)
+    const told = isKept ? { ...before, saidMs } : { height, isAlone, saidMs: nowMs }
+    if (told.height < 0) return null
+    this.#tags.set(tag, told)
+    return told.height
+  }
+
+  /** Counted from the first look: while nobody asks, nothing is known of the endpoints. */
+  #isLate(): boolean {
+    const nowMs = this.#clock.monotonic()
+    this.#belowSinceMs ??= nowMs
+    return nowMs - this.#belowSinceMs > LOWER_MS
+  }
+
+  /** Whether what is shown was one endpoint's word, and is far above what is believed without it. */
+  #isLie(height: number, doubts: (name: string) => boolean): boolean {
+    const by = this.#aloneBy
+    return by !== null && (doubts(by) || height + HEADS_APART_MAX < this.#shown)
+  }
+
+  #lower(height: number, aloneBy: string | null): void {
+    for (const known of this.#hashes.keys()) if (known > height) this.#hashes.delete(known)
+    this.#set(height, aloneBy)
+  }
+
+  #set(height: number, aloneBy: string | null): void {
+    this.#shown = height
+    this.#aloneBy = aloneBy
+    this.#belowSinceMs = null
   }
 }

@@ -149,7 +149,7 @@ class JsonRpcSource implements RpcSource {
         sharesWithIngest: !isApart,
       })
     })
-    return new Relay(endpoints, clock, isApart)
+    return new Relay(endpoints, clock, isApart, this.#heads)
   }
 
   get notes(): readonly string[] {

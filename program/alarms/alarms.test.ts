@@ -21,7 +21,7 @@ const well: Watched = {
   parity: { state: 'equal', problem: null },
   stall: null,
   unproved: null,
-  nodes: { finalityHeld: null },
+  nodes: { finalityHeld: null, relay: { problem: null } },
 }
 
 test('a chain that is well raises nothing', () => {
@@ -41,7 +41,8 @@ test.each<[AlarmCode, Partial<Watched>]>([
   ['lane_waiting', { headStatus: { state: 'waiting', problem: 'why' } }],
   ['lane_waiting', { historyStatus: { state: 'filling', problem: 'why' } }],
   ['head_stalled', { stall: 'why' }],
-  ['finality_held', { nodes: { finalityHeld: 'why' } }],
+  ['finality_held', { nodes: { ...well.nodes, finalityHeld: 'why' } }],
+  ['relay_degraded', { nodes: { ...well.nodes, relay: { problem: 'why' } } }],
   ['postgres_degraded', { storeProblem: 'why' }],
   ['unprovable', { unproved: 'why' }],
   ['clickhouse_degraded', { clickhouseStatus: { state: 'retrying', problem: 'why' } }],

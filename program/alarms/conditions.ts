@@ -66,6 +66,11 @@ export const conditions = [
     find: ({ nodes: { finalityHeld } }) => (finalityHeld === null ? null : { problem: finalityHeld }),
   }),
   defineCondition({
+    code: 'relay_degraded',
+    passesMs: RESTART_MS,
+    find: ({ nodes: { relay } }) => (relay.problem === null ? null : relay),
+  }),
+  defineCondition({
     code: 'projection_stopped',
     passesMs: 0,
     find: (chain) => followersIn(chain, 'stopped'),

@@ -18,7 +18,11 @@ export interface WatchedChain {
   /** What was taken lately on the word of one endpoint alone, or null. */
   readonly unproved: string | null
   /** Which endpoints have granted far different blocks to be final for long, or null. */
-  readonly nodes: { readonly finalityHeld: string | null }
+  readonly nodes: {
+    readonly finalityHeld: string | null
+    /** Why the calls of JSON-RPC clients get no answers or old ones, or null. */
+    readonly relay: { readonly problem: string | null }
+  }
   readonly followers: readonly (Saying & {
     readonly name: string
     readonly found: { readonly differs: string | null } | null

@@ -179,6 +179,7 @@ const statusSchema = s.named('Status', {
         'lane_waiting',
         'head_stalled',
         'finality_held',
+        'relay_degraded',
         'projection_stopped',
         'projection_waiting',
         'projection_differs',

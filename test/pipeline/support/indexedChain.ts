@@ -87,7 +87,7 @@ export async function openIndexedChain(options: IndexedChainOptions): Promise<In
 export function sourceOf(recorded: RecordedChain, chainId: number, clock: Clock, batchBlocks = 5): RpcSource {
   return {
     ...recordedSource(recorded, chainId, batchBlocks),
-    relay: new Relay([], clock, false),
+    relay: new Relay([], clock, false, { number: -1, finalized: -1 }),
     notes: [],
     finalityHeld: null,
     endpoints: () => [],
