@@ -126,16 +126,21 @@ export async function claimFirst(
   return rows.map(claimedOf)
 }
 
-/** Messages whose next attempt is due, and those whose sender has gone; the longest due first. */
+/**
+ * Messages whose next attempt is due, and those whose sender has gone; the longest due first. All of
+ * them up to `most`; where there are more, the first of each subscription: an endpoint's backlog
+ * stands before nobody else's.
+ */
 export async function dueSubscriptions(
   app: AppDatabase,
   most: number,
 ): Promise<(Waiting & { readonly message: number })[]> {
-  const { rows } = await sql<WaitingRow & { message: number }>`
+  const { rows: oldest } = await sql<DueRow>`
     SELECT m.id AS message, w.id, owner, endpoint, ordering, failure_count
     FROM app.webhook_messages m JOIN app.webhooks w ON w.id = m.webhook_id
     WHERE m.state IN ('sending', 'retrying') AND m.due_at <= clock_timestamp() AND ${deliverable}
     ORDER BY m.due_at LIMIT ${most}`.execute(app)
+  const rows = oldest.length < most ? oldest : await firstDue(app)
   return rows.map(({ message, id, owner, endpoint, ordering, failure_count }) => ({
     message,
     webhookId: id,
@@ -144,6 +149,25 @@ export async function dueSubscriptions(
     isStrict: ordering === 'strict',
     failureCount: failure_count,
   }))
+}
+
+/** Hops from one subscription to the next in the index of what is open. */
+async function firstDue(app: AppDatabase): Promise<readonly DueRow[]> {
+  const { rows } = await sql<DueRow>`
+    WITH RECURSIVE found (id) AS (
+      (SELECT webhook_id FROM app.webhook_messages WHERE state IN ('sending', 'retrying') ORDER BY webhook_id LIMIT 1)
+      UNION ALL
+      SELECT (SELECT webhook_id FROM app.webhook_messages
+              WHERE state IN ('sending', 'retrying') AND webhook_id > found.id ORDER BY webhook_id LIMIT 1)
+      FROM found WHERE found.id IS NOT NULL)
+    SELECT one.id AS message, w.id, owner, endpoint, ordering, failure_count
+    FROM found JOIN app.webhooks w ON w.id = found.id
+    CROSS JOIN LATERAL (
+      SELECT m.id, m.due_at FROM app.webhook_messages AS m
+      WHERE m.webhook_id = w.id AND m.state IN ('sending', 'retrying') AND m.due_at <= clock_timestamp()
+      ORDER BY m.due_at LIMIT 1) AS one
+    WHERE ${deliverable} ORDER BY one.due_at`.execute(app)
+  return rows
 }
 
 /** Claims a further attempt of each of these, unless another process was first. */
@@ -220,6 +244,10 @@ export async function releaseClaim(app: AppDatabase, message: number, delivery: 
     WITH gone AS (DELETE FROM app.webhook_deliveries WHERE id = ${delivery} AND status = 'pending' RETURNING id)
     UPDATE app.webhook_messages SET state = 'retrying', attempts = attempts - 1, due_at = clock_timestamp()
     WHERE id = ${message} AND state = 'sending' AND EXISTS (SELECT 1 FROM gone)`.execute(app)
+}
+
+interface DueRow extends WaitingRow {
+  readonly message: number
 }
 
 interface WaitingRow {
