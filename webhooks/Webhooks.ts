@@ -31,8 +31,6 @@ import {
   findSubscription,
   insertSubscription,
   type Ordering,
-  openSecret,
-  openTarget,
   rotateSecret,
   type Status,
   type Subscription,
@@ -40,7 +38,9 @@ import {
   sealTarget,
   type Target,
 } from '#store/webhooks/subscriptions.ts'
-import { post, type Reply } from './delivery/post.ts'
+import type { Logger } from '#telemetry.ts'
+import type { Reply } from './delivery/post.ts'
+import { send } from './delivery/send.ts'
 import { tellDisabled } from './delivery/tellDisabled.ts'
 import { endpointOf, readTarget, shown } from './destinations.ts'
 import { findEventType } from './events/index.ts'
@@ -57,6 +57,7 @@ export interface WebhooksOptions {
   readonly egress: Egress
   readonly clock: Clock
   readonly outgoing: CommitBell
+  readonly log: Logger
 }
 
 export interface Asked {
@@ -235,27 +236,14 @@ export class Webhooks {
     },
     signal: AbortSignal,
   ): Promise<Tried> {
-    const { app, sealer, egress, clock } = this.#options
+    const { app, clock } = this.#options
     const { message, eventId, type, envelope, attempt } = sent
     const id = newTimedId('whd', clock.now())
     const sealed = await readClaim(app, webhookId)
     await insertAttempts(app, [
       { id, envelope: null, claimed: { message, webhookId, eventId, attempt, url: destination.url } },
     ])
-    const outgoing = {
-      id: eventId,
-      type,
-      body: envelope,
-      timestampSeconds: Math.floor(clock.now() / 1_000),
-      secrets: sealed.secrets.map((secret) => openSecret(sealer, webhookId, secret)),
-    }
-    const reply = await post(
-      egress,
-      openTarget(sealer, webhookId, sealed.destination),
-      outgoing,
-      clock,
-      signal,
-    )
+    const reply = await send(this.#options, { webhookId, eventId, type, body: envelope, ...sealed }, signal)
     const { succeeded, responseStatus, responseMs, error } = reply
     await app.transaction().execute((transaction) =>
       storeOutcomes(transaction, [

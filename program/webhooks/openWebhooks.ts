@@ -99,7 +99,7 @@ export function openWebhooks(options: OpenWebhooksOptions): OpenedWebhooks | nul
     operations: {
       app,
       chains: [...chains.keys()],
-      run: new Webhooks({ app, postgres, chains: watched, sealer, egress, clock, outgoing }),
+      run: new Webhooks({ app, postgres, chains: watched, sealer, egress, clock, outgoing, log }),
       replays: new Replays(replays),
     },
     notes:

@@ -6,6 +6,7 @@
 import { sql } from 'kysely'
 import type { AppDatabase } from '../app/database.ts'
 import { toHex } from '../sql.ts'
+import { lostText } from './deliveries.ts'
 import type { Context } from './subscriptions.ts'
 
 /** A claim's time: longer than any attempt, with the wait for its turn. */
@@ -27,6 +28,8 @@ export interface Claimed {
   readonly type: string
   /** From 1. */
   readonly attempt: number
+  /** Attempts before it whose sender ended before the answer. */
+  readonly lost: number
   /** Null for pings, replays and notices: they are outside of the sequence. */
   readonly sequence: number | null
   readonly replay: string | null
@@ -178,7 +181,7 @@ export async function claimDue(transaction: AppDatabase, messages: readonly numb
       WHERE m.id = ANY (${messages}::bigint[]) AND state IN ('sending', 'retrying') AND due_at <= clock_timestamp()
       FOR UPDATE SKIP LOCKED),
     lost AS (
-      UPDATE app.webhook_deliveries SET status = 'failed', error = 'The sender ended before the answer.'
+      UPDATE app.webhook_deliveries SET status = 'failed', error = ${lostText}
       WHERE message IN (SELECT id FROM picked) AND status = 'pending' RETURNING id),
     claimed AS (
       UPDATE app.webhook_messages AS m
@@ -218,7 +221,11 @@ export async function insertAttempts(transaction: AppDatabase, attempts: readonl
 export async function readClaim(
   app: AppDatabase,
   webhookId: string,
-): Promise<{ readonly destination: Uint8Array; readonly secrets: readonly Uint8Array[] }> {
+): Promise<{
+  readonly destination: Uint8Array
+  readonly secret: Uint8Array
+  readonly previousSecret: Uint8Array | null
+}> {
   const row = await app
     .selectFrom('app.webhooks')
     .select(['sealed_destination', 'secret', 'previous_secret'])
@@ -226,7 +233,7 @@ export async function readClaim(
     .where('id', '=', webhookId)
     .executeTakeFirstOrThrow()
   const { sealed_destination: destination, secret, previous_secret: previous, has_previous } = row
-  return { destination, secrets: [secret, ...(has_previous && previous ? [previous] : [])] }
+  return { destination, secret, previousSecret: has_previous ? previous : null }
 }
 
 /** Has a claim begin again, unless nothing is to be sent to its subscription now. */
@@ -266,6 +273,7 @@ const deliverable = sql.raw(
 const claimedRows = sql.raw(`
   SELECT c.id, c.webhook_id, w.owner, w.endpoint, w.chain_id, c.event_id, c.type, c.attempts, c.sequence, c.replay,
     c.block_num, c.block_hash, c.event_index, c.data, c.envelope, c.created_at, w.context, w.destination,
+    (SELECT count(*) FROM app.webhook_deliveries d WHERE d.message = c.id AND d.error = '${lostText}') AS lost,
     w.sealed_destination, w.secret, CASE WHEN w.previous_until > clock_timestamp() THEN w.previous_secret END AS previous_secret,
     coalesce((SELECT max(finalized) FROM app.webhook_positions p WHERE p.chain_id = w.chain_id), -1) AS finalized
   FROM claimed c JOIN app.webhooks w ON w.id = c.webhook_id ORDER BY c.id`)
@@ -279,6 +287,7 @@ interface ClaimedRow {
   readonly event_id: string
   readonly type: string
   readonly attempts: number
+  readonly lost: number
   readonly sequence: number | null
   readonly replay: string | null
   readonly block_num: number | null
@@ -304,6 +313,7 @@ const claimedOf = (row: ClaimedRow): Claimed => ({
   eventId: row.event_id,
   type: row.type,
   attempt: row.attempts,
+  lost: row.lost,
   sequence: row.sequence,
   replay: row.replay,
   block:

@@ -113,7 +113,8 @@ export async function failLostDeliveries(app: AppDatabase, olderThanMs: number):
     .execute()
 }
 
-const lostText = 'The sender ended before the answer.'
+/** What is said of an attempt nobody knows the outcome of. */
+export const lostText = 'The sender ended before the answer.'
 
 const columns = [
   'app.webhook_deliveries.id',

@@ -1,4 +1,4 @@
-// Goal: no receiver holds up what others are sent (W4).
+// Goal: no receiver and no damaged row holds up what others are sent (W4, W7).
 // Method: messages as they stand after a bad hour are put into the tables of a real service; what the
 // receivers on this machine got, and what became of the rows, is compared.
 import type { ServerResponse } from 'node:http'
@@ -45,6 +45,21 @@ const putDue = (id: string, count: number, lateSeconds: number) =>
     [id, count, lateSeconds],
   )
 
+const stateOf = async (id: string) =>
+  (
+    await query(
+      `SELECT state, attempts, (SELECT failure_count FROM app.webhooks w WHERE w.id = m.webhook_id) AS failures
+       FROM app.webhook_messages m WHERE webhook_id = $1 ORDER BY id`,
+      [id],
+    )
+  ).map(({ state, attempts, failures }) => [state, attempts, failures])
+
+const makeDue = (id: string) =>
+  query(
+    `UPDATE app.webhook_messages SET due_at = clock_timestamp() WHERE webhook_id = $1 AND state = 'retrying'`,
+    [id],
+  )
+
 test('more due retries of an endpoint that hangs than are looked at together delay nobody else', async () => {
   const bad = await subscribe(hanging.url('/hangs'))
   const good = await subscribe(receiver.url('/good'))
@@ -54,4 +69,79 @@ test('more due retries of an endpoint that hangs than are looked at together del
   await service.ask('PATCH', `/v1/webhooks/${good.id}`, { status: 'active' })
   await receiver.until('/good', ({ length }) => length === 3)
   await service.ask('DELETE', `/v1/webhooks/${bad.id}`)
+}, 60_000)
+
+test('a subscription that cannot be opened fails like an endpoint, is given up, and the next event goes on', async () => {
+  const { id } = await subscribe(receiver.url('/sealed'), { ordering: 'strict' })
+  const [kept] = await query('SELECT secret, sealed_destination FROM app.webhooks WHERE id = $1', [id])
+  await query(`UPDATE app.webhooks SET secret = '\\x0102', sealed_destination = '\\x0102' WHERE id = $1`, [
+    id,
+  ])
+  await service.append(batchesOf(main, 20, 21))
+  for (let attempt = 1; attempt < 8; attempt++) {
+    await expect
+      .poll(() => stateOf(id))
+      .toEqual([
+        ['retrying', attempt, attempt],
+        ['waiting', 0, attempt],
+      ])
+    await makeDue(id)
+  }
+  await expect.poll(() => stateOf(id)).toContainEqual(['exhausted', 8, expect.any(Number)])
+  await query('UPDATE app.webhooks SET secret = $2, sealed_destination = $3 WHERE id = $1', [
+    id,
+    kept.secret,
+    kept.sealed_destination,
+  ])
+  await expect
+    .poll(async () => {
+      await makeDue(id)
+      return receiver.at('/sealed').map(({ envelope }) => envelope.data.number)
+    })
+    .toEqual([21])
+  const { body } = await service.ask('GET', `/v1/webhooks/${id}/deliveries?limit=50`)
+  const errors = body.data.map(({ error }: { error?: string }) => error ?? null)
+  expect(errors.at(-1)).toMatch(/cannot be opened/)
+  expect(errors[0]).toBeNull()
+}, 60_000)
+
+test('given its destination and a secret anew, it is sent to again', async () => {
+  const { id } = await subscribe(receiver.url('/broken'))
+  await query(`UPDATE app.webhooks SET secret = '\\x0102', sealed_destination = '\\x0102' WHERE id = $1`, [
+    id,
+  ])
+  const ping = () => service.ask('POST', `/v1/webhooks/${id}/ping`)
+  expect((await ping()).body).toMatchObject({
+    delivered: false,
+    error: expect.stringMatching(/cannot be opened/),
+  })
+  await service.ask('PATCH', `/v1/webhooks/${id}`, {
+    destination: { type: 'url', url: receiver.url('/mended') },
+  })
+  await service.ask('POST', `/v1/webhooks/${id}/rotate-secret`, {})
+  expect((await ping()).body).toMatchObject({ delivered: true })
+  expect(receiver.at('/mended')).toHaveLength(1)
+  await service.ask('DELETE', `/v1/webhooks/${id}`)
+})
+
+test('an event whose senders end again and again is given up', async () => {
+  const { id } = await subscribe(receiver.url('/poison'))
+  const [{ message }] = await query(
+    `INSERT INTO app.webhook_messages
+       (webhook_id, event_id, type, state, block_num, block_hash, event_index, envelope, attempts, sequence, due_at)
+     VALUES ($1, 'evt_poison', 'block:created', 'retrying', 5, '\\x00', 0, '{}', 16, 1, clock_timestamp() + interval '1 hour')
+     RETURNING id AS message`,
+    [id],
+  )
+  await query(
+    `INSERT INTO app.webhook_deliveries (id, webhook_id, message, event_id, attempt, status, request_url, error)
+     SELECT 'whd_poison' || g, $1, $2, 'evt_poison', g, 'failed', 'http://x', 'The sender ended before the answer.'
+     FROM generate_series(1, 16) g`,
+    [id, message],
+  )
+  await query(`UPDATE app.webhook_messages SET state = 'sending', due_at = clock_timestamp() WHERE id = $1`, [
+    message,
+  ])
+  await expect.poll(() => stateOf(id)).toEqual([['exhausted', 17, 1]])
+  expect(receiver.at('/poison')).toEqual([])
 }, 60_000)

@@ -24,13 +24,13 @@ import {
   waitingSubscriptions,
 } from '#store/webhooks/claims.ts'
 import type { Disabled, Outcome } from '#store/webhooks/outcomes.ts'
-import { openSecret, openTarget } from '#store/webhooks/subscriptions.ts'
 import { type Logger, metrics } from '#telemetry.ts'
 import { writeEnvelope } from '../envelope.ts'
 import { OutcomeWriter } from './OutcomeWriter.ts'
-import { post } from './post.ts'
+import { type Reply, unanswered } from './post.ts'
 import { type Lane, Shares } from './Shares.ts'
 import { ATTEMPTS_MAX, retryInMs } from './schedule.ts'
+import { send } from './send.ts'
 
 export interface DelivererOptions {
   readonly app: AppDatabase
@@ -50,8 +50,13 @@ const RETRY_MS = 1_000
 const AHEAD = 12
 /** An attempt that waited longer in this process is looked at again before it is sent. */
 const LOOK_AGAIN_MS = 500
-/** Further attempts looked at together. */
+/** Further attempts looked at together, where there are no more of any endpoint. */
 const DUE_MAX = 256
+/**
+ * Attempts whose sender ended before the answer, after which an event is given up: it may be what
+ * ends them. Sixteen restarts in the middle of one event are no accident.
+ */
+const LOST_MAX = 16
 /** Failures in a row after which nothing is claimed ahead. */
 const AHEAD_FAILURES_MAX = 0
 
@@ -206,7 +211,8 @@ export class Deliverer {
     const taken = this.#shares.take(receiver, lane)
     const sent = this.#deliver(work, signal)
       .catch((error: unknown) => {
-        this.#options.log.warn({ problem: messageOf(error) }, 'a delivery was given back')
+        // Only the claim was asked for or given back so far: it ends by itself, and is another's.
+        this.#options.log.warn({ problem: messageOf(error) }, 'a claim could not be kept')
       })
       .finally(() => {
         this.#sending.delete(sent)
@@ -218,38 +224,36 @@ export class Deliverer {
   }
 
   async #deliver(work: Work, signal: AbortSignal): Promise<void> {
-    const { app, egress, sealer, runtime } = this.#options
-    const { clock, failpoint } = runtime
-    const { claimed, delivery, body } = work
+    const { app, runtime } = this.#options
+    const { clock } = runtime
+    const { claimed, delivery } = work
     const isLate = clock.monotonic() - work.claimedMs > LOOK_AGAIN_MS
     if (signal.aborted || (isLate && !(await keepClaim(app, claimed.message))))
       return releaseClaim(app, claimed.message, delivery)
-    const { webhookId, eventId, type, secret, previousSecret } = claimed
-    const target = openTarget(sealer, webhookId, claimed.sealedDestination)
-    const secrets = [secret, ...(previousSecret ? [previousSecret] : [])]
-    const outgoing = {
-      id: eventId,
-      type,
-      body,
-      timestampSeconds: Math.floor(clock.now() / 1_000),
-      secrets: secrets.map((sealed) => openSecret(sealer, webhookId, sealed)),
-    }
     if (claimed.attempt === 1)
       metrics.webhookDelay.observe((clock.now() - claimed.createdAt.getTime()) / 1_000)
-    failpoint('webhooks.send')
-    // What was begun is ended: its own time is bounded.
-    const reply = await post(egress, target, outgoing, clock, neverAborted)
-    failpoint('webhooks.sent')
-    this.#shares.answered(work.receiver.endpoint, reply.responseStatus !== null)
+    const isLost = claimed.lost >= LOST_MAX
+    const reply = isLost ? { ...unanswered, error: lostText } : await this.#send(work)
     const outcome = reply.succeeded ? 'succeeded' : 'failed'
     metrics.webhookAttempts.inc({ outcome })
     this.#attempts[outcome]++
-    this.#outcomes.add(this.#outcomeOf(work, reply))
+    this.#outcomes.add(this.#outcomeOf(work, reply, isLost))
   }
 
-  #outcomeOf({ claimed, delivery }: Work, reply: Awaited<ReturnType<typeof post>>): Outcome {
+  async #send({ claimed, body, receiver }: Work): Promise<Reply> {
+    const { failpoint, clock } = this.#options.runtime
+    const { sealedDestination: destination, ...sealed } = claimed
+    failpoint('webhooks.send')
+    // What was begun is ended: its own time is bounded.
+    const reply = await send({ ...this.#options, clock }, { ...sealed, destination, body }, neverAborted)
+    failpoint('webhooks.sent')
+    this.#shares.answered(receiver.endpoint, reply.responseStatus !== null)
+    return reply
+  }
+
+  #outcomeOf({ claimed, delivery }: Work, reply: Reply, isLost: boolean): Outcome {
     const { succeeded, responseStatus, responseMs, error, retryAfterMs, isGone } = reply
-    const isLast = succeeded || isGone || claimed.attempt >= ATTEMPTS_MAX
+    const isLast = succeeded || isGone || isLost || claimed.attempt >= ATTEMPTS_MAX
     return {
       delivery,
       message: claimed.message,
@@ -266,5 +270,7 @@ export class Deliverer {
 }
 
 const queueOf = ({ endpoint }: Waiting, lane: Lane): string => `${lane} ${endpoint}`
+
+const lostText = 'Senders of this event ended before the answer, again and again.'
 
 const neverAborted = new AbortController().signal

@@ -53,7 +53,7 @@ export async function post(
   }
 }
 
-const unanswered = {
+export const unanswered = {
   succeeded: false,
   responseStatus: null,
   responseMs: null,

@@ -1,0 +1,85 @@
+/** One attempt, from what is stored sealed to what became of it. */
+import type { Egress } from '#egress.ts'
+import { messageOf } from '#errors.ts'
+import type { Clock } from '#runtime.ts'
+import type { Sealer } from '#store/app/sealing.ts'
+import { openSecret, openTarget } from '#store/webhooks/subscriptions.ts'
+import type { Logger } from '#telemetry.ts'
+import { post, type Reply, unanswered } from './post.ts'
+
+export interface Sending {
+  readonly sealer: Sealer
+  readonly egress: Egress
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** What is sent, and where to, as it is stored. */
+export interface Sealed {
+  readonly webhookId: string
+  readonly eventId: string
+  readonly type: string
+  readonly body: string
+  readonly destination: Uint8Array
+  readonly secret: Uint8Array
+  /** Where it still signs. */
+  readonly previousSecret: Uint8Array | null
+}
+
+/**
+ * What cannot be opened or sent has failed: its owner sees it, and it ends like any other failure.
+ * @throws the signal's reason when it is aborted: nobody knows then what the endpoint did
+ */
+export async function send(
+  { sealer, egress, clock, log }: Sending,
+  sealed: Sealed,
+  signal: AbortSignal,
+): Promise<Reply> {
+  const { webhookId, eventId, type, body } = sealed
+  const failed = (error: string, cause: unknown): Reply => {
+    log.error({ webhookId, eventId, problem: messageOf(cause) }, 'an event could not be sent')
+    return { ...unanswered, error }
+  }
+  let opened: Opened
+  try {
+    opened = open(sealer, sealed)
+  } catch (cause) {
+    return failed(unopenableText, cause)
+  }
+  const timestampSeconds = Math.floor(clock.now() / 1_000)
+  try {
+    const outgoing = { id: eventId, type, body, timestampSeconds, secrets: opened.secrets }
+    return await post(egress, opened.target, outgoing, clock, signal)
+  } catch (cause) {
+    signal.throwIfAborted()
+    return failed('The event could not be sent.', cause)
+  }
+}
+
+const unopenableText =
+  'The subscription cannot be opened here: give its destination again and rotate its secret.'
+
+interface Opened {
+  readonly target: ReturnType<typeof openTarget>
+  readonly secrets: readonly string[]
+}
+
+/** @throws SealBrokenError */
+function open(sealer: Sealer, { webhookId, destination, secret, previousSecret }: Sealed): Opened {
+  return {
+    target: openTarget(sealer, webhookId, destination),
+    secrets: [
+      openSecret(sealer, webhookId, secret),
+      ...(previousSecret ? openedOrNone(sealer, webhookId, previousSecret) : []),
+    ],
+  }
+}
+
+/** A secret that was exchanged because it cannot be opened signs nothing. */
+function openedOrNone(sealer: Sealer, webhookId: string, sealed: Uint8Array): readonly string[] {
+  try {
+    return [openSecret(sealer, webhookId, sealed)]
+  } catch {
+    return []
+  }
+}
