@@ -22,6 +22,7 @@ const well: Watched = {
   stall: null,
   unproved: null,
   nodes: { finalityHeld: null, relay: { problem: null } },
+  webhooks: [{ stream: 'blocks', problem: null }],
 }
 
 test('a chain that is well raises nothing', () => {
@@ -55,6 +56,12 @@ test.each(['stopped', 'waiting'])('projections that are %s raise one alarm that 
   const followers = ['tokens', 'balances'].map((name) => ({ name, state, problem: 'why', found: null }))
   const alarm = { chainId: 4217, code: `projection_${state}`, problem: 'tokens: why; balances: why' }
   expect(alarmsOf({ ...well, followers: [follower, ...followers] })).toEqual([alarm])
+})
+
+test('streams of webhooks that stand still raise one alarm that names them', () => {
+  const webhooks = ['blocks', 'fills'].map((stream) => ({ stream, problem: 'why' }))
+  const alarm = { chainId: 4217, code: 'webhooks_stalled', problem: 'blocks: why; fills: why' }
+  expect(alarmsOf({ ...well, webhooks })).toEqual([alarm])
 })
 
 test('a projection that differs from the node raises an alarm until it agrees again', () => {

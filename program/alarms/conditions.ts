@@ -24,6 +24,9 @@ const RESTART_MS = 10_000
  */
 const PROJECTION_MS = 120_000
 
+/** A piece that failed is tried again each second, and smaller each time: down to one block by then. */
+const WEBHOOKS_MS = 60_000
+
 const lanesOf = ({ headStatus, historyStatus }: Watched) => [headStatus, historyStatus]
 
 export const conditions = [
@@ -114,7 +117,20 @@ export const conditions = [
     passesMs: RESTART_MS,
     find: ({ clickhouseStatus }) => (clickhouseStatus.state === 'running' ? null : clickhouseStatus),
   }),
+  defineCondition({
+    code: 'webhooks_stalled',
+    passesMs: WEBHOOKS_MS,
+    find: standingStreams,
+  }),
 ]
+
+/** Streams that do not move, and why. */
+function standingStreams({ webhooks }: Watched): { readonly problem: string } | null {
+  const standing = webhooks.flatMap(({ stream, problem }) =>
+    problem === null ? [] : `${stream}: ${problem}`,
+  )
+  return standing.length === 0 ? null : { problem: standing.join('; ') }
+}
 
 /** Those in a state that say why: one that waits for its first blocks says nothing. */
 function followersIn({ followers }: Watched, wanted: string): { readonly problem: string } | null {

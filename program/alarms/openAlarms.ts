@@ -8,7 +8,7 @@ import { AlarmWatch } from './AlarmWatch.ts'
 import { alarmCodes, alarmsOf } from './alarms.ts'
 import { AlarmWebhook } from './alarmWebhook.ts'
 import { StallWatch } from './StallWatch.ts'
-import type { Watched } from './watched.ts'
+import type { StreamProblem, Watched } from './watched.ts'
 
 export interface Alarms {
   readonly watch: AlarmWatch
@@ -21,6 +21,7 @@ export function openAlarms(
   { alarms }: Pick<Config, 'alarms'>,
   chains: readonly Chain[],
   parity: Parity,
+  webhooks: { readonly problemsOf: (chainId: number) => readonly StreamProblem[] } | null,
   { runtime, log }: { readonly runtime: Runtime; readonly log: Logger },
   signal: AbortSignal,
 ): Alarms {
@@ -34,7 +35,11 @@ export function openAlarms(
     const { headStatus, historyStatus, clickhouseStatus, storeProblem, unproved, followers, audit, profile } =
       chain
     const sayings = { headStatus, historyStatus, clickhouseStatus, storeProblem, unproved, followers, audit }
-    return { state, profile, nodes, ...sayings, parity: parityStatusOf(parity, state.chainId), stall }
+    return {
+      ...{ state, profile, nodes, ...sayings, stall },
+      parity: parityStatusOf(parity, state.chainId),
+      webhooks: webhooks?.problemsOf(state.chainId) ?? [],
+    }
   }
   startAlarmSeries(chains)
   const watch = new AlarmWatch({

@@ -33,4 +33,11 @@ export interface Watched extends WatchedChain {
   readonly parity: Pick<ParityStatus, 'state' | 'problem'>
   /** Why the head is taken to stand still, or null. */
   readonly stall: string | null
+  /** Streams of webhooks, and why one does not move; none where there are no webhooks. */
+  readonly webhooks: readonly StreamProblem[]
+}
+
+export interface StreamProblem {
+  readonly stream: string
+  readonly problem: string | null
 }

@@ -135,7 +135,7 @@ async function serve(
   })
   const parity = openParity(program.engines, program.chains, runtime, log)
   const comparing = parity.run(shutdown.signal)
-  const alarms = openAlarms(config, program.chains, parity, options, shutdown.signal)
+  const alarms = openAlarms(config, program.chains, parity, webhooks, options, shutdown.signal)
   openGauges({
     ...{ registry, chains: program.chains, dataDir: config.dataDir, clock: runtime.clock },
     webhooks: webhooks?.watch ?? null,

@@ -12,7 +12,7 @@ import type { Postgres } from '#store/postgres.ts'
 import { failLostDeliveries } from '#store/webhooks/deliveries.ts'
 import type { Disabled } from '#store/webhooks/outcomes.ts'
 import { countPending, readReached } from '#store/webhooks/pending.ts'
-import { streams } from '#store/webhooks/positions.ts'
+import { type Stream, streams } from '#store/webhooks/positions.ts'
 import { removePast } from '#store/webhooks/retention.ts'
 import type { Logger } from '#telemetry.ts'
 import { checkDestinations } from '#webhooks/checkDestinations.ts'
@@ -49,6 +49,8 @@ export interface OpenedWebhooks {
   readonly notes: readonly string[]
   /** How they stand. */
   readonly watch: WebhookWatch
+  /** Of each stream of a chain, why it does not move, or null. */
+  problemsOf(chainId: number): readonly { readonly stream: Stream; readonly problem: string | null }[]
   /** Matches and sends until aborted. */
   run(signal: AbortSignal): Promise<void>
 }
@@ -83,6 +85,8 @@ export function openWebhooks(options: OpenWebhooksOptions): OpenedWebhooks | nul
       (stream) => new MatcherKeeper({ ...of, stream, app, commits, outgoing, runtime, holder, log }),
     )
   })
+  const problemOf = (id: number, stream: Stream) =>
+    keepers.find((keeper) => keeper.isOf(id, stream))?.problem ?? null
   const watch = new WebhookWatch({
     clock,
     count: async () => {
@@ -90,7 +94,7 @@ export function openWebhooks(options: OpenWebhooksOptions): OpenedWebhooks | nul
       return { pending, reached }
     },
     tipOf: (id) => chains.get(id)?.state.tip ?? -1,
-    problemOf: (id, stream) => keepers.find((keeper) => keeper.isOf(id, stream))?.problem ?? null,
+    problemOf,
     attempts: () => deliverer.attempts,
   })
   if (mode === 'loopback')
@@ -105,6 +109,7 @@ export function openWebhooks(options: OpenWebhooksOptions): OpenedWebhooks | nul
     notes:
       mode === 'loopback' ? ['WEBHOOKS=loopback: events may be sent to this machine; for development'] : [],
     watch,
+    problemsOf: (id) => streams.map((stream) => ({ stream, problem: problemOf(id, stream) })),
     run: async (signal) => {
       const removing = keepRemoving(app, runtime, log, signal)
       const checking = tellRefused({ app, sealer, egress }, log, signal)

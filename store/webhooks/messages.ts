@@ -19,16 +19,62 @@ export interface Message {
   readonly waitsForFinality: boolean
 }
 
+/** Messages of one statement, and characters of their data: some tens of megabytes in memory. */
+const SLICE_MESSAGES = 5_000
+const SLICE_CHARACTERS = 16 * 1024 * 1024
+
 /**
- * Stores messages in their order; those of an event that the subscription has already are left out
- * and returned. Of a replay nothing is left out: it sends what was sent.
+ * Stores messages in their order, taken from their source a slice at a time; the number of those
+ * given. Those of an event that the subscription has already are left out and told to `known`. Of a
+ * replay nothing is left out: it sends what was sent.
  */
 export async function insertMessages(
   transaction: AppDatabase,
+  messages: Iterable<Message>,
+  {
+    replay = null,
+    known = async () => {},
+  }: {
+    readonly replay?: string | null
+    readonly known?: (messages: readonly Message[]) => Promise<void>
+  } = {},
+): Promise<number> {
+  let count = 0
+  for (const slice of slicesOf(messages)) {
+    count += slice.length
+    const again = await insertSlice(transaction, slice, replay)
+    if (again.length > 0) await known(again)
+  }
+  return count
+}
+
+function* slicesOf(messages: Iterable<Message>): Generator<readonly Message[]> {
+  let slice: Message[] = []
+  let characters = 0
+  for (const message of messages) {
+    slice.push(message)
+    characters += message.data.length
+    if (slice.length < SLICE_MESSAGES && characters < SLICE_CHARACTERS) continue
+    yield slice
+    slice = []
+    characters = 0
+  }
+  if (slice.length > 0) yield slice
+}
+
+/** Data that many subscriptions get is handed over once. Returned are those left out. */
+async function insertSlice(
+  transaction: AppDatabase,
   messages: readonly Message[],
-  replay: string | null = null,
+  replay: string | null,
 ): Promise<readonly Message[]> {
-  if (messages.length === 0) return []
+  const texts = new Map<string, number>()
+  const textOf = ({ data }: Message): number => {
+    const number = texts.get(data) ?? texts.size + 1
+    texts.set(data, number)
+    return number
+  }
+  const numbers = messages.map(textOf)
   const { rows } = await sql<{ webhook_id: string; event_id: string }>`
     INSERT INTO app.webhook_messages (webhook_id, event_id, type, state, block_num, block_hash, event_index, data, replay)
     SELECT webhook, event, type, CASE WHEN waits THEN 'unfinal' ELSE 'waiting' END, num, hash, index, data, ${replay}
@@ -37,8 +83,9 @@ export async function insertMessages(
       ${messages.map(({ type }) => type)}::text[], ${messages.map(({ waitsForFinality }) => waitsForFinality)}::boolean[],
       ${messages.map(({ block }) => block?.number ?? null)}::bigint[],
       ${messages.map(({ block }) => block && toBytes(block.hash))}::bytea[],
-      ${messages.map(({ index }) => index)}::integer[], ${messages.map(({ data }) => data)}::text[]
-    ) WITH ORDINALITY AS one (webhook, event, type, waits, num, hash, index, data, place)
+      ${messages.map(({ index }) => index)}::integer[], ${numbers}::integer[]
+    ) WITH ORDINALITY AS one (webhook, event, type, waits, num, hash, index, text, place)
+    JOIN unnest(${[...texts.keys()]}::text[]) WITH ORDINALITY AS texts (data, number) ON number = text
     ORDER BY place
     ON CONFLICT (webhook_id, event_id) WHERE replay IS NULL DO NOTHING
     RETURNING webhook_id, event_id`.execute(transaction)
@@ -76,21 +123,25 @@ export interface Sent {
   readonly blockNumber: number
   readonly blockHash: Buffer
   readonly index: number
-  readonly envelope: string | null
   /** Retractions and restorations told of it before. */
   readonly told: number
 }
 
+/** With what was sent, unless that is no longer kept. */
+export interface SentAgain extends Sent {
+  readonly envelope: string | null
+}
+
 /**
  * Takes back the events of blocks from `from` on, of the given types: never sent ones vanish, those
- * sent are returned, in their order, for one retraction each.
+ * sent are given, in their order and a slice at a time, for one retraction each.
  */
-export async function retractFrom(
+export async function* retractFrom(
   transaction: AppDatabase,
   chainId: number,
   eventTypes: readonly string[],
   from: number,
-): Promise<readonly Sent[]> {
+): AsyncGenerator<readonly Sent[]> {
   const ofBlocks = sql`webhook_id IN (SELECT id FROM app.webhooks WHERE chain_id = ${chainId})
     AND type = ANY (${eventTypes}::text[]) AND block_num >= ${from}`
   const ofChain = sql`${ofBlocks} AND replay IS NULL`
@@ -101,14 +152,18 @@ export async function retractFrom(
   await sql`
     UPDATE app.webhook_messages SET state = 'withdrawn'
     WHERE ${ofBlocks} AND replay IS NOT NULL AND state IN ('waiting', 'retrying')`.execute(transaction)
-  const { rows } = await sql<SentRow>`
-    WITH gone AS (
-      UPDATE app.webhook_messages SET is_retracted = true, state = 'withdrawn'
-      WHERE ${ofChain} AND NOT is_retracted AND attempts > 0
-        AND webhook_id IN (SELECT id FROM app.webhooks WHERE finality = 'latest')
-      RETURNING *)
-    SELECT ${sentColumns} FROM gone AS moved ORDER BY moved.id`.execute(transaction)
-  return takeBackTellings(transaction, rows.map(sentOf))
+  for (let count = SLICE_MESSAGES; count === SLICE_MESSAGES; ) {
+    const { rows } = await sql<SentRow>`
+      WITH gone AS (
+        UPDATE app.webhook_messages SET is_retracted = true, state = 'withdrawn' WHERE id IN (
+          SELECT id FROM app.webhook_messages WHERE ${ofChain} AND NOT is_retracted AND attempts > 0
+            AND webhook_id IN (SELECT id FROM app.webhooks WHERE finality = 'latest')
+          ORDER BY id LIMIT ${SLICE_MESSAGES})
+        RETURNING *)
+      SELECT ${sentColumns} FROM gone AS moved ORDER BY moved.id`.execute(transaction)
+    count = rows.length
+    yield await takeBackTellings(transaction, rows.map(sentOf))
+  }
 }
 
 /** Events that are true again: returned are those whose retraction was sent, for one restoration each. */
@@ -116,17 +171,18 @@ export async function restoreAgain(
   transaction: AppDatabase,
   again: readonly Pick<Message, 'webhookId' | 'eventId'>[],
   attemptsMax: number,
-): Promise<readonly Sent[]> {
-  const { rows } = await sql<SentRow>`
+): Promise<readonly SentAgain[]> {
+  const { rows } = await sql<SentRow & Pick<SentAgain, 'envelope'>>`
     WITH back AS (
       UPDATE app.webhook_messages AS m SET is_retracted = false
       FROM unnest(${again.map(({ webhookId }) => webhookId)}::text[], ${again.map(({ eventId }) => eventId)}::text[])
         AS one (webhook, event)
       WHERE m.webhook_id = webhook AND m.event_id = event AND m.replay IS NULL AND m.is_retracted
       RETURNING m.*)
-    SELECT ${sentColumns} FROM back AS moved ORDER BY moved.id`.execute(transaction)
-  const told = await takeBackTellings(transaction, rows.map(sentOf))
-  const untold = rows.map(sentOf).filter(({ id }) => !told.some((one) => one.id === id))
+    SELECT ${sentColumns}, moved.envelope FROM back AS moved ORDER BY moved.id`.execute(transaction)
+  const sent = rows.map((row): SentAgain => ({ ...sentOf(row), envelope: row.envelope }))
+  const told = await takeBackTellings(transaction, sent)
+  const untold = sent.filter(({ id }) => !told.some((one) => one.id === id))
   // Its retraction was never sent, so it goes on where it was.
   if (untold.length > 0)
     await sql`
@@ -138,7 +194,10 @@ export async function restoreAgain(
 }
 
 /** What was to be told and was not sent yet is taken back; returned are the others. */
-async function takeBackTellings(transaction: AppDatabase, sent: readonly Sent[]): Promise<readonly Sent[]> {
+async function takeBackTellings<One extends Sent>(
+  transaction: AppDatabase,
+  sent: readonly One[],
+): Promise<readonly One[]> {
   if (sent.length === 0) return []
   const { rows } = await sql<{ about: number }>`
     DELETE FROM app.webhook_messages WHERE about = ANY (${sent.map(({ id }) => id)}::bigint[]) AND state = 'waiting'
@@ -177,13 +236,11 @@ interface SentRow {
   readonly block_num: number
   readonly block_hash: Buffer
   readonly event_index: number
-  readonly envelope: string | null
   readonly told: number
 }
 
 const sentColumns =
   sql.raw(`moved.id, moved.webhook_id, moved.event_id, moved.type, moved.block_num, moved.block_hash, moved.event_index,
-  moved.envelope,
   (SELECT count(*) FROM app.webhook_messages AS other WHERE other.about = moved.id) AS told`)
 
 const sentOf = (row: SentRow): Sent => ({
@@ -194,6 +251,5 @@ const sentOf = (row: SentRow): Sent => ({
   blockNumber: row.block_num,
   blockHash: row.block_hash,
   index: row.event_index,
-  envelope: row.envelope,
   told: row.told,
 })

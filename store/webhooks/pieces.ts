@@ -18,25 +18,29 @@ export interface PieceTables {
 }
 
 /** Blocks of one piece. */
-const BLOCKS_MAX = 200
+export const BLOCKS_MAX = 200
 /** Logs and transactions of one piece; a block that has more is a piece of its own. */
 const ROWS_MAX = 20_000
+/** Gas of one piece: the cheapest byte, one of a log, costs 8, so what was emitted and sent is 16 MiB. */
+const GAS_MAX = 8 * 16 * 1024 * 1024
 
-/** Blocks of a range from its start on, as many as are good to hold together. */
+/** Blocks of a range from its start on, as many as are good to hold together, and no more than `most`. */
 export async function readPieceBlocks(
   client: Queryable,
   schema: string,
   { from, to }: BlockRange,
+  most = BLOCKS_MAX,
 ): Promise<readonly StoredRow<'blocks'>[]> {
   const { rows } = await client.query<StoredRow<'blocks'>>({
-    text: `SELECT * FROM ${relationOf(schema, 'blocks')} WHERE num BETWEEN $1 AND $2 ORDER BY num LIMIT ${BLOCKS_MAX}`,
+    text: `SELECT * FROM ${relationOf(schema, 'blocks')} WHERE num BETWEEN $1 AND $2 ORDER BY num LIMIT ${most}`,
     values: [from, to],
     types: storedTypes,
   })
-  let count = 0
+  let [count, gas] = [0, 0]
   const end = rows.findIndex((row) => {
     count += row.tx_count + row.log_count
-    return count > ROWS_MAX
+    gas += Number(row.gas_used)
+    return count > ROWS_MAX || gas > GAS_MAX
   })
   return end === -1 ? rows : rows.slice(0, Math.max(1, end))
 }
@@ -65,6 +69,26 @@ export async function readPiece(
     token_transfers: await read('token_transfers', 'log_idx'),
     exchange_fills: tables.has('exchange_fills') ? await readFills(client, schema, first, last) : [],
   }
+}
+
+/** The rows of each block, in the order of the chain. */
+export function rowsByBlock(rows: PieceTables): readonly PieceTables[] {
+  const of = <Row>(all: readonly Row[], blockOf: (row: Row) => number | bigint) => {
+    const held = Map.groupBy(all, (row) => Number(blockOf(row)))
+    return (number: number): readonly Row[] => held.get(number) ?? []
+  }
+  const txs = of(rows.txs, (row) => row.block_num)
+  const logs = of(rows.logs, (row) => row.block_num)
+  const transfers = of(rows.token_transfers, (row) => row.block_num)
+  const fills = of(rows.exchange_fills, (row) => row.blockNumber)
+  return rows.blocks.map((block) => {
+    const number = Number(block.num)
+    return {
+      blocks: [block],
+      ...{ txs: txs(number), logs: logs(number), token_transfers: transfers(number) },
+      exchange_fills: fills(number),
+    }
+  })
 }
 
 async function readFills(client: Queryable, schema: string, from: number, to: number): Promise<FillRow[]> {

@@ -108,13 +108,14 @@ export async function queuePiece(
   transaction: AppDatabase,
   { id, next: expected }: Pick<Replay, 'id' | 'next'>,
   { next, isLast }: { readonly next: number; readonly isLast: boolean },
-  messages: readonly Message[],
+  messages: Iterable<Message>,
+  count: number,
 ): Promise<boolean> {
   const { numUpdatedRows } = await transaction
     .updateTable('app.webhook_replays')
     .set((row) => ({
       next_block: next,
-      messages: row('messages', '+', messages.length),
+      messages: row('messages', '+', count),
       ...(isLast && { status: 'sending' }),
     }))
     .where('id', '=', id)
@@ -122,7 +123,7 @@ export async function queuePiece(
     .where('next_block', '=', expected)
     .executeTakeFirst()
   if (numUpdatedRows !== 1n) return false
-  await insertMessages(transaction, messages, id)
+  await insertMessages(transaction, messages, { replay: id })
   return true
 }
 

@@ -100,7 +100,7 @@ describe('an order book that contradicts itself', () => {
       ...{ state: { chainId: api.chainId }, profile: { headerRule: 'tempo', checks: 'roots' }, audit: null },
       ...{ headStatus: saying, historyStatus: saying, clickhouseStatus: saying, storeProblem: null },
       ...{ parity: { state: 'equal', problem: null }, stall: null, unproved: null },
-      ...{ nodes: { finalityHeld: null, relay: { problem: null } }, followers: driver.status },
+      ...{ nodes: { finalityHeld: null, relay: { problem: null } }, followers: driver.status, webhooks: [] },
     })
     expect(alarms).toEqual([
       { chainId: api.chainId, code: 'projection_stopped', problem: expect.stringContaining('exchange: ') },

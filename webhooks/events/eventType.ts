@@ -39,11 +39,14 @@ export interface Watch<Subscriber> {
 /** An event, and those it is for. */
 export interface Found<Subscriber> extends EventPlace {
   readonly needs: Needs
-  readonly receivers: readonly {
-    readonly subscriber: Subscriber
-    /** `data` as JSON; one text for all that get the same. */
-    readonly data: (facts: Facts) => string
-  }[]
+  readonly receivers: readonly Receivers<Subscriber>[]
+}
+
+/** Those that get the same of an event. */
+export interface Receivers<Subscriber> {
+  readonly subscribers: readonly Subscriber[]
+  /** `data` as JSON. */
+  readonly data: (facts: Facts) => string
 }
 
 /** What a type is declared by. */
@@ -117,18 +120,14 @@ export function defineEventType<Event>(declaration: Declaration<Event>): EventTy
         if (reading) index.add({ subscriber, reading }, reading.filter)
       }
       const foundOf = (event: Event) => {
-        const readers = index.match(event)
-        const texts = new Map<string, string>()
+        const readers = Map.groupBy(index.match(event), ({ reading }) => reading.form)
+        const forms = [...readers.values()].flatMap((alike) => (alike[0] ? [{ ...alike[0], alike }] : []))
         return {
           ...placeOf(event),
-          needs: mergedNeeds(readers.map(({ reading }) => reading.needs(event))),
-          receivers: readers.map(({ subscriber, reading }) => ({
-            subscriber,
-            data: (facts: Facts) => {
-              const text = texts.get(reading.form) ?? stringifyExact(reading.data(event, facts))
-              texts.set(reading.form, text)
-              return text
-            },
+          needs: mergedNeeds(forms.map(({ reading }) => reading.needs(event))),
+          receivers: forms.map(({ reading, alike }) => ({
+            subscribers: alike.map(({ subscriber }) => subscriber),
+            data: once((facts: Facts) => stringifyExact(reading.data(event, facts))),
           })),
         }
       }
@@ -139,6 +138,15 @@ export function defineEventType<Event>(declaration: Declaration<Event>): EventTy
             .filter(({ receivers }) => receivers.length > 0),
       }
     },
+  }
+}
+
+/** A text that is made when it is asked for, and then kept. */
+function once(make: (facts: Facts) => string): (facts: Facts) => string {
+  let text: string | null = null
+  return (facts) => {
+    text ??= make(facts)
+    return text
   }
 }
 

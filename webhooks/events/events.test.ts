@@ -101,7 +101,7 @@ const rows = {
 function selects(type: string, filters: Readonly<Record<string, unknown>>): boolean {
   const watch = findEventType(type)?.watch([{ subscriber: 'one', filters }])
   const found = watch?.find(rows, { chainId: 1, kind: 'tempo' }) ?? []
-  return found.length === 1 && found[0]?.receivers.length === 1
+  return found.length === 1 && found[0]?.receivers[0]?.subscribers.length === 1
 }
 
 const problem = (type: string, filters: Readonly<Record<string, unknown>>): string => {
@@ -244,7 +244,7 @@ describe('filters', () => {
     const found = findEventType('token:transfer')
       ?.watch(subscribers)
       .find(rows, { chainId: 1, kind: 'tempo' })
-    expect(found?.flatMap(({ receivers }) => receivers.map(({ subscriber }) => subscriber))).toEqual([
+    expect(found?.flatMap(({ receivers }) => receivers.flatMap(({ subscribers }) => subscribers))).toEqual([
       account('2'),
     ])
   })

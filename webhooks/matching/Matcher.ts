@@ -19,7 +19,14 @@ import {
   restoreAgain,
   retractFrom,
 } from '#store/webhooks/messages.ts'
-import { findFork, headPlace, readCovered, readPieceBlocks, walkedBelow } from '#store/webhooks/pieces.ts'
+import {
+  BLOCKS_MAX,
+  findFork,
+  headPlace,
+  readCovered,
+  readPieceBlocks,
+  walkedBelow,
+} from '#store/webhooks/pieces.ts'
 import {
   claimPosition,
   deleteWalkedFrom,
@@ -36,7 +43,8 @@ import { subscribedTo } from '#store/webhooks/subscriptions.ts'
 import type { Logger } from '#telemetry.ts'
 import { ATTEMPTS_MAX } from '../delivery/schedule.ts'
 import { eventTypesOf } from '../events/index.ts'
-import { type FoundEvents, lookForEvents, messagesOf, type Watches, watchesOf } from './lookForEvents.ts'
+import { type FoundEvents, lookForEvents, type Watches, watchesOf } from './lookForEvents.ts'
+import { messagesOf } from './messagesOf.ts'
 import { restorationOf, retractionOf } from './tellings.ts'
 import type { WatchedChain } from './watchedChain.ts'
 
@@ -58,6 +66,8 @@ const POLL_MS = 500
 /** How long to wait for the order book: it tells nobody when it has taken a block in. */
 const BOOK_POLL_MS = 50
 const RETRY_MS = 1_000
+/** A piece takes seconds: one that takes this long stands in the way, though nothing has failed yet. */
+const STEP_MS = 2 * 60_000
 
 export class Matcher {
   readonly #options: MatcherOptions
@@ -65,6 +75,9 @@ export class Matcher {
   readonly #typeNames: readonly string[]
   #watches: Watches & { readonly version: number } = { watches: [], tables: new Set(), version: -1 }
   #problem: string | null = null
+  /** Blocks of a piece: fewer after a failure, for what was too much at once may be none in parts. */
+  #blocksMax = BLOCKS_MAX
+  #steppedMs: number | null = null
 
   constructor(options: MatcherOptions) {
     this.#options = options
@@ -74,7 +87,10 @@ export class Matcher {
 
   /** Why it does not move, or null. */
   get problem(): string | null {
-    return this.#problem
+    const { clock } = this.#options
+    if (this.#problem !== null || this.#steppedMs === null) return this.#problem
+    const seconds = Math.floor((clock.monotonic() - this.#steppedMs) / 1_000)
+    return seconds * 1_000 < STEP_MS ? null : `a piece has been looked through for ${seconds} s`
   }
 
   /** Moves until aborted. @throws FencedOutError when another process has taken over */
@@ -82,13 +98,17 @@ export class Matcher {
     const { commits, clock, log } = this.#options
     while (!signal.aborted) {
       try {
+        this.#steppedMs = clock.monotonic()
         const moved = await this.step(signal)
+        this.#steppedMs = null
         this.#problem = null
+        this.#blocksMax = Math.min(BLOCKS_MAX, 2 * this.#blocksMax)
         if (!moved) await commits.wait(clock, this.#pollMs(), signal)
       } catch (error) {
         if (signal.aborted) return
         if (error instanceof FencedOutError) throw error
         this.#problem = messageOf(error)
+        this.#blocksMax = Math.max(1, Math.floor(this.#blocksMax / 2))
         const isExpected = error instanceof MillraceError && error.remedy === 'retry'
         log[isExpected ? 'warn' : 'error']({ ...this.#of, problem: this.#problem }, 'webhooks wait')
         await clock.sleep(RETRY_MS, signal).catch(() => {})
@@ -152,13 +172,12 @@ export class Matcher {
     if (this.#watches.watches.length === 0) {
       const last = await readRef(client, schema, to)
       if (!last) throw new UnlinkedError(schema, to)
-      return { kind: 'piece', blocks: [last], found: nothingFound, finalized }
+      return { kind: 'piece', found: { blocks: [last], events: [], transactions: new Map() }, finalized }
     }
-    const blocks = await readPieceBlocks(client, schema, { from: next, to })
+    const blocks = await readPieceBlocks(client, schema, { from: next, to }, this.#blocksMax)
     assertLinked(schema, position, blocks)
     return {
       kind: 'piece',
-      blocks: blocks.map(({ num, hash }) => ({ number: Number(num), hash })),
       found: await lookForEvents(client, { schema, finalized }, blocks, this.#watches, chain),
       finalized,
     }
@@ -166,21 +185,22 @@ export class Matcher {
 
   async #goOn(position: Position, piece: Piece, signal: AbortSignal): Promise<boolean> {
     const { app, chain, fence, failpoint, readTokens, presentTransaction } = this.#options
-    const { blocks, found, finalized } = piece
-    const last = blocks.at(-1)
+    const { found, finalized } = piece
+    const made = await messagesOf(found, chain, finalized, readTokens, presentTransaction, signal)
+    const last = made.blocks.at(-1)
     if (!last) throw new TypeError('a piece has blocks')
-    const messages = await messagesOf(found, chain, finalized, readTokens, presentTransaction, signal)
     const rings = await app.transaction().execute(async (transaction) => {
       if (!(await this.#move(transaction, position, last, finalized, fence))) return false
       failpoint('webhooks.match.moved')
-      const again = await insertMessages(transaction, messages)
+      await insertMessages(transaction, made.messages, {
+        known: (again) => this.#restore(transaction, again),
+      })
       failpoint('webhooks.match.messages')
-      await this.#restore(transaction, again)
-      await insertWalked(transaction, this.#of, blocks)
+      await insertWalked(transaction, this.#of, made.blocks)
       failpoint('webhooks.match.walked')
       const released = await releaseFinal(transaction, chain.chainId, this.#typeNames, finalized)
       failpoint('webhooks.match.commit')
-      return released > 0 || messages.length > 0
+      return released > 0 || made.count > 0
     })
     failpoint('webhooks.match.done')
     if (rings) this.#options.outgoing.ring()
@@ -189,7 +209,6 @@ export class Matcher {
 
   /** Events that were taken back, and are true again. */
   async #restore(transaction: AppDatabase, again: readonly Message[]): Promise<void> {
-    if (again.length === 0) return
     const sent = await restoreAgain(transaction, again, ATTEMPTS_MAX)
     await insertTellings(transaction, sent.map(restorationOf))
   }
@@ -199,8 +218,8 @@ export class Matcher {
     const { app, chain, fence, failpoint } = this.#options
     await app.transaction().execute(async (transaction) => {
       if (!(await this.#move(transaction, position, to, position.finalized, fence))) return
-      const sent = await retractFrom(transaction, chain.chainId, this.#typeNames, at)
-      await insertTellings(transaction, sent.map(retractionOf))
+      for await (const sent of retractFrom(transaction, chain.chainId, this.#typeNames, at))
+        await insertTellings(transaction, sent.map(retractionOf))
       await deleteWalkedFrom(transaction, this.#of, at)
       failpoint('webhooks.retract.commit')
     })
@@ -230,7 +249,6 @@ export class Matcher {
 
 interface Piece {
   readonly kind: 'piece'
-  readonly blocks: readonly { readonly number: number; readonly hash: string }[]
   readonly found: FoundEvents
   readonly finalized: number
 }
@@ -239,8 +257,6 @@ type Seen =
   | Piece
   | { readonly kind: 'nothing'; readonly finalized: number }
   | { readonly kind: 'fork'; readonly at: number; readonly to: Place }
-
-const nothingFound: FoundEvents = { events: [], transactions: new Map() }
 
 function assertLinked(
   schema: string,

@@ -1,26 +1,15 @@
-/** The events of a piece of a chain, and the messages they become. */
-import { hash as toHash } from '#primitives.ts'
+/** The events of a piece of a chain, for those who want them. */
 import type { Queryable } from '#store/ledger/lane.ts'
 import { type TransactionDetail, withPayloads } from '#store/read/transactions.ts'
-import type { Message } from '#store/webhooks/messages.ts'
-import { type PieceTables, readPiece } from '#store/webhooks/pieces.ts'
+import { type PieceTables, readPiece, rowsByBlock } from '#store/webhooks/pieces.ts'
 import type { Subscribed } from '#store/webhooks/subscriptions.ts'
-import { eventId } from '#transform/events/eventId.ts'
 import {
   type EventType,
-  type Facts,
   type Found,
   type PieceChain,
-  type PresentTransaction,
   transactionKey,
   type Watch,
 } from '../events/eventType.ts'
-
-/** Symbols and decimals of tokens, as far as they are known. */
-export type ReadTokens = (
-  tokens: readonly string[],
-  signal: AbortSignal,
-) => Promise<ReadonlyMap<string, { readonly symbol: string; readonly decimals: number }>>
 
 /** Subscriptions of a chain, by what they look for. */
 export interface Watches {
@@ -30,9 +19,16 @@ export interface Watches {
 
 /** What was found in a piece; its data is read with it, in one snapshot. */
 export interface FoundEvents {
-  readonly events: readonly (Found<Subscribed> & { readonly type: string; readonly blockHash: string })[]
+  /** Those looked through: fewer than given where they make too many messages. */
+  readonly blocks: readonly { readonly number: number; readonly hash: string }[]
+  readonly events: readonly FoundEvent[]
   readonly transactions: ReadonlyMap<string, TransactionDetail>
 }
+
+export type FoundEvent = Found<Subscribed> & { readonly type: string; readonly blockHash: string }
+
+/** Messages of one piece; a block that makes more is a piece of its own. */
+const MESSAGES_MAX = 10_000
 
 export function watchesOf(types: readonly EventType[], subscriptions: readonly Subscribed[]): Watches {
   const byType = Map.groupBy(subscriptions, ({ eventType }) => eventType)
@@ -57,57 +53,71 @@ export async function lookForEvents(
   chain: PieceChain,
 ): Promise<FoundEvents> {
   const rows = await readPiece(client, schema, blocks, tables)
-  const hashes = new Map(blocks.map(({ num, hash }) => [Number(num), hash]))
-  const events = watches
-    .flatMap(({ type, watch }) =>
+  const found = rowsByBlock(rows).map((block) => eventsOf(block, watches, chain))
+  const taken = takenUpTo(found, MESSAGES_MAX, (events) => sum(events, receiversOf))
+  const events = found.slice(0, taken).flat()
+  return {
+    blocks: blocks.slice(0, taken).map(({ num, hash }) => ({ number: Number(num), hash })),
+    events,
+    transactions: await readNeeded(client, { schema, finalized }, events, rows.txs),
+  }
+}
+
+function eventsOf(rows: PieceTables, watches: Watches['watches'], chain: PieceChain): readonly FoundEvent[] {
+  const [block] = rows.blocks
+  if (!block) return []
+  const [number, blockHash] = [Number(block.num), block.hash]
+  return watches
+    .flatMap(({ type: { type }, watch }) =>
       watch.find(rows, chain).map((found) => ({
         ...found,
-        type: type.type,
-        blockHash: hashes.get(found.blockNumber) ?? '',
-        receivers: found.receivers.filter(({ subscriber }) => subscriber.activeFrom <= found.blockNumber),
+        ...{ type, blockHash },
+        receivers: found.receivers
+          .map(({ subscribers, data }) => ({
+            subscribers: subscribers.filter(({ activeFrom }) => activeFrom <= number),
+            data,
+          }))
+          .filter(({ subscribers }) => subscribers.length > 0),
       })),
     )
     .filter(({ receivers }) => receivers.length > 0)
-    .sort((a, b) => a.blockNumber - b.blockNumber || a.index - b.index)
+    .sort((a, b) => a.index - b.index)
+}
+
+async function readNeeded(
+  client: Queryable,
+  state: { readonly schema: string; readonly finalized: number },
+  events: readonly FoundEvent[],
+  txs: PieceTables['txs'],
+): Promise<FoundEvents['transactions']> {
   const wanted = new Set(
     events.flatMap(({ needs: { transaction } }) =>
       transaction ? transactionKey(transaction.blockNumber, transaction.index) : [],
     ),
   )
-  const rowsWanted = rows.txs.filter(({ block_num, idx }) =>
-    wanted.has(transactionKey(Number(block_num), idx)),
+  const rows = txs.filter(({ block_num, idx }) => wanted.has(transactionKey(Number(block_num), idx)))
+  const details = await withPayloads(client, state, rows)
+  return new Map(
+    details.map((detail) => [transactionKey(Number(detail.row.block_num), detail.row.idx), detail]),
   )
-  const details = await withPayloads(client, { schema, finalized }, rowsWanted)
-  return {
-    events,
-    transactions: new Map(
-      details.map((detail) => [transactionKey(Number(detail.row.block_num), detail.row.idx), detail]),
-    ),
-  }
 }
 
-/** One for each event and subscription. */
-export async function messagesOf(
-  { events, transactions }: FoundEvents,
-  chain: PieceChain,
-  finalized: number,
-  readTokens: ReadTokens,
-  presentTransaction: PresentTransaction,
-  signal: AbortSignal,
-): Promise<Message[]> {
-  const named = [...new Set(events.flatMap(({ needs: { token } }) => token ?? []))]
-  const tokens = named.length > 0 ? await readTokens(named, signal) : new Map()
-  const facts: Facts = { chain, tokens, transactions, presentTransaction }
-  return events.flatMap(({ type, blockNumber, blockHash, index, receivers }) => {
-    const id = eventId(chain.chainId, toHash(blockHash), type, index)
-    return receivers.map(({ subscriber, data }) => ({
-      webhookId: subscriber.id,
-      eventId: id,
-      type,
-      block: { number: blockNumber, hash: blockHash },
-      index,
-      data: data(facts),
-      waitsForFinality: subscriber.finality === 'finalized' && blockNumber > finalized,
-    }))
+/** How many blocks, from the first on, stay within a limit together: one at least. */
+export function takenUpTo<Block>(
+  blocks: readonly Block[],
+  limit: number,
+  costOf: (block: Block) => number,
+): number {
+  let cost = 0
+  const over = blocks.findIndex((block) => {
+    cost += costOf(block)
+    return cost > limit
   })
+  return over === -1 ? blocks.length : Math.max(1, over)
 }
+
+export const receiversOf = ({ receivers }: FoundEvent): number =>
+  sum(receivers, ({ subscribers }) => subscribers.length)
+
+export const sum = <Item>(items: readonly Item[], of: (item: Item) => number): number =>
+  items.reduce((total, item) => total + of(item), 0)

@@ -1,7 +1,7 @@
 /** What is told of an event whose block was replaced, and of one whose block came back. */
 import { hash as digest } from 'node:crypto'
 import { isRecord } from '#primitives.ts'
-import type { Sent, Telling } from '#store/webhooks/messages.ts'
+import type { Sent, SentAgain, Telling } from '#store/webhooks/messages.ts'
 import { parseExact } from '#transform/decode/exactJson.ts'
 
 /** One for each time: a receiver that knows an id drops what comes under it again. */
@@ -16,7 +16,7 @@ export const retractionOf = (about: Sent): Telling => ({
 })
 
 /** With the event itself: of the first delivery the receiver may have stored nothing. */
-export function restorationOf(about: Sent): Telling {
+export function restorationOf(about: SentAgain): Telling {
   const envelope: unknown = about.envelope === null ? null : parseExact(about.envelope)
   const data = isRecord(envelope) ? { event: { type: envelope['type'], data: envelope['data'] } } : {}
   return {

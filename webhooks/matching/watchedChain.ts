@@ -1,7 +1,7 @@
 /** A chain whose events are looked for, and what is read beside its rows. */
 import type { Postgres } from '#store/postgres.ts'
 import type { PieceChain, PresentTransaction } from '../events/eventType.ts'
-import type { ReadTokens } from './lookForEvents.ts'
+import type { ReadTokens } from './messagesOf.ts'
 
 export interface WatchedChain {
   readonly chain: PieceChain

@@ -115,10 +115,12 @@ export class Replayer {
     if (!chain || next === null) return false
     const piece = await lookAgain(chain, replay, { from: next, to }, true, signal)
     if (!piece) return false
-    const messages = await messagesOfPiece(chain, piece, signal)
-    const place = { next: piece.to + 1, isLast: piece.to >= to }
+    const { blocks, count, messages } = await messagesOfPiece(chain, piece, signal)
+    const last = blocks.at(-1)
+    if (!last) throw new TypeError('a piece has blocks')
+    const place = { next: last.number + 1, isLast: last.number >= to }
     const queued = await app.transaction().execute(async (transaction) => {
-      const isMine = await queuePiece(transaction, replay, place, messages)
+      const isMine = await queuePiece(transaction, replay, place, messages, count)
       failpoint('webhooks.replay.commit')
       return isMine
     })

@@ -118,9 +118,10 @@ export class Replays {
       const { found, finalized } = piece
       count += found.events.length
       const shown = firstOf(found, SHOWN_MAX - envelopes.length)
-      for (const message of await messagesOfPiece(chain, { found: shown, finalized }, signal))
+      const { messages } = await messagesOfPiece(chain, { found: shown, finalized }, signal)
+      for (const message of messages)
         envelopes.push(this.#envelopeOf(subscription, message, (message.block?.number ?? 0) <= finalized))
-      countedTo = piece.to
+      countedTo = found.blocks.at(-1)?.number ?? to
     }
     return { count, envelopes, countedTo, isComplete: countedTo >= to }
   }
@@ -150,9 +151,9 @@ export class Replays {
   }
 }
 
-const firstOf = ({ events, transactions }: FoundEvents, count: number): FoundEvents => ({
-  events: events.slice(0, count),
-  transactions,
+const firstOf = (found: FoundEvents, count: number): FoundEvents => ({
+  ...found,
+  events: found.events.slice(0, count),
 })
 
 /** A subscription has one replay at a time. */

@@ -1,12 +1,12 @@
 /** Looks through blocks of the past for the events of one subscription, piece by piece. */
 import type { BlockRange } from '#ingest/range.ts'
 import { readSnapshot } from '#store/cancel.ts'
-import type { Message } from '#store/webhooks/messages.ts'
 import { readCovered, readPieceBlocks, readToldFinal } from '#store/webhooks/pieces.ts'
 import type { Subscribed } from '#store/webhooks/subscriptions.ts'
 import { findEventType } from '../events/index.ts'
 import { assertFilters } from '../filters/eventFilter.ts'
-import { type FoundEvents, lookForEvents, messagesOf, watchesOf } from '../matching/lookForEvents.ts'
+import { type FoundEvents, lookForEvents, watchesOf } from '../matching/lookForEvents.ts'
+import { messagesOf, type PieceMessages } from '../matching/messagesOf.ts'
 import type { WatchedChain } from '../matching/watchedChain.ts'
 
 export interface Watching {
@@ -17,8 +17,6 @@ export interface Watching {
 
 /** What one piece of a range has. */
 export interface Piece {
-  /** Its last block. */
-  readonly to: number
   readonly finalized: number
   readonly found: FoundEvents
 }
@@ -45,8 +43,7 @@ export function lookAgain(
     const last = Math.min(to, covered?.to ?? -1, onlyFinal ? finalized : to)
     if (last < from) return null
     const blocks = await readPieceBlocks(client, schema, { from, to: last })
-    const end = blocks.at(-1)
-    if (!end) return null
+    if (blocks.length === 0) return null
     const found = await lookForEvents(
       client,
       { schema, finalized },
@@ -54,12 +51,12 @@ export function lookAgain(
       watchesOf([type], [subscribed]),
       chain,
     )
-    return { to: Number(end.num), finalized, found }
+    return { finalized, found }
   })
 }
 
 export const messagesOfPiece = (
   { chain, readTokens, presentTransaction }: WatchedChain,
-  { found, finalized }: Pick<Piece, 'found' | 'finalized'>,
+  { found, finalized }: Piece,
   signal: AbortSignal,
-): Promise<Message[]> => messagesOf(found, chain, finalized, readTokens, presentTransaction, signal)
+): Promise<PieceMessages> => messagesOf(found, chain, finalized, readTokens, presentTransaction, signal)

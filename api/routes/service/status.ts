@@ -187,6 +187,7 @@ const statusSchema = s.named('Status', {
         'postgres_degraded',
         'clickhouse_degraded',
         'unprovable',
+        'webhooks_stalled',
       ]),
       problem: s.text(),
       since: s.timestamp,

@@ -95,6 +95,7 @@ export async function openService(options: ServiceOptions = {}) {
     services,
     server,
     watch: opened?.watch,
+    problems: () => opened?.problemsOf(id) ?? [],
     ask,
     /** Makes a subscription; its id and secret. */
     subscribe: async (body: object): Promise<{ id: string; secret: string; activeFromBlock: number }> => {
