@@ -13,7 +13,7 @@ import { failLostDeliveries } from '#store/webhooks/deliveries.ts'
 import type { Disabled } from '#store/webhooks/outcomes.ts'
 import { countPending, readReached } from '#store/webhooks/pending.ts'
 import { type Stream, streams } from '#store/webhooks/positions.ts'
-import { removePast } from '#store/webhooks/retention.ts'
+import { Retention } from '#store/webhooks/retention.ts'
 import type { Logger } from '#telemetry.ts'
 import { checkDestinations } from '#webhooks/checkDestinations.ts'
 import { Deliverer } from '#webhooks/delivery/Deliverer.ts'
@@ -169,16 +169,12 @@ async function keepRemoving(
   log: Logger,
   signal: AbortSignal,
 ): Promise<void> {
+  const retention = new Retention(app, log)
   while (!signal.aborted) {
-    const more = await removePast(app)
-      .then(async (rows) => {
-        await failLostDeliveries(app, LOST_MS)
-        return rows > 0
-      })
-      .catch((error: unknown) => {
-        if (!signal.aborted) log.warn({ problem: messageOf(error) }, 'past deliveries could not be removed')
-        return false
-      })
+    const more = await retention.pass()
+    await failLostDeliveries(app, LOST_MS).catch((error: unknown) => {
+      if (!signal.aborted) log.warn({ problem: messageOf(error) }, 'lost attempts could not be ended')
+    })
     await clock.sleep(more ? PIECE_MS : RETENTION_MS, signal).catch(() => {})
   }
 }

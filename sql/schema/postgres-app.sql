@@ -356,6 +356,7 @@ CREATE TABLE app.webhook_deliveries (
   CONSTRAINT webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text])))
 );
 CREATE INDEX webhook_deliveries_created_at_idx ON app.webhook_deliveries USING btree (created_at) WHERE (status = 'pending'::text);
+CREATE INDEX webhook_deliveries_ended ON app.webhook_deliveries USING btree (created_at) WHERE (status <> 'pending'::text);
 CREATE INDEX webhook_deliveries_message_idx ON app.webhook_deliveries USING btree (message);
 CREATE INDEX webhook_deliveries_webhook_id_id_idx ON app.webhook_deliveries USING btree (webhook_id, id);
 
@@ -378,6 +379,7 @@ CREATE TABLE app.webhook_messages (
   due_at timestamp with time zone,
   accepted_at timestamp with time zone,
   created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  is_logged boolean DEFAULT false NOT NULL,
   CONSTRAINT webhook_messages_pkey PRIMARY KEY (id),
   CONSTRAINT webhook_messages_state_check CHECK ((state = ANY (ARRAY['unfinal'::text, 'waiting'::text, 'sending'::text, 'retrying'::text, 'delivered'::text, 'exhausted'::text, 'withdrawn'::text]))),
   CONSTRAINT webhook_messages_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES app.webhooks(id)
@@ -387,17 +389,20 @@ CREATE INDEX webhook_messages_block ON app.webhook_messages USING btree (block_n
 CREATE INDEX webhook_messages_due ON app.webhook_messages USING btree (due_at) WHERE (state = ANY (ARRAY['sending'::text, 'retrying'::text]));
 CREATE UNIQUE INDEX webhook_messages_event ON app.webhook_messages USING btree (webhook_id, event_id) WHERE (replay IS NULL);
 CREATE INDEX webhook_messages_kept ON app.webhook_messages USING btree (webhook_id, id);
-CREATE INDEX webhook_messages_open ON app.webhook_messages USING btree (webhook_id) WHERE (state = ANY (ARRAY['sending'::text, 'retrying'::text]));
+CREATE INDEX webhook_messages_open ON app.webhook_messages USING btree (webhook_id, due_at) WHERE (state = ANY (ARRAY['sending'::text, 'retrying'::text]));
 CREATE INDEX webhook_messages_replay ON app.webhook_messages USING btree (replay, id) WHERE (replay IS NOT NULL);
 CREATE INDEX webhook_messages_replayed ON app.webhook_messages USING btree (webhook_id, id) WHERE ((state = 'waiting'::text) AND (replay IS NOT NULL));
 CREATE INDEX webhook_messages_unfinal ON app.webhook_messages USING btree (webhook_id, block_num) WHERE (state = 'unfinal'::text);
+CREATE INDEX webhook_messages_unlogged ON app.webhook_messages USING btree (created_at) WHERE ((state = ANY (ARRAY['delivered'::text, 'exhausted'::text, 'withdrawn'::text])) AND (NOT is_logged));
 CREATE INDEX webhook_messages_waiting ON app.webhook_messages USING btree (webhook_id, id) WHERE ((state = 'waiting'::text) AND (replay IS NULL));
+CREATE INDEX webhook_messages_written ON app.webhook_messages USING btree (created_at) WHERE ((state = ANY (ARRAY['delivered'::text, 'exhausted'::text, 'withdrawn'::text])) AND (envelope IS NOT NULL));
 COMMENT ON COLUMN app.webhook_messages.state IS 'unfinal: waits for its block to be final; withdrawn: its block was replaced, or its subscription was disabled';
 COMMENT ON COLUMN app.webhook_messages.about IS 'the message whose event a retraction or restoration tells of';
 COMMENT ON COLUMN app.webhook_messages.replay IS 'the replay it is of; null for live events';
 COMMENT ON COLUMN app.webhook_messages.data IS 'of the envelope; null once that is written';
 COMMENT ON COLUMN app.webhook_messages.envelope IS 'the bytes of every attempt; written at the first';
 COMMENT ON COLUMN app.webhook_messages.due_at IS 'of the next attempt; while sending: until the sender has it';
+COMMENT ON COLUMN app.webhook_messages.is_logged IS 'an attempt of it is in the log; false before the first, and where retention has yet to look';
 
 CREATE TABLE app.webhook_positions (
   chain_id bigint NOT NULL,

@@ -235,6 +235,7 @@ export const appTables = {
     due_at: maybe('timestamptz'),
     accepted_at: maybe('timestamptz'),
     created_at: filled('timestamptz'),
+    is_logged: filled('boolean'),
   },
   'app.webhook_deliveries': {
     id: given('text'),

@@ -41,6 +41,7 @@ const sqlFolder = new URL('../../sql/', import.meta.url)
 /** Creates or brings up to date what all chains share. */
 export async function migrateApp(postgres: Postgres): Promise<void> {
   await postgres.transaction(async (client) => {
+    await client.query(`SET LOCAL statement_timeout = '${MIGRATION_TIMEOUT}'`)
     await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
     await client.query(`
       CREATE SCHEMA IF NOT EXISTS app;

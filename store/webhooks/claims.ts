@@ -122,7 +122,7 @@ export async function claimFirst(
       WHERE w.id = added.webhook_id AND ${isLive} RETURNING w.id),
     claimed AS (
       UPDATE app.webhook_messages AS m
-      SET state = 'sending', attempts = attempts + 1, due_at = clock_timestamp() + ${CLAIM_MS} * interval '1 ms',
+      SET state = 'sending', attempts = attempts + 1, is_logged = true, due_at = clock_timestamp() + ${CLAIM_MS} * interval '1 ms',
           sequence = CASE WHEN ${isLive} THEN numbered.sequence END
       FROM numbered WHERE m.id = numbered.id RETURNING m.*)
     ${claimedRows}`.execute(transaction)
@@ -141,7 +141,7 @@ export async function dueSubscriptions(
   const { rows: oldest } = await sql<DueRow>`
     SELECT m.id AS message, w.id, owner, endpoint, ordering, failure_count
     FROM app.webhook_messages m JOIN app.webhooks w ON w.id = m.webhook_id
-    WHERE m.state IN ('sending', 'retrying') AND m.due_at <= clock_timestamp() AND ${deliverable}
+    WHERE m.state IN ('sending', 'retrying') AND m.due_at <= statement_timestamp() AND ${deliverable}
     ORDER BY m.due_at LIMIT ${most}`.execute(app)
   const rows = oldest.length < most ? oldest : await firstDue(app)
   return rows.map(({ message, id, owner, endpoint, ordering, failure_count }) => ({
@@ -167,7 +167,7 @@ async function firstDue(app: AppDatabase): Promise<readonly DueRow[]> {
     FROM found JOIN app.webhooks w ON w.id = found.id
     CROSS JOIN LATERAL (
       SELECT m.id, m.due_at FROM app.webhook_messages AS m
-      WHERE m.webhook_id = w.id AND m.state IN ('sending', 'retrying') AND m.due_at <= clock_timestamp()
+      WHERE m.webhook_id = w.id AND m.state IN ('sending', 'retrying') AND m.due_at <= statement_timestamp()
       ORDER BY m.due_at LIMIT 1) AS one
     WHERE ${deliverable} ORDER BY one.due_at`.execute(app)
   return rows
@@ -185,7 +185,7 @@ export async function claimDue(transaction: AppDatabase, messages: readonly numb
       WHERE message IN (SELECT id FROM picked) AND status = 'pending' RETURNING id),
     claimed AS (
       UPDATE app.webhook_messages AS m
-      SET state = 'sending', attempts = attempts + 1, due_at = clock_timestamp() + ${CLAIM_MS} * interval '1 ms'
+      SET state = 'sending', attempts = attempts + 1, is_logged = true, due_at = clock_timestamp() + ${CLAIM_MS} * interval '1 ms'
       FROM picked WHERE m.id = picked.id RETURNING m.*)
     ${claimedRows}`.execute(transaction)
   return rows.map(claimedOf)

@@ -86,6 +86,7 @@ export async function insertImmediate(
       state: 'exhausted',
       envelope: of.envelope,
       attempts: 1,
+      is_logged: true,
     })
     .returning('id')
     .executeTakeFirstOrThrow()
@@ -96,7 +97,7 @@ export async function insertImmediate(
 export async function countAttempt(app: AppDatabase, message: number): Promise<number> {
   const { attempts } = await app
     .updateTable('app.webhook_messages')
-    .set((row) => ({ attempts: row('attempts', '+', 1) }))
+    .set((row) => ({ attempts: row('attempts', '+', 1), is_logged: true }))
     .where('id', '=', message)
     .returning('attempts')
     .executeTakeFirstOrThrow()

@@ -4,7 +4,8 @@
 // older in the database.
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { removePast } from '#store/webhooks/retention.ts'
+import { Retention } from '#store/webhooks/retention.ts'
+import { silentLogger } from '#telemetry.ts'
 import { openReceiver, type Receiver } from '../support/receiver.ts'
 import { batchesOf, recorded } from './support/forks.ts'
 import { openService, type Service } from './support/openService.ts'
@@ -162,7 +163,8 @@ test('attempts are kept for 30 days and a thousand at most, envelopes for seven;
       service.app,
     )
   const removeAll = async () => {
-    while ((await removePast(service.app)) > 0);
+    const retention = new Retention(service.app, silentLogger)
+    while (await retention.pass());
   }
   await age('app.webhook_messages', 8)
   await age('app.webhook_deliveries', 29)
