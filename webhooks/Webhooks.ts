@@ -214,15 +214,20 @@ export class Webhooks {
       meta: {},
     })
     const message = await insertImmediate(app, { webhookId, eventId, type: 'ping', envelope })
-    return this.#sendNow(subscription, { message, eventId, type: 'ping', envelope, attempt: 1 }, signal)
+    const sent = { message, eventId, type: 'ping', envelope, attempt: 1, counts: false }
+    return this.#sendNow(subscription, sent, signal)
   }
 
-  /** Sends what a delivery sent once more, at once. @throws DeliveryPendingError */
+  /** Sends what a delivery sent once more, at once; a success is one like any other. @throws DeliveryPendingError */
   async retry(subscription: Subscription, delivery: DeliveryDetail, signal: AbortSignal): Promise<Tried> {
     if (delivery.status === 'pending') throw new DeliveryPendingError()
     const { message, eventId, type, envelope } = delivery
     const attempt = await countAttempt(this.#options.app, message)
-    return this.#sendNow(subscription, { message, eventId, type, envelope, attempt }, signal)
+    return this.#sendNow(
+      subscription,
+      { message, eventId, type, envelope, attempt, counts: type !== 'ping' },
+      signal,
+    )
   }
 
   async #sendNow(
@@ -233,11 +238,13 @@ export class Webhooks {
       readonly type: string
       readonly envelope: string
       readonly attempt: number
+      /** Whether a success ends the failures of the subscription. A failure of a try adds none. */
+      readonly counts: boolean
     },
     signal: AbortSignal,
   ): Promise<Tried> {
     const { app, clock } = this.#options
-    const { message, eventId, type, envelope, attempt } = sent
+    const { message, eventId, type, envelope, attempt, counts } = sent
     const id = newTimedId('whd', clock.now())
     const sealed = await readClaim(app, webhookId)
     await insertAttempts(app, [
@@ -249,7 +256,7 @@ export class Webhooks {
       storeOutcomes(transaction, [
         {
           ...{ delivery: id, message, webhookId, succeeded, responseStatus, responseMs, error },
-          ...{ retryInMs: null, counts: false, isGone: false },
+          ...{ retryInMs: null, counts: counts && succeeded, isGone: false },
         },
       ]),
     )

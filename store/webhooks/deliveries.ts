@@ -2,6 +2,9 @@
 import { type AppDatabase, fromNow } from '../app/database.ts'
 import type { OwnedPage } from './subscriptions.ts'
 
+export const deliveryStatuses = ['pending', 'succeeded', 'failed'] as const
+export type DeliveryStatus = (typeof deliveryStatuses)[number]
+
 export interface Delivery {
   readonly id: string
   readonly subscriptionId: string
@@ -22,17 +25,19 @@ export interface DeliveryDetail extends Delivery {
   readonly envelope: string
 }
 
-/** Deliveries of a subscription, the newest first. */
+/** Deliveries of a subscription, of one status where one is given, the newest first. */
 export async function listDeliveries(
   app: AppDatabase,
   webhookId: string,
   { before, offset, limit }: OwnedPage,
+  status?: DeliveryStatus,
 ): Promise<Delivery[]> {
   const rows = await app
     .selectFrom('app.webhook_deliveries')
     .select(columns)
     .where('webhook_id', '=', webhookId)
     .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
+    .$if(status !== undefined, (query) => query.where('status', '=', status ?? ''))
     .orderBy('id', 'desc')
     .offset(offset)
     .limit(limit)
@@ -40,11 +45,16 @@ export async function listDeliveries(
   return rows.map(deliveryOf)
 }
 
-export async function countDeliveries(app: AppDatabase, webhookId: string): Promise<number> {
+export async function countDeliveries(
+  app: AppDatabase,
+  webhookId: string,
+  status?: DeliveryStatus,
+): Promise<number> {
   const { count } = await app
     .selectFrom('app.webhook_deliveries')
     .select((row) => row.fn.countAll<number>().as('count'))
     .where('webhook_id', '=', webhookId)
+    .$if(status !== undefined, (query) => query.where('status', '=', status ?? ''))
     .executeTakeFirstOrThrow()
   return count
 }

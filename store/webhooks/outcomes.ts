@@ -14,7 +14,7 @@ export interface Outcome {
   readonly error: string | null
   /** Until the next attempt; null when there is none. */
   readonly retryInMs: number | null
-  /** Pings, replays and retries by hand change no counter. */
+  /** Pings, replays and failed retries by hand change no counter. */
   readonly counts: boolean
   /** Answered that it is gone: nothing more is sent there. */
   readonly isGone: boolean

@@ -99,6 +99,59 @@ describe('a subscription', () => {
     ).toBe(true)
   })
 
+  test('is well again once an attempt by hand is taken, as by any other', async () => {
+    const { id } = await service.subscribe(blocks('/byHand'))
+    const path = `/v1/webhooks/${id}`
+    const { pool } = service.store.postgres
+    await pool.query(
+      `WITH given_up AS (
+         INSERT INTO app.webhook_messages (webhook_id, event_id, type, state, block_num, block_hash, event_index, envelope, attempts, is_logged)
+         VALUES ($1, 'evt_1', 'block:created', 'exhausted', 1, '\\x00', 0, '{}', 8, true) RETURNING id)
+       INSERT INTO app.webhook_deliveries (id, webhook_id, message, event_id, attempt, status, request_url)
+       SELECT 'whd_000000000000001_x', $1, id, 'evt_1', 8, 'failed', 'http://x' FROM given_up`,
+      [id],
+    )
+    await pool.query(
+      'UPDATE app.webhooks SET failure_count = 8, failing_since = clock_timestamp() WHERE id = $1',
+      [id],
+    )
+    receiver.answer(() => 500)
+    const retry = () => service.ask('POST', `${path}/deliveries/whd_000000000000001_x/retry`)
+    expect((await retry()).body).toMatchObject({ delivered: false })
+    expect((await service.ask('GET', path)).body).toMatchObject({ failureCount: 8 })
+    receiver.answer(() => 200)
+    expect((await retry()).body).toMatchObject({ delivered: true, eventId: 'evt_1' })
+    expect((await service.ask('GET', path)).body).toMatchObject({
+      failureCount: 0,
+      lastDeliveryAt: expect.stringMatching(/^\d{4}-/),
+    })
+    const listed = async (query: string) => {
+      const { body } = await service.ask('GET', `${path}/deliveries?include=totalCount&${query}`)
+      return [body.meta.totalCount, body.data.map((one: { attempt: number }) => one.attempt)]
+    }
+    expect(await listed('status=failed')).toEqual([2, [9, 8]])
+    expect(await listed('status=succeeded')).toEqual([1, [10]])
+    expect(await listed('status=pending')).toEqual([0, []])
+    expect((await service.ask('GET', `${path}/deliveries?status=lost`)).status).toBe(400)
+    await service.ask('DELETE', path)
+  })
+
+  test('is to a type of the contract, or to one of ours, which says so', async () => {
+    const { data } = (await service.ask('GET', '/v1/webhooks/event-types')).body
+    const shown = data.map(({ type, extension }: { type: string; extension?: true }) => [
+      type,
+      extension ?? false,
+    ])
+    expect(shown).toEqual([
+      ['block:created', false],
+      ['log:emitted', false],
+      ['token:transfer', false],
+      ['transaction:included', false],
+      ['exchange:filled', true],
+      ['webhook:disabled', true],
+    ])
+  })
+
   test('signs with both secrets for a day after an exchange; a second one waits, or is forced', async () => {
     const { id, secret } = await service.subscribe(blocks('/rotate'))
     const rotate = (body: object) => service.ask('POST', `/v1/webhooks/${id}/rotate-secret`, body)

@@ -21,6 +21,8 @@ export interface EventType {
   readonly filterForms: FilterForms
   /** False for what this service tells of itself. */
   readonly isOnChain: boolean
+  /** True for what the contract does not have. */
+  readonly isExtension: boolean
   /** @throws FiltersError */
   readonly validate: (filters: Filters) => void
   readonly watch: <Subscriber>(
@@ -54,6 +56,8 @@ export interface Declaration<Event>
   extends Pick<EventType, 'type' | 'description' | 'stream' | 'table' | 'needsFilters' | 'filterForms'> {
   /** Default: true. */
   readonly isOnChain?: boolean
+  /** Default: false. */
+  readonly isExtension?: boolean
   /** @throws FiltersError */
   readonly read: (filters: Filters) => Reading<Event>
   /** The events among the rows of a piece. */
@@ -108,10 +112,11 @@ export const transactionKey = (blockNumber: number, index: number): string => `$
 export const nothingNeeded = (): Needs => ({})
 
 export function defineEventType<Event>(declaration: Declaration<Event>): EventType {
-  const { read, eventsOf, placeOf, isOnChain = true, ...described } = declaration
+  const { read, eventsOf, placeOf, isOnChain = true, isExtension = false, ...described } = declaration
   return {
     ...described,
     isOnChain,
+    isExtension,
     validate: read,
     watch: (subscribers) => {
       const index = new FilterIndex<Event, Reader<Event, (typeof subscribers)[number]['subscriber']>>()

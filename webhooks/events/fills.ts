@@ -31,6 +31,7 @@ export const exchangeFilled = defineEventType<FillRow>({
   stream: 'fills',
   table: 'exchange_fills',
   needsFilters: false,
+  isExtension: true,
   filterForms: formsOf(fields),
   read: (filters) => ({
     filter: readFields(fields, filters),

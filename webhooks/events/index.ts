@@ -8,20 +8,21 @@ import { webhookDisabled } from './notices.ts'
 import { transactionIncluded } from './transactions.ts'
 import { tokenTransfer } from './transfers.ts'
 
+/** Those of the contract first, in its order. */
 export const eventTypes: readonly EventType[] = [
+  blockCreated,
+  logEmitted,
   tokenTransfer,
   transactionIncluded,
-  logEmitted,
-  blockCreated,
   exchangeFilled,
   webhookDisabled,
 ]
 
 export const eventTypeNames = [
+  'block:created',
+  'log:emitted',
   'token:transfer',
   'transaction:included',
-  'log:emitted',
-  'block:created',
   'exchange:filled',
   'webhook:disabled',
 ] as const

@@ -10,6 +10,7 @@ export const webhookDisabled = defineEventType<never>({
   needsFilters: false,
   filterForms: {},
   isOnChain: false,
+  isExtension: true,
   read: (filters) => ({
     filter: readFields({}, filters),
     form: 'notice',

@@ -2,6 +2,8 @@
 import {
   countDeliveries,
   type DeliveryDetail,
+  type DeliveryStatus,
+  deliveryStatuses,
   findDelivery,
   listDeliveries,
 } from '#store/webhooks/deliveries.ts'
@@ -9,6 +11,7 @@ import { command, endpoint } from '../../http/endpoint.ts'
 import { ApiError } from '../../http/errors.ts'
 import { listEndpoint } from '../../http/listEndpoint.ts'
 import { type ListPage, webhookPageRules } from '../../http/pagination.ts'
+import * as p from '../../http/parameter.ts'
 import {
   deliveryId,
   enabled,
@@ -29,6 +32,7 @@ import { ownedPage } from './subscriptions.ts'
 export const deliveryList = {
   summary: 'Attempts to deliver events, the newest first.',
   chain: 'none',
+  filters: { status: p.described(p.oneOf(...deliveryStatuses), 'Attempts of this status alone.') },
   include: ['totalCount'],
   pages: webhookPageRules,
   cache: 'none',
@@ -37,18 +41,23 @@ export const deliveryList = {
   present: presentDelivery,
 } as const
 
+interface AskedDeliveries {
+  readonly page: ListPage
+  readonly filters: { readonly status?: DeliveryStatus | undefined }
+}
+
 export async function pageOfDeliveries(
   operations: WebhookOperations,
   holder: Holder,
   id: string,
-  page: ListPage,
+  { page, filters: { status } }: AskedDeliveries,
 ) {
   const { app } = operations
   await subscriptionOf(operations, holder, id)
   return ownedPage(
     page,
-    (asked) => listDeliveries(app, id, asked),
-    () => countDeliveries(app, id),
+    (asked) => listDeliveries(app, id, asked, status),
+    () => countDeliveries(app, id, status),
   )
 }
 
@@ -75,8 +84,8 @@ export const listDeliveriesEndpoint = listEndpoint({
   params: { id: webhookId },
   access: webhooksRead,
   errors: webhookErrors,
-  list: ({ page, path, caller }, services: WebhookServices) =>
-    pageOfDeliveries(enabled(services), holderOf(caller), path.id, page),
+  list: (call, services: WebhookServices) =>
+    pageOfDeliveries(enabled(services), holderOf(call.caller), call.path.id, call),
 })
 
 export const readDeliveryEndpoint = endpoint({

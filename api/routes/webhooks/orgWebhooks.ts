@@ -71,7 +71,7 @@ export const listOrgDeliveriesEndpoint = listEndpoint({
   errors: [...webhookErrors, 'organization_not_found', 'forbidden'],
   list: async (call, services: WebhookServices) => {
     const operations = await enabledFor(services, call, 'member')
-    return pageOfDeliveries(operations, holderIn(call), call.path.id, call.page)
+    return pageOfDeliveries(operations, holderIn(call), call.path.id, call)
   },
 })
 

@@ -1,6 +1,6 @@
 /** Shapes of webhooks: subscriptions, deliveries, and what is asked of them. */
 import { isRecord } from '#primitives.ts'
-import type { Delivery } from '#store/webhooks/deliveries.ts'
+import { type Delivery, deliveryStatuses } from '#store/webhooks/deliveries.ts'
 import {
   type Context,
   finalities,
@@ -107,7 +107,7 @@ const deliveryMembers = {
   subscriptionId: s.text(),
   eventId: s.text(),
   attempt: s.integer({ minimum: 1 }),
-  status: s.oneOf(['pending', 'succeeded', 'failed']),
+  status: s.oneOf(deliveryStatuses),
   createdAt: s.timestamp,
   requestUrl: s.text(),
   responseMs: s.optional(s.count),
@@ -164,8 +164,6 @@ export const presentTried = ({ succeeded, eventId, responseStatus, responseMs, e
   ...some('responseMs', responseMs),
   ...some('error', error),
 })
-
-const deliveryStatuses = ['pending', 'succeeded', 'failed'] as const
 
 export const presentDelivery = (one: Delivery) => ({
   id: one.id,

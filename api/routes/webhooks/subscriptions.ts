@@ -46,10 +46,21 @@ export const listEventTypesEndpoint = endpoint({
   chain: 'none',
   access: open,
   errors: ['webhooks_not_enabled'],
-  response: s.object({ data: s.array(s.object({ type: s.text(), description: s.text() })) }),
+  response: s.object({
+    data: s.array(
+      s.object({
+        type: s.text(),
+        description: s.text(),
+        extension: s.optional(s.boolean({ description: 'True for what the contract does not have.' })),
+      }),
+    ),
+  }),
   read: (_call, services: WebhookServices) => {
     enabled(services)
-    return eventTypes.map(({ type, description }) => ({ type, description }))
+    return eventTypes.map(({ type, description, isExtension }) => ({
+      ...{ type, description },
+      ...(isExtension && { extension: true }),
+    }))
   },
   present: (data) => ({ data }),
   cache: 'none',
