@@ -17,6 +17,7 @@ import { Retention } from '#store/webhooks/retention.ts'
 import type { Logger } from '#telemetry.ts'
 import { checkDestinations } from '#webhooks/checkDestinations.ts'
 import { Deliverer } from '#webhooks/delivery/Deliverer.ts'
+import { endBacklogs } from '#webhooks/delivery/endBacklogs.ts'
 import { tellDisabled } from '#webhooks/delivery/tellDisabled.ts'
 import { MatcherKeeper } from '#webhooks/matching/keepMatching.ts'
 import type { WatchedChain } from '#webhooks/matching/watchedChain.ts'
@@ -59,6 +60,8 @@ export interface OpenedWebhooks {
 const RETENTION_MS = 60_000
 /** Between two pieces of it. */
 const PIECE_MS = 1_000
+/** How often the backlogs of paused subscriptions are measured: what comes meanwhile is kept too. */
+const BACKLOG_MS = 60_000
 /** Longer than any attempt outside of the queue. */
 const LOST_MS = 5 * 60_000
 
@@ -112,6 +115,7 @@ export function openWebhooks(options: OpenWebhooksOptions): OpenedWebhooks | nul
     problemsOf: (id) => streams.map((stream) => ({ stream, problem: problemOf(id, stream) })),
     run: async (signal) => {
       const removing = keepRemoving(app, runtime, log, signal)
+      const bounding = keepBounding({ app, postgres }, outgoing, runtime, log, signal)
       const checking = tellRefused({ app, sealer, egress }, log, signal)
       const replaying = whileLeased(
         { postgres, name: 'webhooks:replays', holder, runtime, log },
@@ -119,7 +123,7 @@ export function openWebhooks(options: OpenWebhooksOptions): OpenedWebhooks | nul
         (_fence, held) => replayer.run(held),
       )
       const matching = keepers.map((keeper) => keeper.run(signal))
-      await Promise.all([...matching, replaying, deliverer.run(signal), removing, checking])
+      await Promise.all([...matching, replaying, deliverer.run(signal), removing, bounding, checking])
     },
   }
 }
@@ -176,6 +180,30 @@ async function keepRemoving(
       if (!signal.aborted) log.warn({ problem: messageOf(error) }, 'lost attempts could not be ended')
     })
     await clock.sleep(more ? PIECE_MS : RETENTION_MS, signal).catch(() => {})
+  }
+}
+
+async function keepBounding(
+  of: Parameters<typeof endBacklogs>[0],
+  outgoing: CommitBell,
+  { clock }: Runtime,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      const ended = await endBacklogs(of)
+      if (ended.length > 0) {
+        outgoing.ring()
+        log.warn(
+          { webhooks: ended.map(({ webhookId }) => webhookId) },
+          'paused webhooks kept too much: disabled',
+        )
+      }
+    } catch (error) {
+      if (!signal.aborted) log.warn({ problem: messageOf(error) }, 'backlogs of webhooks were not measured')
+    }
+    await clock.sleep(BACKLOG_MS, signal).catch(() => {})
   }
 }
 

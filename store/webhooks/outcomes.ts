@@ -32,7 +32,7 @@ export interface Disabled {
   readonly webhookId: string
   readonly owner: string
   readonly chainId: number
-  readonly reason: 'failing' | 'gone' | 'requested'
+  readonly reason: 'failing' | 'gone' | 'requested' | 'backlog'
 }
 
 /** Stores outcomes; returned are the subscriptions they disabled. */

@@ -317,15 +317,16 @@ export async function readEventType(app: AppDatabase, id: string): Promise<strin
   return row?.event_type ?? ''
 }
 
-/** Remembers the first block that is not looked through for a disabled subscription. */
-export async function markDisabledFrom(app: AppDatabase, id: string, block: number): Promise<void> {
-  await app
+/** Remembers the first block that a disabled subscription does not get, unless one is known; that one. */
+export async function markDisabledFrom(app: AppDatabase, id: string, block: number): Promise<number> {
+  const row = await app
     .updateTable('app.webhooks')
-    .set({ disabled_from: block })
+    .set((column) => ({ disabled_from: column.fn.coalesce('disabled_from', sql<number>`${block}::bigint`) }))
     .where('id', '=', id)
     .where('status', '=', 'disabled')
-    .where('disabled_from', 'is', null)
-    .execute()
+    .returning('disabled_from')
+    .executeTakeFirst()
+  return row?.disabled_from ?? block
 }
 
 /** Ids of an owner's subscriptions to one type that are not disabled. */

@@ -4,7 +4,8 @@ import { defineEventType, nothingNeeded } from './eventType.ts'
 
 export const webhookDisabled = defineEventType<never>({
   type: 'webhook:disabled',
-  description: 'A subscription of the same owner was disabled: by its owner, or because its endpoint failed.',
+  description:
+    'A subscription of the same owner was disabled: by its owner, because its endpoint failed, or paused for too long.',
   stream: 'blocks',
   table: 'blocks',
   needsFilters: false,

@@ -94,7 +94,7 @@ const exchangeFilled = s.object({
 const webhookDisabled = s.object({
   subscriptionId: s.text(),
   eventType: s.text(),
-  reason: s.oneOf(['requested', 'failing', 'gone']),
+  reason: s.oneOf(['requested', 'failing', 'gone', 'backlog']),
   fromBlock: s.integer({ minimum: 0, description: 'First block whose events it does not get.' }),
 })
 

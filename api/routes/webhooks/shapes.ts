@@ -64,7 +64,7 @@ const members = {
   destination: s.foreign('Where events go; tokens and the path of a chat are redacted.'),
   filters,
   status,
-  disabledReason: s.optional(s.text({ description: '`requested`, `failing` or `gone`.' })),
+  disabledReason: s.optional(s.text({ description: '`requested`, `failing`, `gone` or `backlog`.' })),
   failureCount: s.integer({ minimum: 0, description: 'Failures in a row, up to 100.' }),
   context: s.optional(context),
   finality,
