@@ -1,7 +1,7 @@
 /** Work that one process at a time does, again and again, whenever its lease is ours. */
 import { messageOf } from '#errors.ts'
 import { visitListed } from '#ingest/failpoints.ts'
-import { waitForLease } from '#ingest/lease.ts'
+import { type LeaseStore, waitForLease } from '#ingest/lease.ts'
 import type { Runtime } from '#runtime.ts'
 import { postgresLeases } from '#store/app/leases.ts'
 import type { Postgres } from '#store/postgres.ts'
@@ -14,8 +14,8 @@ export interface LeasedOptions {
   readonly holder: string
   readonly runtime: Runtime
   readonly log: Logger
-  /** Told why the work is not done, for now. */
-  readonly failed?: (problem: string) => void
+  /** Told why the work is done by nobody, for now; null once it is ours or another process's. */
+  readonly told?: (problem: string | null) => void
 }
 
 /** As long as a chain's writer has: a process that was killed is replaced after it. */
@@ -34,19 +34,27 @@ export async function whileLeased(
       await once(options, signal, work)
     } catch (error) {
       if (signal.aborted) return
-      options.failed?.(messageOf(error))
+      options.told?.(messageOf(error))
       await clock.sleep(RETRY_MS, signal).catch(() => {})
     }
   }
 }
 
 async function once(
-  { postgres, name, holder, runtime, log }: LeasedOptions,
+  { postgres, name, holder, runtime, log, told }: LeasedOptions,
   signal: AbortSignal,
   work: (fence: bigint, signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const failpoint = visitListed(runtime.failpoint)
-  const store = postgresLeases(postgres)
+  const leases = postgresLeases(postgres)
+  const store: LeaseStore = {
+    ...leases,
+    acquire: async (...asked) => {
+      const grant = await leases.acquire(...asked)
+      told?.(null)
+      return grant
+    },
+  }
   const lease = await waitForLease({ store, name, holder, ttlMs: LEASE_MS, runtime, log, failpoint }, signal)
   try {
     await work(lease.fence, AbortSignal.any([signal, lease.lost]))

@@ -3,6 +3,7 @@
 // Method: thousands of subscriptions over a recorded chain, a matcher moved step by step, and triggers
 // in the database that refuse what it writes.
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { silentLogger } from '#telemetry.ts'
 import { batchesOf, recorded } from './support/forks.ts'
 import { copySubscription, openMatcher } from './support/openMatcher.ts'
 import { openService, type Service } from './support/openService.ts'
@@ -14,8 +15,11 @@ const MESSAGES_MAX = 10_000
 let service: Service
 const main = recorded(60)
 
+const said: string[] = []
+
 beforeAll(async () => {
-  service = await openService()
+  const log = (_fields: object, message: string) => void said.push(message)
+  service = await openService({ log: { ...silentLogger, info: log } })
   await service.append(batchesOf(main, 0, 9))
 })
 afterAll(() => service.close())
@@ -90,4 +94,17 @@ test('a stream that stands still says why in /status, until it moves', async () 
   await query('DROP TRIGGER refuse ON app.webhook_blocks')
   await expect.poll(problem).toBeNull()
   expect(await reached()).toBe(52)
+}, 60_000)
+
+test('a stream that another process has taken over is no problem of this one', async () => {
+  await query(`
+    UPDATE app.leases SET holder = 'another', fence = fence + 1, expires_at = clock_timestamp() + interval '1 hour'
+    WHERE name = 'webhooks:${service.id}:blocks'`)
+  await query(`UPDATE app.webhook_positions SET fence = fence + 1 WHERE stream = 'blocks'`)
+  await service.append(batchesOf(main, 53, 53))
+  await expect.poll(() => said).toContain('standing by: another process holds the lease')
+  expect(service.problems()).toEqual([
+    { stream: 'blocks', problem: null },
+    { stream: 'fills', problem: null },
+  ])
 }, 60_000)

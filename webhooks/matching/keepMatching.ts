@@ -32,15 +32,14 @@ export class MatcherKeeper {
     const { clock, failpoint } = runtime
     const { postgres, chain, stream, log } = options
     const name = `webhooks:${chain.chainId}:${stream}`
-    const failed = (problem: string) => {
+    const told = (problem: string | null) => {
       this.#problem = problem
     }
-    return whileLeased({ postgres, name, holder, runtime, log, failed }, signal, async (fence, held) => {
+    return whileLeased({ postgres, name, holder, runtime, log, told }, signal, async (fence, held) => {
       const matcher = new Matcher({ ...options, fence, clock, failpoint })
       try {
         await matcher.begin()
         this.#matcher = matcher
-        this.#problem = null
         await matcher.run(held)
       } finally {
         this.#matcher = null
