@@ -3,9 +3,15 @@
 // receivers on this machine got, and what became of the rows, is compared.
 import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sealerOf } from '#store/app/sealing.ts'
+import { insertSubscription } from '#store/webhooks/subscriptions.ts'
+import { newSecret } from '#webhooks/signature.ts'
 import { openReceiver, type Receiver } from '../support/receiver.ts'
 import { batchesOf, recorded } from './support/forks.ts'
 import { openService, type Service } from './support/openService.ts'
+
+/** Requests under way at a time, and as many claimed ahead. */
+const CLAIMED_MAX = 2 * 256
 
 let service: Service
 let receiver: Receiver
@@ -145,3 +151,35 @@ test('an event whose senders end again and again is given up', async () => {
   await expect.poll(() => stateOf(id)).toEqual([['exhausted', 17, 1]])
   expect(receiver.at('/poison')).toEqual([])
 }, 60_000)
+
+test('thousands of subscriptions are claimed as they can be sent, and each event is sent once', async () => {
+  const target = { type: 'url', url: receiver.url('/many') } as const
+  for (let n = 0; n < 1_500; n++)
+    await insertSubscription(service.app, sealerOf([new Uint8Array(32).fill(7)]), {
+      ...{ id: `wh_many_${n}`, owner: `owner ${n}`, chainId: service.id, eventType: 'block:created' },
+      ...{ destination: target, target, endpoint: `endpoint ${n}`, secret: newSecret() },
+      ...{ filters: {}, context: null, finality: 'latest', ordering: 'none', activeFrom: 1_000 },
+    })
+  await query(
+    `INSERT INTO app.webhook_messages (webhook_id, event_id, type, state, block_num, block_hash, event_index, data)
+     SELECT w.id, 'evt_' || w.id || g, 'block:created', 'waiting', 5, '\\x00', g, '{}'
+     FROM app.webhooks w, generate_series(1, 2) g WHERE w.id LIKE 'wh_many_%'`,
+  )
+  const claimed: number[] = []
+  const open = async () => {
+    const [row] = await query(
+      `SELECT count(*) FILTER (WHERE state = 'sending') AS claimed, count(*) FILTER (WHERE state <> 'delivered') AS open
+       FROM app.webhook_messages WHERE webhook_id LIKE 'wh_many_%'`,
+    )
+    claimed.push(row.claimed)
+    return row.open
+  }
+  await expect.poll(open).toBe(0)
+  expect(Math.max(...claimed)).toBeLessThanOrEqual(CLAIMED_MAX)
+  const ids = receiver.at('/many').map(({ envelope }) => envelope.id)
+  expect([ids.length, new Set(ids).size]).toEqual([3_000, 3_000])
+  const [{ failed }] = await query(
+    `SELECT count(*) AS failed FROM app.webhook_deliveries WHERE webhook_id LIKE 'wh_many_%' AND status = 'failed'`,
+  )
+  expect(failed).toBe(0)
+}, 180_000)

@@ -21,6 +21,7 @@ import {
   keepClaim,
   releaseClaim,
   type Waiting,
+  type Wish,
   waitingSubscriptions,
 } from '#store/webhooks/claims.ts'
 import type { Disabled, Outcome } from '#store/webhooks/outcomes.ts'
@@ -46,7 +47,10 @@ export interface DelivererOptions {
 /** How long to wait without a wake-up; bounds the delay when another process has the events. */
 const POLL_MS = 500
 const RETRY_MS = 1_000
-/** Attempts claimed ahead of an endpoint's requests, so that it need not wait for the next claim. */
+/**
+ * Attempts claimed ahead of an endpoint's requests, so that it need not wait for the next claim; of
+ * all endpoints as many as requests may be under way, so that each is sent before its claim ends.
+ */
 const AHEAD = 12
 /** An attempt that waited longer in this process is looked at again before it is sent. */
 const LOOK_AGAIN_MS = 500
@@ -57,8 +61,6 @@ const DUE_MAX = 256
  * ends them. Sixteen restarts in the middle of one event are no accident.
  */
 const LOST_MAX = 16
-/** Failures in a row after which nothing is claimed ahead. */
-const AHEAD_FAILURES_MAX = 0
 
 interface Work {
   readonly claimed: Claimed
@@ -76,6 +78,8 @@ export class Deliverer {
   /** Claimed, by lane and endpoint, and waiting for its turn. */
   readonly #queues = new Map<string, Work[]>()
   readonly #sending = new Set<Promise<void>>()
+  /** The last subscription of each lane that something was claimed for: the next turn begins behind it. */
+  readonly #turns = { live: '', replay: '' }
   readonly #attempts = { succeeded: 0, failed: 0 }
 
   constructor(options: DelivererOptions) {
@@ -125,28 +129,48 @@ export class Deliverer {
     const lane = of === 'live' ? 'first' : 'replay'
     const waiting = await waitingSubscriptions(app, of)
     const receivers = new Map(waiting.map((one) => [one.webhookId, one]))
-    const wishes = waiting
-      .map((one) => ({ webhookId: one.webhookId, count: this.#wish(one, lane) }))
-      .filter(({ count }) => count > 0)
-    if (wishes.length === 0 || signal.aborted) return false
+    const wishes = this.#wishes(inTurn(waiting, this.#turns[of]), lane)
+    const last = wishes.at(-1)
+    if (!last || signal.aborted) return false
+    this.#turns[of] = last.webhookId
     const work = await this.#commit(lane, receivers, (transaction) => claimFirst(transaction, wishes, of))
     this.#begin(work, signal)
     return work.length > 0
   }
 
-  #wish(receiver: Waiting, lane: Lane): number {
-    if (this.#queues.has(queueOf(receiver, lane))) return 0
-    const room = this.#shares.room(receiver, lane)
-    if (room === 0 || (receiver.isStrict && lane === 'first')) return Math.min(room, 1)
-    return receiver.failureCount > AHEAD_FAILURES_MAX ? room : room + AHEAD
+  /** What is claimed together: all of it has room, or waits a moment for an endpoint that answers. */
+  #wishes(waiting: readonly Waiting[], lane: Lane): readonly Wish[] {
+    const trial = this.#shares.trial()
+    let ahead = trial.capacity - this.#waiting()
+    const wishes: Wish[] = []
+    for (const receiver of waiting) {
+      if (this.#queues.has(queueOf(receiver, lane))) continue
+      const isStrict = receiver.isStrict && lane === 'first'
+      const room = Math.min(trial.room(receiver, lane), isStrict ? 1 : Number.POSITIVE_INFINITY)
+      if (room === 0) continue
+      for (let taken = 0; taken < room; taken++) trial.take(receiver, lane)
+      const more = isStrict || !trial.mayWait(receiver) ? 0 : Math.max(0, Math.min(ahead, AHEAD))
+      wishes.push({ webhookId: receiver.webhookId, count: room + more })
+      ahead -= more
+    }
+    return wishes
+  }
+
+  /** Claimed, and not begun. */
+  #waiting(): number {
+    return [...this.#queues.values()].reduce((sum, queue) => sum + queue.length, 0)
   }
 
   async #claimDue(signal: AbortSignal): Promise<boolean> {
     const { app } = this.#options
     const due = await dueSubscriptions(app, DUE_MAX)
     const chosen = new Map<string, (typeof due)[number]>()
-    for (const one of due)
-      if (!chosen.has(one.endpoint) && this.#shares.room(one, 'again') > 0) chosen.set(one.endpoint, one)
+    const trial = this.#shares.trial()
+    for (const one of due) {
+      if (chosen.has(one.endpoint) || trial.room(one, 'again') === 0) continue
+      trial.take(one, 'again')
+      chosen.set(one.endpoint, one)
+    }
     if (chosen.size === 0 || signal.aborted) return false
     const receivers = new Map([...chosen.values()].map((one) => [one.webhookId, one]))
     const messages = [...chosen.values()].map(({ message }) => message)
@@ -248,7 +272,20 @@ export class Deliverer {
     const reply = await send({ ...this.#options, clock }, { ...sealed, destination, body }, neverAborted)
     failpoint('webhooks.sent')
     this.#shares.answered(receiver.endpoint, reply.responseStatus !== null)
+    if (reply.responseStatus === null) await this.#giveBack(receiver)
     return reply
+  }
+
+  /** What waits for an endpoint that does not answer: it would wait longer than its claim. */
+  async #giveBack(receiver: Waiting): Promise<void> {
+    const queued = lanes.flatMap((lane) => {
+      const name = queueOf(receiver, lane)
+      const queue = this.#queues.get(name) ?? []
+      this.#queues.delete(name)
+      return queue
+    })
+    for (const { claimed, delivery } of queued)
+      await releaseClaim(this.#options.app, claimed.message, delivery)
   }
 
   #outcomeOf({ claimed, delivery }: Work, reply: Reply, isLost: boolean): Outcome {
@@ -267,6 +304,14 @@ export class Deliverer {
       isGone,
     }
   }
+}
+
+const lanes: readonly Lane[] = ['first', 'again', 'replay']
+
+/** From the one behind the last that had its turn on. */
+function inTurn(waiting: readonly Waiting[], last: string): readonly Waiting[] {
+  const next = waiting.findIndex(({ webhookId }) => webhookId > last)
+  return next === -1 ? waiting : [...waiting.slice(next), ...waiting.slice(0, next)]
 }
 
 const queueOf = ({ endpoint }: Waiting, lane: Lane): string => `${lane} ${endpoint}`

@@ -34,12 +34,30 @@ const RAMP_START = 0.1
 export class Shares {
   readonly #clock: Clock
   readonly #startedMs: number
-  readonly #counts = new Map<string, number>()
-  readonly #answering = new Set<string>()
+  readonly #counts: Map<string, number>
+  readonly #answering: Set<string>
 
-  constructor(clock: Clock) {
+  /** `of`: what these begin with. */
+  constructor(clock: Clock, of?: Shares) {
     this.#clock = clock
-    this.#startedMs = clock.monotonic()
+    this.#startedMs = of ? of.#startedMs : clock.monotonic()
+    this.#counts = new Map(of ? of.#counts : [])
+    this.#answering = of ? of.#answering : new Set()
+  }
+
+  /** The same shares, to find out what could be taken together. */
+  trial(): Shares {
+    return new Shares(this.#clock, this)
+  }
+
+  /** Requests that may be under way at a time, to all. */
+  get capacity(): number {
+    return Math.ceil(ALL_MAX * this.#ramp())
+  }
+
+  /** Whether more may be claimed than is sent at once: what hangs would hold it beyond its claim. */
+  mayWait({ endpoint, failureCount }: Receiver): boolean {
+    return failureCount === 0 && this.#answering.has(endpoint)
   }
 
   /** Requests to a receiver that may be begun now. */
@@ -48,7 +66,7 @@ export class Shares {
     const rooms = [
       (isFailing ? 1 : ENDPOINT_MAX) - this.#count(`endpoint ${receiver.endpoint}`),
       OWNER_MAX - this.#count(`owner ${receiver.owner}`),
-      Math.ceil(ALL_MAX * this.#ramp()) - this.#count('all'),
+      this.capacity - this.#count('all'),
     ]
     if (isFailing) rooms.push(OWNER_FAILING_MAX - this.#count(`failing ${receiver.owner}`))
     if (lane !== 'first')
