@@ -10,6 +10,7 @@ import fc from 'fast-check'
 import { Client } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { uint64Sql } from '#store/sql.ts'
 import type { EncodedTable } from '#transform/batch.ts'
 import { clickhouseDigestSql, postgresDigestSql } from '#transform/digest.ts'
 import { copyStream } from '#transform/encode/copy.ts'
@@ -135,6 +136,7 @@ const postgresTypes: Readonly<Record<ColumnType, string>> = {
   uint8: 'smallint',
   int8: 'smallint',
   uint32: 'integer',
+  uint53: 'bigint',
   uint64: 'bigint',
   bool: 'boolean',
   seconds: 'timestamptz',
@@ -150,6 +152,7 @@ const isBytes = ({ type }: Column): boolean => type === 'address' || type === 'h
 function postgresText(column: Column): string {
   const name = `"${column.name}"`
   if (isBytes(column)) return `encode(${name}, 'hex')`
+  if (column.type === 'uint64') return `(${uint64Sql(name)})::text`
   return column.type === 'seconds' ? `extract(epoch FROM ${name})::bigint::text` : `${name}::text`
 }
 

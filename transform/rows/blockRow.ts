@@ -1,7 +1,7 @@
 import type { RpcBlock } from '#ingest/read/block.ts'
 import type { ScannedReceipt } from '#ingest/read/scannedReceipt.ts'
 import type { Row } from '../tables.ts'
-import { toNumber, toUint64, toUint64OrNull, toUint256OrNull } from './quantity.ts'
+import { toNumber, toNumberOrNull, toUint64, toUint256OrNull } from './quantity.ts'
 
 const MS_PER_SECOND = 1000
 
@@ -14,13 +14,13 @@ export function blockRow(block: RpcBlock, receipts: readonly ScannedReceipt[]): 
     timestamp,
     timestamp_ms: timestamp * MS_PER_SECOND + toNumber(block.timestampMillisPart ?? '0x0'),
     gas_limit: toUint64(block.gasLimit),
-    gas_used: toUint64(block.gasUsed),
+    gas_used: toNumber(block.gasUsed),
     miner: block.miner,
     extra_data: block.extraData,
     state_root: block.stateRoot,
     transactions_root: block.transactionsRoot,
     receipts_root: block.receiptsRoot,
-    size: toUint64OrNull(block.size),
+    size: toNumberOrNull(block.size),
     tx_count: block.transactions.length,
     log_count: receipts.reduce((sum, receipt) => sum + receipt.logs.length, 0),
     consensus_proposer: block.consensusContext?.proposer ?? null,
