@@ -27,6 +27,7 @@ import {
   tables,
 } from '#transform/tables.ts'
 import { freshDatabase } from '../support/engines.ts'
+import { isWide, numberEdges, numberMaxima } from './numberEdges.ts'
 import { arbitraryRow } from './randomRows.ts'
 import { type AnyRow, encodeSlowly } from './slowEncoder.ts'
 
@@ -54,11 +55,23 @@ afterAll(async () => {
   await clickhouse?.close()
 })
 
-/** Random rows, numbered in their first column so that order and identity are plain. */
+/**
+ * Random rows, and one for each edge of numbers in every column that holds it; numbered in their
+ * first column so that order and identity are plain.
+ */
 function sampleRows(table: Table): readonly AnyRow[] {
-  const rows = fc.sample(arbitraryRow(table), { numRuns: rowsPerTable, seed: 4217 })
-  return rows.map((row, index) => ({ ...row, [table.blockColumn]: index }))
+  const random = fc.sample(arbitraryRow(table), { numRuns: rowsPerTable, seed: 4217 })
+  const edges = numberEdges.map((edge, index) => ({ ...random[index], ...edgeRow(table, edge) }))
+  return [...random, ...edges].map((row, index) => ({ ...row, [table.blockColumn]: index }))
 }
+
+/** The numbers of a row that are `edge`. */
+const edgeRow = (table: Table, edge: bigint): AnyRow =>
+  Object.fromEntries(
+    table.columns
+      .filter(({ type }) => edge <= (numberMaxima[type] ?? -1n))
+      .map(({ name, type }) => [name, isWide(type) ? edge : Number(edge)]),
+  )
 
 /** Two pieces, as several batches would be, so that concatenation is tested with them. */
 function encodePieces(name: TableName, rows: readonly AnyRow[]): readonly EncodedTable[] {

@@ -12,7 +12,7 @@ export function blockRow(block: RpcBlock, receipts: readonly ScannedReceipt[]): 
     hash: block.hash,
     parent_hash: block.parentHash,
     timestamp,
-    timestamp_ms: timestamp * MS_PER_SECOND + toNumber(block.timestampMillisPart ?? '0x0'),
+    timestamp_ms: millisecondsOf(timestamp, block.timestampMillisPart),
     gas_limit: toUint64(block.gasLimit),
     gas_used: toNumber(block.gasUsed),
     miner: block.miner,
@@ -26,4 +26,10 @@ export function blockRow(block: RpcBlock, receipts: readonly ScannedReceipt[]): 
     consensus_proposer: block.consensusContext?.proposer ?? null,
     base_fee_per_gas: toUint256OrNull(block.baseFeePerGas),
   }
+}
+
+/** Whole seconds where the header has no finer time, and where what it has is no part of a second. */
+function millisecondsOf(seconds: number, part: RpcBlock['timestampMillisPart']): number {
+  const milliseconds = seconds * MS_PER_SECOND + (toNumberOrNull(part) ?? 0)
+  return Number.isSafeInteger(milliseconds) ? milliseconds : seconds * MS_PER_SECOND
 }
