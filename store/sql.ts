@@ -12,6 +12,13 @@ export function quoteIdentifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 
+/**
+ * The number in a `uint64` column (tables.ts), as numeric: a bigint holds its bits. Where the
+ * column is NULL, so is this.
+ */
+export const uint64Sql = (column: string): string =>
+  `CASE WHEN ${column} < 0 THEN ${column} + 18446744073709551616 ELSE ${column} END`
+
 /** A relation as SQL names it: schema and name, both quoted. */
 export const relationOf = (schema: string, name: string): string =>
   `${quoteIdentifier(schema)}.${quoteIdentifier(name)}`

@@ -53,7 +53,8 @@ export const columnDocs = {
       to: 'recipient; of 0x76 the target of the first call; null for a creation',
       input: 'calldata; empty for 0x76, whose data is in calls',
       gas_limit: 'gas offered',
-      nonce: 'nonce in its lane; null where it has no meaning',
+      nonce:
+        'nonce in its lane; any 64 bits, in no order, in the last lane (ff..ff); null where it has no meaning',
       nonce_key: 'nonce lane, 32 bytes big-endian; null for ordinary nonces',
       fee_token: 'fee token the transaction asked for',
       calls: 'JSON [{to, value, input}] of a 0x76 transaction',

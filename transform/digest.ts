@@ -41,6 +41,7 @@ function postgresField(type: Exclude<ColumnType, 'uint256'>, name: string): stri
       return `int4send(2) || int2send(${name})`
     case 'uint32':
       return `int4send(4) || int4send(${name})`
+    case 'uint53':
     case 'uint64':
       return `int4send(8) || int8send(${name})`
     case 'bool':
@@ -75,6 +76,7 @@ function clickhouseField(type: Exclude<ColumnType, 'uint256'>, value: string): s
       return `unhex('00000002'), ${bigEndian(`toInt16(${value})`, 2)}`
     case 'uint32':
       return `unhex('00000004'), ${bigEndian(value, 4)}`
+    case 'uint53':
     case 'uint64':
       return `unhex('00000008'), ${bigEndian(value, 8)}`
     case 'bool':

@@ -22,7 +22,8 @@ import { columnDocs, type TableDoc } from './columnDocs.ts'
  * | `uint8`   | number            | smallint       | UInt8             |
  * | `int8`    | number            | smallint       | Int8              |
  * | `uint32`  | number            | integer        | UInt32            |
- * | `uint64`  | number or bigint  | bigint         | UInt64            |
+ * | `uint53`  | number            | bigint         | UInt64            |
+ * | `uint64`  | number or bigint  | bigint (bits)  | UInt64            |
  * | `bool`    | boolean           | boolean        | Bool              |
  * | `seconds` | number (Unix)     | timestamptz    | DateTime('UTC')   |
  * | `address` | `0x` + 40 hex     | bytea          | FixedString(20)   |
@@ -31,12 +32,16 @@ import { columnDocs, type TableDoc } from './columnDocs.ts'
  * | `text`    | string            | text           | String            |
  * | `uint256` | bigint            | numeric(78,0)  | UInt256           |
  *
- * `uint64` holds heights, gas and nonces; Postgres refuses what does not fit its signed bigint, loudly.
+ * `uint53` is a number that JavaScript holds exactly: heights, gas used, milliseconds. `uint64` is any
+ * number of 64 bits, which senders choose: nonces, gas offered, bounds in time. Postgres has no
+ * unsigned type, so a bigint holds its bits: what is negative there stands for 2^64 more
+ * (`uint64Sql` of store/sql.ts). Not numeric: a change of type would rewrite a table under a lock.
  */
 export type ColumnType =
   | 'uint8'
   | 'int8'
   | 'uint32'
+  | 'uint53'
   | 'uint64'
   | 'bool'
   | 'seconds'
@@ -80,19 +85,19 @@ type Definition = Readonly<Record<string, ColumnType | `${ColumnType}?`>>
 const definitions = {
   /** One row: one block header. */
   blocks: {
-    num: 'uint64',
+    num: 'uint53',
     hash: 'hash',
     parent_hash: 'hash',
     timestamp: 'seconds',
-    timestamp_ms: 'uint64',
+    timestamp_ms: 'uint53',
     gas_limit: 'uint64',
-    gas_used: 'uint64',
+    gas_used: 'uint53',
     miner: 'address',
     extra_data: 'bytes',
     state_root: 'hash',
     transactions_root: 'hash',
     receipts_root: 'hash',
-    size: 'uint64?',
+    size: 'uint53?',
     tx_count: 'uint32',
     log_count: 'uint32',
     consensus_proposer: 'hash?',
@@ -103,7 +108,7 @@ const definitions = {
    * it).
    */
   txs: {
-    block_num: 'uint64',
+    block_num: 'uint53',
     idx: 'uint32',
     block_timestamp: 'seconds',
     hash: 'hash',
@@ -121,8 +126,8 @@ const definitions = {
     valid_after: 'uint64?',
     signature_type: 'uint8?',
     status: 'uint8?',
-    gas_used: 'uint64',
-    cumulative_gas_used: 'uint64',
+    gas_used: 'uint53',
+    cumulative_gas_used: 'uint53',
     contract_address: 'address?',
     fee_payer: 'address?',
     paid_fee_token: 'address?',
@@ -136,7 +141,7 @@ const definitions = {
   },
   /** One row: one log as emitted. */
   logs: {
-    block_num: 'uint64',
+    block_num: 'uint53',
     log_idx: 'uint32',
     block_timestamp: 'seconds',
     tx_idx: 'uint32',
@@ -154,7 +159,7 @@ const definitions = {
    * TransferWithMemo.
    */
   token_transfers: {
-    block_num: 'uint64',
+    block_num: 'uint53',
     log_idx: 'uint32',
     block_timestamp: 'seconds',
     tx_idx: 'uint32',
@@ -169,7 +174,7 @@ const definitions = {
   },
   /** One row: one well-formed Approval of any contract. */
   token_approvals: {
-    block_num: 'uint64',
+    block_num: 'uint53',
     log_idx: 'uint32',
     block_timestamp: 'seconds',
     tx_idx: 'uint32',
@@ -184,7 +189,7 @@ const definitions = {
    * received, -1 sent).
    */
   holder_deltas: {
-    block_num: 'uint64',
+    block_num: 'uint53',
     log_idx: 'uint32',
     leg: 'int8',
     block_timestamp: 'seconds',
@@ -197,7 +202,7 @@ const definitions = {
   },
   /** One row: one account's part in a transaction (`direction` 0 sender, 1 recipient). */
   address_txs: {
-    block_num: 'uint64',
+    block_num: 'uint53',
     tx_idx: 'uint32',
     direction: 'uint8',
     block_timestamp: 'seconds',
@@ -207,7 +212,7 @@ const definitions = {
   },
   /** One row: one contract created by a transaction. */
   contract_creations: {
-    block_num: 'uint64',
+    block_num: 'uint53',
     tx_idx: 'uint32',
     block_timestamp: 'seconds',
     tx_hash: 'hash',
@@ -220,13 +225,13 @@ const definitions = {
    * rebuilds, verify and proofs.
    */
   raw: {
-    block_num: 'uint64',
+    block_num: 'uint53',
     part: 'uint32',
     payload: 'bytes',
   },
   /** One row: what was proved of a block when it was stored (see BlockProof in ingest/verify). */
   block_proofs: {
-    block_num: 'uint64',
+    block_num: 'uint53',
     header: 'uint8',
     transactions_root: 'uint8',
     receipts_root: 'uint8',

@@ -37,13 +37,16 @@ export function receiptBytes(receipts: readonly RpcReceipt[], bytes: ByteBuffer)
   }))
 }
 
+/** Log indexes are stored in 32 bits with a sign. */
+const LOG_INDEX_MAX = 2 ** 31 - 1
+
 /** Whether log indexes name each log of the block, in their order. */
 function ascends(receipts: readonly RpcReceipt[]): boolean {
   let last = -1
   for (const { logs } of receipts)
     for (const { logIndex } of logs) {
       const told = Number(logIndex)
-      if (told <= last) return false
+      if (told <= last || told > LOG_INDEX_MAX) return false
       last = told
     }
   return true

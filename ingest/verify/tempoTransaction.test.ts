@@ -2,7 +2,16 @@ import fc from 'fast-check'
 import { type Hex, keccak256, toHex } from 'viem'
 import { Transaction } from 'viem/tempo'
 import { describe, expect, it } from 'vitest'
-import { accessList, address, bytes, quantity, uint32, uint256, word } from '../../test/support/arbitrary.ts'
+import {
+  accessList,
+  address,
+  bytes,
+  quantity,
+  uint32,
+  uint64,
+  uint256,
+  word,
+} from '../../test/support/arbitrary.ts'
 import type { RpcTransaction } from '../read/block.ts'
 import { RlpWriter } from './rlp.ts'
 import { isObject } from './tempoTransaction.ts'
@@ -49,16 +58,16 @@ const keyAuthorization = fc.record({
 })
 
 const call = fc.record({ to: fc.option(address, { nil: undefined }), value: uint256, data: bytes(0, 90) })
-const delegation = fc.record({ address, chainId: uint32, nonce: uint32.map(BigInt), signature })
+const delegation = fc.record({ address, chainId: uint32, nonce: uint64, signature })
 const envelope = fc.record({
   chainId: fc.integer({ min: 1, max: 2 ** 32 }),
   maxPriorityFeePerGas: uint32.map(BigInt),
   maxFeePerGas: uint32.map((price) => 2n ** 32n + BigInt(price)),
-  gas: uint32.map(BigInt),
+  gas: uint64,
   calls: fc.array(call, { minLength: 1, maxLength: 3 }),
   accessList,
   nonceKey: uint256,
-  nonce: uint32.map(BigInt),
+  nonce: uint64,
   validBefore: fc.option(fc.integer({ min: 2 ** 32, max: 2 ** 40 }), { nil: undefined }),
   validAfter: fc.option(fc.integer({ min: 1, max: 2 ** 31 }), { nil: undefined }),
   feeToken: fc.option(address, { nil: undefined }),

@@ -3,7 +3,7 @@
  * Declared once, so that the two engines cannot drift apart; `replaceViews.ts` makes them.
  * Column names are those of the reference indexer.
  */
-import { quoteIdentifier, schemaOf, viewSchemaOf } from '#store/sql.ts'
+import { quoteIdentifier, schemaOf, uint64Sql, viewSchemaOf } from '#store/sql.ts'
 import { type ColumnType, type TableName, tables } from '#transform/tables.ts'
 import type { LogicalType } from '../logicalType.ts'
 import { ownFunctionStatements } from '../postgres/ownFunctions.ts'
@@ -247,7 +247,9 @@ const logicalTypes: Readonly<Record<ColumnType, LogicalType>> = {
   uint8: 'int',
   int8: 'int',
   uint32: 'int',
-  uint64: 'bigint',
+  uint53: 'bigint',
+  // Postgres has no unsigned integers: one width further, as of unsigned values in logs.
+  uint64: 'numeric',
   bool: 'bool',
   seconds: 'timestamp',
   address: 'bytes',
@@ -311,19 +313,23 @@ const statisticsSql = (views: string, schema: string): readonly string[] => [
 ]
 
 function postgresViewSql(view: View, name: string, schema: string): string {
-  const columns = view.columns.map(({ name: column, source }) =>
-    typeof source === 'string'
-      ? `${quoteIdentifier(source)} AS ${quoteIdentifier(column)}`
-      : `${source.postgres} AS ${quoteIdentifier(column)}`,
-  )
+  const columns = view.columns.map(({ name: column, source }) => {
+    const sql = typeof source === 'string' ? quoteIdentifier(source) : source.postgres
+    return `${isUint64(view, source) ? uint64Sql(sql) : sql} AS ${quoteIdentifier(column)}`
+  })
   return `CREATE VIEW ${name} AS SELECT ${columns.join(', ')} FROM ${quoteIdentifier(schema)}.${quoteIdentifier(view.table)}`
 }
 
 export function clickhouseViewSql(view: View, database: string, source: string, security: string): string {
-  const columns = view.columns.map(({ name, source: from }) =>
-    typeof from === 'string' ? `t.\`${from}\` AS \`${name}\`` : `${from.clickhouse} AS \`${name}\``,
-  )
+  const columns = view.columns.map(({ name, source: from }) => {
+    const sql = typeof from === 'string' ? `t.\`${from}\`` : from.clickhouse
+    return `${isUint64(view, from) ? `toUInt256(${sql})` : sql} AS \`${name}\``
+  })
   return `CREATE OR REPLACE VIEW ${database}.${view.name} ${security} AS SELECT ${columns.join(', ')} FROM ${source}.${view.table} AS t`
 }
+
+/** Whether both engines show a column as a wider number than they store. */
+const isUint64 = ({ table }: View, source: ViewColumn['source']): boolean =>
+  tables[table].columns.some(({ name, type }) => name === source && type === 'uint64')
 
 const literal = (text: string): string => text.replaceAll("'", "''")

@@ -188,7 +188,7 @@ CREATE TABLE chain.txs
     `to` Nullable(FixedString(20)) COMMENT 'recipient; of 0x76 the target of the first call; null for a creation',
     `input` String COMMENT 'calldata; empty for 0x76, whose data is in calls',
     `gas_limit` UInt64 COMMENT 'gas offered',
-    `nonce` Nullable(UInt64) COMMENT 'nonce in its lane; null where it has no meaning',
+    `nonce` Nullable(UInt64) COMMENT 'nonce in its lane; any 64 bits, in no order, in the last lane (ff..ff); null where it has no meaning',
     `nonce_key` Nullable(FixedString(32)) COMMENT 'nonce lane, 32 bytes big-endian; null for ordinary nonces',
     `fee_token` Nullable(FixedString(20)) COMMENT 'fee token the transaction asked for',
     `calls` Nullable(String) COMMENT 'JSON [{to, value, input}] of a 0x76 transaction',

@@ -5,7 +5,7 @@
  */
 import type { ClickHouseClient } from '@clickhouse/client'
 import type pg from 'pg'
-import { analyticsTableNames, type TableName, tableNames, tables } from '#transform/tables.ts'
+import { analyticsTableNames, type Column, type TableName, tableNames, tables } from '#transform/tables.ts'
 import { selectRows } from '../clickhouse/client.ts'
 import { type ClickHouseTopology, databaseOf, expandTemplate } from '../clickhouse/template.ts'
 import { quoteIdentifier } from '../sql.ts'
@@ -29,13 +29,17 @@ export async function commentPostgres(client: pg.ClientBase, schema: string): Pr
     [quoteIdentifier(schema)],
   )
   const kinds = new Map(rows.map(({ table, kind }) => [table, kind === 'v' ? 'VIEW' : 'TABLE']))
-  const statements = missing(tableNames, rows).map(({ table, column, text }) => {
+  const statements = missing(tableNames, rows, postgresDoc).map(({ table, column, text }) => {
     const name = `${quoteIdentifier(schema)}.${quoteIdentifier(table)}`
     const object = column === '' ? `${kinds.get(table)} ${name}` : `COLUMN ${name}.${quoteIdentifier(column)}`
     return `COMMENT ON ${object} IS ${literal(text)}`
   })
   if (statements.length > 0) await client.query(statements.join(';'))
 }
+
+/** A column's text, and how Postgres keeps what it has no type for. */
+export const postgresDoc = ({ type, doc }: Column): string =>
+  type === 'uint64' ? `${doc}; where it is below zero add 2^64` : doc
 
 export async function commentClickHouse(
   clickhouse: ClickHouseClient,
@@ -49,7 +53,7 @@ export async function commentClickHouse(
      UNION ALL SELECT name, '', comment FROM system.tables WHERE database = {database: String}`,
     { database },
   )
-  const wanted = missing(analyticsTableNames, held)
+  const wanted = missing(analyticsTableNames, held, ({ doc }) => doc)
   const comment = (table: string) => {
     const changes = wanted
       .filter((one) => one.table === table)
@@ -66,12 +70,17 @@ export async function commentClickHouse(
 }
 
 /** What stands there and should say something else. */
-function missing(names: readonly TableName[], held: readonly Comment[]): Comment[] {
+function missing(
+  names: readonly TableName[],
+  held: readonly Comment[],
+  docOf: (column: Column) => string,
+): Comment[] {
   const known = new Set<string>(names)
   return held.flatMap(({ table, column, text }) => {
     if (!known.has(table)) return []
     const { doc, columns } = tables[table as TableName]
-    const wanted = column === '' ? doc : columns.find(({ name }) => name === column)?.doc
+    const found = columns.find(({ name }) => name === column)
+    const wanted = column === '' ? doc : found && docOf(found)
     return wanted === undefined || wanted === text ? [] : [{ table, column, text: wanted }]
   })
 }

@@ -126,6 +126,7 @@ const types: Readonly<Record<ColumnType, readonly [postgres: string, clickhouse:
   uint8: ['smallint', 'UInt8'],
   int8: ['smallint', 'Int8'],
   uint32: ['integer', 'UInt32'],
+  uint53: ['bigint', 'UInt64'],
   uint64: ['bigint', 'UInt64'],
   bool: ['boolean', 'Bool'],
   seconds: ['timestamptz', "DateTime('UTC')"],
@@ -143,6 +144,7 @@ function clickhouseType({ type, nullable }: Column): string {
 function postgresLiteral({ type }: Column, value: ExampleRow[string]): string {
   if (value === null) return 'NULL'
   if (type === 'seconds') return `to_timestamp(${value})`
+  if (type === 'uint64') return String(BigInt.asIntN(64, BigInt(value)))
   if (typeof value !== 'string') return String(value)
   return value.startsWith('0x') ? `'\\x${value.slice(2)}'` : `'${value}'`
 }

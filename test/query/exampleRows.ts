@@ -57,7 +57,7 @@ const txs: ExampleRow[] = [
   to: n === 4 ? null : ([token, otherToken][n % 2] ?? null),
   input: n % 2 === 0 ? '0x' : '0xa9059cbb00ff',
   gas_limit: 100_000,
-  nonce: n === 5 ? 9_223_372_036_854_775_807n : n,
+  nonce: n === 5 ? 2n ** 64n - 1n : n,
   nonce_key: n === 2 ? word(7) : null,
   fee_token: n % 2 === 0 ? token : null,
   calls: n % 2 === 0 ? `[{"to":"${n === 0 ? token : otherToken}","value":"0","input":"0x"}]` : null,

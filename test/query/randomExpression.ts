@@ -14,8 +14,8 @@ export const sources: readonly Source[] = [
     key: ['num'],
     columns: {
       int: ['tx_count', 'log_count'],
-      bigint: ['num', 'gas_used', 'gas_limit', 'size', 'timestamp_ms'],
-      numeric: ['base_fee_per_gas'],
+      bigint: ['num', 'gas_used', 'size', 'timestamp_ms'],
+      numeric: ['base_fee_per_gas', 'gas_limit'],
       bytes: ['hash', 'parent_hash', 'miner', 'extra_data', 'consensus_proposer'],
       timestamp: ['timestamp'],
     },
@@ -25,8 +25,11 @@ export const sources: readonly Source[] = [
     key: ['block_num', 'idx'],
     columns: {
       int: ['idx', 'type', 'call_count', 'signature_type'],
-      bigint: ['block_num', 'gas_used', 'gas_limit', 'nonce', 'valid_after', 'valid_before'],
-      numeric: ['value', 'gas_price', 'max_fee_per_gas', 'max_priority_fee_per_gas'],
+      bigint: ['block_num', 'gas_used'],
+      numeric: [
+        ...['value', 'gas_price', 'max_fee_per_gas', 'max_priority_fee_per_gas'],
+        ...['gas_limit', 'nonce', 'valid_after', 'valid_before'],
+      ],
       text: ['calls'],
       bytes: ['hash', '"from"', '"to"', 'input', 'nonce_key', 'fee_token', 'fee_payer'],
       timestamp: ['block_timestamp'],

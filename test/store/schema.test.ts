@@ -8,6 +8,7 @@ import { relationsOf } from '#query/relations/views.ts'
 import { chainLease, postgresLeases } from '#store/app/leases.ts'
 import { openClickHouse, selectRows } from '#store/clickhouse/client.ts'
 import { databaseOf, expandTemplate } from '#store/clickhouse/template.ts'
+import { postgresDoc } from '#store/maintain/comments.ts'
 import {
   ChainWrittenError,
   MigrationNewerError,
@@ -26,6 +27,7 @@ const postgresTypes: Readonly<Record<ColumnType, string>> = {
   uint8: 'smallint',
   int8: 'smallint',
   uint32: 'integer',
+  uint53: 'bigint',
   uint64: 'bigint',
   bool: 'boolean',
   seconds: 'timestamp with time zone',
@@ -70,6 +72,7 @@ describe('the schema', () => {
       )
       const declared = tables[name].columns.map((column) => ({
         ...column,
+        doc: postgresDoc(column),
         type: postgresTypes[column.type],
         // A view's columns are not declared to be there.
         nullable: column.nullable || tables[name].stores === 'clickhouse',

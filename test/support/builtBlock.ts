@@ -41,12 +41,26 @@ export async function builtBlock({ fields = {}, hasEnvelope = false }: Fork = {}
   const account = privateKeyToAccount(`0x${'a1'.repeat(32)}`)
   const authorization = await account.signAuthorization({ chainId: 1, address: contract, nonce: 7 })
   const signed = await Promise.all(envelopes(authorization).map((tx) => account.signTransaction(tx)))
-  const hashes = signed.map((bytes) => keccak256(bytes))
   const bare = signed.map((bytes, index) => ({
     ...transactionJson(bytes, index, account.address.toLowerCase()),
     ...(hasEnvelope && index === signed.length - 1 && { type: '0x50' }),
   }))
   const receipts = bare.map((tx, index) => receiptJson(tx, index))
+  return trueBlock(signed, bare, receipts, fields)
+}
+
+/**
+ * A block that is true to its header, of transactions and receipts without their place in it.
+ * @param signed the bytes of the transactions
+ * @param fields of the header, in place of its own or behind all others
+ */
+export function trueBlock(
+  signed: readonly Hex[],
+  bare: readonly JsonObject[],
+  receipts: readonly JsonObject[],
+  fields: Readonly<Record<string, Hex>> = {},
+): BuiltBlock {
+  const hashes = signed.map((bytes) => keccak256(bytes))
   const encodedReceipts = receipts.map(receiptBytes)
   const header = { ...headerJson(signed, receipts, encodedReceipts), ...fields }
   const headerItems = Object.values(header).map(scalar)
@@ -117,7 +131,7 @@ function quantities(value: unknown): Json {
   return typeof value === 'string' ? value.toLowerCase() : undefined
 }
 
-function receiptJson(tx: JsonObject, index: number): JsonObject {
+export function receiptJson(tx: JsonObject, index: number): JsonObject {
   const logs = Array.from({ length: index }, (_, log) => ({
     address: contract,
     topics: [topic, keccak256(numberToHex(index)), keccak256(numberToHex(log))].slice(0, log % 4),

@@ -10,6 +10,7 @@ import fc from 'fast-check'
 import { Client } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { uint64Sql } from '#store/sql.ts'
 import type { EncodedTable } from '#transform/batch.ts'
 import { clickhouseDigestSql, postgresDigestSql } from '#transform/digest.ts'
 import { copyStream } from '#transform/encode/copy.ts'
@@ -26,6 +27,7 @@ import {
   tables,
 } from '#transform/tables.ts'
 import { freshDatabase } from '../support/engines.ts'
+import { isWide, numberEdges, numberMaxima } from './numberEdges.ts'
 import { arbitraryRow } from './randomRows.ts'
 import { type AnyRow, encodeSlowly } from './slowEncoder.ts'
 
@@ -53,11 +55,23 @@ afterAll(async () => {
   await clickhouse?.close()
 })
 
-/** Random rows, numbered in their first column so that order and identity are plain. */
+/**
+ * Random rows, and one for each edge of numbers in every column that holds it; numbered in their
+ * first column so that order and identity are plain.
+ */
 function sampleRows(table: Table): readonly AnyRow[] {
-  const rows = fc.sample(arbitraryRow(table), { numRuns: rowsPerTable, seed: 4217 })
-  return rows.map((row, index) => ({ ...row, [table.blockColumn]: index }))
+  const random = fc.sample(arbitraryRow(table), { numRuns: rowsPerTable, seed: 4217 })
+  const edges = numberEdges.map((edge, index) => ({ ...random[index], ...edgeRow(table, edge) }))
+  return [...random, ...edges].map((row, index) => ({ ...row, [table.blockColumn]: index }))
 }
+
+/** The numbers of a row that are `edge`. */
+const edgeRow = (table: Table, edge: bigint): AnyRow =>
+  Object.fromEntries(
+    table.columns
+      .filter(({ type }) => edge <= (numberMaxima[type] ?? -1n))
+      .map(({ name, type }) => [name, isWide(type) ? edge : Number(edge)]),
+  )
 
 /** Two pieces, as several batches would be, so that concatenation is tested with them. */
 function encodePieces(name: TableName, rows: readonly AnyRow[]): readonly EncodedTable[] {
@@ -135,6 +149,7 @@ const postgresTypes: Readonly<Record<ColumnType, string>> = {
   uint8: 'smallint',
   int8: 'smallint',
   uint32: 'integer',
+  uint53: 'bigint',
   uint64: 'bigint',
   bool: 'boolean',
   seconds: 'timestamptz',
@@ -150,6 +165,7 @@ const isBytes = ({ type }: Column): boolean => type === 'address' || type === 'h
 function postgresText(column: Column): string {
   const name = `"${column.name}"`
   if (isBytes(column)) return `encode(${name}, 'hex')`
+  if (column.type === 'uint64') return `(${uint64Sql(name)})::text`
   return column.type === 'seconds' ? `extract(epoch FROM ${name})::bigint::text` : `${name}::text`
 }
 

@@ -54,6 +54,7 @@ function postgresValue({ type }: Column, value: unknown): Buffer {
       return int(Number(value), 2)
     case 'uint32':
       return int(Number(value), 4)
+    case 'uint53':
     case 'uint64':
       return int(BigInt(value as bigint), 8)
     case 'bool':
@@ -85,6 +86,7 @@ function clickhouseValue({ type }: Column, value: unknown): Buffer {
     case 'uint32':
     case 'seconds':
       return little(BigInt((value ?? 0) as number), 4)
+    case 'uint53':
     case 'uint64':
       return little(BigInt((value ?? 0) as bigint), 8)
     case 'uint256':

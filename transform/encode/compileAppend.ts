@@ -141,6 +141,7 @@ const widths: Readonly<Record<ColumnType, number>> = {
   uint8: 1,
   int8: 1,
   uint32: 4,
+  uint53: 8,
   uint64: 8,
   bool: 1,
   seconds: 4,
@@ -155,6 +156,14 @@ const writers: Readonly<Record<ColumnType, (slot: Slot) => string>> = {
   uint8: (s) => integer(s, `(x & 255) !== x`, 2, `v.setInt16(p, x)`, `w.setUint8(r, x)`),
   int8: (s) => integer(s, `(x << 24 >> 24) !== x`, 2, `v.setInt16(p, x)`, `w.setInt8(r, x)`),
   uint32: (s) => integer(s, `(x | 0) !== x || x < 0`, 4, `v.setInt32(p, x)`, `w.setUint32(r * 4, x, true)`),
+  uint53: (s) =>
+    integer(
+      s,
+      `!Number.isSafeInteger(x) || x < 0`,
+      8,
+      `writeInt64(v, p, x)`,
+      `writeUint64Little(w, r * 8, x)`,
+    ),
   uint64: (s) =>
     integer(
       s,

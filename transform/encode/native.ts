@@ -17,6 +17,7 @@ const types: Readonly<Record<ColumnType, { readonly name: string; readonly width
   uint8: { name: 'UInt8', width: 1 },
   int8: { name: 'Int8', width: 1 },
   uint32: { name: 'UInt32', width: 4 },
+  uint53: { name: 'UInt64', width: 8 },
   uint64: { name: 'UInt64', width: 8 },
   bool: { name: 'Bool', width: 1 },
   seconds: { name: "DateTime('UTC')", width: 4 },

@@ -15,7 +15,7 @@ interface HexWritable {
   hexWrite(text: string, offset: number, length: number): number
 }
 
-const int64Max = (1n << 63n) - 1n
+const uint64Max = (1n << 64n) - 1n
 const safeMax = BigInt(Number.MAX_SAFE_INTEGER)
 
 /** Postgres counts timestamps from 2000-01-01. */
@@ -55,12 +55,12 @@ export function writeUtf8(bytes: Buffer, at: number, text: string): number {
 }
 
 /**
- * A `uint64` as a number where one holds it exactly, else as a bigint; null when a signed 64-bit
- * column cannot hold it.
+ * A `uint64` as a number where one holds it exactly, else as a bigint, whose bits
+ * `setBigInt64` takes as they are; null when it is no number of 64 bits.
  */
 export function toSafeOrWide(value: unknown): number | bigint | null {
   if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? value : null
-  if (typeof value !== 'bigint' || value < 0n || value > int64Max) return null
+  if (typeof value !== 'bigint' || value < 0n || value > uint64Max) return null
   return value <= safeMax ? Number(value) : value
 }
 

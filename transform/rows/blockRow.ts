@@ -1,7 +1,7 @@
 import type { RpcBlock } from '#ingest/read/block.ts'
 import type { ScannedReceipt } from '#ingest/read/scannedReceipt.ts'
 import type { Row } from '../tables.ts'
-import { toNumber, toUint64, toUint64OrNull, toUint256OrNull } from './quantity.ts'
+import { toNumber, toNumberOrNull, toUint64, toUint256OrNull } from './quantity.ts'
 
 const MS_PER_SECOND = 1000
 
@@ -12,18 +12,24 @@ export function blockRow(block: RpcBlock, receipts: readonly ScannedReceipt[]): 
     hash: block.hash,
     parent_hash: block.parentHash,
     timestamp,
-    timestamp_ms: timestamp * MS_PER_SECOND + toNumber(block.timestampMillisPart ?? '0x0'),
+    timestamp_ms: millisecondsOf(timestamp, block.timestampMillisPart),
     gas_limit: toUint64(block.gasLimit),
-    gas_used: toUint64(block.gasUsed),
+    gas_used: toNumber(block.gasUsed),
     miner: block.miner,
     extra_data: block.extraData,
     state_root: block.stateRoot,
     transactions_root: block.transactionsRoot,
     receipts_root: block.receiptsRoot,
-    size: toUint64OrNull(block.size),
+    size: toNumberOrNull(block.size),
     tx_count: block.transactions.length,
     log_count: receipts.reduce((sum, receipt) => sum + receipt.logs.length, 0),
     consensus_proposer: block.consensusContext?.proposer ?? null,
     base_fee_per_gas: toUint256OrNull(block.baseFeePerGas),
   }
+}
+
+/** Whole seconds where the header has no finer time, and where what it has is no part of a second. */
+function millisecondsOf(seconds: number, part: RpcBlock['timestampMillisPart']): number {
+  const milliseconds = seconds * MS_PER_SECOND + (toNumberOrNull(part) ?? 0)
+  return Number.isSafeInteger(milliseconds) ? milliseconds : seconds * MS_PER_SECOND
 }

@@ -122,6 +122,14 @@ describe('feeOf', () => {
     expect(feeOf(evm, { ...tx, type }, paid)).toMatchObject({ token: null, amount })
   })
 
+  test.each([tempo, evm])('a price that makes the fee no amount tells no fee', (profile) => {
+    const effectiveGasPrice = `0x${'f'.repeat(64)}` as const
+    const told = receipt({ effectiveGasPrice, gasUsed: '0x1fffffffffffff' })
+    expect(feeOf(profile, tx, told)).toMatchObject({ payer: sender, amount: null })
+    const paid = receipt({ effectiveGasPrice, gasUsed: '0x1', logs: [closing] })
+    expect(feeOf(tempo, tx, paid)).toMatchObject({ payer: sponsor, amount: 6052n })
+  })
+
   test('on Tempo a fee has nothing but gas in it', () => {
     const paid = receipt({ l1Fee: '0xffffffffffffffff' })
     expect(feeOf(tempo, tx, paid).amount).toBe(feeOf(tempo, tx, receipt({})).amount)

@@ -19,7 +19,7 @@ export interface Fee<Account = Address, Amount = bigint> {
   readonly token: Account | null
   /**
    * Units of the fee token (6 decimals) on Tempo, wei elsewhere; null when the node does not tell
-   * the gas price.
+   * the gas price, or one by which nobody could have paid.
    */
   readonly amount: Amount | null
   /** Position among the transaction's logs of the Transfer that paid it, or null. */
@@ -101,16 +101,23 @@ function chooseFee<Account, Amount>(
   cost: bigint | null,
   payment: () => Fee<Account, Amount> | null,
 ): Fee<Account, Amount | bigint> {
-  if (kind !== 'tempo') return { payer: words.from, token: null, amount: cost, logPosition: null }
+  if (kind !== 'tempo')
+    return { payer: words.from, token: null, amount: amountOrNull(cost), logPosition: null }
   const paid = cost === 0n ? null : payment()
   if (paid !== null) return paid
   return {
     payer: words.feePayer ?? words.from,
     token: cost === 0n ? null : (words.feeToken ?? null),
-    amount: cost === null ? null : (cost + attodollarsPerUnit - 1n) / attodollarsPerUnit,
+    amount: cost === null ? null : amountOrNull((cost + attodollarsPerUnit - 1n) / attodollarsPerUnit),
     logPosition: null,
   }
 }
+
+const uint256Max = 2n ** 256n - 1n
+
+/** No root covers the price: a node may tell one whose product with the gas is no amount. */
+const amountOrNull = (amount: bigint | null): bigint | null =>
+  amount === null || amount > uint256Max ? null : amount
 
 /** Topic form of Tempo's fee manager, to which every fee goes. */
 const feeManagerTopic = `0x${feeManagerAddress.slice(2).padStart(64, '0')}`

@@ -9,6 +9,12 @@ type Maybe<Value> = Value | null | undefined
 /** A number of at most 53 bits: heights, indexes, seconds. */
 export const toNumber = (quantity: Quantity): number => Number(quantity)
 
+/** A number of what no root covers: null where it is not exact, as where the node does not tell it. */
+export function toNumberOrNull(quantity: Maybe<Quantity>): number | null {
+  const number = quantity === null || quantity === undefined ? NaN : Number(quantity)
+  return Number.isSafeInteger(number) ? number : null
+}
+
 /** `0x` and 13 digits are 52 bits: exact as a number, and four times cheaper than a bigint. */
 const EXACT_LENGTH = 15
 

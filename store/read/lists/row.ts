@@ -25,8 +25,11 @@ storedTypes.setTypeParser(INT8, readInteger)
 storedTypes.setTypeParser(NUMERIC, (text) => BigInt(text))
 storedTypes.setTypeParser(TIMESTAMPTZ, (text) => readMoment(text).getTime() / 1000)
 
-/** A number where it is exact, else a bigint: heights are the first, a nonce or gas may be the second. */
+/**
+ * A number where it is exact, else a bigint: heights are the first, a nonce or gas may be the
+ * second. No column of 64 bits is below zero: what is so are the bits of a `uint64` (tables.ts).
+ */
 function readInteger(text: string): number | bigint {
   const number = Number(text)
-  return Number.isSafeInteger(number) ? number : BigInt(text)
+  return Number.isSafeInteger(number) && number >= 0 ? number : BigInt.asUintN(64, BigInt(text))
 }
