@@ -65,7 +65,7 @@ const RETRY_MS = 1_000
  * never told, and each try is a hundred calls.
  */
 const ASK_AGAIN_MS_MAX = 300_000
-/** One statement may aggregate all of history. */
+/** One statement of a piece, whose blocks may hold many times the rows of others. */
 const HISTORY_STATEMENT_TIMEOUT = '6h'
 
 export class FollowerDriver {
@@ -225,12 +225,17 @@ export class FollowerDriver {
     const range = { from, to: Math.min(final, from + blocks - 1) }
     const to = await stoppableTransaction(postgres, signal, async (client) => {
       await client.query(`SET LOCAL statement_timeout = '${HISTORY_STATEMENT_TIMEOUT}'`)
-      const last = await follower.apply({ client, schema, finalized: lane.finalized }, range)
+      const transaction = { client, schema, finalized: lane.finalized }
+      const last =
+        whole && follower.load
+          ? await follower.load(transaction, range)
+          : await follower.apply(transaction, range)
       failpoint('postgres.follower.rows')
       await assertFence(client, schema, fence)
-      await this.#store(client, follower, lane.seq, last)
+      await this.#store(client, follower, lane.seq, last ?? -1)
       return last
     })
+    if (to === null) return this.#report(follower.name, { state: 'filling', problem: null, tip: -1 })
     // As much as fitted this time, or more and more while it fits.
     const fitted = to - from + 1
     const next = to < range.to ? fitted : Math.max(fitted, blocks) * 2

@@ -174,8 +174,8 @@ export async function listPartitions(client: Queryable, schema: string): Promise
   const found = await client.query<{ parent: string; child: string; bound: string }>(
     `SELECT p.relname AS parent, c.relname AS child, pg_get_expr(c.relpartbound, c.oid) AS bound
      FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid JOIN pg_class p ON p.oid = i.inhparent
-     WHERE p.relnamespace = $1::regnamespace AND p.relkind = 'p'`,
-    [quoteIdentifier(schema)],
+     WHERE p.relnamespace = $1::regnamespace AND p.relkind = 'p' AND p.relname = ANY ($2)`,
+    [quoteIdentifier(schema), ledgerTableNames],
   )
   return found.rows.map(({ parent, child, bound }) => {
     const [from = 0, end = 0] = (bound.match(/\d+/g) ?? []).map(Number)
