@@ -83,8 +83,8 @@ const CLIENT_CHECK_MS = 2_000
 
 /**
  * A killed writer's statement ends soon after it: one left behind would run for hours, and hold up
- * the next writer's. A server whose system cannot tell (macOS) refuses the setting, and another
- * default would be no better.
+ * the next writer's. A server whose system cannot tell (Windows) refuses the setting, and is used
+ * without.
  */
 async function endWithClient(client: Pick<pg.ClientBase, 'query'>): Promise<void> {
   await client.query(`SET client_connection_check_interval = ${CLIENT_CHECK_MS}`).catch(() => {})

@@ -42,7 +42,9 @@ test('balances loaded in pieces by writers that die are those of one statement, 
   let visits = 0
   const open = (pieceTransfers: number | undefined, failpoint = (_: string) => {}) => {
     const options = { kind: 'tempo', callContracts } as const
-    const tokens = createFollowers(options).filter(({ name }) => name === 'tokens')
+    const tokens = createFollowers({ ...options, chainId: store.chainId }).filter(
+      ({ name }) => name === 'tokens',
+    )
     const balances = balancesFollower({ ...options, hotBlocks: HOT_BLOCKS, pieceTransfers })
     return followersOf(store, { callContracts, failpoint, followers: [...tokens, balances] })
   }
@@ -87,7 +89,9 @@ test('a load that is begun anew leaves nothing of the one before', async () => {
   await store.head.finalize(batches.at(-1)?.range.to ?? 0)
   const callContracts = recordedCalls(recording, readBalances(recording))
   const options = { kind: 'tempo', callContracts } as const
-  const tokens = createFollowers(options).filter(({ name }) => name === 'tokens')
+  const tokens = createFollowers({ ...options, chainId: store.chainId }).filter(
+    ({ name }) => name === 'tokens',
+  )
   const balances = balancesFollower({ ...options, pieceTransfers: PIECE_TRANSFERS })
   const { driver, settle } = followersOf(store, { callContracts, followers: [...tokens, balances] })
   const { signal } = new AbortController()
