@@ -91,8 +91,9 @@ export interface HistorySink<B extends Batch> {
    */
   revertChunk(chunk: Chunk, to: BlockRef | null): Promise<void>
   /**
-   * Builds indexes, checks the links to both neighbours, attaches all tables and extends coverage:
-   * one transaction.
+   * Checks the links to both neighbours, shows the chunk's blocks to readers and extends coverage:
+   * in one transaction, or from the last block down in several, of which each leaves a complete
+   * chunk of the rest.
    */
   attachChunk(chunk: Chunk): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** Statements that end when nobody waits for them. */
+/** Statements and transactions that end when nobody waits for them. */
 import pg from 'pg'
 import { MillraceError } from '#errors.ts'
 import { type Postgres, PostgresError } from './postgres.ts'
@@ -64,6 +64,32 @@ export function readPlanned<Row extends pg.QueryResultRow>(
 }
 
 /**
+ * A writing transaction that the server ends when the signal fires, whatever statement it is at:
+ * its connection is closed, for a statement that is cancelled may be followed by the next.
+ * @throws like Postgres.transaction; the signal's reason
+ */
+export function stoppableTransaction<Result>(
+  postgres: Postgres,
+  signal: AbortSignal,
+  work: (client: pg.PoolClient) => Promise<Result>,
+): Promise<Result> {
+  return postgres.transaction(async (client) => {
+    signal.throwIfAborted()
+    let ended: Promise<unknown> = Promise.resolve()
+    const end = () => {
+      ended = tellBackend(postgres.pool, 'pg_terminate_backend', processId(client)).catch(() => {})
+    }
+    signal.addEventListener('abort', end, { once: true })
+    try {
+      return await work(client)
+    } finally {
+      signal.removeEventListener('abort', end)
+      await ended
+    }
+  })
+}
+
+/**
  * The connections are set to plan for any value (prepareReading); statements that join are planned
  * for theirs.
  */
@@ -85,7 +111,7 @@ async function withCancel<Result>(
   })
   let cancelled: Promise<unknown> = Promise.resolve()
   const cancel = () => {
-    cancelled = cancelBackend(pool, processId(client)).catch(() => {})
+    cancelled = tellBackend(pool, 'pg_cancel_backend', processId(client)).catch(() => {})
   }
   signal.addEventListener('abort', cancel, { once: true })
   try {
@@ -101,11 +127,16 @@ async function withCancel<Result>(
   }
 }
 
-async function cancelBackend(pool: pg.Pool, backend: number): Promise<void> {
+/** Over a connection of its own: those of the pool may all be at work. */
+async function tellBackend(
+  pool: pg.Pool,
+  order: 'pg_cancel_backend' | 'pg_terminate_backend',
+  backend: number,
+): Promise<void> {
   const canceller = new pg.Client(pool.options)
   try {
     await canceller.connect()
-    await canceller.query('SELECT pg_cancel_backend($1)', [backend])
+    await canceller.query(`SELECT ${order}($1)`, [backend])
   } finally {
     await canceller.end()
   }

@@ -52,7 +52,7 @@ export function openPostgres(options: PostgresOptions): Postgres {
     idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
     keepAlive: true,
   }
-  const pool = new pg.Pool(connection)
+  const pool = new pg.Pool({ ...connection, onConnect: endWithClient })
   const reads = new pg.Pool({
     ...connection,
     pipeline: true,
@@ -76,6 +76,18 @@ export function openPostgres(options: PostgresOptions): Postgres {
       await Promise.all([pool.end(), reads.end()])
     },
   }
+}
+
+/** How often the server looks whether the client of a statement that runs is still there. */
+const CLIENT_CHECK_MS = 2_000
+
+/**
+ * A killed writer's statement ends soon after it: one left behind would run for hours, and hold up
+ * the next writer's. A server whose system cannot tell (Windows) refuses the setting, and is used
+ * without.
+ */
+async function endWithClient(client: Pick<pg.ClientBase, 'query'>): Promise<void> {
+  await client.query(`SET client_connection_check_interval = ${CLIENT_CHECK_MS}`).catch(() => {})
 }
 
 /**

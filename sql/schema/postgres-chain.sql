@@ -58,6 +58,21 @@ CREATE TABLE chain.balance_checkpoints (
 );
 CREATE INDEX balance_checkpoints_block_num_idx ON chain.balance_checkpoints USING brin (block_num) WITH (pages_per_range='16', autosummarize='on');
 
+CREATE TABLE chain.balance_load (
+  to_block bigint NOT NULL,
+  summed_to bigint NOT NULL,
+  parts_stored integer DEFAULT 0 NOT NULL
+);
+COMMENT ON COLUMN chain.balance_load.to_block IS 'last block of the load; final';
+COMMENT ON COLUMN chain.balance_load.summed_to IS 'last block whose transfers are in `balance_sums`';
+COMMENT ON COLUMN chain.balance_load.parts_stored IS 'first partitions of `balance_sums` that are in `balances` already, and gone';
+
+CREATE TABLE chain.balance_sums (
+  holder bytea NOT NULL,
+  token bytea NOT NULL,
+  delta numeric NOT NULL
+) PARTITION BY RANGE (holder);
+
 CREATE TABLE chain.balances (
   holder bytea NOT NULL,
   token bytea NOT NULL,

@@ -9,6 +9,7 @@ import { MillraceError, messageOf } from '#errors.ts'
 import { type BlockRange, intersection, type RangeSet } from '#ingest/range.ts'
 import type { Clock, Failpoint } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
+import { stoppableTransaction } from '../cancel.ts'
 import { type CommitBell, holdsCommitsAfter } from '../ledger/commits.ts'
 import { assertFence, holdLane, type LaneState, type Queryable, readLane } from '../ledger/lane.ts'
 import { type Postgres, PostgresError } from '../postgres.ts'
@@ -64,7 +65,7 @@ const RETRY_MS = 1_000
  * never told, and each try is a hundred calls.
  */
 const ASK_AGAIN_MS_MAX = 300_000
-/** One statement may aggregate all of history. */
+/** One statement of a piece, whose blocks may hold many times the rows of others. */
 const HISTORY_STATEMENT_TIMEOUT = '6h'
 
 export class FollowerDriver {
@@ -149,8 +150,8 @@ export class FollowerDriver {
     const final = Math.min(held.to, lane.finalized)
     // Blocks of ours that were taken back while we were away are undone first, whatever has become
     // final since.
-    if (tip >= final || (reverted !== null && reverted <= tip)) return this.#followHead(follower)
-    await this.#fill(follower, state, lane, final)
+    if (tip >= final || (reverted !== null && reverted <= tip)) return this.#followHead(follower, signal)
+    await this.#fill(follower, state, lane, final, signal)
     return true
   }
 
@@ -163,7 +164,7 @@ export class FollowerDriver {
   async #begin(follower: BlockFollower, signal: AbortSignal): Promise<boolean> {
     const { postgres, schema, fence } = this.#options
     const store = await this.#ask(follower, () => follower.prepare({ postgres, schema, signal }))
-    await postgres.transaction(async (client) => {
+    await stoppableTransaction(postgres, signal, async (client) => {
       await assertFence(client, schema, fence)
       const lane = await readLane(client, schema)
       const transaction = { client, schema, finalized: lane?.finalized ?? -1 }
@@ -196,7 +197,7 @@ export class FollowerDriver {
       follower.complete?.({ postgres, schema, signal }),
     )
     if (completion === null) return false
-    return postgres.transaction(async (client) => {
+    return stoppableTransaction(postgres, signal, async (client) => {
       await assertFence(client, schema, fence)
       const lane = await readLane(client, schema)
       const state = await readFollower(client, schema, follower)
@@ -215,20 +216,26 @@ export class FollowerDriver {
     { coverage }: FollowerState,
     lane: LaneState,
     final: number,
+    signal: AbortSignal,
   ): Promise<void> {
     const { postgres, schema, fence, failpoint } = this.#options
     const from = tipOf(coverage) + 1
     const whole = follower.begins === 'whole' && coverage.length === 0
     const blocks = whole ? final - from + 1 : (this.#pieceBlocks.get(follower.name) ?? PIECE_BLOCKS_MAX)
     const range = { from, to: Math.min(final, from + blocks - 1) }
-    const to = await postgres.transaction(async (client) => {
+    const to = await stoppableTransaction(postgres, signal, async (client) => {
       await client.query(`SET LOCAL statement_timeout = '${HISTORY_STATEMENT_TIMEOUT}'`)
-      const last = await follower.apply({ client, schema, finalized: lane.finalized }, range)
+      const transaction = { client, schema, finalized: lane.finalized }
+      const last =
+        whole && follower.load
+          ? await follower.load(transaction, range)
+          : await follower.apply(transaction, range)
       failpoint('postgres.follower.rows')
       await assertFence(client, schema, fence)
-      await this.#store(client, follower, lane.seq, last)
+      await this.#store(client, follower, lane.seq, last ?? -1)
       return last
     })
+    if (to === null) return this.#report(follower.name, { state: 'filling', problem: null, tip: -1 })
     // As much as fitted this time, or more and more while it fits.
     const fitted = to - from + 1
     const next = to < range.to ? fitted : Math.max(fitted, blocks) * 2
@@ -237,9 +244,9 @@ export class FollowerDriver {
   }
 
   /** Above finality: the lane stands still during the step. */
-  async #followHead(follower: BlockFollower): Promise<boolean> {
+  async #followHead(follower: BlockFollower, signal: AbortSignal): Promise<boolean> {
     const { postgres, schema, fence, failpoint } = this.#options
-    return postgres.transaction(async (client) => {
+    return stoppableTransaction(postgres, signal, async (client) => {
       await holdLane(client, schema, fence)
       const lane = await readLane(client, schema)
       const state = await readFollower(client, schema, follower)

@@ -51,7 +51,7 @@ export interface BlockFollower {
    * from the start on.
    */
   readonly needs: readonly string[]
-  /** `whole`: it begins once all history is held, with one piece up to the finalized block. */
+  /** `whole`: it begins once all history is held, with all blocks up to the finalized one. */
   readonly begins: 'early' | 'whole'
   /**
    * What it has to know before its first block, such as balances of genesis, from a node. Returns
@@ -74,6 +74,13 @@ export interface BlockFollower {
    * least the first.
    */
   apply(transaction: FollowerTransaction, range: BlockRange): Promise<number>
+  /**
+   * Takes in the first blocks of one that begins `whole`, in pieces. Returns null while there is more
+   * to take in: it is asked again, and keeps by itself how far it came and up to which block, also
+   * when `range` ends later by then; at the end the last block taken. Absent, `apply` takes in all of
+   * them.
+   */
+  load?(transaction: FollowerTransaction, range: BlockRange): Promise<number | null>
   /** Takes back every block from `fromBlock` on. */
   revert(transaction: FollowerTransaction, fromBlock: number): Promise<void>
 }

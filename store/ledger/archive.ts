@@ -10,6 +10,7 @@ import type { RawRange } from '#ingest/source.ts'
 import { isRecord } from '#primitives.ts'
 import { readArchivedBlock, TXS_PER_PART } from '#transform/decode/archive.ts'
 import { type OpenPart, openArchivedPart } from '#transform/decode/openArchivedPart.ts'
+import { PostgresError } from '../postgres.ts'
 import { quoteIdentifier, relationOf } from '../sql.ts'
 import type { Queryable } from './lane.ts'
 import { partitionName } from './partitions.ts'
@@ -40,6 +41,8 @@ export interface ArchivedTx {
  * The block that passes the bound is read too.
  */
 const ARCHIVE_BYTES_MAX = 1024 * 1024
+/** SQLSTATE of a table that is not there. */
+const UNDEFINED_TABLE = '42P01'
 
 /**
  * Reads a range, or as much of its beginning as is good to hold, as it is stored: from attached
@@ -156,10 +159,16 @@ async function readParts(client: Queryable, schema: string, range: BlockRange): 
   )
   for (const { from_block } of chunks.rows) {
     const relation = relationOf(schema, partitionName('raw', from_block))
-    keep(await selectParts(client, relation, range))
+    keep(await selectParts(client, relation, range).catch(noneOfGoneTable))
   }
   keep(await selectParts(client, `${quoteIdentifier(schema)}.raw`, range))
   return [...rows.values()].sort((a, b) => a.block_num - b.block_num || a.part - b.part)
+}
+
+/** A chunk that moved into a partition since it was listed: its rows are found there. */
+function noneOfGoneTable(error: unknown): RawRow[] {
+  if (new PostgresError(error).sqlState === UNDEFINED_TABLE) return []
+  throw error
 }
 
 /**

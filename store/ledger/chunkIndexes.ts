@@ -1,7 +1,7 @@
 /** The indexes of a chunk's detached tables, built once its rows are there. */
 import type pg from 'pg'
 import { mapAtMost } from '#mapAtMost.ts'
-import { ledgerTableNames, type TableName } from '#transform/tables.ts'
+import { ledgerTableNames, type TableName, tables } from '#transform/tables.ts'
 import type { Postgres } from '../postgres.ts'
 import { quoteIdentifier, relationOf } from '../sql.ts'
 import { keyColumns, partitionName } from './partitions.ts'
@@ -44,6 +44,24 @@ export async function indexDetached(
   // Statistics of indexed expressions need the indexes, and ANALYZE would wait for those of its
   // table.
   await buildAll(postgres, schema, children.map(completion), assertMayWrite)
+}
+
+/**
+ * Lets some blocks of a chunk be found without a look at all of its rows. Rows lie in the order of
+ * their blocks, so this is one pass over them and takes next to no space.
+ */
+export function indexBlocks(
+  postgres: Postgres,
+  schema: string,
+  fromBlock: number,
+  assertMayWrite: () => Promise<void>,
+): Promise<void> {
+  const builds = ledgerTableNames.map((name) => {
+    const partition = partitionName(name, fromBlock)
+    const on = `${relationOf(schema, partition)} USING brin (${tables[name].blockColumn}) WITH (pages_per_range = 16)`
+    return creation('INDEX', `${partition}_blocks`, on)
+  })
+  return buildAll(postgres, schema, builds, assertMayWrite)
 }
 
 /**

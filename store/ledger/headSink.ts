@@ -27,7 +27,7 @@ import {
   readRefs,
   reduceCoverage,
 } from './lane.ts'
-import { createHeadPartitions, headPartitionEnd, listPartitions } from './partitions.ts'
+import { createHeadPartitions, headPartitionEnd, readPartitioned } from './partitions.ts'
 import { restartPlace, restartSegment, sealSegment } from './segments.ts'
 
 /** Told after a commit; readers and the ClickHouse lane wake on it. */
@@ -54,6 +54,8 @@ export interface PostgresSinkOptions {
   readonly failpoint: Failpoint
   /** Commits the log keeps; COMMITS_KEPT unless said otherwise. */
   readonly commitsKept?: number
+  /** Bytes of history moved at a time; MOVED_BYTES unless said otherwise. */
+  readonly pieceBytes?: number
 }
 
 /** Rows of a chunk have no index on their block until it is complete: all of them are looked at. */
@@ -198,11 +200,13 @@ export class PostgresHeadSink implements HeadSink<EncodedBatch> {
     range: BlockRange,
   ): Promise<number> {
     const { schema } = this.#options
-    let from = await nextUnpartitioned(client, schema, range.from)
+    const partitioned = await readPartitioned(client, schema)
+    let from = nextUnpartitioned(partitioned, range.from)
     while (from <= range.to) {
-      const to = headPartitionEnd(from)
+      const above = partitioned.find((one) => one.from > from)?.from ?? Infinity
+      const to = Math.min(headPartitionEnd(from), above - 1)
       await createHeadPartitions(client, schema, { from, to })
-      from = to + 1
+      from = nextUnpartitioned(partitioned, to + 1)
     }
     return from - 1
   }
@@ -217,15 +221,10 @@ async function assertContinuesHistory(client: Queryable, schema: string, first: 
   if (below && below.hash !== first.parentHash) throw new LaneUnlinkedError(schema, first.number)
 }
 
-/**
- * First block at or above `block` that no attached partition of `blocks` holds. Head partitions are
- * contiguous upward.
- */
-async function nextUnpartitioned(client: Queryable, schema: string, block: number): Promise<number> {
-  const partitions = (await listPartitions(client, schema)).filter(({ parent }) => parent === 'blocks')
+/** First block at or above `block` that no attached partition holds. */
+function nextUnpartitioned(partitioned: readonly BlockRange[], block: number): number {
   let next = block
-  for (const { range } of partitions.sort((a, b) => a.range.from - b.range.from))
-    if (range.from <= next && next <= range.to) next = range.to + 1
+  for (const { from, to } of partitioned) if (from <= next && next <= to) next = to + 1
   return next
 }
 

@@ -1,16 +1,25 @@
 /**
  * History in Postgres: chunks fill detached tables in order, and attaching a finished chunk is its
- * commit.
+ * commit. One that lies inside a partition of the head lane is moved into it instead, piece by
+ * piece.
  */
 
 import { failure, MillraceError, type Remedy } from '#errors.ts'
-import { type BlockRange, blockCount, difference, splitAligned } from '#ingest/range.ts'
+import {
+  type BlockRange,
+  blockCount,
+  covers,
+  difference,
+  intersection,
+  type RangeSet,
+  splitAligned,
+} from '#ingest/range.ts'
 import type { Chunk, HistorySink } from '#ingest/sink.ts'
 import type { BlockRef } from '#primitives.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { ledgerTableNames, type TableName, tables } from '#transform/tables.ts'
 import { quoteIdentifier, toBytes } from '../sql.ts'
-import { indexDetached } from './chunkIndexes.ts'
+import { indexBlocks, indexDetached } from './chunkIndexes.ts'
 import { copyBatch } from './copy.ts'
 import type { PostgresSinkOptions } from './headSink.ts'
 import {
@@ -23,7 +32,15 @@ import {
   readRef,
   readRefOf,
 } from './lane.ts'
-import { attachDetached, chunkBlocks, createDetached, dropDetached, partitionName } from './partitions.ts'
+import { blocksOfBytes, MOVED_BYTES, moveLastBlocks } from './moveChunk.ts'
+import {
+  attachDetached,
+  chunkBlocks,
+  createDetached,
+  dropDetached,
+  partitionName,
+  readPartitioned,
+} from './partitions.ts'
 
 /**
  * Longest revert of a chunk: until it is complete, its rows have no index on their block, and all
@@ -62,7 +79,8 @@ export class PostgresHistorySink implements HistorySink<EncodedBatch> {
         blockCount(wanted) > 0 ? [wanted] : [],
         [...covered, ...begun.map((chunk) => chunk.range)].sort((a, b) => a.from - b.from),
       )
-      for (const range of missing.flatMap((gap) => splitAligned(gap, chunkBlocks(target))))
+      const whole = splitAtBounds(missing, await readPartitioned(client, schema))
+      for (const range of whole.flatMap((gap) => splitAligned(gap, chunkBlocks(target))))
         await client.query(
           `INSERT INTO ${this.#schema}.chunks (from_block, to_block, tip) VALUES ($1, $2, $3)`,
           [range.from, range.to, range.from - 1],
@@ -130,18 +148,42 @@ export class PostgresHistorySink implements HistorySink<EncodedBatch> {
     // Not held while indexes are built, which takes long: the next writer would wait for it to take
     // over.
     const assertMayWrite = () => postgres.transaction((client) => assertFence(client, schema, fence))
+    if (covers(await readPartitioned(postgres.pool, schema), chunk.range))
+      return this.#moveChunk(chunk, assertMayWrite)
     await indexDetached(postgres, schema, chunk.range.from, assertMayWrite)
     failpoint('postgres.chunk.attach')
     await postgres.transaction(async (client) => {
       await assertFence(client, schema, fence)
-      const [row] = await this.#readRows(client, chunk.range.from)
-      if (!row || row.tip !== row.to_block) throw new ChunkMismatchError(schema, chunk.range, row?.tip ?? -1)
-      await this.#assertLinked(client, row)
+      await this.#readComplete(client, chunk)
       await attachDetached(client, schema, chunk.range)
       await client.query(`DELETE FROM ${this.#schema}.chunks WHERE from_block = $1`, [chunk.range.from])
       await extendCoverage(client, schema, 'postgres', chunk.range)
       failpoint('postgres.chunk.attached')
     })
+  }
+
+  async #moveChunk({ range }: Chunk, assertMayWrite: () => Promise<void>): Promise<void> {
+    const { postgres, schema, fence, failpoint, pieceBytes = MOVED_BYTES } = this.#options
+    await indexBlocks(postgres, schema, range.from, assertMayWrite)
+    const blocks = await blocksOfBytes(postgres.pool, schema, range, pieceBytes)
+    for (let to = range.to; to >= range.from; to -= blocks) {
+      await postgres.transaction(async (client) => {
+        await assertFence(client, schema, fence)
+        const rest = { from: range.from, to }
+        await this.#readComplete(client, { range: rest })
+        await moveLastBlocks(client, schema, rest, blocks)
+        failpoint('postgres.chunk.move')
+      })
+      failpoint('postgres.chunk.moved')
+    }
+  }
+
+  /** @throws ChunkMismatchError unless the chunk is loaded to its end, ChunkUnlinkedError */
+  async #readComplete(client: Queryable, { range }: Pick<Chunk, 'range'>): Promise<void> {
+    const [row] = await this.#readRows(client, range.from)
+    if (!row || row.tip !== row.to_block || row.to_block !== range.to)
+      throw new ChunkMismatchError(this.#options.schema, range, row?.tip ?? -1)
+    await this.#assertLinked(client, row)
   }
 
   /**
@@ -184,6 +226,13 @@ export class PostgresHistorySink implements HistorySink<EncodedBatch> {
     return `${this.#schema}.${quoteIdentifier(partitionName(name, fromBlock))}`
   }
 }
+
+/** Pieces of the gaps that each lie in one partition or in none. */
+const splitAtBounds = (gaps: RangeSet, partitioned: RangeSet): BlockRange[] =>
+  [
+    ...difference(gaps, partitioned),
+    ...partitioned.flatMap((partition) => intersection(gaps, [partition])),
+  ].sort((a, b) => a.from - b.from)
 
 /** A batch does not continue what its chunk holds. Re-open the chunks and go on from their tips. */
 export class ChunkMismatchError extends failure('ChunkMismatchError', 'chunk_mismatch', 'retry') {

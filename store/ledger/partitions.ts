@@ -26,7 +26,13 @@ const PARTITIONS_MAX = 64
  */
 const CHUNK_BLOCKS_MIN = 16_384
 
+/** Table of a chunk, also once it is attached. */
 export const partitionName = (table: TableName, fromBlock: number): string => `${table}_from_${fromBlock}`
+/**
+ * One that the head lane writes into has a name of its own: a lane that was emptied and sealed
+ * leaves it attached, and a chunk may begin at the same block.
+ */
+const headPartitionName = (table: TableName, fromBlock: number): string => `${table}_head_${fromBlock}`
 
 /**
  * Blocks of one history chunk: a power of two, so that chunks of a growing target nest, and never
@@ -57,17 +63,19 @@ export async function createHeadPartitions(
   schema: string,
   range: BlockRange,
 ): Promise<void> {
-  for (const name of ledgerTableNames) await createPartition(client, schema, name, range)
+  for (const name of ledgerTableNames)
+    await createPartition(client, schema, name, headPartitionName(name, range.from), range)
 }
 
 async function createPartition(
   client: pg.PoolClient,
   schema: string,
   name: TableName,
+  partition: string,
   range: BlockRange,
 ): Promise<void> {
   const parent = relationOf(schema, name)
-  const child = relationOf(schema, partitionName(name, range.from))
+  const child = relationOf(schema, partition)
   await client.query(
     `CREATE TABLE IF NOT EXISTS ${child} PARTITION OF ${parent} FOR VALUES FROM (${range.from}) TO (${range.to + 1})`,
   )
@@ -136,13 +144,22 @@ export async function createMissingPartitions(client: pg.PoolClient, schema: str
   for (const { range } of attached.filter(({ parent }) => parent === 'blocks'))
     for (const name of ledgerTableNames)
       if (!attached.some((one) => one.parent === name && one.range.from === range.from))
-        await createPartition(client, schema, name, range)
+        await createPartition(client, schema, name, partitionName(name, range.from), range)
 }
 
 /** Removes a chunk's detached tables, inside the caller's transaction. */
 export async function dropDetached(client: Queryable, schema: string, fromBlock: number): Promise<void> {
   for (const name of ledgerTableNames)
     await client.query(`DROP TABLE IF EXISTS ${relationOf(schema, partitionName(name, fromBlock))}`)
+}
+
+/**
+ * Blocks of the attached partitions, which every table has alike; ascending and disjoint, also
+ * where they touch.
+ */
+export async function readPartitioned(client: Queryable, schema: string): Promise<BlockRange[]> {
+  const partitions = (await listPartitions(client, schema)).filter(({ parent }) => parent === 'blocks')
+  return partitions.map(({ range }) => range).sort((a, b) => a.from - b.from)
 }
 
 /** A table attached to a partitioned one. */
@@ -157,8 +174,8 @@ export async function listPartitions(client: Queryable, schema: string): Promise
   const found = await client.query<{ parent: string; child: string; bound: string }>(
     `SELECT p.relname AS parent, c.relname AS child, pg_get_expr(c.relpartbound, c.oid) AS bound
      FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid JOIN pg_class p ON p.oid = i.inhparent
-     WHERE p.relnamespace = $1::regnamespace AND p.relkind = 'p'`,
-    [quoteIdentifier(schema)],
+     WHERE p.relnamespace = $1::regnamespace AND p.relkind = 'p' AND p.relname = ANY ($2)`,
+    [quoteIdentifier(schema), ledgerTableNames],
   )
   return found.rows.map(({ parent, child, bound }) => {
     const [from = 0, end = 0] = (bound.match(/\d+/g) ?? []).map(Number)

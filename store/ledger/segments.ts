@@ -7,11 +7,13 @@
 import { ledgerTableNames, tables } from '#transform/tables.ts'
 import { quoteIdentifier, relationOf, toBytes } from '../sql.ts'
 import { assertFence, type Queryable, readCoverage, readLane, readRefOf } from './lane.ts'
-import { dropDetached, listPartitions, partitionName } from './partitions.ts'
+import { dropDetached, partitionName } from './partitions.ts'
 
 /**
  * Ends the head segment at its tip and lets the next begin at `next`, inside the caller's
- * transaction. An empty lane only begins elsewhere.
+ * transaction. An empty lane only begins elsewhere. Partitions stay as they are, also those that
+ * reach above the tip: a bound that moves is proved by a look at every row, while readers wait. What
+ * history brings for the gap moves into them (moveChunk.ts).
  */
 export async function sealSegment(
   client: Queryable,
@@ -22,27 +24,11 @@ export async function sealSegment(
   await assertFence(client, schema, fence)
   const lane = await readLane(client, schema)
   if (!lane) return
-  await shrinkPartitions(client, schema, lane.tip)
   await client.query(
     `UPDATE ${quoteIdentifier(schema)}.lanes SET from_block = $2::bigint, tip = $2::bigint - 1, tip_hash = NULL
      WHERE name = 'head' AND fence = $1`,
     [fence, Math.max(next, lane.tip + 1)],
   )
-}
-
-/** Partitions reaching above the tip end at it, so that chunks can be attached right above. */
-async function shrinkPartitions(client: Queryable, schema: string, tip: number): Promise<void> {
-  for (const { parent, child, range } of await listPartitions(client, schema)) {
-    if (range.to <= tip) continue
-    const parentName = relationOf(schema, parent)
-    const childName = relationOf(schema, child)
-    await client.query(`ALTER TABLE ${parentName} DETACH PARTITION ${childName}`)
-    if (range.from > tip) await client.query(`DROP TABLE ${childName}`)
-    else
-      await client.query(
-        `ALTER TABLE ${parentName} ATTACH PARTITION ${childName} FOR VALUES FROM (${range.from}) TO (${tip + 1})`,
-      )
-  }
 }
 
 interface PlannedChunk {

@@ -21,6 +21,8 @@ const storeFailpoints = [
   'postgres.chunk.commit',
   'postgres.chunk.attach',
   'postgres.chunk.attached',
+  'postgres.chunk.move',
+  'postgres.chunk.moved',
   'clickhouse.journal',
   'clickhouse.inserted',
   'clickhouse.readback',
@@ -50,11 +52,13 @@ async function openTask(): Promise<Task> {
 }
 
 /**
- * What a life finds: it seals, and fills history in chunks; or it takes blocks back at the head.
+ * What a life finds: it seals, and moves history into the gap; or it takes blocks back at the head;
+ * or it has everything to do, and attaches history.
  */
-const states = [
+const states: readonly ((task: Task, round: number) => Task | Promise<Task>)[] = [
   (task: Task): Task => ({ ...task, head: task.head + 70 }),
   (task: Task, round: number): Task => ({ ...reorganized(task, 1 + (round % 20)), head: task.head + 7 }),
+  openTask,
 ]
 
 /** The chain, or when it is long enough another one in empty stores, indexed to its end. */
@@ -90,7 +94,7 @@ describe('many kills', () => {
     for (const failpoint of [...ingestFailpoints, ...storeFailpoints])
       for (const nth of occurrences)
         for (const grown of states) {
-          task = grown(await indexedTask(task), ++round)
+          task = await grown(await indexedTask(task), ++round)
           const end = await index({ ...task, failpoint: `${failpoint}:${nth}` })
           if (end.killed) reached.add(failpoint)
           else expect(end, end.output).toMatchObject({ code: 0 })

@@ -28,7 +28,8 @@ const kills: readonly (readonly [failpoint: string, change: Change])[] = [
   ['postgres.revert.commit', 'none'],
   ['head.seal.before', 'downtime'],
   ['head.seal.after', 'none'],
-  ['postgres.chunk.attached', 'none'],
+  ['postgres.chunk.move', 'none'],
+  ['postgres.chunk.moved', 'none'],
   ['lease.renewed', 'growth'],
 ]
 

@@ -52,6 +52,8 @@ export interface ChainStoreOptions {
   readonly failpoint?: Failpoint
   /** Bytes of the batch cache; 0 makes ClickHouse read everything from the archive. */
   readonly cacheBytes?: number
+  /** Bytes of history that one transaction moves into a partition of the head lane. */
+  readonly pieceBytes?: number
   /** Opens the databases of another store: the next process of the same chain. */
   readonly beside?: ChainStore
   /** Fencing number of the writer; 1 unless said otherwise. */
@@ -118,7 +120,8 @@ function openSinks(
     reverted: (range: BlockRange) => cache.drop(range),
     withdraw: (range: BlockRange, revert: () => Promise<void>) => lane.withdraw(range, revert),
   }
-  const sinkOptions = { postgres, schema, fence, listener, failpoint }
+  const { pieceBytes } = options
+  const sinkOptions = { postgres, schema, fence, listener, failpoint, ...(pieceBytes && { pieceBytes }) }
   const journal = new ClickHouseJournal(postgres, schema, fence)
   const clock = hurryingClock()
   const client = options.wrapClickHouse?.(clickhouse) ?? clickhouse
