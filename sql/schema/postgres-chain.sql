@@ -602,6 +602,11 @@ CREATE INDEX logs_address_topic0_block_num_log_idx_idx ON ONLY chain.logs USING 
 CREATE INDEX logs_topic0_block_num_log_idx_idx ON ONLY chain.logs USING btree (topic0, block_num, log_idx);
 CREATE INDEX logs_topic1_idx ON ONLY chain.logs USING btree (topic1) WHERE (topic1 IS NOT NULL);
 CREATE INDEX logs_topic2_block_num_idx ON ONLY chain.logs USING btree (topic2, block_num) WHERE ((address = '\xdec0000000000000000000000000000000000000'::bytea) AND (topic0 = '\xaff90cfc97c741e6d1ffffa62656c16a763f41dc773055d7b0c36950a823babf'::bytea));
+CREATE INDEX logs_topic2_block_num_tx_idx_idx ON ONLY chain.logs USING btree ((
+CASE topic0
+    WHEN '\x9272a54543b703f7620d2c151ff14b830f777d251b5f56678d191a9009ee9f35'::bytea THEN topic1
+    ELSE topic2
+END), block_num, tx_idx) WHERE ((address = '\xb10c000000000000000000000000000000000000'::bytea) OR ((topic0 = '\x9272a54543b703f7620d2c151ff14b830f777d251b5f56678d191a9009ee9f35'::bytea) AND (address >= '\x20c000000000000000000000'::bytea) AND (address < '\x20c000000000000000000001'::bytea)));
 CREATE INDEX logs_topic2_idx ON ONLY chain.logs USING btree (topic2) WHERE (topic2 IS NOT NULL);
 CREATE INDEX logs_tx_hash_idx ON ONLY chain.logs USING btree (tx_hash);
 COMMENT ON TABLE chain.logs IS 'one log as emitted';
