@@ -122,6 +122,19 @@ const chain = s.named('ChainStatus', {
     },
     { description: 'Both stores compared by content, all the time; `differs` is an alarm.' },
   ),
+  forks: s.array(
+    s.object({
+      name: s.text(),
+      activatesAt: s.timestamp,
+      isActive: s.boolean(),
+      isDraft: s.boolean({ description: 'True where a draft of it is known; the fork may differ.' }),
+      toldBy: s.integer({ minimum: 1, description: 'Endpoints that announce it.' }),
+    }),
+    {
+      description:
+        'Forks of Tempo, active or within seven days, that this version does not know: what they bring is taken unproved and marked, or not decoded.',
+    },
+  ),
   verification: s.object({
     checks: s.oneOf(['roots', 'links']),
     headerRule: s.text(),
@@ -184,6 +197,7 @@ const statusSchema = s.named('Status', {
         'projection_waiting',
         'projection_differs',
         'header_rule_unknown',
+        'fork_unknown',
         'postgres_degraded',
         'clickhouse_degraded',
         'unprovable',
