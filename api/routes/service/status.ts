@@ -237,7 +237,7 @@ export const readStatusEndpoint = endpoint({
   path: '/status',
   summary: 'Where every chain stands: head, stores, coverage, verification, history.',
   description:
-    'Names of nodes, failures and texts of alarms are for the operator: the machine itself, and keys with the scope `*`.',
+    'Names of nodes, what they announce, failures and texts of alarms are for the operator: the machine itself, and keys with the scope `*`.',
   tag: 'System',
   chain: 'none',
   access: recognised,
@@ -268,6 +268,7 @@ function chainForStrangers(chain: ChainStatus): ChainStatus {
     projections: chain.projections.map((projection) => ({ ...untold(projection), differs: null })),
     endpoints: [],
     relay: { ...chain.relay, endpoints: [] },
+    forks: [],
     parity: untold(chain.parity),
     verification: { ...verification, audit: verification.audit && untold(verification.audit) },
   }
