@@ -108,6 +108,7 @@ function statusOf(chain: Chain, proofs: ProofCounts | null, parity: ParityStatus
       chunks: history.chunks.map(({ range, tip }) => ({ ...range, tip: tip < range.from ? null : tip })),
     },
     parity,
+    forks: chain.forks.forks.map((fork) => ({ ...fork, activatesAt: isoSeconds(fork.activatesAt) })),
     verification: {
       checks: profile.checks,
       headerRule: profile.headerRule,

@@ -19,7 +19,10 @@ export const accountKeychainAddress = address('0xaaaaaaaa00000000000000000000000
 export const nonceManagerAddress = address('0x4e4f4e4345000000000000000000000000000000')
 export const addressRegistryAddress = address('0xfdc0000000000000000000000000000000000000')
 export const channelReserveAddress = address('0x4d50500000000000000000000000000000000000')
-export const nativeMultisigAddress = address('0xaacc000000000000000000000000000000000000')
+/** Draft, since T14. Development builds before it had their multisig here. */
+export const configurableAccountsAddress = address('0xaacc000000000000000000000000000000000000')
+/** Native since T10. */
+export const zoneFactoryAddress = address('0x5af2000000000000000000000000000000000000')
 export const validatorConfigAddress = address('0xcccccccc00000000000000000000000000000001')
 /** Lives inside zones, not on the public chain. */
 export const zoneOutboxAddress = address('0x1c00000000000000000000000000000000000002')

@@ -29,7 +29,8 @@ export const columnDocs = {
       timestamp: 'time of the block, to the second; several blocks share one',
       timestamp_ms: 'Unix milliseconds; whole seconds where the header has no finer time',
       gas_limit: 'most gas the block may use',
-      gas_used: 'gas used by its transactions',
+      gas_used:
+        'as in the header; on Tempo without the gas of state growth since T14, which gas_used of transactions has',
       miner: 'fee recipient',
       extra_data: 'as in the header',
       state_root: 'as in the header',
@@ -61,10 +62,12 @@ export const columnDocs = {
       call_count: 'number of calls; 1 for other types',
       valid_before: 'Unix seconds: not included at or after',
       valid_after: 'Unix seconds: not included before',
-      signature_type: '0 secp256k1, 1 P256, 2 WebAuthn',
+      signature_type:
+        '0 secp256k1, 1 P256, 2 WebAuthn; null for others, such as owners of a configurable account (Tempo, since T14)',
       status: '1 succeeded, 0 reverted, null before Byzantium',
-      gas_used: 'gas used',
-      cumulative_gas_used: 'gas used in the block up to and with this transaction',
+      gas_used: 'gas paid for',
+      cumulative_gas_used:
+        'gas paid for in the block up to and with this transaction; on Tempo more than gas_used of the block since T14',
       contract_address: 'contract created, if any',
       fee_payer: 'account that paid the fee',
       paid_fee_token: 'token the fee was really paid in',

@@ -3,8 +3,9 @@
  */
 import { type Loose, type LoosePart, nothingLoose } from '#ingest/read/looseParts.ts'
 import type { HeaderRule } from '#ingest/verify/header.ts'
-import { isKnownChain } from '#ingest/verify/knownChains.ts'
+import { isKnownChain, knownForksOf } from '#ingest/verify/knownChains.ts'
 import type { SenderSample } from '#ingest/verify/senderSample.ts'
+import { newestKnownFork } from './forks.ts'
 
 /**
  * `tempo`: type 0x76 transactions, fees paid in tokens by a closing Transfer. `evm`: everything
@@ -32,6 +33,11 @@ export interface ChainProfile {
   /** What was loose for a while, by one endpoint's word: our archive may hold blocks of that time. */
   readonly dropped?: readonly LoosePart[]
   /**
+   * Since when a fork may be active that this version does not know, in Unix seconds; absent, since
+   * never. Headers of blocks from then on need not hash by the known rule.
+   */
+  readonly unknownForkFrom?: number
+  /**
    * Whose senders are recovered besides the roots; absent, none are: what comes from our own
    * archive was checked when it came.
    */
@@ -40,11 +46,25 @@ export interface ChainProfile {
 
 /** The rules of what our own archive holds: it was looked at by those in force when it came. */
 export function archiveProfile(profile: ChainProfile): ChainProfile {
-  const { loose = [], dropped = [] } = profile
-  return dropped.length === 0 ? profile : { ...profile, loose: [...loose, ...dropped], checks: 'links' }
+  const { chainId, loose = [], dropped = [] } = profile
+  if (dropped.length > 0) return { ...profile, loose: [...loose, ...dropped], checks: 'links' }
+  // A fork may have been told when a block came, and no longer be.
+  return isKnownChain(chainId) ? { ...profile, unknownForkFrom: newestKnownFork(chainId) } : profile
 }
 
 /** On a chain whose forks are known everything has to hold, whatever was learned. */
 export function looseOf({ chainId, loose = [] }: Pick<ChainProfile, 'chainId' | 'loose'>): Loose {
   return isKnownChain(chainId) ? nothingLoose : new Set([...loose, 'lists'])
+}
+
+/**
+ * How headers of a block of that time hash, and whether one that does not is a mark instead of a
+ * lie. On a chain whose forks are known its rule goes on, also where its newest blocks follow none.
+ */
+export function headerRuleAt(
+  { chainId, headerRule, unknownForkFrom = Number.POSITIVE_INFINITY }: ChainProfile,
+  timestampSeconds: number,
+): { readonly headerRule: HeaderRule; readonly isOpen: boolean } {
+  if (headerRule === 'unknown') return { headerRule: knownForksOf(chainId).headerRule, isOpen: true }
+  return { headerRule, isOpen: timestampSeconds >= unknownForkFrom }
 }

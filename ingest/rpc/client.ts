@@ -31,6 +31,13 @@ export interface BytesAllowance {
   spend(bytes: number): void
 }
 
+/** Bounds of a call that every endpoint is asked. */
+export interface CallEachBounds {
+  /** Of each answer. */
+  readonly bytesMax: number
+  readonly signal?: AbortSignal
+}
+
 /** What carries requests to one server. */
 export type Transport = Pick<Dispatcher, 'dispatch' | 'destroy'>
 

@@ -5,7 +5,7 @@ import type { Logger } from '#telemetry.ts'
 import type { BlockRange } from '../range.ts'
 import type { ChainHead, FetchOptions, RawRange, Source } from '../source.ts'
 import { Admission } from './admission.ts'
-import { type OpenTransport, poolOf, type RpcCall, RpcClient } from './client.ts'
+import { type CallEachBounds, type OpenTransport, poolOf, type RpcCall, RpcClient } from './client.ts'
 import { LIMIT_MAX } from './concurrency.ts'
 import { Endpoint, type EndpointStatus } from './endpoint.ts'
 import { EndpointSet } from './endpointSet.ts'
@@ -58,6 +58,11 @@ export interface RpcSource extends Source {
    * A single read that is not part of ingest, such as a pending transaction. @throws SourceError
    */
   call(method: string, params: readonly unknown[], signal?: AbortSignal): Promise<unknown>
+  /**
+   * The same read of every endpoint, beside ingest: how it goes moves nothing. The results of those
+   * that gave one, in any order.
+   */
+  callEach(method: string, params: readonly unknown[], bounds: CallEachBounds): Promise<readonly unknown[]>
   /**
    * Several such reads in one request; null for one that the node refused, such as a reverting
    * eth_call. @throws SourceError
@@ -186,6 +191,20 @@ class JsonRpcSource implements RpcSource {
 
   callAll(calls: readonly RpcCall[], signal?: AbortSignal): Promise<readonly unknown[]> {
     return this.#heads.callAll(calls, signal)
+  }
+
+  async callEach(
+    method: string,
+    params: readonly unknown[],
+    { bytesMax, signal }: CallEachBounds,
+  ): Promise<readonly unknown[]> {
+    const ask = async (endpoint: Endpoint) => {
+      await this.#admission.admit(endpoint)
+      return await endpoint.client.call(method, params, signal, { bytesMax, spend: () => {} })
+    }
+    const answers = await Promise.allSettled(this.#set.all.map(ask))
+    signal?.throwIfAborted()
+    return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
   }
 
   head(signal?: AbortSignal): Promise<ChainHead> {

@@ -1,8 +1,12 @@
+import type { HeaderRule } from './header.ts'
+
 /**
  * Chains whose blocks up to a height are of forks that this version knows, so that nothing in them
  * may be unknown. Those above may be of a later fork.
  */
 export interface KnownChain {
+  /** How headers hash as far as is known; it goes on past the last known height. */
+  readonly headerRule: HeaderRule
   /** No header up to here has a field that is not known here. */
   readonly headersTo: number
   /** No transaction up to here has an envelope or a field that is not known here. */
@@ -11,13 +15,13 @@ export interface KnownChain {
 
 /** Ethereum's are of after Fusaka; Tempo's are the newest that were recomputed with this program. */
 const knownChains: ReadonlyMap<number, KnownChain> = new Map([
-  [1, { headersTo: 24_000_000, envelopesTo: 24_000_000 }],
-  [11_155_111, { headersTo: 9_900_000, envelopesTo: 9_900_000 }],
-  [4_217, { headersTo: 20_636_966, envelopesTo: -1 }],
-  [42_431, { headersTo: 6_000_178, envelopesTo: -1 }],
+  [1, { headerRule: 'ethereum', headersTo: 24_000_000, envelopesTo: 24_000_000 }],
+  [11_155_111, { headerRule: 'ethereum', headersTo: 9_900_000, envelopesTo: 9_900_000 }],
+  [4_217, { headerRule: 'tempo', headersTo: 20_636_966, envelopesTo: -1 }],
+  [42_431, { headerRule: 'tempo', headersTo: 6_000_178, envelopesTo: -1 }],
 ])
 
-const unknownChain: KnownChain = { headersTo: -1, envelopesTo: -1 }
+const unknownChain: KnownChain = { headerRule: 'unknown', headersTo: -1, envelopesTo: -1 }
 
 /** Nothing is learned about such a chain: all that Ethereum's blocks prove has to hold there. */
 export const isKnownChain = (chainId: number): boolean => knownChains.has(chainId)

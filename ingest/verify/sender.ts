@@ -36,7 +36,9 @@ export function recoverSender(tx: RpcTransaction): Sender {
  */
 export function statedSender({ type, signature }: RpcTransaction): Hex | null {
   if (type !== '0x76' || !isObject(signature)) return null
-  if (isObject(signature['signature'])) return textOf(signature['userAddress'])
+  // A string: owners of a configurable account are the access key (draft, since T14).
+  if (isObject(signature['signature']) || typeof signature['signature'] === 'string')
+    return textOf(signature['userAddress'])
   if (signature['type'] !== 'p256' && signature['type'] !== 'webAuthn') return null
   return addressOf(Buffer.from(word(signature['pubKeyX']) + word(signature['pubKeyY']), 'hex'))
 }

@@ -267,6 +267,30 @@ describe('a Tempo transaction', () => {
     expect(toHex(writer.since(0)).slice(-8)).toBe('8305c101')
   })
 
+  it('is encoded with the access key of a configurable account, and open where that gives no match', () => {
+    const inner = '0xc101'
+    const userAddress = `0x${'a'.repeat(40)}`
+    const signature = { userAddress, version: 'v2', signature: inner }
+    const tx = { type: '0x76', hash: `0x${'1'.repeat(64)}`, signature } as unknown as RpcTransaction
+    const writer = new RlpWriter()
+    expect(writeTransaction(writer, tx)).toBe('open')
+    expect(toHex(writer.since(0)).slice(-50)).toBe(`9804${'a'.repeat(40)}05c101`)
+    const oddDigits = { ...signature, signature: '0xc10' }
+    expect(writeTransaction(new RlpWriter(), { ...tx, signature: oddDigits } as never)).toBe('contradicted')
+  })
+
+  it('is encoded alike whether the kind of its key is told by the name of T14 or of the builds before', () => {
+    const [before, since] = ['multisig', 'configurableAccount'].map((keyType) => {
+      const account = `0x${'b'.repeat(40)}`
+      const signed = { chainId: '0x1', keyType, keyId: account, account, signature: '0xc101' }
+      const writer = new RlpWriter()
+      writeTransaction(writer, { type: '0x76', keyAuthorization: signed, signature: '0xc101' } as never)
+      return toHex(writer.since(0))
+    })
+    expect(since).toBe(before)
+    expect(since).toContain(`0103${'94'}${'b'.repeat(40)}`)
+  })
+
   it.each([
     null,
     7,

@@ -33,12 +33,13 @@ export function tempoFields(tx: RpcTransaction, accessList: RlpItem): readonly R
 
 /**
  * Whether a 0x76 transaction has parts whose encoding later forks of Tempo may have changed: an
- * access key being authorized, delegations, a multisig, or a signature of a kind we do not know.
+ * access key being authorized, delegations, a configurable account's signature, or one of a kind we
+ * do not know.
  */
 export function hasOpenEncoding(tx: RpcTransaction): boolean {
   if (isObject(tx.keyAuthorization) || listOf(tx.aaAuthorizationList).length > 0) return true
   const text = signatureText(tx.signature)
-  return text === null || (typeof tx.signature === 'string' && text !== malformed)
+  return text === null || (isOfOwners(tx.signature) && text !== malformed)
 }
 
 export type Loose = Readonly<Record<string, unknown>>
@@ -81,6 +82,8 @@ const keyKinds: ReadonlyMap<unknown, string> = new Map([
   ['secp256k1', '0x0'],
   ['p256', '0x1'],
   ['webAuthn', '0x2'],
+  // Draft, since T14; `multisig` is how the builds before it say the same.
+  ['configurableAccount', '0x3'],
   ['multisig', '0x3'],
 ])
 
@@ -103,14 +106,16 @@ function ruleItem(rule: unknown): RlpItem {
 /**
  * A signature as the byte string in the envelope, null for a kind we do not know, `malformed` for
  * parts that are none of their kind's. A secp256k1 signature has no leading tag, it is whatever has
- * 65 bytes; 0x01 is P-256, 0x02 WebAuthn, 0x03 and 0x04 the access key of another account, 0x05 a
- * multisig, which nodes give as the bytes after the tag.
+ * 65 bytes; 0x01 is P-256, 0x02 WebAuthn, 0x03 and 0x04 the access key of another account. 0x05
+ * (draft, since T14) are the owners of a configurable account: nodes give it as a string, the bytes
+ * after the tag, also where it is another account's access key.
  */
 function signatureText(signature: unknown): string | null {
-  if (typeof signature === 'string') return multisigText(signature)
+  if (typeof signature === 'string') return ownersText(signature)
   if (!isObject(signature)) return null
-  if (!isObject(signature['signature'])) return primitiveText(signature)
-  const inner = primitiveText(signature['signature'])
+  const key = signature['signature']
+  if (!isObject(key) && typeof key !== 'string') return primitiveText(signature)
+  const inner = typeof key === 'string' ? ownersText(key) : primitiveText(key)
   if (inner === null || inner === malformed) return inner
   const user = hex(signature['userAddress'])
   if (user?.length !== ADDRESS_DIGITS) return malformed
@@ -127,7 +132,12 @@ const malformed = '0x'
 
 const ADDRESS_DIGITS = 2 + 2 * 20
 
-function multisigText(signature: string): string | null {
+/** Whether owners of a configurable account signed, for it or as the access key of another. */
+function isOfOwners(signature: unknown): boolean {
+  return typeof (isObject(signature) ? signature['signature'] : signature) === 'string'
+}
+
+function ownersText(signature: string): string | null {
   if (!signature.startsWith('0x')) return null
   const isOther = signature.length === SECP256K1_DIGITS || signature.length % 2 !== 0
   return isOther ? malformed : `0x05${signature.slice(2)}`

@@ -69,7 +69,7 @@ export interface VerifyOptions {
   /** What blocks of this chain do not prove: a difference there says nothing. */
   readonly loose?: Loose
   /** Up to where nothing unknown can be in a block; absent, anywhere. */
-  readonly known?: KnownChain
+  readonly known?: Pick<KnownChain, 'headersTo' | 'envelopesTo'>
   /** The block's own bytes, which are looked at where its JSON does not prove a part. */
   readonly encoded?: EncodedBlock | undefined
   /** The block before, when it is at hand. */

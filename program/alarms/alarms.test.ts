@@ -21,6 +21,7 @@ const well: Watched = {
   parity: { state: 'equal', problem: null },
   stall: null,
   unproved: null,
+  forks: { problem: null },
   nodes: { finalityHeld: null, relay: { problem: null } },
   webhooks: [{ stream: 'blocks', problem: null }],
 }
@@ -46,6 +47,7 @@ test.each<[AlarmCode, Partial<Watched>]>([
   ['relay_degraded', { nodes: { ...well.nodes, relay: { problem: 'why' } } }],
   ['postgres_degraded', { storeProblem: 'why' }],
   ['unprovable', { unproved: 'why' }],
+  ['fork_unknown', { forks: { problem: 'why' } }],
   ['clickhouse_degraded', { clickhouseStatus: { state: 'retrying', problem: 'why' } }],
   ['clickhouse_degraded', { clickhouseStatus: { state: 'stopped', problem: 'why' } }],
 ])('%s is raised by %j', (code, change) => {

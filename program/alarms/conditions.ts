@@ -103,6 +103,11 @@ export const conditions = [
         : null,
   }),
   defineCondition({
+    code: 'fork_unknown',
+    passesMs: 0,
+    find: ({ forks: { problem } }) => (problem === null ? null : { problem }),
+  }),
+  defineCondition({
     code: 'unprovable',
     passesMs: 0,
     find: ({ unproved }) => (unproved === null ? null : { problem: unproved }),

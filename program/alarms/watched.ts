@@ -17,6 +17,8 @@ export interface WatchedChain {
   readonly storeProblem: string | null
   /** What was taken lately on the word of one endpoint alone, or null. */
   readonly unproved: string | null
+  /** Which forks are active or near that this version does not know, or null. */
+  readonly forks: { readonly problem: string | null }
   /** Which endpoints have granted far different blocks to be final for long, or null. */
   readonly nodes: {
     readonly finalityHeld: string | null

@@ -33,6 +33,7 @@ import type { ChainProfile } from '#transform/profile.ts'
 import { type ChainActivity, idleActivity, type LaneStatus } from './activity.ts'
 import { ChainWriter } from './ChainWriter.ts'
 import { describeAlone, describeRules } from './chainRules.ts'
+import { ForkWatch } from './ForkWatch.ts'
 import { type ChainOptions, usualLimits } from './options.ts'
 import { ProvisionalRules } from './ProvisionalRules.ts'
 import { RuleWatch } from './RuleWatch.ts'
@@ -49,6 +50,8 @@ const STANDBY_HEAD_MS = 2_000
 export class Chain {
   readonly state: ChainState
   readonly source: Source
+  /** Forks that the endpoints announce and this version does not know. */
+  readonly forks: ForkWatch
   /** Where head and finality stood when the program started: caught up means past these. */
   startTarget: { readonly head: number; readonly finalized: number } | null = null
   readonly #options: ChainOptions
@@ -72,6 +75,7 @@ export class Chain {
     this.source = givers.remembering(aligned)
     this.#profile = { chainId, kind: options.kind, headerRule, loose, dropped, checks: options.checks }
     this.#alone = alone
+    this.forks = this.#watchForks()
     this.state = new ChainState({
       chainId,
       schema: schemaOf(chainId),
@@ -170,7 +174,8 @@ export class Chain {
   async start(): Promise<void> {
     await this.state.refresh()
     const reading = this.state.follow(this.#options.runtime.clock, this.#stop.signal)
-    this.#running = Promise.all([reading, this.#write()])
+    const watching = this.#hasForks ? this.forks.run(this.#stop.signal) : null
+    this.#running = Promise.all([reading, watching, this.#write()])
   }
 
   /**
@@ -178,6 +183,7 @@ export class Chain {
    * @throws LeaseHeldError when another process writes this chain, ChainStoppedError
    */
   async fill(range: BlockRange, stop: AbortSignal): Promise<void> {
+    if (this.#hasForks) await this.forks.look(stop).catch(() => {})
     const writer = await this.#openWriter(await acquireLease(this.#leaseOptions()))
     await writer.fill(range, AbortSignal.any([this.#stop.signal, stop]))
   }
@@ -236,6 +242,21 @@ export class Chain {
     const held = await readChainIdentity(postgres, identity.chainId)
     if (held) this.#adopt(held)
     return this.#writer
+  }
+
+  /** Other chains have no such schedule. */
+  get #hasForks(): boolean {
+    return this.profile.kind === 'tempo'
+  }
+
+  #watchForks(): ForkWatch {
+    const { source, identity, runtime, log } = this.#options
+    const adopt = (unknownForkFrom: number | null) => {
+      const { unknownForkFrom: _, ...profile } = this.#profile
+      this.#profile = unknownForkFrom === null ? profile : { ...profile, unknownForkFrom }
+      this.#writing.pool.adopt(this.#profile)
+    }
+    return new ForkWatch({ source, chainId: identity.chainId, adopt, clock: runtime.clock, log })
   }
 
   #watchRules(): RuleWatch {

@@ -617,6 +617,11 @@ CREATE INDEX logs_address_topic0_block_num_log_idx_idx ON ONLY chain.logs USING 
 CREATE INDEX logs_topic0_block_num_log_idx_idx ON ONLY chain.logs USING btree (topic0, block_num, log_idx);
 CREATE INDEX logs_topic1_idx ON ONLY chain.logs USING btree (topic1) WHERE (topic1 IS NOT NULL);
 CREATE INDEX logs_topic2_block_num_idx ON ONLY chain.logs USING btree (topic2, block_num) WHERE ((address = '\xdec0000000000000000000000000000000000000'::bytea) AND (topic0 = '\xaff90cfc97c741e6d1ffffa62656c16a763f41dc773055d7b0c36950a823babf'::bytea));
+CREATE INDEX logs_topic2_block_num_tx_idx_idx ON ONLY chain.logs USING btree ((
+CASE topic0
+    WHEN '\x9272a54543b703f7620d2c151ff14b830f777d251b5f56678d191a9009ee9f35'::bytea THEN topic1
+    ELSE topic2
+END), block_num, tx_idx) WHERE ((address = '\xb10c000000000000000000000000000000000000'::bytea) OR ((topic0 = '\x9272a54543b703f7620d2c151ff14b830f777d251b5f56678d191a9009ee9f35'::bytea) AND (address >= '\x20c000000000000000000000'::bytea) AND (address < '\x20c000000000000000000001'::bytea)));
 CREATE INDEX logs_topic2_idx ON ONLY chain.logs USING btree (topic2) WHERE (topic2 IS NOT NULL);
 CREATE INDEX logs_tx_hash_idx ON ONLY chain.logs USING btree (tx_hash);
 COMMENT ON TABLE chain.logs IS 'one log as emitted';
@@ -944,8 +949,8 @@ COMMENT ON COLUMN chain.txs.valid_before IS 'Unix seconds: not included at or af
 COMMENT ON COLUMN chain.txs.valid_after IS 'Unix seconds: not included before; where it is below zero add 2^64';
 COMMENT ON COLUMN chain.txs.signature_type IS '0 secp256k1, 1 P256, 2 WebAuthn';
 COMMENT ON COLUMN chain.txs.status IS '1 succeeded, 0 reverted, null before Byzantium';
-COMMENT ON COLUMN chain.txs.gas_used IS 'gas used';
-COMMENT ON COLUMN chain.txs.cumulative_gas_used IS 'gas used in the block up to and with this transaction';
+COMMENT ON COLUMN chain.txs.gas_used IS 'gas paid for';
+COMMENT ON COLUMN chain.txs.cumulative_gas_used IS 'gas paid for in the block up to and with this transaction; on Tempo more than gas_used of the block since T14';
 COMMENT ON COLUMN chain.txs.contract_address IS 'contract created, if any';
 COMMENT ON COLUMN chain.txs.fee_payer IS 'account that paid the fee';
 COMMENT ON COLUMN chain.txs.paid_fee_token IS 'token the fee was really paid in';

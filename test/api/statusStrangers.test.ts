@@ -87,5 +87,5 @@ test('a stranger is told names of ours alone', async () => {
   const { shown } = await openStatus(false)
   expect(new Set(placesOf(shown))).toEqual(told)
   expect(shown).toMatchObject({ degraded: true, notes: [], alarms: [{ problem: shown.alarms[0].code }] })
-  expect(shown.chains[0]).toMatchObject({ endpoints: [], relay: { endpoints: [] } })
+  expect(shown.chains[0]).toMatchObject({ endpoints: [], relay: { endpoints: [] }, forks: [] })
 })

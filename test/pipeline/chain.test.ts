@@ -3,6 +3,7 @@
 // Method: whole chains of the recording in this process on the engines of the run; what disturbs
 // them is done by SQL.
 import { describe, expect, onTestFinished, test } from 'vitest'
+import type { EndpointStatus } from '#ingest/rpc/endpoint.ts'
 import { HistoryPrunedError } from '#ingest/rpc/errors.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 import { type Clock, systemRuntime } from '#runtime.ts'
@@ -83,6 +84,21 @@ describe('a chain', () => {
     const indexed = await start({ access, recorded, source, runtime: { ...system, clock } })
     await expectWhole(indexed, recorded)
     expect(refusals).toBeGreaterThan(3)
+  })
+
+  test('asks from its start which forks its nodes announce, and marks headers by them', async () => {
+    const recorded = await loadRecordedChain(recording, 40, 10)
+    const access = await openAccess()
+    const told = sourceOf(recorded, access.chainId, systemRuntime().clock)
+    const fork = { name: 'T99', activationTime: 1_700_000_000, active: true }
+    const source: RpcSource = {
+      ...told,
+      endpoints: () => [{ name: 'one', state: 'healthy', head: 40 } as EndpointStatus],
+      callEach: async (method) => (method === 'tempo_forkSchedule' ? [{ schedule: [fork] }] : []),
+    }
+    const { chain } = await start({ access, recorded, source })
+    await expect.poll(() => chain.forks.forks).toMatchObject([{ name: 'T99', isActive: true, toldBy: 1 }])
+    expect(chain.profile.unknownForkFrom).toBe(1_700_000_000)
   })
 
   fullTest('goes on after its lease was taken and given back', async () => {

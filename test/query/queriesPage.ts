@@ -1,4 +1,4 @@
-/** The queries of docs/queries.md, with the signatures that their comments give. */
+/** The queries of a page of docs, with the signatures that their comments give. */
 import { readFileSync } from 'node:fs'
 
 export interface PageQuery {
@@ -6,8 +6,8 @@ export interface PageQuery {
   readonly signatures: readonly string[]
 }
 
-export function readQueriesPage(): PageQuery[] {
-  const page = readFileSync(new URL('../../docs/queries.md', import.meta.url), 'utf8')
+export function readQueriesPage(name: 'queries.md' | 'sql.md' = 'queries.md'): PageQuery[] {
+  const page = readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8')
   return [...page.matchAll(/```sql\n([\s\S]*?)\n```/g)].map(([, sql = '']) => ({
     sql,
     signatures: [...sql.matchAll(/^-- signature: (.+)$/gm)].map(([, signature = '']) => signature),

@@ -13,17 +13,20 @@ export function defineActivity<const Type extends string>(definition: {
   readonly type: Type
   /** Past tense, sentence case. */
   readonly title: string
+  /** Titles that what it finds may have instead. */
+  readonly otherTitles?: readonly string[]
   /** Whether the data names the key that signed: `always` unless told. */
   readonly signer?: SignerRule
   /** The activity in a transaction, or null when there is none. */
   find(tx: ActivityTransaction): Finding | null
 }): Activity<Type> {
-  return { signer: 'always', ...definition }
+  return { signer: 'always', otherTitles: [], ...definition }
 }
 
 export interface Activity<Type extends string = string> {
   readonly type: Type
   readonly title: string
+  readonly otherTitles: readonly string[]
   readonly signer: SignerRule
   find(tx: ActivityTransaction): Finding | null
 }
@@ -74,11 +77,25 @@ export interface Movement {
   readonly memo: Hash | null
   /** The virtual address (TIP-1022) the tokens were sent to, when there was one. */
   readonly virtualRecipient: Address | null
+  /** Who burned, where that is told and need not be the holder (since T12). */
+  readonly burner: Address | null
+  /** Which step of something that a receiver refused the movement is, or null. */
+  readonly held: HeldStep | null
+}
+
+/** A step of tokens that the guard holds because their receiver refused them. */
+export interface HeldStep {
+  readonly step: 'blocked' | 'claimed' | 'burned'
+  readonly receiver: Address
 }
 
 export interface Finding {
   /** Of the log the activity is named after. */
   readonly logIndex: number
+  /** Instead of the activity's own: one of its `otherTitles`. */
+  readonly title?: string | undefined
+  /** Who acted, where the log says so; accounts that neither are it nor sent see its name. */
+  readonly actor?: Address | null
   readonly data: ActivityData
   /** Arguments of an event that the operator declared. */
   readonly args?: Readonly<Record<string, JsonValue>>

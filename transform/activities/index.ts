@@ -8,6 +8,7 @@ import * as channels from './channels.ts'
 import * as earn from './earn.ts'
 import * as exchange from './exchange.ts'
 import * as fees from './fees.ts'
+import { heldElsewhere } from './held.ts'
 import * as keys from './keys.ts'
 import * as policies from './policies.ts'
 import { burn, burnBlocked, mint } from './supply.ts'
@@ -78,6 +79,7 @@ export const activities: readonly Activity[] = [
   validators.ownershipTransferred,
   validators.networkIdentityRotationEpochSet,
   validators.initialized,
+  heldElsewhere,
   transfer,
   keys.accessKeyCreated,
   keys.accessKeyRevoked,

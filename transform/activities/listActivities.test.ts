@@ -5,6 +5,7 @@ import { account, logOf, numbered, tip20, transactionFacts } from '#test/support
 import {
   accountKeychainAddress,
   feeManagerAddress,
+  receivePolicyGuardAddress as guard,
   nonceManagerAddress,
   stablecoinDexAddress,
   zeroAddress,
@@ -12,8 +13,9 @@ import {
 import { approval, transfer } from '../events/erc20.ts'
 import { accessKeySpend, keyAuthorized } from '../events/keychain.ts'
 import { nonceIncremented } from '../events/nonceManager.ts'
+import { receiptBurned, receiptClaimed, transferBlocked } from '../events/receivePolicies.ts'
 import { orderFilled, orderPlaced } from '../events/stablecoinDex.ts'
-import { burn, burnBlocked, mint, transferWithMemo } from '../events/tip20.ts'
+import { burn, burnAt, burnBlocked, mint, transferWithMemo } from '../events/tip20.ts'
 import type { LogFacts, TransactionFacts } from '../projection.ts'
 import { listActivities } from './listActivities.ts'
 
@@ -157,6 +159,136 @@ describe('supply', () => {
       ({ logIndex }) => logIndex,
     )
     expect(indexes).toEqual([13, 12])
+  })
+})
+
+describe("a burn of another account's tokens", () => {
+  const logs = [
+    moved(bob, zeroAddress, 5n),
+    logOf(burnAt, token, { burner: alice, from: bob, amount: 5n }),
+  ] as const
+  const burned = { sender: bob, sourceToken: { address: token, amount: '5' } }
+
+  it("is who burned's by its own signature, and the holder's by who burned", () => {
+    const tx = txOf(...logs)
+    expect(listActivities(tx, alice)).toMatchObject([
+      { type: 'burn', perspective: 'outgoing', logIndex: 11, data: { ...burned, signer: 'self' } },
+    ])
+    expect(listActivities(tx, bob)).toMatchObject([
+      { type: 'burn', perspective: 'incoming', logIndex: 11, data: { ...burned, signer: alice } },
+    ])
+  })
+
+  it('by a contract is signed by the sender, told by the contract, and seen by the contract itself', () => {
+    const byContract = logOf(burnAt, token, { burner: carol, from: bob, amount: 5n })
+    const tx = txOf(logs[0], byContract)
+    const signers = [alice, bob, carol].map((viewer) => listActivities(tx, viewer)[0]?.data['signer'])
+    expect(signers).toEqual(['self', carol, 'self'])
+    expect(typesSeenBy(carol, logs[0], byContract)).toEqual(['burn'])
+  })
+
+  it('names the access key where one signed', () => {
+    const spent = logOf(accessKeySpend, accountKeychainAddress, {
+      ...{ account: alice, publicKey: sponsor, token, amount: 5n, remainingLimit: 0n },
+    })
+    for (const viewer of [alice, bob])
+      expect(listActivities(txOf(...logs, spent), viewer)[0]?.data['signer']).toBe(sponsor)
+  })
+
+  it('of nothing is one too, and each of two equal ones has its own event', () => {
+    const none = [moved(bob, zeroAddress, 0n), logOf(burnAt, token, { burner: alice, from: bob, amount: 0n })]
+    const items = listActivities(txOf(...none, ...none), bob)
+    expect(items.map(({ logIndex, data }) => [logIndex, data['signer']])).toEqual([
+      [11, alice],
+      [13, alice],
+    ])
+  })
+
+  it('of the holder itself stays its own', () => {
+    const own = [moved(bob, zeroAddress, 5n), logOf(burn, token, { from: bob, amount: 5n })]
+    expect(listActivities({ ...txOf(...own), from: bob }, bob)[0]?.data).toMatchObject({ signer: 'self' })
+  })
+})
+
+describe('a transfer that its receiver refuses', () => {
+  const held = { token, receiver: bob, blockedNonce: 7n, amount: 5n, receiptVersion: 1 }
+  const blocked = logOf(transferBlocked, guard, { ...held, receipt: '0x1234' })
+  const receipt = {
+    ...{ ...held, blockedAt: 9n, originator: alice, recipient: bob, recoveryAuthority: sponsor },
+    caller: alice,
+  }
+
+  it("is held, not paid to the guard: the sender's by its receiver, without a side of the receiver's", () => {
+    const tx = txOf(moved(alice, guard, 5n), blocked)
+    expect(listActivities(tx, alice)).toMatchObject([
+      {
+        ...{ type: 'transfer', title: 'Transfer held', logIndex: 11 },
+        data: { sender: alice, recipient: bob, direction: 'out', sourceToken: { amount: '5' } },
+      },
+    ])
+    expect(listActivities(tx, bob)).toMatchObject([
+      { type: 'unknown', title: 'Transfer held', perspective: 'incoming', logIndex: 11, data: {} },
+    ])
+    expect(listActivities(tx, guard)).toMatchObject([
+      { type: 'transfer', title: 'Transfer held', data: { recipient: bob, direction: 'in' } },
+    ])
+  })
+
+  it('stands beside payments of the same batch that were not refused', () => {
+    const items = listActivities(txOf(moved(alice, carol, 1n), moved(alice, guard, 5n), blocked), alice)
+    expect(items.map(({ title, data }) => [title, data['recipient']])).toEqual([
+      ['Token transferred', carol],
+      ['Transfer held', bob],
+    ])
+  })
+
+  it('is told of the one of two equal movements to the guard that it follows', () => {
+    const plain = moved(alice, guard, 5n)
+    const titles = listActivities(txOf(plain, plain, blocked), alice).map(({ title }) => title)
+    expect(titles).toEqual(['Token transferred', 'Transfer held'])
+  })
+
+  it('may be a mint, which is its receiver’s and held', () => {
+    const logs = [
+      moved(zeroAddress, guard, 5n),
+      logOf(mint, token, { to: guard, amount: 5n }),
+      blocked,
+    ] as const
+    for (const viewer of [alice, bob, guard])
+      expect(listActivities(txOf(...logs), viewer)).toMatchObject([
+        { type: 'mint', title: 'Mint held', logIndex: 12, data: { recipient: bob } },
+      ])
+  })
+
+  it.each([bob, alice])('is claimed to %s, whose tokens they are from then on', (to) => {
+    const logs = [moved(guard, to, 5n), logOf(receiptClaimed, guard, { ...receipt, to })] as const
+    const tx = { ...txOf(...logs), from: carol, feePayer: carol }
+    const claimed = { type: 'transfer', title: 'Held transfer claimed', logIndex: 11 }
+    expect(listActivities(tx, to)).toMatchObject([
+      { ...claimed, data: { sender: guard, recipient: to, direction: 'in' } },
+    ])
+    expect(listActivities(tx, carol)).toMatchObject([{ ...claimed, data: { recipient: to } }])
+    if (to !== bob)
+      expect(listActivities(tx, bob)).toMatchObject([{ type: 'unknown', title: 'Held transfer claimed' }])
+  })
+
+  it('is burned as what was held, before or behind the event of the guard', () => {
+    const logs = [moved(guard, zeroAddress, 5n), logOf(receiptBurned, guard, receipt)]
+    for (const order of [logs, logs.toReversed()])
+      for (const viewer of [alice, bob])
+        expect(listActivities(txOf(...order), viewer)).toMatchObject([
+          {
+            ...{ type: 'burn', title: 'Held transfer burned' },
+            data: { sender: guard, signer: viewer === bob ? alice : 'self' },
+          },
+        ])
+  })
+
+  it('is not told by another contract', () => {
+    const told = { ...blocked, address: carol }
+    expect(listActivities(txOf(moved(alice, guard, 5n), told), alice)).toMatchObject([
+      { type: 'transfer', title: 'Token transferred', data: { recipient: guard } },
+    ])
   })
 })
 

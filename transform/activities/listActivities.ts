@@ -9,6 +9,7 @@ import {
   listOccurrences,
   type Movement,
 } from './activity.ts'
+import { heldElsewhere } from './held.ts'
 import { activities } from './index.ts'
 import { accessKeyCreated, accessKeyRevoked } from './keys.ts'
 import { listMovements } from './movements.ts'
@@ -65,7 +66,9 @@ export function listActivities(
 function listPayments(tx: ActivityTransaction, headline: ActivityItem): readonly (ActivityItem | null)[] {
   if ('destinationToken' in headline.data) return [headline]
   const own = tx.movements.filter((movement) => touches(movement, tx))
-  const payments = own.map((movement) => findFirst([transfer], { ...tx, movements: [movement] }))
+  const payments = own.map((movement) =>
+    findFirst([heldElsewhere, transfer], { ...tx, movements: [movement] }),
+  )
   return payments.some((item) => item !== null) ? payments : [headline]
 }
 
@@ -86,7 +89,7 @@ export function viewFrom(
   }
 }
 
-const movementActivities = [mint, burnBlocked, burn, transfer]
+const movementActivities = [mint, burnBlocked, burn, heldElsewhere, transfer]
 
 function listOwnMovements(tx: ActivityTransaction, own: readonly Movement[]): readonly ActivityItem[] {
   const swapped = findFirst([swap], { ...tx, movements: own })
@@ -105,22 +108,26 @@ function findFirst(candidates: readonly Activity[], tx: ActivityTransaction): Ac
 }
 
 function itemOf(activity: Activity, finding: Finding, tx: ActivityTransaction): ActivityItem {
-  const { type, title, signer } = activity
+  const { type, signer } = activity
   const isSigned = signer === 'always' || (signer === 'outgoing' && tx.perspective === 'outgoing')
   return {
     type,
-    title,
+    title: finding.title ?? activity.title,
     perspective: tx.perspective,
     logIndex: finding.logIndex,
-    data: isSigned ? { ...finding.data, signer: signerOf(tx) } : finding.data,
+    data: isSigned ? { ...finding.data, signer: signerOf(tx, finding) } : finding.data,
     args: finding.args ?? null,
     memo: finding.memo ?? null,
     virtualRecipient: finding.virtualRecipient ?? null,
   }
 }
 
-/** The access key that signed, which only its spending tells, or `self`. */
-function signerOf(tx: ActivityTransaction): string {
+/**
+ * The access key that signed, which only its spending tells; else `self`. Who did nothing, and was
+ * done something by a named account, sees that one: it did not sign itself.
+ */
+function signerOf(tx: ActivityTransaction, { actor = null }: Finding): string {
   const [spent] = listOccurrences(tx, accessKeySpend)
-  return spent?.args.publicKey ?? 'self'
+  if (spent) return spent.args.publicKey
+  return actor === null || tx.perspective === 'outgoing' || tx.viewer === actor ? 'self' : actor
 }

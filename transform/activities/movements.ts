@@ -6,10 +6,11 @@
 import type { Address } from '#primitives.ts'
 import { zeroAddress } from '../addresses.ts'
 import { transfer } from '../events/erc20.ts'
-import { burn, burnBlocked, mint } from '../events/tip20.ts'
+import { burn, burnAt, burnBlocked, mint } from '../events/tip20.ts'
 import type { LogFacts } from '../projection.ts'
 import { findMemos } from '../projections/tokenTransfers.ts'
 import type { Movement } from './activity.ts'
+import { markHeld } from './held.ts'
 
 /** In log order of their Transfers. */
 export function listMovements(logs: readonly LogFacts[]): readonly Movement[] {
@@ -29,9 +30,12 @@ export function listMovements(logs: readonly LogFacts[]): readonly Movement[] {
         transferLogIndex: log.logIndex,
         memo: memo?.memo ?? null,
         virtualRecipient: null,
+        burner: null,
+        held: null,
       })
     }
   }
+  markHeld(movements, logs)
   return movements
 }
 
@@ -63,7 +67,7 @@ function passOn(movements: Movement[], token: Address, hop: Sides): boolean {
   return true
 }
 
-/** Mint, Burn and BurnBlocked follow the Transfer they are about; each explains one. */
+/** Mint, Burn, BurnAt and BurnBlocked follow the Transfer they are about; each explains one. */
 function explainSupplyChange(movements: Movement[], explained: Set<number>, log: LogFacts): void {
   const change = supplyChangeOf(log)
   if (change === null) return
@@ -78,13 +82,15 @@ function explainSupplyChange(movements: Movement[], explained: Set<number>, log:
   const movement = movements[position]
   if (movement === undefined) return
   explained.add(position)
-  movements[position] = { ...movement, kind: change.kind, logIndex: log.logIndex }
+  const { kind, burner = null } = change
+  movements[position] = { ...movement, kind, burner, logIndex: log.logIndex }
 }
 
 interface SupplyChange {
   readonly kind: Kind
   readonly holder: Address
   readonly amount: bigint
+  readonly burner?: Address
 }
 
 function supplyChangeOf(log: LogFacts): SupplyChange | null {
@@ -92,6 +98,8 @@ function supplyChangeOf(log: LogFacts): SupplyChange | null {
   if (minted !== null) return { kind: 'mint', holder: minted.to, amount: minted.amount }
   const burned = burn.decode(log)
   if (burned !== null) return { kind: 'burn', holder: burned.from, amount: burned.amount }
+  const burnedAt = burnAt.decode(log)
+  if (burnedAt !== null) return { kind: 'burn', ...burnedAt, holder: burnedAt.from }
   const blocked = burnBlocked.decode(log)
   return blocked && { kind: 'burnBlocked', holder: blocked.from, amount: blocked.amount }
 }

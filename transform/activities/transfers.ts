@@ -7,18 +7,22 @@ import {
   type Movement,
   tokenAmount,
 } from './activity.ts'
+import { heldTitles, isElsewhere, titleOf } from './held.ts'
 import { findSwap, type Swap } from './swap.ts'
 
 const type = 'transfer'
 const title = 'Token transferred'
+const otherTitles = [heldTitles.blocked.transfer, heldTitles.claimed.transfer]
 
 /**
  * Tokens moved between accounts: the viewer's if any are, else the first. What goes to the fee
- * manager is no payment.
+ * manager is no payment. One that its receiver refused is named so, and names the receiver; the
+ * tokens are the guard's.
  */
 export const transfer = defineActivity({
   type,
   title,
+  otherTitles,
   signer: 'outgoing',
   find(tx) {
     const payments = tx.movements.filter(({ kind, to }) => kind === 'transfer' && to !== feeManagerAddress)
@@ -33,6 +37,7 @@ export const transfer = defineActivity({
 export const crossTokenTransfer = defineActivity({
   type,
   title,
+  otherTitles,
   signer: 'outgoing',
   find(tx): Finding | null {
     const found = findSwappedPayment(tx)
@@ -69,22 +74,27 @@ export function findSwappedPayment(tx: ActivityTransaction): SwappedPayment | nu
   return payment === undefined ? null : { ...swap, payment }
 }
 
-/** Whether the viewer is a side of the movement, also as the virtual address it went through. */
-export function touches(movement: Movement, { viewer }: ActivityTransaction): boolean {
-  return movement.from === viewer || movement.to === viewer || movement.virtualRecipient === viewer
+/**
+ * Whether the viewer has a part in the movement: a side of it, the virtual address it went through,
+ * who burned, or for whom it is held.
+ */
+export function touches({ from, to, virtualRecipient, burner, held }: Movement, tx: ActivityTransaction) {
+  return [from, to, virtualRecipient, burner, held?.receiver].includes(tx.viewer)
 }
 
-function place({ logIndex, memo, virtualRecipient }: Movement) {
-  return { logIndex, memo, virtualRecipient }
+function place(movement: Movement) {
+  const { logIndex, memo, virtualRecipient } = movement
+  return { logIndex, title: titleOf(movement), memo, virtualRecipient }
 }
 
 function transferData(tx: ActivityTransaction, movement: Movement): ActivityData {
   const { facts, viewer } = tx
-  const { from, to } = movement
+  const { from, to, held } = movement
+  const isIncoming = from !== viewer && touches(movement, tx) && !isElsewhere(movement, tx)
   return {
     sender: from,
-    recipient: to,
-    direction: from !== viewer && touches(movement, tx) ? 'in' : 'out',
+    recipient: held?.step === 'blocked' ? held.receiver : to,
+    direction: isIncoming ? 'in' : 'out',
     blockNumber: facts.block.number,
     timestamp: timestamp(facts.block.timestampSeconds),
     transactionHash: facts.txHash,

@@ -20,7 +20,7 @@ import {
 import type { BlockRef } from '#primitives.ts'
 import type { EncodedBatch, ProofSummary } from '../batch.ts'
 import { BatchEncoder } from '../encode/batchEncoder.ts'
-import { archiveProfile, type ChainProfile, looseOf } from '../profile.ts'
+import { archiveProfile, type ChainProfile, headerRuleAt, looseOf } from '../profile.ts'
 import { projections } from '../projections/index.ts'
 import { proofRow } from '../rows/proofRow.ts'
 import { toNumber } from '../rows/quantity.ts'
@@ -168,9 +168,11 @@ function decodeAnswer(
   beside: Pick<VerifyOptions, 'parent' | 'encoded'>,
   encoder: BatchEncoder,
 ): BlockHead {
-  const { chainId, headerRule, checks, senders } = rules.profile
+  const { chainId, checks, senders } = rules.profile
+  const { headerRule, isOpen } = headerRuleAt(rules.profile, toNumber(block.timestamp))
   const known = knownForksOf(chainId)
-  const proof = verifyBlock(block, receipts, { ...beside, headerRule, checks, loose, known })
+  const options = { ...beside, headerRule, checks, known, loose: isOpen ? withHeader(loose) : loose }
+  const proof = verifyBlock(block, receipts, options)
   assertNotRefuted(proof, number)
   if (senders && checks === 'roots') assertSenders(block, proof, senders)
   const { rows } = encoder
@@ -182,6 +184,8 @@ function decodeAnswer(
   encoder.endBlock()
   return { ref: refOf(block), timestampSeconds: toNumber(block.timestamp), proof }
 }
+
+const withHeader = (loose: Loose): Loose => (loose.has('header') ? loose : new Set([...loose, 'header']))
 
 const refOf = (block: RpcBlock): BlockRef => ({
   number: toNumber(block.number),

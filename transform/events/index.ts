@@ -5,13 +5,13 @@
 import type { Hash } from '#primitives.ts'
 import * as addressRegistry from './addressRegistry.ts'
 import * as channelReserve from './channelReserve.ts'
+import * as configurableAccounts from './configurableAccounts.ts'
 import * as earn from './earn.ts'
 import * as erc20 from './erc20.ts'
 import type { AnyArgs, ContractEvent, EmittedLog } from './event.ts'
 import * as feeAmm from './feeAmm.ts'
 import * as feeManager from './feeManager.ts'
 import * as keychain from './keychain.ts'
-import * as multisig from './multisig.ts'
 import * as nonceManager from './nonceManager.ts'
 import * as receivePolicies from './receivePolicies.ts'
 import * as stablecoinDex from './stablecoinDex.ts'
@@ -37,7 +37,7 @@ const standards = [
   addressRegistry,
   channelReserve,
   validatorConfig,
-  multisig,
+  configurableAccounts,
   zoneFactory,
   zonePortal,
   zoneAdmin,

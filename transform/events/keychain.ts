@@ -3,7 +3,10 @@
 import { accountKeychainAddress } from '../addresses.ts'
 import { defineEvent } from './event.ts'
 
-/** `signatureType`: 0 secp256k1, 1 P256, 2 WebAuthn. The largest `expiry` means never. */
+/**
+ * `signatureType`: 0 secp256k1, 1 P256, 2 WebAuthn, 3 a configurable account (draft, since T14). The
+ * largest `expiry` means never.
+ */
 export const keyAuthorized = defineEvent({
   signature:
     'event KeyAuthorized(address indexed account, address indexed publicKey, uint8 signatureType, uint64 expiry)',
@@ -11,7 +14,7 @@ export const keyAuthorized = defineEvent({
   title: 'Access key created',
 })
 
-/** Since T6: the key has no spending limits. */
+/** Since T6, beside `KeyAuthorized`: the key has no spending limits. T14 (draft) ends it. */
 export const adminKeyAuthorized = defineEvent({
   signature: 'event AdminKeyAuthorized(address indexed account, address indexed publicKey)',
   emittedBy: accountKeychainAddress,

@@ -35,6 +35,16 @@ export const burnBlocked = defineEvent({
   title: 'Burn blocked',
 })
 
+/**
+ * Since T12: an account with the role for it burned the tokens of another one. Follows the Transfer
+ * to zero; `Burn` is not emitted. `burner` is who called the token, perhaps a contract.
+ */
+export const burnAt = defineEvent({
+  signature: 'event BurnAt(address indexed burner, address indexed from, uint256 indexed amount)',
+  emittedBy: isTip20,
+  title: 'Token burned',
+})
+
 export const transferPolicyUpdate = defineEvent({
   signature: 'event TransferPolicyUpdate(address indexed updater, uint64 indexed newPolicyId)',
   emittedBy: isTip20,
@@ -66,14 +76,14 @@ export const quoteTokenUpdate = defineEvent({
   title: 'Token quote token set',
 })
 
-/** Until T8. */
+/** Until T7, which made the call do nothing. What was distributed before is paid out on and on. */
 export const rewardDistributed = defineEvent({
   signature: 'event RewardDistributed(address indexed funder, uint256 amount)',
   emittedBy: isTip20,
   title: 'Reward distributed',
 })
 
-/** Until T8. */
+/** Until T7, which made the call do nothing. */
 export const rewardRecipientSet = defineEvent({
   signature: 'event RewardRecipientSet(address indexed holder, address indexed recipient)',
   emittedBy: isTip20,

@@ -65,6 +65,13 @@ export const zoneBatchSubmitted = defineEvent({
   title: 'Zone batch submitted',
 })
 
+/** Draft, since T13: the form that also tells how many tokens the batch saw enabled. */
+export const zoneBatchSubmittedWithTokens = defineEvent({
+  signature:
+    'event BatchSubmitted(uint64 indexed withdrawalBatchIndex, uint256 indexed withdrawalQueueIndex, bytes32 nextProcessedDepositQueueHash, bytes32 nextBlockHash, bytes32 withdrawalQueueHash, uint64 lastProcessedDepositNumber, uint64 lastProcessedEnabledTokenCount)',
+  title: 'Zone batch submitted',
+})
+
 /** A withdrawal that could not be paid out went back into the zone. */
 export const zoneWithdrawalBounceBack = defineEvent({
   signature:

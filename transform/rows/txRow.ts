@@ -138,8 +138,8 @@ const signatureTypes = new Map<unknown, number>([
 const LAST_PLAIN_TYPE = 4
 
 /**
- * 0 secp256k1, 1 P-256, 2 WebAuthn; null for envelopes without a signature (deposits) or with one
- * unknown to us.
+ * 0 secp256k1, 1 P-256, 2 WebAuthn; null for envelopes without a signature (deposits), with one of
+ * several owners (draft, since T14), or with one unknown to us.
  */
 function signatureTypeOf(tx: RpcTransaction): number | null {
   if (tx.type !== tempoType) return toNumber(tx.type) <= LAST_PLAIN_TYPE ? 0 : null

@@ -29,7 +29,8 @@ const eventSchema = s.named('ActivityEvent', {
 
 const signer = s.text({
   pattern: '^(self|0x[0-9a-f]{40})$',
-  description: '`self`, or the access key that signed.',
+  description:
+    '`self`, or the access key that signed; of tokens that another account burned, for their holder that account.',
   examples: ['self'],
 })
 
@@ -48,13 +49,15 @@ const events = s.array(eventSchema, {
   description: 'All logs of the transaction; with `logs=true`, and always of `unknown`.',
 })
 
-function schemaOf({ type, title, signer: rule }: Activity): s.TSchema {
+function schemaOf(type: string, alike: readonly Activity[]): s.TSchema {
   const data = activityData[type]
   if (!data) throw new TypeError(`activity ${type} has no data in activityData.ts`)
+  const titles = new Set(alike.flatMap(({ title, otherTitles }) => [title, ...otherTitles]))
+  const rule = alike[0]?.signer
   const signed = rule === 'never' ? {} : rule === 'outgoing' ? { signer: s.optional(signer) } : { signer }
   return s.named(`${nameOf(type)}Activity`, {
     type: s.oneOf([type]),
-    title: s.oneOf([title]),
+    title: s.oneOf([...titles]),
     ...common,
     data: s.object({ ...data, ...signed }),
     events: type === 'unknown' ? events : s.optional(events),
@@ -87,7 +90,9 @@ const declared = s.named('DeclaredActivity', {
  * it tells.
  */
 const single = [
-  ...new Map(activities.map((activity) => [activity.type, schemaOf(activity)])).values(),
+  ...Map.groupBy(activities, ({ type }) => type)
+    .entries()
+    .map(([type, alike]) => schemaOf(type, alike)),
   declared,
 ]
 

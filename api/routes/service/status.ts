@@ -122,6 +122,19 @@ const chain = s.named('ChainStatus', {
     },
     { description: 'Both stores compared by content, all the time; `differs` is an alarm.' },
   ),
+  forks: s.array(
+    s.object({
+      name: s.text(),
+      activatesAt: s.timestamp,
+      isActive: s.boolean(),
+      isDraft: s.boolean({ description: 'True where a draft of it is known; the fork may differ.' }),
+      toldBy: s.integer({ minimum: 1, description: 'Endpoints that announce it.' }),
+    }),
+    {
+      description:
+        'Forks of Tempo, active or within seven days, that this version does not know: what they bring is taken unproved and marked, or not decoded.',
+    },
+  ),
   verification: s.object({
     checks: s.oneOf(['roots', 'links']),
     headerRule: s.text(),
@@ -184,6 +197,7 @@ const statusSchema = s.named('Status', {
         'projection_waiting',
         'projection_differs',
         'header_rule_unknown',
+        'fork_unknown',
         'postgres_degraded',
         'clickhouse_degraded',
         'unprovable',
@@ -224,7 +238,7 @@ export const readStatusEndpoint = endpoint({
   path: '/status',
   summary: 'Where every chain stands: head, stores, coverage, verification, history.',
   description:
-    'Names of nodes, failures and texts of alarms are for the operator: the machine itself, and keys with the scope `*`.',
+    'Names of nodes, what they announce, failures and texts of alarms are for the operator: the machine itself, and keys with the scope `*`.',
   tag: 'System',
   chain: 'none',
   access: recognised,
@@ -255,6 +269,7 @@ function chainForStrangers(chain: ChainStatus): ChainStatus {
     projections: chain.projections.map((projection) => ({ ...untold(projection), differs: null })),
     endpoints: [],
     relay: { ...chain.relay, endpoints: [] },
+    forks: [],
     parity: untold(chain.parity),
     verification: { ...verification, audit: verification.audit && untold(verification.audit) },
   }

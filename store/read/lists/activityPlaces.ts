@@ -1,10 +1,11 @@
 /**
- * Transactions that an account takes part in: it sent them, paid their fee, or tokens moved from or
- * to it. Newest first. The closing fee is no part: its payer is named by the transaction, and the
+ * Transactions that an account takes part in: it sent them, paid their fee, tokens moved from or to
+ * it, it burned another one's, or the guard held or gave back what it refused. Newest first. The closing fee is no part: its payer is named by the transaction, and the
  * fee manager takes part in what else it got.
  */
-import { feeManagerAddress } from '#transform/addresses.ts'
-import { otherTokens, Parameters, quoteIdentifier, tip20Tokens } from '../../sql.ts'
+import { feeManagerAddress, receivePolicyGuardAddress } from '#transform/addresses.ts'
+import { burnAt } from '#transform/events/tip20.ts'
+import { literalBytes, otherTokens, Parameters, quoteIdentifier, tip20Tokens } from '../../sql.ts'
 import type { WalkQuery } from './read.ts'
 import { isAnyDeposit, placeCondition } from './statement.ts'
 
@@ -34,6 +35,10 @@ export function compileActivityPlaces(
   const moved = (condition: string) =>
     `(SELECT DISTINCT block_num, tx_idx FROM ${quoteIdentifier(schema)}.token_transfers
       WHERE ${condition} AND ${inTransfers} ORDER BY block_num DESC, tx_idx DESC ${limit})`
+  const topic = parameters.bytes(`0x${account.slice(2).padStart(64, '0')}`)
+  const named = `(SELECT DISTINCT block_num, tx_idx FROM ${quoteIdentifier(schema)}.logs
+      WHERE ${namedAccount} = ${topic} AND (${namesAccount}) AND ${inTransfers}
+      ORDER BY block_num DESC, tx_idx DESC ${limit})`
   const received =
     account === feeManagerAddress ? [isAnyDeposit] : halves.map((half) => `"to" = ${address} AND ${half}`)
   const branches = [
@@ -41,6 +46,7 @@ export function compileActivityPlaces(
     sent('fee_payer'),
     ...halves.map((half) => moved(`"from" = ${address} AND ${half}`)),
     ...received.map(moved),
+    named,
   ]
   return {
     text: `SELECT block_num, tx_idx FROM (${branches.join(' UNION ')}) AS places
@@ -51,3 +57,9 @@ export function compileActivityPlaces(
 
 /** Each half of the tokens has indexes of its own (migration 5). */
 const halves = [tip20Tokens('token'), otherTokens('token')]
+
+const burnTopic = literalBytes(burnAt.topic0)
+/** An account that a log names and no transfer does, in the words of its index (migration 34). */
+const namedAccount = `(CASE topic0 WHEN ${burnTopic} THEN topic1 ELSE topic2 END)`
+const namesAccount = `address = ${literalBytes(receivePolicyGuardAddress)}
+        OR topic0 = ${burnTopic} AND ${tip20Tokens('address')}`

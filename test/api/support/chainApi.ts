@@ -290,6 +290,7 @@ function reportOf(
         endpoints: [],
         history: null,
         parity: { state: 'waiting', comparedBlocks: 0, rounds: 0, problem: null },
+        forks: [],
         verification: {
           checks: 'roots',
           headerRule: 'ethereum',

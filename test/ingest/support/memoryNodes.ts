@@ -27,14 +27,20 @@ function headerOf(block: ToldBlock | null | undefined) {
 
 /**
  * Nodes of one chain, without sockets: each host answers truly but for what its entry of `told`
- * says. Batches are answered item by item.
+ * says, and to calls that `otherwise` answers. Batches are answered item by item.
  */
-export function memoryNodes(chain: FakeChain, told: ReadonlyMap<string, TellBlock>): OpenTransport {
+export function memoryNodes(
+  chain: FakeChain,
+  told: ReadonlyMap<string, TellBlock>,
+  otherwise: (host: string, method: string) => { result: unknown } | { error: unknown } | null = () => null,
+): OpenTransport {
   const truly = (at: unknown) => {
     if (at === 'latest') return chain.head
     return chain.blocks[at === 'finalized' ? Math.min(chain.finalized, chain.head.number) : Number(at)]
   }
   const answer = (host: string, { id, method, params }: NodeCall) => {
+    const other = otherwise(host, method)
+    if (other !== null) return { jsonrpc: '2.0', id, ...other }
     const [at] = params
     const told_ = told.get(host)?.(at)
     if (told_ === 'away') return null

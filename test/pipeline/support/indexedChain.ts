@@ -93,6 +93,7 @@ export function sourceOf(recorded: RecordedChain, chainId: number, clock: Clock,
     endpoints: () => [],
     call: async () => null,
     callAll: async (calls) => calls.map(() => null),
+    callEach: async () => [],
   }
 }
 
