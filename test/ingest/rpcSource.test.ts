@@ -17,6 +17,14 @@ import { forward, startNode } from './support/proxyNode.ts'
 
 const LAST = 122
 const runtime = systemRuntime()
+/** Waits are a fiftieth as long. */
+const hurried = {
+  ...runtime,
+  clock: {
+    ...runtime.clock,
+    sleep: (ms: number, signal?: AbortSignal) => runtime.clock.sleep(ms / 50, signal),
+  },
+}
 const closers: (() => Promise<void>)[] = []
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close()
@@ -287,9 +295,7 @@ describe('the RPC source', () => {
         return 'result' in answer ? { result: { ...Object(answer.result), number: '0x12c' } } : answer
       },
     })
-    const { clock } = runtime
-    const hurried = { ...clock, sleep: (ms: number, signal?: AbortSignal) => clock.sleep(ms / 50, signal) }
-    const only = source(mixed.url, { runtime: { ...runtime, clock: hurried }, batchBlocksMax: 1 })
+    const only = source(mixed.url, { runtime: hurried, batchBlocksMax: 1 })
     await only.head()
     await expect(only.fetch({ from: 30, to: 30 })).rejects.toMatchObject({
       code: 'source_unavailable',
@@ -317,7 +323,7 @@ describe('the RPC source', () => {
         return forward(server.url, call)
       },
     })
-    const only = source(pruned.url)
+    const only = source(pruned.url, { runtime: hurried })
     const failed = only.fetch({ from: 30, to: 40 })
     await expect(failed).rejects.toMatchObject({ code: 'history_pruned', earliest: 77, remedy: 'stop' })
     await expect(failed).rejects.toThrow('START_BLOCK')
