@@ -18,7 +18,7 @@ import { schemaOf } from '#store/sql.ts'
 import type { Logger } from '#telemetry.ts'
 import { Chain } from './chain/chain.ts'
 import { describeAlone, describeRules } from './chain/chainRules.ts'
-import { identifyChain, kindOf, type ReachableChain, reachChains } from './chains.ts'
+import { findChains, identifyChain, kindOf, type ReachableChain, reachChain } from './chains.ts'
 import type { Config } from './config.ts'
 import { type Engines, startEngines } from './engines.ts'
 import { holdDataDir } from './heldDataDir.ts'
@@ -55,16 +55,21 @@ export async function openProgram(
   try {
     const dataDir = await holdDataDir(config.dataDir, runtime.clock)
     opened.push(() => dataDir.release())
-    const reachable = await reachChains(config, dataDir.path, runtime, log)
-    for (const { devChain } of reachable) if (devChain) opened.push(() => devChain.stop())
+    const found = await findChains(config, dataDir.path, runtime, log)
+    for (const { devChain, identities } of found) {
+      if (devChain) opened.push(() => devChain.stop())
+      opened.push(() => identities.close())
+    }
     assertNotInterrupted(stop)
-    const chainIds = reachable.map(({ chainId }) => chainId)
+    const chainIds = [...new Set(found.flatMap(({ told }) => told.map(({ chainId }) => chainId)))]
     const engines = await startEngines(config, dataDir, chainIds, runtime, log)
     opened.push(() => engines.close())
     assertNotInterrupted(stop)
     await migrateApp(engines.postgres)
     const holder = leaseHolder(dataDir.path)
     const chains: Chain[] = []
+    const reachable: ReachableChain[] = []
+    for (const one of found) reachable.push(await reachChain(one, engines.postgres, runtime, log))
     const notices = new CommitNotices(engines.postgres, randomUUID())
     for (const one of reachable)
       chains.push(await openChain(config, one, { engines, holder, notices }, runtime, log))

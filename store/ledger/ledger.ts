@@ -58,6 +58,17 @@ export async function readChainIdentity(postgres: Postgres, chainId: number): Pr
     : null
 }
 
+/** The genesis hash of a chain that is held; of a schema in any version, and null without one. */
+export async function readGenesis({ pool }: Postgres, chainId: number): Promise<Hash | null> {
+  const table = `${quoteIdentifier(schemaOf(chainId))}.chain`
+  const { rows } = await pool.query<{ exists: boolean }>('SELECT to_regclass($1) IS NOT NULL AS exists', [
+    table,
+  ])
+  if (!rows[0]?.exists) return null
+  const held = await pool.query<{ genesis_hash: Buffer }>(`SELECT genesis_hash FROM ${table}`)
+  return held.rows[0] ? hashOf(held.rows[0].genesis_hash) : null
+}
+
 /**
  * Records a new chain, or checks that a known one is the same. The head lane begins at `headFrom`
  * the first time.

@@ -311,6 +311,9 @@ describe('the RPC source', () => {
     await expect(wrong.head()).rejects.toThrow('RPC_URL')
     const other = source(server.url, { genesisHash: hash(`0x${'11'.repeat(32)}`) })
     await expect(other.fetch({ from: 1, to: 2 })).rejects.toThrow('genesis block')
+    const second = await replay()
+    const both = source([server.url, second.url], { chainId: 4217 })
+    await expect(both.head()).rejects.toMatchObject({ code: 'wrong_chain', remedy: 'stop' })
   })
 
   test('pruned history is told with the first block that is left', async () => {
