@@ -22,7 +22,7 @@ import { findChains, identifyChain, kindOf, type ReachableChain, reachChain } fr
 import type { Config } from './config.ts'
 import { type Engines, startEngines } from './engines.ts'
 import { holdDataDir } from './heldDataDir.ts'
-import { leaseHolder } from './leaseHolder.ts'
+import { leaseHolder } from './process/leaseHolder.ts'
 import { assertNotInterrupted } from './process/stopSignal.ts'
 
 /** No program of any version holds a lease for longer without renewing it. */

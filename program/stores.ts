@@ -14,7 +14,7 @@ import type { Logger } from '#telemetry.ts'
 import type { Config } from './config.ts'
 import { type Engines, findEngines, startEngines } from './engines.ts'
 import { holdDataDir } from './heldDataDir.ts'
-import { leaseHolder } from './leaseHolder.ts'
+import { leaseHolder } from './process/leaseHolder.ts'
 
 export interface Stores {
   readonly engines: Engines

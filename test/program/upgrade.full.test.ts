@@ -73,7 +73,7 @@ async function openOlder() {
 
 /** A program of the directory that was killed: its name, when it has ended. */
 async function killedIn(dataDir: string): Promise<string> {
-  const tell = `import { leaseHolder } from '#program/leaseHolder.ts'; console.log(leaseHolder(process.argv[1]).name)`
+  const tell = `import { leaseHolder } from '#program/process/leaseHolder.ts'; console.log(leaseHolder(process.argv[1]).name)`
   const child = spawn(process.execPath, ['--input-type=module', '--eval', tell, dataDir], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
