@@ -10,8 +10,11 @@ import type { VisitFailpoint } from './failpoints.ts'
  * lost the lease commits nothing.
  */
 export interface LeaseStore {
-  /** Takes the lease when it is free, expired, or already ours (same holder), with a new fence. */
-  acquire(name: string, holder: string, ttlMs: number): Promise<LeaseGrant>
+  /**
+   * Takes the lease when it is free, expired, or already ours (same holder), with a new fence; also
+   * when it is still held by `ended`, which is known to write no more.
+   */
+  acquire(name: string, holder: string, ttlMs: number, ended?: string): Promise<LeaseGrant>
   /** False when someone else has taken it since. */
   renew(name: string, fence: bigint, ttlMs: number): Promise<boolean>
   /** Does nothing when the fence is not the newest. */
@@ -21,6 +24,16 @@ export interface LeaseStore {
 export type LeaseGrant =
   | { readonly granted: true; readonly fence: bigint }
   | { readonly granted: false; readonly holder: string; readonly expiresInMs: number }
+
+/** One process, to others that want the same lease. */
+export interface LeaseHolder {
+  /** Stored with the lease, and told to people. No other process has it. */
+  readonly name: string
+  /** Whether `other` was a process of this machine that has ended, and so renews nothing. */
+  hasEnded(other: string): boolean
+  /** That a living `other` is a slip of the operator's; null where it may well be there. */
+  conflictWith(other: string): Error | null
+}
 
 /** The right to write one lane, renewed until released or lost. */
 export interface Lease {
@@ -36,12 +49,13 @@ export interface LeaseOptions {
   readonly store: LeaseStore
   /** What is leased, such as `chain_4217/head`. */
   readonly name: string
-  /** Name of this holder, for people: host and process. */
-  readonly holder: string
+  readonly holder: LeaseHolder
   readonly ttlMs: number
   readonly runtime: Runtime
   readonly log: Logger
   readonly failpoint: VisitFailpoint
+  /** Told once when a living process holds the lease that should not be there. */
+  readonly conflict?: (problem: string) => void
 }
 
 /** Renewals per lifetime: two may fail before the lease runs out. */
@@ -57,7 +71,9 @@ const SAFETY_SHARE = 0.1
 export async function acquireLease(options: LeaseOptions): Promise<Lease> {
   const { store, name, holder, ttlMs, runtime, failpoint } = options
   const askedAtMs = runtime.clock.monotonic()
-  const grant = await store.acquire(name, holder, ttlMs)
+  let grant = await store.acquire(name, holder.name, ttlMs)
+  if (!grant.granted && holder.hasEnded(grant.holder))
+    grant = await store.acquire(name, holder.name, ttlMs, grant.holder)
   if (!grant.granted) throw new LeaseHeldError(name, grant.holder, grant.expiresInMs)
   failpoint('lease.acquired')
   return new RenewedLease(options, grant.fence, askedAtMs)
@@ -66,6 +82,7 @@ export async function acquireLease(options: LeaseOptions): Promise<Lease> {
 /** Stands by until the lease is ours. Rejects with the signal's reason when aborted. */
 export async function waitForLease(options: LeaseOptions, signal: AbortSignal): Promise<Lease> {
   const { runtime, ttlMs, log, name } = options
+  const watch = new HolderWatch(options)
   for (let told = false; ; ) {
     signal.throwIfAborted()
     try {
@@ -74,9 +91,41 @@ export async function waitForLease(options: LeaseOptions, signal: AbortSignal): 
       if (!(error instanceof LeaseHeldError)) throw error
       if (!told) log.info({ name, holder: error.holder }, 'standing by: another process holds the lease')
       told = true
+      watch.saw(error)
       const waitMs = Math.min(ttlMs / RENEWALS_PER_TTL, Math.max(error.expiresInMs, 10))
       await runtime.clock.sleep(waitMs, signal)
     }
+  }
+}
+
+/** Tells whether who holds a lease that we wait for lives, and should not. */
+class HolderWatch {
+  readonly #options: LeaseOptions
+  #holder: string | null = null
+  #endsAtMs = 0
+  #told = false
+
+  constructor(options: LeaseOptions) {
+    this.#options = options
+  }
+
+  /** A lease that was not renewed would have run out by the time it had when it was first seen. */
+  saw({ holder, expiresInMs }: LeaseHeldError): void {
+    const nowMs = this.#options.runtime.clock.monotonic()
+    if (holder !== this.#holder) {
+      this.#holder = holder
+      this.#endsAtMs = nowMs + expiresInMs
+      this.#told = false
+    } else if (nowMs > this.#endsAtMs && !this.#told) this.#tell(holder)
+  }
+
+  #tell(holder: string): void {
+    const { holder: own, log, name, conflict } = this.#options
+    this.#told = true
+    const problem = own.conflictWith(holder)
+    if (problem === null) return
+    log.error({ name, holder }, problem.message)
+    conflict?.(problem.message)
   }
 }
 

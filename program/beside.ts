@@ -5,7 +5,7 @@
 import { assertAnswers } from '#local/engines/dataDir.ts'
 import type { Runtime } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
-import { type ReachableChain, reachChains } from './chains.ts'
+import { findChains, type ReachableChain, reachChain } from './chains.ts'
 import type { Config } from './config.ts'
 import { type Engines, findEngines, startEngines } from './engines.ts'
 import { holdDataDir } from './heldDataDir.ts'
@@ -42,7 +42,9 @@ async function withChains(
   runtime: Runtime,
   log: Logger,
 ): Promise<Beside> {
-  const reachable = await reachChains(config, config.dataDir, runtime, log)
+  const reachable: ReachableChain[] = []
+  for (const found of await findChains(config, config.dataDir, runtime, log))
+    reachable.push(await reachChain(found, engines.postgres, runtime, log))
   return {
     engines,
     reachable,

@@ -5,13 +5,18 @@
 
 import { messageOf, SettingError } from '#errors.ts'
 import { SourceError } from '#ingest/rpc/errors.ts'
-import { identifyChain as probeChain } from '#ingest/rpc/probe.ts'
+import { Identities, isSameChain, type ToldIdentity } from '#ingest/rpc/identities.ts'
 import { createSource, type RpcSource } from '#ingest/rpc/rpcSource.ts'
 import { type DevChain, startDevChain } from '#local/devchain/node.ts'
 import { runTraffic } from '#local/devchain/trafficThread.ts'
 import type { Hash } from '#primitives.ts'
 import type { Runtime } from '#runtime.ts'
-import { assertSameGenesis, type ChainIdentity, readChainIdentity } from '#store/ledger/ledger.ts'
+import {
+  assertSameGenesis,
+  type ChainIdentity,
+  readChainIdentity,
+  readGenesis,
+} from '#store/ledger/ledger.ts'
 import type { Postgres } from '#store/postgres.ts'
 import type { Logger } from '#telemetry.ts'
 import { rulesOf } from './chain/chainRules.ts'
@@ -33,43 +38,125 @@ const tempoChainIds = new Set([4217, 42431])
 
 export const kindOf = (chainId: number): 'tempo' | 'evm' => (tempoChainIds.has(chainId) ? 'tempo' : 'evm')
 
+/** A chain the settings name, whose endpoints have begun to say which it is. */
+export interface FoundChain {
+  readonly config: ChainConfig
+  readonly urls: readonly string[]
+  readonly identities: Identities
+  /** What was told so far, of one chain or of several. */
+  readonly told: readonly ToldIdentity[]
+  readonly devChain: DevChain | null
+}
+
+/** After the first endpoint has told its chain, others are waited for so long. */
+const SILENT_MS = 3_000
+/** And so long where nothing is held yet, and what is told now is believed from then on. */
+const FIRST_START_MS = 10_000
+
 /** @throws SettingError, SourceError, DevChainUnavailableError */
-export async function reachChains(
-  config: Config,
+export async function findChains(
+  config: Pick<Config, 'chains'>,
   dataDir: string,
   runtime: Runtime,
   log: Logger,
-): Promise<ReachableChain[]> {
-  const chains: ReachableChain[] = []
-  for (const chain of config.chains) chains.push(await reachChain(chain, dataDir, runtime, log))
+): Promise<FoundChain[]> {
+  const chains: FoundChain[] = []
+  for (const chain of config.chains) chains.push(await findChain(chain, dataDir, runtime, log))
   return chains
 }
 
-async function reachChain(
+async function findChain(
   config: ChainConfig,
   dataDir: string,
   runtime: Runtime,
   log: Logger,
-): Promise<ReachableChain> {
+): Promise<FoundChain> {
   const devChain = config.rpcUrls.length === 0 ? await openDevChain(config, dataDir, runtime, log) : null
   const urls = devChain ? [devChain.rpcUrl] : config.rpcUrls
-  const { chainId, genesisHash } = await probeChain(urls, runtime.clock).catch((cause: unknown) => {
+  const identities = new Identities(urls, runtime.clock)
+  const told = await identities.told(SILENT_MS).catch(async (cause: unknown) => {
+    await identities.close()
     if (!(cause instanceof SourceError)) throw cause
     throw new SettingError(settingOf(config), messageOf(cause.cause), { cause })
   })
-  if (config.chainId !== null && config.chainId !== chainId)
-    throw new SettingError('CONFIG', `the node given for chain ${config.chainId} serves chain ${chainId}`)
-  const source = createSource({
-    chainId,
-    genesisHash,
-    urls,
-    finalityDepth: config.finalityDepth,
-    relayUrls: config.relayUrls,
-    runtime,
-    log,
-  })
-  return { config, chainId, genesisHash, source, devChain }
+  return { config, urls, identities, told, devChain }
 }
+
+/**
+ * Decides which of the chains that endpoints tell it is, and opens its source. @param postgres null
+ * for a command that holds nothing. @throws SettingError
+ */
+export async function reachChain(
+  found: FoundChain,
+  postgres: Postgres | null,
+  runtime: Runtime,
+  log: Logger,
+): Promise<ReachableChain> {
+  const { config, urls, devChain, identities } = found
+  try {
+    const held = (chainId: number) => (postgres ? readGenesis(postgres, chainId) : Promise.resolve(null))
+    const { chainId, genesisHash } = await decide(found, held, log)
+    if (config.chainId !== null && config.chainId !== chainId)
+      throw new SettingError('CONFIG', `the node given for chain ${config.chainId} serves chain ${chainId}`)
+    const source = createSource({
+      chainId,
+      genesisHash: genesisHash ?? (await held(chainId)),
+      urls,
+      finalityDepth: config.finalityDepth,
+      relayUrls: config.relayUrls,
+      runtime,
+      log,
+    })
+    return { config, chainId, genesisHash, source, devChain }
+  } finally {
+    await identities.close()
+  }
+}
+
+type ReadGenesis = (chainId: number) => Promise<Hash | null>
+
+/**
+ * The chain that is held, whoever else answers; where none is, what two endpoints tell. One alone is
+ * believed only when no other answers.
+ */
+async function decide(
+  { config, urls, told, identities }: FoundChain,
+  held: ReadGenesis,
+  log: Logger,
+): Promise<ToldIdentity> {
+  const [only] = told
+  if (only && urls.length === 1) return only
+  const known = await findHeld(told, held)
+  if (known) return known
+  const all = await identities.told(FIRST_START_MS)
+  const wanted = all.filter(({ chainId }) => config.chainId === null || chainId === config.chainId)
+  const heard = wanted.length > 0 ? wanted : all
+  const agreed =
+    (await findHeld(heard, held)) ??
+    heard.find((one) => heard.some((other) => other !== one && isSameChain(one, other)))
+  if (agreed) return agreed
+  const telling = heard.filter(({ genesisHash }) => genesisHash !== null)
+  const [first, second] = telling.length > 0 ? telling : heard
+  if (!first) throw new TypeError('what was told is never nothing')
+  if (second && telling.length > 0) throw new SettingError(settingOf(config), disagreement(first, second))
+  log.warn(
+    { chainId: first.chainId },
+    `${first.endpoint} alone tells which chain this is; no other endpoint has answered`,
+  )
+  return first
+}
+
+/** The identity that is the one of data held here; a node without block 0 tells its chain id alone. */
+async function findHeld(told: readonly ToldIdentity[], held: ReadGenesis): Promise<ToldIdentity | undefined> {
+  for (const one of told) {
+    const genesis = await held(one.chainId)
+    if (genesis !== null && (one.genesisHash ?? genesis) === genesis) return one
+  }
+  return undefined
+}
+
+const disagreement = (first: ToldIdentity, second: ToldIdentity): string =>
+  `${[first, second].map(({ endpoint, chainId, genesisHash }) => `${endpoint} serves chain ${chainId} with genesis ${genesisHash}`).join(', ')}; leave out the one that is wrong`
 
 /** Where a person finds the endpoints of a chain. */
 const settingOf = ({ chainId }: ChainConfig): string =>

@@ -3,31 +3,37 @@
  * chains.
  */
 import { randomUUID } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import type { LeaseHolder } from '#ingest/lease.ts'
 import { contractCalls } from '#ingest/rpc/contractCalls.ts'
 import { replaceClickHouseViews, replacePostgresViews } from '#query/relations/replaceViews.ts'
-import type { Runtime } from '#runtime.ts'
+import type { Clock, Runtime } from '#runtime.ts'
 import { adoptClickHouse } from '#store/clickhouse/adopt.ts'
 import { type ChainIdentity, readChainIdentity } from '#store/ledger/ledger.ts'
 import { CommitNotices } from '#store/ledger/notices.ts'
 import { assertProjectionsCurrent } from '#store/ledger/projectionVersions.ts'
 import { dropChain } from '#store/maintain/dropChain.ts'
-import { migrateApp, migrateChain, migrateClickHouse } from '#store/maintain/migrate.ts'
+import { ChainWrittenError, migrateApp, migrateChain, migrateClickHouse } from '#store/maintain/migrate.ts'
+import type { Postgres } from '#store/postgres.ts'
 import { schemaOf } from '#store/sql.ts'
 import type { Logger } from '#telemetry.ts'
 import { Chain } from './chain/chain.ts'
 import { describeAlone, describeRules } from './chain/chainRules.ts'
-import { identifyChain, kindOf, type ReachableChain, reachChains } from './chains.ts'
+import { findChains, identifyChain, kindOf, type ReachableChain, reachChain } from './chains.ts'
 import type { Config } from './config.ts'
 import { type Engines, startEngines } from './engines.ts'
 import { holdDataDir } from './heldDataDir.ts'
+import { leaseHolder } from './process/leaseHolder.ts'
 import { assertNotInterrupted } from './process/stopSignal.ts'
+
+/** No program of any version holds a lease for longer without renewing it. */
+const LEASE_MS_MAX = 15_000
 
 export interface Program {
   readonly engines: Engines
   readonly reachable: readonly ReachableChain[]
   readonly chains: readonly Chain[]
+  /** This program, to others on the same databases. */
+  readonly holder: LeaseHolder
   /** Closes what was opened, newest first. Chains are stopped before by whoever started them. */
   close(): Promise<void>
 }
@@ -49,21 +55,26 @@ export async function openProgram(
   try {
     const dataDir = await holdDataDir(config.dataDir, runtime.clock)
     opened.push(() => dataDir.release())
-    const reachable = await reachChains(config, dataDir.path, runtime, log)
-    for (const { devChain } of reachable) if (devChain) opened.push(() => devChain.stop())
+    const found = await findChains(config, dataDir.path, runtime, log)
+    for (const { devChain, identities } of found) {
+      if (devChain) opened.push(() => devChain.stop())
+      opened.push(() => identities.close())
+    }
     assertNotInterrupted(stop)
-    const chainIds = reachable.map(({ chainId }) => chainId)
+    const chainIds = [...new Set(found.flatMap(({ told }) => told.map(({ chainId }) => chainId)))]
     const engines = await startEngines(config, dataDir, chainIds, runtime, log)
     opened.push(() => engines.close())
     assertNotInterrupted(stop)
     await migrateApp(engines.postgres)
-    const holder = installationId(dataDir.path)
+    const holder = leaseHolder(dataDir.path)
     const chains: Chain[] = []
+    const reachable: ReachableChain[] = []
+    for (const one of found) reachable.push(await reachChain(one, engines.postgres, runtime, log))
     const notices = new CommitNotices(engines.postgres, randomUUID())
     for (const one of reachable)
       chains.push(await openChain(config, one, { engines, holder, notices }, runtime, log))
     opened.push(listen(notices, runtime))
-    return { engines, reachable, chains, close }
+    return { engines, reachable, chains, holder, close }
   } catch (error) {
     await close()
     throw error
@@ -83,7 +94,7 @@ function listen(notices: CommitNotices, { clock }: Runtime): () => Promise<void>
 /** What the chains of a program share. */
 interface Opened {
   readonly engines: Engines
-  readonly holder: string
+  readonly holder: LeaseHolder
   readonly notices: CommitNotices
 }
 
@@ -96,8 +107,7 @@ async function openChain(
 ): Promise<Chain> {
   const { postgres, clickhouse, clickhouseRowsFolder, viewSecurity } = engines
   const { chainId, source } = reachable
-  // A lease of ours is that of a program which was killed: the data directory has one at a time.
-  await migrateChain(postgres, chainId, holder)
+  await migrateWhenFree(postgres, chainId, holder, runtime.clock)
   if (reachable.devChain) await dropLostGeneration(reachable, engines, log)
   await assertProjectionsCurrent(postgres.pool, schemaOf(chainId))
   const identity = await identifyChain(reachable, postgres, runtime)
@@ -129,6 +139,31 @@ async function openChain(
 }
 
 /**
+ * Brings the chain's schema up to date. A program on this data directory that was killed where we
+ * cannot see it, as in another container, holds its lease for some seconds more; one that goes on is
+ * the operator's slip. @throws ChainWrittenError, SettingError
+ */
+async function migrateWhenFree(
+  postgres: Postgres,
+  chainId: number,
+  holder: LeaseHolder,
+  clock: Clock,
+): Promise<void> {
+  try {
+    return await migrateChain(postgres, chainId, holder)
+  } catch (error) {
+    if (!(error instanceof ChainWrittenError) || holder.conflictWith(error.holder) === null) throw error
+    await clock.sleep(Math.min(error.expiresInMs, LEASE_MS_MAX))
+  }
+  try {
+    await migrateChain(postgres, chainId, holder)
+  } catch (error) {
+    const conflict = error instanceof ChainWrittenError ? holder.conflictWith(error.holder) : null
+    throw conflict ?? error
+  }
+}
+
+/**
  * A dev chain that was lost starts over with another genesis; what is held of the old one describes
  * nothing. Never done for a chain given by RPC_URL: there another genesis is an error.
  */
@@ -142,14 +177,4 @@ async function dropLostGeneration(reachable: ReachableChain, engines: Engines, l
   )
   await dropChain(engines.postgres, engines.clickhouse, chainId)
   await migrateChain(engines.postgres, chainId)
-}
-
-/**
- * Name of this program to others on the same databases: fixed per data directory, so that a restart
- * is the same holder.
- */
-export function installationId(dataDir: string): string {
-  const path = join(dataDir, 'installation')
-  if (!existsSync(path)) writeFileSync(path, randomUUID(), { mode: 0o600 })
-  return readFileSync(path, 'utf8').trim()
 }

@@ -18,7 +18,7 @@ import type { Runtime } from '#runtime.ts'
 import type { Secrets } from '#store/app/secrets.ts'
 import type { ClickHouseAccess } from '#store/clickhouse/client.ts'
 import { viewDatabaseOf } from '#store/clickhouse/template.ts'
-import { readLedgerIdentity } from '#store/ledger/ledger.ts'
+import { readStoreUuid } from '#store/ledger/ledger.ts'
 import { viewSchemaOf } from '#store/sql.ts'
 import type { Logger } from '#telemetry.ts'
 import type { Chain } from './chain/chain.ts'
@@ -148,7 +148,7 @@ async function preparePostgresReader(
   secrets: Secrets,
 ): Promise<string> {
   const { postgres, databaseUrl, embedded } = engines
-  const { storeUuid } = await readLedgerIdentity(postgres)
+  const storeUuid = await readStoreUuid(postgres)
   const name = embedded.postgres ? readerRoleName : `${readerRoleName}_${storeUuid.slice(0, 8)}`
   const [key] = await secrets.keys('reader')
   const password = createHash('sha256').update(key).digest('hex')
@@ -177,7 +177,7 @@ async function prepareClickHouseReader(
   const { postgres, clickhouse, clickhouseReader, clickhouseUrl } = engines
   if (clickhouseReader) return clickhouseReader
   const [key] = await secrets.keys('clickhouse-reader')
-  const { storeUuid } = await readLedgerIdentity(postgres)
+  const storeUuid = await readStoreUuid(postgres)
   const username = `${readerRoleName}_${storeUuid.slice(0, 8)}`
   const password = createHash('sha256').update(key).digest('hex')
   const databases = chains.map(({ state }) => viewDatabaseOf(state.chainId))

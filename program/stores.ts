@@ -5,7 +5,7 @@
 
 import { SettingError } from '#errors.ts'
 import { visitListed } from '#ingest/failpoints.ts'
-import { acquireLease, type Lease } from '#ingest/lease.ts'
+import { acquireLease, type Lease, type LeaseHolder } from '#ingest/lease.ts'
 import type { Runtime } from '#runtime.ts'
 import { chainLease, postgresLeases } from '#store/app/leases.ts'
 import { listChainIds } from '#store/maintain/heldChains.ts'
@@ -14,12 +14,12 @@ import type { Logger } from '#telemetry.ts'
 import type { Config } from './config.ts'
 import { type Engines, findEngines, startEngines } from './engines.ts'
 import { holdDataDir } from './heldDataDir.ts'
-import { installationId } from './program.ts'
+import { leaseHolder } from './process/leaseHolder.ts'
 
 export interface Stores {
   readonly engines: Engines
-  /** Name of this program to others on the same databases. */
-  readonly holder: string
+  /** This program, to others on the same databases. */
+  readonly holder: LeaseHolder
   close(): Promise<void>
 }
 
@@ -37,7 +37,7 @@ export async function openStores(config: Config, runtime: Runtime, log: Logger):
     }
     try {
       await migrateApp(engines.postgres)
-      return { engines, holder: installationId(dataDir.path), close }
+      return { engines, holder: leaseHolder(dataDir.path), close }
     } catch (error) {
       await close()
       throw error

@@ -1,7 +1,7 @@
 /** Work that one process at a time does, again and again, whenever its lease is ours. */
 import { messageOf } from '#errors.ts'
 import { visitListed } from '#ingest/failpoints.ts'
-import { type LeaseStore, waitForLease } from '#ingest/lease.ts'
+import { type LeaseHolder, type LeaseStore, waitForLease } from '#ingest/lease.ts'
 import type { Runtime } from '#runtime.ts'
 import { postgresLeases } from '#store/app/leases.ts'
 import type { Postgres } from '#store/postgres.ts'
@@ -11,7 +11,7 @@ export interface LeasedOptions {
   readonly postgres: Postgres
   readonly name: string
   /** This program, to others on the same database. */
-  readonly holder: string
+  readonly holder: LeaseHolder
   readonly runtime: Runtime
   readonly log: Logger
   /** Told why the work is done by nobody, for now; null once it is ours or another process's. */

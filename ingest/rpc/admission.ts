@@ -16,7 +16,10 @@ export class Admission {
   readonly #chainId: number
   #genesisHash: Hash | null
   readonly #pending = new Map<Endpoint, Promise<void>>()
-  readonly #admitted = new Set<Endpoint>()
+  /** Endpoints that may stand in for each other: those of ingest, and those of clients' calls. */
+  readonly #groups: (readonly Endpoint[])[] = []
+  /** Those whose last probe told another chain. */
+  readonly #wrong = new Set<Endpoint>()
   readonly #notes = new Set<string>()
   readonly #finalizedTag = new Map<Endpoint, boolean>()
 
@@ -32,6 +35,11 @@ export class Admission {
     return [...this.#notes]
   }
 
+  /** Endpoints of which one is left out while another may be right. */
+  join(group: readonly Endpoint[]): void {
+    this.#groups.push(group)
+  }
+
   hasFinalizedTag(endpoint: Endpoint): boolean {
     return this.#finalizedTag.get(endpoint) ?? true
   }
@@ -45,7 +53,8 @@ export class Admission {
 
   /**
    * Asks an endpoint through its client, counting how it went.
-   * @throws WrongChainError when it serves another chain; RpcError for everything else.
+   * @throws WrongChainError when it serves another chain, as all others do; RpcError for everything
+   * else.
    */
   async ask<T>(endpoint: Endpoint, act: (client: RpcClient) => Promise<T>): Promise<T> {
     await this.admit(endpoint)
@@ -85,13 +94,13 @@ export class Admission {
       assertSameChain(endpoint.name, probed, pinned)
       this.#genesisHash ??= probed.genesisHash
       this.#learn(endpoint, probed)
-      this.#admitted.add(endpoint)
+      this.#wrong.delete(endpoint)
       endpoint.probed = true
     } catch (error) {
       if (error instanceof RpcError) endpoint.failed(error, this.#clock.monotonic() - startedAtMs)
-      if (error instanceof WrongChainError && this.#isReplaceable(endpoint))
-        throw this.#turnedAway(endpoint, error)
-      throw error
+      if (!(error instanceof WrongChainError)) throw error
+      this.#wrong.add(endpoint)
+      throw this.#isReplaceable(endpoint) ? this.#turnedAway(endpoint, error) : error
     }
   }
 
@@ -108,12 +117,11 @@ export class Admission {
       this.note(`${endpoint.name} has no finalized tag: a block counts as final at the configured depth`)
   }
 
-  /**
-   * Wrong from the start is a wrong setting. One of several that turns wrong later is left out
-   * instead.
-   */
+  /** Only where all serve another chain is there nothing to go on with. */
   #isReplaceable(endpoint: Endpoint): boolean {
-    return this.#admitted.has(endpoint) && this.#admitted.size > 1
+    return this.#groups.some(
+      (group) => group.includes(endpoint) && group.some((one) => !this.#wrong.has(one)),
+    )
   }
 
   #turnedAway(endpoint: Endpoint, error: WrongChainError): RpcError {

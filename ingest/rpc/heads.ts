@@ -349,7 +349,7 @@ export class Heads {
     for (let round = 1; asked.length > 0; round++) {
       const answers = await Promise.allSettled(asked.map((endpoint) => this.#claims.ask(endpoint, signal)))
       signal?.throwIfAborted()
-      // A wrong chain is for a person to mend, however many other endpoints are right.
+      // Where all endpoints serve another chain, a person has to mend the setting.
       for (const answer of answers)
         if (answer.status === 'rejected' && !(answer.reason instanceof RpcError)) throw answer.reason
       for (const answer of answers) if (answer.status === 'fulfilled') claims.push(answer.value)

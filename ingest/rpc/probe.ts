@@ -1,9 +1,6 @@
-import { SettingError } from '#errors.ts'
 import type { Hash } from '#primitives.ts'
-import type { Clock } from '#runtime.ts'
-import { type CallAnswer, RpcClient } from './client.ts'
-import { parseEndpointUrl } from './endpointUrl.ts'
-import { RpcError, type RpcFailure, SourceError, WrongChainError } from './errors.ts'
+import type { CallAnswer, RpcClient } from './client.ts'
+import { RpcError, type RpcFailure, WrongChainError } from './errors.ts'
 import { parseBlockRef, parseQuantity } from './parse.ts'
 
 /** What an endpoint says about itself when it is first met, and again whenever it comes back. */
@@ -96,72 +93,4 @@ export function assertSameChain(endpoint: string, probed: Probed, pinned: ChainI
     throw new WrongChainError(endpoint, 'chain id', String(pinned.chainId), String(probed.chainId))
   if (pinned.genesisHash && probed.genesisHash && probed.genesisHash !== pinned.genesisHash)
     throw new WrongChainError(endpoint, 'genesis block', pinned.genesisHash, probed.genesisHash)
-}
-
-/**
- * After this long without an answer the next endpoint is asked too: one that is silent holds a
- * start up for a minute.
- */
-const SILENT_MS = 3_000
-
-/**
- * The chain behind RPC_URL, before anything is known about it: asked once at start, of the first
- * endpoint that answers and holds block 0, or that answers where none holds it.
- * @throws SettingError when what answers is no JSON-RPC node or refuses our credentials;
- * SourceError when nothing answers.
- */
-export async function identifyChain(
-  urls: readonly string[],
-  clock: Clock,
-  signal?: AbortSignal,
-): Promise<ChainIdentity> {
-  const found = new AbortController()
-  const ending = signal ? AbortSignal.any([signal, found.signal]) : found.signal
-  const answers: Promise<ChainIdentity>[] = []
-  try {
-    for (const url of urls) {
-      const answer = identifyAt(url, clock, ending)
-      answers.push(answer)
-      const silent = clock.sleep(SILENT_MS, ending).catch(() => {})
-      const told = await Promise.race([answer.catch(() => null), silent])
-      if (told?.genesisHash) break
-    }
-    return await Promise.any(answers.map(withGenesis)).catch(() => Promise.any(answers))
-  } catch (error) {
-    signal?.throwIfAborted()
-    throw startError(urls.length, error instanceof AggregateError ? error.errors.at(-1) : error)
-  } finally {
-    found.abort()
-    await Promise.allSettled(answers)
-  }
-}
-
-/** @throws where the node has dropped its first block */
-async function withGenesis(answer: Promise<ChainIdentity>): Promise<ChainIdentity> {
-  const identity = await answer
-  if (identity.genesisHash === null) throw new TypeError('no block 0')
-  return identity
-}
-
-async function identifyAt(url: string, clock: Clock, signal: AbortSignal): Promise<ChainIdentity> {
-  const client = new RpcClient(parseEndpointUrl(url), clock, 1)
-  try {
-    const { chainId, genesisHash } = await probeEndpoint(client, signal)
-    return { chainId, genesisHash }
-  } finally {
-    await client.close()
-  }
-}
-
-function startError(attempts: number, error: unknown): Error {
-  if (!(error instanceof RpcError)) return new SourceError('the chain id', attempts, error)
-  if (error.failure === 'malformed' || error.failure === 'method_missing')
-    return new SettingError('RPC_URL', `${error.endpoint} answers, but not as an Ethereum JSON-RPC node`, {
-      cause: error,
-    })
-  if (error.failure === 'unauthorized')
-    return new SettingError('RPC_URL', `${error.endpoint} refuses the credentials in the address`, {
-      cause: error,
-    })
-  return new SourceError('the chain id', attempts, error)
 }

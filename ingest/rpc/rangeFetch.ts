@@ -7,9 +7,9 @@ import type { Admission } from './admission.ts'
 import { requestEncoded } from './encodedBlocks.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { EndpointSet, Wish } from './endpointSet.ts'
-import { HistoryPrunedError, RpcError, SourceError } from './errors.ts'
+import { RpcError, SourceError } from './errors.ts'
 import type { Heads } from './heads.ts'
-import { earliestHeld, firstMissing, holdsBlock } from './pruned.ts'
+import { HeldBlocks } from './pruned.ts'
 import { requestRange } from './rangeRequest.ts'
 
 export interface RangeFetchOptions {
@@ -50,10 +50,6 @@ const REQUESTS_PER_HEDGE = 10
  */
 const PRUNED_DEPTH_MIN = 128
 
-/** Looks at an old block that is null, and the first pause between them; half a minute in all. */
-const NULL_LOOKS = 5
-const NULL_PAUSE_MS = 500
-
 /** A fetch under way: what has been learned about this range. */
 interface Attempt {
   readonly asked: BlockRange
@@ -74,6 +70,7 @@ interface Attempt {
  */
 export class RangeFetch {
   readonly #options: RangeFetchOptions
+  readonly #held: HeldBlocks
   #bytesPerBlock: number | null = null
   /** Of the answer that had the most. */
   #blocksAnswered = 0
@@ -82,6 +79,8 @@ export class RangeFetch {
 
   constructor(options: RangeFetchOptions) {
     this.#options = options
+    const { endpoints, admission, heads, runtime } = options
+    this.#held = new HeldBlocks({ endpoints: endpoints.all, admission, heads, clock: runtime.clock })
   }
 
   /** Blocks that are expected to answer in about the byte target. */
@@ -209,6 +208,7 @@ export class RangeFetch {
       const bytes = await admission.ask(endpoint, (client) => requestRange(client, range, form, signal))
       endpoint.succeeded(runtime.clock.monotonic() - startedAtMs)
       this.#learnSize(bytes.length, blockCount(range))
+      this.#held.answered(range)
       const own = encoded && endpoint.tellsEncoded ? await this.#encodedOf(endpoint, range, signal) : null
       return { range, bytes, endpoint: endpoint.name, ...(own && { encoded: own }) }
     } finally {
@@ -301,7 +301,7 @@ export class RangeFetch {
 
   /** Says that history is pruned only when a search finds where it begins. */
   async #giveUp(attempt: Attempt, error: RpcError, signal?: AbortSignal): Promise<Error> {
-    const { endpoints, heads, admission } = this.#options
+    const { heads } = this.#options
     const { from, to } = attempt.asked
     const asked = `blocks ${from}..${to}`
     // A head that was none may be the reason why these blocks were asked for.
@@ -309,33 +309,14 @@ export class RangeFetch {
     const deep = from + PRUNED_DEPTH_MIN < heads.number && from <= heads.finalized
     const suspected = attempt.prunedAt.size > 0 || (error.failure === 'block_missing' && deep)
     if (suspected) {
-      const holds = (number: number) => holdsBlock(endpoints.all, admission, number, signal)
       try {
-        const missing = await firstMissing(attempt.asked, holds)
-        const isSaid = attempt.prunedAt.size > 0
-        if (missing !== null && (isSaid || !(await this.#comesBack(missing, holds, signal))))
-          return new HistoryPrunedError(missing, await earliestHeld(missing, heads.number, holds))
+        const pruned = await this.#held.whatIsGone(attempt.asked, signal)
+        if (pruned) return pruned
       } catch (searchError) {
         signal?.throwIfAborted()
         this.#options.log.warn({ from, error: String(searchError) }, 'could not find where history begins')
       }
     }
     return new SourceError(asked, attempt.failures, error)
-  }
-
-  /**
-   * Null says less than an error about pruning: behind one address may stand several nodes, of
-   * which one lacks old blocks.
-   */
-  async #comesBack(
-    number: number,
-    holds: (number: number) => Promise<boolean>,
-    signal?: AbortSignal,
-  ): Promise<boolean> {
-    for (let look = 1; look <= NULL_LOOKS; look++) {
-      await this.#options.runtime.clock.sleep(NULL_PAUSE_MS * 2 ** look, signal)
-      if (await holds(number)) return true
-    }
-    return false
   }
 }

@@ -18,8 +18,8 @@ import { RELAY_DEADLINE_MS, RELAY_LIMIT_MAX, RelayEndpoint } from './relayEndpoi
 
 export interface RpcSourceOptions {
   /**
-   * Pinned: an endpoint of another chain is a WrongChainError. `identifyChain` tells it for a new
-   * data directory.
+   * Pinned: an endpoint of another chain is left out, and a WrongChainError where all are of one.
+   * `Identities` tell it for a new data directory.
    */
   readonly chainId: number
   /** Pinned when known, else taken from the first endpoint that answers. */
@@ -118,6 +118,7 @@ class JsonRpcSource implements RpcSource {
     )
     this.#set = new EndpointSet(all, clock)
     this.#admission = new Admission({ clock, log, chainId, genesisHash })
+    this.#admission.join(all)
     const announced = () => this.#sockets.some(({ live }) => live)
     const shared = { endpoints: this.#set, admission: this.#admission }
     this.#heads = new Heads({ ...shared, clock, finalityDepth, announced })
@@ -154,6 +155,7 @@ class JsonRpcSource implements RpcSource {
         sharesWithIngest: !isApart,
       })
     })
+    if (isApart) this.#admission.join(endpoints.map(({ endpoint }) => endpoint))
     return new Relay(endpoints, clock, isApart, this.#heads)
   }
 

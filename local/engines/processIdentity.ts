@@ -4,11 +4,11 @@
  */
 
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readFileSync, readlinkSync } from 'node:fs'
 import { errnoOf } from '#errors.ts'
 import type { Clock } from '#runtime.ts'
 
-/** A process as written to disk. */
+/** A process as written to disk or to a database. */
 export interface ProcessIdentity {
   readonly pid: number
   /** The process's start as the system tells it; undefined where it does not. */
@@ -33,6 +33,20 @@ export function isAlive(identity: ProcessIdentity): boolean {
   if (!pidExists(identity.pid)) return false
   const now = startOf(identity.pid)
   return identity.startedAt === undefined || now === undefined || now === identity.startedAt
+}
+
+/**
+ * Within what the identities of two processes can be compared: a boot of a machine, and on Linux a
+ * namespace of pids in it (proc(5)). Undefined where the system does not tell.
+ */
+export function processSpace(): string | undefined {
+  try {
+    if (process.platform === 'linux')
+      return `${readText('/proc/sys/kernel/random/boot_id')?.trim()}/${readlinkSync('/proc/self/ns/pid')}`
+    return execFileSync('sysctl', ['-n', 'kern.bootsessionuuid'], { encoding: 'utf8' }).trim()
+  } catch {
+    return undefined
+  }
 }
 
 const EXIT_POLL_MS = 20

@@ -362,6 +362,9 @@ export class Chain {
       runtime,
       log,
       failpoint: visitListed(runtime.failpoint),
+      conflict: (problem) => {
+        this.#activity.head = { state: 'waiting', problem }
+      },
     }
   }
 }

@@ -1,5 +1,6 @@
 /** What a chain is put together from, and the bounds of its work. */
 import type { ClickHouseClient } from '@clickhouse/client'
+import type { LeaseHolder } from '#ingest/lease.ts'
 import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 import { SENDERS_ONE_IN } from '#ingest/verify/senderSample.ts'
@@ -24,8 +25,8 @@ export interface ChainOptions {
   /** For what no event carries, such as tokens of genesis. */
   readonly callContracts: CallContracts
   readonly workerThreads: number
-  /** Holder of the writing lease: this installation, so that a restart takes it over at once. */
-  readonly holder: string
+  /** Holder of the writing lease: this process. */
+  readonly holder: LeaseHolder
   /** To and from other processes on the same database; none where one process is all there is. */
   readonly notices?: CommitNotices
   /**

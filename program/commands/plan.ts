@@ -14,7 +14,7 @@ import type { EncodedBatch } from '#transform/batch.ts'
 import { createDecodePool, type DecodePool } from '#transform/decode/decodePool.ts'
 import { tableNames, tables } from '#transform/tables.ts'
 import { learnRules } from '../chain/chainRules.ts'
-import { kindOf, type ReachableChain, reachChains } from '../chains.ts'
+import { findChains, kindOf, type ReachableChain, reachChain } from '../chains.ts'
 import type { Config } from '../config.ts'
 import { unlessInterrupted } from '../process/stopSignal.ts'
 
@@ -88,7 +88,9 @@ export async function plan(
 ): Promise<void> {
   if (config.chains.some(({ rpcUrls }) => rpcUrls.length === 0))
     throw new SettingError('RPC_URL', 'is needed: the chain to estimate for')
-  const chains = await reachChains(config, config.dataDir, runtime, log)
+  const chains: ReachableChain[] = []
+  for (const found of await findChains(config, config.dataDir, runtime, log))
+    chains.push(await reachChain(found, null, runtime, log))
   try {
     for (const chain of chains) {
       const estimate = await unlessInterrupted(stop, planChain(config, chain, bounds, runtime, log))

@@ -33,7 +33,7 @@ import { askThrough, chainTools } from '../orchestrator/chainTools.ts'
 import { openOrchestrator } from '../orchestrator.ts'
 import { openParity, parityStatusOf } from '../parity.ts'
 import { aborted, assertNotInterrupted, InterruptedError } from '../process/stopSignal.ts'
-import { installationId, openProgram, type Program } from '../program.ts'
+import { openProgram, type Program } from '../program.ts'
 import { checkAllWalls, keepWallsChecked, openQueryEngines } from '../queryEngines.ts'
 import type { ChainConfig } from '../settings/chainFields.ts'
 import { createStatusSource } from '../status.ts'
@@ -129,7 +129,7 @@ async function serve(
     sealer: await secrets.sealer(),
     chains,
     tokenNames,
-    holder: installationId(config.dataDir),
+    holder: program.holder,
     runtime,
     log,
   })

@@ -1,9 +1,11 @@
 /** Webhooks of a running program: a matcher for each chain, one sender, and what the API works with. */
+
 import { presentTransaction } from '#api/routes/present/transaction.ts'
 import type { WebhookOperations } from '#api/routes/webhooks/access.ts'
 import type { ChainReads, TokenNames } from '#api/services.ts'
 import { Egress, type EgressOptions } from '#egress.ts'
 import { messageOf } from '#errors.ts'
+import type { LeaseHolder } from '#ingest/lease.ts'
 import type { Runtime } from '#runtime.ts'
 import { appDatabase } from '#store/app/database.ts'
 import type { Sealer } from '#store/app/sealing.ts'
@@ -37,7 +39,7 @@ export interface OpenWebhooksOptions {
   readonly chains: ReadonlyMap<number, ChainReads>
   readonly tokenNames: TokenNames
   /** This program, to others on the same database. */
-  readonly holder: string
+  readonly holder: LeaseHolder
   readonly runtime: Runtime
   readonly log: Logger
   /** In tests: another resolver. */

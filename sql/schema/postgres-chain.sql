@@ -165,6 +165,7 @@ CREATE TABLE chain.chain (
   loose_parts text[] DEFAULT '{}'::text[] NOT NULL,
   alone_parts text[] DEFAULT '{}'::text[] NOT NULL,
   dropped_parts text[] DEFAULT '{}'::text[] NOT NULL,
+  ledger_id uuid,
   CONSTRAINT chain_pkey PRIMARY KEY (singleton),
   CONSTRAINT chain_singleton_check CHECK (singleton)
 );
@@ -172,6 +173,7 @@ COMMENT ON COLUMN chain.chain.header_rule IS 'how a header hashes: ethereum or t
 COMMENT ON COLUMN chain.chain.loose_parts IS 'what blocks of this chain do not prove, learned from several of them';
 COMMENT ON COLUMN chain.chain.alone_parts IS 'of what was learned, what one endpoint of several told alone; header stands for the rule of headers';
 COMMENT ON COLUMN chain.chain.dropped_parts IS 'what one endpoint told alone and others contradicted: blocks stored before may not prove it';
+COMMENT ON COLUMN chain.chain.ledger_id IS 'this chain''s history of commits, which its ClickHouse follows; null as long as it is that of app.identity';
 
 CREATE TABLE chain.checkpoints (
   block_num bigint NOT NULL,

@@ -14,7 +14,7 @@ export const chainLease = (chainId: number): string => `index:${chainId}`
 export function postgresLeases(postgres: Pick<Postgres, 'pool'>): LeaseStore {
   const app = appDatabase(postgres)
   return {
-    acquire: (name, holder, ttlMs) => acquire(app, name, holder, ttlMs),
+    acquire: (name, holder, ttlMs, ended = holder) => acquire(app, name, { holder, ended }, ttlMs),
     renew: async (name, fence, ttlMs) => {
       const { numUpdatedRows } = await held(app, name, fence)
         .set({ expires_at: fromNow(ttlMs) })
@@ -30,7 +30,12 @@ export function postgresLeases(postgres: Pick<Postgres, 'pool'>): LeaseStore {
 const held = (app: AppDatabase, name: string, fence: bigint) =>
   app.updateTable('app.leases').where('name', '=', name).where('fence', '=', sql<number>`${fence}`)
 
-async function acquire(app: AppDatabase, name: string, holder: string, ttlMs: number): Promise<LeaseGrant> {
+async function acquire(
+  app: AppDatabase,
+  name: string,
+  { holder, ended }: { readonly holder: string; readonly ended: string },
+  ttlMs: number,
+): Promise<LeaseGrant> {
   const taken = await app
     .insertInto('app.leases')
     .values({ name, holder, fence: 1, expires_at: fromNow(ttlMs) })
@@ -43,7 +48,10 @@ async function acquire(app: AppDatabase, name: string, holder: string, ttlMs: nu
           expires_at: row.ref('excluded.expires_at'),
         }))
         .where((row) =>
-          row.or([row('app.leases.expires_at', '<', databaseNow), row('app.leases.holder', '=', holder)]),
+          row.or([
+            row('app.leases.expires_at', '<', databaseNow),
+            row('app.leases.holder', 'in', [holder, ended]),
+          ]),
         ),
     )
     .returning('fence')

@@ -43,7 +43,7 @@ export async function adoptClickHouse(
   clickhouse: ClickHouseClient,
   chainId: number,
 ): Promise<'known' | 'rebuilding'> {
-  const ours = await readLedgerIdentity(postgres)
+  const ours = await readLedgerIdentity(postgres, schemaOf(chainId))
   const database = databaseOf(chainId)
   const theirs = await readStoreIdentity(clickhouse, database)
   // Another ledger of the same store is settled under the lease (clickhouse/reconcile.ts).

@@ -53,7 +53,7 @@ export function openClickHouseLane(options: OpenLaneOptions): ClickHouseLane {
     const stores = { postgres, clickhouse, schema, database }
     await reconcileClickHouse({ ...stores, fence, assertMayWrite, partitionBlocks, log })
     const lane = await readLane(postgres.pool, schema)
-    ledgerId = `${(await readLedgerIdentity(postgres)).ledgerId}/${lane?.withdrawals ?? 0}`
+    ledgerId = `${(await readLedgerIdentity(postgres, schema)).ledgerId}/${lane?.withdrawals ?? 0}`
   }
   const seal = async () => {
     let agreed = true

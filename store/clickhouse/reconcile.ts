@@ -57,16 +57,17 @@ interface Content {
  * PostgresError
  */
 export async function reconcileClickHouse(options: ReconcileOptions): Promise<Reconciliation | null> {
-  const { postgres, clickhouse, database, log } = options
-  const [ours, theirs] = [await readLedgerIdentity(postgres), await readStoreIdentity(clickhouse, database)]
+  const { postgres, clickhouse, schema, database, log } = options
+  const ours = await readLedgerIdentity(postgres, schema)
+  const theirs = await readStoreIdentity(clickhouse, database)
   const outdated = await outdatedPartitions(options)
   if (outdated.length === 0 && ours.ledgerId === theirs?.ledgerId && (await countsAgree(options))) return null
   const deletedBeyond = await deleteBeyond(options)
   const forgotten = await forgetPartitions(options, [...outdated, ...(await disagreeingPartitions(options))])
   // Postgres has another past than the one ClickHouse followed: tokens of that past must not meet
   // ours.
-  if (deletedBeyond) await renewLedger(postgres)
-  await recordStoreIdentity(clickhouse, database, await readLedgerIdentity(postgres))
+  if (deletedBeyond) await renewLedger(postgres, schema)
+  await recordStoreIdentity(clickhouse, database, await readLedgerIdentity(postgres, schema))
   log.warn(
     { database, deletedBeyond, forgotten },
     'ClickHouse did not hold what the journal says; it was corrected',

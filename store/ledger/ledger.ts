@@ -58,6 +58,17 @@ export async function readChainIdentity(postgres: Postgres, chainId: number): Pr
     : null
 }
 
+/** The genesis hash of a chain that is held; of a schema in any version, and null without one. */
+export async function readGenesis({ pool }: Postgres, chainId: number): Promise<Hash | null> {
+  const table = `${quoteIdentifier(schemaOf(chainId))}.chain`
+  const { rows } = await pool.query<{ exists: boolean }>('SELECT to_regclass($1) IS NOT NULL AS exists', [
+    table,
+  ])
+  if (!rows[0]?.exists) return null
+  const held = await pool.query<{ genesis_hash: Buffer }>(`SELECT genesis_hash FROM ${table}`)
+  return held.rows[0] ? hashOf(held.rows[0].genesis_hash) : null
+}
+
 /**
  * Records a new chain, or checks that a known one is the same. The head lane begins at `headFrom`
  * the first time.
@@ -202,24 +213,33 @@ export async function historyTarget(
   return { from: startBlock, to: (lane?.fromBlock ?? startBlock) - 1 }
 }
 
-/** The leader: the Postgres database and its history of commits. */
+/** The leader: the Postgres database and a chain's history of commits in it. */
 export interface LedgerIdentity {
   readonly storeUuid: string
   readonly ledgerId: string
 }
 
-export async function readLedgerIdentity(postgres: Postgres): Promise<LedgerIdentity> {
-  const result = await postgres.pool.query<{ store_uuid: string; ledger_id: string }>(
-    'SELECT store_uuid, ledger_id FROM app.identity',
+export async function readLedgerIdentity({ pool }: Postgres, schema: string): Promise<LedgerIdentity> {
+  const result = await pool.query<{ store_uuid: string; ledger_id: string }>(
+    `SELECT store_uuid, coalesce(c.ledger_id, i.ledger_id) AS ledger_id
+     FROM app.identity i LEFT JOIN ${quoteIdentifier(schema)}.chain c ON true`,
   )
   const row = result.rows[0]
   if (!row) throw new Error('app.identity has one row from its migration on')
   return { storeUuid: row.store_uuid, ledgerId: row.ledger_id }
 }
 
-/** Begins another history of commits: the one ClickHouse followed so far is not ours. */
-export async function renewLedger(postgres: Postgres): Promise<void> {
-  await postgres.pool.query('UPDATE app.identity SET ledger_id = gen_random_uuid()')
+/** This database, for ever. */
+export async function readStoreUuid({ pool }: Postgres): Promise<string> {
+  const result = await pool.query<{ store_uuid: string }>('SELECT store_uuid FROM app.identity')
+  const row = result.rows[0]
+  if (!row) throw new Error('app.identity has one row from its migration on')
+  return row.store_uuid
+}
+
+/** Begins another history of commits of one chain: the one its ClickHouse followed is not ours. */
+export async function renewLedger({ pool }: Postgres, schema: string): Promise<void> {
+  await pool.query(`UPDATE ${quoteIdentifier(schema)}.chain SET ledger_id = gen_random_uuid()`)
 }
 
 /** The node serves another chain than the data directory holds. */

@@ -8,6 +8,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import type { ClickHouseClient } from '@clickhouse/client'
 import type pg from 'pg'
 import { failure } from '#errors.ts'
+import type { LeaseHolder } from '#ingest/lease.ts'
 import { chainLease } from '../app/leases.ts'
 import { type ClickHouseTopology, databaseOf, expandTemplate } from '../clickhouse/template.ts'
 import type { Postgres } from '../postgres.ts'
@@ -54,10 +55,10 @@ export async function migrateApp(postgres: Postgres): Promise<void> {
 
 /**
  * Creates or brings up to date one chain's schema. An older program that writes the chain would not
- * know the new one, so nothing is changed beside it; `holder` is who may hold the chain's lease.
+ * know the new one, so nothing is changed beside it; `holder` may hold the chain's lease itself.
  * @throws ChainWrittenError
  */
-export async function migrateChain(postgres: Postgres, chainId: number, holder?: string): Promise<void> {
+export async function migrateChain(postgres: Postgres, chainId: number, holder?: LeaseHolder): Promise<void> {
   const schema = schemaOf(chainId)
   await postgres.transaction(async (client) => {
     await client.query(`SET LOCAL statement_timeout = '${MIGRATION_TIMEOUT}'`)
@@ -74,14 +75,16 @@ export async function migrateChain(postgres: Postgres, chainId: number, holder?:
 async function assertNobodyWrites(
   client: pg.PoolClient,
   chainId: number,
-  holder: string | undefined,
+  holder: LeaseHolder | undefined,
 ): Promise<void> {
-  const found = await client.query<{ holder: string }>(
-    'SELECT holder FROM app.leases WHERE name = $1 AND expires_at > clock_timestamp() AND holder IS DISTINCT FROM $2',
-    [chainLease(chainId), holder ?? null],
+  const found = await client.query<{ holder: string; expiresInMs: number }>(
+    `SELECT holder, ceil(extract(epoch FROM expires_at - clock_timestamp()) * 1000)::float AS "expiresInMs"
+     FROM app.leases WHERE name = $1 AND expires_at > clock_timestamp()`,
+    [chainLease(chainId)],
   )
   const writer = found.rows[0]
-  if (writer) throw new ChainWrittenError(chainId, writer.holder)
+  if (!writer || writer.holder === holder?.name || holder?.hasEnded(writer.holder)) return
+  throw new ChainWrittenError(chainId, writer.holder, writer.expiresInMs)
 }
 
 /**
@@ -182,10 +185,15 @@ export class MigrationNewerError extends failure('MigrationNewerError', 'migrati
 
 /** Another program writes the chain in the form it has now. Nothing was changed. */
 export class ChainWrittenError extends failure('ChainWrittenError', 'chain_written', 'stop') {
-  constructor(chainId: number, holder: string) {
+  readonly holder: string
+  readonly expiresInMs: number
+
+  constructor(chainId: number, holder: string, expiresInMs: number) {
     super(
       `DATABASE_URL: ${holder} writes chain ${chainId} and is of an older version; stop it before this one starts (if it was killed, its lease runs out in seconds)`,
     )
+    this.holder = holder
+    this.expiresInMs = expiresInMs
   }
 }
 

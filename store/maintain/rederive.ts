@@ -136,7 +136,7 @@ async function begin({ postgres, clickhouse, schema, database, fence }: Rederive
     for (const chunk of await readChunks(client, schema)) await createDetached(client, schema, chunk.range)
   })
   // Tokens of rows that are gone must not meet the new ones.
-  await renewLedger(postgres)
+  await renewLedger(postgres, schema)
   for (const name of analyticsTableNames)
     await clickhouse.command({ query: `TRUNCATE TABLE ${database}.${name}` })
 }

@@ -2,7 +2,14 @@
 // a larger fence.
 import { expect, test } from 'vitest'
 import { silentLogger } from '#telemetry.ts'
-import { acquireLease, type LeaseGrant, type LeaseStore, waitForLease } from '../../ingest/lease.ts'
+import {
+  acquireLease,
+  type LeaseGrant,
+  type LeaseHolder,
+  type LeaseStore,
+  waitForLease,
+} from '../../ingest/lease.ts'
+import { namedHolder } from '../support/namedHolder.ts'
 import { ManualClock } from './support/clock.ts'
 
 /** A lease table with the clock of the test, able to be unreachable. */
@@ -17,9 +24,10 @@ class MemoryLeases implements LeaseStore {
     this.clock = clock
   }
 
-  async acquire(_name: string, holder: string, ttlMs: number): Promise<LeaseGrant> {
+  async acquire(_name: string, holder: string, ttlMs: number, ended = holder): Promise<LeaseGrant> {
     const expiresInMs = this.expiresAtMs - this.clock.monotonic()
-    if (expiresInMs > 0 && this.holder !== holder) return { granted: false, holder: this.holder, expiresInMs }
+    if (expiresInMs > 0 && ![holder, ended].includes(this.holder))
+      return { granted: false, holder: this.holder, expiresInMs }
     this.holder = holder
     this.expiresAtMs = this.clock.monotonic() + ttlMs
     return { granted: true, fence: ++this.fence }
@@ -41,10 +49,10 @@ function bench() {
   const clock = new ManualClock()
   const store = new MemoryLeases(clock)
   const runtime = { clock, random: () => 0.5, failpoint: () => {} }
-  const options = (holder: string) => ({
+  const options = (holder: string, knows: Partial<LeaseHolder> = {}) => ({
     store,
     name: 'chain_1/head',
-    holder,
+    holder: { ...namedHolder(holder), ...knows },
     ttlMs: 9_000,
     runtime,
     log: silentLogger,
@@ -96,6 +104,43 @@ test('a standby takes over with a larger fence and the old holder learns it at i
   expect(() => paused.assertHeld()).toThrow('no longer held')
   lease.assertHeld()
   await lease.release()
+})
+
+test('a holder that is known to have ended is not waited for', async () => {
+  const { options } = bench()
+  const killed = await acquireLease(options('a'))
+  await expect(acquireLease(options('b', { hasEnded: (other) => other === 'c' }))).rejects.toThrow(
+    'written by a',
+  )
+  const next = await acquireLease(options('b', { hasEnded: (other) => other === 'a' }))
+  expect(next.fence).toBeGreaterThan(killed.fence)
+  await next.release()
+})
+
+test('a holder that should not be there is told once it was seen to live, and only once (W8)', async () => {
+  const { clock, store, options } = bench()
+  const told: string[] = []
+  const stop = new AbortController()
+  const conflictWith = (other: string) => new Error(`${other} should not be there`)
+  const watching = {
+    ...options('b', { conflictWith }),
+    conflict: (problem: string) => void told.push(problem),
+  }
+  // It was killed: nobody renews.
+  store.holder = 'a'
+  store.expiresAtMs = 5_000
+  const first = waitForLease(watching, stop.signal)
+  await clock.advance(6_000)
+  const lease = await first
+  expect(told).toEqual([])
+  await lease.release()
+  const living = await acquireLease(options('a'))
+  const second = waitForLease(watching, stop.signal)
+  await clock.advance(60_000)
+  expect(told).toEqual(['a should not be there'])
+  await living.release()
+  await clock.advance(3_000)
+  await (await second).release()
 })
 
 test('waiting for a lease ends when asked to', async () => {

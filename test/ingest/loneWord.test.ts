@@ -37,5 +37,4 @@ test('blocks that a false head made wanted are not told to be pruned once it is 
     code: 'source_unavailable',
     remedy: 'retry',
   })
-  // The wait for a block to come back would have no end on this clock.
-}, 10_000)
+})

@@ -1,7 +1,7 @@
 // Goal: what one range, or several calls together, may cost an endpoint and us is bounded in every way
 // they can be asked for.
 // Method: nodes without batches, and without eth_getBlockReceipts, that answer too much.
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { systemRuntime } from '#runtime.ts'
 import { RpcClient } from '../../ingest/rpc/client.ts'
 import { parseEndpointUrl } from '../../ingest/rpc/endpointUrl.ts'
@@ -80,4 +80,47 @@ test.each([
   await expect(client.callAll(calls, batches)).rejects.toMatchObject({ failure: 'too_large' })
   expect(client.cost.receivedBytes).toBeLessThan(17 << 20)
   if (!batches) expect(node.calls.get('eth_call')).toBeLessThan(20)
+})
+
+test.each([
+  ['one by one', false],
+  ['in batches', true],
+])(
+  'receipts of a long block, asked for %s, arrive whole and are not parsed here (W11)',
+  async (_title, batches) => {
+    const told = Array.from({ length: 220 }, (_, nth) => ({
+      ...{ transactionHash: hash(nth), blockHash: hash(1), note: 'é "}],{' },
+      logs: [{ data: `0x${megabyte.slice(0, nth === 7 ? 1 << 20 : 40_000)}`, blockHash: hash(1) }],
+    }))
+    const asked = block('0x0', told.length, '0x7fffffffffff')
+    const { client } = await clientOf(({ method, params: [of, isWhole] }) => {
+      if (method !== 'eth_getBlockByNumber') return { result: told[Number(of)] ?? null }
+      return {
+        result: isWhole ? asked : { ...asked, transactions: asked.transactions.map(({ hash }) => hash) },
+      }
+    })
+    const parse = vi.spyOn(JSON, 'parse')
+    const bytes = await requestRange(client, { from: 0, to: 0 }, { batches, blockReceipts: false })
+    const longest = Math.max(...parse.mock.calls.map(([text]) => String(text).length))
+    parse.mockRestore()
+    expect(bytes.length).toBeGreaterThan(8 << 20)
+    expect(longest).toBeLessThan(100_000)
+    expect(JSON.parse(Buffer.from(bytes).toString())).toEqual([
+      { jsonrpc: '2.0', id: 0, result: asked },
+      { jsonrpc: '2.0', id: 1, result: told },
+    ])
+  },
+)
+
+test('a receipt of another block, or none, is null where some may lack; else the range is refused', async () => {
+  const answers = [{ blockHash: hash(1) }, { blockHash: hash(2) }, null]
+  const { client } = await clientOf(({ method, params: [of] }) => ({
+    result: method === 'eth_getBlockByNumber' ? block('0x0', 3, '0x1c9c380') : (answers[Number(of)] ?? null),
+  }))
+  const form = { batches: true, blockReceipts: false }
+  const bytes = await requestRange(client, { from: 0, to: 0 }, { ...form, mayLackReceipts: true })
+  expect(JSON.parse(Buffer.from(bytes).toString())[1].result).toEqual([answers[0], null, null])
+  await expect(requestRange(client, { from: 0, to: 0 }, form)).rejects.toMatchObject({
+    failure: 'block_missing',
+  })
 })

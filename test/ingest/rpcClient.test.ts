@@ -4,7 +4,7 @@ import { afterEach, expect, test } from 'vitest'
 import { type Clock, systemRuntime } from '#runtime.ts'
 import { RpcClient } from '../../ingest/rpc/client.ts'
 import { parseEndpointUrl } from '../../ingest/rpc/endpointUrl.ts'
-import { identifyChain } from '../../ingest/rpc/probe.ts'
+import { Identities } from '../../ingest/rpc/identities.ts'
 import { ManualClock } from './support/clock.ts'
 import { type NodeBehaviour, startNode } from './support/proxyNode.ts'
 
@@ -149,6 +149,16 @@ test('no error shows the key in the address, even when the node repeats it', asy
   expect(String(gone)).not.toMatch(/s3cr3t/)
 })
 
+/** What is told within the time that a start waits for the second one. */
+async function tellsOf(urls: readonly string[], clock: Clock = systemRuntime().clock) {
+  const identities = new Identities(urls, clock)
+  try {
+    return await identities.told(3_000)
+  } finally {
+    await identities.close()
+  }
+}
+
 test.each([
   ['is no JSON-RPC node', answering(200, '<html>welcome</html>'), 'setting_invalid', 'RPC_URL'],
   ['refuses the key', answering(401, ''), 'setting_invalid', 'credentials'],
@@ -157,57 +167,46 @@ test.each([
   'identifying a chain behind an address that %s says so',
   async (_title, behaviour, code, text) => {
     const { node } = await clientOf(behaviour)
-    const identified = identifyChain([node.url], systemRuntime().clock)
+    const identified = tellsOf([node.url])
     await expect(identified).rejects.toMatchObject({ code })
     await expect(identified).rejects.toThrow(text)
   },
 )
 
+const block0 = { number: '0x0', hash: `0x${'ab'.repeat(32)}`, parentHash: `0x${'00'.repeat(32)}` }
+
+const holding = (genesis: object | null): Partial<NodeBehaviour> => ({
+  call: ({ method, params }) => ({
+    result: method === 'eth_chainId' ? '0x7' : params[0] === '0x0' ? genesis : null,
+  }),
+})
+
 test('a silent endpoint is not waited for to its end where another one can tell the chain', async () => {
-  let waiting = 0
   const silent = await startNode({
     call: () => ({ result: null }),
-    request: (_calls, response) => {
-      waiting++
-      response.on('close', () => waiting--)
-      return true
-    },
+    request: () => true,
   })
   closers.push(() => silent.close())
-  const seen: number[] = []
-  const { node } = await clientOf({
-    call: ({ method }) => {
-      seen.push(waiting)
-      return { result: method === 'eth_chainId' ? '0x7' : null }
-    },
-  })
+  const { node } = await clientOf(holding(block0))
   const { clock } = systemRuntime()
   const hurried = { ...clock, sleep: (ms: number, signal?: AbortSignal) => clock.sleep(ms / 100, signal) }
-  expect(await identifyChain([silent.url, node.url], hurried)).toMatchObject({ chainId: 7 })
-  expect(seen[0]).toBe(1)
+  expect(await tellsOf([silent.url, node.url], hurried)).toMatchObject([{ chainId: 7 }])
 })
 
 test('a chain is told apart by an endpoint that holds block 0, wherever it stands', async () => {
-  const genesisHash = `0x${'ab'.repeat(32)}`
-  const holding = (genesis: object | null): Partial<NodeBehaviour> => ({
-    call: ({ method, params }) => ({
-      result: method === 'eth_chainId' ? '0x7' : params[0] === '0x0' ? genesis : null,
-    }),
-  })
   const pruned = await clientOf(holding(null))
-  const whole = await clientOf(
-    holding({ number: '0x0', hash: genesisHash, parentHash: `0x${'00'.repeat(32)}` }),
+  const whole = await clientOf(holding(block0))
+  expect(await tellsOf([pruned.node.url, whole.node.url])).toContainEqual(
+    expect.objectContaining({ chainId: 7, genesisHash: block0.hash }),
   )
-  const { clock } = systemRuntime()
-  expect(await identifyChain([pruned.node.url, whole.node.url], clock)).toEqual({ chainId: 7, genesisHash })
-  expect(await identifyChain([pruned.node.url], clock)).toEqual({ chainId: 7, genesisHash: null })
+  expect(await tellsOf([pruned.node.url])).toMatchObject([{ chainId: 7, genesisHash: null }])
 })
 
 test.each(['0x', '0x01', '1', 1, '0x20000000000000', null, '0xzz'])(
   'the chain id %j is refused',
   async (result) => {
     const { node } = await clientOf({ call: () => ({ result }) })
-    await expect(identifyChain([node.url], systemRuntime().clock)).rejects.toMatchObject({
+    await expect(tellsOf([node.url])).rejects.toMatchObject({
       code: 'setting_invalid',
     })
   },

@@ -17,6 +17,14 @@ import { forward, startNode } from './support/proxyNode.ts'
 
 const LAST = 122
 const runtime = systemRuntime()
+/** Waits are a fiftieth as long. */
+const hurried = {
+  ...runtime,
+  clock: {
+    ...runtime.clock,
+    sleep: (ms: number, signal?: AbortSignal) => runtime.clock.sleep(ms / 50, signal),
+  },
+}
 const closers: (() => Promise<void>)[] = []
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close()
@@ -287,9 +295,7 @@ describe('the RPC source', () => {
         return 'result' in answer ? { result: { ...Object(answer.result), number: '0x12c' } } : answer
       },
     })
-    const { clock } = runtime
-    const hurried = { ...clock, sleep: (ms: number, signal?: AbortSignal) => clock.sleep(ms / 50, signal) }
-    const only = source(mixed.url, { runtime: { ...runtime, clock: hurried }, batchBlocksMax: 1 })
+    const only = source(mixed.url, { runtime: hurried, batchBlocksMax: 1 })
     await only.head()
     await expect(only.fetch({ from: 30, to: 30 })).rejects.toMatchObject({
       code: 'source_unavailable',
@@ -305,6 +311,9 @@ describe('the RPC source', () => {
     await expect(wrong.head()).rejects.toThrow('RPC_URL')
     const other = source(server.url, { genesisHash: hash(`0x${'11'.repeat(32)}`) })
     await expect(other.fetch({ from: 1, to: 2 })).rejects.toThrow('genesis block')
+    const second = await replay()
+    const both = source([server.url, second.url], { chainId: 4217 })
+    await expect(both.head()).rejects.toMatchObject({ code: 'wrong_chain', remedy: 'stop' })
   })
 
   test('pruned history is told with the first block that is left', async () => {
@@ -317,7 +326,7 @@ describe('the RPC source', () => {
         return forward(server.url, call)
       },
     })
-    const only = source(pruned.url)
+    const only = source(pruned.url, { runtime: hurried })
     const failed = only.fetch({ from: 30, to: 40 })
     await expect(failed).rejects.toMatchObject({ code: 'history_pruned', earliest: 77, remedy: 'stop' })
     await expect(failed).rejects.toThrow('START_BLOCK')

@@ -2,7 +2,7 @@
  * The bug bank: mistakes that were made in real indexers, each planted by a flag where it would be
  * made. A simulation that does not find them proves nothing by finding none.
  */
-import { oneLiar, type Swarm, staleHistory } from './swarm.ts'
+import { oneLiar, prunedNode, type Swarm, staleHistory, wrongChain } from './swarm.ts'
 
 export const bugNames = [
   'links are the only check',
@@ -41,6 +41,8 @@ export const bugNames = [
   'a lane above the chain stays there',
   'what cannot be proved is taken as told',
   'what no column holds stops the program',
+  'an endpoint of another chain stops the lane',
+  'one pruned answer ends history',
 ] as const
 
 export type BugName = (typeof bugNames)[number]
@@ -52,6 +54,8 @@ export const bugSwarms: Partial<Record<BugName, Partial<Swarm>>> = {
   'what cannot be proved is taken as told': oneLiar,
   'what no column holds stops the program': oneLiar,
   'a lane above the chain stays there': { misled: true },
+  'an endpoint of another chain stops the lane': wrongChain,
+  'one pruned answer ends history': prunedNode,
   'senders are taken as told': { lieRate: 0.2, lies: ['L20 another transaction hash or sender'] },
 }
 

@@ -24,6 +24,7 @@ import { sameRows } from '#transform/batch.ts'
 import { decodeRange } from '#transform/decode/decodeRange.ts'
 import { BatchEncoder } from '#transform/encode/batchEncoder.ts'
 import { EncodeError } from '#transform/encode/values.ts'
+import { namedHolder } from '../support/namedHolder.ts'
 import type { Bugs } from './bugs.ts'
 import { type Kernel, ProcessClock, type SimProcess } from './kernel.ts'
 import type { SimBatch } from './ledgerState.ts'
@@ -140,7 +141,7 @@ export class SimIndexer {
     return {
       store: leasesOf(ledger),
       name: 'index:1',
-      holder: process.name.split('#')[0] ?? process.name,
+      holder: namedHolder(process.name.split('#')[0] ?? process.name),
       ttlMs: LEASE_MS,
       runtime: this.#runtime,
       log: silentLogger,

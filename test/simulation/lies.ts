@@ -44,7 +44,10 @@ export const loneLies = [
 ] as const
 
 export type LoneLie = (typeof loneLies)[number]
-export type Lie = (typeof lies)[number] | LoneLie
+/** True of one of several nodes behind an address; told by the swarms that name them. */
+export const partLies = ['L42 old blocks are pruned'] as const
+
+export type Lie = (typeof lies)[number] | LoneLie | (typeof partLies)[number]
 
 /**
  * How far ahead of the chain a head is said to be: a little, and as that of another chain would be.

@@ -101,8 +101,15 @@ export class SimNode {
   #item(call: Call, lie: Lie | undefined): JsonObject {
     if (call.method.startsWith('debug_'))
       return { jsonrpc: '2.0', id: call.id, error: { code: -32601, message: 'the method does not exist' } }
+    if (lie === 'L42 old blocks are pruned' && this.#isOld(call))
+      return { jsonrpc: '2.0', id: call.id, error: { code: 4444, message: 'pruned history unavailable' } }
     const result = this.#result(call, lie)
     return { jsonrpc: '2.0', id: call.id, result: result as JsonObject }
+  }
+
+  #isOld({ method, params }: Call): boolean {
+    const number = Number(params[0])
+    return method !== 'eth_chainId' && number > 0 && number < this.finalized
   }
 
   #result({ method, params }: Call, lie: Lie | undefined): unknown {

@@ -3,6 +3,7 @@
  * program would use them.
  */
 import { changedSource } from '#ingest/alignedSource.ts'
+import { HistoryPrunedError, SourceError } from '#ingest/rpc/errors.ts'
 import type { HeadSink } from '#ingest/sink.ts'
 import type { ChainHead, RawRange, Source } from '#ingest/source.ts'
 import type { BlockRef } from '#primitives.ts'
@@ -21,6 +22,7 @@ export function plantInSource(source: Source, liar: Source, bugs: Bugs): Source 
   const heads = new Map<number, BlockRef>()
   return changedSource(source, {
     async head(signal): Promise<ChainHead> {
+      if (bugs.planted('an endpoint of another chain stops the lane')) await liar.head(signal)
       const told = await source.head(signal)
       const { head } = told
       if (bugs.planted('one endpoint alone makes blocks final')) {
@@ -44,7 +46,12 @@ export function plantInSource(source: Source, liar: Source, bugs: Bugs): Source 
     async fetch(range, options) {
       const kept = ranges.get(range.from)
       if (kept && kept.range.to <= range.to && bugs.planted('fetched ranges are kept for ever')) return kept
-      const raw = await source.fetch(range, options)
+      const raw = await source.fetch(range, options).catch((error: unknown) => {
+        const isSaid = error instanceof SourceError && error.failure === 'pruned'
+        throw isSaid && bugs.planted('one pruned answer ends history')
+          ? new HistoryPrunedError(range.from, null)
+          : error
+      })
       ranges.set(range.from, raw)
       return raw
     },

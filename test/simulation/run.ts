@@ -1,13 +1,14 @@
 /**
  * Simulations from the command line: `node test/simulation/run.ts --seeds 2000 --from 1`, `--seed
  * 17 --trace` to read one, `--bugs 500` for the bug bank; `--stale` for caches and long absences,
- * `--liar` for one endpoint of two that never stops lying.
+ * `--liar` for one endpoint of two that never stops lying, `--wrong` for one of another chain,
+ * `--pruned` for a node without old blocks behind the only address.
  */
 import { parseArgs } from 'node:util'
 import { makeBodies } from './bodies.ts'
 import { bugNames, bugSwarms } from './bugs.ts'
 import { simulate } from './simulate.ts'
-import { oneLiar, staleHistory } from './swarm.ts'
+import { oneLiar, prunedNode, staleHistory, wrongChain } from './swarm.ts'
 
 const { values } = parseArgs({
   options: {
@@ -19,10 +20,17 @@ const { values } = parseArgs({
     bug: { type: 'string' },
     stale: { type: 'boolean', default: false },
     liar: { type: 'boolean', default: false },
+    wrong: { type: 'boolean', default: false },
+    pruned: { type: 'boolean', default: false },
   },
 })
 const bodies = await makeBodies(25)
-const swarm = values.stale ? staleHistory : values.liar ? oneLiar : undefined
+const swarm = [
+  values.stale && staleHistory,
+  values.liar && oneLiar,
+  values.wrong && wrongChain,
+  values.pruned && prunedNode,
+].find((one) => one !== false)
 if (values.seed !== undefined) await runOne(Number(values.seed))
 else if (values.bugs !== undefined) await runBugs(Number(values.bugs))
 else await runMany(Number(values.from), Number(values.seeds))

@@ -6,13 +6,14 @@ import { seedOf } from '../support/seed.ts'
 import { makeBodies } from './bodies.ts'
 import { type BugName, bugNames, bugSwarms } from './bugs.ts'
 import { simulate } from './simulate.ts'
-import { oneLiar, staleHistory } from './swarm.ts'
+import { oneLiar, prunedNode, staleHistory, wrongChain } from './swarm.ts'
 
 /** More of both, and every bug, run with `npm run test:long`. */
 const SEEDS = isFull ? 200 : 20
 const REPLAYED = isFull ? 4 : 1
 const STALE_SEEDS = isFull ? 30 : 10
 const LIAR_SEEDS = isFull ? 60 : 5
+const PARTY_SEEDS = isFull ? 60 : 5
 const BUG_SEEDS_MAX = 200
 /** Bugs that show within a few seeds each. */
 const shortBugs: readonly BugName[] = [
@@ -28,6 +29,8 @@ const shortBugs: readonly BugName[] = [
   'one endpoint alone makes blocks final',
   'a lane above the chain stays there',
   'what cannot be proved is taken as told',
+  'an endpoint of another chain stops the lane',
+  'one pruned answer ends history',
 ]
 
 const bodies = await makeBodies(25)
@@ -79,6 +82,19 @@ test('an endpoint that never stops lying beside an honest one changes nothing (L
   for (let seed = from; seed < from + LIAR_SEEDS; seed++)
     expect((await simulate(seed, { bodies, swarm: oneLiar })).violations, `SEED=${seed}`).toEqual([])
 }, 600_000)
+
+test.each([
+  ['of another chain beside an honest one (W11)', wrongChain],
+  ['behind which one of several nodes has dropped old blocks (W6)', prunedNode],
+])(
+  'an endpoint %s stops nothing',
+  async (_, swarm) => {
+    const from = seedOf(1)
+    for (let seed = from; seed < from + PARTY_SEEDS; seed++)
+      expect((await simulate(seed, { bodies, swarm })).violations, `SEED=${seed}`).toEqual([])
+  },
+  600_000,
+)
 
 /**
  * In each the honest endpoint was away for a moment, and the liar's word alone made a block final;

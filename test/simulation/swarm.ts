@@ -106,6 +106,34 @@ export const oneLiar: Partial<Swarm> = {
   rpcErrorRate: 0.02,
 }
 
+/** Two endpoints, of which the first serves another chain from the start and goes on doing so. */
+export const wrongChain: Partial<Swarm> = {
+  nodes: 2,
+  loneLieRate: 1,
+  loneLies: ['L15 another chain id'],
+  liarStays: true,
+  // Otherwise both tell another chain at times, and there is nothing to go on with.
+  lieRate: 0,
+}
+
+/**
+ * One address with several nodes behind it, of which one answers each request: some have dropped
+ * the old blocks, which have long been final.
+ */
+export const prunedNode: Partial<Swarm> = {
+  nodes: 1,
+  startLength: 50,
+  finalityDepth: 4,
+  lieRate: 0.5,
+  lies: ['L42 old blocks are pruned'],
+  loneLieRate: 0,
+  misled: false,
+  rpcErrorRate: 0,
+  // A start after another may find history filled.
+  faultsMs: 25_000,
+  batchBlocksMax: 5,
+}
+
 /**
  * A slow node that answers from a cache while the indexer is often away, so that history is filled
  * where the chain was replaced, and ClickHouse has taken of it what nothing continues: one seed in

@@ -4,9 +4,12 @@
 // changed by SQL, the next writer opens the lane, and every block's digest must be the encoder's.
 import pg from 'pg'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { hash } from '#primitives.ts'
 import { ForeignStoreError, readStoreIdentity } from '#store/clickhouse/adopt.ts'
 import { readCoverage } from '#store/ledger/lane.ts'
-import { readLedgerIdentity } from '#store/ledger/ledger.ts'
+import { openChain, readLedgerIdentity, renewLedger } from '#store/ledger/ledger.ts'
+import { migrateChain } from '#store/maintain/migrate.ts'
+import { schemaOf } from '#store/sql.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { fullTest } from '../support/breadth.ts'
 import { freshDatabase } from '../support/engines.ts'
@@ -49,7 +52,7 @@ describe('a store that is not as the other left it', () => {
     const next = await reopen(store)
     await writeAll(next)
     expect(await journalOf(next)).toEqual(before)
-    expect((await readLedgerIdentity(next.postgres)).ledgerId).toBe(store.ledgerId)
+    expect((await readLedgerIdentity(next.postgres, next.schema)).ledgerId).toBe(store.ledgerId)
   })
 
   test('a wiped ClickHouse is made anew from the archive, without a node', async () => {
@@ -66,7 +69,7 @@ describe('a store that is not as the other left it', () => {
     const next = await reopen(store)
     await writeAll(next)
     await expectInClickHouse(next, batches)
-    expect((await readLedgerIdentity(next.postgres)).ledgerId).toBe(store.ledgerId)
+    expect((await readLedgerIdentity(next.postgres, next.schema)).ledgerId).toBe(store.ledgerId)
   })
 
   fullTest('a doubled row is noticed at the next start, and the partition made anew', async () => {
@@ -116,13 +119,35 @@ describe('a store that is not as the other left it', () => {
     await expectInPostgres(restored, batches.slice(0, 2))
     await restored.lane.step()
     await expectInClickHouse(restored, batches.slice(0, 2))
-    const identity = await readLedgerIdentity(restored.postgres)
+    const identity = await readLedgerIdentity(restored.postgres, restored.schema)
     expect(identity.ledgerId).not.toBe(store.ledgerId)
     expect(await readStoreIdentity(restored.clickhouse, restored.database)).toEqual(identity)
     // The chain goes on from the copy, in batches of other bounds.
     await append(restored, recordedBatches('tempo-dev-2k', 5).slice(12, 16))
     await expectInPostgres(restored, batches)
     await expectInClickHouse(restored, batches)
+  })
+
+  test('another past of one chain leaves every other chain of the database as it was (W11)', async () => {
+    const store = await openWritten()
+    const other = schemaOf(store.chainId + 1)
+    await migrateChain(store.postgres, store.chainId + 1)
+    const identity = {
+      genesisHash: hash(`0x${'11'.repeat(32)}`),
+      headerRule: 'ethereum' as const,
+      startBlock: 0,
+    }
+    await openChain(store.postgres, { chainId: store.chainId + 1, ...identity }, 40, 1n)
+    const before = await readLedgerIdentity(store.postgres, other)
+    // As a store of before has it, all chains begin with what the database had.
+    expect(before).toEqual(await readLedgerIdentity(store.postgres, store.schema))
+    await renewLedger(store.postgres, store.schema)
+    expect(await readLedgerIdentity(store.postgres, other)).toEqual(before)
+    const renewed = await readLedgerIdentity(store.postgres, store.schema)
+    expect(renewed.storeUuid).toBe(before.storeUuid)
+    expect(renewed.ledgerId).not.toBe(before.ledgerId)
+    await renewLedger(store.postgres, other)
+    expect(await readLedgerIdentity(store.postgres, store.schema)).toEqual(renewed)
   })
 
   fullTest(
@@ -134,7 +159,7 @@ describe('a store that is not as the other left it', () => {
       await writeAll(next)
       await expectInClickHouse(next, batches)
       expect(await readStoreIdentity(next.clickhouse, next.database)).toEqual(
-        await readLedgerIdentity(next.postgres),
+        await readLedgerIdentity(next.postgres, next.schema),
       )
     },
   )

@@ -22,6 +22,7 @@ import { silentLogger } from '#telemetry.ts'
 import { clickhouseType } from '#transform/encode/native.ts'
 import { analyticsTableNames, type ColumnType, tableNames, tables } from '#transform/tables.ts'
 import { type FreshDatabase, freshDatabase } from '../support/engines.ts'
+import { namedHolder } from '../support/namedHolder.ts'
 
 const postgresTypes: Readonly<Record<ColumnType, string>> = {
   uint8: 'smallint',
@@ -141,14 +142,16 @@ describe('the schema', () => {
     const leases = postgresLeases(postgres)
     const lease = await leases.acquire(chainLease(access.chainId), 'older', 600_000)
     if (!lease.granted) throw new Error('the lease was not free')
-    await expect(migrateChain(postgres, access.chainId, 'newer')).rejects.toThrow(ChainWrittenError)
+    await expect(migrateChain(postgres, access.chainId, namedHolder('newer'))).rejects.toThrow(
+      ChainWrittenError,
+    )
     await leases.release(chainLease(access.chainId), lease.fence)
     const { scope, number, name, checksum } = last.rows[0]
     await postgres.pool.query(
       'INSERT INTO app.migrations (scope, number, name, checksum) VALUES ($1, $2, $3, $4)',
       [scope, number, name, checksum],
     )
-    await migrateChain(postgres, access.chainId, 'newer')
+    await migrateChain(postgres, access.chainId, namedHolder('newer'))
   })
 
   test('a start leaves views alone that another process reads, and makes those that are missing', async () => {

@@ -1,4 +1,5 @@
 /** Matches a chain whenever its lease is ours. */
+import type { LeaseHolder } from '#ingest/lease.ts'
 import type { Runtime } from '#runtime.ts'
 import type { Stream } from '#store/webhooks/positions.ts'
 import { whileLeased } from '../whileLeased.ts'
@@ -7,7 +8,7 @@ import { Matcher, type MatcherOptions } from './Matcher.ts'
 export interface KeepMatchingOptions extends Omit<MatcherOptions, 'fence' | 'clock' | 'failpoint'> {
   readonly runtime: Runtime
   /** This program, to others on the same database. */
-  readonly holder: string
+  readonly holder: LeaseHolder
 }
 
 export class MatcherKeeper {

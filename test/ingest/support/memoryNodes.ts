@@ -19,7 +19,8 @@ export const secondOf = (number: number): number => SECONDS_START + number
 
 const quantity = (value: number) => `0x${value.toString(16)}`
 
-function headerOf(block: ToldBlock | null | undefined) {
+/** A block as a node tells it without its transactions; null when there is none. */
+export function headerOf(block: ToldBlock | null | undefined) {
   if (!block) return null
   const { number, hash, parentHash, timestamp = secondOf(number) } = block
   return { number: quantity(number), hash, parentHash, timestamp: quantity(timestamp), transactions: [] }

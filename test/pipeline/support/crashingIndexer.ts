@@ -12,6 +12,7 @@ import { migrateApp, migrateChain, migrateClickHouse } from '#store/maintain/mig
 import { openPostgres } from '#store/postgres.ts'
 import { silentLogger } from '#telemetry.ts'
 import type { Checks } from '#transform/profile.ts'
+import { namedHolder } from '../../support/namedHolder.ts'
 
 /** What the parent hands over, as JSON in the environment. */
 export interface IndexerTask {
@@ -67,7 +68,7 @@ const chain = new Chain({
   clickhouseRowsFolder: null,
   callContracts: async (calls) => calls.map(() => null),
   workerThreads: 1,
-  holder: 'crashing indexer',
+  holder: namedHolder('crashing indexer'),
   runtime,
   log: silentLogger,
 })

@@ -15,6 +15,7 @@ import type { EncodedBatch } from '#transform/batch.ts'
 import { decodeRange } from '#transform/decode/decodeRange.ts'
 import type { Checks } from '#transform/profile.ts'
 import type { FreshDatabase } from '../../support/engines.ts'
+import { namedHolder } from '../../support/namedHolder.ts'
 import { type RecordedChain, recordedSource } from '../../support/recordedChain.ts'
 
 /** Where the databases are; plain data, so that it can be handed to another process. */
@@ -64,7 +65,7 @@ export async function openIndexedChain(options: IndexedChainOptions): Promise<In
     clickhouseRowsFolder: access.clickhouseRowsFolder,
     callContracts: async (calls) => calls.map(() => null),
     workerThreads: 1,
-    holder: options.holder ?? 'test',
+    holder: namedHolder(options.holder ?? 'test'),
     ...(options.limits && { limits: options.limits }),
     runtime,
     log,

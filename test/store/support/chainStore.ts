@@ -85,7 +85,7 @@ export async function openChainStore(options: ChainStoreOptions): Promise<ChainS
   await migrateClickHouse(clickhouse, chainId, { cluster: null })
   await openChain(postgres, { chainId, genesisHash, headerRule: 'ethereum', startBlock }, headFrom, fence)
   await adoptClickHouse(postgres, clickhouse, chainId)
-  const { ledgerId } = await readLedgerIdentity(postgres)
+  const { ledgerId } = await readLedgerIdentity(postgres, schemaOf(chainId))
   return {
     access,
     chainId,

@@ -19,6 +19,7 @@ import { openWebhooks, type WebhookMode } from '../../../program/webhooks/openWe
 import { ask as fetchAnswer } from '../../api/support/chainApi.ts'
 import { startServer } from '../../api/toolkitServer.ts'
 import { openChainStore } from '../../store/support/chainStore.ts'
+import { namedHolder } from '../../support/namedHolder.ts'
 
 export interface ServiceOptions {
   readonly mode?: WebhookMode
@@ -58,7 +59,7 @@ export async function openService(options: ServiceOptions = {}) {
     sealer: sealerOf([key]),
     chains: new Map([[id, reads]]),
     tokenNames: { read: async () => new Map() },
-    holder: 'test',
+    holder: namedHolder('test'),
     runtime: { ...systemRuntime(), ...options.runtime },
     log: options.log ?? silentLogger,
     ...(options.egress && { egress: options.egress }),

@@ -9,6 +9,7 @@ import { CommitBell } from '#store/ledger/commits.ts'
 import { openPostgres } from '#store/postgres.ts'
 import { silentLogger } from '#telemetry.ts'
 import { openWebhooks } from '../../../program/webhooks/openWebhooks.ts'
+import { namedHolder } from '../../support/namedHolder.ts'
 
 /** What the parent hands over, as JSON in the environment. */
 export interface SenderTask {
@@ -41,7 +42,7 @@ const opened = openWebhooks({
     [chainId, { chainId, kind: 'tempo', postgres, state, node, declared: { tables: [], activities: [] } }],
   ]),
   tokenNames: { read: async () => new Map() },
-  holder,
+  holder: namedHolder(holder),
   runtime,
   log: silentLogger,
 })

@@ -1,0 +1,119 @@
+// Goal: which chain it is, is told by what is held, else by two endpoints alike where two answer; an
+// endpoint of another chain beside an honest one stops neither a start nor a lane (W11).
+// Method: nodes of a few blocks over HTTP, the program's own way to its chains, and a ledger.
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { type Hash, hash } from '#primitives.ts'
+import { findChains, reachChain } from '#program/chains.ts'
+import { systemRuntime } from '#runtime.ts'
+import { openChain } from '#store/ledger/ledger.ts'
+import { migrateApp, migrateChain } from '#store/maintain/migrate.ts'
+import { openPostgres, type Postgres } from '#store/postgres.ts'
+import { silentLogger } from '#telemetry.ts'
+import { FakeChain } from '../ingest/support/fakeChain.ts'
+import { headerOf } from '../ingest/support/memoryNodes.ts'
+import { startNode } from '../ingest/support/proxyNode.ts'
+import { type FreshDatabase, freshDatabase } from '../support/engines.ts'
+
+const CHAIN_ID = 7
+const runtime = systemRuntime()
+/** Waits are a twentieth as long. */
+const hurried = {
+  ...runtime,
+  clock: {
+    ...runtime.clock,
+    sleep: (ms: number, signal?: AbortSignal) => runtime.clock.sleep(ms / 20, signal),
+  },
+}
+
+let access: FreshDatabase
+let postgres: Postgres
+beforeAll(async () => {
+  access = await freshDatabase()
+  postgres = openPostgres({ url: access.databaseUrl, applicationName: 'test', log: silentLogger })
+  await migrateApp(postgres)
+})
+afterAll(async () => {
+  await postgres.close()
+  await access.drop()
+})
+
+/** A node of the chain of this name. */
+async function nodeOf(name: string, chainId = CHAIN_ID, answers = true) {
+  const chain = new FakeChain(40, name)
+  const blockAt = (at: unknown) =>
+    at === 'latest' ? chain.head : at === 'finalized' ? chain.blocks[30] : chain.blocks[Number(at)]
+  const node = await startNode({
+    call: ({ method, params }) => {
+      if (method === 'eth_chainId') return { result: `0x${chainId.toString(16)}` }
+      return { result: method === 'eth_getBlockReceipts' ? [] : headerOf(blockAt(params[0])) }
+    },
+    request: () => !answers,
+  })
+  onTestFinished(() => node.close())
+  return { url: node.url, genesis: chain.blocks[0]?.hash ?? hash('0x') }
+}
+
+async function reach(rpcUrls: readonly string[], chainId: number | null = null) {
+  const config = {
+    ...{ chainId, rpcUrls, relayUrls: [], rpcMethods: [], startBlock: 0, finalityDepth: 8, contracts: [] },
+    checks: 'links' as const,
+  }
+  const warnings: string[] = []
+  const log = { ...silentLogger, warn: (_: object, text: string) => void warnings.push(text) }
+  const [found] = await findChains({ chains: [config] }, '', hurried, log)
+  if (!found) throw new Error('no chain was found')
+  const reached = await reachChain(found, postgres, hurried, log)
+  onTestFinished(() => reached.source.close())
+  return { ...reached, warnings }
+}
+
+async function hold(chainId: number, genesisHash: Hash): Promise<void> {
+  await migrateChain(postgres, chainId)
+  await openChain(postgres, { chainId, genesisHash, headerRule: 'ethereum', startBlock: 0 }, 10, 1n)
+}
+
+test('at a first start two that tell the same are believed, though another one answered first', async () => {
+  const [liar, one, other] = [await nodeOf('false'), await nodeOf('true'), await nodeOf('true')]
+  const { genesisHash, source } = await reach([liar.url, one.url, other.url])
+  expect(genesisHash).toBe(one.genesis)
+  expect((await source.head()).head.number).toBe(39)
+  expect(source.notes.join()).toContain(`${liar.genesis}, but this data belongs to ${one.genesis}`)
+})
+
+test.each([
+  ['genesis', CHAIN_ID],
+  ['chain id', 8],
+])('at a first start two that tell another %s each end it by name', async (_, chainId) => {
+  const [one, other] = [await nodeOf('true'), await nodeOf('false', chainId)]
+  await expect(reach([one.url, other.url])).rejects.toMatchObject({
+    code: 'setting_invalid',
+    setting: 'RPC_URL',
+  })
+  await expect(reach([one.url, other.url])).rejects.toThrow(/genesis .* with genesis .*leave out the one/)
+})
+
+test('at a first start one is believed alone when the other is silent, and that is told', async () => {
+  const [one, silent] = [await nodeOf('true'), await nodeOf('true', CHAIN_ID, false)]
+  const { genesisHash, warnings } = await reach([one.url, silent.url])
+  expect(genesisHash).toBe(one.genesis)
+  expect(warnings.join()).toContain('alone tells which chain this is')
+})
+
+test.each([
+  ['another genesis, asked first', 'false', 17, 17, true],
+  ['another genesis, asked last', 'false', 18, 18, false],
+  ['another chain id, asked first', 'false', 20, 19, true],
+  ['another chain id, asked last', 'false', 20, 21, false],
+] as const)(
+  'a restart beside an endpoint of %s goes on with the honest one',
+  async (_, name, told, held, first) => {
+    const [wrong, honest] = [await nodeOf(name, told), await nodeOf('true', held)]
+    await hold(held, honest.genesis)
+    const urls = first ? [wrong.url, honest.url] : [honest.url, wrong.url]
+    const { chainId, genesisHash, source } = await reach(urls)
+    expect([chainId, genesisHash]).toEqual([held, honest.genesis])
+    expect((await source.head()).head.number).toBe(39)
+    expect((await source.fetch({ from: 5, to: 8 })).range.from).toBe(5)
+    expect(source.notes.join()).toMatch(/has (chain id|genesis block) .* but this data belongs to/)
+  },
+)
