@@ -129,7 +129,7 @@ COMMENT ON COLUMN chain.blocks.parent_hash IS 'hash of the block before';
 COMMENT ON COLUMN chain.blocks.timestamp IS 'time of the block, to the second; several blocks share one';
 COMMENT ON COLUMN chain.blocks.timestamp_ms IS 'Unix milliseconds; whole seconds where the header has no finer time';
 COMMENT ON COLUMN chain.blocks.gas_limit IS 'most gas the block may use; where it is below zero add 2^64';
-COMMENT ON COLUMN chain.blocks.gas_used IS 'gas used by its transactions';
+COMMENT ON COLUMN chain.blocks.gas_used IS 'as in the header; on Tempo without the gas of state growth since T14, which gas_used of transactions has';
 COMMENT ON COLUMN chain.blocks.miner IS 'fee recipient';
 COMMENT ON COLUMN chain.blocks.extra_data IS 'as in the header';
 COMMENT ON COLUMN chain.blocks.state_root IS 'as in the header';
@@ -949,7 +949,7 @@ COMMENT ON COLUMN chain.txs.calls IS 'JSON [{to, value, input}] of a 0x76 transa
 COMMENT ON COLUMN chain.txs.call_count IS 'number of calls; 1 for other types';
 COMMENT ON COLUMN chain.txs.valid_before IS 'Unix seconds: not included at or after; where it is below zero add 2^64';
 COMMENT ON COLUMN chain.txs.valid_after IS 'Unix seconds: not included before; where it is below zero add 2^64';
-COMMENT ON COLUMN chain.txs.signature_type IS '0 secp256k1, 1 P256, 2 WebAuthn';
+COMMENT ON COLUMN chain.txs.signature_type IS '0 secp256k1, 1 P256, 2 WebAuthn; null for others, such as owners of a configurable account (Tempo, since T14)';
 COMMENT ON COLUMN chain.txs.status IS '1 succeeded, 0 reverted, null before Byzantium';
 COMMENT ON COLUMN chain.txs.gas_used IS 'gas paid for';
 COMMENT ON COLUMN chain.txs.cumulative_gas_used IS 'gas paid for in the block up to and with this transaction; on Tempo more than gas_used of the block since T14';
