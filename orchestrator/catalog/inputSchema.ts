@@ -1,14 +1,18 @@
 /**
  * The JSON Schema of a stranger, made harmless where it enters: references inside it are written
- * out, references elsewhere, slow patterns and everything that asserts nothing about an input's
- * form are left out. What is left out is not checked; nothing is refused for it.
+ * out; references elsewhere, patterns that no linear engine reads and everything that asserts
+ * nothing about an input's form are left out. What is left out is not checked; nothing is refused
+ * for it.
  */
-import { isRecord } from '#primitives.ts'
+import type { Problem } from '#api/http/errors.ts'
+import { isRecord, shorten } from '#primitives.ts'
+import { linearPattern } from './linearPattern.ts'
 
 /** Schemas in a schema, references written out; more is no description of a call. */
 const SCHEMAS_MAX = 2_000
 const DEPTH_MAX = 24
-const PATTERN_CHARACTERS_MAX = 200
+/** Problems told of one schema; a list of hundreds says no more. */
+const PROBLEMS_MAX = 5
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -24,49 +28,81 @@ const plainKeywords = new Set([
 const schemaKeywords = new Set(['items', 'additionalProperties', 'not', 'contains', 'propertyNames'])
 const listKeywords = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems'])
 
-/** Null where the schema says nothing that can be checked. */
-export function boundSchema(schema: unknown): Json | null {
-  if (!isRecord(schema)) return null
+export interface BoundSchema {
+  /** Null where the schema says nothing that can be checked. */
+  readonly schema: Json | null
+  /** What of a form that could be checked is left out, by its place in the schema. */
+  readonly problems: readonly Problem[]
+}
+
+export function boundSchema(schema: unknown): BoundSchema {
+  if (!isRecord(schema)) return { schema: null, problems: [] }
   const budget = { left: SCHEMAS_MAX }
-  const bounded = bound(schema, { root: schema, budget, depth: 0 })
-  return budget.left < 0 || bounded === true || bounded === false ? null : bounded
+  const problems: Problem[] = []
+  const bounded = bound(schema, { root: schema, budget, problems, path: [], depth: 0 })
+  if (budget.left < 0)
+    return {
+      schema: null,
+      problems: [{ path: [], message: `is left out: it has more than ${SCHEMAS_MAX} schemas` }],
+    }
+  return { schema: typeof bounded === 'boolean' ? null : bounded, problems }
 }
 
 interface Bounding {
   readonly root: Json
   readonly budget: { left: number }
+  readonly problems: Problem[]
+  readonly path: readonly (string | number)[]
   readonly depth: number
 }
 
-function bound(schema: unknown, within: Bounding): Json | boolean {
+function bound(schema: unknown, above: Bounding): Json | boolean {
+  const within = { ...above, depth: above.depth + 1 }
   within.budget.left -= 1
   if (typeof schema === 'boolean') return schema
   if (!isRecord(schema) || within.budget.left < 0 || within.depth > DEPTH_MAX) return true
-  const below = { ...within, depth: within.depth + 1 }
   const reference = schema['$ref']
   if (typeof reference === 'string') {
     const target = resolveLocal(within.root, reference)
-    return target === undefined ? true : bound(target, below)
+    return target === undefined ? true : bound(target, below(within, '$ref'))
   }
   const kept: Record<string, unknown> = {}
   for (const [keyword, value] of Object.entries(schema)) {
-    const read = keywordOf(keyword, value, below)
+    const read = keywordOf(keyword, value, below(within, keyword))
     if (read !== undefined) kept[keyword] = read
   }
   return kept
 }
 
+const below = (within: Bounding, step: string | number): Bounding => ({
+  ...within,
+  path: [...within.path, step],
+})
+
 /** Undefined for a keyword that is left out. */
-function keywordOf(keyword: string, value: unknown, below: Bounding): unknown {
+function keywordOf(keyword: string, value: unknown, within: Bounding): unknown {
   if (plainKeywords.has(keyword)) return isPlain(keyword, value) ? value : undefined
-  if (schemaKeywords.has(keyword)) return bound(value, below)
-  if (listKeywords.has(keyword) && Array.isArray(value)) return value.map((each) => bound(each, below))
+  if (schemaKeywords.has(keyword)) return bound(value, within)
+  if (listKeywords.has(keyword) && Array.isArray(value))
+    return value.map((each, index) => bound(each, below(within, index)))
   if (keyword === 'properties' && isRecord(value))
-    return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, bound(each, below)]))
-  if (keyword === 'pattern') return typeof value === 'string' && isFastPattern(value) ? value : undefined
+    return Object.fromEntries(
+      Object.entries(value).map(([name, each]) => [name, bound(each, below(within, name))]),
+    )
+  if (keyword === 'pattern' && typeof value === 'string') return patternOf(value, within)
   // OpenAPI 3.0: such a value may be null whatever its type.
   return undefined
 }
+
+function patternOf(pattern: string, { problems, path }: Bounding): string | undefined {
+  if (linearPattern(pattern)) return pattern
+  const message = `is left out: no linear engine reads ${shorten(pattern)}`
+  if (problems.length < PROBLEMS_MAX) problems.push({ path: path.map(shortStep), message })
+  return undefined
+}
+
+const shortStep = (step: string | number): string | number =>
+  typeof step === 'string' ? shorten(step) : step
 
 /** A keyword of the wrong kind would make the checker throw. */
 function isPlain(keyword: string, value: unknown): boolean {
@@ -90,28 +126,4 @@ function resolveLocal(root: Json, reference: string): unknown {
     found = found[name]
   }
   return found
-}
-
-/**
- * Patterns whose time grows no faster than the text: no groups, nothing to look back at, at most
- * one open repeat.
- */
-function isFastPattern(pattern: string): boolean {
-  if (pattern.length > PATTERN_CHARACTERS_MAX) return false
-  const withoutClasses = pattern
-    .replaceAll(/\\[dDwWsStnr./\\^$*+?()[\]{}|-]/g, 'x')
-    .replaceAll(/\[[^\]]*\]/g, 'x')
-  if (/[()\\|[\]]/.test(withoutClasses)) return false
-  const open = withoutClasses.match(/[*+]|\{\d*,\}/g)?.length ?? 0
-  const repeats = [...withoutClasses.matchAll(/\{(\d+)(?:,(\d+))?\}/g)].map(([, low, high]) =>
-    Number(high ?? low),
-  )
-  if (open > 1 || (open === 1 && !pattern.startsWith('^')) || repeats.some((count) => count > 1_000))
-    return false
-  try {
-    new RegExp(pattern, 'u')
-    return true
-  } catch {
-    return false
-  }
 }

@@ -53,37 +53,46 @@ function readEndpoints(drafts: readonly unknown[], problems: Problem[]): Service
   const seen = new Set<string>()
   for (const [index, draft] of drafts.entries()) {
     const at = ['endpoints', index] as const
-    const read = readEndpoint(draft)
-    if ('path' in read && 'method' in read) {
-      const name = `${read.method} ${read.path}`
-      if (seen.has(name)) problems.push({ path: at, message: `${name} is listed twice` })
-      else endpoints.push(read)
-      seen.add(name)
-    } else problems.push(...read.problems.map((problem) => ({ ...problem, path: [...at, ...problem.path] })))
+    const { endpoint, problems: found } = readEndpoint(draft)
+    problems.push(...found.map((problem) => ({ ...problem, path: [...at, ...problem.path] })))
+    if (!endpoint) continue
+    const name = `${endpoint.method} ${endpoint.path}`
+    if (seen.has(name)) problems.push({ path: at, message: `${name} is listed twice` })
+    else endpoints.push(endpoint)
+    seen.add(name)
   }
   return endpoints
 }
 
-function readEndpoint(draft: unknown): ServiceEndpoint | { readonly problems: readonly Problem[] } {
-  if (!isRecord(draft)) return { problems: [{ path: [], message: 'is no object' }] }
+interface ReadEndpoint {
+  /** Null when it is left out. */
+  readonly endpoint: ServiceEndpoint | null
+  readonly problems: readonly Problem[]
+}
+
+function readEndpoint(draft: unknown): ReadEndpoint {
+  if (!isRecord(draft)) return leftOut([{ path: [], message: 'is no object' }])
   const { inputSchema, inputExample, path, ...texts } = draft
-  const bounded = inputSchema === undefined ? null : boundSchema(inputSchema)
+  const { schema, problems: found } = boundSchema(inputSchema)
+  const problems = found.map((problem) => ({ ...problem, path: ['inputSchema', ...problem.path] }))
   const endpoint = {
     ...endpointDefaults(texts['method']),
     ...cleaned(texts),
     path,
-    ...(bounded && { inputSchema: cleaned(bounded) }),
+    ...(schema && { inputSchema: cleaned(schema) }),
     ...(inputExample !== undefined && isSmall(inputExample) && { inputExample }),
   }
-  if (!endpointCheck.Check(endpoint)) return { problems: problemsOf(endpointCheck, endpoint) }
+  if (!endpointCheck.Check(endpoint)) return leftOut(problemsOf(endpointCheck, endpoint))
   try {
     parseTemplate(endpoint.path)
-    return endpoint
+    return { endpoint, problems }
   } catch (error) {
     if (!(error instanceof PathError)) throw error
-    return { problems: [{ path: ['path'], message: error.message }] }
+    return leftOut([{ path: ['path'], message: error.message }])
   }
 }
+
+const leftOut = (problems: readonly Problem[]): ReadEndpoint => ({ endpoint: null, problems })
 
 /** A larger example is no example. */
 const EXAMPLE_CHARACTERS_MAX = 16 * 1_024

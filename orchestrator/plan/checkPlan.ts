@@ -9,6 +9,7 @@ import {
   urlOf,
 } from '../catalog/pathTemplate.ts'
 import type { CatalogService, ServiceEndpoint } from '../catalog/service.ts'
+import { CheckBudget } from './checkSteps.ts'
 import { inputProblems } from './inputProblems.ts'
 import type { Plan, PlanNode } from './plan.ts'
 import { referencesOf } from './reference.ts'
@@ -38,6 +39,7 @@ export function checkPlan({ nodes }: Plan, services: Services): CheckedPlan {
   const problems = dependencyProblems(nodes)
   const finder = new EndpointFinder(services)
   const planned: PlannedNode[] = []
+  const budget = new CheckBudget()
   for (const [index, node] of nodes.entries()) {
     const at = ['body', 'nodes', index] as const
     const found = finder.find(node, at)
@@ -54,7 +56,13 @@ export function checkPlan({ nodes }: Plan, services: Services): CheckedPlan {
       continue
     }
     const { inputSchema } = found.endpoint
-    if (inputSchema) problems.push(...inputProblems(inputSchema, node.input, places, [...at, 'input']))
+    if (inputSchema)
+      problems.push(
+        ...inputProblems({
+          ...{ schema: inputSchema, input: node.input, places, budget },
+          path: [...at, 'input'],
+        }),
+      )
     planned.push({ node, ...found, takesOutputs: references.length > 0 })
   }
   if (problems.length > 0) throw planInvalid(problems)

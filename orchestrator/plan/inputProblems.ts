@@ -1,21 +1,30 @@
 /** A node's input against its endpoint's schema, as far as it is known before the plan runs. */
 import { Errors } from 'typebox/schema'
 import type { Problem } from '#api/http/errors.ts'
+import { isRecord } from '#primitives.ts'
+import type { CheckBudget } from './checkSteps.ts'
 
 /** Problems told per node: an input of another form altogether needs no longer list. */
 const PROBLEMS_MAX = 5
+
+export interface InputCheck {
+  readonly schema: object
+  readonly input: unknown
+  /** JSON pointers of what is not known yet. */
+  readonly places: readonly string[]
+  readonly path: Problem['path']
+  /** Of all nodes of a plan together: an input that takes more is not checked. */
+  readonly budget: CheckBudget
+}
 
 /**
  * What stands at a reference is not known yet, so nothing is said about it, nor about what depends
  * on it.
  */
-export function inputProblems(
-  schema: object,
-  input: unknown,
-  places: readonly string[],
-  path: Problem['path'],
-): Problem[] {
-  const [, found] = Errors({ ...schema }, input)
+export function inputProblems({ schema, input, places, path, budget }: InputCheck): Problem[] {
+  const checked = budget.prepared(schema, () => withLinearPatterns(schema, budget))
+  if (!checked || !budget.covers(schema, input)) return []
+  const [, found] = Errors(checked, input)
   const problems: Problem[] = []
   const seen = new Set<string>()
   for (const { instancePath, keyword, message, params } of found) {
@@ -27,6 +36,31 @@ export function inputProblems(
   }
   return problems
 }
+
+/**
+ * The schema with each pattern as a check of the linear engine: the checker's own would run it in
+ * JavaScript's. One that the budget did not cover is not asked.
+ */
+function withLinearPatterns(schema: object, budget: CheckBudget): Readonly<Record<string, unknown>> {
+  const copied = (value: unknown): unknown =>
+    Array.isArray(value) ? value.map(copied) : isRecord(value) ? withLinearPatterns(value, budget) : value
+  const entries = Object.entries(schema).map(([keyword, value]): [string, unknown] => {
+    if (keyword === 'pattern') return ['~refine', [refinementOf(value, budget)]]
+    if (data.has(keyword)) return [keyword, value]
+    if (keyword !== 'properties' || !isRecord(value)) return [keyword, copied(value)]
+    return [keyword, Object.fromEntries(Object.entries(value).map(([name, each]) => [name, copied(each)]))]
+  })
+  return Object.fromEntries(entries)
+}
+
+/** Keywords whose value is no schema: a member `pattern` in it is a word like others. */
+const data = new Set(['enum', 'const', 'default', 'examples', 'required', 'type'])
+
+const refinementOf = (pattern: unknown, budget: CheckBudget) => ({
+  check: (value: unknown) =>
+    typeof value !== 'string' || budget.patternOf(String(pattern))?.test(value) !== false,
+  error: () => `must match pattern ${JSON.stringify(pattern)}`,
+})
 
 function dependsOnReference(instancePath: string, keyword: string, places: readonly string[]): boolean {
   const isBelow = (path: string, above: string) => path === above || path.startsWith(`${above}/`)

@@ -16,7 +16,7 @@ const nodeProperties = {
   method: methodSchema,
   path: s.text({
     maxLength: PATH_CHARACTERS_MAX,
-    pattern: '^/(?!/)[^?#\\\\]*$',
+    pattern: '^/(?:[^/?#\\\\][^?#\\\\]*)?$',
     description: 'Concrete: parameters of the endpoint are filled in.',
   }),
 }
