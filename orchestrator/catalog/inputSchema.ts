@@ -6,11 +6,17 @@
  */
 import type { Problem } from '#api/http/errors.ts'
 import { isRecord, shorten } from '#primitives.ts'
+import { jsonBytes } from './jsonBytes.ts'
 import { linearPattern } from './linearPattern.ts'
+import { PARAGRAPH_CHARACTERS_MAX } from './service.ts'
 
 /** Schemas in a schema, references written out; more is no description of a call. */
 const SCHEMAS_MAX = 2_000
 const DEPTH_MAX = 24
+/** A schema with its references written out: the largest of the known lists has 29 KB. */
+const BYTES_MAX = 64 * 1_024
+/** What stands around a member in JSON: quotes, colon, comma. */
+const BYTES_AROUND = 4
 /** Problems told of one schema; a list of hundreds says no more. */
 const PROBLEMS_MAX = 5
 
@@ -37,20 +43,22 @@ export interface BoundSchema {
 
 export function boundSchema(schema: unknown): BoundSchema {
   if (!isRecord(schema)) return { schema: null, problems: [] }
-  const budget = { left: SCHEMAS_MAX }
+  const budget = { left: SCHEMAS_MAX, bytesLeft: BYTES_MAX }
   const problems: Problem[] = []
   const bounded = bound(schema, { root: schema, budget, problems, path: [], depth: 0 })
-  if (budget.left < 0)
-    return {
-      schema: null,
-      problems: [{ path: [], message: `is left out: it has more than ${SCHEMAS_MAX} schemas` }],
-    }
+  if (budget.left < 0) return tooLarge(`${SCHEMAS_MAX} schemas`)
+  if (budget.bytesLeft < 0) return tooLarge(`${BYTES_MAX} bytes`)
   return { schema: typeof bounded === 'boolean' ? null : bounded, problems }
 }
 
+const tooLarge = (bound: string): BoundSchema => ({
+  schema: null,
+  problems: [{ path: [], message: `is left out: it has more than ${bound}, references written out` }],
+})
+
 interface Bounding {
   readonly root: Json
-  readonly budget: { left: number }
+  readonly budget: { left: number; bytesLeft: number }
   readonly problems: Problem[]
   readonly path: readonly (string | number)[]
   readonly depth: number
@@ -59,8 +67,10 @@ interface Bounding {
 function bound(schema: unknown, above: Bounding): Json | boolean {
   const within = { ...above, depth: above.depth + 1 }
   within.budget.left -= 1
+  within.budget.bytesLeft -= BYTES_AROUND
   if (typeof schema === 'boolean') return schema
-  if (!isRecord(schema) || within.budget.left < 0 || within.depth > DEPTH_MAX) return true
+  const { budget, depth } = within
+  if (!isRecord(schema) || budget.left < 0 || budget.bytesLeft < 0 || depth > DEPTH_MAX) return true
   const reference = schema['$ref']
   if (typeof reference === 'string') {
     const target = resolveLocal(within.root, reference)
@@ -81,17 +91,28 @@ const below = (within: Bounding, step: string | number): Bounding => ({
 
 /** Undefined for a keyword that is left out. */
 function keywordOf(keyword: string, value: unknown, within: Bounding): unknown {
-  if (plainKeywords.has(keyword)) return isPlain(keyword, value) ? value : undefined
+  if (plainKeywords.has(keyword)) return isPlain(keyword, value) ? plain(keyword, value, within) : undefined
   if (schemaKeywords.has(keyword)) return bound(value, within)
   if (listKeywords.has(keyword) && Array.isArray(value))
     return value.map((each, index) => bound(each, below(within, index)))
   if (keyword === 'properties' && isRecord(value))
     return Object.fromEntries(
-      Object.entries(value).map(([name, each]) => [name, bound(each, below(within, name))]),
+      Object.entries(value).map(([name, each]) => {
+        within.budget.bytesLeft -= name.length
+        return [name, bound(each, below(within, name))]
+      }),
     )
   if (keyword === 'pattern' && typeof value === 'string') return patternOf(value, within)
   // OpenAPI 3.0: such a value may be null whatever its type.
   return undefined
+}
+
+/** A text is cut later, where it is cleaned: here only so far that it counts for what it may be. */
+function plain(keyword: string, value: unknown, { budget }: Bounding): unknown {
+  const isText = (keyword === 'title' || keyword === 'description') && typeof value === 'string'
+  const kept = isText ? value.slice(0, 2 * PARAGRAPH_CHARACTERS_MAX) : value
+  budget.bytesLeft -= keyword.length + BYTES_AROUND + jsonBytes(kept, Math.max(budget.bytesLeft, 0))
+  return kept
 }
 
 function patternOf(pattern: string, { problems, path }: Bounding): string | undefined {

@@ -8,6 +8,7 @@ import type { Problem } from '#api/http/errors.ts'
 import { isRecord, shorten } from '#primitives.ts'
 import { cleanText } from './cleanText.ts'
 import { boundSchema } from './inputSchema.ts'
+import { isStorable, jsonBytes } from './jsonBytes.ts'
 import { PathError, parseTemplate } from './pathTemplate.ts'
 import {
   type CatalogService,
@@ -38,7 +39,7 @@ export function readService(draft: unknown): ReadService {
   if (!Array.isArray(drafts) || drafts.length === 0)
     return { service: null, problems: [{ path: ['endpoints'], message: 'lists no endpoint' }] }
   const problems: Problem[] = []
-  const endpoints = readEndpoints(drafts, problems)
+  const endpoints = readEndpoints(drafts, { ...serviceDefaults(own), ...own }, problems)
   const service = { ...serviceDefaults(own), ...own, endpoints }
   const unusable = [...urlProblems(service), ...idProblems(service)]
   problems.push(...unusable)
@@ -48,7 +49,15 @@ export function readService(draft: unknown): ReadService {
   return { service: isUsable && serviceCheck.Check(service) ? withBareUrl(service) : null, problems }
 }
 
-function readEndpoints(drafts: readonly unknown[], problems: Problem[]): ServiceEndpoint[] {
+/**
+ * Half of what may be held of a service, 1 MiB, as it is described and read for a quote: one half
+ * for texts and offers, one for what describes inputs. The known one with the most endpoints, 150,
+ * has 7 KB for each.
+ */
+const HALF_BYTES_MAX = 512 * 1_024
+
+function readEndpoints(drafts: readonly unknown[], own: Json, problems: Problem[]): ServiceEndpoint[] {
+  const left = { texts: HALF_BYTES_MAX - jsonBytes(own, HALF_BYTES_MAX), inputs: HALF_BYTES_MAX }
   const endpoints: ServiceEndpoint[] = []
   const seen = new Set<string>()
   for (const [index, draft] of drafts.entries()) {
@@ -58,10 +67,37 @@ function readEndpoints(drafts: readonly unknown[], problems: Problem[]): Service
     if (!endpoint) continue
     const name = `${endpoint.method} ${endpoint.path}`
     if (seen.has(name)) problems.push({ path: at, message: `${name} is listed twice` })
-    else endpoints.push(endpoint)
+    else {
+      const { endpoint: kept, problems: cut } = fitted(endpoint, left)
+      problems.push(...cut.map((problem) => ({ ...problem, path: [...at, ...problem.path] })))
+      if (kept) endpoints.push(kept)
+    }
     seen.add(name)
   }
   return endpoints
+}
+
+/** The endpoint as far as it may be kept: whole, without what describes its input, or not at all. */
+function fitted(endpoint: ServiceEndpoint, left: { texts: number; inputs: number }): ReadEndpoint {
+  const { inputSchema, inputExample, ...bare } = endpoint
+  const texts = JSON.stringify(bare)
+  const inputs = JSON.stringify({ inputSchema, inputExample })
+  const problemOfTexts = problemOf(texts, left.texts)
+  if (problemOfTexts) return leftOut([{ path: [], message: `is left out: it ${problemOfTexts}` }])
+  // A comma stands between two.
+  left.texts -= Buffer.byteLength(texts) + 1
+  const problemOfInputs = problemOf(inputs, left.inputs)
+  if (!problemOfInputs) {
+    left.inputs -= Buffer.byteLength(inputs)
+    return { endpoint, problems: [] }
+  }
+  const message = `is left out with its example: it ${problemOfInputs}`
+  return { endpoint: bare, problems: [{ path: ['inputSchema'], message }] }
+}
+
+function problemOf(json: string, bytesMax: number): string | null {
+  if (!isStorable(json)) return 'holds a text that is not well-formed'
+  return Buffer.byteLength(json) > bytesMax ? 'makes the service larger than 1 MiB' : null
 }
 
 interface ReadEndpoint {
@@ -95,8 +131,8 @@ function readEndpoint(draft: unknown): ReadEndpoint {
 const leftOut = (problems: readonly Problem[]): ReadEndpoint => ({ endpoint: null, problems })
 
 /** A larger example is no example. */
-const EXAMPLE_CHARACTERS_MAX = 16 * 1_024
-const isSmall = (example: unknown): boolean => JSON.stringify(example).length <= EXAMPLE_CHARACTERS_MAX
+const EXAMPLE_BYTES_MAX = 16 * 1_024
+const isSmall = (example: unknown): boolean => jsonBytes(example, EXAMPLE_BYTES_MAX) <= EXAMPLE_BYTES_MAX
 
 function serviceDefaults(own: Json): Json {
   const url = String(own['serviceUrl'] ?? '')

@@ -7,14 +7,13 @@ import * as s from '#api/http/schema.ts'
 import { SharedReads } from '#api/http/sharedReads.ts'
 import type { Egress } from '#egress.ts'
 import type { Clock } from '#runtime.ts'
-import { findServices } from '#store/app/catalogReads.ts'
 import type { AppDatabase } from '#store/app/database.ts'
 import { CallerRates } from '../CallerRates.ts'
-import { serviceOf } from '../catalog/describe.ts'
 import { decimalText, multiplied, type QuoteTerms } from '../pay/currencies.ts'
 import { canonicalHash, canonicalJson, NotCanonicalError } from '../plan/canonicalJson.ts'
 import { type CheckedPlan, checkPlan, type PlannedNode, planInvalid } from '../plan/checkPlan.ts'
 import type { Plan } from '../plan/plan.ts'
+import { readServices } from '../plan/readServices.ts'
 import { freePrice, type LivePrice, nothing, priceOf, silenceOf } from './livePrice.ts'
 import { type Probe, probeOf } from './probe.ts'
 import type { Quote } from './quoteResult.ts'
@@ -62,7 +61,7 @@ export class Quotes {
   }
 
   async #ask(plan: Plan, hash: string, caller: string, signal: AbortSignal): Promise<Quote> {
-    const checked = await this.#check(plan)
+    const checked = checkPlan(plan, await readServices(this.#options.app, plan))
     const quotedMs = this.#options.clock.now()
     const priced = await this.#priceAll(checked.nodes, caller, signal)
     const ends = priced.flatMap(({ offer }) => offer?.expiresAt ?? [])
@@ -70,12 +69,6 @@ export class Quotes {
     const quote = quoteOf(checked, priced, { hash, terms: this.#options.terms, quotedMs, untilMs })
     this.#hold(hash, quote, untilMs)
     return quote
-  }
-
-  async #check(plan: Plan): Promise<CheckedPlan> {
-    const ids = [...new Set(plan.nodes.map(({ serviceId }) => serviceId))]
-    const services = (await findServices(this.#options.app, ids)).map(serviceOf)
-    return checkPlan(plan, new Map(services.map((service) => [service.id, service])))
   }
 
   async #priceAll(

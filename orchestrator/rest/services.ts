@@ -8,9 +8,14 @@ import * as p from '#api/http/parameter.ts'
 import * as s from '#api/http/schema.ts'
 import { listServices } from '#store/app/catalogReads.ts'
 import { pageOf } from '#store/read/lists/page.ts'
-import { serviceOf } from '../catalog/describe.ts'
 import { looksLikeSchema } from '../catalog/description.ts'
-import { methods, PATH_CHARACTERS_MAX, SERVICE_ID_PATTERN, serviceIdSchema } from '../catalog/service.ts'
+import {
+  type CatalogService,
+  methods,
+  PATH_CHARACTERS_MAX,
+  SERVICE_ID_PATTERN,
+  serviceIdSchema,
+} from '../catalog/service.ts'
 import { describeService, type OrchestratorServices } from '../operations.ts'
 
 const serviceId = p.described(
@@ -78,12 +83,12 @@ export const listServicesEndpoint = listEndpoint({
     const found = await listServices(app, { after, limit: page.limit + 1 })
     return pageOf(found, page.limit, ({ serviceId }) => [serviceId])
   },
-  present: (stored) => {
-    const { id, name, description, serviceUrl, realm, categories, tags, endpoints } = serviceOf(stored)
+  present: ({ serviceId, summary, endpointCount, looksLike }) => {
+    // Documents are written by this program's import.
+    const { name, description, serviceUrl, realm, categories, tags } = summary as CatalogService
     return {
-      ...{ id, name, description, serviceUrl, realm, categories, tags },
-      endpointCount: endpoints.length,
-      ...(stored.looksLike !== null && { looksLike: stored.looksLike }),
+      ...{ id: serviceId, name, description, serviceUrl, realm, categories, tags, endpointCount },
+      ...(looksLike !== null && { looksLike }),
     }
   },
 })

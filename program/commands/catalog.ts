@@ -6,13 +6,14 @@ import { readFile } from 'node:fs/promises'
 import { Egress } from '#egress.ts'
 import { SettingError } from '#errors.ts'
 import { serviceOf } from '#orchestrator/catalog/describe.ts'
+import type { CatalogService } from '#orchestrator/catalog/service.ts'
 import { importCatalog } from '#orchestrator/importCatalog.ts'
 import { EVALUATED_MAX, evaluate, readJudgements } from '#orchestrator/search/evaluate.ts'
 import { search } from '#orchestrator/search/search.ts'
 import { type Verified, Verifier } from '#orchestrator/verify/Verifier.ts'
 import type { Runtime } from '#runtime.ts'
 import { removeEntries } from '#store/app/catalogEntries.ts'
-import { findServices, listServices, type StoredService } from '#store/app/catalogReads.ts'
+import { findServices, listServices, type ServiceSummary } from '#store/app/catalogReads.ts'
 import { type AppDatabase, appDatabase } from '#store/app/database.ts'
 import { migrateApp } from '#store/maintain/migrate.ts'
 import type { Logger } from '#telemetry.ts'
@@ -57,9 +58,11 @@ export function importServices(
 
 export function printServices(context: CatalogContext, asJson: boolean): Promise<void> {
   return withCatalog(context, async (app) => {
-    for await (const service of allServices(app)) {
-      const { id, name, serviceUrl, endpoints } = service
-      print(asJson ? JSON.stringify(service) : `${id}  ${name}  ${serviceUrl}  ${endpoints.length} endpoints`)
+    for await (const { serviceId, summary, endpointCount } of allServices(app)) {
+      // Documents are written by this program's import.
+      const { name, serviceUrl } = summary as CatalogService
+      if (asJson) print(JSON.stringify(await findService(app, serviceId)))
+      else print(`${serviceId}  ${name}  ${serviceUrl}  ${endpointCount} endpoints`)
     }
   })
 }
@@ -68,18 +71,23 @@ export function printServices(context: CatalogContext, asJson: boolean): Promise
 async function* allServices(app: AppDatabase) {
   let after: string | null = null
   do {
-    const page: StoredService[] = await listServices(app, { after, limit: PAGE_SERVICES })
-    for (const stored of page) yield serviceOf(stored)
+    const page: ServiceSummary[] = await listServices(app, { after, limit: PAGE_SERVICES })
+    yield* page
     after = page.length < PAGE_SERVICES ? null : (page.at(-1)?.serviceId ?? null)
   } while (after !== null)
+}
+
+async function findService(app: AppDatabase, serviceId: string): Promise<CatalogService | undefined> {
+  const [stored] = await findServices(app, [serviceId])
+  return stored && serviceOf(stored)
 }
 
 /** @throws SettingError for an id that no service has */
 export function printService(context: CatalogContext, serviceId: string): Promise<void> {
   return withCatalog(context, async (app) => {
-    const [stored] = await findServices(app, [serviceId])
-    if (!stored) throw new SettingError('id', `no service has the id ${serviceId}`)
-    print(JSON.stringify(serviceOf(stored), null, 2))
+    const service = await findService(app, serviceId)
+    if (!service) throw new SettingError('id', `no service has the id ${serviceId}`)
+    print(JSON.stringify(service, null, 2))
   })
 }
 
@@ -117,8 +125,8 @@ export function verifyServices(context: CatalogContext, serviceId: string | null
   })
 }
 
-async function* idsOf(services: AsyncIterable<{ readonly id: string }>) {
-  for await (const { id } of services) yield id
+async function* idsOf(services: AsyncIterable<ServiceSummary>) {
+  for await (const { serviceId } of services) yield serviceId
 }
 
 const isLoopback = (host: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(host)

@@ -74,6 +74,8 @@ CREATE TABLE app.catalog_entries (
   document jsonb NOT NULL,
   digest text NOT NULL,
   cataloged_at timestamp with time zone DEFAULT now() NOT NULL,
+  summary jsonb GENERATED ALWAYS AS (document - '{endpoints,provider,sourceRefs,docs,recipientPolicy}'::text[]) STORED NOT NULL,
+  endpoint_count integer GENERATED ALWAYS AS jsonb_array_length((document -> 'endpoints'::text)) STORED NOT NULL,
   CONSTRAINT catalog_entries_pkey PRIMARY KEY (entry),
   CONSTRAINT catalog_entries_service_id_fkey FOREIGN KEY (service_id) REFERENCES app.catalog_services(service_id),
   CONSTRAINT catalog_entries_source_id_external_id_key UNIQUE (source_id, external_id)
@@ -83,6 +85,8 @@ COMMENT ON COLUMN app.catalog_entries.is_shown IS 'the oldest entry of its servi
 COMMENT ON COLUMN app.catalog_entries.document IS 'the service with its endpoints, as it is described';
 COMMENT ON COLUMN app.catalog_entries.digest IS 'SHA-256 of the document, to leave rows alone that did not change';
 COMMENT ON COLUMN app.catalog_entries.cataloged_at IS 'when the source last listed it';
+COMMENT ON COLUMN app.catalog_entries.summary IS 'the document as lists show it: without endpoints';
+COMMENT ON COLUMN app.catalog_entries.endpoint_count IS 'endpoints of the document';
 
 CREATE TABLE app.catalog_health (
   service_id text NOT NULL,

@@ -16,20 +16,30 @@ export interface StoredService {
 }
 
 export async function findServices(app: AppDatabase, ids: readonly string[]): Promise<StoredService[]> {
-  return present(
-    await shownEntries(app)
-      .where('e.service_id', 'in', [...ids])
-      .execute(),
-  )
+  return present(await storedServices(app, ids).execute())
+}
+
+/** A service as lists show it: its endpoints, which may be large, are not read. */
+export interface ServiceSummary {
+  readonly serviceId: string
+  /** The document without its endpoints. */
+  readonly summary: unknown
+  readonly endpointCount: number
+  /** An older service whose name looks the same. */
+  readonly looksLike: string | null
 }
 
 /** Services in the order of their ids, after one; `limit` of them at most. */
 export async function listServices(
   app: AppDatabase,
   { after, limit }: { readonly after: string | null; readonly limit: number },
-): Promise<StoredService[]> {
-  const page = shownEntries(app).orderBy('e.service_id').limit(limit)
-  return present(await (after === null ? page : page.where('e.service_id', '>', after)).execute())
+): Promise<ServiceSummary[]> {
+  const page = shownEntries(app)
+    .select(['e.service_id as serviceId', 'e.summary', 'e.endpoint_count as endpointCount'])
+    .select('s.looks_like as looksLike')
+    .orderBy('e.service_id')
+    .limit(limit)
+  return (after === null ? page : page.where('e.service_id', '>', after)).execute()
 }
 
 /** A realm that a service of the catalog says it asks for money with. */
@@ -41,7 +51,7 @@ export interface ListedRealm {
 
 /** Of all services but those that imitate another, the oldest first; `limit` of them at most. */
 export async function listRealms(app: AppDatabase, limit: number): Promise<ListedRealm[]> {
-  const text = (member: string) => sql<string>`document ->> ${sql.lit(member)}`
+  const text = (member: string) => sql<string>`e.summary ->> ${sql.lit(member)}`
   return app
     .selectFrom('app.catalog_entries as e')
     .innerJoin('app.catalog_services as s', 's.service_id', 'e.service_id')
@@ -59,13 +69,17 @@ const shownEntries = (app: AppDatabase) =>
     .selectFrom('app.catalog_entries as e')
     .innerJoin('app.catalog_services as s', 's.service_id', 'e.service_id')
     .where('e.is_shown', '=', true)
+
+const storedServices = (app: AppDatabase, ids: readonly string[]) =>
+  shownEntries(app)
+    .where('e.service_id', 'in', [...ids])
     .select(['e.service_id', 'e.document', 's.looks_like', 'e.cataloged_at', sourcesOf.as('sources')])
 
 const sourcesOf = sql<{ sourceId: string; externalId: string }[]>`(
   SELECT jsonb_agg(jsonb_build_object('sourceId', o.source_id, 'externalId', o.external_id) ORDER BY o.entry)
   FROM app.catalog_entries o WHERE o.service_id = e.service_id)`
 
-type Row = Awaited<ReturnType<ReturnType<typeof shownEntries>['execute']>>[number]
+type Row = Awaited<ReturnType<ReturnType<typeof storedServices>['execute']>>[number]
 
 const present = (rows: readonly Row[]): StoredService[] =>
   rows.map(({ service_id, document, looks_like, cataloged_at, sources }) => ({

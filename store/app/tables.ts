@@ -135,6 +135,8 @@ export const appTables = {
     document: given('jsonb'),
     digest: given('text'),
     cataloged_at: filled('timestamptz'),
+    summary: filled('jsonb'),
+    endpoint_count: filled('integer'),
   },
   'app.catalog_endpoints': {
     entry: given('bigint'),

@@ -344,7 +344,8 @@ describe('the x402 bazaar', () => {
     }
     const report = await catalog.importAs('i', document)
     expect(counts(report)).toEqual({ ...nothing, added: 2 })
-    const [x] = await listServices(catalog.app, { after: 'x402-x', limit: 1 })
+    const [{ serviceId = '' } = {}] = await listServices(catalog.app, { after: 'x402-x', limit: 1 })
+    const [x] = await findServices(catalog.app, [serviceId])
     expect(x).toMatchObject({
       serviceId: expect.stringMatching(/^x402-x-example-[0-9a-f]{8}$/),
       document: {

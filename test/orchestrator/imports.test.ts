@@ -110,7 +110,7 @@ describe('a source with pages', () => {
   const held = async () =>
     (await listServices(catalog.app, { after: null, limit: 1_000 }))
       .filter(({ serviceId }) => serviceId.startsWith('x402-shop'))
-      .reduce((sum, { document }) => sum + Object(document).endpoints.length, 0)
+      .reduce((sum, { endpointCount }) => sum + endpointCount, 0)
 
   it('is read to its end, also where it does not say how long it is', async () => {
     Object.assign(pages, { total: 25, asked: [] })
