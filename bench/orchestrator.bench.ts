@@ -91,6 +91,7 @@ async function startApi(postgres: Postgres, sellers: string) {
     services: {
       app,
       searchRates: new CallerRates(clock, 600),
+      requestRates: new CallerRates(clock, 1_000_000),
       liveness: null,
       quotes: new Quotes({ app, egress, clock, terms }),
     },

@@ -1,4 +1,7 @@
-/** How much each caller may ask for in a minute: searches, and calls of sellers made for it. */
+/**
+ * How much each caller may ask for in a minute: searches, messages and plans by their size, and
+ * calls of sellers made for it.
+ */
 import { ApiError } from '#api/http/errors.ts'
 import type { Clock } from '#runtime.ts'
 
@@ -43,6 +46,12 @@ export class CallerRates {
     return begun
   }
 }
+
+/** Units of one request: a message, and each 64 KiB of its text. */
+export const unitsOf = (characters: number, messages = 1): number =>
+  messages + Math.floor(characters / UNIT_CHARACTERS)
+
+const UNIT_CHARACTERS = 64 * 1_024
 
 const tooMany = (leftMs: number): ApiError =>
   new ApiError('rate_limit_exceeded', undefined, {

@@ -19,6 +19,8 @@ import type { Liveness } from './verify/Liveness.ts'
 export interface OrchestratorServices {
   readonly app: AppDatabase
   readonly searchRates: CallerRates
+  /** Plans and messages of agents, by their size. */
+  readonly requestRates: CallerRates
   /** Null where searches ask no seller. */
   readonly liveness: Liveness | null
   readonly quotes: Quotes
@@ -45,6 +47,8 @@ export const SEARCH_LIMIT_DEFAULT = 8
 export const SERVICE_FILTERS_MAX = 20
 /** Of one caller. */
 export const SEARCHES_PER_MINUTE = 600
+/** Messages, plans and each 64 KiB of them, of one caller. */
+export const REQUESTS_PER_MINUTE = 600
 
 export const searchServices: Operation<SearchRequest, typeof searchResultSchema> = {
   output: searchResultSchema,

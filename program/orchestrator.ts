@@ -7,7 +7,7 @@ import { messageOf } from '#errors.ts'
 import { CallerRates } from '#orchestrator/CallerRates.ts'
 import type { DemoSellers } from '#orchestrator/demo/DemoSellers.ts'
 import type { McpServices } from '#orchestrator/mcp/mcpEndpoint.ts'
-import { SEARCHES_PER_MINUTE } from '#orchestrator/operations.ts'
+import { REQUESTS_PER_MINUTE, SEARCHES_PER_MINUTE } from '#orchestrator/operations.ts'
 import { Quotes } from '#orchestrator/quote/Quotes.ts'
 import { importShipped } from '#orchestrator/shipped.ts'
 import { Liveness } from '#orchestrator/verify/Liveness.ts'
@@ -44,6 +44,7 @@ export function openOrchestrator(
   const services = {
     app,
     searchRates: new CallerRates(clock, SEARCHES_PER_MINUTE),
+    requestRates: new CallerRates(clock, REQUESTS_PER_MINUTE),
     liveness: config.searchesLive ? new Liveness({ app, egress, clock, isOwn }) : null,
     quotes: new Quotes({
       app,

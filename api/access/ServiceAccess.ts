@@ -109,7 +109,8 @@ export class ServiceAccess implements Access {
     if (counted.length === 0) return admittedUncounted
     const taken = quotas.take(counted, units)
     if (!(taken instanceof Promise)) return admissionOf(taken, rule)
-    return taken.then((late) => admissionOf(late, rule), unavailable)
+    const uncounted = () => admittedUncounted
+    return taken.then((late) => admissionOf(late, rule), rule.opensUncounted ? uncounted : unavailable)
   }
 
   /** A sign-out here is felt here at once. */

@@ -63,6 +63,8 @@ export interface AccessRule {
    * answer back.
    */
   readonly ignoresCredentials?: true
+  /** Answered uncounted while the store that counts is away. */
+  readonly opensUncounted?: true
 }
 
 /** Chain data: open to all, counted, payable. */
@@ -70,6 +72,15 @@ export const dataRead: AccessRule = { who: 'anyone', scope: 'data:read', payable
 
 /** Health and documents: open to all, not counted. */
 export const open: AccessRule = { who: 'anyone', scope: null, payable: false, ignoresCredentials: true }
+
+/** Documents of some 100 KB: open to all, and counted as long as that can be done. */
+export const documents: AccessRule = {
+  who: 'anyone',
+  scope: 'documents',
+  payable: false,
+  ignoresCredentials: true,
+  opensUncounted: true,
+}
 
 /** Open to all, and tells the operator more. */
 export const recognised: AccessRule = { who: 'anyone', scope: null, payable: false }

@@ -1,5 +1,5 @@
 /** GET /openapi.json, from the endpoint values. */
-import { open } from './access.ts'
+import { documents } from './access.ts'
 import type { Endpoint } from './endpoint.ts'
 import { type OutgoingPost, openapiDocument } from './openapi.ts'
 import { rawEndpoint } from './rawEndpoint.ts'
@@ -25,7 +25,7 @@ export function documentEndpoint(
     path: '/openapi.json',
     summary: 'This document.',
     tag: 'System',
-    access: open,
+    access: documents,
     produces: { 'application/json': s.foreign('An OpenAPI 3.1 document.') },
     answer: async ({ signal }) => {
       if (!hasExamples) await addExamples(signal)

@@ -4,6 +4,7 @@
  * (errorReply.ts). Codes of the public contract, and ours where the contract is silent.
  */
 import { MillraceError, type Remedy } from '#errors.ts'
+import { shorten } from '#primitives.ts'
 
 /** Code -> HTTP status and the message used when the thrower gives none. */
 export const errorCatalogue = {
@@ -154,10 +155,13 @@ export class ApiError extends MillraceError {
       cause?: unknown
     } = {},
   ) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    super(
+      shorten(message, MESSAGE_CHARACTERS_MAX),
+      options.cause === undefined ? undefined : { cause: options.cause },
+    )
     this.code = code
     this.remedy = errorCatalogue[code].status < 429 ? 'stop' : 'retry'
-    this.details = options.details ?? []
+    this.details = cut(options.details ?? [])
     this.headers = options.headers ?? {}
   }
 
@@ -165,6 +169,34 @@ export class ApiError extends MillraceError {
     return errorCatalogue[this.code].status
   }
 }
+
+/**
+ * Characters of a message, and of all details together: what a client wrote is told back shortened,
+ * so that no error is larger than what it is about.
+ */
+const MESSAGE_CHARACTERS_MAX = 4_000
+const DETAILS_CHARACTERS_MAX = 64 * 1_024
+/** Steps of a path: a body is 64 deep, and its endpoint's own steps are before it. */
+const STEPS_MAX = 80
+
+/** As many as fit, the last of them says how many do not. */
+function cut(details: readonly Problem[]): readonly Problem[] {
+  const kept: Problem[] = []
+  let left = DETAILS_CHARACTERS_MAX
+  for (const detail of details) {
+    const short = shortened(detail)
+    left -= JSON.stringify(short).length
+    if (left < 0) return [...kept, { path: [], message: `${details.length - kept.length} more` }]
+    kept.push(short)
+  }
+  return kept
+}
+
+const shortened = ({ path, message, ...more }: Problem): Problem => ({
+  path: path.slice(0, STEPS_MAX).map((step) => (typeof step === 'string' ? shorten(step) : step)),
+  message: shorten(message, MESSAGE_CHARACTERS_MAX),
+  ...more,
+})
 
 /** What is wrong with a member of the request's body. */
 export const bodyProblem = (member: string, message: string, cause?: unknown): ApiError =>

@@ -14,10 +14,12 @@ import { assertDepth } from '#api/http/json.ts'
 import { rawEndpoint } from '#api/http/rawEndpoint.ts'
 import * as s from '#api/http/schema.ts'
 import { apiErrorOf } from '#api/http/thrown.ts'
+import { unitsOf } from '../CallerRates.ts'
+import { itemsOf } from '../catalog/members.ts'
 import type { OrchestratorServices } from '../operations.ts'
-import { inexactNumbers } from '../plan/canonicalJson.ts'
+import { type JsonSurvey, LONG_NUMBERS_MAX, surveyOf, VALUES_MAX } from '../plan/jsonSurvey.ts'
 import { PLAN_BYTES_MAX } from '../plan/plan.ts'
-import { readExactJson } from '../plan/readPlan.ts'
+import { assertExact } from '../plan/readPlan.ts'
 import type { AskOwn } from './chainTools.ts'
 import { nextActionOf, type Tool, type ToolCall, tools } from './tools.ts'
 
@@ -49,11 +51,14 @@ export const mcpEndpoint = rawEndpoint({
   readBody: (text) => text,
   produces: { 'application/json': null },
   statuses: [200, 202, 400, 406],
-  errors: ['forbidden'],
+  errors: ['forbidden', 'rate_limit_exceeded'],
   answer: async ({ body, headers, asking, caller, signal }, services: McpServices) => {
     assertOwnOrigin(headers.origin, headers.host, services.publicOrigin)
     assertDepth(body)
-    const answered = await ask(body, headers, { services, asking, caller: caller.id, signal })
+    const survey = surveyOf(body)
+    assertReadable(survey)
+    services.requestRates.take(caller.id, unitsOf(body.length, messagesIn(body)))
+    const answered = await ask(body, headers, { services, asking, caller: caller.id, signal, survey })
     return {
       kind: 'bytes',
       status: answered.status,
@@ -70,8 +75,39 @@ function assertOwnOrigin(origin: string | undefined, host: string | undefined, o
   throw new ApiError('forbidden', 'Requests of pages of other origins are not taken.')
 }
 
+/** Messages of one request; the protocol has had no batches since 2025-06-18. */
+const BATCH_MESSAGES_MAX = 20
+
+/** @throws ApiError body_too_large before anything is made of what takes too long to read */
+function assertReadable({ values, longNumbers }: JsonSurvey): void {
+  if (values > VALUES_MAX || longNumbers > LONG_NUMBERS_MAX)
+    throw new ApiError(
+      'body_too_large',
+      `A request has at most ${VALUES_MAX} values and ${LONG_NUMBERS_MAX} numbers of over 15 digits.`,
+    )
+}
+
+/** Text that is no JSON is one message, which the protocol refuses. @throws ApiError body_too_large */
+function messagesIn(text: string): number {
+  if (!text.trimStart().startsWith('[')) return 1
+  const batch = itemsOf(parsed(text))
+  if (batch.length > BATCH_MESSAGES_MAX)
+    throw new ApiError('body_too_large', `A batch has at most ${BATCH_MESSAGES_MAX} messages.`)
+  return Math.max(batch.length, 1)
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
 interface McpCall extends ToolCall {
   readonly services: McpServices
+  /** Of the request that the call came in. */
+  readonly survey: JsonSurvey
 }
 
 type HeaderValues = Readonly<Record<string, string | readonly string[] | undefined>>
@@ -80,7 +116,7 @@ async function ask(text: string, headers: HeaderValues, call: McpCall): Promise<
   // Without a generator of sessions the transport keeps no state.
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
   const defects: unknown[] = []
-  const server = serverOf(text, call, defects)
+  const server = serverOf(call, defects)
   await server.connect(transport)
   try {
     const given = new Headers()
@@ -96,13 +132,13 @@ async function ask(text: string, headers: HeaderValues, call: McpCall): Promise<
   }
 }
 
-function serverOf(text: string, call: McpCall, defects: unknown[]): Server {
+function serverOf(call: McpCall, defects: unknown[]): Server {
   const server = new Server(
     { name: 'millrace', version: '0.1.0' },
     { capabilities: { tools: {} }, instructions },
   )
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: toolsOf(call).map(listed) }))
-  server.setRequestHandler(CallToolRequestSchema, ({ params }) => run(params, text, call, defects))
+  server.setRequestHandler(CallToolRequestSchema, ({ params }) => run(params, call, defects))
   return server
 }
 
@@ -111,7 +147,16 @@ const plain = (schema: s.TSchema) => ({ ...JSON.parse(JSON.stringify(schema)), t
 
 const toolsOf = ({ services: { chainTools } }: McpCall): readonly Tool[] => [...tools, ...chainTools]
 
-const listed = ({ name, title, description, input, output, isOpenWorld }: Tool) => ({
+/** What is told of each tool, made once: its schemas are some 30 KB. */
+const told = new WeakMap<Tool, ReturnType<typeof described>>()
+
+function listed(tool: Tool): ReturnType<typeof described> {
+  const known = told.get(tool) ?? described(tool)
+  told.set(tool, known)
+  return known
+}
+
+const described = ({ name, title, description, input, output, isOpenWorld }: Tool) => ({
   name,
   title,
   description,
@@ -127,14 +172,13 @@ const listed = ({ name, title, description, input, output, isOpenWorld }: Tool) 
 
 async function run(
   { name, arguments: given = {} }: { readonly name: string; readonly arguments?: unknown },
-  text: string,
   call: McpCall,
   defects: unknown[],
 ): Promise<CallToolResult> {
   const found = toolsOf(call).find((tool) => tool.name === name)
   if (!found) throw new McpError(ErrorCode.InvalidParams, 'There is no such tool.')
   try {
-    if (inexactNumbers(text, 1).length > 0) readExactJson(text)
+    assertExact(call.survey)
     const result = await found.run(given, call)
     return { content: [{ type: 'text', text: JSON.stringify(result) }], structuredContent: { ...result } }
   } catch (thrown) {

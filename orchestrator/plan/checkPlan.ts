@@ -45,8 +45,9 @@ export function checkPlan({ nodes }: Plan, services: Services): CheckedPlan {
     const found = finder.find(node, at)
     const { references, places, problems: malformed } = referencesOf(node.input, [...at, 'input'])
     problems.push(...malformed)
-    for (const { nodeId } of references)
-      if (!node.dependsOn.includes(nodeId))
+    const named = new Set(node.dependsOn)
+    for (const nodeId of new Set(references.map((reference) => reference.nodeId)))
+      if (!named.has(nodeId))
         problems.push({
           path: [...at, 'dependsOn'],
           message: `the input takes from ${nodeId}, which is not named`,

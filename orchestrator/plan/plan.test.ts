@@ -2,8 +2,9 @@
 import { describe, expect, it } from 'vitest'
 import { ApiError } from '#api/http/errors.ts'
 import type { CatalogService, ServiceEndpoint } from '../catalog/service.ts'
-import { canonicalJson, inexactNumbers } from './canonicalJson.ts'
+import { canonicalJson } from './canonicalJson.ts'
 import { checkPlan } from './checkPlan.ts'
+import { surveyOf } from './jsonSurvey.ts'
 import { completePlan, type PlanRequest, planHash } from './plan.ts'
 import { parseReference, referencesOf } from './reference.ts'
 
@@ -219,7 +220,7 @@ describe('the hash of a plan', () => {
   it('takes no number that a double would change', () => {
     const exact =
       '[1, 1.0, -0.5, 1e2, 1E+2, 100000000000000000000, 0.1, 1e21, 9007199254740992, 5e-324, 0.0, -0]'
-    expect(inexactNumbers(exact)).toEqual([])
+    expect(surveyOf(exact).inexact).toEqual([])
     const inexact = [
       '9007199254740993',
       '0.1000000000000000055511151231257827',
@@ -227,6 +228,6 @@ describe('the hash of a plan', () => {
       '12345678901234567890',
       '1e-400',
     ]
-    expect(inexactNumbers(`["9007199254740993", "a\\"1e400", ${inexact.join(', ')}]`)).toEqual(inexact)
+    expect(surveyOf(`["9007199254740993", "a\\"1e400", ${inexact.join(', ')}]`).inexact).toEqual(inexact)
   })
 })

@@ -3,8 +3,8 @@ import { Compile } from 'typebox/compile'
 import { ApiError, type Problem } from '#api/http/errors.ts'
 import { assertDepth, problemsOf } from '#api/http/json.ts'
 import { isRecord, shorten } from '#primitives.ts'
-import { inexactNumbers } from './canonicalJson.ts'
 import { planInvalid } from './checkPlan.ts'
+import { type JsonSurvey, LONG_NUMBERS_MAX, surveyOf, VALUES_MAX } from './jsonSurvey.ts'
 import {
   completePlan,
   NODES_MAX,
@@ -30,18 +30,26 @@ export const readCompletePlan = (body: unknown): Plan => ({
 })
 
 /**
- * JSON without a number that would come out as another one: a plan that is hashed and priced must
- * be the one that was sent. @throws ApiError body_invalid, plan_invalid
+ * JSON without a number that would come out as another one, in bounded work. @throws ApiError
+ * body_invalid, plan_invalid
  */
 export function readExactJson(text: string): unknown {
   assertDepth(text)
-  const changed = inexactNumbers(text)
-  if (changed.length > 0) throw planInvalid(changed.map(changedNumber))
+  assertExact(surveyOf(text))
   try {
     return JSON.parse(text)
   } catch (cause) {
     throw new ApiError('body_invalid', 'The body is not JSON.', { cause })
   }
+}
+
+/** @throws ApiError plan_invalid */
+export function assertExact({ values, longNumbers, inexact }: JsonSurvey): void {
+  if (inexact.length > 0) throw planInvalid(inexact.map(changedNumber))
+  const tooMany = (message: string) => planInvalid([{ path: ['body'], message }])
+  if (values > VALUES_MAX) throw tooMany(`has more than ${VALUES_MAX} values`)
+  if (longNumbers > LONG_NUMBERS_MAX)
+    throw tooMany(`has more than ${LONG_NUMBERS_MAX} numbers of over 15 digits: send them as texts`)
 }
 
 const changedNumber = (token: string): Problem => ({

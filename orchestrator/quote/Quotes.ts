@@ -77,21 +77,19 @@ export class Quotes {
     signal: AbortSignal,
   ): Promise<readonly PricedNode[]> {
     const { isOwn = () => false } = this.#options
-    const probes = nodes.map((planned) => ({
-      planned,
+    const probes = nodes.map((planned) => {
       // Nobody needs to ask this program whether it is there, and a call from here would have rights.
-      probe: isOwn(planned.url.origin) ? null : probeOf(planned),
-    }))
-    const keyOf = ({ probe }: { readonly probe: Probe | null }) => canonicalJson(probe?.request ?? {})
-    const distinct = new Set(probes.filter(({ probe }) => probe).map(keyOf))
+      const probe = isOwn(planned.url.origin) ? null : probeOf(planned)
+      return { planned, probe, key: canonicalJson(probe?.request ?? {}) }
+    })
+    const distinct = new Set(probes.filter(({ probe }) => probe).map(({ key }) => key))
     if (distinct.size > 0) this.#rates.take(caller, distinct.size)
     // Equal calls have one price.
     const asked = new Map<string, Promise<LivePrice>>()
     const time = AbortSignal.any([signal, AbortSignal.timeout(DEADLINE_MS)])
     const settled = await Promise.allSettled(
-      probes.map(async ({ planned, probe }): Promise<PricedNode> => {
+      probes.map(async ({ planned, probe, key }): Promise<PricedNode> => {
         if (!probe) return { planned, input: planned.takesOutputs ? 'example' : 'plan', ...nothing }
-        const key = keyOf({ probe })
         const price = asked.get(key) ?? this.#price(planned, probe, time)
         asked.set(key, price)
         return { planned, input: probe.input, ...(await price) }

@@ -1,6 +1,7 @@
 /** POST /v1/quote. */
 import { recognised } from '#api/http/access.ts'
 import { command } from '#api/http/endpoint.ts'
+import { unitsOf } from '../CallerRates.ts'
 import { type OrchestratorServices, quotePlan } from '../operations.ts'
 import { PLAN_BYTES_MAX, planRequestSchema } from '../plan/plan.ts'
 import { readExactJson, readPlan } from '../plan/readPlan.ts'
@@ -15,10 +16,12 @@ export const quoteEndpoint = command({
   access: recognised,
   body: planRequestSchema,
   bodyBytesMax: PLAN_BYTES_MAX,
-  readBody: (text) => readPlan(readExactJson(text)),
+  readBody: (text) => ({ plan: readPlan(readExactJson(text)), characters: text.length }),
   errors: quotePlan.errors,
   response: quotePlan.output,
-  run: ({ body, caller, signal }, services: OrchestratorServices) =>
-    quotePlan.run(body, services, { caller: caller.id, signal }),
+  run: ({ body: { plan, characters }, caller, signal }, services: OrchestratorServices) => {
+    services.requestRates.take(caller.id, unitsOf(characters))
+    return quotePlan.run(plan, services, { caller: caller.id, signal })
+  },
   present: (quote) => quote,
 })

@@ -14,6 +14,7 @@ import { systemRuntime } from '#runtime.ts'
 import { makeDefaults } from '#store/app/defaults.ts'
 import { digestOf, findKey, insertKey, type NewKey, revokeKey } from '#store/app/keys.ts'
 import { removePastQuotas, reserveQuotas, returnQuotas } from '#store/app/quotas.ts'
+import { PostgresError } from '#store/postgres.ts'
 import { openAppStore } from '../support/appStore.ts'
 import { guarded } from './support/guarded.ts'
 import { endlessRows, examples } from './toolkitExamples.ts'
@@ -210,8 +211,24 @@ describe('keys of a guarded service', () => {
     expect(refused?.headers.get('ratelimit-remaining')).toBe('0')
   })
 
-  test('an uncounted endpoint looks at no credential', async () => {
-    expect((await ask(server, '/openapi.json', { 'svc-api-key': 'nonsense' })).status).toBe(200)
+  test('the document is counted by address, whatever key comes with it', async () => {
+    const from = { 'x-forwarded-for': '203.0.113.60', 'svc-api-key': 'nonsense' }
+    const first = await ask(server, '/openapi.json', from)
+    expect([first.status, first.headers.get('ratelimit-scope')]).toEqual([200, 'documents'])
+    const statuses = []
+    for (let count = 0; count < 25; count++) statuses.push((await ask(server, '/openapi.json', from)).status)
+    expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(19)
+    expect(statuses.at(-1)).toBe(429)
+  })
+
+  test('the document opens while the store that counts is away; data does not', async () => {
+    const away = () => Promise.reject(new PostgresError(new Error('away')))
+    const quotas = new Quotas({ reserve: away, giveBack: away, removePast: away }, clock)
+    const access = new ServiceAccess({ settings: guarded, credentials, quotas, defaults, clock })
+    const alone = await startServer(examples, endlessRows, { access })
+    servers.push(alone)
+    expect((await ask(alone, '/openapi.json')).status).toBe(200)
+    expect((await ask(alone, '/v1/rows')).status).toBe(502)
   })
 
   test('a browser is told to come by https', async () => {

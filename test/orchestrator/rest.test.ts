@@ -36,6 +36,7 @@ const serve = (searchesPerMinute: number, access: Access = openAccess) =>
     services: {
       app: catalog.reads,
       searchRates: new CallerRates(clock, searchesPerMinute),
+      requestRates: new CallerRates(clock, searchesPerMinute),
       liveness: null,
       quotes: new Quotes({
         app: catalog.reads,

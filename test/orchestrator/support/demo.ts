@@ -3,7 +3,11 @@ import { onTestFinished } from 'vitest'
 import { Egress } from '#egress.ts'
 import { CallerRates } from '#orchestrator/CallerRates.ts'
 import { startDemoSellers } from '#orchestrator/demo/DemoSellers.ts'
-import { type OrchestratorServices, SEARCHES_PER_MINUTE } from '#orchestrator/operations.ts'
+import {
+  type OrchestratorServices,
+  REQUESTS_PER_MINUTE,
+  SEARCHES_PER_MINUTE,
+} from '#orchestrator/operations.ts'
 import { parTokensDefault, quoteTerms } from '#orchestrator/pay/currencies.ts'
 import { Quotes } from '#orchestrator/quote/Quotes.ts'
 import { importShipped } from '#orchestrator/shipped.ts'
@@ -30,6 +34,7 @@ export async function openDemo(
     services: {
       app: catalog.reads,
       searchRates: new CallerRates(clock, SEARCHES_PER_MINUTE),
+      requestRates: new CallerRates(clock, REQUESTS_PER_MINUTE),
       liveness: null,
       quotes: new Quotes({
         app: catalog.reads,

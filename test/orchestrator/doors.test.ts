@@ -1,0 +1,113 @@
+// Goal: what a stranger asks of the orchestrator's doors costs what it was counted for: no message, plan
+// or error takes the program longer, or is larger, than its bound.
+// Method: the bodies that once held the main thread; work is counted, never timed.
+import type { FastifyInstance } from 'fastify'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { REQUESTS_PER_MINUTE } from '#orchestrator/operations.ts'
+import { LONG_NUMBERS_MAX, surveyOf, VALUES_MAX } from '#orchestrator/plan/jsonSurvey.ts'
+import { openDoors } from './support/server.ts'
+
+const KIB = 1_024
+let app: FastifyInstance
+const ends: (() => unknown)[] = []
+beforeAll(async () => {
+  app = (await openDoors((end) => void ends.push(end))).app
+})
+afterAll(async () => {
+  for (const end of ends.toReversed()) await end()
+})
+const accept = 'application/json, text/event-stream'
+/** A caller of its own: the rates of one are not those of another. */
+const post = async (url: string, payload: string) => {
+  const { statusCode: status, body } = await app.inject({
+    ...{ method: 'POST', url, payload },
+    headers: { 'content-type': 'application/json', accept },
+  })
+  return { status, body, bytes: Buffer.byteLength(body) }
+}
+const list = (id: number) => ({ jsonrpc: '2.0', id, method: 'tools/list' })
+const planWith = (input: unknown, more: object = {}) => ({
+  nodes: [{ id: 'a', serviceId: 'demo-units', method: 'GET', path: '/convert', input, ...more }],
+})
+const numbers = (count: number, digits: string) => `[${Array(count).fill(digits).join(',')}]`
+
+describe('a plan', () => {
+  const quoteWith = (input: string) =>
+    post('/v1/quote', JSON.stringify(planWith('here')).replace('"here"', input))
+
+  it.each([
+    ['numbers of many digits, which a double holds', numbers(180_000, '100000000000000000000')],
+    ['numbers of many digits, which none holds', numbers(180_000, '12345678901234567891')],
+    ['one number of many digits', '1'.repeat(3_900_000)],
+    ['numbers of 700 digits', numbers(5_000, `${'1'.repeat(700)}`)],
+    ['80,000 references', JSON.stringify(Array(80_000).fill('flow://n/output'))],
+    ['more values than a plan needs', numbers(1_900_000, '1')],
+  ])('of %s is refused, in few words', async (_, input) => {
+    const { status, bytes } = await quoteWith(input)
+    expect(status).toBe(422)
+    expect(bytes).toBeLessThan(8 * KIB)
+  })
+
+  it('is looked through no further than its bounds', () => {
+    expect(surveyOf(numbers(1_900_000, '1')).values).toBe(VALUES_MAX + 1)
+    expect(surveyOf(numbers(180_000, '100000000000000000000')).longNumbers).toBe(LONG_NUMBERS_MAX + 1)
+    expect(surveyOf('{"a":[1,"x,y\\",[",{"b":-1e2}]}')).toEqual({ values: 6, longNumbers: 1, inexact: [] })
+  })
+
+  it.each([
+    ['19,000 references', [...Array(19_000).keys()].map((i) => `flow://n${i}/output#/${'x'.repeat(60)}`)],
+    ['19,000 malformed references', Array(19_000).fill('flow://')],
+    ['names of 100 KB', { ['x'.repeat(100 * KIB)]: { ['y'.repeat(100 * KIB)]: 'flow://' } }],
+    ['a node of 100 KB', `flow://${'n'.repeat(100 * KIB)}/output`],
+  ])('with %s has an error of at most 100 KB', async (_, input) => {
+    const { status, body, bytes } = await post('/v1/quote', JSON.stringify(planWith(input)))
+    expect(status).toBe(422)
+    expect(JSON.parse(body)).toMatchObject({ error: { code: 'plan_invalid' } })
+    expect(bytes).toBeLessThan(100 * KIB)
+    const call = { name: 'quote_plan', arguments: { plan: planWith(input, { dependsOn: [] }) } }
+    const told = await post('/mcp', JSON.stringify({ ...list(1), method: 'tools/call', params: call }))
+    expect(told.body).toContain('plan_invalid')
+    expect(told.bytes).toBeLessThan(150 * KIB)
+  })
+})
+
+describe('messages of agents', () => {
+  it('come in batches of at most 20', async () => {
+    const batch = (count: number) => post('/mcp', JSON.stringify([...Array(count).keys()].map(list)))
+    expect((await batch(20)).status).toBe(200)
+    const { status, bytes } = await batch(100)
+    expect([status, bytes < KIB]).toEqual([413, true])
+  })
+
+  it('of too many values are refused before they are read', async () => {
+    const call = { ...list(1), method: 'tools/call', params: { name: 'quote_plan', arguments: {} } }
+    for (const input of [numbers(1_900_000, '1'), numbers(180_000, '100000000000000000000')])
+      expect((await post('/mcp', JSON.stringify(call).replace('{}', `{"plan":${input}}`))).status).toBe(413)
+  })
+})
+
+describe('requests of one caller', () => {
+  it('are counted by message and by 64 KiB, of plans and of messages together', async () => {
+    const { app: own, ends: last } = await another()
+    const send = (url: string, payload: string) =>
+      own.inject({ method: 'POST', url, payload, headers: { 'content-type': 'application/json', accept } })
+    const large = JSON.stringify({ ...list(1), params: { x: 'x'.repeat(64 * KIB * 59) } })
+    // 59 and one, ten times.
+    for (let i = 0; i < REQUESTS_PER_MINUTE / 60 - 1; i++)
+      expect((await send('/mcp', large)).statusCode).toBe(200)
+    expect((await send('/mcp', JSON.stringify([...Array(20).keys()].map(list)))).statusCode).toBe(200)
+    for (let i = 0; i < 38; i++) expect((await send('/mcp', JSON.stringify(list(1)))).statusCode).toBe(200)
+    expect((await send('/v1/quote', JSON.stringify(planWith({})))).statusCode).not.toBe(429)
+    expect((await send('/mcp', JSON.stringify([list(1), list(2)]))).statusCode).toBe(429)
+    expect((await send('/v1/quote', JSON.stringify(planWith({}, { id: 'b' })))).statusCode).not.toBe(429)
+    const refused = await send('/v1/quote', JSON.stringify(planWith({})))
+    expect(refused.statusCode).toBe(429)
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
+    for (const end of last.toReversed()) await end()
+  })
+})
+
+async function another() {
+  const last: (() => Promise<void>)[] = []
+  return { app: (await openDoors((end) => void last.push(end))).app, ends: last }
+}
