@@ -23,7 +23,7 @@ import { sendError, sendParserError } from './http/errorReply.ts'
 import { ApiError } from './http/errors.ts'
 import type { Freshness } from './http/freshness.ts'
 import { everyOrigin, fixedHeaders, originHeaders, preflightHeaders } from './http/headers.ts'
-import { assertDepth } from './http/json.ts'
+import { assertDepth, assertWellFormed } from './http/json.ts'
 import type { OutgoingPost } from './http/openapi.ts'
 import { addReference } from './http/reference.ts'
 import { addRoute } from './http/route.ts'
@@ -245,6 +245,7 @@ function readOnlyJson(app: FastifyInstance): void {
     try {
       if (readBody) return done(null, readBody(body))
       assertDepth(body)
+      assertWellFormed(body)
     } catch (error) {
       return done(error instanceof Error ? error : new ApiError('body_invalid'))
     }

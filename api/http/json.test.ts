@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { assertDepth, bodyCheck } from './json.ts'
+import { assertDepth, bodyCheck, isWellFormedJson } from './json.ts'
 import * as s from './schema.ts'
 
 test('a body may be 64 levels deep and no deeper', () => {
@@ -16,6 +16,28 @@ test('brackets inside strings are text', () => {
 
 test('any JSON of less depth passes', () => {
   fc.assert(fc.property(fc.json({ maxDepth: 20 }), (text) => assertDepth(text)))
+})
+
+test.each([
+  [String.raw`["\u0000"]`, false],
+  [String.raw`{"\ud800": 1}`, false],
+  [String.raw`["\uDC00"]`, false],
+  [String.raw`["\ud83dx"]`, false],
+  [String.raw`["\ud83d\ud83d\ude00"]`, false],
+  [String.raw`["\ude00\ud83d"]`, false],
+  [String.raw`["\\\u0000"]`, false],
+  [String.raw`["\ud83d\ude00", "😀", "\u00e9\n"]`, true],
+  [String.raw`["\\u0000", "\\\\ud800", "C:\\"]`, true],
+])('text of %s is well-formed: %s', (text, isWellFormed) => expect(isWellFormedJson(text)).toBe(isWellFormed))
+
+test('what is well-formed is what JavaScript takes for it', () => {
+  const unit = fc.constantFrom('\\', 'u', '\ud83d', '\ude00', '\ud83d\ude00', 'a', '"', '0000', 'd800')
+  fc.assert(
+    fc.property(fc.array(unit), (units) => {
+      const text = units.join('')
+      expect(isWellFormedJson(JSON.stringify(text))).toBe(text.isWellFormed())
+    }),
+  )
 })
 
 const check = bodyCheck(

@@ -31,6 +31,38 @@ const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket] = [
   0x22, 0x5c, 0x7b, 0x7d, 0x5b, 0x5d,
 ]
 
+/**
+ * Whether every text in a JSON text is one: NUL and halves of characters, which only escapes can
+ * write, are kept by no database and mean something else to each reader.
+ */
+export function isWellFormedJson(text: string): boolean {
+  for (let at = text.indexOf('\\'); at >= 0; at = text.indexOf('\\', at)) {
+    const code = escapedCode(text, at)
+    if (code === 0 || isLowHalf(code)) return false
+    if (code >= 0xd800 && code <= 0xdbff) {
+      if (!isLowHalf(escapedCode(text, at + ESCAPE_CHARACTERS))) return false
+      at += ESCAPE_CHARACTERS
+    }
+    at += code < 0 ? 2 : ESCAPE_CHARACTERS
+  }
+  return true
+}
+
+/** A backslash, `u` and four digits. */
+const ESCAPE_CHARACTERS = 6
+
+/** The code unit that an escape at this place writes by its number; negative where none stands. */
+const escapedCode = (text: string, at: number): number =>
+  text.startsWith('\\u', at) ? Number.parseInt(text.slice(at + 2, at + ESCAPE_CHARACTERS), 16) : -1
+
+const isLowHalf = (code: number): boolean => code >= 0xdc00 && code <= 0xdfff
+
+/** @throws ApiError body_invalid */
+export function assertWellFormed(text: string): void {
+  if (!isWellFormedJson(text))
+    throw new ApiError('body_invalid', 'The body holds a text with NUL or half a character.')
+}
+
 /** Problems named per response. */
 const PROBLEMS_MAX = 20
 

@@ -36,6 +36,8 @@ const bad: readonly [string, RawQuery, (string | number)[]][] = [
   ['repeated', { side: ['bid', 'bid'] }, ['query', 'side']],
   ['missing', {}, ['query', 'side']],
   ['of the wrong form', { side: 'bid', address: '0x1' }, ['query', 'address']],
+  ['text with NUL', { side: 'bid\0' }, ['query', 'side']],
+  ['half a character', { side: '\ud800' }, ['query', 'side']],
   ['out of range', { side: 'bid', limit: '4' }, ['query', 'limit']],
   ['a list with an unknown word', { side: 'bid', include: 'memo,x' }, ['query', 'include']],
   ['a list that is empty', { side: 'bid', include: '' }, ['query', 'include']],

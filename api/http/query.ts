@@ -55,6 +55,8 @@ function readParameter(raw: string | readonly string[] | undefined, parameter: P
   if (raw === undefined) {
     return parameter.presence === 'required' ? { problem: 'is required' } : { value: parameter.fallback }
   }
+  if ([raw].flat().some((text) => text.includes('\0') || !text.isWellFormed()))
+    return { problem: 'holds NUL or half a character' }
   try {
     if (parameter.valuesMax !== undefined) return { value: readList(raw, parameter, parameter.valuesMax) }
     if (typeof raw !== 'string') return { problem: 'is given more than once' }

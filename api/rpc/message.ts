@@ -5,7 +5,7 @@
 import type { Slice } from '#ingest/read/jsonCursor.ts'
 import { sliceItems, sliceMembers, textOf } from '#ingest/read/jsonSlices.ts'
 import { ApiError } from '../http/errors.ts'
-import { assertDepth } from '../http/json.ts'
+import { assertDepth, isWellFormedJson } from '../http/json.ts'
 import { invalidParams, invalidRequest, type RpcFailure } from './failure.ts'
 
 export interface RpcCall {
@@ -60,16 +60,16 @@ function readEntry(value: unknown, text: string): RpcCall | RpcMistake {
   if (!members || typeof value !== 'object' || value === null) return mistake('a call is an object')
   const { jsonrpc, id, method, params }: Record<string, unknown> = { ...value }
   const idText = isId(id) ? piece(text, members.get('id')) : 'null'
+  if (!isWellFormedJson(idText)) return mistake('an id holds NUL or half a character')
   if (id !== undefined && !isId(id)) return mistake('an id is a text, a number or null')
   if (jsonrpc !== '2.0') return mistake('`jsonrpc` is not "2.0"', idText)
   if (typeof method !== 'string') return mistake('`method` is not a text', idText)
   if (params !== undefined && params !== null && !Array.isArray(params))
     return { id: idText, failure: invalidParams('`params` is not a list') }
-  return {
-    id: id === undefined ? null : idText,
-    method,
-    params: Array.isArray(params) ? piece(text, members.get('params')) : '[]',
-  }
+  const paramsText = Array.isArray(params) ? piece(text, members.get('params')) : '[]'
+  if (!isWellFormedJson(paramsText))
+    return { id: idText, failure: invalidParams('a text holds NUL or half a character') }
+  return { id: id === undefined ? null : idText, method, params: paramsText }
 }
 
 const isId = (id: unknown): boolean => id === null || typeof id === 'string' || typeof id === 'number'

@@ -1,7 +1,7 @@
 /** A plan from outside: its form, with a problem for everything that is wrong, at every node. */
 import { Compile } from 'typebox/compile'
 import { ApiError, type Problem } from '#api/http/errors.ts'
-import { assertDepth, problemsOf } from '#api/http/json.ts'
+import { assertDepth, assertWellFormed, problemsOf } from '#api/http/json.ts'
 import { isRecord, shorten } from '#primitives.ts'
 import { planInvalid } from './checkPlan.ts'
 import { type JsonSurvey, LONG_NUMBERS_MAX, surveyOf, VALUES_MAX } from './jsonSurvey.ts'
@@ -35,6 +35,7 @@ export const readCompletePlan = (body: unknown): Plan => ({
  */
 export function readExactJson(text: string): unknown {
   assertDepth(text)
+  assertWellFormed(text)
   assertExact(surveyOf(text))
   try {
     return JSON.parse(text)

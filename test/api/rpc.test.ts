@@ -80,6 +80,23 @@ describe('a body', () => {
     expect([answer.status, JSON.parse(answer.text).error.code]).toEqual([status, code])
   })
 
+  test('with ill-formed text refuses the calls that hold it, and answers the others', async () => {
+    const filter = (id: string, text: string) =>
+      `{"jsonrpc":"2.0","id":${id},"method":"eth_getFilterChanges","params":["${text}"]}`
+    const id = '{"jsonrpc":"2.0","id":4,"method":"eth_chainId"}'
+    const { status, text } = await api.send(
+      `[${filter('1', '\\u0000')},${filter('2', '\\ud800')},${filter('"\\u0000"', '0x1')},${id}]`,
+    )
+    const answers: { id: unknown; error?: { code: number } }[] = JSON.parse(text)
+    expect(status).toBe(200)
+    expect(answers.map((answer) => [answer.id, answer.error?.code])).toEqual([
+      [1, -32602],
+      [2, -32602],
+      [null, -32600],
+      [4, undefined],
+    ])
+  })
+
   test('of notifications is not answered; in a batch they are left out, and order is kept', async () => {
     const silent = '{"jsonrpc":"2.0","method":"eth_gasPrice"}'
     expect(await api.send(silent)).toMatchObject({ status: 204, text: '' })
