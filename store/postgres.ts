@@ -11,6 +11,11 @@ export interface Postgres {
    * value.
    */
   readonly reads: pg.Pool
+  /**
+   * Connections for the service's own rows: keys, quotas, filters, webhooks. Whatever strangers make
+   * of them, those of ingest are free.
+   */
+  readonly rows: pg.Pool
   /** Runs `work` in one transaction on one connection; rolls back when it throws. */
   transaction<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T>
   close(): Promise<void>
@@ -26,6 +31,8 @@ export interface PostgresOptions {
   readonly log: Logger
 }
 
+/** Statements on the service's rows take some ms, and none waits for anything but the database. */
+const ROW_CONNECTIONS_MAX = 8
 /**
  * A batch is one transaction; a minute is far beyond the slowest one measured (2 s for 64 MB of
  * rows).
@@ -59,7 +66,8 @@ export function openPostgres(options: PostgresOptions): Postgres {
     maxLifetimeSeconds: READ_CONNECTION_SECONDS,
     onConnect: (client) => prepareReading(client),
   })
-  for (const each of [pool, reads]) {
+  const rows = new pg.Pool({ ...connection, max: Math.min(connection.max, ROW_CONNECTIONS_MAX) })
+  for (const each of [pool, reads, rows]) {
     // An idle connection that breaks is replaced by the pool; without a listener it would end the
     // process.
     each.on('error', (error) =>
@@ -71,9 +79,10 @@ export function openPostgres(options: PostgresOptions): Postgres {
   return {
     pool,
     reads,
+    rows,
     transaction: (work) => inTransaction(pool, work),
     close: async () => {
-      await Promise.all([pool.end(), reads.end()])
+      await Promise.all([pool.end(), reads.end(), rows.end()])
     },
   }
 }

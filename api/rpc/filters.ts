@@ -22,7 +22,7 @@ import { ANSWER_CHARACTERS_MAX, answered, failed, type RpcOutcome } from './answ
 import { numberOf } from './blocks.ts'
 import type { RpcContext, StoredChain } from './context.ts'
 import { limitExceeded, methodMissing, RpcFailureError } from './failure.ts'
-import { readLogFilter, readLogPlace } from './logFilter.ts'
+import { keptLogFilter, readLogFilter, readLogPlace } from './logFilter.ts'
 import { askLogs, untilHeld } from './logs.ts'
 import { BATCH_CALLS_MAX, type RpcCall } from './message.ts'
 import { endPending, makePending, pendingOf } from './pendingFilters.ts'
@@ -50,7 +50,7 @@ export async function askFilter(call: RpcCall, chainId: number, context: RpcCont
       return await keep(filters, owner, await makePending(call, context))
     case 'eth_getFilterChanges':
       return found(
-        await pollFilter(filters, owner, id, async (filter) =>
+        await pollFilter(filters, owner, id, context, async (filter) =>
           filter.kind === 'pending' ? pendingOf(filter, context) : changesOf(filter, stored, context),
         ),
       )
@@ -78,14 +78,15 @@ async function newFilter(
   { state, postgres }: StoredChain,
   { heights, relay, clock, signal }: RpcContext,
 ): Promise<RpcOutcome> {
-  if (kind === 'logs') await readLogPlace(asked, readLogFilter(asked), heights)
+  const kept = kind === 'logs' ? keptLogFilter(asked) : null
+  if (kept) await readLogPlace(kept, readLogFilter(kept), heights)
   // What its client was told of already is not new to it.
   await untilHeld(state, relay.view.shown, clock, signal)
   const from = Math.max(Math.min(state.finalized, state.tip), state.tip - OPEN_BLOCKS_MAX)
   const start = { filter: null, toldBlock: from, told: [], to: null, charactersMax: 0 }
   const { to, open } = await readChanges(postgres, state, start, signal)
   const told = remembered(open.map((block) => ({ ...block, logs: [] })))
-  return await keep(filters, owner, { kind, asked: asked ?? null, toldBlock: to, told })
+  return await keep(filters, owner, { kind, asked: kept, toldBlock: to, told })
 }
 
 /** Answers with the id of what is kept from now on. */

@@ -32,6 +32,29 @@ export function readLogFilter(value: unknown): LogFilter {
   return { addresses, topics }
 }
 
+/**
+ * What is kept of a filter, in the form it is asked in: what was read of it, and nothing that its
+ * client wrote beside that. @throws RpcFailureError for what is no filter
+ */
+export function keptLogFilter(value: unknown): object {
+  const { addresses, topics } = readLogFilter(value)
+  const places = Object.entries({ ...Object(value) })
+    .filter(([name, place]) => placeNames.has(name) && place !== undefined && place !== null)
+    .map(([name, place]) => [name, placeOf(name, place)])
+  return { address: addresses, topics, ...Object.fromEntries(places) }
+}
+
+const placeNames = new Set(['blockHash', 'fromBlock', 'toBlock'])
+const tags = new Set<unknown>(['latest', 'pending', 'earliest', 'safe', 'finalized'])
+
+function placeOf(name: string, value: unknown): string {
+  if (name === 'blockHash') return hexOf(value, 64, name)
+  if (tags.has(value)) return String(value)
+  const height = numberOf(value)
+  if (height === null) throw refused(`\`${name}\` is no block`)
+  return `0x${height.toString(16)}`
+}
+
 /** @throws RpcFailureError for a range that is none, or is too long for a filter that names nothing */
 export async function readLogPlace(value: unknown, filter: LogFilter, heights: Heights): Promise<LogPlace> {
   const { blockHash, fromBlock, toBlock } = Object(value)

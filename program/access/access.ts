@@ -16,6 +16,7 @@ import { type AppDatabase, appDatabase } from '#store/app/database.ts'
 import { type Defaults, makeDefaults, readDefaults } from '#store/app/defaults.ts'
 import { digestOf, findKey, insertKey } from '#store/app/keys.ts'
 import { removePastQuotas, reserveQuotas, returnQuotas } from '#store/app/quotas.ts'
+import { removeIdleFilters } from '#store/app/rpcFilters.ts'
 import type { Secrets } from '#store/app/secrets.ts'
 import { findSession, removePastSessions } from '#store/app/sessions.ts'
 import { addUsage, removePastUsage } from '#store/app/usage.ts'
@@ -51,7 +52,10 @@ export async function openAccess(
       reserve: (wishes) => reserveQuotas(app, wishes),
       giveBack: (returns) => returnQuotas(app, returns),
       removePast: async () =>
-        (await removePastQuotas(app)) || (await removePastSessions(app)) || removePastUsage(app),
+        (await removePastQuotas(app)) ||
+        (await removePastSessions(app)) ||
+        (await removePastUsage(app)) ||
+        removeIdleFilters(app),
     },
     clock,
   )

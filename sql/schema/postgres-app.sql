@@ -282,14 +282,16 @@ CREATE TABLE app.rpc_filters (
   told_block bigint NOT NULL,
   told jsonb NOT NULL,
   polled_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  leased_until timestamp with time zone,
   CONSTRAINT rpc_filters_kind_check CHECK ((kind = ANY (ARRAY['logs'::text, 'blocks'::text, 'pending'::text]))),
   CONSTRAINT rpc_filters_pkey PRIMARY KEY (id)
 );
 CREATE INDEX rpc_filters_caller_idx ON app.rpc_filters USING btree (caller);
 CREATE INDEX rpc_filters_polled_at_idx ON app.rpc_filters USING btree (polled_at);
-COMMENT ON COLUMN app.rpc_filters.asked IS 'the filter as its client wrote it; of pending transactions, the endpoint that has it and its id there';
+COMMENT ON COLUMN app.rpc_filters.asked IS 'the filter as it was read; of pending transactions, the endpoint that has it and its id there';
 COMMENT ON COLUMN app.rpc_filters.told_block IS 'newest block whose logs were told, or passed over';
 COMMENT ON COLUMN app.rpc_filters.told IS 'blocks that were not final when they were told: number, hash and the logs told of each';
+COMMENT ON COLUMN app.rpc_filters.leased_until IS 'one poll at a time: until then this one asks; null where none does';
 
 CREATE TABLE app.secrets (
   name text NOT NULL,

@@ -15,9 +15,11 @@ import type { AppSchema } from './tables.ts'
 
 export type AppDatabase = Kysely<AppSchema>
 
-/** Statements run on the pool that writes; the pool's owner ends it. */
-export const appDatabase = ({ pool }: Pick<Postgres, 'pool'>): AppDatabase =>
-  new Kysely<AppSchema>({ dialect: new PostgresDialect({ pool: namingErrors(pool) }) })
+/** Statements run on the pool of the service's rows, or on the one given; its owner ends it. */
+export const appDatabase = ({ pool, rows = pool }: AppPools): AppDatabase =>
+  new Kysely<AppSchema>({ dialect: new PostgresDialect({ pool: namingErrors(rows) }) })
+
+type AppPools = Pick<Postgres, 'pool'> & Partial<Pick<Postgres, 'rows'>>
 
 /** The database's clock: the one that all processes share. */
 export const databaseNow = sql<Date>`clock_timestamp()`

@@ -12,7 +12,8 @@ import { type AppDatabase, appDatabase, databaseNow, fromNow } from './database.
 export const chainLease = (chainId: number): string => `index:${chainId}`
 
 export function postgresLeases(postgres: Pick<Postgres, 'pool'>): LeaseStore {
-  const app = appDatabase(postgres)
+  // On ingest's own connections: strangers who fill those of the rows must not cost a writer its lease.
+  const app = appDatabase({ pool: postgres.pool })
   return {
     acquire: (name, holder, ttlMs, ended = holder) => acquire(app, name, { holder, ended }, ttlMs),
     renew: async (name, fence, ttlMs) => {

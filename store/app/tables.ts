@@ -118,6 +118,7 @@ export const appTables = {
     told_block: given('bigint'),
     told: given('jsonb'),
     polled_at: filled('timestamptz'),
+    leased_until: maybe('timestamptz'),
   },
   'app.catalog_services': {
     service_id: given('text'),

@@ -1,8 +1,11 @@
 // Goal: a filter tells each log once, and once more as removed where its block is replaced, whichever
 // process answers. Method: two doors over one database, as two processes have, and a recorded chain
 // that grows and is reorganized; the oracle folds what was told and compares it with the chain.
+
+import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { appDatabase } from '#store/app/database.ts'
+import { removeIdleFilters } from '#store/app/rpcFilters.ts'
 import { ChainState } from '#store/ledger/chainState.ts'
 import { CommitBell } from '#store/ledger/commits.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
@@ -321,6 +324,70 @@ describe('filters', () => {
     for (const method of ['eth_getFilterChanges', 'eth_getFilterLogs'])
       for (const one of [id, '0x1', 5]) expect((await call(method, one)).error).toEqual(absent)
     expect((await call('eth_newFilter', { address: 'x' })).error.code).toBe(-32602)
+  })
+
+  test('are kept as they were read, and go by a timer when nobody polls them', async () => {
+    const { postgres } = chain.store
+    const { result: id } = await call('eth_newFilter', {
+      ...{ address: `0x${'AB'.repeat(20)}`, fromBlock: '0x0', junk: 'x'.repeat(500_000) },
+      topics: [null, `0x${'CD'.repeat(32)}`],
+    })
+    const kept = async () =>
+      (await postgres.pool.query('SELECT asked FROM app.rpc_filters WHERE id = $1', [id])).rows
+    expect(await kept()).toEqual([
+      {
+        asked: {
+          ...{ address: [`0x${'ab'.repeat(20)}`], topics: [[], [`0x${'cd'.repeat(32)}`]], fromBlock: '0x0' },
+        },
+      },
+    ])
+    expect((await call('eth_getFilterLogs', id)).result).toEqual([])
+    await postgres.pool.query(
+      "UPDATE app.rpc_filters SET polled_at = clock_timestamp() - interval '301 s' WHERE id = $1",
+      [id],
+    )
+    await removeIdleFilters(appDatabase(postgres))
+    expect(await kept()).toEqual([])
+  })
+
+  test('that ask a slow node hold no connection, and one poll of each asks at a time', async () => {
+    const { postgres } = chain.store
+    const gate = Promise.withResolvers<void>()
+    let atOnce = 0
+    let most = 0
+    const mempool = await startNode({
+      call: async (asked) => {
+        if (asked.method === 'eth_newPendingTransactionFilter') return { result: '0x1' }
+        if (asked.method !== 'eth_getFilterChanges') return plainNode(() => chain.state.tip)(asked)
+        most = Math.max(most, ++atOnce)
+        await gate.promise
+        atOnce--
+        return { result: [] }
+      },
+    })
+    const stored = { state: chain.state, postgres }
+    const open = () =>
+      openRpcApi({ urls: [mempool.url], stored, filters: appDatabase(postgres), caller: 'slow' })
+    const [one, other] = [await open(), await open()]
+    try {
+      const { result: id } = await one.call('eth_newPendingTransactionFilter')
+      const polls = Array.from({ length: 26 }, (_, i) =>
+        (i % 2 ? one : other).call('eth_getFilterChanges', id),
+      )
+      while (atOnce === 0) await setTimeout(10)
+      // Nothing of the polls is inside a transaction, and others' statements find a connection.
+      const { rows } = await postgres.pool.query(
+        "SELECT count(*)::int AS open FROM pg_stat_activity WHERE state LIKE 'idle in transaction%' AND datname = current_database()",
+      )
+      expect(rows).toEqual([{ open: 0 }])
+      gate.resolve()
+      expect((await Promise.all(polls)).map(({ result }) => result)).toEqual(polls.map(() => []))
+      expect(most).toBe(1)
+    } finally {
+      gate.resolve()
+      await Promise.all([one.close(), other.close()])
+      await mempool.close()
+    }
   })
 
   test('are a hundred for a caller', async () => {
