@@ -56,7 +56,7 @@ interface ClickHousePart extends Part {
   readonly lost: Promise<never>
 }
 
-/** Connections of the indexing and serving pools together; the embedded server allows 100. */
+/** Connections of the indexing and of the serving pool each; the embedded server allows 100. */
 const CONNECTIONS_MAX = 24
 
 const never = new Promise<never>(() => {})

@@ -13,7 +13,7 @@ import { PARAGRAPH_CHARACTERS_MAX } from './service.ts'
 /** Schemas in a schema, references written out; more is no description of a call. */
 const SCHEMAS_MAX = 2_000
 const DEPTH_MAX = 24
-/** A schema with its references written out: the largest of the known lists has 29 KB. */
+/** A schema with its references written out: far above what a caller fills in by hand. */
 const BYTES_MAX = 64 * 1_024
 /** What stands around a member in JSON: quotes, colon, comma. */
 const BYTES_AROUND = 4
