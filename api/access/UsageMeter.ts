@@ -36,8 +36,8 @@ export class UsageMeter {
   }
 
   /** What is counted in quotas is counted here; an answer 304 too. */
-  count(caller: Caller, { scope }: AccessRule, { route, status, durationMs }: Answered): void {
-    if (caller.kind !== 'key' || scope === null) return
+  count(caller: Caller, rule: AccessRule, { route, status, durationMs }: Answered): void {
+    if (caller.kind !== 'key' || rule.scope === null || rule.ignoresCredentials) return
     this.#add({ apiKeyId: caller.id, route, status, requests: 1, durationMs })
   }
 
