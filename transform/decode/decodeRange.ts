@@ -22,6 +22,7 @@ import type { EncodedBatch, ProofSummary } from '../batch.ts'
 import { BatchEncoder } from '../encode/batchEncoder.ts'
 import { archiveProfile, type ChainProfile, headerRuleAt, looseOf } from '../profile.ts'
 import { projections } from '../projections/index.ts'
+import { leavesOut } from '../rows/blockRow.ts'
 import { proofRow } from '../rows/proofRow.ts'
 import { toNumber } from '../rows/quantity.ts'
 import { type DecodeRules, decodeBlock } from './decodeBlock.ts'
@@ -172,8 +173,9 @@ function decodeAnswer(
   const { headerRule, isOpen } = headerRuleAt(rules.profile, toNumber(block.timestamp))
   const known = knownForksOf(chainId)
   const options = { ...beside, headerRule, checks, known, loose: isOpen ? withHeader(loose) : loose }
-  const proof = verifyBlock(block, receipts, options)
-  assertNotRefuted(proof, number)
+  const verified = verifyBlock(block, receipts, options)
+  assertNotRefuted(verified, number)
+  const proof = leavesOut(block) ? { ...verified, header: doubted(verified.header) } : verified
   if (senders && checks === 'roots') assertSenders(block, proof, senders)
   const { rows } = encoder
   decodeBlock(rules, block, receipts.list, rows)
@@ -184,6 +186,12 @@ function decodeAnswer(
   encoder.endBlock()
   return { ref: refOf(block), timestampSeconds: toNumber(block.timestamp), proof }
 }
+
+/**
+ * What no column holds is left out of the row. No root covers such a number, so that another
+ * endpoint's word is needed for it, as for all that cannot be proved.
+ */
+const doubted = (header: BlockProof['header']) => (header === 'proved' ? 'unprovable' : header)
 
 const withHeader = (loose: Loose): Loose => (loose.has('header') ? loose : new Set([...loose, 'header']))
 

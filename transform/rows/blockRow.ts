@@ -28,6 +28,13 @@ export function blockRow(block: RpcBlock, receipts: readonly ScannedReceipt[]): 
   }
 }
 
+/** Whether the block tells a number beside its roots that its row cannot hold. */
+export const leavesOut = ({ size, timestampMillisPart }: RpcBlock): boolean =>
+  isLost(size) || isLost(timestampMillisPart)
+
+const isLost = (quantity: RpcBlock['size']): boolean =>
+  quantity !== null && quantity !== undefined && toNumberOrNull(quantity) === null
+
 /** Whole seconds where the header has no finer time, and where what it has is no part of a second. */
 function millisecondsOf(seconds: number, part: RpcBlock['timestampMillisPart']): number {
   const milliseconds = seconds * MS_PER_SECOND + (toNumberOrNull(part) ?? 0)
