@@ -17,7 +17,7 @@ import type { ApiKey } from '#store/app/keys.ts'
 import { type Json, type Operation, operationsOf } from '../blackbox/apiDocument.ts'
 import { isFull } from '../support/breadth.ts'
 import { seedOf } from '../support/seed.ts'
-import { guarded } from './support/guarded.ts'
+import { endlessQuotas, guarded } from './support/guarded.ts'
 import { startServer } from './toolkitServer.ts'
 
 const { clock } = systemRuntime()
@@ -67,10 +67,7 @@ const access = new ServiceAccess({
     findSession: async (token) => (token === callers['a person'] ? 'usr_1' : null),
     digestOf: (token) => token,
   },
-  quotas: new Quotas(
-    { reserve: async () => [], giveBack: async () => {}, removePast: async () => false },
-    clock,
-  ),
+  quotas: new Quotas(endlessQuotas, clock),
   defaults: { orgId: 'org_0', projectId: 'prj_0', userId: 'usr_0' },
   clock,
 })

@@ -23,7 +23,7 @@ import { findSession } from '#store/app/sessions.ts'
 import { userOfAddress } from '#store/app/users.ts'
 import { openAppStore } from '../../support/appStore.ts'
 import { type RunningServer, startServer } from '../toolkitServer.ts'
-import { guarded } from './guarded.ts'
+import { endlessQuotas, guarded } from './guarded.ts'
 
 const store = await openAppStore()
 export const { app, postgres } = store
@@ -48,21 +48,7 @@ const servers: RunningServer[] = []
 /** What a server with sign-in is made of; quotas never end. */
 export function openSignIn(changes: Partial<AccessSettings> = {}, answered: Access['answered'] = () => {}) {
   const held = { ...settings, ...changes }
-  const quotas = new Quotas(
-    {
-      reserve: async (wishes) =>
-        wishes.map(({ subject, units }) => ({
-          subject,
-          granted: units,
-          used: 1,
-          startedAt: new Date(0),
-          leftMs: 60_000,
-        })),
-      giveBack: async () => {},
-      removePast: async () => false,
-    },
-    clock,
-  )
+  const quotas = new Quotas(endlessQuotas, clock)
   const access = new ServiceAccess({
     settings: held,
     credentials: {
