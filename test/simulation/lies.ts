@@ -38,12 +38,17 @@ export const loneLies = [
   'L22 finality ahead of the chain',
   'L23 an invented header field',
   'L23 an invented transaction type',
-  'L24 a number no column holds',
   'L29 lists in lists',
   'L33 milliseconds of another chain',
 ] as const
 
-export type LoneLie = (typeof loneLies)[number]
+/**
+ * What the only endpoint tells twice alike is taken and marked: a lie beside an honest endpoint
+ * alone.
+ */
+export const witnessedLies = ['L24 a number no column holds'] as const
+
+export type LoneLie = (typeof loneLies)[number] | (typeof witnessedLies)[number]
 /** True of one of several nodes behind an address; told by the swarms that name them. */
 export const partLies = ['L42 old blocks are pruned'] as const
 

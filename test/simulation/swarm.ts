@@ -3,7 +3,7 @@
  * among many seeds.
  */
 import type { Kernel } from './kernel.ts'
-import { type Lie, lies, loneLies } from './lies.ts'
+import { type Lie, lies, loneLies, witnessedLies } from './lies.ts'
 
 export interface Swarm {
   readonly nodes: number
@@ -101,7 +101,7 @@ function drawLiar(kernel: Kernel) {
 export const oneLiar: Partial<Swarm> = {
   nodes: 2,
   loneLieRate: 0.3,
-  loneLies,
+  loneLies: [...loneLies, ...witnessedLies],
   liarStays: true,
   rpcErrorRate: 0.02,
 }
