@@ -46,7 +46,7 @@ export class CheckBudget {
     return this.#left >= 0
   }
 
-  /** Of a pattern that `covers` has seen. */
+  /** Steps of a pattern that `covers` has seen. */
   patternOf(text: string): LinearPattern | null {
     return this.#patterns.get(text) ?? null
   }

@@ -1,4 +1,4 @@
-/** Who this program is to others on the same databases. */
+/** The name of this program to others on the same databases. */
 import { randomUUID } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'

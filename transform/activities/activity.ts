@@ -77,7 +77,7 @@ export interface Movement {
   readonly memo: Hash | null
   /** The virtual address (TIP-1022) the tokens were sent to, when there was one. */
   readonly virtualRecipient: Address | null
-  /** Who burned, where that is told and need not be the holder (since T12). */
+  /** The account that burned, where that is told and need not be the holder (since T12). */
   readonly burner: Address | null
   /** Which step of something that a receiver refused the movement is, or null. */
   readonly held: HeldStep | null
@@ -94,7 +94,10 @@ export interface Finding {
   readonly logIndex: number
   /** Instead of the activity's own: one of its `otherTitles`. */
   readonly title?: string | undefined
-  /** Who acted, where the log says so; accounts that neither are it nor sent see its name. */
+  /**
+   * The account that acted, where the log says so; accounts that neither are it nor sent see its
+   * name.
+   */
   readonly actor?: Address | null
   readonly data: ActivityData
   /** Arguments of an event that the operator declared. */

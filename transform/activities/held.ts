@@ -62,7 +62,7 @@ export function titleOf({ kind, held }: Movement): string | undefined {
 interface ToldStep extends HeldStep {
   readonly token: Address
   readonly amount: bigint
-  /** Who got the tokens. */
+  /** The account that got the tokens. */
   readonly to: Address
   readonly burner: Address | null
 }
