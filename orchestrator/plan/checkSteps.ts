@@ -46,7 +46,7 @@ export class CheckBudget {
     return this.#left >= 0
   }
 
-  /** Steps of a pattern that `covers` has seen. */
+  /** The compiled pattern of a text that `covers` has seen. */
   patternOf(text: string): LinearPattern | null {
     return this.#patterns.get(text) ?? null
   }
