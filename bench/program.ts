@@ -18,6 +18,7 @@ export interface RunningProgram {
   readonly pid: number
   /** Of its API. */
   readonly address: string
+  readonly dataDir: string
   /** Of its engines. */
   readonly connection: Connection
   /** Looks every so often until it is so. @throws when the program ended */
@@ -29,35 +30,43 @@ export interface RunningProgram {
  * is verified @param kept a folder of data that outlives the run; otherwise an own one is made and
  * removed
  */
-export async function withProgram<Result>(
+export function withProgram<Result>(
   node: Pick<CannedNode, 'url'>,
   checks: 'roots' | 'links',
   work: (program: RunningProgram) => Promise<Result>,
   kept?: string,
 ): Promise<Result> {
+  return withProgramOf({ RPC_URL: node.url, VERIFY: checks }, work, kept)
+}
+
+/** The same with any settings; without `RPC_URL` over the local dev chain. */
+export async function withProgramOf<Result>(
+  settings: Readonly<Record<string, string>>,
+  work: (program: RunningProgram) => Promise<Result>,
+  kept?: string,
+): Promise<Result> {
   const dataDir = kept ?? mkdtempSync(join(tmpdir(), 'millrace-bench-'))
   const port = await freePort()
-  const settings = { RPC_URL: node.url, DATA_DIR: dataDir, VERIFY: checks, PORT: String(port) }
-  const child = spawn(
-    process.execPath,
-    [...process.execArgv, join(import.meta.dirname, '../main.ts'), 'up'],
-    {
-      env: { ...process.env, ...settings, LOG_LEVEL: 'warn' },
-      stdio: ['ignore', process.env['TRACE'] ? 'inherit' : 'ignore', 'inherit'],
-    },
-  )
+  const own = { DATA_DIR: dataDir, PORT: String(port), LOG_LEVEL: 'warn' }
+  const child = spawn(process.execPath, [...process.execArgv, PROGRAM, 'up'], {
+    env: { ...process.env, ...settings, ...own },
+    stdio: ['ignore', process.env['TRACE'] ? 'inherit' : 'ignore', 'inherit'],
+  })
   const until = (isSo: () => Promise<boolean>, everyMs: number) => waitFor(child, isSo, everyMs)
   try {
     const address = `http://127.0.0.1:${port}`
     await until(async () => (await fetch(`${address}/health`)).ok, STARTING_SAMPLE_MS)
     const connection = readConnection(dataDir)
     if (!connection) throw new Error('the program left no note of its engines')
-    return await work({ pid: child.pid ?? 0, address, connection, until })
+    return await work({ pid: child.pid ?? 0, address, dataDir, connection, until })
   } finally {
     await end(child)
     if (kept === undefined) rmSync(dataDir, { recursive: true, force: true })
   }
 }
+
+/** What `npm start` runs. */
+export const PROGRAM = join(import.meta.dirname, '../main.ts')
 
 const STARTING_SAMPLE_MS = 100
 

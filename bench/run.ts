@@ -14,6 +14,7 @@ import { benchOrchestrator } from './orchestrator.bench.ts'
 import { benchPeers } from './peers.bench.ts'
 import { benchQuery } from './query.bench.ts'
 import { benchRpc, benchRpcLive } from './rpc.bench.ts'
+import { benchStrangers } from './strangers.bench.ts'
 import { wholePathLines } from './webhooks/wholePath.ts'
 import { benchWebhooks } from './webhooks.bench.ts'
 
@@ -27,6 +28,7 @@ const subjects: Readonly<Record<string, () => Promise<Line[]>>> = {
   live: benchLive,
   lists: benchLists,
   access: benchAccess,
+  strangers: benchStrangers,
   query: benchQuery,
   rpc: benchRpc,
   rpcLive: benchRpcLive,
