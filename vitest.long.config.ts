@@ -9,6 +9,7 @@ export default defineConfig({
     exclude: ['node_modules/**', 'test/extra/**', '.millrace/**'],
     pool: 'forks',
     maxWorkers: 1,
+    provide: { breadth: 'long' },
     testTimeout: 1_800_000,
     hookTimeout: 600_000,
     expect: { poll: { timeout: 120_000, interval: 50 } },

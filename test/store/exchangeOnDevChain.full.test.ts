@@ -12,13 +12,14 @@ import type { Address, Hash } from '#primitives.ts'
 import { systemRuntime } from '#runtime.ts'
 import { toHex } from '#store/sql.ts'
 import { silentLogger } from '#telemetry.ts'
+import { isLong } from '../support/breadth.ts'
 import { clock, startTestDevChain } from '../support/devchain.ts'
 import { type ChainStore, decode, openChainStore } from './support/chainStore.ts'
 import { followersOf, type TestFollowers } from './support/followers.ts'
 
 const exchange = '0xdec0000000000000000000000000000000000000' as Address
 const feeManager = '0xfeec000000000000000000000000000000000000' as Address
-const blocksCompared = 1_000
+const blocksCompared = isLong ? 1_000 : 300
 
 let chain: Awaited<ReturnType<typeof startTestDevChain>>
 let source: RpcSource

@@ -1,10 +1,12 @@
 /**
  * How wide tests look. `npm test` proves the program; `npm run test:all` also tries every filter,
  * depth and place: there `x.full.test.ts` runs the tests of `x.test.ts` in their whole breadth.
+ * `npm run test:long` repeats for as long as it takes.
  */
 import { inject, test } from 'vitest'
 
-export const isFull = inject('breadth') === 'full'
+export const isFull = inject('breadth') !== 'few'
+export const isLong = inject('breadth') === 'long'
 
 /** A test of breadth, which `npm test` has not. */
 export function fullTest(title: string, run: () => Promise<void> | void): void {
@@ -20,6 +22,6 @@ export function few<Value>(values: readonly Value[], count: number): readonly Va
 
 declare module 'vitest' {
   interface ProvidedContext {
-    breadth: 'few' | 'full'
+    breadth: 'few' | 'full' | 'long'
   }
 }

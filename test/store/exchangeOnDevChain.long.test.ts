@@ -1,0 +1,2 @@
+// exchangeOnDevChain.full.test.ts over 1,000 blocks.
+import './exchangeOnDevChain.full.test.ts'
