@@ -2,11 +2,9 @@
  * Entry of the process that ends what a killed program left running in a data directory
  * (orphanWatch.ts).
  */
-import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemRuntime } from '#runtime.ts'
-import { signalAnvil } from './devchain/anvilProcess.ts'
-import { devChainFiles, readRecord } from './devchain/devChainRecord.ts'
+import { endDevChain, recordedDevChains } from './devchain/otherDevChains.ts'
 import { findHolder } from './engines/dataDir.ts'
 import { findPostmaster, stopPostmaster } from './engines/postmaster.ts'
 
@@ -20,20 +18,7 @@ if (!findHolder(dataDir)) await endAll()
 
 /** Both as at an ordinary end: the next start goes on with the same chain. */
 async function endAll(): Promise<void> {
-  for (const chainId of chainIdsIn(dataDir)) {
-    const files = devChainFiles(dataDir, chainId)
-    const record = await readRecord(files)
-    if (record) await signalAnvil({ pid: record.pid, stateFile: files.state }, 'SIGINT')
-  }
+  for (const chain of await recordedDevChains(dataDir)) await endDevChain(dataDir, chain)
   const postmaster = findPostmaster(join(dataDir, 'postgres', 'data'))
   if (postmaster) await stopPostmaster(postmaster.identity, clock)
-}
-
-function chainIdsIn(folder: string): number[] {
-  try {
-    return readdirSync(join(folder, 'devchain')).map(Number).filter(Number.isSafeInteger)
-  } catch {
-    // No local chain was ever made here.
-    return []
-  }
 }

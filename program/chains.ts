@@ -7,6 +7,7 @@ import { messageOf, SettingError } from '#errors.ts'
 import { SourceError } from '#ingest/rpc/errors.ts'
 import { Identities, isSameChain, type ToldIdentity } from '#ingest/rpc/identities.ts'
 import { createSource, type RpcSource } from '#ingest/rpc/rpcSource.ts'
+import { DEV_CHAIN_ID } from '#local/devchain/devChainRecord.ts'
 import { type DevChain, startDevChain } from '#local/devchain/node.ts'
 import { runTraffic } from '#local/devchain/trafficThread.ts'
 import type { Hash } from '#primitives.ts'
@@ -19,24 +20,22 @@ import {
 } from '#store/ledger/ledger.ts'
 import type { Postgres } from '#store/postgres.ts'
 import type { Logger } from '#telemetry.ts'
+import type { ChainKind } from '#transform/profile.ts'
+import { kindOf } from './chain/chainKind.ts'
 import { rulesOf } from './chain/chainRules.ts'
-import { type Config, LOCAL_CHAIN_ID } from './config.ts'
+import type { Config } from './config.ts'
 import type { ChainConfig } from './settings/chainFields.ts'
 
 /** A chain the settings name, reachable. */
 export interface ReachableChain {
   readonly config: ChainConfig
   readonly chainId: number
+  readonly kind: ChainKind
   readonly source: RpcSource
   readonly genesisHash: Hash | null
   /** The local chain behind it, when it is ours. */
   readonly devChain: DevChain | null
 }
-
-/** Tempo's networks; everything else is an ordinary EVM chain. */
-const tempoChainIds = new Set([4217, 42431])
-
-export const kindOf = (chainId: number): 'tempo' | 'evm' => (tempoChainIds.has(chainId) ? 'tempo' : 'evm')
 
 /** A chain the settings name, whose endpoints have begun to say which it is. */
 export interface FoundChain {
@@ -107,7 +106,8 @@ export async function reachChain(
       runtime,
       log,
     })
-    return { config, chainId, genesisHash, source, devChain }
+    const kind = devChain ? 'tempo' : await kindOf(chainId, source, postgres)
+    return { config, chainId, kind, genesisHash, source, devChain }
   } finally {
     await identities.close()
   }
@@ -168,13 +168,15 @@ async function openDevChain(
   runtime: Runtime,
   log: Logger,
 ): Promise<DevChain> {
-  return startDevChain({
-    dataDir,
-    chainId: config.chainId ?? LOCAL_CHAIN_ID,
-    log,
-    clock: runtime.clock,
-  })
+  const { clock } = runtime
+  const devChain = await startDevChain({ dataDir, chainId: config.chainId ?? DEV_CHAIN_ID, log, clock })
+  log.warn({ chainId: devChain.chainId }, describeDevChain(devChain))
+  return devChain
 }
+
+/** What nobody may take for a network, in one line. */
+export const describeDevChain = ({ chainId }: Pick<DevChain, 'chainId'>): string =>
+  `chain ${chainId} is a local dev chain, made up by this program because RPC_URL is not set: no network has its blocks`
 
 /** What makes the chain this chain and no other: its genesis, and how its headers hash. */
 export async function identifyChain(
@@ -191,12 +193,27 @@ export async function identifyChain(
       `no node of chain ${chainId} holds block 0, by which chains are told apart; add one that does, at least for the first start`,
     )
   }
+  if (!known && !chain.devChain) await assertStartReached(chain)
   const rules = await rulesOf(source, known, { chainId, postgres, clock })
   const identity = { chainId, genesisHash, ...rules, startBlock: known?.startBlock ?? config.startBlock }
   // Told before anything is served: a program that shows one chain and follows another would look
   // healthy.
   assertSameGenesis(identity, known)
   return identity
+}
+
+/**
+ * Decided before anything is recorded: the start block of a chain that is held no longer changes.
+ * @throws SettingError
+ */
+async function assertStartReached({ config, chainId, source }: ReachableChain): Promise<void> {
+  const { head } = await source.head()
+  if (config.startBlock <= head.number) return
+  const setting = config.chainId === null ? 'START_BLOCK' : `CONFIG, startBlock of chain ${chainId}`
+  throw new SettingError(
+    setting,
+    `is ${config.startBlock}, but the newest block of chain ${chainId} is ${head.number}`,
+  )
 }
 
 /**

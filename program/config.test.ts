@@ -153,7 +153,6 @@ test('a file names several chains, each with its own endpoints and rules', () =>
     chains: [
       { chainId: 4217, rpcUrls: ['http://a.example'], startBlock: 5, finalityDepth: 2, checks: 'links' },
       { chainId: 42431, rpcUrls: ['http://b.example'] },
-      { chainId: 1337 },
     ],
   })
   expect(readConfig({ CONFIG, RPC_URL: 'ignored', VERIFY: 'ignored' }).chains).toEqual([
@@ -177,21 +176,12 @@ test('a file names several chains, each with its own endpoints and rules', () =>
       checks: 'roots',
       contracts: [],
     },
-    {
-      chainId: 1337,
-      rpcUrls: [],
-      relayUrls: [],
-      rpcMethods: [],
-      startBlock: 0,
-      finalityDepth: 64,
-      checks: 'roots',
-      contracts: [],
-    },
   ])
 })
 
 const shop = { name: 'shop', events: ['Sold(address indexed buyer, uint256 price)'] }
-const withContracts = (contracts: unknown) => ({ chains: [{ chainId: 1, contracts }] })
+const rpcUrls = ['http://a.example']
+const withContracts = (contracts: unknown) => ({ chains: [{ chainId: 1, rpcUrls, contracts }] })
 
 test('a chain may have contracts of the operator’s own', () => {
   const address = `0x${'Ab'.repeat(20)}`
@@ -207,14 +197,29 @@ test.each<[string, unknown, string]>([
   ['no JSON', '{"chains": [{"rpcUrls": ["http://secret-key.example"]', 'is not JSON'],
   ['no chains', {}, 'has no field `chains`'],
   ['an empty list', { chains: [] }, 'chains is not a list'],
-  ['an unknown field beside them', { chains: [{ chainId: 1 }], port: 1 }, 'unknown field `port`'],
+  ['an unknown field beside them', { chains: [{ chainId: 1, rpcUrls }], port: 1 }, 'unknown field `port`'],
   [
     'an unknown field of a chain',
     { chains: [{ chainId: 1, rpcUrl: 'x' }] },
-    'chains[0] has an unknown field `rpcUrl`',
+    'chains[0] has an unknown field `rpcUrl`; `rpcUrls` is known',
   ],
-  ['a chain without its id', { chains: [{}] }, 'chains[0] has no field `chainId`'],
-  ['a chain named twice', { chains: [{ chainId: 1 }, { chainId: 1 }] }, 'named twice'],
+  ['a chain without its id', { chains: [{ rpcUrls }] }, 'chains[0] has no field `chainId`'],
+  ['a chain without nodes', { chains: [{ chainId: 1 }] }, 'chains[0] has no field `rpcUrls`'],
+  [
+    'an empty list of nodes',
+    { chains: [{ chainId: 1, rpcUrls: [] }] },
+    'chains[0].rpcUrls is not a list of at least one endpoint',
+  ],
+  [
+    'a chain named twice',
+    {
+      chains: [
+        { chainId: 1, rpcUrls },
+        { chainId: 1, rpcUrls },
+      ],
+    },
+    'named twice',
+  ],
   ['a chain that is none', { chains: [7] }, 'chains[0] is not an object'],
   [
     'endpoints that are no list',
@@ -264,12 +269,37 @@ test.each<[string, unknown, string]>([
     withContracts([{ name: 'shop', events: [{ signature: 'E()', activity: '' }] }]),
     'events[0].activity',
   ],
-  ['unknown checks', { chains: [{ chainId: 1, checks: 'all' }] }, 'chains[0].checks'],
+  ['unknown checks', { chains: [{ chainId: 1, rpcUrls, checks: 'all' }] }, 'chains[0].checks'],
 ])('a file with %s is refused', (_what, content, expected) => {
   const { setting, message } = refusalOf({ CONFIG: configFile(content) })
   expect(setting).toMatch(/^CONFIG/)
   expect(message).toContain(expected)
   expect(message).not.toContain('secret-key')
+})
+
+test.each([
+  ['RPC_URLS', 'RPC_URL'],
+  ['RPCURL', 'RPC_URL'],
+  ['MILLRACE_RPC_URL', 'RPC_URL'],
+  ['MILLRACE_PORT', 'PORT'],
+  ['DATABASE_URI', 'DATABASE_URL'],
+  ['FINALITY_DETPH', 'FINALITY_DEPTH'],
+  ['LOGLEVEL', 'LOG_LEVEL'],
+  ['CORS_ORIGIN', 'CORS_ORIGINS'],
+])('%s is refused, which names %s', (name, meant) => {
+  const { setting, message } = refusalOf({ [name]: 'secret-key' })
+  expect(setting).toBe(name)
+  expect(message).toContain(`\`${meant}\``)
+  expect(message).not.toContain('secret-key')
+})
+
+test('variables of other programs, and empty ones, are passed over', () => {
+  const others = {
+    ...{ HOME: '/root', HOSTS: 'x', PORTS: 'x', POST: 'x', CLICKHOUSE_USER: 'x', CLICKHOUSE_DB: 'x' },
+    ...{ DATABASE_NAME: 'x', POSTGRES_URL: 'x', npm_config_access: 'public', npm_package_config: 'x' },
+    ...{ MILLRACE_PORT: 'tcp://10.0.0.1:8080', MILLRACE_SERVICE_HOST: '10.0.0.1', RPC_URLS: ' ' },
+  }
+  expect(readConfig(others)).toEqual(readConfig({}))
 })
 
 test('a file that is not there is told', () => {
@@ -293,8 +323,8 @@ test('`--chain` leaves one chain of several, or holds a node of RPC_URL to it', 
   expect(idsOf(several, 4217)).toEqual([4217])
   expect(() => chooseChain(several, 5)).toThrow('--chain: chain 5 is not in the settings; there are 1, 4217')
   expect(idsOf(readConfig({ RPC_URL: 'http://a.example' }), 5)).toEqual([5])
-  expect(idsOf(readConfig({}), 4217)).toEqual([4217])
-  expect(() => chooseChain(readConfig({}), 5)).toThrow('there are 4217')
+  expect(idsOf(readConfig({}), 1337)).toEqual([1337])
+  expect(() => chooseChain(readConfig({}), 4217)).toThrow('there are 1337')
 })
 
 test('the reference of settings is what `npm run settings` writes', () => {

@@ -11,11 +11,9 @@ import { readAccess } from './access/settings.ts'
 import { takeLogin } from './alarms/takeLogin.ts'
 import type { ChainConfig } from './settings/chainFields.ts'
 import { readChains } from './settings/chainsFile.ts'
+import { refuseNearMisses } from './settings/nearMisses.ts'
 import { type Environment, readSettings, type Settings } from './settings/readSettings.ts'
 import { signingKey } from './settings/table.ts'
-
-/** Chain id of the local chain where nothing names another. */
-export const LOCAL_CHAIN_ID = 4217
 
 export interface Config {
   readonly port: number
@@ -75,6 +73,7 @@ export type LogLevel = Settings['LOG_LEVEL']
 
 /** @throws SettingError naming the setting */
 export function readConfig(env: Environment): Config {
+  refuseNearMisses(env)
   const given = readSettings(env['CONFIG']?.trim() ? { ...env, ...replacedByFile } : env)
   return {
     port: given.PORT,

@@ -14,7 +14,7 @@ import { type ChainIdentity, readChainIdentity } from '#store/ledger/ledger.ts'
 import { schemaOf } from '#store/sql.ts'
 import { type Logger, silentLogger } from '#telemetry.ts'
 import { createDecodePool, type DecodePool } from '#transform/decode/decodePool.ts'
-import { kindOf } from './chains.ts'
+import { heldKindOf } from './chain/chainKind.ts'
 import type { Config } from './config.ts'
 import { InterruptedError } from './process/stopSignal.ts'
 import { openStores, type Stores, selectHeldChain, withChainLease } from './stores.ts'
@@ -49,7 +49,8 @@ export async function withOfflineChain(
       await claimChain(engines.postgres, schema, lease.fence)
       const { headerRule, loose = [], dropped = [] } = identity
       // The archive holds what was proved when it came.
-      const profile = { chainId, kind: kindOf(chainId), headerRule, loose, dropped, checks: 'links' } as const
+      const kind = await heldKindOf(engines.postgres, chainId)
+      const profile = { chainId, kind, headerRule, loose, dropped, checks: 'links' } as const
       const pool = createDecodePool({ threads: config.workerThreads, profile, log })
       try {
         await work({ engines, identity, schema, lease, pool, runtime })

@@ -8,6 +8,7 @@ import { CallerRates } from '#orchestrator/CallerRates.ts'
 import type { DemoSellers } from '#orchestrator/demo/DemoSellers.ts'
 import type { McpServices } from '#orchestrator/mcp/mcpEndpoint.ts'
 import { REQUESTS_PER_MINUTE, SEARCHES_PER_MINUTE } from '#orchestrator/operations.ts'
+import { besideDevChain } from '#orchestrator/pay/currencies.ts'
 import { Quotes } from '#orchestrator/quote/Quotes.ts'
 import { importShipped } from '#orchestrator/shipped.ts'
 import { Liveness } from '#orchestrator/verify/Liveness.ts'
@@ -50,7 +51,7 @@ export function openOrchestrator(
       app,
       egress,
       clock,
-      terms: config.quoteTerms,
+      terms: besideDevChain(config.quoteTerms, localIdOf(reachable)),
       isOwn,
     }),
     publicOrigin: config.access.publicUrl?.origin ?? null,
@@ -96,6 +97,9 @@ async function keepVerified(
     }
   }
 }
+
+const localIdOf = (reachable: Program['reachable']): number | null =>
+  reachable.find(({ devChain }) => devChain !== null)?.chainId ?? null
 
 /** Beside a dev chain alone. */
 async function startDemo(reachable: Program['reachable']): Promise<DemoSellers | null> {

@@ -18,7 +18,8 @@ import { schemaOf } from '#store/sql.ts'
 import type { Logger } from '#telemetry.ts'
 import { Chain } from './chain/chain.ts'
 import { describeAlone, describeRules } from './chain/chainRules.ts'
-import { findChains, identifyChain, kindOf, type ReachableChain, reachChain } from './chains.ts'
+import { assertNotOldDevChain, describeOld, findOldDevChains } from './chain/oldDevChains.ts'
+import { describeDevChain, findChains, identifyChain, type ReachableChain, reachChain } from './chains.ts'
 import type { Config } from './config.ts'
 import { type Engines, startEngines } from './engines.ts'
 import { holdDataDir } from './heldDataDir.ts'
@@ -34,6 +35,8 @@ export interface Program {
   readonly chains: readonly Chain[]
   /** This program, to others on the same databases. */
   readonly holder: LeaseHolder
+  /** What an operator should know of the dev chains. */
+  readonly notes: readonly string[]
   /** Closes what was opened, newest first. Chains are stopped before by whoever started them. */
   close(): Promise<void>
 }
@@ -66,20 +69,33 @@ export async function openProgram(
     opened.push(() => engines.close())
     assertNotInterrupted(stop)
     await migrateApp(engines.postgres)
+    const running = found.flatMap(({ devChain }) => devChain?.chainId ?? [])
+    const oldDevChains = await findOldDevChains(engines.postgres, dataDir.path, running)
     const holder = leaseHolder(dataDir.path)
     const chains: Chain[] = []
     const reachable: ReachableChain[] = []
-    for (const one of found) reachable.push(await reachChain(one, engines.postgres, runtime, log))
+    for (const one of found) {
+      const chain = await reachChain(one, engines.postgres, runtime, log)
+      assertNotOldDevChain(oldDevChains, chain)
+      reachable.push(chain)
+    }
     const notices = new CommitNotices(engines.postgres, randomUUID())
     for (const one of reachable)
       chains.push(await openChain(config, one, { engines, holder, notices }, runtime, log))
     opened.push(listen(notices, runtime))
-    return { engines, reachable, chains, holder, close }
+    const notes = notesOf(reachable, oldDevChains)
+    for (const id of oldDevChains) log.warn({ chainId: id }, `DATA_DIR ${describeOld(id)}`)
+    return { engines, reachable, chains, holder, notes, close }
   } catch (error) {
     await close()
     throw error
   }
 }
+
+const notesOf = (reachable: readonly ReachableChain[], oldDevChains: ReadonlySet<number>): string[] => [
+  ...reachable.flatMap(({ devChain }) => (devChain ? describeDevChain(devChain) : [])),
+  ...[...oldDevChains].map((id) => `DATA_DIR ${describeOld(id)}`),
+]
 
 /** Begins to hear of other processes' commits; what it answers ends that. */
 function listen(notices: CommitNotices, { clock }: Runtime): () => Promise<void> {
@@ -106,7 +122,7 @@ async function openChain(
   log: Logger,
 ): Promise<Chain> {
   const { postgres, clickhouse, clickhouseRowsFolder, viewSecurity } = engines
-  const { chainId, source } = reachable
+  const { chainId, kind, source } = reachable
   await migrateWhenFree(postgres, chainId, holder, runtime.clock)
   if (reachable.devChain) await dropLostGeneration(reachable, engines, log)
   await assertProjectionsCurrent(postgres.pool, schemaOf(chainId))
@@ -122,7 +138,7 @@ async function openChain(
     log.info({ chainId }, 'ClickHouse is empty; it is filled from what Postgres holds')
   return new Chain({
     identity,
-    kind: kindOf(chainId),
+    kind,
     checks: reachable.config.checks,
     source,
     postgres,

@@ -22,6 +22,8 @@ export interface StatusOptions {
   readonly alarms: Pick<AlarmWatch, 'active'>
   /** How webhooks stand; null where there are none. */
   readonly webhooks: Pick<WebhookWatch, 'report'> | null
+  /** Dev chains of this program's own. */
+  readonly local: ReadonlySet<number>
   /** What an operator should know, such as open access. */
   readonly notes: readonly string[]
 }
@@ -45,7 +47,10 @@ export function createStatusSource(options: StatusOptions): StatusSource {
       startedAt,
       ...alarmReport(alarms),
       chains: await Promise.all(
-        chains.map(async (chain) => statusOf(chain, await proofs.of(chain.state.schema), parityOf(chain))),
+        chains.map(async (chain) => ({
+          ...statusOf(chain, await proofs.of(chain.state.schema), parityOf(chain)),
+          isLocal: options.local.has(chain.state.chainId),
+        })),
       ),
       webhooks: await webhookStatus(webhooks),
       notes: [...notes, ...chains.flatMap((chain) => chain.notes)],
@@ -81,7 +86,11 @@ function readyOf(chains: readonly Chain[], scope: ReadyScope): { ready: boolean;
     : { ready: false, reason: `chain ${behind.join(', ')} has not caught up with the head at start yet` }
 }
 
-function statusOf(chain: Chain, proofs: ProofCounts | null, parity: ParityStatus): ChainStatus {
+function statusOf(
+  chain: Chain,
+  proofs: ProofCounts | null,
+  parity: ParityStatus,
+): Omit<ChainStatus, 'isLocal'> {
   const { state, profile, historyProgress: history } = chain
   return {
     chainId: state.chainId,

@@ -12,7 +12,7 @@ const aliases: Readonly<Record<string, number>> = { mainnet: MAINNET, testnet: T
 export const chainParameter = parameter<number>({
   schema: s.union([s.oneOf(['mainnet', 'testnet']), s.integer({ minimum: 1 })]),
   description:
-    'Chain: `mainnet` (4217), `testnet` (42431) or a numeric id. Default: mainnet, where it is served.',
+    'Chain: `mainnet` (4217), `testnet` (42431) or a numeric id. Default: mainnet where it is served, else the only one.',
   code: 'chain_id_invalid',
   parse: (text) => {
     const alias = Object.hasOwn(aliases, text) ? aliases[text] : undefined

@@ -15,6 +15,8 @@ export interface ChainFreshness {
   readonly headBlock: number | null
   /** Grows with every change of what readers see, also where the heights stay. */
   readonly version?: number
+  /** The chain is made up by this program, and no network has its blocks. */
+  readonly isLocal?: boolean
 }
 
 /** Implemented over the commit log; reads are in memory, they cost nothing per request. */
@@ -39,8 +41,9 @@ export function freshnessHeaders({
   indexedBlock,
   finalizedBlock,
   headBlock,
+  isLocal = false,
 }: ChainFreshness): Record<string, string> {
-  const headers: Record<string, string> = {}
+  const headers: Record<string, string> = isLocal ? { 'svc-chain-local': 'true' } : {}
   if (indexedBlock !== null) headers['svc-indexed-block'] = `${indexedBlock}`
   if (finalizedBlock !== null) headers['svc-finalized-block'] = `${finalizedBlock}`
   if (indexedBlock !== null && headBlock !== null) {

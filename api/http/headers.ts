@@ -9,6 +9,7 @@ const exposedHeaders = [
   'svc-indexed-block',
   'svc-finalized-block',
   'svc-lag-blocks',
+  'svc-chain-local',
   'svc-history',
   'svc-reorged-from',
   'svc-source',

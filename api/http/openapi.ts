@@ -294,6 +294,7 @@ const headerTexts = {
   'svc-indexed-block': 'Newest block that readers can see.',
   'svc-finalized-block': 'Newest block that cannot change.',
   'svc-lag-blocks': "Blocks between the node's head and the newest indexed one.",
+  'svc-chain-local': '`true`: a dev chain made up by this program; no network has its blocks.',
   'svc-history': '`from=<block>`: the page ends at unfinished history, which begins there.',
   'svc-source': '`node`: the answer comes from the node, because the store does not have it yet.',
   'svc-reorged-from': 'A block passed earlier in this walk was replaced, from this one on.',

@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs'
 import { Compile } from 'typebox/compile'
 import { messageOf, SettingError } from '#errors.ts'
 import { isRecord, shorten } from '#primitives.ts'
+import { nearestOf } from '#query/words/nearest.ts'
 import type { Static, TSchema } from './schema.ts'
 
 /** Makes the check of one schema. It @throws SettingError naming the setting and the place. */
@@ -67,11 +68,21 @@ const placeIn = (pointer: string): string =>
 
 function problemOf(schema: TSchema, finding: Finding | undefined): string {
   if (finding?.keyword === 'additionalProperties')
-    return `has an unknown field \`${shorten(String(finding.params.additionalProperties[0]))}\``
+    return unknownField(String(finding.params.additionalProperties[0]), schemaOwning(schema, finding))
   if (finding?.keyword === 'required') return `has no field \`${finding.params.requiredProperties[0]}\``
   const { description } = finding ? schemaAt(schema, finding.schemaPath) : {}
   return typeof description === 'string' ? `is not ${description}` : (finding?.message ?? 'is not valid')
 }
+
+function unknownField(name: string, { properties }: Readonly<Record<string, unknown>>): string {
+  const known = isRecord(properties) ? Object.keys(properties) : []
+  const meant = nearestOf(name, known)
+  return `has an unknown field \`${shorten(name)}\`${meant === undefined ? '' : `; \`${meant}\` is known`}`
+}
+
+/** The schema of the object that the finding is about: its path ends with the keyword itself. */
+const schemaOwning = (schema: TSchema, { schemaPath }: Finding): Readonly<Record<string, unknown>> =>
+  schemaAt(schema, schemaPath.replace(/\/additionalProperties$/, ''))
 
 function schemaAt(schema: TSchema, path: string): Readonly<Record<string, unknown>> {
   let at: unknown = schema

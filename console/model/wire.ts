@@ -27,6 +27,8 @@ export interface HistoryStatus {
 export interface ChainStatus {
   readonly chainId: number
   readonly kind: string
+  /** A dev chain that the program makes up. */
+  readonly isLocal: boolean
   readonly startBlock: number
   readonly head: number | null
   readonly finalized: number | null

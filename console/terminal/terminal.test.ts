@@ -3,6 +3,7 @@ import { type Report, type ReportedChain, renderReport, summarize } from './term
 
 const chain: ReportedChain = {
   chainId: 4217,
+  isLocal: false,
   head: 12_345,
   finalized: 12_341,
   lagBlocks: 1,

@@ -14,7 +14,10 @@ export interface Report extends Pick<StatusReport, 'ready' | 'notes'> {
 type Store = Pick<StoreStatus, 'tip' | 'state' | 'problem'>
 
 export interface ReportedChain
-  extends Pick<ChainStatus, 'chainId' | 'head' | 'finalized' | 'lagBlocks' | 'lanes' | 'history'> {
+  extends Pick<
+    ChainStatus,
+    'chainId' | 'isLocal' | 'head' | 'finalized' | 'lagBlocks' | 'lanes' | 'history'
+  > {
   readonly stores: { readonly postgres: Store; readonly clickhouse: Store }
   readonly verification: Pick<ChainStatus['verification'], 'checks' | 'provedBlocks' | 'unprovableBlocks'>
 }
@@ -46,10 +49,10 @@ export function renderReport(now: Sample, before: Sample | null): string[] {
 /** One line for a log that nobody watches live. */
 export function summarize(report: Report): string {
   return report.chains
-    .map(({ chainId, head, stores, lagBlocks, history }) => {
+    .map(({ chainId, isLocal, head, stores, lagBlocks, history }) => {
       const filled = history && history.blocksDone < history.blocksTotal ? ` history=${percent(history)}` : ''
       const tips = `postgres=${height(stores.postgres.tip)} clickhouse=${height(stores.clickhouse.tip)}`
-      return `chain=${chainId} head=${height(head)} ${tips} lag=${height(lagBlocks)}${filled}`
+      return `chain=${chainId}${isLocal ? ' (local)' : ''} head=${height(head)} ${tips} lag=${height(lagBlocks)}${filled}`
     })
     .join('; ')
 }
@@ -60,7 +63,7 @@ function renderChain(chain: ReportedChain, before: ReportedChain | null, seconds
   const unprovable =
     unprovableBlocks !== null && unprovableBlocks > 0 ? `, ${count(unprovableBlocks)} not provable` : ''
   return [
-    `chain ${chain.chainId}`,
+    `chain ${chain.chainId}${chain.isLocal ? ' (local dev chain)' : ''}`,
     `  head        ${height(chain.head)}   finalized ${height(chain.finalized)}   lag ${height(chain.lagBlocks)} blocks`,
     storeLine('Postgres', postgres, before?.stores.postgres ?? null, seconds),
     storeLine('ClickHouse', clickhouse, before?.stores.clickhouse ?? null, seconds),

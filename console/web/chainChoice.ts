@@ -22,10 +22,13 @@ export class ChainChoice {
 
   offer({ chains }: StatusReport): void {
     const ids = chains.map(({ chainId }) => `${chainId}`)
+    const local = new Set(chains.flatMap(({ chainId, isLocal }) => (isLocal ? [`${chainId}`] : [])))
     if (ids.join() === [...this.#select.options].map(({ value }) => value).join()) return
     const chosen = this.#select.value || `${this.#wanted ?? ''}`
     this.#select.replaceChildren(
-      ...ids.map((id) => element('option', { value: id, selected: id === chosen }, id)),
+      ...ids.map((id) =>
+        element('option', { value: id, selected: id === chosen }, local.has(id) ? `${id} (local)` : id),
+      ),
     )
   }
 }

@@ -14,10 +14,11 @@ export function showPulse({ report }: StatusSample, chosen: number | null): void
     text.textContent = report ? 'no chain' : 'the program does not answer'
     return
   }
-  const { head, lagBlocks, stores } = chain
+  const { head, lagBlocks, stores, isLocal } = chain
   const down = [stores.postgres, stores.clickhouse].some(({ state }) => state === 'down')
   const isBehind = (lagBlocks ?? 1) > LAG_BLOCKS_QUIET
   pulse.dataset['state'] = down ? 'down' : isBehind ? 'behind' : 'ok'
   const block = head === null ? 'no block yet' : `block ${head.toLocaleString('en-US')}`
-  text.textContent = lagBlocks ? `${block}, ${lagBlocks.toLocaleString('en-US')} behind` : block
+  const lag = lagBlocks ? `, ${lagBlocks.toLocaleString('en-US')} behind` : ''
+  text.textContent = `${isLocal ? 'local dev chain, ' : ''}${block}${lag}`
 }

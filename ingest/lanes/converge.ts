@@ -73,6 +73,8 @@ export async function converge<B extends Batch>(
     if (!tip && (await restart(lane, from, target, signal))) return 'sealed'
     if (lane.sink.seal && target.finalized - from >= lane.sealGapBlocks)
       return await seal(lane, tip, target, signal)
+    if (!tip && lane.startBlock > target.head.number)
+      throw new StartBlockAheadError(lane.startBlock, target.head.number)
     if (from > target.head.number) return 'idle'
     // An empty lane continues the history below it, where that is held.
     let parent = tip ?? (await lane.sink.refAt(from - 1))
@@ -269,5 +271,14 @@ export class StaleAnswerError extends failure('StaleAnswerError', 'stale_answer'
       cause: conflict,
     })
     this.blockNumber = conflict.theirs.number
+  }
+}
+
+/** The chain has not come to the first block that is wanted of it. */
+export class StartBlockAheadError extends failure('StartBlockAheadError', 'start_block_ahead', 'retry') {
+  constructor(startBlock: number, head: number) {
+    super(
+      `START_BLOCK is ${startBlock}, but the newest block of the chain is ${head}: nothing is indexed before it is there`,
+    )
   }
 }

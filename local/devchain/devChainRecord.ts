@@ -6,6 +6,9 @@ import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { field } from './devRpc.ts'
 
+/** Chain id of the dev chain: the one that viem has for Tempo's local network. */
+export const DEV_CHAIN_ID = 1337
+
 /** Files of one dev chain, all in one folder of the data directory. */
 export interface DevChainFiles {
   readonly folder: string

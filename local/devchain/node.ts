@@ -17,6 +17,7 @@ import type { Logger } from '#telemetry.ts'
 import { findFreePort } from '../freePort.ts'
 import { awaitExit, isRunning, logTail, signalAnvil, spawnAnvil } from './anvilProcess.ts'
 import {
+  DEV_CHAIN_ID,
   type DevChainFiles,
   type DevChainRecord,
   devChainFiles,
@@ -99,9 +100,8 @@ type Generation = Pick<DevChainRecord, 'genesisHash' | 'genesisTimestamp' | 'gen
  * does not start.
  */
 export async function startDevChain(options: DevChainOptions): Promise<DevChain> {
-  const chainId = options.chainId ?? 4217
-  const files = devChainFiles(options.dataDir, chainId)
-  const { port, blocksMax: cap = BLOCKS_MAX, log, clock } = options
+  const { dataDir, chainId = DEV_CHAIN_ID, port, blocksMax: cap = BLOCKS_MAX, log, clock } = options
+  const files = devChainFiles(dataDir, chainId)
   const start: Launch = { chainId, port, cap, files, log, clock }
   await mkdir(files.folder, { recursive: true })
   const known = await readRecord(files)

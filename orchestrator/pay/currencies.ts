@@ -38,6 +38,14 @@ export function quoteTerms(costMultiplier: string, parTokens: readonly string[])
   return { currency: 'USDC', decimals: 6, costMultiplier, atPar: new Map(atPar) }
 }
 
+/** The demo's sellers are paid in pathUSD of the dev chain, which has no other takers. */
+export const besideDevChain = (terms: QuoteTerms, chainId: number | null): QuoteTerms =>
+  chainId === null
+    ? terms
+    : { ...terms, atPar: new Map([...terms.atPar, [tokenKey(`eip155:${chainId}`, PATH_USD), 6]]) }
+
+const PATH_USD = '0x20c0000000000000000000000000000000000000'
+
 /** An amount in other decimals. What is lost is rounded up: a quote is never too low. */
 export function rescaled(amount: bigint, from: number, to: number): bigint {
   if (from <= to) return amount * 10n ** BigInt(to - from)

@@ -1,6 +1,7 @@
 /** `--chain`: one chain of the settings. */
 import { SettingError } from '#errors.ts'
-import { type Config, LOCAL_CHAIN_ID } from '../config.ts'
+import { DEV_CHAIN_ID } from '#local/devchain/devChainRecord.ts'
+import type { Config } from '../config.ts'
 import type { ChainConfig } from '../settings/chainFields.ts'
 
 /** The settings with the one chain that an option names, or all of them. @throws SettingError */
@@ -8,7 +9,7 @@ export function chooseChain(config: Config, asked: number | null): Config {
   if (asked === null) return config
   // A node of RPC_URL says itself which chain it serves, and is held to it; the local chain is
   // known.
-  const idOf = ({ chainId, rpcUrls }: ChainConfig) => chainId ?? (rpcUrls.length > 0 ? asked : LOCAL_CHAIN_ID)
+  const idOf = ({ chainId, rpcUrls }: ChainConfig) => chainId ?? (rpcUrls.length > 0 ? asked : DEV_CHAIN_ID)
   const chains = config.chains.filter((chain) => idOf(chain) === asked)
   const named = config.chains.map(idOf).join(', ')
   if (chains.length === 0)

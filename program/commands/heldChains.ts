@@ -2,6 +2,8 @@
 
 import { SettingError } from '#errors.ts'
 import { blockCount, type RangeSet } from '#ingest/range.ts'
+import { DEV_CHAIN_ID } from '#local/devchain/devChainRecord.ts'
+import { removeDevChain } from '#local/devchain/otherDevChains.ts'
 import type { Runtime } from '#runtime.ts'
 import { dropChain } from '#store/maintain/dropChain.ts'
 import { type HeldChain, listChainIds, readHeldChain } from '#store/maintain/heldChains.ts'
@@ -44,6 +46,8 @@ export async function removeChain(
     await withChainLease(stores, chainId, config, runtime, log, () =>
       dropChain(engines.postgres, engines.clickhouse, chainId),
     )
+    // The one that runs today keeps its blocks, and is indexed anew.
+    if (chainId !== DEV_CHAIN_ID) await removeDevChain(config.dataDir, chainId)
     print(`chain ${chainId} is no longer held; while the settings name it, the next start indexes it anew`)
   } finally {
     await stores.close()

@@ -14,7 +14,7 @@ import type { EncodedBatch } from '#transform/batch.ts'
 import { createDecodePool, type DecodePool } from '#transform/decode/decodePool.ts'
 import { tableNames, tables } from '#transform/tables.ts'
 import { learnRules } from '../chain/chainRules.ts'
-import { findChains, kindOf, type ReachableChain, reachChain } from '../chains.ts'
+import { findChains, type ReachableChain, reachChain } from '../chains.ts'
 import type { Config } from '../config.ts'
 import { unlessInterrupted } from '../process/stopSignal.ts'
 
@@ -103,7 +103,7 @@ export async function plan(
 
 export async function planChain(
   config: Config,
-  { chainId, source, config: chain }: ReachableChain,
+  { chainId, kind, source, config: chain }: ReachableChain,
   bounds: PlanArguments,
   runtime: Runtime,
   log: Logger,
@@ -112,7 +112,7 @@ export async function planChain(
   const range = { from: bounds.from ?? chain.startBlock, to: Math.min(bounds.to ?? finalized, finalized) }
   if (blockCount(range) <= 0) throw new SettingError('--from', `block ${range.from} is not final yet`)
   const { headerRule, loose } = await learnRules(source, chainId, runtime.clock)
-  const profile = { chainId, kind: kindOf(chainId), headerRule, loose, checks: chain.checks }
+  const profile = { chainId, kind, headerRule, loose, checks: chain.checks }
   const pool = createDecodePool({ threads: config.workerThreads, profile, log })
   try {
     const sample = await takeSample(source, pool, range, runtime)

@@ -26,7 +26,7 @@ import { openInstallationSecrets } from '../access/secrets.ts'
 import { openGauges, startCounters } from '../alarms/gauges.ts'
 import { openAlarms } from '../alarms/openAlarms.ts'
 import type { Chain } from '../chain/chain.ts'
-import { kindOf, runTrafficOn } from '../chains.ts'
+import { runTrafficOn } from '../chains.ts'
 import type { Config } from '../config.ts'
 import { Attributions } from '../orchestrator/attributions.ts'
 import { askThrough, chainTools } from '../orchestrator/chainTools.ts'
@@ -145,7 +145,8 @@ async function serve(
     chains: program.chains,
     postgres,
     runtime,
-    notes: [accessNote(config.access), ...secretNotes, ...(webhooks?.notes ?? [])],
+    local: localIds(program.reachable),
+    notes: [accessNote(config.access), ...program.notes, ...secretNotes, ...(webhooks?.notes ?? [])],
     parityOf: ({ state }) => parityStatusOf(parity, state.chainId),
     alarms: alarms.watch,
     webhooks: webhooks?.watch ?? null,
@@ -186,7 +187,7 @@ async function serve(
     clock,
     log,
     shutdown: shutdown.signal,
-    freshness: freshnessOf(program.chains, runtime),
+    freshness: freshnessOf(program, runtime),
     posts: envelopes,
     readExamples: (signal) => readDocumentExamples(services, signal),
     access: access.access,
@@ -226,14 +227,14 @@ const rpcDoors = (
 ): ReadonlyMap<number, RpcDoor> => {
   const filters = appDatabase(postgres)
   return new Map(
-    reachable.map(({ chainId: id, config, source: { relay } }) => {
+    reachable.map(({ chainId: id, kind, config, source: { relay } }) => {
       const reads = chains.get(id)
       const stored = reads ? { postgres, state: reads.state } : null
       return [
         id,
         new RpcDoor({
           chainId: id,
-          kind: kindOf(id),
+          kind,
           relay,
           enabled: config.rpcMethods,
           stored,
@@ -275,7 +276,8 @@ function readsOf(
   )
 }
 
-function freshnessOf(chains: readonly Chain[], { clock }: Runtime) {
+function freshnessOf({ chains, reachable }: Program, { clock }: Runtime) {
+  const local = localIds(reachable)
   const stateOf = (id: number) => {
     const chain = chains.find((candidate) => candidate.state.chainId === id)
     if (!chain) throw new Error(`chain ${id} is not served`)
@@ -285,11 +287,15 @@ function freshnessOf(chains: readonly Chain[], { clock }: Runtime) {
   return {
     read: (id: number) => {
       const { tip, finalized, head, seq: version } = stateOf(id)
-      return { indexedBlock: known(tip), finalizedBlock: known(finalized), headBlock: known(head), version }
+      const blocks = { indexedBlock: known(tip), finalizedBlock: known(finalized), headBlock: known(head) }
+      return { ...blocks, version, isLocal: local.has(id) }
     },
     waitForBlock: (id: number, block: number, signal: AbortSignal) =>
       stateOf(id).waitForBlock(block, clock, signal),
   }
 }
+
+const localIds = (reachable: Program['reachable']): ReadonlySet<number> =>
+  new Set(reachable.flatMap(({ devChain, chainId: id }) => (devChain ? [id] : [])))
 
 const accessNote = ({ mode, reason }: Config['access']): string => `access is ${mode}: ${reason}`

@@ -15,7 +15,7 @@ import { schemaOf } from '#store/sql.ts'
 import type { Logger } from '#telemetry.ts'
 import { createDecodePool } from '#transform/decode/decodePool.ts'
 import { openBeside } from '../beside.ts'
-import { kindOf, type ReachableChain } from '../chains.ts'
+import type { ReachableChain } from '../chains.ts'
 import type { Config } from '../config.ts'
 import type { Engines } from '../engines.ts'
 import { unlessInterrupted } from '../process/stopSignal.ts'
@@ -56,7 +56,7 @@ async function verifyChain(
   bounds: VerifyArguments,
   log: Logger,
 ): Promise<VerifyReport> {
-  const { chainId, source } = chain
+  const { chainId, kind, source } = chain
   const identity = await readChainIdentity(engines.postgres, chainId)
   if (!identity) throw new SettingError('DATABASE_URL', `holds nothing of chain ${chainId}`)
   const held = newestSegment(await readCoverage(engines.postgres.pool, schemaOf(chainId), 'postgres'))
@@ -65,7 +65,7 @@ async function verifyChain(
     threads: config.workerThreads,
     profile: {
       chainId,
-      kind: kindOf(chainId),
+      kind,
       headerRule: identity.headerRule,
       loose: identity.loose ?? [],
       checks: chain.config.checks,

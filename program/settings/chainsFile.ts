@@ -10,7 +10,7 @@ import { settings } from './table.ts'
 const chain = s.object(
   {
     chainId: whole(1).schema,
-    rpcUrls: s.optional(s.array(rpcUrl.schema, { description: 'a list' })),
+    rpcUrls: s.array(rpcUrl.schema, { minItems: 1, description: 'a list of at least one endpoint' }),
     relayUrls: s.optional(s.array(rpcUrl.schema, { description: 'a list' })),
     rpcMethods: s.optional(s.array(rpcMethod.schema, { description: 'a list' })),
     startBlock: s.optional(startBlock.schema),
@@ -34,7 +34,6 @@ export function readChains(path: string): readonly ChainConfig[] {
   if (new Set(chains.map(({ chainId }) => chainId)).size !== chains.length)
     throw new SettingError('CONFIG', `${path}: a chainId is named twice`)
   return chains.map(({ contracts = [], ...given }, index) => ({
-    rpcUrls: [],
     relayUrls: [],
     rpcMethods: [],
     startBlock: Number(settings.START_BLOCK.fallback),

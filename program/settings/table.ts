@@ -40,7 +40,7 @@ export const settings = {
   RPC_URL: setting(
     list(chain.rpcUrl),
     '',
-    'JSON-RPC endpoints of one chain, comma separated; unset starts a local dev chain with live traffic.',
+    'JSON-RPC endpoints of one chain, comma separated; unset starts a local dev chain with live traffic, whose id is 1337.',
   ),
   RELAY_URL: setting(
     list(chain.rpcUrl),
@@ -65,7 +65,11 @@ export const settings = {
   ),
   CLICKHOUSE_CLUSTER: setting(text, '', 'Cluster name: tables become Replicated; unset for one server.'),
   DATA_DIR: setting(text, '.millrace', 'Where embedded engines keep their data.'),
-  START_BLOCK: setting(chain.startBlock, '0', 'First block of the history to index.'),
+  START_BLOCK: setting(
+    chain.startBlock,
+    '0',
+    'First block of the history to index; a first start above the newest block is refused.',
+  ),
   FINALITY_DEPTH: setting(
     chain.finalityDepth,
     '64',

@@ -21,6 +21,15 @@ export function nearestOf(name: string, known: readonly string[]): string | unde
   return best
 }
 
+/** Whether a name is another one but for one letter, two that changed places, or underscores. */
+export function isSlipOf(name: string, known: string): boolean {
+  const [wanted, other] = [plain(name), plain(known)]
+  if (Math.abs(wanted.length - other.length) > 1) return false
+  const mistakes = mistakesBetween(wanted, other)
+  const sorted = (text: string) => [...text].sort().join('')
+  return mistakes <= 1 || (mistakes === 2 && sorted(wanted) === sorted(other))
+}
+
 const plain = (name: string): string => name.toLowerCase().replaceAll('_', '').slice(0, CHARACTERS_MAX)
 
 const CHARACTERS_MAX = 64

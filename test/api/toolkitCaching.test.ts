@@ -128,6 +128,7 @@ test('answers with chain data say how fresh they are, others do not', async () =
   expect(data.headers.get('svc-indexed-block')).toBe('100')
   expect(data.headers.get('svc-finalized-block')).toBe('90')
   expect(data.headers.get('svc-lag-blocks')).toBe('3')
+  expect(data.headers.get('svc-chain-local')).toBeNull()
   expect((await read('/text')).headers.get('svc-indexed-block')).toBeNull()
 })
 

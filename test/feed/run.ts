@@ -5,6 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { isRecord } from '#primitives.ts'
 import { checkFeed, type ReadJson } from './checkFeed.ts'
 
 /** Problems printed; the first ones say enough. */
@@ -30,9 +31,20 @@ const read: ReadJson = async (path) => {
   await sleep(Math.min(WAIT_SECONDS_MAX, seconds) * 1000)
   return read(path)
 }
-const { latestBlock, events, pairs, problems } = await checkFeed(read, `/feed/${values.chain ?? 'mainnet'}`)
+const { latestBlock, events, pairs, problems } = await checkFeed(
+  read,
+  `/feed/${values.chain ?? (await onlyChain()) ?? 'mainnet'}`,
+)
 for (const problem of problems.slice(0, PRINTED_MAX)) process.stdout.write(`FAILED  ${problem}\n`)
 process.stdout.write(
   `${events} events of ${pairs} pairs up to block ${latestBlock}: ${problems.length} problems\n`,
 )
 process.exitCode = problems.length > 0 ? 1 : 0
+
+/** The chain of a deployment that serves one, as a program on its dev chain does. */
+async function onlyChain(): Promise<string | undefined> {
+  const { body } = await read('/status')
+  const chains = isRecord(body) && Array.isArray(body['chains']) ? body['chains'] : []
+  const [only, ...others] = chains.map((chain: unknown) => (isRecord(chain) ? `${chain['chainId']}` : ''))
+  return others.length === 0 ? only : undefined
+}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { converge, StaleAnswerError } from '#ingest/lanes/converge.ts'
+import { converge, StaleAnswerError, StartBlockAheadError } from '#ingest/lanes/converge.ts'
 import { FinalityViolationError } from '#ingest/lanes/reorg.ts'
 import { seedOf } from '../support/seed.ts'
 import { FakeChain, IncompleteAnswerError } from './support/fakeChain.ts'
@@ -25,6 +25,18 @@ test('a replacement that makes the chain shorter is a reorg, a head that only we
   await settleDown(b)
   expect(b.sink.reverts).toEqual([4])
   expect(b.sink.blocks).toEqual(b.chain.blocks.slice(1))
+})
+
+test('an empty lane whose start block is above the head says so until the chain is there', async () => {
+  const b = openHeadBench(10)
+  const lane = { ...b.lane, startBlock: 12 }
+  const waiting = converge(lane)
+  await expect(waiting).rejects.toThrow(StartBlockAheadError)
+  await expect(waiting).rejects.toThrow('START_BLOCK is 12, but the newest block of the chain is 9')
+  await expect(waiting).rejects.toMatchObject({ code: 'start_block_ahead', remedy: 'retry' })
+  b.chain.extend(4)
+  await settleDown({ ...b, lane })
+  expect(b.sink.blocks.map(({ number }) => number)).toEqual([12, 13])
 })
 
 test('every depth from 1 to 128 reverts to exactly the fork point', async () => {

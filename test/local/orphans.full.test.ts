@@ -2,7 +2,7 @@
 // Method: a program with Postgres and a local chain, killed; nobody starts again, or somebody does.
 import { readFileSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
-import { devChainFiles } from '#local/devchain/devChainRecord.ts'
+import { DEV_CHAIN_ID, devChainFiles } from '#local/devchain/devChainRecord.ts'
 import { identityOf, isAlive } from '#local/engines/processIdentity.ts'
 import { processesOf } from '../support/processes.ts'
 import { freshFolder, type Program, startProgram, until } from './engines/programs.ts'
@@ -19,7 +19,7 @@ test.runIf(process.platform === 'linux')(
     await program.kill()
     await until(() => !left.some(isAlive))
     await until(() => processesOf(dataDir, 'endOrphans').length === 0)
-    const { state } = devChainFiles(dataDir, 4217)
+    const { state } = devChainFiles(dataDir, DEV_CHAIN_ID)
     expect(JSON.parse(readFileSync(state, 'utf8'))).toHaveProperty('blocks')
   },
 )

@@ -2,9 +2,10 @@
 // each kind, and our own chain data. Its addresses may change, its ids do not.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Egress } from '#egress.ts'
+import { DEV_CHAIN_ID } from '#local/devchain/devChainRecord.ts'
 import { type DemoSellers, startDemoSellers } from '#orchestrator/demo/DemoSellers.ts'
 import { sellers } from '#orchestrator/demo/sellers/index.ts'
-import { parTokensDefault, quoteTerms } from '#orchestrator/pay/currencies.ts'
+import { besideDevChain, parTokensDefault, quoteTerms } from '#orchestrator/pay/currencies.ts'
 import { readPlan } from '#orchestrator/plan/readPlan.ts'
 import { Quotes } from '#orchestrator/quote/Quotes.ts'
 import { evaluate } from '#orchestrator/search/evaluate.ts'
@@ -20,7 +21,7 @@ const api = 'http://127.0.0.1:8080'
 
 beforeAll(async () => {
   catalog = await openCatalog((end) => void ends.push(end))
-  demo = await startDemoSellers({ chainId: 4217, rpcUrl: 'http://127.0.0.1:1' })
+  demo = await startDemoSellers({ chainId: DEV_CHAIN_ID, rpcUrl: 'http://127.0.0.1:1' })
   ends.push(() => demo.close())
   expect((await importShipped(catalog.app, { api, demo: demo.origin })).problems).toEqual([])
 })
@@ -33,7 +34,7 @@ const quotes = () =>
     app: catalog.reads,
     egress: new Egress({ isLocalOrigin: (origin) => origin === demo.origin }),
     clock: systemRuntime().clock,
-    terms: quoteTerms('1', parTokensDefault),
+    terms: besideDevChain(quoteTerms('1', parTokensDefault), DEV_CHAIN_ID),
     isOwn: (origin) => origin === api,
   })
 const quote = (nodes: readonly object[]) =>

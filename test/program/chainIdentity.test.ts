@@ -3,7 +3,7 @@
 // Method: nodes of a few blocks over HTTP, the program's own way to its chains, and a ledger.
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { type Hash, hash } from '#primitives.ts'
-import { findChains, reachChain } from '#program/chains.ts'
+import { findChains, identifyChain, reachChain } from '#program/chains.ts'
 import { systemRuntime } from '#runtime.ts'
 import { openChain } from '#store/ledger/ledger.ts'
 import { migrateApp, migrateChain } from '#store/maintain/migrate.ts'
@@ -53,9 +53,9 @@ async function nodeOf(name: string, chainId = CHAIN_ID, answers = true) {
   return { url: node.url, genesis: chain.blocks[0]?.hash ?? hash('0x') }
 }
 
-async function reach(rpcUrls: readonly string[], chainId: number | null = null) {
+async function reach(rpcUrls: readonly string[], chainId: number | null = null, startBlock = 0) {
   const config = {
-    ...{ chainId, rpcUrls, relayUrls: [], rpcMethods: [], startBlock: 0, finalityDepth: 8, contracts: [] },
+    ...{ chainId, rpcUrls, relayUrls: [], rpcMethods: [], startBlock, finalityDepth: 8, contracts: [] },
     checks: 'links' as const,
   }
   const warnings: string[] = []
@@ -117,3 +117,15 @@ test.each([
     expect(source.notes.join()).toMatch(/has (chain id|genesis block) .* but this data belongs to/)
   },
 )
+
+test.each([
+  ['START_BLOCK', null],
+  ['CONFIG, startBlock of chain 22', 22],
+] as const)('a start block above the head ends a first start, which names %s', async (setting, chainId) => {
+  await migrateChain(postgres, 22)
+  const { url } = await nodeOf('true', 22)
+  const chain = await reach([url], chainId, 1_000)
+  const identified = identifyChain(chain, postgres, hurried)
+  await expect(identified).rejects.toMatchObject({ code: 'setting_invalid', setting })
+  await expect(identified).rejects.toThrow('is 1000, but the newest block of chain 22 is 39')
+})

@@ -20,7 +20,7 @@ import {
 
 const dataDir = freshDataDir()
 const env = { DATA_DIR: dataDir.path }
-const CHAIN = 4217
+const CHAIN = 1337
 let program: RunningMillrace
 /** Hash of block 1, once it was seen. */
 let firstHash: string | null = null

@@ -22,13 +22,14 @@ import {
   startByNpm,
   startMillrace,
   startOnTerminal,
+  statusOf,
   until,
 } from './support/millrace.ts'
 
 // A start takes some 6 s on an idle machine, and several times that beside other tests.
 const dataDir = freshDataDir()
 const env = { DATA_DIR: dataDir.path }
-const CHAIN = 4217
+const CHAIN = 1337
 let program: RunningMillrace
 let genesis = ''
 let tipBefore = -1
@@ -63,12 +64,31 @@ test('every way to look at it answers', async () => {
   await until(async () => (await get(`${program.origin}/ready`)).status === 200)
   expect(await chainOf(program, CHAIN)).toMatchObject({
     kind: 'tempo',
+    isLocal: true,
     startBlock: 0,
     stores: { postgres: { state: 'running' }, clickhouse: { state: 'running' } },
   })
   expect((await get(`${program.origin}/metrics`)).body).toContain(`millrace_tip_block{chain="${CHAIN}"`)
   expect((await get(`${program.origin}/openapi.json`)).body).toMatchObject({ openapi: '3.1.0' })
   expect((await get(`${program.origin}/docs`)).body).toMatch(/^<!doctype html>/i)
+})
+
+test('it says that the chain is local, and none of a network', async () => {
+  const { notes, chains } = await statusOf(program)
+  expect(chains.map(({ chainId }) => chainId)).toEqual([CHAIN])
+  expect(notes.join()).toContain(`chain ${CHAIN} is a local dev chain`)
+  expect(program.stderr()).toContain(`chain ${CHAIN} is a local dev chain`)
+  for (const path of ['/v1/blocks', `/v1/blocks?chainId=${CHAIN}`, '/feed/1337/latest-block']) {
+    const { status, headers } = await fetch(program.origin + path)
+    expect([path, status, headers.get('svc-chain-local')]).toEqual([path, 200, 'true'])
+  }
+  const ask = { jsonrpc: '2.0', id: 1, method: 'eth_chainId' }
+  const headers = { 'content-type': 'application/json' }
+  const answer = await fetch(`${program.origin}/rpc`, { method: 'POST', headers, body: JSON.stringify(ask) })
+  expect(await answer.json()).toMatchObject({ result: `0x${CHAIN.toString(16)}` })
+  expect(answer.headers.get('svc-chain-local')).toBe('true')
+  for (const other of ['mainnet', '4217', '1'])
+    expect((await get(`${program.origin}/v1/blocks?chainId=${other}`)).status).toBe(400)
 })
 
 test('`connect` prints logins that read both databases and write neither', async () => {
@@ -107,7 +127,7 @@ fullTest('commands work beside it', async () => {
   ])
   expect(status).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/chain 4217[\s\S]*Postgres[\s\S]*ClickHouse/),
+    stdout: expect.stringMatching(/chain 1337 \(local dev chain\)[\s\S]*Postgres[\s\S]*ClickHouse/),
   })
   expect(JSON.parse(json.stdout)).toMatchObject({ version: manifest.version, chains: [{ chainId: CHAIN }] })
   expect(verified).toMatchObject({ code: 0, stdout: expect.stringContaining('agreed') })
@@ -131,7 +151,7 @@ fullTest('a second program on its directory or its port is told so at once', asy
 test('it prints plain lines, and logs JSON lines', () => {
   const lines = program.stdout().trimEnd().split('\n')
   expect(lines[0]).toContain(`Millrace answers at ${program.origin}`)
-  for (const line of lines.slice(1)) expect(line).toMatch(/^chain=4217 head=/)
+  for (const line of lines.slice(1)) expect(line).toMatch(/^chain=1337 \(local\) head=/)
   for (const line of program.stderr().trimEnd().split('\n'))
     expect(JSON.parse(line)).toMatchObject({ level: expect.any(Number), msg: expect.any(String) })
 })
@@ -175,10 +195,10 @@ test.runIf(onLinux)('on a terminal it redraws one view, with logs as text above 
   await until(async () => heads()[0] !== first)
   const view = shown()
   expect(heads()).toHaveLength(1)
-  expect(view.filter((line) => line === `chain ${CHAIN}`)).toHaveLength(1)
+  expect(view.filter((line) => line === `chain ${CHAIN} (local dev chain)`)).toHaveLength(1)
   expect(view.filter((line) => line.startsWith('{'))).toEqual([])
   expect(view.findIndex((line) => / new heads are announced/.test(line))).toBeLessThan(
-    view.indexOf(`chain ${CHAIN}`),
+    view.indexOf(`chain ${CHAIN} (local dev chain)`),
   )
 })
 

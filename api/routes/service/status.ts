@@ -79,6 +79,7 @@ const counted = s.nullable(s.count)
 const chain = s.named('ChainStatus', {
   chainId: s.count,
   kind: s.oneOf(['tempo', 'evm']),
+  isLocal: s.boolean({ description: 'True for the dev chain that the program makes up without `RPC_URL`.' }),
   startBlock: s.count,
   head: s.nullable(s.count),
   finalized: s.nullable(s.count),

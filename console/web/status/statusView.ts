@@ -62,13 +62,18 @@ export class StatusView {
   }
 
   #chain(chain: ChainStatus): HTMLElement {
-    const { chainId, kind, head, finalized, lagBlocks, verification, history, lanes, parity } = chain
+    const { chainId, kind, isLocal, head, finalized, lagBlocks, verification, history, lanes, parity } = chain
     const { checks, headerRule, unproved, provedBlocks, unprovableBlocks, unprovableTxs, audit } =
       verification
     return element(
       'section',
       { class: 'card', 'aria-label': `Chain ${chainId}` },
-      element('h2', {}, `Chain ${chainId}`, element('span', { class: 'kind' }, kind)),
+      element(
+        'h2',
+        {},
+        `Chain ${chainId}`,
+        element('span', { class: 'kind' }, isLocal ? `${kind}, local dev chain` : kind),
+      ),
       element(
         'dl',
         { class: 'facts' },

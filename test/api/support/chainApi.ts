@@ -278,6 +278,7 @@ function reportOf(
       {
         chainId: state.chainId,
         kind: 'tempo',
+        isLocal: false,
         startBlock: state.startBlock,
         head: state.tip,
         finalized: state.finalized < 0 ? null : state.finalized,

@@ -1,6 +1,7 @@
 /** What ships in the catalog, with its sellers on loopback, and what the endpoints work with. */
 import { onTestFinished } from 'vitest'
 import { Egress } from '#egress.ts'
+import { DEV_CHAIN_ID } from '#local/devchain/devChainRecord.ts'
 import { CallerRates } from '#orchestrator/CallerRates.ts'
 import { startDemoSellers } from '#orchestrator/demo/DemoSellers.ts'
 import {
@@ -8,7 +9,7 @@ import {
   REQUESTS_PER_MINUTE,
   SEARCHES_PER_MINUTE,
 } from '#orchestrator/operations.ts'
-import { parTokensDefault, quoteTerms } from '#orchestrator/pay/currencies.ts'
+import { besideDevChain, parTokensDefault, quoteTerms } from '#orchestrator/pay/currencies.ts'
 import { Quotes } from '#orchestrator/quote/Quotes.ts'
 import { importShipped } from '#orchestrator/shipped.ts'
 import { systemRuntime } from '#runtime.ts'
@@ -26,7 +27,7 @@ export async function openDemo(
 ): Promise<Demo> {
   const { clock } = systemRuntime()
   const catalog = await openCatalog(atEnd)
-  const demo = await startDemoSellers({ chainId: 4217, rpcUrl: 'http://127.0.0.1:1' })
+  const demo = await startDemoSellers({ chainId: DEV_CHAIN_ID, rpcUrl: 'http://127.0.0.1:1' })
   atEnd(() => demo.close())
   await importShipped(catalog.app, { api, demo: demo.origin })
   return {
@@ -40,7 +41,7 @@ export async function openDemo(
         app: catalog.reads,
         egress: new Egress({ isLocalOrigin: (origin) => origin === demo.origin }),
         clock,
-        terms: quoteTerms('1', parTokensDefault),
+        terms: besideDevChain(quoteTerms('1', parTokensDefault), DEV_CHAIN_ID),
         isOwn: (origin) => origin === api,
       }),
     },

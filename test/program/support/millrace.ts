@@ -11,7 +11,7 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import type { StatusReport } from '#api/routes/service/status.ts'
-import { devChainFiles } from '#local/devchain/devChainRecord.ts'
+import { DEV_CHAIN_ID, devChainFiles } from '#local/devchain/devChainRecord.ts'
 import { settings } from '#program/settings/table.ts'
 import { childrenOf } from '../../support/processes.ts'
 
@@ -48,7 +48,7 @@ const bareEnvironment = Object.fromEntries(
 )
 
 /** A new data directory; `remove` ends what a killed program left running in it and deletes it. */
-export function freshDataDir(chainId = 4217): { readonly path: string; remove(): void } {
+export function freshDataDir(chainId = DEV_CHAIN_ID): { readonly path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), 'millrace-test-'))
   const remove = () => {
     for (const pid of enginePids(path, chainId)) endProcess(pid)
@@ -58,7 +58,7 @@ export function freshDataDir(chainId = 4217): { readonly path: string; remove():
 }
 
 /** Processes that the engines and the dev chain of a directory wrote down, and that are there. */
-export function enginePids(dataDir: string, chainId = 4217): number[] {
+export function enginePids(dataDir: string, chainId = DEV_CHAIN_ID): number[] {
   const files = [
     join(dataDir, 'postgres', 'data', 'postmaster.pid'),
     join(dataDir, 'clickhouse', 'process.json'),
