@@ -85,7 +85,7 @@ const produces = {
   'text/event-stream': s.text({ description: 'Events whose data is JSON with `ok`.' }),
 }
 
-const limitText = `Rows at most. More than ${ROWS_MAX} are streamed as CSV, NDJSON, Arrow or Parquet, one export at a time.`
+const limitText = `Rows at most. More than ${ROWS_MAX} are streamed as CSV, NDJSON, Arrow or Parquet, one export of a caller at a time.`
 const timeoutText = `Milliseconds the query may run. Default ${TIMEOUT_MS_DEFAULT}, at most ${QUERY_MS_MAX}; of an export ${EXPORT_MS_MAX}.`
 
 const shared = {
