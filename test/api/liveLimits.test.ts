@@ -33,6 +33,9 @@ describe('limits of live queries', () => {
     await api?.close()
   })
 
+  /** What a stream has told until it ended. */
+  const told = async ({ response }: { response: Response }) => await response.text()
+
   async function stream(
     key: string,
     query = 'SELECT num FROM blocks',
@@ -97,5 +100,26 @@ describe('limits of live queries', () => {
     streams[1]?.end()
     await expect.poll(() => api.live.size.queries).toBe(QUERIES_MAX - 1)
     expect((await stream('', different(QUERIES_MAX))).response.status).toBe(200)
+  })
+
+  test('where all places are taken, a caller that has none gets one of the caller that holds the most', async () => {
+    for (const stop of open) stop.abort()
+    await expect.poll(() => api.live.size).toEqual({ queries: 0, clients: 0 })
+    const holders = ['one', 'two', 'three', 'four']
+    const held = []
+    for (let index = 0; index < QUERIES_MAX; index++)
+      held.push(await stream(`&key=${holders[index % 4]}`, `SELECT num + ${index} AS n FROM blocks`))
+    const { response: refused } = await stream('&key=one', 'SELECT num - 1 AS n FROM blocks')
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5'])
+    const late = Array.from({ length: 12 }, (_, index) => `SELECT num - ${index + 2} AS n FROM blocks`)
+    for (const sql of late) expect((await stream('&key=late', sql)).response.status).toBe(200)
+    expect(api.live.size.queries).toBe(QUERIES_MAX)
+    const last = held.slice(-4)
+    for (const ended of await Promise.all(last.map(told)))
+      expect(ended).toContain(
+        '"error":{"code":"sql_busy","message":"the place of this query is another’s now"}',
+      )
+    const { response: another } = await stream('&key=late', 'SELECT num - 20 AS n FROM blocks')
+    expect(another.status).toBe(503)
   })
 })
