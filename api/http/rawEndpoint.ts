@@ -28,7 +28,7 @@ export function rawEndpoint<
   Chain extends ChainPlace = 'none',
   Read = s.Static<Body>,
 >(
-  definition: Omit<Definition<Path, Filters, Include, Chain>, 'units'> & {
+  definition: Definition<Path, Filters, Include, Chain> & {
     /** Default GET. */
     readonly method?: Method
     readonly body?: Body
@@ -36,7 +36,7 @@ export function rawEndpoint<
     /** Reads the body's text instead of JSON.parse and the schema. @throws ApiError */
     readonly readBody?: (text: string) => Read
     /** What a request with this body counts as in quotas. Default: one. */
-    readonly units?: (body: Read) => number
+    readonly units?: (body: Read, services: Services, chainId: number | undefined) => number
     /** Refuses what this caller may not ask for with this body. @throws ApiError */
     readonly permit?: (caller: Caller, body: Read) => void
     readonly produces: Readonly<Record<string, s.TSchema | null>>
@@ -50,10 +50,13 @@ export function rawEndpoint<
   },
 ): Endpoint<Services> {
   const { method = 'GET', body, bodyBytesMax = BODY_BYTES_MAX_DEFAULT, produces, answer } = definition
-  const { units, permit, readBody, ...described } = definition
+  const { units, permit, readBody } = definition
   return {
-    ...describe(method, { ...described, chain: definition.chain ?? 'none' }),
-    ...(units && { units: (value: unknown) => units(value as Read) }),
+    ...describe(method, { ...definition, chain: definition.chain ?? 'none' }),
+    ...(units && {
+      units: (value: unknown, services: Services, chainId: number | undefined) =>
+        units(value as Read, services, chainId),
+    }),
     ...(permit && { permit: (caller: Caller, value: unknown) => permit(caller, value as Read) }),
     body: body ? { schema: body, bytesMax: bodyBytesMax, ...(readBody && { read: readBody }) } : null,
     produces: { kind: 'raw', statuses: definition.statuses ?? [200], types: produces },
