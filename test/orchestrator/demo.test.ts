@@ -12,6 +12,7 @@ import { importShipped } from '#orchestrator/shipped.ts'
 import { systemRuntime } from '#runtime.ts'
 import { openCatalog, shop, type TestCatalog } from './support/catalog.ts'
 import { importServices, questionsOf } from './support/catalogData.ts'
+import { endless } from './support/demo.ts'
 
 let catalog: TestCatalog
 let demo: DemoSellers
@@ -33,6 +34,7 @@ const quotes = () =>
     app: catalog.reads,
     egress: new Egress({ isLocalOrigin: (origin) => origin === demo.origin }),
     clock: systemRuntime().clock,
+    allowance: endless,
     terms: quoteTerms('1', parTokensDefault),
     isOwn: (origin) => origin === api,
   })

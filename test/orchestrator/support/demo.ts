@@ -1,18 +1,17 @@
 /** What ships in the catalog, with its sellers on loopback, and what the endpoints work with. */
 import { onTestFinished } from 'vitest'
 import { Egress } from '#egress.ts'
-import { CallerRates } from '#orchestrator/CallerRates.ts'
+import type { Allowance } from '#orchestrator/allowance.ts'
 import { startDemoSellers } from '#orchestrator/demo/DemoSellers.ts'
-import {
-  type OrchestratorServices,
-  REQUESTS_PER_MINUTE,
-  SEARCHES_PER_MINUTE,
-} from '#orchestrator/operations.ts'
+import type { OrchestratorServices } from '#orchestrator/operations.ts'
 import { parTokensDefault, quoteTerms } from '#orchestrator/pay/currencies.ts'
 import { Quotes } from '#orchestrator/quote/Quotes.ts'
 import { importShipped } from '#orchestrator/shipped.ts'
 import { systemRuntime } from '#runtime.ts'
 import { openCatalog, type TestCatalog } from './catalog.ts'
+
+/** As many calls of sellers as anybody asks for. */
+export const endless: Allowance = async () => {}
 
 export interface Demo {
   readonly catalog: TestCatalog
@@ -33,13 +32,12 @@ export async function openDemo(
     catalog,
     services: {
       app: catalog.reads,
-      searchRates: new CallerRates(clock, SEARCHES_PER_MINUTE),
-      requestRates: new CallerRates(clock, REQUESTS_PER_MINUTE),
       liveness: null,
       quotes: new Quotes({
         app: catalog.reads,
         egress: new Egress({ isLocalOrigin: (origin) => origin === demo.origin }),
         clock,
+        allowance: endless,
         terms: quoteTerms('1', parTokensDefault),
         isOwn: (origin) => origin === api,
       }),
