@@ -125,7 +125,7 @@ export interface Endpoint<in Services> {
   readonly errors: readonly ErrorCode[]
   readonly chain: ChainPlace
   readonly access: AccessRule
-  readonly units: (body: unknown, services: Services, chainId: number | undefined) => number
+  readonly units: (asked: Pick<EndpointRequest, 'chainId' | 'query' | 'body'>, services: Services) => number
   /** Refuses what this caller may not ask for with this body. @throws ApiError */
   readonly permit?: (caller: Caller, body: unknown) => void
   readonly deadlineMs: number | null
@@ -230,7 +230,9 @@ export function command<
   } = definition
   return {
     ...describe(method, { ...definition, chain: definition.chain ?? 'none' }),
-    ...(units && { units: (value: unknown) => units(value as Read) }),
+    ...(units && {
+      units: ({ body: value }: Pick<EndpointRequest, 'body'>) => units(value as Read),
+    }),
     body: body
       ? { schema: body, bytesMax: bodyBytesMax, ...(told && { told }), ...(readBody && { read: readBody }) }
       : null,

@@ -12,6 +12,7 @@ import {
   type Definition,
   describe,
   type Endpoint,
+  type EndpointRequest,
   type Method,
   type None,
 } from './endpoint.ts'
@@ -35,8 +36,11 @@ export function rawEndpoint<
     readonly bodyBytesMax?: number
     /** Reads the body's text instead of JSON.parse and the schema. @throws ApiError */
     readonly readBody?: (text: string) => Read
-    /** What a request with this body counts as in quotas. Default: one. */
-    readonly units?: (body: Read, services: Services, chainId: number | undefined) => number
+    /** What a request counts as in quotas. Default: one. */
+    readonly units?: (
+      asked: Pick<Call<Path, Filters, Include, Chain>, 'chainId' | 'filters'> & { readonly body: Read },
+      services: Services,
+    ) => number
     /** Refuses what this caller may not ask for with this body. @throws ApiError */
     readonly permit?: (caller: Caller, body: Read) => void
     readonly produces: Readonly<Record<string, s.TSchema | null>>
@@ -54,8 +58,19 @@ export function rawEndpoint<
   return {
     ...describe(method, { ...definition, chain: definition.chain ?? 'none' }),
     ...(units && {
-      units: (value: unknown, services: Services, chainId: number | undefined) =>
-        units(value as Read, services, chainId),
+      units: (
+        { chainId, query, body: value }: Pick<EndpointRequest, 'chainId' | 'query' | 'body'>,
+        services: Services,
+      ) =>
+        units(
+          {
+            // The typed view that `callOf` gives of a whole request.
+            chainId: chainId as Call<Path, Filters, Include, Chain>['chainId'],
+            filters: query as p.Values<Filters>,
+            body: value as Read,
+          },
+          services,
+        ),
     }),
     ...(permit && { permit: (caller: Caller, value: unknown) => permit(caller, value as Read) }),
     body: body ? { schema: body, bytesMax: bodyBytesMax, ...(readBody && { read: readBody }) } : null,

@@ -43,8 +43,8 @@ const response = s.named('RpcResponse', {
 const description =
   'Not part of the stable contract: best effort, it may change at short notice. Errors of a call are JSON-RPC errors under 200; what concerns the request is the error envelope with its status. Without a key `eth_*` only.'
 
-function doorOf(rpc: RpcServices['rpc'], chainId: number | undefined): RpcDoor {
-  const door = chainId === undefined ? undefined : rpc.get(chainId)
+function doorOf(rpc: RpcServices['rpc'], chainId: number): RpcDoor {
+  const door = rpc.get(chainId)
   if (!door) throw new Error(`chain ${chainId} is served but has no JSON-RPC`)
   return door
 }
@@ -57,8 +57,10 @@ const shared = {
   body: s.union([call, s.array(call, { maxItems: BATCH_CALLS_MAX })]),
   bodyBytesMax: BODY_BYTES_MAX,
   readBody: readMessage,
-  units: (message: RpcMessage, { rpc }: RpcServices, chainId: number | undefined): number =>
-    doorOf(rpc, chainId).unitsOf(message),
+  units: (
+    { chainId, body }: { readonly chainId: number; readonly body: RpcMessage },
+    { rpc }: RpcServices,
+  ): number => doorOf(rpc, chainId).unitsOf(body),
   permit: (caller: Caller, { entries }: RpcMessage): void => {
     if (caller.kind !== 'anonymous') return
     if (entries.some((entry) => isCall(entry) && !entry.method.startsWith('eth_')))

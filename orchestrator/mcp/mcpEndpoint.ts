@@ -47,7 +47,7 @@ export const mcpEndpoint = rawEndpoint({
   body: s.foreign('A JSON-RPC message of the protocol.'),
   bodyBytesMax: BODY_BYTES_MAX,
   readBody: readMessages,
-  units: ({ characters, messages }) => unitsOf(characters, messages),
+  units: ({ body: { characters, messages } }) => unitsOf(characters, messages),
   produces: { 'application/json': null },
   statuses: [200, 202, 400, 406],
   errors: ['forbidden', 'rate_limit_exceeded'],

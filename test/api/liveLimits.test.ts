@@ -14,10 +14,11 @@ const access: Access = {
     if (queryKey === 'unknown') throw new ApiError('api_key_invalid')
     return queryKey === undefined ? anonymous : { ...anonymous, id: queryKey, kind: 'key' }
   },
-  admit: ({ id }, _request, { scope }) => {
+  admit: ({ id }, _request, { scope }, units) => {
     if (id === 'spent')
       throw new ApiError('rate_limit_exceeded', undefined, { headers: { 'retry-after': '60' } })
-    return { kind: 'admitted', headers: { 'ratelimit-scope': `${scope}`, 'ratelimit-remaining': '7' } }
+    const told = { 'ratelimit-scope': `${scope}`, 'ratelimit-remaining': '7', 'x-units': `${units}` }
+    return { kind: 'admitted', headers: told }
   },
 }
 
@@ -58,6 +59,32 @@ describe('limits of live queries', () => {
     expect(response.headers.get('ratelimit-scope')).toBe('indexer:query')
     expect(response.headers.get('ratelimit-remaining')).toBe('7')
     end()
+  })
+
+  test('an export counts as five queries, by GET and POST', async () => {
+    const sql = 'SELECT num FROM blocks'
+    const ask = (
+      limit: number,
+      init: RequestInit = {},
+      more = `?${new URLSearchParams({ sql, format: 'csv' })}`,
+    ) => fetch(`${api.server.origin}/v1/indexer/query${more}${more && `&limit=${limit}`}`, init)
+    const post = (limit: number) =>
+      ask(
+        limit,
+        {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ sql, format: 'csv', limit }),
+        },
+        '',
+      )
+    const answers = await Promise.all([ask(100), ask(20_000), post(100), post(20_000)])
+    expect(answers.map(({ status, headers }) => [status, headers.get('x-units')])).toEqual([
+      [200, '1'],
+      [200, '5'],
+      [200, '1'],
+      [200, '5'],
+    ])
   })
 
   test.each([

@@ -176,6 +176,7 @@ export const queryIndexerEndpoint = rawEndpoint({
       'Format of the answer. Default: what `Accept` asks for, else JSON.',
     ),
   },
+  units: ({ filters: { limit } }) => unitsOf(limit),
   check: ({ live, format }) =>
     live === 'false' || format === undefined
       ? undefined
@@ -210,6 +211,7 @@ export const postIndexerQueryEndpoint = rawEndpoint({
   }),
   // Room for the escapes of a query of the full length.
   bodyBytesMax: 3 * SQL_BYTES_MAX,
+  units: ({ body: { limit = ROWS_MAX } }) => unitsOf(limit),
   answer: ({ body, signal, headers, caller }, services: IndexerServices) => {
     const { live = false, format = acceptedFormat(headers.accept), limit = ROWS_MAX } = body
     const query = {
@@ -229,6 +231,11 @@ export const postIndexerQueryEndpoint = rawEndpoint({
       : streamAnswer({ ...query, caller, mode: modes[`${live}`] }, readLastEventId(headers), signal, services)
   },
 })
+
+/** An export takes an engine for minutes where a query takes it for seconds. */
+const EXPORT_UNITS = 5
+
+const unitsOf = (limit: number): number => (isExport(limit) ? EXPORT_UNITS : 1)
 
 /**
  * Milliseconds the query may run; `format` null is a live one.
