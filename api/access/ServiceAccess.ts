@@ -104,7 +104,8 @@ export class ServiceAccess implements Access {
     units: number,
   ): Admission | Promise<Admission> {
     const { settings, quotas } = this.#options
-    if (rule.scope === null || settings.mode === 'open') return admittedUncounted
+    const isCounted = settings.mode === 'guarded' || rule.perMinute !== undefined
+    if (rule.scope === null || !isCounted || caller.kind === 'operator') return admittedUncounted
     const counted =
       rule.perMinute === undefined
         ? caller.quotasOf(rule.scope, remoteAddress, settings.quotas)

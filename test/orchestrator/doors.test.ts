@@ -3,6 +3,7 @@
 // Method: the bodies that once held the main thread; work is counted, never timed.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { LONG_NUMBERS_MAX, surveyOf, VALUES_MAX } from '#orchestrator/plan/jsonSurvey.ts'
+import { guarded } from '../api/support/guarded.ts'
 import { countedOn, withinOneMinute } from './support/counted.ts'
 import { openDoors } from './support/server.ts'
 
@@ -119,6 +120,19 @@ describe('requests of one caller', () => {
     expect(refused).toEqual([30, expect.toBeOneOf([31, 32])])
     expect(given[0]?.headers).toMatchObject({ 'ratelimit-limit': '600', 'ratelimit-scope': 'services:plan' })
     expect(Number(given[30]?.headers['retry-after'])).toBeGreaterThan(0)
+  })
+})
+
+describe('a service that is open to everybody', () => {
+  it('counts them too, and not the person at its machine', async () => {
+    const open = { ...guarded, mode: 'open', isOpenToAll: true } as const
+    const app = await doors.serve(countedOn(doors.catalog.app, open).access)
+    const limitOf = async (remoteAddress: string) => {
+      const headers = { 'content-type': 'application/json', accept }
+      const asked = { method: 'POST', url: '/mcp', payload: list(1), headers, remoteAddress } as const
+      return (await app.inject(asked)).headers['ratelimit-limit']
+    }
+    expect([await limitOf('203.0.113.9'), await limitOf('127.0.0.1')]).toEqual(['600', undefined])
   })
 })
 

@@ -2,6 +2,7 @@
 import { allowanceOf } from '#api/access/allowance.ts'
 import { Quotas } from '#api/access/Quotas.ts'
 import { ServiceAccess } from '#api/access/ServiceAccess.ts'
+import type { AccessSettings } from '#api/access/settings.ts'
 import { SELLER_CALLS_PER_MINUTE } from '#orchestrator/allowance.ts'
 import { systemRuntime } from '#runtime.ts'
 import type { AppDatabase } from '#store/app/database.ts'
@@ -11,7 +12,7 @@ import { guarded } from '../../api/support/guarded.ts'
 const { clock } = systemRuntime()
 
 /** Of one process. */
-export function countedOn(app: AppDatabase) {
+export function countedOn(app: AppDatabase, settings: AccessSettings = guarded) {
   const store = {
     reserve: (wishes: Parameters<typeof reserveQuotas>[1]) => reserveQuotas(app, wishes),
     giveBack: (returns: Parameters<typeof returnQuotas>[1]) => returnQuotas(app, returns),
@@ -19,7 +20,7 @@ export function countedOn(app: AppDatabase) {
   }
   const quotas = new Quotas(store, clock)
   const access = new ServiceAccess({
-    settings: guarded,
+    settings,
     credentials: { findKey: async () => null, findSession: async () => null, digestOf: (token) => token },
     quotas,
     defaults: { orgId: 'org', projectId: 'project', userId: 'user' },
