@@ -16,7 +16,6 @@ import { createServer, listen } from '#api/server.ts'
 import { Egress } from '#egress.ts'
 import { openDataDir } from '#local/engines/dataDir.ts'
 import { startPostgres } from '#local/engines/postgres.ts'
-import { CallerRates } from '#orchestrator/CallerRates.ts'
 import { importDocument } from '#orchestrator/importCatalog.ts'
 import { parTokensDefault, quoteTerms } from '#orchestrator/pay/currencies.ts'
 import { Quotes } from '#orchestrator/quote/Quotes.ts'
@@ -90,10 +89,8 @@ async function startApi(postgres: Postgres, sellers: string) {
     endpoints: orchestratorEndpoints,
     services: {
       app,
-      searchRates: new CallerRates(clock, 600),
-      requestRates: new CallerRates(clock, 1_000_000),
       liveness: null,
-      quotes: new Quotes({ app, egress, clock, terms }),
+      quotes: new Quotes({ app, egress, clock, allowance: async () => {}, terms }),
     },
     access: manyCallers(),
     chains: [],

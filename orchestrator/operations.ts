@@ -5,7 +5,6 @@
 import type { ErrorCode } from '#api/http/errors.ts'
 import type * as s from '#api/http/schema.ts'
 import type { AppDatabase } from '#store/app/database.ts'
-import type { CallerRates } from './CallerRates.ts'
 import { type DescribeRequest, describeService as describe } from './catalog/describe.ts'
 import { descriptionSchema, presentDescription } from './catalog/description.ts'
 import type { Plan } from './plan/plan.ts'
@@ -18,9 +17,6 @@ import type { Liveness } from './verify/Liveness.ts'
 /** What the program gives the operations. */
 export interface OrchestratorServices {
   readonly app: AppDatabase
-  readonly searchRates: CallerRates
-  /** Plans and messages of agents, by their size. */
-  readonly requestRates: CallerRates
   /** Null where searches ask no seller. */
   readonly liveness: Liveness | null
   readonly quotes: Quotes
@@ -45,16 +41,11 @@ export const QUERY_CHARACTERS_MAX = 500
 export const SEARCH_LIMIT_MAX = 20
 export const SEARCH_LIMIT_DEFAULT = 8
 export const SERVICE_FILTERS_MAX = 20
-/** Of one caller. */
-export const SEARCHES_PER_MINUTE = 600
-/** Messages, plans and each 64 KiB of them, of one caller. */
-export const REQUESTS_PER_MINUTE = 600
 
 export const searchServices: Operation<SearchRequest, typeof searchResultSchema> = {
   output: searchResultSchema,
   errors: ['rate_limit_exceeded'],
-  run: async (request, { app, searchRates, liveness }, { caller, signal }) => {
-    searchRates.take(caller)
+  run: async (request, { app, liveness }, { caller, signal }) => {
     const keepLiving: KeepLiving | null = liveness && ((found) => liveness.keepLiving(found, caller, signal))
     return presentSearch(await search(app, request, keepLiving))
   },

@@ -94,8 +94,9 @@ test('the file of access holds quotas, sign-up and scopes, and nothing else', ()
   expect(read({ quotas: { address: 5 }, signUp: 'open', issuableScopes: ['webhooks:read'] })).toMatchObject({
     quotas: { key: 100, organization: 1_000, address: 5, person: 60 },
     signUp: 'open',
-    issuableScopes: expect.arrayContaining(['data:read', 'webhooks:read']),
+    issuableScopes: ['data:read', 'indexer:query', 'rpc-relay:read', 'webhooks:read'],
   })
+  expect(read({ issuableScopes: [] }).issuableScopes).not.toContain('webhooks:write')
   for (const wrong of [
     [],
     { quota: {} },

@@ -4,10 +4,9 @@
  */
 import { Egress } from '#egress.ts'
 import { messageOf } from '#errors.ts'
-import { CallerRates } from '#orchestrator/CallerRates.ts'
+import type { Allowance } from '#orchestrator/allowance.ts'
 import type { DemoSellers } from '#orchestrator/demo/DemoSellers.ts'
 import type { McpServices } from '#orchestrator/mcp/mcpEndpoint.ts'
-import { REQUESTS_PER_MINUTE, SEARCHES_PER_MINUTE } from '#orchestrator/operations.ts'
 import { besideDevChain } from '#orchestrator/pay/currencies.ts'
 import { Quotes } from '#orchestrator/quote/Quotes.ts'
 import { importShipped } from '#orchestrator/shipped.ts'
@@ -33,6 +32,7 @@ export function openOrchestrator(
   { engines, reachable }: Program,
   { clock, random }: Runtime,
   log: Logger,
+  allowance: Allowance,
 ): Orchestrator {
   const { postgres } = engines
   const demoOrigins = new Set<string>()
@@ -44,13 +44,12 @@ export function openOrchestrator(
   const verifier = new Verifier({ app: appDatabase(postgres), egress, clock, random, isOwn })
   const services = {
     app,
-    searchRates: new CallerRates(clock, SEARCHES_PER_MINUTE),
-    requestRates: new CallerRates(clock, REQUESTS_PER_MINUTE),
-    liveness: config.searchesLive ? new Liveness({ app, egress, clock, isOwn }) : null,
+    liveness: config.searchesLive ? new Liveness({ app, egress, clock, allowance, isOwn }) : null,
     quotes: new Quotes({
       app,
       egress,
       clock,
+      allowance,
       terms: besideDevChain(config.quoteTerms, localIdOf(reachable)),
       isOwn,
     }),

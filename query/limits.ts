@@ -19,6 +19,8 @@ export const VALUE_BYTES_MAX = 1024 * 1024
 /** Time a query may run, and an export, whose reader takes part of it. */
 export const QUERY_MS_MAX = 30_000
 export const EXPORT_MS_MAX = 300_000
+/** Time an export may take for its next rows: one that gives nothing keeps its slot from others. */
+export const EXPORT_SILENT_MS_MAX = 30_000
 /** Time an engine has past the asked limit to end by itself, before the connection is cut. */
 export const GRACE_MS = 500
 

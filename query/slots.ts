@@ -20,8 +20,12 @@ export interface SlotLimits {
 export const postgresSlots: SlotLimits = { running: 4, waiting: 16, waitMs: 5_000 }
 export const clickhouseSlots: SlotLimits = { running: 2, waiting: 16, waitMs: 5_000 }
 
-/** Exports take minutes, so that they have a slot of their own and none of the others'. */
-export const exportSlots: SlotLimits = { running: 1, waiting: 4, waitMs: 5_000 }
+/**
+ * Exports take minutes, so that they have slots of their own and none of the others'. Two, so that
+ * one caller's leaves the other to everybody else; who waits does so for most of what an export
+ * that gives nothing may take.
+ */
+export const exportSlots: SlotLimits = { running: 2, waiting: 8, waitMs: 20_000 }
 
 /** A piece is some hundred rows. A reader that takes longer for one is gone or means harm. */
 const PIECE_MS_MAX = 5_000
@@ -41,16 +45,26 @@ export class Slots {
   readonly #limits: SlotLimits
   readonly #clock: Clock
   readonly #busy: (problem: string) => Error
+  readonly #usedBy: (party: string) => number
   readonly #waiting = new Set<Waiting>()
   /** Running, by party; `everybody` is not counted. */
   readonly #held = new Map<string, number>()
   #running = 0
 
-  /** @param busy the error that tells why there is no turn */
-  constructor(limits: SlotLimits, clock: Clock, busy: (problem: string) => Error = sqlBusy) {
+  /**
+   * @param busy the error that tells why there is no turn
+   * @param usedBy what a party has had so far: of those that hold as few, the least goes first
+   */
+  constructor(
+    limits: SlotLimits,
+    clock: Clock,
+    busy: (problem: string) => Error = sqlBusy,
+    usedBy: (party: string) => number = () => 0,
+  ) {
     this.#limits = limits
     this.#clock = clock
     this.#busy = busy
+    this.#usedBy = usedBy
   }
 
   get running(): number {
@@ -158,14 +172,19 @@ export class Slots {
     next.enter()
   }
 
-  /** The one that waits longest of those whose party holds the fewest slots. */
+  /** The one that waits longest of those whose party holds the fewest slots, and has had the least. */
   #next(): Waiting | undefined {
     let next: Waiting | undefined
     for (const waiting of this.#waiting) {
       if (!this.#mayRun(waiting.party)) continue
-      if (!next || this.#heldBy(waiting.party) < this.#heldBy(next.party)) next = waiting
+      if (!next || this.#isBefore(waiting.party, next.party)) next = waiting
     }
     return next
+  }
+
+  #isBefore(party: string, other: string): boolean {
+    const held = this.#heldBy(party) - this.#heldBy(other)
+    return held < 0 || (held === 0 && this.#usedBy(party) < this.#usedBy(other))
   }
 
   #mayRun(party: string): boolean {

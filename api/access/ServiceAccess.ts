@@ -12,8 +12,8 @@ import { type CountedCaller, KeyCaller, operator, person, stranger } from './cal
 import { addressGroup, isLoopback } from './clientAddress.ts'
 import { type Credential, credentialOf } from './credential.ts'
 import { cameThroughProxy, isFromForeignPage, refusalAtDoor } from './door.ts'
-import type { Quotas, Taken } from './Quotas.ts'
-import { retryAfter } from './retryAfter.ts'
+import { overQuota, type Refused } from './overQuota.ts'
+import type { Quotas } from './Quotas.ts'
 import { everyScope } from './scopes.ts'
 import type { AccessSettings } from './settings.ts'
 import { allowedOrigin, foreignPage, isOwnOrigin } from './site.ts'
@@ -104,13 +104,21 @@ export class ServiceAccess implements Access {
     units: number,
   ): Admission | Promise<Admission> {
     const { settings, quotas } = this.#options
-    if (rule.scope === null || settings.mode === 'open') return admittedUncounted
-    const counted = caller.quotasOf(rule.scope, remoteAddress, settings.quotas)
+    const isCounted = settings.mode === 'guarded' || rule.perMinute !== undefined
+    if (rule.scope === null || !isCounted || caller.kind === 'operator') return admittedUncounted
+    const counted =
+      rule.perMinute === undefined
+        ? caller.quotasOf(rule.scope, remoteAddress, settings.quotas)
+        : [{ subject: `${caller.id}:${rule.scope}`, limit: rule.perMinute }]
     if (counted.length === 0) return admittedUncounted
     const taken = quotas.take(counted, units)
-    if (!(taken instanceof Promise)) return admissionOf(taken, rule)
+    const facts = { caller, rule, units, sizes: settings.quotas }
+    if (!(taken instanceof Promise)) return admissionOf({ ...facts, taken })
     const uncounted = () => admittedUncounted
-    return taken.then((late) => admissionOf(late, rule), rule.opensUncounted ? uncounted : unavailable)
+    return taken.then(
+      (late) => admissionOf({ ...facts, taken: late }),
+      rule.opensUncounted ? uncounted : unavailable,
+    )
   }
 
   /** A sign-out here is felt here at once. */
@@ -174,7 +182,8 @@ export class ServiceAccess implements Access {
 const admittedUncounted: Admission = { kind: 'admitted', headers: {} }
 
 /** @throws ApiError that says what is missing: a credential, or its scope */
-function assertAllowed(caller: CountedCaller, { who, scope, alsoScopes = [] }: AccessRule): CountedCaller {
+function assertAllowed(caller: CountedCaller, rule: AccessRule): CountedCaller {
+  const { who, scope, alsoScopes = [] } = rule
   const isAnonymous = caller.kind === 'anonymous'
   if (who === 'session' && caller.userId === null)
     throw new ApiError(
@@ -186,30 +195,24 @@ function assertAllowed(caller: CountedCaller, { who, scope, alsoScopes = [] }: A
     if (isAnonymous) throw new ApiError('api_key_missing')
     throw new ApiError('api_key_forbidden', `This needs a key with the scope \`${everyScope}\`.`)
   }
-  const isScoped = scope === null || who === 'session' || isAnonymous
+  const isScoped = scope === null || rule.perMinute !== undefined || who === 'session' || isAnonymous
   if (isScoped || [scope, everyScope, ...alsoScopes].some((held) => caller.scopes.has(held))) return caller
   throw new ApiError('api_key_forbidden', `The API key lacks the scope \`${scope}\`.`)
 }
 
 const personNeeded = 'A key cannot do this: it needs a person who signed in.'
 
-/**
- * @throws ApiError rate_limit_exceeded, or payment_required where a payment would help and none is
- * configured
- */
-function admissionOf(taken: Taken, rule: AccessRule): Admission {
-  const { scope, payable } = rule
+/** @throws ApiError over quota */
+function admissionOf(refused: Refused): Admission {
+  const { taken, rule } = refused
   const headers = {
     'RateLimit-Limit': `${taken.limit}`,
     'RateLimit-Remaining': `${taken.remaining}`,
     'RateLimit-Reset': `${taken.resetSeconds}`,
-    'RateLimit-Scope': scope ?? '',
+    'RateLimit-Scope': rule.scope ?? '',
   }
   if (taken.granted) return { kind: 'admitted', headers }
-  const retry = { 'Retry-After': retryAfter(rule, taken.leftMs) }
-  throw new ApiError(payable ? 'payment_required' : 'rate_limit_exceeded', undefined, {
-    headers: { ...headers, ...retry },
-  })
+  throw overQuota(refused, headers)
 }
 
 const tooManyUnknown = (): ApiError =>

@@ -16,11 +16,11 @@ export const scopes = [
     description: 'Have transactions paid for. Nothing uses it here.',
     selfServe: false,
   },
-  { scope: 'webhooks:read', description: 'Read webhook subscriptions and deliveries.', selfServe: false },
+  { scope: 'webhooks:read', description: 'Read webhook subscriptions and deliveries.', selfServe: true },
   {
     scope: 'webhooks:write',
     description: 'Create, change and remove webhook subscriptions.',
-    selfServe: false,
+    selfServe: true,
   },
 ] as const satisfies readonly Scope[]
 

@@ -37,10 +37,13 @@ export interface AccessSettings {
 
 const quota = s.optional(s.integer({ minimum: 1, maximum: 1_000_000_000 }))
 
+/** Given by people to their keys unless the file says which. */
+const decidedScopes = ['webhooks:read', 'webhooks:write'] as const
+
 const fileSchema = s.object({
   quotas: s.optional(s.object({ key: quota, organization: quota, address: quota, person: quota })),
   signUp: s.optional(s.oneOf(['invited', 'open'])),
-  issuableScopes: s.optional(s.array(s.oneOf(['webhooks:read', 'webhooks:write']), { maxItems: 2 })),
+  issuableScopes: s.optional(s.array(s.oneOf(decidedScopes), { maxItems: 2 })),
 })
 
 const readFile = settingFile(fileSchema)
@@ -57,10 +60,13 @@ export const fileDefaults: FileSettings = {
 
 /** @throws SettingError naming `setting` and the field */
 export function readAccessFile(setting: string, path: string): FileSettings {
-  const { quotas, signUp = 'invited', issuableScopes = [] } = readFile(setting, path)
+  const { quotas, signUp = 'invited', issuableScopes = decidedScopes } = readFile(setting, path)
   return {
     quotas: { ...quotaDefaults, ...quotas },
     signUp,
-    issuableScopes: [...selfServeScopes, ...issuableScopes],
+    issuableScopes: [
+      ...selfServeScopes.filter((scope) => !decidedScopes.some((decided) => decided === scope)),
+      ...issuableScopes,
+    ],
   }
 }

@@ -59,6 +59,11 @@ export interface AccessRule {
   /** Over quota it can be paid for (402); elsewhere it is 429. */
   readonly payable: boolean
   /**
+   * Units a minute of a quota apart, for every caller alike, on open services too; its scope is none
+   * of keys.
+   */
+  readonly perMinute?: number
+  /**
    * Credentials are not even read, so that nothing wrong with them, or with their store, keeps the
    * answer back.
    */

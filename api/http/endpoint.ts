@@ -71,8 +71,6 @@ export interface Definition<
   readonly errors?: readonly ErrorCode[]
   readonly chain?: Chain
   readonly access?: AccessRule
-  /** What a request with this body counts as in quotas. Default: one. */
-  readonly units?: (body: unknown) => number
   /** Milliseconds; null for none. */
   readonly deadlineMs?: number | null
   /**
@@ -127,7 +125,7 @@ export interface Endpoint<in Services> {
   readonly errors: readonly ErrorCode[]
   readonly chain: ChainPlace
   readonly access: AccessRule
-  readonly units: (body: unknown) => number
+  readonly units: (asked: Pick<EndpointRequest, 'chainId' | 'query' | 'body'>, services: Services) => number
   /** Refuses what this caller may not ask for with this body. @throws ApiError */
   readonly permit?: (caller: Caller, body: unknown) => void
   readonly deadlineMs: number | null
@@ -205,6 +203,8 @@ export function command<
     /** Default 200. */
     readonly status?: 200 | 201 | 202
     readonly errorFields?: Readonly<Record<string, unknown>>
+    /** What a request with this body counts as in quotas. Default: one. */
+    readonly units?: (body: Read) => number
     readonly response: Response
     readonly run: (
       call: Call<Path, Filters, Include, Chain> & { readonly body: Read },
@@ -226,9 +226,13 @@ export function command<
     status = 200,
     bodyBytesMax = BODY_BYTES_MAX_DEFAULT,
     readBody,
+    units,
   } = definition
   return {
     ...describe(method, { ...definition, chain: definition.chain ?? 'none' }),
+    ...(units && {
+      units: ({ body: value }: Pick<EndpointRequest, 'body'>) => units(value as Read),
+    }),
     body: body
       ? { schema: body, bytesMax: bodyBytesMax, ...(told && { told }), ...(readBody && { read: readBody }) }
       : null,
@@ -277,7 +281,7 @@ export function describe<
     errors: definition.errors ?? [],
     chain,
     access: definition.access ?? dataRead,
-    units: definition.units ?? (() => 1),
+    units: () => 1,
     deadlineMs: definition.deadlineMs === undefined ? DEADLINE_MS_DEFAULT : definition.deadlineMs,
     shared: false,
     errorFields: {},

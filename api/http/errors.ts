@@ -132,6 +132,21 @@ export interface Problem {
   readonly column?: number
   /** What would help. */
   readonly hint?: string
+  readonly quota?: QuotaTold
+}
+
+/** A quota that is used up. */
+export interface QuotaTold {
+  /** As RateLimit-Scope names it. */
+  readonly scope: string
+  /** Units a minute. */
+  readonly limit: number
+  /** What the refused request counts as. */
+  readonly units: number
+  /** ISO 8601, seconds. */
+  readonly resetsAt: string
+  /** Ways to go on, the nearest first. */
+  readonly more: readonly ('sign_in' | 'api_key' | 'payment' | 'operator' | 'wait')[]
 }
 
 /**

@@ -266,6 +266,19 @@ const codeSchema = s.oneOf(Object.keys(errorCatalogue), {
 const requestIdSchema = s.text({ description: 'The same as the header svc-request-id.' })
 
 /** The envelope of every error. */
+const quotaSchema = s.object(
+  {
+    scope: s.text({ description: 'As `RateLimit-Scope` names it.' }),
+    limit: s.integer({ minimum: 0, description: 'Units a minute.' }),
+    units: s.integer({ minimum: 1, description: 'What the refused request counts as.' }),
+    resetsAt: s.timestamp,
+    more: s.array(s.oneOf(['sign_in', 'api_key', 'payment', 'operator', 'wait']), {
+      description: 'Ways to go on, the nearest first.',
+    }),
+  },
+  { description: 'A quota that is used up (429).' },
+)
+
 export const errorSchema = s.object({
   error: s.named('Error', {
     code: codeSchema,
@@ -282,6 +295,7 @@ export const errorSchema = s.object({
           ),
           column: s.optional(s.integer({ minimum: 1, description: 'Column in that line.' })),
           hint: s.optional(s.text({ description: 'What would help.' })),
+          quota: s.optional(quotaSchema),
         }),
       ),
     ),

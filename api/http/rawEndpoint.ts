@@ -12,6 +12,7 @@ import {
   type Definition,
   describe,
   type Endpoint,
+  type EndpointRequest,
   type Method,
   type None,
 } from './endpoint.ts'
@@ -28,15 +29,18 @@ export function rawEndpoint<
   Chain extends ChainPlace = 'none',
   Read = s.Static<Body>,
 >(
-  definition: Omit<Definition<Path, Filters, Include, Chain>, 'units'> & {
+  definition: Definition<Path, Filters, Include, Chain> & {
     /** Default GET. */
     readonly method?: Method
     readonly body?: Body
     readonly bodyBytesMax?: number
     /** Reads the body's text instead of JSON.parse and the schema. @throws ApiError */
     readonly readBody?: (text: string) => Read
-    /** What a request with this body counts as in quotas. Default: one. */
-    readonly units?: (body: Read) => number
+    /** What a request counts as in quotas. Default: one. */
+    readonly units?: (
+      asked: Pick<Call<Path, Filters, Include, Chain>, 'chainId' | 'filters'> & { readonly body: Read },
+      services: Services,
+    ) => number
     /** Refuses what this caller may not ask for with this body. @throws ApiError */
     readonly permit?: (caller: Caller, body: Read) => void
     readonly produces: Readonly<Record<string, s.TSchema | null>>
@@ -50,10 +54,24 @@ export function rawEndpoint<
   },
 ): Endpoint<Services> {
   const { method = 'GET', body, bodyBytesMax = BODY_BYTES_MAX_DEFAULT, produces, answer } = definition
-  const { units, permit, readBody, ...described } = definition
+  const { units, permit, readBody } = definition
   return {
-    ...describe(method, { ...described, chain: definition.chain ?? 'none' }),
-    ...(units && { units: (value: unknown) => units(value as Read) }),
+    ...describe(method, { ...definition, chain: definition.chain ?? 'none' }),
+    ...(units && {
+      units: (
+        { chainId, query, body: value }: Pick<EndpointRequest, 'chainId' | 'query' | 'body'>,
+        services: Services,
+      ) =>
+        units(
+          {
+            // The typed view that `callOf` gives of a whole request.
+            chainId: chainId as Call<Path, Filters, Include, Chain>['chainId'],
+            filters: query as p.Values<Filters>,
+            body: value as Read,
+          },
+          services,
+        ),
+    }),
     ...(permit && { permit: (caller: Caller, value: unknown) => permit(caller, value as Read) }),
     body: body ? { schema: body, bytesMax: bodyBytesMax, ...(readBody && { read: readBody }) } : null,
     produces: { kind: 'raw', statuses: definition.statuses ?? [200], types: produces },

@@ -107,7 +107,8 @@ async function answerOf<Services>(
   const chainId = chainOf(endpoint, path, query, context.chains, caller)
   endpoint.permit?.(caller, request.body)
 
-  const admission = await context.access.admit(caller, asking, endpoint.access, endpoint.units(request.body))
+  const units = endpoint.units({ chainId, query, body: request.body }, context.services)
+  const admission = await context.access.admit(caller, asking, endpoint.access, units)
   reply.headers(admission.headers)
   if (admission.kind === 'challenged') {
     withoutQuota(reply)

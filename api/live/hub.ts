@@ -7,7 +7,7 @@ import type { RangeSet } from '#ingest/range.ts'
 import { assertPerBlock, assertRelationsPerBlock } from '#query/perBlock.ts'
 import { relationsOf } from '#query/relations/views.ts'
 import type { Engine, QueryRequest, QueryResult, UserQueryEngine } from '#query/result.ts'
-import { Slots } from '#query/slots.ts'
+import { everybody, Slots } from '#query/slots.ts'
 import { UserQueryError } from '#query/UserQueryError.ts'
 import type { Clock } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
@@ -21,6 +21,7 @@ import type { RunBlock } from './feed.ts'
 import { retryingFrame } from './frames.ts'
 import { LiveQuery } from './LiveQuery.ts'
 import { PostgresFeed } from './PostgresFeed.ts'
+import { type HeldPlace, placeToYield } from './places.ts'
 import { SnapshotQuery } from './SnapshotQuery.ts'
 
 /** What a client asks to be kept told of. */
@@ -72,7 +73,14 @@ interface Served {
 interface Shared {
   readonly query: Served
   readonly stop: AbortController
-  clients: number
+  readonly sinceMs: number
+  /** With the party of each, the one that began first. */
+  readonly clients: Map<EventStream, string>
+}
+
+/** A place among the different queries: of one that runs, or that is being checked. */
+interface Place extends HeldPlace {
+  readonly yield: () => void
 }
 
 export class LiveHub {
@@ -83,7 +91,7 @@ export class LiveHub {
   /** Clients that ask the same at the same time are checked by one execution. */
   readonly #checks = new SharedReads<void>()
   /** Requests that are not served yet; each has its place until it is served or refused. */
-  readonly #checking = new Set<LiveRequest>()
+  readonly #checking = new Map<LiveRequest, { readonly sinceMs: number }>()
   readonly #feeds = new Map<
     number,
     { readonly postgres: PostgresFeed; readonly clickhouse: ClickHouseFeed }
@@ -114,7 +122,7 @@ export class LiveHub {
   async check(request: LiveRequest, signal: AbortSignal): Promise<void> {
     this.#assertRoom(request)
     if (this.#shared.has(keyOf(request))) return
-    this.#checking.add(request)
+    this.#checking.set(request, { sinceMs: this.#options.clock.monotonic() })
     try {
       await this.#checks.join(keyOf(request), signal, (together) => this.#assertRuns(request, together))
     } catch (error) {
@@ -144,15 +152,41 @@ export class LiveHub {
   }
 
   #assertRoom({ caller, ...request }: LiveRequest): void {
-    const checking = [...this.#checking]
+    const checking = [...this.#checking.keys()]
     const ofCaller = checking.filter((other) => other.caller.id === caller.id).length
     const isTold = caller.kind !== 'operator' && caller !== anonymous
     if (isTold && this.#clientsOf(caller) + ofCaller >= CLIENTS_PER_CALLER_MAX) throw tooManyOfOne()
     if (this.#clients + checking.length >= CLIENTS_MAX) throw overloaded('too many clients of live queries')
     const key = keyOf({ ...request, caller })
-    const others = new Set(checking.map(keyOf)).difference(this.#shared).add(key)
-    if (!this.#shared.has(key) && this.#shared.size + others.size > QUERIES_MAX)
-      throw overloaded('too many different live queries')
+    if (this.#shared.has(key) || checking.some((other) => keyOf(other) === key)) return
+    const held = this.#held()
+    if (held.length < QUERIES_MAX) return
+    const place = placeToYield(held, partyOf(caller), this.#options.clock.monotonic())
+    if (!place) throw overloaded('too many different live queries')
+    place.yield()
+  }
+
+  #held(): readonly Place[] {
+    const running = [...this.#shared].map(([key, shared]) => placeOf(shared, () => this.#yield(key, shared)))
+    const checking = Map.groupBy(this.#checking, ([request]) => keyOf(request))
+    for (const key of this.#shared.keys()) checking.delete(key)
+    const checked = [...checking.values()].flatMap((same) => {
+      const [first] = same
+      const giveUp = () => {
+        for (const [request] of same) this.#checking.delete(request)
+      }
+      return first ? { party: partyOf(first[0].caller), clients: 0, ...first[1], yield: giveUp } : []
+    })
+    return [...running, ...checked]
+  }
+
+  /** Ends a query whose place is another's now; its clients come back, and wait their turn. */
+  #yield(key: string, shared: Shared): void {
+    for (const stream of shared.clients.keys()) {
+      stream.send(retryingFrame(new UserQueryError('sql_busy', 'the place of this query is another’s now')))
+      stream.close()
+    }
+    this.#end(key, shared)
   }
 
   /**
@@ -169,16 +203,16 @@ export class LiveHub {
     }
     const key = keyOf(request)
     const shared = this.#shared.get(key) ?? this.#start(key, request)
-    shared.clients += 1
+    shared.clients.set(stream, partyOf(request.caller))
     this.#clients += 1
     this.#callers.set(request.caller.id, this.#clientsOf(request.caller) + 1)
     try {
       await shared.query.serve(stream, lastEventId)
     } finally {
-      shared.clients -= 1
+      shared.clients.delete(stream)
       this.#clients -= 1
       this.#leave(request.caller)
-      if (shared.clients === 0) this.#end(key, shared)
+      if (shared.clients.size === 0) this.#end(key, shared)
     }
   }
 
@@ -196,7 +230,7 @@ export class LiveHub {
     const stop = new AbortController()
     const query =
       request.mode === 'blocks' ? this.#perBlock(request, stop.signal) : this.#snapshot(request, stop.signal)
-    const shared: Shared = { query, stop, clients: 0 }
+    const shared: Shared = { query, stop, sinceMs: this.#options.clock.monotonic(), clients: new Map() }
     this.#shared.set(key, shared)
     query.run(stop.signal).catch((error: unknown) => {
       this.#options.log.error({ error: messageOf(error) }, 'a live query ended through a defect of ours')
@@ -268,6 +302,11 @@ export class LiveHub {
     if (!chain) throw new Error(`chain ${chainId} is served but has no services`)
     return chain
   }
+}
+
+function placeOf({ clients, sinceMs }: Shared, giveUp: () => void): Place {
+  const [party = everybody] = clients.values()
+  return { party, clients: clients.size, sinceMs, yield: giveUp }
 }
 
 /** The same question gets the same frames. */

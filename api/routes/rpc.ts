@@ -4,7 +4,6 @@ import { ApiError } from '../http/errors.ts'
 import { rawEndpoint } from '../http/rawEndpoint.ts'
 import * as s from '../http/schema.ts'
 import { BATCH_CALLS_MAX, BODY_BYTES_MAX, isCall, type RpcMessage, readMessage } from '../rpc/message.ts'
-import { methods, REFUSED_UNITS } from '../rpc/methods.ts'
 import type { RpcDoor } from '../rpc/RpcDoor.ts'
 
 export interface RpcServices {
@@ -44,7 +43,11 @@ const response = s.named('RpcResponse', {
 const description =
   'Not part of the stable contract: best effort, it may change at short notice. Errors of a call are JSON-RPC errors under 200; what concerns the request is the error envelope with its status. Without a key `eth_*` only.'
 
-const unitsByName = new Map(methods.map(({ name, units }) => [name, units]))
+function doorOf(rpc: RpcServices['rpc'], chainId: number): RpcDoor {
+  const door = rpc.get(chainId)
+  if (!door) throw new Error(`chain ${chainId} is served but has no JSON-RPC`)
+  return door
+}
 
 const shared = {
   method: 'POST',
@@ -54,11 +57,10 @@ const shared = {
   body: s.union([call, s.array(call, { maxItems: BATCH_CALLS_MAX })]),
   bodyBytesMax: BODY_BYTES_MAX,
   readBody: readMessage,
-  units: (message: RpcMessage): number =>
-    message.entries.reduce(
-      (sum, entry) => sum + ((isCall(entry) && unitsByName.get(entry.method)) || REFUSED_UNITS),
-      0,
-    ),
+  units: (
+    { chainId, body }: { readonly chainId: number; readonly body: RpcMessage },
+    { rpc }: RpcServices,
+  ): number => doorOf(rpc, chainId).unitsOf(body),
   permit: (caller: Caller, { entries }: RpcMessage): void => {
     if (caller.kind !== 'anonymous') return
     if (entries.some((entry) => isCall(entry) && !entry.method.startsWith('eth_')))
@@ -78,9 +80,7 @@ async function answer(
   }: { chainId: number; caller: Caller; signal: AbortSignal; body: RpcMessage },
   { rpc }: RpcServices,
 ) {
-  const door = rpc.get(chainId)
-  if (!door) throw new Error(`chain ${chainId} is served but has no JSON-RPC`)
-  const answered = await door.answer(body, caller, signal)
+  const answered = await doorOf(rpc, chainId).answer(body, caller, signal)
   return {
     kind: 'bytes' as const,
     // Notifications alone: nothing is answered (JSON-RPC 2.0, section 4.1).

@@ -22,7 +22,7 @@ import { askFilter } from './filters.ts'
 import { KeptAnswers } from './keptAnswers.ts'
 import { askLogs } from './logs.ts'
 import { isCall, type RpcCall, type RpcMessage } from './message.ts'
-import { chainName, methodsOf, type RpcMethod } from './methods.ts'
+import { chainName, methodsOf, REFUSED_UNITS, type RpcMethod } from './methods.ts'
 import { send } from './sends.ts'
 
 export interface RpcDoorOptions {
@@ -118,6 +118,14 @@ export class RpcDoor {
       log.warn({ chainId, method: name, cause: error }, 'a call of a batch failed')
       return failed(internalError(), 'node')
     }
+  }
+
+  /** What a request counts as in quotas. */
+  unitsOf({ entries }: RpcMessage): number {
+    return entries.reduce(
+      (sum, entry) => sum + ((isCall(entry) && this.#find(entry)?.units) || REFUSED_UNITS),
+      0,
+    )
   }
 
   #find({ method }: RpcCall): RpcMethod | undefined {

@@ -28,7 +28,7 @@ export type MethodClass =
 export interface RpcMethod {
   readonly name: string
   readonly class: MethodClass
-  /** What a call counts as in quotas. */
+  /** What a call counts as in quotas (`costs`). */
   readonly units: number
   /** Place of the parameter that names a block, by number, tag or hash; null where none does. */
   readonly block: number | null
@@ -48,6 +48,43 @@ const method = (
   keeps = false,
 ): RpcMethod => ({ name, class: of, units, block, keeps })
 
+/**
+ * Units of what takes more of a node than looking something up, which is 1. The relation is that of
+ * the work; public providers charge alike.
+ */
+const costs = {
+  /** A block's rows, a few of its headers, or a proof of some slots. */
+  several: 2,
+  /** A contract runs once, with all the gas of a block at most. */
+  execution: 2,
+  /** A send is checked, forwarded to nodes, and looked for afterwards. */
+  send: 2,
+  /** All logs of a range, or all receipts of a block, are read and written out. */
+  range: 5,
+  /** The node runs the call again and again until it knows the gas, or what it touches. */
+  search: 4,
+  /** Many calls on many blocks, in one. */
+  simulation: 10,
+  /** A transaction, or all of a block, runs again with every step kept. */
+  replay: 20,
+  /** Methods that the operator added and nobody here knows. */
+  unknown: 5,
+} as const
+
+/** By what the operator's own methods are called. */
+const costsByPrefix: readonly (readonly [string, number])[] = [
+  ['debug_', costs.replay],
+  ['trace_', costs.replay],
+  ['arbtrace_', costs.replay],
+  ['ots_', costs.replay],
+  // All transactions that wait.
+  ['txpool_', costs.simulation],
+]
+
+/** What a method counts as that no list of ours has. */
+const addedUnits = (name: string): number =>
+  costsByPrefix.find(([prefix]) => name.startsWith(prefix))?.[1] ?? costs.unknown
+
 export const methods: readonly RpcMethod[] = [
   method('admin_validatorKey', 'operator', 1),
   method('consensus_getFinalization', 'node', 1),
@@ -56,26 +93,26 @@ export const methods: readonly RpcMethod[] = [
   method('consensus_subscribe', 'socket', 1),
   method('consensus_unsubscribe', 'socket', 1),
   method('eth_blockNumber', 'head', 1),
-  method('eth_call', 'state', 1, 1, true),
+  method('eth_call', 'state', costs.execution, 1, true),
   method('eth_chainId', 'own', 1),
-  method('eth_createAccessList', 'state', 2, 1, true),
-  method('eth_estimateGas', 'state', 1, 1),
-  method('eth_feeHistory', 'block', 2, 1),
-  method('eth_fillTransaction', 'node', 1),
+  method('eth_createAccessList', 'state', costs.search, 1, true),
+  method('eth_estimateGas', 'state', costs.search, 1),
+  method('eth_feeHistory', 'block', costs.several, 1),
+  method('eth_fillTransaction', 'node', costs.search),
   method('eth_gasPrice', 'node', 1),
-  method('eth_getBlockAccessList', 'block', 2, 0),
+  method('eth_getBlockAccessList', 'block', costs.several, 0),
   method('eth_getBlockByHash', 'block', 1, 0),
   method('eth_getBlockByNumber', 'block', 1, 0),
-  method('eth_getBlockReceipts', 'block', 5, 0),
+  method('eth_getBlockReceipts', 'block', costs.range, 0),
   method('eth_getBlockTransactionCountByHash', 'block', 1, 0),
   method('eth_getBlockTransactionCountByNumber', 'block', 1, 0),
   method('eth_getCode', 'state', 1, 1, true),
   method('eth_getFilterChanges', 'filter', 1),
-  method('eth_getFilterLogs', 'filter', 5),
-  method('eth_getLogs', 'logs', 5),
-  method('eth_getProof', 'state', 2, 2, true),
+  method('eth_getFilterLogs', 'filter', costs.range),
+  method('eth_getLogs', 'logs', costs.range),
+  method('eth_getProof', 'state', costs.several, 2, true),
   method('eth_getStorageAt', 'state', 1, 2, true),
-  method('eth_getStorageValues', 'state', 2, 1, true),
+  method('eth_getStorageValues', 'state', costs.several, 1, true),
   method('eth_getTransactionByBlockHashAndIndex', 'block', 1, 0),
   method('eth_getTransactionByBlockNumberAndIndex', 'block', 1, 0),
   method('eth_getTransactionByHash', 'transaction', 1),
@@ -85,9 +122,9 @@ export const methods: readonly RpcMethod[] = [
   method('eth_newBlockFilter', 'filter', 1),
   method('eth_newFilter', 'filter', 1),
   method('eth_newPendingTransactionFilter', 'filter', 1),
-  method('eth_sendRawTransaction', 'send', 2),
-  method('eth_sendRawTransactionSync', 'send', 2),
-  method('eth_simulateV1', 'state', 10, 1),
+  method('eth_sendRawTransaction', 'send', costs.send),
+  method('eth_sendRawTransactionSync', 'send', costs.send),
+  method('eth_simulateV1', 'state', costs.simulation, 1),
   method('eth_syncing', 'node', 1),
   method('eth_uninstallFilter', 'filter', 1),
   method(`${own}forkSchedule`, 'node', 1),
@@ -111,7 +148,7 @@ export function methodsOf(kind: ChainKind, enabled: readonly string[]): Readonly
   const found = new Map(known.map((of) => [of.name, of]))
   for (const name of enabled) {
     const of = found.get(name)
-    if (!of || of.class === 'operator') found.set(name, method(name, 'node', of?.units ?? 1))
+    if (!of || of.class === 'operator') found.set(name, method(name, 'node', of?.units ?? addedUnits(name)))
   }
   return found
 }

@@ -1,4 +1,5 @@
 /** Asks a running program: SQL once, its plan, other resources. */
+import { keyHeaders } from './apiKey.ts'
 import {
   isObject,
   parseFailure,
@@ -38,7 +39,7 @@ export async function explainQuery(
     ...(signatures && { signature: signatures }),
     ...(chainId !== null && { chainId }),
   })
-  const headers = { 'content-type': 'application/json' }
+  const headers = { 'content-type': 'application/json', ...keyHeaders() }
   const response = await answered(signal, () =>
     fetch(new URL('v1/indexer/explain', origin), { method: 'POST', headers, body, signal }),
   )
@@ -63,6 +64,7 @@ export async function postQuery(
       method: 'POST',
       headers: {
         'content-type': 'application/json',
+        ...keyHeaders(),
         ...(lastEventId !== null && { 'last-event-id': lastEventId }),
       },
       body: JSON.stringify({
@@ -83,15 +85,17 @@ export async function postQuery(
 
 /**
  * Any other resource of the program, which is of the page's own version: its type is not looked at
- * again (`wire.ts`).
+ * again (`wire.ts`). `headers`: those that say who asks.
  * @throws RequestFailure, or the signal's reason
  */
 export async function readResource<Answer extends object>(
   origin: string,
   path: string,
   signal: AbortSignal,
+  headers = keyHeaders(),
 ): Promise<Answer> {
-  return resourceOf(await answered(signal, () => fetch(new URL(path, origin), { signal, cache: 'no-cache' })))
+  const read = () => fetch(new URL(path, origin), { signal, headers, cache: 'no-cache' })
+  return resourceOf(await answered(signal, read))
 }
 
 /**
@@ -104,7 +108,7 @@ export async function postResource<Answer extends object>(
   body: string,
   signal: AbortSignal,
 ): Promise<Answer> {
-  const headers = { 'content-type': 'application/json' }
+  const headers = { 'content-type': 'application/json', ...keyHeaders() }
   return resourceOf(
     await answered(signal, () => fetch(new URL(path, origin), { method: 'POST', headers, body, signal })),
   )

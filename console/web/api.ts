@@ -22,6 +22,6 @@ export function readSchema(
   return readResource(origin, `v1/indexer/schema?${asked}`, signal)
 }
 
-/** @throws RequestFailure */
-export const readStatus = (signal: AbortSignal): Promise<StatusReport> =>
-  readResource(origin, 'status', signal)
+/** Whatever key the page's queries carry, unless one is given here to be tried. @throws RequestFailure */
+export const readStatus = (signal: AbortSignal, key: string | null = null): Promise<StatusReport> =>
+  readResource(origin, 'status', signal, key === null ? {} : { 'svc-api-key': key })

@@ -1,9 +1,13 @@
 /** Starts the console: the frame around the pages, and the page that the address bar names. */
+import { carryKey } from '../model/apiKey.ts'
 import { ChainChoice } from './chainChoice.ts'
+import { heldKey } from './heldKey.ts'
 import { pages } from './pages.ts'
 import { showPulse } from './pulse.ts'
 import { Router } from './router.ts'
 import { followStatus, type StatusSample } from './statusFeed.ts'
+
+carryKey(heldKey())
 
 let last: StatusSample | null = null
 

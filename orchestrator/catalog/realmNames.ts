@@ -2,6 +2,7 @@
  * Names of the catalog's services by the realms of their challenges: payments carry a fingerprint
  * of the realm, and nothing else that says for which service they were.
  */
+import { getDomain } from 'tldts'
 import { listRealms } from '#store/app/catalogReads.ts'
 import type { AppDatabase } from '#store/app/database.ts'
 
@@ -33,9 +34,12 @@ export async function readRealmNames(app: AppDatabase): Promise<RealmName[]> {
 
 const LOOPBACK = '127.0.0.1'
 
-/** Names below `localhost` are of this machine. */
+/**
+ * Names below `localhost` are of this machine. A name under which anybody gets a domain (`com`,
+ * `workers.dev`) is no one's of those below it: the Public Suffix List knows them.
+ */
 const isOfDomain = ({ host, hostname }: URL, realm: string): boolean =>
   host === realm ||
   hostname === realm ||
-  hostname.endsWith(`.${realm}`) ||
+  (hostname.endsWith(`.${realm}`) && getDomain(realm, { allowPrivateDomains: true }) !== null) ||
   (hostname === LOOPBACK && realm.endsWith('.localhost'))

@@ -8,19 +8,17 @@ import {
   ListToolsRequestSchema,
   McpError,
 } from '@modelcontextprotocol/sdk/types.js'
-import { recognised } from '#api/http/access.ts'
 import { ApiError } from '#api/http/errors.ts'
-import { assertDepth } from '#api/http/json.ts'
 import { rawEndpoint } from '#api/http/rawEndpoint.ts'
 import * as s from '#api/http/schema.ts'
 import { apiErrorOf } from '#api/http/thrown.ts'
-import { unitsOf } from '../CallerRates.ts'
-import { itemsOf } from '../catalog/members.ts'
+import { agentRequests, unitsOf } from '../allowance.ts'
 import type { OrchestratorServices } from '../operations.ts'
-import { type JsonSurvey, LONG_NUMBERS_MAX, surveyOf, VALUES_MAX } from '../plan/jsonSurvey.ts'
+import type { JsonSurvey } from '../plan/jsonSurvey.ts'
 import { PLAN_BYTES_MAX } from '../plan/plan.ts'
 import { assertExact } from '../plan/readPlan.ts'
 import type { AskOwn } from './chainTools.ts'
+import { type McpBody, readMessages } from './readMessages.ts'
 import { nextActionOf, type Tool, type ToolCall, tools } from './tools.ts'
 
 /** What the door works with. */
@@ -45,26 +43,19 @@ export const mcpEndpoint = rawEndpoint({
   description:
     'Streamable HTTP, stateless: no session, JSON answers. Tools: search_services, describe_service, quote_plan; of chain data query_chain, list_transfers, list_balances.',
   tag: 'Services',
-  access: recognised,
+  access: agentRequests,
   body: s.foreign('A JSON-RPC message of the protocol.'),
   bodyBytesMax: BODY_BYTES_MAX,
-  readBody: (text) => text,
+  readBody: readMessages,
+  units: ({ body: { characters, messages } }) => unitsOf(characters, messages),
   produces: { 'application/json': null },
   statuses: [200, 202, 400, 406],
   errors: ['forbidden', 'rate_limit_exceeded'],
   answer: async ({ body, headers, asking, caller, signal }, services: McpServices) => {
     assertOwnOrigin(headers.origin, headers.host, services.publicOrigin)
-    assertDepth(body)
-    const survey = surveyOf(body)
-    assertReadable(survey)
-    services.requestRates.take(caller.id, unitsOf(body.length, messagesIn(body)))
-    const answered = await ask(body, headers, { services, asking, caller: caller.id, signal, survey })
-    return {
-      kind: 'bytes',
-      status: answered.status,
-      contentType: 'application/json; charset=utf-8',
-      body: await answered.text(),
-    }
+    const call = { services, asking, caller: caller.id, signal, survey: body.survey }
+    const { status, text } = await answerAll(body, headers, call)
+    return { kind: 'bytes', status, contentType: 'application/json; charset=utf-8', body: text }
   },
 })
 
@@ -75,35 +66,6 @@ function assertOwnOrigin(origin: string | undefined, host: string | undefined, o
   throw new ApiError('forbidden', 'Requests of pages of other origins are not taken.')
 }
 
-/** Messages of one request; the protocol has had no batches since 2025-06-18. */
-const BATCH_MESSAGES_MAX = 20
-
-/** @throws ApiError body_too_large before anything is made of what takes too long to read */
-function assertReadable({ values, longNumbers }: JsonSurvey): void {
-  if (values > VALUES_MAX || longNumbers > LONG_NUMBERS_MAX)
-    throw new ApiError(
-      'body_too_large',
-      `A request has at most ${VALUES_MAX} values and ${LONG_NUMBERS_MAX} numbers of over 15 digits.`,
-    )
-}
-
-/** Text that is no JSON is one message, which the protocol refuses. @throws ApiError body_too_large */
-function messagesIn(text: string): number {
-  if (!text.trimStart().startsWith('[')) return 1
-  const batch = itemsOf(parsed(text))
-  if (batch.length > BATCH_MESSAGES_MAX)
-    throw new ApiError('body_too_large', `A batch has at most ${BATCH_MESSAGES_MAX} messages.`)
-  return Math.max(batch.length, 1)
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
-}
-
 interface McpCall extends ToolCall {
   readonly services: McpServices
   /** Of the request that the call came in. */
@@ -111,6 +73,21 @@ interface McpCall extends ToolCall {
 }
 
 type HeaderValues = Readonly<Record<string, string | readonly string[] | undefined>>
+
+/** The answers of all messages, in one text. */
+async function answerAll(
+  { text, refused }: McpBody,
+  headers: HeaderValues,
+  call: McpCall,
+): Promise<{ readonly status: number; readonly text: string }> {
+  if (text === null) return { status: 200, text: JSON.stringify(refused) }
+  const response = await ask(text, headers, call)
+  const told = await response.text()
+  if (refused.length === 0 || !response.ok) return { status: response.status, text: told }
+  const answered: unknown = told === '' ? [] : JSON.parse(told)
+  const answers = Array.isArray(answered) ? answered : [answered]
+  return { status: 200, text: JSON.stringify([...answers, ...refused]) }
+}
 
 async function ask(text: string, headers: HeaderValues, call: McpCall): Promise<Response> {
   // Without a generator of sessions the transport keeps no state.

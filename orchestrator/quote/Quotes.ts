@@ -8,7 +8,7 @@ import { SharedReads } from '#api/http/sharedReads.ts'
 import type { Egress } from '#egress.ts'
 import type { Clock } from '#runtime.ts'
 import type { AppDatabase } from '#store/app/database.ts'
-import { CallerRates } from '../CallerRates.ts'
+import type { Allowance } from '../allowance.ts'
 import { decimalText, multiplied, type QuoteTerms } from '../pay/currencies.ts'
 import { canonicalHash, canonicalJson, NotCanonicalError } from '../plan/canonicalJson.ts'
 import { type CheckedPlan, checkPlan, type PlannedNode, planInvalid } from '../plan/checkPlan.ts'
@@ -23,13 +23,13 @@ const DEADLINE_MS = 8_000
 const VALID_MS_MAX = 300_000
 /** Quotes held; one of 100 nodes has some 30 KB. */
 const QUOTES_MAX = 1_000
-/** Calls of sellers made for one caller in a minute: twelve plans of 100 nodes. */
-const PROBES_PER_MINUTE = 1_200
 
 export interface QuotesOptions {
   readonly app: AppDatabase
   readonly egress: Pick<Egress, 'fetch'>
   readonly clock: Clock
+  /** Of calls of sellers. */
+  readonly allowance: Allowance
   readonly terms: QuoteTerms
   /** Origins where this very program answers, for nothing. */
   readonly isOwn?: (origin: string) => boolean
@@ -43,13 +43,11 @@ interface PricedNode extends LivePrice {
 
 export class Quotes {
   readonly #options: QuotesOptions
-  readonly #rates: CallerRates
   readonly #underWay = new SharedReads<Quote>()
   readonly #held = new Map<string, { readonly quote: Quote; readonly untilMs: number }>()
 
   constructor(options: QuotesOptions) {
     this.#options = options
-    this.#rates = new CallerRates(options.clock, PROBES_PER_MINUTE)
   }
 
   /** @throws ApiError plan_invalid, quote_unavailable naming each node, rate_limit_exceeded */
@@ -76,14 +74,14 @@ export class Quotes {
     caller: string,
     signal: AbortSignal,
   ): Promise<readonly PricedNode[]> {
-    const { isOwn = () => false } = this.#options
+    const { isOwn = () => false, allowance } = this.#options
     const probes = nodes.map((planned) => {
       // Nobody needs to ask this program whether it is there, and a call from here would have rights.
       const probe = isOwn(planned.url.origin) ? null : probeOf(planned)
       return { planned, probe, key: canonicalJson(probe?.request ?? {}) }
     })
     const distinct = new Set(probes.filter(({ probe }) => probe).map(({ key }) => key))
-    if (distinct.size > 0) this.#rates.take(caller, distinct.size)
+    if (distinct.size > 0) await allowance(caller, distinct.size)
     // Equal calls have one price.
     const asked = new Map<string, Promise<LivePrice>>()
     const time = AbortSignal.any([signal, AbortSignal.timeout(DEADLINE_MS)])

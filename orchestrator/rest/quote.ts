@@ -1,7 +1,6 @@
 /** POST /v1/quote. */
-import { recognised } from '#api/http/access.ts'
 import { command } from '#api/http/endpoint.ts'
-import { unitsOf } from '../CallerRates.ts'
+import { agentRequests, unitsOf } from '../allowance.ts'
 import { type OrchestratorServices, quotePlan } from '../operations.ts'
 import { PLAN_BYTES_MAX, planRequestSchema } from '../plan/plan.ts'
 import { readExactJson, readPlan } from '../plan/readPlan.ts'
@@ -13,15 +12,14 @@ export const quoteEndpoint = command({
   description:
     'Free: sellers are asked without paying, and nothing is begun. The same plan gets the same quote until `validUntil`.',
   tag: 'Services',
-  access: recognised,
+  access: agentRequests,
   body: planRequestSchema,
   bodyBytesMax: PLAN_BYTES_MAX,
   readBody: (text) => ({ plan: readPlan(readExactJson(text)), characters: text.length }),
   errors: quotePlan.errors,
   response: quotePlan.output,
-  run: ({ body: { plan, characters }, caller, signal }, services: OrchestratorServices) => {
-    services.requestRates.take(caller.id, unitsOf(characters))
-    return quotePlan.run(plan, services, { caller: caller.id, signal })
-  },
+  units: ({ characters }) => unitsOf(characters),
+  run: ({ body: { plan }, caller, signal }, services: OrchestratorServices) =>
+    quotePlan.run(plan, services, { caller: caller.id, signal }),
   present: (quote) => quote,
 })

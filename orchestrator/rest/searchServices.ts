@@ -1,8 +1,8 @@
 /** GET /v1/services/search. */
-import { recognised } from '#api/http/access.ts'
 import { conflict, endpoint } from '#api/http/endpoint.ts'
 import * as p from '#api/http/parameter.ts'
 import * as s from '#api/http/schema.ts'
+import { searches } from '../allowance.ts'
 import { SERVICE_ID_PATTERN } from '../catalog/service.ts'
 import {
   type OrchestratorServices,
@@ -32,7 +32,7 @@ export const searchServicesEndpoint = endpoint({
     'Free. The best endpoints first, with the reasons for which they were found. `serviceId` without `serviceMode` requires those services.',
   tag: 'Services',
   chain: 'none',
-  access: recognised,
+  access: searches,
   filters: {
     query: p.withDefault(query, ''),
     limit: p.withDefault(p.integer(1, SEARCH_LIMIT_MAX), SEARCH_LIMIT_DEFAULT),

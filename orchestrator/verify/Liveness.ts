@@ -6,7 +6,7 @@
 import type { Clock } from '#runtime.ts'
 import { readHealth } from '#store/app/catalogHealth.ts'
 import type { AppDatabase } from '#store/app/database.ts'
-import { CallerRates } from '../CallerRates.ts'
+import type { Allowance } from '../allowance.ts'
 import type { FoundEndpoint } from '../search/search.ts'
 import type { Target } from './drift.ts'
 import { type LookOptions, look, type Sight } from './look.ts'
@@ -17,14 +17,14 @@ const DEADLINE_MS = 2_500
 /** What was seen is believed for so long. */
 const HELD_MS = 60_000
 const HELD_MAX = 5_000
-/** Looks made for one caller in a minute. */
-const LOOKS_PER_MINUTE = 600
 
 export interface LivenessOptions {
   /** Only reads. */
   readonly app: AppDatabase
   readonly egress: LookOptions['egress']
   readonly clock: Clock
+  /** Of calls of sellers. */
+  readonly allowance: Allowance
   /** Origins where this very program answers. */
   readonly isOwn: (origin: string) => boolean
 }
@@ -33,12 +33,10 @@ type Seen = Sight | 'busy' | null
 
 export class Liveness {
   readonly #options: LivenessOptions
-  readonly #rates: CallerRates
   readonly #held = new Map<string, { readonly seen: Promise<Seen>; readonly sinceMs: number }>()
 
   constructor(options: LivenessOptions) {
     this.#options = options
-    this.#rates = new CallerRates(options.clock, LOOKS_PER_MINUTE)
   }
 
   /** Without those that failed, in their order. @throws ApiError rate_limit_exceeded */
@@ -49,7 +47,7 @@ export class Liveness {
   ): Promise<readonly FoundEndpoint[]> {
     const targets = await this.#targetsOf(found)
     const fresh = targets.filter((target) => target && !this.#heldOf(target))
-    if (fresh.length > 0) this.#rates.take(caller, fresh.length)
+    if (fresh.length > 0) await this.#options.allowance(caller, fresh.length)
     const looked = await Promise.all(targets.map((target) => (target ? this.#look(target) : null)))
     signal.throwIfAborted()
     return found.flatMap((each, index) => {

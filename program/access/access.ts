@@ -2,6 +2,7 @@
  * Access of a running program: keys and quotas in Postgres, and what its first start makes for the
  * operator.
  */
+import { allowanceOf } from '#api/access/allowance.ts'
 import { Quotas } from '#api/access/Quotas.ts'
 import { ServiceAccess } from '#api/access/ServiceAccess.ts'
 import { SignIn, type SigningNode } from '#api/access/SignIn.ts'
@@ -10,6 +11,7 @@ import { newToken } from '#api/access/token.ts'
 import { UsageMeter } from '#api/access/UsageMeter.ts'
 import type { Accounts } from '#api/routes/orgs/accounts.ts'
 import type { ChainReads } from '#api/services.ts'
+import { type Allowance, SELLER_CALLS_PER_MINUTE } from '#orchestrator/allowance.ts'
 import { everybody } from '#query/slots.ts'
 import type { Clock } from '#runtime.ts'
 import { type AppDatabase, appDatabase } from '#store/app/database.ts'
@@ -29,6 +31,8 @@ export interface OpenedAccess {
   readonly signIn: SignIn
   /** The token of the default key, where this start made it: shown once, to the terminal. */
   readonly firstKey: string | null
+  /** Calls of sellers made for one caller, counted on every kind of service. */
+  readonly takeSellerCalls: Allowance
   /** Gives quotas back and removes past ones, until aborted. */
   run(signal: AbortSignal): Promise<void>
 }
@@ -81,7 +85,8 @@ export async function openAccess(
   const run = async (signal: AbortSignal) => {
     await Promise.all([quotas.run(signal), usage.run(signal)])
   }
-  return { access, accounts, signIn, firstKey, run }
+  const takeSellerCalls = allowanceOf(quotas, 'sellers', SELLER_CALLS_PER_MINUTE)
+  return { access, accounts, signIn, firstKey, takeSellerCalls, run }
 }
 
 type SigningReads = Pick<ChainReads, 'chainId' | 'node'>

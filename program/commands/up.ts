@@ -151,7 +151,7 @@ async function serve(
     alarms: alarms.watch,
     webhooks: webhooks?.watch ?? null,
   })
-  const orchestrator = openOrchestrator(config, program, runtime, log)
+  const orchestrator = openOrchestrator(config, program, runtime, log, access.takeSellerCalls)
   const attributed = new Attributions(attributions)
   const services: RouteServices & McpServices = {
     ...orchestrator.services,

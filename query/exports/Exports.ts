@@ -1,8 +1,10 @@
 /**
- * Turns of exports: one at a time, and for each caller so many minutes, so that nobody holds the
- * slot all day.
+ * Turns of exports: one of a caller at a time, which goes on as long as it gives rows, and for each
+ * caller so many minutes, so that nobody holds a slot all day.
  */
 import type { Clock } from '#runtime.ts'
+import { EXPORT_SILENT_MS_MAX } from '../limits.ts'
+import type { ResultEvent } from '../result.ts'
 import { everybody, exportSlots, Slots } from '../slots.ts'
 import { UserQueryError } from '../UserQueryError.ts'
 
@@ -12,6 +14,8 @@ const ALLOWED_MS = 15 * 60_000
 const RETURN_MS = 60 * 60_000
 /** Milliseconds that pass until one has come back. */
 const RETURN_SHARE = RETURN_MS / ALLOWED_MS
+
+type Work = (signal: AbortSignal) => AsyncIterable<ResultEvent>
 
 interface Used {
   readonly ms: number
@@ -30,38 +34,71 @@ export class Exports {
   readonly #used = new Map<string, Used>()
 
   constructor(clock: Clock) {
-    this.#slots = new Slots(exportSlots, clock)
+    this.#slots = new Slots(exportSlots, clock, undefined, (party) => this.#usedBy(party))
     this.#clock = clock
   }
 
   /**
    * Like `Slots.hold`. An export that began within the allowance goes on past it, and what it took
    * too much has to come back as well.
-   * @throws UserQueryError `sql_allowance` when the caller has none left
+   * @throws UserQueryError `sql_allowance` when the caller has none left, `sql_timeout` when no row
+   * came for too long
    */
-  async *hold<T>(
-    work: (signal: AbortSignal) => AsyncIterable<T>,
+  async *hold(
+    work: Work,
     signal?: AbortSignal,
     party = everybody,
-  ): AsyncGenerator<T, void, undefined> {
+  ): AsyncGenerator<ResultEvent, void, undefined> {
     this.#assertLeft(party)
     yield* this.#slots.hold((ending) => this.#counted(work, ending, party), signal, party)
   }
 
-  async *#counted<T>(
-    work: (signal: AbortSignal) => AsyncIterable<T>,
+  async *#counted(
+    work: Work,
     signal: AbortSignal,
     party: string,
-  ): AsyncGenerator<T, void, undefined> {
+  ): AsyncGenerator<ResultEvent, void, undefined> {
     // It may have run out while this one waited for its turn.
     this.#assertLeft(party)
     const startedMs = this.#clock.monotonic()
     try {
-      yield* work(signal)
+      yield* this.#giving(work, signal)
     } finally {
       const atMs = this.#clock.monotonic()
       if (party !== everybody) this.#used.set(party, { ms: this.#usedBy(party) + atMs - startedMs, atMs })
     }
+  }
+
+  /** Ends work that gives no row for too long; the head, which comes before all of it, is none. */
+  async *#giving(work: Work, signal: AbortSignal): AsyncGenerator<ResultEvent, void, undefined> {
+    const silent = new AbortController()
+    let given = this.#awaitRows(silent)
+    try {
+      for await (const event of work(AbortSignal.any([signal, silent.signal]))) {
+        if (event.kind === 'head') {
+          yield event
+          continue
+        }
+        // The reader's time is no silence of the engine.
+        given.abort()
+        yield event
+        given = this.#awaitRows(silent)
+      }
+    } catch (error) {
+      throw silent.signal.aborted && !signal.aborted ? gaveNothing(error) : error
+    } finally {
+      given.abort()
+    }
+  }
+
+  /** Aborts `silent` after the time, unless what it returns is aborted first. */
+  #awaitRows(silent: AbortController): AbortController {
+    const given = new AbortController()
+    this.#clock.sleep(EXPORT_SILENT_MS_MAX, given.signal).then(
+      () => silent.abort(),
+      () => {},
+    )
+    return given
   }
 
   #assertLeft(party: string): void {
@@ -81,5 +118,13 @@ function spent(retryMs: number): UserQueryError {
   return new UserQueryError('sql_allowance', problem, {
     hint: `try again in ${Math.ceil(retryMs / 1_000)} seconds, or ask for 10,000 rows at a time`,
     retryMs,
+  })
+}
+
+function gaveNothing(cause: unknown): UserQueryError {
+  const problem = `the export gave no row for ${EXPORT_SILENT_MS_MAX / 1_000} seconds`
+  return new UserQueryError('sql_timeout', problem, {
+    hint: 'name fewer blocks, or leave out what needs all rows before the first one (ORDER BY, GROUP BY)',
+    cause,
   })
 }

@@ -211,6 +211,36 @@ describe('keys of a guarded service', () => {
     expect(refused?.headers.get('ratelimit-remaining')).toBe('0')
   })
 
+  test('over quota the answer says the quota, when it is fresh again, and how to get more', async () => {
+    const { token } = await makeKey({ quota: 1 })
+    const overQuota = async (headers: Readonly<Record<string, string>>, path = '/v1/rows') => {
+      for (;;) {
+        const response = await fetch(server.origin + path, { headers })
+        const { error } = (await response.json()) as { error: { details: { quota: object }[] } }
+        if (response.status === 429) return { headers: response.headers, error }
+      }
+    }
+    const stranger = await overQuota({ 'x-forwarded-for': '203.0.113.77' })
+    const reset = new Date(Number(stranger.headers.get('ratelimit-reset')) * 1_000)
+    const resetsAt = reset.toISOString().replace('.000', '')
+    const said = `The free quota of a network address, 20 units a minute, is used up until ${resetsAt}.`
+    const way = "Sign in (the console's page Account), or send an API key (svc-api-key), for 100 a minute."
+    expect(stranger.error).toEqual({
+      code: 'payment_required',
+      message: `${said} Payment is not configured here. ${way}`,
+      details: [
+        {
+          ...{ path: ['quota'], message: said, hint: way },
+          quota: { scope: 'data:read', limit: 20, units: 1, resetsAt, more: ['sign_in', 'api_key', 'wait'] },
+        },
+      ],
+    })
+    const keyed = await overQuota({ 'svc-api-key': token })
+    expect(keyed.error.details[0]?.quota).toMatchObject({ limit: 1, more: ['operator', 'wait'] })
+    const document = await overQuota({ 'x-forwarded-for': '203.0.113.78' }, '/openapi.json')
+    expect(document.error.details[0]?.quota).toMatchObject({ scope: 'documents', more: ['wait'] })
+  })
+
   test('the document is counted by address, whatever key comes with it', async () => {
     const from = { 'x-forwarded-for': '203.0.113.60', 'svc-api-key': 'nonsense' }
     const first = await ask(server, '/openapi.json', from)

@@ -96,7 +96,7 @@ function promised(operation: Operation, caller: CallerName): string {
   }
   if (caller === 'a person') return isForOperator ? 'api_key_forbidden' : 'let in'
   if (isForPeople) return 'api_key_forbidden'
-  if (caller === 'a key of the operator') return 'let in'
+  if (caller === 'a key of the operator' || rule?.perMinute !== undefined) return 'let in'
   if (isForOperator) return 'api_key_forbidden'
   return keys.get(callers[caller])?.scopes.some((scope) => scope === rule?.scope)
     ? 'let in'

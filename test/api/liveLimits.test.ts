@@ -14,10 +14,11 @@ const access: Access = {
     if (queryKey === 'unknown') throw new ApiError('api_key_invalid')
     return queryKey === undefined ? anonymous : { ...anonymous, id: queryKey, kind: 'key' }
   },
-  admit: ({ id }, _request, { scope }) => {
+  admit: ({ id }, _request, { scope }, units) => {
     if (id === 'spent')
       throw new ApiError('rate_limit_exceeded', undefined, { headers: { 'retry-after': '60' } })
-    return { kind: 'admitted', headers: { 'ratelimit-scope': `${scope}`, 'ratelimit-remaining': '7' } }
+    const told = { 'ratelimit-scope': `${scope}`, 'ratelimit-remaining': '7', 'x-units': `${units}` }
+    return { kind: 'admitted', headers: told }
   },
 }
 
@@ -32,6 +33,9 @@ describe('limits of live queries', () => {
     for (const stream of open) stream.abort()
     await api?.close()
   })
+
+  /** What a stream has told until it ended. */
+  const told = async ({ response }: { response: Response }) => await response.text()
 
   async function stream(
     key: string,
@@ -55,6 +59,32 @@ describe('limits of live queries', () => {
     expect(response.headers.get('ratelimit-scope')).toBe('indexer:query')
     expect(response.headers.get('ratelimit-remaining')).toBe('7')
     end()
+  })
+
+  test('an export counts as five queries, by GET and POST', async () => {
+    const sql = 'SELECT num FROM blocks'
+    const ask = (
+      limit: number,
+      init: RequestInit = {},
+      more = `?${new URLSearchParams({ sql, format: 'csv' })}`,
+    ) => fetch(`${api.server.origin}/v1/indexer/query${more}${more && `&limit=${limit}`}`, init)
+    const post = (limit: number) =>
+      ask(
+        limit,
+        {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ sql, format: 'csv', limit }),
+        },
+        '',
+      )
+    const answers = await Promise.all([ask(100), ask(20_000), post(100), post(20_000)])
+    expect(answers.map(({ status, headers }) => [status, headers.get('x-units')])).toEqual([
+      [200, '1'],
+      [200, '5'],
+      [200, '1'],
+      [200, '5'],
+    ])
   })
 
   test.each([
@@ -97,5 +127,26 @@ describe('limits of live queries', () => {
     streams[1]?.end()
     await expect.poll(() => api.live.size.queries).toBe(QUERIES_MAX - 1)
     expect((await stream('', different(QUERIES_MAX))).response.status).toBe(200)
+  })
+
+  test('where all places are taken, a caller that has none gets one of the caller that holds the most', async () => {
+    for (const stop of open) stop.abort()
+    await expect.poll(() => api.live.size).toEqual({ queries: 0, clients: 0 })
+    const holders = ['one', 'two', 'three', 'four']
+    const held = []
+    for (let index = 0; index < QUERIES_MAX; index++)
+      held.push(await stream(`&key=${holders[index % 4]}`, `SELECT num + ${index} AS n FROM blocks`))
+    const { response: refused } = await stream('&key=one', 'SELECT num - 1 AS n FROM blocks')
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5'])
+    const late = Array.from({ length: 12 }, (_, index) => `SELECT num - ${index + 2} AS n FROM blocks`)
+    for (const sql of late) expect((await stream('&key=late', sql)).response.status).toBe(200)
+    expect(api.live.size.queries).toBe(QUERIES_MAX)
+    const last = held.slice(-4)
+    for (const ended of await Promise.all(last.map(told)))
+      expect(ended).toContain(
+        '"error":{"code":"sql_busy","message":"the place of this query is another’s now"}',
+      )
+    const { response: another } = await stream('&key=late', 'SELECT num - 20 AS n FROM blocks')
+    expect(another.status).toBe(503)
   })
 })

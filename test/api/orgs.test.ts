@@ -131,7 +131,7 @@ test('scopes that are not for people are refused by name, and so is what is not 
   const org = await makeOrg()
   const { id: project } = await made('owner', `/v1/orgs/${org}/projects`, { name: 'P' })
   const path = `/v1/orgs/${org}/projects/${project}/api-keys`
-  for (const scope of ['*', 'rpc-relay:sponsor', 'webhooks:write'])
+  for (const scope of ['*', 'rpc-relay:sponsor'])
     expect(await ask('owner', 'POST', path, { scopes: [scope] })).toMatchObject({
       status: 403,
       body: { error: { code: 'scope_not_issuable' } },

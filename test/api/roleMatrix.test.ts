@@ -104,7 +104,7 @@ async function makeKey(name: string, orgId: string, changes: object = {}): Promi
   tokens.set(name, token)
   const environment = name === 'sandbox key' ? 'sandbox' : 'production'
   const unlimited = { expiresAt: null, allowedIps: null, origins: null, quota: null, addressQuota: null }
-  const scopes = [...selfServeScopes, 'webhooks:read', 'webhooks:write']
+  const scopes = selfServeScopes
   const key = { orgId, projectId, name, environment, scopes, createdBy: null, chains: null, token } as const
   return (await insertKey(app, { ...unlimited, ...key, ...changes }, pepper)).id
 }
@@ -230,6 +230,7 @@ const neededRole: Readonly<Record<string, 'person' | 'member' | 'admin' | 'owner
   'POST /v1/orgs/{orgId}/projects/{projectId}/api-keys': 'admin',
   'DELETE /v1/orgs/{orgId}/projects/{projectId}/api-keys/{keyId}': 'admin',
   'GET /v1/orgs/{orgId}/webhooks': 'member',
+  'POST /v1/orgs/{orgId}/webhooks': 'member',
   'PATCH /v1/orgs/{orgId}/webhooks/{id}': 'admin',
   'DELETE /v1/orgs/{orgId}/webhooks/{id}': 'admin',
   'GET /v1/orgs/{orgId}/webhooks/{id}/deliveries': 'member',
@@ -273,6 +274,7 @@ const bodies: Readonly<Record<string, object>> = {
   'PATCH /v1/orgs/{orgId}/webhooks/{id}': { status: 'paused' },
   'POST /v1/orgs/{orgId}/webhooks/{id}/replay': failedReplay,
   'POST /v1/webhooks': subscription,
+  'POST /v1/orgs/{orgId}/webhooks': subscription,
   'PATCH /v1/webhooks/{id}': { status: 'paused' },
   'POST /v1/webhooks/{id}/rotate-secret': {},
   'POST /v1/webhooks/{id}/replay': failedReplay,

@@ -139,12 +139,12 @@ describe('methods', () => {
         "consensus_subscribe socket 1 null",
         "consensus_unsubscribe socket 1 null",
         "eth_blockNumber head 1 null",
-        "eth_call state 1 1 kept",
+        "eth_call state 2 1 kept",
         "eth_chainId own 1 null",
-        "eth_createAccessList state 2 1 kept",
-        "eth_estimateGas state 1 1",
+        "eth_createAccessList state 4 1 kept",
+        "eth_estimateGas state 4 1",
         "eth_feeHistory block 2 1",
-        "eth_fillTransaction node 1 null",
+        "eth_fillTransaction node 4 null",
         "eth_gasPrice node 1 null",
         "eth_getBlockAccessList block 2 0",
         "eth_getBlockByHash block 1 0",
@@ -305,6 +305,20 @@ describe('access', () => {
         text: expect.stringContaining('rate_limit_exceeded'),
       })
       expect(spent).toEqual([1, 25])
+    } finally {
+      await guarded.close()
+    }
+  })
+
+  test('counts what a call takes of a node, also methods that the operator added', async () => {
+    const enabled = ['debug_traceTransaction', 'trace_block', 'txpool_content', 'eth_etherbase']
+    const keyed: Access = { ...strangers, identify: () => ({ ...anonymous, kind: 'key' }) }
+    const guarded = await openRpcApi({ urls: [node.url], enabled, server: { access: keyed } })
+    spent.length = 0
+    try {
+      const asked = ['eth_call', 'eth_estimateGas', ...enabled, 'debug_traceBlockByNumber', 'eth_chainId']
+      for (const method of asked) await guarded.call(method)
+      expect(spent).toEqual([2, 4, 20, 20, 10, 5, 1, 1])
     } finally {
       await guarded.close()
     }

@@ -6,9 +6,11 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { isAddress } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { newToken } from '#api/access/token.ts'
 import { insertInvitation } from '#store/app/invitations.ts'
+import { insertKey } from '#store/app/keys.ts'
 import { type ChainApi, openChainApi } from '../api/support/chainApi.ts'
-import { app, defaults, openSignIn } from '../api/support/signInServer.ts'
+import { app, defaults, openSignIn, pepper } from '../api/support/signInServer.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { describeInBrowser, launchBrowser } from './support/browser.ts'
 
@@ -101,6 +103,43 @@ describe('the account page', () => {
       await page.getByRole('button', { name: 'Sign in with Test Wallet' }).waitFor()
       expect(await context.cookies()).toEqual([])
       expect(complaints).toEqual([])
+    })
+
+    test('a pasted key is the one that queries count as; it stays in the tab and in no URL', async () => {
+      const urls: string[] = []
+      page.on('request', (request) => urls.push(request.url()))
+      const { orgId, projectId } = defaults
+      const token = newToken('live')
+      const unlimited = { expiresAt: null, allowedIps: null, chains: null, origins: null, addressQuota: null }
+      const made = {
+        orgId,
+        projectId,
+        token,
+        name: null,
+        environment: 'production',
+        createdBy: null,
+      } as const
+      const { id } = await insertKey(app, { ...unlimited, ...made, scopes: ['*'], quota: null }, pepper)
+      const own = part('Your API key')
+      await own.getByLabel('Key').fill(newToken('live'))
+      await own.getByRole('button', { name: 'Use key' }).click()
+      await own.getByText('The API key is unknown, expired or revoked.').waitFor()
+      await own.getByLabel('Key').fill(token)
+      await own.getByRole('button', { name: 'Use key' }).click()
+      expect(await page.locator('#own-key').textContent()).toBe(`…${token.slice(-4)}`)
+
+      const before = callers.length
+      await page.locator('#tab-query').click()
+      await page.locator('#run').click()
+      const asked = () => callers.slice(before).filter(({ route }) => route === '/v1/indexer/query')
+      await expect.poll(() => asked().at(-1)?.id, { timeout: 60_000 }).toBe(id)
+      await page.locator('#tab-account').click()
+      await own.getByRole('button', { name: 'Forget key' }).click()
+      await own.getByLabel('Key').waitFor()
+      expect([...urls, page.url(), await page.evaluate('JSON.stringify(localStorage)')].join()).not.toContain(
+        token,
+      )
+      expect(await page.evaluate('JSON.stringify(sessionStorage)')).toBe('{}')
     })
   })
 })

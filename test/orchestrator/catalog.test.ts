@@ -268,11 +268,13 @@ describe('realms', () => {
       shop('twin-a', { serviceUrl: 'https://a.twins.example', realm: 'twins.example' }),
       shop('twin-b', { serviceUrl: 'https://b.twins.example', realm: 'twins.example' }),
       shop('thief', { name: 'Thief', realm: 'honest.example' }),
+      shop('worker', { name: 'Worker', serviceUrl: 'https://x.workers.dev', realm: 'workers.dev' }),
     ])
     const names = new Map((await readRealmNames(catalog.reads)).map(({ realm, name }) => [realm, name]))
     expect(names.get('bakery.example')).toBe('Bakery')
     expect(names.get('twins.example')).toBe('twins.example')
     expect(names.has('honest.example')).toBe(false)
+    expect(names.has('workers.dev')).toBe(false)
     await removeEntries(catalog.app, { sourceId: 'realms' })
   })
 

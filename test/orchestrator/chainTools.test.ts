@@ -57,7 +57,7 @@ describe('chain data for agents', () => {
         identify: () => anonymous,
         admit: (_caller, { remoteAddress, headers }: AccessRequest, { scope }) => {
           admitted.push({ scope, address: remoteAddress, key: headers['svc-api-key'] })
-          if (isSpent && scope !== null) throw new ApiError('rate_limit_exceeded')
+          if (isSpent && scope === 'indexer:query') throw new ApiError('rate_limit_exceeded')
           return { kind: 'admitted', headers: {} }
         },
       },
@@ -132,7 +132,7 @@ describe('chain data for agents', () => {
     admitted.length = 0
     await call('list_transfers', { limit: 5 })
     expect(admitted).toEqual([
-      { scope: null, address: '127.0.0.1', key: 'a-key' },
+      { scope: 'services:plan', address: '127.0.0.1', key: 'a-key' },
       { scope: 'data:read', address: '127.0.0.1', key: 'a-key' },
     ])
     isSpent = true

@@ -13,6 +13,7 @@ import { importShipped } from '#orchestrator/shipped.ts'
 import { systemRuntime } from '#runtime.ts'
 import { openCatalog, shop, type TestCatalog } from './support/catalog.ts'
 import { importServices, questionsOf } from './support/catalogData.ts'
+import { endless } from './support/demo.ts'
 
 let catalog: TestCatalog
 let demo: DemoSellers
@@ -34,6 +35,7 @@ const quotes = () =>
     app: catalog.reads,
     egress: new Egress({ isLocalOrigin: (origin) => origin === demo.origin }),
     clock: systemRuntime().clock,
+    allowance: endless,
     terms: besideDevChain(quoteTerms('1', parTokensDefault), DEV_CHAIN_ID),
     isOwn: (origin) => origin === api,
   })

@@ -1,25 +1,24 @@
 // Goal: what a stranger asks of the orchestrator's doors costs what it was counted for: no message, plan
 // or error takes the program longer, or is larger, than its bound.
 // Method: the bodies that once held the main thread; work is counted, never timed.
-import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { REQUESTS_PER_MINUTE } from '#orchestrator/operations.ts'
 import { LONG_NUMBERS_MAX, surveyOf, VALUES_MAX } from '#orchestrator/plan/jsonSurvey.ts'
+import { guarded } from '../api/support/guarded.ts'
+import { countedOn, withinOneMinute } from './support/counted.ts'
 import { openDoors } from './support/server.ts'
 
 const KIB = 1_024
-let app: FastifyInstance
+let doors: Awaited<ReturnType<typeof openDoors>>
 const ends: (() => unknown)[] = []
 beforeAll(async () => {
-  app = (await openDoors((end) => void ends.push(end))).app
+  doors = await openDoors((end) => void ends.push(end))
 })
 afterAll(async () => {
   for (const end of ends.toReversed()) await end()
 })
 const accept = 'application/json, text/event-stream'
-/** A caller of its own: the rates of one are not those of another. */
 const post = async (url: string, payload: string) => {
-  const { statusCode: status, body } = await app.inject({
+  const { statusCode: status, body } = await doors.app.inject({
     ...{ method: 'POST', url, payload },
     headers: { 'content-type': 'application/json', accept },
   })
@@ -87,27 +86,75 @@ describe('messages of agents', () => {
 })
 
 describe('requests of one caller', () => {
-  it('are counted by message and by 64 KiB, of plans and of messages together', async () => {
-    const { app: own, ends: last } = await another()
-    const send = (url: string, payload: string) =>
-      own.inject({ method: 'POST', url, payload, headers: { 'content-type': 'application/json', accept } })
+  it('are counted by message and by 64 KiB, of plans and of messages together, over all processes', async () => {
+    const { app: db } = doors.catalog
+    const processes = await Promise.all([1, 2].map(() => doors.serve(countedOn(db).access)))
+    let turn = 0
+    const send = async (remoteAddress: string, url: string, payload: string) =>
+      processes[turn++ % 2]?.inject({
+        ...{ method: 'POST', url, payload, remoteAddress },
+        headers: { 'content-type': 'application/json', accept },
+      })
     const large = JSON.stringify({ ...list(1), params: { x: 'x'.repeat(64 * KIB * 59) } })
-    // 59 and one, ten times.
-    for (let i = 0; i < REQUESTS_PER_MINUTE / 60 - 1; i++)
-      expect((await send('/mcp', large)).statusCode).toBe(200)
-    expect((await send('/mcp', JSON.stringify([...Array(20).keys()].map(list)))).statusCode).toBe(200)
-    for (let i = 0; i < 38; i++) expect((await send('/mcp', JSON.stringify(list(1)))).statusCode).toBe(200)
-    expect((await send('/v1/quote', JSON.stringify(planWith({})))).statusCode).not.toBe(429)
-    expect((await send('/mcp', JSON.stringify([list(1), list(2)]))).statusCode).toBe(429)
-    expect((await send('/v1/quote', JSON.stringify(planWith({}, { id: 'b' })))).statusCode).not.toBe(429)
-    const refused = await send('/v1/quote', JSON.stringify(planWith({})))
-    expect(refused.statusCode).toBe(429)
-    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
-    for (const end of last.toReversed()) await end()
+    const batch = JSON.stringify([...Array(20).keys()].map(list))
+    const given = await withinOneMinute(
+      async (caller) => {
+        const answers = []
+        // 59 and one, nine times; 20, 20 and 18; a plan, and one more.
+        for (const [times, url, payload] of [
+          [9, '/mcp', large],
+          [2, '/mcp', batch],
+          [18, '/mcp', JSON.stringify(list(1))],
+          [1, '/v1/quote', JSON.stringify(planWith({}))],
+          [1, '/mcp', JSON.stringify([list(1), list(2)])],
+          [1, '/v1/quote', JSON.stringify(planWith({}, { id: 'b' }))],
+          [1, '/v1/quote', JSON.stringify(planWith({}))],
+        ] as const)
+          for (let time = 0; time < times; time++) answers.push(await send(caller, url, payload))
+        return answers
+      },
+      (answers) => answers.map((answer) => answer?.headers['ratelimit-reset']),
+    )
+    const refused = given.flatMap((answer, index) => (answer?.statusCode === 429 ? [index] : []))
+    // A process that has one unit left keeps it for half a second.
+    expect(refused).toEqual([30, expect.toBeOneOf([31, 32])])
+    expect(given[0]?.headers).toMatchObject({ 'ratelimit-limit': '600', 'ratelimit-scope': 'services:plan' })
+    expect(Number(given[30]?.headers['retry-after'])).toBeGreaterThan(0)
   })
 })
 
-async function another() {
-  const last: (() => Promise<void>)[] = []
-  return { app: (await openDoors((end) => void last.push(end))).app, ends: last }
-}
+describe('a service that is open to everybody', () => {
+  it('counts them too, and not the person at its machine', async () => {
+    const open = { ...guarded, mode: 'open', isOpenToAll: true } as const
+    const app = await doors.serve(countedOn(doors.catalog.app, open).access)
+    const limitOf = async (remoteAddress: string) => {
+      const headers = { 'content-type': 'application/json', accept }
+      const asked = { method: 'POST', url: '/mcp', payload: list(1), headers, remoteAddress } as const
+      return (await app.inject(asked)).headers['ratelimit-limit']
+    }
+    expect([await limitOf('203.0.113.9'), await limitOf('127.0.0.1')]).toEqual(['600', undefined])
+  })
+})
+
+describe('text with NUL or half a character', () => {
+  const call = (id: unknown, name: string) => ({ ...list(1), id, method: 'tools/call', params: { name } })
+  it.each(['\0', '\ud800', 'a\udfff'])('(%j) is 400 alone', async (text) => {
+    const { status, body } = await post('/mcp', JSON.stringify(call(1, text)))
+    expect([status, JSON.parse(body).error.code]).toEqual([400, 'body_invalid'])
+  })
+
+  it('is -32600 of its message in a batch, whose others are answered', async () => {
+    const batch = [call(1, '\0'), list(2), call('\ud800', 'x'), { ...list(3), [`\0`]: 1 }]
+    const { status, body } = await post('/mcp', JSON.stringify(batch))
+    const answers: { id: unknown; error?: { code: number } }[] = JSON.parse(body)
+    expect(status).toBe(200)
+    expect(answers.map(({ id, error }) => [id, error?.code])).toEqual([
+      [2, undefined],
+      [1, -32600],
+      [null, -32600],
+      [3, -32600],
+    ])
+    const none = await post('/mcp', JSON.stringify([call(1, '\0')]))
+    expect([none.status, JSON.parse(none.body)]).toMatchObject([200, [{ id: 1, error: { code: -32600 } }]])
+  })
+})

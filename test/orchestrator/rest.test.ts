@@ -4,12 +4,10 @@
 import type { FastifyInstance } from 'fastify'
 import { Compile } from 'typebox/compile'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Access, anonymous, openAccess } from '#api/http/access.ts'
+import { type Access, openAccess } from '#api/http/access.ts'
 import { CursorKeys } from '#api/http/cursor.ts'
 import { createServer } from '#api/server.ts'
 import { Egress } from '#egress.ts'
-import { CallerRates } from '#orchestrator/CallerRates.ts'
-import { SEARCHES_PER_MINUTE } from '#orchestrator/operations.ts'
 import { parTokensDefault, quoteTerms } from '#orchestrator/pay/currencies.ts'
 import { Quotes } from '#orchestrator/quote/Quotes.ts'
 import { orchestratorEndpoints } from '#orchestrator/rest/index.ts'
@@ -18,6 +16,8 @@ import { systemRuntime } from '#runtime.ts'
 import { createLogger } from '#telemetry.ts'
 import { runBlackbox } from '../blackbox/blackbox.ts'
 import { openCatalog, shop, type TestCatalog } from './support/catalog.ts'
+import { countedOn, withinOneMinute } from './support/counted.ts'
+import { endless } from './support/demo.ts'
 
 const { clock } = systemRuntime()
 let app: FastifyInstance
@@ -29,19 +29,18 @@ const endpoints = [
 ]
 const ids = Array.from({ length: 25 }, (_, index) => `shop-${String(index).padStart(2, '0')}`)
 
-const serve = (searchesPerMinute: number, access: Access = openAccess) =>
+const serve = (access: Access = openAccess) =>
   createServer({
     access,
     endpoints: orchestratorEndpoints,
     services: {
       app: catalog.reads,
-      searchRates: new CallerRates(clock, searchesPerMinute),
-      requestRates: new CallerRates(clock, searchesPerMinute),
       liveness: null,
       quotes: new Quotes({
         app: catalog.reads,
         egress: new Egress(),
         clock,
+        allowance: endless,
         terms: quoteTerms('1', parTokensDefault),
       }),
     },
@@ -57,7 +56,7 @@ beforeAll(async () => {
     'own',
     ids.map((id) => shop(id, id === 'shop-20' ? { endpoints } : {})),
   )
-  app = await serve(SEARCHES_PER_MINUTE)
+  app = await serve()
 })
 afterAll(async () => {
   await app.close()
@@ -112,17 +111,22 @@ describe('GET /v1/services/search', () => {
 
 describe('searches of one caller', () => {
   it('are refused above its share, and those of another are not', async () => {
-    const identify: Access['identify'] = ({ remoteAddress }) => ({ ...anonymous, id: remoteAddress })
-    const busy = await serve(2, { ...openAccess, identify })
+    const { access, quotas } = countedOn(catalog.app)
+    const busy = await serve(access)
     const search = (remoteAddress: string) =>
       busy.inject({ url: '/v1/services/search?query=things', remoteAddress })
-    const statuses = []
-    for (let n = 0; n < 3; n++) statuses.push((await search('192.0.2.1')).statusCode)
-    expect(statuses).toEqual([200, 200, 429])
-    const refused = await search('192.0.2.1')
-    expect(JSON.parse(refused.body)).toMatchObject({ error: { code: 'rate_limit_exceeded' } })
-    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
-    expect((await search('192.0.2.2')).statusCode).toBe(200)
+    const answers = await withinOneMinute(
+      async (caller) => {
+        await quotas.take([{ subject: `ip:${caller}:services:search`, limit: 600 }], 598)
+        return [await search(caller), await search(caller), await search(caller)]
+      },
+      (given) => given.map(({ headers }) => headers['ratelimit-reset']),
+    )
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 429])
+    expect(answers.map(({ headers }) => headers['ratelimit-remaining'])).toEqual(['1', '0', '0'])
+    expect(JSON.parse(answers[2]?.body ?? '')).toMatchObject({ error: { code: 'rate_limit_exceeded' } })
+    expect(Number(answers[2]?.headers['retry-after'])).toBeGreaterThan(0)
+    expect((await search('203.0.113.2')).statusCode).toBe(200)
     await busy.close()
   })
 })

@@ -10,6 +10,7 @@ import { Liveness } from '#orchestrator/verify/Liveness.ts'
 import { Verifier } from '#orchestrator/verify/Verifier.ts'
 import { systemRuntime } from '#runtime.ts'
 import { openCatalog } from './support/catalog.ts'
+import { endless } from './support/demo.ts'
 import { asks, challenge, openSeller } from './support/seller.ts'
 
 test('a silent seller is named in quotes, fails a look, and stays in a live search', async () => {
@@ -27,14 +28,14 @@ test('a silent seller is named in quotes, fails a look, and stays in a live sear
   await catalog.importAs('own', [{ id: 'shop', serviceUrl: `${seller.origin}/shop`, endpoints }])
 
   const quotes = new Quotes({
-    ...{ app: catalog.reads, egress, clock },
+    ...{ app: catalog.reads, egress, clock, allowance: endless },
     terms: quoteTerms('1', parTokensDefault),
   })
   const nodes = endpoints.map(({ path }) => ({ id: path, serviceId: 'shop', method: 'POST', path }))
   const quoting = quotes.quote(readPlan({ nodes }), 'somebody', signal).catch((error: unknown) => error)
   const verifier = new Verifier({ app: catalog.app, egress, clock, random })
   const verifying = verifier.verifyService('shop', signal)
-  const liveness = new Liveness({ app: catalog.reads, egress, clock, isOwn: () => false })
+  const liveness = new Liveness({ app: catalog.reads, egress, clock, allowance: endless, isOwn: () => false })
   const { endpoints: listed } = await catalog.search('zebra')
   const living = await liveness.keepLiving(listed, 'somebody', signal)
   expect(living.map(({ path }) => path).sort()).toEqual(['/honest', '/silent'])

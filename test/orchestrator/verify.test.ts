@@ -16,6 +16,7 @@ import { systemRuntime } from '#runtime.ts'
 import { removeEntries } from '#store/app/catalogEntries.ts'
 import { PROBES_KEPT } from '#store/app/catalogHealth.ts'
 import { openCatalog, type TestCatalog } from './support/catalog.ts'
+import { endless } from './support/demo.ts'
 import { type Answer, asks, challenge, openSeller, payee, type Seller, x402 } from './support/seller.ts'
 
 let catalog: TestCatalog
@@ -250,7 +251,13 @@ describe('a live search', () => {
     }))
     await list('live', [...endpoints, { method: 'POST', path: '/effect', description: 'Zebra.' }])
     const egress = new Egress({ isLocalOrigin: (each) => each === seller.origin })
-    const liveness = new Liveness({ app: catalog.reads, egress, clock, isOwn: () => false })
+    const liveness = new Liveness({
+      app: catalog.reads,
+      egress,
+      clock,
+      allowance: endless,
+      isOwn: () => false,
+    })
     const request = { query: 'zebra', limit: 4, serviceIds: null, serviceMode: null, withEvidence: false }
     const live = (more: object = {}) =>
       search(catalog.reads, { ...request, resolution: 'live', ...more }, (found) =>

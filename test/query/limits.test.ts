@@ -2,6 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RangeSet } from '#ingest/range.ts'
+import { EXPORT_SILENT_MS_MAX } from '#query/limits.ts'
 import type { Engine, QueryRequest, UserQueryEngine } from '#query/result.ts'
 import { everybody } from '#query/slots.ts'
 import type { UserQueryError } from '#query/UserQueryError.ts'
@@ -150,6 +151,27 @@ describe.each(['postgres', 'clickhouse'] as const)('limits on %s', (name) => {
     await ask('b')
     await ask(everybody, 60 * MINUTE_MS)
     await ask('a', 14 * MINUTE_MS)
+  })
+
+  it('ends an export that gives no row, in the engine too, and runs another caller’s beside it', async () => {
+    const { clock } = systemRuntime()
+    const silent = Promise.withResolvers<void>()
+    const sleep: typeof clock.sleep = (ms, signal) =>
+      ms === EXPORT_SILENT_MS_MAX
+        ? Promise.race([silent.promise, clock.sleep(ms, signal)])
+        : clock.sleep(ms, signal)
+    const engine = openEngine(chain, name, undefined, undefined, { ...clock, sleep })
+    open.push(engine)
+    const ask = (sql: string, party: string) =>
+      engine.run(request(sql, { limit: 20_000, timeoutMs: 300_000, party }))
+    const holding = ask(endless, 'a')
+    const ended = expect(holding).rejects.toMatchObject({ code: 'sql_timeout', status: 504 })
+    expect(await until(async () => (await running(name)) === 1)).toBe(true)
+    expect((await ask('SELECT num FROM blocks', 'b')).rowCount).toBeGreaterThan(0)
+    expect((await ask('SELECT num FROM blocks', 'c')).rowCount).toBeGreaterThan(0)
+    silent.resolve()
+    await ended
+    expect(await until(async () => (await running(name)) === 0)).toBe(true)
   })
 
   it('refuses an answer of too many bytes and lives on', async () => {

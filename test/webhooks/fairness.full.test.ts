@@ -1,4 +1,4 @@
-// Goal: no receiver and no damaged row holds up what others are sent (W4, W7).
+// Goal: no receiver, no damaged row and no other owner holds up what somebody is sent (W4, W7, D12).
 // Method: messages as they stand after a bad hour are put into the tables of a real service; what the
 // receivers on this machine got, and what became of the rows, is compared.
 import type { ServerResponse } from 'node:http'
@@ -183,3 +183,22 @@ test('thousands of subscriptions are claimed as they can be sent, and each event
   )
   expect(failed).toBe(0)
 }, 180_000)
+
+test('an endpoint that strangers subscribe, a hundred times, is sent its owner’s events beside theirs', async () => {
+  const url = hanging.url('/shared')
+  const put = async (owner: string, count: number, lateSeconds: number) => {
+    const { id } = await subscribe(url)
+    await query('UPDATE app.webhooks SET owner = $2 WHERE id = $1', [id, owner])
+    await putDue(id, count, lateSeconds)
+    return id
+  }
+  for (let n = 0; n < 10; n++) await put('org_stranger', 10, 120)
+  await hanging.until('/shared', ({ length }) => length === 1)
+  const own = await put('org_owner', 1, 0)
+  const [, second] = await hanging.until('/shared', ({ length }) => length === 2)
+  expect(second?.headers['svc-event-id']).toBe(`evt_${own}1`)
+  await query(
+    'DELETE FROM app.webhook_messages WHERE webhook_id IN (SELECT id FROM app.webhooks WHERE owner LIKE $1)',
+    ['org_%er'],
+  )
+}, 60_000)

@@ -29,7 +29,7 @@ import { type Logger, metrics } from '#telemetry.ts'
 import { writeEnvelope } from '../envelope.ts'
 import { OutcomeWriter } from './OutcomeWriter.ts'
 import { type Reply, unanswered } from './post.ts'
-import { type Lane, Shares } from './Shares.ts'
+import { type Lane, placeOf, Shares } from './Shares.ts'
 import { ATTEMPTS_MAX, retryInMs } from './schedule.ts'
 import { send } from './send.ts'
 
@@ -75,7 +75,7 @@ export class Deliverer {
   readonly #options: DelivererOptions
   readonly #shares: Shares
   readonly #outcomes: OutcomeWriter
-  /** Claimed, by lane and endpoint, and waiting for its turn. */
+  /** Claimed, by lane, endpoint and owner, and waiting for its turn. */
   readonly #queues = new Map<string, Work[]>()
   readonly #sending = new Set<Promise<void>>()
   /** The last subscription of each lane that something was claimed for: the next turn begins behind it. */
@@ -167,9 +167,9 @@ export class Deliverer {
     const chosen = new Map<string, (typeof due)[number]>()
     const trial = this.#shares.trial()
     for (const one of due) {
-      if (chosen.has(one.endpoint) || trial.room(one, 'again') === 0) continue
+      if (chosen.has(placeOf(one)) || trial.room(one, 'again') === 0) continue
       trial.take(one, 'again')
-      chosen.set(one.endpoint, one)
+      chosen.set(placeOf(one), one)
     }
     if (chosen.size === 0 || signal.aborted) return false
     const receivers = new Map([...chosen.values()].map((one) => [one.webhookId, one]))
@@ -277,13 +277,10 @@ export class Deliverer {
   }
 
   /** What waits for an endpoint that does not answer: it would wait longer than its claim. */
-  async #giveBack(receiver: Waiting): Promise<void> {
-    const queued = lanes.flatMap((lane) => {
-      const name = queueOf(receiver, lane)
-      const queue = this.#queues.get(name) ?? []
-      this.#queues.delete(name)
-      return queue
-    })
+  async #giveBack({ endpoint }: Waiting): Promise<void> {
+    const waiting = [...this.#queues].filter(([, queue]) => queue[0]?.receiver.endpoint === endpoint)
+    for (const [name] of waiting) this.#queues.delete(name)
+    const queued = waiting.flatMap(([, queue]) => queue)
     for (const { claimed, delivery } of queued)
       await releaseClaim(this.#options.app, claimed.message, delivery)
   }
@@ -306,15 +303,13 @@ export class Deliverer {
   }
 }
 
-const lanes: readonly Lane[] = ['first', 'again', 'replay']
-
 /** From the one behind the last that had its turn on. */
 function inTurn(waiting: readonly Waiting[], last: string): readonly Waiting[] {
   const next = waiting.findIndex(({ webhookId }) => webhookId > last)
   return next === -1 ? waiting : [...waiting.slice(next), ...waiting.slice(0, next)]
 }
 
-const queueOf = ({ endpoint }: Waiting, lane: Lane): string => `${lane} ${endpoint}`
+const queueOf = (receiver: Waiting, lane: Lane): string => `${lane} ${placeOf(receiver)}`
 
 const lostText = 'Senders of this event ended before the answer, again and again.'
 

@@ -67,4 +67,21 @@ describe('requests at a time', () => {
     shares.answered('a', false)
     expect(shares.room(receiver, 'first')).toBe(1)
   })
+
+  it('are an owner’s own at an endpoint: strangers who subscribe it leave each owner one', () => {
+    const shares = started(60_000)
+    shares.answered('shop', true)
+    const at = (owner: string) => ({ endpoint: 'shop', owner, failureCount: 0 })
+    const taken = (owner: string) => {
+      let count = 0
+      for (; shares.room(at(owner), 'first') > 0; count++) shares.take(at(owner), 'first')
+      return count
+    }
+    expect(['stranger', 'shop'].map(taken)).toEqual([4, 4])
+    expect(['a', 'b', 'c', 'd'].map(taken)).toEqual([4, 4, 1, 1])
+    const again = (owner: string) => shares.room({ ...at(owner), endpoint: 'other' }, 'again')
+    shares.answered('other', true)
+    shares.take({ ...at('stranger'), endpoint: 'other' }, 'again')
+    expect(['stranger', 'shop'].map(again)).toEqual([0, 1])
+  })
 })

@@ -1,6 +1,7 @@
 /**
- * How much may be under way to an endpoint, for an owner, and in all, so that those who answer slowly
- * hold up themselves alone. Of one process.
+ * How much may be under way to an endpoint for one owner, to it and for the owner, and in all, so
+ * that those who answer slowly hold up themselves alone, and nobody who subscribes a stranger's
+ * endpoint delays the stranger. Of one process.
  */
 import type { Clock } from '#runtime.ts'
 
@@ -14,7 +15,10 @@ export interface Receiver {
 /** First attempts of live events, further attempts, and first attempts of replays. */
 export type Lane = 'first' | 'again' | 'replay'
 
+/** For one owner; each has one, whatever others have there. */
 const ENDPOINT_MAX = 4
+/** For all owners together: an endpoint that many subscribe is no target. */
+const ENDPOINT_ALL_MAX = 16
 const OWNER_MAX = 32
 const ALL_MAX = 256
 /** Shares of each other lane: together they never take the last place from live events. */
@@ -63,15 +67,17 @@ export class Shares {
   /** Requests to a receiver that may be begun now. */
   room(receiver: Receiver, lane: Lane): number {
     const isFailing = this.#isFailing(receiver)
+    const own = this.#count(`place ${placeOf(receiver)}`)
+    const shared = ENDPOINT_ALL_MAX - this.#count(`endpoint ${receiver.endpoint}`)
     const rooms = [
-      (isFailing ? 1 : ENDPOINT_MAX) - this.#count(`endpoint ${receiver.endpoint}`),
+      Math.min((isFailing ? 1 : ENDPOINT_MAX) - own, Math.max(1 - own, shared)),
       OWNER_MAX - this.#count(`owner ${receiver.owner}`),
       this.capacity - this.#count('all'),
     ]
     if (isFailing) rooms.push(OWNER_FAILING_MAX - this.#count(`failing ${receiver.owner}`))
     if (lane !== 'first')
       rooms.push(
-        ENDPOINT_LANE_MAX - this.#count(`${lane} endpoint ${receiver.endpoint}`),
+        ENDPOINT_LANE_MAX - this.#count(`${lane} place ${placeOf(receiver)}`),
         OWNER_LANE_MAX - this.#count(`${lane} owner ${receiver.owner}`),
         ALL_LANE_MAX - this.#count(`${lane} all`),
       )
@@ -121,10 +127,16 @@ export class Shares {
   }
 }
 
-const namesOf = ({ endpoint, owner }: Receiver, lane: Lane, isFailing: boolean): readonly string[] => [
-  `endpoint ${endpoint}`,
-  `owner ${owner}`,
+/** The name of what an owner's subscriptions to one endpoint share. */
+export const placeOf = ({ endpoint, owner }: Receiver): string => `${endpoint} ${owner}`
+
+const namesOf = (receiver: Receiver, lane: Lane, isFailing: boolean): readonly string[] => [
+  `place ${placeOf(receiver)}`,
+  `endpoint ${receiver.endpoint}`,
+  `owner ${receiver.owner}`,
   'all',
-  ...(isFailing ? [`failing ${owner}`] : []),
-  ...(lane === 'first' ? [] : [`${lane} endpoint ${endpoint}`, `${lane} owner ${owner}`, `${lane} all`]),
+  ...(isFailing ? [`failing ${receiver.owner}`] : []),
+  ...(lane === 'first'
+    ? []
+    : [`${lane} place ${placeOf(receiver)}`, `${lane} owner ${receiver.owner}`, `${lane} all`]),
 ]

@@ -85,7 +85,7 @@ const produces = {
   'text/event-stream': s.text({ description: 'Events whose data is JSON with `ok`.' }),
 }
 
-const limitText = `Rows at most. More than ${ROWS_MAX} are streamed as CSV, NDJSON, Arrow or Parquet, one export at a time.`
+const limitText = `Rows at most. More than ${ROWS_MAX} are streamed as CSV, NDJSON, Arrow or Parquet, one export of a caller at a time.`
 const timeoutText = `Milliseconds the query may run. Default ${TIMEOUT_MS_DEFAULT}, at most ${QUERY_MS_MAX}; of an export ${EXPORT_MS_MAX}.`
 
 const shared = {
@@ -176,6 +176,7 @@ export const queryIndexerEndpoint = rawEndpoint({
       'Format of the answer. Default: what `Accept` asks for, else JSON.',
     ),
   },
+  units: ({ filters: { limit } }) => unitsOf(limit),
   check: ({ live, format }) =>
     live === 'false' || format === undefined
       ? undefined
@@ -210,6 +211,7 @@ export const postIndexerQueryEndpoint = rawEndpoint({
   }),
   // Room for the escapes of a query of the full length.
   bodyBytesMax: 3 * SQL_BYTES_MAX,
+  units: ({ body: { limit = ROWS_MAX } }) => unitsOf(limit),
   answer: ({ body, signal, headers, caller }, services: IndexerServices) => {
     const { live = false, format = acceptedFormat(headers.accept), limit = ROWS_MAX } = body
     const query = {
@@ -229,6 +231,11 @@ export const postIndexerQueryEndpoint = rawEndpoint({
       : streamAnswer({ ...query, caller, mode: modes[`${live}`] }, readLastEventId(headers), signal, services)
   },
 })
+
+/** An export takes an engine for minutes where a query takes it for seconds. */
+const EXPORT_UNITS = 5
+
+const unitsOf = (limit: number): number => (isExport(limit) ? EXPORT_UNITS : 1)
 
 /**
  * Milliseconds the query may run; `format` null is a live one.

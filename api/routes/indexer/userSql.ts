@@ -124,7 +124,11 @@ function apiErrorOf(error: UserQueryError): ApiError {
       })
     }
     case 'sql_timeout':
-      return new ApiError('request_timeout', `${error.message}; raise \`timeout_ms\` or ask for less.`, cause)
+      return new ApiError(
+        'request_timeout',
+        `${error.message}; ${error.hint ?? 'raise `timeout_ms` or ask for less'}.`,
+        cause,
+      )
     case 'sql_busy':
       return new ApiError('overloaded', `${error.message}.`, { ...cause, headers: { 'retry-after': '2' } })
     case 'sql_allowance': {

@@ -11,6 +11,7 @@ import {
 } from './orgSending.ts'
 import {
   changeOrgWebhookEndpoint,
+  createOrgWebhookEndpoint,
   deleteOrgWebhookEndpoint,
   listOrgDeliveriesEndpoint,
   listOrgWebhooksEndpoint,
@@ -44,6 +45,7 @@ export const webhookEndpoints: readonly Endpoint<WebhookServices>[] = [
   readReplayEndpoint,
   endReplayEndpoint,
   listOrgWebhooksEndpoint,
+  createOrgWebhookEndpoint,
   changeOrgWebhookEndpoint,
   deleteOrgWebhookEndpoint,
   listOrgDeliveriesEndpoint,

@@ -10,6 +10,7 @@ import { orgErrors, orgId } from '../orgs/accounts.ts'
 import { deliveryId, enabledFor, holderIn, type WebhookServices, webhookErrors, webhookId } from './access.ts'
 import { deliveryList, deliveryOf, pageOfDeliveries, presentDetail } from './deliveries.ts'
 import { changedWebhook, deliveryDetail, presentChange, presentWebhook, status, webhook } from './shapes.ts'
+import { create, creation } from './subscriptions.ts'
 
 const errors = [...orgErrors, 'webhooks_not_enabled', 'webhook_not_found'] as const
 
@@ -27,6 +28,16 @@ export const listOrgWebhooksEndpoint = endpoint({
   },
   present: (found) => ({ data: found.map(presentWebhook) }),
   cache: 'none',
+})
+
+export const createOrgWebhookEndpoint = command({
+  ...creation,
+  path: '/v1/orgs/{orgId}/webhooks',
+  params: { orgId },
+  access: management,
+  errors: [...creation.errors, 'forbidden'],
+  run: async (call, services: WebhookServices) =>
+    create(await enabledFor(services, call, 'member'), holderIn(call), call.body),
 })
 
 export const changeOrgWebhookEndpoint = command({

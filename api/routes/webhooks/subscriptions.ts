@@ -11,9 +11,11 @@ import { type ListPage, type ListResult, webhookPageRules } from '../../http/pag
 import * as s from '../../http/schema.ts'
 import {
   enabled,
+  type Holder,
   holderOf,
   refusing,
   subscriptionOf,
+  type WebhookOperations,
   type WebhookServices,
   webhookErrors,
   webhookId,
@@ -75,11 +77,12 @@ const newMembers = {
   ordering: s.optional(ordering),
 }
 
-export const createWebhookEndpoint = command({
-  path: '/v1/webhooks',
+const newBody = s.object({ eventType, filters: s.optional(filters), ...newMembers })
+
+/** What the operations that subscribe have in common. */
+export const creation = {
   method: 'POST',
   summary: 'Subscribe to events. The secret that signs deliveries is in this answer and nowhere else.',
-  access: webhooksWrite,
   errors: [
     'webhooks_not_enabled',
     'chain_id_unsupported',
@@ -89,27 +92,43 @@ export const createWebhookEndpoint = command({
     'coverage_incomplete',
     ...bodyErrors,
   ],
-  body: s.object({ eventType, filters: s.optional(filters), ...newMembers }),
+  body: newBody,
   bodyTold: newSubscription(newMembers),
   response: newWebhook,
-  run: async ({ body, caller }, services: WebhookServices) => {
-    const { run, chains } = enabled(services)
-    const asked = body.chainId === undefined ? undefined : chainNamed(body.chainId)
-    const id = selectChain(asked, chains, caller, ['body', 'chainId'])
-    return refusing(() =>
-      run.create({
-        owner: holderOf(caller).org,
-        chainId: id,
-        eventType: body.eventType,
-        target: targetOf(body.destination),
-        filters: body.filters,
-        context: body.context ?? null,
-        finality: body.finality ?? 'latest',
-        ordering: body.ordering ?? 'none',
-      }),
-    )
-  },
-  present: ({ subscription, secret }) => ({ ...presentWebhook(subscription), secret }),
+  present: ({ subscription, secret }: Awaited<ReturnType<typeof create>>) => ({
+    ...presentWebhook(subscription),
+    secret,
+  }),
+} as const
+
+/** @throws ApiError */
+export const create = (
+  { run, chains }: WebhookOperations,
+  { org, caller }: Holder,
+  body: s.Static<typeof newBody>,
+) => {
+  const asked = body.chainId === undefined ? undefined : chainNamed(body.chainId)
+  const id = selectChain(asked, chains, caller, ['body', 'chainId'])
+  return refusing(() =>
+    run.create({
+      owner: org,
+      chainId: id,
+      eventType: body.eventType,
+      target: targetOf(body.destination),
+      filters: body.filters,
+      context: body.context ?? null,
+      finality: body.finality ?? 'latest',
+      ordering: body.ordering ?? 'none',
+    }),
+  )
+}
+
+export const createWebhookEndpoint = command({
+  ...creation,
+  path: '/v1/webhooks',
+  access: webhooksWrite,
+  run: async ({ body, caller }, services: WebhookServices) =>
+    create(enabled(services), holderOf(caller), body),
 })
 
 export const listWebhooksEndpoint = listEndpoint({

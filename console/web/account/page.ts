@@ -13,6 +13,7 @@ import { button, element } from '../element.ts'
 import type { Frame, Page } from '../page.ts'
 import { card } from '../parts/card.ts'
 import { table } from '../table.ts'
+import { keyView } from './keyView.ts'
 import { orgView } from './orgView.ts'
 import { field, form } from './parts.ts'
 import { signInView } from './signInView.ts'
@@ -54,7 +55,11 @@ class AccountView {
     this.#endSignIn()
     try {
       const person = await this.#client.me()
-      this.#host.replaceChildren(...(person ? await this.#signedIn(person) : [this.#signIn()]))
+      const parts = person ? await this.#signedIn(person) : [this.#signIn()]
+      this.#host.replaceChildren(
+        ...parts,
+        keyView(() => this.#draw()),
+      )
     } catch (error) {
       const text = error instanceof RequestFailure ? error.message : 'This page could not be shown.'
       this.#host.replaceChildren(

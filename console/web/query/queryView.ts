@@ -169,9 +169,14 @@ export class QueryView {
 
   #fail(error: unknown, mode: 'once' | 'live'): void {
     if (!(error instanceof RequestFailure)) throw error
-    const { message, code, place } = error
+    const { message, code, place, status } = error
     const isPerBlock = mode === 'live' && message.includes('live=snapshot')
-    this.#result.fail(message, code, place, isPerBlock ? [this.#snapshotOffer()] : [])
+    const offers = isPerBlock
+      ? [this.#snapshotOffer()]
+      : status === 429 || code.startsWith('api_key_')
+        ? [accountOffer()]
+        : []
+    this.#result.fail(message, code, place, offers)
     this.#editor.mark(place, message)
   }
 
@@ -208,6 +213,10 @@ export class QueryView {
     return this.#schema.read
   }
 }
+
+/** Where a larger quota comes from, and another key. */
+const accountOffer = (): HTMLElement =>
+  button('Sign in, or use a key', () => find('tab-account', HTMLElement).click())
 
 function summaryOf(
   { rows, elapsedMs, engine, truncated, horizon }: QueryAnswer,

@@ -18,7 +18,7 @@ import { orgEndpoints } from '#api/routes/orgs/index.ts'
 import { address } from '#primitives.ts'
 import { systemRuntime } from '#runtime.ts'
 import { makeDefaults } from '#store/app/defaults.ts'
-import { digestOf } from '#store/app/keys.ts'
+import { digestOf, findKey } from '#store/app/keys.ts'
 import { findSession } from '#store/app/sessions.ts'
 import { userOfAddress } from '#store/app/users.ts'
 import { openAppStore } from '../../support/appStore.ts'
@@ -28,7 +28,7 @@ import { endlessQuotas, guarded } from './guarded.ts'
 const store = await openAppStore()
 export const { app, postgres } = store
 export const { clock } = systemRuntime()
-const pepper = randomBytes(32)
+export const pepper = randomBytes(32)
 const messageKey = randomBytes(32)
 export const defaults = await makeDefaults(app)
 export const origin = 'https://data.example.com'
@@ -52,7 +52,7 @@ export function openSignIn(changes: Partial<AccessSettings> = {}, answered: Acce
   const access = new ServiceAccess({
     settings: held,
     credentials: {
-      findKey: async () => null,
+      findKey: (token) => findKey(app, [digestOf(token, pepper)]),
       findSession: (token) => findSession(app, [digestOf(token, pepper)]),
       digestOf: (token) => digestOf(token, pepper).toString('base64url'),
     },

@@ -2,18 +2,17 @@
 import { onTestFinished } from 'vitest'
 import { Egress } from '#egress.ts'
 import { DEV_CHAIN_ID } from '#local/devchain/devChainRecord.ts'
-import { CallerRates } from '#orchestrator/CallerRates.ts'
+import type { Allowance } from '#orchestrator/allowance.ts'
 import { startDemoSellers } from '#orchestrator/demo/DemoSellers.ts'
-import {
-  type OrchestratorServices,
-  REQUESTS_PER_MINUTE,
-  SEARCHES_PER_MINUTE,
-} from '#orchestrator/operations.ts'
+import type { OrchestratorServices } from '#orchestrator/operations.ts'
 import { besideDevChain, parTokensDefault, quoteTerms } from '#orchestrator/pay/currencies.ts'
 import { Quotes } from '#orchestrator/quote/Quotes.ts'
 import { importShipped } from '#orchestrator/shipped.ts'
 import { systemRuntime } from '#runtime.ts'
 import { openCatalog, type TestCatalog } from './catalog.ts'
+
+/** As many calls of sellers as anybody asks for. */
+export const endless: Allowance = async () => {}
 
 export interface Demo {
   readonly catalog: TestCatalog
@@ -34,13 +33,12 @@ export async function openDemo(
     catalog,
     services: {
       app: catalog.reads,
-      searchRates: new CallerRates(clock, SEARCHES_PER_MINUTE),
-      requestRates: new CallerRates(clock, REQUESTS_PER_MINUTE),
       liveness: null,
       quotes: new Quotes({
         app: catalog.reads,
         egress: new Egress({ isLocalOrigin: (origin) => origin === demo.origin }),
         clock,
+        allowance: endless,
         terms: besideDevChain(quoteTerms('1', parTokensDefault), DEV_CHAIN_ID),
         isOwn: (origin) => origin === api,
       }),

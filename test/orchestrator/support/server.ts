@@ -1,4 +1,5 @@
 /** The orchestrator's doors over a catalog with what ships, on loopback. */
+import type { Access } from '#api/http/access.ts'
 import { CursorKeys } from '#api/http/cursor.ts'
 import { createServer } from '#api/server.ts'
 import { mcpEndpoint } from '#orchestrator/mcp/mcpEndpoint.ts'
@@ -15,21 +16,27 @@ export async function openDoors(
   publicOrigin: string | null = null,
 ) {
   const { catalog, services } = await openDemo(atEnd, publicOrigin ?? undefined)
-  const app = await createServer({
-    endpoints: [...orchestratorEndpoints, mcpEndpoint],
-    services: {
-      ...services,
-      publicOrigin,
-      chainTools: [],
-      askOwn: () => Promise.reject(new Error('no tool of this server asks it')),
-    },
-    chains: [],
-    cursorKeys: new CursorKeys([Buffer.alloc(32, 1)]),
-    clock,
-    log: createLogger('silent'),
-    shutdown: new AbortController().signal,
-  })
+  /** Another process beside it, on the same rows; uncounted unless access counts. */
+  const serve = async (access?: Access) => {
+    const app = await createServer({
+      endpoints: [...orchestratorEndpoints, mcpEndpoint],
+      services: {
+        ...services,
+        publicOrigin,
+        chainTools: [],
+        askOwn: () => Promise.reject(new Error('no tool of this server asks it')),
+      },
+      ...(access && { access }),
+      chains: [],
+      cursorKeys: new CursorKeys([Buffer.alloc(32, 1)]),
+      clock,
+      log: createLogger('silent'),
+      shutdown: new AbortController().signal,
+    })
+    atEnd(() => app.close())
+    return app
+  }
+  const app = await serve()
   const address = await app.listen({ host: '127.0.0.1', port: 0 })
-  atEnd(() => app.close())
-  return { catalog, app, address }
+  return { catalog, app, address, serve }
 }

@@ -1,0 +1,17 @@
+/** A quota that work takes from by itself, not a request. */
+import { ApiError } from '../http/errors.ts'
+import type { Quotas } from './Quotas.ts'
+
+/**
+ * What each caller may ask for in a minute under this name, counted over all processes and on every
+ * kind of service. What it gives @throws ApiError rate_limit_exceeded.
+ */
+export const allowanceOf =
+  (quotas: Quotas, name: string, perMinute: number) =>
+  async (caller: string, units: number): Promise<void> => {
+    const { granted, leftMs } = await quotas.take([{ subject: `${caller}:${name}`, limit: perMinute }], units)
+    if (granted) return
+    throw new ApiError('rate_limit_exceeded', undefined, {
+      headers: { 'Retry-After': `${Math.max(1, Math.ceil(leftMs / 1_000))}` },
+    })
+  }

@@ -1,0 +1,33 @@
+/** What one caller may ask for in a minute, over all processes. */
+import type { AccessRule } from '#api/http/access.ts'
+
+/** Of one caller. */
+const SEARCHES_PER_MINUTE = 600
+/** Messages, plans and each 64 KiB of them, of one caller. */
+const REQUESTS_PER_MINUTE = 600
+/** Calls of sellers made for one caller: twelve plans of 100 nodes. */
+export const SELLER_CALLS_PER_MINUTE = 1_200
+
+export const searches: AccessRule = {
+  who: 'anyone',
+  scope: 'services:search',
+  payable: false,
+  perMinute: SEARCHES_PER_MINUTE,
+}
+
+/** Plans and messages of agents together, by their size. */
+export const agentRequests: AccessRule = {
+  who: 'anyone',
+  scope: 'services:plan',
+  payable: false,
+  perMinute: REQUESTS_PER_MINUTE,
+}
+
+/** Units of one request: a message, and each 64 KiB of its text. */
+export const unitsOf = (characters: number, messages = 1): number =>
+  messages + Math.floor(characters / UNIT_CHARACTERS)
+
+const UNIT_CHARACTERS = 64 * 1_024
+
+/** Takes units of what a caller may ask for. @throws ApiError rate_limit_exceeded */
+export type Allowance = (caller: string, units: number) => Promise<void>

@@ -1,0 +1,44 @@
+/** Access as a guarded program has it, whose quotas are rows that several of them share. */
+import { allowanceOf } from '#api/access/allowance.ts'
+import { Quotas } from '#api/access/Quotas.ts'
+import { ServiceAccess } from '#api/access/ServiceAccess.ts'
+import type { AccessSettings } from '#api/access/settings.ts'
+import { SELLER_CALLS_PER_MINUTE } from '#orchestrator/allowance.ts'
+import { systemRuntime } from '#runtime.ts'
+import type { AppDatabase } from '#store/app/database.ts'
+import { removePastQuotas, reserveQuotas, returnQuotas } from '#store/app/quotas.ts'
+import { guarded } from '../../api/support/guarded.ts'
+
+const { clock } = systemRuntime()
+
+/** Of one process. */
+export function countedOn(app: AppDatabase, settings: AccessSettings = guarded) {
+  const store = {
+    reserve: (wishes: Parameters<typeof reserveQuotas>[1]) => reserveQuotas(app, wishes),
+    giveBack: (returns: Parameters<typeof returnQuotas>[1]) => returnQuotas(app, returns),
+    removePast: () => removePastQuotas(app),
+  }
+  const quotas = new Quotas(store, clock)
+  const access = new ServiceAccess({
+    settings,
+    credentials: { findKey: async () => null, findSession: async () => null, digestOf: (token) => token },
+    quotas,
+    defaults: { orgId: 'org', projectId: 'project', userId: 'user' },
+    clock,
+  })
+  return { access, quotas, sellerCalls: allowanceOf(quotas, 'sellers', SELLER_CALLS_PER_MINUTE) }
+}
+
+/**
+ * What `ask` gives within one minute of the database's clock, each time for another caller; the
+ * minute is told by `resets`.
+ */
+export async function withinOneMinute<T>(
+  ask: (caller: string) => Promise<T>,
+  resets: (given: T) => readonly unknown[],
+): Promise<T> {
+  for (let turn = 1; ; turn++) {
+    const given = await ask(`192.0.2.${turn}`)
+    if (new Set(resets(given)).size <= 1) return given
+  }
+}
