@@ -29,7 +29,7 @@ import type { Bugs } from './bugs.ts'
 import { type Kernel, ProcessClock, type SimProcess } from './kernel.ts'
 import type { SimBatch } from './ledgerState.ts'
 import { type SimNode, simNetwork } from './nodes.ts'
-import { plantInHead, plantInJournal, plantInSource, plantInTables } from './plant.ts'
+import { plantInHead, plantInJournal, plantInRows, plantInSource, plantInTables } from './plant.ts'
 import type { SimClickHouse } from './simClickHouse.ts'
 import { headSink } from './simHead.ts'
 import { historySink } from './simHistory.ts'
@@ -273,7 +273,9 @@ export class SimIndexer {
     const senders = bugs.planted('senders are taken as told') ? {} : { senders: everySender }
     const travel = { thereMs: 0.1, backMs: kernel.random() * limits.decodeMs }
     return kernel.call(process, `${process.name} decodes ${raw.range.from}..${raw.range.to}`, travel, () => ({
-      ...decodeRange({ ...profile, checks, ...senders }, raw.bytes, raw.range, encoder).batch,
+      ...plantInRows(bugs, raw, (bytes, proved) =>
+        decodeRange({ ...profile, checks: proved ? checks : 'links', ...senders }, bytes, raw.range, encoder),
+      ).batch,
       bytes: raw.bytes,
     }))
   }

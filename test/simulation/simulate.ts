@@ -85,6 +85,7 @@ class Simulation {
     this.#world = new World(this.#kernel, bodies, {
       finalityDepth: swarm.finalityDepth,
       length: swarm.startLength,
+      forked: swarm.forked,
     })
     const nodeFaults: NodeFaults = {
       errorRate: swarm.rpcErrorRate,

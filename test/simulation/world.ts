@@ -26,9 +26,13 @@ export class World {
   #salt = 0
   #tallest = 0
 
-  constructor(kernel: Kernel, bodies: readonly Body[], options: { finalityDepth: number; length: number }) {
+  constructor(
+    kernel: Kernel,
+    bodies: readonly Body[],
+    options: { finalityDepth: number; length: number; forked: boolean },
+  ) {
     this.#kernel = kernel
-    this.#bodies = bodies
+    this.#bodies = bodies.filter(({ isForked }) => options.forked || !isForked)
     this.#finalityDepth = options.finalityDepth
     this.#blocksPerSecond = kernel.between(1, 3)
     this.chain = [this.#make(undefined)]
