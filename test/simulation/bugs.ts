@@ -2,7 +2,15 @@
  * The bug bank: mistakes that were made in real indexers, each planted by a flag where it would be
  * made. A simulation that does not find them proves nothing by finding none.
  */
-import { forkedChain, oneLiar, prunedNode, type Swarm, staleHistory, wrongChain } from './swarm.ts'
+import {
+  askedChain,
+  forkedChain,
+  oneLiar,
+  prunedNode,
+  type Swarm,
+  staleHistory,
+  wrongChain,
+} from './swarm.ts'
 
 export const bugNames = [
   'links are the only check',
@@ -45,6 +53,8 @@ export const bugNames = [
   'one pruned answer ends history',
   'a nonce above 2^63 stops the program',
   'nonces lose digits',
+  'clients are shown the highest head',
+  'one endpoint’s finality is told to clients',
 ] as const
 
 export type BugName = (typeof bugNames)[number]
@@ -60,6 +70,8 @@ export const bugSwarms: Partial<Record<BugName, Partial<Swarm>>> = {
   'one pruned answer ends history': prunedNode,
   'a nonce above 2^63 stops the program': forkedChain,
   'nonces lose digits': forkedChain,
+  'clients are shown the highest head': askedChain,
+  'one endpoint’s finality is told to clients': askedChain,
   'senders are taken as told': { lieRate: 0.2, lies: ['L20 another transaction hash or sender'] },
 }
 

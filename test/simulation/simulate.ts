@@ -185,6 +185,7 @@ class Simulation {
         partitionBlocks,
       }),
       limits: this.#swarm,
+      told: (head, finalized) => this.#court.told(head, finalized),
     })
     this.#kernel.note(`${process.name} starts`)
     this.#writers[n] = { indexer, process }

@@ -6,7 +6,7 @@ import { seedOf } from '../support/seed.ts'
 import { makeBodies, makeForkedBodies } from './bodies.ts'
 import { type BugName, bugNames, bugSwarms } from './bugs.ts'
 import { simulate } from './simulate.ts'
-import { forkedChain, oneLiar, prunedNode, staleHistory, wrongChain } from './swarm.ts'
+import { askedChain, forkedChain, oneLiar, prunedNode, staleHistory, wrongChain } from './swarm.ts'
 
 /** More of both, and every bug, run with `npm run test:long`. */
 const SEEDS = isFull ? 200 : 20
@@ -34,6 +34,8 @@ const shortBugs: readonly BugName[] = [
   'one pruned answer ends history',
   'a nonce above 2^63 stops the program',
   'nonces lose digits',
+  'clients are shown the highest head',
+  'one endpoint’s finality is told to clients',
 ]
 
 const bodies = [...(await makeBodies(25)), ...(await makeForkedBodies(10))]
@@ -88,6 +90,7 @@ test('an endpoint that never stops lying beside an honest one changes nothing (L
 
 test.each([
   ['of another chain beside an honest one (W11)', wrongChain],
+  ['that lies to clients too (W2)', askedChain],
   ['behind which one of several nodes has dropped old blocks (W6)', prunedNode],
 ])(
   'an endpoint %s stops nothing',

@@ -45,6 +45,11 @@ export class World {
     return last
   }
 
+  /** The greatest height that any branch ever had. */
+  get tallest(): number {
+    return this.#tallest - 1
+  }
+
   /** Grows the chain past every height it ever had. */
   outgrow(): void {
     this.extend(Math.max(1, this.#tallest + 1 - this.chain.length))
