@@ -28,9 +28,9 @@ export const columnDocs = {
       parent_hash: 'hash of the block before',
       timestamp: 'time of the block, to the second; several blocks share one',
       timestamp_ms: 'Unix milliseconds; whole seconds where the header has no finer time',
-      gas_limit: 'most gas the block may use',
+      gas_limit: 'most gas the block may use, as its gas_used counts it',
       gas_used:
-        'as in the header; on Tempo without the gas of state growth since T14, which gas_used of transactions has',
+        'as in the header; on Tempo without the gas of state growth since T14 (draft), which gas_used of transactions has',
       miner: 'fee recipient',
       extra_data: 'as in the header',
       state_root: 'as in the header',
@@ -63,11 +63,11 @@ export const columnDocs = {
       valid_before: 'Unix seconds: not included at or after',
       valid_after: 'Unix seconds: not included before',
       signature_type:
-        '0 secp256k1, 1 P256, 2 WebAuthn; null for others, such as owners of a configurable account (Tempo, since T14)',
+        '0 secp256k1, 1 P256, 2 WebAuthn; null for others, such as owners of a configurable account (Tempo, since T14, draft)',
       status: '1 succeeded, 0 reverted, null before Byzantium',
       gas_used: 'gas paid for',
       cumulative_gas_used:
-        'gas paid for in the block up to and with this transaction; on Tempo more than gas_used of the block since T14',
+        'gas paid for in the block up to and with this transaction; on Tempo more than gas_used of the block since T14 (draft)',
       contract_address: 'contract created, if any',
       fee_payer: 'account that paid the fee',
       paid_fee_token: 'token the fee was really paid in',

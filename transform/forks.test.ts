@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { events } from './events/index.ts'
-import { forks, newestKnownFork } from './forks.ts'
+import { forkSeconds, forks, newestKnownFork } from './forks.ts'
 
 const chainIds = [4217, 42431] as const
 
@@ -37,6 +37,25 @@ describe('the table of forks', () => {
       'T13',
       'T14',
     ])
+  })
+
+  test('tells when one of them began on a chain, and refuses a name that it does not have', () => {
+    expect([forkSeconds('T5', 4217), forkSeconds('T5', 42431)]).toEqual([1_781_013_600, 1_780_495_200])
+    expect([forkSeconds('T5', 31337), forkSeconds('T14', 4217)]).toEqual([undefined, undefined])
+    expect(() => forkSeconds('T4.5', 4217)).toThrow('T4.5')
+  })
+
+  test('is the only place of the program that has the times of forks', () => {
+    const cwd = new URL('..', import.meta.url).pathname
+    const exclude = ['node_modules/**', 'test/**', 'bench/**', '**/*.test.ts', 'transform/forks.ts']
+    const files = globSync('**/*.ts', { cwd, exclude })
+    const times = forks.flatMap(({ activatesAt }) => Object.values(activatesAt)).filter((time) => time > 0)
+    const withTimes = files.filter((file) => {
+      const text = readFileSync(`${cwd}/${file}`, 'utf8').replaceAll(/(?<=\d)_(?=\d)/g, '')
+      return times.some((time) => text.includes(`${time}`))
+    })
+    expect(files.length).toBeGreaterThan(100)
+    expect(withTimes).toEqual([])
   })
 
   test('says of each confirmed fork since T4 that it began on the test network first', () => {

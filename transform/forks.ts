@@ -76,7 +76,8 @@ export const forks: readonly Fork[] = [
       'KeyAuthorizationWitness(address,bytes32)',
       'KeyAuthorizationWitnessBurned(address,bytes32)',
       'store/follow/exchange/bookStates.ts',
-      'store/follow/feePools/pools.ts',
+      'store/follow/exchange/takerAmounts.ts',
+      'store/follow/feePools/routes.ts',
       'transform/projections/tokenApprovals.ts',
     ],
   },
@@ -163,6 +164,16 @@ export const forks: readonly Fork[] = [
 /** When the newest fork began that is confirmed, in Unix seconds; 0 where none is known of a chain. */
 export function newestKnownFork(chainId: number): number {
   return Math.max(0, ...forks.map(({ activatesAt }) => timeOn(activatesAt, chainId) ?? 0))
+}
+
+/**
+ * When a fork began on a chain, in Unix seconds; undefined where that is not known.
+ * @param name of a fork of the table
+ */
+export function forkSeconds(name: string, chainId: number): number | undefined {
+  const fork = forks.find((one) => one.name === name)
+  if (!fork) throw new TypeError(`no fork ${name} is in the table`)
+  return timeOn(fork.activatesAt, chainId)
 }
 
 function timeOn(times: Fork['activatesAt'], chainId: number): number | undefined {

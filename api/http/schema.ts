@@ -47,7 +47,9 @@ export const count = t.Integer({ minimum: 0 })
  * A chain's own number of up to 64 bits, such as a nonce or gas: an integer of JSON, with all its
  * digits where they are more than a double holds.
  */
-export const chainNumber = t.Unsafe<number | bigint>({ type: 'integer', minimum: 0 })
+export const chainNumberWith = (options: Options) =>
+  t.Unsafe<number | bigint>({ type: 'integer', minimum: 0, ...options })
+export const chainNumber = chainNumberWith({})
 
 export const integer = (options: t.TNumberOptions = {}) => t.Integer(options)
 export const number = (options: t.TNumberOptions = {}) => t.Number(options)

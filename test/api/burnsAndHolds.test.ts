@@ -8,53 +8,16 @@ import { readQueriesPage } from '../query/queriesPage.ts'
 import { followersOf, silentCalls } from '../store/support/followers.ts'
 import { type Answer, type ChainApi, openChainApi, walk } from './support/chainApi.ts'
 import { responseCheck } from './support/openapi.ts'
-import { events, logOf, pathUsd, token as tokenCreated } from './support/writtenBook.ts'
+import { pathUsd, token as tokenCreated } from './support/writtenBook.ts'
 import { batchesOf, type WrittenLog, type WrittenTransaction, writtenChain } from './support/writtenChain.ts'
+import { guard, holdsOf, zero } from './support/writtenHolds.ts'
 
 const account = (digit: string): Hex => `0x${digit.repeat(40)}`
 const [issuer, bob, contract, dave, erin, relayer] = ['1', '2', '3', '4', '5', '6'].map(account) as [
   ...[Hex, Hex, Hex, Hex, Hex, Hex],
 ]
-const zero = account('0')
-const guard = '0xb10c000000000000000000000000000000000000'
 const token: Hex = `0x20c000000000000000000000${'b'.repeat(16)}`
-
-const moved = (from: Hex, to: Hex, amount: bigint): WrittenLog =>
-  logOf(token, events.transfer, { from, to, amount })
-const minted = (to: Hex, amount: bigint): readonly WrittenLog[] => [
-  moved(zero, to, amount),
-  logOf(token, 'event Mint(address indexed to, uint256 amount)', { to, amount }),
-]
-const burnedAt = (burner: Hex, from: Hex, amount: bigint): readonly WrittenLog[] => [
-  moved(from, zero, amount),
-  logOf(
-    token,
-    'event BurnAt(address indexed burner, address indexed from, uint256 indexed amount)',
-    ...[{ burner, from, amount }],
-  ),
-]
-const blocked = (receiver: Hex, blockedNonce: bigint, amount: bigint, by: Hex = guard): WrittenLog =>
-  logOf(
-    by,
-    'event TransferBlocked(address indexed token, address indexed receiver, uint64 indexed blockedNonce, uint256 amount, uint8 receiptVersion, bytes receipt)',
-    { token, receiver, blockedNonce, amount, receiptVersion: 1, receipt: '0x1234' },
-  )
-const receiptOf = (receiver: Hex, blockedNonce: bigint, amount: bigint) => ({
-  ...{ token, receiver, blockedNonce, amount, blockedAt: 3n, receiptVersion: 1 },
-  ...{ originator: issuer, recipient: receiver, recoveryAuthority: issuer, caller: issuer, to: receiver },
-})
-const claimed = (...receipt: Parameters<typeof receiptOf>): WrittenLog =>
-  logOf(
-    guard,
-    'event ReceiptClaimed(address indexed token, address indexed receiver, uint64 indexed blockedNonce, uint64 blockedAt, uint8 receiptVersion, address originator, address recipient, address recoveryAuthority, address caller, address to, uint256 amount)',
-    receiptOf(...receipt),
-  )
-const destroyed = (...receipt: Parameters<typeof receiptOf>): WrittenLog =>
-  logOf(
-    guard,
-    'event ReceiptBurned(address indexed token, address indexed receiver, uint64 indexed blockedNonce, uint64 blockedAt, uint8 receiptVersion, address originator, address recipient, address recoveryAuthority, address caller, uint256 amount)',
-    receiptOf(...receipt),
-  )
+const { moved, minted, burnedAt, blocked, claimed, destroyed } = holdsOf(token, issuer)
 const sent = (from: Hex, ...logs: readonly WrittenLog[]): WrittenTransaction => ({
   from,
   logs,

@@ -39,6 +39,15 @@ const openSchemas = new Map([
   ['RpcResponse/properties/error/properties/data', 'what a contract reverted with'],
 ])
 
+test('gas says what it counts: that of a block is the header’s, that of a receipt is what was paid for', () => {
+  const { Block, Receipt } = document.components.schemas
+  expect(Block.properties.gasUsed.description).toMatch(/header.*without the gas of state growth since T14/)
+  expect(Receipt.properties.gasUsed.description).toBe('Gas paid for.')
+  expect(Receipt.properties.cumulativeGasUsed.description).toMatch(
+    /more than `gasUsed` of the block since T14/,
+  )
+})
+
 test('no schema allows anything, but for those that must', () => {
   const keywords = ['type', 'anyOf', 'allOf', 'oneOf', '$ref', 'const', 'enum']
   const open = schemasOf(document).filter(([, schema]) => !keywords.some((keyword) => keyword in schema))

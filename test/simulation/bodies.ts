@@ -3,7 +3,16 @@
  * are true, computed with viem and plain tries. Bodies are few and repeat; only the header around
  * one is new for each block.
  */
-import { encodeAbiParameters, type Hex, keccak256, numberToHex, pad, toRlp } from 'viem'
+import {
+  encodeAbiParameters,
+  fromRlp,
+  type Hex,
+  keccak256,
+  numberToHex,
+  pad,
+  parseSignature,
+  toRlp,
+} from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { inBlock, type JsonObject, receiptBytes, scalar, transactionJson } from '../support/builtBlock.ts'
 import { plainBloom, plainTrieRoot } from '../support/plainTrie.ts'
@@ -17,6 +26,10 @@ export interface Body {
   readonly logsBloom: Hex
   readonly gasUsed: Hex
   readonly logCount: number
+  /** Numbers that today's forks allow and a signed column of 64 bits, or any, does not hold. */
+  readonly isForked: boolean
+  /** Bytes of its block, as nodes tell it. */
+  readonly size: Hex
 }
 
 export interface Place {
@@ -63,14 +76,61 @@ export async function makeBodies(count: number): Promise<readonly Body[]> {
         } as Parameters<typeof account.signTransaction>[0]),
       ),
     )
-    bodies.push(bodyOf(signed, account.address.toLowerCase(), n))
+    const from = account.address.toLowerCase()
+    const transactions = signed.map((bytes, index) => transactionJson(bytes, index, from))
+    bodies.push(bodyOf(signed, transactions, n))
   }
   return bodies
 }
 
-function bodyOf(signed: readonly Hex[], from: string, seed: number): Body {
+/** Nonces as anybody may choose them since Tempo's T12. */
+const NONCES = [2n ** 63n - 1n, 2n ** 63n, 2n ** 63n + 1n, 2n ** 64n - 1n]
+
+/**
+ * Bodies of one to three transactions with nonces of 64 bits, in blocks of a size that no column
+ * holds, which every node tells alike; the same ones at every call.
+ */
+export async function makeForkedBodies(count: number): Promise<readonly Body[]> {
+  const bodies: Body[] = []
+  for (let n = 0; n < count; n++) {
+    const nonces = Array.from(
+      { length: 1 + (n % 3) },
+      (_, index) => NONCES[(n + index) % NONCES.length] ?? 0n,
+    )
+    const signed = await Promise.all(nonces.map((nonce, index) => withNonce(nonce, index)))
+    const bytes = signed.map((one) => one.bytes)
+    const transactions = signed.map(({ json }) => json)
+    bodies.push({ ...bodyOf(bytes, transactions, n), isForked: true, size: '0xffffffffffffffff' })
+  }
+  return bodies
+}
+
+/** A transaction with a nonce that viem refuses to sign, and what nodes tell of it. */
+async function withNonce(nonce: bigint, index: number): Promise<{ bytes: Hex; json: JsonObject }> {
+  const account = privateKeyToAccount(`0x${'b2'.repeat(32)}`)
+  const small = await account.signTransaction({
+    ...{ type: 'eip1559', chainId: 1, nonce: 1, gas: 100_000n, to: TOKENS[index % 2], value: 1n },
+    ...{ maxFeePerGas: 3_000_000_000n, maxPriorityFeePerGas: 0n, data: '0xa9059cbb' },
+  })
+  const fields = fromRlp(`0x${small.slice(4)}`).slice(0, -3) as Hex[]
+  fields[1] = numberToHex(nonce)
+  const typed = (items: readonly Hex[]): Hex => `0x02${toRlp(items).slice(2)}`
+  const { r, s, yParity = 0 } = parseSignature(await account.sign({ hash: keccak256(typed(fields)) }))
+  const bytes = typed([...fields, yParity === 0 ? '0x' : '0x01', trimmed(r), trimmed(s)])
+  const told = { nonce: numberToHex(nonce), yParity: numberToHex(yParity), v: numberToHex(yParity) }
+  const signature = { r: numberToHex(BigInt(r)), s: numberToHex(BigInt(s)) }
+  const from = account.address.toLowerCase()
+  return {
+    bytes,
+    json: { ...transactionJson(small, index, from), ...told, ...signature, hash: keccak256(bytes) },
+  }
+}
+
+/** As RLP has numbers. */
+const trimmed = (word: Hex): Hex => scalar(numberToHex(BigInt(word)))
+
+function bodyOf(signed: readonly Hex[], transactions: readonly JsonObject[], seed: number): Body {
   let logIndex = 0
-  const transactions = signed.map((bytes, index) => transactionJson(bytes, index, from))
   const receipts = transactions.map((tx, index) => {
     const logs = Array.from({ length: (seed + index) % 3 }, () => ({
       ...transferLog(seed, index, logIndex++),
@@ -86,7 +146,7 @@ function bodyOf(signed: readonly Hex[], from: string, seed: number): Body {
       logs,
       transactionIndex: numberToHex(index),
       transactionHash: tx['hash'],
-      from,
+      from: tx['from'],
       to: tx['to'] ?? null,
       contractAddress: null,
     }
@@ -103,6 +163,8 @@ function bodyOf(signed: readonly Hex[], from: string, seed: number): Body {
     ),
     gasUsed: numberToHex(21_000 * receipts.length),
     logCount: logIndex,
+    isForked: false,
+    size: '0x1',
   }
 }
 
@@ -145,7 +207,7 @@ export function placeBlock(body: Body, { number, parentHash, timestamp, salt }: 
     block: {
       ...header,
       hash,
-      size: '0x1',
+      size: body.size,
       uncles: [],
       transactions: body.transactions.map((tx) => ({ ...tx, ...place })),
     },

@@ -2,7 +2,15 @@
  * The bug bank: mistakes that were made in real indexers, each planted by a flag where it would be
  * made. A simulation that does not find them proves nothing by finding none.
  */
-import { oneLiar, prunedNode, type Swarm, staleHistory, wrongChain } from './swarm.ts'
+import {
+  askedChain,
+  forkedChain,
+  oneLiar,
+  prunedNode,
+  type Swarm,
+  staleHistory,
+  wrongChain,
+} from './swarm.ts'
 
 export const bugNames = [
   'links are the only check',
@@ -43,6 +51,10 @@ export const bugNames = [
   'what no column holds stops the program',
   'an endpoint of another chain stops the lane',
   'one pruned answer ends history',
+  'a nonce above 2^63 stops the program',
+  'nonces lose digits',
+  'clients are shown the highest head',
+  'one endpoint’s finality is told to clients',
 ] as const
 
 export type BugName = (typeof bugNames)[number]
@@ -56,6 +68,10 @@ export const bugSwarms: Partial<Record<BugName, Partial<Swarm>>> = {
   'a lane above the chain stays there': { misled: true },
   'an endpoint of another chain stops the lane': wrongChain,
   'one pruned answer ends history': prunedNode,
+  'a nonce above 2^63 stops the program': forkedChain,
+  'nonces lose digits': forkedChain,
+  'clients are shown the highest head': askedChain,
+  'one endpoint’s finality is told to clients': askedChain,
   'senders are taken as told': { lieRate: 0.2, lies: ['L20 another transaction hash or sender'] },
 }
 

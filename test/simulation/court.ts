@@ -20,6 +20,12 @@ const READERS = 3
 /** More than the largest simulated block takes when encoded. */
 const BLOCK_BYTES_MAX = 15_000
 
+/**
+ * Blocks that one endpoint makes up and holds are told for a moment, where they are so few that an
+ * honest endpoint could be as far behind.
+ */
+const MADE_UP_MAX = 128
+
 export class Court {
   readonly violations: string[] = []
   readonly #world: World
@@ -28,6 +34,7 @@ export class Court {
   readonly #limits: Swarm
   #judgedCommits = -1
   #finalized = -1
+  #toldHead = -1
   readonly #final = new Map<number, string>()
 
   constructor(options: { world: World; ledger: LedgerState; engine: EngineState; limits: Swarm }) {
@@ -39,6 +46,16 @@ export class Court {
 
   violated(what: string): void {
     this.violations.push(what)
+  }
+
+  /** What a client at the RPC door was told: heights, null where a node knows none. */
+  told(head: number, finalized: number | null): void {
+    const { tallest, finalized: final } = this.#world
+    if (head > tallest + MADE_UP_MAX)
+      this.violated(`W2: clients were told of block ${head}, where none is above ${tallest}`)
+    if (finalized !== null && finalized > final)
+      this.violated(`W2: clients were told that ${finalized} is final, where ${final} is`)
+    this.#toldHead = head
   }
 
   /** After every event: cheap while no store has changed. */
@@ -68,13 +85,14 @@ export class Court {
     this.#judge(this.#wrongInClickHouse())
   }
 
-  /** Both stores hold the chain as it is now. */
+  /** Both stores hold the chain as it is now, and clients are told of it. */
   complete(): boolean {
     const { lane, postgresCoverage, clickhouseCoverage, blocks, chunks } = this.#ledger
     const { head, finalized } = this.#world
     const final = Math.max(finalized, 0)
     if (!lane || lane.tipHash !== head.hash || lane.finalized < finalized) return false
     if (!covers(postgresCoverage, { from: 0, to: head.ref.number }) || chunks.size > 0) return false
+    if (this.#limits.clients && this.#toldHead !== head.ref.number) return false
     if (finalized >= 0 && !covers(clickhouseCoverage, { from: 0, to: final })) return false
     return this.#world.chain.every(({ ref, hash }) => blocks.get(ref.number)?.ref.hash === hash)
   }
@@ -86,6 +104,7 @@ export class Court {
       postgresCoverage,
       clickhouseCoverage,
       chunks: chunks.size,
+      toldHead: this.#toldHead,
       stopped: stoppedBy.map((error) => (error === null ? null : messageOf(error))),
     })
     this.violated(

@@ -26,10 +26,11 @@ import { BatchEncoder } from '#transform/encode/batchEncoder.ts'
 import { EncodeError } from '#transform/encode/values.ts'
 import { namedHolder } from '../support/namedHolder.ts'
 import type { Bugs } from './bugs.ts'
+import { askAsClient } from './client.ts'
 import { type Kernel, ProcessClock, type SimProcess } from './kernel.ts'
 import type { SimBatch } from './ledgerState.ts'
 import { type SimNode, simNetwork } from './nodes.ts'
-import { plantInHead, plantInJournal, plantInSource, plantInTables } from './plant.ts'
+import { plantInHead, plantInJournal, plantInRows, plantInSource, plantInTables } from './plant.ts'
 import type { SimClickHouse } from './simClickHouse.ts'
 import { headSink } from './simHead.ts'
 import { historySink } from './simHistory.ts'
@@ -44,6 +45,8 @@ export interface IndexerOptions {
   readonly ledger: SimLedger
   readonly clickhouse: SimClickHouse
   readonly bugs: Bugs
+  /** What a client was told of the chain's end. */
+  readonly told: (head: number, finalized: number | null) => void
   readonly limits: {
     readonly batchBlocksMax: number
     readonly sealGapBlocks: number
@@ -53,6 +56,7 @@ export interface IndexerOptions {
     readonly cacheBytesMax: number
     readonly partitionBlocks: number
     readonly decodeMs: number
+    readonly clients: boolean
   }
 }
 
@@ -101,9 +105,14 @@ export class SimIndexer {
   }
 
   start(): void {
-    this.#run().catch((error: unknown) => {
+    const stopped = (error: unknown) => {
       this.stoppedBy ??= error
-    })
+    }
+    this.#run().catch(stopped)
+    const { ledger, limits, bugs, told } = this.#options
+    if (!limits.clients) return
+    const relays = { relay: this.#source.relay, liar: this.#liar.relay }
+    askAsClient({ ...relays, ledger, bugs, told, clock: this.clock }, this.#stop.signal).catch(stopped)
   }
 
   /** As on SIGTERM: every lane ends at its next safe point. */
@@ -273,7 +282,9 @@ export class SimIndexer {
     const senders = bugs.planted('senders are taken as told') ? {} : { senders: everySender }
     const travel = { thereMs: 0.1, backMs: kernel.random() * limits.decodeMs }
     return kernel.call(process, `${process.name} decodes ${raw.range.from}..${raw.range.to}`, travel, () => ({
-      ...decodeRange({ ...profile, checks, ...senders }, raw.bytes, raw.range, encoder).batch,
+      ...plantInRows(bugs, raw, (bytes, proved) =>
+        decodeRange({ ...profile, checks: proved ? checks : 'links', ...senders }, bytes, raw.range, encoder),
+      ).batch,
       bytes: raw.bytes,
     }))
   }

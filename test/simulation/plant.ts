@@ -11,6 +11,7 @@ import type { Random } from '#runtime.ts'
 import type { AnalyticsTables, TableCount } from '#store/clickhouse/analyticsTables.ts'
 import type { Journal } from '#store/clickhouse/journal.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
+import { EncodeError } from '#transform/encode/values.ts'
 import { analyticsTableNames, type TableName } from '#transform/tables.ts'
 import type { Bugs } from './bugs.ts'
 import type { SimBatch } from './ledgerState.ts'
@@ -69,6 +70,32 @@ export function plantInHead(sink: HeadSink<SimBatch>, source: Source, bugs: Bugs
     },
   }
 }
+
+/** @param decode rows of an answer's bytes; proved, or as they are told */
+export function plantInRows<Rows>(
+  bugs: Bugs,
+  { bytes, range }: Pick<RawRange, 'bytes' | 'range'>,
+  decode: (bytes: RawRange['bytes'], proved: boolean) => Rows,
+): Rows {
+  const rows = decode(bytes, true)
+  const text = () => Buffer.from(bytes).toString()
+  const [, signed] = bugs.planted('a nonce above 2^63 stops the program')
+    ? (largeNonce.exec(text()) ?? [])
+    : []
+  if (signed) throw new EncodeError('txs', 'nonce', BigInt(signed), range.from)
+  if (!bugs.planted('nonces lose digits')) return rows
+  const rounded = text().replaceAll(
+    nonces,
+    (_, nonce: string) => `"nonce":"0x${asDouble(nonce).toString(16)}"`,
+  )
+  return decode(new Uint8Array(Buffer.from(rounded)), false)
+}
+
+const asDouble = (digits: string): bigint => BigInt.asUintN(64, BigInt(Number(digits)))
+
+/** Those of headers have 16 digits too, and are zero. */
+const largeNonce = /"nonce":"(0x[89a-f][0-9a-f]{15})"/
+const nonces = /"nonce":"(0x[1-9a-f][0-9a-f]*)"/g
 
 export function plantInJournal(journal: Journal, bugs: Bugs): Journal {
   if (!bugs.planted('open batches are forgotten')) return journal

@@ -2,13 +2,14 @@
  * Simulations from the command line: `node test/simulation/run.ts --seeds 2000 --from 1`, `--seed
  * 17 --trace` to read one, `--bugs 500` for the bug bank; `--stale` for caches and long absences,
  * `--liar` for one endpoint of two that never stops lying, `--wrong` for one of another chain,
- * `--pruned` for a node without old blocks behind the only address.
+ * `--pruned` for a node without old blocks behind the only address, `--forked` for numbers of T12, `--clients` for
+ * what the RPC door tells.
  */
 import { parseArgs } from 'node:util'
-import { makeBodies } from './bodies.ts'
+import { makeBodies, makeForkedBodies } from './bodies.ts'
 import { bugNames, bugSwarms } from './bugs.ts'
 import { simulate } from './simulate.ts'
-import { oneLiar, prunedNode, staleHistory, wrongChain } from './swarm.ts'
+import { askedChain, forkedChain, oneLiar, prunedNode, staleHistory, wrongChain } from './swarm.ts'
 
 const { values } = parseArgs({
   options: {
@@ -22,14 +23,18 @@ const { values } = parseArgs({
     liar: { type: 'boolean', default: false },
     wrong: { type: 'boolean', default: false },
     pruned: { type: 'boolean', default: false },
+    forked: { type: 'boolean', default: false },
+    clients: { type: 'boolean', default: false },
   },
 })
-const bodies = await makeBodies(25)
+const bodies = [...(await makeBodies(25)), ...(await makeForkedBodies(10))]
 const swarm = [
   values.stale && staleHistory,
   values.liar && oneLiar,
   values.wrong && wrongChain,
   values.pruned && prunedNode,
+  values.forked && forkedChain,
+  values.clients && askedChain,
 ].find((one) => one !== false)
 if (values.seed !== undefined) await runOne(Number(values.seed))
 else if (values.bugs !== undefined) await runBugs(Number(values.bugs))

@@ -85,6 +85,7 @@ class Simulation {
     this.#world = new World(this.#kernel, bodies, {
       finalityDepth: swarm.finalityDepth,
       length: swarm.startLength,
+      forked: swarm.forked,
     })
     const nodeFaults: NodeFaults = {
       errorRate: swarm.rpcErrorRate,
@@ -184,6 +185,7 @@ class Simulation {
         partitionBlocks,
       }),
       limits: this.#swarm,
+      told: (head, finalized) => this.#court.told(head, finalized),
     })
     this.#kernel.note(`${process.name} starts`)
     this.#writers[n] = { indexer, process }

@@ -1,7 +1,7 @@
 // Goal: thousands of seeds hold every invariant and converge.
 import { expect, test } from 'vitest'
 import { seedOf } from '../support/seed.ts'
-import { makeBodies } from './bodies.ts'
+import { makeBodies, makeForkedBodies } from './bodies.ts'
 import { bugNames, bugSwarms } from './bugs.ts'
 import { simulate } from './simulate.ts'
 import { oneLiar } from './swarm.ts'
@@ -11,7 +11,7 @@ const PIECE_SEEDS = 500
 const PIECES = [0, 1, 2, 3] as const
 const BUG_SEEDS_MAX = 500
 
-const bodies = await makeBodies(25)
+const bodies = [...(await makeBodies(25)), ...(await makeForkedBodies(10))]
 
 const firstOf = (piece: number): number => seedOf(1_001) + piece * PIECE_SEEDS
 

@@ -3,10 +3,10 @@
 import { expect, test } from 'vitest'
 import { few, isFull } from '../support/breadth.ts'
 import { seedOf } from '../support/seed.ts'
-import { makeBodies } from './bodies.ts'
+import { makeBodies, makeForkedBodies } from './bodies.ts'
 import { type BugName, bugNames, bugSwarms } from './bugs.ts'
 import { simulate } from './simulate.ts'
-import { oneLiar, prunedNode, staleHistory, wrongChain } from './swarm.ts'
+import { askedChain, forkedChain, oneLiar, prunedNode, staleHistory, wrongChain } from './swarm.ts'
 
 /** More of both, and every bug, run with `npm run test:long`. */
 const SEEDS = isFull ? 200 : 20
@@ -14,6 +14,7 @@ const REPLAYED = isFull ? 4 : 1
 const STALE_SEEDS = isFull ? 30 : 10
 const LIAR_SEEDS = isFull ? 60 : 5
 const PARTY_SEEDS = isFull ? 60 : 5
+const FORKED_SEEDS = isFull ? 40 : 3
 const BUG_SEEDS_MAX = 200
 /** Bugs that show within a few seeds each. */
 const shortBugs: readonly BugName[] = [
@@ -31,9 +32,13 @@ const shortBugs: readonly BugName[] = [
   'what cannot be proved is taken as told',
   'an endpoint of another chain stops the lane',
   'one pruned answer ends history',
+  'a nonce above 2^63 stops the program',
+  'nonces lose digits',
+  'clients are shown the highest head',
+  'one endpoint’s finality is told to clients',
 ]
 
-const bodies = await makeBodies(25)
+const bodies = [...(await makeBodies(25)), ...(await makeForkedBodies(10))]
 
 test('invariants hold in every seed, and every seed converges when the faults end (ING-01, ING-02)', async () => {
   const from = seedOf(1)
@@ -85,6 +90,7 @@ test('an endpoint that never stops lying beside an honest one changes nothing (L
 
 test.each([
   ['of another chain beside an honest one (W11)', wrongChain],
+  ['that lies to clients too (W2)', askedChain],
   ['behind which one of several nodes has dropped old blocks (W6)', prunedNode],
 ])(
   'an endpoint %s stops nothing',
@@ -115,6 +121,12 @@ test('a seed replays identically', async () => {
     expect(second).toEqual(first)
   }
 })
+
+test('numbers that came with T12 stop nothing, and are held as they are', async () => {
+  const from = seedOf(1)
+  for (let seed = from; seed < from + FORKED_SEEDS; seed++)
+    expect((await simulate(seed, { bodies, swarm: forkedChain })).violations, `SEED=${seed}`).toEqual([])
+}, 600_000)
 
 test.each(few(shortBugs, 3))(
   'the planted bug is found: %s (ING-14)',

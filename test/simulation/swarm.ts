@@ -46,6 +46,10 @@ export interface Swarm {
   readonly inFlightBytesMax: number
   readonly cacheBytesMax: number
   readonly decodeMs: number
+  /** Some blocks have numbers that came with Tempo's T12. */
+  readonly forked: boolean
+  /** Clients ask through the relay what the newest and the final block is. */
+  readonly clients: boolean
 }
 
 export function drawSwarm(kernel: Kernel): Swarm {
@@ -81,6 +85,9 @@ export function drawSwarm(kernel: Kernel): Swarm {
     inFlightBytesMax: often(60_000, 400_000),
     cacheBytesMax: often(20_000, 1_000_000),
     decodeMs: often(1, 30),
+    // Not drawn: seeds that once found something stay as they were.
+    forked: false,
+    clients: false,
     ...drawLiar(kernel),
   }
 }
@@ -105,6 +112,12 @@ export const oneLiar: Partial<Swarm> = {
   liarStays: true,
   rpcErrorRate: 0.02,
 }
+
+/** Today's chain beside the liar: numbers of 64 bits, and some that no column holds. */
+export const forkedChain: Partial<Swarm> = { ...oneLiar, forked: true }
+
+/** Clients at the RPC door beside the liar. */
+export const askedChain: Partial<Swarm> = { ...oneLiar, clients: true, misled: false }
 
 /** Two endpoints, of which the first serves another chain from the start and goes on doing so. */
 export const wrongChain: Partial<Swarm> = {

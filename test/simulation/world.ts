@@ -26,9 +26,13 @@ export class World {
   #salt = 0
   #tallest = 0
 
-  constructor(kernel: Kernel, bodies: readonly Body[], options: { finalityDepth: number; length: number }) {
+  constructor(
+    kernel: Kernel,
+    bodies: readonly Body[],
+    options: { finalityDepth: number; length: number; forked: boolean },
+  ) {
     this.#kernel = kernel
-    this.#bodies = bodies
+    this.#bodies = bodies.filter(({ isForked }) => options.forked || !isForked)
     this.#finalityDepth = options.finalityDepth
     this.#blocksPerSecond = kernel.between(1, 3)
     this.chain = [this.#make(undefined)]
@@ -39,6 +43,11 @@ export class World {
     const last = this.chain.at(-1)
     if (!last) throw new Error('a chain has a first block')
     return last
+  }
+
+  /** The greatest height that any branch ever had. */
+  get tallest(): number {
+    return this.#tallest - 1
   }
 
   /** Grows the chain past every height it ever had. */

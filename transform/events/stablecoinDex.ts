@@ -14,7 +14,7 @@ export const pairCreated = defineEvent({
   title: 'Trading pair created',
 })
 
-/** Until T4 also the new order a filled flip order turned into. */
+/** Before T5 also the new order a filled flip order turned into. */
 export const orderPlaced = defineEvent({
   signature:
     'event OrderPlaced(uint128 indexed orderId, address indexed maker, address indexed token, uint128 amount, bool isBid, int16 tick, bool isFlipOrder, int16 flipTick)',

@@ -76,14 +76,14 @@ export const quoteTokenUpdate = defineEvent({
   title: 'Token quote token set',
 })
 
-/** Until T7, which made the call do nothing. What was distributed before is paid out on and on. */
+/** Before T7, which made the call do nothing. What was distributed before is paid out on and on. */
 export const rewardDistributed = defineEvent({
   signature: 'event RewardDistributed(address indexed funder, uint256 amount)',
   emittedBy: isTip20,
   title: 'Reward distributed',
 })
 
-/** Until T7, which made the call do nothing. */
+/** Before T7, which made the call do nothing. */
 export const rewardRecipientSet = defineEvent({
   signature: 'event RewardRecipientSet(address indexed holder, address indexed recipient)',
   emittedBy: isTip20,

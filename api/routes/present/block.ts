@@ -15,13 +15,18 @@ const summaryFields = {
 
 export const blockSummarySchema = s.named('BlockSummary', summaryFields)
 
+export const headerGasUsed = s.chainNumberWith({
+  description:
+    'As in the header. On Tempo without the gas of state growth since T14 (draft), which `gasUsed` of receipts has.',
+})
+
 export const blockSchema = s.named('Block', {
   ...summaryFields,
   parentHash: s.hash,
   miner: s.address,
   size: s.nullable(s.chainNumber),
   gasLimit: s.chainNumber,
-  gasUsed: s.chainNumber,
+  gasUsed: headerGasUsed,
   baseFeePerGas: s.nullable(s.amount),
   meta: s.object({ rpc: rpcBlock }),
 })

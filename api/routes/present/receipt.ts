@@ -31,8 +31,11 @@ export const receiptSchema = s.named('Receipt', {
     }),
   ),
   type: transactionType,
-  gasUsed: s.chainNumber,
-  cumulativeGasUsed: s.chainNumber,
+  gasUsed: s.chainNumberWith({ description: 'Gas paid for.' }),
+  cumulativeGasUsed: s.chainNumberWith({
+    description:
+      'Gas paid for in the block up to and with this transaction; on Tempo more than `gasUsed` of the block since T14 (draft).',
+  }),
   effectiveGasPrice: s.amount,
   feeAmount: s.text({
     pattern: '^[0-9]+$',

@@ -1,6 +1,7 @@
 /** What is posted to subscribers, as the `webhooks` of the OpenAPI document have it. */
 import type { OutgoingPost } from '../../http/openapi.ts'
 import * as s from '../../http/schema.ts'
+import { headerGasUsed } from '../present/block.ts'
 import { transactionSchema } from '../present/transaction.ts'
 import { context } from './shapes.ts'
 
@@ -69,7 +70,7 @@ const blockCreated = s.object({
   hash: s.hash,
   parentHash: s.hash,
   miner: s.address,
-  gasUsed: s.count,
+  gasUsed: headerGasUsed,
   gasLimit: s.count,
   transactionCount: s.count,
   timestamp: s.timestamp,

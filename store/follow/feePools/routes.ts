@@ -8,18 +8,13 @@
 import { keccak256Hex } from '#ingest/verify/keccak.ts'
 import { type Address, type Hash, hash } from '#primitives.ts'
 import { zeroAddress } from '#transform/addresses.ts'
-
-/** Unix seconds of T5, which brought two hops. */
-const twoHopsSeconds: ReadonlyMap<number, number> = new Map([
-  [4_217, 1_781_013_600],
-  [42_431, 1_780_495_200],
-])
+import { forkSeconds } from '#transform/forks.ts'
 
 /**
- * When fees may take two hops on a chain: from its start where its forks are not known, since no
+ * When fees may take two hops on a chain, which T5 brought: from its start where its forks are not known, since no
  * chain lets a fee in that its pools cannot pay.
  */
-export const twoHopsSinceOf = (chainId: number): number => twoHopsSeconds.get(chainId) ?? 0
+export const twoHopsSinceOf = (chainId: number): number => forkSeconds('T5', chainId) ?? 0
 
 /** The two tokens of a pool: fees come in the first and are paid out in the second. */
 export interface PoolTokens {

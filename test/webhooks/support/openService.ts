@@ -18,10 +18,12 @@ import type { EncodedBatch } from '#transform/batch.ts'
 import { openWebhooks, type WebhookMode } from '../../../program/webhooks/openWebhooks.ts'
 import { ask as fetchAnswer } from '../../api/support/chainApi.ts'
 import { startServer } from '../../api/toolkitServer.ts'
-import { openChainStore } from '../../store/support/chainStore.ts'
+import { type ChainStore, openChainStore } from '../../store/support/chainStore.ts'
 import { namedHolder } from '../../support/namedHolder.ts'
 
 export interface ServiceOptions {
+  /** That of another part of the test, which closes it; else one of its own. */
+  readonly store?: ChainStore
   readonly mode?: WebhookMode
   readonly egress?: EgressOptions
   readonly runtime?: Partial<Runtime>
@@ -31,7 +33,7 @@ export interface ServiceOptions {
 export type Service = Awaited<ReturnType<typeof openService>>
 
 export async function openService(options: ServiceOptions = {}) {
-  const store = await openChainStore({ headFrom: 0, checks: 'links' })
+  const store = options.store ?? (await openChainStore({ headFrom: 0, checks: 'links' }))
   const { postgres, schema } = store
   const id = store.chainId
   const state = new ChainState({
@@ -123,7 +125,7 @@ export async function openService(options: ServiceOptions = {}) {
       stop.abort()
       await running
       await server.app.close()
-      await store.close()
+      if (!options.store) await store.close()
     },
   }
 }
