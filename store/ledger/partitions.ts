@@ -26,11 +26,15 @@ const PARTITIONS_MAX = 64
  */
 const CHUNK_BLOCKS_MIN = 16_384
 
+/** Longest wait for readers of a partition that gives its name to a chunk; the chunk is tried again. */
+const RENAME_LOCK_TIMEOUT = '2s'
+
 /** Table of a chunk, also once it is attached. */
 export const partitionName = (table: TableName, fromBlock: number): string => `${table}_from_${fromBlock}`
 /**
  * One that the head lane writes into has a name of its own: a lane that was emptied and sealed
- * leaves it attached, and a chunk may begin at the same block.
+ * leaves it attached, and a chunk may begin at the same block. Versions before had one name for
+ * both (`freeChunkNames`).
  */
 const headPartitionName = (table: TableName, fromBlock: number): string => `${table}_head_${fromBlock}`
 
@@ -101,6 +105,7 @@ export async function createDetached(
   schema: string,
   range: BlockRange,
 ): Promise<void> {
+  await freeChunkNames(client, schema, range.from)
   for (const name of ledgerTableNames) {
     const { blockColumn } = tables[name]
     const parent = relationOf(schema, name)
@@ -113,6 +118,26 @@ export async function createDetached(
       WITH (autovacuum_enabled = off, toast.autovacuum_enabled = off)`)
   }
 }
+
+/**
+ * A partition that has a chunk's name is the head lane's, made by a version that named both alike, or
+ * a chunk's of before whose blocks were taken back. It gets another name: rows of the new chunk would
+ * go into it, and be dropped with it.
+ */
+async function freeChunkNames(client: Queryable, schema: string, fromBlock: number): Promise<void> {
+  for (const { parent, child } of await namedAsChunk(client, schema, fromBlock)) {
+    await client.query(`SET LOCAL lock_timeout = '${RENAME_LOCK_TIMEOUT}'`)
+    await client.query(
+      `ALTER TABLE ${relationOf(schema, child)} RENAME TO ${quoteIdentifier(headPartitionName(parent, fromBlock))}`,
+    )
+    await client.query('SET LOCAL lock_timeout = DEFAULT')
+  }
+}
+
+const namedAsChunk = async (client: Queryable, schema: string, fromBlock: number) =>
+  (await listPartitions(client, schema)).filter(
+    ({ parent, child }) => child === partitionName(parent, fromBlock),
+  )
 
 /** Columns of a table's primary key, as SQL. */
 export const keyColumns = (name: TableName): string => tables[name].key.map(quoteIdentifier).join(', ')
@@ -147,9 +172,13 @@ export async function createMissingPartitions(client: pg.PoolClient, schema: str
         await createPartition(client, schema, name, partitionName(name, range.from), range)
 }
 
-/** Removes a chunk's detached tables, inside the caller's transaction. */
+/**
+ * Removes a chunk's detached tables, inside the caller's transaction. A chunk that was only planned
+ * has none; an attached table of its name is not its own.
+ */
 export async function dropDetached(client: Queryable, schema: string, fromBlock: number): Promise<void> {
-  for (const name of ledgerTableNames)
+  const attached = await namedAsChunk(client, schema, fromBlock)
+  for (const name of ledgerTableNames.filter((one) => !attached.some(({ parent }) => parent === one)))
     await client.query(`DROP TABLE IF EXISTS ${relationOf(schema, partitionName(name, fromBlock))}`)
 }
 
@@ -164,14 +193,14 @@ export async function readPartitioned(client: Queryable, schema: string): Promis
 
 /** A table attached to a partitioned one. */
 export interface Partition {
-  readonly parent: string
+  readonly parent: TableName
   readonly child: string
   readonly range: BlockRange
 }
 
 /** Every attached table of the chain. */
 export async function listPartitions(client: Queryable, schema: string): Promise<Partition[]> {
-  const found = await client.query<{ parent: string; child: string; bound: string }>(
+  const found = await client.query<{ parent: TableName; child: string; bound: string }>(
     `SELECT p.relname AS parent, c.relname AS child, pg_get_expr(c.relpartbound, c.oid) AS bound
      FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid JOIN pg_class p ON p.oid = i.inhparent
      WHERE p.relnamespace = $1::regnamespace AND p.relkind = 'p' AND p.relname = ANY ($2)`,

@@ -102,6 +102,27 @@ test('one word makes nothing final while another endpoint is merely away, and do
   expect(await sink.finalized()).toBe(chain.head.number)
 })
 
+// An honest endpoint behind a wrong gateway tells another chain too, and the other may be a liar.
+test('an endpoint of another chain is waited for as one that is away, three minutes from the start (L15)', async () => {
+  const ofAnother = (host: string, method: string) =>
+    host === 'wrong' && method === 'eth_chainId' ? { result: '0x2' } : null
+  for (const hosts of [
+    ['honest', 'wrong'],
+    ['wrong', 'honest'],
+  ]) {
+    const { chain, source, sink, steps, clock } = lyingHeads(hosts, undefined, ofAnother)
+    await steps(2)
+    chain.extend(10)
+    chain.finalized = 205
+    await steps(12)
+    expect((await sink.tip())?.number).toBe(HEAD + 10)
+    expect([await sink.finalized(), source.answering]).toEqual([FINAL, 2])
+    clock.ms = 181_000
+    await steps(12)
+    expect([await sink.finalized(), source.answering]).toEqual([205, 1])
+  }
+})
+
 test('a program that starts beside an endpoint that is away begins below the head (L22)', async () => {
   const { chain, source, told } = lyingHeads(['honest', 'away'])
   told.set('away', () => 'away')

@@ -7,7 +7,7 @@ import type { Chunk } from '#ingest/sink.ts'
 import { readArchive } from '#store/ledger/archive.ts'
 import { readCoverage } from '#store/ledger/lane.ts'
 import { historyTarget } from '#store/ledger/ledger.ts'
-import { headPartitionEnd, listPartitions } from '#store/ledger/partitions.ts'
+import { dropDetached, headPartitionEnd, listPartitions } from '#store/ledger/partitions.ts'
 import { sealSegment } from '#store/ledger/segments.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { ledgerTableNames } from '#transform/tables.ts'
@@ -55,6 +55,7 @@ describe('a segment that ends while it holds rows', () => {
     (await listPartitions(store.postgres.pool, store.schema))
       .filter(({ parent }) => parent === table)
       .map(({ range }) => range)
+      .sort((a, b) => a.from - b.from)
 
   test('is sealed without a look at its rows, beside readers that do not wait', async () => {
     const { postgres, schema, head } = await open({ headFrom: 0 })
@@ -141,6 +142,38 @@ describe('a segment that ends while it holds rows', () => {
     expect(await covered(second)).toEqual([{ from: 0, to: 39 }])
     expect(await openChunks(second)).toEqual([])
     await expectInPostgres(second, [batchOf(0, 39)])
+  })
+
+  /** A lane that began at block 10 in partitions named as versions before named them, and was emptied. */
+  async function openOlder(): Promise<ChainStore> {
+    const store = await open({ headFrom: 10 })
+    await store.head.append(batchOf(10, 19))
+    for (const name of ledgerTableNames)
+      await store.postgres.pool.query(`ALTER TABLE ${store.schema}.${name}_head_10 RENAME TO ${name}_from_10`)
+    await store.head.revert(null)
+    await store.head.seal(40)
+    await store.head.append(batchOf(40, 49))
+    return store
+  }
+
+  test('gets a gap that begins where a partition of an older version does', async () => {
+    const store = await openOlder()
+    await fill(store)
+    await expectInPostgres(store, [batchOf(0, 49)])
+    for (const name of ledgerTableNames)
+      expect(await rangesOf(store, name), name).toEqual([
+        { from: 0, to: 9 },
+        { from: 10, to: headPartitionEnd(10) },
+      ])
+  })
+
+  test('keeps such a partition when a chunk that was only planned there is dropped', async () => {
+    const store = await openOlder()
+    const planned = (await openChunks(store)).map(({ range }) => range.from)
+    expect(planned).toContain(10)
+    for (const from of planned)
+      await store.postgres.transaction((client) => dropDetached(client, store.schema, from))
+    await expectInPostgres(store, [batchOf(40, 49)])
   })
 
   test('does not get a gap that links to neither neighbour', async () => {

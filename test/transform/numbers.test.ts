@@ -45,10 +45,19 @@ const untold: ReadonlySet<string> = new Set([
   ...['blockTimestamp'],
 ])
 
-let answer: { readonly block: Json; readonly receipts: readonly Json[] }
+interface Answer {
+  readonly block: Json
+  readonly receipts: readonly Json[]
+}
+
+/** True to its header. */
+let trueAnswer: Answer
+/** With every field there is. */
+let answer: Answer
 
 beforeAll(async () => {
   const { block, receipts } = await nonceBlock([1n, 2n])
+  trueAnswer = { block, receipts }
   const [first, second] = block.transactions
   answer = structuredClone({
     block: {
@@ -118,6 +127,31 @@ describe.each(profiles)('every number of a block of %s', (_, profile) => {
   })
 })
 
+// One endpoint of several could make such a number null, and another one knows it.
+test('a block of which a number is left out that no root covers is not proved by its roots', () => {
+  const profile: ChainProfile = { ...devProfile, kind: 'evm' }
+  const proofsOf = (of: Answer) => {
+    const { bytes, range } = rangeOf([of])
+    return decodeRange(profile, bytes, range).batch.proofs
+  }
+  expect(proofsOf(trueAnswer)).toEqual({ provedBlocks: 1, unprovableBlocks: 0, unprovableTxs: 0 })
+  const before = rowsOf(profile, trueAnswer)
+  const leftOut = new Set<string>()
+  // The header has a field of the same name as receipts.
+  const isUntold = (path: Path) => untold.has(String(path.at(-1))) && path.at(-1) !== 'blobGasUsed'
+  for (const path of numbersIn(trueAnswer).filter(isUntold))
+    for (const edge of numberEdges) {
+      const said = changed(path, edge, trueAnswer)
+      const lost = [...rowsOf(profile, said)].filter(
+        ([place, value]) => value === null && before.get(place) !== null,
+      )
+      for (const [place] of lost) leftOut.add(place.replace(/^.* /, ''))
+      if (lost.length > 0)
+        expect(proofsOf(said), `${path.join('.')} = ${edge}`).toMatchObject({ unprovableBlocks: 1 })
+    }
+  expect([...leftOut].sort()).toEqual(['blocks.size', 'txs.fee_amount'])
+})
+
 test.each([
   ['0x1f3', 1_000_499],
   ['0x1fffffffffffff', 1_000_000],
@@ -157,7 +191,7 @@ function mayBeRefused(path: Path, edge: bigint, error: Error): boolean {
 }
 
 /** The rows' numbers, the same by both ways to read an answer. */
-function rowsOf(profile: ChainProfile, of: typeof answer): Numbers {
+function rowsOf(profile: ChainProfile, of: Answer): Numbers {
   const { bytes, range } = rangeOf([of])
   const scanned = numbersOf(decodeRange(profile, bytes, range).batch)
   const parsed = numbersOf(decodeParsed(profile, bytes, range, new BatchEncoder()).batch)
@@ -165,7 +199,7 @@ function rowsOf(profile: ChainProfile, of: typeof answer): Numbers {
   return scanned
 }
 
-function attempt(profile: ChainProfile, of: typeof answer): Numbers | Error {
+function attempt(profile: ChainProfile, of: Answer): Numbers | Error {
   try {
     return rowsOf(profile, of)
   } catch (error) {
@@ -195,8 +229,8 @@ function numbersIn(value: unknown, path: Path = []): Path[] {
   return isQuantity ? [path] : []
 }
 
-function changed(path: Path, edge: bigint): typeof answer {
-  const copy = structuredClone(answer)
+function changed(path: Path, edge: bigint, of = answer): Answer {
+  const copy = structuredClone(of)
   const parent = path.slice(0, -1).reduce<unknown>((node, key) => (node as Json)[key], copy) as Json
   parent[path.at(-1) ?? ''] = `0x${edge.toString(16)}`
   return copy

@@ -3,7 +3,7 @@ import type { ScannedReceipt } from '#ingest/read/scannedReceipt.ts'
 import type { ChainProfile } from '../profile.ts'
 import type { ProjectedTransaction, Projection, RowSinks } from '../projection.ts'
 import { blockRow } from '../rows/blockRow.ts'
-import { type StoredFee, scannedFee } from '../rows/fee.ts'
+import { type StoredFee, scannedFee, tellsPrice } from '../rows/fee.ts'
 import { logRow } from '../rows/logRow.ts'
 import { toNumber } from '../rows/quantity.ts'
 import { recipientOf, statusOf, type TxPlace, txRow } from '../rows/txRow.ts'
@@ -17,14 +17,15 @@ export interface DecodeRules {
 
 /**
  * Appends a verified block's rows: block, transactions, logs, and what the projections derive, in
- * the order of the tables' keys.
+ * the order of the tables' keys. False where a fee was left out because of the price told for it.
  */
 export function decodeBlock(
   rules: DecodeRules,
   block: RpcBlock,
   receipts: readonly ScannedReceipt[],
   rows: RowSinks,
-): void {
+): boolean {
+  let hasFees = true
   const place: BlockPlace = {
     number: toNumber(block.number),
     hash: block.hash,
@@ -37,12 +38,14 @@ export function decodeBlock(
       throw new Error(`block ${place.number}: transaction ${position} has no receipt`)
     const index = toNumber(tx.transactionIndex)
     const fee = scannedFee(rules.profile, tx, receipt)
+    if (fee.amount === null && tellsPrice(tx, receipt)) hasFees = false
     const txPlace = { blockNumber: place.number, timestampSeconds: place.timestampSeconds, txIndex: index }
     rows.txs.append(txRow(txPlace, tx, receipt, fee))
     appendLogs(rules.profile, txPlace, receipt, rows)
     const facts = factsOf(place, index, tx, receipt, fee)
     for (const projection of rules.projections) projection.project(facts, rows)
   })
+  return hasFees
 }
 
 type BlockPlace = ProjectedTransaction['block']

@@ -175,10 +175,11 @@ function decodeAnswer(
   const options = { ...beside, headerRule, checks, known, loose: isOpen ? withHeader(loose) : loose }
   const verified = verifyBlock(block, receipts, options)
   assertNotRefuted(verified, number)
-  const proof = leavesOut(block) ? { ...verified, header: doubted(verified.header) } : verified
-  if (senders && checks === 'roots') assertSenders(block, proof, senders)
+  const told = leavesOut(block) ? { ...verified, header: doubted(verified.header) } : verified
+  if (senders && checks === 'roots') assertSenders(block, told, senders)
   const { rows } = encoder
-  decodeBlock(rules, block, receipts.list, rows)
+  const hasFees = decodeBlock(rules, block, receipts.list, rows)
+  const proof = hasFees ? told : { ...told, receiptsRoot: doubted(told.receiptsRoot) }
   parts.forEach((payload, part) => {
     rows.raw.append({ block_num: number, part, payload })
   })
@@ -191,7 +192,8 @@ function decodeAnswer(
  * What no column holds is left out of the row. No root covers such a number, so that another
  * endpoint's word is needed for it, as for all that cannot be proved.
  */
-const doubted = (header: BlockProof['header']) => (header === 'proved' ? 'unprovable' : header)
+const doubted = <Part extends BlockProof['header'] | BlockProof['receiptsRoot']>(part: Part) =>
+  part === 'proved' ? 'unprovable' : part
 
 const withHeader = (loose: Loose): Loose => (loose.has('header') ? loose : new Set([...loose, 'header']))
 

@@ -66,6 +66,13 @@ export function scannedFee(rules: Rules, tx: PricedTransaction, receipt: Scanned
   return chooseFee<BytesAt, Stored<bigint>>(rules, receipt, cost, () => readScannedPayment(receipt))
 }
 
+const priceOf = (tx: PricedTransaction, receipt: Prices): Quantity | null | undefined =>
+  receipt.effectiveGasPrice ?? tx.gasPrice
+
+/** Whether a price was told, so that a fee without an amount is one that no price makes. */
+export const tellsPrice = (tx: PricedTransaction, receipt: Prices): boolean =>
+  (priceOf(tx, receipt) ?? null) !== null
+
 /** EIP-4844 */
 const blobType = '0x3'
 
@@ -74,7 +81,7 @@ const blobType = '0x3'
  * data costs on the chain below.
  */
 function costOf({ kind }: Rules, tx: PricedTransaction, receipt: Prices, gasUsed: bigint): bigint | null {
-  const price = toUint256OrNull(receipt.effectiveGasPrice ?? tx.gasPrice)
+  const price = toUint256OrNull(priceOf(tx, receipt))
   if (price === null) return null
   const cost = gasUsed * price
   if (kind === 'tempo') return cost

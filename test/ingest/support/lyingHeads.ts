@@ -69,7 +69,11 @@ function begin(): Held {
 }
 
 /** The real source over lying nodes in memory, and a lane of it. */
-export function lyingHeads(hosts: readonly string[], { chain, sink }: Held = begin()) {
+export function lyingHeads(
+  hosts: readonly string[],
+  { chain, sink }: Held = begin(),
+  otherwise?: Parameters<typeof memoryNodes>[2],
+) {
   const clock = new SteppedClock()
   const told = new Map<string, TellBlock>()
   const source: RpcSource = createSource({
@@ -78,7 +82,7 @@ export function lyingHeads(hosts: readonly string[], { chain, sink }: Held = beg
     finalityDepth: 64,
     runtime: { ...systemRuntime(), clock },
     log: silentLogger,
-    openTransport: memoryNodes(chain, told),
+    openTransport: memoryNodes(chain, told, otherwise),
     announcements: false,
   })
   onTestFinished(() => source.close())
