@@ -15,6 +15,7 @@ const leaves = [
   'mapAtMost.ts',
   'egress.ts',
   'publicAddress.ts',
+  'skeleton.ts',
 ]
 
 /**

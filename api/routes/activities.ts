@@ -8,6 +8,7 @@ import {
   type TransactionActivities,
 } from '#store/read/activities.ts'
 import type { ActivityItem } from '#transform/activities/activity.ts'
+import { isTip20 } from '#transform/addresses.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import { listEndpoint } from '../http/listEndpoint.ts'
@@ -24,6 +25,7 @@ import {
   presentEntry,
   tokensOf,
 } from './present/activity.ts'
+import { readPlainNames } from './present/imitations.ts'
 import type { TransferServices } from './transfers.ts'
 
 const logs = p.withDefault(
@@ -37,7 +39,7 @@ const zones =
 export const listAddressActivitiesEndpoint = listEndpoint({
   path: '/v1/addresses/{address}/activities',
   summary: 'What an account did and what happened to it.',
-  description: `Of transactions the account sent or paid for: the one thing that names each, or each payment. Of others: what moved its tokens, of verified tokens unless \`unverified=true\`. Fees are never shown. ${zones}`,
+  description: `Of transactions the account sent or paid for: the one thing that names each, or each payment. Of others: what moved its tokens, in and out; what contracts that are no standard tokens say they moved is left out unless \`unverified=true\` or the operator's list has them. A token outside the list has \`verified: false\`, and no name that looks like a verified one's. Fees are never shown. ${zones}`,
   params: { address: p.address },
   filters: {
     group: p.withDefault(
@@ -51,7 +53,7 @@ export const listAddressActivitiesEndpoint = listEndpoint({
     unverified: p.withDefault(
       p.described(
         p.boolean,
-        "Shows also what contracts outside the operator's list say they moved from or to the account, in transactions that it neither sent nor paid for. Anybody can make such a contract. Where the list names no token of the chain, all are shown.",
+        "Shows also what contracts that are neither standard tokens (TIP-20) nor in the operator's list say they moved from or to the account, in transactions that it neither sent nor paid for. Such a contract can say so of anybody. Where the list names no token of the chain, all are shown.",
       ),
       false,
     ),
@@ -61,11 +63,9 @@ export const listAddressActivitiesEndpoint = listEndpoint({
   item: activityOrGroupSchema,
   list: async ({ chainId, path, filters, include, page }, services: ActivityServices) => {
     const { postgres, state, declared } = readsOf(services, chainId)
-    const isListed = services.curatedTokens.of(chainId).length > 0
-    const isHidden = (token: Address) => isListed && !isVerified(services, chainId, token)
     const rules = {
       declared: declared.activities,
-      isHidden: filters.unverified ? () => false : isHidden,
+      isHidden: filters.unverified ? () => false : hiddenTokens(services, chainId),
     }
     const found = await listAddressActivities(postgres, state, path.address, filters.group, page, rules)
     const items = found.rows.flatMap((entry) => entry.map(({ item }) => item))
@@ -103,6 +103,16 @@ export interface ActivityServices extends TransferServices {
 const isVerified = ({ curatedTokens }: ActivityServices, chainId: number, token: string): boolean =>
   curatedTokens.find(chainId, token) !== undefined
 
+/**
+ * Tokens of foreign contracts that the operator's list lacks. What a standard token of Tempo logs,
+ * the chain itself did, so that it is a payment whoever made the token.
+ */
+function hiddenTokens(services: ActivityServices, chainId: number): (token: Address) => boolean {
+  if (services.curatedTokens.of(chainId).length === 0) return () => false
+  const isTempo = readsOf(services, chainId).kind === 'tempo'
+  return (token) => !(isTempo && isTip20(token)) && !isVerified(services, chainId, token)
+}
+
 interface Found extends TransactionActivities {
   readonly view: ActivityView
 }
@@ -117,12 +127,11 @@ async function viewOf(
   items: readonly ActivityItem[],
   services: ActivityServices,
 ): Promise<ActivityView> {
-  const { tokenNames, attributionNames } = services
   return {
     isVerified: (token) => isVerified(services, call.chainId, token),
     withEvents: call.filters.logs,
     chainId: call.include.has('zones') ? call.chainId : null,
-    tokens: await tokenNames.read(call.chainId, tokensOf(items), call.signal),
-    attributionNames,
+    tokens: await readPlainNames(services, call.chainId, tokensOf(items), call.signal),
+    attributionNames: services.attributionNames,
   }
 }

@@ -12,7 +12,6 @@ const candidate = (endpoint: number, words: number): Candidate => ({
     priority: 0.5,
     estimatedPrice: { dynamic: true, currency: 'USDC' },
     requiredArguments: [],
-    inputUnknown: false,
     fields: {
       identity: [],
       alias: [],

@@ -94,8 +94,6 @@ const ALIKE_LOOKED_AT = 20
 const FIRST_PARTY_BONUS = 0.03
 const PATH_ARGUMENT_MALUS = 0.04
 const PRIORITY_SPAN = 0.1
-/** A preferred service comes before every other. */
-const PREFERRED_BONUS = 2
 /** Each further endpoint of a service counts less: a list of one service is no choice. */
 const REPEATED_SERVICE = 0.9
 
@@ -120,8 +118,10 @@ export async function search(
     numbers.push(...(await candidatesOf(app, slots, vocabulary, serviceIds)))
   const preferred = new Set(isRequired ? [] : serviceIds)
   const candidates = await readCandidates(app, [...new Set(numbers)])
-  const ranked = rank(slots, candidates, preferred)
-  const found = slots.length === 0 ? ranked : confident(ranked)
+  const all = rank(slots, candidates)
+  const isPreferred = ({ candidate }: Ranked) => preferred.has(candidate.serviceId)
+  const ranked = [...all.filter(isPreferred), ...all.filter((one) => !isPreferred(one))]
+  const found = slots.length === 0 ? ranked : confident(ranked, isPreferred)
   const isLive = keepLiving !== null && request.resolution === 'live'
   const best = found.slice(0, isLive ? LIVE_MAX : limit)
   const dates = await readDates(app, (withEvidence ? ranked : best).map(numberOf))
@@ -144,12 +144,8 @@ export async function search(
  * Best first; each service's further endpoints come later. Ties are decided by name, so that
  * answers repeat.
  */
-function rank(
-  slots: readonly Slot[],
-  candidates: readonly Candidate[],
-  preferred: ReadonlySet<string>,
-): Ranked[] {
-  const ranked = candidates.map((candidate) => rankOne(slots, candidate, preferred)).sort(byValue)
+function rank(slots: readonly Slot[], candidates: readonly Candidate[]): Ranked[] {
+  const ranked = candidates.map((candidate) => rankOne(slots, candidate)).sort(byValue)
   const before = new Map<string, number>()
   return ranked
     .map((one) => {
@@ -160,7 +156,7 @@ function rank(
     .sort(byValue)
 }
 
-function rankOne(slots: readonly Slot[], candidate: Candidate, preferred: ReadonlySet<string>): Ranked {
+function rankOne(slots: readonly Slot[], candidate: Candidate): Ranked {
   const { document } = candidate
   const { relevance, reasons } =
     slots.length === 0
@@ -171,7 +167,6 @@ function rankOne(slots: readonly Slot[], candidate: Candidate, preferred: Readon
   const score = scoreOf(relevance, price)
   const value =
     score +
-    (preferred.has(candidate.serviceId) ? PREFERRED_BONUS : 0) +
     (document.integration === 'first-party' ? FIRST_PARTY_BONUS : 0) -
     (/\/[:{*]/.test(document.path) ? PATH_ARGUMENT_MALUS : 0) +
     (document.priority - 0.5) * PRIORITY_SPAN
@@ -185,10 +180,12 @@ function byValue(a: Ranked, b: Ranked): number {
   return nameOf(a) < nameOf(b) ? -1 : 1
 }
 
-function confident(ranked: readonly Ranked[]): Ranked[] {
-  const best = Math.max(0, ...ranked.map(({ relevance }) => relevance))
-  const least = Math.max(RELEVANCE_MIN, best * RELEVANCE_TO_BEST_MIN)
-  return ranked.filter(({ relevance }) => relevance >= least)
+/** What is preferred is compared with its own best: a better fallback takes nothing from it. */
+function confident(ranked: readonly Ranked[], isPreferred: (one: Ranked) => boolean): Ranked[] {
+  const leastOf = (group: readonly Ranked[]) =>
+    Math.max(RELEVANCE_MIN, RELEVANCE_TO_BEST_MIN * Math.max(0, ...group.map(({ relevance }) => relevance)))
+  const [least, leastPreferred] = [leastOf(ranked), leastOf(ranked.filter(isPreferred))]
+  return ranked.filter((one) => one.relevance >= (isPreferred(one) ? leastPreferred : least))
 }
 
 const numberOf = ({ candidate }: Ranked): number => candidate.endpoint
@@ -198,8 +195,8 @@ function present(
   { catalogedAt, verifiedAt }: CandidateDates,
   rank: number,
 ): FoundEndpoint {
-  const { serviceName, method, path, estimatedPrice, requiredArguments, inputUnknown } = document
-  const isReady = requiredArguments.length === 0 && !inputUnknown && !/\/\*/.test(path)
+  const { serviceName, method, path, estimatedPrice, requiredArguments } = document
+  const isReady = requiredArguments.length === 0
   const { serviceId } = candidate
   return {
     serviceId,

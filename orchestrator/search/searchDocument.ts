@@ -2,7 +2,7 @@
  * What search holds of an endpoint: its words by field, and what an answer shows; and the terms it
  * is found by.
  */
-import { skeletonOf } from '../catalog/cleanText.ts'
+import { skeletonOf } from '#skeleton.ts'
 import { parametersOf, parseTemplate } from '../catalog/pathTemplate.ts'
 import type { CatalogService, PaymentOffer, ServiceEndpoint } from '../catalog/service.ts'
 import { decimalText } from '../pay/currencies.ts'
@@ -18,8 +18,6 @@ export interface SearchDocument {
   readonly estimatedPrice: EstimatedPrice
   /** What a caller fills in: parameters of the path, then members that the schema demands. */
   readonly requiredArguments: readonly string[]
-  /** An input is needed but nothing says which. */
-  readonly inputUnknown: boolean
   readonly fields: SearchFields
 }
 
@@ -34,7 +32,6 @@ export interface EstimatedPrice {
 export function searchDocument(service: CatalogService, endpoint: ServiceEndpoint): SearchDocument {
   const template = parseTemplate(endpoint.path)
   const required = endpoint.inputSchema && requiredOf(endpoint.inputSchema)
-  const takesBody = endpoint.requestFormat === 'json' && endpoint.method !== 'GET'
   return {
     serviceName: service.name,
     integration: service.integration,
@@ -43,7 +40,6 @@ export function searchDocument(service: CatalogService, endpoint: ServiceEndpoin
     priority: endpoint.priority,
     estimatedPrice: estimatedPrice(endpoint.paymentOffers),
     requiredArguments: [...new Set([...parametersOf(template), ...(required ?? [])])],
-    inputUnknown: takesBody && !endpoint.inputSchema,
     fields: fieldsOf(service, endpoint),
   }
 }

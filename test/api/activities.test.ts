@@ -6,6 +6,7 @@ import { type Abi, type Hex, parseEventLogs, toEventSelector } from 'viem'
 import { Abis } from 'viem/tempo'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { CuratedTokens } from '#api/operator/curatedTokens.ts'
+import type { TokenName, TokenNames } from '#api/services.ts'
 import { address } from '#primitives.ts'
 import { activities } from '#transform/activities/index.ts'
 import { readRecording } from '../chain/recordings.ts'
@@ -25,6 +26,8 @@ const zero = `0x${'0'.repeat(40)}`
 const READS_AT_ONCE = 8
 /** Transactions whose feeds `npm test` reads. */
 const TRANSACTIONS_FEW = 250
+/** Accounts whose feeds `npm test` reads as a whole. */
+const ACCOUNTS_FEW = 40
 
 interface Decoded {
   readonly address: string
@@ -41,6 +44,8 @@ const inJson = (value: unknown): unknown => {
 }
 
 const idOf = ({ id }: { readonly id: string }) => id
+
+const tokenOf = (data: ExpectedActivity['data']): string => Object(data['sourceToken']).address ?? ''
 
 /** What an item says; its events are compared apart. */
 const withoutEvents = ({ events: _, ...item }: { readonly events?: unknown }) => item
@@ -103,33 +108,95 @@ describe('activities', () => {
     expect(lengths.slice(0, -1).every((length) => length === limit)).toBe(true)
   })
 
-  test('what unlisted contracts say they moved is left out where the account neither sent nor paid', async () => {
-    const account = of('recipient')
-    const all = oracle.feedOf(account)
-    const tokenOf = ({ data }: ExpectedActivity): string => Object(data['sourceToken']).address ?? ''
-    const incoming = all.filter(({ perspective }) => perspective === 'incoming')
-    const listed = commonest(incoming.map(tokenOf).filter((token) => token !== ''))
-    const entry = { address: address(listed), logo: null }
-    const before = api.services.curatedTokens
-    const curatedTokens: CuratedTokens = {
-      changedAtSeconds: 0,
-      of: () => [entry],
-      find: (_chainId, token) => (token === listed ? entry : undefined),
-    }
-    Object.assign(api.services, { curatedTokens })
-    try {
-      const shown = oracle.feedOf(account, (token) => token === listed)
+  describe('where the operator lists tokens', () => {
+    const listed = namedToken
+    const isShown = (token: string) => token === listed || token.startsWith('0x20c000000000000000000000')
+    const idsOf = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id)
+    const changed: { curatedTokens?: CuratedTokens; tokenNames?: TokenNames } = {}
+    const nothing: ReadonlyMap<string, string> = new Map()
+    let names = nothing
+
+    beforeAll(() => {
+      const entry = { address: address(listed), logo: null }
+      const { curatedTokens, tokenNames } = api.services
+      Object.assign(changed, { curatedTokens, tokenNames })
+      Object.assign(api.services, {
+        curatedTokens: {
+          changedAtSeconds: 0,
+          of: () => [entry],
+          find: (_chainId: number, token: string) => (token === listed ? entry : undefined),
+        },
+        tokenNames: {
+          read: async (chainId, tokens, signal) => {
+            const known = await tokenNames.read(chainId, tokens, signal)
+            const more = tokens.flatMap((token): [string, TokenName][] => {
+              const symbol = names.get(token)
+              const rest = { currency: 'USD', decimals: 6, logoUri: null, verified: false }
+              return symbol === undefined ? [] : [[token, { name: symbol, symbol, ...rest }]]
+            })
+            return new Map([...known, ...more])
+          },
+        } satisfies TokenNames,
+      })
+    })
+    afterAll(() => Object.assign(api.services, changed))
+
+    test('every movement of a standard token is in the feed of both its sides, whoever moved it', async () => {
+      const moves = new Map<string, Set<string>>()
+      for (const tx of oracle.transactions)
+        for (const { name, log, args } of tx.events)
+          if (name === 'erc20.Transfer' && isShown(log.address))
+            for (const account of [args['from'], args['to']])
+              moves.set(account, (moves.get(account) ?? new Set()).add(tx.hash))
+      const lacking: string[] = []
+      const asked = few([...moves], ACCOUNTS_FEW)
+      for (let from = 0; from < asked.length; from += READS_AT_ONCE)
+        await Promise.all(
+          asked.slice(from, from + READS_AT_ONCE).map(async ([account, hashes]) => {
+            const rows = await walk(api, `${feed.replace('{address}', account)}?limit=200`)
+            const told = new Set(rows.map(({ transactionHash }) => transactionHash))
+            lacking.push(...[...hashes].filter((hash) => !told.has(hash)))
+          }),
+        )
+      expect(lacking).toEqual([])
+    })
+
+    test('what foreign contracts say they moved is left out where the account neither sent nor paid', async () => {
+      const said = oracle.transactions.flatMap(({ from, feePayer, events }) =>
+        events
+          .filter(({ name, log }) => name === 'erc20.Transfer' && !isShown(log.address))
+          .map(({ args }): string => args['to'])
+          .filter((to) => ![from, feePayer, zero].includes(to)),
+      )
+      accounts = { ...accounts, holder: commonest(said) }
+      const all = oracle.feedOf(of('holder'))
+      const shown = oracle.feedOf(of('holder'), isShown)
       expect(shown.length).toBeGreaterThan(0)
       expect(shown.length).toBeLessThan(all.length)
-      const idsOf = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id)
-      const rows = await walk(api, pathOf('recipient', 'limit=7'))
+      const rows = await walk(api, pathOf('holder', 'limit=7'))
       expect(idsOf(rows)).toEqual(idsOf(shown))
-      for (const { data, perspective } of rows)
-        if (perspective === 'incoming') expect(data.sourceToken.verified).toBe(true)
-      expect(idsOf(await walk(api, pathOf('recipient', 'limit=50&unverified=true')))).toEqual(idsOf(all))
-    } finally {
-      Object.assign(api.services, { curatedTokens: before })
-    }
+      expect(idsOf(await walk(api, pathOf('holder', 'limit=50&unverified=true')))).toEqual(idsOf(all))
+      for (const { data } of rows)
+        if (data.sourceToken) expect(data.sourceToken.verified).toBe(data.sourceToken.address === listed)
+    })
+
+    test('a token that is not listed has no name that looks like a verified one', async () => {
+      const unlisted = [...new Set(oracle.feedOf(of('recipient')).map(({ data }) => tokenOf(data)))]
+      const [imitating, own] = unlisted.filter((token) => token !== listed && isShown(token))
+      names = new Map([
+        [imitating ?? '', 'pa\u0442h U\u0405D'],
+        [own ?? '', 'ownUSD'],
+      ])
+      onTestFinished(() => {
+        names = nothing
+      })
+      const rows = await walk(api, pathOf('recipient', 'limit=200'))
+      const tokens = new Map(rows.map(({ data: { sourceToken } }) => [sourceToken?.address, sourceToken]))
+      const { amount: _, ...shown } = tokens.get(imitating)
+      expect(shown).toEqual({ address: imitating, verified: false, currency: 'USD', decimals: 6 })
+      expect(tokens.get(own)).toMatchObject({ verified: false, name: 'ownUSD', symbol: 'ownUSD' })
+      expect(tokens.get(listed)).toMatchObject({ verified: true, symbol: 'pathUSD' })
+    })
   })
 
   test('a page can end between two activities of one transaction, and the next goes on there', async () => {

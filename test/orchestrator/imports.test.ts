@@ -193,9 +193,9 @@ describe('texts that instruct a model', () => {
       expect(['describe_service', 'quote_plan', 'search_services'], text).toContain(nextTool)
       expect(zeroResultGuidance).toBeUndefined()
       const found = endpoints.find(({ serviceId }) => serviceId === `liar-${n}`)
-      expect(found, text).toMatchObject({ method: 'POST', path: '/x', nextTool: 'describe_service' })
+      expect(found, text).toMatchObject({ method: 'POST', path: '/x', nextTool: 'quote_plan' })
       expect(found?.serviceName, text).not.toMatch(/[\p{Cc}\p{Cf}\p{Co}]/u)
-      expect(found?.suggestedPlanNode).toBeUndefined()
+      expect(found?.suggestedPlanNode, text).toMatchObject({ path: '/x', input: {} })
     }
     const { service } = await describeService(catalog.app, {
       serviceId: 'liar-3',

@@ -128,6 +128,49 @@ describe('search', () => {
  * Floors are just below what was measured. Questions without a word of the service, and those in
  * another language than its texts, are answered where synonyms or letters happen to fit.
  */
+describe('what search says of a find', () => {
+  it('suggests a node exactly where no argument is required', async () => {
+    const own = await openCatalog()
+    const endpoint = (method: string, path: string) => ({ method, path, description: 'Paints a fresco' })
+    const endpoints = [
+      endpoint('POST', '/whole'),
+      endpoint('GET', '/of/:id'),
+      endpoint('GET', '/any/*'),
+      { ...endpoint('PUT', '/one'), inputSchema: { type: 'object', required: ['a'] } },
+    ]
+    await own.importAs('painter', [shop('painter', { name: 'painter', description: '', endpoints })])
+    const found = (await own.search('fresco')).endpoints
+    expect(found.map(({ path }) => path).sort()).toEqual(['/any/*', '/of/:id', '/one', '/whole'])
+    for (const { path, requiredArguments, suggestedPlanNode, nextTool } of found) {
+      expect(requiredArguments.length > 0, path).toBe(path !== '/whole')
+      expect(suggestedPlanNode !== undefined, path).toBe(requiredArguments.length === 0)
+      expect(nextTool, path).toBe(suggestedPlanNode ? 'quote_plan' : 'describe_service')
+    }
+  })
+
+  it('puts all that fits of a preferred service first, however well others fit', async () => {
+    const own = await openCatalog()
+    const many = (id: string, descriptions: readonly string[]) =>
+      shop(id, {
+        name: id,
+        description: '',
+        serviceUrl: `https://${id}.example`,
+        endpoints: descriptions.map((description, n) => ({ method: 'GET', path: `/${n}`, description })),
+      })
+    const rivals = Array.from({ length: 16 }, (_, n) => many(`rival-${n}`, ['Transcribes a podcast']))
+    const vague = 'Transcribes any sort of talk, lecture, meeting, interview, speech or phone call'
+    const preferred = many(
+      'favorite',
+      Array.from({ length: 12 }, () => vague),
+    )
+    await own.importAs('rivals', [...rivals, preferred])
+    const asked = { serviceIds: ['favorite'], serviceMode: 'prefer', limit: 20 }
+    const found = (await own.search('transcribes a podcast', asked)).endpoints.map((one) => one.serviceId)
+    expect(found.slice(0, 12)).toEqual(Array(12).fill('favorite'))
+    expect(new Set(found.slice(12)).size).toBe(8)
+  })
+})
+
 describe('search over many services', () => {
   let many: TestCatalog
   beforeAll(async () => {

@@ -14,7 +14,7 @@ import { activities } from './index.ts'
 import { accessKeyCreated, accessKeyRevoked } from './keys.ts'
 import { listMovements } from './movements.ts'
 import { burn, burnBlocked, mint } from './supply.ts'
-import { swap } from './swap.ts'
+import { findSwap, swap } from './swap.ts'
 import { touches, transfer } from './transfers.ts'
 
 /** What the caller knows beyond the transaction. */
@@ -37,8 +37,8 @@ const nothingKnown: ActivityKnowledge = { quoteTokenOf: () => null }
  * sender.
  *
  * Its sender and its fee payer see one headline, or each payment where it is one, and keys created
- * or revoked beside it. Everyone else sees what happened to them: their swap, else each movement of
- * their tokens, else the headline. Empty when there are no logs, or nothing but what is hidden.
+ * or revoked beside it. Everyone else sees what happened to them: their swap and each other movement
+ * of their tokens, else the headline. Empty when there are no logs, or nothing but what is hidden.
  */
 export function listActivities(
   facts: ActivityFacts,
@@ -46,13 +46,22 @@ export function listActivities(
   knowledge: ActivityKnowledge = nothingKnown,
 ): readonly ActivityItem[] {
   const tx = viewFrom(facts, viewer, knowledge)
-  if (tx.perspective === 'incoming') {
-    const own = tx.movements.filter((movement) => touches(movement, tx))
-    const shown = own.filter(({ token }) => !knowledge.isHidden?.(token))
-    const found = listOwnMovements(tx, shown)
-    if (found.length > 0 || shown.length < own.length) return found
-  }
-  const headline = findFirst([...(knowledge.declared ?? []), ...activities], tx)
+  if (tx.perspective === 'outgoing') return listHeadline(tx, knowledge)
+  const own = tx.movements.filter((movement) => touches(movement, tx))
+  const hidden = own.filter(({ token }) => knowledge.isHidden?.(token))
+  if (hidden.length > 0 && hidden.length === own.length) return []
+  const shown = (movement: Movement) => !hidden.includes(movement)
+  const found = listOwnMovements(tx, own.filter(shown))
+  if (found.length > 0) return found
+  return listHeadline({ ...tx, movements: tx.movements.filter(shown) }, knowledge)
+}
+
+/** The headline, or each payment where it is one, and keys created or revoked beside it. */
+function listHeadline(
+  tx: ActivityTransaction,
+  { declared = [] }: ActivityKnowledge,
+): readonly ActivityItem[] {
+  const headline = findFirst([...declared, ...activities], tx)
   if (headline === null) return []
   if (headline.type !== transfer.type) return [headline]
   const keyChanges = [accessKeyCreated, accessKeyRevoked].map((change) => findFirst([change], tx))
@@ -91,12 +100,15 @@ export function viewFrom(
 
 const movementActivities = [mint, burnBlocked, burn, heldElsewhere, transfer]
 
+/** A swap is told as one; what else moved beside it is told too. */
 function listOwnMovements(tx: ActivityTransaction, own: readonly Movement[]): readonly ActivityItem[] {
-  const swapped = findFirst([swap], { ...tx, movements: own })
-  if (swapped !== null) return [swapped]
-  return own
+  const seen = { ...tx, movements: own }
+  const found = findSwap(seen)
+  const swapped = found && [...found.source.movements, ...found.destination.movements]
+  const others = own
+    .filter((movement) => !swapped?.includes(movement))
     .map((movement) => findFirst(movementActivities, { ...tx, movements: [movement] }))
-    .filter((item) => item !== null)
+  return [findFirst([swap], seen), ...others].filter((item) => item !== null)
 }
 
 function findFirst(candidates: readonly Activity[], tx: ActivityTransaction): ActivityItem | null {

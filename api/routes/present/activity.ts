@@ -12,10 +12,9 @@ import { activityEvent } from '#transform/activities/activityEvent.ts'
 import { declaredType } from '#transform/activities/declaredActivity.ts'
 import { activities } from '#transform/activities/index.ts'
 import * as s from '../../http/schema.ts'
-import type { TokenName } from '../../services.ts'
 import { activityData } from './activityData.ts'
 import { type AttributionNames, readMemo } from './memo.ts'
-import { presentTokenAmount } from './token.ts'
+import { type KnownToken, presentTokenAmount } from './token.ts'
 
 const eventSchema = s.named('ActivityEvent', {
   address: s.address,
@@ -126,7 +125,7 @@ export interface ActivityView {
   readonly withEvents: boolean
   /** Named on every item, or on none. */
   readonly chainId: number | null
-  readonly tokens: ReadonlyMap<string, TokenName>
+  readonly tokens: ReadonlyMap<string, KnownToken>
   /** Whether a token is on the operator's list, also one that has no name. */
   readonly isVerified: (token: string) => boolean
   readonly attributionNames: AttributionNames

@@ -49,14 +49,17 @@ export const presentTokenReference = (
   token: TokenName | undefined,
 ): s.Static<typeof tokenReferenceSchema> => ({ address, ...(token && fieldsOf(token)) })
 
+/** What is known of a token; a name that imitates another one is left out. */
+export type KnownToken = Omit<TokenName, 'name' | 'symbol' | 'logoUri'> & Partial<TokenName>
+
 export function presentTokenAmount(
   address: string,
   amount: string,
-  token: TokenName | undefined,
+  token: KnownToken | undefined,
 ): s.Static<typeof tokenAmountSchema> {
   return { address, amount, ...(token && fieldsOf(token)) }
 }
 
-function fieldsOf({ logoUri, ...fields }: TokenName) {
-  return { ...fields, ...(logoUri !== null && { logoUri }) }
+function fieldsOf<Fields extends KnownToken>({ logoUri, ...fields }: Fields) {
+  return { ...fields, ...(typeof logoUri === 'string' && { logoUri }) }
 }

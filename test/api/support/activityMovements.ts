@@ -74,6 +74,8 @@ interface Side {
   readonly token: string
   readonly amount: bigint
   readonly log: OracleLog
+  /** What it is the sum of. */
+  readonly of: readonly Movement[]
 }
 
 export function swapOf(view: SwapView): { party: string; paid: Side; got: Side } | null {
@@ -92,7 +94,12 @@ function sum(movements: readonly Movement[], token: string | undefined): Side | 
   const same = movements.filter((one) => one.token === token)
   const [first] = same
   return first
-    ? { token: first.token, amount: same.reduce((total, one) => total + one.amount, 0n), log: first.log }
+    ? {
+        token: first.token,
+        amount: same.reduce((total, one) => total + one.amount, 0n),
+        log: first.log,
+        of: same,
+      }
     : null
 }
 

@@ -4,7 +4,7 @@
  */
 import type { RecordedBlock } from '../../chain/recordings.ts'
 import { type ActivityTx, type Args, readActivityTxs } from './activityEvents.ts'
-import { movementsOf, touches } from './activityMovements.ts'
+import { movementsOf, swapOf, touches } from './activityMovements.ts'
 import { type Rule, rules, type View } from './activityRules.ts'
 
 /** A row of a feed; `data` is complete, `events` apart. */
@@ -59,9 +59,14 @@ export class ActivityOracle {
     const quoteOf = (base: string) => this.#quotes.get(base) ?? null
     const view: View = { tx, viewer, isOutgoing, movements: movementsOf(tx), quoteOf }
     if (isOutgoing) return outcomeOf(view)
-    const movements = view.movements.filter((one) => !touches(one, viewer) || shown(one.token))
-    const own = ownOf({ ...view, movements })
-    return own.length > 0 || movements.length < view.movements.length ? own : outcomeOf(view)
+    const all = view.movements.filter((one) => touches(one, viewer))
+    if (all.length > 0 && !all.some(({ token }) => shown(token))) return []
+    const seen = {
+      ...view,
+      movements: view.movements.filter((one) => !all.includes(one) || shown(one.token)),
+    }
+    const own = ownOf(seen)
+    return own.length > 0 ? own : outcomeOf(seen)
   }
 }
 
@@ -72,13 +77,17 @@ const partiesOf = (tx: ActivityTx): ReadonlySet<string> =>
 const rulesOf = (...types: readonly string[]) =>
   rules.filter(({ type, key }) => types.includes(type) && key !== 'cross-token')
 
-/** What happened to who neither sent nor paid: a swap, else each movement. */
+/** What happened to who neither sent nor paid: a swap, and each movement that is none of it. */
 function ownOf(view: View): readonly ExpectedActivity[] {
   const movements = view.movements.filter((one) => touches(one, view.viewer))
   const swap = first(rulesOf('swap'), { ...view, movements })
-  if (swap) return [swap]
+  const sides = swapOf({ ...view, movements })
+  const told = sides ? [...sides.paid.of, ...sides.got.of] : []
   const kinds = rulesOf('mint', 'burn-blocked', 'burn', 'transfer')
-  return movements.flatMap((one) => first(kinds, { ...view, movements: [one] }) ?? [])
+  const others = movements
+    .filter((one) => !told.includes(one))
+    .flatMap((one) => first(kinds, { ...view, movements: [one] }) ?? [])
+  return [...(swap ? [swap] : []), ...others]
 }
 
 /** The headline; in place of a transfer each of them, and keys beside. */
