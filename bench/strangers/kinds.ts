@@ -91,8 +91,12 @@ const planOf = (turn: number) => ({
 const query = (send: Send, sql: string, more = ''): Promise<number> =>
   read(send, `/v1/indexer/query?${new URLSearchParams({ sql })}&${more}`)
 
-const post = (send: Send, path: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<number> =>
-  finish(send(path, { method: 'POST', body: JSON.stringify(body), headers }))
+const post = (
+  send: Send,
+  path: string,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<number> => finish(send(path, { method: 'POST', body: JSON.stringify(body), headers }))
 
 const read = (send: Send, path: string): Promise<number> => finish(send(path))
 

@@ -44,7 +44,11 @@ export class Conformance {
   static async open(seed: number): Promise<Conformance> {
     const kernel = new Kernel(seed)
     const bodies = await makeBodies(15)
-    const world = new World(kernel, bodies, { finalityDepth: WORLD_BLOCKS, length: WORLD_BLOCKS })
+    const world = new World(kernel, bodies, {
+      finalityDepth: WORLD_BLOCKS,
+      length: WORLD_BLOCKS,
+      forked: false,
+    })
     const branches = [world.chain]
     while (branches.length < BRANCHES) {
       world.reorg(kernel.between(5, WORLD_BLOCKS - 2))
