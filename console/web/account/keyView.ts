@@ -1,8 +1,8 @@
 /** A key of the reader's own, which the page's queries then count against. */
 import { readStatus } from '../api.ts'
 import { element } from '../element.ts'
-import { heldKey, holdKey } from '../heldKey.ts'
 import { card } from '../parts/card.ts'
+import { heldKey, holdKey } from './heldKey.ts'
 import { field, form } from './parts.ts'
 
 /** A key's last letters, as lists of keys show them. */

@@ -1,5 +1,5 @@
 /** The reader's own API key: in this tab's storage, in no URL, and gone with the tab. */
-import { carryKey } from '../model/apiKey.ts'
+import { carryKey } from '../../model/apiKey.ts'
 
 const NAME = 'api-key'
 
