@@ -33,6 +33,10 @@ test('a feed that is right has no problems', () => {
   expect(checkEvents(feedOf(20), range)).toEqual([])
 })
 
+test('an exact input whose last units buy nothing is no problem', () => {
+  expect(checkEvents(changed(feedOf(20), { asset1In: '2.000204' }), range)).toEqual([])
+})
+
 const lies: Readonly<Record<string, readonly [Rule, (events: FeedEvent[]) => FeedEvent[]]>> = {
   'two events exchanged': [
     'order',
@@ -54,6 +58,7 @@ const lies: Readonly<Record<string, readonly [Rule, (events: FeedEvent[]) => Fee
   'a price of nothing': ['price', (events) => changed(events, { priceNative: '0.000' })],
   'an exponent in a price': ['price', (events) => changed(events, { priceNative: '1e0' })],
   'an amount rounded to the other side': ['amounts', (events) => changed(events, { asset1In: '2.000201' })],
+  'more left over than rounding leaves': ['amounts', (events) => changed(events, { asset1In: '2.000205' })],
   'an amount in units': ['amounts', (events) => changed(events, { asset0Out: '2000001' })],
   'reserves below zero': [
     'reserves',

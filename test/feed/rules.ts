@@ -40,6 +40,8 @@ export interface Problem {
 }
 
 const decimals = 6
+/** Units of a swap that rounding leaves with the exchange, at most. */
+const LEFT_OVER_MAX = 2n
 const decimalPattern = /^\d+(\.\d{1,6})?$/
 const pricePattern = /^\d+(\.\d+)?$/
 const hashPattern = /^0x[0-9a-f]{64}$/
@@ -102,12 +104,16 @@ function checksumOf(address: string): string | null {
   }
 }
 
-/** The taker gets what the price gives, rounded down; and gives what it asks, rounded up. */
+/**
+ * The taker gets what the price gives, rounded down, or less; and gives what it asks, rounded up, or
+ * more: what rounding leaves over of a whole swap stays with the exchange.
+ */
 function isPriced(base: bigint, quote: bigint, price: string, sells: boolean): boolean {
   const [whole = '', fraction = ''] = price.split('.')
   const scale = 10n ** BigInt(fraction.length)
   const product = base * BigInt(whole + fraction)
-  return quote === (sells ? product / scale : (product + scale - 1n) / scale)
+  const leftOver = sells ? product / scale - quote : quote - (product + scale - 1n) / scale
+  return leftOver >= 0n && leftOver <= LEFT_OVER_MAX
 }
 
 const placeOf = ({ block, txnIndex, eventIndex }: FeedEvent) => [block.blockNumber, txnIndex, eventIndex]
@@ -130,8 +136,8 @@ function checkAfter(before: FeedEvent, event: FeedEvent, add: Add): void {
 }
 
 /**
- * Reserves move by the trade: by what an ask gave, and by what a bid gave or a unit more, where
- * escrow was rounded up.
+ * Reserves move by the trade: by what an ask gave, and by what a bid gave or a little more, where
+ * escrow was rounded up and some was left over.
  */
 function checkMoved(before: FeedEvent, event: FeedEvent, add: Add): void {
   if (
@@ -143,7 +149,7 @@ function checkMoved(before: FeedEvent, event: FeedEvent, add: Add): void {
   const moved = (asset: 'asset0' | 'asset1') => units(before.reserves[asset]) - units(event.reserves[asset])
   const [out0, out1] = [units(event.asset0Out ?? '0'), units(event.asset1Out ?? '0')]
   const rest = moved('asset1') - out1
-  if (moved('asset0') !== out0 || rest < 0n || rest > (out1 > 0n ? 1n : 0n))
+  if (moved('asset0') !== out0 || rest < 0n || rest > (out1 > 0n ? 1n + LEFT_OVER_MAX : 0n))
     add('movedByTrade', 'reserves did not move by the trade')
 }
 

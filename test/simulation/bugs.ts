@@ -6,6 +6,7 @@ import {
   askedChain,
   forkedChain,
   oneLiar,
+  outages,
   prunedNode,
   type Swarm,
   staleHistory,
@@ -55,6 +56,8 @@ export const bugNames = [
   'nonces lose digits',
   'clients are shown the highest head',
   'one endpoint’s finality is told to clients',
+  'a move covers more than it moved',
+  'a gap above held history is forgotten',
 ] as const
 
 export type BugName = (typeof bugNames)[number]
@@ -72,6 +75,8 @@ export const bugSwarms: Partial<Record<BugName, Partial<Swarm>>> = {
   'nonces lose digits': forkedChain,
   'clients are shown the highest head': askedChain,
   'one endpoint’s finality is told to clients': askedChain,
+  'a move covers more than it moved': outages,
+  'a gap above held history is forgotten': outages,
   'senders are taken as told': { lieRate: 0.2, lies: ['L20 another transaction hash or sender'] },
 }
 

@@ -3,13 +3,13 @@
  * 17 --trace` to read one, `--bugs 500` for the bug bank; `--stale` for caches and long absences,
  * `--liar` for one endpoint of two that never stops lying, `--wrong` for one of another chain,
  * `--pruned` for a node without old blocks behind the only address, `--forked` for numbers of T12, `--clients` for
- * what the RPC door tells.
+ * what the RPC door tells, `--outages` for long downtimes.
  */
 import { parseArgs } from 'node:util'
 import { makeBodies, makeForkedBodies } from './bodies.ts'
 import { bugNames, bugSwarms } from './bugs.ts'
 import { simulate } from './simulate.ts'
-import { askedChain, forkedChain, oneLiar, prunedNode, staleHistory, wrongChain } from './swarm.ts'
+import { askedChain, forkedChain, oneLiar, outages, prunedNode, staleHistory, wrongChain } from './swarm.ts'
 
 const { values } = parseArgs({
   options: {
@@ -25,6 +25,7 @@ const { values } = parseArgs({
     pruned: { type: 'boolean', default: false },
     forked: { type: 'boolean', default: false },
     clients: { type: 'boolean', default: false },
+    outages: { type: 'boolean', default: false },
   },
 })
 const bodies = [...(await makeBodies(25)), ...(await makeForkedBodies(10))]
@@ -35,6 +36,7 @@ const swarm = [
   values.pruned && prunedNode,
   values.forked && forkedChain,
   values.clients && askedChain,
+  values.outages && outages,
 ].find((one) => one !== false)
 if (values.seed !== undefined) await runOne(Number(values.seed))
 else if (values.bugs !== undefined) await runBugs(Number(values.bugs))

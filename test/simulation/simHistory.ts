@@ -29,7 +29,9 @@ export function historySink(ledger: SimLedger, fence: bigint, listener: SimListe
       )
     },
     attachChunk: (chunk) =>
-      ledger.transaction(`attach ${chunk.range.from}`, () => attach(ledger, fence, chunk)),
+      ledger.movedBlocks > 0 && isGap(ledger, chunk.range)
+        ? move(ledger, fence, chunk)
+        : ledger.transaction(`attach ${chunk.range.from}`, () => attach(ledger, fence, chunk)),
   }
 }
 
@@ -90,20 +92,50 @@ function dropAbove(
   chunk.tip = to?.number ?? range.from - 1
 }
 
+/** A downtime left it inside a partition: blocks of the head lane are held below it. */
+const isGap = ({ state }: SimLedger, { from }: BlockRange): boolean =>
+  state.postgresCoverage.some((held) => held.to < from)
+
+/** From the top down, each piece with its coverage; a kill leaves a shorter chunk (moveChunk.ts). */
+async function move(ledger: SimLedger, fence: bigint, { range }: Chunk): Promise<void> {
+  const { movedBlocks } = ledger
+  for (let to = range.to; to >= range.from; to -= movedBlocks) {
+    const piece = { from: Math.max(range.from, to - movedBlocks + 1), to }
+    await ledger.transaction(`move ${piece.from}..${piece.to}`, () => {
+      ledger.assertFence(fence)
+      const chunk = completeChunk(ledger, { from: range.from, to })
+      for (const block of chunk.blocks) if (block.ref.number >= piece.from) ledger.keep(block)
+      chunk.blocks = chunk.blocks.filter(({ ref }) => ref.number < piece.from)
+      if (piece.from === range.from) ledger.state.chunks.delete(range.from)
+      else {
+        const rest = { ...chunk, range: { from: range.from, to: piece.from - 1 }, tip: piece.from - 1 }
+        ledger.state.chunks.set(range.from, rest)
+      }
+      ledger.extend(ledger.bugs.planted('a move covers more than it moved') ? range : piece)
+    })
+  }
+}
+
 function attach(ledger: SimLedger, fence: bigint, { range }: Chunk): void {
   ledger.assertFence(fence)
-  const chunk = ledger.state.chunks.get(range.from)
-  const hasTables = chunk ? chunk.blocks.length > 0 : ledger.state.blocks.has(range.from)
-  if (!hasTables) throw failure('42P01', 'nothing of the chunk was loaded')
-  if (!chunk || chunk.tip !== chunk.range.to) throw new ChunkMismatchError(SCHEMA, range, chunk?.tip ?? -1)
-  const [first, last] = [chunk.blocks[0], chunk.blocks.at(-1)]
-  const below = ledger.state.blocks.get(range.from - 1)
-  const above = ledger.state.blocks.get(range.to + 1)
-  if (below && below.ref.hash !== first?.ref.parentHash) throw new ChunkUnlinkedError(SCHEMA, range, 'stop')
-  if (above && above.ref.parentHash !== last?.ref.hash) throw new ChunkUnlinkedError(SCHEMA, range, 'retry')
+  const chunk = completeChunk(ledger, range)
   ledger.extend(range)
   if (ledger.bugs.planted('coverage is stored apart from the chunk') && ledger.kernel.chance(0.2))
     throw lost()
   for (const block of chunk.blocks) ledger.keep(block)
   ledger.state.chunks.delete(range.from)
+}
+
+function completeChunk(ledger: SimLedger, range: BlockRange) {
+  const chunk = ledger.state.chunks.get(range.from)
+  const hasTables = chunk ? chunk.blocks.length > 0 : ledger.state.blocks.has(range.from)
+  if (!hasTables) throw failure('42P01', 'nothing of the chunk was loaded')
+  if (!chunk || chunk.tip !== chunk.range.to || chunk.range.to !== range.to)
+    throw new ChunkMismatchError(SCHEMA, range, chunk?.tip ?? -1)
+  const [first, last] = [chunk.blocks[0], chunk.blocks.at(-1)]
+  const below = ledger.state.blocks.get(range.from - 1)
+  const above = ledger.state.blocks.get(range.to + 1)
+  if (below && below.ref.hash !== first?.ref.parentHash) throw new ChunkUnlinkedError(SCHEMA, range, 'stop')
+  if (above && above.ref.parentHash !== last?.ref.hash) throw new ChunkUnlinkedError(SCHEMA, range, 'retry')
+  return chunk
 }

@@ -30,6 +30,8 @@ export function missingHistory(ledger: SimLedger, startBlock: number): Promise<B
     const from = ledger.bugs.planted('block zero is skipped') ? startBlock || 1 : startBlock
     const target = { from, to: (ledger.state.lane?.fromBlock ?? startBlock) - 1 }
     if (blockCount(target) <= 0) return null
+    const [lowest] = ledger.state.postgresCoverage
+    if (lowest?.from === from && ledger.bugs.planted('a gap above held history is forgotten')) return null
     return difference([target], ledger.state.postgresCoverage).length > 0 ? target : null
   })
 }

@@ -30,6 +30,8 @@ export interface SimLedgerOptions {
   readonly faults: StoreFaults
   readonly bugs: Bugs
   readonly chunkBlocks: number
+  /** Blocks of a gap that one transaction moves into its partition; 0 attaches them all at once. */
+  readonly movedBlocks?: number
   readonly violated: (what: string) => void
 }
 
@@ -38,15 +40,18 @@ export class SimLedger {
   readonly state: LedgerState
   readonly bugs: Bugs
   readonly chunkBlocks: number
+  readonly movedBlocks: number
   readonly #process: SimProcess
   readonly #faults: StoreFaults
   readonly #violated: (what: string) => void
 
-  constructor({ kernel, process, state, faults, bugs, chunkBlocks, violated }: SimLedgerOptions) {
+  constructor(options: SimLedgerOptions) {
+    const { kernel, process, state, faults, bugs, chunkBlocks, movedBlocks = 0, violated } = options
     this.kernel = kernel
     this.state = state
     this.bugs = bugs
     this.chunkBlocks = chunkBlocks
+    this.movedBlocks = movedBlocks
     this.#process = process
     this.#faults = faults
     this.#violated = violated

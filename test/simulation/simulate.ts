@@ -166,7 +166,7 @@ class Simulation {
   #start(n: number): void {
     const process: SimProcess = { name: `writer${n}#${++this.#incarnations}`, alive: true, stoppedUntilMs: 0 }
     const shared = { kernel: this.#kernel, process, bugs: this.#bugs }
-    const { partitionBlocks, chunkBlocks } = this.#swarm
+    const { partitionBlocks, chunkBlocks, movedBlocks } = this.#swarm
     const violated = (what: string) => this.#court.violated(what)
     const indexer = new SimIndexer({
       ...shared,
@@ -176,6 +176,7 @@ class Simulation {
         state: this.#ledger,
         faults: this.#postgresFaults,
         chunkBlocks,
+        movedBlocks,
         violated,
       }),
       clickhouse: new SimClickHouse({

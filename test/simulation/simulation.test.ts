@@ -6,7 +6,7 @@ import { seedOf } from '../support/seed.ts'
 import { makeBodies, makeForkedBodies } from './bodies.ts'
 import { type BugName, bugNames, bugSwarms } from './bugs.ts'
 import { simulate } from './simulate.ts'
-import { askedChain, forkedChain, oneLiar, prunedNode, staleHistory, wrongChain } from './swarm.ts'
+import { askedChain, forkedChain, oneLiar, outages, prunedNode, staleHistory, wrongChain } from './swarm.ts'
 
 /** More of both, and every bug, run with `npm run test:long`. */
 const SEEDS = isFull ? 200 : 20
@@ -15,6 +15,7 @@ const STALE_SEEDS = isFull ? 30 : 10
 const LIAR_SEEDS = isFull ? 60 : 5
 const PARTY_SEEDS = isFull ? 60 : 5
 const FORKED_SEEDS = isFull ? 40 : 3
+const OUTAGE_SEEDS = isFull ? 20 : 2
 const BUG_SEEDS_MAX = 200
 /** Bugs that show within a few seeds each. */
 const shortBugs: readonly BugName[] = [
@@ -36,6 +37,8 @@ const shortBugs: readonly BugName[] = [
   'nonces lose digits',
   'clients are shown the highest head',
   'one endpoint’s finality is told to clients',
+  'a move covers more than it moved',
+  'a gap above held history is forgotten',
 ]
 
 const bodies = [...(await makeBodies(25)), ...(await makeForkedBodies(10))]
@@ -126,6 +129,12 @@ test('numbers that came with T12 stop nothing, and are held as they are', async 
   const from = seedOf(1)
   for (let seed = from; seed < from + FORKED_SEEDS; seed++)
     expect((await simulate(seed, { bodies, swarm: forkedChain })).violations, `SEED=${seed}`).toEqual([])
+}, 600_000)
+
+test('downtimes leave no gap, whatever piece of it a kill ends (W1)', async () => {
+  const from = seedOf(1)
+  for (let seed = from; seed < from + OUTAGE_SEEDS; seed++)
+    expect((await simulate(seed, { bodies, swarm: outages })).violations, `SEED=${seed}`).toEqual([])
 }, 600_000)
 
 test.each(few(shortBugs, 3))(

@@ -50,6 +50,8 @@ export interface Swarm {
   readonly forked: boolean
   /** Clients ask through the relay what the newest and the final block is. */
   readonly clients: boolean
+  /** Blocks of a downtime's gap that move at a time; 0: all. */
+  readonly movedBlocks: number
 }
 
 export function drawSwarm(kernel: Kernel): Swarm {
@@ -88,6 +90,7 @@ export function drawSwarm(kernel: Kernel): Swarm {
     // Not drawn: seeds that once found something stay as they were.
     forked: false,
     clients: false,
+    movedBlocks: 0,
     ...drawLiar(kernel),
   }
 }
@@ -118,6 +121,16 @@ export const forkedChain: Partial<Swarm> = { ...oneLiar, forked: true }
 
 /** Clients at the RPC door beside the liar. */
 export const askedChain: Partial<Swarm> = { ...oneLiar, clients: true, misled: false }
+
+/**
+ * A fast chain, and an indexer that is away again and again for longer than it catches up: each time
+ * its lane begins anew, and the gap moves into what it held, piece by piece.
+ */
+export const outages: Partial<Swarm> = {
+  ...{ nodes: 2, startLength: 25, faultsMs: 25_000, blockMs: 250, batchBlocksMax: 2, windowMax: 1 },
+  ...{ sealGapBlocks: 5, chunkBlocks: 16, movedBlocks: 3 },
+  ...{ crashRate: 0.005, stopRate: 0.01, lieRate: 0, loneLieRate: 0, misled: false, reorgRate: 0.05 },
+}
 
 /** Two endpoints, of which the first serves another chain from the start and goes on doing so. */
 export const wrongChain: Partial<Swarm> = {

@@ -58,6 +58,7 @@ test('fills wait for the order book, say side, pair and price, and are taken bac
       side: fill.isBid ? 'bid' : 'ask',
       price: (1 + fill.tick / 100_000).toFixed(5),
       ...{ amount: `${fill.amount}`, quoteAmount: `${fill.quoteAmount}` },
+      takerQuoteAmount: expect.stringMatching(/^\d+$/),
       partialFill: expect.any(Boolean),
       ...{ blockNumber: fill.block, logIndex: fill.logIndex, transactionHash: fill.txHash },
       timestamp: `${new Date(fill.timestamp * 1_000).toISOString().slice(0, 19)}Z`,

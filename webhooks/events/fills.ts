@@ -46,6 +46,7 @@ export const exchangeFilled = defineEventType<FillRow>({
       price: fixed(formatUnits(priceOf(fill.tick), PRICE_DECIMALS)),
       amount: `${fill.amount}`,
       quoteAmount: `${fill.quoteAmount}`,
+      takerQuoteAmount: `${fill.takerQuoteAmount}`,
       partialFill: fill.isPartial,
       blockNumber: fill.blockNumber,
       logIndex: fill.logIndex,

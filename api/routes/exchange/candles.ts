@@ -31,7 +31,7 @@ const candleSchema = s.named('Candle', {
   low: priceSchema,
   close: priceSchema,
   fillCount: s.count,
-  volume: s.object({ base: s.amount, quote: s.amount }),
+  volume: s.object({ base: s.amount, quote: s.amount }, { description: 'Of all fills, each at its price.' }),
   final: s.boolean({ description: 'Whether a final block lies behind its end, so that it cannot change.' }),
 })
 

@@ -55,7 +55,7 @@ export const listFeedEventsEndpoint = endpoint({
   path: '/feed/{chainId}/events',
   summary: 'Swaps of a range of final blocks, for aggregators: one event for each fill.',
   description:
-    'Both bounds are inclusive, at most 10,000 blocks apart. A range once told never changes. `maker` is the account that swapped; `reserves` are what the open orders of the pair hold after the fill. A range above the latest block is a 400 that names it, never a short list.',
+    'Both bounds are inclusive, at most 10,000 blocks apart. A range once told never changes. `maker` is the account that swapped, and amounts are what it gave and got; `priceNative` is the price of the order, from which rounding takes the last fill of a swap by two units at most. `reserves` are what the open orders of the pair hold after the fill. A range above the latest block is a 400 that names it, never a short list.',
   filters: {
     fromBlock: p.described(p.blockNumber, 'First block. Default: 1,000 before the last one.'),
     toBlock: p.described(p.blockNumber, 'Last block. Default: the latest block.'),
@@ -110,7 +110,7 @@ const PRICE_DECIMALS = 5
 const PRICE_SCALE = 100_000n
 
 function presentEvent(fill: FeedFill): s.Static<typeof eventSchema> {
-  const [base, quote] = [scale(fill.amount), scale(fill.quoteAmount)]
+  const [base, quote] = [scale(fill.amount), scale(fill.takerQuoteAmount)]
   return {
     block: { blockNumber: fill.blockNumber, blockTimestamp: fill.timestampSeconds },
     eventType: 'swap',

@@ -76,6 +76,8 @@ const blockCreated = s.object({
   timestamp: s.timestamp,
 })
 
+const amount = { pattern: '^[0-9]+$', examples: ['101000'] }
+
 const exchangeFilled = s.object({
   orderId: s.amount,
   maker: s.address,
@@ -84,7 +86,11 @@ const exchangeFilled = s.object({
   side: s.oneOf(['bid', 'ask'], { description: 'Of the order that was filled.' }),
   price: s.decimal,
   amount: s.amount,
-  quoteAmount: s.amount,
+  quoteAmount: s.text({ ...amount, description: 'What the maker paid or got: at the price.' }),
+  takerQuoteAmount: s.text({
+    ...amount,
+    description: 'What the taker got or paid: rounding may leave a unit or two of a swap with the exchange.',
+  }),
   partialFill: s.boolean(),
   blockNumber: s.count,
   logIndex: s.count,

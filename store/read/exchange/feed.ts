@@ -36,11 +36,14 @@ export interface FeedRange {
   readonly to: number
 }
 
-/** A fill as aggregators read it; a range has thousands, so nothing else is read of them. */
+/**
+ * A fill as aggregators read it: what its taker gave and got. A range has thousands, so nothing else
+ * is read of them.
+ */
 export interface FeedFill
   extends Omit<
     FillRow,
-    'logIndex' | 'swapLogIndex' | 'orderId' | 'maker' | 'pair' | 'isPartial' | 'takerQuoteAmount'
+    'logIndex' | 'swapLogIndex' | 'orderId' | 'maker' | 'pair' | 'isPartial' | 'quoteAmount'
   > {
   readonly pairKey: Hash
 }
@@ -76,7 +79,7 @@ function feedFillsSql(schema: string): string {
   const isToken = (column: string) =>
     `EXISTS (SELECT FROM ${relationOf(schema, 'tokens_current')} AS tokens WHERE tokens.token = fills.${column})`
   return `SELECT block_num, extract(epoch FROM block_timestamp)::bigint AS seconds, tx_idx, tx_log_idx, tx_hash, taker, pair,
-      is_bid, tick, amount, quote_amount, reserve0, reserve1,
+      is_bid, tick, amount, coalesce(taker_quote_amount, quote_amount) AS taker_quote_amount, reserve0, reserve1,
       CASE WHEN ${isToken('base')} AND ${isToken('quote')} THEN NULL ELSE base || quote END AS untold
     FROM ${fillsOf(schema)} AS fills WHERE block_num BETWEEN $1 AND $2
     ORDER BY block_num, log_idx LIMIT ${FILLS_MAX + 1}`
@@ -94,10 +97,10 @@ interface FeedColumns
     | 'is_bid'
     | 'tick'
     | 'amount'
-    | 'quote_amount'
     | 'reserve0'
     | 'reserve1'
   > {
+  readonly taker_quote_amount: string
   readonly seconds: number
   /** Both tokens of a pair of which nothing tells one; else null. */
   readonly untold: Buffer | null
@@ -116,7 +119,7 @@ function feedFill(row: FeedColumns): FeedFill {
     isBid: row.is_bid,
     tick: row.tick,
     amount: BigInt(row.amount),
-    quoteAmount: BigInt(row.quote_amount),
+    takerQuoteAmount: BigInt(row.taker_quote_amount),
     reserve0: BigInt(row.reserve0),
     reserve1: BigInt(row.reserve1),
   }
