@@ -4,8 +4,6 @@
  */
 import { messageOf } from '#errors.ts'
 import type { RangeSet } from '#ingest/range.ts'
-import { assertPerBlock, assertRelationsPerBlock } from '#query/perBlock.ts'
-import { relationsOf } from '#query/relations/views.ts'
 import type { Engine, QueryRequest, QueryResult, UserQueryEngine } from '#query/result.ts'
 import { everybody, Slots } from '#query/slots.ts'
 import { UserQueryError } from '#query/UserQueryError.ts'
@@ -19,6 +17,7 @@ import type { ChainReads } from '../services.ts'
 import { ClickHouseFeed } from './ClickHouseFeed.ts'
 import type { RunBlock } from './feed.ts'
 import { retryingFrame } from './frames.ts'
+import type { LiveMode } from './LiveModes.ts'
 import { LiveQuery } from './LiveQuery.ts'
 import { PostgresFeed } from './PostgresFeed.ts'
 import { type HeldPlace, placeToYield } from './places.ts'
@@ -26,8 +25,7 @@ import { SnapshotQuery } from './SnapshotQuery.ts'
 
 /** What a client asks to be kept told of. */
 export interface LiveRequest {
-  /** `blocks`: a result of every block. `snapshot`: the whole result whenever it changed. */
-  readonly mode: 'blocks' | 'snapshot'
+  readonly mode: LiveMode
   readonly chainId: number
   readonly engine: Engine
   readonly sql: string
@@ -142,9 +140,7 @@ export class LiveHub {
   }
 
   async #assertRuns(request: LiveRequest, signal: AbortSignal): Promise<void> {
-    if (request.mode === 'blocks') await assertPerBlock(request.engine, request.sql)
     const { relations } = await this.#run(request, this.#newest(request), signal)
-    if (request.mode === 'blocks') assertRelationsPerBlock(relationsOf(request.engine), relations)
     if (relations.length > 0) return
     throw new UserQueryError('sql_refused', 'the query reads no table, so no block changes its result', {
       hint: 'name a table in FROM, or ask without live',
