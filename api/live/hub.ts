@@ -57,6 +57,8 @@ const HELD_MS_MAX = 5_000
  * delays itself alone.
  */
 const CATCH_UP_SLOTS = 1
+/** Whole answers that run at a time: on Postgres the other slot is for rows of new blocks. */
+const WHOLE_SLOTS = 1
 /**
  * A live execution waits for its turn as long as others have theirs; it has no other time to be
  * asked.
@@ -86,6 +88,7 @@ export class LiveHub {
   readonly #shared = new Map<string, Shared>()
   readonly #slots: Readonly<Record<Engine, Slots>>
   readonly #catchUpSlots: Readonly<Record<Engine, Slots>>
+  readonly #wholeSlots: Readonly<Record<Engine, Slots>>
   /** Clients that ask the same at the same time are checked by one execution. */
   readonly #checks = new SharedReads<void>()
   /** Requests that are not served yet; each has its place until it is served or refused. */
@@ -103,6 +106,7 @@ export class LiveHub {
       new Slots({ running, waiting: QUERIES_MAX + CLIENTS_MAX, waitMs: TURN_MS_MAX }, options.clock)
     this.#slots = { postgres: slots(slotLimits.postgres), clickhouse: slots(slotLimits.clickhouse) }
     this.#catchUpSlots = { postgres: slots(CATCH_UP_SLOTS), clickhouse: slots(CATCH_UP_SLOTS) }
+    this.#wholeSlots = { postgres: slots(WHOLE_SLOTS), clickhouse: slots(WHOLE_SLOTS) }
     for (const [id, chain] of options.chains)
       this.#feeds.set(id, { postgres: new PostgresFeed(chain), clickhouse: new ClickHouseFeed(chain) })
   }
@@ -251,8 +255,9 @@ export class LiveHub {
   #snapshot(request: LiveRequest, signal: AbortSignal): Served {
     const { clock, log } = this.#options
     const { state } = this.#chainOf(request.chainId)
+    const run = () => this.#run(request, state.coverage(request.engine), signal)
     return new SnapshotQuery({
-      run: () => this.#run(request, state.coverage(request.engine), signal),
+      run: () => this.#wholeSlots[request.engine].run(run, signal, partyOf(request.caller)),
       // A revert and its replacement may leave the same heights, so on Postgres the number of the
       // commit counts too.
       version: () =>

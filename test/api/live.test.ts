@@ -129,6 +129,27 @@ describe('live SQL', () => {
     expect(api.live.size).toMatchObject({ queries: 1, clients: 1 })
   })
 
+  test('whole answers run one at a time, and hold up no rows of new blocks', async () => {
+    for (const more of [1, 2, 3]) await connect(`SELECT count(*) + ${more} AS n FROM blocks`)
+    const rows = await connect('SELECT num FROM blocks')
+    const held = Promise.withResolvers<void>()
+    let [running, most] = [0, 0]
+    run = async (engine, request) => {
+      if (!request.sql.startsWith('SELECT count')) return engine.run(request)
+      most = Math.max(most, ++running)
+      await held.promise
+      running -= 1
+      return engine.run(request)
+    }
+    await api.append(batches.slice(31, 36))
+    expect(blocksOf(await rows.until(results(5)))).toEqual([31, 32, 33, 34, 35])
+    await expect.poll(() => running).toBe(1)
+    expect(most).toBe(1)
+    held.resolve()
+    for (const client of clients.slice(0, 3)) await client.until(results(2))
+    expect(most).toBe(1)
+  })
+
   test('a revert retracts what it orphaned, and the blocks that replace it follow', async () => {
     const client = await connect(hashesSql)
     await api.append(batches.slice(31, 36))
