@@ -1,5 +1,5 @@
 /**
- * A live query that no single block can answer (a LIMIT, a ranking): the whole result again
+ * A live query that no single block can answer (an aggregate, a ranking): the whole result again
  * whenever it changed. Every frame replaces the one before, so there is nothing to resume; changes
  * that come faster than the query runs are merged.
  */

@@ -4,7 +4,7 @@
  * | event       | payload                                         | meaning                                              |
  * | ----------- | ----------------------------------------------- | ---------------------------------------------------- |
  * | `result`    | the JSON answer with `blocks: [{num, hash}]`    | the query over these blocks alone                    |
- * |             | the same with `reset: true` (live=snapshot)     | the whole result; it replaces the one before         |
+ * |             | the same with `reset: true`, without `blocks`   | the whole result; it replaces the one before         |
  * | `retract`   | `blocks: [{num, hash}]`                         | forget what came for these blocks; they are orphaned |
  * | `progress`  | `block, finalized`                              | the stream begins after this block                   |
  * | `finalized` | `finalized`                                     | nothing up to this block will be retracted           |

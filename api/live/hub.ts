@@ -4,8 +4,6 @@
  */
 import { messageOf } from '#errors.ts'
 import type { RangeSet } from '#ingest/range.ts'
-import { assertPerBlock, assertRelationsPerBlock } from '#query/perBlock.ts'
-import { relationsOf } from '#query/relations/views.ts'
 import type { Engine, QueryRequest, QueryResult, UserQueryEngine } from '#query/result.ts'
 import { everybody, Slots } from '#query/slots.ts'
 import { UserQueryError } from '#query/UserQueryError.ts'
@@ -19,6 +17,7 @@ import type { ChainReads } from '../services.ts'
 import { ClickHouseFeed } from './ClickHouseFeed.ts'
 import type { RunBlock } from './feed.ts'
 import { retryingFrame } from './frames.ts'
+import type { LiveMode } from './LiveModes.ts'
 import { LiveQuery } from './LiveQuery.ts'
 import { PostgresFeed } from './PostgresFeed.ts'
 import { type HeldPlace, placeToYield } from './places.ts'
@@ -26,8 +25,7 @@ import { SnapshotQuery } from './SnapshotQuery.ts'
 
 /** What a client asks to be kept told of. */
 export interface LiveRequest {
-  /** `blocks`: a result of every block. `snapshot`: the whole result whenever it changed. */
-  readonly mode: 'blocks' | 'snapshot'
+  readonly mode: LiveMode
   readonly chainId: number
   readonly engine: Engine
   readonly sql: string
@@ -59,6 +57,8 @@ const HELD_MS_MAX = 5_000
  * delays itself alone.
  */
 const CATCH_UP_SLOTS = 1
+/** Whole answers that run at a time: on Postgres the other slot is for rows of new blocks. */
+const WHOLE_SLOTS = 1
 /**
  * A live execution waits for its turn as long as others have theirs; it has no other time to be
  * asked.
@@ -88,6 +88,7 @@ export class LiveHub {
   readonly #shared = new Map<string, Shared>()
   readonly #slots: Readonly<Record<Engine, Slots>>
   readonly #catchUpSlots: Readonly<Record<Engine, Slots>>
+  readonly #wholeSlots: Readonly<Record<Engine, Slots>>
   /** Clients that ask the same at the same time are checked by one execution. */
   readonly #checks = new SharedReads<void>()
   /** Requests that are not served yet; each has its place until it is served or refused. */
@@ -105,6 +106,7 @@ export class LiveHub {
       new Slots({ running, waiting: QUERIES_MAX + CLIENTS_MAX, waitMs: TURN_MS_MAX }, options.clock)
     this.#slots = { postgres: slots(slotLimits.postgres), clickhouse: slots(slotLimits.clickhouse) }
     this.#catchUpSlots = { postgres: slots(CATCH_UP_SLOTS), clickhouse: slots(CATCH_UP_SLOTS) }
+    this.#wholeSlots = { postgres: slots(WHOLE_SLOTS), clickhouse: slots(WHOLE_SLOTS) }
     for (const [id, chain] of options.chains)
       this.#feeds.set(id, { postgres: new PostgresFeed(chain), clickhouse: new ClickHouseFeed(chain) })
   }
@@ -142,9 +144,7 @@ export class LiveHub {
   }
 
   async #assertRuns(request: LiveRequest, signal: AbortSignal): Promise<void> {
-    if (request.mode === 'blocks') await assertPerBlock(request.engine, request.sql)
     const { relations } = await this.#run(request, this.#newest(request), signal)
-    if (request.mode === 'blocks') assertRelationsPerBlock(relationsOf(request.engine), relations)
     if (relations.length > 0) return
     throw new UserQueryError('sql_refused', 'the query reads no table, so no block changes its result', {
       hint: 'name a table in FROM, or ask without live',
@@ -255,8 +255,9 @@ export class LiveHub {
   #snapshot(request: LiveRequest, signal: AbortSignal): Served {
     const { clock, log } = this.#options
     const { state } = this.#chainOf(request.chainId)
+    const run = () => this.#run(request, state.coverage(request.engine), signal)
     return new SnapshotQuery({
-      run: () => this.#run(request, state.coverage(request.engine), signal),
+      run: () => this.#wholeSlots[request.engine].run(run, signal, partyOf(request.caller)),
       // A revert and its replacement may leave the same heights, so on Postgres the number of the
       // commit counts too.
       version: () =>

@@ -40,7 +40,10 @@ export type LiveEvent =
   /** Not connected; tried again after `waitMs`. */
   | { readonly kind: 'waiting'; readonly waitMs: number; readonly reason: string }
 
-/** `blocks` tells the rows of every new block, `snapshot` the whole result whenever it changed. */
+/**
+ * `blocks` tells the rows of every new block, or the whole result where these do not continue it;
+ * `snapshot` the whole result whenever it changed.
+ */
 export type LiveMode = 'blocks' | 'snapshot'
 
 /** Waiting, by argument; a browser's or the program's clock. */

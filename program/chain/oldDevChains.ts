@@ -3,6 +3,7 @@
  * no longer served, and nothing of the network's own chain is written beside their rows.
  */
 import { SettingError } from '#errors.ts'
+import { DEV_CHAIN_ID } from '#local/devchain/devChainRecord.ts'
 import { endDevChain, recordedDevChains } from '#local/devchain/otherDevChains.ts'
 import { readGenesis } from '#store/ledger/ledger.ts'
 import type { Postgres } from '#store/postgres.ts'
@@ -21,6 +22,8 @@ export async function findOldDevChains(
   const held = new Set<number>()
   for (const chain of old) {
     await endDevChain(dataDir, chain)
+    // Today's own rests while the settings name nodes, and nothing else has its id.
+    if (chain.chainId === DEV_CHAIN_ID) continue
     const genesis = await readGenesis(postgres, chain.chainId)
     if (genesis !== null && genesis === chain.genesisHash) held.add(chain.chainId)
   }

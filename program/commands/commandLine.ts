@@ -47,7 +47,10 @@ const queryOptions = {
     type: 'string',
     description: `Rows at most; ${ROWS_MAX}, up to ${EXPORT_ROWS_MAX} as csv, ndjson, arrow or parquet.`,
   },
-  live: { type: 'boolean', description: 'The rows of every new block, until interrupted.' },
+  live: {
+    type: 'boolean',
+    description: 'The rows of every new block, or the whole result again, until interrupted.',
+  },
   snapshot: { type: 'boolean', description: 'The whole result whenever it changed, until interrupted.' },
 } as const
 

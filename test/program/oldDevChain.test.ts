@@ -7,7 +7,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { devChainFiles, writeRecord } from '#local/devchain/devChainRecord.ts'
+import { DEV_CHAIN_ID, devChainFiles, writeRecord } from '#local/devchain/devChainRecord.ts'
 import { removeDevChain } from '#local/devchain/otherDevChains.ts'
 import { hash } from '#primitives.ts'
 import { heldKindOf, kindOf } from '#program/chain/chainKind.ts'
@@ -58,6 +58,15 @@ test('it is found by its genesis, named with what drops it, and refuses the netw
   const network = { chainId: MAINNET, devChain: null }
   expect(() => assertNotOldDevChain(old, network)).toThrow(/^DATA_DIR: holds a local dev chain .* 4217/)
   expect(() => assertNotOldDevChain(old, { ...network, chainId: 1337 })).not.toThrow()
+})
+
+test('the dev chain of today rests beside a network, and is no old one', async () => {
+  await migrateChain(postgres, DEV_CHAIN_ID)
+  onTestFinished(async () => void (await postgres.pool.query('DROP SCHEMA chain_1337 CASCADE')))
+  const identity = { chainId: DEV_CHAIN_ID, genesisHash, headerRule: 'ethereum', startBlock: 0 } as const
+  await openChain(postgres, identity, 0, 1n)
+  await recordDevChain(DEV_CHAIN_ID, genesisHash)
+  expect(await findOldDevChains(postgres, dataDir, [])).toEqual(new Set([MAINNET]))
 })
 
 test('what it left on disk goes with it', async () => {

@@ -13,6 +13,7 @@ import { rawEndpoint } from '../../http/rawEndpoint.ts'
 import * as s from '../../http/schema.ts'
 import { readLastEventId } from '../../http/sse.ts'
 import type { LiveRequest } from '../../live/hub.ts'
+import { LiveModes } from '../../live/LiveModes.ts'
 import { type FormatName, formatNames } from '../../results/format.ts'
 import { acceptedFormat } from '../../results/formats.ts'
 import { answerResult } from '../../results/resultAnswer.ts'
@@ -71,10 +72,10 @@ const queryResult = s.named('QueryResult', {
 
 const description =
   'Read-only SELECT over the base tables `blocks`, `txs`, `receipts`, `logs`; ClickHouse has the analytics tables too. ' +
-  'With `live=true` the answer is a stream of server-sent events: `result` for every new block, read over that block ' +
-  'alone; `retract` when blocks were orphaned (Postgres only: ClickHouse follows finalized blocks); `finalized`, ' +
-  '`progress`, `lagged` (blocks to be asked for again), `error`. Go on from a place with Last-Event-ID. `live=snapshot` sends the whole result whenever ' +
-  'it changed, for queries that no single block can answer.'
+  'With `live=true` the answer is a stream of server-sent events: `result` with the rows of every new block; `retract` when blocks were orphaned (Postgres only: ClickHouse follows finalized blocks); `finalized`, ' +
+  '`progress`, `lagged` (blocks to be asked for again), `error`. Go on from a place with Last-Event-ID. ' +
+  'Where new rows do not continue the answer (aggregates, GROUP BY, DISTINCT, ORDER BY, windows, LIMIT, unless of one block), ' +
+  'and with `live=snapshot`, each `result` has `reset: true` and is the whole answer again, whenever it changed.'
 
 const produces = {
   'application/json': queryResult,
@@ -164,7 +165,7 @@ export const queryIndexerEndpoint = rawEndpoint({
     live: p.withDefault(
       p.described(
         p.oneOf('false', 'true', 'snapshot'),
-        '`true`: a stream with a result for every new block. `snapshot`: the whole result whenever it changed.',
+        '`true`: a stream with the rows of every new block, or the whole answer again (`reset: true`) where rows do not continue it. `snapshot`: always the whole.',
       ),
       'false',
     ),
@@ -188,7 +189,7 @@ export const queryIndexerEndpoint = rawEndpoint({
     const query = { chainId, sql, signatures, engine, limit, timeoutMs, maxCost, party: partyOf(caller) }
     return live === 'false'
       ? wholeAnswer(query, format, signal, services, 'feed')
-      : streamAnswer({ ...query, caller, mode: modes[live] }, readLastEventId(headers), signal, services)
+      : streamAnswer({ ...query, caller, live }, readLastEventId(headers), signal, services)
   },
 })
 
@@ -228,7 +229,12 @@ export const postIndexerQueryEndpoint = rawEndpoint({
       throw new ApiError('parameter_conflict', 'A live query is a stream of events.')
     return live === false
       ? wholeAnswer(query, format, signal, services, 'none')
-      : streamAnswer({ ...query, caller, mode: modes[`${live}`] }, readLastEventId(headers), signal, services)
+      : streamAnswer(
+          { ...query, caller, live: live === true ? 'true' : live },
+          readLastEventId(headers),
+          signal,
+          services,
+        )
   },
 })
 
@@ -266,7 +272,9 @@ function timeoutOf(
   return asked ?? TIMEOUT_MS_DEFAULT
 }
 
-const modes = { true: 'blocks', snapshot: 'snapshot' } as const
+type AskedLive = 'true' | 'snapshot'
+
+const modes = new LiveModes()
 
 async function wholeAnswer(
   query: SqlQuestion,
@@ -286,18 +294,22 @@ async function wholeAnswer(
 }
 
 async function streamAnswer(
-  query: SqlQuestion & LiveRequest,
+  query: SqlQuestion & Omit<LiveRequest, 'mode'> & { readonly live: AskedLive },
   lastEventId: string | undefined,
   signal: AbortSignal,
   services: IndexerServices,
 ): Promise<RawAnswer> {
   const { live, sql } = services
-  const { maxCost, party: _, ...request } = query
-  await publicly(async () => {
+  const { maxCost, party: _, live: asked, ...question } = query
+  const request = await publicly(async () => {
+    // Rows of new blocks are asked for; a query that they do not continue is told whole.
+    const mode = asked === 'true' ? await modes.of(query.engine, query.sql) : asked
+    const request = { ...question, mode }
     // A stream may begin before the chain does; only a price needs blocks.
     if (maxCost !== undefined)
       await assertCost(maxCost, sql[query.engine], { ...request, ...visibleBlocks(query, services), signal })
     await live.check(request, signal)
+    return request
   })
   return { kind: 'events', write: (stream) => live.serve(request, stream, lastEventId) }
 }

@@ -62,7 +62,8 @@ function noteOf(event: LiveEvent, { heard, retracted }: LiveRows): string | null
     case 'progress':
       return `waiting for the block after ${count(event.block)}`
     case 'result':
-      if (event.isWhole) return `the whole result, ${count(heard)} ${heard === 1 ? 'time' : 'times'}`
+      if (event.isWhole)
+        return `the whole result after each change, ${count(heard)} ${heard === 1 ? 'time' : 'times'} so far`
       return `block ${count(event.blocks.at(-1)?.num ?? 0)}, ${blocks}${orphaned}`
     case 'retract':
       return `${blocks}${orphaned}`

@@ -154,7 +154,7 @@ export class QueryView {
     } catch (error) {
       if (this.#running !== running) return
       if (running.signal.aborted) this.#result.tell('Stopped.')
-      else this.#fail(error, mode)
+      else this.#fail(error)
     }
     if (this.#running !== running) return
     this.#running = null
@@ -167,25 +167,12 @@ export class QueryView {
     document.documentElement.classList.toggle('running', mode !== null)
   }
 
-  #fail(error: unknown, mode: 'once' | 'live'): void {
+  #fail(error: unknown): void {
     if (!(error instanceof RequestFailure)) throw error
     const { message, code, place, status } = error
-    const isPerBlock = mode === 'live' && message.includes('live=snapshot')
-    const offers = isPerBlock
-      ? [this.#snapshotOffer()]
-      : status === 429 || code.startsWith('api_key_')
-        ? [accountOffer()]
-        : []
-    this.#result.fail(message, code, place, offers)
+    const isRefusedCaller = status === 429 || code.startsWith('api_key_')
+    this.#result.fail(message, code, place, isRefusedCaller ? [accountOffer()] : [])
     this.#editor.mark(place, message)
-  }
-
-  /** What no single block answers, the whole result does. */
-  #snapshotOffer(): HTMLElement {
-    return button('Follow the whole result', () => {
-      this.#liveMode.value = 'snapshot'
-      void this.#toggleLive()
-    })
   }
 
   async #useSchema(): Promise<IndexerSchema | null> {

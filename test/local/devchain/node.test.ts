@@ -46,7 +46,7 @@ describe('the dev chain', () => {
   test('holds one block of each height after any number of starts', async () => {
     const folder = await newFolder()
     for (const _ of [1, 2, 3]) await (await start(folder)).chain.stop()
-    const state: unknown = JSON.parse(await readFile(join(folder, 'devchain', '4217', 'state.json'), 'utf8'))
+    const state: unknown = JSON.parse(await readFile(join(folder, 'devchain', '1337', 'state.json'), 'utf8'))
     expect(field(state, 'blocks')).toHaveLength(1)
   })
 
@@ -79,7 +79,7 @@ describe('the dev chain', () => {
     const folder = await newFolder()
     const { pid, rpcUrl } = (await start(folder)).chain
     process.kill(pid, 'SIGKILL')
-    while (await isRunning({ pid, stateFile: join(folder, 'devchain', '4217', 'state.json') }));
+    while (await isRunning({ pid, stateFile: join(folder, 'devchain', '1337', 'state.json') }));
     const server = createServer().listen(Number(new URL(rpcUrl).port), '127.0.0.1')
     await once(server, 'listening')
     server.close()
@@ -99,7 +99,7 @@ describe('the dev chain', () => {
     const folder = await newFolder()
     const first = await start(folder)
     await first.chain.stop()
-    const state = join(folder, 'devchain', '4217', 'state.json')
+    const state = join(folder, 'devchain', '1337', 'state.json')
     await access(state)
     await writeFile(state, '{"block":{"num')
     const second = await start(folder)
@@ -112,7 +112,7 @@ describe('the dev chain', () => {
     const first = await start(folder)
     await mineBlocks(first.chain.rpcUrl, 20)
     await first.chain.stop()
-    const second = await start(folder, 4217, 20)
+    const second = await start(folder, 1337, 20)
     expect(second.chain.fresh).toBe(true)
     expect(second.warnings).toEqual([expect.stringContaining('20 blocks')])
   })
@@ -152,7 +152,7 @@ async function newFolder(): Promise<string> {
   return folder
 }
 
-async function start(dataDir: string, chainId = 4217, blocksMax = 1000) {
+async function start(dataDir: string, chainId = 1337, blocksMax = 1000) {
   const warnings: string[] = []
   const log: Logger = { debug() {}, info() {}, error() {}, warn: (_, text) => warnings.push(text) }
   const chain = await startDevChain({ dataDir, chainId, blocksMax, log, clock })
