@@ -3,7 +3,8 @@
 // Method: the recorded chain behind a real server; expectations by viem over the raw recording.
 
 import { formatUnits, getAddress } from 'viem'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { endpoints } from '#api/routes/index.ts'
 import { tokenNamesOf } from '#api/routes/tokens/tokens.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { readRecording } from '../chain/recordings.ts'
@@ -11,9 +12,10 @@ import { readBalances } from '../store/support/balanceOracle.ts'
 import { type BookOracle, bookOf, type OracleFill, type OracleOrder } from '../store/support/bookOracle.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { followersOf, recordedCalls, type TestFollowers } from '../store/support/followers.ts'
-import { type ChainApi, openChainApi, walk } from './support/chainApi.ts'
+import { ask, type ChainApi, openChainApi, walk } from './support/chainApi.ts'
 import { type ResponseCheck, responseCheck } from './support/openapi.ts'
 import { readClock } from './support/readClock.ts'
+import { ManualClock, startServer } from './toolkitServer.ts'
 
 const recording = 'tempo-dev-2k'
 const lastBlock = 122
@@ -168,9 +170,24 @@ describe('the exchange', () => {
     const without = oracle.orders.find(({ id }) => oracle.fills.every(({ orderId }) => orderId !== id))
     const none = await api.get(`/v1/exchange/orders/${without?.id}/fills?include=totalCount`)
     expect(none.body).toMatchObject({ data: [], meta: { totalCount: 0 } })
-    for (const id of [`${2n ** 128n}`, '-1', 'x'])
+    for (const id of [`${2n ** 128n}`, '-1', 'x', '01', '00'])
       expect((await api.get(`/v1/exchange/orders/${id}`)).body.error.code).toBe('order_invalid')
     expect((await api.get(`/v1/exchange/orders/${2n ** 128n - 1n}`)).status).toBe(404)
+  })
+
+  test('lists pinned to a block stand still with the chain, and their cursors go on after hours', async () => {
+    const clock = new ManualClock()
+    const { app, origin } = await startServer(endpoints, api.services, { chains: [api.chainId], clock })
+    onTestFinished(() => app.close())
+    for (const path of ['/v1/exchange/orders?limit=5', '/v1/fee-amm/pools?limit=5']) {
+      const first = await ask(origin + path)
+      await clock.advance(7_200_000, 7_200_000)
+      const later = await ask(origin + path)
+      expect(later.headers.get('etag'), path).toBe(first.headers.get('etag'))
+      const next = await ask(`${origin}${path}&cursor=${first.body.nextCursor}`)
+      expect(next.body.meta, path).toBeUndefined()
+      expect(next.body.data[0].id, path).not.toBe(first.body.data[0].id)
+    }
   })
 
   test('pairs are listed by creation and by what asks offer', async () => {
@@ -270,7 +287,13 @@ describe('the exchange', () => {
     const ohlc = `/v1/exchange/pairs/${bases[0]}/ohlc`
     const tooMany = await api.get(`${ohlc}?interval=1m&window=24h`)
     expect([tooMany.status, tooMany.body.error.code]).toEqual([400, 'query_invalid'])
-    expect((await api.get(`${ohlc}?window=1h&timestamp.from=2026-01-01T00:00:00Z`)).status).toBe(422)
+    for (const [query, status, code] of [
+      ['window=1h&timestamp.from=2026-01-01T00:00:00Z', 400, 'query_invalid'],
+      ['timestamp.from=2026-01-02T00:00:00Z&timestamp.to=2026-01-01T00:00:00Z', 422, 'range_invalid'],
+    ]) {
+      const refused = await api.get(`${ohlc}?${query}`)
+      expect([refused.status, refused.body.error.code], `${query}`).toEqual([status, code])
+    }
     expect((await get(ohlc, '/v1/exchange/pairs/{base}/ohlc')).window).toBe('24h')
   })
 

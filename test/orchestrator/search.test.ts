@@ -164,7 +164,7 @@ describe('what search says of a find', () => {
       Array.from({ length: 12 }, () => vague),
     )
     await own.importAs('rivals', [...rivals, preferred])
-    const asked = { serviceIds: ['favorite'], serviceMode: 'prefer', limit: 20 }
+    const asked = { serviceIds: ['favorite'], serviceMode: 'prefer', limit: 20 } as const
     const found = (await own.search('transcribes a podcast', asked)).endpoints.map((one) => one.serviceId)
     expect(found.slice(0, 12)).toEqual(Array(12).fill('favorite'))
     expect(new Set(found.slice(12)).size).toBe(8)
