@@ -184,7 +184,7 @@ describe('activities', () => {
       const unlisted = [...new Set(oracle.feedOf(of('recipient')).map(({ data }) => tokenOf(data)))]
       const [imitating, own] = unlisted.filter((token) => token !== listed && isShown(token))
       names = new Map([
-        [imitating ?? '', 'pa\u0442h U\u0405D'],
+        [imitating ?? '', 'pa\u0442h U\u0405D\u3164'],
         [own ?? '', 'ownUSD'],
       ])
       onTestFinished(() => {
