@@ -3,8 +3,7 @@
 // Method: the recorded chain behind a real server; expectations by viem over the raw recording.
 
 import { formatUnits, getAddress } from 'viem'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { endpoints } from '#api/routes/index.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { tokenNamesOf } from '#api/routes/tokens/tokens.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { readRecording } from '../chain/recordings.ts'
@@ -12,10 +11,9 @@ import { readBalances } from '../store/support/balanceOracle.ts'
 import { type BookOracle, bookOf, type OracleFill, type OracleOrder } from '../store/support/bookOracle.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { followersOf, recordedCalls, type TestFollowers } from '../store/support/followers.ts'
-import { ask, type ChainApi, openChainApi, walk } from './support/chainApi.ts'
+import { type ChainApi, openChainApi, walk } from './support/chainApi.ts'
 import { type ResponseCheck, responseCheck } from './support/openapi.ts'
 import { readClock } from './support/readClock.ts'
-import { ManualClock, startServer } from './toolkitServer.ts'
 
 const recording = 'tempo-dev-2k'
 const lastBlock = 122
@@ -173,21 +171,6 @@ describe('the exchange', () => {
     for (const id of [`${2n ** 128n}`, '-1', 'x', '01', '00'])
       expect((await api.get(`/v1/exchange/orders/${id}`)).body.error.code).toBe('order_invalid')
     expect((await api.get(`/v1/exchange/orders/${2n ** 128n - 1n}`)).status).toBe(404)
-  })
-
-  test('lists pinned to a block stand still with the chain, and their cursors go on after hours', async () => {
-    const clock = new ManualClock()
-    const { app, origin } = await startServer(endpoints, api.services, { chains: [api.chainId], clock })
-    onTestFinished(() => app.close())
-    for (const path of ['/v1/exchange/orders?limit=5', '/v1/fee-amm/pools?limit=5']) {
-      const first = await ask(origin + path)
-      await clock.advance(7_200_000, 7_200_000)
-      const later = await ask(origin + path)
-      expect(later.headers.get('etag'), path).toBe(first.headers.get('etag'))
-      const next = await ask(`${origin}${path}&cursor=${first.body.nextCursor}`)
-      expect(next.body.meta, path).toBeUndefined()
-      expect(next.body.data[0].id, path).not.toBe(first.body.data[0].id)
-    }
   })
 
   test('pairs are listed by creation and by what asks offer', async () => {

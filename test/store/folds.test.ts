@@ -108,7 +108,7 @@ describe('folds', () => {
         abi.map((item) => {
           const data = answers[`${address}:${toFunctionSelector(item)}`] as Hex
           const value = decodeFunctionResult({ abi: [item], functionName: item.name, data })
-          return [item.name, typeof value === 'string' ? value.replaceAll('\0', '') : value]
+          return [item.name, value]
         }),
       )
       expect(
