@@ -4,9 +4,10 @@
  * everything between the letters.
  */
 export function skeletonOf(name: string): string {
-  const latin = [...name.normalize('NFKD').toLowerCase()].map((letter) => lookalikes.get(letter) ?? letter)
-  return latin
-    .join('')
+  return name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replaceAll(anyLookalike, (letter) => lookalikes.get(letter) ?? letter)
     .replaceAll(/[^\p{L}\p{N}]/gu, '')
     .replaceAll('rn', 'm')
     .replaceAll('vv', 'w')
@@ -39,3 +40,5 @@ const lookalikes = new Map<string, string>(
     z: '2',
   }).flatMap(([latin, letters]) => [...letters].map((letter) => [letter, latin] as const)),
 )
+
+const anyLookalike = new RegExp(`[${[...lookalikes.keys()].join('')}]`, 'gu')

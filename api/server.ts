@@ -82,7 +82,7 @@ export async function createServer<Services>(options: ServerOptions<Services>): 
   const table = new RouteTable()
   const deadlines = new Deadlines(clock)
   const turns = new Turns(clock, options.turns)
-  const paging = { keys: options.cursorKeys, clock }
+  const paging = { keys: options.cursorKeys }
 
   app.decorateRequest('startedMs', 0)
   app.decorateRequest('streamsSinceMs', null)
@@ -243,6 +243,8 @@ function readOnlyJson(app: FastifyInstance): void {
   app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
     const { readBody } = request.routeOptions.config
     try {
+      // Clients name the type of a body they do not send.
+      if (body === '') return done(null, undefined)
       if (readBody) return done(null, readBody(body))
       assertDepth(body)
       assertWellFormed(body)

@@ -1,5 +1,5 @@
 /** The block and time bounds every list of chain data takes: inclusive on both ends. */
-import type { Problem } from './errors.ts'
+import { ApiError } from './errors.ts'
 import * as p from './parameter.ts'
 
 export const bounds = {
@@ -30,14 +30,19 @@ export function readBounds(filters: p.Values<typeof bounds>): Bounds {
   }
 }
 
-/** The first `x.from` that lies after its `x.to`; every list checks it. */
-export function findReversedRange(filters: Readonly<Record<string, unknown>>): Problem | undefined {
+/** A range that ends before it begins is one error wherever it stands. */
+export function rangeInvalid(from: string, message: string): ApiError {
+  return new ApiError('range_invalid', `${message}.`, { details: [{ path: ['query', from], message }] })
+}
+
+/** The error of the first `x.from` that lies after its `x.to`; every list checks it. */
+export function findReversedRange(filters: Readonly<Record<string, unknown>>): ApiError | undefined {
   for (const [name, from] of Object.entries(filters)) {
     if (!name.endsWith('.from')) continue
     const toName = `${name.slice(0, -'.from'.length)}.to`
     const to = filters[toName]
     if (typeof from === 'number' && typeof to === 'number' && from > to) {
-      return { path: ['query', name], message: `\`${name}\` lies after \`${toName}\`` }
+      return rangeInvalid(name, `\`${name}\` lies after \`${toName}\``)
     }
   }
   return undefined

@@ -42,9 +42,11 @@ test('a sandbox key reaches mainnet neither by name nor by default', () => {
   expect(() => selectChain(undefined, [mainnet], sandbox)).toThrow(/needed/)
 })
 
-test('a key that is limited to chains reaches no other, and means its only one', () => {
+test('a key that is limited to chains reaches no other, and makes none the default', () => {
   const limited = { environment: 'production', chains: new Set([31337]) } as const
-  expect(selectChain(undefined, [mainnet, local], limited)).toBe(local)
+  expect(() => selectChain(undefined, [mainnet, local], limited)).toThrow(/does not reach chain 4217/)
+  expect(() => selectChain(undefined, [testnet, local], limited)).toThrow(/needed/)
+  expect(selectChain(undefined, [local], limited)).toBe(local)
   expect(selectChain(local, [mainnet, local], limited)).toBe(local)
   expect(() => selectChain(mainnet, [mainnet, local], limited)).toThrow(/does not reach chain 4217/)
 })

@@ -34,8 +34,8 @@ export interface ChainCaller {
 /**
  * The chain to answer for. Left out, it is mainnet (testnet for a sandbox key) where that is
  * served, else the only chain served. `path` is where the request names it.
- * @throws ApiError chain_id_unsupported, or api_key_forbidden for an explicit mainnet with a
- * sandbox key.
+ * @throws ApiError chain_id_unsupported, or api_key_forbidden for a chain that the key does not
+ * reach, left out or not, and for an explicit mainnet with a sandbox key
  */
 export function selectChain(
   asked: number | undefined,
@@ -43,12 +43,10 @@ export function selectChain(
   caller: ChainCaller,
   path: Problem['path'] = ['query', 'chainId'],
 ): number {
-  const sandbox = caller.environment === 'sandbox'
-  const reached = served.filter((id) => caller.chains?.has(id) ?? true)
-  if (asked === undefined) return defaultChain(reached, sandbox, path)
-  assertReached(asked, caller)
-  if (!served.includes(asked)) throw unsupported(`Chain ${asked} is not served here.`, served, path)
-  return asked
+  const chainId = asked ?? defaultChain(served, caller.environment === 'sandbox', path)
+  assertReached(chainId, caller)
+  if (!served.includes(chainId)) throw unsupported(`Chain ${chainId} is not served here.`, served, path)
+  return chainId
 }
 
 /** @throws ApiError api_key_forbidden for a chain that the caller's key does not reach */

@@ -28,10 +28,6 @@ export interface Cursor {
    * was reorganized.
    */
   readonly passed: BlockMark | null
-  /**
-   * When it was given out; 0 where the list does not ask, so that the same page keeps its cursor.
-   */
-  readonly issuedSeconds: number
 }
 
 /** Identity of a list: a cursor opens only under the value it was sealed with. */
@@ -172,20 +168,20 @@ function storedForm(value: unknown): unknown {
 
 type StoredValue = number | string | { readonly n: string }
 type StoredBody = readonly [
-  issuedSeconds: number,
+  /** Once the moment it was given out, which made the same page another one each second. */
+  unused: number,
   position: readonly StoredValue[],
   passed: readonly [number, string] | null,
 ]
 
-function encodeBody({ position, passed, issuedSeconds }: Cursor): string {
-  return JSON.stringify([issuedSeconds, position.map(storedForm), passed && [passed.number, passed.hash]])
+function encodeBody({ position, passed }: Cursor): string {
+  return JSON.stringify([0, position.map(storedForm), passed && [passed.number, passed.hash]])
 }
 
 /** Only text that we sealed gets here, so its shape is known. */
 function decodeBody(text: string): Cursor {
-  const [issuedSeconds, position, passed] = JSON.parse(text) as StoredBody
+  const [, position, passed] = JSON.parse(text) as StoredBody
   return {
-    issuedSeconds,
     position: position.map((value) => (typeof value === 'object' ? BigInt(value.n) : value)),
     passed: passed && { number: passed[0], hash: passed[1] },
   }

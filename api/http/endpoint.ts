@@ -249,11 +249,20 @@ export function command<
 /** Large enough for every body of the contract; the few larger ones say so. */
 export const BODY_BYTES_MAX_DEFAULT = 64 * 1024
 
-/** A rule that `check` found broken, at a query parameter. */
+/**
+ * What `check` answers with 422: parameters that exclude each other where the contract says so.
+ * Every other broken rule is `notValid`.
+ */
 export const conflict = (parameter: string, message: string): Problem => ({
   path: ['query', parameter],
   message,
 })
+
+/** What `check` answers with 400: the value of one parameter is not valid beside the others. */
+export const notValid = (parameter: string, message: string): ApiError =>
+  new ApiError('query_invalid', `Not valid: ${parameter}: ${message}.`, {
+    details: [{ path: ['query', parameter], message }],
+  })
 
 /** The part of an endpoint that follows from its definition alone. */
 export function describe<

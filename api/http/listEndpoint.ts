@@ -16,7 +16,6 @@ import {
   type EndpointRequest,
   type None,
 } from './endpoint.ts'
-import { ApiError } from './errors.ts'
 import {
   dataPageRules,
   type ListPage,
@@ -78,9 +77,10 @@ export function listEndpoint<
   Include extends string = never,
   Chain extends ChainPlace = 'query',
 >(definition: ListDefinition<Services, Item, Meta, Row, Path, Filters, Include, Chain>): Endpoint<Services> {
-  const { item, meta, pages: rules = dataPageRules, list, present, cache = 'feed' } = definition
+  const { pages: rules = dataPageRules, list, present, cache = 'feed' } = definition
   const described = describe('GET', definition)
   const paging = pageParameters(rules)
+  const isTotalDue = hasTotalAlways(definition)
   assertNoClash(definition.path, definition.filters ?? {}, paging)
   return {
     ...described,
@@ -91,13 +91,13 @@ export function listEndpoint<
     produces: {
       kind: 'json',
       status: 200,
-      schema: envelope(item, meta ?? {}, definition.include ?? [], definition.fixed ?? {}),
+      schema: envelope(definition),
       description: 'One page, newest first unless `order` says otherwise.',
     },
     check: (query, isGiven) => {
       described.check(query, isGiven)
       const reversed = findReversedRange(query)
-      if (reversed) throw new ApiError('range_invalid', `${reversed.message}.`, { details: [reversed] })
+      if (reversed) throw reversed
     },
     run: async (request, services) => {
       const call = callOf<Path, Filters, Include, Chain>(request)
@@ -105,11 +105,13 @@ export function listEndpoint<
       const scope = scopeOf(definition, request, order)
       const query = request.query as Readonly<Record<string, unknown>> & PageQuery
       const start = startOf(query, scope, rules, request.paging)
-      const page = pageOf(query, start, order, call.include, request.signal)
+      const included: ReadonlySet<string> = call.include
+      const wantTotal = included.has('totalCount') || (start.cursorReset && isTotalDue)
+      const page = pageOf(query, start, order, wantTotal, request.signal)
       const result = await list({ ...call, page }, services)
       const body = {
         data: result.rows.map((row) => present(row, call.include, call)),
-        nextCursor: nextCursor(result, start, scope, rules, request.paging),
+        nextCursor: nextCursor(result, start, scope, request.paging),
         ...definition.fixed,
         ...metaOf(result, start),
       }
@@ -127,7 +129,7 @@ function pageOf(
   query: PageQuery,
   start: PageStart,
   order: Order,
-  include: ReadonlySet<string>,
+  wantTotal: boolean,
   signal: AbortSignal,
 ): ListPage {
   const { position, passed, offset } = start
@@ -135,7 +137,7 @@ function pageOf(
     order,
     limit: query.limit,
     offset,
-    wantTotal: include.has('totalCount'),
+    wantTotal,
     signal,
     ...(position && { position }),
     ...(passed && { passed }),
@@ -183,19 +185,24 @@ function headersOf(result: ListResult<unknown>): Record<string, string> {
   }
 }
 
-function envelope(
-  item: s.TSchema,
-  meta: s.TProperties,
-  include: readonly string[],
-  fixed: Readonly<Record<string, boolean>>,
-): s.TSchema {
+/** What of a list its envelope depends on. */
+interface Enveloped {
+  readonly item: s.TSchema
+  readonly meta?: s.TProperties
+  readonly include?: readonly string[]
+  readonly fixed?: Readonly<Record<string, boolean>>
+}
+
+/** Where `meta` says nothing else of its own, the contract has the total in each. */
+const hasTotalAlways = ({ include = [], meta }: Enveloped): boolean =>
+  include.includes('totalCount') && meta === undefined
+
+function envelope(list: Enveloped): s.TSchema {
+  const { item, meta = {}, include = [], fixed = {} } = list
+  const due = hasTotalAlways(list) ? <Schema extends s.TSchema>(schema: Schema) => schema : s.optional
   const total = include.includes('totalCount') && {
-    totalCount: s.optional(
-      s.integer({ minimum: 0, description: 'Rows that match; a lower bound when capped.' }),
-    ),
-    totalCountCapped: s.optional(
-      s.boolean({ description: 'The count reached 10,000 or history is unfinished.' }),
-    ),
+    totalCount: due(s.integer({ minimum: 0, description: 'Rows that match; a lower bound when capped.' })),
+    totalCountCapped: due(s.boolean({ description: 'The count reached 10,000 or history is unfinished.' })),
   }
   const cursorReset = s.optional(
     s.boolean({ description: 'The cursor could not be used; this page starts at the head.' }),

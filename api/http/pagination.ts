@@ -2,7 +2,6 @@
  * The one pagination contract of every list: cursor mode, page mode, the limits,
  * and what a store is asked for and gives back.
  */
-import type { Clock } from '#runtime.ts'
 import type { BlockMark, CursorKeys, CursorScope, Position } from './cursor.ts'
 import { ApiError } from './errors.ts'
 import * as p from './parameter.ts'
@@ -71,11 +70,6 @@ export interface PageRules {
   readonly modes: 'cursorAndPage' | 'cursorOnly'
   /** The `order` parameter: a fixed order takes none. */
   readonly orders: 'both' | Order
-  /**
-   * A cursor older than this restarts at the head; for lists pinned to a state that is kept for a
-   * while only.
-   */
-  readonly cursorAgeSecondsMax?: number
 }
 
 /** Most lists. */
@@ -135,7 +129,6 @@ export interface PageQuery {
 /** What `nextCursor` and the start of a page are made with. */
 export interface Paging {
   readonly keys: CursorKeys
-  readonly clock: Clock
 }
 
 /** The start of a page, and whether a cursor was given that could not be used. */
@@ -156,10 +149,7 @@ export function startOf(query: PageQuery, scope: CursorScope, rules: PageRules, 
     return { offset: ((query.page ?? 1) - 1) * query.limit, cursorReset: false }
   }
   const cursor = paging.keys.open(query.cursor, scope)
-  const ageSeconds = cursor ? paging.clock.now() / 1000 - cursor.issuedSeconds : 0
-  if (!cursor || ageSeconds > (rules.cursorAgeSecondsMax ?? Number.POSITIVE_INFINITY)) {
-    return { offset: 0, cursorReset: true }
-  }
+  if (!cursor) return { offset: 0, cursorReset: true }
   const { position, passed } = cursor
   return { position, offset: 0, cursorReset: false, ...(passed && { passed }) }
 }
@@ -185,7 +175,6 @@ export function nextCursor(
   result: Pick<ListResult<unknown>, 'next' | 'passed' | 'reorgedFrom'>,
   start: PageStart,
   scope: CursorScope,
-  rules: PageRules,
   paging: Paging,
 ): string | null {
   if (result.next === null) return null
@@ -194,7 +183,6 @@ export function nextCursor(
     {
       position: result.next,
       passed: newerOf(before, result.passed),
-      issuedSeconds: rules.cursorAgeSecondsMax === undefined ? 0 : Math.floor(paging.clock.now() / 1000),
     },
     scope,
   )

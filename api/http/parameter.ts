@@ -60,7 +60,7 @@ type Optional<Value> = Parameter<Value, 'optional'>
 
 /** An address, accepted in any case. */
 export const address = parameter({
-  schema: s.address,
+  schema: { ...s.address, pattern: '^0[xX][0-9a-fA-F]{40}$' },
   description: 'Address: 0x and 40 hex characters, in any case.',
   code: 'address_invalid',
   parse: guarded(primitives.address, '0x and 40 hex characters'),
@@ -71,7 +71,7 @@ export const token = { ...address, code: 'token_invalid' } as const satisfies Op
 
 /** A 32-byte hash; in a path it names a transaction. */
 export const transactionHash = parameter({
-  schema: s.hash,
+  schema: { ...s.hash, pattern: '^0[xX][0-9a-fA-F]{64}$' },
   description: '32-byte hash: 0x and 64 hex characters, in any case.',
   code: 'transaction_invalid',
   parse: guarded(primitives.hash, '0x and 64 hex characters'),

@@ -70,7 +70,10 @@ test('bounds keep only what was given, fractions of seconds round inwards', () =
 
 test('a range that ends before it begins is found, one of a single value is fine', () => {
   const reversed = parseQuery({ 'blockNumber.from': '9', 'blockNumber.to': '8' }, bounds)
-  expect(findReversedRange(reversed)).toMatchObject({ path: ['query', 'blockNumber.from'] })
+  expect(findReversedRange(reversed)).toMatchObject({
+    code: 'range_invalid',
+    details: [{ path: ['query', 'blockNumber.from'] }],
+  })
   const single = parseQuery({ 'blockNumber.from': '8', 'blockNumber.to': '8' }, bounds)
   expect(findReversedRange(single)).toBeUndefined()
 })

@@ -24,7 +24,7 @@ const blockExpected = 'expected latest, finalized, a number, a hash, or a moment
 /** Reads every way in which a block can be named. */
 const blockSelector = p.parameter<BlockSelector>({
   schema: s.union(
-    [s.oneOf(['latest', 'finalized']), s.text({ pattern: '^(0x[0-9a-f]+|[0-9]+)$' }), s.timestamp],
+    [s.oneOf(['latest', 'finalized']), s.text({ pattern: '^(0[xX][0-9a-fA-F]+|[0-9]+)$' }), s.timestamp],
     { examples: ['latest', '12345', '0x3039', '2026-01-31T12:00:00Z'] },
   ),
   description:

@@ -28,7 +28,7 @@ export const listFeePoolsEndpoint = listEndpoint({
   path: '/v1/fee-amm/pools',
   summary: 'Pools that turn fees into the token a validator takes, most mints first.',
   description:
-    'All pages of a walk show one block: that of the first page, or `atBlock`. A cursor is good for 10 minutes. Pools of genesis were created in block 0. `amount` and `formatted` are absent where what genesis gave is not known. Reserves are compared with the node: where they differ, the node’s are taken over as of that block and folded on. Of blocks before it they are doubted: they come from the node as they are now, with `svc-source: node`, and are absent with `atBlock`.',
+    'All pages of a walk show one block: that of the first page, or `atBlock`. Pools of genesis were created in block 0. `amount` and `formatted` are absent where what genesis gave is not known. Reserves are compared with the node: where they differ, the node’s are taken over as of that block and folded on. Of blocks before it they are doubted: they come from the node as they are now, with `svc-source: node`, and are absent with `atBlock`.',
   filters: { atBlock },
   include: ['token'],
   item: s.named('FeePool', {
@@ -40,7 +40,7 @@ export const listFeePoolsEndpoint = listEndpoint({
     createdAt: s.timestamp,
     lastMintAt: s.timestamp,
   }),
-  pages: { ...dataPageRules, orders: 'desc', cursorAgeSecondsMax: 600 },
+  pages: { ...dataPageRules, orders: 'desc' },
   errors: ['projection_incomplete', 'coverage_incomplete', 'block_not_reached', 'overloaded'],
   list: async ({ chainId, filters, include, page, caller }, services: TokenServices) => {
     const found = await listFeePools(tokenChainOf(services, chainId), filters.atBlock, page)

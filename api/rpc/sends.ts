@@ -3,7 +3,7 @@
  * an outcome nobody knows is looked up: a transaction that the pool has was sent.
  */
 import { sliceItems, textOf } from '#ingest/read/jsonSlices.ts'
-import type { RelayAnswer } from '#ingest/rpc/relayAnswer.ts'
+import { isMethodMissing, type RelayAnswer } from '#ingest/rpc/relayAnswer.ts'
 import { keccak256Hex } from '#ingest/verify/keccak.ts'
 import { answered, failed, type RpcOutcome } from './answer.ts'
 import { newest } from './blocks.ts'
@@ -21,7 +21,7 @@ const LOOK_PAUSE_MS = 200
 export async function send(call: RpcCall, context: RpcContext): Promise<RpcOutcome> {
   const hash = hashOf(call.params)
   const answer = await context.relay.askOnce(call, context.signal)
-  if (answer && !isDoubtful(answer)) return await told(answer, context)
+  if (answer && (isMethodMissing(answer) || !isDoubtful(answer))) return await told(answer, context)
   const isKnown = hash !== null && (await isSent(hash, context))
   if (!isKnown) return failed(failureOf(answer, hash), 'node')
   if (call.method === 'eth_sendRawTransaction') return answered(`"${hash}"`, 'node')

@@ -6,7 +6,7 @@
  */
 import type { Clock } from '#runtime.ts'
 import { RpcError } from './errors.ts'
-import { mayDiffer, type RelayAnswer } from './relayAnswer.ts'
+import { isMethodMissing, mayDiffer, type RelayAnswer } from './relayAnswer.ts'
 import type { RelayEndpoint, RelayEndpointStatus } from './relayEndpoint.ts'
 import { isPassing, RelayFailedError, wasNotSent } from './relayFailure.ts'
 import { RelayHeads, ROUND_PAUSE_MS, ROUNDS_MAX } from './relayHeads.ts'
@@ -135,16 +135,19 @@ export class Relay {
   }
 
   /**
-   * One try at one endpoint, for what must not be done twice. Null where nobody knows what became
-   * of it. @throws RelayFailedError where it was not sent
+   * One try at one endpoint, for what must not be done twice; one that lacks the method did
+   * nothing. Null where nobody knows what became of it. @throws RelayFailedError where it was not
+   * sent
    */
   async askOnce(call: RelayedCall, signal: AbortSignal): Promise<RelayAnswer | null> {
     const tried = new Set<RelayEndpoint>()
     let failure: RpcError | undefined
+    let missing: RelayAnswer | undefined
     for (let round = 1; ; ) {
       const able = await this.#able({ wish: newestBlock, signal, tried: new Set() })
       const endpoint = await this.#room.take(able, tried, signal)
       if (!endpoint) {
+        if (missing && !isPassing(failure)) return missing
         // Nothing was sent, so that it may go round again.
         if (round++ === ROUNDS_MAX || !isPassing(failure))
           throw new RelayFailedError(call.method, tried.size, failure)
@@ -157,7 +160,9 @@ export class Relay {
       try {
         await endpoint.show()
         wasSent = true
-        return await endpoint.askOnce(call.method, call.params, signal)
+        const answer = await endpoint.askOnce(call.method, call.params, signal)
+        if (!isMethodMissing(answer)) return answer
+        missing = answer
       } catch (error) {
         if (!(error instanceof RpcError)) throw error
         if (wasSent && !wasNotSent(error)) return null

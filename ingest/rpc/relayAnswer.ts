@@ -34,6 +34,9 @@ const elsewhere: ReadonlySet<RpcFailure> = new Set(['method_missing', 'pruned', 
 /** Whether another node may know better than this answer. */
 export const mayDiffer = (answer: RelayAnswer): boolean => !answer.ok && elsewhere.has(answer.failure)
 
+export const isMethodMissing = (answer: RelayAnswer): boolean =>
+  !answer.ok && answer.failure === 'method_missing'
+
 /** @throws RpcError for trouble of the endpoint or its provider */
 export function readRelayed(answer: HttpAnswer, client: RpcClient): RelayAnswer {
   const read = readBody(answer, client)

@@ -1,5 +1,5 @@
 /** GET /v1/services/search. */
-import { conflict, endpoint } from '#api/http/endpoint.ts'
+import { endpoint, notValid } from '#api/http/endpoint.ts'
 import * as p from '#api/http/parameter.ts'
 import * as s from '#api/http/schema.ts'
 import { searches } from '../allowance.ts'
@@ -54,7 +54,7 @@ export const searchServicesEndpoint = endpoint({
     evidence: p.described(p.oneOf('pre-confidence'), 'Adds the candidates before the confidence filter.'),
   },
   check: ({ serviceId: ids, serviceMode }) =>
-    serviceMode !== undefined && ids === undefined ? conflict('serviceMode', 'needs `serviceId`') : undefined,
+    serviceMode !== undefined && ids === undefined ? notValid('serviceMode', 'needs `serviceId`') : undefined,
   response: searchServices.output,
   cache: 'none',
   errors: searchServices.errors,

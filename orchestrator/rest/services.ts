@@ -1,7 +1,7 @@
 /** GET /v1/services and GET /v1/services/{serviceId}. */
 
 import { open } from '#api/http/access.ts'
-import { conflict, endpoint } from '#api/http/endpoint.ts'
+import { endpoint, notValid } from '#api/http/endpoint.ts'
 import { listEndpoint } from '#api/http/listEndpoint.ts'
 import type { PageRules } from '#api/http/pagination.ts'
 import * as p from '#api/http/parameter.ts'
@@ -39,7 +39,7 @@ export const describeServiceEndpoint = endpoint({
   check: ({ method, path }) =>
     (method === undefined) === (path === undefined)
       ? undefined
-      : conflict(method === undefined ? 'path' : 'method', '`method` and `path` go together'),
+      : notValid(method === undefined ? 'path' : 'method', '`method` and `path` go together'),
   errors: describeService.errors,
   response: describeService.output,
   cache: 'metadata',

@@ -19,6 +19,7 @@ import {
   readFollowedRows,
 } from '../follow/readFollowed.ts'
 import { tokensFold } from '../follow/tokens/tokens.ts'
+import { toldText } from '../follow/tokens/tokenTexts.ts'
 import type { Queryable } from '../ledger/lane.ts'
 import { preparedName } from '../postgres.ts'
 import { behind, Parameters, relationOf, toBytes, toHex } from '../sql.ts'
@@ -204,6 +205,22 @@ export function findTokensBySymbol(
   })
 }
 
+/** Whether any token has a symbol, in any case. */
+export function hasSymbol(chain: TokenChain, symbol: string, signal: AbortSignal): Promise<boolean> {
+  return readFollowed(chain, followedOf(chain, [], { totals: false }), signal, async (client) => {
+    const { text, values } = compileHasSymbol(chain.state.schema, symbol)
+    const found = await client.query<{ found: boolean }>(text, [...values])
+    return found.rows[0]?.found === true
+  })
+}
+
+/** One row, `found`. */
+export function compileHasSymbol(schema: string, symbol: string): Pick<FollowedRows, 'text' | 'values'> {
+  const among = (standard: Standard) =>
+    `EXISTS (SELECT FROM ${current(schema, standard)} WHERE ${named} AND lower(symbol) = lower($1))`
+  return { text: `SELECT ${among('tip20')} OR ${among('erc20')} AS found`, values: [symbol] }
+}
+
 /** A token of which nobody knows the name cannot be shown. */
 const named = 'name IS NOT NULL AND symbol IS NOT NULL'
 const sortKey = ['created_block', 'created_log_idx', 'token']
@@ -255,9 +272,9 @@ function tokenRow(row: Readonly<Record<string, unknown>>): TokenRow {
   const { created_at: createdAt, decimals } = row
   return {
     token: hexOf(row['token']) ?? '',
-    name: String(row['name']),
-    symbol: String(row['symbol']),
-    currency: String(row['currency'] ?? ''),
+    name: toldText(String(row['name'])),
+    symbol: toldText(String(row['symbol'])),
+    currency: toldText(String(row['currency'] ?? '')),
     // An ERC-20 that does not say counts whole units.
     decimals: decimals === undefined ? TIP20_DECIMALS : Number(decimals ?? 0),
     logoUri: typeof row['logo_uri'] === 'string' ? row['logo_uri'] : null,

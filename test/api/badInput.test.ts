@@ -1,5 +1,5 @@
 // Goal: every parameter of every operation takes exactly what the document says, and what it
-// refuses is answered with 400 or 422 and names the parameter. Method: operations and schemas come
+// refuses is answered with 400 and names the parameter. Method: operations and schemas come
 // from /openapi.json, which is made of the endpoint values, so an endpoint added tomorrow is tested
 // by being there; requests go to a real server over the recorded chain.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -36,9 +36,15 @@ describe('bad input', () => {
     return { status: response.status, places, requestId: answer.requestId }
   }
 
-  async function expectRefused(operation: Operation, url: string, place: readonly unknown[], body?: Json) {
+  async function expectRefused(
+    operation: Operation,
+    url: string,
+    place: readonly unknown[],
+    body?: Json,
+    expected = 400,
+  ) {
     const { status, places, requestId } = await judge(operation, url, body)
-    expect([400, 422], `${operation.title}: ${url} ${JSON.stringify(body)}`).toContain(status)
+    expect(status, `${operation.title}: ${url} ${JSON.stringify(body)}`).toBe(expected)
     expect(places, `${operation.title}: ${url}`).toContainEqual(place)
     expect(requestId).toMatch(/^req_/)
   }
@@ -69,7 +75,10 @@ describe('bad input', () => {
       const { name, schema } = parameter
       const excluded = textsFor(schema).filter((candidate) => !accepts(schema, candidate))
       for (const text of few(excluded, 2)) {
-        await expectRefused(operation, urlOf(operation, { [name]: text }), ['query', name])
+        // A declaration of a table has commas of its own, and is checked with the query it is for.
+        const isSql = name === 'signature' && text.includes(',')
+        const url = urlOf(operation, { [name]: text })
+        await expectRefused(operation, url, ['query', name], undefined, isSql ? 422 : 400)
         tried++
       }
     })
@@ -127,13 +136,12 @@ describe('bad input', () => {
         expect(names).toContain(`${base}.to`)
         const [from, to] =
           base === 'timestamp' ? ['2026-01-02T00:00:00Z', '2026-01-01T00:00:00Z'] : ['2', '1']
-        await expectRefused(operation, urlOf(operation, { [name]: from, [`${base}.to`]: to }), [
-          'query',
-          name,
-        ])
+        const reversed = urlOf(operation, { [name]: from, [`${base}.to`]: to })
+        await expectRefused(operation, reversed, ['query', name], undefined, 422)
       }
       if (names.has('cursor') && names.has('page')) {
-        await expectRefused(operation, urlOf(operation, { cursor: 'x', page: '1' }), ['query', 'page'])
+        const both = urlOf(operation, { cursor: 'x', page: '1' })
+        await expectRefused(operation, both, ['query', 'page'], undefined, 422)
         await expectRefused(operation, urlOf(operation, { page: '1001', limit: '10' }), ['query', 'page'])
       }
     }

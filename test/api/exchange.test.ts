@@ -168,7 +168,7 @@ describe('the exchange', () => {
     const without = oracle.orders.find(({ id }) => oracle.fills.every(({ orderId }) => orderId !== id))
     const none = await api.get(`/v1/exchange/orders/${without?.id}/fills?include=totalCount`)
     expect(none.body).toMatchObject({ data: [], meta: { totalCount: 0 } })
-    for (const id of [`${2n ** 128n}`, '-1', 'x'])
+    for (const id of [`${2n ** 128n}`, '-1', 'x', '01', '00'])
       expect((await api.get(`/v1/exchange/orders/${id}`)).body.error.code).toBe('order_invalid')
     expect((await api.get(`/v1/exchange/orders/${2n ** 128n - 1n}`)).status).toBe(404)
   })
@@ -270,7 +270,13 @@ describe('the exchange', () => {
     const ohlc = `/v1/exchange/pairs/${bases[0]}/ohlc`
     const tooMany = await api.get(`${ohlc}?interval=1m&window=24h`)
     expect([tooMany.status, tooMany.body.error.code]).toEqual([400, 'query_invalid'])
-    expect((await api.get(`${ohlc}?window=1h&timestamp.from=2026-01-01T00:00:00Z`)).status).toBe(422)
+    for (const [query, status, code] of [
+      ['window=1h&timestamp.from=2026-01-01T00:00:00Z', 400, 'query_invalid'],
+      ['timestamp.from=2026-01-02T00:00:00Z&timestamp.to=2026-01-01T00:00:00Z', 422, 'range_invalid'],
+    ]) {
+      const refused = await api.get(`${ohlc}?${query}`)
+      expect([refused.status, refused.body.error.code], `${query}`).toEqual([status, code])
+    }
     expect((await get(ohlc, '/v1/exchange/pairs/{base}/ohlc')).window).toBe('24h')
   })
 

@@ -4,16 +4,18 @@
 // store/feePools.full.test.ts.
 
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { endpoints } from '#api/routes/index.ts'
 import type { NodeReader } from '#api/services.ts'
 import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
 import { readRecording } from '../chain/recordings.ts'
 import { readBalances } from '../store/support/balanceOracle.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { followersOf, genesisReserve, recordedCalls } from '../store/support/followers.ts'
-import { type ChainApi, openChainApi, walk } from './support/chainApi.ts'
+import { ask, type ChainApi, openChainApi, walk } from './support/chainApi.ts'
 import { type ResponseCheck, responseCheck } from './support/openapi.ts'
 import { readClock } from './support/readClock.ts'
 import { silentNode } from './support/silentNode.ts'
+import { ManualClock, startServer } from './toolkitServer.ts'
 
 const recording = 'tempo-dev-2k'
 const lastBlock = 122
@@ -34,6 +36,21 @@ describe('fee pools of the API', () => {
     expect(answer.status, path).toBe(200)
     expect(check(path.split('?')[0] ?? path, answer), path).toEqual([])
   }
+
+  test('lists pinned to a block stand still with the chain, and their cursors go on after hours', async () => {
+    const clock = new ManualClock()
+    const { app, origin } = await startServer(endpoints, api.services, { chains: [api.chainId], clock })
+    onTestFinished(() => app.close())
+    for (const path of ['/v1/exchange/orders?limit=5', '/v1/fee-amm/pools?limit=5']) {
+      const first = await ask(origin + path)
+      await clock.advance(7_200_000, 7_200_000)
+      const later = await ask(origin + path)
+      expect(later.headers.get('etag'), path).toBe(first.headers.get('etag'))
+      const next = await ask(`${origin}${path}&cursor=${first.body.nextCursor}`)
+      expect(next.body.meta, path).toBeUndefined()
+      expect(next.body.data[0].id, path).not.toBe(first.body.data[0].id)
+    }
+  })
 
   test('fee pools are listed by their mints, with reserves as of any block, and mints by either token', async () => {
     const reservesAt = async (at: number | undefined) => {

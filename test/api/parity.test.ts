@@ -64,8 +64,8 @@ describe('parity', () => {
 
   test.each([
     ['from=0&to=115', 409, 'coverage_incomplete'],
-    ['from=9&to=8', 422, 'parameter_conflict'],
-    ['from=0&to=1000', 422, 'parameter_conflict'],
+    ['from=9&to=8', 422, 'range_invalid'],
+    ['from=0&to=1000', 400, 'query_invalid'],
   ])('%s is %i %s', async (range, status, code) => {
     const answer = await api.get(`/v1/indexer/digest?${range}`)
     expect([answer.status, answer.body.error.code]).toEqual([status, code])

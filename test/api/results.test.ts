@@ -190,7 +190,7 @@ describe('formats of a result', () => {
     expect(await typeOf('&format=csv', 'application/x-ndjson')).toContain('text/csv')
     expect(await typeOf('', 'text/html,*/*;q=0.8')).toContain('application/json')
     const live = await fetch(urlOf('SELECT num FROM blocks', '&live=true&format=csv'))
-    expect([live.status, (await readJson(live)).error.code]).toEqual([422, 'parameter_conflict'])
+    expect([live.status, (await readJson(live)).error.code]).toEqual([400, 'query_invalid'])
     const posted = await fetch(`${api.server.origin}/v1/indexer/query`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'text/csv' },

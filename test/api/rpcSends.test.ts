@@ -106,6 +106,18 @@ test("a node's refusal passes unchanged; what was not sent goes to the next node
   expect(sends).toEqual(['a', 'c', 'd', 'e'])
 })
 
+test('a method that a node lacks goes to the next, and is -32601 as any other where none has it', async () => {
+  const missing = { error: { code: -32601, message: 'Method not found' } }
+  const { node, sends } = mempool()
+  const none = await door({ urls: [await node('a', missing), await node('b', missing)] })
+  for (const method of ['eth_sendRawTransaction', 'eth_sendRawTransactionSync'])
+    expect((await none.call(method, raw)).error).toEqual(missing.error)
+  expect((await none.call('eth_sendRawTransactionLater', raw)).error.code).toBe(-32601)
+  const one = await door({ urls: [await node('c', missing), await node('d', 'well')] })
+  expect((await one.call('eth_sendRawTransaction', raw)).result).toBe(hash)
+  expect(sends.toSorted()).toEqual(['a', 'a', 'b', 'b', 'c', 'd'])
+})
+
 test('what no node took goes round again, and is told as failed only where none takes it', async () => {
   const { node, sends } = mempool()
   const busy = await door({ urls: [await node('a', 'busy at first'), await node('b', 'busy at first')] })

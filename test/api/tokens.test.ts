@@ -144,6 +144,7 @@ describe('tokens', () => {
     for (const symbol of ['AlphaUSD', ...unverified]) {
       const answer = await api.get(`/v1/tokens/${symbol}`)
       expect([answer.status, answer.body.error?.code], symbol).toEqual([404, 'token_not_found'])
+      expect(answer.body.error.message, symbol).toMatch(/only tokens that are not verified/i)
     }
   })
 

@@ -147,6 +147,15 @@ const failures: readonly [string, string, RequestInit, number, string][] = [
   ['POST', '/rpc/x', { headers: json, body: '{}' }, 400, 'chain_id_invalid'],
 ]
 
+test('an empty body is none, whatever its type is called', async () => {
+  const removed = await fetch(`${server.origin}/v1/things/one`, { method: 'DELETE', headers: json, body: '' })
+  expect([removed.status, await removed.json()]).toEqual([200, { name: 'one' }])
+  const lacking = await fetch(`${server.origin}/v1/things`, { method: 'POST', headers: json, body: '' })
+  expect(await lacking.json()).toMatchObject({
+    error: { details: [{ path: ['body'], message: 'is required' }] },
+  })
+})
+
 test.each(failures)('%s %s is the envelope (%#)', async (method, path, init, status, code) => {
   const response = await fetch(server.origin + path, { method, ...init })
   const body = (await response.json()) as { requestId: string }

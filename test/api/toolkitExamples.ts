@@ -41,7 +41,7 @@ export const listOwnRows = listEndpoint({
   path: '/v1/own/rows',
   summary: 'List own rows.',
   item: row,
-  pages: { ...webhookPageRules, modes: 'cursorOnly', cursorAgeSecondsMax: 600 },
+  pages: { ...webhookPageRules, modes: 'cursorOnly' },
   owned: true,
   list: ({ page }, { rows }: Rows) => rows.list(page),
   present: ({ number }) => ({ id: `${number}`, number }),

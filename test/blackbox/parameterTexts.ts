@@ -14,6 +14,7 @@ const commonTexts = [
   'true',
   'TRUE',
   '0',
+  '01',
   '1',
   '5',
   '-1',
@@ -23,6 +24,8 @@ const commonTexts = [
   '0x1',
   `0x${'12'.repeat(20)}`,
   `0x${'aB'.repeat(20)}`,
+  `0X${'AB'.repeat(20)}`,
+  `0x${'aB'.repeat(32)}`,
   `0x${'12'.repeat(21)}`,
   `0x${'zz'.repeat(20)}`,
   `0x${'12'.repeat(32)}`,
@@ -114,8 +117,7 @@ function acceptsString(
 ): boolean {
   if (text.length < minLength || text.length > maxLength) return false
   if (format === 'date-time') return isMoment(text)
-  // Hex is put out in lowercase and read in any case.
-  return pattern === undefined || [text, text.toLowerCase()].some((form) => new RegExp(pattern).test(form))
+  return pattern === undefined || new RegExp(pattern).test(text)
 }
 
 function isMoment(text: string): boolean {

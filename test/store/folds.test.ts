@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { foldFollower } from '#store/follow/foldFollower.ts'
 import { readGenesisTokens } from '#store/follow/tokens/genesisTokens.ts'
 import { tokensFold } from '#store/follow/tokens/tokens.ts'
+import { toldText } from '#store/follow/tokens/tokenTexts.ts'
 import { readCoverage } from '#store/ledger/lane.ts'
 import { toHex } from '#store/sql.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
@@ -33,9 +34,9 @@ async function storedTokens(store: ChainStore): Promise<Map<string, StoredToken>
       {
         createdBlock: row.created_block,
         createdAtSeconds: row.created_at === null ? 0 : row.created_at.getTime() / 1000,
-        name: row.name,
-        symbol: row.symbol,
-        currency: row.currency,
+        name: toldText(row.name),
+        symbol: toldText(row.symbol),
+        currency: toldText(row.currency),
         quoteToken: row.quote_token && toHex(row.quote_token),
         admin: row.admin && toHex(row.admin),
         supplyCap: BigInt(row.supply_cap),
@@ -107,7 +108,7 @@ describe('folds', () => {
         abi.map((item) => {
           const data = answers[`${address}:${toFunctionSelector(item)}`] as Hex
           const value = decodeFunctionResult({ abi: [item], functionName: item.name, data })
-          return [item.name, typeof value === 'string' ? value.replaceAll('\0', '') : value]
+          return [item.name, value]
         }),
       )
       expect(

@@ -2,7 +2,7 @@
 // and however deep.
 // Method: 20,000 tokens of each kind, analyzed; the server's own account of each plan.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { compileTokenList } from '#store/read/tokens.ts'
+import { compileHasSymbol, compileTokenList } from '#store/read/tokens.ts'
 import { type ChainStore, openChainStore } from './support/chainStore.ts'
 import { planOf, rowsExamined } from './support/plans.ts'
 
@@ -50,6 +50,14 @@ describe('plans of the list of tokens', () => {
       })
       expect(nodes.map((node) => node['Node Type'])).not.toContain('Seq Scan')
       expect(rowsExamined(nodes)).toBeLessThanOrEqual(examinedMax)
+    }
+  })
+
+  test('whether any token has a symbol is one look into each index of symbols', async () => {
+    for (const symbol of ['t77', 'nobody']) {
+      const nodes = await planOf(store, compileHasSymbol(store.schema, symbol), { run: true })
+      expect(nodes.map((node) => node['Node Type'])).not.toContain('Seq Scan')
+      expect(rowsExamined(nodes)).toBeLessThanOrEqual(limit)
     }
   })
 })

@@ -69,18 +69,6 @@ describe('a payment', () => {
     expect(typesSeenBy(alice, moved(alice, feeManagerAddress, 5n))).toEqual(['unknown'])
   })
 
-  it('to the fee manager shows its transaction, whatever a hidden token says beside it', () => {
-    const facts = {
-      ...txOf(moved(bob, feeManagerAddress, 5n), moved(carol, bob, 9n, other)),
-      feePayer: alice,
-    }
-    const isHidden = (of: Address) => of === other
-    const seen = listActivities(facts, bob, { quoteTokenOf: () => null, isHidden })
-    expect(seen.map(({ type }) => type)).toEqual(['unknown'])
-    const hidden = { quoteTokenOf: () => null, isHidden: () => true }
-    expect(listActivities(facts, bob, hidden)).toEqual([])
-  })
-
   it('is what a nonce lane was used for', () => {
     const nonce = logOf(nonceIncremented, nonceManagerAddress, { account: alice, nonceKey: 4n, newNonce: 1n })
     expect(typesSeenBy(alice, nonce, moved(alice, bob, 5n))).toEqual(['transfer'])
@@ -328,16 +316,6 @@ describe('a swap', () => {
       destinationToken: { address: other, amount: '90' },
       signer: 'self',
     })
-  })
-
-  it('that somebody else made for an account hides nothing that left it beside the swap', () => {
-    const facts = { ...txOf(...traded, moved(alice, bob, 40n, other)), from: carol, feePayer: carol }
-    const items = listActivities(facts, alice)
-    expect(items.map(({ type, logIndex }) => [type, logIndex])).toEqual([
-      ['swap', 10],
-      ['transfer', 13],
-    ])
-    expect(items[1]?.data).toMatchObject({ recipient: bob, direction: 'out' })
   })
 
   it('whose whole outcome went to someone else is a transfer in two tokens', () => {

@@ -1,6 +1,7 @@
 /** GET /v1/exchange/pairs/{base}/ohlc. */
 import { type BucketRange, type Candle, type Candles, readCandles } from '#store/read/exchange/candles.ts'
-import { conflict, endpoint } from '../../http/endpoint.ts'
+import { findReversedRange } from '../../http/bounds.ts'
+import { endpoint, notValid } from '../../http/endpoint.ts'
 import { ApiError } from '../../http/errors.ts'
 import * as p from '../../http/parameter.ts'
 import * as s from '../../http/schema.ts'
@@ -81,14 +82,12 @@ export const readCandlesEndpoint = endpoint({
     truncated: s.boolean(),
     data: s.array(candleSchema),
   }),
-  errors: [...errors, 'pair_not_found', 'range_invalid', 'parameter_conflict'],
+  errors: [...errors, 'pair_not_found', 'range_invalid'],
   check: (filters) => {
     const { window, 'timestamp.from': from, 'timestamp.to': to } = filters
     if (window !== undefined && (from !== undefined || to !== undefined))
-      return conflict('window', '`window` and `timestamp` exclude each other')
-    return from !== undefined && to !== undefined && from > to
-      ? conflict('timestamp.from', '`timestamp.from` lies after `timestamp.to`')
-      : undefined
+      return notValid('window', 'not together with `timestamp`')
+    return findReversedRange(filters)
   },
   read: async (call, services: ExchangeServices): Promise<ShownCandles> => {
     const { chainId, path, filters, signal } = call

@@ -25,13 +25,15 @@ import { type ExchangeServices, errors, readNames } from './services.ts'
 
 /** Ids are 128-bit. */
 const orderIdMax = 2n ** 128n - 1n
+/** An id is written in one way. */
+const orderIdPattern = /^(0|[1-9][0-9]{0,38})$/
 
 const orderId = p.parameter<bigint>({
-  schema: s.text({ pattern: '^[0-9]{1,39}$', examples: ['1'] }),
+  schema: s.text({ pattern: orderIdPattern.source, examples: ['1'] }),
   description: 'Order id, as a decimal integer up to 2^128 - 1.',
   code: 'order_invalid',
   parse: (text) => {
-    const id = /^[0-9]{1,39}$/.test(text) ? BigInt(text) : orderIdMax + 1n
+    const id = orderIdPattern.test(text) ? BigInt(text) : orderIdMax + 1n
     if (id > orderIdMax) throw new p.ParameterError('expected a decimal integer up to 2^128 - 1')
     return id
   },
@@ -66,7 +68,7 @@ export const listOrdersEndpoint = listEndpoint({
   path: '/v1/exchange/orders',
   summary: 'Orders of the exchange: those that are open, unless `state` says otherwise.',
   description:
-    'All pages of a walk show one block: that of the first page, or `atBlock`. A cursor is good for 10 minutes. An order that flipped under its id was placed where it flipped. `remaining` of a cancelled order is what was left of it. `truncated` is always false: all orders are listed.',
+    'All pages of a walk show one block: that of the first page, or `atBlock`. An order that flipped under its id was placed where it flipped. `remaining` of a cancelled order is what was left of it. `truncated` is always false: all orders are listed.',
   filters: {
     base: p.described(p.address, 'Base token of the pair. 404 `pair_not_found` for a token without one.'),
     maker: p.described(p.address, 'Account that placed the order.'),
@@ -80,7 +82,7 @@ export const listOrdersEndpoint = listEndpoint({
   },
   include: ['tokens', 'totalCount'],
   item: restingOrderSchema,
-  pages: { ...dataPageRules, cursorAgeSecondsMax: 600 },
+  pages: { ...dataPageRules },
   fixed: { truncated: false },
   errors: [...errors, 'pair_not_found', 'block_not_reached'],
   list: async (call, services: ExchangeServices) => {

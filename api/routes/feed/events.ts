@@ -1,8 +1,8 @@
 /** GET /feed/{chainId}/latest-block and /feed/{chainId}/events. */
 import { formatUnits, getAddress } from 'viem/utils'
 import { type FeedFill, type FeedRange, readFeedFills, readFeedMark } from '#store/read/exchange/feed.ts'
-import { endpoint } from '../../http/endpoint.ts'
-import { ApiError } from '../../http/errors.ts'
+import { rangeInvalid } from '../../http/bounds.ts'
+import { endpoint, notValid } from '../../http/endpoint.ts'
 import * as p from '../../http/parameter.ts'
 import * as s from '../../http/schema.ts'
 import type { ExchangeServices } from '../exchange/services.ts'
@@ -85,23 +85,18 @@ function wholeRange({ fromBlock, toBlock }: RangeFilters): FeedRange | null {
  */
 export function feedRange({ fromBlock, toBlock }: RangeFilters, mark: number): FeedRange {
   const to = toBlock ?? mark
-  if (to > mark) throw refused('toBlock', `the latest block is ${mark}`)
+  if (to > mark) throw notValid('toBlock', `the latest block is ${mark}`)
   const from = fromBlock ?? Math.max(0, to - SPAN_DEFAULT)
   if (from > to) {
     const message =
       toBlock === undefined
         ? `\`fromBlock\` lies after the latest block, ${mark}`
         : '`fromBlock` lies after `toBlock`'
-    throw new ApiError('range_invalid', `${message}.`, {
-      details: [{ path: ['query', 'fromBlock'], message }],
-    })
+    throw rangeInvalid('fromBlock', message)
   }
-  if (to - from > SPAN_MAX) throw refused('fromBlock', `at most ${SPAN_MAX} blocks before \`toBlock\``)
+  if (to - from > SPAN_MAX) throw notValid('fromBlock', `at most ${SPAN_MAX} blocks before \`toBlock\``)
   return { from, to }
 }
-
-const refused = (name: string, message: string): ApiError =>
-  new ApiError('query_invalid', `\`${name}\`: ${message}.`, { details: [{ path: ['query', name], message }] })
 
 /** Of every TIP-20 token, and nothing else is traded. */
 const DECIMALS = 6

@@ -6,8 +6,8 @@ import { SQL_BYTES_MAX, sqlExample } from '#query/text.ts'
 import { partyOf } from '../../http/access.ts'
 import type { RawAnswer } from '../../http/answer.ts'
 import type { CacheClass } from '../../http/cache.ts'
-import { conflict } from '../../http/endpoint.ts'
-import { ApiError } from '../../http/errors.ts'
+import { notValid } from '../../http/endpoint.ts'
+import { ApiError, bodyProblem } from '../../http/errors.ts'
 import * as p from '../../http/parameter.ts'
 import { rawEndpoint } from '../../http/rawEndpoint.ts'
 import * as s from '../../http/schema.ts'
@@ -98,7 +98,6 @@ const shared = {
     'sql_invalid',
     'chain_id_invalid',
     'chain_id_unsupported',
-    'parameter_conflict',
     'overloaded',
     'request_timeout',
     'upstream_error',
@@ -181,7 +180,7 @@ export const queryIndexerEndpoint = rawEndpoint({
   check: ({ live, format }) =>
     live === 'false' || format === undefined
       ? undefined
-      : conflict('format', 'a live query is a stream of events'),
+      : notValid('format', 'a live query is a stream of events'),
   answer: ({ chainId, filters, signal, headers, caller }, services: IndexerServices) => {
     const { sql, signature: signatures, engine, live, limit, maxCost } = filters
     const format = filters.format ?? acceptedFormat(headers.accept)
@@ -225,8 +224,7 @@ export const postIndexerQueryEndpoint = rawEndpoint({
       maxCost: body.maxCost,
       party: partyOf(caller),
     }
-    if (live !== false && body.format)
-      throw new ApiError('parameter_conflict', 'A live query is a stream of events.')
+    if (live !== false && body.format) throw bodyProblem('format', 'a live query is a stream of events')
     return live === false
       ? wholeAnswer(query, format, signal, services, 'none')
       : streamAnswer(

@@ -5,7 +5,8 @@
 import { covers, intersection } from '#ingest/range.ts'
 import { newestShared } from '#store/compare/parity.ts'
 import { dataRead } from '../../http/access.ts'
-import { conflict, endpoint } from '../../http/endpoint.ts'
+import { rangeInvalid } from '../../http/bounds.ts'
+import { endpoint, notValid } from '../../http/endpoint.ts'
 import { ApiError } from '../../http/errors.ts'
 import * as p from '../../http/parameter.ts'
 import * as s from '../../http/schema.ts'
@@ -53,8 +54,8 @@ export const readIndexerDigestEndpoint = endpoint({
   },
   check: ({ from, to }) => {
     if (from === undefined || to === undefined) return undefined
-    if (to < from) return conflict('to', 'is below `from`')
-    return to - from < BLOCKS_MAX ? undefined : conflict('to', `a range has at most ${BLOCKS_MAX} blocks`)
+    if (to < from) return rangeInvalid('from', '`from` lies after `to`')
+    return to - from < BLOCKS_MAX ? undefined : notValid('to', `a range has at most ${BLOCKS_MAX} blocks`)
   },
   response: digests,
   read: async ({ chainId, filters }, services: ReadServices & ParityServices) => {

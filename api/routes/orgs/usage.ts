@@ -1,8 +1,8 @@
 /** /v1/orgs/{orgId}/usage/requests: what the keys of an organization asked. */
 import { readUsage, type Usage, type UsageSums } from '#store/app/usage.ts'
 import { management } from '../../http/access.ts'
-import { endpoint } from '../../http/endpoint.ts'
-import { ApiError, type Problem } from '../../http/errors.ts'
+import { rangeInvalid } from '../../http/bounds.ts'
+import { endpoint, notValid } from '../../http/endpoint.ts'
 import * as p from '../../http/parameter.ts'
 import * as s from '../../http/schema.ts'
 import { type AccountServices, assertRole, orgErrors, orgId, projectIn } from './accounts.ts'
@@ -67,7 +67,7 @@ export const readUsageEndpoint = endpoint({
   cache: 'none',
 })
 
-/** @throws ApiError range_invalid */
+/** @throws ApiError range_invalid, query_invalid for too many intervals */
 function spanOf(
   asked: {
     readonly from?: number | undefined
@@ -79,14 +79,9 @@ function spanOf(
   const stepMs = stepsMs[asked.interval]
   const toMs = Math.ceil((asked.to ?? nowMs + 1) / stepMs) * stepMs
   const fromMs = Math.floor((asked.from ?? toMs - pointsDefault[asked.interval] * stepMs) / stepMs) * stepMs
-  if (fromMs >= toMs) throw rangeProblem('from', '`from` lies not before `to`')
-  if ((toMs - fromMs) / stepMs > POINTS_MAX) throw rangeProblem('from', `more than ${POINTS_MAX} intervals`)
+  if (fromMs >= toMs) throw rangeInvalid('from', '`from` lies not before `to`')
+  if ((toMs - fromMs) / stepMs > POINTS_MAX) throw notValid('from', `more than ${POINTS_MAX} intervals`)
   return { from: new Date(fromMs), to: new Date(toMs) }
-}
-
-function rangeProblem(parameter: string, message: string): ApiError {
-  const details: Problem[] = [{ path: ['query', parameter], message }]
-  return new ApiError('range_invalid', `${message}.`, { details })
 }
 
 const present = ({ requests, errors, durationMs }: UsageSums) => ({

@@ -32,9 +32,19 @@ export async function readPlainNames(
   return new Map([...names].map(([address, token]) => [address, plain(token)]))
 }
 
+/**
+ * Characters of a name that are looked at, of those that are seen: a longer one is like no name on
+ * a list, and one character may stand for eighteen.
+ */
+const SEEN_CHARACTERS_MAX = 64
+
+const unseen = /[\p{C}\p{Z}\p{M}\p{Default_Ignorable_Code_Point}\u2800]/gu
+
 /** A name of signs alone has no look. */
 const looksOf = ({ name, symbol }: Pick<TokenName, 'name' | 'symbol'>): readonly string[] =>
-  [skeletonOf(name), skeletonOf(symbol)].filter((look) => look !== '')
+  [name, symbol]
+    .map((text) => skeletonOf(text.replaceAll(unseen, '').slice(0, SEEN_CHARACTERS_MAX)))
+    .filter((look) => look !== '')
 
 /**
  * Looks of each chain's verified tokens, of those that have a name: names never change. As many as

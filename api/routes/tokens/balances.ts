@@ -26,16 +26,12 @@ import {
   verifiedAsked,
 } from './tokens.ts'
 
-/**
- * A walk shows the state of its first page's block; what changed since is kept for longer than
- * this.
- */
-const pinnedPageRules: PageRules = { ...dataPageRules, orders: 'desc', cursorAgeSecondsMax: 600 }
+/** A walk shows the state of its first page's block, however long it takes. */
+const pinnedPageRules: PageRules = { ...dataPageRules, orders: 'desc' }
 
 const errors: readonly ErrorCode[] = ['projection_incomplete', 'coverage_incomplete', 'block_not_reached']
 
-const pinned =
-  'All pages of a walk show one block: that of the first page, or `atBlock`. A cursor is good for 10 minutes.'
+const pinned = 'All pages of a walk show one block: that of the first page, or `atBlock`.'
 
 const whileBehind =
   'While balances are not ready, those of tokens that a filter names (`verified=true`, `currency`, `feeEligible=true`) come from the node as one page, with `svc-source: node`; others are a 503.'

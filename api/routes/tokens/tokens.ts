@@ -7,6 +7,7 @@ import {
   findTokenAt,
   findTokens,
   findTokensBySymbol,
+  hasSymbol,
   listTokens,
   readTokens,
   type TokenChain,
@@ -191,7 +192,7 @@ const symbolPattern = /^[A-Za-z][A-Za-z0-9._]{0,63}$/
 
 /** An address begins with 0x, a symbol with a letter. */
 const tokenSelector = p.parameter<TokenSelector>({
-  schema: s.union([s.address, s.text({ pattern: symbolPattern.source })], {
+  schema: s.union([p.token.schema, s.text({ pattern: symbolPattern.source })], {
     examples: ['0x20c0000000000000000000000000000000000000', 'pathUSD'],
   }),
   description: 'Token contract: 0x and 40 hex characters, in any case. Or a symbol, in any case.',
@@ -213,7 +214,7 @@ export const readTokenEndpoint = endpoint({
   path: '/v1/tokens/{token}',
   summary: 'One token, by address or symbol.',
   description:
-    'A symbol names the verified token that has it: anybody may make another with the same one. Where several verified tokens do, 404 `token_not_found` lists them in `details`. `createdAt` is absent of a token of genesis, and of an ERC-20 token that another contract created.',
+    'A symbol names the verified token that has it: anybody may make another with the same one. Where several verified tokens do, 404 `token_not_found` lists them in `details`; where only others do, it says so. `createdAt` is absent of a token of genesis, and of an ERC-20 token that another contract created.',
   params: { token: tokenSelector },
   filters: { atBlock },
   include: tokenIncludes,
@@ -247,7 +248,7 @@ export const readTokenEndpoint = endpoint({
 
 /**
  * @throws ApiError token_not_found naming the candidates when several verified tokens have the
- * symbol
+ * symbol, and saying so when only others do
  */
 async function resolveSymbol(
   chain: TokenChain,
@@ -258,6 +259,11 @@ async function resolveSymbol(
 ): Promise<TokenRow | undefined> {
   const curated = curatedTokens.of(chain.state.chainId).map(({ address }) => address)
   const candidates = await findTokensBySymbol(chain, symbol, curated, wants, signal)
+  if (candidates.length === 0 && (await hasSymbol(chain, symbol, signal)))
+    throw new ApiError(
+      'token_not_found',
+      'Only tokens that are not verified have this symbol; name one by its address.',
+    )
   if (candidates.length <= 1) return candidates[0]
   throw new ApiError(
     'token_not_found',

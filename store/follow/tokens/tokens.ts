@@ -70,7 +70,7 @@ const known = (state: TokenState | null, place: EventPlace): TokenState =>
 
 export const tokensFold: Fold<TokenColumns> = {
   name: 'tokens',
-  version: 4,
+  version: 5,
   entity: 'token',
   columns,
   // Kilobytes, which a change of a number does not repeat; nor does a logo the names.

@@ -36,7 +36,7 @@ export function tokensAt(recording: string, lastBlock: number): ReadonlyMap<stri
         tokens.set(lower(args.token), {
           createdBlock: Number(number),
           createdAtSeconds: Number(timestamp),
-          ...{ name: clean(name), symbol: clean(symbol), currency: clean(currency) },
+          ...{ name, symbol, currency },
           quoteToken: lower(args.quoteToken),
           admin: lower(args.admin),
           supplyCap: 2n ** 128n - 1n,
@@ -56,5 +56,3 @@ export function tokensAt(recording: string, lastBlock: number): ReadonlyMap<stri
 }
 
 const lower = (address: Hex): string => address.toLowerCase()
-/** Postgres text holds no NUL; we leave it out. */
-const clean = (text: string): string => text.replaceAll('\0', '')

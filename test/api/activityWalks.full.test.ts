@@ -1,0 +1,2 @@
+// activityWalks.test.ts in its whole breadth.
+import './activityWalks.test.ts'
