@@ -19,6 +19,7 @@ import { auditOf } from './audit.ts'
 import { clickhouseLaneOf, commitListener } from './clickhouseLane.ts'
 import { runHeadLane } from './headLane.ts'
 import { fillRange, keepHistory } from './historyLane.ts'
+import { keepBoundsExact } from './keepBoundsExact.ts'
 import type { Writing } from './writing.ts'
 
 /** How often a range being filled is looked at when nothing rings. */
@@ -80,6 +81,7 @@ export class ChainWriter {
       this.clickhouseLane.run(signal),
       this.followers.run(signal),
       this.audit?.run(signal),
+      keepBoundsExact(this.#writing, this.clickhouseLane, this.lease.fence, signal),
     ])
   }
 

@@ -141,6 +141,13 @@ COMMENT ON COLUMN chain.blocks.log_count IS 'logs in the block';
 COMMENT ON COLUMN chain.blocks.consensus_proposer IS 'as in the header; null on chains without it';
 COMMENT ON COLUMN chain.blocks.base_fee_per_gas IS 'attodollars per gas on Tempo, wei elsewhere; null before EIP-1559';
 
+CREATE TABLE chain.bounds_to_mend (
+  below bigint NOT NULL,
+  chunks_done boolean DEFAULT false NOT NULL
+);
+COMMENT ON COLUMN chain.bounds_to_mend.below IS 'blocks from here on were looked through';
+COMMENT ON COLUMN chain.bounds_to_mend.chunks_done IS 'chunks that were being loaded were looked through';
+
 CREATE TABLE chain.ch_batches (
   from_block bigint NOT NULL,
   to_block bigint NOT NULL,

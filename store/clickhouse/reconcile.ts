@@ -15,7 +15,7 @@ import type { Postgres } from '../postgres.ts'
 import { quoteIdentifier } from '../sql.ts'
 import { readStoreIdentity, recordStoreIdentity } from './adopt.ts'
 import { selectRows } from './client.ts'
-import { ENCODER_VERSION } from './encoderVersion.ts'
+import { KEPT_ENCODERS } from './encoderVersion.ts'
 import { deleteFenced } from './fence.ts'
 import { forgetBatches } from './journal.ts'
 
@@ -144,8 +144,8 @@ async function outdatedPartitions({
 }: ReconcileOptions): Promise<number[]> {
   const result = await postgres.pool.query<{ partition: number }>(
     `SELECT DISTINCT from_block / $1::bigint AS partition FROM ${quoteIdentifier(schema)}.ch_batches
-     WHERE encoder <> $2 AND state = 'written'`,
-    [partitionBlocks, ENCODER_VERSION],
+     WHERE encoder <> ALL ($2) AND state = 'written'`,
+    [partitionBlocks, KEPT_ENCODERS],
   )
   return result.rows.map((row) => row.partition)
 }

@@ -120,6 +120,18 @@ test('a worker that dies of one endpoint’s answer, and not of another’s, is 
   expect(blamed).toEqual(['liar'])
 })
 
+const impossible = () => {
+  throw new NodeAnswerError('quantity_invalid', 'gasUsed', range.from)
+}
+
+test('a number that no block can hold is never the end, whoever tells it: all are asked again later', async () => {
+  const { fetcher, blamed } = fetcherOf({ a: impossible, b: impossible })
+  await expect(fetchVerified(fetcher, range)).rejects.toMatchObject({ remedy: 'retry' })
+  expect(new Set(blamed)).toEqual(new Set(['a', 'b']))
+  const beside = fetcherOf({ a: impossible, b: () => ({}) })
+  expect((await fetchVerified(beside.fetcher, range)).endpoint).toBe('b')
+})
+
 test('what no column holds stops the lane when two endpoints say it, and makes it wait when one does', async () => {
   const two = fetcherOf({ a: unstorable, b: unstorable })
   await expect(fetchVerified(two.fetcher, range)).rejects.toMatchObject({ remedy: 'stop' })

@@ -1,19 +1,13 @@
 // Goal: tables of random events mean on both engines what the events hold.
 import fc from 'fast-check'
-import type { AbiEvent } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { QueryResult, SqlValue, UserQueryEngine } from '#query/result.ts'
-import { arbitraryEvent, signatureOf, sqlValue } from '../support/arbitraryEvent.ts'
-import {
-  type ArbitraryLog,
-  arbitraryDamagedLog,
-  arbitraryLog,
-  decodeWithViem,
-} from '../support/arbitraryLog.ts'
+import type { QueryResult, UserQueryEngine } from '#query/result.ts'
+import { arbitraryEvent, signatureOf } from '../support/arbitraryEvent.ts'
+import { arbitraryDamagedLog, arbitraryLog } from '../support/arbitraryLog.ts'
 import { isFull } from '../support/breadth.ts'
 import { openEngine } from './engine.ts'
+import { expectedRow, logRow } from './eventLogs.ts'
 import { createExampleChain, type ExampleChain } from './exampleChain.ts'
-import type { ExampleRow } from './exampleRows.ts'
 
 const seed = 5
 const events = Array.from({ length: isFull ? 60 : 15 }, (_, index) => {
@@ -48,19 +42,6 @@ afterAll(async () => {
 
 const run = (engine: UserQueryEngine, sql: string, signatures: readonly string[]): Promise<QueryResult> =>
   engine.run({ chainId: chain.chainId, sql, signatures, limit: 1_000, timeoutMs: 20_000 })
-
-function logRow({ topics, data }: ArbitraryLog, block: number, index: number): ExampleRow {
-  const [topic0 = null, topic1 = null, topic2 = null, topic3 = null] = topics
-  const place = { block_num: block, log_idx: index, block_timestamp: 1_795_262_398, tx_idx: 0 }
-  const tx_hash = `0x${'ab'.repeat(32)}`
-  const address = `0x${'cd'.repeat(20)}`
-  return { ...place, tx_hash, address, topic0, topic1, topic2, topic3, data, is_virtual_forward: false }
-}
-
-const expectedRow = (event: AbiEvent, log: ArbitraryLog): SqlValue[] => {
-  const args = new Map(Object.entries(decodeWithViem(event, log) ?? {}))
-  return event.inputs.map((input) => sqlValue(input, args.get(input.name ?? '')))
-}
 
 describe('tables of random events', () => {
   it.each(events.map((each) => ({ ...each, signature: signatureOf(each.event) })))(

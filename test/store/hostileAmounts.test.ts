@@ -1,11 +1,14 @@
 // Goal: no amount that a contract can log stops what follows balances, supplies and holders, and a
-// contract that logs what the exchange and the fee manager would moves neither.
+// contract that logs what the exchange and the fee manager would moves neither; book and pools are
+// exact at every edge of what their own events hold.
 // Method: a chain of a few blocks written by hand, beside tokens that mean well.
 import type { Hex } from 'viem'
 import { afterAll, describe, expect, test } from 'vitest'
 import { toHex } from '#store/sql.ts'
-import { events, fill, logOf, maker, pair, pathUsd, place, taker } from '../api/support/writtenBook.ts'
+import { events, fill, logOf, maker, pair, pathUsd, place, taker, token } from '../api/support/writtenBook.ts'
 import { batchesOf, type WrittenTransaction, writtenChain } from '../api/support/writtenChain.ts'
+import { mint } from '../api/support/writtenFees.ts'
+import { numberEdges } from '../transform/numberEdges.ts'
 import { type ChainStore, openChainStore } from './support/chainStore.ts'
 import { followersOf, silentCalls } from './support/followers.ts'
 
@@ -51,6 +54,56 @@ describe('amounts that a contract makes up', () => {
     expect(held.get(`${honest} ${taker}`)).toBe(40n)
     expect(held.get(`${hostile} ${maker}`)).toBe(2n * BigInt(TIMES) * max)
     expect(held.get(`${hostile} ${taker}`)).toBe(-(BigInt(TIMES) + 1n) * max)
+  })
+
+  test('are exact in the book and the pools at every edge of what their events hold', async () => {
+    const base: Hex = `0x20c000000000000000000000${'b'.repeat(16)}`
+    const inOrders = [...numberEdges, 2n ** 128n - 1n].filter((amount) => amount < 2n ** 128n)
+    const ids = inOrders.map((_, index) => BigInt(index + 1))
+    const inPools = numberEdges.map((amount, index) => ({
+      amount,
+      token: `0x20c000000000000000000000${index.toString(16).padStart(16, '0')}` as Hex,
+    }))
+    const store = await open([
+      [{ from: maker, logs: [token(base, 'B', 'B', pathUsd), pair(base, pathUsd)] }],
+      [{ from: maker, logs: ids.map((id, nth) => place(id, base, inOrders[nth] ?? 0n, nth % 2 === 0, 10)) }],
+      [{ from: taker, logs: ids.map((id, nth) => fill(id, (inOrders[nth] ?? 0n) - 1n, true)) }],
+      [{ from: maker, logs: inPools.map(({ token: of, amount }) => mint(maker, of, base, amount)) }],
+      [{ from: maker, logs: inPools.map(({ token: of, amount }) => mint(maker, of, base, amount)) }],
+    ])
+    const { driver, settle } = followersOf(store, {
+      callContracts: silentCalls,
+      only: ['tokens', 'exchange', 'fee_pools'],
+    })
+    await settle()
+    expect(driver.status.map(({ problem }) => problem)).toEqual(driver.status.map(() => null))
+    const numbers = async (sql: string) => {
+      const { rows } = await store.postgres.pool.query<{ n: string }>(sql.replaceAll('$', `${store.schema}.`))
+      return rows.map(({ n }) => BigInt(n))
+    }
+    expect(await numbers('SELECT amount AS n FROM $exchange_orders_current ORDER BY order_id')).toEqual(
+      inOrders,
+    )
+    expect(await numbers('SELECT remaining AS n FROM $exchange_orders_current')).toEqual(
+      inOrders.map(() => 1n),
+    )
+    expect(await numbers('SELECT amount AS n FROM $exchange_fills ORDER BY log_idx')).toEqual(
+      inOrders.map((amount) => amount - 1n),
+    )
+    const asQuote = inOrders.map((amount, nth) => {
+      const exact = (amount - 1n) * 100_010n
+      return nth % 2 === 0 ? exact / 100_000n : (exact + 99_999n) / 100_000n
+    })
+    expect(await numbers('SELECT quote_amount AS n FROM $exchange_fills ORDER BY log_idx')).toEqual(asQuote)
+    const isAsk = (nth: number) => nth % 2 === 1
+    const asks = inOrders.filter((_, nth) => isAsk(nth)).length
+    expect(await numbers('SELECT reserve0 AS n FROM $exchange_pairs_current WHERE reserve0 > 0')).toEqual([
+      BigInt(asks),
+    ])
+    const pools = 'FROM $fee_pools_current WHERE reserve_validator > 0 ORDER BY user_token'
+    expect(await numbers(`SELECT reserve_validator AS n ${pools}`)).toEqual(
+      inPools.map(({ amount }) => 2n * amount),
+    )
   })
 
   test('and what looks like orders, fills and liquidity is nobody’s', async () => {

@@ -58,7 +58,8 @@ export function decodeWithViem(event: AbiEvent, log: ArbitraryLog): unknown {
   }
 }
 
-function encodeLog(event: AbiEvent, values: readonly unknown[]): ArbitraryLog {
+/** The log of an event with these arguments. */
+export function encodeLog(event: AbiEvent, values: readonly unknown[]): ArbitraryLog {
   const pairs = event.inputs.map((input, index) => ({ input, value: values[index] }))
   const indexed = pairs.filter(({ input }) => input.indexed === true)
   const inData = pairs.filter(({ input }) => input.indexed !== true)

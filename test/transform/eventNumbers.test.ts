@@ -3,15 +3,18 @@
 // Method: generated from the declarations, so that a new event is drilled too: a log of each, in
 // which each integer is each edge.
 import fc from 'fast-check'
-import type { AbiParameter } from 'viem'
+import { type AbiParameter, toEventSelector } from 'viem'
 import { describe, expect, test } from 'vitest'
 import { type Hash, hash } from '#primitives.ts'
 import { listActivities } from '#transform/activities/listActivities.ts'
 import * as addresses from '#transform/addresses.ts'
 import type { ContractEvent, EmittedLog } from '#transform/events/event.ts'
+import { compileEventDecoder } from '#transform/events/eventDecoder.ts'
 import { headDigits, WORD_DIGITS } from '#transform/events/eventValue.ts'
 import { decodeLog, events } from '#transform/events/index.ts'
-import { arbitraryLog } from '../support/arbitraryLog.ts'
+import { signatureOf } from '../support/arbitraryEvent.ts'
+import { arbitraryLog, decodeWithViem } from '../support/arbitraryLog.ts'
+import { edgeLogs, nestedEvents } from '../support/edgeLogs.ts'
 import { numberEdges } from './numberEdges.ts'
 
 const places = Object.values(addresses).filter((value) => typeof value === 'string')
@@ -82,6 +85,20 @@ const factsOf = (log: EmittedLog) => ({
   feeLogIndex: null,
   logs: [{ ...log, logIndex: 0, isVirtualForward: false }],
 })
+
+const nested = [...events.map(({ abi }) => abi), ...nestedEvents].filter(({ inputs }) =>
+  inputs.some(({ type }) => /^tuple|\]$/.test(type)),
+)
+
+test.each(nested.map((event) => [signatureOf(event), event] as const))(
+  'integers in arrays and tuples are exact at every edge: %s',
+  (_, event) => {
+    const decode = compileEventDecoder(event, hash(toEventSelector(event)))
+    const logs = edgeLogs(event)
+    expect(logs.length).toBeGreaterThan(0)
+    for (const log of logs) expect(decode(log)).toEqual(decodeWithViem(event, log))
+  },
+)
 
 test('no log is another event’s at an edge', () => {
   for (const event of events) expect(decodeLog(sampleOf(event))?.event.topic0).toBe(event.topic0)

@@ -129,9 +129,9 @@ describe('txRow', () => {
     expect(rowOf({ ...deposit, type: '0x7e' })).toMatchObject({ signature_type: null, nonce: null })
   })
 
-  test('a validity bound beyond 64 signed bits is saturated, so that no sender can stop the chain', () => {
+  test('a validity bound of all 64 bits is exact', () => {
     const row = rowOf({ ...batched, validBefore: '0xffffffffffffffff', validAfter: '0x699c1105' })
-    expect(row.valid_before).toBe(2n ** 63n - 1n)
+    expect(row.valid_before).toBe(2n ** 64n - 1n)
     expect(row.valid_after).toBe(0x699c1105)
   })
 })

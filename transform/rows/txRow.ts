@@ -101,8 +101,8 @@ function tempoColumns(tx: RpcTransaction): TempoColumns {
     fee_token: tx.feeToken ?? null,
     calls: JSON.stringify(calls.map(callFields)),
     call_count: calls.length,
-    valid_before: boundOrNull(tx.validBefore),
-    valid_after: boundOrNull(tx.validAfter),
+    valid_before: toUint64OrNull(tx.validBefore),
+    valid_after: toUint64OrNull(tx.validAfter),
   }
 }
 
@@ -117,18 +117,6 @@ const callFields = (call: RpcCall) => ({
   value: call.value ?? '0x0',
   input: call.input ?? call.data ?? '0x',
 })
-
-const int64Max = 2n ** 63n - 1n
-
-/**
- * A bound of the validity window, saturated at what Postgres' bigint holds: the field is a free
- * uint64, and a sender who writes 2^64 - 1 ("never") must not be able to stop the chain. The exact
- * value stays in the raw archive.
- */
-function boundOrNull(quantity: Quantity | null | undefined): number | bigint | null {
-  const bound = toUint64OrNull(quantity)
-  return typeof bound === 'bigint' && bound > int64Max ? int64Max : bound
-}
 
 const signatureTypes = new Map<unknown, number>([
   ['secp256k1', 0],

@@ -1,0 +1,44 @@
+/** Makes again what an older version stored otherwise, beside the lanes, until it is done. */
+import { messageOf } from '#errors.ts'
+import { type ClickHouseLane, PARTITION_BLOCKS } from '#store/clickhouse/lane.ts'
+import { mendBounds } from '#store/maintain/mendBounds.ts'
+import type { Writing } from './writing.ts'
+
+/** Between two looks at held blocks: reads and lanes come first. */
+const PAUSE_MS = 50
+/** After a failure, such as an engine that is down. */
+const RETRY_MS = 30_000
+
+export async function keepBoundsExact(
+  { options, state, pool }: Writing,
+  lane: Pick<ClickHouseLane, 'withdraw'>,
+  fence: bigint,
+  signal: AbortSignal,
+): Promise<void> {
+  const { postgres, log, runtime } = options
+  const pause = () => runtime.clock.sleep(PAUSE_MS, signal)
+  while (!signal.aborted) {
+    try {
+      await mendBounds(
+        {
+          postgres,
+          schema: state.schema,
+          fence,
+          partitionBlocks: PARTITION_BLOCKS,
+          decode: (raw) => pool.decode(raw),
+          withdraw: (range, mend) => lane.withdraw(range, mend),
+          pause,
+        },
+        signal,
+      )
+      return
+    } catch (error) {
+      if (signal.aborted) return
+      log.warn(
+        { error: messageOf(error), retryMs: RETRY_MS },
+        'rows of an older version wait to be made again',
+      )
+      await runtime.clock.sleep(RETRY_MS, signal).catch(() => {})
+    }
+  }
+}
