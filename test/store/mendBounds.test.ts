@@ -13,7 +13,7 @@ import { rangeOf } from '../transform/ranges.ts'
 import { type ChainStore, decode, openChainStore, writeAll } from './support/chainStore.ts'
 import { expectInClickHouse, expectInPostgres } from './support/expectHeld.ts'
 
-const migration = new URL('../../sql/postgres/chain/0039_mend_bounds.sql', import.meta.url)
+const migration = new URL('../../sql/postgres/chain/0038_mend_bounds.sql', import.meta.url)
 const BEFORE_2_63 = '0x7fffffffffffffff'
 const recording = readRecording('tempo-dev-2k')
 const never = new AbortController().signal
