@@ -43,8 +43,6 @@ const inJson = (value: unknown): unknown => {
   return typeof value === 'string' && value.startsWith('0x') ? value.toLowerCase() : value
 }
 
-const _idOf = ({ id }: { readonly id: string }) => id
-
 const tokenOf = (data: ExpectedActivity['data']): string => Object(data['sourceToken']).address ?? ''
 
 /** What an item says; its events are compared apart. */
