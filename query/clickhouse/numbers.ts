@@ -11,6 +11,7 @@ import {
   commonType,
   isWhole,
   knownWidth,
+  marksOf,
   type Scalar,
   scalar,
   scaled,
@@ -142,7 +143,7 @@ export function asOneNumber(values: readonly Compiled[], common: ValueType): rea
     target === 'bool' || (isPlain && (target === 'int' || target === 'float' || common.isUnsigned))
   if (common.isArray || needsNone || !['int', 'bigint', 'numeric', 'decimal', 'float'].includes(target))
     return values
-  const type = target === 'int' || target === 'bigint' ? scalar(target) : common
+  const type = target === 'int' || target === 'bigint' ? { ...scalar(target), ...marksOf([common]) } : common
   return values.map((value) => ({
     sql: asNumber(value, common),
     type: value.type.scalar === 'null' ? value.type : type,

@@ -25,7 +25,7 @@ export function inPostgresWords(sql: string): string {
 }
 
 function editsOf(sql: string): readonly Edit[] {
-  if (/\\|\$/.test(sql)) return []
+  if (/\$|\be'/i.test(sql)) return []
   const words = [...sql.matchAll(forms)].flatMap((found): Edit[] => {
     const text = inWords(found)
     return text === found[0] ? [] : [{ at: found.index, length: found[0].length, text }]
