@@ -251,7 +251,7 @@ function assertPresent(
   args: readonly Compiled[],
 ): void {
   if (kind !== 'aggregate' || !args.some(({ type }) => type.isAbsentWhenEmpty)) return
-  const hint = "give another array for NULL: coalesce(x, '{}'::bigint[])"
+  const hint = 'give another array for NULL: coalesce(x, ARRAY[0])'
   throw refused(compiler, 'an array that may be NULL is not aggregated here', call.at, hint)
 }
 

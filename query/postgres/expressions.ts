@@ -16,7 +16,7 @@ import {
   patternsWithin,
   plainPattern,
 } from '../text.ts'
-import { functionHint, typeHint } from '../words/hints.ts'
+import { equalsHint, functionHint, typeHint } from '../words/hints.ts'
 import { asText, isText, isTextType, rebuildArguments, rebuildPattern } from './bytesAsText.ts'
 import { rebuildAlike } from './choices.ts'
 import { collectors, countedCall, countedSelect, enterCollector } from './collecting.ts'
@@ -194,7 +194,11 @@ export function rebuildOperator(fields: Fields, walk: Walk, rebuild: Rebuild): u
   const kind = String(fields['kind'])
   const isWord = kind.includes('BETWEEN')
   if (names.length !== 1 || (!isWord && !operators.has(operator))) {
-    throw refusal(walk, `the operator ${names.join('.')} is not allowed`)
+    throw refusal(
+      walk,
+      `the operator ${names.join('.')} is not allowed`,
+      operator === '==' ? equalsHint : undefined,
+    )
   }
   const { lexpr, rexpr, ...rest } = fields
   if (patternOperators.has(operator)) {
