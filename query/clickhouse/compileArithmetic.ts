@@ -115,6 +115,14 @@ function summed(compiler: Compiler, start: Compiled, steps: readonly Step[]): Co
         type,
       }
     case 'decimal':
+      return {
+        sql: unwrapped(
+          all.map((value) => asNumber(value, common)),
+          common.scale ?? 0,
+          flat,
+        ),
+        type,
+      }
     case 'float':
       return { sql: flat(all.map((value) => asNumber(value, common))), type }
     default:
@@ -224,7 +232,9 @@ function multipliedDecimal(compiler: Compiler, left: Compiled, right: Step): Com
   const scale = scales.reduce((sum, own) => sum + own, 0)
   if (scale > DECIMAL_DIGITS_MAX) throw refused(compiler, 'too many digits behind the point', at, hint)
   const values = [left, right].map((value, index) => asNumber(value, scaled('decimal', scales[index] ?? 0)))
-  return { sql: `(${values.join(' * ')})`, type: scaled('decimal', scale) }
+  // Products of 256 bits wrap around too.
+  const sql = unwrapped(values, scale, ([a, b]) => `(${a} * ${b})`)
+  return { sql, type: scaled('decimal', scale) }
 }
 
 /**

@@ -55,10 +55,17 @@ export function asNumber({ sql, type }: Compiled, target: ValueType): string {
 
 export const accurate = (sql: string, engineType: string): string => `accurateCast(${sql}, '${engineType}')`
 
-/** A UInt256 beyond 255 bits would become a negative decimal. */
+/**
+ * A UInt256 beyond 255 bits would become a negative decimal, and with more digits behind the point a
+ * cast wraps around.
+ */
 function asDecimal(sql: string, type: ValueType, scale: number): string {
   const own = isWhole(type) ? `toDecimal256(${accurate(sql, 'Int256')}, 0)` : sql
-  return (isWhole(type) ? 0 : type.scale) === scale ? own : `CAST(${own} AS Decimal(76, ${scale}))`
+  const ownScale = isWhole(type) ? 0 : (type.scale ?? 0)
+  if (ownScale === scale) return own
+  const cast = (value: string) => `CAST(${value} AS Decimal(76, ${scale}))`
+  if (ownScale > scale) return cast(own)
+  return bind([own], ([x = '']) => withinWidth(cast(x), `toFloat64(${x})`, scale))
 }
 
 /**

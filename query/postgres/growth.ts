@@ -1,9 +1,9 @@
 /**
- * How much memory the expressions of a statement can need at most, as far as its text tells. Neither
- * work_mem nor temp_file_limit bounds what one row's expressions make: `x || x` over twelve levels of
- * sub-selects is 4,096 times x. So sizes are followed from the columns of the catalog through every
- * level, and a statement that can grow beyond the bound is refused. What a column of unbounded length
- * holds is the chain's; it is counted with a size that few values reach.
+ * How much memory the expressions of a statement can need at most, as far as its text tells.
+ * Neither work_mem nor temp_file_limit bounds what one row's expressions make: `x || x` over twelve
+ * levels of sub-selects is 4,096 times x. So sizes are followed from the columns of the catalog
+ * through every level, and a statement that can grow beyond the bound is refused. What a column of
+ * unbounded length holds is the chain's; it is counted with a size that few values reach.
  */
 
 import type { RelationColumn } from '../logicalType.ts'

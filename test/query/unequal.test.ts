@@ -68,8 +68,8 @@ const hints = readFileSync(new URL('hints.txt', import.meta.url), 'utf8')
     return { names, hint, wrong, before, followed, rows: JSON.parse(rows) as unknown, signatures }
   })
 
-// Goal: nobody is sent to a form that fails or means something else. Method: what is refused, and what
-// its hint leads to, with the rows it gives.
+// Goal: nobody is sent to a form that fails or means something else. Method: what is refused, and
+// what its hint leads to, with the rows it gives.
 it.each(hints)('a hint leads to what runs: $hint', async (given) => {
   for (const name of given.names) {
     expect(await failureOf(engines[name], given.wrong, given.before)).toMatchObject({
