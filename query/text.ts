@@ -68,7 +68,7 @@ function controlCharacter(sql: string): number {
   return -1
 }
 
-/** What a string constant of the form '0x…' means. */
+/** What a string constant of the form '0x…', or PostgreSQL's `'\\x…'`, means. */
 export type HexConstant =
   | { readonly kind: 'none' }
   | { readonly kind: 'bytes'; readonly hex: string }
@@ -78,8 +78,8 @@ export type HexConstant =
 
 /** Classifies a string constant; `hex` is lowercase and without the prefix. */
 export function hexConstant(value: string): HexConstant {
-  if (value === '0x') return { kind: 'empty' }
-  if (!/^0x[0-9a-fA-F]+$/.test(value)) return { kind: 'none' }
+  if (value === '0x' || value === '\\x') return { kind: 'empty' }
+  if (!/^(?:0|\\)x[0-9a-fA-F]+$/.test(value)) return { kind: 'none' }
   if (value.length % 2 === 1) return { kind: 'odd' }
   return { kind: 'bytes', hex: value.slice(2).toLowerCase() }
 }
@@ -89,6 +89,8 @@ export const isHexConstant = (text: string): boolean => /^(bytes|odd)$/.test(hex
 
 export const oddHexHint = "a '0x…' constant needs two digits per byte; write '0x…'::text for plain text"
 
+export const placeHint =
+  "substring takes places, which are numbers; a pattern stands behind ~, written out: x ~ '^0x20'"
 export const unquotedHint = "bytes are written in quotes: '0x…'"
 export const textOfBytesHint = "a '0x…' beside text is '0x…'::text, a column's bytes are text as column::text"
 export const timeHint = "seconds are a time as to_timestamp(…); a time is written '2026-01-31 12:00:00'"

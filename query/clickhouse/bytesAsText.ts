@@ -64,7 +64,7 @@ function textPlaces(call: CallExpression, name: string): readonly number[] | 'al
   if (name.startsWith('trim')) return isBytesConstant(call.args[1]) ? undefined : [0, 1]
   if (name !== 'position' && name !== 'locate') return textArguments.get(name)
   // PostgreSQL's strpos is of text; position counts bytes, unless what it looks for is no '0x…'.
-  const isPlain = call.args.some((argument) => argument.kind === 'string' && !/^0x/.test(argument.value))
+  const isPlain = call.args.some((argument) => argument.kind === 'string' && !/^[0\\]x/.test(argument.value))
   return call.name.toLowerCase() === 'strpos' || isPlain ? 'all' : undefined
 }
 

@@ -35,7 +35,8 @@ export function columnReader(
   inferred: ValueType | undefined,
 ): ColumnReader {
   const found = typeReader(engineType, inferred?.scalar ?? 'unknown')
-  const reader = found?.type === 'timestamp' && inferred?.isLocal ? local(found) : found
+  const shown = found?.isArray && inferred?.isAbsentWhenEmpty ? absentWhenEmpty(found) : found
+  const reader = shown?.type === 'timestamp' && inferred?.isLocal ? local(shown) : shown
   if (!reader) {
     throw new UserQueryError(
       'sql_invalid',
@@ -186,6 +187,15 @@ function array(inner: TypeReader | undefined): TypeReader | undefined {
   if (!inner) return undefined
   const read = (cursor: ByteCursor) => Array.from({ length: cursor.varint() }, () => inner.read(cursor))
   return { type: inner.type, isArray: true, read, write: writeRead(read) }
+}
+
+/** An array without elements is NULL. */
+function absentWhenEmpty(reader: TypeReader): TypeReader {
+  const read = (cursor: ByteCursor): SqlValue => {
+    const values = reader.read(cursor)
+    return Array.isArray(values) && values.length === 0 ? null : values
+  }
+  return { ...reader, read, write: writeRead(read) }
 }
 
 function tuple(fields: readonly (TypeReader | undefined)[]): TypeReader | undefined {

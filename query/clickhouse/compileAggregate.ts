@@ -3,8 +3,16 @@ import type { CallExpression } from './ast.ts'
 import { type Compiled, type Compiler, refused, type Scope } from './Compiler.ts'
 import { compileOrdered } from './compileOrdered.ts'
 import type { FunctionRule } from './functions.ts'
-import { bind, quotient, withinWidth } from './numbers.ts'
-import { arrayOf, elementOf, isNumber, isWhole, scalar, type ValueType } from './valueType.ts'
+import { asNumber, bind, quotient, withinWidth } from './numbers.ts'
+import {
+  absentWhenEmpty,
+  arrayOf,
+  elementOf,
+  isNumber,
+  isWhole,
+  scalar,
+  type ValueType,
+} from './valueType.ts'
 
 /** Prints an aggregate of these values with the call's own DISTINCT, condition, FILTER and OVER. */
 type Print = (name: string, values: readonly string[]) => string
@@ -25,8 +33,9 @@ export function compileAggregate(
   if (first && call.name.toLowerCase() === 'array_agg')
     return {
       sql: `arrayMap(r -> r.1, ${print('groupArray', [`tuple(${first.sql})`])})`,
-      type: arrayOf(first.type),
+      type: absentWhenEmpty(arrayOf(first.type)),
     }
+  if (/^(?:corr|covar)/.test(rule.name)) return correlation(call, rule, args, print)
   if (rule.kind !== 'aggregate' || !first || !isNumber(first.type)) return undefined
   if (rule.name === 'sum') return sumOf(first, print)
   if (rule.name === 'avg') return averageOf(compiler, call, first, print)
@@ -50,7 +59,10 @@ export function sumOfArray(args: readonly Compiled[]): Compiled | undefined {
 }
 
 function sumOf({ sql, type }: Compiled, print: Print): Compiled {
-  const signs = type.isUnsigned && { isUnsigned: true as const }
+  const signs = {
+    ...(type.isUnsigned && { isUnsigned: true as const }),
+    ...(type.isOwn && { isOwn: true as const }),
+  }
   switch (type.scalar) {
     case 'int':
     case 'bool':
@@ -96,6 +108,26 @@ function averageOf(
   return quotient(sumOf(value, print), count)
 }
 
+/** PostgreSQL's are of floats, and NULL where one of both stands still or there is one row alone. */
+function correlation(
+  { name: written }: CallExpression,
+  { name }: FunctionRule,
+  args: readonly Compiled[],
+  print: Print,
+): Compiled | undefined {
+  const isPortable = written.includes('_') || name === 'corr'
+  const sides = args.slice(0, 2)
+  if (!isPortable || sides.some(({ type }) => !isNumber(type) && type.scalar !== 'null')) return undefined
+  const values = sides.map((value) => asNumber(value, scalar('float')))
+  return finite(print(`${name}Stable`, values))
+}
+
+/** NULL where the engine has no number. */
+const finite = (value: string): Compiled => ({
+  sql: `arrayElement(arrayMap(x -> if(isFinite(x), x, NULL), [${value}]), 1)`,
+  type: scalar('float'),
+})
+
 /** PostgreSQL's are exact for exact numbers, and NULL where there is too little to spread. */
 function spreadOf(
   compiler: Compiler,
@@ -107,9 +139,5 @@ function spreadOf(
   if (!call.name.includes('_') && !['stddev', 'variance'].includes(call.name.toLowerCase())) return undefined
   if (value.type.scalar !== 'float')
     throw refused(compiler, `${call.name} takes floats here`, call.at, `write ${call.name}(x::float8)`)
-  const spread = print(`${name}Stable`, [value.sql])
-  return {
-    sql: `arrayElement(arrayMap(x -> if(isFinite(x), x, NULL), [${spread}]), 1)`,
-    type: scalar('float'),
-  }
+  return finite(print(`${name}Stable`, [value.sql]))
 }

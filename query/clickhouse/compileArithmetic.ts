@@ -4,6 +4,7 @@
  */
 import type { BinaryExpression, Expression } from './ast.ts'
 import { type Compiled, type Compiler, refused, type Scope } from './Compiler.ts'
+import { joinArrays } from './compileArray.ts'
 import { hexText } from './compileCast.ts'
 import { accurate, asNumber, bind, quotient, unwrapped, wholeDivision } from './numbers.ts'
 import {
@@ -11,6 +12,7 @@ import {
   isMoment,
   isNumber,
   localTime,
+  marksOf,
   scalar,
   scaled,
   type ValueType,
@@ -44,7 +46,17 @@ export function compileArithmetic(compiler: Compiler, expression: BinaryExpressi
     at: operand.at,
     ...compiler.expression(operand, scope),
   }))
-  if (level === 0) return joined(compiler, start, steps)
+  if (level === 0) {
+    const operands = [first, ...run.map(({ operand }) => operand)]
+    const all = [start, ...steps].map((compiled, index) => ({
+      ...compiled,
+      at: operands[index]?.at ?? 0,
+      isUntyped: operands[index]?.kind === 'string',
+    }))
+    return all.some(({ type }) => type.isArray)
+      ? joinArrays(compiler, all, (left, right) => joined(compiler, left, [{ ...right, operator: '||' }]))
+      : joined(compiler, start, steps)
+  }
   if (level === 1) return summed(compiler, start, steps)
   return steps.reduce((left, step) => multiplied(compiler, left, step), start)
 }
@@ -53,7 +65,11 @@ export function compileArithmetic(compiler: Compiler, expression: BinaryExpressi
 export function negated(compiler: Compiler, operand: Compiled, at: number): Compiled {
   if (/^\d+$/.test(operand.sql)) return { sql: `(-${operand.sql})`, type: { ...scalar(operand.type.scalar) } }
   if (!isNumber(operand.type)) return { sql: `(- ${operand.sql})`, type: operand.type }
-  return summed(compiler, { sql: '0', type: scalar('int') }, [{ ...operand, operator: '-', at }])
+  const zero = {
+    sql: '0',
+    type: { ...scalar('int'), ...(operand.type.isSmall && { isSmall: true as const }) },
+  }
+  return summed(compiler, zero, [{ ...operand, operator: '-', at }])
 }
 
 /** The operators as functions: `plus(a, b)`. */
@@ -77,16 +93,17 @@ function summed(compiler: Compiler, start: Compiled, steps: readonly Step[]): Co
     `(${values.map((value, index) => (index === 0 ? value : ` ${steps[index - 1]?.operator} ${value}`)).join('')})`
   if (all.some(({ type }) => isMoment(type) || type.scalar === 'interval'))
     return moved(compiler, start, steps)
+  const marks = marksOf(all.map(({ type }) => type))
   const { isUnsigned: _, ...signed } = common
   const type = steps.some(({ operator }) => operator === '-') ? signed : common
   switch (common.scalar) {
     case 'bool':
     case 'int':
-      return { sql: accurate(flat(all.map(({ sql }) => sql)), 'Int32'), type: scalar('int') }
+      return { sql: asInt(flat(all.map(({ sql }) => sql)), marks), type: { ...scalar('int'), ...marks } }
     case 'bigint':
       return {
         sql: accurate(flat(all.map(({ sql }) => `toInt128(${sql})`)), 'Int64'),
-        type: scalar('bigint'),
+        type: { ...scalar('bigint'), ...marks },
       }
     case 'numeric':
       return {
@@ -98,12 +115,24 @@ function summed(compiler: Compiler, start: Compiled, steps: readonly Step[]): Co
         type,
       }
     case 'decimal':
+      return {
+        sql: unwrapped(
+          all.map((value) => asNumber(value, common)),
+          common.scale ?? 0,
+          flat,
+        ),
+        type,
+      }
     case 'float':
       return { sql: flat(all.map((value) => asNumber(value, common))), type }
     default:
       return { sql: flat(all.map(({ sql }) => sql)), type: common }
   }
 }
+
+/** As PostgreSQL's int, or smallint where all that it is made of are. */
+const asInt = (sql: string, { isSmall }: Pick<ValueType, 'isSmall'>): string =>
+  accurate(sql, isSmall ? 'Int16' : 'Int32')
 
 /**
  * Times and what is added to them. DateTime ends in 2106 and wraps around, so a time is widened
@@ -152,26 +181,29 @@ function multiplied(compiler: Compiler, left: Compiled, right: Step): Compiled {
   const pair = (width: string) =>
     [left, right].map(({ sql }) => `${width}(${sql})`).join(operator === '*' ? ' * ' : ', ')
   const word = operator === '/' ? 'intDiv' : 'modulo'
+  const marks = marksOf([left.type, right.type])
+  if (operator === '/' && marks.isOwn && (common.scalar === 'int' || common.scalar === 'bigint'))
+    return fraction(left, right)
   switch (common.scalar) {
     case 'bool':
     case 'int': {
       const sql = operator === '*' ? `(${pair('toInt64')})` : `${word}(${pair('toInt64')})`
-      return { sql: accurate(sql, 'Int32'), type: scalar('int') }
+      return { sql: asInt(sql, marks), type: { ...scalar('int'), ...marks } }
     }
     case 'bigint': {
       const sql =
         operator === '*' ? accurate(`(${pair('toInt128')})`, 'Int64') : `${word}(${pair('toInt64')})`
-      return { sql, type: scalar('bigint') }
+      return { sql, type: { ...scalar('bigint'), ...marks } }
     }
     case 'numeric':
       return multipliedWide(left, right, common)
     case 'decimal':
       return multipliedDecimal(compiler, left, right)
     case 'float': {
+      if (operator === '/') return fraction(left, right)
       if (operator === '%') throw refused(compiler, '% is not defined for floats', at, 'use whole numbers')
       const values = [left, right].map((value) => asNumber(value, common))
-      if (operator === '*') return { sql: `(${values.join(' * ')} + 0)`, type: common }
-      return { sql: floatQuotient(values[0] ?? '', values[1] ?? ''), type: common }
+      return { sql: `(${values.join(' * ')} + 0)`, type: common }
     }
     default:
       return {
@@ -200,7 +232,9 @@ function multipliedDecimal(compiler: Compiler, left: Compiled, right: Step): Com
   const scale = scales.reduce((sum, own) => sum + own, 0)
   if (scale > DECIMAL_DIGITS_MAX) throw refused(compiler, 'too many digits behind the point', at, hint)
   const values = [left, right].map((value, index) => asNumber(value, scaled('decimal', scales[index] ?? 0)))
-  return { sql: `(${values.join(' * ')})`, type: scaled('decimal', scale) }
+  // Products of 256 bits wrap around too.
+  const sql = unwrapped(values, scale, ([a, b]) => `(${a} * ${b})`)
+  return { sql, type: scaled('decimal', scale) }
 }
 
 /**
@@ -210,6 +244,11 @@ function multipliedDecimal(compiler: Compiler, left: Compiled, right: Step): Com
  */
 const floatQuotient = (dividend: string, divisor: string): string =>
   `(${dividend} / ${bind([divisor], ([x]) => `(${x} * intDiv(1, toUInt8(${x} != 0)))`)} + 0)`
+
+function fraction(...sides: readonly [Compiled, Compiled]): Compiled {
+  const [dividend = '', divisor = ''] = sides.map((side) => asNumber(side, scalar('float')))
+  return { sql: floatQuotient(dividend, divisor), type: scalar('float') }
+}
 
 /** Types whose values `||` writes as PostgreSQL does. */
 const joinedAsText: ReadonlySet<string> = new Set([
@@ -237,8 +276,6 @@ function joined(compiler: Compiler, start: Compiled, steps: readonly Step[]): Co
   }
   const type =
     commonType(all.map((operand) => operand.type)).scalar === 'bytes' ? varyingBytes : scalar('text')
-  if (all.some((operand) => operand.type.isArray))
-    return { sql: `(${all.map(({ sql }) => sql).join(' || ')})`, type: start.type }
   const parts = all.map((operand) => {
     const step = steps.find((candidate) => candidate === operand)
     const isText =

@@ -1,10 +1,12 @@
 /** Calls: functions by name and kind, constant arguments, lambdas, aggregate clauses, windows. */
 
+import { functionRules as postgresFunctions } from '../postgres/functions.ts'
 import { functionHint } from '../words/hints.ts'
 import type { CallExpression, Expression, Name, Window } from './ast.ts'
 import { compileTextArguments } from './bytesAsText.ts'
 import { type Compiled, type Compiler, invalid, quoteName, refused, type Scope } from './Compiler.ts'
 import { compileAggregate, sumOfArray } from './compileAggregate.ts'
+import { firstPresent } from './compileArray.ts'
 import { assertWidths, compileOperands } from './compileComparison.ts'
 import { compileStringBeside } from './compileConstant.ts'
 import { compilePortable } from './compilePortable.ts'
@@ -22,6 +24,26 @@ import { arrayOf, commonType, elementOf, localTime, scalar, sumType, type ValueT
 const ARGUMENTS_MAX = 100
 
 export function compileCall(compiler: Compiler, call: CallExpression, scope: Scope): Compiled {
+  const compiled = compileKnown(compiler, call, scope)
+  const { scalar: type } = compiled.type
+  return (type === 'int' || type === 'bigint') && isOwnCall(call)
+    ? { ...compiled, type: { ...compiled.type, isOwn: true } }
+    : compiled
+}
+
+/** Whether PostgreSQL has no such call, so that whoever wrote it means what this engine does. */
+const isOwnCall = ({ name, args, isStar, parameters }: CallExpression): boolean =>
+  parameters !== undefined ||
+  !portableNames.has(name.toLowerCase()) ||
+  (args.length === 0 && !isStar && name.toLowerCase() === 'count')
+
+/** Words of PostgreSQL's grammar that are no functions there, and its functions. */
+const portableNames: ReadonlySet<string> = new Set([
+  ...['coalesce', 'nullif', 'greatest', 'least', 'grouping', '->', '->>'],
+  ...postgresFunctions.keys(),
+])
+
+function compileKnown(compiler: Compiler, call: CallExpression, scope: Scope): Compiled {
   const found = findFunction(call.name)
   if (!found)
     throw refused(
@@ -37,10 +59,12 @@ export function compileCall(compiler: Compiler, call: CallExpression, scope: Sco
   assertConstants(compiler, call, rule)
   const args = compileArguments(compiler, call, rule, scope)
   const over = `${printFilter(compiler, call, scope)}${printOver(compiler, call, scope)}`
+  if (defaulting.includes(rule.name) && args.some(({ type }) => type.isArray)) return firstPresent(args)
+  assertPresent(compiler, call, rule, args)
   const portable = compilePortable(compiler, call, rule, args)
   if (portable) return portable
   const print = (name: string, values: readonly string[]) =>
-    `${name}${isConditional ? 'If' : ''}(${call.isDistinct ? 'DISTINCT ' : ''}${[...values, ...printedRest(args)].join(', ')})${over}`
+    `${name}${isConditional ? 'If' : ''}(${call.isDistinct ? 'DISTINCT ' : ''}${[...values, ...args.slice(values.length).map(({ sql }) => sql)].join(', ')})${over}`
   const aggregate =
     rule.name === 'arraySum' ? sumOfArray(args) : compileAggregate(compiler, call, rule, args, print, scope)
   if (aggregate) return aggregate
@@ -64,9 +88,6 @@ function partOfMap(compiler: Compiler, call: CallExpression, place: number): Exp
     )
   return { kind: 'array', items: pairs.filter((_, index) => index % 2 === place), at: call.at }
 }
-
-/** The condition of an aggregate's name with `If`. */
-const printedRest = (args: readonly Compiled[]): string[] => args.slice(1).map(({ sql }) => sql)
 
 function assertClauses(compiler: Compiler, call: CallExpression, rule: FunctionRule): void {
   const { kind, name } = rule
@@ -217,6 +238,21 @@ function argumentTypes(call: CallExpression, rule: FunctionRule, args: readonly 
   const [first] = types
   const hasNoLambda = rule.kind === 'higherOrder' && call.args[0]?.kind !== 'lambda'
   return hasNoLambda && first ? [elementOf(first), ...types] : types
+}
+
+/** Functions that give the first argument that is there. */
+const defaulting: readonly string[] = ['coalesce', 'ifNull']
+
+/** What PostgreSQL would leave out, the engine takes for an array without elements. */
+function assertPresent(
+  compiler: Compiler,
+  call: CallExpression,
+  { kind }: FunctionRule,
+  args: readonly Compiled[],
+): void {
+  if (kind !== 'aggregate' || !args.some(({ type }) => type.isAbsentWhenEmpty)) return
+  const hint = 'give another array for NULL: coalesce(x, ARRAY[0])'
+  throw refused(compiler, 'an array that may be NULL is not aggregated here', call.at, hint)
 }
 
 /** Functions whose result is one of their arguments. */

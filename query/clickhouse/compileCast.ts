@@ -5,7 +5,7 @@
 import { typeHint } from '../words/hints.ts'
 import type { Expression } from './ast.ts'
 import { type Compiled, type Compiler, quoteText, refused, type Scope } from './Compiler.ts'
-import { compileNumber, compileString, dateSql, timeSql } from './compileConstant.ts'
+import { compileBytes, compileNumber, dateSql, timeSql } from './compileConstant.ts'
 import { demanded } from './demanded.ts'
 import { accurate, asNumber, bind } from './numbers.ts'
 import { type CastType, castType } from './types.ts'
@@ -99,7 +99,7 @@ function castText(
   if (type.scalar === 'json') return { sql: documentSql(quoteText(value)), type }
   if (type.scalar === 'timestamp') return { sql: timeSql(compiler, operand, type), type }
   if (type.scalar === 'date') return { sql: dateSql(compiler, operand), type }
-  if (type.scalar === 'bytes') return { sql: compileString(compiler, operand).sql, type }
+  if (type.scalar === 'bytes') return { sql: compileBytes(compiler, operand).sql, type }
   if (type.scalar === 'float' && /nan/i.test(value))
     throw refused(compiler, 'a float that is no number is compared in another way here', at, 'write NULL')
   const [, sign, digits] = /^\s*(-?)(\d+(?:\.\d+)?)\s*$/.exec(value) ?? []
@@ -134,6 +134,7 @@ function castNumber(
   at: number,
 ): Compiled {
   const { type } = value
+  assertTruth(compiler, type, target, at)
   switch (target.scalar) {
     case 'bool':
     case 'float':
@@ -159,20 +160,43 @@ function castNumber(
             ...(type.scale && { scale: type.scale }),
           },
         }
-      if (type.scalar === 'float')
-        throw refused(compiler, 'a float has no exact value', at, 'round(x) and cast to bigint')
-      const whole = accurate(isWhole(type) ? value.sql : `round(${value.sql})`, engineType)
+      const exact = type.scalar === 'float' ? exactFloat(value) : value
+      if (isExact && type.scalar === 'float') return exact
+      const whole = accurate(isWhole(type) ? value.sql : `round(${exact.sql})`, engineType)
       return { sql: digitsMax === undefined ? whole : withinDigits(whole, digitsMax), type: target }
     }
     default: {
-      if (type.scalar === 'float')
-        throw refused(compiler, 'a float has no exact value', at, 'round(x) and cast to bigint')
       const scale = target.scale ?? 0
-      const exact = asNumber(value, scaled('decimal', type.scalar === 'decimal' ? (type.scale ?? 0) : 0))
+      const given = type.scalar === 'float' ? exactFloat(value) : value
+      const own = given.type.scalar === 'decimal' ? (given.type.scale ?? 0) : 0
+      const exact = asNumber(given, scaled('decimal', own))
       const rounded = withinDigits(`round(${exact}, ${scale})`, digitsMax ?? 0)
       return { sql: `CAST(${rounded} AS ${engineType})`, type: target }
     }
   }
+}
+
+/** PostgreSQL casts whole numbers of 32 bits to a truth value and back, and no others. */
+function assertTruth(compiler: Compiler, from: ValueType, to: ValueType, at: number): void {
+  if ((from.scalar === 'bool') === (to.scalar === 'bool')) return
+  const number = from.scalar === 'bool' ? to : from
+  if (number.scalar === 'int' && !number.isSmall) return
+  const name = number.isSmall ? 'smallint' : number.scalar
+  throw from.scalar === 'bool'
+    ? refused(compiler, `a truth value is not cast to ${name}`, at, 'write x::int, and cast that')
+    : refused(compiler, `a value of type ${name} is not cast to bool`, at, 'write x <> 0')
+}
+
+/** Digits behind the point of what a float is cast to; 15 of them count, as on PostgreSQL. */
+const FLOAT_SCALE = 37
+
+/** A float as PostgreSQL's numeric: its first 15 digits. */
+function exactFloat({ sql }: Compiled): Compiled {
+  const exact = bind([sql], ([x = '']) => {
+    const isHeld = `${x} = 0 OR abs(${x}) >= 1e-22 AND abs(${x}) < 1e38`
+    return demanded(isHeld, 'farFloat', `toDecimal256(printf('%.15g', ${x}), ${FLOAT_SCALE})`)
+  })
+  return { sql: exact, type: scaled('decimal', FLOAT_SCALE) }
 }
 
 /** The engine's decimals hold more digits before the point than they are declared with. */

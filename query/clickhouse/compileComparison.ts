@@ -22,6 +22,7 @@ import {
   type Scope,
 } from './Compiler.ts'
 import { compileArithmetic, isArithmetic } from './compileArithmetic.ts'
+import { withAbsence, withOneElement } from './compileArray.ts'
 import { hexText } from './compileCast.ts'
 import { compileStringBeside } from './compileConstant.ts'
 import { asOneNumber, assertOneKind, assertOneWidth, comparable } from './numbers.ts'
@@ -41,6 +42,11 @@ export function compileBinary(compiler: Compiler, expression: BinaryExpression, 
   const [first, second] = compileOperands(compiler, [left, right], scope, check)
   if (operator.startsWith('IS'))
     return distinctFrom(first?.sql ?? '', second?.sql ?? '', operator.includes('NOT'))
+  if (first?.type.isArray && second?.type.isArray) {
+    const [one, other] = withOneElement([first, second])
+    const compared = { sql: `(${one?.sql} ${operator} ${other?.sql})`, type: scalar('bool') }
+    return withAbsence(compared, [first, second])
+  }
   const [a, b] =
     first && second && !isConstant(left) && !isConstant(right) ? ofOneSign(first, second) : [first, second]
   return { sql: `(${a?.sql} ${operator} ${b?.sql})`, type: scalar('bool') }

@@ -74,7 +74,7 @@ export function compileStringBeside(
 }
 
 /** A text where values are bytes. */
-function compileBytes(compiler: Compiler, expression: StringExpression): Compiled {
+export function compileBytes(compiler: Compiler, expression: StringExpression): Compiled {
   const { value, at } = expression
   const { kind } = hexConstant(value)
   if (kind === 'empty' || value === '') return { sql: quoteBytes(''), type: { ...varyingBytes, width: 0 } }

@@ -6,6 +6,7 @@
 import type { BetweenExpression, CaseExpression, Expression } from './ast.ts'
 import { type Compiled, type Compiler, refused, resolveColumn, type Scope } from './Compiler.ts'
 import { negated } from './compileArithmetic.ts'
+import { compileElement, isAbsent } from './compileArray.ts'
 import { compileCall } from './compileCall.ts'
 import { compileCast } from './compileCast.ts'
 import { compileBinary, compileInList, compileOperands } from './compileComparison.ts'
@@ -15,7 +16,7 @@ import { compileInQuery } from './compileInQuery.ts'
 import { compileQuantified } from './compileQuantified.ts'
 import { demanded } from './demanded.ts'
 import { alternatives } from './numbers.ts'
-import { arrayOf, commonType, elementOf, scalar } from './valueType.ts'
+import { arrayOf, commonType, scalar } from './valueType.ts'
 
 export function compileExpression(compiler: Compiler, expression: Expression, scope: Scope): Compiled {
   const compile = (inner: Expression) => compiler.expression(inner, scope)
@@ -40,7 +41,7 @@ export function compileExpression(compiler: Compiler, expression: Expression, sc
     }
     case 'unary':
       return expression.word === '-'
-        ? negated(compiler, compile(expression.operand), expression.at)
+        ? (leastNumber(expression.operand) ?? negated(compiler, compile(expression.operand), expression.at))
         : { sql: `(NOT ${compile(expression.operand).sql})`, type: scalar('bool') }
     case 'binary':
       return compileBinary(compiler, expression, scope)
@@ -53,8 +54,11 @@ export function compileExpression(compiler: Compiler, expression: Expression, sc
     case 'quantified':
       return compileQuantified(compiler, expression, scope)
     case 'isNull': {
-      const { sql } = compile(expression.operand)
-      return { sql: `(${sql} IS ${expression.isNot ? 'NOT ' : ''}NULL)`, type: scalar('bool') }
+      const operand = compile(expression.operand)
+      const sql = operand.type.isArray
+        ? `(${expression.isNot ? 'NOT ' : ''}${isAbsent(operand)})`
+        : `(${operand.sql} IS ${expression.isNot ? 'NOT ' : ''}NULL)`
+      return { sql, type: scalar('bool') }
     }
     case 'query':
       return compileSubquery(compiler, expression, scope)
@@ -71,13 +75,8 @@ export function compileExpression(compiler: Compiler, expression: Expression, sc
       const items = expression.items.map(compile)
       return { sql: `tuple(${items.map((item) => item.sql).join(', ')})`, type: scalar('record') }
     }
-    case 'element': {
-      const operand = compile(expression.operand)
-      return {
-        sql: `arrayElement(${operand.sql}, ${compile(expression.index).sql})`,
-        type: elementOf(operand.type),
-      }
-    }
+    case 'element':
+      return compileElement(compiler, expression, scope)
     case 'field':
       return {
         sql: `tupleElement(${compile(expression.operand).sql}, ${expression.index})`,
@@ -89,6 +88,17 @@ export function compileExpression(compiler: Compiler, expression: Expression, sc
       return compileExtract(compiler, expression, scope)
   }
 }
+
+/** The least whole number of a type, which without its sign is of a wider one. */
+function leastNumber(operand: Expression): Compiled | undefined {
+  const type = operand.kind === 'number' ? leastNumbers.get(operand.text) : undefined
+  return type && operand.kind === 'number' ? { sql: `(-${operand.text})`, type: scalar(type) } : undefined
+}
+
+const leastNumbers: ReadonlyMap<string, 'int' | 'bigint'> = new Map([
+  ['2147483648', 'int'],
+  ['9223372036854775808', 'bigint'],
+])
 
 function compileBetween(compiler: Compiler, expression: BetweenExpression, scope: Scope): Compiled {
   const operands = [expression.operand, expression.low, expression.high]

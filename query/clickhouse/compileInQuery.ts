@@ -6,8 +6,8 @@
 
 import type { Expression, InQueryExpression } from './ast.ts'
 import { type Column, type Compiled, type Compiler, invalid, refused, type Scope } from './Compiler.ts'
-import { assertOneKind, assertOneWidth, comparable } from './numbers.ts'
-import { scalar } from './valueType.ts'
+import { asOneNumber, assertOneKind, assertOneWidth, comparable } from './numbers.ts'
+import { commonType, scalar } from './valueType.ts'
 
 export function compileInQuery(compiler: Compiler, expression: InQueryExpression, scope: Scope): Compiled {
   const { isNot } = expression
@@ -43,16 +43,23 @@ export function compileInQuery(compiler: Compiler, expression: InQueryExpression
   return { sql: `(${isNot ? 'NOT ' : ''}${known})`, type: scalar('bool') }
 }
 
+/** The engine puts the rows into the type of the value, and cuts their digits or its own. */
+function ofOneKind(pair: readonly Compiled[]): readonly Compiled[] {
+  const common = commonType(pair.map(({ type }) => type))
+  const hasDigits = common.scalar === 'decimal' || common.scalar === 'float'
+  return hasDigits ? asOneNumber(pair, common) : comparable(pair)
+}
+
 /** Whether the value is one of the column's; the rows have no other columns. */
 function memberOf(own: Compiled, column: Column, rows: string): string {
-  const [operand = own, value = column] = comparable([own, column])
+  const [operand = own, value = column] = ofOneKind([own, column])
   const values = value.sql === column.sql ? rows : `SELECT ${value.sql} AS x FROM (${rows})`
   return `${operand.sql} IN (${values})`
 }
 
 /** Whether the row of values is one of the rows. */
 function rowOf(own: Compiled, pairs: readonly (readonly Compiled[])[], rows: string): string {
-  const alike = pairs.map(comparable)
+  const alike = pairs.map(ofOneKind)
   if (alike.flat().every(({ sql }, index) => sql === pairs.flat()[index]?.sql))
     return `${own.sql} IN (${rows})`
   const values = alike.map(([, column], index) => `${column?.sql} AS x${index}`).join(', ')

@@ -4,7 +4,7 @@ import { type Compiled, type Compiler, invalid, refused, type Scope } from './Co
 import { asText } from './compileCast.ts'
 import type { FunctionRule } from './functions.ts'
 import { asNumber } from './numbers.ts'
-import { arrayOf, isNumber, scalar } from './valueType.ts'
+import { absentWhenEmpty, arrayOf, isNumber, scalar } from './valueType.ts'
 
 /** The aggregate; undefined for one whose values have no order. */
 export function compileOrdered(
@@ -30,7 +30,12 @@ export function compileOrdered(
   const [value] = args
   if (rule.name !== 'groupArray' || !value)
     throw refused(compiler, `${call.name} takes no ORDER BY`, call.at, 'use array_agg or string_agg')
-  return { sql: collected(compiler, call, value.sql, scope), type: arrayOf(value.type) }
+  const type = arrayOf(value.type)
+  const isPortable = call.name.toLowerCase() === 'array_agg'
+  return {
+    sql: collected(compiler, call, value.sql, scope),
+    type: isPortable ? absentWhenEmpty(type) : type,
+  }
 }
 
 function percentile(

@@ -26,6 +26,7 @@ const portable: Readonly<Record<string, (call: Call) => Compiled | undefined>> =
   floor: rounded,
   trunc: rounded,
   sign: signOf,
+  abs: magnitude,
   log: logarithm,
   ...Object.fromEntries(
     ['sqrt', 'cbrt', 'exp', 'ln', 'log2', 'log10', 'pow', 'power'].map((name) => [name, ofFloats]),
@@ -90,6 +91,15 @@ function signOf({ args: [value] }: Call): Compiled | undefined {
   return isExact
     ? { sql: `toInt256(sign(${value.sql}))`, type: scalar('numeric') }
     : { sql: `toFloat64(sign(${value.sql}))`, type: scalar('float') }
+}
+
+/** The least whole number of a type has no magnitude within it. */
+function magnitude({ args: [value] }: Call): Compiled | undefined {
+  if (!value || !isNumber(value.type) || value.type.isUnsigned) return undefined
+  const { scalar: type, isSmall } = value.type
+  const sql = `abs(${value.sql})`
+  if (type === 'int') return { sql: accurate(sql, isSmall ? 'Int16' : 'Int32'), type: value.type }
+  return type === 'bigint' ? { sql: accurate(sql, 'Int64'), type: value.type } : undefined
 }
 
 function logarithm(call: Call): Compiled {

@@ -11,6 +11,7 @@ import {
   quoteName,
   type Scope,
 } from './Compiler.ts'
+import { isAbsent } from './compileArray.ts'
 import { compileFrom } from './compileSource.ts'
 import { type Declared, outputName } from './outputName.ts'
 
@@ -110,6 +111,10 @@ class SelectList {
     return this.#items.indexOf(item) + 1
   }
 
+  columnAt(position: number): Compiled | undefined {
+    return this.#columns[position - 1]
+  }
+
   #named(name: string): Extract<SelectItem, { kind: 'item' }> | undefined {
     for (const item of this.#items) {
       if (item.kind === 'item' && item.alias?.text.toLowerCase() === name.toLowerCase()) return item
@@ -199,19 +204,28 @@ export function orderSql(
   compiler: Compiler,
   orderBy: readonly OrderItem[],
   scope: Scope,
-  list: Pick<SelectList, 'positionOf'> | undefined,
+  list: Pick<SelectList, 'positionOf' | 'columnAt'> | undefined,
 ): string {
   if (orderBy.length === 0) return ''
   const items = orderBy.map((item) => {
     const position = list?.positionOf(item.expression)
-    const sql = position === undefined ? compiler.expression(item.expression, scope).sql : String(position)
-    return `${sql} ${directionSql(item)}`
+    const compiled =
+      position === undefined ? compiler.expression(item.expression, scope) : list?.columnAt(position)
+    const sql = position === undefined ? compiled?.sql : String(position)
+    const key = `${sql} ${directionSql(item)}`
+    return compiled?.type.isAbsentWhenEmpty ? `${absenceOrder(item, isAbsent(compiled))}, ${key}` : key
   })
   return ` ORDER BY ${items.join(', ')}`
 }
 
-export const directionSql = ({ isDescending, nulls }: OrderItem): string =>
-  `${isDescending ? 'DESC' : 'ASC'} NULLS ${nulls ?? (isDescending ? 'FIRST' : 'LAST')}`
+export const directionSql = (item: OrderItem): string =>
+  `${item.isDescending ? 'DESC' : 'ASC'} NULLS ${placeOfNulls(item)}`
+
+const placeOfNulls = ({ isDescending, nulls }: OrderItem): 'FIRST' | 'LAST' =>
+  nulls ?? (isDescending ? 'FIRST' : 'LAST')
+
+const absenceOrder = (item: OrderItem, absent: string): string =>
+  `${absent} ${placeOfNulls(item) === 'FIRST' ? 'DESC' : 'ASC'}`
 
 function limitBySql(
   compiler: Compiler,

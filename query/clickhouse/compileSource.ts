@@ -22,7 +22,7 @@ import { compileSeries } from './compileSeries.ts'
 import { decodedSelect } from './decodedSelect.ts'
 import { findKeyTerms, type KeyTerms } from './keyTerms.ts'
 import { assertOneKind, assertOneWidth, comparable } from './numbers.ts'
-import { elementOf, scalar, unsigned, type ValueType, varyingBytes } from './valueType.ts'
+import { absentWhenEmpty, elementOf, scalar, unsigned, type ValueType, varyingBytes } from './valueType.ts'
 
 /** FROM as it is sent, and the names it brings. */
 export interface CompiledFrom {
@@ -56,7 +56,12 @@ export function compileFrom(
       usingPair(compiler, name, sources, right.source, join.side),
     )
     merged = [...merged, ...pairs.map((pair) => pair.column)]
-    sources = [...sources, right.source]
+    const isLeftOptional = join.side === 'RIGHT' || join.side === 'FULL'
+    const isRightOptional = join.side === 'LEFT' || join.side === 'FULL'
+    sources = [
+      ...(isLeftOptional ? sources.map(withAbsentArrays) : sources),
+      isRightOptional ? withAbsentArrays(right.source) : right.source,
+    ]
     sql += ` ${joinWords(compiler, join)} ${right.sql}`
     if (join.on) sql += ` ON ${compiler.expression(join.on, scopeOf({ sources, merged })).sql}`
     if (join.using) sql += ` ON ${pairs.map((pair) => pair.condition).join(' AND ')}`
@@ -113,7 +118,8 @@ const wholeTypes: ReadonlySet<string> = new Set(['bigint', 'numeric'])
  * Type of a column. Whole numbers of views are never below zero (transform/tables.ts; `leg` is an
  * int).
  */
-function columnType({ source }: BoundRelation, { name, type, width }: RelationColumn): ValueType {
+function columnType({ source }: BoundRelation, { name, type, width, isSmall }: RelationColumn): ValueType {
+  if (isSmall) return { ...scalar(type), isSmall }
   if (type === 'bytes' && width !== undefined) return { ...scalar(type), width }
   if (type === 'bytes') return source.kind === 'view' ? varyingBytes : scalar(type)
   if (!wholeTypes.has(type) || source.kind === 'derived') return scalar(type)
@@ -189,6 +195,12 @@ function assertNewName(
   if (isTaken)
     throw invalid(compiler, `the table name "${name}" is used twice`, at, 'give one of them an alias')
 }
+
+/** Of rows that the other side has alone, the engine makes arrays without elements. */
+const withAbsentArrays = ({ name, columns }: ScopeSource): ScopeSource => ({
+  name,
+  columns: columns.map((column) => ({ ...column, type: absentWhenEmpty(column.type) })),
+})
 
 type TableJoin = Extract<Join, { kind: 'join' }>
 

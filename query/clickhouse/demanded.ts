@@ -9,6 +9,7 @@ const problems = {
   otherNumber: 'a document with a number that this engine writes in another way',
   noDate: 'a text that is no date or time',
   numericOverflow: 'numeric field overflow',
+  farFloat: 'a float too large or too small for its exact value',
   negativeRoot: 'cannot take square root of a negative number',
   noLogarithm: 'cannot take logarithm of zero or less',
   noPower: 'a power that is no number, or too large for a float',

@@ -125,7 +125,7 @@ const lists: readonly (readonly [FunctionKind, ResultRule, string])[] = [
   [
     'scalar',
     'text',
-    'lower upper lowerUTF8 upperUTF8 hex bin concatWithSeparator arrayStringConcat dayName monthName',
+    'lower upper lowerUTF8 upperUTF8 hex bin concatWithSeparator arrayStringConcat monthName',
   ],
   [
     'scalar',

@@ -84,6 +84,10 @@ function readQuoted(sql: string, at: number, quote: string, kind: TokenKind): Re
   let text = ''
   for (let end = at + 1; end < sql.length; end++) {
     const character = sql[end] ?? ''
+    if (character === '\\' && kind === 'string' && end === at + 1 && match(bytesPattern, sql, at)) {
+      text += character
+      continue
+    }
     if (character === '\\' && escapedByClickHouse.has(sql[end + 1] ?? ''))
       throw invalid(
         sql,
@@ -97,6 +101,9 @@ function readQuoted(sql: string, at: number, quote: string, kind: TokenKind): Re
   }
   throw invalid(sql, at, 'the quote is not closed')
 }
+
+/** A text that holds bytes as PostgreSQL writes them, and nothing else. */
+const bytesPattern = /'\\x[0-9a-fA-F]*'(?!')/y
 
 const escapedByClickHouse: ReadonlySet<string> = new Set('\\\'"`0abefnrtvxN')
 

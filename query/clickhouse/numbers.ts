@@ -11,6 +11,7 @@ import {
   commonType,
   isWhole,
   knownWidth,
+  marksOf,
   type Scalar,
   scalar,
   scaled,
@@ -54,10 +55,17 @@ export function asNumber({ sql, type }: Compiled, target: ValueType): string {
 
 export const accurate = (sql: string, engineType: string): string => `accurateCast(${sql}, '${engineType}')`
 
-/** A UInt256 beyond 255 bits would become a negative decimal. */
+/**
+ * A UInt256 beyond 255 bits would become a negative decimal, and with more digits behind the point a
+ * cast wraps around.
+ */
 function asDecimal(sql: string, type: ValueType, scale: number): string {
   const own = isWhole(type) ? `toDecimal256(${accurate(sql, 'Int256')}, 0)` : sql
-  return (isWhole(type) ? 0 : type.scale) === scale ? own : `CAST(${own} AS Decimal(76, ${scale}))`
+  const ownScale = isWhole(type) ? 0 : (type.scale ?? 0)
+  if (ownScale === scale) return own
+  const cast = (value: string) => `CAST(${value} AS Decimal(76, ${scale}))`
+  if (ownScale > scale) return cast(own)
+  return bind([own], ([x = '']) => withinWidth(cast(x), `toFloat64(${x})`, scale))
 }
 
 /**
@@ -142,7 +150,7 @@ export function asOneNumber(values: readonly Compiled[], common: ValueType): rea
     target === 'bool' || (isPlain && (target === 'int' || target === 'float' || common.isUnsigned))
   if (common.isArray || needsNone || !['int', 'bigint', 'numeric', 'decimal', 'float'].includes(target))
     return values
-  const type = target === 'int' || target === 'bigint' ? scalar(target) : common
+  const type = target === 'int' || target === 'bigint' ? { ...scalar(target), ...marksOf([common]) } : common
   return values.map((value) => ({
     sql: asNumber(value, common),
     type: value.type.scalar === 'null' ? value.type : type,

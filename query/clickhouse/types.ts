@@ -66,6 +66,8 @@ export function castType({ name, args }: TypeName): CastType | string {
   if (known && args.length === 0) {
     if (ambiguous.has(key) && name !== 'Int8')
       return 'int8 means 8 bytes in one engine and 8 bits in the other; write bigint or Int8'
+    if (key === 'smallint' || key === 'int2')
+      return { sql: known[0], type: { ...scalar(known[1]), isSmall: true } }
     return { sql: known[0], type: key === 'timestamp' ? localTime : scalar(known[1]) }
   }
   const [first, second = 0] = args

@@ -18,6 +18,17 @@ export interface ValueType {
   readonly isArray: boolean
   /** Of whole numbers: never below zero. Absent where that is not known. */
   readonly isUnsigned?: true
+  /** Of `int`: PostgreSQL's smallint. */
+  readonly isSmall?: true
+  /**
+   * Of whole numbers: counted by a function that PostgreSQL does not have, and divided as this engine
+   * divides.
+   */
+  readonly isOwn?: true
+  /** Of arrays: of arrays. */
+  readonly isNested?: true
+  /** Of arrays: PostgreSQL's is NULL where this one has no element. */
+  readonly isAbsentWhenEmpty?: true
   /**
    * Digits behind the point: of a decimal those it is stored with, of a whole number those it was
    * written with.
@@ -40,8 +51,18 @@ export const scalar = (type: Scalar): ValueType => ({ scalar: type, isArray: fal
 export const unsigned = (type: Scalar): ValueType => ({ ...scalar(type), isUnsigned: true })
 export const scaled = (type: 'numeric' | 'decimal', scale: number): ValueType => ({ ...scalar(type), scale })
 export const localTime: ValueType = { ...scalar('timestamp'), isLocal: true }
-export const arrayOf = (type: ValueType): ValueType => ({ ...type, isArray: true })
-export const elementOf = (type: ValueType): ValueType => ({ ...type, isArray: false })
+export const arrayOf = ({ isAbsentWhenEmpty: _, ...type }: ValueType): ValueType => ({
+  ...type,
+  isArray: true,
+  ...(type.isArray && { isNested: true }),
+})
+export const elementOf = ({ isAbsentWhenEmpty: _, isNested, ...type }: ValueType): ValueType => ({
+  ...type,
+  isArray: isNested === true,
+})
+/** The array, where PostgreSQL has NULL for one without elements. */
+export const absentWhenEmpty = (type: ValueType): ValueType =>
+  type.isArray ? { ...type, isAbsentWhenEmpty: true } : type
 
 const widths: readonly Scalar[] = ['bool', 'int', 'bigint', 'numeric', 'decimal', 'float']
 
@@ -52,7 +73,8 @@ export function commonType(types: readonly ValueType[]): ValueType {
   if (!first) return scalar('null')
   const scalars = known.map((type) => type.scalar)
   const isArray = first.isArray
-  if (scalars.includes('bytes')) return { scalar: 'bytes', isArray, ...commonWidth(known) }
+  const absence = isArray && known.some(({ isAbsentWhenEmpty }) => isAbsentWhenEmpty) && absent
+  if (scalars.includes('bytes')) return { scalar: 'bytes', isArray, ...commonWidth(known), ...absence }
   const ranks = scalars.map((type) => widths.indexOf(type))
   if (ranks.every((rank) => rank >= 0)) {
     const scale = Math.max(...known.map((type) => type.scale ?? 0))
@@ -60,12 +82,25 @@ export function commonType(types: readonly ValueType[]): ValueType {
       scalar: widths[Math.max(...ranks)] ?? 'unknown',
       isArray,
       ...(known.every(({ isUnsigned }) => isUnsigned) && { isUnsigned: true as const }),
+      ...marksOf(known),
       ...(scale > 0 && { scale }),
+      ...absence,
     }
   }
   if (!scalars.every((type) => type === first.scalar)) return { scalar: 'unknown', isArray }
   // A time beside a moment is one, as if its zone were UTC.
-  return first.isLocal && !known.every(({ isLocal }) => isLocal) ? { scalar: 'timestamp', isArray } : first
+  const isMoment = first.isLocal && !known.every(({ isLocal }) => isLocal)
+  return isMoment ? { scalar: 'timestamp', isArray } : { ...first, ...absence }
+}
+
+const absent = { isAbsentWhenEmpty: true } as const
+
+/** What is known of whole numbers made of these beside their width and sign. */
+export function marksOf(types: readonly ValueType[]): Pick<ValueType, 'isSmall' | 'isOwn'> {
+  return {
+    ...(types.every(({ isSmall }) => isSmall) && { isSmall: true as const }),
+    ...(types.some(({ isOwn }) => isOwn) && { isOwn: true as const }),
+  }
 }
 
 /** How many bytes every value has, wherever the engine holds them. */

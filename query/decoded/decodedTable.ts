@@ -9,7 +9,7 @@ import { hash } from '#primitives.ts'
 import { findEvents } from '#transform/events/index.ts'
 import type { LogicalType, RelationColumn } from '../logicalType.ts'
 import { type AbiType, canonicalType, headWords, isHashedInTopic, logicalTypeOf, widthOf } from './abiType.ts'
-import { invalidSignature, parseSignature, SIGNATURES_MAX, type Signature } from './signature.ts'
+import { invalidSignature, parseSignature, SIGNATURES_MAX, type Signature, shortened } from './signature.ts'
 
 export interface DecodedTable {
   readonly signature: Signature
@@ -48,7 +48,7 @@ export type FindIndexedCount = (topic0: `0x${string}`) => Promise<number | undef
 /**
  * The tables of a request's signatures. The same signature twice is one table.
  * @throws UserQueryError `signature_invalid` also where it cannot be told which parameters are
- * indexed
+ * indexed, or whether an event is meant or a function
  */
 export async function readSignatures(
   texts: readonly string[],
@@ -125,14 +125,21 @@ export function blockColumnOf({ parameters }: DecodedTable): string {
  */
 async function indexedFlags(
   text: string,
-  { selector, parameters, isDeclaration }: Signature,
+  { name, selector, parameters, isDeclaration }: Signature,
   findIndexedCount: FindIndexedCount,
 ): Promise<readonly boolean[]> {
   if (isDeclaration) return parameters.map(({ isIndexed }) => isIndexed)
   const known = findEvents(hash(selector)).map(({ abi }) => abi.inputs.map(({ indexed }) => indexed === true))
   const [flags] = known
   if (flags && known.every((other) => isDeepStrictEqual(other, flags))) return flags
-  const count = (await findIndexedCount(selector)) ?? 0
+  const found = await findIndexedCount(selector)
+  if (found === undefined && isWrittenAsFunction(name))
+    throw invalidSignature(
+      text,
+      'no log has such an event, and it is written as a function is',
+      `write \`function ${shortened(text)}\` for its calls, or \`event ${shortened(text)}\` for logs to come`,
+    )
+  const count = found ?? 0
   if (count === 0 || count === parameters.length) return parameters.map(() => count > 0)
   throw invalidSignature(
     text,
@@ -140,6 +147,9 @@ async function indexedFlags(
     'write `indexed` after the type of each that is, or `event` in front if none is',
   )
 }
+
+/** Solidity's style guide: events begin with a capital, functions do not. */
+const isWrittenAsFunction = (name: string): boolean => /^[a-z]/.test(name)
 
 function placeParameters({ parameters }: Signature, indexed: readonly boolean[]): DecodedParameter[] {
   let topic = 0

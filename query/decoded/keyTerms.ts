@@ -69,7 +69,7 @@ function topicOf(
 
 /** The word that encodes a constant, or undefined where it could also be something else. */
 function wordOf(type: AbiType, { kind, text }: EqualityConstant, isHash: boolean): string | undefined {
-  const bytes = kind === 'text' ? /^0x([0-9a-fA-F]*)$/.exec(text)?.[1]?.toLowerCase() : undefined
+  const bytes = kind === 'text' ? /^(?:0|\\)x([0-9a-fA-F]*)$/.exec(text)?.[1]?.toLowerCase() : undefined
   if (isHash) return bytes?.length === 64 ? bytes : undefined
   switch (type.kind) {
     case 'address':

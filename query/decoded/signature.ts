@@ -139,9 +139,14 @@ function assertSize(cursor: SignatureCursor, parameters: readonly SignatureParam
   if (headWords(parameters) > HEAD_WORDS_MAX) throw cursor.problem('its values are too large')
 }
 
+export const shortened = (text: string): string => (text.length > 120 ? `${text.slice(0, 117)}…` : text)
+
 export function invalidSignature(text: string, problem: string, hint?: string): UserQueryError {
-  const shown = text.length > 120 ? `${text.slice(0, 117)}…` : text
-  return new UserQueryError('signature_invalid', `the signature "${shown}" cannot be used: ${problem}`, {
-    hint: hint ?? `write it as in Solidity: ${signatureExample}`,
-  })
+  return new UserQueryError(
+    'signature_invalid',
+    `the signature "${shortened(text)}" cannot be used: ${problem}`,
+    {
+      hint: hint ?? `write it as in Solidity: ${signatureExample}`,
+    },
+  )
 }

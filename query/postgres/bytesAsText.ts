@@ -131,7 +131,7 @@ function textPlaces(name: string, args: readonly unknown[]): (index: number) => 
   // `position(part IN whole)`: of a constant that is no '0x…' the whole can only be text.
   if (name === 'position') {
     const part = stringConstant(args[1])
-    return () => part !== undefined && !/^0x/.test(part)
+    return () => part !== undefined && !/^[0\\]x/.test(part)
   }
   const places = textArguments.get(name) ?? []
   return (index) => places === 'all' || places.includes(index)

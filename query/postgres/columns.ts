@@ -1,4 +1,4 @@
-/** Column references, constants ('0x…' becomes bytes) and subscripts. */
+/** Column references and constants ('0x…' becomes bytes). */
 
 import { hexConstant, oddHexHint } from '../text.ts'
 import { nearestOf } from '../words/nearest.ts'
@@ -144,11 +144,3 @@ export const bytesConstant = (hex: string): Fields => ({
     typeName: { names: [{ String: { sval: 'bytea' } }], typemod: -1 },
   },
 })
-
-/** Subscripts of arrays and JSON; never `(row).field`, which can also be a call. */
-export function rebuildIndirection(fields: Fields, walk: Walk, rebuild: Rebuild): unknown {
-  for (const step of list(fields['indirection'])) {
-    if (unwrap(step, walk)?.type !== 'A_Indices') throw refusal(walk, '(value).field is not allowed')
-  }
-  return { A_Indirection: rebuild.fields('A_Indirection', fields, walk) }
-}

@@ -6,7 +6,7 @@
  */
 
 import { offsetOfByte, positionAt, type SqlPosition } from '../UserQueryError.ts'
-import { fillHint, lateralHint, qualifyHint, quotedNameHint } from '../words/hints.ts'
+import { equalsHint, fillHint, lateralHint, qualifyHint, quotedNameHint } from '../words/hints.ts'
 import { type Edit, qualifyEdits } from './qualifyWords.ts'
 
 /** What is left as it is, then the forms. */
@@ -25,7 +25,7 @@ export function inPostgresWords(sql: string): string {
 }
 
 function editsOf(sql: string): readonly Edit[] {
-  if (/\\|\$/.test(sql)) return []
+  if (/\$|\be'/i.test(sql)) return []
   const words = [...sql.matchAll(forms)].flatMap((found): Edit[] => {
     const text = inWords(found)
     return text === found[0] ? [] : [{ at: found.index, length: found[0].length, text }]
@@ -66,7 +66,7 @@ const hints: readonly (readonly [RegExp, string])[] = [
   [/\bFINAL\b/i, 'leave FINAL out: every row is there once'],
   [/\bSETTINGS\b/i, 'leave SETTINGS out'],
   [/\bFORMAT\s+\w+\s*$/i, 'leave FORMAT out and ask with format=csv or an Accept header'],
-  [/==/, 'write ='],
+  [/==/, equalsHint],
   [/\bCROSS APPLY\b/i, lateralHint],
   [/\s->\s*\w+\s*[^>\w]/, 'a lambda is ClickHouse’s: ask engine=clickhouse'],
 ]

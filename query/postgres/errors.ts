@@ -3,7 +3,7 @@
  * itself are quoted.
  */
 
-import { noBytesHint, noBytesProblem, textOfBytesHint, timeHint, unquotedHint } from '../text.ts'
+import { noBytesHint, noBytesProblem, placeHint, textOfBytesHint, timeHint, unquotedHint } from '../text.ts'
 import { UserQueryError } from '../UserQueryError.ts'
 import { nonBytesName } from './bytesAsText.ts'
 import type { PostgresStatement } from './gate.ts'
@@ -81,6 +81,7 @@ function hintOf(message: string, error: unknown): string | undefined {
 
 const integers = '(?:smallint|integer|bigint|numeric)'
 const hints: readonly (readonly [RegExp, string])[] = [
+  [/^operator does not exist: \+ (?:text|bytea|character)/, placeHint],
   [new RegExp(`(?:bytea \\S+ ${integers}|${integers} \\S+ bytea)$`), unquotedHint],
   [/bytea (?:\S+ (?:text|character varying)|(?:->|->>|~)\S*)|text \S+ bytea/, textOfBytesHint],
   [/bytea/, "bytes are written '0x…'; a column's are text as column::text"],

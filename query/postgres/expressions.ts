@@ -7,6 +7,7 @@ import {
   endlessPattern,
   escapeHint,
   escapeProblem,
+  hexConstant,
   isEscape,
   isHexConstant,
   PATTERNS_MAX,
@@ -15,11 +16,11 @@ import {
   patternsWithin,
   plainPattern,
 } from '../text.ts'
-import { functionHint, typeHint } from '../words/hints.ts'
+import { equalsHint, functionHint, typeHint } from '../words/hints.ts'
 import { asText, isText, isTextType, rebuildArguments, rebuildPattern } from './bytesAsText.ts'
 import { rebuildAlike } from './choices.ts'
 import { collectors, countedCall, countedSelect, enterCollector } from './collecting.ts'
-import { castAsText, rebuildOperand, textConstant } from './columns.ts'
+import { bytesConstant, castAsText, rebuildOperand, textConstant } from './columns.ts'
 import {
   type ArgumentRule,
   castTypes,
@@ -28,6 +29,7 @@ import {
   ownFunctions,
   PATTERN_CHARACTERS_MAX,
   patternOperators,
+  pieces,
   shifts,
 } from './functions.ts'
 import {
@@ -85,10 +87,28 @@ function argumentsOf(
   rebuild: Rebuild,
 ): readonly unknown[] {
   const [value, offset, otherwise] = args
+  if (pieces.has(name))
+    return rebuildArguments(name, args, walk, rebuild).map((argument, index) =>
+      index === 0 ? argument : asPlace(argument),
+    )
   if (!shifts.has(name) || otherwise === undefined) return rebuildArguments(name, args, walk, rebuild)
   const [own, given] = rebuildAlike([value, otherwise], walk, rebuild)
   return [own, rebuild.node(offset, walk), given, ...args.slice(3)]
 }
+
+/**
+ * A number, or what the server refuses: of texts there are functions of the same names whose second
+ * argument is a regular expression, and no row may bring one.
+ */
+const asPlace = (argument: unknown): unknown =>
+  'A_Const' in bare(argument)
+    ? argument
+    : {
+        TypeCast: {
+          arg: { A_Expr: { kind: 'AEXPR_OP', name: nameParts('+'), rexpr: argument } },
+          typeName: { names: nameParts('int4'), typemod: -1 },
+        },
+      }
 
 const hasAggregateClause = (fields: Fields): boolean =>
   ['agg_order', 'agg_filter', 'agg_within_group', 'agg_star', 'agg_distinct'].some(
@@ -135,7 +155,7 @@ function argumentProblem(argument: unknown, previous: unknown, rule: ArgumentRul
       return isOk ? undefined : 'a text no longer than the one it replaces, written out'
     }
     case 'notText':
-      return text === undefined ? undefined : 'a number; patterns are not supported here'
+      return text === undefined && !isText(argument) ? undefined : 'a number; patterns are not supported here'
     case 'word':
       return text !== undefined && rule.words.includes(text.toLowerCase()) ? undefined : 'a known field'
   }
@@ -174,7 +194,11 @@ export function rebuildOperator(fields: Fields, walk: Walk, rebuild: Rebuild): u
   const kind = String(fields['kind'])
   const isWord = kind.includes('BETWEEN')
   if (names.length !== 1 || (!isWord && !operators.has(operator))) {
-    throw refusal(walk, `the operator ${names.join('.')} is not allowed`)
+    throw refusal(
+      walk,
+      `the operator ${names.join('.')} is not allowed`,
+      operator === '==' ? equalsHint : undefined,
+    )
   }
   const { lexpr, rexpr, ...rest } = fields
   if (patternOperators.has(operator)) {
@@ -271,7 +295,7 @@ function isPlainText(expression: unknown): boolean {
   return text === undefined ? isText(expression) : !isHexConstant(text)
 }
 
-/** `'0x…'::text` keeps its characters, bytes become theirs; every other cast is as it stands. */
+/** `'0x…'::text` keeps its characters, bytes become theirs; other casts are as they stand. */
 export function rebuildCast(fields: Fields, walk: Walk, rebuild: Rebuild): unknown {
   const { arg, ...rest } = fields
   const bits = bitsOf(arg)
@@ -279,8 +303,9 @@ export function rebuildCast(fields: Fields, walk: Walk, rebuild: Rebuild): unkno
     return {
       TypeCast: { arg: rebuildBits(arg, bits, walk, rebuild), ...rebuild.fields('TypeCast', rest, walk) },
     }
-  if (!isTextType(fields['typeName'])) return { TypeCast: rebuild.fields('TypeCast', fields, walk) }
   const text = stringConstant(arg)
+  if (typeNameOf(fields) === 'bytea' && hexConstant(text ?? '').kind === 'empty') return bytesConstant('')
+  if (!isTextType(fields['typeName'])) return { TypeCast: rebuild.fields('TypeCast', fields, walk) }
   const operand = text === undefined ? asText(rebuild.node(arg, walk), walk) : textConstant(text)
   return { TypeCast: { arg: operand, ...rebuild.fields('TypeCast', rest, walk) } }
 }

@@ -22,7 +22,7 @@ export type ArgumentRule =
    * A string constant, not longer than the constant before it: replacing never makes a value grow.
    */
   | { readonly kind: 'noLongerThanPrevious' }
-  /** Anything but a string constant: the textual variants are regular expressions. */
+  /** Anything but a text: the textual variants are regular expressions. */
   | { readonly kind: 'notText' }
   /** One of these words. */
   | { readonly kind: 'word'; readonly words: readonly string[] }
@@ -43,7 +43,7 @@ const PADDING_MAX = 4096
 const scalarNames = `
   abs ceil ceiling floor round trunc mod sign power pow sqrt cbrt exp ln log div gcd lcm width_bucket
   lower upper length char_length character_length octet_length bit_length position strpos starts_with
-  left right reverse translate btrim ltrim rtrim concat concat_ws split_part initcap ascii chr to_hex md5
+  left right reverse concat concat_ws initcap ascii chr to_hex md5
   encode decode get_byte get_bit bit_count sha224 sha256 sha384 sha512 crc32 crc32c convert_from
   date date_trunc date_bin date_part extract age now make_date make_timestamptz timezone isfinite justify_interval
   jsonb_array_length jsonb_typeof jsonb_extract_path jsonb_extract_path_text jsonb_build_array jsonb_build_object
@@ -60,6 +60,9 @@ export const ownFunctions: ReadonlyMap<string, string> = new Map(
 
 /** Functions whose third argument stands for the first where there is none. */
 export const shifts: ReadonlySet<string> = new Set(['lag', 'lead'])
+
+/** Functions whose arguments behind the first are places; of texts they would be patterns. */
+export const pieces: ReadonlySet<string> = new Set(['substr', 'substring'])
 
 const aggregateNames = `
   count sum avg min max any_value bool_and bool_or every bit_and bit_or bit_xor
@@ -82,6 +85,11 @@ const calendarWords = `century day decade dow doy epoch hour isodow isoyear juli
 
 const ruledFunctions: Readonly<Record<string, FunctionRule>> = {
   extract: { position: 'scalar', arguments: { 0: { kind: 'word', words: words(calendarWords) } } },
+  ...Object.fromEntries(
+    ['btrim', 'ltrim', 'rtrim'].map((name) => [name, { position: 'scalar', arguments: { 1: pattern } }]),
+  ),
+  split_part: { position: 'scalar', arguments: { 1: pattern } },
+  translate: { position: 'scalar', arguments: { 1: pattern, 2: pattern } },
   lpad: { position: 'scalar', arguments: { 1: padding } },
   overlay: { position: 'scalar' },
   replace: { position: 'scalar', arguments: { 1: pattern, 2: { kind: 'noLongerThanPrevious' } } },

@@ -3,6 +3,7 @@ import { catalogOf } from '#test/query/catalogs.ts'
 import { readCorpus } from '#test/query/corpus.ts'
 import { UserQueryError } from '../UserQueryError.ts'
 import { gatePostgres, loadPostgresGrammar } from './gate.ts'
+import { EXPRESSIONS_BYTES_MAX } from './growth.ts'
 
 const catalog = catalogOf('postgres', 'chain_1_sql')
 const printed = (sql: string) => gatePostgres(sql, catalog, 11).sql
@@ -119,6 +120,103 @@ describe('refusals', () => {
 
   it('refuse a 0x constant with half a byte', () => {
     expect(refused("SELECT 1 FROM logs WHERE address = '0xabc'")).toMatchObject({ code: 'sql_invalid' })
+  })
+
+  const level = (of: string, from: string) => `SELECT ${of} AS x FROM (${from}) AS t`
+  const levels = (count: number, of: string, from = 'SELECT hash AS x FROM blocks') =>
+    Array.from({ length: count }).reduce<string>((inner) => level(of, inner), from)
+  const long = 'SELECT data AS x FROM logs'
+  const asCtes = `WITH ${[1, 2, 3, 4].map((n) => `c${n} AS (SELECT concat(x, x, x, x) AS x FROM ${n === 1 ? `(${long}) t` : `c${n - 1}`})`).join(', ')} SELECT x FROM c4`
+
+  it.each([
+    ['sub-selects', levels(10, 'x || x || x || x || x || x')],
+    [
+      'sub-selects whose values are only counted',
+      `SELECT length(x) FROM (${levels(9, 'x||x||x||x||x||x')}) t`,
+    ],
+    ['CTEs', asCtes],
+    ['columns by *', `SELECT x || x FROM (SELECT * FROM (${levels(9, 'x || x || x || x || x || x')}) a) b`],
+    ['names given to columns', `SELECT y FROM (${levels(10, 'x || x || x || x || x || x')}) AS a(y)`],
+    [
+      'conditions',
+      `SELECT 1 FROM (${levels(6, 'x || x || x || x', long)}) t WHERE length(x || x || x || x) > 1`,
+    ],
+    ['sub-selects in expressions', level(`(SELECT ${Array(40).fill('x').join(' || ')})`, long)],
+    [
+      'documents',
+      levels(6, "jsonb_build_object('a', x, 'b', x, 'c', x, 'd', x)", 'SELECT calls AS x FROM txs'),
+    ],
+    ['arrays', levels(6, 'ARRAY[x, x, x, x]', long)],
+    ['separators', level('array_to_string(ARRAY[x, x, x], x)', long)],
+    ['texts of bytes of texts', level(`x${'::text::bytea'.repeat(12)}`, long)],
+    [
+      'what aggregates collect',
+      `SELECT ${Array(6).fill('x').join(' || ')} FROM (SELECT string_agg(data::text, '') AS x FROM logs) t`,
+    ],
+    [
+      'UNION',
+      `SELECT 'x'::text UNION ALL ${levels(10, 'x || x || x || x || x || x', 'SELECT hash::text AS x FROM blocks')}`,
+    ],
+  ])('bound the memory of values that grow over %s', (_, sql) => {
+    expect(refused(sql)).toMatchObject({
+      code: 'sql_refused',
+      message: `values of this SELECT can grow beyond ${EXPRESSIONS_BYTES_MAX} bytes`,
+    })
+  })
+
+  it.each([
+    ['a long line', `SELECT concat(${Array(90).fill("hash, ','").slice(0, 45).join(', ')}) FROM blocks`],
+    [
+      'parts of long values',
+      levels(3, 'x||x||x||x||x||x||x||x', 'SELECT substring(data, 1, 32) AS x FROM logs'),
+    ],
+    ['levels that pass values on', levels(10, "lower(x) || '!'", 'SELECT data::text AS x FROM logs')],
+    ['some long values', 'SELECT data || data || topic1 || data AS x, concat(data, address) FROM logs'],
+    ['eight collected values', `SELECT ${Array(8).fill('array_agg(num)').join(', ')} FROM blocks`],
+    [
+      'collected texts in a line',
+      "SELECT x || ',' || y FROM (SELECT string_agg(hash::text, ',') AS x, string_agg(miner::text, ',') AS y FROM blocks) t",
+    ],
+    [
+      'CASEs within each other',
+      `SELECT ${'CASE WHEN num = 1 THEN num ELSE '.repeat(60)}1${' END'.repeat(60)} FROM blocks`,
+    ],
+  ])('leave %s alone', (_, sql) => {
+    expect(short(sql)).toContain('SELECT')
+  })
+
+  it.each([
+    'substring(data::text, address::text)',
+    'substring(data::text FROM address::text)',
+    "substring(data::text FROM address::text FOR '#')",
+    "substring(data::text SIMILAR address::text ESCAPE '#')",
+    'substr(data::text, lower(address))',
+    "substring(data::text, '0x.*')",
+    'data::text SIMILAR TO address::text',
+    'data::text ~ address::text',
+    'data::text LIKE address::text',
+    "data::text LIKE (SELECT 'a')",
+    'split_part(data::text, address::text, 1)',
+    'translate(data::text, address::text, topic1::text)',
+    'btrim(data::text, address::text)',
+    'ltrim(data::text, address::text)',
+    'rtrim(data::text, address::text)',
+    "replace(data::text, address::text, '')",
+    "regexp_replace(data::text, 'a', 'b')",
+    "regexp_match(data::text, 'a')",
+    "regexp_split_to_array(data::text, 'a')",
+    "string_to_array(data::text, 'a')",
+    "calls::jsonb @? '$.a'",
+    "jsonb_path_exists(calls::jsonb, '$.a')",
+  ])('take no pattern of a row, and none that is not bounded: %s', (expression) => {
+    expect(refused(`SELECT ${expression} FROM logs, txs`)).toMatchObject({ code: 'sql_refused' })
+  })
+
+  // Of the type of a column the server alone knows; of a text it has no such operator.
+  it('ask the server for a number where a text would be a pattern', () => {
+    expect(short('SELECT substring(x, y) FROM (SELECT data AS x, topic1 AS y FROM logs) t')).toContain(
+      '"substring"(x, CAST(+ y AS int4))',
+    )
   })
 
   it.each([

@@ -12,6 +12,7 @@ import { type SqlPosition, UserQueryError } from '../UserQueryError.ts'
 import type { Label } from '../words/labels.ts'
 import { assertColumnNames } from './columns.ts'
 import { inPostgresWords } from './dialect.ts'
+import { assertGrowth } from './growth.ts'
 import { nodeRules } from './nodes.ts'
 import { loadPostgresGrammar, parsePostgres, parseStatements } from './parse.ts'
 import { placeOf, placesIn } from './places.ts'
@@ -68,6 +69,7 @@ export function gatePostgres(
   const checked = withLimit(rebuildStatement(statement, walk), rowsMax)
   assertColumnNames(walk)
   assertQualifiedNames(checked, walk)
+  assertGrowth(checked, walk)
   const rebuilt = withQualify(checked, walk.findings.qualified)
   const relations = [...walk.findings.relations].sort()
   const readsBlocks = relations.some((name) => catalog.get(name)?.blockColumn !== null)

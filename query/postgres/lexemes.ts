@@ -13,7 +13,7 @@ export const LEXEMES_MAX = 4_000
 
 /** Words, operators and brackets, at least as many as the grammar finds. */
 export function lexemeCount(sql: string): number {
-  const hasHidingPlaces = /\\|--|\/\*|\$/.test(sql)
+  const hasHidingPlaces = /\be'|--|\/\*|\$/i.test(sql)
   // Escapes, comments and dollar quotes could hide a quote; with any of them quoted text is counted
   // too.
   const counted = hasHidingPlaces ? sql : sql.replace(/'(?:[^']|'')*'|"(?:[^"]|"")*"/g, ' ')

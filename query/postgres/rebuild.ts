@@ -5,7 +5,7 @@
 
 import { SQL_NODES_MAX } from '../text.ts'
 import { rebuildArray, rebuildCase, rebuildChoices } from './choices.ts'
-import { rebuildColumn, rebuildConstant, rebuildIndirection } from './columns.ts'
+import { rebuildColumn, rebuildConstant } from './columns.ts'
 import {
   rebuildCall,
   rebuildCast,
@@ -24,6 +24,7 @@ import {
   rebuildTableFunction,
   rebuildTarget,
 } from './select.ts'
+import { rebuildIndirection } from './subscripts.ts'
 import { type Fields, isFields, list, movedTo, type Rebuild, refusal, unwrap, type Walk } from './walk.ts'
 
 /** Nesting of nodes; honest queries stay under 60, and the printer recurses as deep. */

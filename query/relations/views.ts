@@ -224,7 +224,7 @@ const relationOfView = (view: View): DescribedRelation => ({
   columns: view.columns.map((column) => ({
     name: column.name,
     type: logicalType(view, column),
-    ...widthOf(view, column),
+    ...formOf(view, column),
     comment: commentOf(view, column),
   })),
 })
@@ -237,8 +237,12 @@ function commentOf({ table, name: view }: View, { name, source, comment }: ViewC
 
 const widths: Readonly<Partial<Record<ColumnType, number>>> = { address: 20, hash: 32 }
 
-function widthOf({ table }: View, { source }: ViewColumn): { readonly width?: number } {
+function formOf(
+  { table }: View,
+  { source }: ViewColumn,
+): { readonly width?: number; readonly isSmall?: true } {
   const physical = tables[table].columns.find((column) => column.name === source)
+  if (physical?.type === 'uint8' || physical?.type === 'int8') return { isSmall: true }
   const width = physical && widths[physical.type]
   return width === undefined ? {} : { width }
 }

@@ -13,6 +13,7 @@ export const lateralHint =
   'join a sub-select that groups by the column: JOIN (SELECT block_num, count(*) AS n FROM … GROUP BY block_num) x ON …'
 export const correlatedHint =
   'a sub-select sees no column of the query around it here: join one that groups by that column'
+export const equalsHint = 'write ='
 export const divisionHint = 'write x / nullif(y, 0), which is NULL where y is 0'
 /** What to write for a name that is a word of SQL too. */
 export const quotedNameHint = (word: string): string =>
@@ -51,7 +52,7 @@ export function tableHint(name: string, catalog: Catalog): string {
 
 const piece = "split_part(x, ',', 1)"
 /** Functions of other engines, by lowercase name, and what does the same here. */
-const instead: Readonly<Record<Engine, Readonly<Record<string, string>>>> = {
+export const instead: Readonly<Record<Engine, Readonly<Record<string, string>>>> = {
   postgres: {
     uniq: 'count(DISTINCT x)',
     uniqexact: 'count(DISTINCT x)',
@@ -80,7 +81,7 @@ const instead: Readonly<Record<Engine, Readonly<Record<string, string>>>> = {
     tostartofhour: "date_trunc('hour', x)",
     tostartofminute: "date_trunc('minute', x)",
     tostartofmonth: "date_trunc('month', x)",
-    tostartofweek: "date_trunc('week', x)",
+    tostartofweek: "date_trunc('week', x + INTERVAL '1 day') - INTERVAL '1 day', which begins on Sundays",
     tomonday: "date_trunc('week', x)",
     tostartofyear: "date_trunc('year', x)",
     tostartofinterval: "date_trunc('hour', x)",
@@ -93,6 +94,8 @@ const instead: Readonly<Record<Engine, Readonly<Record<string, string>>>> = {
     fromunixtimestamp: 'to_timestamp(x)',
     todatetime: 'to_timestamp(x), or x::timestamptz of a text',
     formatdatetime: "to_char(x, 'YYYY-MM-DD')",
+    dayname: "to_char(x, 'FMDay')",
+    monthname: "to_char(x, 'FMMonth')",
     datediff: 'extract(epoch FROM b) - extract(epoch FROM a)',
     if: 'CASE WHEN condition THEN a ELSE b END',
     multiif: 'CASE WHEN … THEN … ELSE … END',
@@ -128,18 +131,17 @@ const instead: Readonly<Record<Engine, Readonly<Record<string, string>>>> = {
   clickhouse: {
     now64: 'now()',
     mode: '(topK(1)(x))[1]',
-    stddev: 'stddev(x::float8)',
-    quantiles: 'percentile_cont(0.5) WITHIN GROUP (ORDER BY x), one for each level',
     approx_distinct: 'uniq(x)',
     max_by: 'argMax(x, y)',
     min_by: 'argMin(x, y)',
     date_part: 'extract(hour FROM x)',
+    dayname: 'extract(isodow FROM x), 1 on Mondays',
     age: 'extract(epoch FROM b) - extract(epoch FROM a)',
     make_date: "DATE '2026-01-31'",
     date_bin: "date_trunc('hour', x)",
-    to_hex: 'hex(x)',
+    to_hex: 'lower(hex(x))',
     convert_from: 'signature=…, where a parameter is a string',
-    get_byte: 'substring(x, 1, 1)',
+    get_byte: 'reinterpretAsUInt256(substring(x, 1, 1))',
     translate: "replace(replace(x, 'a', 'b'), 'c', 'd')",
     initcap: 'upper(left(x, 1)) || lower(substring(x, 2))',
     unnest: 'arrayJoin(x)',
@@ -150,15 +152,15 @@ const instead: Readonly<Record<Engine, Readonly<Record<string, string>>>> = {
     jsonb_build_object: 'columns of their own',
     array_length: 'length(x)',
     cardinality: 'length(x)',
-    array_position: 'indexOf(x, y)',
+    array_position: 'nullIf(indexOf(x, y), 0)',
     array_to_string: "arrayStringConcat(x, ',')",
-    regr_slope: 'covar_pop(x, y) / var_pop(x)',
+    regr_slope: 'covar_pop(y, x) / nullif(var_pop(x::float8), 0)',
     map: "mapKeys(map('a', 1)), or columns of their own",
   },
 }
 
 /** Those that neither engine has. */
-const everywhere: Readonly<Record<string, string>> = {
+export const everywhere: Readonly<Record<string, string>> = {
   approx_percentile: 'percentile_cont(0.5) WITHIN GROUP (ORDER BY x)',
   from_unixtime: 'to_timestamp(x)',
   to_unixtime: 'extract(epoch FROM x)',

@@ -1,5 +1,6 @@
 // Goal: honest queries get their rows on both engines, within time, memory and size.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { functionRules } from '#query/clickhouse/functions.ts'
 import type { QueryResult, UserQueryEngine } from '#query/result.ts'
 import { readCorpus } from './corpus.ts'
 import { openEngine } from './engine.ts'
@@ -35,6 +36,34 @@ describe('honest queries', () => {
 
   it.each(readCorpus('honest.postgres.txt'))('run on Postgres: $sql', async ({ sql }) => {
     expect((await run(postgres, sql)).columns.length).toBeGreaterThan(0)
+  })
+
+  it.each([
+    ['countIf(num > 2) / count()', 'float', 0.6],
+    ['(countIf(num > 2) + countIf(num > 4)) / count(*)', 'float', 0.8],
+    ['coalesce(uniq(num), 0) / 2', 'float', 2.5],
+    ['sum(toInt32(tx_count)) / 4', 'float', 2.5],
+    ['count(*) / 2', 'bigint', '2'],
+    ['count(*) FILTER (WHERE num > 2) / count(*)', 'bigint', '0'],
+    ['intDiv(count(), 2)', 'bigint', '2'],
+    ['uniq(num) % 2', 'bigint', '1'],
+  ])('divide on ClickHouse as it does what its own functions count: %s', async (sql, type, value) => {
+    const { columnTypes, rows } = await run(clickhouse, `SELECT ${sql} AS x FROM blocks`)
+    expect([columnTypes, rows]).toEqual([[type], [[value]]])
+    const through = `SELECT a / b AS x FROM (SELECT countIf(num > 2) AS a, count(*) AS b FROM blocks) t`
+    expect((await run(clickhouse, through)).rows).toEqual([[0.6]])
+  })
+
+  it('call functions that the engine has', async () => {
+    const rows = await chain.clickhouse.query({
+      query: 'SELECT name FROM system.functions',
+      format: 'JSONEachRow',
+    })
+    const known = new Set((await rows.json<{ name: string }>()).map(({ name }) => name.toLowerCase()))
+    const written =
+      /^(?:abi_\w+|percentile_\w+|div|encode|decode|md5|split_part|to_char|grouping|string_agg|octet_length|->>?)$/
+    const called = [...functionRules.values()].map(({ name }) => name.toLowerCase())
+    expect(called.filter((name) => !known.has(name) && !written.test(name))).toEqual([])
   })
 
   it.each(readCorpus('honest.clickhouse.txt'))('run on ClickHouse: $sql', async ({ sql }) => {

@@ -130,7 +130,7 @@ const constantsOf: Readonly<Record<SqlType, readonly string[]>> = {
   ],
   float: ['1::float8', '2.5::float8', '-7::float8'],
   text: ["'abc'", "'Abc'", "''", "'a_b'", "'é'", "'x'::text"],
-  bytes: ["'0x00'", "'0xff00fe'", "'0x20c0000000000000000000000000000000000001'"],
+  bytes: ["'0x00'", "'\\x00ff'", "'0xff00fe'", "'0x20c0000000000000000000000000000000000001'"],
   bool: ['true', 'false'],
   timestamp: [
     "'2026-11-21 12:00:00'::timestamptz",
@@ -153,7 +153,19 @@ const shared = (type: SqlType): Operation[] => [
   call(`CASE WHEN $1 THEN $2 ELSE $3 END`, 'bool', type, type),
   call(`CASE WHEN $1 THEN $2 END`, 'bool', type),
   call(`nullif($1, $2)`, type, type),
+  ...element(type),
 ]
+/** An element of an array, or NULL where the place is none. */
+function element(type: SqlType): Operation[] {
+  const arrays = [
+    call('(ARRAY[$1, $2])[$3]', type, type, 'int'),
+    call('(ARRAY[$1] || ARRAY[$2, $1])[$3]', type, type, 'int'),
+    (making: Making, depth: number) =>
+      `(ARRAY[${of(type)(making, depth)}])[${making.choose.of(['1', '2', '0', '-1'])}]`,
+  ]
+  // A text without a type beside an array is one itself.
+  return type === 'text' ? arrays : [...arrays, call('(ARRAY[$1] || ($2))[2]', type, type)]
+}
 const ordered = (type: SqlType): Operation[] => [
   call(`greatest($1, $2)`, type, type),
   call(`least($1, $2)`, type, type),
@@ -175,6 +187,9 @@ const operations: Readonly<Record<SqlType, readonly Operation[]>> = {
     call('($1)::int', 'bigint'),
     call('($1)::int', 'float'),
     call('mod($1, $2)', 'int', 'int'),
+    call('($1)::smallint', 'int'),
+    call('($1 + $2::smallint)', 'int', 'int'),
+    call('($1)::int', 'bool'),
   ],
   bigint: [
     ...shared('bigint'),
@@ -212,6 +227,8 @@ const operations: Readonly<Record<SqlType, readonly Operation[]>> = {
     call('CASE WHEN $1 THEN $2 ELSE $3 END', 'bool', 'numeric', 'bigint'),
     call('round($1, 2)', 'int'),
     call('sign($1)', 'numeric'),
+    call('($1)::numeric', 'float'),
+    call('round(($1)::numeric, 6)', 'float'),
   ],
   float: [
     ...shared('float'),
@@ -281,6 +298,8 @@ const operations: Readonly<Record<SqlType, readonly Operation[]>> = {
     call('(($1, $2) < ($3, $4))', 'int', 'bigint', 'int', 'bigint'),
     call('(($1, $2) = ($3, $4))', 'bytes', 'int', 'bytes', 'int'),
     call('starts_with($1, $2)', 'text', 'text'),
+    call('($1)::bool', 'int'),
+    call('(ARRAY[$1, $2] = ARRAY[$3])', 'bigint', 'bigint', 'bigint'),
     ...shared('bool'),
   ],
   timestamp: [

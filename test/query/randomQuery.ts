@@ -41,6 +41,7 @@ function selectQuery(choose: Choices): string {
 
 const aggregate = (making: Making): string => {
   const { choose } = making
+  if (choose.below(3) === 0) return overConstants(making)
   const number = expression(making, choose.of(['int', 'bigint', 'numeric']), 2)
   const any = expression(making, choose.of(['int', 'bigint', 'numeric', 'text', 'bytes', 'timestamp']), 2)
   const filter = choose.below(5) === 0 ? ` FILTER (WHERE ${expression(making, 'bool', 1)})` : ''
@@ -58,6 +59,41 @@ const aggregate = (making: Making): string => {
     `bool_and(${expression(making, 'bool', 2)})`,
   ])
   return `${sql}${sql.startsWith('bool') ? '' : filter}`
+}
+
+/** Arrays, their elements, quotients of counts, and what a value that stands still gives. */
+function overConstants(making: Making): string {
+  const { choose } = making
+  const type = choose.of(['int', 'bigint', 'numeric', 'text', 'bytes', 'timestamp'] as const)
+  const value = expression(making, type, 2)
+  const number = expression(making, choose.of(['int', 'bigint', 'numeric']), 2)
+  const condition = expression(making, 'bool', 1)
+  const filter = choose.of(['', ` FILTER (WHERE ${condition})`, ' FILTER (WHERE false)'])
+  const array = `array_agg(${value} ORDER BY ${orderOf(making)})${filter}`
+  const constant = choose.of(['0', '1', '7', '-3', '100000'])
+  return choose.of([
+    array,
+    `(${array})[${choose.of(['1', '2', '3', '9', '0', '-1', 'count(*)', 'count(*)::int - 2'])}]`,
+    `(${array} || ${array})[${choose.of(['2', '5', '9'])}]`,
+    `(${array}) IS NULL`,
+    `coalesce(${array}, ARRAY[${value.startsWith('(') ? `max(${value})` : `min(${value})`}])`,
+    `array_agg(DISTINCT ${value} ORDER BY ${value})`,
+    `count(*) FILTER (WHERE ${condition}) / nullif(count(*), 0)`,
+    `count(${value}) / nullif(count(*), 0)`,
+    `count(*)::numeric / nullif(count(${value}), 0)`,
+    `count(*) FILTER (WHERE ${condition})::float8 / nullif(count(*), 0)`,
+    `sum(${number}) / nullif(count(*), 0)`,
+    `count(*) % 3 - count(${value}) / 2`,
+    `corr(${number}, ${constant})`,
+    `corr(${constant}, ${number})`,
+    `covar_samp(${number}, ${constant})`,
+    `covar_pop(${constant}, ${number})`,
+    `avg(${constant})`,
+    `sum(${constant})`,
+    `max(${constant}) - min(${constant})`,
+    `stddev_pop(${constant}::float8)`,
+    `var_samp(${constant}::float8)`,
+  ])
 }
 
 function groupQuery(choose: Choices): string {

@@ -2,8 +2,10 @@
 // refusal is a 422 in our words.
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { functionNamesOf } from '#query/functionNames.ts'
 import type { Engine, UserQueryEngine } from '#query/result.ts'
 import { UserQueryError } from '#query/UserQueryError.ts'
+import { everywhere, instead } from '#query/words/hints.ts'
 import { isFull } from '../support/breadth.ts'
 import { compareEngines } from './differential.ts'
 import { openEngine } from './engine.ts'
@@ -53,6 +55,37 @@ it.each(cases)('is refused in words: $sql', async ({ names, message, sql, signat
     expect(error).toMatchObject({ status: 422, message: expect.stringContaining(message) })
     expect(error).not.toMatchObject({ message: 'the query failed' })
   }
+})
+
+const hints = readFileSync(new URL('hints.txt', import.meta.url), 'utf8')
+  .split('\n')
+  .filter((line) => line !== '' && !line.startsWith('#'))
+  .map((line) => {
+    const [engine = '', hint = '', refused = '', followed = '', rows = '', ...signatures] = line.split('\t')
+    const [wrong = '', ...before] = refused.split(';')
+    const names: readonly Engine[] =
+      engine === 'both' ? ['postgres', 'clickhouse'] : [engine === 'postgres' ? 'postgres' : 'clickhouse']
+    return { names, hint, wrong, before, followed, rows: JSON.parse(rows) as unknown, signatures }
+  })
+
+// Goal: nobody is sent to a form that fails or means something else. Method: what is refused, and
+// what its hint leads to, with the rows it gives.
+it.each(hints)('a hint leads to what runs: $hint', async (given) => {
+  for (const name of given.names) {
+    expect(await failureOf(engines[name], given.wrong, given.before)).toMatchObject({
+      status: 422,
+      hint: expect.stringContaining(given.hint),
+    })
+    expect(await failureOf(engines[name], given.followed, given.signatures)).toEqual(given.rows)
+  }
+})
+
+it.each(['postgres', 'clickhouse'] as const)('every form that %s is told of is followed', (engine) => {
+  const known = new Set(functionNamesOf(engine).map((name) => name.toLowerCase()))
+  const forms = Object.entries({ ...everywhere, ...instead[engine] }).filter(([name]) => !known.has(name))
+  for (const [name] of Object.entries(instead[engine])) expect(known).not.toContain(name)
+  const followed = hints.filter(({ names }) => names.includes(engine)).map(({ hint }) => hint)
+  expect(forms.map(([, form]) => form).filter((form) => !followed.includes(form))).toEqual([])
 })
 
 it('what is too wide is said with the way out, which runs', async () => {
