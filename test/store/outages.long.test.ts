@@ -16,7 +16,6 @@ import { seededRandom } from '../ingest/support/random.ts'
 import { makeBodies, type PlacedBlock, placeBlock } from '../simulation/bodies.ts'
 import { answerBytes } from '../support/answerBytes.ts'
 import { seedOf } from '../support/seed.ts'
-import { ethereumProfile } from '../transform/ranges.ts'
 import { type ChainStore, decode, openChainStore, writeAll } from './support/chainStore.ts'
 
 const OUTAGES = Number(process.env['OUTAGES'] ?? 1_000)
@@ -112,7 +111,7 @@ async function openTinyChain() {
         block,
         receipts,
       }))
-      return decode({ range, bytes: answerBytes(answers), endpoint: 'tiny' }, 'roots', ethereumProfile)
+      return decode({ range, bytes: answerBytes(answers), endpoint: 'tiny' })
     },
   }
 }
