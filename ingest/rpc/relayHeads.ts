@@ -162,14 +162,14 @@ export class RelayHeads {
   }
 
   async #heard(endpoint: RelayEndpoint, ref: BlockRef): Promise<void> {
-    this.#note(endpoint, ref)
+    await this.#note(endpoint, ref)
     await this.#settle()
   }
 
-  #note(endpoint: RelayEndpoint, ref: BlockRef): void {
+  async #note(endpoint: RelayEndpoint, ref: BlockRef): Promise<void> {
     // A block that hangs nowhere has replaced none.
     if (this.#trust.isPlaced(endpoint, ref)) this.view.heard(ref)
-    this.#trust.heard(endpoint, ref)
+    await this.#inTime(this.#trust.heard(endpoint, ref))
   }
 
   /** Heads of all that did not tell theirs a moment ago, of those that answer. */

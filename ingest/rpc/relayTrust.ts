@@ -53,6 +53,8 @@ export class RelayTrust {
   /** Blocks taken on the word of one endpoint alone. */
   readonly #leads = new Map<number, { readonly ref: BlockRef; readonly by: RelayEndpoint }>()
   readonly #contradictedAtMs = new Map<RelayEndpoint, number>()
+  /** When what each endpoint led to was last found to be replaced there too. */
+  readonly #replacedAtMs = new Map<RelayEndpoint, number>()
   /** The oldest of these that nobody else has reached. */
   #lead: { readonly by: RelayEndpoint; readonly number: number; readonly sinceMs: number } | null = null
   /** The newest block that was believed, and hashes of those below it. */
@@ -96,20 +98,38 @@ export class RelayTrust {
   }
 
   /** An endpoint named this block as its head: what others led to there is confirmed, or contradicted. */
-  heard(endpoint: RelayEndpoint, ref: BlockRef): void {
+  async heard(endpoint: RelayEndpoint, ref: BlockRef): Promise<void> {
     const { number, hash } = ref
     const told = [
       { lead: this.#leads.get(number), at: (of: BlockRef) => of.hash },
       { lead: this.#leads.get(number + 1), at: (of: BlockRef) => of.parentHash },
     ]
     // A block that hangs nowhere contradicts none: whoever lies of it may name any hash.
-    const isOnChain = this.#isOnChain(ref)
+    if (!this.#isOnChain(ref)) return
     for (const { lead, at } of told) {
-      if (!lead || lead.by === endpoint || at(lead.ref) === hash || !isOnChain) continue
-      this.#contradictedAtMs.set(lead.by, this.#clock.monotonic())
-      this.#proved.delete(lead.by)
+      if (!lead || lead.by === endpoint || at(lead.ref) === hash) continue
+      // Both may be of one branch, of which the first look found that it is gone.
+      if (this.#leads.get(lead.ref.number) !== lead) continue
       this.#leads.delete(lead.ref.number)
+      await this.#contradict(lead.by, ref)
     }
+  }
+
+  /**
+   * Another endpoint has this block where this one led elsewhere. The chain may have replaced what
+   * it led to, and the other one follows later: then it holds the block too. A liar may hold it as
+   * well by now, so that this excuses it once in the time for which it would not be believed.
+   */
+  async #contradict(by: RelayEndpoint, ref: BlockRef): Promise<void> {
+    const sinceMs = this.#clock.monotonic() - (this.#replacedAtMs.get(by) ?? Number.NEGATIVE_INFINITY)
+    if (sinceMs > CONTRADICTED_MS && (await hasBlock(by, ref))) {
+      this.#replacedAtMs.set(by, this.#clock.monotonic())
+      // All of its branch is gone, and the other one may name the rest of the new one next.
+      for (const [number, lead] of this.#leads) if (lead.by === by) this.#leads.delete(number)
+      this.#last = ref
+      remember(this.#chain, ref.number, ref.hash, CHAIN_KEPT)
+    } else this.#contradictedAtMs.set(by, this.#clock.monotonic())
+    this.#proved.delete(by)
   }
 
   /** Whether a head hangs on the chain that is known, or is another endpoint's too. */
@@ -243,6 +263,16 @@ export class RelayTrust {
 /** Whether one block is the other, or its child. */
 const isLinked = (child: BlockRef, block: BlockRef): boolean =>
   block.hash === child.hash || block.hash === child.parentHash
+
+/** Whether an endpoint holds a block; not, where it does not answer. */
+async function hasBlock(endpoint: RelayEndpoint, { number, hash }: BlockRef): Promise<boolean> {
+  try {
+    return (await endpoint.readBlock(number))?.hash === hash
+  } catch (error) {
+    if (error instanceof RpcError) return false
+    throw error
+  }
+}
 
 /** Sets a value, and forgets those that were set before all others. */
 export function remember<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, kept: number): void {

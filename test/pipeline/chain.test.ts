@@ -101,6 +101,44 @@ describe('a chain', () => {
     expect(chain.profile.unknownForkFrom).toBe(1_700_000_000)
   })
 
+  fullTest(
+    'stays ready while a gap is sealed and merged, and is not yet where it starts beside one',
+    async () => {
+      const recorded = await loadRecordedChain(recording, 20, 5)
+      const access = await openAccess()
+      const startLooking = async () => {
+        const seen = new Map<string, Set<boolean>>()
+        const failpoint = (name: string) => {
+          seen.set(name, (seen.get(name) ?? new Set()).add(indexed.chain.caughtUp('all')))
+        }
+        const runtime = { ...systemRuntime(), failpoint }
+        const indexed = await openIndexedChain({ access, recorded, runtime, limits: { sealGapBlocks: 30 } })
+        let closed: Promise<void> | undefined
+        const close = () => (closed ??= indexed.close())
+        onTestFinished(close)
+        await indexed.chain.start()
+        return { indexed, seen, close }
+      }
+      const merge = ['postgres.chunk.move', 'postgres.chunk.moved']
+      const first = await startLooking()
+      await expect.poll(() => first.indexed.chain.caughtUp('all')).toBe(true)
+      // What is not final yet is taken back before a seal; what the chain had at the start is final.
+      recorded.advanceTo(30)
+      await held(first.indexed, recorded)
+      first.seen.clear()
+      recorded.advanceTo(80)
+      await expectWhole(first.indexed, recorded)
+      for (const place of ['head.seal.before', 'head.seal.after', ...merge])
+        expect([place, ...(first.seen.get(place) ?? [])]).toEqual([place, true])
+      await first.close()
+      recorded.advanceTo(122)
+      const second = await startLooking()
+      await expectWhole(second.indexed, recorded)
+      expect([...(second.seen.get('postgres.chunk.move') ?? [])]).toEqual([false])
+      await expect.poll(() => second.indexed.chain.caughtUp('all')).toBe(true)
+    },
+  )
+
   fullTest('goes on after its lease was taken and given back', async () => {
     const recorded = await loadRecordedChain(recording, 60, 10)
     const indexed = await start({ access: await openAccess(), recorded, limits })

@@ -85,6 +85,9 @@ describe('a node that lies about its chain', () => {
     await expect.poll(() => liedTo.coverage('postgres'), healed).toEqual([{ from: 0, to: HEAD }])
   }
 
+  /** A busy machine may need longer to the first lie than the lie would last. */
+  const expectTold = () => expect.poll(() => node.told, healed).toBeGreaterThan(0)
+
   /** What is final during the lie is true, and all of it afterwards. */
   async function expectHealed(liedTo: LiedTo): Promise<void> {
     const { postgres, schema } = liedTo.indexed
@@ -101,9 +104,8 @@ describe('a node that lies about its chain', () => {
     node.tell = tell
     await liedTo.indexed.chain.start()
     await node.replay.control('replay_advance', LAST - HEAD)
+    await expectTold()
     await expectHealed(liedTo)
-    node.beHonest()
-    expect(node.told).toBeGreaterThan(0)
   })
 
   test.each(Object.entries(lies))('%s, at the tip', async (name, tell) => {
@@ -113,9 +115,9 @@ describe('a node that lies about its chain', () => {
     await expectFollowed(liedTo)
     node.tell = tell
     await node.replay.control('replay_advance', LAST - HEAD)
-    await expectHealed(liedTo)
     // Identity is asked for when an endpoint is met, which is before the lie begins.
-    if (!name.includes('L15')) expect(node.told).toBeGreaterThan(0)
+    if (!name.includes('L15')) await expectTold()
+    await expectHealed(liedTo)
   })
 
   test.each([

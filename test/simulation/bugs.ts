@@ -5,6 +5,7 @@
 import {
   askedChain,
   forkedChain,
+  longOutage,
   oneLiar,
   outages,
   prunedNode,
@@ -58,6 +59,7 @@ export const bugNames = [
   'one endpoint’s finality is told to clients',
   'a move covers more than it moved',
   'a gap above held history is forgotten',
+  'a seal looks at every row',
 ] as const
 
 export type BugName = (typeof bugNames)[number]
@@ -77,6 +79,7 @@ export const bugSwarms: Partial<Record<BugName, Partial<Swarm>>> = {
   'one endpoint’s finality is told to clients': askedChain,
   'a move covers more than it moved': outages,
   'a gap above held history is forgotten': outages,
+  'a seal looks at every row': longOutage,
   'senders are taken as told': { lieRate: 0.2, lies: ['L20 another transaction hash or sender'] },
 }
 

@@ -3,13 +3,23 @@
  * 17 --trace` to read one, `--bugs 500` for the bug bank; `--stale` for caches and long absences,
  * `--liar` for one endpoint of two that never stops lying, `--wrong` for one of another chain,
  * `--pruned` for a node without old blocks behind the only address, `--forked` for numbers of T12, `--clients` for
- * what the RPC door tells, `--outages` for long downtimes.
+ * what the RPC door tells, `--outages` for long downtimes,
+ * `--away` for 2,000 blocks during which nobody indexes.
  */
 import { parseArgs } from 'node:util'
-import { makeBodies, makeForkedBodies } from './bodies.ts'
+import { makeBodies, makeForkedBodies, mostlyEmpty } from './bodies.ts'
 import { bugNames, bugSwarms } from './bugs.ts'
 import { simulate } from './simulate.ts'
-import { askedChain, forkedChain, oneLiar, outages, prunedNode, staleHistory, wrongChain } from './swarm.ts'
+import {
+  askedChain,
+  forkedChain,
+  longOutage,
+  oneLiar,
+  outages,
+  prunedNode,
+  staleHistory,
+  wrongChain,
+} from './swarm.ts'
 
 const { values } = parseArgs({
   options: {
@@ -25,10 +35,12 @@ const { values } = parseArgs({
     pruned: { type: 'boolean', default: false },
     forked: { type: 'boolean', default: false },
     clients: { type: 'boolean', default: false },
+    away: { type: 'boolean', default: false },
     outages: { type: 'boolean', default: false },
   },
 })
-const bodies = [...(await makeBodies(25)), ...(await makeForkedBodies(10))]
+const full = [...(await makeBodies(25)), ...(await makeForkedBodies(10))]
+const bodies = values.away ? mostlyEmpty(full) : full
 const swarm = [
   values.stale && staleHistory,
   values.liar && oneLiar,
@@ -37,6 +49,7 @@ const swarm = [
   values.forked && forkedChain,
   values.clients && askedChain,
   values.outages && outages,
+  values.away && longOutage,
 ].find((one) => one !== false)
 if (values.seed !== undefined) await runOne(Number(values.seed))
 else if (values.bugs !== undefined) await runBugs(Number(values.bugs))

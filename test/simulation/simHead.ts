@@ -5,7 +5,10 @@ import type { BlockRef } from '#primitives.ts'
 import { LaneUnlinkedError, RevertBelowFinalizedError } from '#store/ledger/headSink.ts'
 import { TipMismatchError } from '#store/ledger/lane.ts'
 import { type SimBatch, storedBlocks } from './ledgerState.ts'
-import { lost, SCHEMA, type SimLedger } from './simLedger.ts'
+import { failure, lost, SCHEMA, type SimLedger } from './simLedger.ts'
+
+/** Blocks whose rows a planted bug looks at within the time of one statement. */
+const SCANNED_MAX = 50
 
 /** Told after a commit, as the sinks of production tell theirs. */
 export interface SimListener {
@@ -47,6 +50,8 @@ export function headSink(ledger: SimLedger, fence: bigint, listener: SimListener
     seal: (next) =>
       ledger.transaction(`seal, next ${next}`, () => {
         ledger.assertFence(fence)
+        if (ledger.bugs.planted('a seal looks at every row') && ledger.state.blocks.size > SCANNED_MAX)
+          throw failure('57014', 'canceling statement due to statement timeout')
         const lane = ledger.lane()
         lane.fromBlock = Math.max(next, lane.tip + 1)
         lane.tip = lane.fromBlock - 1

@@ -41,6 +41,8 @@ export interface SimulationOptions {
 
 /** After the faults have ended, the stores must hold the chain within this time. */
 const LIVENESS_MS = 120_000
+/** And for each block of an outage: one at a time, from the slowest of nodes. */
+const AWAY_BLOCK_MS = 250
 /** An operator starts a process again that came to rest. */
 const RESTART_MS = 1_000
 /**
@@ -119,6 +121,8 @@ class Simulation {
   async run(): Promise<Outcome> {
     for (let n = 0; n < this.#swarm.writers; n++) this.#start(n)
     this.#live()
+    const { outageBlocks, faultsMs } = this.#swarm
+    if (outageBlocks > 0) this.#kernel.after(faultsMs / 2, 'an outage', () => this.#beAway(outageBlocks))
     const broken = () => this.#court.violations.length > 0
     await this.#kernel.run(this.#swarm.faultsMs, broken, () => this.#afterEvent())
     this.#endFaults()
@@ -144,10 +148,10 @@ class Simulation {
   async #becomesComplete(): Promise<boolean> {
     const broken = () => this.#court.violations.length > 0
     const done = () => broken() || this.#court.complete()
-    const { liarStays, loneLies } = this.#swarm
+    const { liarStays, loneLies, outageBlocks } = this.#swarm
     // A program that just started makes nothing final on one word until the other endpoint is gone.
     const goneMs = liarStays && loneLies.includes('L15 another chain id') ? GONE_MS : 0
-    const untilMs = this.#kernel.nowMs + LIVENESS_MS + goneMs
+    const untilMs = this.#kernel.nowMs + LIVENESS_MS + goneMs + outageBlocks * AWAY_BLOCK_MS
     const ended = await this.#kernel.run(untilMs, done, () => this.#afterEvent())
     if (!ended && !broken()) this.#court.incomplete(this.#writers.map(({ indexer }) => indexer.stoppedBy))
     return ended && !broken()
@@ -201,6 +205,13 @@ class Simulation {
     this.#kills++
     this.#kernel.note(`${writer.process.name} is killed`)
     this.#kernel.after(this.#kernel.between(1, 3_000), 'restart', () => this.#start(n))
+  }
+
+  /** All writers end; the chain has grown by so many blocks when the first is back. */
+  #beAway(blocks: number): void {
+    for (const n of this.#writers.keys()) this.#kill(n)
+    this.#world.extend(blocks)
+    for (const node of this.#nodes) node.hear()
   }
 
   /** The world goes on whatever the indexer does. */

@@ -1,13 +1,14 @@
 // Goal: thousands of seeds hold every invariant and converge.
 import { expect, test } from 'vitest'
 import { seedOf } from '../support/seed.ts'
-import { makeBodies, makeForkedBodies } from './bodies.ts'
+import { makeBodies, makeForkedBodies, mostlyEmpty } from './bodies.ts'
 import { bugNames, bugSwarms } from './bugs.ts'
 import { simulate } from './simulate.ts'
-import { oneLiar } from './swarm.ts'
+import { longOutage, oneLiar } from './swarm.ts'
 
 /** Seeds of one piece: a run of some minutes, that `-t` starts alone. */
 const PIECE_SEEDS = 500
+const PIECE_OUTAGES = 250
 const PIECES = [0, 1, 2, 3] as const
 const BUG_SEEDS_MAX = 500
 
@@ -34,6 +35,20 @@ test.each(PIECES)(
     for (let seed = from; seed < from + PIECE_SEEDS; seed++) {
       const { violations } = await simulate(seed, { bodies, swarm: oneLiar })
       expect(violations, `SEED=${seed}: node test/simulation/run.ts --seed ${seed} --liar --trace`).toEqual(
+        [],
+      )
+    }
+  },
+  7_200_000,
+)
+
+test.each(PIECES)(
+  '1,000 outages of 2,000 blocks end as none do, piece %i (W1)',
+  async (piece) => {
+    const from = seedOf(1) + piece * PIECE_OUTAGES
+    for (let seed = from; seed < from + PIECE_OUTAGES; seed++) {
+      const { violations } = await simulate(seed, { bodies: mostlyEmpty(bodies), swarm: longOutage })
+      expect(violations, `SEED=${seed}: node test/simulation/run.ts --seed ${seed} --away --trace`).toEqual(
         [],
       )
     }

@@ -3,10 +3,19 @@
 import { expect, test } from 'vitest'
 import { few, isFull } from '../support/breadth.ts'
 import { seedOf } from '../support/seed.ts'
-import { makeBodies, makeForkedBodies } from './bodies.ts'
+import { makeBodies, makeForkedBodies, mostlyEmpty } from './bodies.ts'
 import { type BugName, bugNames, bugSwarms } from './bugs.ts'
 import { simulate } from './simulate.ts'
-import { askedChain, forkedChain, oneLiar, outages, prunedNode, staleHistory, wrongChain } from './swarm.ts'
+import {
+  askedChain,
+  forkedChain,
+  longOutage,
+  oneLiar,
+  outages,
+  prunedNode,
+  staleHistory,
+  wrongChain,
+} from './swarm.ts'
 
 /** More of both, and every bug, run with `npm run test:long`. */
 const SEEDS = isFull ? 200 : 20
@@ -16,6 +25,7 @@ const LIAR_SEEDS = isFull ? 60 : 5
 const PARTY_SEEDS = isFull ? 60 : 5
 const FORKED_SEEDS = isFull ? 40 : 3
 const OUTAGE_SEEDS = isFull ? 20 : 2
+const AWAY_SEEDS = isFull ? 8 : 1
 const BUG_SEEDS_MAX = 200
 /** Bugs that show within a few seeds each. */
 const shortBugs: readonly BugName[] = [
@@ -104,6 +114,15 @@ test.each([
   },
   600_000,
 )
+
+test('an outage of 2,000 blocks amid all other faults ends as none does (W1)', async () => {
+  const from = seedOf(1)
+  for (let seed = from; seed < from + AWAY_SEEDS; seed++) {
+    const outcome = await simulate(seed, { bodies: mostlyEmpty(bodies), swarm: longOutage })
+    expect(outcome.violations, `SEED=${seed}`).toEqual([])
+    expect(outcome.blocks).toBeGreaterThan(2_000)
+  }
+}, 600_000)
 
 /**
  * In each the honest endpoint was away for a moment, and the liar's word alone made a block final;

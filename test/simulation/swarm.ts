@@ -11,6 +11,8 @@ export interface Swarm {
   /** Blocks the chain has when the indexer first starts. */
   readonly startLength: number
   readonly faultsMs: number
+  /** Blocks by which the chain grows while nobody indexes, once amid the faults; 0 for never. */
+  readonly outageBlocks: number
   readonly blockMs: number
   readonly reorgRate: number
   readonly rpcErrorRate: number
@@ -61,6 +63,7 @@ export function drawSwarm(kernel: Kernel): Swarm {
     finalityDepth: kernel.between(2, 14),
     startLength: often(1, 3, 25, 50),
     faultsMs: kernel.between(8_000, 25_000),
+    outageBlocks: 0,
     blockMs: often(250, 500, 1_000),
     reorgRate: often(0, 0.05, 0.2, 0.5),
     rpcErrorRate: often(0, 0.02, 0.1),
@@ -158,6 +161,17 @@ export const prunedNode: Partial<Swarm> = {
   // A start after another may find history filled.
   faultsMs: 25_000,
   batchBlocksMax: 5,
+}
+
+/**
+ * The program is away for many more blocks than the head lane catches up with, and comes back amid
+ * all other faults. What it holds by then is more than a seal may look at.
+ */
+export const longOutage: Partial<Swarm> = {
+  outageBlocks: 2_000,
+  startLength: 100,
+  batchBlocksMax: 20,
+  movedBlocks: 20,
 }
 
 /**

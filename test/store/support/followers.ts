@@ -36,7 +36,10 @@ export interface TestFollowersOptions {
   readonly clock?: Clock
 }
 
-export function followersOf(store: ChainStore, options: TestFollowersOptions): TestFollowers {
+export function followersOf(
+  store: Pick<ChainStore, 'postgres' | 'schema' | 'chainId'>,
+  options: TestFollowersOptions,
+): TestFollowers {
   const { kind = 'tempo', callContracts, failpoint = () => {}, hotBlocks = 4_096 } = options
   const { checkpointBlocks = 16 } = options
   const { chainId } = store
