@@ -101,6 +101,9 @@ async function createTable(
     await insertRows(postgres, clickhouse, table, columns, rows.slice(at, at + rowsPerInsert))
 }
 
+/** Rows of long logs take more than ClickHouse's default of 256 KiB. */
+const STATEMENT_BYTES = `${8 * 1024 * 1024}`
+
 /** ClickHouse bounds the parts of a statement. */
 const rowsPerInsert = 40
 
@@ -119,7 +122,10 @@ async function insertRows(
   // Not VALUES, whose rows the embedded engine takes through a file; expressions like unhex need
   // the SQL parser.
   const selects = literals(clickhouseLiteral).map((row) => `SELECT ${row}`)
-  await clickhouse.command({ query: `INSERT INTO ${table} (${list('`')}) ${selects.join(' UNION ALL ')}` })
+  await clickhouse.command({
+    query: `INSERT INTO ${table} (${list('`')}) ${selects.join(' UNION ALL ')}`,
+    clickhouse_settings: { max_query_size: STATEMENT_BYTES },
+  })
 }
 
 const types: Readonly<Record<ColumnType, readonly [postgres: string, clickhouse: string]>> = {
