@@ -11,6 +11,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { BlockRange } from '#ingest/range.ts'
 import { systemRuntime } from '#runtime.ts'
 import { ClickHouseTables } from '#store/clickhouse/analyticsTables.ts'
+import { ENCODER_VERSION } from '#store/clickhouse/encoderVersion.ts'
 import { expectedOf } from '#store/clickhouse/sink.ts'
 import { readArchive } from '#store/ledger/archive.ts'
 import { type Queryable, readCoverage } from '#store/ledger/lane.ts'
@@ -179,7 +180,12 @@ describe('the ClickHouse lane', () => {
     async () => {
       const store = await openWritten()
       const [first] = batches
-      const entry = { range: { from: 40, to: 79 }, encoder: 1, attempt: 0, tables: expectedOf(batches) }
+      const entry = {
+        range: { from: 40, to: 79 },
+        encoder: ENCODER_VERSION,
+        attempt: 0,
+        tables: expectedOf(batches),
+      }
       await store.journal.begin(entry)
       if (!first) throw new Error('the recording is too short')
       const cut = { ...entry, range: first.range, tables: expectedOf([first]) }

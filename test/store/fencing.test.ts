@@ -4,6 +4,7 @@
 // every change there is.
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { FencedOutError } from '#ingest/lease.ts'
+import { ENCODER_VERSION } from '#store/clickhouse/encoderVersion.ts'
 import { PARTITION_BLOCKS } from '#store/clickhouse/lane.ts'
 import { expectedOf } from '#store/clickhouse/sink.ts'
 import { assertFence, claimLane } from '#store/ledger/lane.ts'
@@ -38,7 +39,7 @@ describe('a writer that was fenced out', () => {
     const [, , third] = batches
     if (!third) throw new Error('the recording is too short')
     const { schema, postgres } = old
-    const entry = { range: { from: 50, to: 59 }, encoder: 1, attempt: 0, tables: {} }
+    const entry = { range: { from: 50, to: 59 }, encoder: ENCODER_VERSION, attempt: 0, tables: {} }
     const state = async () => {
       const dump = async (table: string) =>
         (await postgres.pool.query(`SELECT * FROM ${schema}.${table}`)).rows
@@ -95,7 +96,7 @@ describe('a writer that was fenced out', () => {
     await store.head.finalize(79)
     await store.journal.begin({
       range: { from: 40, to: 79 },
-      encoder: 1,
+      encoder: ENCODER_VERSION,
       attempt: 0,
       tables: expectedOf(batches),
     })
