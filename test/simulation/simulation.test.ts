@@ -18,14 +18,14 @@ import {
 } from './swarm.ts'
 
 /** More of both, and every bug, run with `npm run test:long`. */
-const SEEDS = isFull ? 200 : 20
+const SEEDS = isFull ? 100 : 20
 const REPLAYED = isFull ? 4 : 1
-const STALE_SEEDS = isFull ? 30 : 10
-const LIAR_SEEDS = isFull ? 60 : 5
-const PARTY_SEEDS = isFull ? 60 : 5
-const FORKED_SEEDS = isFull ? 40 : 3
-const OUTAGE_SEEDS = isFull ? 20 : 2
-const AWAY_SEEDS = isFull ? 8 : 1
+const STALE_SEEDS = isFull ? 20 : 10
+const LIAR_SEEDS = isFull ? 30 : 5
+const PARTY_SEEDS = isFull ? 25 : 5
+const FORKED_SEEDS = isFull ? 20 : 3
+const OUTAGE_SEEDS = isFull ? 8 : 2
+const AWAY_SEEDS = isFull ? 3 : 1
 const BUG_SEEDS_MAX = 200
 /** Bugs that show within a few seeds each. */
 const shortBugs: readonly BugName[] = [

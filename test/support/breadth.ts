@@ -1,7 +1,7 @@
 /**
  * How wide tests look. `npm test` proves the program; `npm run test:all` also tries every filter,
  * depth and place: there `x.full.test.ts` runs the tests of `x.test.ts` in their whole breadth.
- * `npm run test:long` repeats for as long as it takes.
+ * `npm run test:long` has that of suites (`x.long.test.ts`) that take long.
  */
 import { inject, test } from 'vitest'
 
