@@ -1,6 +1,7 @@
 /** A quota that work takes from by itself, not a request. */
 import { ApiError } from '../http/errors.ts'
 import type { Quotas } from './Quotas.ts'
+import { retryAfter } from './retryAfter.ts'
 
 /**
  * What each caller may ask for in a minute under this name, counted over all processes and on every
@@ -12,6 +13,6 @@ export const allowanceOf =
     const { granted, leftMs } = await quotas.take([{ subject: `${caller}:${name}`, limit: perMinute }], units)
     if (granted) return
     throw new ApiError('rate_limit_exceeded', undefined, {
-      headers: { 'Retry-After': `${Math.max(1, Math.ceil(leftMs / 1_000))}` },
+      headers: { 'Retry-After': retryAfter({ scope: name }, leftMs) },
     })
   }

@@ -264,10 +264,14 @@ export class RelayTrust {
 const isLinked = (child: BlockRef, block: BlockRef): boolean =>
   block.hash === child.hash || block.hash === child.parentHash
 
+/** @throws RpcError */
+const holds = async (endpoint: RelayEndpoint, { number, hash }: BlockRef): Promise<boolean> =>
+  (await endpoint.readBlock(number))?.hash === hash
+
 /** Whether an endpoint holds a block; not, where it does not answer. */
-async function hasBlock(endpoint: RelayEndpoint, { number, hash }: BlockRef): Promise<boolean> {
+async function hasBlock(endpoint: RelayEndpoint, block: BlockRef): Promise<boolean> {
   try {
-    return (await endpoint.readBlock(number))?.hash === hash
+    return await holds(endpoint, block)
   } catch (error) {
     if (error instanceof RpcError) return false
     throw error
@@ -293,8 +297,7 @@ async function heldOf(
   head: BlockRef,
   known: readonly BlockRef[],
 ): Promise<readonly BlockRef[] | null> {
-  const holds = async ({ number, hash }: BlockRef) => (await endpoint.readBlock(number))?.hash === hash
-  const [own, ...each] = await Promise.all([head, ...known].map(holds))
+  const [own, ...each] = await Promise.all([head, ...known].map((block) => holds(endpoint, block)))
   const held = known.filter((_, index) => each[index])
   return own && (known.length === 0 || held.length > 0) ? held : null
 }

@@ -8,6 +8,7 @@
 
 import type { RelationColumn } from '../logicalType.ts'
 import { COLLECTED_BYTES_MAX, collectors } from './collecting.ts'
+import { columnPath } from './comparisons.ts'
 import { textFunctions, textTypes } from './functions.ts'
 import { beginOf } from './places.ts'
 import {
@@ -37,12 +38,15 @@ const PADDED_BYTES = 16_384
 const CHARACTER_BYTES = 4
 
 interface Size {
-  /** Of a value. */
+  /** The value alone. */
   readonly bytes: number
   /** Of it and of what was made on the way: the server keeps all until the row is done. */
   readonly cost: number
   readonly isText: boolean
 }
+
+/** Parts of a column's name; undefined stands for `*`. */
+type Path = readonly (string | undefined)[]
 
 /** Columns of a source, or of a SELECT, by name. */
 type Sizes = ReadonlyMap<string, Size>
@@ -148,8 +152,8 @@ class Growth {
 
   #outputs(target: unknown, seen: Seen): readonly (readonly [string, Size])[] {
     const { name, val } = fieldsOf(target, 'ResTarget')
-    const path = pathOf(val)
-    if (path?.at(-1) === '*') return starOf(path, seen)
+    const path = columnPath(val)
+    if (path && path.at(-1) === undefined) return starOf(path, seen)
     return [[typeof name === 'string' ? name : (path?.at(-1) ?? ''), this.#size(val, seen)]]
   }
 
@@ -197,7 +201,7 @@ class Growth {
       case 'A_Const':
         return leaf((stringConstant(node)?.length ?? 0) * CHARACTER_BYTES)
       case 'ColumnRef':
-        return sizeOfReference(pathOf(node) ?? [], seen)
+        return sizeOfReference(columnPath(node) ?? [], seen)
       case 'SubLink':
         return this.#subLink(fields, seen)
       case 'FuncCall':
@@ -320,25 +324,19 @@ function named(outputs: readonly (readonly [string, Size])[], names: unknown): S
   return sizes
 }
 
-/** Of a name without its parts; `*` stands for all. */
-function pathOf(node: unknown): readonly string[] | undefined {
-  const parts = fieldsOf(node, 'ColumnRef')['fields']
-  return parts === undefined ? undefined : list(parts).map((part) => stringOf(part) ?? '*')
-}
-
-function sourcesOf(path: readonly string[], { sources }: Seen): Seen['sources'] {
+function sourcesOf(path: Path, { sources }: Seen): Seen['sources'] {
   return path.length < 2 ? sources : sources.filter(({ name }) => name === path[0])
 }
 
-const starOf = (path: readonly string[], seen: Seen): readonly (readonly [string, Size])[] =>
+const starOf = (path: Path, seen: Seen): readonly (readonly [string, Size])[] =>
   sourcesOf(path, seen).flatMap(({ sizes }) => [...sizes])
 
 /** The largest of what a name can mean; of a whole row, all of it. */
-function sizeOfReference(path: readonly string[], seen: Seen): Size {
-  const name = path.at(-1) ?? ''
-  const found = sourcesOf(path, seen).flatMap(({ sizes }) => sizes.get(name) ?? [])
+function sizeOfReference(path: Path, seen: Seen): Size {
+  const name = path.at(-1)
+  const found = sourcesOf(path, seen).flatMap(({ sizes }) => sizes.get(name ?? '') ?? [])
   const [first, ...others] = found
   if (first) return others.reduce((one, other) => (other.cost > one.cost ? other : one), first)
-  const row = seen.sources.find((source) => source.name === name || name === '*')
+  const row = seen.sources.find((source) => source.name === name || name === undefined)
   return row ? made(sum([...row.sizes.values()], 'bytes'), [...row.sizes.values()]) : unknownSize
 }

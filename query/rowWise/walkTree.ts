@@ -25,7 +25,7 @@ export function* nodesIn(tree: unknown, ends: (node: Node) => boolean = () => fa
   }
 }
 
-/** Of a condition, the parts that all have to hold. */
+/** The parts of a condition that all have to hold. */
 export function partsOf(condition: unknown, operandsOf: (node: Node) => unknown): readonly Node[] {
   const parts: Node[] = []
   const waiting: unknown[] = [condition]

@@ -3,7 +3,7 @@ import { quoteIdentifier, schemaOf } from '../sql.ts'
 
 /**
  * Whether fees of the blocks held were paid in tokens, as on Tempo; null where no block has a fee.
- * Of a schema in any version, and null without one.
+ * The schema may be of any version; null too where there is none.
  */
 export async function readFeesInTokens({ pool }: Postgres, chainId: number): Promise<boolean | null> {
   const table = `${quoteIdentifier(schemaOf(chainId))}.txs`
