@@ -2,8 +2,9 @@
  * Calls of a node made for readers. The operator may pay for each, and anybody can ask: so there are
  * only so many a second, and a caller has a part of them.
  */
-import { everybody } from '#query/slots.ts'
-import type { Clock } from '#runtime.ts'
+
+import type { Clock } from '#runtime/runtime.ts'
+import { everybody } from '#runtime/slots.ts'
 import { ApiError } from './http/errors.ts'
 
 const SECOND_MS = 1_000

@@ -3,7 +3,7 @@
  * are counted. Nothing is remembered: a hash that is unknown now may be mined the next moment.
  */
 import type { Hash } from '#primitives.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import { SharedReads } from './http/sharedReads.ts'
 import { NodeCalls } from './nodeCalls.ts'
 

@@ -2,7 +2,7 @@
  * Which endpoint gave which blocks, so that whatever reads them again asks another one: a lie that
  * nothing proves is told by its liar alike each time.
  */
-import type { Clock, Random } from '#runtime.ts'
+import type { Clock, Random } from '#runtime/runtime.ts'
 import { changedSource } from './alignedSource.ts'
 import type { BlockRange } from './range.ts'
 import type { Source } from './source.ts'

@@ -3,7 +3,7 @@
  * (orphanWatch.ts).
  */
 import { join } from 'node:path'
-import { systemRuntime } from '#runtime.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
 import { endDevChain, recordedDevChains } from './devchain/otherDevChains.ts'
 import { findHolder } from './engines/dataDir.ts'
 import { findPostmaster, stopPostmaster } from './engines/postmaster.ts'

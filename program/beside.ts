@@ -3,7 +3,7 @@
  * directory.
  */
 import { assertAnswers } from '#local/engines/dataDir.ts'
-import type { Runtime } from '#runtime.ts'
+import type { Runtime } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { findChains, type ReachableChain, reachChain } from './chains.ts'
 import type { Config } from './config.ts'

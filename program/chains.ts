@@ -11,7 +11,7 @@ import { DEV_CHAIN_ID } from '#local/devchain/devChainRecord.ts'
 import { type DevChain, startDevChain } from '#local/devchain/node.ts'
 import { runTraffic } from '#local/devchain/trafficThread.ts'
 import type { Hash } from '#primitives.ts'
-import type { Runtime } from '#runtime.ts'
+import type { Runtime } from '#runtime/runtime.ts'
 import {
   assertSameGenesis,
   type ChainIdentity,

@@ -7,7 +7,7 @@ import { startClickHouse } from '#local/engines/clickhouse.ts'
 import { readConnection, removeConnection, writeConnection } from '#local/engines/connection.ts'
 import type { DataDir } from '#local/engines/dataDir.ts'
 import { startPostgres } from '#local/engines/postgres.ts'
-import type { Runtime } from '#runtime.ts'
+import type { Runtime } from '#runtime/runtime.ts'
 import {
   accessFromUrl,
   assertClickHouseReachable,

@@ -4,7 +4,7 @@
  */
 import { assertAnswers, type DataDir, openDataDir } from '#local/engines/dataDir.ts'
 import { watchOrphans } from '#local/orphanWatch.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 
 /** @throws DataDirectoryError */
 export async function holdDataDir(path: string, clock: Clock): Promise<DataDir> {

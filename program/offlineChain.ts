@@ -4,9 +4,9 @@
  */
 
 import { SettingError } from '#errors.ts'
-import type { Lease } from '#ingest/lease.ts'
 import { type BlockRange, blockCount } from '#ingest/range.ts'
-import type { Runtime } from '#runtime.ts'
+import type { Lease } from '#runtime/lease.ts'
+import type { Runtime } from '#runtime/runtime.ts'
 import { BatchCache } from '#store/clickhouse/batchCache.ts'
 import { openClickHouseLane } from '#store/clickhouse/openLane.ts'
 import { claimChain } from '#store/ledger/claim.ts'

@@ -2,7 +2,7 @@
  * The orchestrator of a running program: what its endpoints work with, what ships in the catalog,
  * and the demo's sellers where there is a dev chain.
  */
-import { Egress } from '#egress.ts'
+import { Egress } from '#egress/egress.ts'
 import { messageOf } from '#errors.ts'
 import type { Allowance } from '#orchestrator/allowance.ts'
 import type { DemoSellers } from '#orchestrator/demo/DemoSellers.ts'
@@ -12,7 +12,7 @@ import { Quotes } from '#orchestrator/quote/Quotes.ts'
 import { importShipped } from '#orchestrator/shipped.ts'
 import { Liveness } from '#orchestrator/verify/Liveness.ts'
 import { Verifier } from '#orchestrator/verify/Verifier.ts'
-import type { Runtime } from '#runtime.ts'
+import type { Runtime } from '#runtime/runtime.ts'
 import { appDatabase } from '#store/app/database.ts'
 import type { Logger } from '#telemetry.ts'
 import type { Config } from './config.ts'

@@ -1,6 +1,6 @@
 /** The comparisons of both stores, one of each chain, as the API shows them. */
 import type { ParityReads } from '#api/services.ts'
-import type { Runtime } from '#runtime.ts'
+import type { Runtime } from '#runtime/runtime.ts'
 import { databaseOf } from '#store/clickhouse/template.ts'
 import { type ParityStatus, ParityWatch } from '#store/compare/ParityWatch.ts'
 import { compareRange } from '#store/compare/parity.ts'

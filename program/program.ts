@@ -3,10 +3,10 @@
  * chains.
  */
 import { randomUUID } from 'node:crypto'
-import type { LeaseHolder } from '#ingest/lease.ts'
 import { contractCalls } from '#ingest/rpc/contractCalls.ts'
 import { replaceClickHouseViews, replacePostgresViews } from '#query/relations/replaceViews.ts'
-import type { Clock, Runtime } from '#runtime.ts'
+import type { LeaseHolder } from '#runtime/lease.ts'
+import type { Clock, Runtime } from '#runtime/runtime.ts'
 import { adoptClickHouse } from '#store/clickhouse/adopt.ts'
 import { type ChainIdentity, readChainIdentity } from '#store/ledger/ledger.ts'
 import { CommitNotices } from '#store/ledger/notices.ts'

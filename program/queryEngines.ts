@@ -14,7 +14,7 @@ import { PostgresUserQueryEngine } from '#query/postgres/PostgresUserQueryEngine
 import { prepareReaderRole, readerRoleName } from '#query/postgres/roles.ts'
 import { relationsOf } from '#query/relations/views.ts'
 import { bindViews, type Catalog, type CatalogOf } from '#query/relations.ts'
-import type { Runtime } from '#runtime.ts'
+import type { Runtime } from '#runtime/runtime.ts'
 import type { Secrets } from '#store/app/secrets.ts'
 import type { ClickHouseAccess } from '#store/clickhouse/client.ts'
 import { viewDatabaseOf } from '#store/clickhouse/template.ts'

@@ -4,7 +4,7 @@ import { isoSeconds } from '#api/http/schema.ts'
 import type { ChainStatus, ReadyScope, StatusReport, StatusSource } from '#api/routes/service/status.ts'
 import { newestSegment } from '#ingest/range.ts'
 import program from '#package.json' with { type: 'json' }
-import type { Runtime } from '#runtime.ts'
+import type { Runtime } from '#runtime/runtime.ts'
 import type { ParityStatus } from '#store/compare/ParityWatch.ts'
 import type { FollowerStatus } from '#store/follow/driver.ts'
 import { ProofCounter } from '#store/ledger/ProofCounter.ts'

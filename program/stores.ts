@@ -4,9 +4,9 @@
  */
 
 import { SettingError } from '#errors.ts'
-import { visitListed } from '#ingest/failpoints.ts'
-import { acquireLease, type Lease, type LeaseHolder } from '#ingest/lease.ts'
-import type { Runtime } from '#runtime.ts'
+import { visitListed } from '#runtime/failpoints.ts'
+import { acquireLease, type Lease, type LeaseHolder } from '#runtime/lease.ts'
+import type { Runtime } from '#runtime/runtime.ts'
 import { chainLease, postgresLeases } from '#store/app/leases.ts'
 import { listChainIds } from '#store/maintain/heldChains.ts'
 import { migrateApp, migrateChain, migrateClickHouse } from '#store/maintain/migrate.ts'

@@ -3,9 +3,9 @@
  * takes the matcher's position in turn, so that it holds from one block on.
  */
 import { randomBytes } from 'node:crypto'
-import type { Egress } from '#egress.ts'
+import type { Egress } from '#egress/egress.ts'
 import { failure } from '#errors.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import { withinBound } from '#store/app/bounds.ts'
 import type { AppDatabase } from '#store/app/database.ts'
 import { newTimedId } from '#store/app/identifiers.ts'

@@ -1,6 +1,6 @@
 /** Destinations are looked at when the program starts: what they led to may have changed meanwhile. */
-import { type Egress, EgressRefusedError } from '#egress.ts'
-import { mapAtMost } from '#mapAtMost.ts'
+import { type Egress, EgressRefusedError } from '#egress/egress.ts'
+import { mapAtMost } from '#runtime/mapAtMost.ts'
 import type { AppDatabase } from '#store/app/database.ts'
 import type { Sealer } from '#store/app/sealing.ts'
 import { openTarget, readTargets } from '#store/webhooks/subscriptions.ts'

@@ -4,7 +4,7 @@
  * only before its window ends. Requests that wait for units share a statement; a spent window is
  * remembered, so that refusing costs one a second.
  */
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import type { QuotaGrant, QuotaReturn, QuotaWish } from '#store/app/quotas.ts'
 
 /** The database's side (store/app/quotas.ts). */

@@ -4,7 +4,7 @@
  * nothing; a guarded one counts everybody.
  */
 import { MillraceError } from '#errors.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import type { ApiKey } from '#store/app/keys.ts'
 import type { Access, AccessRequest, AccessRule, Admission, Caller } from '../http/access.ts'
 import { ApiError } from '../http/errors.ts'

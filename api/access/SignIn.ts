@@ -5,7 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { hashMessage } from 'viem/utils'
 import { type Address, address, type Hex } from '#primitives.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import type { AppDatabase } from '#store/app/database.ts'
 import {
   acceptInvitation,

@@ -2,7 +2,7 @@
  * Counts requests of keys in memory and adds the counts to the database every few seconds: a crash
  * loses seconds of them. Quotas do not go by these counts.
  */
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import type { UsageCount } from '#store/app/usage.ts'
 import type { AccessRule, Answered, Caller } from '../http/access.ts'
 

@@ -2,7 +2,7 @@
  * What is known of credentials, for a moment: found or not, so that a key costs one look into the
  * database a second and a made-up one costs no more. A revocation is felt when the moment is over.
  */
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 
 /**
  * From before the database was asked; a revocation has to be felt within a second, the next look

@@ -4,7 +4,7 @@
  */
 import type { ServerResponse } from 'node:http'
 import { failure } from '#errors.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import { ApiError } from './errors.ts'
 
 /** Every operation answers within this time. */

@@ -2,7 +2,7 @@
  * How fresh an answer is, and waiting for a block the client has already seen elsewhere (read your
  * writes).
  */
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import { ApiError } from './errors.ts'
 import * as p from './parameter.ts'
 

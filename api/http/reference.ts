@@ -6,7 +6,7 @@
 import { Worker } from 'node:worker_threads'
 import type { FastifyInstance } from 'fastify'
 import { failure } from '#errors.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import { ApiError } from './errors.ts'
 
 export interface ReferenceFiles {

@@ -1,7 +1,7 @@
 /** One endpoint value as a Fastify route: the steps of a request in the order they are taken. */
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { type Access, type AccessRequest, type AccessRule, type Caller, partyOf } from './access.ts'
 import type { JsonAnswer, RawAnswer, WrittenAnswer } from './answer.ts'

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs'
 import { Compile } from 'typebox/compile'
 import { messageOf, SettingError } from '#errors.ts'
 import { isRecord, shorten } from '#primitives.ts'
-import { nearestOf } from '#query/words/nearest.ts'
+import { nearestOf } from '#text/nearest.ts'
 import type { Static, TSchema } from './schema.ts'
 
 /** Makes the check of one schema. It @throws SettingError naming the setting and the place. */

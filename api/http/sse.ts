@@ -4,7 +4,7 @@
  * read is dropped, by bytes or by time; it never slows the others or fills memory.
  */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 
 export interface Frame {
   /** Default: the unnamed `message` event. */

@@ -3,8 +3,9 @@
  * for a short time: an overloaded server answers as many as it can, and tells the rest at once to
  * come back.
  */
-import { type SlotLimits, Slots } from '#query/slots.ts'
-import type { Clock } from '#runtime.ts'
+
+import type { Clock } from '#runtime/runtime.ts'
+import { type SlotLimits, Slots, slotErrors } from '#runtime/slots.ts'
 import { type AccessRule, dataRead } from './access.ts'
 import { ApiError } from './errors.ts'
 
@@ -34,7 +35,7 @@ export class Turns {
         return waiting()
       },
     }
-    this.#slots = new Slots(foreseen, clock, overloaded)
+    this.#slots = new Slots(foreseen, clock, { ...slotErrors, busy: overloaded })
   }
 
   /**

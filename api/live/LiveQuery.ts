@@ -4,7 +4,7 @@
  * catches up alone and joins where the two meet.
  */
 import { messageOf } from '#errors.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import type { CommitBell } from '#store/ledger/commits.ts'
 import type { Logger } from '#telemetry.ts'
 import type { EventStream } from '../http/sse.ts'

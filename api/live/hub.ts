@@ -5,9 +5,10 @@
 import { messageOf } from '#errors.ts'
 import type { RangeSet } from '#ingest/range.ts'
 import type { Engine, QueryRequest, QueryResult, UserQueryEngine } from '#query/result.ts'
-import { everybody, Slots } from '#query/slots.ts'
+import { sqlSlotErrors } from '#query/slotLimits.ts'
 import { UserQueryError } from '#query/UserQueryError.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
+import { everybody, Slots } from '#runtime/slots.ts'
 import type { Logger } from '#telemetry.ts'
 import { anonymous, type Caller, partyOf } from '../http/access.ts'
 import { ApiError } from '../http/errors.ts'
@@ -103,7 +104,11 @@ export class LiveHub {
   constructor(options: LiveHubOptions) {
     this.#options = options
     const slots = (running: number) =>
-      new Slots({ running, waiting: QUERIES_MAX + CLIENTS_MAX, waitMs: TURN_MS_MAX }, options.clock)
+      new Slots(
+        { running, waiting: QUERIES_MAX + CLIENTS_MAX, waitMs: TURN_MS_MAX },
+        options.clock,
+        sqlSlotErrors,
+      )
     this.#slots = { postgres: slots(slotLimits.postgres), clickhouse: slots(slotLimits.clickhouse) }
     this.#catchUpSlots = { postgres: slots(CATCH_UP_SLOTS), clickhouse: slots(CATCH_UP_SLOTS) }
     this.#wholeSlots = { postgres: slots(WHOLE_SLOTS), clickhouse: slots(WHOLE_SLOTS) }

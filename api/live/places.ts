@@ -2,7 +2,7 @@
  * Whose place among the live queries goes to somebody else, where there is no free one. A place is
  * taken from the party that holds the most, or, where all hold as few, after it was held for long.
  */
-import { everybody } from '#query/slots.ts'
+import { everybody } from '#runtime/slots.ts'
 
 export interface HeldPlace {
   /** The caller that began the query, or the first of those that still watch it. */

@@ -2,7 +2,7 @@
 import { sliceMembers, textOf } from '#ingest/read/jsonSlices.ts'
 import type { Relay, RelayWish } from '#ingest/rpc/relay.ts'
 import type { RelayAnswer } from '#ingest/rpc/relayAnswer.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import type { AppDatabase } from '#store/app/database.ts'
 import type { ChainState } from '#store/ledger/chainState.ts'
 import type { Postgres } from '#store/postgres.ts'

@@ -2,7 +2,7 @@
 import { sliceItems, textOf } from '#ingest/read/jsonSlices.ts'
 import { quantity } from '#ingest/rpc/parse.ts'
 import { isRecord } from '#primitives.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import type { ChainState } from '#store/ledger/chainState.ts'
 import { LOGS_MAX, readChainLogs } from '#store/read/rpc/logs.ts'
 import type { RpcOutcome } from './answer.ts'

@@ -1,6 +1,6 @@
-import type { Runtime } from '#runtime.ts'
+import { backoffMs, laneBackoff, type Problem, problemOf, remedyOf } from '#runtime/backoff.ts'
+import type { Runtime } from '#runtime/runtime.ts'
 import { type Logger, metrics } from '#telemetry.ts'
-import { backoffMs, laneBackoff, type Problem, problemOf, remedyOf } from '../backoff.ts'
 import type { Batch } from '../sink.ts'
 import { converge, type HeadLane, type LaneEvent, type ReadBatches } from './converge.ts'
 import { type AheadOptions, fetchAhead } from './fetchAhead.ts'

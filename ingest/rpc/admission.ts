@@ -1,5 +1,5 @@
 import type { Hash } from '#primitives.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import type { RpcClient } from './client.ts'
 import type { Endpoint } from './endpoint.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import { HEADS_APART_MAX } from '../source.ts'
 import type { Admission } from './admission.ts'
 import { type Claim, isCatchingUp, mayBeAhead } from './claim.ts'

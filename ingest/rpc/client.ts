@@ -1,6 +1,6 @@
 import { type Dispatcher, errors, Pool } from 'undici'
-import { mapAtMost } from '#mapAtMost.ts'
-import type { Clock } from '#runtime.ts'
+import { mapAtMost } from '#runtime/mapAtMost.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import { BodyCollector, BodyTooLargeError, type HttpAnswer } from './body.ts'
 import { type EndpointUrl, redact, withoutSecrets } from './endpointUrl.ts'
 import { RpcError, type RpcFailure } from './errors.ts'

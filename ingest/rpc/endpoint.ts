@@ -1,4 +1,4 @@
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import { metrics } from '#telemetry.ts'
 import type { Claim } from './claim.ts'
 import type { RpcClient, RpcCost } from './client.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import { RpcClient } from './client.ts'
 import { Endpoint } from './endpoint.ts'
 import { EndpointSet, type Wish } from './endpointSet.ts'

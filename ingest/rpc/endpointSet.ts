@@ -1,4 +1,4 @@
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import type { Endpoint } from './endpoint.ts'
 
 /** What a request needs of an endpoint, and how much it matters. */

@@ -1,4 +1,4 @@
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import { HEADS_APART_MAX } from '../source.ts'
 import { type Claim, grantedFinality } from './claim.ts'
 import { type Endpoint, GONE_MS } from './endpoint.ts'

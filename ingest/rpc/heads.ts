@@ -1,5 +1,5 @@
 import type { BlockRef } from '#primitives.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import type { ChainHead } from '../source.ts'
 import type { Admission } from './admission.ts'
 import { afterHead, type BlockTime, POLL_MS_MIN, pollIntervalMs } from './blockTime.ts'

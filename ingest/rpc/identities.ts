@@ -1,6 +1,6 @@
 /** Which chain is behind RPC_URL, before anything is known about it. */
 import { SettingError } from '#errors.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import { RpcClient } from './client.ts'
 import { parseEndpointUrl } from './endpointUrl.ts'
 import { RpcError, SourceError } from './errors.ts'

@@ -1,7 +1,7 @@
 import { WebSocket } from 'undici'
-import type { Runtime } from '#runtime.ts'
+import { type BackoffLimits, backoffMs } from '#runtime/backoff.ts'
+import type { Runtime } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
-import { type BackoffLimits, backoffMs } from '../backoff.ts'
 import type { EndpointUrl } from './endpointUrl.ts'
 
 export interface NewHeadsOptions {

@@ -1,5 +1,5 @@
 /** Which old blocks the endpoints still answer, where behind one address may stand several nodes. */
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import type { BlockRange } from '../range.ts'
 import type { Admission } from './admission.ts'
 import type { Endpoint } from './endpoint.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { systemRuntime } from '#runtime.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
 import { RpcClient } from './client.ts'
 import { parseEndpointUrl } from './endpointUrl.ts'
 import { assertRangeAnswer, rangeBody } from './rangeAnswer.ts'

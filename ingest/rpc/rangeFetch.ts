@@ -1,6 +1,6 @@
-import type { Runtime } from '#runtime.ts'
+import { type BackoffLimits, backoffMs } from '#runtime/backoff.ts'
+import type { Runtime } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
-import { type BackoffLimits, backoffMs } from '../backoff.ts'
 import { type BlockRange, blockCount } from '../range.ts'
 import type { FetchOptions, RawRange } from '../source.ts'
 import type { Admission } from './admission.ts'

@@ -1,4 +1,4 @@
-import { mapAtMost } from '#mapAtMost.ts'
+import { mapAtMost } from '#runtime/mapAtMost.ts'
 import { type BlockRange, blockCount } from '../range.ts'
 import { callText, type RpcClient, SINGLES_AT_ONCE } from './client.ts'
 import { quantity } from './parse.ts'

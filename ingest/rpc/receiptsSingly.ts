@@ -4,7 +4,7 @@
  * parsed here: the node's texts are cut out and put together, for a worker to read.
  */
 import { setImmediate } from 'node:timers/promises'
-import { mapAtMost } from '#mapAtMost.ts'
+import { mapAtMost } from '#runtime/mapAtMost.ts'
 import { type BlockRange, blockCount } from '../range.ts'
 import { sliceItems, sliceMembers, textOf } from '../read/jsonSlices.ts'
 import { callText, type RpcClient, SINGLES_AT_ONCE } from './client.ts'

@@ -4,7 +4,7 @@
  * is asked twice where the first is slow. Ingest comes first: this has its own connections, room
  * and rests, and tells ingest nothing bad of an endpoint.
  */
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import { RpcError } from './errors.ts'
 import { isMethodMissing, mayDiffer, type RelayAnswer } from './relayAnswer.ts'
 import type { RelayEndpoint, RelayEndpointStatus } from './relayEndpoint.ts'

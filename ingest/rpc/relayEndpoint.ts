@@ -1,7 +1,7 @@
 /** One endpoint as calls of clients see it: room, rest and head of its own, beside ingest's. */
 
 import type { BlockRef } from '#primitives.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import { metrics } from '#telemetry.ts'
 import type { Admission } from './admission.ts'
 import type { RpcClient } from './client.ts'

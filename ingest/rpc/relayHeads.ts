@@ -3,7 +3,7 @@
  * Heads are heard of while there are calls, and weighed before they are shown.
  */
 import type { BlockRef } from '#primitives.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import { RpcError } from './errors.ts'
 import type { RelayEndpoint } from './relayEndpoint.ts'
 import { isPassing, RelayFailedError } from './relayFailure.ts'

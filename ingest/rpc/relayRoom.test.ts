@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { systemRuntime } from '#runtime.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
 import { RelayBusyError, RelayRoom, type Roomy } from './relayRoom.ts'
 
 const { clock } = systemRuntime()

@@ -3,7 +3,7 @@
  * for long.
  */
 import { MillraceError } from '#errors.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 
 /** What has places. */
 export interface Roomy {

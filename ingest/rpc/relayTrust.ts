@@ -4,7 +4,7 @@
  * it shows that its head is on the chain known so far, and no longer than nothing speaks against it.
  */
 import type { BlockRef } from '#primitives.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import { HEADS_APART_MAX } from '../source.ts'
 import { RpcError } from './errors.ts'
 import type { RelayEndpoint } from './relayEndpoint.ts'

@@ -4,7 +4,7 @@
  * that have reached it.
  */
 import type { BlockRef } from '#primitives.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import { HEADS_APART_MAX } from '../source.ts'
 import { type Believed, remember } from './relayTrust.ts'
 

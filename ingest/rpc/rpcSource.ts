@@ -1,6 +1,6 @@
 import { SettingError } from '#errors.ts'
 import type { BlockRef, Hash } from '#primitives.ts'
-import type { Runtime } from '#runtime.ts'
+import type { Runtime } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import type { BlockRange } from '../range.ts'
 import type { ChainHead, FetchOptions, RawRange, Source } from '../source.ts'

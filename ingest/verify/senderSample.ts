@@ -4,7 +4,7 @@
  */
 
 import type { Hash } from '#primitives.ts'
-import type { Random } from '#runtime.ts'
+import type { Random } from '#runtime/runtime.ts'
 
 /** Plain data, so that it can be handed to a thread. */
 export interface SenderSample {

@@ -6,7 +6,7 @@
 import { execFile, spawn } from 'node:child_process'
 import { open, readdir, readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 
 const POLL_MS = 25
 

@@ -12,7 +12,7 @@
 import { randomInt } from 'node:crypto'
 import { mkdir, rm, stat } from 'node:fs/promises'
 import { failure, messageOf } from '#errors.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { findFreePort } from '../freePort.ts'
 import { awaitExit, isRunning, logTail, signalAnvil, spawnAnvil } from './anvilProcess.ts'

@@ -4,7 +4,7 @@
  * a failed action is a failed action.
  */
 import { messageOf } from '#errors.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { DevRpc, quantity } from './devRpc.ts'
 import { BLOCKS_MAX as blocksMaxDefault } from './node.ts'

@@ -1,6 +1,6 @@
 /** The thread that trafficThread.ts starts. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { systemRuntime } from '#runtime.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { startTraffic } from './traffic.ts'
 import type { TrafficLogLine, TrafficTask } from './trafficThread.ts'

@@ -5,7 +5,7 @@
  */
 import { Worker } from 'node:worker_threads'
 import { messageOf } from '#errors.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 
 /** What the thread is to do. */

@@ -9,7 +9,7 @@ import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-import { type Clock, type Runtime, systemRuntime } from '#runtime.ts'
+import { type Clock, type Runtime, systemRuntime } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { writeConfig } from './clickhouseConfig.ts'
 import { asDataDirectoryError, EngineStartError } from './errors.ts'

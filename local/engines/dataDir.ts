@@ -18,7 +18,7 @@ import {
 } from 'node:fs'
 import { dirname, join, parse, resolve } from 'node:path'
 import { errnoOf } from '#errors.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import { asDataDirectoryError, DataDirectoryError } from './errors.ts'
 import { isAlive, ownIdentity, type ProcessIdentity, parseIdentity } from './processIdentity.ts'
 

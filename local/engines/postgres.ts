@@ -22,7 +22,7 @@ import {
 import { join, resolve } from 'node:path'
 import { Client } from 'pg'
 import { errnoOf } from '#errors.ts'
-import { type Clock, type Runtime, systemRuntime } from '#runtime.ts'
+import { type Clock, type Runtime, systemRuntime } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { findFreePort } from '../freePort.ts'
 import { asDataDirectoryError, EngineStartError } from './errors.ts'

@@ -6,7 +6,7 @@
 import { readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { errnoOf } from '#errors.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import { identityOf, isAlive, type ProcessIdentity, psField, waitForExit } from './processIdentity.ts'
 
 /** A living postmaster. */

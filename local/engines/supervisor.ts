@@ -4,7 +4,7 @@
  */
 
 import { statfsSync } from 'node:fs'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { type EngineName, EngineStartError } from './errors.ts'
 import type { ProcessIdentity } from './processIdentity.ts'

@@ -4,7 +4,7 @@
  */
 import { Compile } from 'typebox/compile'
 import * as s from '#api/http/schema.ts'
-import type { EgressAnswer } from '#egress.ts'
+import type { EgressAnswer } from '#egress/egress.ts'
 import { membersOf } from '../catalog/members.ts'
 
 export interface LiveOffer {

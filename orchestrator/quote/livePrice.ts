@@ -1,5 +1,5 @@
 /** The price a seller asks now, in the currency of quotes, or why there is none. */
-import { type EgressAnswer, EgressFailedError, EgressRefusedError } from '#egress.ts'
+import { type EgressAnswer, EgressFailedError, EgressRefusedError } from '#egress/egress.ts'
 import { MillraceError } from '#errors.ts'
 import type { CatalogService } from '../catalog/service.ts'
 import { type QuoteTerms, rescaled, tokenKey } from '../pay/currencies.ts'

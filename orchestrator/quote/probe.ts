@@ -2,7 +2,7 @@
  * The unpaid call that a price is asked with. It has no effect: a seller asks for money before it
  * does anything, and an endpoint that asks for none is only ever read from.
  */
-import type { EgressRequest } from '#egress.ts'
+import type { EgressRequest } from '#egress/egress.ts'
 import { isRecord } from '#primitives.ts'
 import { PathError, parsePath, urlOf } from '../catalog/pathTemplate.ts'
 import type { PlannedNode } from '../plan/checkPlan.ts'

@@ -2,7 +2,7 @@
  * What search holds of an endpoint: its words by field, and what an answer shows; and the terms it
  * is found by.
  */
-import { skeletonOf } from '#skeleton.ts'
+import { skeletonOf } from '#text/skeleton.ts'
 import { parametersOf, parseTemplate } from '../catalog/pathTemplate.ts'
 import type { CatalogService, PaymentOffer, ServiceEndpoint } from '../catalog/service.ts'
 import { decimalText } from '../pay/currencies.ts'

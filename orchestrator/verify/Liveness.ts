@@ -3,7 +3,7 @@
  * waits. Nothing is written down, and nobody is asked twice in a while, so that searches cannot
  * flood a seller.
  */
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import { readHealth } from '#store/app/catalogHealth.ts'
 import type { AppDatabase } from '#store/app/database.ts'
 import type { Allowance } from '../allowance.ts'

@@ -2,8 +2,8 @@
  * Looks at every endpoint of the catalog in turn, without paying and without an effect, and writes
  * down how it is. Any number of programs and commands may do so beside each other.
  */
-import { mapAtMost } from '#mapAtMost.ts'
-import type { Clock, Random } from '#runtime.ts'
+import { mapAtMost } from '#runtime/mapAtMost.ts'
+import type { Clock, Random } from '#runtime/runtime.ts'
 import {
   claimDue,
   type EndpointName,

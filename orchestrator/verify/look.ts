@@ -8,9 +8,9 @@ import {
   EgressFailedError,
   type EgressPurpose,
   type EgressRequest,
-} from '#egress.ts'
+} from '#egress/egress.ts'
 import { isRecord } from '#primitives.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import {
   matchPath,
   PathError,

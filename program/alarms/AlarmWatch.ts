@@ -2,7 +2,7 @@
  * Turns conditions into alarms: one is told when it begins to hold and once more when it is over.
  * What comes and goes within seconds is in /status at once, but nobody is called for it.
  */
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import { type Logger, metrics } from '#telemetry.ts'
 import { type Alarm, passesMsOf } from './alarms.ts'
 

@@ -5,8 +5,8 @@
  */
 import { createHash } from 'node:crypto'
 import { errnoOf } from '#errors.ts'
-import { backoffMs } from '#ingest/backoff.ts'
-import type { Runtime } from '#runtime.ts'
+import { backoffMs } from '#runtime/backoff.ts'
+import type { Runtime } from '#runtime/runtime.ts'
 import { type Logger, metrics } from '#telemetry.ts'
 import { standardHeaders } from '#webhooks/signature.ts'
 import { aborted } from '../process/stopSignal.ts'

@@ -5,7 +5,7 @@
 import { statfs } from 'node:fs/promises'
 import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client'
 import { rpcFailures } from '#ingest/rpc/errors.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import { auditPasses } from '#store/compare/Audit.ts'
 import { metrics } from '#telemetry.ts'
 import program from '../../package.json' with { type: 'json' }

@@ -1,5 +1,5 @@
 /** Alarms of all chains of a running program, told to their owner where an address is set. */
-import type { Runtime } from '#runtime.ts'
+import type { Runtime } from '#runtime/runtime.ts'
 import { type Logger, metrics } from '#telemetry.ts'
 import type { Chain } from '../chain/chain.ts'
 import type { Config } from '../config.ts'

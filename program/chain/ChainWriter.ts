@@ -4,10 +4,10 @@
  */
 
 import { failure } from '#errors.ts'
-import { visitListed } from '#ingest/failpoints.ts'
 import { proveFinality } from '#ingest/lanes/proveFinality.ts'
-import type { Lease } from '#ingest/lease.ts'
 import { type BlockRange, covers } from '#ingest/range.ts'
+import { visitListed } from '#runtime/failpoints.ts'
+import type { Lease } from '#runtime/lease.ts'
 import type { ClickHouseLane } from '#store/clickhouse/lane.ts'
 import type { Audit } from '#store/compare/Audit.ts'
 import type { FollowerDriver } from '#store/follow/driver.ts'

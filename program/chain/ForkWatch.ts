@@ -11,7 +11,7 @@ import {
   readForkSchedule,
 } from '#ingest/rpc/forkSchedule.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { forks, newestKnownFork } from '#transform/forks.ts'
 import { witnessesOf } from './chainRules.ts'

@@ -5,7 +5,7 @@
 import { messageOf } from '#errors.ts'
 import type { LoosePart } from '#ingest/read/looseParts.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import {
   type ChainRules,

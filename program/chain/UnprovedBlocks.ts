@@ -3,7 +3,7 @@
  * as an owner should hear of them.
  */
 import type { BlockRange } from '#ingest/range.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 
 /** Told of for this long after the last time, whatever came after. */
 const TOLD_MS = 3_600_000

@@ -4,7 +4,7 @@
  */
 import type { FollowState } from '#ingest/lanes/follow.ts'
 import type { HistoryProgress } from '#ingest/lanes/progress.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import { UnprovedBlocks } from './UnprovedBlocks.ts'
 
 export interface LaneStatus {

@@ -1,6 +1,7 @@
 /** What carries batches from Postgres's commits on to ClickHouse. */
-import type { Lease } from '#ingest/lease.ts'
+
 import { blockCount } from '#ingest/range.ts'
+import type { Lease } from '#runtime/lease.ts'
 import type { ClickHouseLane } from '#store/clickhouse/lane.ts'
 import { openClickHouseLane } from '#store/clickhouse/openLane.ts'
 import type { CommitListener } from '#store/ledger/headSink.ts'

@@ -1,8 +1,8 @@
 /** Follows the node's head into Postgres. */
 
 import { messageOf } from '#errors.ts'
-import { visitListed } from '#ingest/failpoints.ts'
 import { type FollowEvent, follow } from '#ingest/lanes/follow.ts'
+import { visitListed } from '#runtime/failpoints.ts'
 import type { PostgresHeadSink } from '#store/ledger/headSink.ts'
 import { aheadOf, type Writing, wake, witnessingOf } from './writing.ts'
 

@@ -1,10 +1,10 @@
 /** Fills what lies below the head lane, chunk by chunk, into Postgres. */
 
 import { messageOf } from '#errors.ts'
-import { visitListed } from '#ingest/failpoints.ts'
 import { fillHistory, type HistoryEvent } from '#ingest/lanes/history.ts'
 import { type BlockRange, blockCount, covers } from '#ingest/range.ts'
 import { HistoryPrunedError } from '#ingest/rpc/errors.ts'
+import { visitListed } from '#runtime/failpoints.ts'
 import type { PostgresHistorySink } from '#store/ledger/historySink.ts'
 import { historyTarget } from '#store/ledger/ledger.ts'
 import { aheadOf, type Writing, wake, witnessingOf } from './writing.ts'

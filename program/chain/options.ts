@@ -1,10 +1,10 @@
 /** What a chain is put together from, and the bounds of its work. */
 import type { ClickHouseClient } from '@clickhouse/client'
-import type { LeaseHolder } from '#ingest/lease.ts'
 import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 import { SENDERS_ONE_IN } from '#ingest/verify/senderSample.ts'
-import type { Runtime } from '#runtime.ts'
+import type { LeaseHolder } from '#runtime/lease.ts'
+import type { Runtime } from '#runtime/runtime.ts'
 import type { ChainIdentity } from '#store/ledger/ledger.ts'
 import type { CommitNotices } from '#store/ledger/notices.ts'
 import type { Postgres } from '#store/postgres.ts'

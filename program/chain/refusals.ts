@@ -1,7 +1,7 @@
 /** Blocks that are refused again and again, and by whom they were told. */
 import type { BlockRange } from '#ingest/range.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import { witnessesOf } from './chainRules.ts'
 
 /** Refusals of one endpoint count once in this time, so that a hiccup is none. */

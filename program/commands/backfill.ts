@@ -1,6 +1,6 @@
 /** `millrace backfill`: indexes history into both stores and ends. */
 import { type BlockRange, blockCount, intersection } from '#ingest/range.ts'
-import type { Runtime } from '#runtime.ts'
+import type { Runtime } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import type { Chain } from '../chain/chain.ts'
 import type { Config } from '../config.ts'

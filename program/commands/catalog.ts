@@ -3,7 +3,7 @@
  * which finds them at once.
  */
 import { readFile } from 'node:fs/promises'
-import { Egress } from '#egress.ts'
+import { Egress } from '#egress/egress.ts'
 import { SettingError } from '#errors.ts'
 import { serviceOf } from '#orchestrator/catalog/describe.ts'
 import type { CatalogService } from '#orchestrator/catalog/service.ts'
@@ -11,7 +11,7 @@ import { importCatalog } from '#orchestrator/importCatalog.ts'
 import { EVALUATED_MAX, evaluate, readJudgements } from '#orchestrator/search/evaluate.ts'
 import { search } from '#orchestrator/search/search.ts'
 import { type Verified, Verifier } from '#orchestrator/verify/Verifier.ts'
-import type { Runtime } from '#runtime.ts'
+import type { Runtime } from '#runtime/runtime.ts'
 import { removeEntries } from '#store/app/catalogEntries.ts'
 import { findServices, listServices, type ServiceSummary } from '#store/app/catalogReads.ts'
 import { type AppDatabase, appDatabase } from '#store/app/database.ts'

@@ -7,7 +7,7 @@ import { defineCommand, runMain } from 'citty'
 import { Screen } from '#console/terminal/screen.ts'
 import { MillraceError, messageOf, SettingError } from '#errors.ts'
 import { EXPORT_ROWS_MAX, ROWS_MAX } from '#query/limits.ts'
-import { type Runtime, systemRuntime } from '#runtime.ts'
+import { type Runtime, systemRuntime } from '#runtime/runtime.ts'
 import { createLogger, type Logger } from '#telemetry.ts'
 import program from '../../package.json' with { type: 'json' }
 import { type Config, readConfig } from '../config.ts'

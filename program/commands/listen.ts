@@ -5,7 +5,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { failure, messageOf, SettingError } from '#errors.ts'
 import { isRecord } from '#primitives.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import { verifySignature } from '#webhooks/signature.ts'
 import type { Config } from '../config.ts'
 

@@ -1,7 +1,7 @@
 /** `millrace orgs`: what lets the first person in. Works beside a running program. */
 import { SettingError } from '#errors.ts'
 import { address as readAddress } from '#primitives.ts'
-import type { Runtime } from '#runtime.ts'
+import type { Runtime } from '#runtime/runtime.ts'
 import { appDatabase } from '#store/app/database.ts'
 import { makeDefaults } from '#store/app/defaults.ts'
 import { findOrganization, isRole, joinOrganization, setMember } from '#store/app/organizations.ts'

@@ -14,7 +14,7 @@ import {
 import { renderTable } from '#console/terminal/table.ts'
 import { MillraceError, SettingError } from '#errors.ts'
 import { EXPORT_ROWS_MAX, isExport, ROWS_MAX } from '#query/limits.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import type { Config } from '../config.ts'
 import { exportFormats, exportRows, type QueryStreams } from './exportQuery.ts'
 

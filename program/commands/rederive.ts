@@ -3,7 +3,7 @@
  * node.
  */
 
-import type { Runtime } from '#runtime.ts'
+import type { Runtime } from '#runtime/runtime.ts'
 import { databaseOf } from '#store/clickhouse/template.ts'
 import { outdateAll, rederiveRows } from '#store/maintain/rederive.ts'
 import type { Logger } from '#telemetry.ts'

@@ -3,7 +3,7 @@
  * from there.
  */
 
-import type { Runtime } from '#runtime.ts'
+import type { Runtime } from '#runtime/runtime.ts'
 import { PARTITION_BLOCKS } from '#store/clickhouse/lane.ts'
 import { rewindLedger } from '#store/maintain/rewind.ts'
 import type { Logger } from '#telemetry.ts'

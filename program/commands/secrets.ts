@@ -2,7 +2,7 @@
  * `millrace secrets rotate`: newer versions of the installation's keys. Works beside a running
  * program.
  */
-import type { Runtime } from '#runtime.ts'
+import type { Runtime } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { openInstallationSecrets } from '../access/secrets.ts'
 import type { Config } from '../config.ts'

@@ -1,7 +1,7 @@
 /** `millrace status`: asks a running program over its API. */
 import { type Report, renderReport, type Sample } from '#console/terminal/terminal.ts'
 import { messageOf, SettingError } from '#errors.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import type { Config } from '../config.ts'
 
 export interface StatusOptions {

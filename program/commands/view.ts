@@ -5,7 +5,7 @@
 import type { StatusSource } from '#api/routes/service/status.ts'
 import type { Screen } from '#console/terminal/screen.ts'
 import { renderReport, type Sample, summarize } from '#console/terminal/terminal.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 
 export interface ViewOptions {
   readonly status: Pick<StatusSource, 'status'>

@@ -3,7 +3,7 @@ import type { AttributedService } from '#api/operator/attributions.ts'
 import { type AttributionNames, attributionNames } from '#api/routes/present/memo.ts'
 import { messageOf } from '#errors.ts'
 import { readRealmNames } from '#orchestrator/catalog/realmNames.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import type { AppDatabase } from '#store/app/database.ts'
 import type { Logger } from '#telemetry.ts'
 

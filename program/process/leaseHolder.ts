@@ -4,8 +4,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { SettingError } from '#errors.ts'
-import type { LeaseHolder } from '#ingest/lease.ts'
 import { isAlive, ownIdentity, type ProcessIdentity, processSpace } from '#local/engines/processIdentity.ts'
+import type { LeaseHolder } from '#runtime/lease.ts'
 
 /**
  * This process: on a copy of the data directory, or on the same one in another container, it is

@@ -1,6 +1,6 @@
 /** How a person or a supervisor ends the program. */
 import { failure } from '#errors.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 

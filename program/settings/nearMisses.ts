@@ -3,7 +3,7 @@
  * `RPC_URLS` starts, and shows a dev chain.
  */
 import { SettingError } from '#errors.ts'
-import { isSlipOf } from '#query/words/nearest.ts'
+import { isSlipOf } from '#text/nearest.ts'
 import type { Environment } from './readSettings.ts'
 import { settings } from './table.ts'
 

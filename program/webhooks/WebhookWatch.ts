@@ -4,7 +4,7 @@
  * database does not.
  */
 import { messageOf } from '#errors.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import type { Pending, Reached } from '#store/webhooks/pending.ts'
 import type { Stream } from '#store/webhooks/positions.ts'
 

@@ -7,7 +7,7 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import { answerBytesMax, GRACE_MS, isExport } from '../limits.ts'
 import {
   collectResult,

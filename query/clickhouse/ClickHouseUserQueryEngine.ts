@@ -1,6 +1,7 @@
 /** Analysts' SQL on ClickHouse: the gate, a slot, then the restricted reader. */
 
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
+import { type SlotLimits, Slots } from '#runtime/slots.ts'
 import { Exports } from '../exports/Exports.ts'
 import { isExport } from '../limits.ts'
 import { type CatalogOf, restrictCatalog } from '../relations.ts'
@@ -13,7 +14,7 @@ import {
   type SqlValue,
   type UserQueryEngine,
 } from '../result.ts'
-import { clickhouseSlots, exportSlots, type SlotLimits, Slots } from '../slots.ts'
+import { clickhouseSlots, exportSlots, sqlSlotErrors } from '../slotLimits.ts'
 import { assertNoneOpen, clickhouseProbes, findOpenWalls } from '../walls.ts'
 import { withPlaces } from '../words/failurePlaces.ts'
 import { ClickHouseReader } from './ClickHouseReader.ts'
@@ -48,7 +49,7 @@ export class ClickHouseUserQueryEngine implements UserQueryEngine {
 
   constructor({ catalogOf, slots = clickhouseSlots, ...access }: ClickHouseUserQueryOptions) {
     this.#catalogOf = catalogOf
-    this.#slots = new Slots(slots, access.clock)
+    this.#slots = new Slots(slots, access.clock, sqlSlotErrors)
     this.#exports = new Exports(access.clock)
     this.#reader = new ClickHouseReader({ ...access, connectionsMax: slots.running + exportSlots.running })
   }

@@ -1,9 +1,9 @@
 /** What compiling one query shares: names in scope, findings, printing, refusals. */
 
+import { nearestOf } from '#text/nearest.ts'
 import type { Catalog } from '../relations.ts'
 import { positionAt, UserQueryError } from '../UserQueryError.ts'
 import { correlatedHint } from '../words/hints.ts'
-import { nearestOf } from '../words/nearest.ts'
 import type { Expression, Name, Query, Window } from './ast.ts'
 import type { ValueType } from './valueType.ts'
 

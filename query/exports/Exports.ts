@@ -2,10 +2,11 @@
  * Turns of exports: one of a caller at a time, which goes on as long as it gives rows, and for each
  * caller so many minutes, so that nobody holds a slot all day.
  */
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
+import { everybody, Slots } from '#runtime/slots.ts'
 import { EXPORT_SILENT_MS_MAX } from '../limits.ts'
 import type { ResultEvent } from '../result.ts'
-import { everybody, exportSlots, Slots } from '../slots.ts'
+import { exportSlots, sqlSlotErrors } from '../slotLimits.ts'
 import { UserQueryError } from '../UserQueryError.ts'
 
 /** Three exports of full length. */
@@ -34,7 +35,7 @@ export class Exports {
   readonly #used = new Map<string, Used>()
 
   constructor(clock: Clock) {
-    this.#slots = new Slots(exportSlots, clock, undefined, (party) => this.#usedBy(party))
+    this.#slots = new Slots(exportSlots, clock, sqlSlotErrors, (party) => this.#usedBy(party))
     this.#clock = clock
   }
 

@@ -3,7 +3,7 @@
  */
 
 import type pg from 'pg'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import { answerBytesMax, GRACE_MS } from '../limits.ts'
 import type { QueryRequest } from '../result.ts'
 import { UserQueryError } from '../UserQueryError.ts'

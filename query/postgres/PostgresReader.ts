@@ -7,7 +7,7 @@
  */
 
 import pg from 'pg'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import { quoteIdentifier, viewSchemaOf } from '#store/sql.ts'
 import type { Logger } from '#telemetry.ts'
 import { GRACE_MS } from '../limits.ts'

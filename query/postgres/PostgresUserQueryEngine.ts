@@ -1,6 +1,7 @@
 /** Analysts' SQL on Postgres: the gate, a slot, then the restricted reader. */
 
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
+import { type SlotLimits, Slots } from '#runtime/slots.ts'
 import type { Logger } from '#telemetry.ts'
 import { Exports } from '../exports/Exports.ts'
 import { isExport } from '../limits.ts'
@@ -13,7 +14,7 @@ import {
   type ResultEvent,
   type UserQueryEngine,
 } from '../result.ts'
-import { exportSlots, postgresSlots, type SlotLimits, Slots } from '../slots.ts'
+import { exportSlots, postgresSlots, sqlSlotErrors } from '../slotLimits.ts'
 import { assertNoneOpen, findOpenWalls, postgresProbes } from '../walls.ts'
 import { withPlaces } from '../words/failurePlaces.ts'
 import { CheckedStatements } from './CheckedStatements.ts'
@@ -46,7 +47,7 @@ export class PostgresUserQueryEngine implements UserQueryEngine {
 
   constructor({ url, catalogOf, clock, log, slots = postgresSlots }: PostgresUserQueryOptions) {
     this.#catalogOf = catalogOf
-    this.#slots = new Slots(slots, clock)
+    this.#slots = new Slots(slots, clock, sqlSlotErrors)
     this.#exports = new Exports(clock)
     this.#reader = new PostgresReader({
       url,

@@ -1,7 +1,7 @@
 /** Column references and constants ('0x…' becomes bytes). */
 
+import { nearestOf } from '#text/nearest.ts'
 import { hexConstant, oddHexHint } from '../text.ts'
-import { nearestOf } from '../words/nearest.ts'
 import { castTypes, functionRules } from './functions.ts'
 import { spelledColumn, spelledSource } from './spelling.ts'
 import {

@@ -5,7 +5,7 @@
  * what is sent.
  */
 
-import { nearestOf } from '../words/nearest.ts'
+import { nearestOf } from '#text/nearest.ts'
 import {
   assertAlike,
   assertCase,

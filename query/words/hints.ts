@@ -1,8 +1,8 @@
 /** What to write instead of what is not taken; every hint names a form that runs on the engine. */
 
+import { nearestOf } from '#text/nearest.ts'
 import type { Catalog } from '../relations.ts'
 import type { Engine } from '../result.ts'
-import { nearestOf } from './nearest.ts'
 
 export const qualifyHint =
   'filter around it: SELECT * FROM (SELECT …, row_number() OVER (…) AS place FROM …) x WHERE place = 1'

@@ -4,7 +4,7 @@
  * lease commits nothing.
  */
 import { sql } from 'kysely'
-import type { LeaseGrant, LeaseStore } from '#ingest/lease.ts'
+import type { LeaseGrant, LeaseStore } from '#runtime/lease.ts'
 import type { Postgres } from '../postgres.ts'
 import { type AppDatabase, appDatabase, databaseNow, fromNow } from './database.ts'
 

@@ -4,7 +4,7 @@
  */
 
 import { sql } from 'kysely'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import { type AppDatabase, databaseNow, fromNow, removeOlder } from './database.ts'
 
 /** A filter that nobody polls for this long is gone, as in nodes. */

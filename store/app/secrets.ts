@@ -7,7 +7,7 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { failure, messageOf } from '#errors.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { type AppDatabase, databaseNow, fromNow } from './database.ts'
 import { KEY_BYTES, keyIdOf, type Sealer, sealerOf } from './sealing.ts'

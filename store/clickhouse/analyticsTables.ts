@@ -6,7 +6,7 @@
 import { Readable } from 'node:stream'
 import type { BaseQueryParams, ClickHouseClient } from '@clickhouse/client'
 import type { BlockRange } from '#ingest/range.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { nativeBlock } from '#transform/encode/native.ts'
 import { analyticsTableNames, type TableName, tables } from '#transform/tables.ts'

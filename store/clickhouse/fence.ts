@@ -5,7 +5,7 @@
  * when the statement arrives.
  */
 import type { ClickHouseClient } from '@clickhouse/client'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import { ClickHouseFailure, selectRows } from './client.ts'
 
 const POLL_MS = 100

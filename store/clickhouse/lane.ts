@@ -7,7 +7,7 @@
 import { MillraceError, messageOf } from '#errors.ts'
 import type { BlockRange } from '#ingest/range.ts'
 import type { RawRange } from '#ingest/source.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { type EncodedBatch, rowCount } from '#transform/batch.ts'
 import type { BatchCache } from './batchCache.ts'

@@ -3,8 +3,8 @@
  * before it writes.
  */
 import type { ClickHouseClient } from '@clickhouse/client'
-import type { Lease } from '#ingest/lease.ts'
-import type { Runtime } from '#runtime.ts'
+import type { Lease } from '#runtime/lease.ts'
+import type { Runtime } from '#runtime/runtime.ts'
 import { readLane } from '../ledger/lane.ts'
 import { readLedgerIdentity } from '../ledger/ledger.ts'
 import type { Postgres } from '../postgres.ts'

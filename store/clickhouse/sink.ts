@@ -6,7 +6,7 @@
 
 import { failure } from '#errors.ts'
 import type { BlockRange } from '#ingest/range.ts'
-import type { Failpoint } from '#runtime.ts'
+import type { Failpoint } from '#runtime/runtime.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { analyticsTableNames, type TableName } from '#transform/tables.ts'
 import type { AnalyticsTables } from './analyticsTables.ts'

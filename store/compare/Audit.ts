@@ -4,7 +4,7 @@
  * mends nothing: which side is wrong is for a person.
  */
 import { type BlockRange, blockCount, intersection, type RangeSet } from '#ingest/range.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import { type Logger, metrics } from '#telemetry.ts'
 import { type AuditPosition, readAuditPosition, storeAuditPosition } from './auditPosition.ts'
 import { type CoverageOf, findTwice, heldByBoth, keepComparing } from './comparing.ts'

@@ -4,7 +4,7 @@
  * works, so that it costs a few percent of a core.
  */
 import { type BlockRange, difference, intersection, type RangeSet, union } from '#ingest/range.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import { type Logger, metrics } from '#telemetry.ts'
 import { type CoverageOf, findTwice, heldByBoth, keepComparing } from './comparing.ts'
 import { compareRange, type ParityStores, type TableParity } from './parity.ts'

@@ -5,7 +5,7 @@
 
 import { messageOf } from '#errors.ts'
 import { type BlockRange, covers, intersection, type RangeSet } from '#ingest/range.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 
 /** A comparison of nothing is quick, and so is one that fails. */
 const REST_MS_MIN = 2_000

@@ -7,7 +7,7 @@
 import type pg from 'pg'
 import { MillraceError, messageOf } from '#errors.ts'
 import { type BlockRange, intersection, type RangeSet } from '#ingest/range.ts'
-import type { Clock, Failpoint } from '#runtime.ts'
+import type { Clock, Failpoint } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { stoppableTransaction } from '../cancel.ts'
 import { type CommitBell, holdsCommitsAfter } from '../ledger/commits.ts'

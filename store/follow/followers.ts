@@ -3,7 +3,7 @@
  */
 
 import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
-import type { Runtime } from '#runtime.ts'
+import type { Runtime } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import type { ChainKind } from '#transform/profile.ts'
 import type { ChainState } from '../ledger/chainState.ts'

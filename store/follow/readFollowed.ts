@@ -5,7 +5,7 @@
  */
 import type pg from 'pg'
 import { failure } from '#errors.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import { readOnce, readSnapshot } from '../cancel.ts'
 import type { ChainState } from '../ledger/chainState.ts'
 import { type Postgres, preparedName } from '../postgres.ts'

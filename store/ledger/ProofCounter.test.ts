@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import { ProofCounter } from './ProofCounter.ts'
 import type { ProofCounts } from './proofs.ts'
 

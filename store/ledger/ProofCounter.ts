@@ -3,7 +3,7 @@
  * beside requests: one count at a time for each chain, and rests in between. A sum that is not
  * known is null.
  */
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import type { ProofCounts } from './proofs.ts'
 
 /** Time between two counts, also after one that failed. */

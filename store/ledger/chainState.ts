@@ -5,7 +5,7 @@
 
 import { messageOf } from '#errors.ts'
 import { type BlockRange, newestSegment, type RangeSet } from '#ingest/range.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import type { Postgres } from '../postgres.ts'
 import type { CommitBell } from './commits.ts'
 import { readCoverage, readLane, readTipTime } from './lane.ts'

@@ -1,6 +1,6 @@
 /** The indexes of a chunk's detached tables, built once its rows are there. */
 import type pg from 'pg'
-import { mapAtMost } from '#mapAtMost.ts'
+import { mapAtMost } from '#runtime/mapAtMost.ts'
 import { ledgerTableNames, type TableName, tables } from '#transform/tables.ts'
 import type { Postgres } from '../postgres.ts'
 import { quoteIdentifier, relationOf } from '../sql.ts'

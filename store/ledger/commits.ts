@@ -5,7 +5,7 @@
  * next poll.
  */
 import type { BlockRange } from '#ingest/range.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import { quoteIdentifier, toBytes } from '../sql.ts'
 import { hashOf, type Queryable } from './lane.ts'
 

@@ -5,11 +5,11 @@
  */
 
 import { failure } from '#errors.ts'
-import { FencedOutError } from '#ingest/lease.ts'
 import type { BlockRange } from '#ingest/range.ts'
 import type { HeadSink } from '#ingest/sink.ts'
 import type { BlockRef } from '#primitives.ts'
-import type { Failpoint } from '#runtime.ts'
+import { FencedOutError } from '#runtime/lease.ts'
+import type { Failpoint } from '#runtime/runtime.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { ledgerTableNames, tables } from '#transform/tables.ts'
 import type { Postgres } from '../postgres.ts'

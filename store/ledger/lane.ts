@@ -4,9 +4,9 @@
  */
 import type pg from 'pg'
 import { failure } from '#errors.ts'
-import { FencedOutError } from '#ingest/lease.ts'
 import { type BlockRange, formatMultirange, parseMultirange, type RangeSet } from '#ingest/range.ts'
 import type { BlockRef, Hash } from '#primitives.ts'
+import { FencedOutError } from '#runtime/lease.ts'
 import { projectionNames } from '#transform/tables.ts'
 import { quoteIdentifier, toBytes, toHex } from '../sql.ts'
 

@@ -3,7 +3,7 @@
  * saves them from waiting for their next poll: it carries no rows, and one that is lost costs that
  * wait.
  */
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import type { Postgres } from '../postgres.ts'
 import type { CommitBell } from './commits.ts'
 

@@ -4,7 +4,7 @@
  * one block on, exactly.
  */
 import { sql } from 'kysely'
-import { FencedOutError } from '#ingest/lease.ts'
+import { FencedOutError } from '#runtime/lease.ts'
 import type { AppDatabase } from '../app/database.ts'
 import { toBytes, toHex } from '../sql.ts'
 

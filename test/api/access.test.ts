@@ -10,7 +10,7 @@ import { type CredentialStore, ServiceAccess } from '#api/access/ServiceAccess.t
 import type { AccessSettings } from '#api/access/settings.ts'
 import { newToken } from '#api/access/token.ts'
 import { operatorOnly, recognised } from '#api/http/access.ts'
-import { systemRuntime } from '#runtime.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
 import { makeDefaults } from '#store/app/defaults.ts'
 import { digestOf, findKey, insertKey, type NewKey, revokeKey } from '#store/app/keys.ts'
 import { removePastQuotas, reserveQuotas, returnQuotas } from '#store/app/quotas.ts'

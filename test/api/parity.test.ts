@@ -3,7 +3,7 @@
 // damaged behind the program's back.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { BlockRange } from '#ingest/range.ts'
-import { systemRuntime } from '#runtime.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
 import { ParityWatch } from '#store/compare/ParityWatch.ts'
 import { compareRange, newestShared } from '#store/compare/parity.ts'
 import { type Logger, metrics } from '#telemetry.ts'

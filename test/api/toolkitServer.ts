@@ -9,7 +9,7 @@ import type { FastifyInstance } from 'fastify'
 import { CursorKeys } from '#api/http/cursor.ts'
 import type { Endpoint } from '#api/http/endpoint.ts'
 import { createServer, type ServerOptions } from '#api/server.ts'
-import { type Clock, systemRuntime } from '#runtime.ts'
+import { type Clock, systemRuntime } from '#runtime/runtime.ts'
 import { silentLogger } from '#telemetry.ts'
 
 export interface RunningServer {

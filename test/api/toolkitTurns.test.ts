@@ -6,7 +6,7 @@ import { endpoint } from '#api/http/endpoint.ts'
 import * as p from '#api/http/parameter.ts'
 import * as s from '#api/http/schema.ts'
 import { Turns } from '#api/http/turns.ts'
-import { everybody } from '#query/slots.ts'
+import { everybody } from '#runtime/slots.ts'
 import { ManualClock, type RunningServer, startServer } from './toolkitServer.ts'
 
 interface Work {

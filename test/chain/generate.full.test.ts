@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { DevRpc } from '#local/devchain/devRpc.ts'
 import { findAnvil } from '#local/devchain/findAnvil.ts'
 import { findFreePort } from '#local/freePort.ts'
-import { systemRuntime } from '#runtime.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
 import { readCalls, readManifest, readRecording } from './recordings.ts'
 import { runCommand } from './runCommand.ts'
 

@@ -5,7 +5,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { type FollowEvent, follow } from '#ingest/lanes/follow.ts'
 import { fillHistory } from '#ingest/lanes/history.ts'
-import { systemRuntime } from '#runtime.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
 import { silentLogger } from '#telemetry.ts'
 import { ByteBudget } from '../../ingest/byteBudget.ts'
 import { createSource } from '../../ingest/rpc/rpcSource.ts'

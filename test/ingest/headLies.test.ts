@@ -5,7 +5,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { createSource } from '#ingest/rpc/rpcSource.ts'
 import { hash } from '#primitives.ts'
-import { systemRuntime } from '#runtime.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
 import { silentLogger } from '#telemetry.ts'
 import { startAnnouncer } from './support/announcer.ts'
 import { FakeChain } from './support/fakeChain.ts'

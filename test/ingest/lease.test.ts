@@ -1,14 +1,14 @@
 // Goal: one process writes a chain: a lease is renewed, told, given up in time and taken over with
 // a larger fence.
 import { expect, test } from 'vitest'
-import { silentLogger } from '#telemetry.ts'
 import {
   acquireLease,
   type LeaseGrant,
   type LeaseHolder,
   type LeaseStore,
   waitForLease,
-} from '../../ingest/lease.ts'
+} from '#runtime/lease.ts'
+import { silentLogger } from '#telemetry.ts'
 import { namedHolder } from '../support/namedHolder.ts'
 import { ManualClock } from './support/clock.ts'
 

@@ -6,7 +6,7 @@
 import { afterEach, expect, test } from 'vitest'
 import { fetchVerified } from '#ingest/lanes/fetchVerified.ts'
 import { createSource, type RpcSource } from '#ingest/rpc/rpcSource.ts'
-import { systemRuntime } from '#runtime.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
 import { silentLogger } from '#telemetry.ts'
 import { type EncodedBatch, sameRows } from '#transform/batch.ts'
 import { decodeRaw } from '#transform/decode/decodeRange.ts'

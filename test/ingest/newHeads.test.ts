@@ -1,6 +1,6 @@
 // Goal: heads announced over WebSocket are heard, and an endpoint without it is left alone.
 import { afterEach, expect, test } from 'vitest'
-import { systemRuntime } from '#runtime.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
 import { silentLogger } from '#telemetry.ts'
 import { parseEndpointUrl } from '../../ingest/rpc/endpointUrl.ts'
 import { NewHeads } from '../../ingest/rpc/newHeads.ts'

@@ -2,7 +2,7 @@
 // they can be asked for.
 // Method: nodes without batches, and without eth_getBlockReceipts, that answer too much.
 import { afterEach, expect, test, vi } from 'vitest'
-import { systemRuntime } from '#runtime.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
 import { RpcClient } from '../../ingest/rpc/client.ts'
 import { parseEndpointUrl } from '../../ingest/rpc/endpointUrl.ts'
 import { requestRange } from '../../ingest/rpc/rangeRequest.ts'

@@ -1,7 +1,7 @@
 // Goal: no server, however broken or hostile, gets anything but an RpcError out of the client,
 // within bounds.
 import { afterEach, expect, test } from 'vitest'
-import { type Clock, systemRuntime } from '#runtime.ts'
+import { type Clock, systemRuntime } from '#runtime/runtime.ts'
 import { RpcClient } from '../../ingest/rpc/client.ts'
 import { parseEndpointUrl } from '../../ingest/rpc/endpointUrl.ts'
 import { Identities } from '../../ingest/rpc/identities.ts'

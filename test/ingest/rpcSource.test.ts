@@ -5,7 +5,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { fetchAhead } from '#ingest/lanes/fetchAhead.ts'
 import { hash } from '#primitives.ts'
-import { systemRuntime } from '#runtime.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
 import { silentLogger } from '#telemetry.ts'
 import { ByteBudget } from '../../ingest/byteBudget.ts'
 import { createSource, type RpcSource, type RpcSourceOptions } from '../../ingest/rpc/rpcSource.ts'

@@ -1,7 +1,7 @@
 // Goal: what ships with the program is found and priced without a network: sellers with prices of
 // each kind, and our own chain data. Its addresses may change, its ids do not.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Egress } from '#egress.ts'
+import { Egress } from '#egress/egress.ts'
 import { DEV_CHAIN_ID } from '#local/devchain/devChainRecord.ts'
 import { type DemoSellers, startDemoSellers } from '#orchestrator/demo/DemoSellers.ts'
 import { sellers } from '#orchestrator/demo/sellers/index.ts'
@@ -10,7 +10,7 @@ import { readPlan } from '#orchestrator/plan/readPlan.ts'
 import { Quotes } from '#orchestrator/quote/Quotes.ts'
 import { evaluate } from '#orchestrator/search/evaluate.ts'
 import { importShipped } from '#orchestrator/shipped.ts'
-import { systemRuntime } from '#runtime.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
 import { openCatalog, shop, type TestCatalog } from './support/catalog.ts'
 import { importServices, questionsOf } from './support/catalogData.ts'
 import { endless } from './support/demo.ts'

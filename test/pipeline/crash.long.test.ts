@@ -3,7 +3,7 @@
 // Method: the same processes; after every tenth kill the task is brought to its end and both stores
 // are compared.
 import { describe, expect, test, vi } from 'vitest'
-import { ingestFailpoints } from '#ingest/failpoints.ts'
+import { ingestFailpoints } from '#runtime/failpoints.ts'
 import { seededRandom } from '../ingest/support/random.ts'
 import { freshDatabase } from '../support/engines.ts'
 import { expectIndexed } from './support/expectChain.ts'

@@ -3,7 +3,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { createSource } from '#ingest/rpc/rpcSource.ts'
 import { isRecord } from '#primitives.ts'
-import { systemRuntime } from '#runtime.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
 import { readArchivedHeader } from '#store/ledger/archive.ts'
 import { silentLogger } from '#telemetry.ts'
 import { startReplay } from '../chain/startReplay.ts'

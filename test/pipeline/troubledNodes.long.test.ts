@@ -8,7 +8,7 @@
 // only.
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createSource } from '#ingest/rpc/rpcSource.ts'
-import { systemRuntime } from '#runtime.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
 import { selectRows } from '#store/clickhouse/client.ts'
 import { readCoverage } from '#store/ledger/lane.ts'
 import { toHex } from '#store/sql.ts'

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'v
 import type { AlarmNote } from '#program/alarms/AlarmWatch.ts'
 import { AlarmWebhook } from '#program/alarms/alarmWebhook.ts'
 import { readConfig } from '#program/config.ts'
-import { systemRuntime } from '#runtime.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
 
 const secret = Buffer.alloc(32, 7)
 const nowMs = 1_700_000_000_500

@@ -4,7 +4,7 @@
 // Method: nodes in memory behind the real source; a clock that the test moves.
 import { afterEach, describe, expect, test } from 'vitest'
 import { createSource } from '#ingest/rpc/rpcSource.ts'
-import { systemRuntime } from '#runtime.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
 import { silentLogger } from '#telemetry.ts'
 import { newestKnownFork } from '#transform/forks.ts'
 import { ForkWatch } from '../../program/chain/ForkWatch.ts'

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { EndpointStatus } from '#ingest/rpc/endpoint.ts'
 import { hash } from '#primitives.ts'
-import { systemRuntime } from '#runtime.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
 import { keepLooseParts, keepRules, openChain, readChainIdentity } from '#store/ledger/ledger.ts'
 import { rulesOf } from '../../program/chain/chainRules.ts'
 import { type ChainStore, openChainStore } from '../store/support/chainStore.ts'

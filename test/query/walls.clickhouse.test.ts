@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ClickHouseReader } from '#query/clickhouse/ClickHouseReader.ts'
 import type { QueryResult } from '#query/result.ts'
 import { UserQueryError } from '#query/UserQueryError.ts'
-import { systemRuntime } from '#runtime.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
 import { readCorpus } from './corpus.ts'
 import { createExampleChain, type ExampleChain } from './exampleChain.ts'
 

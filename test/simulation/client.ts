@@ -2,7 +2,7 @@
 import { RpcError } from '#ingest/rpc/errors.ts'
 import type { Relay } from '#ingest/rpc/relay.ts'
 import { RelayFailedError } from '#ingest/rpc/relayFailure.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import type { Bugs } from './bugs.ts'
 import type { SimLedger } from './simLedger.ts'
 

@@ -3,7 +3,7 @@
  * Without this the simulation would prove what its author believes of Postgres and ClickHouse.
  */
 import type { BlockRef } from '#primitives.ts'
-import type { Random } from '#runtime.ts'
+import type { Random } from '#runtime/runtime.ts'
 import { ENCODER_VERSION } from '#store/clickhouse/encoderVersion.ts'
 import type { JournalEntry } from '#store/clickhouse/journal.ts'
 import { PARTITION_BLOCKS } from '#store/clickhouse/lane.ts'

@@ -5,7 +5,7 @@
 import type { BlockRange } from '#ingest/range.ts'
 import type { HeadSink, HistorySink } from '#ingest/sink.ts'
 import { hash } from '#primitives.ts'
-import { systemRuntime } from '#runtime.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
 import { type AnalyticsTables, ClickHouseTables } from '#store/clickhouse/analyticsTables.ts'
 import { ClickHouseJournal, type Journal } from '#store/clickhouse/journal.ts'
 import { PARTITION_BLOCKS } from '#store/clickhouse/lane.ts'

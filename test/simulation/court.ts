@@ -4,8 +4,8 @@
  */
 
 import { messageOf } from '#errors.ts'
-import { FencedOutError } from '#ingest/lease.ts'
 import { covers, difference } from '#ingest/range.ts'
+import { FencedOutError } from '#runtime/lease.ts'
 import { decodeRange } from '#transform/decode/decodeRange.ts'
 import { BatchEncoder } from '#transform/encode/batchEncoder.ts'
 import { answerBytes } from '../support/answerBytes.ts'

@@ -4,7 +4,7 @@
  * proves it.
  */
 import { createHash, type Hash } from 'node:crypto'
-import type { Clock, Random } from '#runtime.ts'
+import type { Clock, Random } from '#runtime/runtime.ts'
 import { seededRandom } from '../ingest/support/random.ts'
 
 interface Event {

@@ -2,8 +2,9 @@
  * Who may write, and from where: leases and the opening of the chain over the simulated Postgres
  * (store/app/leases.ts, ledger.ts).
  */
-import { FencedOutError, type LeaseStore } from '#ingest/lease.ts'
+
 import { type BlockRange, blockCount, difference } from '#ingest/range.ts'
+import { FencedOutError, type LeaseStore } from '#runtime/lease.ts'
 import { SCHEMA, type SimLedger } from './simLedger.ts'
 
 /** Takes the chain over: from now on only this fence may write (openChain). */

@@ -3,8 +3,9 @@
  * answer may be lost either way. The ports over it are in simLease.ts, simHead.ts, simHistory.ts
  * and simJournal.ts; conformance.ts compares them with a real server.
  */
-import { FencedOutError } from '#ingest/lease.ts'
+
 import { type BlockRange, difference, union } from '#ingest/range.ts'
+import { FencedOutError } from '#runtime/lease.ts'
 import type { JournalEntry } from '#store/clickhouse/journal.ts'
 import { LaneMissingError } from '#store/ledger/headSink.ts'
 import { PostgresError } from '#store/postgres.ts'

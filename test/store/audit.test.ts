@@ -4,7 +4,7 @@
 // taken one by one and its clock is the test's.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { BlockRange } from '#ingest/range.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import { Audit, type AuditOptions } from '#store/compare/Audit.ts'
 import { readCoverage } from '#store/ledger/lane.ts'
 import { type Logger, metrics } from '#telemetry.ts'

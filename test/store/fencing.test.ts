@@ -3,7 +3,7 @@
 // Method: two writers on one database, each with the fence it was granted; the older one tries
 // every change there is.
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { FencedOutError } from '#ingest/lease.ts'
+import { FencedOutError } from '#runtime/lease.ts'
 import { ENCODER_VERSION } from '#store/clickhouse/encoderVersion.ts'
 import { PARTITION_BLOCKS } from '#store/clickhouse/lane.ts'
 import { expectedOf } from '#store/clickhouse/sink.ts'

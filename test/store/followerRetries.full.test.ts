@@ -5,7 +5,7 @@
 import pg from 'pg'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { failure } from '#errors.ts'
-import { type Clock, systemRuntime } from '#runtime.ts'
+import { type Clock, systemRuntime } from '#runtime/runtime.ts'
 import { readBalances } from './support/balanceOracle.ts'
 import { openChainStore, recordedBatches } from './support/chainStore.ts'
 import { followersOf, recordedCalls } from './support/followers.ts'

@@ -2,7 +2,7 @@
 // chain and of the telling process are not, and a lost connection is made again (17.3).
 // Method: two that tell and listen, on one database, with bells that are waited for without end.
 import { afterAll, expect, test } from 'vitest'
-import { systemRuntime } from '#runtime.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
 import { CommitBell } from '#store/ledger/commits.ts'
 import { CommitNotices } from '#store/ledger/notices.ts'
 import { openAppStore } from '../support/appStore.ts'

@@ -4,7 +4,7 @@
 // expectations are what was written, and sizes are what Postgres tells of the tables on disk.
 import type { Hex } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { systemRuntime } from '#runtime.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
 import { ChainState } from '#store/ledger/chainState.ts'
 import { CommitBell } from '#store/ledger/commits.ts'
 import { findTokenAt } from '#store/read/tokens.ts'

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DevRpc, quantity } from '#local/devchain/devRpc.ts'
 import { type DevChain, startDevChain } from '#local/devchain/node.ts'
-import { systemRuntime } from '#runtime.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
 import { silentLogger } from '#telemetry.ts'
 
 export const { clock } = systemRuntime()

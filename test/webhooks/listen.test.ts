@@ -3,7 +3,7 @@
 // Method: the command itself, against the real operations over a real database.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SettingError } from '#errors.ts'
-import { systemRuntime } from '#runtime.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
 import { type ListenStreams, listen, SubscribeFailedError } from '../../program/commands/listen.ts'
 import { batchesOf, recorded } from './support/forks.ts'
 import { openService, type Service } from './support/openService.ts'

@@ -4,7 +4,7 @@
 // that changes its mind between check and connection; listeners that count who comes.
 import { createServer, type Server } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Egress, EgressRefusedError, type ResolvedAddress } from '#egress.ts'
+import { Egress, EgressRefusedError, type ResolvedAddress } from '#egress/egress.ts'
 
 const canaries: Server[] = []
 let connections = 0

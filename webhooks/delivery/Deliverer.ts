@@ -4,9 +4,9 @@
  * not told the outcome of is another's after a minute.
  */
 
-import type { Egress } from '#egress.ts'
+import type { Egress } from '#egress/egress.ts'
 import { messageOf } from '#errors.ts'
-import type { Runtime } from '#runtime.ts'
+import type { Runtime } from '#runtime/runtime.ts'
 import type { AppDatabase } from '#store/app/database.ts'
 import { newTimedId } from '#store/app/identifiers.ts'
 import type { Sealer } from '#store/app/sealing.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { systemRuntime } from '#runtime.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
 import { Shares } from './Shares.ts'
 
 let nowMs = 0

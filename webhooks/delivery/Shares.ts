@@ -3,7 +3,7 @@
  * that those who answer slowly hold up themselves alone, and nobody who subscribes a stranger's
  * endpoint delays the stranger. Of one process.
  */
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 
 export interface Receiver {
   readonly endpoint: string

@@ -1,6 +1,6 @@
 /** One attempt: what is sent, and what the answer means. */
-import { type Egress, EgressFailedError, EgressRefusedError } from '#egress.ts'
-import type { Clock } from '#runtime.ts'
+import { type Egress, EgressFailedError, EgressRefusedError } from '#egress/egress.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import type { Target } from '#store/webhooks/subscriptions.ts'
 import { type Outgoing, requestTo } from '../destinations.ts'
 import { readRetryAfterMs } from './schedule.ts'

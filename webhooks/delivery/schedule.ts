@@ -1,5 +1,5 @@
 /** When a failed attempt is repeated. */
-import type { Random } from '#runtime.ts'
+import type { Random } from '#runtime/runtime.ts'
 
 const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS

@@ -1,7 +1,7 @@
 /** One attempt, from what is stored sealed to what became of it. */
-import type { Egress } from '#egress.ts'
+import type { Egress } from '#egress/egress.ts'
 import { messageOf } from '#errors.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import type { Sealer } from '#store/app/sealing.ts'
 import { openSecret, openTarget } from '#store/webhooks/subscriptions.ts'
 import type { Logger } from '#telemetry.ts'

@@ -5,8 +5,8 @@
  * in it, and some of what it takes back comes back unchanged.
  */
 import { failure, MillraceError, messageOf } from '#errors.ts'
-import { FencedOutError } from '#ingest/lease.ts'
-import type { Clock, Failpoint } from '#runtime.ts'
+import { FencedOutError } from '#runtime/lease.ts'
+import type { Clock, Failpoint } from '#runtime/runtime.ts'
 import type { AppDatabase } from '#store/app/database.ts'
 import { readSnapshot } from '#store/cancel.ts'
 import type { CommitBell } from '#store/ledger/commits.ts'

@@ -4,8 +4,8 @@
  */
 
 import { MillraceError, messageOf } from '#errors.ts'
-import { FencedOutError } from '#ingest/lease.ts'
-import type { Clock, Failpoint } from '#runtime.ts'
+import { FencedOutError } from '#runtime/lease.ts'
+import type { Clock, Failpoint } from '#runtime/runtime.ts'
 import type { AppDatabase } from '#store/app/database.ts'
 import type { CommitBell } from '#store/ledger/commits.ts'
 import {

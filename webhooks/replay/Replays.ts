@@ -1,7 +1,7 @@
 /** What can be done with replays, for the operations of the API. */
 import { failure } from '#errors.ts'
 import { type BlockRange, covers } from '#ingest/range.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import type { AppDatabase } from '#store/app/database.ts'
 import { newTimedId } from '#store/app/identifiers.ts'
 import { readOnce } from '#store/cancel.ts'

@@ -2,7 +2,7 @@
  * What the operations on organizations, projects and keys share: the person behind a call, and
  * their role.
  */
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import type { AppDatabase } from '#store/app/database.ts'
 import type { Defaults } from '#store/app/defaults.ts'
 import { roleIn } from '#store/app/organizations.ts'

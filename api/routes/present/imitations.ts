@@ -2,7 +2,7 @@
  * Feeds never name a token like a verified one: anybody can make a token, call it so, and send it
  * to everybody.
  */
-import { skeletonOf } from '#skeleton.ts'
+import { skeletonOf } from '#text/skeleton.ts'
 import type { CuratedTokens } from '../../operator/curatedTokens.ts'
 import type { TokenName, TokenNames } from '../../services.ts'
 import type { KnownToken } from './token.ts'

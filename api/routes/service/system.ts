@@ -1,5 +1,5 @@
 /** /health, /ready and /metrics: what a supervisor, a load balancer and a scraper ask. */
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import { registry } from '#telemetry.ts'
 import { open, operatorOnly } from '../../http/access.ts'
 import type { RawAnswer } from '../../http/answer.ts'

@@ -3,7 +3,7 @@
  * all of them, and the servers behind them are strangers. What had no picture is kept for a shorter
  * while.
  */
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 
 /** A picture a browser shows. */
 export interface Image {

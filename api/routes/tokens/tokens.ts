@@ -2,7 +2,7 @@
 
 import type { CuratedTokens } from '#api/operator/curatedTokens.ts'
 import type { Address } from '#primitives.ts'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import {
   findTokenAt,
   findTokens,

@@ -1,6 +1,6 @@
 /** Access to webhooks, and the owner of each. */
 
-import { EgressRefusedError } from '#egress.ts'
+import { EgressRefusedError } from '#egress/egress.ts'
 import type { AppDatabase } from '#store/app/database.ts'
 import { findSubscription, type Subscription } from '#store/webhooks/subscriptions.ts'
 import { DestinationError } from '#webhooks/destinations.ts'

@@ -2,7 +2,7 @@
  * The clock of an API whose reads wait for what is behind: without end, or not at all. Real time
  * would decide by the machine.
  */
-import { type Clock, systemRuntime } from '#runtime.ts'
+import { type Clock, systemRuntime } from '#runtime/runtime.ts'
 
 export interface ReadClock extends Clock {
   /** True: no time passes. False: whatever a read waits for, its time is over. */

@@ -7,7 +7,7 @@ import type { StoredChain } from '#api/rpc/context.ts'
 import { RpcDoor } from '#api/rpc/RpcDoor.ts'
 import type { ServerOptions } from '#api/server.ts'
 import { createSource, type RpcSource } from '#ingest/rpc/rpcSource.ts'
-import { systemRuntime } from '#runtime.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
 import type { AppDatabase } from '#store/app/database.ts'
 import { type Logger, silentLogger } from '#telemetry.ts'
 import {

@@ -12,7 +12,7 @@ import { replaceClickHouseViews, replacePostgresViews } from '#query/relations/r
 import { relationsOf } from '#query/relations/views.ts'
 import { bindViews, type CatalogOf } from '#query/relations.ts'
 import type { Engine, UserQueryEngine } from '#query/result.ts'
-import { systemRuntime } from '#runtime.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
 import { viewSchemaOf } from '#store/sql.ts'
 import { silentLogger } from '#telemetry.ts'
 import type { ChainStore } from '../../store/support/chainStore.ts'

@@ -1,4 +1,4 @@
-import type { Clock, Runtime } from '#runtime.ts'
+import type { Clock, Runtime } from '#runtime/runtime.ts'
 import { seededRandom } from './random.ts'
 
 interface Sleeper {

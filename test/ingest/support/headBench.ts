@@ -1,5 +1,5 @@
 import { converge, type HeadLane } from '#ingest/lanes/converge.ts'
-import type { IngestFailpoint } from '../../../ingest/failpoints.ts'
+import type { IngestFailpoint } from '#runtime/failpoints.ts'
 import { decodeRefs, FakeChain, FakeSource, type RefBatch, type SourceFaults } from './fakeChain.ts'
 import { MemorySink } from './memorySink.ts'
 

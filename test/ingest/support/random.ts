@@ -1,4 +1,4 @@
-import type { Random } from '#runtime.ts'
+import type { Random } from '#runtime/runtime.ts'
 
 /** Mulberry32: small, and the same sequence for the same seed on every machine. */
 export function seededRandom(seed: number): Random {

@@ -1,6 +1,6 @@
 /** A program that starts a dev chain, says which, and is then killed by the test. */
 import { startDevChain } from '#local/devchain/node.ts'
-import { systemRuntime } from '#runtime.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
 import { silentLogger } from '#telemetry.ts'
 
 const { clock } = systemRuntime()

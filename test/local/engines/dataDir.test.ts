@@ -7,7 +7,7 @@ import { readConnection, removeConnection, writeConnection } from '#local/engine
 import { assertAnswers, openDataDir } from '#local/engines/dataDir.ts'
 import { asDataDirectoryError, DataDirectoryError } from '#local/engines/errors.ts'
 import { identityOf, isAlive, ownIdentity } from '#local/engines/processIdentity.ts'
-import { type Clock, systemRuntime } from '#runtime.ts'
+import { type Clock, systemRuntime } from '#runtime/runtime.ts'
 import { freshFolder, startProgram } from './programs.ts'
 
 /** The error a call throws. */

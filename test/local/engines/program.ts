@@ -8,7 +8,7 @@ import { startClickHouse } from '#local/engines/clickhouse.ts'
 import { openDataDir } from '#local/engines/dataDir.ts'
 import { startPostgres } from '#local/engines/postgres.ts'
 import { watchOrphans } from '#local/orphanWatch.ts'
-import { systemRuntime } from '#runtime.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
 import { silentLogger } from '#telemetry.ts'
 
 const [, , path = '', ...engines] = process.argv

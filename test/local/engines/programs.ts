@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
-import { type Runtime, systemRuntime } from '#runtime.ts'
+import { type Runtime, systemRuntime } from '#runtime/runtime.ts'
 
 /** A new empty directory, removed after the test. */
 export function freshFolder(): string {

@@ -1,6 +1,6 @@
 /** What ships in the catalog, with its sellers on loopback, and what the endpoints work with. */
 import { onTestFinished } from 'vitest'
-import { Egress } from '#egress.ts'
+import { Egress } from '#egress/egress.ts'
 import { DEV_CHAIN_ID } from '#local/devchain/devChainRecord.ts'
 import type { Allowance } from '#orchestrator/allowance.ts'
 import { startDemoSellers } from '#orchestrator/demo/DemoSellers.ts'
@@ -8,7 +8,7 @@ import type { OrchestratorServices } from '#orchestrator/operations.ts'
 import { besideDevChain, parTokensDefault, quoteTerms } from '#orchestrator/pay/currencies.ts'
 import { Quotes } from '#orchestrator/quote/Quotes.ts'
 import { importShipped } from '#orchestrator/shipped.ts'
-import { systemRuntime } from '#runtime.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
 import { openCatalog, type TestCatalog } from './catalog.ts'
 
 /** As many calls of sellers as anybody asks for. */

@@ -4,7 +4,7 @@ import { CursorKeys } from '#api/http/cursor.ts'
 import { createServer } from '#api/server.ts'
 import { mcpEndpoint } from '#orchestrator/mcp/mcpEndpoint.ts'
 import { orchestratorEndpoints } from '#orchestrator/rest/index.ts'
-import { systemRuntime } from '#runtime.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
 import { createLogger } from '#telemetry.ts'
 import { openDemo } from './demo.ts'
 

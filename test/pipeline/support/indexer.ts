@@ -3,7 +3,7 @@
  * failpoint, or from outside. Its task is one JSON argument (task.ts); it says `started` when its
  * lanes run, and ends with status 0 when done.
  */
-import { systemRuntime } from '#runtime.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
 import { createLogger } from '#telemetry.ts'
 import { openIndexedChain } from './indexedChain.ts'
 import { parseTask, recordedChainOf } from './task.ts'

@@ -4,7 +4,7 @@
  */
 import { expect, onTestFinished } from 'vitest'
 import { createSource } from '#ingest/rpc/rpcSource.ts'
-import { systemRuntime } from '#runtime.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
 import { readCoverage } from '#store/ledger/lane.ts'
 import { silentLogger } from '#telemetry.ts'
 import type { Checks } from '#transform/profile.ts'

@@ -1,5 +1,5 @@
 /** The first load of balances of the recorded chain, by a writer of a test or by a process of its own. */
-import type { Failpoint } from '#runtime.ts'
+import type { Failpoint } from '#runtime/runtime.ts'
 import { balancesFollower } from '#store/follow/balances/balances.ts'
 import { createFollowers } from '#store/follow/followers.ts'
 import { readBalances } from './balanceOracle.ts'

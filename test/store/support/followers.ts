@@ -5,7 +5,7 @@
 import { toFunctionSelector } from 'viem'
 import type { CallContracts, ContractCall } from '#ingest/rpc/contractCalls.ts'
 import type { Hex } from '#primitives.ts'
-import { type Clock, type Failpoint, systemRuntime } from '#runtime.ts'
+import { type Clock, type Failpoint, systemRuntime } from '#runtime/runtime.ts'
 import { FollowerDriver } from '#store/follow/driver.ts'
 import type { BlockFollower } from '#store/follow/follower.ts'
 import { createFollowers } from '#store/follow/followers.ts'

@@ -2,7 +2,7 @@
  * Child process: loads balances in pieces until that is done, or until its failpoint kills it.
  * Arguments: the database, the chain, `name:nth`.
  */
-import { systemRuntime } from '#runtime.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
 import { openPostgres } from '#store/postgres.ts'
 import { schemaOf } from '#store/sql.ts'
 import { silentLogger } from '#telemetry.ts'

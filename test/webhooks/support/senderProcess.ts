@@ -2,7 +2,7 @@
  * Child process: matches and sends the webhooks of a chain that its parent writes, until it is
  * killed.
  */
-import { systemRuntime } from '#runtime.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
 import { sealerOf } from '#store/app/sealing.ts'
 import { ChainState } from '#store/ledger/chainState.ts'
 import { CommitBell } from '#store/ledger/commits.ts'

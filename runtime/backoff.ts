@@ -1,5 +1,5 @@
 import { MillraceError, type Remedy } from '#errors.ts'
-import type { Random } from '#runtime.ts'
+import type { Random } from './runtime.ts'
 
 export interface BackoffLimits {
   readonly baseMs: number

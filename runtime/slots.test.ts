@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Clock } from '#runtime.ts'
+import type { Clock } from './runtime.ts'
 import { Slots } from './slots.ts'
 
 /** A clock whose sleepers wake when told to. */
@@ -28,7 +28,7 @@ describe('Slots', () => {
     const first = Promise.withResolvers<string>()
     const one = slots.run(() => first.promise)
     const two = slots.run(async () => 'two')
-    await expect(slots.run(async () => 'three')).rejects.toMatchObject({ code: 'sql_busy', status: 503 })
+    await expect(slots.run(async () => 'three')).rejects.toMatchObject({ code: 'slot_busy' })
     first.resolve('one')
     expect(await one).toBe('one')
     expect(await two).toBe('two')
@@ -41,7 +41,7 @@ describe('Slots', () => {
     const first = Promise.withResolvers<void>()
     const one = slots.run(() => first.promise)
     const two = slots.run(async () => {})
-    const refusal = expect(two).rejects.toMatchObject({ code: 'sql_busy' })
+    const refusal = expect(two).rejects.toMatchObject({ code: 'slot_busy' })
     wake()
     await refusal
     first.resolve()
@@ -55,13 +55,13 @@ describe('Slots', () => {
     const one = slots.run(() => first.promise)
     const caller = new AbortController()
     const refusal = expect(slots.run(async () => {}, caller.signal)).rejects.toMatchObject({
-      code: 'sql_cancelled',
+      code: 'slot_left',
     })
     caller.abort()
     await refusal
     first.resolve()
     await one
-    await expect(slots.run(async () => {}, caller.signal)).rejects.toMatchObject({ code: 'sql_cancelled' })
+    await expect(slots.run(async () => {}, caller.signal)).rejects.toMatchObject({ code: 'slot_left' })
     expect([slots.running, slots.waiting]).toEqual([0, 0])
   })
 
@@ -106,7 +106,7 @@ describe('Slots', () => {
     const slots = new Slots({ running: 2, waiting: 2, waitMs: 5_000 }, handClock().clock)
     const first = Promise.withResolvers<void>()
     const mine = [slots.run(() => first.promise, undefined, 'a'), slots.run(async () => {}, undefined, 'a')]
-    await expect(slots.run(async () => {}, undefined, 'a')).rejects.toMatchObject({ code: 'sql_busy' })
+    await expect(slots.run(async () => {}, undefined, 'a')).rejects.toMatchObject({ code: 'slot_busy' })
     await slots.run(async () => {}, undefined, 'b')
     first.resolve()
     await Promise.all(mine)
@@ -126,7 +126,7 @@ describe('Slots', () => {
     wake()
     await expect.poll(() => slots.running).toBe(0)
     expect(signal?.aborted).toBe(true)
-    await expect(pieces.next()).rejects.toMatchObject({ code: 'sql_busy' })
+    await expect(pieces.next()).rejects.toMatchObject({ code: 'slot_busy' })
     expect(slots.running).toBe(0)
     expect(await slots.run(async () => 'next')).toBe('next')
   })

@@ -1,8 +1,8 @@
 import { failure } from '#errors.ts'
-import type { Runtime } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { problemOf } from './backoff.ts'
 import type { VisitFailpoint } from './failpoints.ts'
+import type { Runtime } from './runtime.ts'
 
 /**
  * Where leases live. The store's clock decides when one has expired; every grant has a larger fence

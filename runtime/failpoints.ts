@@ -1,4 +1,4 @@
-import type { Failpoint } from '#runtime.ts'
+import type { Failpoint } from './runtime.ts'
 
 /**
  * Every place where a crash of the ingest stage is worth trying. A name says lane, step and side:

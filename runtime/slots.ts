@@ -4,8 +4,8 @@
  * that ask for little.
  */
 
-import type { Clock } from '#runtime.ts'
-import { UserQueryError } from './UserQueryError.ts'
+import { failure } from '#errors.ts'
+import type { Clock } from './runtime.ts'
 
 export interface SlotLimits {
   readonly running: number
@@ -13,19 +13,22 @@ export interface SlotLimits {
   readonly waitMs: number
 }
 
-/**
- * On two cores: four Postgres or two ClickHouse queries keep both busy; more would only slow the
- * indexer down.
- */
-export const postgresSlots: SlotLimits = { running: 4, waiting: 16, waitMs: 5_000 }
-export const clickhouseSlots: SlotLimits = { running: 2, waiting: 16, waitMs: 5_000 }
+/** No slot became free in time, or too many wait already. */
+export class SlotBusyError extends failure('SlotBusyError', 'slot_busy', 'retry') {}
 
-/**
- * Exports take minutes, so that they have slots of their own and none of the others'. Two, so that
- * one caller's leaves the other to everybody else; who waits does so for most of what an export
- * that gives nothing may take.
- */
-export const exportSlots: SlotLimits = { running: 2, waiting: 8, waitMs: 20_000 }
+/** The party went away while it waited; `cause` is the signal's reason. */
+export class SlotLeftError extends failure('SlotLeftError', 'slot_left', 'retry') {}
+
+/** What tells a party that it has no slot, in words of the work that slots are for. */
+export interface SlotErrors {
+  readonly busy: (problem: string) => Error
+  readonly left: (reason: unknown) => Error
+}
+
+export const slotErrors: SlotErrors = {
+  busy: (problem) => new SlotBusyError(problem),
+  left: (reason) => new SlotLeftError('the caller went away', { cause: reason }),
+}
 
 /** A piece is some hundred rows. A reader that takes longer for one is gone or means harm. */
 const PIECE_MS_MAX = 5_000
@@ -44,7 +47,7 @@ interface Waiting {
 export class Slots {
   readonly #limits: SlotLimits
   readonly #clock: Clock
-  readonly #busy: (problem: string) => Error
+  readonly #errors: SlotErrors
   readonly #usedBy: (party: string) => number
   readonly #waiting = new Set<Waiting>()
   /** Running, by party; `everybody` is not counted. */
@@ -52,18 +55,18 @@ export class Slots {
   #running = 0
 
   /**
-   * @param busy the error that tells why there is no turn
+   * @param errors what tells why there is no turn
    * @param usedBy what a party has had so far: of those that hold as few, the least goes first
    */
   constructor(
     limits: SlotLimits,
     clock: Clock,
-    busy: (problem: string) => Error = sqlBusy,
+    errors: SlotErrors = slotErrors,
     usedBy: (party: string) => number = () => 0,
   ) {
     this.#limits = limits
     this.#clock = clock
-    this.#busy = busy
+    this.#errors = errors
     this.#usedBy = usedBy
   }
 
@@ -77,8 +80,8 @@ export class Slots {
 
   /**
    * Runs `work` when a slot is free; the slot is given back whatever happens.
-   * @throws UserQueryError `sql_busy` when the queue is full or the wait too long, `sql_cancelled`
-   * when aborted first
+   * @throws what `errors` make: `busy` when the queue is full or the wait too long, `left` when
+   * aborted first
    */
   async run<T>(work: () => Promise<T>, signal?: AbortSignal, party = everybody): Promise<T> {
     await this.#enter(signal, party)
@@ -108,7 +111,7 @@ export class Slots {
     }
     const late = () => {
       giveBack()
-      slow.abort(this.#busy(`the result was not read for ${PIECE_MS_MAX} ms`))
+      slow.abort(this.#errors.busy(`the result was not read for ${PIECE_MS_MAX} ms`))
     }
     try {
       for await (const piece of work(signal ? AbortSignal.any([signal, slow.signal]) : slow.signal)) {
@@ -124,14 +127,14 @@ export class Slots {
   }
 
   async #enter(signal: AbortSignal | undefined, party: string): Promise<void> {
-    if (signal?.aborted) throw cancelled(signal)
+    if (signal?.aborted) throw this.#errors.left(signal.reason)
     if (this.#running < this.#limits.running && this.#mayRun(party)) {
       this.#start(party)
       return
     }
-    if (this.#waiting.size >= this.#limits.waiting) throw this.#busy('too many queries are waiting')
+    if (this.#waiting.size >= this.#limits.waiting) throw this.#errors.busy('too many queries are waiting')
     if (this.#waitingOf(party) >= shareOf(this.#limits.waiting))
-      throw this.#busy('too many of your queries are waiting')
+      throw this.#errors.busy('too many of your queries are waiting')
     await this.#wait(signal, party)
   }
 
@@ -151,8 +154,8 @@ export class Slots {
     const hasTurn = !this.#waiting.delete(waiting)
     if (outcome === 'turn') return
     if (hasTurn) this.#leave(party)
-    if (signal?.aborted) throw cancelled(signal)
-    throw this.#busy(`no slot became free within ${this.#limits.waitMs} ms`)
+    if (signal?.aborted) throw this.#errors.left(signal.reason)
+    throw this.#errors.busy(`no slot became free within ${this.#limits.waitMs} ms`)
   }
 
   #start(party: string): void {
@@ -205,11 +208,3 @@ export class Slots {
 
 /** One party's share: half, so that another is always served beside it. */
 const shareOf = (limit: number): number => Math.ceil(limit / 2)
-
-function sqlBusy(problem: string): UserQueryError {
-  return new UserQueryError('sql_busy', problem, { hint: 'try again in a few seconds' })
-}
-
-function cancelled(signal: AbortSignal): UserQueryError {
-  return new UserQueryError('sql_cancelled', 'the caller went away', { cause: signal.reason })
-}

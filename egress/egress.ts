@@ -12,7 +12,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import PQueue from 'p-queue'
 import { Agent, buildConnector, request } from 'undici'
 import { failure, MillraceError } from '#errors.ts'
-import { isPublicAddress } from '#publicAddress.ts'
+import { isPublicAddress } from './publicAddress.ts'
 
 /**
  * Limits of one purpose: requests at a time, requests that wait for their turn, and the time of
