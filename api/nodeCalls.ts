@@ -5,7 +5,7 @@
 
 import type { Clock } from '#runtime/runtime.ts'
 import { everybody } from '#runtime/slots.ts'
-import { ApiError } from './http/errors.ts'
+import { ApiError } from '#http/errors.ts'
 
 const SECOND_MS = 1_000
 

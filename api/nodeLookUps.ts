@@ -4,7 +4,7 @@
  */
 import type { Hash } from '#primitives.ts'
 import type { Clock } from '#runtime/runtime.ts'
-import { SharedReads } from './http/sharedReads.ts'
+import { SharedReads } from '#http/sharedReads.ts'
 import { NodeCalls } from './nodeCalls.ts'
 
 /** A node's own payload. */

@@ -1,5 +1,5 @@
 /** What one caller may ask for in a minute, over all processes. */
-import type { AccessRule } from '#api/http/access.ts'
+import type { AccessRule } from '#http/request/access.ts'
 
 /** Of one caller. */
 const SEARCHES_PER_MINUTE = 600

@@ -5,7 +5,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
 import { parse as parseYaml } from 'yaml'
-import type { Problem } from '#api/http/errors.ts'
+import type { Problem } from '#http/errors.ts'
 import type { Egress } from '#egress/egress.ts'
 import { failure, MillraceError, messageOf } from '#errors.ts'
 import { shorten } from '#primitives.ts'

@@ -2,8 +2,8 @@
  * What the orchestrator does, each operation once: the doors `rest/` and `mcp/` read requests and
  * write answers, and nothing else.
  */
-import type { ErrorCode } from '#api/http/errors.ts'
-import type * as s from '#api/http/schema.ts'
+import type { ErrorCode } from '#http/errors.ts'
+import type * as s from '#http/schema.ts'
 import type { AppDatabase } from '#store/app/database.ts'
 import { type DescribeRequest, describeService as describe } from './catalog/describe.ts'
 import { descriptionSchema, presentDescription } from './catalog/description.ts'

@@ -1,6 +1,6 @@
 /** What the program knows of itself, for /status, /ready and the terminal view. */
 
-import { isoSeconds } from '#api/http/schema.ts'
+import { isoSeconds } from '#http/schema.ts'
 import type { ChainStatus, ReadyScope, StatusReport, StatusSource } from '#api/routes/service/status.ts'
 import { newestSegment } from '#ingest/range.ts'
 import program from '#package.json' with { type: 'json' }

@@ -16,7 +16,7 @@ import {
 import { digestOf } from '#store/app/keys.ts'
 import { deleteSession, insertSession, SESSION_MS, useNonce } from '#store/app/sessions.ts'
 import { isKnownAddress, userOfAddress } from '#store/app/users.ts'
-import { ApiError, bodyProblem } from '../http/errors.ts'
+import { ApiError, bodyProblem } from '#http/errors.ts'
 import { sessionCookie, sessionIn } from './credential.ts'
 import type { AccessSettings } from './settings.ts'
 import { type AskNode, isAuthorized, isSigned } from './signatures.ts'

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '#runtime/runtime.ts'
 import type { UsageCount } from '#store/app/usage.ts'
-import type { AccessRule, Answered, Caller } from '../http/access.ts'
+import type { AccessRule, Answered, Caller } from '#http/request/access.ts'
 
 /** The database's side (store/app/usage.ts). */
 export interface UsageStore {

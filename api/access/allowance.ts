@@ -1,5 +1,5 @@
 /** A quota that work takes from by itself, not a request. */
-import { ApiError } from '../http/errors.ts'
+import { ApiError } from '#http/errors.ts'
 import type { Quotas } from './Quotas.ts'
 import { retryAfter } from './retryAfter.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { anonymous, partyOf } from '../http/access.ts'
+import { anonymous, partyOf } from '#http/request/access.ts'
 import { KeyCaller, operator, person, stranger } from './callers.ts'
 
 test('what is scarce goes round network addresses, keys and people; the operator has no share to keep to', () => {

@@ -5,7 +5,7 @@
  * is not loopback, or was asked for by a page of an origin that nobody admitted, is refused.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import { ApiError } from '../http/errors.ts'
+import { ApiError } from '#http/errors.ts'
 
 /**
  * What was passed on by a proxy carries one of these, or a name that begins with `x-forwarded-`.

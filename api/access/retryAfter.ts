@@ -1,5 +1,5 @@
 /** The wait that a refusal names. */
-import type { AccessRule } from '../http/access.ts'
+import type { AccessRule } from '#http/request/access.ts'
 
 /** Clients of JSON-RPC, which have readings of their own of this header. */
 const RPC_SCOPE = 'rpc-relay:read'

@@ -1,6 +1,6 @@
 /** What an operator decides about access, and the file that holds the finer parts of it. */
-import * as s from '../http/schema.ts'
-import { settingFile } from '../http/settingCheck.ts'
+import * as s from '#http/schema.ts'
+import { settingFile } from '#http/settingCheck.ts'
 import { selfServeScopes } from './scopes.ts'
 
 /** Units a minute. */

@@ -14,7 +14,7 @@
  */
 import type { QueryResult } from '#query/result.ts'
 import { UserQueryError } from '#query/UserQueryError.ts'
-import { encodeFrame } from '../http/sse.ts'
+import { encodeFrame } from '#http/stream/sse.ts'
 import { presentResult } from './result.ts'
 
 /** A block a frame speaks of. */

@@ -2,8 +2,8 @@
  * The operator's list of paid services: whom a transfer's memo names (api/routes/present/memo.ts).
  */
 import { SettingError } from '#errors.ts'
-import * as s from '../http/schema.ts'
-import { settingFile } from '../http/settingCheck.ts'
+import * as s from '#http/schema.ts'
+import { settingFile } from '#http/settingCheck.ts'
 
 /**
  * A service to name: by its realm, a domain name compared as it is, or by that realm's fingerprint,

@@ -12,7 +12,7 @@ import { UserQueryError } from '#query/UserQueryError.ts'
 import type { Activity } from '#transform/activities/activity.ts'
 import { declaredActivity } from '#transform/activities/declaredActivity.ts'
 import { defineEvent } from '#transform/events/event.ts'
-import * as s from '../http/schema.ts'
+import * as s from '#http/schema.ts'
 
 export interface DeclaredContract {
   /** Lowercase; begins the names of the contract's tables. */

@@ -2,7 +2,7 @@
  * Every endpoint of the chain data service: the one list behind the server and the OpenAPI
  * document.
  */
-import type { Endpoint } from '../http/endpoint.ts'
+import type { Endpoint } from '#http/endpoint.ts'
 import { listAddressActivitiesEndpoint, listTransactionActivitiesEndpoint } from './activities.ts'
 import { type AuthServices, authEndpoints } from './auth/siwe.ts'
 import { listBlocksEndpoint, readBlockEndpoint } from './blocks.ts'

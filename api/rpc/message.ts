@@ -4,8 +4,8 @@
  */
 import type { Slice } from '#ingest/read/jsonCursor.ts'
 import { sliceItems, sliceMembers, textOf } from '#ingest/read/jsonSlices.ts'
-import { ApiError } from '../http/errors.ts'
-import { assertDepth, isWellFormedJson } from '../http/json.ts'
+import { ApiError } from '#http/errors.ts'
+import { assertDepth, isWellFormedJson } from '#http/request/json.ts'
 import { invalidParams, invalidRequest, type RpcFailure } from './failure.ts'
 
 export interface RpcCall {

@@ -1,8 +1,8 @@
 /** The API as the program serves it, over a chain that another process writes. */
 
 import { fileDefaults } from '#api/access/settings.ts'
-import type { Access } from '#api/http/access.ts'
-import { CursorKeys } from '#api/http/cursor.ts'
+import type { Access } from '#http/request/access.ts'
+import { CursorKeys } from '#http/request/cursor.ts'
 import { listAddressActivitiesEndpoint } from '#api/routes/activities.ts'
 import { listBlocksEndpoint } from '#api/routes/blocks.ts'
 import { readDepthEndpoint } from '#api/routes/exchange/depth.ts'

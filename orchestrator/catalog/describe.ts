@@ -1,6 +1,6 @@
 /** A service, or one of its endpoints, as it is described. */
-import { ApiError } from '#api/http/errors.ts'
-import * as s from '#api/http/schema.ts'
+import { ApiError } from '#http/errors.ts'
+import * as s from '#http/schema.ts'
 import { readHealth, readProbes } from '#store/app/catalogHealth.ts'
 import { findServices, type StoredService } from '#store/app/catalogReads.ts'
 import type { AppDatabase } from '#store/app/database.ts'

@@ -1,5 +1,5 @@
 /** The description of a service as both doors write it. */
-import * as s from '#api/http/schema.ts'
+import * as s from '#http/schema.ts'
 import type { Description } from './describe.ts'
 import { healthSchema } from './health.ts'
 import { serviceSchema } from './service.ts'

@@ -1,5 +1,5 @@
 /** How endpoints are, as unpaid probes find them: beside a description, never in its fields. */
-import * as s from '#api/http/schema.ts'
+import * as s from '#http/schema.ts'
 import type { EndpointHealth as HeldHealth, readProbes } from '#store/app/catalogHealth.ts'
 import { membersOf } from './members.ts'
 import { methodSchema } from './service.ts'

@@ -4,7 +4,7 @@
  * nothing about an input's form are left out. What is left out is not checked; nothing is refused
  * for it.
  */
-import type { Problem } from '#api/http/errors.ts'
+import type { Problem } from '#http/errors.ts'
 import { isRecord, shorten } from '#primitives.ts'
 import { jsonBytes } from './jsonBytes.ts'
 import { linearPattern } from './linearPattern.ts'

@@ -4,7 +4,7 @@
  * none is left.
  */
 import { Compile } from 'typebox/compile'
-import type { Problem } from '#api/http/errors.ts'
+import type { Problem } from '#http/errors.ts'
 import { isRecord, shorten } from '#primitives.ts'
 import { cleanText } from './cleanText.ts'
 import { boundSchema } from './inputSchema.ts'

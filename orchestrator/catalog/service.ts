@@ -2,7 +2,7 @@
  * A service of the catalog, as it is stored and described: its fields, their bounds and
  * defaults. The schemas check what was imported and are the answer's own.
  */
-import * as s from '#api/http/schema.ts'
+import * as s from '#http/schema.ts'
 
 export const methods = ['DELETE', 'GET', 'PATCH', 'POST', 'PUT'] as const
 

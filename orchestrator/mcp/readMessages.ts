@@ -2,8 +2,8 @@
  * The body of a request to POST /mcp: bounded before anything is made of it. A message of a batch
  * that holds a text which is none is refused by itself; the others are answered.
  */
-import { ApiError } from '#api/http/errors.ts'
-import { assertDepth, assertWellFormed, isWellFormedJson } from '#api/http/json.ts'
+import { ApiError } from '#http/errors.ts'
+import { assertDepth, assertWellFormed, isWellFormedJson } from '#http/request/json.ts'
 import { itemsOf, membersOf } from '../catalog/members.ts'
 import { type JsonSurvey, LONG_NUMBERS_MAX, surveyOf, VALUES_MAX } from '../plan/jsonSurvey.ts'
 

@@ -1,9 +1,9 @@
 /** The orchestrator's operations as tools of agents, in the order in which they are used. */
 import { Compile } from 'typebox/compile'
-import type { AccessRequest } from '#api/http/access.ts'
-import { ApiError, type ErrorCode, type Problem } from '#api/http/errors.ts'
-import { problemsOf } from '#api/http/json.ts'
-import * as s from '#api/http/schema.ts'
+import type { AccessRequest } from '#http/request/access.ts'
+import { ApiError, type ErrorCode, type Problem } from '#http/errors.ts'
+import { problemsOf } from '#http/request/json.ts'
+import * as s from '#http/schema.ts'
 import { shorten } from '#primitives.ts'
 import { membersOf } from '../catalog/members.ts'
 import { methodSchema, PATH_CHARACTERS_MAX, serviceIdSchema } from '../catalog/service.ts'

@@ -3,7 +3,7 @@
  * says is no offer, and hides no other.
  */
 import { Compile } from 'typebox/compile'
-import * as s from '#api/http/schema.ts'
+import * as s from '#http/schema.ts'
 import type { EgressAnswer } from '#egress/egress.ts'
 import { membersOf } from '../catalog/members.ts'
 

@@ -1,5 +1,5 @@
 /** A plan against the catalog: everything that is wrong with it, told at once. */
-import { ApiError, type Problem } from '#api/http/errors.ts'
+import { ApiError, type Problem } from '#http/errors.ts'
 import {
   matchPath,
   PathError,

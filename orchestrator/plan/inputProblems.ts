@@ -1,6 +1,6 @@
 /** A node's input against its endpoint's schema, as far as it is known before the plan runs. */
 import { Errors } from 'typebox/schema'
-import type { Problem } from '#api/http/errors.ts'
+import type { Problem } from '#http/errors.ts'
 import { isRecord } from '#primitives.ts'
 import type { CheckBudget } from './checkSteps.ts'
 

@@ -1,6 +1,6 @@
 // Goal: a plan that cannot run is told with all that is wrong; a plan that can has one hash.
 import { describe, expect, it } from 'vitest'
-import { ApiError } from '#api/http/errors.ts'
+import { ApiError } from '#http/errors.ts'
 import type { CatalogService, ServiceEndpoint } from '../catalog/service.ts'
 import { canonicalJson } from './canonicalJson.ts'
 import { checkPlan } from './checkPlan.ts'

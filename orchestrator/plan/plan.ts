@@ -1,5 +1,5 @@
 /** A plan: its form and limits, and its hash. The schemas are those of both doors. */
-import * as s from '#api/http/schema.ts'
+import * as s from '#http/schema.ts'
 import { methodSchema, PATH_CHARACTERS_MAX, SERVICE_ID_PATTERN } from '../catalog/service.ts'
 import { canonicalHash } from './canonicalJson.ts'
 

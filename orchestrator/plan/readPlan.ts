@@ -1,7 +1,7 @@
 /** A plan from outside: its form, with a problem for everything that is wrong, at every node. */
 import { Compile } from 'typebox/compile'
-import { ApiError, type Problem } from '#api/http/errors.ts'
-import { assertDepth, assertWellFormed, problemsOf } from '#api/http/json.ts'
+import { ApiError, type Problem } from '#http/errors.ts'
+import { assertDepth, assertWellFormed, problemsOf } from '#http/request/json.ts'
 import { isRecord, shorten } from '#primitives.ts'
 import { planInvalid } from './checkPlan.ts'
 import { type JsonSurvey, LONG_NUMBERS_MAX, surveyOf, VALUES_MAX } from './jsonSurvey.ts'

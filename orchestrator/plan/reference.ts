@@ -4,7 +4,7 @@
  * several texts or arrays together. The node is named percent-encoded.
  */
 
-import type { Problem } from '#api/http/errors.ts'
+import type { Problem } from '#http/errors.ts'
 import { isRecord } from '#primitives.ts'
 
 export interface Reference {

@@ -2,7 +2,7 @@
  * The order of a plan's nodes: stages that may run together, and what is wrong with its
  * dependencies.
  */
-import type { Problem } from '#api/http/errors.ts'
+import type { Problem } from '#http/errors.ts'
 import type { PlanNode } from './plan.ts'
 
 /** Node ids by stage: each stage needs those before it. Nodes of cycles are in none. */

@@ -1,5 +1,5 @@
 /** A quote as it is answered. */
-import * as s from '#api/http/schema.ts'
+import * as s from '#http/schema.ts'
 
 const units = s.text({ pattern: '^[0-9]+$', examples: ['150000'] })
 

@@ -1,5 +1,5 @@
 /** Every endpoint of the orchestration service. */
-import type { Endpoint } from '#api/http/endpoint.ts'
+import type { Endpoint } from '#http/endpoint.ts'
 import type { OrchestratorServices } from '../operations.ts'
 import { quoteEndpoint } from './quote.ts'
 import { searchServicesEndpoint } from './searchServices.ts'

@@ -1,5 +1,5 @@
 /** POST /v1/quote. */
-import { command } from '#api/http/endpoint.ts'
+import { command } from '#http/endpoint.ts'
 import { agentRequests, unitsOf } from '../allowance.ts'
 import { type OrchestratorServices, quotePlan } from '../operations.ts'
 import { PLAN_BYTES_MAX, planRequestSchema } from '../plan/plan.ts'

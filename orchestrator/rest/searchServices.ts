@@ -1,7 +1,7 @@
 /** GET /v1/services/search. */
-import { endpoint, notValid } from '#api/http/endpoint.ts'
-import * as p from '#api/http/parameter.ts'
-import * as s from '#api/http/schema.ts'
+import { endpoint, notValid } from '#http/endpoint.ts'
+import * as p from '#http/request/parameter.ts'
+import * as s from '#http/schema.ts'
 import { searches } from '../allowance.ts'
 import { SERVICE_ID_PATTERN } from '../catalog/service.ts'
 import {

@@ -1,11 +1,11 @@
 /** GET /v1/services and GET /v1/services/{serviceId}. */
 
-import { open } from '#api/http/access.ts'
-import { endpoint, notValid } from '#api/http/endpoint.ts'
-import { listEndpoint } from '#api/http/listEndpoint.ts'
-import type { PageRules } from '#api/http/pagination.ts'
-import * as p from '#api/http/parameter.ts'
-import * as s from '#api/http/schema.ts'
+import { open } from '#http/request/access.ts'
+import { endpoint, notValid } from '#http/endpoint.ts'
+import { listEndpoint } from '#http/listEndpoint.ts'
+import type { PageRules } from '#http/request/pagination.ts'
+import * as p from '#http/request/parameter.ts'
+import * as s from '#http/schema.ts'
 import { listServices } from '#store/app/catalogReads.ts'
 import { pageOf } from '#store/read/lists/page.ts'
 import { looksLikeSchema } from '../catalog/description.ts'

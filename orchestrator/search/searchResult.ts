@@ -1,5 +1,5 @@
 /** The result of a search as both doors write it. */
-import * as s from '#api/http/schema.ts'
+import * as s from '#http/schema.ts'
 import { methodSchema, serviceIdSchema } from '../catalog/service.ts'
 import { planNodeSchema } from '../plan/plan.ts'
 import type { FoundEndpoint, Ranked, SearchEvidence, SearchResult } from './search.ts'

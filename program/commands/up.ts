@@ -1,7 +1,7 @@
 /** `millrace up`: index, serve and show, in one process, until asked to stop. */
 
 import { connectionLimits } from '#api/access/clientAddress.ts'
-import { CursorKeys } from '#api/http/cursor.ts'
+import { CursorKeys } from '#http/request/cursor.ts'
 import { LiveHub } from '#api/live/hub.ts'
 import { nodeReader } from '#api/node.ts'
 import { type AttributedService, readAttributions } from '#api/operator/attributions.ts'

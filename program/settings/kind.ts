@@ -1,5 +1,5 @@
 /** How the text of a setting is read: into which form, and what that form must satisfy. */
-import * as s from '#api/http/schema.ts'
+import * as s from '#http/schema.ts'
 
 export interface Kind<Schema extends s.TSchema = s.TSchema> {
   readonly schema: Schema

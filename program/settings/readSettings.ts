@@ -1,6 +1,6 @@
 /** Settings as the environment has them, each in its form. */
-import type * as s from '#api/http/schema.ts'
-import { settingCheck } from '#api/http/settingCheck.ts'
+import type * as s from '#http/schema.ts'
+import { settingCheck } from '#http/settingCheck.ts'
 import { type Setting, settings } from './table.ts'
 
 type Table = typeof settings

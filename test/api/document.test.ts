@@ -4,7 +4,7 @@
 // rules of our own.
 import { validate } from '@scalar/openapi-parser'
 import { expect, test } from 'vitest'
-import { openapiDocument } from '#api/http/openapi.ts'
+import { openapiDocument } from '#http/document/openapi.ts'
 import { endpoints } from '#api/routes/index.ts'
 import { envelopes } from '#api/routes/webhooks/envelopes.ts'
 import { isRecord } from '#primitives.ts'

@@ -6,7 +6,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { operator } from '#api/access/callers.ts'
-import type { Access } from '#api/http/access.ts'
+import type { Access } from '#http/request/access.ts'
 import {
   AnswerSchemas,
   type Json,

@@ -2,8 +2,8 @@
 import { Worker } from 'node:worker_threads'
 import Fastify from 'fastify'
 import { expect, onTestFinished, test } from 'vitest'
-import { sendError } from '#api/http/errorReply.ts'
-import { addReference } from '#api/http/reference.ts'
+import { sendError } from '#http/answer/errorReply.ts'
+import { addReference } from '#http/document/reference.ts'
 import { silentLogger } from '#telemetry.ts'
 import { ManualClock } from './toolkitServer.ts'
 

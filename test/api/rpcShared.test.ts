@@ -2,7 +2,7 @@
 // under way are one (API-13). Method: a node that counts and answers as it is told, behind a real
 // server over a recorded chain of which the first 50 blocks are final.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type Access, anonymous } from '#api/http/access.ts'
+import { type Access, anonymous } from '#http/request/access.ts'
 import { type FakeNode, type NodeAnswer, startNode } from '../ingest/support/proxyNode.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { type ChainApi, openChainApi } from './support/chainApi.ts'

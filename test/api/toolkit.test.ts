@@ -2,7 +2,7 @@
 // on every error, request ids, the rules of pages. Method: example endpoints behind a real socket,
 // one table row per kind of request.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { bounds } from '#api/http/bounds.ts'
+import { bounds } from '#http/request/bounds.ts'
 import { registry } from '#telemetry.ts'
 import { endlessRows, examples } from './toolkitExamples.ts'
 import { type RunningServer, startServer } from './toolkitServer.ts'

@@ -1,8 +1,8 @@
 // Goal: what caches and clients see: cache classes, strong tags, 304, HEAD, compression, freshness.
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Access, anonymous } from '#api/http/access.ts'
-import type { Freshness } from '#api/http/freshness.ts'
+import { type Access, anonymous } from '#http/request/access.ts'
+import type { Freshness } from '#http/request/freshness.ts'
 import { endlessRows, examples } from './toolkitExamples.ts'
 import { exchange, ManualClock, type RunningServer, startServer } from './toolkitServer.ts'
 

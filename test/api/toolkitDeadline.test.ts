@@ -3,10 +3,10 @@
 import { connect } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { endpoint } from '#api/http/endpoint.ts'
-import * as p from '#api/http/parameter.ts'
-import { rawEndpoint } from '#api/http/rawEndpoint.ts'
-import * as s from '#api/http/schema.ts'
+import { endpoint } from '#http/endpoint.ts'
+import * as p from '#http/request/parameter.ts'
+import { rawEndpoint } from '#http/rawEndpoint.ts'
+import * as s from '#http/schema.ts'
 import { ManualClock, type RunningServer, startServer } from './toolkitServer.ts'
 
 /** What the endpoints below report about the work they started. */

@@ -4,7 +4,7 @@
 // prints its seed.
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { ListPage, ListResult } from '#api/http/pagination.ts'
+import type { ListPage, ListResult } from '#http/request/pagination.ts'
 import { listOwnRows, listRows, type Row, type Rows } from './toolkitExamples.ts'
 import { ManualClock, type RunningServer, startServer } from './toolkitServer.ts'
 

@@ -1,9 +1,9 @@
 // Goal: requests for the same page at the same time cost one read, and each still has an answer of
 // its own.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { ApiError } from '#api/http/errors.ts'
-import { listEndpoint } from '#api/http/listEndpoint.ts'
-import * as s from '#api/http/schema.ts'
+import { ApiError } from '#http/errors.ts'
+import { listEndpoint } from '#http/listEndpoint.ts'
+import * as s from '#http/schema.ts'
 import { type RunningServer, startServer } from './toolkitServer.ts'
 
 interface Reads {

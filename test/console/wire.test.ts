@@ -2,7 +2,7 @@
 // Method: the types are derived from the API's schemas, so that the compiler (npm run types)
 // compares each member.
 import { expect, expectTypeOf, test } from 'vitest'
-import type { Static } from '#api/http/schema.ts'
+import type { Static } from '#http/schema.ts'
 import type { IndexerSchema as ServedSchema } from '#api/routes/indexer/indexerSchema.ts'
 import type { StatusReport as ServedStatus } from '#api/routes/service/status.ts'
 import type * as shown from '#console/model/services.ts'

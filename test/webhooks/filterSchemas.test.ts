@@ -3,7 +3,7 @@
 // Method: many values at every field, each asked of the schema and of the reader of filters.
 import { Compile } from 'typebox/compile'
 import { expect, test } from 'vitest'
-import { openapiDocument } from '#api/http/openapi.ts'
+import { openapiDocument } from '#http/document/openapi.ts'
 import { endpoints } from '#api/routes/index.ts'
 import { filterSchemas } from '#api/routes/webhooks/filterSchemas.ts'
 import { eventTypes } from '#webhooks/events/index.ts'

@@ -1,9 +1,9 @@
 /** /v1/auth/siwe: signing in by a wallet (EIP-4361), and out. */
 import type { SignIn } from '../../access/SignIn.ts'
-import { open, signingIn } from '../../http/access.ts'
-import { command, type Endpoint } from '../../http/endpoint.ts'
-import { rawEndpoint } from '../../http/rawEndpoint.ts'
-import * as s from '../../http/schema.ts'
+import { open, signingIn } from '#http/request/access.ts'
+import { command, type Endpoint } from '#http/endpoint.ts'
+import { rawEndpoint } from '#http/rawEndpoint.ts'
+import * as s from '#http/schema.ts'
 
 export interface AuthServices {
   readonly signIn: SignIn

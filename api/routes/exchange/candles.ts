@@ -1,10 +1,10 @@
 /** GET /v1/exchange/pairs/{base}/ohlc. */
 import { type BucketRange, type Candle, type Candles, readCandles } from '#store/read/exchange/candles.ts'
-import { findReversedRange } from '../../http/bounds.ts'
-import { endpoint, notValid } from '../../http/endpoint.ts'
-import { ApiError } from '../../http/errors.ts'
-import * as p from '../../http/parameter.ts'
-import * as s from '../../http/schema.ts'
+import { findReversedRange } from '#http/request/bounds.ts'
+import { endpoint, notValid } from '#http/endpoint.ts'
+import { ApiError } from '#http/errors.ts'
+import * as p from '#http/request/parameter.ts'
+import * as s from '#http/schema.ts'
 import {
   type Names,
   pairTokensSchema,

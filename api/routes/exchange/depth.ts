@@ -1,10 +1,10 @@
 /** GET /v1/exchange/pairs/{base}/depth. */
 import { type Depth, type LevelRow, readDepth } from '#store/read/exchange/depth.ts'
-import { type Caller, partyOf } from '../../http/access.ts'
-import { endpoint } from '../../http/endpoint.ts'
-import { ApiError } from '../../http/errors.ts'
-import * as p from '../../http/parameter.ts'
-import * as s from '../../http/schema.ts'
+import { type Caller, partyOf } from '#http/request/access.ts'
+import { endpoint } from '#http/endpoint.ts'
+import { ApiError } from '#http/errors.ts'
+import * as p from '#http/request/parameter.ts'
+import * as s from '#http/schema.ts'
 import { readsOf } from '../../services.ts'
 import {
   type Names,

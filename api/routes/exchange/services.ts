@@ -1,7 +1,7 @@
 /** What the exchange's endpoints have in common. */
 import type { PairTokens } from '#store/read/exchange/exchangeChain.ts'
-import type { ErrorCode } from '../../http/errors.ts'
-import * as p from '../../http/parameter.ts'
+import type { ErrorCode } from '#http/errors.ts'
+import * as p from '#http/request/parameter.ts'
 import { type Names, noNames } from '../present/exchange.ts'
 import type { TokenServices } from '../tokens/tokens.ts'
 

@@ -1,6 +1,6 @@
 // Goal: a range of the feed is told whole or refused, by its own reason.
 import { expect, test } from 'vitest'
-import { ApiError } from '../../http/errors.ts'
+import { ApiError } from '#http/errors.ts'
 import { feedRange } from './events.ts'
 
 const mark = 20_000

@@ -4,12 +4,12 @@
  */
 import { covers, intersection } from '#ingest/range.ts'
 import { newestShared } from '#store/compare/parity.ts'
-import { dataRead } from '../../http/access.ts'
-import { rangeInvalid } from '../../http/bounds.ts'
-import { endpoint, notValid } from '../../http/endpoint.ts'
-import { ApiError } from '../../http/errors.ts'
-import * as p from '../../http/parameter.ts'
-import * as s from '../../http/schema.ts'
+import { dataRead } from '#http/request/access.ts'
+import { rangeInvalid } from '#http/request/bounds.ts'
+import { endpoint, notValid } from '#http/endpoint.ts'
+import { ApiError } from '#http/errors.ts'
+import * as p from '#http/request/parameter.ts'
+import * as s from '#http/schema.ts'
 import { type ParityReads, type ReadServices, readsOf } from '../../services.ts'
 
 export interface ParityServices {

@@ -9,8 +9,8 @@ import { ROWS_MAX } from '#query/limits.ts'
 import { priceOf } from '#query/price.ts'
 import type { QueryPlan } from '#query/result.ts'
 import { SQL_BYTES_MAX, sqlExample } from '#query/text.ts'
-import { command } from '../../http/endpoint.ts'
-import * as s from '../../http/schema.ts'
+import { command } from '#http/endpoint.ts'
+import * as s from '#http/schema.ts'
 import {
   bodyChain,
   dollars,

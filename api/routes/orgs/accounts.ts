@@ -7,9 +7,9 @@ import type { AppDatabase } from '#store/app/database.ts'
 import type { Defaults } from '#store/app/defaults.ts'
 import { roleIn } from '#store/app/organizations.ts'
 import { findProject, type Project } from '#store/app/projects.ts'
-import { type Caller, includesRole, type Role } from '../../http/access.ts'
-import { ApiError, type ErrorCode } from '../../http/errors.ts'
-import * as p from '../../http/parameter.ts'
+import { type Caller, includesRole, type Role } from '#http/request/access.ts'
+import { ApiError, type ErrorCode } from '#http/errors.ts'
+import * as p from '#http/request/parameter.ts'
 
 export interface AccountServices {
   readonly accounts: Accounts

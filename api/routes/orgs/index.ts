@@ -1,5 +1,5 @@
 /** Every operation on people, organizations, projects and keys. */
-import type { Endpoint } from '../../http/endpoint.ts'
+import type { Endpoint } from '#http/endpoint.ts'
 import type { AccountServices } from './accounts.ts'
 import {
   acceptInvitationEndpoint,

@@ -16,10 +16,10 @@ import {
 } from '#store/app/invitations.ts'
 import { roleIn } from '#store/app/organizations.ts'
 import { findUser } from '#store/app/users.ts'
-import { type Caller, includesRole, management } from '../../http/access.ts'
-import { command, endpoint } from '../../http/endpoint.ts'
-import { ApiError, bodyProblem } from '../../http/errors.ts'
-import * as s from '../../http/schema.ts'
+import { type Caller, includesRole, management } from '#http/request/access.ts'
+import { command, endpoint } from '#http/endpoint.ts'
+import { ApiError, bodyProblem } from '#http/errors.ts'
+import * as s from '#http/schema.ts'
 import {
   type AccountServices,
   type Accounts,

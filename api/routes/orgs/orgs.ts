@@ -9,10 +9,10 @@ import {
   renameOrganization,
 } from '#store/app/organizations.ts'
 import { deleteSubscriptionsOf } from '#store/webhooks/subscriptions.ts'
-import { management } from '../../http/access.ts'
-import { command, endpoint } from '../../http/endpoint.ts'
-import { ApiError } from '../../http/errors.ts'
-import * as s from '../../http/schema.ts'
+import { management } from '#http/request/access.ts'
+import { command, endpoint } from '#http/endpoint.ts'
+import { ApiError } from '#http/errors.ts'
+import * as s from '#http/schema.ts'
 import { type AccountServices, assertRole, orgErrors, orgId, personOf } from './accounts.ts'
 import { name, org, presentOrg } from './shapes.ts'
 

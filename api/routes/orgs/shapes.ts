@@ -6,7 +6,7 @@ import { environments } from '#store/app/keys.ts'
 import { type Member, type Organization, type Role, roles } from '#store/app/organizations.ts'
 import type { Project } from '#store/app/projects.ts'
 import { scopeNames } from '../../access/scopes.ts'
-import * as s from '../../http/schema.ts'
+import * as s from '#http/schema.ts'
 
 /** Postgres keeps no text with a zero byte. */
 const storable = '^[^\\u0000]*$'

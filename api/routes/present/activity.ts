@@ -11,7 +11,7 @@ import type {
 import { activityEvent } from '#transform/activities/activityEvent.ts'
 import { declaredType } from '#transform/activities/declaredActivity.ts'
 import { activities } from '#transform/activities/index.ts'
-import * as s from '../../http/schema.ts'
+import * as s from '#http/schema.ts'
 import { activityData } from './activityData.ts'
 import { type AttributionNames, readMemo } from './memo.ts'
 import { type KnownToken, presentTokenAmount } from './token.ts'

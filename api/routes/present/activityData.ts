@@ -1,5 +1,5 @@
 /** What each type of activity tells, but for who signed: that is the registry's. */
-import * as s from '../../http/schema.ts'
+import * as s from '#http/schema.ts'
 import { tokenAmountSchema } from './token.ts'
 
 /** An integer too wide for a JSON number. */

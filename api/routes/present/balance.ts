@@ -1,6 +1,6 @@
 /** What an address has of one token. */
 import { formatUnits } from 'viem/utils'
-import * as s from '../../http/schema.ts'
+import * as s from '#http/schema.ts'
 import type { TokenName } from '../../services.ts'
 import { presentTokenSummary, tokenSummarySchema } from './token.ts'
 

@@ -2,7 +2,7 @@
 
 import type { BlockDetail } from '#store/read/blocks.ts'
 import type { StoredRow } from '#store/read/lists/row.ts'
-import * as s from '../../http/schema.ts'
+import * as s from '#http/schema.ts'
 import { rpcBlock } from './rpc.ts'
 
 const summaryFields = {

@@ -1,5 +1,5 @@
 /** Prices, and the two tokens of a pair, as all answers of the exchange show them. */
-import * as s from '../../http/schema.ts'
+import * as s from '#http/schema.ts'
 import type { TokenName } from '../../services.ts'
 import { presentTokenReference, tokenReferenceSchema } from './token.ts'
 

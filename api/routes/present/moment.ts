@@ -1,4 +1,4 @@
-import { isoSeconds } from '../../http/schema.ts'
+import { isoSeconds } from '#http/schema.ts'
 
 /** 9999-12-31T23:59:59Z: what lies beyond has no four-digit year. */
 const SECONDS_MAX = 253_402_300_799

@@ -3,7 +3,7 @@
  * few fields we use.
  */
 import { failure } from '#errors.ts'
-import * as s from '../../http/schema.ts'
+import * as s from '#http/schema.ts'
 
 export type RpcFields = Readonly<Record<string, unknown>>
 

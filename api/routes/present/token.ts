@@ -2,7 +2,7 @@
  * A token as answers about something else show it: beside an amount, and as the token a fee was
  * paid in.
  */
-import * as s from '../../http/schema.ts'
+import * as s from '#http/schema.ts'
 import type { TokenName } from '../../services.ts'
 
 const currency = s.text({ description: 'What the token stands for, such as USD.', examples: ['USD'] })

@@ -1,7 +1,7 @@
 /** A token as its own resource shows it. */
 import type { TokenTotals } from '#store/follow/balances/totals.ts'
 import type { TokenRow, TokenWants } from '#store/read/tokens.ts'
-import * as s from '../../http/schema.ts'
+import * as s from '#http/schema.ts'
 import type { TokenName } from '../../services.ts'
 import { presentTokenSummary, tokenSummarySchema } from './token.ts'
 

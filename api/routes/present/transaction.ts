@@ -4,7 +4,7 @@
 
 import { isRecord } from '#primitives.ts'
 import type { TransactionDetail } from '#store/read/transactions.ts'
-import * as s from '../../http/schema.ts'
+import * as s from '#http/schema.ts'
 import { momentOrNull } from './moment.ts'
 import { presentReceipt, receiptSchema } from './receipt.ts'
 import { needed, type RpcFields, readHex, readQuantity, rpcTransaction } from './rpc.ts'

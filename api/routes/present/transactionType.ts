@@ -2,7 +2,7 @@
  * Human-readable names of the EIP-2718 type byte (contract: the enumeration is closed, so the rest
  * is `unknown`).
  */
-import * as s from '../../http/schema.ts'
+import * as s from '#http/schema.ts'
 
 const names = {
   0: 'legacy',

@@ -4,10 +4,10 @@
  */
 import { type Assets, buildAssets, readIcon } from '../../console/assets.ts'
 import { type Page, readPage } from '../../console/page.ts'
-import { open } from '../../http/access.ts'
-import { ApiError } from '../../http/errors.ts'
-import * as p from '../../http/parameter.ts'
-import { rawEndpoint } from '../../http/rawEndpoint.ts'
+import { open } from '#http/request/access.ts'
+import { ApiError } from '#http/errors.ts'
+import * as p from '#http/request/parameter.ts'
+import { rawEndpoint } from '#http/rawEndpoint.ts'
 
 interface Console {
   readonly assets: Assets

@@ -4,10 +4,10 @@
  */
 import { readExchangeExamples } from '#store/read/exchange/examples.ts'
 import { listTransfers } from '#store/read/transfers.ts'
-import { anonymous } from '../../http/access.ts'
-import { selectChain } from '../../http/chain.ts'
-import type { DocumentExamples } from '../../http/documents.ts'
-import { ApiError } from '../../http/errors.ts'
+import { anonymous } from '#http/request/access.ts'
+import { selectChain } from '#http/request/chain.ts'
+import type { DocumentExamples } from '#http/document/documents.ts'
+import { ApiError } from '#http/errors.ts'
 import { type ReadServices, readsOf } from '../../services.ts'
 
 /**

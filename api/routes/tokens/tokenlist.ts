@@ -3,8 +3,8 @@
  * the schema).
  */
 import { findTokens } from '#store/read/tokens.ts'
-import { endpoint } from '../../http/endpoint.ts'
-import * as s from '../../http/schema.ts'
+import { endpoint } from '#http/endpoint.ts'
+import * as s from '#http/schema.ts'
 import { nameOf, type Token } from '../present/tokenDetail.ts'
 import { type TokenServices, tokenChainOf, tokenOf } from './tokens.ts'
 

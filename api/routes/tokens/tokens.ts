@@ -14,12 +14,12 @@ import {
   type TokenRow,
   type TokenWants,
 } from '#store/read/tokens.ts'
-import { endpoint } from '../../http/endpoint.ts'
-import { ApiError } from '../../http/errors.ts'
-import { listEndpoint } from '../../http/listEndpoint.ts'
-import type { ListPage, ListResult } from '../../http/pagination.ts'
-import * as p from '../../http/parameter.ts'
-import * as s from '../../http/schema.ts'
+import { endpoint } from '#http/endpoint.ts'
+import { ApiError } from '#http/errors.ts'
+import { listEndpoint } from '#http/listEndpoint.ts'
+import type { ListPage, ListResult } from '#http/request/pagination.ts'
+import * as p from '#http/request/parameter.ts'
+import * as s from '#http/schema.ts'
 import { type ReadServices, readsOf } from '../../services.ts'
 import {
   nameOf,

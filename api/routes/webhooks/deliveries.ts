@@ -7,11 +7,11 @@ import {
   findDelivery,
   listDeliveries,
 } from '#store/webhooks/deliveries.ts'
-import { command, endpoint } from '../../http/endpoint.ts'
-import { ApiError } from '../../http/errors.ts'
-import { listEndpoint } from '../../http/listEndpoint.ts'
-import { type ListPage, webhookPageRules } from '../../http/pagination.ts'
-import * as p from '../../http/parameter.ts'
+import { command, endpoint } from '#http/endpoint.ts'
+import { ApiError } from '#http/errors.ts'
+import { listEndpoint } from '#http/listEndpoint.ts'
+import { type ListPage, webhookPageRules } from '#http/request/pagination.ts'
+import * as p from '#http/request/parameter.ts'
 import {
   deliveryId,
   enabled,

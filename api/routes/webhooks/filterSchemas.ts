@@ -2,7 +2,7 @@
 import { eventTypes } from '#webhooks/events/index.ts'
 import type { FilterForm, FilterForms } from '#webhooks/filters/eventFilter.ts'
 import { ENTRIES_MAX, type Text } from '#webhooks/filters/operators.ts'
-import * as s from '../../http/schema.ts'
+import * as s from '#http/schema.ts'
 
 const textOf = (text: Text): s.TSchema =>
   'values' in text ? s.oneOf(text.values) : s.text({ pattern: text.pattern })

@@ -1,5 +1,5 @@
 /** Every operation on webhooks. */
-import type { Endpoint } from '../../http/endpoint.ts'
+import type { Endpoint } from '#http/endpoint.ts'
 import type { WebhookServices } from './access.ts'
 import { listDeliveriesEndpoint, readDeliveryEndpoint, retryDeliveryEndpoint } from './deliveries.ts'
 import {

@@ -11,7 +11,7 @@ import {
 import { parseExact } from '#transform/decode/exactJson.ts'
 import { eventTypeNames } from '#webhooks/events/index.ts'
 import type { Missed, Tried } from '#webhooks/Webhooks.ts'
-import * as s from '../../http/schema.ts'
+import * as s from '#http/schema.ts'
 import { iso } from '../orgs/shapes.ts'
 
 /** Postgres keeps no text with a zero byte. */

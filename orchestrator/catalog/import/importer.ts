@@ -1,5 +1,5 @@
 /** What an importer makes of a source's document. */
-import type { Problem } from '#api/http/errors.ts'
+import type { Problem } from '#http/errors.ts'
 
 /** A service of a document, not yet checked; `place` is where it stands there. */
 export interface Draft {

@@ -1,7 +1,7 @@
 /** The JSON-RPC door over nodes of a test, and what its clients send and get. */
 
 import { onTestFinished } from 'vitest'
-import { type Access, anonymous } from '#api/http/access.ts'
+import { type Access, anonymous } from '#http/request/access.ts'
 import { postChainRpcEndpoint, postRpcEndpoint } from '#api/routes/rpc.ts'
 import type { StoredChain } from '#api/rpc/context.ts'
 import { RpcDoor } from '#api/rpc/RpcDoor.ts'

@@ -1,5 +1,5 @@
 /** The block and time bounds every list of chain data takes: inclusive on both ends. */
-import { ApiError } from './errors.ts'
+import { ApiError } from '../errors.ts'
 import * as p from './parameter.ts'
 
 export const bounds = {

@@ -3,7 +3,7 @@
  * text; the text of drivers and databases stays inside.
  */
 import { MillraceError } from '#errors.ts'
-import { ApiError, type ErrorCode, errorCatalogue } from './errors.ts'
+import { ApiError, type ErrorCode, errorCatalogue } from '../errors.ts'
 
 /**
  * Turns any thrown value into the error its client sees. The original travels as `cause`, for the

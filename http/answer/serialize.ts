@@ -4,7 +4,7 @@
  */
 import type { TSchema } from 'typebox'
 import { isRecord } from '#primitives.ts'
-import * as s from './schema.ts'
+import * as s from '../schema.ts'
 
 /**
  * `X or null` becomes a nullable X, which is serialized directly instead of by trying one schema

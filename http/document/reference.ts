@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads'
 import type { FastifyInstance } from 'fastify'
 import { failure } from '#errors.ts'
 import type { Clock } from '#runtime/runtime.ts'
-import { ApiError } from './errors.ts'
+import { ApiError } from '../errors.ts'
 
 export interface ReferenceFiles {
   /** HTML that asks for `js/scalar.js` and for our document, both relative to itself. */

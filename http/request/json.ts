@@ -2,7 +2,7 @@
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { shorten } from '#primitives.ts'
-import { ApiError, type Problem } from './errors.ts'
+import { ApiError, type Problem } from '../errors.ts'
 
 /** Deeper bodies are attacks on recursive readers, not requests. */
 const DEPTH_MAX = 64

@@ -3,7 +3,7 @@
  * refused, all at once.
  */
 import { shorten } from '#primitives.ts'
-import { ApiError, type ErrorCode, type Problem } from './errors.ts'
+import { ApiError, type ErrorCode, type Problem } from '../errors.ts'
 import { type Parameter, ParameterError, type Parameters, type PathValues, type Values } from './parameter.ts'
 
 /** A parsed query string, as Fastify gives it: a repeated name has several texts. */

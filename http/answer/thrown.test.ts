@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { MillraceError, type Remedy, SettingError } from '#errors.ts'
-import { ApiError, errorCatalogue } from './errors.ts'
+import { ApiError, errorCatalogue } from '../errors.ts'
 import { apiErrorOf } from './thrown.ts'
 
 class StoreError extends MillraceError {

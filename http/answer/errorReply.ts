@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { messageOf } from '#errors.ts'
 import type { Logger } from '#telemetry.ts'
-import { ApiError, type ErrorCode } from './errors.ts'
+import { ApiError, type ErrorCode } from '../errors.ts'
 import { lingeringReply } from './lingeringReply.ts'
 import { apiErrorOf } from './thrown.ts'
 

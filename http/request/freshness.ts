@@ -3,7 +3,7 @@
  * writes).
  */
 import type { Clock } from '#runtime/runtime.ts'
-import { ApiError } from './errors.ts'
+import { ApiError } from '../errors.ts'
 import * as p from './parameter.ts'
 
 /** Where a chain's data stands. */

@@ -4,10 +4,10 @@
  */
 import { STATUS_CODES } from 'node:http'
 import { isRecord } from '#primitives.ts'
-import type { Endpoint } from './endpoint.ts'
-import { type ErrorCode, errorCatalogue } from './errors.ts'
-import type { Parameter } from './parameter.ts'
-import * as s from './schema.ts'
+import type { Endpoint } from '../endpoint.ts'
+import { type ErrorCode, errorCatalogue } from '../errors.ts'
+import type { Parameter } from '../request/parameter.ts'
+import * as s from '../schema.ts'
 
 /** The published version of the contract. */
 const apiVersion = '1.0.0'

@@ -1,6 +1,6 @@
 import Fastify from 'fastify'
 import { expect, test } from 'vitest'
-import * as s from './schema.ts'
+import * as s from '../schema.ts'
 import { serializerSchema } from './serialize.ts'
 
 const schema = s.object({

@@ -1,5 +1,5 @@
 /**
- * The vocabulary of query and path parameters: `import * as p from '#api/http/parameter.ts'`. A
+ * The vocabulary of query and path parameters: `import * as p from './parameter.ts'`. A
  * parameter knows how to read its text strictly and how to describe itself in OpenAPI. Query
  * parameters are optional unless wrapped in `required` or `withDefault`; path parameters are always
  * there.
@@ -7,8 +7,8 @@
 import type { TSchema } from 'typebox'
 import { failure } from '#errors.ts'
 import * as primitives from '#primitives.ts'
-import type { ErrorCode } from './errors.ts'
-import * as s from './schema.ts'
+import type { ErrorCode } from '../errors.ts'
+import * as s from '../schema.ts'
 
 /**
  * `optional`: may be undefined; `required`: a missing one is refused; `defaulted`: has `fallback`

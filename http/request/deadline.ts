@@ -5,7 +5,7 @@
 import type { ServerResponse } from 'node:http'
 import { failure } from '#errors.ts'
 import type { Clock } from '#runtime/runtime.ts'
-import { ApiError } from './errors.ts'
+import { ApiError } from '../errors.ts'
 
 /** Every operation answers within this time. */
 export const DEADLINE_MS_DEFAULT = 60_000

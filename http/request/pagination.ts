@@ -3,9 +3,9 @@
  * and what a store is asked for and gives back.
  */
 import type { BlockMark, CursorKeys, CursorScope, Position } from './cursor.ts'
-import { ApiError } from './errors.ts'
+import { ApiError } from '../errors.ts'
 import * as p from './parameter.ts'
-import * as s from './schema.ts'
+import * as s from '../schema.ts'
 
 export type { BlockMark, KeyValue, Position } from './cursor.ts'
 

@@ -9,7 +9,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { everybody } from '#runtime/slots.ts'
-import type { ApiError } from './errors.ts'
+import type { ApiError } from '../errors.ts'
 
 /** To whom a resource belongs: a project, or the account that paid for it. */
 export type Owner =

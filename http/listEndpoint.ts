@@ -2,10 +2,10 @@
  * An endpoint that pages: everything of `endpoint`, and the one pagination contract
  * (pagination.ts).
  */
-import type { JsonAnswer } from './answer.ts'
-import { findReversedRange } from './bounds.ts'
-import type { CacheClass } from './cache.ts'
-import type { CursorScope } from './cursor.ts'
+import type { JsonAnswer } from './answer/answer.ts'
+import { findReversedRange } from './request/bounds.ts'
+import type { CacheClass } from './answer/cache.ts'
+import type { CursorScope } from './request/cursor.ts'
 import {
   type Call,
   type ChainPlace,
@@ -28,8 +28,8 @@ import {
   pageParameters,
   startOf,
   totalCountOf,
-} from './pagination.ts'
-import type * as p from './parameter.ts'
+} from './request/pagination.ts'
+import type * as p from './request/parameter.ts'
 import * as s from './schema.ts'
 
 interface ListDefinition<
