@@ -1,11 +1,11 @@
 import { parseAbi } from 'viem'
 import type { NodeReader } from '#api/services.ts'
+import { ApiError } from '#http/errors.ts'
 import { contractCalls } from '#ingest/rpc/contractCalls.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 import { type Hash, hash, isRecord } from '#primitives.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import { askContracts } from '#store/follow/askContracts.ts'
-import { ApiError } from '#http/errors.ts'
 import { NodeCalls } from './nodeCalls.ts'
 import { NodeLookUps } from './nodeLookUps.ts'
 

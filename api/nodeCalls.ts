@@ -3,9 +3,9 @@
  * only so many a second, and a caller has a part of them.
  */
 
+import { ApiError } from '#http/errors.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import { everybody } from '#runtime/slots.ts'
-import { ApiError } from '#http/errors.ts'
 
 const SECOND_MS = 1_000
 

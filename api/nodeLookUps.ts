@@ -2,9 +2,10 @@
  * Transactions that are in no block of ours, asked of a node. Anybody can make up hashes: so look-ups
  * are counted. Nothing is remembered: a hash that is unknown now may be mined the next moment.
  */
+
+import { SharedReads } from '#http/sharedReads.ts'
 import type { Hash } from '#primitives.ts'
 import type { Clock } from '#runtime/runtime.ts'
-import { SharedReads } from '#http/sharedReads.ts'
 import { NodeCalls } from './nodeCalls.ts'
 
 /** A node's own payload. */

@@ -1,5 +1,6 @@
 /** What the routes work with; main.ts puts it together. */
 import type { BlockRange } from '#ingest/range.ts'
+import type { TokenNames } from '#present/tokenNames.ts'
 import type { Address, Hash } from '#primitives.ts'
 import type { DecodedTable } from '#query/decoded/decodedTable.ts'
 import type { ParityStatus } from '#store/compare/ParityWatch.ts'
@@ -67,28 +68,6 @@ export interface NodeReader {
   ): Promise<readonly unknown[]>
   /** Hash of the node's newest block. @throws a MillraceError with remedy `retry` */
   newest(signal: AbortSignal): Promise<Hash>
-}
-
-/** What people call a token, and what its amounts mean. */
-export interface TokenName {
-  readonly name: string
-  readonly symbol: string
-  /** What the token stands for, such as USD. */
-  readonly currency: string
-  readonly decimals: number
-  readonly logoUri: string | null
-  /** Whether it is on the operator's list. */
-  readonly verified: boolean
-}
-
-/** Names of tokens, for many answers at once. */
-export interface TokenNames {
-  /** The names known, by lowercase address; a token without one is not in the map. */
-  read(
-    chainId: number,
-    tokens: readonly string[],
-    signal: AbortSignal,
-  ): Promise<ReadonlyMap<string, TokenName>>
 }
 
 /** Both stores of a chain, compared. */

@@ -8,12 +8,12 @@
  * server must be given something that has all of it.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import { type AccessRequest, type AccessRule, type Caller, dataRead } from './request/access.ts'
 import type { JsonAnswer, Produces, RawAnswer } from './answer/answer.ts'
 import type { CacheClass } from './answer/cache.ts'
+import { ApiError, type ErrorCode, type Problem } from './errors.ts'
+import { type AccessRequest, type AccessRule, type Caller, dataRead } from './request/access.ts'
 import { chainParameter } from './request/chain.ts'
 import { DEADLINE_MS_DEFAULT } from './request/deadline.ts'
-import { ApiError, type ErrorCode, type Problem } from './errors.ts'
 import { minBlockParameter } from './request/freshness.ts'
 import type { Paging } from './request/pagination.ts'
 import * as p from './request/parameter.ts'

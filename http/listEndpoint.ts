@@ -3,9 +3,7 @@
  * (pagination.ts).
  */
 import type { JsonAnswer } from './answer/answer.ts'
-import { findReversedRange } from './request/bounds.ts'
 import type { CacheClass } from './answer/cache.ts'
-import type { CursorScope } from './request/cursor.ts'
 import {
   type Call,
   type ChainPlace,
@@ -16,6 +14,8 @@ import {
   type EndpointRequest,
   type None,
 } from './endpoint.ts'
+import { findReversedRange } from './request/bounds.ts'
+import type { CursorScope } from './request/cursor.ts'
 import {
   dataPageRules,
   type ListPage,

@@ -2,7 +2,7 @@
  * An endpoint whose answer is not one JSON value of one schema: text, images, downloads, live
  * streams.
  */
-import type { Caller } from './request/access.ts'
+
 import type { RawAnswer } from './answer/answer.ts'
 import {
   BODY_BYTES_MAX_DEFAULT,
@@ -16,6 +16,7 @@ import {
   type Method,
   type None,
 } from './endpoint.ts'
+import type { Caller } from './request/access.ts'
 import type * as p from './request/parameter.ts'
 import type * as s from './schema.ts'
 

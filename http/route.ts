@@ -3,22 +3,27 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
-import { type Access, type AccessRequest, type AccessRule, type Caller, partyOf } from './request/access.ts'
 import type { JsonAnswer, RawAnswer, WrittenAnswer } from './answer/answer.ts'
 import { cacheControl, entityTag, withoutQuota } from './answer/cache.ts'
+import { abandon } from './answer/errorReply.ts'
+import { serializerSchema } from './answer/serialize.ts'
+import type { Endpoint, EndpointRequest } from './endpoint.ts'
+import { ApiError } from './errors.ts'
+import { type Access, type AccessRequest, type AccessRule, type Caller, partyOf } from './request/access.ts'
 import { selectChain } from './request/chain.ts'
 import { ClientGoneError, type Deadline, type Deadlines } from './request/deadline.ts'
-import type { Endpoint, EndpointRequest } from './endpoint.ts'
-import { abandon } from './answer/errorReply.ts'
-import { ApiError } from './errors.ts'
-import { type ChainFreshness, type Freshness, freshnessHeaders, waitForMinBlock } from './request/freshness.ts'
+import {
+  type ChainFreshness,
+  type Freshness,
+  freshnessHeaders,
+  waitForMinBlock,
+} from './request/freshness.ts'
 import { assertBodyGiven, bodyCheck } from './request/json.ts'
 import type { Paging } from './request/pagination.ts'
 import { parsePath, parseQuery, type RawQuery } from './request/query.ts'
-import { serializerSchema } from './answer/serialize.ts'
+import type { Turns } from './request/turns.ts'
 import { SharedReads } from './sharedReads.ts'
 import { EventStream } from './stream/sse.ts'
-import type { Turns } from './request/turns.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

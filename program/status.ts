@@ -1,7 +1,7 @@
 /** What the program knows of itself, for /status, /ready and the terminal view. */
 
-import { isoSeconds } from '#http/schema.ts'
 import type { ChainStatus, ReadyScope, StatusReport, StatusSource } from '#api/routes/service/status.ts'
+import { isoSeconds } from '#http/schema.ts'
 import { newestSegment } from '#ingest/range.ts'
 import program from '#package.json' with { type: 'json' }
 import type { Runtime } from '#runtime/runtime.ts'

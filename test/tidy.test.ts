@@ -46,9 +46,7 @@ test('every room is in the table of ARCHITECTURE.md', () => {
   const folders = new Set(stageFiles.map((file) => file.split('/')[0] ?? ''))
   expect([...folders].filter((folder) => !rooms.includes(folder))).toEqual([])
   const absent = [...mayImport].flatMap(([, targets]) =>
-    targets.filter(
-      (target) => !mayImport.has(target.split('/')[0] ?? '') && !leaves.includes(target),
-    ),
+    targets.filter((target) => !mayImport.has(target.split('/')[0] ?? '') && !leaves.includes(target)),
   )
   expect(absent).toEqual([])
 })

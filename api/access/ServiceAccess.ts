@@ -4,10 +4,10 @@
  * nothing; a guarded one counts everybody.
  */
 import { MillraceError } from '#errors.ts'
+import { ApiError } from '#http/errors.ts'
+import type { Access, AccessRequest, AccessRule, Admission, Caller } from '#http/request/access.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { ApiKey } from '#store/app/keys.ts'
-import type { Access, AccessRequest, AccessRule, Admission, Caller } from '#http/request/access.ts'
-import { ApiError } from '#http/errors.ts'
 import { type CountedCaller, KeyCaller, operator, person, stranger } from './callers.ts'
 import { addressGroup, isLoopback } from './clientAddress.ts'
 import { type Credential, credentialOf } from './credential.ts'

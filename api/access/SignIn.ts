@@ -4,6 +4,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { hashMessage } from 'viem/utils'
+import { ApiError, bodyProblem } from '#http/errors.ts'
 import { type Address, address, type Hex } from '#primitives.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { AppDatabase } from '#store/app/database.ts'
@@ -16,7 +17,6 @@ import {
 import { digestOf } from '#store/app/keys.ts'
 import { deleteSession, insertSession, SESSION_MS, useNonce } from '#store/app/sessions.ts'
 import { isKnownAddress, userOfAddress } from '#store/app/users.ts'
-import { ApiError, bodyProblem } from '#http/errors.ts'
 import { sessionCookie, sessionIn } from './credential.ts'
 import type { AccessSettings } from './settings.ts'
 import { type AskNode, isAuthorized, isSigned } from './signatures.ts'

@@ -2,9 +2,10 @@
  * Counts requests of keys in memory and adds the counts to the database every few seconds: a crash
  * loses seconds of them. Quotas do not go by these counts.
  */
+
+import type { AccessRule, Answered, Caller } from '#http/request/access.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { UsageCount } from '#store/app/usage.ts'
-import type { AccessRule, Answered, Caller } from '#http/request/access.ts'
 
 /** The database's side (store/app/usage.ts). */
 export interface UsageStore {

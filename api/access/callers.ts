@@ -1,7 +1,8 @@
 /** The sides that ask, as values: what a credential, or none, makes of a request. */
-import type { ApiKey } from '#store/app/keys.ts'
-import type { Caller } from '#http/request/access.ts'
+
 import { ApiError } from '#http/errors.ts'
+import type { Caller } from '#http/request/access.ts'
+import type { ApiKey } from '#store/app/keys.ts'
 import { addressGroup, addressList } from './clientAddress.ts'
 import type { Quota } from './Quotas.ts'
 import { everyScope, scopeNames } from './scopes.ts'

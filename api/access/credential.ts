@@ -4,8 +4,8 @@
  */
 
 import type { IncomingHttpHeaders } from 'node:http'
-import type { AccessRequest } from '#http/request/access.ts'
 import { ApiError } from '#http/errors.ts'
+import type { AccessRequest } from '#http/request/access.ts'
 import { tokenKindOf } from './token.ts'
 
 export type Credential =

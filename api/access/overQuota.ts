@@ -1,6 +1,7 @@
 /** What a caller over its quota is told: the quota, when it is fresh again, and how to get more. */
-import type { AccessRule, Caller } from '#http/request/access.ts'
+
 import { ApiError, type QuotaTold } from '#http/errors.ts'
+import type { AccessRule, Caller } from '#http/request/access.ts'
 import { isoSeconds } from '#http/schema.ts'
 import type { Taken } from './Quotas.ts'
 import { retryAfter } from './retryAfter.ts'

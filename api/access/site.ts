@@ -2,8 +2,8 @@
  * Where people reach the service: the domain they sign in to, and the origin of its own pages.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import { ApiError } from '#http/errors.ts'
 import { everyOrigin } from '#http/answer/headers.ts'
+import { ApiError } from '#http/errors.ts'
 import { isLoopbackHost } from './door.ts'
 import type { AccessSettings } from './settings.ts'
 

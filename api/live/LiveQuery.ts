@@ -4,10 +4,10 @@
  * catches up alone and joins where the two meet.
  */
 import { messageOf } from '#errors.ts'
+import type { EventStream } from '#http/stream/sse.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { CommitBell } from '#store/ledger/commits.ts'
 import type { Logger } from '#telemetry.ts'
-import type { EventStream } from '#http/stream/sse.ts'
 import type { Feed, RunBlock } from './feed.ts'
 import { finalizedFrame, laggedFrame, progressFrame, publicError, retryingFrame } from './frames.ts'
 

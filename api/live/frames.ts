@@ -12,9 +12,10 @@
  * |             |                                                 | by SQL: they were left out, or are no longer so      |
  * | `error`     | `error: {code, message}, blocks?, retrying?`    | no answer for these blocks, or none yet              |
  */
+
+import { encodeFrame } from '#http/stream/sse.ts'
 import type { QueryResult } from '#query/result.ts'
 import { UserQueryError } from '#query/UserQueryError.ts'
-import { encodeFrame } from '#http/stream/sse.ts'
 import { presentResult } from './result.ts'
 
 /** A block a frame speaks of. */

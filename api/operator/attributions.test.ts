@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { keccak256, toBytes } from 'viem'
 import { afterAll, expect, test } from 'vitest'
-import { attributionNames, readMemo } from '#api/routes/present/memo.ts'
+import { attributionNames, readMemo } from '#present/memo.ts'
 import { readAttributions } from './attributions.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'attributions-'))

@@ -1,18 +1,10 @@
 /**
- * The operator's list of paid services: whom a transfer's memo names (api/routes/present/memo.ts).
+ * The operator's list of paid services: whom a transfer's memo names (present/memo.ts).
  */
 import { SettingError } from '#errors.ts'
 import * as s from '#http/schema.ts'
 import { settingFile } from '#http/settingCheck.ts'
-
-/**
- * A service to name: by its realm, a domain name compared as it is, or by that realm's fingerprint,
- * 0x and 20 hex.
- */
-export type AttributedService = { readonly name: string } & (
-  | { readonly realm: string }
-  | { readonly fingerprint: string }
-)
+import type { AttributedService } from '#present/memo.ts'
 
 /** More than any directory of services has; it is held in memory. */
 const SERVICES_MAX = 100_000

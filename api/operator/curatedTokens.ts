@@ -5,9 +5,9 @@
  */
 import { dirname, isAbsolute, resolve, sep } from 'node:path'
 import { SettingError } from '#errors.ts'
-import { type Address, address } from '#primitives.ts'
 import * as s from '#http/schema.ts'
 import { settingFile } from '#http/settingCheck.ts'
+import { type Address, address } from '#primitives.ts'
 
 export interface CuratedToken {
   readonly address: Address

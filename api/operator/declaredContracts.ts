@@ -4,6 +4,7 @@
  */
 import type { DeclaredContracts } from '#api/services.ts'
 import { messageOf, SettingError } from '#errors.ts'
+import * as s from '#http/schema.ts'
 import { address as toAddress } from '#primitives.ts'
 import { type DecodedTable, decodedTable } from '#query/decoded/decodedTable.ts'
 import { parseSignature } from '#query/decoded/signature.ts'
@@ -12,7 +13,6 @@ import { UserQueryError } from '#query/UserQueryError.ts'
 import type { Activity } from '#transform/activities/activity.ts'
 import { declaredActivity } from '#transform/activities/declaredActivity.ts'
 import { defineEvent } from '#transform/events/event.ts'
-import * as s from '#http/schema.ts'
 
 export interface DeclaredContract {
   /** Lowercase; begins the names of the contract's tables. */

@@ -6,10 +6,10 @@
  */
 import { createHash, hash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { isExport } from '#query/limits.ts'
-import type { QueryRequest, ResultHead, UserQueryEngine } from '#query/result.ts'
 import type { RawAnswer } from '#http/answer/answer.ts'
 import type { CacheClass } from '#http/answer/cache.ts'
+import { isExport } from '#query/limits.ts'
+import type { QueryRequest, ResultHead, UserQueryEngine } from '#query/result.ts'
 import type { FormatName, ResultEncoder, WrittenEnd, WrittenHead } from './format.ts'
 import { formats } from './formats.ts'
 

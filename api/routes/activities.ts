@@ -1,5 +1,20 @@
 /** What an account, or a transaction, did. */
 
+import { endpoint } from '#http/endpoint.ts'
+import { ApiError } from '#http/errors.ts'
+import { listEndpoint } from '#http/listEndpoint.ts'
+import { dataPageRules } from '#http/request/pagination.ts'
+import * as p from '#http/request/parameter.ts'
+import * as s from '#http/schema.ts'
+import {
+  type ActivityView,
+  activityOrGroupSchema,
+  activitySchema,
+  presentActivity,
+  presentEntry,
+  tokensOf,
+} from '#present/activity.ts'
+import { readPlainNames } from '#present/imitations.ts'
 import type { Address } from '#primitives.ts'
 import {
   type ActivityEntry,
@@ -9,23 +24,8 @@ import {
 } from '#store/read/activities.ts'
 import type { ActivityItem } from '#transform/activities/activity.ts'
 import { isTip20 } from '#transform/addresses.ts'
-import { endpoint } from '#http/endpoint.ts'
-import { ApiError } from '#http/errors.ts'
-import { listEndpoint } from '#http/listEndpoint.ts'
-import { dataPageRules } from '#http/request/pagination.ts'
-import * as p from '#http/request/parameter.ts'
-import * as s from '#http/schema.ts'
 import type { CuratedTokens } from '../operator/curatedTokens.ts'
 import { readsOf } from '../services.ts'
-import {
-  type ActivityView,
-  activityOrGroupSchema,
-  activitySchema,
-  presentActivity,
-  presentEntry,
-  tokensOf,
-} from './present/activity.ts'
-import { readPlainNames } from './present/imitations.ts'
 import type { TransferServices } from './transfers.ts'
 
 const logs = p.withDefault(

@@ -1,12 +1,13 @@
 /** GET /v1/blocks and /v1/blocks/{block}. */
-import { type BlockDetail, type BlockSelector, findBlock, listBlocks } from '#store/read/blocks.ts'
+
 import { endpoint } from '#http/endpoint.ts'
 import { ApiError } from '#http/errors.ts'
 import { listEndpoint } from '#http/listEndpoint.ts'
 import * as p from '#http/request/parameter.ts'
 import * as s from '#http/schema.ts'
+import { blockSchema, blockSummarySchema, presentBlock, presentBlockSummary } from '#present/block.ts'
+import { type BlockDetail, type BlockSelector, findBlock, listBlocks } from '#store/read/blocks.ts'
 import { type ReadServices, readsOf } from '../services.ts'
-import { blockSchema, blockSummarySchema, presentBlock, presentBlockSummary } from './present/block.ts'
 
 export const listBlocksEndpoint = listEndpoint({
   path: '/v1/blocks',

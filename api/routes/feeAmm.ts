@@ -1,16 +1,16 @@
 /** GET /v1/fee-amm/pools and /v1/fee-amm/mints. */
 import { formatUnits, parseAbi } from 'viem/utils'
-import { isRecord } from '#primitives.ts'
-import { type FeeMintRow, type FeePoolRow, listFeeMints, listFeePools } from '#store/read/feeAmm.ts'
-import { feeManagerAddress } from '#transform/addresses.ts'
-import { partyOf } from '#http/request/access.ts'
 import { listEndpoint } from '#http/listEndpoint.ts'
+import { partyOf } from '#http/request/access.ts'
 import { dataPageRules } from '#http/request/pagination.ts'
 import * as p from '#http/request/parameter.ts'
 import * as s from '#http/schema.ts'
+import { type Names, noNames } from '#present/exchange.ts'
+import { presentTokenReference, tokenReferenceSchema } from '#present/token.ts'
+import { isRecord } from '#primitives.ts'
+import { type FeeMintRow, type FeePoolRow, listFeeMints, listFeePools } from '#store/read/feeAmm.ts'
+import { feeManagerAddress } from '#transform/addresses.ts'
 import { type NodeReader, readsOf } from '../services.ts'
-import { type Names, noNames } from './present/exchange.ts'
-import { presentTokenReference, tokenReferenceSchema } from './present/token.ts'
 import { atBlock, type TokenServices, tokenChainOf } from './tokens/tokens.ts'
 
 const poolTokenSchema = s.named('FeePoolToken', {

@@ -1,15 +1,16 @@
 /** Receipts: the list under both of its paths, one receipt under both of its. */
-import type { Hash } from '#primitives.ts'
-import { findTransaction, listTransactions, type TransactionDetail } from '#store/read/transactions.ts'
-import { partyOf } from '#http/request/access.ts'
+
 import { type Call, endpoint, type None } from '#http/endpoint.ts'
 import { ApiError } from '#http/errors.ts'
 import { listEndpoint } from '#http/listEndpoint.ts'
+import { partyOf } from '#http/request/access.ts'
 import * as p from '#http/request/parameter.ts'
 import type * as s from '#http/schema.ts'
+import { presentNodeReceipt, presentReceipt, receiptSchema } from '#present/receipt.ts'
+import type { TokenSummary } from '#present/token.ts'
+import type { Hash } from '#primitives.ts'
+import { findTransaction, listTransactions, type TransactionDetail } from '#store/read/transactions.ts'
 import { type ReadServices, readsOf } from '../services.ts'
-import { presentNodeReceipt, presentReceipt, receiptSchema } from './present/receipt.ts'
-import type { TokenSummary } from './present/token.ts'
 import { readFeeTokens, withFeeTokens } from './tokens/feeTokens.ts'
 import { checkTransactionFilters, readTransactionFilters, transactionFilters } from './transactions.ts'
 

@@ -1,7 +1,8 @@
 /** POST /rpc/{chain} and /rpc: the chain's own JSON-RPC, over the pool of nodes and our stores. */
-import type { AccessRule, Caller } from '#http/request/access.ts'
+
 import { ApiError } from '#http/errors.ts'
 import { rawEndpoint } from '#http/rawEndpoint.ts'
+import type { AccessRule, Caller } from '#http/request/access.ts'
 import * as s from '#http/schema.ts'
 import { BATCH_CALLS_MAX, BODY_BYTES_MAX, isCall, type RpcMessage, readMessage } from '../rpc/message.ts'
 import type { RpcDoor } from '../rpc/RpcDoor.ts'

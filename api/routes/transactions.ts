@@ -1,21 +1,22 @@
 /** GET /v1/transactions and /v1/transactions/{transactionHash}. */
-import type { ListFilters } from '#store/read/lists/read.ts'
-import { findTransaction, listTransactions, type TransactionDetail } from '#store/read/transactions.ts'
-import { partyOf } from '#http/request/access.ts'
-import { bounds, readBounds } from '#http/request/bounds.ts'
+
 import { conflict, endpoint } from '#http/endpoint.ts'
 import { ApiError } from '#http/errors.ts'
 import { listEndpoint } from '#http/listEndpoint.ts'
+import { partyOf } from '#http/request/access.ts'
+import { bounds, readBounds } from '#http/request/bounds.ts'
 import * as p from '#http/request/parameter.ts'
-import { type ReadServices, readsOf } from '../services.ts'
-import { type RpcFields, readHex } from './present/rpc.ts'
-import type { TokenSummary } from './present/token.ts'
+import { type RpcFields, readHex } from '#present/rpc.ts'
+import type { TokenSummary } from '#present/token.ts'
 import {
   feeTokenOf,
   presentNodeTransaction,
   presentTransaction,
   transactionSchema,
-} from './present/transaction.ts'
+} from '#present/transaction.ts'
+import type { ListFilters } from '#store/read/lists/read.ts'
+import { findTransaction, listTransactions, type TransactionDetail } from '#store/read/transactions.ts'
+import { type ReadServices, readsOf } from '../services.ts'
 import { readFeeTokens, withFeeTokens } from './tokens/feeTokens.ts'
 
 /** Filters of transactions and of their receipts. */

@@ -3,17 +3,18 @@
  * ERC-20.
  */
 
+import { conflict } from '#http/endpoint.ts'
+import { listEndpoint } from '#http/listEndpoint.ts'
+import { bounds, readBounds } from '#http/request/bounds.ts'
+import * as p from '#http/request/parameter.ts'
+import * as s from '#http/schema.ts'
+import { type AttributionNames, type MemoText, readMemo } from '#present/memo.ts'
+import { presentTokenAmount, tokenAmountSchema } from '#present/token.ts'
+import type { TokenName } from '#present/tokenNames.ts'
 import { type FoldedTransfer, listFoldedTransfers } from '#store/read/foldedTransfers.ts'
 import type { ListPage } from '#store/read/list.ts'
 import { listTransfers } from '#store/read/transfers.ts'
-import { bounds, readBounds } from '#http/request/bounds.ts'
-import { conflict } from '#http/endpoint.ts'
-import { listEndpoint } from '#http/listEndpoint.ts'
-import * as p from '#http/request/parameter.ts'
-import * as s from '#http/schema.ts'
-import { type ReadServices, readsOf, type TokenName } from '../services.ts'
-import { type AttributionNames, type MemoText, readMemo } from './present/memo.ts'
-import { presentTokenAmount, tokenAmountSchema } from './present/token.ts'
+import { type ReadServices, readsOf } from '../services.ts'
 
 const transferSchema = s.named('Transfer', {
   id: s.text({ description: 'Transaction hash, a dash, log index.' }),

@@ -3,6 +3,8 @@
  * is its own error; only a request that no node answers at all is one of HTTP.
  */
 import { MillraceError } from '#errors.ts'
+import type { Caller } from '#http/request/access.ts'
+import { SharedReads } from '#http/sharedReads.ts'
 import { quantity } from '#ingest/rpc/parse.ts'
 import type { Relay } from '#ingest/rpc/relay.ts'
 import { isTooLarge } from '#ingest/rpc/relayFailure.ts'
@@ -11,8 +13,6 @@ import type { Clock } from '#runtime/runtime.ts'
 import type { AppDatabase } from '#store/app/database.ts'
 import { type Logger, metrics } from '#telemetry.ts'
 import type { ChainKind } from '#transform/profile.ts'
-import type { Caller } from '#http/request/access.ts'
-import { SharedReads } from '#http/sharedReads.ts'
 import { AnswerWriter, answered, failed, type RpcAnswer, type RpcOutcome } from './answer.ts'
 import { askAtBlock, askTransaction } from './atBlock.ts'
 import { anywhere, type Heights, newest } from './blocks.ts'

@@ -1,4 +1,7 @@
 /** What every way of answering a call is given, and the way of most: ask the pool. */
+
+import type { Caller } from '#http/request/access.ts'
+import type { SharedReads } from '#http/sharedReads.ts'
 import { sliceMembers, textOf } from '#ingest/read/jsonSlices.ts'
 import type { Relay, RelayWish } from '#ingest/rpc/relay.ts'
 import type { RelayAnswer } from '#ingest/rpc/relayAnswer.ts'
@@ -6,8 +9,6 @@ import type { Clock } from '#runtime/runtime.ts'
 import type { AppDatabase } from '#store/app/database.ts'
 import type { ChainState } from '#store/ledger/chainState.ts'
 import type { Postgres } from '#store/postgres.ts'
-import type { Caller } from '#http/request/access.ts'
-import type { SharedReads } from '#http/sharedReads.ts'
 import type { RpcOutcome } from './answer.ts'
 import { type Heights, numberOf } from './blocks.ts'
 import type { KeptAnswers } from './keptAnswers.ts'

@@ -2,10 +2,11 @@
  * A JSON-RPC body as calls: ids and parameters stay the text they came as, so that integers past
  * 2^53 and any spelling of an id return unchanged.
  */
-import type { Slice } from '#ingest/read/jsonCursor.ts'
-import { sliceItems, sliceMembers, textOf } from '#ingest/read/jsonSlices.ts'
+
 import { ApiError } from '#http/errors.ts'
 import { assertDepth, isWellFormedJson } from '#http/request/json.ts'
+import type { Slice } from '#ingest/read/jsonCursor.ts'
+import { sliceItems, sliceMembers, textOf } from '#ingest/read/jsonSlices.ts'
 import { invalidParams, invalidRequest, type RpcFailure } from './failure.ts'
 
 export interface RpcCall {

@@ -1,8 +1,8 @@
 /** What an endpoint answers with, before it is HTTP. */
 import type { Readable } from 'node:stream'
-import type { CacheClass } from './cache.ts'
 import type * as s from '../schema.ts'
 import type { EventStream } from '../stream/sse.ts'
+import type { CacheClass } from './cache.ts'
 
 /** A JSON answer, serialized by the endpoint's response schema. */
 export interface JsonAnswer {

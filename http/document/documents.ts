@@ -1,9 +1,10 @@
 /** GET /openapi.json, from the endpoint values. */
-import { documents } from '../request/access.ts'
+
 import type { Endpoint } from '../endpoint.ts'
-import { type OutgoingPost, openapiDocument } from './openapi.ts'
 import { rawEndpoint } from '../rawEndpoint.ts'
+import { documents } from '../request/access.ts'
 import * as s from '../schema.ts'
+import { type OutgoingPost, openapiDocument } from './openapi.ts'
 
 /** Values of path parameters, by name, that a request finds something with. */
 export type DocumentExamples = Readonly<Record<string, string>>

@@ -1,8 +1,8 @@
 /** Which chain a request means: the `chainId` parameter, its aliases and its default. */
 import type { Reach } from '#store/webhooks/reach.ts'
 import { ApiError, type Problem } from '../errors.ts'
-import { ParameterError, parameter } from './parameter.ts'
 import * as s from '../schema.ts'
+import { ParameterError, parameter } from './parameter.ts'
 
 const MAINNET = 4217
 const TESTNET = 42431

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { assertDepth, bodyCheck, isWellFormedJson } from './json.ts'
 import * as s from '../schema.ts'
+import { assertDepth, bodyCheck, isWellFormedJson } from './json.ts'
 
 test('a body may be 64 levels deep and no deeper', () => {
   expect(() => assertDepth('['.repeat(64) + ']'.repeat(64))).not.toThrow()

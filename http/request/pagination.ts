@@ -2,10 +2,11 @@
  * The one pagination contract of every list: cursor mode, page mode, the limits,
  * and what a store is asked for and gives back.
  */
-import type { BlockMark, CursorKeys, CursorScope, Position } from './cursor.ts'
+
 import { ApiError } from '../errors.ts'
-import * as p from './parameter.ts'
 import * as s from '../schema.ts'
+import type { BlockMark, CursorKeys, CursorScope, Position } from './cursor.ts'
+import * as p from './parameter.ts'
 
 export type { BlockMark, KeyValue, Position } from './cursor.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { bounds, findReversedRange, readBounds } from './bounds.ts'
 import { ApiError } from '../errors.ts'
+import { bounds, findReversedRange, readBounds } from './bounds.ts'
 import * as p from './parameter.ts'
 import { parsePath, parseQuery, type RawQuery } from './query.ts'
 

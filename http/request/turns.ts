@@ -6,8 +6,8 @@
 
 import type { Clock } from '#runtime/runtime.ts'
 import { type SlotLimits, Slots, slotErrors } from '#runtime/slots.ts'
-import { type AccessRule, dataRead } from './access.ts'
 import { ApiError } from '../errors.ts'
+import { type AccessRule, dataRead } from './access.ts'
 
 /**
  * Twice the connections to Postgres, since some requests wait for a node; and what is answered

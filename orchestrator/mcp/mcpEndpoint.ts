@@ -8,10 +8,10 @@ import {
   ListToolsRequestSchema,
   McpError,
 } from '@modelcontextprotocol/sdk/types.js'
+import { apiErrorOf } from '#http/answer/thrown.ts'
 import { ApiError } from '#http/errors.ts'
 import { rawEndpoint } from '#http/rawEndpoint.ts'
 import * as s from '#http/schema.ts'
-import { apiErrorOf } from '#http/answer/thrown.ts'
 import { agentRequests, unitsOf } from '../allowance.ts'
 import type { OrchestratorServices } from '../operations.ts'
 import type { JsonSurvey } from '../plan/jsonSurvey.ts'

@@ -1,7 +1,7 @@
 /** The orchestrator's operations as tools of agents, in the order in which they are used. */
 import { Compile } from 'typebox/compile'
-import type { AccessRequest } from '#http/request/access.ts'
 import { ApiError, type ErrorCode, type Problem } from '#http/errors.ts'
+import type { AccessRequest } from '#http/request/access.ts'
 import { problemsOf } from '#http/request/json.ts'
 import * as s from '#http/schema.ts'
 import { shorten } from '#primitives.ts'

@@ -3,8 +3,8 @@
  * says is no offer, and hides no other.
  */
 import { Compile } from 'typebox/compile'
-import * as s from '#http/schema.ts'
 import type { EgressAnswer } from '#egress/egress.ts'
+import * as s from '#http/schema.ts'
 import { membersOf } from '../catalog/members.ts'
 
 export interface LiveOffer {

@@ -2,10 +2,11 @@
  * Prices of whole plans. Sellers are asked together, under one deadline; until a quote is over the
  * same plan gets it again, so that no seller can be flooded through us.
  */
+
+import type { Egress } from '#egress/egress.ts'
 import { ApiError, type Problem } from '#http/errors.ts'
 import * as s from '#http/schema.ts'
 import { SharedReads } from '#http/sharedReads.ts'
-import type { Egress } from '#egress/egress.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { AppDatabase } from '#store/app/database.ts'
 import type { Allowance } from '../allowance.ts'

@@ -1,8 +1,8 @@
 /** GET /v1/services and GET /v1/services/{serviceId}. */
 
-import { open } from '#http/request/access.ts'
 import { endpoint, notValid } from '#http/endpoint.ts'
 import { listEndpoint } from '#http/listEndpoint.ts'
+import { open } from '#http/request/access.ts'
 import type { PageRules } from '#http/request/pagination.ts'
 import * as p from '#http/request/parameter.ts'
 import * as s from '#http/schema.ts'

@@ -2,8 +2,9 @@
  * Asks the endpoints which forks their chain has, at the start and each day. A fork that this
  * version does not know is told a week ahead: what it brings cannot be proved or decoded.
  */
-import { isoSeconds } from '#http/schema.ts'
+
 import { messageOf } from '#errors.ts'
+import { isoSeconds } from '#http/schema.ts'
 import {
   type AnnouncedFork,
   FORK_SCHEDULE_BYTES_MAX,

@@ -1,8 +1,9 @@
 /** Whom payments are attributed to: the operator's list, then the catalog's realms. */
-import type { AttributedService } from '#api/operator/attributions.ts'
-import { type AttributionNames, attributionNames } from '#api/routes/present/memo.ts'
+
 import { messageOf } from '#errors.ts'
 import { readRealmNames } from '#orchestrator/catalog/realmNames.ts'
+import type { AttributedService } from '#present/memo.ts'
+import { type AttributionNames, attributionNames } from '#present/memo.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { AppDatabase } from '#store/app/database.ts'
 import type { Logger } from '#telemetry.ts'

@@ -1,8 +1,9 @@
 /** The file that CONFIG names: several chains, each with its nodes, rules and contracts. */
-import * as s from '#http/schema.ts'
-import { settingFile } from '#http/settingCheck.ts'
+
 import { contractsSchema, type DeclaredContract, declaredContract } from '#api/operator/declaredContracts.ts'
 import { SettingError } from '#errors.ts'
+import * as s from '#http/schema.ts'
+import { settingFile } from '#http/settingCheck.ts'
 import { type ChainConfig, checks, finalityDepth, rpcMethod, rpcUrl, startBlock } from './chainFields.ts'
 import { whole } from './kind.ts'
 import { settings } from './table.ts'

@@ -1,10 +1,11 @@
 /** Webhooks of a running program: a matcher for each chain, one sender, and what the API works with. */
 
-import { presentTransaction } from '#api/routes/present/transaction.ts'
 import type { WebhookOperations } from '#api/routes/webhooks/access.ts'
-import type { ChainReads, TokenNames } from '#api/services.ts'
+import type { ChainReads } from '#api/services.ts'
 import { Egress, type EgressOptions } from '#egress/egress.ts'
 import { messageOf } from '#errors.ts'
+import type { TokenNames } from '#present/tokenNames.ts'
+import { presentTransaction } from '#present/transaction.ts'
 import type { LeaseHolder } from '#runtime/lease.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import { appDatabase } from '#store/app/database.ts'

@@ -3,8 +3,8 @@
 // from /openapi.json, which is made of the endpoint values, so an endpoint added tomorrow is tested
 // by being there; requests go to a real server over the recorded chain.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ParameterError } from '#http/request/parameter.ts'
 import { endpoints } from '#api/routes/index.ts'
+import { ParameterError } from '#http/request/parameter.ts'
 import { type DocumentedParameter, type Json, type Operation, operationsOf } from '../blackbox/apiDocument.ts'
 import { accepts, textsFor, validText } from '../blackbox/parameterTexts.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'

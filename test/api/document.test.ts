@@ -4,9 +4,9 @@
 // rules of our own.
 import { validate } from '@scalar/openapi-parser'
 import { expect, test } from 'vitest'
-import { openapiDocument } from '#http/document/openapi.ts'
 import { endpoints } from '#api/routes/index.ts'
 import { envelopes } from '#api/routes/webhooks/envelopes.ts'
+import { openapiDocument } from '#http/document/openapi.ts'
 import { isRecord } from '#primitives.ts'
 import { eventTypeNames } from '#webhooks/events/index.ts'
 import { type Json, operationsOf } from '../blackbox/apiDocument.ts'

@@ -5,7 +5,7 @@
 // own.
 import { hexToBigInt, hexToNumber, parseAbi, parseEventLogs } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { TokenNames } from '#api/services.ts'
+import type { TokenNames } from '#present/tokenNames.ts'
 import type { RecordedBlock } from '../chain/recordings.ts'
 import { decode } from '../store/support/chainStore.ts'
 import { readRealBlock } from '../support/realBlocks.ts'

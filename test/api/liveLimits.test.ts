@@ -2,9 +2,9 @@
 // headers, and one key cannot take the places of all. Method: keys by query parameter over the real
 // server and the real stream.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Access, anonymous } from '#http/request/access.ts'
-import { ApiError } from '#http/errors.ts'
 import { CLIENTS_PER_CALLER_MAX, QUERIES_MAX } from '#api/live/hub.ts'
+import { ApiError } from '#http/errors.ts'
+import { type Access, anonymous } from '#http/request/access.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { type ChainApi, openChainApi } from './support/chainApi.ts'
 

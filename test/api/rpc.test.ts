@@ -1,10 +1,10 @@
 // Goal: the door of JSON-RPC is JSON-RPC 2.0 to the letter, passes what the list names and nothing
 // else, and keeps every byte. Method: a node of a few lines behind a real server.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Access, anonymous } from '#http/request/access.ts'
-import { ApiError } from '#http/errors.ts'
 import { BATCH_CALLS_MAX, readMessage } from '#api/rpc/message.ts'
 import { methods, methodsOf } from '#api/rpc/methods.ts'
+import { ApiError } from '#http/errors.ts'
+import { type Access, anonymous } from '#http/request/access.ts'
 import { type FakeNode, type NodeCall, startNode } from '../ingest/support/proxyNode.ts'
 import { seededRandom } from '../ingest/support/random.ts'
 import { openRpcApi, plainNode, type RpcApi } from './support/rpcApi.ts'

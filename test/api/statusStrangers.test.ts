@@ -2,8 +2,8 @@
 // Method: a report in which every text that the document leaves free is one that must not be told;
 // what is told all the same is a list of names that the program chose.
 import { expect, onTestFinished, test } from 'vitest'
-import { anonymous } from '#http/request/access.ts'
 import { readStatusEndpoint, type StatusReport } from '#api/routes/service/status.ts'
+import { anonymous } from '#http/request/access.ts'
 import { isRecord } from '#primitives.ts'
 import type { Json } from '../blackbox/apiDocument.ts'
 import { startServer } from './toolkitServer.ts'

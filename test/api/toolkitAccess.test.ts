@@ -1,8 +1,8 @@
 // Goal: the toolkit asks who calls before it reads parameters, and for quota and payment only once
 // the request is valid.
 import { afterAll, beforeEach, expect, test } from 'vitest'
-import { type Access, type Admission, anonymous, type Caller } from '#http/request/access.ts'
 import { ApiError } from '#http/errors.ts'
+import { type Access, type Admission, anonymous, type Caller } from '#http/request/access.ts'
 import { endlessRows, examples } from './toolkitExamples.ts'
 import { startServer } from './toolkitServer.ts'
 

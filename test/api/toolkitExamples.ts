@@ -1,11 +1,12 @@
 /** Example endpoints, one of each kind, for the tests of the HTTP toolkit. */
-import { bounds } from '#http/request/bounds.ts'
+
 import { command, conflict, endpoint } from '#http/endpoint.ts'
 import { ApiError } from '#http/errors.ts'
 import { listEndpoint } from '#http/listEndpoint.ts'
+import { rawEndpoint } from '#http/rawEndpoint.ts'
+import { bounds } from '#http/request/bounds.ts'
 import { dataPageRules, type ListPage, type ListResult, webhookPageRules } from '#http/request/pagination.ts'
 import * as p from '#http/request/parameter.ts'
-import { rawEndpoint } from '#http/rawEndpoint.ts'
 import * as s from '#http/schema.ts'
 
 export interface Row {

@@ -6,9 +6,9 @@
 import { randomBytes } from 'node:crypto'
 import { type AddressInfo, connect } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import { CursorKeys } from '#http/request/cursor.ts'
-import type { Endpoint } from '#http/endpoint.ts'
 import { createServer, type ServerOptions } from '#api/server.ts'
+import type { Endpoint } from '#http/endpoint.ts'
+import { CursorKeys } from '#http/request/cursor.ts'
 import { type Clock, systemRuntime } from '#runtime/runtime.ts'
 import { silentLogger } from '#telemetry.ts'
 

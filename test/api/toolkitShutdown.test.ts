@@ -1,9 +1,9 @@
 // Goal: a server that stops lets requests under way finish, cuts those that do not, and takes no
 // new connections.
 import { expect, test } from 'vitest'
+import { closeServer } from '#api/server.ts'
 import { endpoint } from '#http/endpoint.ts'
 import * as s from '#http/schema.ts'
-import { closeServer } from '#api/server.ts'
 import { silentLogger } from '#telemetry.ts'
 import { ManualClock, startServer } from './toolkitServer.ts'
 

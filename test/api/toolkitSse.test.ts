@@ -3,9 +3,9 @@
 import { connect, type Socket } from 'node:net'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { afterEach, expect, test } from 'vitest'
+import { closeServer } from '#api/server.ts'
 import { rawEndpoint } from '#http/rawEndpoint.ts'
 import { type EventStream, encodeFrame, readLastEventId } from '#http/stream/sse.ts'
-import { closeServer } from '#api/server.ts'
 import { silentLogger } from '#telemetry.ts'
 import { ManualClock, type RunningServer, startServer } from './toolkitServer.ts'
 

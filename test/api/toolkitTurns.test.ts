@@ -1,11 +1,11 @@
 // Goal: a server with more requests than it can answer answers as many as it can and tells the rest
 // at once to come back; what a supervisor asks is answered all the while.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { dataRead, open } from '#http/request/access.ts'
 import { endpoint } from '#http/endpoint.ts'
+import { dataRead, open } from '#http/request/access.ts'
 import * as p from '#http/request/parameter.ts'
-import * as s from '#http/schema.ts'
 import { Turns } from '#http/request/turns.ts'
+import * as s from '#http/schema.ts'
 import { everybody } from '#runtime/slots.ts'
 import { ManualClock, type RunningServer, startServer } from './toolkitServer.ts'
 

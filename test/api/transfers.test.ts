@@ -4,7 +4,7 @@
 import { encodeAbiParameters, encodeEventTopics, type Hex, parseEventLogs } from 'viem'
 import { Abis } from 'viem/tempo'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readMemo } from '#api/routes/present/memo.ts'
+import { readMemo } from '#present/memo.ts'
 import { readRecording } from '../chain/recordings.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { few } from '../support/breadth.ts'

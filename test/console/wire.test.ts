@@ -2,12 +2,12 @@
 // Method: the types are derived from the API's schemas, so that the compiler (npm run types)
 // compares each member.
 import { expect, expectTypeOf, test } from 'vitest'
-import type { Static } from '#http/schema.ts'
 import type { IndexerSchema as ServedSchema } from '#api/routes/indexer/indexerSchema.ts'
 import type { StatusReport as ServedStatus } from '#api/routes/service/status.ts'
 import type * as shown from '#console/model/services.ts'
 import type { IndexerSchema, StatusReport } from '#console/model/wire.ts'
 import { type Report, renderReport } from '#console/terminal/terminal.ts'
+import type { Static } from '#http/schema.ts'
 import type { descriptionSchema } from '#orchestrator/catalog/description.ts'
 import type { Quote } from '#orchestrator/quote/quoteResult.ts'
 import type { searchResultSchema } from '#orchestrator/search/searchResult.ts'

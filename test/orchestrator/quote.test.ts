@@ -1,8 +1,8 @@
 // Goal: a quote is right or refused, whatever sellers answer, and asking for one has no effect.
 // Method: a catalog of one seller on loopback, which writes down what it is asked.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { ApiError } from '#http/errors.ts'
 import { Egress } from '#egress/egress.ts'
+import { ApiError } from '#http/errors.ts'
 import { SELLER_CALLS_PER_MINUTE } from '#orchestrator/allowance.ts'
 import { parTokensDefault, quoteTerms } from '#orchestrator/pay/currencies.ts'
 import type { PlanRequest } from '#orchestrator/plan/plan.ts'

@@ -1,8 +1,8 @@
 // Goal: a seller that never answers holds up nobody for longer than the deadline, and is named.
 // Method: a seller on loopback that takes requests and stays silent; the limits are the product's own.
 import { expect, test } from 'vitest'
-import { ApiError } from '#http/errors.ts'
 import { Egress } from '#egress/egress.ts'
+import { ApiError } from '#http/errors.ts'
 import { parTokensDefault, quoteTerms } from '#orchestrator/pay/currencies.ts'
 import { readPlan } from '#orchestrator/plan/readPlan.ts'
 import { Quotes } from '#orchestrator/quote/Quotes.ts'

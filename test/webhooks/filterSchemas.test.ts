@@ -3,9 +3,9 @@
 // Method: many values at every field, each asked of the schema and of the reader of filters.
 import { Compile } from 'typebox/compile'
 import { expect, test } from 'vitest'
-import { openapiDocument } from '#http/document/openapi.ts'
 import { endpoints } from '#api/routes/index.ts'
 import { filterSchemas } from '#api/routes/webhooks/filterSchemas.ts'
+import { openapiDocument } from '#http/document/openapi.ts'
 import { eventTypes } from '#webhooks/events/index.ts'
 import { FiltersError } from '#webhooks/filters/operators.ts'
 import type { Json } from '../blackbox/apiDocument.ts'

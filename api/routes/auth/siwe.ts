@@ -1,9 +1,10 @@
 /** /v1/auth/siwe: signing in by a wallet (EIP-4361), and out. */
-import type { SignIn } from '../../access/SignIn.ts'
-import { open, signingIn } from '#http/request/access.ts'
+
 import { command, type Endpoint } from '#http/endpoint.ts'
 import { rawEndpoint } from '#http/rawEndpoint.ts'
+import { open, signingIn } from '#http/request/access.ts'
 import * as s from '#http/schema.ts'
+import type { SignIn } from '../../access/SignIn.ts'
 
 export interface AuthServices {
   readonly signIn: SignIn

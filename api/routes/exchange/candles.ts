@@ -1,8 +1,8 @@
 /** GET /v1/exchange/pairs/{base}/ohlc. */
-import { type BucketRange, type Candle, type Candles, readCandles } from '#store/read/exchange/candles.ts'
-import { findReversedRange } from '#http/request/bounds.ts'
+
 import { endpoint, notValid } from '#http/endpoint.ts'
 import { ApiError } from '#http/errors.ts'
+import { findReversedRange } from '#http/request/bounds.ts'
 import * as p from '#http/request/parameter.ts'
 import * as s from '#http/schema.ts'
 import {
@@ -11,7 +11,8 @@ import {
   presentPairTokens,
   presentPrice,
   priceSchema,
-} from '../present/exchange.ts'
+} from '#present/exchange.ts'
+import { type BucketRange, type Candle, type Candles, readCandles } from '#store/read/exchange/candles.ts'
 import { tokenChainOf } from '../tokens/tokens.ts'
 import { base, type ExchangeServices, errors, readNames } from './services.ts'
 

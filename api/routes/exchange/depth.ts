@@ -1,18 +1,19 @@
 /** GET /v1/exchange/pairs/{base}/depth. */
-import { type Depth, type LevelRow, readDepth } from '#store/read/exchange/depth.ts'
-import { type Caller, partyOf } from '#http/request/access.ts'
+
 import { endpoint } from '#http/endpoint.ts'
 import { ApiError } from '#http/errors.ts'
+import { type Caller, partyOf } from '#http/request/access.ts'
 import * as p from '#http/request/parameter.ts'
 import * as s from '#http/schema.ts'
-import { readsOf } from '../../services.ts'
 import {
   type Names,
   pairTokensSchema,
   presentPairTokens,
   presentPrice,
   priceSchema,
-} from '../present/exchange.ts'
+} from '#present/exchange.ts'
+import { type Depth, type LevelRow, readDepth } from '#store/read/exchange/depth.ts'
+import { readsOf } from '../../services.ts'
 import { atBlock, tokenChainOf } from '../tokens/tokens.ts'
 import { isBehind, readNodeDepth } from './nodeBook.ts'
 import { base, type ExchangeServices, readNames } from './services.ts'

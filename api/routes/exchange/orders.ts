@@ -1,15 +1,12 @@
 /** GET /v1/exchange/orders, /v1/exchange/orders/{orderId} and its fills. */
-import type { FillRow } from '#store/read/exchange/fills.ts'
-import { listOrderFills } from '#store/read/exchange/fills.ts'
-import { findOrder, listOrders, type OpenOrder, type OrderRow } from '#store/read/exchange/orders.ts'
-import { type Caller, partyOf } from '#http/request/access.ts'
+
 import { endpoint } from '#http/endpoint.ts'
 import { ApiError } from '#http/errors.ts'
 import { listEndpoint } from '#http/listEndpoint.ts'
+import { type Caller, partyOf } from '#http/request/access.ts'
 import { dataPageRules } from '#http/request/pagination.ts'
 import * as p from '#http/request/parameter.ts'
 import * as s from '#http/schema.ts'
-import { readsOf } from '../../services.ts'
 import {
   type Names,
   pairTokensSchema,
@@ -18,7 +15,11 @@ import {
   presentPrice,
   priceSchema,
   rateSchema,
-} from '../present/exchange.ts'
+} from '#present/exchange.ts'
+import type { FillRow } from '#store/read/exchange/fills.ts'
+import { listOrderFills } from '#store/read/exchange/fills.ts'
+import { findOrder, listOrders, type OpenOrder, type OrderRow } from '#store/read/exchange/orders.ts'
+import { readsOf } from '../../services.ts'
 import { atBlock, tokenChainOf } from '../tokens/tokens.ts'
 import { isBehind, readNodeOrder } from './nodeBook.ts'
 import { type ExchangeServices, errors, readNames } from './services.ts'

@@ -1,12 +1,13 @@
 /** GET /v1/exchange/pairs and /v1/exchange/pairs/{base}. */
-import type { PairRow } from '#store/read/exchange/exchangeChain.ts'
-import { listPairs, readPair } from '#store/read/exchange/pairs.ts'
+
 import { endpoint } from '#http/endpoint.ts'
 import { ApiError } from '#http/errors.ts'
 import { listEndpoint } from '#http/listEndpoint.ts'
 import * as p from '#http/request/parameter.ts'
 import * as s from '#http/schema.ts'
-import { type Names, pairTokensSchema, presentPairTokens } from '../present/exchange.ts'
+import { type Names, pairTokensSchema, presentPairTokens } from '#present/exchange.ts'
+import type { PairRow } from '#store/read/exchange/exchangeChain.ts'
+import { listPairs, readPair } from '#store/read/exchange/pairs.ts'
 import { tokenChainOf } from '../tokens/tokens.ts'
 import { base, type ExchangeServices, errors, readNames } from './services.ts'
 

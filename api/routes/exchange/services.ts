@@ -1,8 +1,9 @@
 /** What the exchange's endpoints have in common. */
-import type { PairTokens } from '#store/read/exchange/exchangeChain.ts'
+
 import type { ErrorCode } from '#http/errors.ts'
 import * as p from '#http/request/parameter.ts'
-import { type Names, noNames } from '../present/exchange.ts'
+import { type Names, noNames } from '#present/exchange.ts'
+import type { PairTokens } from '#store/read/exchange/exchangeChain.ts'
 import type { TokenServices } from '../tokens/tokens.ts'
 
 export type ExchangeServices = TokenServices

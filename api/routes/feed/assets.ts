@@ -3,13 +3,13 @@
  * theirs.
  */
 import { formatUnits, getAddress, parseAbi } from 'viem/utils'
-import type { Address } from '#primitives.ts'
-import { findTokens, type TokenRow } from '#store/read/tokens.ts'
-import { partyOf } from '#http/request/access.ts'
 import { endpoint } from '#http/endpoint.ts'
 import { ApiError } from '#http/errors.ts'
+import { partyOf } from '#http/request/access.ts'
 import * as p from '#http/request/parameter.ts'
 import * as s from '#http/schema.ts'
+import type { Address } from '#primitives.ts'
+import { findTokens, type TokenRow } from '#store/read/tokens.ts'
 import { readsOf } from '../../services.ts'
 import { isBehind } from '../exchange/nodeBook.ts'
 import type { ExchangeServices } from '../exchange/services.ts'

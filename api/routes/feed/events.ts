@@ -1,10 +1,10 @@
 /** GET /feed/{chainId}/latest-block and /feed/{chainId}/events. */
 import { formatUnits, getAddress } from 'viem/utils'
-import { type FeedFill, type FeedRange, readFeedFills, readFeedMark } from '#store/read/exchange/feed.ts'
-import { rangeInvalid } from '#http/request/bounds.ts'
 import { endpoint, notValid } from '#http/endpoint.ts'
+import { rangeInvalid } from '#http/request/bounds.ts'
 import * as p from '#http/request/parameter.ts'
 import * as s from '#http/schema.ts'
+import { type FeedFill, type FeedRange, readFeedFills, readFeedMark } from '#store/read/exchange/feed.ts'
 import type { ExchangeServices } from '../exchange/services.ts'
 import { tokenChainOf } from '../tokens/tokens.ts'
 import { checksummed, scaled } from './assets.ts'

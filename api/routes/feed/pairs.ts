@@ -1,12 +1,12 @@
 /** GET /feed/{chainId}/pairs and /feed/{chainId}/pairs/{pairId}. */
 import { formatUnits, getAddress } from 'viem/utils'
-import type { PairRow } from '#store/read/exchange/exchangeChain.ts'
-import { findFeedPair, listFeedPairs } from '#store/read/exchange/feed.ts'
-import { partyOf } from '#http/request/access.ts'
 import { endpoint } from '#http/endpoint.ts'
 import { ApiError } from '#http/errors.ts'
+import { partyOf } from '#http/request/access.ts'
 import * as p from '#http/request/parameter.ts'
 import * as s from '#http/schema.ts'
+import type { PairRow } from '#store/read/exchange/exchangeChain.ts'
+import { findFeedPair, listFeedPairs } from '#store/read/exchange/feed.ts'
 import type { ExchangeServices } from '../exchange/services.ts'
 import { tokenChainOf } from '../tokens/tokens.ts'
 import {

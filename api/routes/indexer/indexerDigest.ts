@@ -2,14 +2,15 @@
  * GET /v1/indexer/digest: the content of a range of blocks in both stores, digested by each engine
  * from its own rows.
  */
-import { covers, intersection } from '#ingest/range.ts'
-import { newestShared } from '#store/compare/parity.ts'
-import { dataRead } from '#http/request/access.ts'
-import { rangeInvalid } from '#http/request/bounds.ts'
+
 import { endpoint, notValid } from '#http/endpoint.ts'
 import { ApiError } from '#http/errors.ts'
+import { dataRead } from '#http/request/access.ts'
+import { rangeInvalid } from '#http/request/bounds.ts'
 import * as p from '#http/request/parameter.ts'
 import * as s from '#http/schema.ts'
+import { covers, intersection } from '#ingest/range.ts'
+import { newestShared } from '#store/compare/parity.ts'
 import { type ParityReads, type ReadServices, readsOf } from '../../services.ts'
 
 export interface ParityServices {

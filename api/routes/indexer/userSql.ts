@@ -2,16 +2,17 @@
  * What all endpoints of analysts' SQL share: the question, its chain, what it may see, and how its
  * failures are told.
  */
+
+import { ApiError } from '#http/errors.ts'
+import type { AccessRule, Caller } from '#http/request/access.ts'
+import { chainParameter, selectChain } from '#http/request/chain.ts'
+import * as p from '#http/request/parameter.ts'
+import * as s from '#http/schema.ts'
 import type { BlockRange, RangeSet } from '#ingest/range.ts'
 import { newestSegment } from '#ingest/range.ts'
 import { isDearer, priceOf } from '#query/price.ts'
 import type { Engine, QueryRequest, UserQueryEngine } from '#query/result.ts'
 import { UserQueryError } from '#query/UserQueryError.ts'
-import type { AccessRule, Caller } from '#http/request/access.ts'
-import { chainParameter, selectChain } from '#http/request/chain.ts'
-import { ApiError } from '#http/errors.ts'
-import * as p from '#http/request/parameter.ts'
-import * as s from '#http/schema.ts'
 import type { LiveHub } from '../../live/hub.ts'
 import { type ReadServices, readsOf } from '../../services.ts'
 

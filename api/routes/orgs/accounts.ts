@@ -2,14 +2,15 @@
  * What the operations on organizations, projects and keys share: the person behind a call, and
  * their role.
  */
+
+import { ApiError, type ErrorCode } from '#http/errors.ts'
+import { type Caller, includesRole, type Role } from '#http/request/access.ts'
+import * as p from '#http/request/parameter.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { AppDatabase } from '#store/app/database.ts'
 import type { Defaults } from '#store/app/defaults.ts'
 import { roleIn } from '#store/app/organizations.ts'
 import { findProject, type Project } from '#store/app/projects.ts'
-import { type Caller, includesRole, type Role } from '#http/request/access.ts'
-import { ApiError, type ErrorCode } from '#http/errors.ts'
-import * as p from '#http/request/parameter.ts'
 
 export interface AccountServices {
   readonly accounts: Accounts

@@ -3,6 +3,10 @@
  * id is the link.
  */
 import { hash } from 'node:crypto'
+import { command, endpoint } from '#http/endpoint.ts'
+import { ApiError, bodyProblem } from '#http/errors.ts'
+import { type Caller, includesRole, management } from '#http/request/access.ts'
+import * as s from '#http/schema.ts'
 import { type Address, address as toAddress } from '#primitives.ts'
 import { withinBound } from '#store/app/bounds.ts'
 import {
@@ -16,10 +20,6 @@ import {
 } from '#store/app/invitations.ts'
 import { roleIn } from '#store/app/organizations.ts'
 import { findUser } from '#store/app/users.ts'
-import { type Caller, includesRole, management } from '#http/request/access.ts'
-import { command, endpoint } from '#http/endpoint.ts'
-import { ApiError, bodyProblem } from '#http/errors.ts'
-import * as s from '#http/schema.ts'
 import {
   type AccountServices,
   type Accounts,

@@ -1,15 +1,15 @@
 /** API keys of a project. Members read, admins make and revoke. */
 
 import { messageOf } from '#errors.ts'
+import { command, endpoint } from '#http/endpoint.ts'
+import { ApiError, bodyProblem } from '#http/errors.ts'
+import { management } from '#http/request/access.ts'
+import * as p from '#http/request/parameter.ts'
+import * as s from '#http/schema.ts'
 import { withinBound } from '#store/app/bounds.ts'
 import { type ApiKey, insertKey, listKeys, revokeKey } from '#store/app/keys.ts'
 import { addressList } from '../../access/clientAddress.ts'
 import { newToken } from '../../access/token.ts'
-import { management } from '#http/request/access.ts'
-import { command, endpoint } from '#http/endpoint.ts'
-import { ApiError, bodyProblem } from '#http/errors.ts'
-import * as p from '#http/request/parameter.ts'
-import * as s from '#http/schema.ts'
 import {
   type AccountServices,
   type Accounts,

@@ -1,10 +1,11 @@
 /** /v1/me, and the scopes that keys can have. */
-import { findUser, type User } from '#store/app/users.ts'
-import { scopes } from '../../access/scopes.ts'
-import { management, open } from '#http/request/access.ts'
+
 import { endpoint } from '#http/endpoint.ts'
 import { ApiError } from '#http/errors.ts'
+import { management, open } from '#http/request/access.ts'
 import * as s from '#http/schema.ts'
+import { findUser, type User } from '#store/app/users.ts'
+import { scopes } from '../../access/scopes.ts'
 import { type AccountServices, personOf } from './accounts.ts'
 import { iso } from './shapes.ts'
 

@@ -1,5 +1,9 @@
 /** /v1/orgs: organizations of the caller. */
 
+import { command, endpoint } from '#http/endpoint.ts'
+import { ApiError } from '#http/errors.ts'
+import { management } from '#http/request/access.ts'
+import * as s from '#http/schema.ts'
 import { withinBound } from '#store/app/bounds.ts'
 import {
   deleteOrganization,
@@ -9,10 +13,6 @@ import {
   renameOrganization,
 } from '#store/app/organizations.ts'
 import { deleteSubscriptionsOf } from '#store/webhooks/subscriptions.ts'
-import { management } from '#http/request/access.ts'
-import { command, endpoint } from '#http/endpoint.ts'
-import { ApiError } from '#http/errors.ts'
-import * as s from '#http/schema.ts'
 import { type AccountServices, assertRole, orgErrors, orgId, personOf } from './accounts.ts'
 import { name, org, presentOrg } from './shapes.ts'
 

@@ -1,10 +1,11 @@
 /** /v1/orgs/{orgId}/projects: what keys belong to. Members read, admins change. */
-import { withinBound } from '#store/app/bounds.ts'
-import { deleteProject, insertProject, listProjects, renameProject } from '#store/app/projects.ts'
-import { management } from '#http/request/access.ts'
+
 import { command, endpoint } from '#http/endpoint.ts'
 import { ApiError } from '#http/errors.ts'
+import { management } from '#http/request/access.ts'
 import * as s from '#http/schema.ts'
+import { withinBound } from '#store/app/bounds.ts'
+import { deleteProject, insertProject, listProjects, renameProject } from '#store/app/projects.ts'
 import { type AccountServices, assertRole, orgErrors, orgId, projectId, projectIn } from './accounts.ts'
 import { name, presentProject, project } from './shapes.ts'
 

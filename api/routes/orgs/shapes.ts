@@ -1,12 +1,12 @@
 /** Shapes of the contract's accounts: organizations, members, invitations, projects, keys. */
 
+import * as s from '#http/schema.ts'
 import type { Invitation } from '#store/app/invitations.ts'
 import type { ApiKey } from '#store/app/keys.ts'
 import { environments } from '#store/app/keys.ts'
 import { type Member, type Organization, type Role, roles } from '#store/app/organizations.ts'
 import type { Project } from '#store/app/projects.ts'
 import { scopeNames } from '../../access/scopes.ts'
-import * as s from '#http/schema.ts'
 
 /** Postgres keeps no text with a zero byte. */
 const storable = '^[^\\u0000]*$'

@@ -1,10 +1,11 @@
 /** /v1/orgs/{orgId}/usage/requests: what the keys of an organization asked. */
-import { readUsage, type Usage, type UsageSums } from '#store/app/usage.ts'
+
+import { endpoint, notValid } from '#http/endpoint.ts'
 import { management } from '#http/request/access.ts'
 import { rangeInvalid } from '#http/request/bounds.ts'
-import { endpoint, notValid } from '#http/endpoint.ts'
 import * as p from '#http/request/parameter.ts'
 import * as s from '#http/schema.ts'
+import { readUsage, type Usage, type UsageSums } from '#store/app/usage.ts'
 import { type AccountServices, assertRole, orgErrors, orgId, projectIn } from './accounts.ts'
 import { iso } from './shapes.ts'
 

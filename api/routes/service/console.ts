@@ -2,12 +2,13 @@
  * GET / and the files it loads: the console in which analysts write SQL and operators see how the
  * program does.
  */
+
+import { ApiError } from '#http/errors.ts'
+import { rawEndpoint } from '#http/rawEndpoint.ts'
+import { open } from '#http/request/access.ts'
+import * as p from '#http/request/parameter.ts'
 import { type Assets, buildAssets, readIcon } from '../../console/assets.ts'
 import { type Page, readPage } from '../../console/page.ts'
-import { open } from '#http/request/access.ts'
-import { ApiError } from '#http/errors.ts'
-import * as p from '#http/request/parameter.ts'
-import { rawEndpoint } from '#http/rawEndpoint.ts'
 
 interface Console {
   readonly assets: Assets

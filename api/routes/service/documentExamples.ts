@@ -2,12 +2,13 @@
  * Values for the reference's examples that exist on the chain served, so that its requests find
  * something.
  */
-import { readExchangeExamples } from '#store/read/exchange/examples.ts'
-import { listTransfers } from '#store/read/transfers.ts'
-import { anonymous } from '#http/request/access.ts'
-import { selectChain } from '#http/request/chain.ts'
+
 import type { DocumentExamples } from '#http/document/documents.ts'
 import { ApiError } from '#http/errors.ts'
+import { anonymous } from '#http/request/access.ts'
+import { selectChain } from '#http/request/chain.ts'
+import { readExchangeExamples } from '#store/read/exchange/examples.ts'
+import { listTransfers } from '#store/read/transfers.ts'
 import { type ReadServices, readsOf } from '../../services.ts'
 
 /**

@@ -2,8 +2,9 @@
  * GET /status: where every chain stands, in both stores. The shape is here; main.ts gives what
  * fills it.
  */
-import { recognised } from '#http/request/access.ts'
+
 import { endpoint } from '#http/endpoint.ts'
+import { recognised } from '#http/request/access.ts'
 import * as s from '#http/schema.ts'
 
 const ranges = s.array(s.object({ from: s.count, to: s.count }), {

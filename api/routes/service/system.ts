@@ -1,12 +1,13 @@
 /** /health, /ready and /metrics: what a supervisor, a load balancer and a scraper ask. */
-import type { Clock } from '#runtime/runtime.ts'
-import { registry } from '#telemetry.ts'
-import { open, operatorOnly } from '#http/request/access.ts'
+
 import type { RawAnswer } from '#http/answer/answer.ts'
+import { rawEndpoint } from '#http/rawEndpoint.ts'
+import { open, operatorOnly } from '#http/request/access.ts'
 import { chainParameter } from '#http/request/chain.ts'
 import * as p from '#http/request/parameter.ts'
-import { rawEndpoint } from '#http/rawEndpoint.ts'
 import * as s from '#http/schema.ts'
+import type { Clock } from '#runtime/runtime.ts'
+import { registry } from '#telemetry.ts'
 import type { StatusSource } from './status.ts'
 
 export interface SystemServices {

@@ -1,5 +1,14 @@
 /** GET /v1/addresses/{address}/balances and /v1/tokens/{token}/holders. */
 
+import type { ErrorCode } from '#http/errors.ts'
+import { listEndpoint } from '#http/listEndpoint.ts'
+import { partyOf } from '#http/request/access.ts'
+import { dataPageRules, type ListPage, type PageRules } from '#http/request/pagination.ts'
+import * as p from '#http/request/parameter.ts'
+import * as s from '#http/schema.ts'
+import { type Balance, balanceSchema, presentBalance } from '#present/balance.ts'
+import { presentTokenSummary, tokenSummarySchema } from '#present/token.ts'
+import type { TokenName } from '#present/tokenNames.ts'
 import type { Address } from '#primitives.ts'
 import type { TokenChoice } from '#store/follow/balances/compileBalances.ts'
 import { ProjectionIncompleteError } from '#store/follow/readFollowed.ts'
@@ -7,15 +16,7 @@ import { type BalancePage, type BalanceRow, listBalances, listHolders } from '#s
 import { findPoolTokens } from '#store/read/feePools.ts'
 import type { TokenChain } from '#store/read/tokens.ts'
 import { pathUsdAddress } from '#transform/addresses.ts'
-import { partyOf } from '#http/request/access.ts'
-import type { ErrorCode } from '#http/errors.ts'
-import { listEndpoint } from '#http/listEndpoint.ts'
-import { dataPageRules, type ListPage, type PageRules } from '#http/request/pagination.ts'
-import * as p from '#http/request/parameter.ts'
-import * as s from '#http/schema.ts'
-import { type NodeReader, readsOf, type TokenName } from '../../services.ts'
-import { type Balance, balanceSchema, presentBalance } from '../present/balance.ts'
-import { presentTokenSummary, tokenSummarySchema } from '../present/token.ts'
+import { type NodeReader, readsOf } from '../../services.ts'
 import { readNodeBalances } from './nodeBalances.ts'
 import {
   atBlock,

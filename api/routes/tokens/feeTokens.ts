@@ -1,6 +1,7 @@
 /** `include=feeToken`: what is known of the tokens fees were paid in. */
+
+import { presentTokenSummary, type TokenSummary } from '#present/token.ts'
 import type { ReadServices } from '../../services.ts'
-import { presentTokenSummary, type TokenSummary } from '../present/token.ts'
 
 /** Finds the token of a row; undefined where it was not asked for, or has no name. */
 export type FeeTokens = (token: string | null) => TokenSummary | undefined

@@ -1,10 +1,10 @@
 /** Balances of an address from the node, while ours are not ready. */
 
+import type { ListPage } from '#http/request/pagination.ts'
 import { type Address, address } from '#primitives.ts'
 import type { TokenChoice } from '#store/follow/balances/compileBalances.ts'
 import type { BalanceRow } from '#store/read/balances.ts'
 import { isTip20 } from '#transform/addresses.ts'
-import type { ListPage } from '#http/request/pagination.ts'
 import type { NodeReader } from '../../services.ts'
 
 /** Tokens asked about in one request. */

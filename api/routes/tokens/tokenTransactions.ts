@@ -1,12 +1,13 @@
 /** GET /v1/tokens/{token}/transactions. */
-import { listTokenTransactions } from '#store/read/tokenTransactions.ts'
-import { bounds, readBounds } from '#http/request/bounds.ts'
+
 import { listEndpoint } from '#http/listEndpoint.ts'
+import { bounds, readBounds } from '#http/request/bounds.ts'
 import * as p from '#http/request/parameter.ts'
 import * as s from '#http/schema.ts'
+import { presentTokenSummary, tokenSummarySchema } from '#present/token.ts'
+import { feeTokenOf, presentTransaction, transactionSchema } from '#present/transaction.ts'
+import { listTokenTransactions } from '#store/read/tokenTransactions.ts'
 import { type ReadServices, readsOf } from '../../services.ts'
-import { presentTokenSummary, tokenSummarySchema } from '../present/token.ts'
-import { feeTokenOf, presentTransaction, transactionSchema } from '../present/transaction.ts'
 import { withFeeTokens } from './feeTokens.ts'
 
 export const listTokenTransactionsEndpoint = listEndpoint({

@@ -2,10 +2,11 @@
  * GET /v1/tokenlist: the operator's tokens as wallets read them (Uniswap token lists, version 1 of
  * the schema).
  */
-import { findTokens } from '#store/read/tokens.ts'
+
 import { endpoint } from '#http/endpoint.ts'
 import * as s from '#http/schema.ts'
-import { nameOf, type Token } from '../present/tokenDetail.ts'
+import { nameOf, type Token } from '#present/tokenDetail.ts'
+import { findTokens } from '#store/read/tokens.ts'
 import { type TokenServices, tokenChainOf, tokenOf } from './tokens.ts'
 
 const tokenlistSchema = s.named('Tokenlist', {

@@ -1,6 +1,20 @@
 /** GET /v1/tokens and /v1/tokens/{token}, which takes an address or a symbol. */
 
 import type { CuratedTokens } from '#api/operator/curatedTokens.ts'
+import { endpoint } from '#http/endpoint.ts'
+import { ApiError } from '#http/errors.ts'
+import { listEndpoint } from '#http/listEndpoint.ts'
+import type { ListPage, ListResult } from '#http/request/pagination.ts'
+import * as p from '#http/request/parameter.ts'
+import * as s from '#http/schema.ts'
+import {
+  nameOf,
+  presentToken,
+  type Token,
+  tokenIncludes,
+  tokenSchema,
+  wantsOf,
+} from '#present/tokenDetail.ts'
 import type { Address } from '#primitives.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import {
@@ -14,21 +28,7 @@ import {
   type TokenRow,
   type TokenWants,
 } from '#store/read/tokens.ts'
-import { endpoint } from '#http/endpoint.ts'
-import { ApiError } from '#http/errors.ts'
-import { listEndpoint } from '#http/listEndpoint.ts'
-import type { ListPage, ListResult } from '#http/request/pagination.ts'
-import * as p from '#http/request/parameter.ts'
-import * as s from '#http/schema.ts'
 import { type ReadServices, readsOf } from '../../services.ts'
-import {
-  nameOf,
-  presentToken,
-  type Token,
-  tokenIncludes,
-  tokenSchema,
-  wantsOf,
-} from '../present/tokenDetail.ts'
 
 export interface TokenServices extends ReadServices {
   readonly clock: Clock

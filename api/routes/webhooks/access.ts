@@ -1,16 +1,16 @@
 /** Access to webhooks, and the owner of each. */
 
 import { EgressRefusedError } from '#egress/egress.ts'
+import { ApiError, type ErrorCode, type Problem } from '#http/errors.ts'
+import type { AccessRule, Caller } from '#http/request/access.ts'
+import { assertReached, type ChainCaller } from '#http/request/chain.ts'
+import * as p from '#http/request/parameter.ts'
 import type { AppDatabase } from '#store/app/database.ts'
 import { findSubscription, type Subscription } from '#store/webhooks/subscriptions.ts'
 import { DestinationError } from '#webhooks/destinations.ts'
 import { FiltersError } from '#webhooks/filters/operators.ts'
 import type { Replays } from '#webhooks/replay/Replays.ts'
 import type { Webhooks } from '#webhooks/Webhooks.ts'
-import type { AccessRule, Caller } from '#http/request/access.ts'
-import { assertReached, type ChainCaller } from '#http/request/chain.ts'
-import { ApiError, type ErrorCode, type Problem } from '#http/errors.ts'
-import * as p from '#http/request/parameter.ts'
 import { type AccountServices, assertRole } from '../orgs/accounts.ts'
 
 export interface WebhookServices extends AccountServices {

@@ -1,4 +1,10 @@
 /** Attempts of a subscription: listed, read with what was sent, and repeated by hand. */
+
+import { command, endpoint } from '#http/endpoint.ts'
+import { ApiError } from '#http/errors.ts'
+import { listEndpoint } from '#http/listEndpoint.ts'
+import { type ListPage, webhookPageRules } from '#http/request/pagination.ts'
+import * as p from '#http/request/parameter.ts'
 import {
   countDeliveries,
   type DeliveryDetail,
@@ -7,11 +13,6 @@ import {
   findDelivery,
   listDeliveries,
 } from '#store/webhooks/deliveries.ts'
-import { command, endpoint } from '#http/endpoint.ts'
-import { ApiError } from '#http/errors.ts'
-import { listEndpoint } from '#http/listEndpoint.ts'
-import { type ListPage, webhookPageRules } from '#http/request/pagination.ts'
-import * as p from '#http/request/parameter.ts'
 import {
   deliveryId,
   enabled,

@@ -1,8 +1,8 @@
 /** What is posted to subscribers, as the `webhooks` of the OpenAPI document have it. */
 import type { OutgoingPost } from '#http/document/openapi.ts'
 import * as s from '#http/schema.ts'
-import { headerGasUsed } from '../present/block.ts'
-import { transactionSchema } from '../present/transaction.ts'
+import { headerGasUsed } from '#present/block.ts'
+import { transactionSchema } from '#present/transaction.ts'
 import { context } from './shapes.ts'
 
 /** Said by each envelope. */

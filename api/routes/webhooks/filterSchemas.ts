@@ -1,8 +1,9 @@
 /** Filters of each event type, as the document says them. They are read, and refused, by their event type. */
+
+import * as s from '#http/schema.ts'
 import { eventTypes } from '#webhooks/events/index.ts'
 import type { FilterForm, FilterForms } from '#webhooks/filters/eventFilter.ts'
 import { ENTRIES_MAX, type Text } from '#webhooks/filters/operators.ts'
-import * as s from '#http/schema.ts'
 
 const textOf = (text: Text): s.TSchema =>
   'values' in text ? s.oneOf(text.values) : s.text({ pattern: text.pattern })

@@ -1,6 +1,7 @@
 /** /v1/orgs/{orgId}/webhooks: what admins have sent: pings, deliveries once more, and replays. */
-import { management } from '#http/request/access.ts'
+
 import { command, endpoint } from '#http/endpoint.ts'
+import { management } from '#http/request/access.ts'
 import { orgErrors, orgId } from '../orgs/accounts.ts'
 import {
   deliveryId,

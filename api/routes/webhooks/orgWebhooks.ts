@@ -1,11 +1,12 @@
 /** /v1/orgs/{orgId}/webhooks: the same subscriptions, for the members of their organization. */
-import { BOUNDS } from '#store/app/bounds.ts'
-import { listSubscriptions } from '#store/webhooks/subscriptions.ts'
-import { management } from '#http/request/access.ts'
+
 import { command, endpoint } from '#http/endpoint.ts'
 import { ApiError } from '#http/errors.ts'
 import { listEndpoint } from '#http/listEndpoint.ts'
+import { management } from '#http/request/access.ts'
 import * as s from '#http/schema.ts'
+import { BOUNDS } from '#store/app/bounds.ts'
+import { listSubscriptions } from '#store/webhooks/subscriptions.ts'
 import { orgErrors, orgId } from '../orgs/accounts.ts'
 import { deliveryId, enabledFor, holderIn, type WebhookServices, webhookErrors, webhookId } from './access.ts'
 import { deliveryList, deliveryOf, pageOfDeliveries, presentDetail } from './deliveries.ts'

@@ -1,9 +1,10 @@
 /** /v1/webhooks/{id}/replay: events of the past, sent once more. */
-import { type ReplayOf, replayStatuses } from '#store/webhooks/replays.ts'
-import { type Progress, REPLAY_BLOCKS_MAX, type Rehearsal } from '#webhooks/replay/Replays.ts'
+
 import { command, endpoint } from '#http/endpoint.ts'
 import { ApiError, bodyProblem } from '#http/errors.ts'
 import * as s from '#http/schema.ts'
+import { type ReplayOf, replayStatuses } from '#store/webhooks/replays.ts'
+import { type Progress, REPLAY_BLOCKS_MAX, type Rehearsal } from '#webhooks/replay/Replays.ts'
 import { iso } from '../orgs/shapes.ts'
 import {
   enabled,

@@ -1,4 +1,6 @@
 /** Shapes of webhooks: subscriptions, deliveries, and what is asked of them. */
+
+import * as s from '#http/schema.ts'
 import { isRecord } from '#primitives.ts'
 import { type Delivery, deliveryStatuses } from '#store/webhooks/deliveries.ts'
 import {
@@ -11,7 +13,6 @@ import {
 import { parseExact } from '#transform/decode/exactJson.ts'
 import { eventTypeNames } from '#webhooks/events/index.ts'
 import type { Missed, Tried } from '#webhooks/Webhooks.ts'
-import * as s from '#http/schema.ts'
 import { iso } from '../orgs/shapes.ts'
 
 /** Postgres keeps no text with a zero byte. */

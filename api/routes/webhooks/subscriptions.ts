@@ -1,14 +1,14 @@
 /** /v1/webhooks: subscriptions of the organization that a key belongs to. */
 
-import { countSubscriptions, listSubscriptions, type Target } from '#store/webhooks/subscriptions.ts'
-import { eventTypes } from '#webhooks/events/index.ts'
-import { open } from '#http/request/access.ts'
-import { chainParameter, reachOf, selectChain } from '#http/request/chain.ts'
 import { command, endpoint } from '#http/endpoint.ts'
 import { ApiError } from '#http/errors.ts'
 import { listEndpoint } from '#http/listEndpoint.ts'
+import { open } from '#http/request/access.ts'
+import { chainParameter, reachOf, selectChain } from '#http/request/chain.ts'
 import { type ListPage, type ListResult, webhookPageRules } from '#http/request/pagination.ts'
 import * as s from '#http/schema.ts'
+import { countSubscriptions, listSubscriptions, type Target } from '#store/webhooks/subscriptions.ts'
+import { eventTypes } from '#webhooks/events/index.ts'
 import {
   enabled,
   type Holder,

@@ -1,11 +1,11 @@
 /** The JSON-RPC door over nodes of a test, and what its clients send and get. */
 
 import { onTestFinished } from 'vitest'
-import { type Access, anonymous } from '#http/request/access.ts'
 import { postChainRpcEndpoint, postRpcEndpoint } from '#api/routes/rpc.ts'
 import type { StoredChain } from '#api/rpc/context.ts'
 import { RpcDoor } from '#api/rpc/RpcDoor.ts'
 import type { ServerOptions } from '#api/server.ts'
+import { type Access, anonymous } from '#http/request/access.ts'
 import { createSource, type RpcSource } from '#ingest/rpc/rpcSource.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import type { AppDatabase } from '#store/app/database.ts'

@@ -1,7 +1,8 @@
 /** The orchestrator's doors over a catalog with what ships, on loopback. */
+
+import { createServer } from '#api/server.ts'
 import type { Access } from '#http/request/access.ts'
 import { CursorKeys } from '#http/request/cursor.ts'
-import { createServer } from '#api/server.ts'
 import { mcpEndpoint } from '#orchestrator/mcp/mcpEndpoint.ts'
 import { orchestratorEndpoints } from '#orchestrator/rest/index.ts'
 import { systemRuntime } from '#runtime/runtime.ts'

@@ -1,5 +1,5 @@
 /** A matcher of a service's chain, moved step by step; and many subscriptions made of one. */
-import { presentTransaction } from '#api/routes/present/transaction.ts'
+import { presentTransaction } from '#present/transaction.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import type { AppDatabase } from '#store/app/database.ts'
 import { CommitBell } from '#store/ledger/commits.ts'

@@ -4,9 +4,9 @@
  */
 import { operator } from '#api/access/callers.ts'
 import { selfServeScopes } from '#api/access/scopes.ts'
-import type { Access, Caller } from '#http/request/access.ts'
 import { webhookEndpoints } from '#api/routes/webhooks/index.ts'
 import type { EgressOptions } from '#egress/egress.ts'
+import type { Access, Caller } from '#http/request/access.ts'
 import { type Runtime, systemRuntime } from '#runtime/runtime.ts'
 import { appDatabase } from '#store/app/database.ts'
 import { makeDefaults } from '#store/app/defaults.ts'

@@ -1,6 +1,14 @@
 /** What a transfer's 32-byte memo says to people. */
 import { hash as digest } from 'node:crypto'
-import type { AttributedService } from '../../operator/attributions.ts'
+
+/**
+ * A service to name: by its realm, a domain name compared as it is, or by that realm's fingerprint,
+ * 0x and 20 hex.
+ */
+export type AttributedService = { readonly name: string } & (
+  | { readonly realm: string }
+  | { readonly fingerprint: string }
+)
 
 export interface MemoText {
   readonly memo?: string

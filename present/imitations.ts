@@ -3,12 +3,12 @@
  * to everybody.
  */
 import { skeletonOf } from '#text/skeleton.ts'
-import type { CuratedTokens } from '../../operator/curatedTokens.ts'
-import type { TokenName, TokenNames } from '../../services.ts'
 import type { KnownToken } from './token.ts'
+import type { TokenName, TokenNames } from './tokenNames.ts'
 
 interface NameServices {
-  readonly curatedTokens: CuratedTokens
+  /** The verified tokens of each chain. */
+  readonly curatedTokens: { of(chainId: number): readonly { readonly address: string }[] }
   readonly tokenNames: TokenNames
 }
 

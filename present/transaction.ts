@@ -2,9 +2,9 @@
  * A transaction as the API shows it: from our row, or while it is pending from the node's payload.
  */
 
+import * as s from '#http/schema.ts'
 import { isRecord } from '#primitives.ts'
 import type { TransactionDetail } from '#store/read/transactions.ts'
-import * as s from '#http/schema.ts'
 import { momentOrNull } from './moment.ts'
 import { presentReceipt, receiptSchema } from './receipt.ts'
 import { needed, type RpcFields, readHex, readQuantity, rpcTransaction } from './rpc.ts'

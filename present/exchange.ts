@@ -1,7 +1,7 @@
 /** Prices, and the two tokens of a pair, as all answers of the exchange show them. */
 import * as s from '#http/schema.ts'
-import type { TokenName } from '../../services.ts'
 import { presentTokenReference, tokenReferenceSchema } from './token.ts'
+import type { TokenName } from './tokenNames.ts'
 
 /** Names of tokens that were asked for with `include=tokens`. */
 export type Names = ReadonlyMap<string, TokenName>

@@ -1,4 +1,6 @@
 /** An activity as both feeds show it. Types, titles and signer rules are those of the registry. */
+
+import * as s from '#http/schema.ts'
 import type { ActivityEntry, FoundActivity } from '#store/read/activities.ts'
 import type {
   Activity,
@@ -11,7 +13,6 @@ import type {
 import { activityEvent } from '#transform/activities/activityEvent.ts'
 import { declaredType } from '#transform/activities/declaredActivity.ts'
 import { activities } from '#transform/activities/index.ts'
-import * as s from '#http/schema.ts'
 import { activityData } from './activityData.ts'
 import { type AttributionNames, readMemo } from './memo.ts'
 import { type KnownToken, presentTokenAmount } from './token.ts'

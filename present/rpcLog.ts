@@ -1,7 +1,8 @@
 /** A log in the form of JSON-RPC: a node's own texts, in exactly the fields of the contract. */
+
+import * as s from '#http/schema.ts'
 import * as primitives from '#primitives.ts'
 import type { LogContent } from '#transform/rows/transferLog.ts'
-import * as s from '#http/schema.ts'
 import { needed, type RpcFields, readHex } from './rpc.ts'
 
 export const rpcLogSchema = s.named('Log', {

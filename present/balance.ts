@@ -1,8 +1,8 @@
 /** What an address has of one token. */
 import { formatUnits } from 'viem/utils'
 import * as s from '#http/schema.ts'
-import type { TokenName } from '../../services.ts'
 import { presentTokenSummary, tokenSummarySchema } from './token.ts'
+import type { TokenName } from './tokenNames.ts'
 
 export const balanceSchema = s.named('Balance', {
   id: s.text({ description: 'The token.' }),

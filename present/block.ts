@@ -1,8 +1,8 @@
 /** A block as the API shows it, in a list and alone. */
 
+import * as s from '#http/schema.ts'
 import type { BlockDetail } from '#store/read/blocks.ts'
 import type { StoredRow } from '#store/read/lists/row.ts'
-import * as s from '#http/schema.ts'
 import { rpcBlock } from './rpc.ts'
 
 const summaryFields = {

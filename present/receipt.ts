@@ -3,12 +3,12 @@
  * indexed.
  */
 
+import * as s from '#http/schema.ts'
 import * as primitives from '#primitives.ts'
 import { isRecord } from '#primitives.ts'
 import type { TransactionDetail } from '#store/read/transactions.ts'
 import type { ChainKind } from '#transform/profile.ts'
 import { feeOf } from '#transform/rows/fee.ts'
-import * as s from '#http/schema.ts'
 import { momentOrNull } from './moment.ts'
 import { needed, type RpcFields, readHex, readQuantity, rpcReceipt } from './rpc.ts'
 import { presentLog, readLogContent, rpcLogSchema } from './rpcLog.ts'

@@ -3,7 +3,7 @@
  * paid in.
  */
 import * as s from '#http/schema.ts'
-import type { TokenName } from '../../services.ts'
+import type { TokenName } from './tokenNames.ts'
 
 const currency = s.text({ description: 'What the token stands for, such as USD.', examples: ['USD'] })
 const decimals = s.integer({ minimum: 0, description: 'Digits of an amount behind the point.' })

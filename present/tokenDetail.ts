@@ -1,9 +1,10 @@
 /** A token as its own resource shows it. */
+
+import * as s from '#http/schema.ts'
 import type { TokenTotals } from '#store/follow/balances/totals.ts'
 import type { TokenRow, TokenWants } from '#store/read/tokens.ts'
-import * as s from '#http/schema.ts'
-import type { TokenName } from '../../services.ts'
 import { presentTokenSummary, tokenSummarySchema } from './token.ts'
+import type { TokenName } from './tokenNames.ts'
 
 /** Fields of a token that are shown on request only. */
 export const tokenIncludes = [

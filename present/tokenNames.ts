@@ -1,0 +1,23 @@
+/** What tokens are called, as answers are given it. */
+
+/** What people call a token, and what its amounts mean. */
+export interface TokenName {
+  readonly name: string
+  readonly symbol: string
+  /** What the token stands for, such as USD. */
+  readonly currency: string
+  readonly decimals: number
+  readonly logoUri: string | null
+  /** Whether it is on the operator's list. */
+  readonly verified: boolean
+}
+
+/** Names of tokens, for many answers at once. */
+export interface TokenNames {
+  /** The names known, by lowercase address; a token without one is not in the map. */
+  read(
+    chainId: number,
+    tokens: readonly string[],
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, TokenName>>
+}
