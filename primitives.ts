@@ -51,3 +51,10 @@ export function assertNever(value: never): never {
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+/** The chains that are meant, where a key does not reach all. */
+export interface ChainReach {
+  /** Null for all. */
+  readonly only: readonly number[] | null
+  readonly except: number | null
+}

@@ -4,7 +4,7 @@
  */
 import type { ErrorCode } from '#http/errors.ts'
 import type * as s from '#http/schema.ts'
-import type { AppDatabase } from '#store/app/database.ts'
+import type { AppDatabase } from '#rows/database.ts'
 import { type DescribeRequest, describeService as describe } from './catalog/describe.ts'
 import { descriptionSchema, presentDescription } from './catalog/description.ts'
 import type { Plan } from './plan/plan.ts'

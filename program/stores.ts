@@ -4,10 +4,11 @@
  */
 
 import { SettingError } from '#errors.ts'
+import { postgresLeases } from '#rows/leases.ts'
 import { visitListed } from '#runtime/failpoints.ts'
 import { acquireLease, type Lease, type LeaseHolder } from '#runtime/lease.ts'
 import type { Runtime } from '#runtime/runtime.ts'
-import { chainLease, postgresLeases } from '#store/app/leases.ts'
+import { chainLease } from '#store/ledger/chainLease.ts'
 import { listChainIds } from '#store/maintain/heldChains.ts'
 import { migrateApp, migrateChain, migrateClickHouse } from '#store/maintain/migrate.ts'
 import type { Logger } from '#telemetry.ts'

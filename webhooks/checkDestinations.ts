@@ -1,9 +1,9 @@
 /** Destinations are looked at when the program starts: what they led to may have changed meanwhile. */
 import { type Egress, EgressRefusedError } from '#egress/egress.ts'
+import type { AppDatabase } from '#rows/database.ts'
+import type { Sealer } from '#rows/sealing.ts'
+import { openTarget, readTargets } from '#rows/webhooks/subscriptions.ts'
 import { mapAtMost } from '#runtime/mapAtMost.ts'
-import type { AppDatabase } from '#store/app/database.ts'
-import type { Sealer } from '#store/app/sealing.ts'
-import { openTarget, readTargets } from '#store/webhooks/subscriptions.ts'
 
 /** Subscriptions of one statement. */
 const PAGE = 200

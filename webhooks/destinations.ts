@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto'
 import { failure } from '#errors.ts'
 import { isRecord } from '#primitives.ts'
-import type { Target } from '#store/webhooks/subscriptions.ts'
+import type { Target } from '#rows/webhooks/subscriptions.ts'
 import { type Signed, signatureHeaders } from './signature.ts'
 
 /** An event as destinations are given it. */

@@ -1,5 +1,5 @@
 /** The envelope: what is signed and sent. Its bytes are made once, at the first attempt. */
-import type { Claimed } from '#store/webhooks/claims.ts'
+import type { Claimed } from '#rows/webhooks/claims.ts'
 
 /** Bytes of `data`; longer data is left out, and the envelope says so. */
 export const DATA_BYTES_MAX = 256 * 1024

@@ -1,9 +1,9 @@
 /** Work that one process at a time does, again and again, whenever its lease is ours. */
 import { messageOf } from '#errors.ts'
+import { postgresLeases } from '#rows/leases.ts'
 import { visitListed } from '#runtime/failpoints.ts'
 import { type LeaseHolder, type LeaseStore, waitForLease } from '#runtime/lease.ts'
 import type { Runtime } from '#runtime/runtime.ts'
-import { postgresLeases } from '#store/app/leases.ts'
 import type { Postgres } from '#store/postgres.ts'
 import type { Logger } from '#telemetry.ts'
 

@@ -1,9 +1,9 @@
-// Method: several processes share a store that does what store/app/quotas.ts promises, answers
+// Method: several processes share a store that does what rows/access/quotas.ts promises, answers
 // late, and loses answers; time moves by hand. What each is granted is counted by the store's own
 // minute.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { QuotaGrant } from '#store/app/quotas.ts'
+import type { QuotaGrant } from '#rows/access/quotas.ts'
 import { type QuotaStore, Quotas } from './Quotas.ts'
 
 const MINUTE_MS = 60_000

@@ -4,10 +4,11 @@
  * only before its window ends. Requests that wait for units share a statement; a spent window is
  * remembered, so that refusing costs one a second.
  */
-import type { Clock } from '#runtime/runtime.ts'
-import type { QuotaGrant, QuotaReturn, QuotaWish } from '#store/app/quotas.ts'
 
-/** The database's side (store/app/quotas.ts). */
+import type { QuotaGrant, QuotaReturn, QuotaWish } from '#rows/access/quotas.ts'
+import type { Clock } from '#runtime/runtime.ts'
+
+/** The database's side (rows/access/quotas.ts). */
 export interface QuotaStore {
   reserve(wishes: readonly QuotaWish[]): Promise<readonly QuotaGrant[]>
   giveBack(returns: readonly QuotaReturn[]): Promise<void>

@@ -6,17 +6,17 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { hashMessage } from 'viem/utils'
 import { ApiError, bodyProblem } from '#http/errors.ts'
 import { type Address, address, type Hex } from '#primitives.ts'
-import type { Clock } from '#runtime/runtime.ts'
-import type { AppDatabase } from '#store/app/database.ts'
 import {
   acceptInvitation,
   findInvitation,
   InvitationUsedError,
   invitationsOf,
-} from '#store/app/invitations.ts'
-import { digestOf } from '#store/app/keys.ts'
-import { deleteSession, insertSession, SESSION_MS, useNonce } from '#store/app/sessions.ts'
-import { isKnownAddress, userOfAddress } from '#store/app/users.ts'
+} from '#rows/access/invitations.ts'
+import { digestOf } from '#rows/access/keys.ts'
+import { deleteSession, insertSession, SESSION_MS, useNonce } from '#rows/access/sessions.ts'
+import { isKnownAddress, userOfAddress } from '#rows/access/users.ts'
+import type { AppDatabase } from '#rows/database.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import { sessionCookie, sessionIn } from './credential.ts'
 import type { AccessSettings } from './settings.ts'
 import { type AskNode, isAuthorized, isSigned } from './signatures.ts'

@@ -4,10 +4,10 @@
  */
 
 import type { AccessRule, Answered, Caller } from '#http/request/access.ts'
+import type { UsageCount } from '#rows/access/usage.ts'
 import type { Clock } from '#runtime/runtime.ts'
-import type { UsageCount } from '#store/app/usage.ts'
 
-/** The database's side (store/app/usage.ts). */
+/** The database's side (rows/access/usage.ts). */
 export interface UsageStore {
   add(counts: readonly UsageCount[]): Promise<void>
 }

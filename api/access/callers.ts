@@ -2,7 +2,7 @@
 
 import { ApiError } from '#http/errors.ts'
 import type { Caller } from '#http/request/access.ts'
-import type { ApiKey } from '#store/app/keys.ts'
+import type { ApiKey } from '#rows/access/keys.ts'
 import { addressGroup, addressList } from './clientAddress.ts'
 import type { Quota } from './Quotas.ts'
 import { everyScope, scopeNames } from './scopes.ts'

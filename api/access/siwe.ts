@@ -7,7 +7,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { createSiweMessage, parseSiweMessage } from 'viem/siwe'
 import { bodyProblem } from '#http/errors.ts'
 import type { Address } from '#primitives.ts'
-import { randomBase62 } from '#store/app/identifiers.ts'
+import { randomBase62 } from '#rows/identifiers.ts'
 
 const MESSAGE_MS = 10 * 60 * 1_000
 

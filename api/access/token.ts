@@ -6,7 +6,7 @@
  *     svc_(live|test|session)_[0-9A-Za-z]{46}
  */
 import { crc32 } from 'node:zlib'
-import { base62, randomBase62 } from '#store/app/identifiers.ts'
+import { base62, randomBase62 } from '#rows/identifiers.ts'
 
 export type TokenKind = 'live' | 'test' | 'session'
 

@@ -12,7 +12,7 @@ import { type AttributionNames, type MemoText, readMemo } from '#present/memo.ts
 import { presentTokenAmount, tokenAmountSchema } from '#present/token.ts'
 import type { TokenName } from '#present/tokenNames.ts'
 import { type FoldedTransfer, listFoldedTransfers } from '#store/read/foldedTransfers.ts'
-import type { ListPage } from '#store/read/list.ts'
+import type { ListPage } from '#store/read/lists/readList.ts'
 import { listTransfers } from '#store/read/transfers.ts'
 import { type ReadServices, readsOf } from '../services.ts'
 

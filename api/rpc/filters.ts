@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto'
 import { sliceItems, textOf } from '#ingest/read/jsonSlices.ts'
 import { isRecord } from '#primitives.ts'
-import type { AppDatabase } from '#store/app/database.ts'
+import type { AppDatabase } from '#rows/database.ts'
 import {
   deleteFilter,
   FILTERS_MAX,
@@ -16,7 +16,7 @@ import {
   pollFilter,
   type RpcFilter,
   type ToldBlock,
-} from '#store/app/rpcFilters.ts'
+} from '#rows/rpcFilters.ts'
 import { readChanges } from '#store/read/rpc/changes.ts'
 import { ANSWER_CHARACTERS_MAX, answered, failed, type RpcOutcome } from './answer.ts'
 import { numberOf } from './blocks.ts'

@@ -3,7 +3,7 @@
  * Our row says at which, so that any process asks there; it ends with the endpoint.
  */
 import { isRecord } from '#primitives.ts'
-import type { Polled, RpcFilter } from '#store/app/rpcFilters.ts'
+import type { Polled, RpcFilter } from '#rows/rpcFilters.ts'
 import type { RpcContext } from './context.ts'
 import { internalError, methodMissing, RpcFailureError } from './failure.ts'
 import type { RpcCall } from './message.ts'

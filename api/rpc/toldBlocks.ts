@@ -3,7 +3,7 @@
  * become ever more, so the oldest are forgotten; a reorganization that reaches them ends the filter,
  * for what it would take back is not known.
  */
-import type { ToldBlock } from '#store/app/rpcFilters.ts'
+import type { ToldBlock } from '#rows/rpcFilters.ts'
 
 const BLOCKS_MAX = 512
 /** Characters of the logs of one filter. */

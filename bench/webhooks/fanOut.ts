@@ -1,5 +1,5 @@
 /** One busy block matched against many subscriptions, and against one. */
-import type { PieceTables } from '#store/webhooks/pieces.ts'
+import type { PieceTables } from '#store/read/pieces.ts'
 import { findEventType } from '#webhooks/events/index.ts'
 import { type Line, measure, median } from '../harness.ts'
 

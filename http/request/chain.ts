@@ -1,5 +1,5 @@
 /** Which chain a request means: the `chainId` parameter, its aliases and its default. */
-import type { Reach } from '#store/webhooks/reach.ts'
+import type { ChainReach } from '#primitives.ts'
 import { ApiError, type Problem } from '../errors.ts'
 import * as s from '../schema.ts'
 import { ParameterError, parameter } from './parameter.ts'
@@ -58,7 +58,7 @@ export function assertReached(chainId: number, { environment, chains }: ChainCal
 }
 
 /** The chains a key is narrowed to, in lists of what is of several chains. */
-export const reachOf = ({ environment, chains }: ChainCaller): Reach => ({
+export const reachOf = ({ environment, chains }: ChainCaller): ChainReach => ({
   only: chains && [...chains],
   except: environment === 'sandbox' ? MAINNET : null,
 })

@@ -1,9 +1,9 @@
 /** A service, or one of its endpoints, as it is described. */
 import { ApiError } from '#http/errors.ts'
 import * as s from '#http/schema.ts'
-import { readHealth, readProbes } from '#store/app/catalogHealth.ts'
-import { findServices, type StoredService } from '#store/app/catalogReads.ts'
-import type { AppDatabase } from '#store/app/database.ts'
+import { readHealth, readProbes } from '#rows/catalog/catalogHealth.ts'
+import { findServices, type StoredService } from '#rows/catalog/catalogReads.ts'
+import type { AppDatabase } from '#rows/database.ts'
 import { type EndpointHealth, presentHealth } from './health.ts'
 import type { CatalogService, ServiceEndpoint } from './service.ts'
 

@@ -1,6 +1,6 @@
 /** How endpoints are, as unpaid probes find them: beside a description, never in its fields. */
 import * as s from '#http/schema.ts'
-import type { EndpointHealth as HeldHealth, readProbes } from '#store/app/catalogHealth.ts'
+import type { EndpointHealth as HeldHealth, readProbes } from '#rows/catalog/catalogHealth.ts'
 import { membersOf } from './members.ts'
 import { methodSchema } from './service.ts'
 

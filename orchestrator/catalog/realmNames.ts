@@ -3,8 +3,8 @@
  * of the realm, and nothing else that says for which service they were.
  */
 import { getDomain } from 'tldts'
-import { listRealms } from '#store/app/catalogReads.ts'
-import type { AppDatabase } from '#store/app/database.ts'
+import { listRealms } from '#rows/catalog/catalogReads.ts'
+import type { AppDatabase } from '#rows/database.ts'
 
 export interface RealmName {
   readonly realm: string

@@ -6,7 +6,7 @@ import { open } from '#http/request/access.ts'
 import type { PageRules } from '#http/request/pagination.ts'
 import * as p from '#http/request/parameter.ts'
 import * as s from '#http/schema.ts'
-import { listServices } from '#store/app/catalogReads.ts'
+import { listServices } from '#rows/catalog/catalogReads.ts'
 import { pageOf } from '#store/read/lists/page.ts'
 import { looksLikeSchema } from '../catalog/description.ts'
 import {

@@ -3,8 +3,8 @@
  * longer than all else that a search does. A number always stands for the same document, so none is
  * ever out of date.
  */
-import { readDocuments } from '#store/app/catalogCandidates.ts'
-import type { AppDatabase } from '#store/app/database.ts'
+import { readDocuments } from '#rows/catalog/catalogCandidates.ts'
+import type { AppDatabase } from '#rows/database.ts'
 import type { SearchDocument } from './searchDocument.ts'
 
 /** An endpoint that may be what was asked for. */

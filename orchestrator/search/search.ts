@@ -3,9 +3,9 @@
  * every door.
  */
 
-import { type CandidateDates, findCandidates, readDates } from '#store/app/catalogCandidates.ts'
-import { findAlikeWords, readWords } from '#store/app/catalogReads.ts'
-import type { AppDatabase } from '#store/app/database.ts'
+import { type CandidateDates, findCandidates, readDates } from '#rows/catalog/catalogCandidates.ts'
+import { findAlikeWords, readWords } from '#rows/catalog/catalogReads.ts'
+import type { AppDatabase } from '#rows/database.ts'
 import type { PlanNode } from '../plan/plan.ts'
 import { type Candidate, readCandidates } from './heldDocuments.ts'
 import { askedWords, rarityOf, type Slot, slotsOf, type Vocabulary } from './query.ts'

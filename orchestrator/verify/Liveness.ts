@@ -3,9 +3,10 @@
  * waits. Nothing is written down, and nobody is asked twice in a while, so that searches cannot
  * flood a seller.
  */
+
+import { readHealth } from '#rows/catalog/catalogHealth.ts'
+import type { AppDatabase } from '#rows/database.ts'
 import type { Clock } from '#runtime/runtime.ts'
-import { readHealth } from '#store/app/catalogHealth.ts'
-import type { AppDatabase } from '#store/app/database.ts'
 import type { Allowance } from '../allowance.ts'
 import type { FoundEndpoint } from '../search/search.ts'
 import type { Target } from './drift.ts'

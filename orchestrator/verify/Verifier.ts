@@ -2,16 +2,17 @@
  * Looks at every endpoint of the catalog in turn, without paying and without an effect, and writes
  * down how it is. Any number of programs and commands may do so beside each other.
  */
-import { mapAtMost } from '#runtime/mapAtMost.ts'
-import type { Clock, Random } from '#runtime/runtime.ts'
+
 import {
   claimDue,
   type EndpointName,
   type HealthState,
   readHealth,
   recordProbe,
-} from '#store/app/catalogHealth.ts'
-import type { AppDatabase } from '#store/app/database.ts'
+} from '#rows/catalog/catalogHealth.ts'
+import type { AppDatabase } from '#rows/database.ts'
+import { mapAtMost } from '#runtime/mapAtMost.ts'
+import type { Clock, Random } from '#runtime/runtime.ts'
 import type { LiveOffer } from '../pay/liveOffers.ts'
 import type { Target } from './drift.ts'
 import { type LookOptions, look, type Sight } from './look.ts'

@@ -1,6 +1,7 @@
 /** What follows from a look: whether an endpoint is listed, and when it is looked at next. Pure. */
+
+import type { HealthChange, HeldHealth } from '#rows/catalog/catalogHealth.ts'
 import type { Random } from '#runtime/runtime.ts'
-import type { HealthChange, HeldHealth } from '#store/app/catalogHealth.ts'
 import type { ServiceEndpoint } from '../catalog/service.ts'
 import type { Sight } from './look.ts'
 

@@ -1,6 +1,6 @@
-import type { EndpointName } from '#store/app/catalogHealth.ts'
-import { findServices } from '#store/app/catalogReads.ts'
-import type { AppDatabase } from '#store/app/database.ts'
+import type { EndpointName } from '#rows/catalog/catalogHealth.ts'
+import { findServices } from '#rows/catalog/catalogReads.ts'
+import type { AppDatabase } from '#rows/database.ts'
 import { serviceOf } from '../catalog/describe.ts'
 import type { Target } from './drift.ts'
 

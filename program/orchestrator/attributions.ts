@@ -4,8 +4,8 @@ import { messageOf } from '#errors.ts'
 import { readRealmNames } from '#orchestrator/catalog/realmNames.ts'
 import type { AttributedService } from '#present/memo.ts'
 import { type AttributionNames, attributionNames } from '#present/memo.ts'
+import type { AppDatabase } from '#rows/database.ts'
 import type { Clock } from '#runtime/runtime.ts'
-import type { AppDatabase } from '#store/app/database.ts'
 import type { Logger } from '#telemetry.ts'
 
 /** An import beside the running program shows in transfers this long after, at most. */

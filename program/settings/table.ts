@@ -3,7 +3,7 @@
  * `millrace config` and the table of docs/settings.md derive from here.
  */
 import { MULTIPLIER_PATTERN, PAR_TOKEN_PATTERN, parTokensDefault } from '#orchestrator/pay/currencies.ts'
-import { KEY_BYTES } from '#store/app/sealing.ts'
+import { KEY_BYTES } from '#rows/sealing.ts'
 import * as chain from './chainFields.ts'
 import { type Kind, list, matching, oneOf, text, url, whole, wholeOr } from './kind.ts'
 

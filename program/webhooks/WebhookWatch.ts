@@ -4,9 +4,9 @@
  * database does not.
  */
 import { messageOf } from '#errors.ts'
+import type { Pending, Reached } from '#rows/webhooks/pending.ts'
 import type { Clock } from '#runtime/runtime.ts'
-import type { Pending, Reached } from '#store/webhooks/pending.ts'
-import type { Stream } from '#store/webhooks/positions.ts'
+import type { Stream } from '#store/read/pieces.ts'
 
 export interface WebhookReport {
   readonly chains: readonly {

@@ -8,7 +8,6 @@ import type { Postgres } from '../postgres.ts'
 import { quoteIdentifier, toBytes } from '../sql.ts'
 import { readActivityFacts } from './activityFacts.ts'
 import { readOrderQuotes } from './exchange/orderQuotes.ts'
-import { type ListPage, readAtOnce } from './list.ts'
 import { compileActivityPlaces } from './lists/activityPlaces.ts'
 import {
   type PageRequest,
@@ -18,6 +17,7 @@ import {
   type WalkQuery,
   type WalkRows,
 } from './lists/read.ts'
+import { type ListPage, readAtOnce } from './lists/readList.ts'
 
 /** An activity and where it was found. */
 export interface FoundActivity {

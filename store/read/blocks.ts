@@ -6,9 +6,9 @@ import type { ChainState, Visible } from '../ledger/chainState.ts'
 import type { Queryable } from '../ledger/lane.ts'
 import type { Postgres } from '../postgres.ts'
 import { quoteIdentifier, toBytes, toHex } from '../sql.ts'
-import { type ListPage, readList } from './list.ts'
 import { blockList } from './lists/list.ts'
 import { HistoryIncompleteError, type ListFilters, type PageRequest } from './lists/read.ts'
+import { type ListPage, readList } from './lists/readList.ts'
 import { type StoredRow, storedTypes } from './lists/row.ts'
 
 /**

@@ -11,7 +11,6 @@ import type { ChainState } from '../ledger/chainState.ts'
 import type { Postgres } from '../postgres.ts'
 import { literalBytes, relationOf, tip20Tokens } from '../sql.ts'
 import { readActivityFacts } from './activityFacts.ts'
-import { type ListPage, readAtOnce } from './list.ts'
 import { transferList } from './lists/list.ts'
 import type { PageRow } from './lists/preparedPage.ts'
 import {
@@ -24,6 +23,7 @@ import {
   type WalkQuery,
   type WalkRows,
 } from './lists/read.ts'
+import { type ListPage, readAtOnce } from './lists/readList.ts'
 import type { StoredRow } from './lists/row.ts'
 
 type Transfer = StoredRow<'token_transfers'>

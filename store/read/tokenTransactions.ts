@@ -1,9 +1,9 @@
 /** Reads the transactions of a token. */
 import type { ChainState } from '../ledger/chainState.ts'
 import type { Postgres } from '../postgres.ts'
-import { type ListPage, readAtOnce } from './list.ts'
 import { cutPage } from './lists/page.ts'
 import { type ListFilters, type PageRequest, readWalk, type Source, type Walk } from './lists/read.ts'
+import { type ListPage, readAtOnce } from './lists/readList.ts'
 import { type StoredRow, storedTypes } from './lists/row.ts'
 import {
   compileTokenTransactionCount,

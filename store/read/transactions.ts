@@ -13,10 +13,10 @@ import type { ChainState } from '../ledger/chainState.ts'
 import type { Queryable } from '../ledger/lane.ts'
 import { type Postgres, preparedBySchema } from '../postgres.ts'
 import { quoteIdentifier, relationOf, toBytes, toHex } from '../sql.ts'
-import { type ListPage, readList } from './list.ts'
 import { transactionList } from './lists/list.ts'
 import type { PageRow } from './lists/preparedPage.ts'
 import type { ListFilters, PageRequest } from './lists/read.ts'
+import { type ListPage, readList } from './lists/readList.ts'
 import { type StoredRow, storedTypes } from './lists/row.ts'
 
 export interface TransactionDetail {

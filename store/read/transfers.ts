@@ -1,9 +1,9 @@
 /** Reads of token transfers. */
 import type { ChainState } from '../ledger/chainState.ts'
 import type { Postgres } from '../postgres.ts'
-import { type ListPage, readList } from './list.ts'
 import { transferList } from './lists/list.ts'
 import type { ListFilters, PageRequest } from './lists/read.ts'
+import { type ListPage, readList } from './lists/readList.ts'
 import type { StoredRow } from './lists/row.ts'
 
 export function listTransfers(

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { everySender } from '#ingest/verify/senderSample.ts'
 import { outdateAll, rederiveRows } from '#store/maintain/rederive.ts'
-import { readPiece, readPieceBlocks } from '#store/webhooks/pieces.ts'
+import { readPiece, readPieceBlocks } from '#store/read/pieces.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { findEventType } from '#webhooks/events/index.ts'
 import { decode } from '../store/support/chainStore.ts'

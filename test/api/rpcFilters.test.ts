@@ -4,8 +4,8 @@
 
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { appDatabase } from '#store/app/database.ts'
-import { removeIdleFilters } from '#store/app/rpcFilters.ts'
+import { appDatabase } from '#rows/database.ts'
+import { removeIdleFilters } from '#rows/rpcFilters.ts'
 import { ChainState } from '#store/ledger/chainState.ts'
 import { CommitBell } from '#store/ledger/commits.ts'
 import type { EncodedBatch } from '#transform/batch.ts'

@@ -2,7 +2,7 @@
 // Method: as in signIn.test.ts.
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, test } from 'vitest'
-import { removePastSessions } from '#store/app/sessions.ts'
+import { removePastSessions } from '#rows/access/sessions.ts'
 import {
   app,
   ask,

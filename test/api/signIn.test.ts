@@ -7,8 +7,8 @@ import { verifySiweMessage } from 'viem/siwe'
 import { Account } from 'viem/tempo'
 import { describe, expect, test } from 'vitest'
 import { address } from '#primitives.ts'
-import { findInvitation, insertInvitation } from '#store/app/invitations.ts'
-import { listMembers } from '#store/app/organizations.ts'
+import { findInvitation, insertInvitation } from '#rows/access/invitations.ts'
+import { listMembers } from '#rows/access/organizations.ts'
 import {
   app,
   ask,

@@ -5,7 +5,7 @@
 
 import { type Hex, parseUnits } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readPiece, readPieceBlocks } from '#store/webhooks/pieces.ts'
+import { readPiece, readPieceBlocks } from '#store/read/pieces.ts'
 import { findEventType } from '#webhooks/events/index.ts'
 import { checkEvents, type FeedEvent } from '../feed/rules.ts'
 import { followersOf, recordedNode } from '../store/support/followers.ts'

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { CatalogService } from '#orchestrator/catalog/service.ts'
-import { findServices, listServices } from '#store/app/catalogReads.ts'
+import { findServices, listServices } from '#rows/catalog/catalogReads.ts'
 import { migrateApp } from '#store/maintain/migrate.ts'
 import { openPostgres, type Postgres } from '#store/postgres.ts'
 import { silentLogger } from '#telemetry.ts'

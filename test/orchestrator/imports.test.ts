@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Egress } from '#egress/egress.ts'
 import { describeService } from '#orchestrator/catalog/describe.ts'
 import { importCatalog } from '#orchestrator/importCatalog.ts'
-import { removeEntries } from '#store/app/catalogEntries.ts'
-import { findServices, listServices } from '#store/app/catalogReads.ts'
+import { removeEntries } from '#rows/catalog/catalogEntries.ts'
+import { findServices, listServices } from '#rows/catalog/catalogReads.ts'
 import { openCatalog, shop, type TestCatalog } from './support/catalog.ts'
 
 let catalog: TestCatalog

@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { itemsOf, membersOf } from '#orchestrator/catalog/members.ts'
 import { readRealmNames } from '#orchestrator/catalog/realmNames.ts'
-import { findServices } from '#store/app/catalogReads.ts'
+import { findServices } from '#rows/catalog/catalogReads.ts'
 import { openCatalog, type TestCatalog } from './support/catalog.ts'
 import { directoryServices, importServices, ownServices } from './support/catalogData.ts'
 

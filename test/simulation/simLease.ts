@@ -1,6 +1,6 @@
 /**
  * Who may write, and from where: leases and the opening of the chain over the simulated Postgres
- * (store/app/leases.ts, ledger.ts).
+ * (rows/leases.ts, ledger.ts).
  */
 
 import { type BlockRange, blockCount, difference } from '#ingest/range.ts'

@@ -5,9 +5,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { replaceClickHouseViews, replacePostgresViews } from '#query/relations/replaceViews.ts'
 import { relationsOf } from '#query/relations/views.ts'
-import { chainLease, postgresLeases } from '#store/app/leases.ts'
+import { postgresLeases } from '#rows/leases.ts'
 import { openClickHouse, selectRows } from '#store/clickhouse/client.ts'
 import { databaseOf, expandTemplate } from '#store/clickhouse/template.ts'
+import { chainLease } from '#store/ledger/chainLease.ts'
 import { postgresDoc } from '#store/maintain/comments.ts'
 import {
   ChainWrittenError,

@@ -3,7 +3,7 @@
  * file's tests have ended.
  */
 import { afterAll } from 'vitest'
-import { type AppDatabase, appDatabase } from '#store/app/database.ts'
+import { type AppDatabase, appDatabase } from '#rows/database.ts'
 import { migrateApp } from '#store/maintain/migrate.ts'
 import { openPostgres, type Postgres } from '#store/postgres.ts'
 import { silentLogger } from '#telemetry.ts'

@@ -2,7 +2,7 @@
 // Method: queues at the bound and beyond it, as the program's own look at them leaves them; what was
 // withdrawn is sent by a replay.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { BACKLOG_MAX } from '#store/webhooks/backlogs.ts'
+import { BACKLOG_MAX } from '#rows/webhooks/backlogs.ts'
 import { endBacklogs } from '#webhooks/delivery/endBacklogs.ts'
 import { openReceiver, type Receiver } from '../support/receiver.ts'
 import { batchesOf, recorded } from './support/forks.ts'

@@ -3,8 +3,8 @@
 // receivers on this machine got, and what became of the rows, is compared.
 import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { sealerOf } from '#store/app/sealing.ts'
-import { insertSubscription } from '#store/webhooks/subscriptions.ts'
+import { sealerOf } from '#rows/sealing.ts'
+import { insertSubscription } from '#rows/webhooks/subscriptions.ts'
 import { newSecret } from '#webhooks/signature.ts'
 import { openReceiver, type Receiver } from '../support/receiver.ts'
 import { batchesOf, recorded } from './support/forks.ts'

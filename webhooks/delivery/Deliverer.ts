@@ -6,11 +6,9 @@
 
 import type { Egress } from '#egress/egress.ts'
 import { messageOf } from '#errors.ts'
-import type { Runtime } from '#runtime/runtime.ts'
-import type { AppDatabase } from '#store/app/database.ts'
-import { newTimedId } from '#store/app/identifiers.ts'
-import type { Sealer } from '#store/app/sealing.ts'
-import type { CommitBell } from '#store/ledger/commits.ts'
+import type { AppDatabase } from '#rows/database.ts'
+import { newTimedId } from '#rows/identifiers.ts'
+import type { Sealer } from '#rows/sealing.ts'
 import {
   type Attempt,
   type Claimed,
@@ -23,8 +21,10 @@ import {
   type Waiting,
   type Wish,
   waitingSubscriptions,
-} from '#store/webhooks/claims.ts'
-import type { Disabled, Outcome } from '#store/webhooks/outcomes.ts'
+} from '#rows/webhooks/claims.ts'
+import type { Disabled, Outcome } from '#rows/webhooks/outcomes.ts'
+import type { Runtime } from '#runtime/runtime.ts'
+import type { CommitBell } from '#store/ledger/commits.ts'
 import { type Logger, metrics } from '#telemetry.ts'
 import { writeEnvelope } from '../envelope.ts'
 import { OutcomeWriter } from './OutcomeWriter.ts'

@@ -1,9 +1,9 @@
 /** Writes outcomes together: as many as came while the ones before were written. */
 import { MillraceError, messageOf } from '#errors.ts'
+import type { AppDatabase } from '#rows/database.ts'
+import { type Disabled, type Outcome, storeOutcomes } from '#rows/webhooks/outcomes.ts'
 import { backoffMs } from '#runtime/backoff.ts'
 import type { Runtime } from '#runtime/runtime.ts'
-import type { AppDatabase } from '#store/app/database.ts'
-import { type Disabled, type Outcome, storeOutcomes } from '#store/webhooks/outcomes.ts'
 import type { Logger } from '#telemetry.ts'
 
 export interface OutcomeWriterOptions {

@@ -1,10 +1,10 @@
 /** Disables paused subscriptions that keep more than they may. Nothing is lost unsaid: their owner is told from which block on. */
-import type { AppDatabase } from '#store/app/database.ts'
+import type { AppDatabase } from '#rows/database.ts'
+import { overfullBacklogs } from '#rows/webhooks/backlogs.ts'
+import type { Disabled } from '#rows/webhooks/outcomes.ts'
+import { withdrawQueued } from '#rows/webhooks/retention.ts'
+import { changeSubscription, findSubscription } from '#rows/webhooks/subscriptions.ts'
 import type { Postgres } from '#store/postgres.ts'
-import { overfullBacklogs } from '#store/webhooks/backlogs.ts'
-import type { Disabled } from '#store/webhooks/outcomes.ts'
-import { withdrawQueued } from '#store/webhooks/retention.ts'
-import { changeSubscription, findSubscription } from '#store/webhooks/subscriptions.ts'
 import { lockPositionOf, tellInTransaction } from './tellDisabled.ts'
 
 /** Returned are those it disabled. */

@@ -1,7 +1,7 @@
 /** One attempt: what is sent, and what the answer means. */
 import { type Egress, EgressFailedError, EgressRefusedError } from '#egress/egress.ts'
+import type { Target } from '#rows/webhooks/subscriptions.ts'
 import type { Clock } from '#runtime/runtime.ts'
-import type { Target } from '#store/webhooks/subscriptions.ts'
 import { type Outgoing, requestTo } from '../destinations.ts'
 import { readRetryAfterMs } from './schedule.ts'
 

@@ -1,9 +1,9 @@
 /** One attempt, from what is stored sealed to what became of it. */
 import type { Egress } from '#egress/egress.ts'
 import { messageOf } from '#errors.ts'
+import type { Sealer } from '#rows/sealing.ts'
+import { openSecret, openTarget } from '#rows/webhooks/subscriptions.ts'
 import type { Clock } from '#runtime/runtime.ts'
-import type { Sealer } from '#store/app/sealing.ts'
-import { openSecret, openTarget } from '#store/webhooks/subscriptions.ts'
 import type { Logger } from '#telemetry.ts'
 import { post, type Reply, unanswered } from './post.ts'
 

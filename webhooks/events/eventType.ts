@@ -1,7 +1,7 @@
 /** A type of event that can be subscribed to, as a value: its filters, and what an event of it says. */
+
+import type { PieceTables, Stream } from '#store/read/pieces.ts'
 import type { TransactionDetail } from '#store/read/transactions.ts'
-import type { PieceTables } from '#store/webhooks/pieces.ts'
-import type { Stream } from '#store/webhooks/positions.ts'
 import { stringifyExact } from '#transform/decode/exactJson.ts'
 import type { EventFilter, FilterForms } from '../filters/eventFilter.ts'
 import { FilterIndex } from '../filters/FilterIndex.ts'

@@ -1,7 +1,7 @@
 // Goal: every filter field includes and excludes, what is not understood is refused with its place.
 // Method: an event of each type, and for each field values that fit it and values that do not.
 import { describe, expect, it } from 'vitest'
-import type { PieceTables } from '#store/webhooks/pieces.ts'
+import type { PieceTables } from '#store/read/pieces.ts'
 import { FiltersError } from '../filters/operators.ts'
 import type { Facts } from './eventType.ts'
 import { eventTypes, findEventType } from './index.ts'

@@ -1,5 +1,5 @@
 /** Every type of event that can be subscribed to. A new one is one line here. */
-import type { Stream } from '#store/webhooks/positions.ts'
+import type { Stream } from '#store/read/pieces.ts'
 import { blockCreated } from './blocks.ts'
 import type { EventType } from './eventType.ts'
 import { exchangeFilled } from './fills.ts'

@@ -5,12 +5,7 @@
  * in it, and some of what it takes back comes back unchanged.
  */
 import { failure, MillraceError, messageOf } from '#errors.ts'
-import { FencedOutError } from '#runtime/lease.ts'
-import type { Clock, Failpoint } from '#runtime/runtime.ts'
-import type { AppDatabase } from '#store/app/database.ts'
-import { readSnapshot } from '#store/cancel.ts'
-import type { CommitBell } from '#store/ledger/commits.ts'
-import { type Queryable, readLane, readRef } from '#store/ledger/lane.ts'
+import type { AppDatabase } from '#rows/database.ts'
 import {
   insertMessages,
   insertTellings,
@@ -18,28 +13,33 @@ import {
   releaseFinal,
   restoreAgain,
   retractFrom,
-} from '#store/webhooks/messages.ts'
-import {
-  BLOCKS_MAX,
-  findFork,
-  headPlace,
-  readCovered,
-  readPieceBlocks,
-  walkedBelow,
-} from '#store/webhooks/pieces.ts'
+} from '#rows/webhooks/messages.ts'
 import {
   claimPosition,
   deleteWalkedFrom,
   insertWalked,
   lockPosition,
   movePosition,
-  type Place,
   type Position,
   readPosition,
+} from '#rows/webhooks/positions.ts'
+import { subscribedTo } from '#rows/webhooks/subscriptions.ts'
+import { FencedOutError } from '#runtime/lease.ts'
+import type { Clock, Failpoint } from '#runtime/runtime.ts'
+import { readSnapshot } from '#store/cancel.ts'
+import type { CommitBell } from '#store/ledger/commits.ts'
+import { type Queryable, readLane, readRef } from '#store/ledger/lane.ts'
+import {
+  BLOCKS_MAX,
+  findFork,
+  headPlace,
+  type Place,
+  readCovered,
+  readPieceBlocks,
   type Stream,
   type StreamOf,
-} from '#store/webhooks/positions.ts'
-import { subscribedTo } from '#store/webhooks/subscriptions.ts'
+  walkedBelow,
+} from '#store/read/pieces.ts'
 import type { Logger } from '#telemetry.ts'
 import { ATTEMPTS_MAX } from '../delivery/schedule.ts'
 import { eventTypesOf } from '../events/index.ts'

@@ -1,7 +1,7 @@
 /** Matches a chain whenever its lease is ours. */
 import type { LeaseHolder } from '#runtime/lease.ts'
 import type { Runtime } from '#runtime/runtime.ts'
-import type { Stream } from '#store/webhooks/positions.ts'
+import type { Stream } from '#store/read/pieces.ts'
 import { whileLeased } from '../whileLeased.ts'
 import { Matcher, type MatcherOptions } from './Matcher.ts'
 

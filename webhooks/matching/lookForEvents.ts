@@ -1,8 +1,9 @@
 /** The events of a piece of a chain, for those who want them. */
+
+import type { Subscribed } from '#rows/webhooks/subscriptions.ts'
 import type { Queryable } from '#store/ledger/lane.ts'
+import { type PieceTables, readPiece, rowsByBlock } from '#store/read/pieces.ts'
 import { type TransactionDetail, withPayloads } from '#store/read/transactions.ts'
-import { type PieceTables, readPiece, rowsByBlock } from '#store/webhooks/pieces.ts'
-import type { Subscribed } from '#store/webhooks/subscriptions.ts'
 import {
   type EventType,
   type Found,

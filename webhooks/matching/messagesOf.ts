@@ -1,6 +1,6 @@
 /** The messages that the events of a piece become, made while they are stored. */
 import { hash as toHash } from '#primitives.ts'
-import type { Message } from '#store/webhooks/messages.ts'
+import type { Message } from '#rows/webhooks/messages.ts'
 import { eventId as eventIdOf } from '#transform/events/eventId.ts'
 import type { Facts, PieceChain, PresentTransaction } from '../events/eventType.ts'
 import { type FoundEvent, type FoundEvents, receiversOf, sum, takenUpTo } from './lookForEvents.ts'

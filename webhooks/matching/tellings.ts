@@ -1,7 +1,7 @@
 /** What is told of an event whose block was replaced, and of one whose block came back. */
 import { hash as digest } from 'node:crypto'
 import { isRecord } from '#primitives.ts'
-import type { Sent, SentAgain, Telling } from '#store/webhooks/messages.ts'
+import type { Sent, SentAgain, Telling } from '#rows/webhooks/messages.ts'
 import { parseExact } from '#transform/decode/exactJson.ts'
 
 /** One for each time: a receiver that knows an id drops what comes under it again. */

@@ -4,10 +4,7 @@
  */
 
 import { MillraceError, messageOf } from '#errors.ts'
-import { FencedOutError } from '#runtime/lease.ts'
-import type { Clock, Failpoint } from '#runtime/runtime.ts'
-import type { AppDatabase } from '#store/app/database.ts'
-import type { CommitBell } from '#store/ledger/commits.ts'
+import type { AppDatabase } from '#rows/database.ts'
 import {
   countOpen,
   finishReplay,
@@ -15,7 +12,10 @@ import {
   openReplays,
   queueFailed,
   queuePiece,
-} from '#store/webhooks/replays.ts'
+} from '#rows/webhooks/replays.ts'
+import { FencedOutError } from '#runtime/lease.ts'
+import type { Clock, Failpoint } from '#runtime/runtime.ts'
+import type { CommitBell } from '#store/ledger/commits.ts'
 import type { Logger } from '#telemetry.ts'
 import type { WatchedChain } from '../matching/watchedChain.ts'
 import { lookAgain, messagesOfPiece } from './lookAgain.ts'

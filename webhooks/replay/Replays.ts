@@ -1,13 +1,9 @@
 /** What can be done with replays, for the operations of the API. */
 import { failure } from '#errors.ts'
 import { type BlockRange, covers } from '#ingest/range.ts'
-import type { Clock } from '#runtime/runtime.ts'
-import type { AppDatabase } from '#store/app/database.ts'
-import { newTimedId } from '#store/app/identifiers.ts'
-import { readOnce } from '#store/cancel.ts'
-import type { CommitBell } from '#store/ledger/commits.ts'
-import type { Message } from '#store/webhooks/messages.ts'
-import { readCovered } from '#store/webhooks/pieces.ts'
+import type { AppDatabase } from '#rows/database.ts'
+import { newTimedId } from '#rows/identifiers.ts'
+import type { Message } from '#rows/webhooks/messages.ts'
 import {
   countOpen,
   endReplay,
@@ -16,8 +12,12 @@ import {
   type Replay,
   type ReplayOf,
   readFailed,
-} from '#store/webhooks/replays.ts'
-import type { Subscription } from '#store/webhooks/subscriptions.ts'
+} from '#rows/webhooks/replays.ts'
+import type { Subscription } from '#rows/webhooks/subscriptions.ts'
+import type { Clock } from '#runtime/runtime.ts'
+import { readOnce } from '#store/cancel.ts'
+import type { CommitBell } from '#store/ledger/commits.ts'
+import { readCovered } from '#store/read/pieces.ts'
 import { writeEnvelope } from '../envelope.ts'
 import { findEventType } from '../events/index.ts'
 import type { FoundEvents } from '../matching/lookForEvents.ts'

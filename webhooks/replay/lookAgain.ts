@@ -1,8 +1,8 @@
 /** Looks through blocks of the past for the events of one subscription, piece by piece. */
 import type { BlockRange } from '#ingest/range.ts'
+import type { Subscribed } from '#rows/webhooks/subscriptions.ts'
 import { readSnapshot } from '#store/cancel.ts'
-import { readCovered, readPieceBlocks, readToldFinal } from '#store/webhooks/pieces.ts'
-import type { Subscribed } from '#store/webhooks/subscriptions.ts'
+import { readCovered, readPieceBlocks, readToldFinal } from '#store/read/pieces.ts'
 import { findEventType } from '../events/index.ts'
 import { assertFilters } from '../filters/eventFilter.ts'
 import { type FoundEvents, lookForEvents, watchesOf } from '../matching/lookForEvents.ts'

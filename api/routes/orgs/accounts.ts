@@ -6,11 +6,11 @@
 import { ApiError, type ErrorCode } from '#http/errors.ts'
 import { type Caller, includesRole, type Role } from '#http/request/access.ts'
 import * as p from '#http/request/parameter.ts'
+import type { Defaults } from '#rows/access/defaults.ts'
+import { roleIn } from '#rows/access/organizations.ts'
+import { findProject, type Project } from '#rows/access/projects.ts'
+import type { AppDatabase } from '#rows/database.ts'
 import type { Clock } from '#runtime/runtime.ts'
-import type { AppDatabase } from '#store/app/database.ts'
-import type { Defaults } from '#store/app/defaults.ts'
-import { roleIn } from '#store/app/organizations.ts'
-import { findProject, type Project } from '#store/app/projects.ts'
 
 export interface AccountServices {
   readonly accounts: Accounts

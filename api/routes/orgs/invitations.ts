@@ -8,7 +8,6 @@ import { ApiError, bodyProblem } from '#http/errors.ts'
 import { type Caller, includesRole, management } from '#http/request/access.ts'
 import * as s from '#http/schema.ts'
 import { type Address, address as toAddress } from '#primitives.ts'
-import { withinBound } from '#store/app/bounds.ts'
 import {
   acceptInvitation,
   deleteInvitation,
@@ -17,9 +16,10 @@ import {
   insertInvitation,
   invitationsOf,
   listInvitations,
-} from '#store/app/invitations.ts'
-import { roleIn } from '#store/app/organizations.ts'
-import { findUser } from '#store/app/users.ts'
+} from '#rows/access/invitations.ts'
+import { roleIn } from '#rows/access/organizations.ts'
+import { findUser } from '#rows/access/users.ts'
+import { withinBound } from '#rows/bounds.ts'
 import {
   type AccountServices,
   type Accounts,

@@ -4,7 +4,7 @@ import { command, endpoint } from '#http/endpoint.ts'
 import { ApiError } from '#http/errors.ts'
 import { management } from '#http/request/access.ts'
 import * as s from '#http/schema.ts'
-import { changeMember, listMembers } from '#store/app/organizations.ts'
+import { changeMember, listMembers } from '#rows/access/organizations.ts'
 import { type AccountServices, assertRole, orgErrors, orgId, personOf, userId } from './accounts.ts'
 import { member, presentMember, role } from './shapes.ts'
 

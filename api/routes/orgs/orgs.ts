@@ -4,15 +4,15 @@ import { command, endpoint } from '#http/endpoint.ts'
 import { ApiError } from '#http/errors.ts'
 import { management } from '#http/request/access.ts'
 import * as s from '#http/schema.ts'
-import { withinBound } from '#store/app/bounds.ts'
 import {
   deleteOrganization,
   findOrganization,
   insertOrganization,
   organizationsOf,
   renameOrganization,
-} from '#store/app/organizations.ts'
-import { deleteSubscriptionsOf } from '#store/webhooks/subscriptions.ts'
+} from '#rows/access/organizations.ts'
+import { withinBound } from '#rows/bounds.ts'
+import { deleteSubscriptionsOf } from '#rows/webhooks/subscriptions.ts'
 import { type AccountServices, assertRole, orgErrors, orgId, personOf } from './accounts.ts'
 import { name, org, presentOrg } from './shapes.ts'
 

@@ -1,11 +1,11 @@
 /** Shapes of the contract's accounts: organizations, members, invitations, projects, keys. */
 
 import * as s from '#http/schema.ts'
-import type { Invitation } from '#store/app/invitations.ts'
-import type { ApiKey } from '#store/app/keys.ts'
-import { environments } from '#store/app/keys.ts'
-import { type Member, type Organization, type Role, roles } from '#store/app/organizations.ts'
-import type { Project } from '#store/app/projects.ts'
+import type { Invitation } from '#rows/access/invitations.ts'
+import type { ApiKey } from '#rows/access/keys.ts'
+import { environments } from '#rows/access/keys.ts'
+import { type Member, type Organization, type Role, roles } from '#rows/access/organizations.ts'
+import type { Project } from '#rows/access/projects.ts'
 import { scopeNames } from '../../access/scopes.ts'
 
 /** Postgres keeps no text with a zero byte. */

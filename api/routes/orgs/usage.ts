@@ -5,7 +5,7 @@ import { management } from '#http/request/access.ts'
 import { rangeInvalid } from '#http/request/bounds.ts'
 import * as p from '#http/request/parameter.ts'
 import * as s from '#http/schema.ts'
-import { readUsage, type Usage, type UsageSums } from '#store/app/usage.ts'
+import { readUsage, type Usage, type UsageSums } from '#rows/access/usage.ts'
 import { type AccountServices, assertRole, orgErrors, orgId, projectIn } from './accounts.ts'
 import { iso } from './shapes.ts'
 

@@ -12,7 +12,7 @@ import {
   deliveryStatuses,
   findDelivery,
   listDeliveries,
-} from '#store/webhooks/deliveries.ts'
+} from '#rows/webhooks/deliveries.ts'
 import {
   deliveryId,
   enabled,

@@ -3,7 +3,7 @@
 import { command, endpoint } from '#http/endpoint.ts'
 import { ApiError, bodyProblem } from '#http/errors.ts'
 import * as s from '#http/schema.ts'
-import { type ReplayOf, replayStatuses } from '#store/webhooks/replays.ts'
+import { type ReplayOf, replayStatuses } from '#rows/webhooks/replays.ts'
 import { type Progress, REPLAY_BLOCKS_MAX, type Rehearsal } from '#webhooks/replay/Replays.ts'
 import { iso } from '../orgs/shapes.ts'
 import {

@@ -2,14 +2,14 @@
 
 import * as s from '#http/schema.ts'
 import { isRecord } from '#primitives.ts'
-import { type Delivery, deliveryStatuses } from '#store/webhooks/deliveries.ts'
+import { type Delivery, deliveryStatuses } from '#rows/webhooks/deliveries.ts'
 import {
   type Context,
   finalities,
   orderings,
   type Subscription,
   statuses,
-} from '#store/webhooks/subscriptions.ts'
+} from '#rows/webhooks/subscriptions.ts'
 import { parseExact } from '#transform/decode/exactJson.ts'
 import { eventTypeNames } from '#webhooks/events/index.ts'
 import type { Missed, Tried } from '#webhooks/Webhooks.ts'

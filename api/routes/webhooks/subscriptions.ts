@@ -7,7 +7,7 @@ import { open } from '#http/request/access.ts'
 import { chainParameter, reachOf, selectChain } from '#http/request/chain.ts'
 import { type ListPage, type ListResult, webhookPageRules } from '#http/request/pagination.ts'
 import * as s from '#http/schema.ts'
-import { countSubscriptions, listSubscriptions, type Target } from '#store/webhooks/subscriptions.ts'
+import { countSubscriptions, listSubscriptions, type Target } from '#rows/webhooks/subscriptions.ts'
 import { eventTypes } from '#webhooks/events/index.ts'
 import {
   enabled,

@@ -7,8 +7,8 @@ import { RpcDoor } from '#api/rpc/RpcDoor.ts'
 import type { ServerOptions } from '#api/server.ts'
 import { type Access, anonymous } from '#http/request/access.ts'
 import { createSource, type RpcSource } from '#ingest/rpc/rpcSource.ts'
+import type { AppDatabase } from '#rows/database.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
-import type { AppDatabase } from '#store/app/database.ts'
 import { type Logger, silentLogger } from '#telemetry.ts'
 import {
   type FakeNode,

@@ -2,7 +2,7 @@
 import { onTestFinished } from 'vitest'
 import { type CatalogImport, importDocument } from '#orchestrator/importCatalog.ts'
 import { type SearchRequest, search } from '#orchestrator/search/search.ts'
-import { type AppDatabase, appDatabase } from '#store/app/database.ts'
+import { type AppDatabase, appDatabase } from '#rows/database.ts'
 import { migrateApp } from '#store/maintain/migrate.ts'
 import { openPostgres } from '#store/postgres.ts'
 import { createLogger } from '#telemetry.ts'

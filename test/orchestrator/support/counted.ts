@@ -4,9 +4,9 @@ import { Quotas } from '#api/access/Quotas.ts'
 import { ServiceAccess } from '#api/access/ServiceAccess.ts'
 import type { AccessSettings } from '#api/access/settings.ts'
 import { SELLER_CALLS_PER_MINUTE } from '#orchestrator/allowance.ts'
+import { removePastQuotas, reserveQuotas, returnQuotas } from '#rows/access/quotas.ts'
+import type { AppDatabase } from '#rows/database.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
-import type { AppDatabase } from '#store/app/database.ts'
-import { removePastQuotas, reserveQuotas, returnQuotas } from '#store/app/quotas.ts'
 import { guarded } from '../../api/support/guarded.ts'
 
 const { clock } = systemRuntime()

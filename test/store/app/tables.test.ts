@@ -1,7 +1,7 @@
 // Goal: the types of the service's own rows are those of the live schema `app`.
 // Method: migrate an empty database, read the catalog back.
 import { expect, test } from 'vitest'
-import { appTables } from '#store/app/tables.ts'
+import { appTables } from '#rows/tables.ts'
 import { openAppStore } from '../../support/appStore.ts'
 
 const { postgres } = await openAppStore()

@@ -1,5 +1,5 @@
 /** Child process: a matcher that catches up with its chain, and says how much memory that took. */
-import { appDatabase } from '#store/app/database.ts'
+import { appDatabase } from '#rows/database.ts'
 import { openPostgres } from '#store/postgres.ts'
 import { silentLogger } from '#telemetry.ts'
 import { openMatcher } from './openMatcher.ts'

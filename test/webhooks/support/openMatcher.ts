@@ -1,7 +1,7 @@
 /** A matcher of a service's chain, moved step by step; and many subscriptions made of one. */
 import { presentTransaction } from '#present/transaction.ts'
+import type { AppDatabase } from '#rows/database.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
-import type { AppDatabase } from '#store/app/database.ts'
 import { CommitBell } from '#store/ledger/commits.ts'
 import type { Postgres } from '#store/postgres.ts'
 import { silentLogger } from '#telemetry.ts'

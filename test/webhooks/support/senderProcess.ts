@@ -2,8 +2,9 @@
  * Child process: matches and sends the webhooks of a chain that its parent writes, until it is
  * killed.
  */
+
+import { sealerOf } from '#rows/sealing.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
-import { sealerOf } from '#store/app/sealing.ts'
 import { ChainState } from '#store/ledger/chainState.ts'
 import { CommitBell } from '#store/ledger/commits.ts'
 import { openPostgres } from '#store/postgres.ts'
